@@ -1,0 +1,107 @@
+/* Status codes, error text, memory hook, log hook and version: what every other header needs.
+ *
+ * All functions here are thread-safe unless their comment says otherwise. */
+#ifndef LEAT_BASE_H
+#define LEAT_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LEAT_VERSION_MAJOR 0
+#define LEAT_VERSION_MINOR 1
+#define LEAT_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define LEAT_API __attribute__((visibility("default")))
+#define LEAT_WARN_UNUSED __attribute__((warn_unused_result))
+#define LEAT_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#else
+#define LEAT_API
+#define LEAT_WARN_UNUSED
+#define LEAT_PRINTF(format, first)
+#endif
+
+/* Status codes: gRPC's numbers and names, which TensorFlow's and Python's exceptions map onto. */
+typedef enum leat_status {
+    LEAT_OK = 0,
+    LEAT_CANCELLED = 1,
+    LEAT_UNKNOWN = 2,
+    LEAT_INVALID_ARGUMENT = 3,
+    LEAT_DEADLINE_EXCEEDED = 4,
+    LEAT_NOT_FOUND = 5,
+    LEAT_ALREADY_EXISTS = 6,
+    LEAT_PERMISSION_DENIED = 7,
+    LEAT_RESOURCE_EXHAUSTED = 8,
+    LEAT_FAILED_PRECONDITION = 9,
+    LEAT_ABORTED = 10,
+    LEAT_OUT_OF_RANGE = 11,
+    LEAT_UNIMPLEMENTED = 12,
+    LEAT_INTERNAL = 13,
+    LEAT_UNAVAILABLE = 14,
+    LEAT_DATA_LOSS = 15,
+    LEAT_UNAUTHENTICATED = 16
+} leat_status;
+
+#define LEAT_ERROR_TEXT 512
+
+/* The caller's record of a failure: start it with {0}. Every function that takes one accepts NULL.
+ * It is written only on failure, by whoever decides that the call failed; text is UTF-8, always
+ * terminated, cut with "..." where it would be longer than the array. */
+typedef struct leat_error {
+    leat_status code;
+    char text[LEAT_ERROR_TEXT];
+} leat_error;
+
+/* The gRPC name of a code, such as "INVALID_ARGUMENT"; "UNKNOWN" for a number that is no code.
+ * The text is static. */
+LEAT_API const char *leat_status_name(leat_status status);
+
+/* The version as "major.minor.patch"; static text. */
+LEAT_API const char *leat_version(void);
+
+/* Where the library takes its memory from. Every function gets `context` first. `alloc` returns
+ * memory aligned to `alignment` (a power of two, at least 16) or NULL; `resize` behaves like
+ * realloc for memory of alignment 16; `release` takes any pointer that the other two returned. All
+ * three are called from any thread. */
+typedef struct leat_allocator {
+    void *context;
+    void *(*alloc)(void *context, size_t size, size_t alignment);
+    void *(*resize)(void *context, void *memory, size_t size);
+    void (*release)(void *context, void *memory);
+} leat_allocator;
+
+/* Replaces the allocator; NULL restores the C library's. Not thread-safe: call it before any other
+ * function, or when no object of the library is alive. The struct is copied; its context is
+ * borrowed. */
+LEAT_API void leat_set_allocator(const leat_allocator *allocator);
+
+typedef enum leat_log_level {
+    LEAT_LOG_INFO = 0,
+    LEAT_LOG_WARNING = 1,
+    LEAT_LOG_ERROR = 2
+} leat_log_level;
+
+/* Receives each log line (no newline at its end). May be called from any thread, must not call
+ * leat. */
+typedef void (*leat_log_function)(void *context, leat_log_level level, const char *line);
+
+/* Replaces where log lines go; NULL restores stderr. Nothing is logged in the steady state. */
+LEAT_API void leat_set_log(leat_log_function function, void *context);
+
+/* Sets the global seed, as tf.random.set_seed: operators created afterwards without a seed of their
+ * own draw one from CPython's Mersenne Twister started with `seed` (reference: tf.random.set_seed,
+ * random.Random.randint). */
+LEAT_API void leat_set_seed(int64_t seed);
+
+/* Forgets the global seed: the state before leat_set_seed. */
+LEAT_API void leat_clear_seed(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

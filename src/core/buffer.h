@@ -1,0 +1,49 @@
+/* The inside of leat_buffer, shared by core and by executors with devices of their own. */
+#ifndef LEATI_CORE_BUFFER_H
+#define LEATI_CORE_BUFFER_H
+
+#include <leat/core.h>
+#include <stdatomic.h>
+
+struct leat_buffer {
+    atomic_long refs;
+    void *data;
+    size_t size;
+    leat_buffer_deleter deleter; /* NULL: memory behind the header, or static */
+    void *context;
+    const void *device; /* NULL: host; else the owner's device, data is not for the host to touch */
+    leat_buffer **holds; /* buffers that the values here point into; released with this one */
+    int32_t num_holds;
+    int32_t hold_capacity;
+    bool writable; /* leat allocated it */
+};
+
+/* Keeps `other` (a new reference is taken) alive as long as `buffer`. Only while `buffer` has one
+ * owner. Holding the same buffer twice in a row takes one reference. */
+LEAT_WARN_UNUSED leat_status leati_buffer_hold(leat_buffer *buffer, leat_buffer *other,
+                                               leat_error *err);
+
+/* True if the caller's reference is the only one and leat allocated the memory: it may be written
+ * in place. */
+bool leati_buffer_sole_owner(const leat_buffer *buffer);
+
+/* Bytes that keeping this buffer pins, those of held buffers included. */
+size_t leati_buffer_pinned(const leat_buffer *buffer);
+
+/* An array of `count` tensors whose references the buffer owns and drops at its end; all are {0} at
+ * first. */
+leat_buffer *leati_buffer_of_tensors(int64_t count, leat_error *err);
+
+/* An array of `count` object pointers, NULL at first; the buffer owns a reference to each that is
+ * set. */
+leat_buffer *leati_buffer_of_objects(int64_t count, leat_error *err);
+
+/* A pool of equal buffers: `take` gives one (owned) that returns to the pool when its last
+ * reference goes, so that the steady state allocates nothing. Thread-safe. The pool lives until its
+ * own `close` and all its buffers are back. */
+typedef struct leati_buffer_pool leati_buffer_pool;
+leati_buffer_pool *leati_buffer_pool_new(size_t size, leat_error *err);
+leat_buffer *leati_buffer_pool_take(leati_buffer_pool *pool, leat_error *err);
+void leati_buffer_pool_close(leati_buffer_pool *pool);
+
+#endif

@@ -1,0 +1,91 @@
+/* Argument rows: one line per argument of a dataset operator or per attribute of a tensor
+ * operation. They are the single source for checking, defaults, serialisation (JSON), printing,
+ * fingerprints, documentation and bindings.
+ *
+ * Each type's storage in the argument struct:
+ *   BOOL bool            INT int64_t           FLOAT double          STRING char * (owned, may be
+ * NULL) DTYPE leat_dtype     SHAPE leat_shape      SPEC leat_spec *      SEED leati_seed_argument
+ *   INTS leati_ints      FLOATS leati_floats   STRINGS leati_strings
+ *   ELEMENT leat_element (a structure of tensors)
+ *   FUNCTION leat_object * (a leat_function)   OBJECT leat_object * (not serialisable)
+ *   BOOL_OR_NONE int8_t (-1 none, 0, 1)
+ */
+#ifndef LEATI_CORE_ROW_H
+#define LEATI_CORE_ROW_H
+
+#include <leat/core.h>
+
+typedef enum leati_row_type {
+    LEATI_ROW_END = 0,
+    LEATI_ROW_BOOL,
+    LEATI_ROW_BOOL_OR_NONE,
+    LEATI_ROW_INT,
+    LEATI_ROW_FLOAT,
+    LEATI_ROW_STRING,
+    LEATI_ROW_DTYPE,
+    LEATI_ROW_SHAPE,
+    LEATI_ROW_SPEC,
+    LEATI_ROW_SEED,
+    LEATI_ROW_INTS,
+    LEATI_ROW_FLOATS,
+    LEATI_ROW_STRINGS,
+    LEATI_ROW_ELEMENT,
+    LEATI_ROW_FUNCTION,
+    LEATI_ROW_OBJECT
+} leati_row_type;
+
+enum {
+    LEATI_REQUIRED = 1,  /* no default: JSON and bindings must name it */
+    LEATI_AUTOTUNE = 2,  /* the text "AUTOTUNE" is accepted and means -1 */
+    LEATI_CONSTRUCT = 4, /* not shown as an argument: filled by the constructor (a resolved seed) */
+    LEATI_NONE = 8       /* null is accepted and means the default */
+};
+
+typedef struct leati_row {
+    const char *name; /* TensorFlow's argument name */
+    leati_row_type type;
+    uint32_t flags;
+    size_t offset;
+    double default_number;    /* BOOL, INT, FLOAT; DTYPE by value */
+    const char *default_text; /* STRING */
+    int64_t minimum, maximum; /* INT; both 0: unbounded */
+    const char *doc;          /* one sentence, with the unit */
+} leati_row;
+
+typedef struct leati_ints {
+    int64_t *values;
+    int32_t count;
+} leati_ints;
+typedef struct leati_floats {
+    double *values;
+    int32_t count;
+} leati_floats;
+typedef struct leati_strings {
+    leat_string *values; /* each allocated by leati_strndup */
+    int32_t count;
+} leati_strings;
+
+/* Fills `args` (zeroed, of the struct's size) with the defaults. */
+LEAT_WARN_UNUSED leat_status leati_rows_defaults(const leati_row *rows, void *args,
+                                                 leat_error *err);
+
+/* Deep copy into `to` (zeroed); on failure `to` is left empty. */
+LEAT_WARN_UNUSED leat_status leati_rows_copy(const leati_row *rows, const void *from, void *to,
+                                             leat_error *err);
+
+/* Releases what the rows own and zeroes it. */
+void leati_rows_fini(const leati_row *rows, void *args);
+
+/* Range checks: INVALID_ARGUMENT naming operator `what`, argument, value and allowed range. */
+LEAT_WARN_UNUSED leat_status leati_rows_check(const leati_row *rows, const void *args,
+                                              const char *what, leat_error *err);
+
+/* The row of that name, or NULL. */
+const leati_row *leati_rows_find(const leati_row *rows, const char *name);
+
+/* Replaces argument `name` by the value of a tensor (an expression bound at open); types must fit.
+ */
+LEAT_WARN_UNUSED leat_status leati_rows_bind(const leati_row *rows, void *args, const char *name,
+                                             const leat_tensor *value, leat_error *err);
+
+#endif

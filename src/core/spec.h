@@ -1,0 +1,43 @@
+/* Helpers over specs and shapes that several rooms need. */
+#ifndef LEATI_CORE_SPEC_H
+#define LEATI_CORE_SPEC_H
+
+#include <leat/core.h>
+
+/* Rank and all dimensions known. */
+bool leati_shape_is_static(const leat_shape *shape);
+/* Number of values of a static shape; -1 on overflow or if not static. */
+int64_t leati_shape_count(const leat_shape *shape);
+bool leati_shape_equal(const leat_shape *a, const leat_shape *b);
+/* Could a value of shape `b` (static or not) be one of `a`? Unknown matches anything. */
+bool leati_shape_compatible(const leat_shape *a, const leat_shape *b);
+/* What both are: differing dimensions become unknown, differing ranks an unknown rank. */
+leat_shape leati_shape_join(const leat_shape *a, const leat_shape *b);
+/* `shape` with dimension `outer` put in front; fails beyond LEAT_MAX_RANK. */
+LEAT_WARN_UNUSED leat_status leati_shape_prepend(const leat_shape *shape, int64_t outer,
+                                                 leat_shape *out, leat_error *err);
+/* Writes "[2, ?, 3]", "[]" or "<unknown>"; returns text. */
+const char *leati_shape_text(const leat_shape *shape, char text[128]);
+
+/* A new spec of the same structure whose components have the given dtypes and shapes. Owned. */
+leat_spec *leati_spec_like(const leat_spec *structure, const leat_dtype *dtypes,
+                           const leat_shape *shapes, leat_error *err);
+/* The spec inside a dataset component; NULL for others. Borrowed. */
+const leat_spec *leati_spec_component_element(const leat_spec *spec, int index);
+/* The most specific spec that both fit (tf's common supertype), or NULL with INVALID_ARGUMENT.
+ * Owned. */
+leat_spec *leati_spec_join(const leat_spec *a, const leat_spec *b, leat_error *err);
+
+/* Every component's shape with `outer` (or LEAT_UNKNOWN_DIM) in front: the spec of a batch. Owned.
+ */
+leat_spec *leati_spec_batch(const leat_spec *spec, int64_t outer, leat_error *err);
+/* Every component's shape without its first dimension. INVALID_ARGUMENT on a scalar component.
+ * Owned. */
+leat_spec *leati_spec_unbatch(const leat_spec *spec, leat_error *err);
+
+/* Does the tensor fit dtype and shape? INVALID_ARGUMENT with both in the text, prefixed by
+ * "component i". */
+LEAT_WARN_UNUSED leat_status leati_spec_check_tensor(const leat_spec *spec, int index,
+                                                     const leat_tensor *tensor, leat_error *err);
+
+#endif

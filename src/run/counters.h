@@ -1,0 +1,33 @@
+/* What an operator did: plain relaxed atomics, written on the hot path without locks, read by
+ * explain, autotune and traces. */
+#ifndef LEATI_RUN_COUNTERS_H
+#define LEATI_RUN_COUNTERS_H
+
+#include <leat/base.h>
+#include <stdatomic.h>
+
+typedef struct leati_counters {
+    atomic_llong elements; /* delivered */
+    atomic_llong errors;   /* delivered */
+    atomic_llong pulls;
+    atomic_llong
+        busy_ns; /* computing in this operator, children and waits excluded; pool tasks included */
+    atomic_llong waiting_ns; /* blocked at a gate of this operator */
+    atomic_llong bytes_held;
+    atomic_llong depth;       /* outcomes buffered now */
+    atomic_llong depth_limit; /* of its ring or buffer; 0: none */
+    atomic_llong parallelism;
+    atomic_llong callbacks; /* user callbacks called */
+} leati_counters;
+
+static inline void leati_count(atomic_llong *counter, int64_t n) {
+    atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
+}
+static inline void leati_count_set(atomic_llong *counter, int64_t n) {
+    atomic_store_explicit(counter, n, memory_order_relaxed);
+}
+static inline int64_t leati_count_get(const atomic_llong *counter) {
+    return atomic_load_explicit((atomic_llong *)counter, memory_order_relaxed);
+}
+
+#endif

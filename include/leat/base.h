@@ -19,11 +19,11 @@ extern "C" {
 #if defined(__GNUC__)
 #define LEAT_API __attribute__((visibility("default")))
 #define LEAT_WARN_UNUSED __attribute__((warn_unused_result))
-#define LEAT_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define LEAT_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
 #define LEAT_API
 #define LEAT_WARN_UNUSED
-#define LEAT_PRINTF(format, first)
+#define LEAT_PRINTF(text, first)
 #endif
 
 /* Status codes: gRPC's numbers and names, which TensorFlow's and Python's exceptions map onto. */

@@ -1,0 +1,189 @@
+/* Graphs of tensor operations: builder, functions, variables and gradients.
+ *
+ * A graph is built by calling operations (leat/ops.h) on values; a finished graph is an immutable
+ * leat_function, which pipelines, eager calls and training steps run. A failed call returns a
+ * failed value, which passes through every further call; the graph keeps the first error and
+ * leat_graph_finish reports it. A builder belongs to one thread; functions and variables may be
+ * shared. Corresponds to tf.Graph, tf.function and tf.GradientTape. */
+#ifndef LEAT_GRAPH_H
+#define LEAT_GRAPH_H
+
+#include <leat/core.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct leat_graph leat_graph;
+typedef struct leat_function leat_function;
+typedef struct leat_variable leat_variable;
+
+/* One output of one operation of a graph. A plain handle: copying it is free, it dies with its
+ * graph. */
+typedef struct leat_value {
+    leat_graph *graph;
+    int32_t id; /* negative: failed */
+} leat_value;
+
+/* A new graph whose arguments are the components of `input` (borrowed; NULL: no arguments). Owned;
+ * NULL on failure. */
+LEAT_API leat_graph *leat_graph_new(const leat_spec *input, leat_error *err);
+
+/* Drops an unfinished graph; NULL is allowed. */
+LEAT_API void leat_graph_free(leat_graph *graph);
+
+/* Argument `index` in component order; a failed value beyond the last one. */
+LEAT_API leat_value leat_graph_argument(leat_graph *graph, int index);
+LEAT_API int leat_graph_num_arguments(const leat_graph *graph);
+
+/* Dtype and shape of a value as inferred (dimensions may be unknown); LEAT_INVALID for a failed
+ * one. */
+LEAT_API leat_dtype leat_value_dtype(leat_value value);
+LEAT_API leat_shape leat_value_shape(leat_value value);
+
+/* Marks the graph as failed with a text of the caller's, unless it has already failed. For
+ * functions that trace. */
+LEAT_API leat_value leat_graph_fail(leat_graph *graph, leat_status code, const char *text);
+
+/* Ends a graph (given): a function with these outputs. `structure` (borrowed) arranges them in a
+ * tree with as many components; NULL: one output is itself, several are a tuple. Owned; NULL with
+ * the first error of the building. */
+LEAT_API leat_function *leat_graph_finish(leat_graph *graph, const leat_value *outputs,
+                                          int num_outputs, const leat_spec *structure,
+                                          leat_error *err);
+
+/* A function that builds another: it reads the arguments of `graph`, calls operations and fills
+ * `outputs` (room for LEAT_MAX_OUTPUTS); returns how many it filled, or -1 after leat_graph_fail.
+ */
+#define LEAT_MAX_OUTPUTS 64
+typedef int (*leat_tracer)(void *context, leat_graph *graph, leat_value *outputs);
+
+/* Traces `tracer` once with arguments of `input` (borrowed). NULL `input` fails and keeps the error
+ * already in `err`, so that leat_map(ds, leat_trace(f, NULL, leat_dataset_spec(ds), &err), NULL,
+ * &err) passes failures on. Owned. */
+LEAT_API leat_function *leat_trace(leat_tracer tracer, void *context, const leat_spec *input,
+                                   leat_error *err);
+
+/* The same with a structure for the outputs (given). */
+LEAT_API leat_function *leat_trace_structured(leat_tracer tracer, void *context,
+                                              const leat_spec *input, leat_spec *structure,
+                                              leat_error *err);
+
+/* A C function on elements. `in` is borrowed; `out` is {0} and is filled with leat_element_set. On
+ * failure it returns a code and writes `err`. Called from any thread, one call at a time unless
+ * declared pure. */
+typedef leat_status (*leat_callback)(void *context, const leat_element *in, leat_element *out,
+                                     leat_error *err);
+
+enum {
+    LEAT_PURE = 1 /* the result depends on the arguments alone; may be called ahead, again and in
+                     parallel */
+};
+
+/* A function that calls `callback` (tf.py_function's counterpart). `input` and `output` are given;
+ * `name` (copied, may be NULL) is how a serialised pipeline refers to it after
+ * leat_register_callback. `release` (may be NULL) frees the context with the function. Owned. */
+LEAT_API leat_function *leat_callback_function(leat_callback callback, void *context,
+                                               void (*release)(void *context), const char *name,
+                                               uint32_t flags, leat_spec *input, leat_spec *output,
+                                               leat_error *err);
+
+/* Names a callback so that plans that mention it can be read back. Process-wide; replaces an
+ * earlier one of that name. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_register_callback(const char *name,
+                                                             leat_callback callback, void *context,
+                                                             uint32_t flags, leat_error *err);
+
+LEAT_API leat_function *leat_function_ref(leat_function *function);
+LEAT_API void leat_function_unref(leat_function *function);
+
+/* Specs of the arguments and of the result. Borrowed. */
+LEAT_API const leat_spec *leat_function_input(const leat_function *function);
+LEAT_API const leat_spec *leat_function_output(const leat_function *function);
+
+/* JSON text of a function, and back. Functions that call unregistered callbacks or touch variables
+ * are UNIMPLEMENTED. The text is owned (leat_text_free). */
+LEAT_API char *leat_function_to_json(const leat_function *function, leat_error *err);
+LEAT_API leat_function *leat_function_from_json(const char *text, leat_error *err);
+
+/* Releases text that the library returned as owned. */
+LEAT_API void leat_text_free(char *text);
+
+/* How a mirrored variable's assignments inside replicas combine (tf.VariableAggregation), and
+ * whether it is one value on all replicas or one per replica summed when read
+ * (tf.VariableSynchronization ON_READ). */
+typedef enum leat_aggregation {
+    LEAT_AGGREGATION_NONE = 0,
+    LEAT_AGGREGATION_SUM,
+    LEAT_AGGREGATION_MEAN,
+    LEAT_AGGREGATION_ONLY_FIRST_REPLICA
+} leat_aggregation;
+
+typedef struct leat_variable_options {
+    const char *name;
+    bool not_trainable;
+    bool sync_on_read;
+    leat_aggregation aggregation;
+} leat_variable_options;
+
+/* A variable with the value `initial` (borrowed, copied), tf.Variable. Under a strategy's scope it
+ * gets one copy per replica. Owned. */
+LEAT_API leat_variable *leat_variable_new(const leat_tensor *initial,
+                                          const leat_variable_options *options, leat_error *err);
+LEAT_API leat_variable *leat_variable_ref(leat_variable *variable);
+LEAT_API void leat_variable_unref(leat_variable *variable);
+LEAT_API const char *leat_variable_name(const leat_variable *variable);
+LEAT_API leat_dtype leat_variable_dtype(const leat_variable *variable);
+LEAT_API leat_shape leat_variable_shape(const leat_variable *variable);
+
+/* Reads the value (sync-on-read: aggregated over replicas) into a new host tensor; assigns all
+ * copies. Not while a step runs. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_variable_read(leat_variable *variable, leat_tensor *out,
+                                                         leat_error *err);
+LEAT_API LEAT_WARN_UNUSED leat_status leat_variable_assign(leat_variable *variable,
+                                                           const leat_tensor *value,
+                                                           leat_error *err);
+
+/* The same inside a graph, in trace order (stateful nodes). Reading twice without an assignment
+ * between is one node. */
+LEAT_API leat_value leat_graph_read(leat_graph *graph, leat_variable *variable);
+LEAT_API void leat_graph_assign(leat_graph *graph, leat_variable *variable, leat_value value);
+LEAT_API void leat_graph_assign_add(leat_graph *graph, leat_variable *variable, leat_value value);
+
+/* Gradients of the sum of `target` with respect to `sources`: out[i] has the shape of sources[i]; a
+ * source that does not influence the target gets zeros (tf.GradientTape.gradient with
+ * unconnected_gradients="zero"). */
+LEAT_API void leat_gradients(leat_value target, const leat_value *sources, int num_sources,
+                             leat_value *out);
+LEAT_API void leat_variable_gradients(leat_value target, leat_variable *const *variables,
+                                      int num_variables, leat_value *out);
+
+/* Eager execution: a graph whose operations are computed as they are called, and that remembers
+ * them (a gradient tape, persistent). leat_gradients works on it. Owned (leat_graph_free). */
+LEAT_API leat_graph *leat_eager_new(leat_error *err);
+
+/* A host tensor as a value of an eager graph or a constant of a traced one; a reference is taken.
+ */
+LEAT_API leat_value leat_graph_tensor(leat_graph *graph, const leat_tensor *tensor);
+
+/* The value computed in an eager graph. Owned. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_value_tensor(leat_value value, leat_tensor *out,
+                                                        leat_error *err);
+
+/* Calls any operation by name inside a graph: `attributes` is JSON text of its attributes (NULL:
+ * none). Fills `outputs` (room for LEAT_MAX_OUTPUTS) and returns their number, or -1 (the graph
+ * keeps the error). */
+LEAT_API int leat_graph_call(leat_graph *graph, const char *operation, const char *attributes,
+                             const leat_value *inputs, int num_inputs, leat_value *outputs);
+
+/* Runs a function once on host tensors of its components' dtypes; fills `outputs` (as many as the
+ * result has components). Owned references. Thread-safe. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_function_call(const leat_function *function,
+                                                         const leat_tensor *inputs, int num_inputs,
+                                                         leat_tensor *outputs, int num_outputs,
+                                                         leat_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,65 @@
+/* Devices behind one vtable: allocate, copy, compile a function of static shapes into a step, run
+ * it on replicas.
+ *
+ * exec/cpu is the host (oneDNN or plain kernels); the tests own a fake device with separate memory,
+ * so that code which confuses host and device memory fails without an accelerator. */
+#ifndef LEATI_EXEC_DEVICE_H
+#define LEATI_EXEC_DEVICE_H
+
+#include "graph/graph.h"
+#include "graph/variable.h"
+
+typedef struct leati_device leati_device;
+typedef struct leati_executable leati_executable;
+struct leati_collective;
+
+/* One execution on one replica. Inputs and outputs are in component order; buffers lie on the
+ * device. */
+typedef struct leati_run_args {
+    const leat_tensor *inputs; /* owner's device is this device; borrowed */
+    int num_inputs;
+    leat_tensor *outputs; /* filled: owned, on the device */
+    int num_outputs;
+    const leati_call_context *context; /* step, replica, collective */
+} leati_run_args;
+
+typedef struct leati_device_ops {
+    const char *kind; /* "CPU", "GPU" */
+    void (*close)(leati_device *device);
+    /* Owned buffer whose `device` field is this device (NULL for the CPU: its memory is host
+     * memory). */
+    leat_status (*alloc)(leati_device *device, size_t size, leat_buffer **out, leat_error *err);
+    leat_status (*upload)(leati_device *device, const void *host, leat_buffer *to, size_t size,
+                          leat_error *err);
+    leat_status (*download)(leati_device *device, const leat_buffer *from, void *host, size_t size,
+                            leat_error *err);
+    /* `function` is specialised to static shapes (borrowed). Variables are bound to copy `replica`.
+     * Owned. UNIMPLEMENTED naming the operation that the device lacks. */
+    leat_status (*compile)(leati_device *device, const leat_function *function, int replica,
+                           leati_executable **out, leat_error *err);
+    /* Synchronous; one run at a time per executable. No allocation in the steady state on the CPU
+     * but for the outputs' pool. */
+    leat_status (*run)(leati_executable *executable, leati_run_args *args, leat_error *err);
+    void (*release)(leati_executable *executable);
+    /* One line per node: operation, implementation ("brgconv:avx512_core", "plain"), nanoseconds so
+     * far. May be NULL. */
+    size_t (*explain)(const leati_executable *executable, char *text, size_t size);
+} leati_device_ops;
+
+struct leati_device {
+    const leati_device_ops *ops;
+    char name[32]; /* "CPU:0" */
+    int index;
+    int num_threads; /* cores of this logical device */
+    int first_core;  /* they are [first_core, first_core + num_threads) of the process's mask; -1:
+                        not pinned */
+};
+
+/* A logical CPU device: `num_threads` cores from `first_core`. Owned (ops->close). */
+leati_device *leati_cpu_device_new(int index, int num_threads, int first_core, leat_error *err);
+
+/* Options of exec/cpu, process-wide, for tests: only plain kernels (also chosen by the environment
+ * LEAT_CPU_KERNELS=plain). */
+void leati_cpu_use_plain_kernels(bool plain);
+
+#endif

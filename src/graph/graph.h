@@ -1,0 +1,94 @@
+/* The inside of graphs and functions: a list of nodes in trace order over a list of values. */
+#ifndef LEATI_GRAPH_GRAPH_H
+#define LEATI_GRAPH_GRAPH_H
+
+#include "base/alloc.h"
+#include "core/object.h"
+#include "graph/op.h"
+#include <leat/graph.h>
+
+/* What is known about a value. For dtype object holding datasets, `element` is the spec of their
+ * elements. */
+typedef struct leati_value {
+    leati_type type;
+    int32_t node;   /* -1: an argument */
+    int32_t output; /* number of the output, or of the argument */
+} leati_value;
+
+typedef struct leati_node {
+    const leati_tensor_op *op;
+    void *args; /* op->args_size bytes, owned by the rows' rules */
+    int32_t *inputs;
+    int32_t num_inputs;
+    int32_t first_output; /* outputs are values first_output .. first_output + num_outputs - 1 */
+    int32_t num_outputs;
+    int64_t number; /* fixed before any rewrite; the key of random operations */
+} leati_node;
+
+/* Nodes and values common to a graph that is built and a function that is finished. */
+typedef struct leati_body {
+    leati_node *nodes;
+    size_t num_nodes, node_capacity;
+    leati_value *values;
+    size_t num_values, value_capacity;
+    int32_t num_arguments; /* values 0 .. num_arguments - 1 */
+} leati_body;
+
+struct leat_graph {
+    leati_body body;
+    leat_spec *input; /* NULL: none */
+    leat_error error; /* the first */
+    int64_t next_number;
+    /* Called after each node (eager execution); NULL in a traced graph. `hook_free` runs with the
+     * graph. */
+    leat_status (*hook)(void *context, leat_graph *graph, int32_t node, leat_error *err);
+    void (*hook_free)(void *context);
+    void *hook_context;
+    struct leati_read *reads; /* the last read of each variable, until it is assigned */
+    size_t num_reads, read_capacity;
+};
+
+struct leat_function {
+    leat_object object;
+    leati_body body;
+    leat_spec *input, *output;
+    int32_t *outputs; /* value ids, one per component of `output` */
+    int32_t num_outputs;
+    uint32_t flags; /* union of the nodes' LEATI_STATEFUL, LEATI_RANDOM, LEATI_IMPURE, attribute
+                       graphs included */
+    uint64_t fingerprint;
+};
+
+/* Adds a node: checks arity, copies `args` (rows' rules), infers, runs the hook. Returns the id of
+ * its first output, or -1 with the graph's error set. `where` names the public function for the
+ * text. */
+int32_t leati_graph_add(leat_graph *graph, const leati_tensor_op *op, const void *args,
+                        const int32_t *inputs, int num_inputs);
+/* Convenience for operations of one output: failed inputs pass through. */
+leat_value leati_graph_node(leat_graph *graph, const leati_tensor_op *op, const void *args,
+                            const leat_value *inputs, int num_inputs);
+
+/* Sets the first error and returns a failed value. */
+leat_value leati_graph_error(leat_graph *graph, const leat_error *err);
+
+/* A copy of `function` whose dead nodes are gone; stateful nodes stay in order. Owned. */
+leat_function *leati_function_prune(const leat_function *function, leat_error *err);
+
+/* Inference again for concrete argument types (static shapes of a step). Owned; same outputs. */
+leat_function *leati_function_specialise(const leat_function *function, const leati_type *arguments,
+                                         leat_error *err);
+
+/* True if nodes of the function (or of its attribute graphs) have any of `flags`. */
+bool leati_function_has(const leat_function *function, uint32_t flags);
+
+/* The names of output i's operation etc. for errors: "map_func: op add (node 3)". */
+void leati_function_describe_node(const leat_function *function, int32_t node, char *text,
+                                  size_t size);
+
+/* The table of operations: graph/ops.def joined with data/functions.def by src/leat.c. */
+const leati_tensor_op *leati_tensor_op_find(const char *name);
+const leati_tensor_op *const *leati_tensor_ops(size_t *count);
+/* Called once by src/leat.c with every table, before any lookup. The array is static. */
+void leati_tensor_ops_join(const leati_tensor_op *const *ops, size_t count);
+
+#endif

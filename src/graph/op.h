@@ -1,0 +1,139 @@
+/* The descriptor of a tensor operation: one per file of graph/ops/. See DESIGN 5 and
+ * CONTRIBUTING.md "add an operation". */
+#ifndef LEATI_GRAPH_OP_H
+#define LEATI_GRAPH_OP_H
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "core/row.h"
+#include "core/spec.h"
+#include <leat/graph.h>
+
+typedef struct leati_type {
+    leat_dtype dtype;
+    leat_shape shape;
+    const leat_spec *element; /* of a dataset value; borrowed from whoever owns the type */
+} leati_type;
+
+enum {
+    LEATI_ELEMENTWISE = 1, /* output value i depends on input values i alone (after broadcasting) */
+    LEATI_RANDOM = 2,      /* draws numbers keyed by call ordinal and node number */
+    LEATI_STATEFUL =
+        4, /* reads or writes state: keeps trace order, is never dropped or duplicated */
+    LEATI_IMPURE =
+        8, /* calls a user's code that was not declared pure: one element at a time, in order */
+    LEATI_NO_EAGER = 16 /* needs a replica context: only inside a step */
+};
+
+/* ---- inference ---- */
+typedef struct leati_infer_call {
+    const leati_type *inputs;
+    int num_inputs;
+    const void *args;
+    leati_type *outputs; /* filled by leati_infer_output */
+    int num_outputs;
+    int capacity;
+} leati_infer_call;
+
+/* Adds an output; `element` (may be NULL) is borrowed and copied as a reference by the graph. */
+LEAT_WARN_UNUSED leat_status leati_infer_output(leati_infer_call *call, leat_dtype dtype,
+                                                const leat_shape *shape, const leat_spec *element,
+                                                leat_error *err);
+/* Shared rules: one output like input 0; numpy broadcasting of all inputs (dtypes must agree). */
+leat_status leati_infer_same(leati_infer_call *call, leat_error *err);
+leat_status leati_infer_broadcast(leati_infer_call *call, leat_error *err);
+leat_status leati_infer_compare(leati_infer_call *call, leat_error *err); /* broadcast, bool */
+
+/* ---- kernels ---- */
+/* One operand over n rows: row i at data + i * row_stride (0: one row shared by all). All rows have
+ * this dtype and shape; each is dense row-major. */
+typedef struct leati_operand {
+    char *data;
+    int64_t row_stride;
+    leat_dtype dtype;
+    int32_t rank;
+    int64_t dims[LEAT_MAX_RANK];
+    int64_t count;      /* values of a row */
+    leat_buffer *owner; /* of data; NULL: scratch or static */
+} leati_operand;
+
+/* What random and stateful kernels know about where they run. */
+typedef struct leati_call_context {
+    uint64_t scope; /* hash of the seeds and of the ordinals of enclosing flat_map and interleave
+                       calls */
+    int64_t
+        ordinal; /* of row 0's call at this function within its iterator; row i has ordinal + i */
+    int64_t seed, seed2;                 /* the function's pair */
+    int64_t step;                        /* of training; else 0 */
+    int32_t replica;                     /* of training; else 0 */
+    int32_t num_replicas;                /* of training; else 1 */
+    struct leati_collective *collective; /* of training; NULL: one replica */
+} leati_call_context;
+
+typedef struct leati_kernel_call {
+    int64_t n; /* rows; 1 where any shape is not static */
+    const leati_operand *inputs;
+    int num_inputs;
+    leati_operand
+        *outputs; /* static shapes: data is ready; else the kernel calls leati_kernel_output */
+    int num_outputs;
+    const void *args;
+    int64_t number; /* the node's */
+    const leati_call_context *context;
+    leati_arena *arena; /* scratch, valid for this call */
+    int64_t failed_row; /* a failing kernel says which row failed; 0 at first */
+    struct leati_kernel_host
+        *host; /* the executor's side of leati_kernel_output and leati_kernel_hold */
+} leati_kernel_call;
+
+/* Gives output `index` its shape (n must be 1) and memory, if it has none yet; fails if the shape
+ * contradicts inference. */
+LEAT_WARN_UNUSED leat_status leati_kernel_output(leati_kernel_call *call, int index, int32_t rank,
+                                                 const int64_t *dims, leat_error *err);
+/* Instead of computing into memory: output `index` becomes a view of `data` (rows `row_stride`
+ * apart), kept alive by `owner` (a reference is taken; NULL: an input's scratch). For reshape,
+ * identity, slices of strings. */
+LEAT_WARN_UNUSED leat_status leati_kernel_view(leati_kernel_call *call, int index, int32_t rank,
+                                               const int64_t *dims, void *data, int64_t row_stride,
+                                               leat_buffer *owner, leat_error *err);
+/* Memory for string bytes of output `index` that lives as long as the output. */
+char *leati_kernel_text(leati_kernel_call *call, int index, size_t size, leat_error *err);
+/* Output `index` points into what input `input` points into: keeps that alive. */
+LEAT_WARN_UNUSED leat_status leati_kernel_hold(leati_kernel_call *call, int index, int input,
+                                               leat_error *err);
+
+/* ---- gradients ---- */
+typedef struct leati_gradient_call {
+    leat_graph *graph;
+    const leat_value *inputs;
+    int num_inputs;
+    const leat_value *outputs;
+    const leat_value *output_gradients; /* id < 0: none flows */
+    int num_outputs;
+    const void *args;
+    leat_value
+        *input_gradients; /* to fill; all are {graph, -1} at first, which means: no gradient */
+} leati_gradient_call;
+
+/* Sums a gradient of a broadcast result down to the shape of `like` (shapes known up to dimension,
+ * or dynamic). */
+leat_value leati_gradient_unbroadcast(leat_value gradient, leat_value like);
+
+/* ---- the descriptor ---- */
+typedef struct leati_tensor_op {
+    const char *name; /* TensorFlow's, snake case */
+    int version;
+    const char *doc; /* what it computes, and the TensorFlow symbol */
+    const leati_row *rows;
+    size_t args_size;
+    int min_inputs, max_inputs; /* max -1: any number */
+    uint32_t flags;
+    leat_status (*infer)(leati_infer_call *call, leat_error *err);
+    leat_status (*kernel)(leati_kernel_call *call, leat_error *err);
+    leat_status (*gradient)(leati_gradient_call *call,
+                            leat_error *err); /* NULL: not differentiable */
+    /* Flags of one node, where they depend on its attributes (call, cond); NULL: `flags`. */
+    uint32_t (*node_flags)(const void *args);
+} leati_tensor_op;
+
+#endif

@@ -1,0 +1,41 @@
+/* The inside of variables. */
+#ifndef LEATI_GRAPH_VARIABLE_H
+#define LEATI_GRAPH_VARIABLE_H
+
+#include "core/object.h"
+#include <leat/graph.h>
+
+/* How a variable reads and writes a copy that lives on a device; set by dist when it places the
+ * variable. */
+typedef struct leati_variable_place {
+    void *device;
+    leat_status (*download)(void *device, const leat_buffer *from, void *to, size_t size,
+                            leat_error *err);
+    leat_status (*upload)(void *device, const void *from, leat_buffer *to, size_t size,
+                          leat_error *err);
+    leat_status (*alloc)(void *device, size_t size, leat_buffer **out, leat_error *err);
+} leati_variable_place;
+
+struct leat_variable {
+    leat_object object;
+    char *name;
+    leat_dtype dtype;
+    leat_shape shape;
+    bool trainable, sync_on_read;
+    leat_aggregation aggregation;
+    int num_copies;
+    leat_buffer **copies;         /* one per replica; device of the buffer: NULL host */
+    leati_variable_place *places; /* one per copy; device NULL: host memory */
+};
+
+/* While set (per thread), leat_variable_new calls it instead of making one host copy: a strategy's
+ * scope. */
+typedef struct leati_variable_creator {
+    leat_status (*place)(void *context, leat_variable *variable, const leat_tensor *initial,
+                         leat_error *err);
+    void *context;
+} leati_variable_creator;
+/* Returns the previous creator of this thread; NULL: none. */
+const leati_variable_creator *leati_variable_set_creator(const leati_variable_creator *creator);
+
+#endif

@@ -1,0 +1,63 @@
+# A thin front door: CMake and Ninja do the work. `make help` lists the doors.
+
+BUILD ?= build
+PREFIX ?= /usr/local
+DIR ?= tests/golden/data
+BUILD_PACKAGES = gcc g++ cmake ninja-build pkgconf libc6-dev libjpeg62-turbo-dev libspng-dev \
+	libisal-dev zlib1g-dev librandom123-dev libjansson-dev libxxhash-dev libcmocka-dev libdnnl-dev
+TEST_PACKAGES = clang libclang-rt-dev clang-format clang-tidy cppcheck python3
+
+.PHONY: all deps demo test check test-long bench golden install clean format lint asan tsan help
+
+all: $(BUILD)/build.ninja
+	@ninja -C $(BUILD)
+
+# Only where there is none yet: Ninja asks CMake again by itself when a list of files changes.
+$(BUILD)/build.ninja:
+	cmake -G Ninja -B $(BUILD) $(CMAKE_FLAGS)
+
+deps: ## install what is missing to build and to test (Debian; asks sudo unless root)
+	@sh tools/deps.sh $(BUILD_PACKAGES) $(TEST_PACKAGES)
+
+demo: ## build, then train on the shipped digits; SEED=n DATA=folder
+	@sh tools/deps.sh $(BUILD_PACKAGES)
+	@$(MAKE) --no-print-directory all
+	@$(BUILD)/bin/leat train $(if $(SEED),--seed $(SEED)) $(if $(DATA),$(DATA),data/digits)
+
+test: ## everything that CI runs; under 20 minutes on two cores
+	@python3 -B tools/test.py
+
+check: all ## the quick tests, incremental, one compiler; under 2 minutes
+	@ctest --test-dir $(BUILD) -j2 --output-on-failure -LE long
+
+test-long: all ## the sweeps
+	@ctest --test-dir $(BUILD) -j2 --output-on-failure -L long --no-tests=ignore
+
+bench: all ## JSON lines, each a ratio to a limit measured in the same run; CASE=name SECONDS=s
+	@ninja -C $(BUILD) bench >&2
+	@python3 -B bench/run.py --build $(BUILD) $(if $(SECONDS),--seconds $(SECONDS)) $(CASE)
+
+golden: all ## the recorded cases of a folder; DIR=folder ONLY=part
+	@$(BUILD)/tests/golden $(if $(ONLY),--only $(ONLY)) $(DIR)
+
+install: all ## headers, libraries, tool; PREFIX=/usr/local DESTDIR=
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+clean: ## remove every build folder
+	rm -rf $(BUILD) build-*
+
+format: ## rewrite the sources in the house format
+	@python3 -B tools/check_format.py --fix
+
+lint: ## clang-tidy, and cppcheck where it is installed
+	@sh tools/lint.sh build-clang
+
+asan: ## the quick tests under the address and undefined-behaviour sanitizers
+	@python3 -B tools/test.py asan
+
+tsan: ## the tests that use threads under the thread sanitizer
+	@python3 -B tools/test.py tsan
+
+help: ## this list
+	@echo "make              build everything"
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1:\2/p' Makefile | awk -F: '{printf "make %-12s %s\n", $$1, $$2}'

@@ -1,0 +1,33 @@
+# How every source of the project is compiled. Floating-point contraction is off and errno is not
+# kept: results are the same bits on every compiler, and loops vectorise. Assertions stay on in every
+# build; they are kept out of hot loops by hand.
+
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Release or Debug" FORCE)
+endif()
+set(CMAKE_C_FLAGS_RELEASE "-O3 -g")
+set(CMAKE_C_FLAGS_DEBUG "-O0 -g")
+
+add_compile_options(-Wall -Wextra -Wshadow $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>
+    -fno-math-errno -ffp-contract=off)
+if(LEAT_WERROR)
+    add_compile_options(-Werror)
+endif()
+
+if(LEAT_SANITIZE STREQUAL "address")
+    set(CMAKE_C_FLAGS_RELEASE "-O1 -g -fno-omit-frame-pointer")
+    add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all)
+    add_link_options(-fsanitize=address,undefined)
+elseif(LEAT_SANITIZE STREQUAL "thread")
+    set(CMAKE_C_FLAGS_RELEASE "-O1 -g -fno-omit-frame-pointer")
+    add_compile_options(-fsanitize=thread)
+    add_link_options(-fsanitize=thread)
+elseif(LEAT_SANITIZE)
+    message(FATAL_ERROR "LEAT_SANITIZE is \"${LEAT_SANITIZE}\"; expected address, thread or nothing")
+endif()

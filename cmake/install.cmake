@@ -1,0 +1,26 @@
+# What `make install` puts where: headers, both libraries, the tool, the CMake package (leat::leat and
+# leat::leat_static) and leat.pc.
+
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/leat)
+
+install(DIRECTORY include/leat DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(TARGETS leat leat_static EXPORT leat_targets)
+if(TARGET leat_tool)
+    install(TARGETS leat_tool)
+endif()
+install(EXPORT leat_targets FILE leat-targets.cmake NAMESPACE leat:: DESTINATION ${package_dir})
+
+configure_package_config_file(cmake/leat-config.cmake.in ${PROJECT_BINARY_DIR}/leat-config.cmake
+    INSTALL_DESTINATION ${package_dir} NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/leat-config-version.cmake
+    COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/leat-config.cmake ${PROJECT_BINARY_DIR}/leat-config-version.cmake
+    DESTINATION ${package_dir})
+
+list(TRANSFORM LEAT_LINK_NAMES PREPEND "-l" OUTPUT_VARIABLE private_libs)
+list(JOIN private_libs " " LEAT_PRIVATE_LIBS)
+# The prefix is found from the place of the file itself, so an installed tree can be moved.
+file(RELATIVE_PATH LEAT_PC_TO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+configure_file(cmake/leat.pc.in ${PROJECT_BINARY_DIR}/leat.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/leat.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

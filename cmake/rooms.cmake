@@ -1,0 +1,44 @@
+# The rooms, lowest floor first. A room is an object library of src/<room>/**/*.c; it may use its
+# own headers and those of lower floors, which tools/check_layers.py checks and which the unit tests
+# show: they link their own room and the floors below it, nothing else. So a broken file in a high
+# room does not stop the tests of a low one. Rooms without a source yet are left out.
+
+set(LEAT_ROOMS base core run file image coll graph exec data dist train cli)
+set(LEAT_FLOOR_base 0)
+set(LEAT_FLOOR_core 1)
+set(LEAT_FLOOR_run 2)
+set(LEAT_FLOOR_file 3)
+set(LEAT_FLOOR_image 3)
+set(LEAT_FLOOR_coll 3)
+set(LEAT_FLOOR_graph 4)
+set(LEAT_FLOOR_exec 5)
+set(LEAT_FLOOR_data 6)
+set(LEAT_FLOOR_dist 7)
+set(LEAT_FLOOR_train 8)
+set(LEAT_FLOOR_cli 9)
+
+# Defines the object library leati_<room> and appends its objects to LEAT_OBJECTS_<room>.
+function(leat_add_room room)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.c)
+    list(FILTER sources EXCLUDE REGEX "_test\\.c$")
+    if(NOT LEAT_HAVE_ONEDNN)
+        list(FILTER sources EXCLUDE REGEX "/exec/cpu/dnnl[^/]*\\.c$")
+    endif()
+    if(NOT sources)
+        return()
+    endif()
+    add_library(leati_${room} OBJECT ${sources})
+    target_link_libraries(leati_${room} PRIVATE leati_build)
+    set(LEAT_OBJECTS_${room} $<TARGET_OBJECTS:leati_${room}> PARENT_SCOPE)
+endfunction()
+
+# Sets `out` to the objects of a room and of every lower floor.
+function(leat_objects_up_to room out)
+    set(objects ${LEAT_OBJECTS_${room}})
+    foreach(other IN LISTS LEAT_ROOMS)
+        if(LEAT_FLOOR_${other} LESS LEAT_FLOOR_${room})
+            list(APPEND objects ${LEAT_OBJECTS_${other}})
+        endif()
+    endforeach()
+    set(${out} ${objects} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,120 @@
+# The tests: unit tests beside the sources, suites under tests/, examples, and the tools' own tests.
+# Nothing is listed: a file that follows the naming rule is found.
+#
+#   src/<room>/**/foo_test.c   executable and test <room>/**/foo_test, linked to that room and below
+#   tests/foo.c                executable and test tests/foo, linked to the whole library
+#   tests/conform/*.c          one executable, tests/conform_test, and test conform
+#   tests/golden/*.c           one executable, tests/golden, run once per part of the recorded cases
+#   examples/foo.c             executable and test examples/foo, linked to libleat as a user would
+#   tests/tools/*_test.py      test tools/*_test
+#
+# Labels: `threads` for what the thread sanitizer runs, `long` for what only `make test-long` runs
+# (a test whose name ends in _long_test). Every test starts in the project's root.
+
+pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+find_package(Python3 COMPONENTS Interpreter)
+set(LEAT_THREAD_ROOMS run coll exec data dist train)
+set(LEAT_GOLDEN_PARTS tfdata distribute nn image)
+
+# Registers one test: leat_test(NAME n COMMAND c [LABELS l...] [TIMEOUT seconds]).
+function(leat_test)
+    cmake_parse_arguments(T "" "NAME;TIMEOUT" "COMMAND;LABELS" ${ARGN})
+    add_test(NAME ${T_NAME} COMMAND ${T_COMMAND} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    if(T_NAME MATCHES "_long_test$")
+        list(APPEND T_LABELS long)
+    endif()
+    if(NOT T_TIMEOUT)
+        set(T_TIMEOUT 300)
+    endif()
+    set_tests_properties(${T_NAME} PROPERTIES LABELS "${T_LABELS}" TIMEOUT ${T_TIMEOUT})
+endfunction()
+
+# An executable at <build>/<path>; its CMake target is the path with underscores.
+function(leat_test_program path)
+    string(REPLACE "/" "_" target t_${path})
+    get_filename_component(folder ${path} DIRECTORY)
+    get_filename_component(name ${path} NAME)
+    add_executable(${target} ${ARGN})
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name}
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${folder})
+    target_compile_definitions(${target} PRIVATE LEATI_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    target_link_libraries(${target} PRIVATE leati_build PkgConfig::CMOCKA)
+endfunction()
+
+function(leat_unit_tests room)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*_test.c)
+    if(NOT LEAT_HAVE_ONEDNN)
+        list(FILTER sources EXCLUDE REGEX "/exec/cpu/dnnl[^/]*\\.c$")
+    endif()
+    leat_objects_up_to(${room} objects)
+    set(labels)
+    if(room IN_LIST LEAT_THREAD_ROOMS)
+        set(labels threads)
+    endif()
+    foreach(source IN LISTS sources)
+        file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR}/src ${source})
+        string(REGEX REPLACE "\\.c$" "" path ${path})
+        leat_test_program(${path} ${source} ${objects})
+        leat_test(NAME ${path} COMMAND ${PROJECT_BINARY_DIR}/${path} LABELS ${labels})
+    endforeach()
+endfunction()
+
+foreach(room IN LISTS LEAT_ROOMS)
+    leat_unit_tests(${room})
+endforeach()
+
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*.c)
+foreach(source IN LISTS sources)
+    get_filename_component(name ${source} NAME_WE)
+    leat_test_program(tests/${name} ${source} ${LEAT_OBJECTS})
+    leat_test(NAME tests/${name} COMMAND ${PROJECT_BINARY_DIR}/tests/${name} LABELS threads)
+endforeach()
+
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/conform/*.c)
+if(sources)
+    leat_test_program(tests/conform_test ${sources} ${LEAT_OBJECTS})
+    leat_test(NAME conform COMMAND ${PROJECT_BINARY_DIR}/tests/conform_test LABELS threads TIMEOUT 900)
+endif()
+
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/golden/*.c)
+if(sources)
+    leat_test_program(tests/golden ${sources} ${LEAT_OBJECTS})
+    foreach(part IN LISTS LEAT_GOLDEN_PARTS)
+        leat_test(NAME golden/${part} TIMEOUT 900
+            COMMAND ${PROJECT_BINARY_DIR}/tests/golden --only ${part} tests/golden/data)
+    endforeach()
+endif()
+
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.c)
+foreach(source IN LISTS sources)
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(example_${name} ${source})
+    set_target_properties(example_${name} PROPERTIES OUTPUT_NAME ${name}
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
+    target_link_libraries(example_${name} PRIVATE leat)
+    leat_test(NAME examples/${name} COMMAND ${PROJECT_BINARY_DIR}/examples/${name} LABELS threads)
+endforeach()
+
+# Every public header compiles alone, as C and as C++.
+file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/leat/*.h)
+set(alone)
+foreach(header IN LISTS headers)
+    get_filename_component(name ${header} NAME)
+    foreach(language c cpp)
+        if(language STREQUAL "c" OR CMAKE_CXX_COMPILER)
+            set(file ${PROJECT_BINARY_DIR}/headers/${name}.${language})
+            file(CONFIGURE OUTPUT ${file} CONTENT "#include <leat/${name}>\n")
+            list(APPEND alone ${file})
+        endif()
+    endforeach()
+endforeach()
+add_library(leati_headers_alone OBJECT ${alone})
+target_include_directories(leati_headers_alone PRIVATE ${PROJECT_SOURCE_DIR}/include)
+
+if(Python3_FOUND)
+    file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/tools/*_test.py)
+    foreach(source IN LISTS sources)
+        get_filename_component(name ${source} NAME_WE)
+        leat_test(NAME tools/${name} COMMAND ${Python3_EXECUTABLE} -B ${source})
+    endforeach()
+endif()

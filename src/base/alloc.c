@@ -1,0 +1,122 @@
+/* Allocation through the user's hook, or the C library's functions when there is none.
+ *
+ * The hook is a plain global: leat_set_allocator is documented as not thread-safe, so reading it
+ * needs no lock and the common path is one branch before malloc. Every failure, also that of an
+ * overflowing size, is a NULL; the caller writes the error. */
+#define _GNU_SOURCE 1
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MIN_ALIGNMENT 16
+
+static leat_allocator hook; /* all NULL: the C library; changed only while nothing is alive */
+
+void leat_set_allocator(const leat_allocator *allocator) {
+    if (allocator != NULL)
+        hook = *allocator;
+    else
+        memset(&hook, 0, sizeof hook);
+}
+
+bool leati_add_size(size_t a, size_t b, size_t *out) {
+    return !__builtin_add_overflow(a, b, out);
+}
+
+bool leati_mul_size(size_t a, size_t b, size_t *out) {
+    return !__builtin_mul_overflow(a, b, out);
+}
+
+/* Bytes to ask for: at least one, so that the pointer is valid, and at most what a pointer
+ * difference can hold. */
+static bool bytes_of(size_t count, size_t size, size_t *out) {
+    if (!leati_mul_size(count, size, out) || *out > (size_t)PTRDIFF_MAX)
+        return false;
+    if (*out == 0)
+        *out = 1;
+    return true;
+}
+
+void *leati_alloc(size_t count, size_t size) {
+    size_t bytes;
+    if (!bytes_of(count, size, &bytes))
+        return NULL;
+    return hook.alloc == NULL ? malloc(bytes) : hook.alloc(hook.context, bytes, MIN_ALIGNMENT);
+}
+
+void *leati_alloc_zero(size_t count, size_t size) {
+    size_t bytes;
+    if (!bytes_of(count, size, &bytes))
+        return NULL;
+    if (hook.alloc == NULL)
+        return calloc(1, bytes);
+    void *memory = hook.alloc(hook.context, bytes, MIN_ALIGNMENT);
+    if (memory != NULL)
+        memset(memory, 0, bytes);
+    return memory;
+}
+
+void *leati_alloc_aligned(size_t size, size_t alignment) {
+    size_t bytes;
+    if (!bytes_of(1, size, &bytes))
+        return NULL;
+    if (alignment < MIN_ALIGNMENT)
+        alignment = MIN_ALIGNMENT;
+    if (hook.alloc != NULL)
+        return hook.alloc(hook.context, bytes, alignment);
+    void *memory = NULL;
+    return posix_memalign(&memory, alignment, bytes) == 0 ? memory : NULL;
+}
+
+void *leati_resize(void *memory, size_t count, size_t size) {
+    size_t bytes;
+    if (!bytes_of(count, size, &bytes))
+        return NULL;
+    if (hook.alloc == NULL)
+        return realloc(memory, bytes);
+    if (memory == NULL)
+        return hook.alloc(hook.context, bytes, MIN_ALIGNMENT);
+    return hook.resize(hook.context, memory, bytes);
+}
+
+char *leati_strdup(const char *text) {
+    return text == NULL ? NULL : leati_strndup(text, strlen(text));
+}
+
+char *leati_strndup(const char *text, size_t size) {
+    size_t bytes;
+    if (text == NULL || !leati_add_size(size, 1, &bytes))
+        return NULL;
+    char *copy = leati_alloc(bytes, 1);
+    if (copy == NULL)
+        return NULL;
+    memcpy(copy, text, size);
+    copy[size] = '\0';
+    return copy;
+}
+
+void leati_free(void *memory) {
+    if (memory == NULL)
+        return;
+    if (hook.alloc == NULL)
+        free(memory);
+    else
+        hook.release(hook.context, memory);
+}
+
+bool leati_grow(void **array, size_t *capacity, size_t needed, size_t size) {
+    if (needed <= *capacity)
+        return true;
+    size_t doubled;
+    if (!leati_mul_size(*capacity, 2, &doubled) || doubled < needed)
+        doubled = needed;
+    if (doubled < 8)
+        doubled = 8;
+    void *grown = leati_resize(*array, doubled, size);
+    if (grown == NULL)
+        return false;
+    *array = grown;
+    *capacity = doubled;
+    return true;
+}

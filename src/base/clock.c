@@ -1,0 +1,19 @@
+/* The machine's clocks. */
+#define _GNU_SOURCE 1
+#include "base/clock.h"
+
+#include <time.h>
+
+static int64_t read_clock(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+int64_t leati_now_ns(void) {
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+int64_t leati_thread_cpu_ns(void) {
+    return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}

@@ -1,0 +1,87 @@
+/* The global seed and the rules that turn a user's seed into a pair, as tf.random.set_seed and
+ * tf.data have them.
+ *
+ * With a global seed, an operator without a seed of its own takes one draw from the process-wide
+ * Mersenne Twister, in the order in which operators are created. One lock guards the global seed
+ * and its stream; nothing is called while it is held. */
+#define _GNU_SOURCE 1
+#include "base/random.h"
+
+#include "base/clock.h"
+
+#include <pthread.h>
+#include <sys/random.h>
+
+#define SEED_MODULUS INT64_C(2147483647) /* 2^31 - 1 */
+#define DEFAULT_SEED INT64_C(87654321)   /* TensorFlow's seed of a graph without one */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool global_set;             /* lock */
+static int64_t global_seed;         /* lock */
+static leati_mt19937 global_stream; /* lock */
+
+void leat_set_seed(int64_t seed) {
+    uint64_t magnitude = seed < 0 ? 0 - (uint64_t)seed : (uint64_t)seed;
+    pthread_mutex_lock(&lock);
+    global_set = true;
+    global_seed = seed;
+    leati_mt19937_seed(&global_stream, magnitude);
+    pthread_mutex_unlock(&lock);
+}
+
+void leat_clear_seed(void) {
+    pthread_mutex_lock(&lock);
+    global_set = false;
+    pthread_mutex_unlock(&lock);
+}
+
+/* The remainder with the sign of the modulus, as Python's % has it. */
+static int64_t reduce(int64_t seed) {
+    int64_t remainder = seed % SEED_MODULUS;
+    return remainder < 0 ? remainder + SEED_MODULUS : remainder;
+}
+
+void leati_resolve_seed(leati_seed_argument argument, int64_t *seed, int64_t *seed2) {
+    bool drawn = false;
+    int64_t graph = DEFAULT_SEED;
+    int64_t operation = argument.value;
+    pthread_mutex_lock(&lock);
+    if (global_set) {
+        graph = global_seed;
+        if (!argument.given) {
+            operation = (int64_t)leati_mt19937_randint(&global_stream, (uint64_t)INT32_MAX);
+            drawn = true;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    if (!argument.given && !drawn) {
+        *seed = 0;
+        *seed2 = 0;
+        return;
+    }
+    *seed = reduce(graph);
+    *seed2 = reduce(operation);
+    if (*seed == 0 && *seed2 == 0)
+        *seed2 = SEED_MODULUS; /* (0, 0) would mean unseeded */
+}
+
+/* A machine without the system's generator, or a process that may not use it, still gets seeds
+ * that differ from call to call. */
+static uint64_t fresh_word(void) {
+    uint64_t word = 0;
+    if (getrandom(&word, sizeof word, 0) == (ssize_t)sizeof word)
+        return word;
+    static uint64_t calls;
+    uint64_t call = __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
+    leati_philox philox = leati_philox_new((uint64_t)leati_now_ns(), call);
+    uint32_t block[4];
+    leati_philox_next(&philox, block);
+    return ((uint64_t)block[1] << 32) | block[0];
+}
+
+void leati_fresh_seed_if_zero(int64_t *seed, int64_t *seed2) {
+    while (*seed == 0 && *seed2 == 0) {
+        *seed = (int64_t)fresh_word();
+        *seed2 = (int64_t)fresh_word();
+    }
+}

@@ -16,6 +16,8 @@ set(CMAKE_C_FLAGS_DEBUG "-O0 -g")
 
 add_compile_options(-Wall -Wextra -Wshadow $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>
     -fno-math-errno -ffp-contract=off)
+# Programs that use only the low rooms do not load oneDNN.
+add_link_options(-Wl,--as-needed)
 if(LEAT_WERROR)
     add_compile_options(-Werror)
 endif()

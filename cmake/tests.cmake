@@ -118,3 +118,9 @@ if(Python3_FOUND)
         leat_test(NAME tools/${name} COMMAND ${Python3_EXECUTABLE} -B ${source})
     endforeach()
 endif()
+
+# An installed copy, as programs of other people see it; the sanitizers' libraries are not for installing.
+if(TARGET leat_tool AND NOT LEAT_SANITIZE)
+    leat_test(NAME install
+        COMMAND sh ${PROJECT_SOURCE_DIR}/tests/install/run.sh ${PROJECT_BINARY_DIR} ${PROJECT_VERSION})
+endif()

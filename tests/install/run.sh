@@ -1,0 +1,56 @@
+#!/bin/sh
+# Shows that an installed leat is found and works: by CMake (shared and static), by pkg-config (shared
+# and static), from its place and moved elsewhere; that the tool runs; that nothing but leat_ symbols is
+# exported.
+#
+#   run.sh BUILD VERSION
+set -eu
+build=$1
+version=$2
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fail() {
+    echo "install: $*" >&2
+    exit 1
+}
+
+# expect NAME COMMAND...: the command prints the version and nothing else.
+expect() {
+    name=$1
+    shift
+    found=$("$@") || fail "$name: exit status $?"
+    [ "$found" = "$version" ] || fail "$name: expected $version, found $found"
+}
+
+cmake --install "$build" --prefix "$work/first" >"$work/log" || fail "$(cat "$work/log")"
+mv "$work/first" "$work/moved"
+prefix=$work/moved
+LD_LIBRARY_PATH=$(dirname "$(find "$prefix" -name libleat.so)")
+PKG_CONFIG_PATH=$LD_LIBRARY_PATH/pkgconfig
+export LD_LIBRARY_PATH PKG_CONFIG_PATH
+
+cmake -G Ninja -S "$here" -B "$work/outside" -DCMAKE_PREFIX_PATH="$prefix" -DLEAT_WANTED="$version" \
+    >"$work/log" 2>&1 || fail "$(cat "$work/log")"
+ninja -C "$work/outside" >"$work/log" || fail "$(cat "$work/log")"
+expect "find_package" "$work/outside/outside"
+expect "find_package, static" "$work/outside/outside_static"
+
+cc=${CC:-cc}
+# The flags are lists of words. shellcheck disable=SC2046
+$cc -std=c11 "$here/program.c" -o "$work/shared" $(pkg-config --cflags --libs leat)
+expect "pkg-config" "$work/shared"
+# shellcheck disable=SC2046
+$cc -std=c11 "$here/program.c" -o "$work/static" $(pkg-config --cflags leat) \
+    "$LD_LIBRARY_PATH/libleat.a" $(pkg-config --static --libs leat)
+expect "pkg-config, static" "$work/static"
+
+found=$("$prefix/bin/leat" --version)
+case $found in
+*"$version"*) ;;
+*) fail "leat --version: expected $version, found $found" ;;
+esac
+
+foreign=$(nm -D --defined-only "$LD_LIBRARY_PATH/libleat.so" | awk '{print $3}' | grep -v '^leat_' || true)
+[ -z "$foreign" ] || fail "symbols that do not start with leat_ are exported: $foreign"

@@ -1,0 +1,187 @@
+"""Each check of tools/ accepts good input and complains about bad input: a check that cannot fail is a defect."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ROOMS = "set(LEAT_FLOOR_base 0)\nset(LEAT_FLOOR_core 1)\nset(LEAT_FLOOR_run 2)\nset(LEAT_FLOOR_file 3)\n" \
+        "set(LEAT_FLOOR_image 3)\nset(LEAT_FLOOR_cli 9)\n"
+HEADER = "/* What it does. */\nLEAT_API int leat_one(void);\n"
+
+
+class Check(unittest.TestCase):
+    def setUp(self):
+        self.root = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.root)
+        self.write("cmake/rooms.cmake", ROOMS)
+
+    def write(self, name, text):
+        path = os.path.join(self.root, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def run_tool(self, tool):
+        script = os.path.join(ROOT, "tools", tool + ".py")
+        done = subprocess.run([sys.executable, "-B", script, self.root], capture_output=True, text=True)
+        return done.returncode, done.stdout
+
+    def accepts(self, tool):
+        code, out = self.run_tool(tool)
+        self.assertEqual((code, out), (0, ""))
+
+    def complains(self, tool, text):
+        code, out = self.run_tool(tool)
+        self.assertEqual(code, 1)
+        self.assertIn(text, out)
+        self.assertEqual(out.count("\n"), 1, out)
+
+
+class Layers(Check):
+    def test_down_and_own_room(self):
+        self.write("src/file/a.c", '#include "file/a.h"\n#include "run/b.h"\n#include <leat/base.h>\n#include <zlib.h>\n')
+        self.write("src/leat.c", '#include "file/a.h"\n')
+        self.accepts("check_layers")
+
+    def test_up(self):
+        self.write("src/core/a.c", '\n#include "run/b.h"\n')
+        self.complains("check_layers", "src/core/a.c:2: core (floor 1) may not include run/b.h (floor 2)")
+
+    def test_same_floor(self):
+        self.write("src/file/a.c", '#include "image/b.h"\n')
+        self.complains("check_layers", "may not include image/b.h")
+
+    def test_unit_tests_obey(self):
+        self.write("src/core/deep/a_test.c", '#  include "run/b.h"\n')
+        self.complains("check_layers", "may not include run/b.h")
+
+    def test_without_room(self):
+        self.write("src/core/a.c", '#include "b.h"\n')
+        self.complains("check_layers", 'write "b.h" as "room/file.h"')
+
+    def test_unknown_room(self):
+        self.write("src/attic/a.c", '#include "core/b.h"\n')
+        self.complains("check_layers", "src/attic/ is no room")
+
+    def test_top_file_without_tool(self):
+        self.write("src/leat.c", '#include "cli/main.h"\n')
+        self.complains("check_layers", "only the tool may include cli/")
+
+    def test_public_header(self):
+        self.write("include/leat/a.h", '#include "core/b.h"\n')
+        self.complains("check_layers", 'includes "core/b.h"')
+
+    def test_comment_is_no_include(self):
+        self.write("src/core/a.c", '/*\n#include "run/b.h"\n*/\n// x\n')
+        self.accepts("check_layers")
+
+    def test_nothing_to_look_at(self):
+        self.complains("check_layers", "found no file")
+
+
+class Docs(Check):
+    def header(self, text):
+        self.write("include/leat/a.h", '#ifdef __cplusplus\nextern "C" {\n#endif\n\n%s\n#ifdef __cplusplus\n}\n#endif\n' % text)
+
+    def test_documented(self):
+        self.header(HEADER)
+        self.accepts("check_docs")
+
+    def test_group(self):
+        self.header(HEADER + "LEAT_API LEAT_WARN_UNUSED leat_status leat_two(int a,\n    int b);\n")
+        self.accepts("check_docs")
+
+    def test_options_between(self):
+        self.header("/* Does. */\ntypedef struct leat_o {\n    int a; /* b */\n    int (*f)(void);\n} leat_o;\n"
+                    "LEAT_API int leat_one(leat_o *o);\n")
+        self.accepts("check_docs")
+
+    def test_callback_type_is_no_prototype(self):
+        self.header("typedef int (*leat_f)(void *context);\n#define LEAT_X(a) (a)\n")
+        self.accepts("check_docs")
+
+    def test_bare(self):
+        self.header("LEAT_API int leat_one(void);\n")
+        self.complains("check_docs", "include/leat/a.h:5: leat_one has no comment")
+
+    def test_blank_line_ends_group(self):
+        self.header(HEADER + "\nLEAT_API int leat_two(void);\n")
+        self.complains("check_docs", "leat_two has no comment")
+
+    def test_trailing_comment_does_not_count(self):
+        self.header("typedef struct leat_o {\n    int a; /* b */\n} leat_o;\nLEAT_API int leat_one(leat_o *o);\n")
+        self.complains("check_docs", "leat_one has no comment")
+
+    def test_unmarked(self):
+        self.header("/* Does. */\nint leat_one(void);\n")
+        self.complains("check_docs", "leat_one is not marked LEAT_API")
+
+    def test_inline(self):
+        self.header("static inline int leat_one(int a)\n{\n    return a;\n}\n")
+        self.complains("check_docs", "leat_one has no comment")
+
+
+class Size(Check):
+    def test_small(self):
+        self.write("src/core/a.c", 'static int f(int a)\n{\n    return a ? 1 : 2; /* if if if */\n}\n'
+                                   'static const int x[] = {1};\n')
+        self.accepts("check_size")
+
+    def test_long_file(self):
+        self.write("src/core/a.c", "int x;\n" * 801)
+        self.complains("check_size", "src/core/a.c: 801 lines")
+
+    def test_long_script(self):
+        self.write("src/core/a.c", "int x;\n")
+        self.write("tools/a.py", "x = 1\n" * 801)
+        self.complains("check_size", "tools/a.py: 801 lines")
+
+    def test_function_of_100_lines(self):
+        self.write("src/core/a.c", "static void f(void)\n{\n%s}\n" % ("    g();\n" * 97))
+        self.accepts("check_size")
+
+    def test_long_function(self):
+        self.write("src/core/a.c", "\nstatic void f(void)\n{\n%s}\n" % ("    g();\n" * 98))
+        self.complains("check_size", "src/core/a.c:2: f has 101 lines")
+
+    def test_complexity_25(self):
+        self.write("src/core/a.c", "int f(int a)\n{\n%s}\n" % ("    if (a)\n        g();\n" * 24))
+        self.accepts("check_size")
+
+    def test_complex_function(self):
+        self.write("src/core/a.c", "int f(int a)\n{\n%s    return a && a;\n}\n" % ("    if (a)\n        g();\n" * 24))
+        self.complains("check_size", "src/core/a.c:1: f has complexity 26")
+
+    def test_strings_comments_and_cases_are_free(self):
+        self.write("src/core/a.c", 'int f(int a)\n{\n%s    switch (a) {\n%s    }\n}\n' %
+                   ('    g("if && { ?"); // if\n' * 40, "    case 1: break;\n" * 40))
+        self.accepts("check_size")
+
+    def test_after_data_and_extern(self):
+        self.write("src/core/a.h", 'extern "C" {\nstruct s {\n    int a;\n};\nint f(int a)\n{\n%s}\n}\n' %
+                   ("    a = a ? 1 : 2;\n" * 25))
+        self.complains("check_size", "f has complexity 26")
+
+
+@unittest.skipUnless(shutil.which("clang-format"), "clang-format is not installed")
+class Format(Check):
+    def setUp(self):
+        super().setUp()
+        shutil.copy(os.path.join(ROOT, ".clang-format"), self.root)
+
+    def test_good(self):
+        self.write("src/core/a.c", "int f(void) {\n    return 1;\n}\n")
+        self.accepts("check_format")
+
+    def test_bad(self):
+        self.write("src/core/a.c", "int f(void) { return 1; }\n")
+        code, out = self.run_tool("check_format")
+        self.assertEqual(code, 1)
+        self.assertIn("src/core/a.c", out)
+
+
+if __name__ == "__main__":
+    unittest.main()

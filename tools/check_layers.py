@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Check that includes point down.
+
+    check_layers.py [ROOT]
+
+A file of src/<room>/ includes its own room and rooms of lower floors, written as "room/file.h", and the public headers as
+<leat/x.h>. The floors are those of cmake/rooms.cmake. src/leat.c stands above every room but the tool. Public headers include
+public headers and the C library only; examples include nothing of src/.
+"""
+import re
+import sys
+
+import sources
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+(["<])([^">]+)[">]', re.M)
+FLOOR = re.compile(r"set\(LEAT_FLOOR_(\w+) (\d+)\)")
+
+
+def check_room(floors, name, path):
+    """The complaint about one quoted include of a file in src/, or None."""
+    place = name.split("/")
+    target = path.split("/")
+    if len(target) < 2:
+        return 'write "%s" as "room/file.h"' % path
+    if target[0] not in floors:
+        return '"%s" is in no room of cmake/rooms.cmake' % path
+    if len(place) == 2:                                      # src/leat.c
+        return "only the tool may include %s/" % target[0] if target[0] == "cli" else None
+    own = place[1]
+    if own not in floors:
+        return "src/%s/ is no room of cmake/rooms.cmake" % own
+    if target[0] != own and floors[target[0]] >= floors[own]:
+        return "%s (floor %d) may not include %s (floor %d)" % (own, floors[own], path, floors[target[0]])
+    return None
+
+
+def check(root):
+    floors = {room: int(floor) for room, floor in FLOOR.findall(sources.read(root, "cmake/rooms.cmake"))}
+    problems = []
+    names = sources.c_files(root, "src", "include", "examples")
+    for name in names:
+        text = sources.without_comments(sources.read(root, name))
+        for match in INCLUDE.finditer(text):
+            quote, path = match.groups()
+            complaint = None
+            if name.startswith("src/"):
+                complaint = check_room(floors, name, path) if quote == '"' else None
+            elif quote == '"':
+                complaint = 'includes "%s"; only <leat/...> and the C library may be included here' % path
+            if complaint:
+                problems.append("%s:%d: %s" % (name, text.count("\n", 0, match.start()) + 1, complaint))
+    return problems, len(names)
+
+
+if __name__ == "__main__":
+    sources.finish("check_layers", *check(sys.argv[1] if len(sys.argv) > 1 else sources.ROOT))

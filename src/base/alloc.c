@@ -3,7 +3,7 @@
  * The hook is a plain global: leat_set_allocator is documented as not thread-safe, so reading it
  * needs no lock and the common path is one branch before malloc. Every failure, also that of an
  * overflowing size, is a NULL; the caller writes the error. */
-#define _GNU_SOURCE 1
+#define _GNU_SOURCE
 #include "base/alloc.h"
 
 #include <stdlib.h>

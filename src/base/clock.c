@@ -1,5 +1,5 @@
 /* The machine's clocks. */
-#define _GNU_SOURCE 1
+#define _GNU_SOURCE
 #include "base/clock.h"
 
 #include <time.h>

@@ -3,7 +3,7 @@
  * A line is formatted on the stack, cut at its end if it is longer, and handed to the user's
  * function, or to stderr as "leat: warning: ...". The lock guards only the pair of function and
  * context: it is not held while the function runs. */
-#define _GNU_SOURCE 1
+#define _GNU_SOURCE
 #include "base/log.h"
 
 #include <pthread.h>

@@ -4,7 +4,7 @@
  * With a global seed, an operator without a seed of its own takes one draw from the process-wide
  * Mersenne Twister, in the order in which operators are created. One lock guards the global seed
  * and its stream; nothing is called while it is held. */
-#define _GNU_SOURCE 1
+#define _GNU_SOURCE
 #include "base/random.h"
 
 #include "base/clock.h"

@@ -44,6 +44,9 @@
 #define TORTURE_DEAD UINT64_C(0x646561646465616C)
 #define TORTURE_UNUSED __attribute__((unused))
 
+/* Of POSIX; declared here because strict C11 hides it. */
+int posix_memalign(void **memory, size_t alignment, size_t size);
+
 /* Lies just before the memory that it describes. */
 typedef struct torture_header {
     void *raw;

@@ -1,0 +1,111 @@
+/* Datasets and iterators: tf.data in C.
+ *
+ * Building is a chain that cannot leak: each call is *given* its input dataset, returns the new one
+ * (owned), and returns NULL with `err` filled on the first failure; a NULL input passes through and
+ * keeps the first error. leat_dataset_ref makes a second owner when a dataset has two consumers.
+ * Datasets are immutable and may be used from any thread; an iterator belongs to one thread at a
+ * time (leat_iterator_cancel excepted). Operators stand in leat/data_ops.h. */
+#ifndef LEAT_DATA_H
+#define LEAT_DATA_H
+
+#include <leat/core.h>
+#include <leat/graph.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LEAT_AUTOTUNE (-1)             /* tf.data.AUTOTUNE */
+#define LEAT_INFINITE_CARDINALITY (-1) /* tf.data.INFINITE_CARDINALITY */
+#define LEAT_UNKNOWN_CARDINALITY (-2)  /* tf.data.UNKNOWN_CARDINALITY */
+
+typedef struct leat_dataset leat_dataset;
+typedef struct leat_iterator leat_iterator;
+
+/* A seed argument: {0} means none was given. LEAT_SEED(7) is the seed 7. */
+typedef struct leat_seed {
+    bool given;
+    int64_t value;
+} leat_seed;
+#define LEAT_SEED(number) ((leat_seed){true, (number)})
+
+LEAT_API leat_dataset *leat_dataset_ref(leat_dataset *dataset);
+/* NULL is allowed. */
+LEAT_API void leat_dataset_unref(leat_dataset *dataset);
+
+/* Spec of the elements (borrowed; NULL for NULL) and cardinality: a count,
+ * LEAT_INFINITE_CARDINALITY or LEAT_UNKNOWN_CARDINALITY (tf.data.Dataset.element_spec,
+ * cardinality). */
+LEAT_API const leat_spec *leat_dataset_spec(const leat_dataset *dataset);
+LEAT_API int64_t leat_dataset_cardinality(const leat_dataset *dataset);
+
+/* Gives the operator a label for errors and explain (copied); the dataset is given and returned. */
+LEAT_API leat_dataset *leat_label(leat_dataset *dataset, const char *label, leat_error *err);
+
+/* The plan as JSON text, in the node format of docs/PLANS.md, and back. Callbacks must be
+ * registered by name. Text owned (leat_text_free), dataset owned. */
+LEAT_API char *leat_dataset_to_json(const leat_dataset *dataset, leat_error *err);
+LEAT_API leat_dataset *leat_dataset_from_json(const char *text, leat_error *err);
+
+/* 64-bit hash of the plan: operators, arguments, functions (tf.data.Dataset.fingerprint's
+ * counterpart, not its bits). */
+LEAT_API uint64_t leat_dataset_fingerprint(const leat_dataset *dataset);
+
+/* How an iterator runs (part of tf.data.Options). {0} is the default: shared pool, all cores, half
+ * of the memory. */
+typedef struct leat_iterator_options {
+    int num_threads;      /* 0: the shared pool; n: a pool of n threads of its own */
+    int64_t memory_limit; /* bytes that operators may hold; 0: half of what the machine or cgroup
+                             grants */
+    bool no_rewrites;     /* run the plan as written */
+    bool no_autotune;     /* LEAT_AUTOTUNE values keep their start values */
+    bool verify; /* verification mode: every block is re-encoded, cut at random and checksummed
+                    (slow) */
+    uint64_t verify_seed;
+    int64_t deadline_ms; /* a call to next that waits longer fails with DEADLINE_EXCEEDED and a
+                            stall report; 0: none */
+} leat_iterator_options;
+
+/* Starts an iteration (tf.data.Dataset.__iter__). `dataset` is borrowed, the iterator keeps a
+ * reference. Owned; NULL on failure. */
+LEAT_API leat_iterator *leat_iterator_new(leat_dataset *dataset,
+                                          const leat_iterator_options *options, leat_error *err);
+
+/* The next element (owned by the caller's struct, which is cleared first). LEAT_OK;
+ * LEAT_OUT_OF_RANGE at the end (sticky, err->text "End of sequence"); any other code is an error
+ * that ends only its own place: the next call goes on. Blocks. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_iterator_next(leat_iterator *iterator, leat_element *out,
+                                                         leat_error *err);
+
+/* Stops waits and background work; a call to next that is running returns CANCELLED. Any thread. */
+LEAT_API void leat_iterator_cancel(leat_iterator *iterator);
+
+/* Ends an iteration: cancels, joins its threads. NULL is allowed. */
+LEAT_API void leat_iterator_free(leat_iterator *iterator);
+
+/* The state from which a new iterator of an equal plan continues with exactly the remaining
+ * outcomes: positions, not data, wherever the input can be re-read. `*data` is owned
+ * (leat_text_free). FAILED_PRECONDITION where an operator cannot be saved. */
+typedef struct leat_save_report {
+    size_t bytes;
+    int64_t replay_elements; /* predicted number of elements that restoring recomputes */
+} leat_save_report;
+LEAT_API LEAT_WARN_UNUSED leat_status leat_iterator_save(leat_iterator *iterator, char **data,
+                                                         size_t *size, leat_save_report *report,
+                                                         leat_error *err);
+
+/* Brings a fresh iterator (no element taken) to a saved state. FAILED_PRECONDITION if the plan's
+ * fingerprint differs, DATA_LOSS if the bytes are damaged. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_iterator_restore(leat_iterator *iterator,
+                                                            const char *data, size_t size,
+                                                            leat_error *err);
+
+/* A table, one line per operator: elements/s, busy and waiting time, depth, bytes, and which stage
+ * is the bottleneck with its headroom; then autotune's decisions with their reasons. Owned text
+ * (leat_text_free). */
+LEAT_API char *leat_iterator_explain(const leat_iterator *iterator, leat_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,109 @@
+/* Dataset operators: one prototype per line of the operator table. See leat/data.h for ownership
+ * (input datasets and functions are given; NULL passes through), errors (NULL with `err`) and
+ * thread-safety. Options may be NULL. */
+#ifndef LEAT_DATA_OPS_H
+#define LEAT_DATA_OPS_H
+
+#include <leat/data.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* tf.data.Dataset.range(start, stop, step, output_type): scalars computed in int64, then cast.
+ * INVALID_ARGUMENT for step 0. */
+typedef struct leat_range_options {
+    leat_dtype output_type; /* LEAT_INVALID: int64 */
+} leat_range_options;
+LEAT_API leat_dataset *leat_range(int64_t start, int64_t stop, int64_t step,
+                                  const leat_range_options *options, leat_error *err);
+
+/* tf.data.Dataset.from_tensor_slices: the rows along axis 0 of each component. `tensors` is
+ * borrowed, its memory is referenced. INVALID_ARGUMENT for scalars and unequal first dimensions. */
+LEAT_API leat_dataset *leat_from_tensor_slices(const leat_element *tensors, leat_error *err);
+
+/* tf.data.Dataset.list_files: names that match the glob patterns, sorted, then shuffled unless told
+ * not to. INVALID_ARGUMENT "No files matched pattern" at the call. */
+typedef struct leat_list_files_options {
+    bool no_shuffle;
+    leat_seed seed;
+} leat_list_files_options;
+LEAT_API leat_dataset *leat_list_files(const char *pattern, const leat_list_files_options *options,
+                                       leat_error *err);
+
+/* tf.data.TFRecordDataset: string scalars, one per record of the files in order. DATA_LOSS names
+ * file and byte of a damaged record, then the next file follows; NOT_FOUND at each call for a
+ * missing one. */
+typedef struct leat_tf_record_options {
+    const char *compression_type; /* NULL or "": none; "GZIP", "ZLIB" */
+    int64_t buffer_size;          /* bytes; 0: 256 KiB */
+} leat_tf_record_options;
+LEAT_API leat_dataset *leat_tf_record_dataset(const char *const *filenames, int num_filenames,
+                                              const leat_tf_record_options *options,
+                                              leat_error *err);
+/* The same with the names from a dataset of string scalars. */
+LEAT_API leat_dataset *leat_tf_record_dataset_of(leat_dataset *filenames,
+                                                 const leat_tf_record_options *options,
+                                                 leat_error *err);
+
+/* tf.data.Dataset.map. `function` takes the element's components. num_parallel_calls 0: one call at
+ * a time on the consumer's thread; n or LEAT_AUTOTUNE: on the pool, delivered in order unless
+ * not_deterministic. */
+typedef struct leat_map_options {
+    int64_t num_parallel_calls;
+    bool not_deterministic;
+} leat_map_options;
+LEAT_API leat_dataset *leat_map(leat_dataset *input, leat_function *function,
+                                const leat_map_options *options, leat_error *err);
+
+/* tf.data.Dataset.filter: elements for which `predicate`, a function to a bool scalar, is true. */
+LEAT_API leat_dataset *leat_filter(leat_dataset *input, leat_function *predicate, leat_error *err);
+
+/* tf.data.Dataset.flat_map: `function` returns a dataset value; its elements follow one another. */
+LEAT_API leat_dataset *leat_flat_map(leat_dataset *input, leat_function *function, leat_error *err);
+
+/* tf.data.Dataset.shuffle, TensorFlow's order bit for bit. buffer_size in elements, > 0, or
+ * LEAT_UNKNOWN_CARDINALITY for the whole input. */
+typedef struct leat_shuffle_options {
+    leat_seed seed;
+    bool no_reshuffle; /* reshuffle_each_iteration=False */
+} leat_shuffle_options;
+LEAT_API leat_dataset *leat_shuffle(leat_dataset *input, int64_t buffer_size,
+                                    const leat_shuffle_options *options, leat_error *err);
+
+/* tf.data.Dataset.repeat; a negative count repeats forever. */
+LEAT_API leat_dataset *leat_repeat(leat_dataset *input, int64_t count, leat_error *err);
+
+/* tf.data.Dataset.batch: stacks batch_size consecutive elements along a new first axis. Unequal
+ * shapes are INVALID_ARGUMENT naming both. */
+typedef struct leat_batch_options {
+    bool drop_remainder;
+    int64_t num_parallel_calls; /* 0: none */
+    bool not_deterministic;
+} leat_batch_options;
+LEAT_API leat_dataset *leat_batch(leat_dataset *input, int64_t batch_size,
+                                  const leat_batch_options *options, leat_error *err);
+
+/* tf.data.Dataset.take and skip; a negative count takes everything, or skips everything. */
+LEAT_API leat_dataset *leat_take(leat_dataset *input, int64_t count, leat_error *err);
+LEAT_API leat_dataset *leat_skip(leat_dataset *input, int64_t count, leat_error *err);
+
+/* tf.data.Dataset.zip: tuples of one element of each input (an array of given datasets, all
+ * released on failure); ends with the shortest. leat_zip_structured arranges them in the tree of
+ * `structure` (given), whose leaves stand for the inputs in order. */
+LEAT_API leat_dataset *leat_zip(leat_dataset *const *inputs, int num_inputs, leat_error *err);
+LEAT_API leat_dataset *leat_zip_structured(leat_dataset *const *inputs, int num_inputs,
+                                           leat_spec *structure, leat_error *err);
+
+/* tf.data.Dataset.cache in memory: the first complete iteration fills it, later ones of any
+ * iterator read it. */
+LEAT_API leat_dataset *leat_cache(leat_dataset *input, leat_error *err);
+
+/* tf.data.Dataset.prefetch: a thread keeps up to buffer_size elements ready; LEAT_AUTOTUNE tunes
+ * the number, 0 passes through. */
+LEAT_API leat_dataset *leat_prefetch(leat_dataset *input, int64_t buffer_size, leat_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

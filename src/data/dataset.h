@@ -1,0 +1,57 @@
+/* The plan: an immutable, reference-counted node. */
+#ifndef LEATI_DATA_DATASET_H
+#define LEATI_DATA_DATASET_H
+
+#include "core/json.h"
+#include "core/object.h"
+#include "data/op.h"
+#include "graph/graph.h"
+
+struct leat_dataset {
+    leat_object object; /* first: a dataset is a value of dtype object */
+    const leati_dataset_op *op;
+    void *args; /* op->args_size bytes under the rows' rules; immutable after check */
+    leat_dataset **inputs;
+    int num_inputs;
+    leat_spec *spec;
+    int64_t cardinality;
+    bool pure;   /* this node and all below */
+    char *label; /* NULL: none */
+    /* The node that owns the shared state; itself unless this is a rewritten copy, which borrows
+     * (and references) its origin's. */
+    leat_dataset *origin;
+    void *shared; /* made once, under a process-wide lock */
+};
+
+/* The one constructor. `args` (may be NULL) is copied by the rows' rules; `inputs` are given; a
+ * NULL among them passes through (the others are released, err is kept). Owned. */
+leat_dataset *leati_dataset_new(const leati_dataset_op *op, const void *args,
+                                leat_dataset *const *inputs, int num_inputs, leat_error *err);
+
+/* Is the object a dataset? */
+bool leati_is_dataset(const leat_object *object);
+
+/* A copy of `dataset` over other inputs (given) and, if not NULL, other args: for rewrites. Shares
+ * the origin's shared state. Owned. */
+leat_dataset *leati_dataset_with(const leat_dataset *dataset, const void *args,
+                                 leat_dataset *const *inputs, leat_error *err);
+
+/* The node's shared state (op->share on first use). Thread-safe. NULL with err on failure. */
+void *leati_dataset_shared(const leat_dataset *dataset, leat_error *err);
+
+/* JSON of the node format. The reader takes the names of functions, `let` references and so on from
+ * `context`. */
+typedef struct leati_plan_reader {
+    void *context;
+    /* A function argument: `json` as found, `operator`, argument name and the spec of its
+     * arguments. NULL slot: only
+     * {"graph": ...} and {"callback": name}. Owned. */
+    leat_function *(*function)(void *context, const json_t *json, const char *op,
+                               const char *argument, const leat_spec *input, leat_error *err);
+    /* {"ref": name}. Owned (a new reference). NULL slot: refused. */
+    leat_dataset *(*ref)(void *context, const char *name, leat_error *err);
+} leati_plan_reader;
+leat_dataset *leati_plan_read(const json_t *json, const leati_plan_reader *reader, leat_error *err);
+json_t *leati_plan_write(const leat_dataset *dataset, leat_error *err);
+
+#endif

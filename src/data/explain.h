@@ -1,0 +1,12 @@
+/* The table of where the time went. */
+#ifndef LEATI_DATA_EXPLAIN_H
+#define LEATI_DATA_EXPLAIN_H
+
+#include "data/state.h"
+
+/* One line per operator from the consumer's end: elements, elements/s, busy, waiting, depth, bytes;
+ * then the bottleneck with its headroom and autotune's decisions. `top` stands above the root.
+ * Owned text (leat_text_free). */
+char *leati_explain(const leati_iteration *iteration, const leati_node_state *top, leat_error *err);
+
+#endif

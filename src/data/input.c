@@ -1,0 +1,352 @@
+/* Reading a child: see input.h for the contract.
+ *
+ * Happy path: peek pulls a block when the last one is used up, consume moves on in it. What an
+ * operator does not consume stays here, together with the child's state from before the block (the
+ * snapshot), so that save needs no data: it writes the snapshot and the number of outcomes consumed
+ * since, and restore lets the child advance by that number. A block can only be left over where
+ * more was asked for than used, which operators do on pure inputs alone; so a snapshot is taken for
+ * requests of more than one outcome to pure children. A leftover of an impure child is saved as
+ * data (a replay would repeat its effects). */
+#include "data/input.h"
+#include "core/verify.h"
+#include "data/values.h"
+#include <string.h>
+
+/* Verification mode: what each input remembers. */
+struct leati_verify {
+    uint64_t seed;
+};
+
+static leat_status open_verify(leati_input *input, leati_node_state *node, leat_error *err) {
+    if (!node->iteration->verify) {
+        return LEAT_OK;
+    }
+    input->verify = leati_alloc_zero(1, sizeof(*input->verify));
+    if (input->verify == NULL) {
+        return leati_no_memory(err, sizeof(*input->verify));
+    }
+    input->verify->seed = node->iteration->verify_seed + (uint64_t)node->depth * 977;
+    return LEAT_OK;
+}
+
+leat_status leati_input_open_dataset(leati_input *input, leati_node_state *node,
+                                     const leat_dataset *dataset, leati_iteration *iteration,
+                                     leat_error *err) {
+    memset(input, 0, sizeof(*input));
+    leat_status status = open_verify(input, node, err);
+    if (status != LEAT_OK) {
+        return status;
+    }
+    leat_error local = {0};
+    input->child = leati_node_open(dataset, iteration, node, &local);
+    if (input->child == NULL) {
+        if (err != NULL) {
+            *err = local;
+        }
+        leati_input_close(input);
+        return local.code;
+    }
+    return LEAT_OK;
+}
+
+leat_status leati_input_open(leati_input *input, leati_node_state *node, int index,
+                             leat_error *err) {
+    return leati_input_open_dataset(input, node, node->dataset->inputs[index], node->iteration,
+                                    err);
+}
+
+void leati_input_close(leati_input *input) {
+    leati_node_close(input->child);
+    leati_block_fini(&input->block);
+    leati_writer_fini(&input->snapshot);
+    leati_free(input->verify);
+    memset(input, 0, sizeof(*input));
+}
+
+static void forget_block(leati_input *input) {
+    leati_block_clear(&input->block);
+    input->loaded = false;
+    input->consumed = 0;
+    input->snapshot.size = 0;
+}
+
+leat_status leati_input_reset(leati_input *input, leat_error *err) {
+    forget_block(input);
+    input->ended = false;
+    return leati_node_reset(input->child, err);
+}
+
+bool leati_input_pure(const leati_input *input) {
+    return input->child->dataset->pure;
+}
+
+static uint64_t next_random(struct leati_verify *verify) {
+    verify->seed = verify->seed * 6364136223846793005u + 1442695040888963407u;
+    return verify->seed >> 33;
+}
+
+/* Checks that whoever read the last block left it as it was, and makes the new one look different.
+ */
+static void verify_block(leati_input *input, leat_error *err) {
+    if (input->block.n == 0) {
+        return;
+    }
+    leati_block other = {0};
+    if (leati_verify_reencode(&input->block, next_random(input->verify), &other, err) == LEAT_OK) {
+        leati_block_move(&other, &input->block);
+    }
+    leati_block_fini(&other);
+    input->checksum = leati_block_checksum(&input->block);
+}
+
+static leat_status check_block(const leati_input *input, leat_error *err) {
+    if (input->verify == NULL || !input->loaded || input->block.n == 0 ||
+        leati_block_checksum(&input->block) == input->checksum) {
+        return LEAT_OK;
+    }
+    return leati_fail(err, LEAT_INTERNAL,
+                      "a block of %s was changed by its reader; blocks are immutable",
+                      input->child->name);
+}
+
+/* Pulls the next block. On a failure of the framework itself the result is an ERROR tail of an
+ * empty block. */
+static void load(leati_input *input, int64_t want, const leati_destination *destinations) {
+    memset(&input->error, 0, sizeof(input->error));
+    leat_status status = check_block(input, &input->error);
+    forget_block(input);
+    if (status == LEAT_OK && want > 1 && leati_input_pure(input)) {
+        leati_save_cost cost = {0};
+        status = leati_node_save(input->child, &input->snapshot, &cost, &input->error);
+        if (status == LEAT_FAILED_PRECONDITION) {
+            input->snapshot.size = 0;
+            status = LEAT_OK;
+        }
+    }
+    input->loaded = true;
+    if (status != LEAT_OK) {
+        input->tail = LEATI_ERROR;
+        return;
+    }
+    if (input->verify != NULL && want > 1) {
+        want = 1 + (int64_t)(next_random(input->verify) % (uint64_t)want);
+        destinations = next_random(input->verify) % 2 == 0 ? destinations : NULL;
+    }
+    memset(&input->error, 0, sizeof(input->error));
+    input->block.destinations = destinations;
+    input->block.byte_target = destinations == NULL ? LEATI_BYTE_TARGET : 0;
+    input->tail = leati_node_pull(input->child, want, &input->block, &input->error);
+    input->block.destinations = NULL;
+    if (input->verify != NULL) {
+        verify_block(input, &input->error);
+    }
+}
+
+leati_tail leati_input_peek(leati_input *input, int64_t want, const leati_destination *destinations,
+                            int64_t *available, leat_error *err) {
+    *available = 0;
+    for (;;) {
+        if (input->ended) {
+            return LEATI_END;
+        }
+        if (input->loaded) {
+            int64_t left = input->block.n - input->consumed;
+            if (left > 0) {
+                *available = left;
+                return LEATI_MORE;
+            }
+            if (input->tail == LEATI_END) {
+                input->ended = true;
+                forget_block(input);
+                return LEATI_END;
+            }
+            if (input->tail == LEATI_ERROR && left == 0) {
+                if (err != NULL) {
+                    *err = input->error;
+                }
+                input->child->parent->error_from_below = true;
+                return LEATI_ERROR;
+            }
+        }
+        load(input, want, destinations);
+    }
+}
+
+int64_t leati_input_begin(const leati_input *input) {
+    return input->consumed;
+}
+
+void leati_input_consume(leati_input *input, int64_t n) {
+    input->consumed += n;
+}
+
+leati_tail leati_input_take(leati_input *input, int64_t want, leati_block *out, leat_error *err) {
+    int64_t available = 0;
+    leati_tail tail = leati_input_peek(input, want, out->destinations, &available, err);
+    if (available == 0) {
+        if (tail == LEATI_ERROR) {
+            leati_input_consume(input, 1);
+        }
+        leati_block_clear(out);
+        return tail;
+    }
+    int64_t n = available < want ? available : want;
+    if (input->consumed == 0 && n == input->block.n && input->verify == NULL) {
+        /* The whole block: hand it over as it is. Its snapshot stays valid, since all of it counts
+         * as consumed. */
+        leati_block_move(&input->block, out);
+        input->block.n = n;
+    } else if (leati_block_slice(&input->block, input->consumed, n, out, err) != LEAT_OK) {
+        leati_block_clear(out);
+        return LEATI_ERROR;
+    }
+    leati_input_consume(input, n);
+    if (input->consumed == input->block.n && input->tail != LEATI_MORE) {
+        tail = leati_input_peek(input, 1, NULL, &available, err);
+        if (tail == LEATI_ERROR) {
+            leati_input_consume(input, 1);
+        }
+        return tail;
+    }
+    return LEATI_MORE;
+}
+
+leati_tail leati_input_advance(leati_input *input, int64_t n, int64_t *passed, leat_error *err) {
+    *passed = 0;
+    if (input->loaded && !input->ended) {
+        int64_t outcomes = input->block.n + (input->tail == LEATI_ERROR);
+        int64_t left = outcomes - input->consumed;
+        int64_t take = left < n ? left : n;
+        input->consumed += take;
+        *passed = take;
+        if (input->consumed == outcomes && input->tail == LEATI_END) {
+            input->ended = true;
+        }
+    }
+    if (input->ended) {
+        forget_block(input);
+        return LEATI_END;
+    }
+    if (*passed == n) {
+        return LEATI_MORE;
+    }
+    forget_block(input);
+    int64_t more = 0;
+    leati_tail tail = leati_node_advance(input->child, n - *passed, &more, err);
+    *passed += more;
+    input->ended = tail == LEATI_END;
+    return tail;
+}
+
+/* How the state is written: the child as it is now, a snapshot and a count, or the leftover itself.
+ */
+enum { SAVED_ENDED = 0, SAVED_NOW, SAVED_REPLAY, SAVED_DATA };
+
+leat_status leati_input_save(leati_input *input, leati_writer *out, leati_save_cost *cost,
+                             leat_error *err) {
+    if (input->ended) {
+        leati_put_uint(out, SAVED_ENDED);
+        return LEAT_OK;
+    }
+    int64_t outcomes = input->block.n + (input->tail == LEATI_ERROR);
+    bool leftover = input->loaded && (input->consumed < outcomes || input->tail == LEATI_END);
+    if (leftover && input->consumed == outcomes && input->tail == LEATI_END) {
+        leati_put_uint(out, SAVED_ENDED);
+        return LEAT_OK;
+    }
+    if (!leftover) {
+        leati_put_uint(out, SAVED_NOW);
+        return leati_node_save(input->child, out, cost, err);
+    }
+    if (input->snapshot.size > 0) {
+        leati_put_uint(out, SAVED_REPLAY);
+        leati_put_bytes(out, input->snapshot.data, input->snapshot.size);
+        leati_put_int(out, input->consumed);
+        cost->replay_elements += input->consumed;
+        return out->failed ? leati_no_memory(err, out->size) : LEAT_OK;
+    }
+    leati_put_uint(out, SAVED_DATA);
+    leat_status status = leati_put_block(
+        out, &input->block, input->consumed,
+        input->block.n > input->consumed ? input->block.n - input->consumed : 0, err);
+    if (status != LEAT_OK) {
+        return leati_prefix(err, "%s", input->child->name);
+    }
+    leati_put_uint(out, (uint64_t)input->tail);
+    if (input->tail == LEATI_ERROR) {
+        leati_put_error(out, &input->error);
+    }
+    return leati_node_save(input->child, out, cost, err);
+}
+
+static leat_status restore_replay(leati_input *input, leati_reader *in, leat_error *err) {
+    const void *data = NULL;
+    leati_reader snapshot = {0};
+    int64_t consumed = 0, passed = 0;
+    leat_status status = leati_get_bytes(in, &data, &snapshot.size, err);
+    if (status == LEAT_OK) {
+        status = leati_get_int(in, &consumed, err);
+    }
+    if (status != LEAT_OK) {
+        return status;
+    }
+    snapshot.data = data;
+    status = leati_node_restore(input->child, &snapshot, err);
+    if (status != LEAT_OK) {
+        return status;
+    }
+    leat_error local = {0};
+    leati_tail tail = leati_input_advance(input, consumed, &passed, &local);
+    if (passed != consumed || (tail == LEATI_ERROR && local.code == LEAT_CANCELLED)) {
+        return leati_fail(
+            err, LEAT_DATA_LOSS,
+            "%s: the saved state is %lld outcomes after a point from which only %lld came again; "
+            "restore with the same input files",
+            input->child->name, (long long)consumed, (long long)passed);
+    }
+    return LEAT_OK;
+}
+
+static leat_status restore_data(leati_input *input, leati_reader *in, leat_error *err) {
+    uint64_t tail = 0;
+    leat_status status = leati_get_block(in, input->child->dataset->spec, &input->block, err);
+    if (status == LEAT_OK) {
+        status = leati_get_uint(in, &tail, err);
+    }
+    if (status == LEAT_OK && tail > LEATI_ERROR) {
+        status = leati_fail(err, LEAT_DATA_LOSS, "%s: a saved tail of %llu; expected 0 to 2",
+                            input->child->name, (unsigned long long)tail);
+    }
+    if (status == LEAT_OK && tail == LEATI_ERROR) {
+        status = leati_get_error(in, &input->error, err);
+    }
+    if (status != LEAT_OK) {
+        return status;
+    }
+    input->tail = (leati_tail)tail;
+    input->loaded = true;
+    input->consumed = 0;
+    if (input->verify != NULL && input->block.n > 0) {
+        input->checksum = leati_block_checksum(&input->block);
+    }
+    return leati_node_restore(input->child, in, err);
+}
+
+leat_status leati_input_restore(leati_input *input, leati_reader *in, leat_error *err) {
+    uint64_t how = 0;
+    leat_status status = leati_get_uint(in, &how, err);
+    if (status != LEAT_OK) {
+        return status;
+    }
+    forget_block(input);
+    input->ended = how == SAVED_ENDED;
+    switch (how) {
+    case SAVED_ENDED: return LEAT_OK;
+    case SAVED_NOW: return leati_node_restore(input->child, in, err);
+    case SAVED_REPLAY: return restore_replay(input, in, err);
+    case SAVED_DATA: return restore_data(input, in, err);
+    default:
+        return leati_fail(err, LEAT_DATA_LOSS, "%s: a saved input of kind %llu; expected 0 to 3",
+                          input->child->name, (unsigned long long)how);
+    }
+}

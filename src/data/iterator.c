@@ -1,0 +1,301 @@
+/* Iterators: the top of the tree of states, one element at a time for its owner.
+ *
+ * Happy path: leat_iterator_new applies the rewrites, opens the tree; next hands out the rows of
+ * the root's blocks. The root asks a pure plan for more elements than one while that is cheap (the
+ * number follows measured time, the elements do not depend on it). One thread uses an iterator at a
+ * time; leat_iterator_cancel alone comes from any thread. */
+#include "base/clock.h"
+#include "base/hash.h"
+#include "data/autotune.h"
+#include "data/explain.h"
+#include "data/input.h"
+#include "data/rewrite.h"
+#include "run/queue.h"
+#include <string.h>
+
+struct leat_iterator {
+    leati_iteration iteration;
+    leati_node_state top; /* stands above the root: what leati_input needs of a reader */
+    leati_input input;
+    leat_dataset *dataset;   /* as the user built it: its fingerprint guards states */
+    leat_dataset *rewritten; /* as it runs */
+    leati_pool *own_pool;
+    int64_t want;
+    int64_t deadline_ms;
+    int64_t taken;
+};
+
+enum { MOST_WANTED = 4096, QUICK_NS = 100 * 1000, SLOW_NS = 1000 * 1000 };
+
+static leat_status open_iteration(leat_iterator *iterator, const leat_iterator_options *options,
+                                  leat_error *err) {
+    leati_iteration *iteration = &iterator->iteration;
+    iteration->deadline_ns = LEATI_NO_DEADLINE;
+    iteration->verify = options->verify;
+    iteration->verify_seed = options->verify_seed;
+    iteration->autotune = !options->no_autotune;
+    if (options->num_threads > 0) {
+        iterator->own_pool = leati_pool_new(options->num_threads, err);
+        iteration->pool = iterator->own_pool;
+    } else {
+        iteration->pool = leati_pool_shared(err);
+    }
+    if (iteration->pool == NULL) {
+        return err->code;
+    }
+    iteration->cancel = leati_cancel_new(NULL, err);
+    if (iteration->cancel == NULL) {
+        return err->code;
+    }
+    iteration->budget =
+        leati_budget_new((size_t)options->memory_limit, leati_pool_size(iteration->pool), err);
+    return iteration->budget == NULL ? err->code : LEAT_OK;
+}
+
+static leat_status open_tree(leat_iterator *iterator, const leat_iterator_options *options,
+                             leat_error *err) {
+    iterator->rewritten = options->no_rewrites ? leat_dataset_ref(iterator->dataset)
+                                               : leati_rewrite(iterator->dataset, err);
+    if (iterator->rewritten == NULL) {
+        return err->code;
+    }
+    iterator->top.dataset = iterator->rewritten;
+    iterator->top.iteration = &iterator->iteration;
+    leat_status status = leati_input_open_dataset(&iterator->input, &iterator->top,
+                                                  iterator->rewritten, &iterator->iteration, err);
+    if (status == LEAT_OK && iterator->iteration.autotune) {
+        status = leati_tuner_start(&iterator->iteration, err);
+    }
+    return status;
+}
+
+leat_iterator *leat_iterator_new(leat_dataset *dataset, const leat_iterator_options *options,
+                                 leat_error *err) {
+    leat_error local = {0};
+    leat_error *e = err != NULL ? err : &local;
+    if (dataset == NULL) {
+        if (e->code == LEAT_OK) {
+            leati_fail(e, LEAT_INVALID_ARGUMENT,
+                       "leat_iterator_new: dataset is NULL; pass a dataset");
+        }
+        return NULL;
+    }
+    leat_iterator_options defaults = {0};
+    options = options != NULL ? options : &defaults;
+    if (options->num_threads < 0 || options->memory_limit < 0 || options->deadline_ms < 0) {
+        leati_fail(e, LEAT_INVALID_ARGUMENT,
+                   "leat_iterator_new: num_threads %d, memory_limit %lld, deadline_ms %lld; none "
+                   "may be negative",
+                   options->num_threads, (long long)options->memory_limit,
+                   (long long)options->deadline_ms);
+        return NULL;
+    }
+    leat_iterator *iterator = leati_alloc_zero(1, sizeof(*iterator));
+    if (iterator == NULL) {
+        leati_no_memory(e, sizeof(*iterator));
+        return NULL;
+    }
+    iterator->dataset = leat_dataset_ref(dataset);
+    iterator->want = 1;
+    iterator->deadline_ms = options->deadline_ms;
+    leat_error fresh = {0};
+    if (open_iteration(iterator, options, &fresh) != LEAT_OK ||
+        open_tree(iterator, options, &fresh) != LEAT_OK) {
+        *e = fresh;
+        leat_iterator_free(iterator);
+        return NULL;
+    }
+    return iterator;
+}
+
+void leat_iterator_cancel(leat_iterator *iterator) {
+    leati_cancel_fire(iterator->iteration.cancel);
+}
+
+void leat_iterator_free(leat_iterator *iterator) {
+    if (iterator == NULL) {
+        return;
+    }
+    if (iterator->iteration.cancel != NULL) {
+        leati_cancel_fire(iterator->iteration.cancel);
+    }
+    leati_tuner_stop(&iterator->iteration);
+    leati_input_close(&iterator->input);
+    leati_budget_unref(iterator->iteration.budget);
+    leati_cancel_unref(iterator->iteration.cancel);
+    leati_pool_free(iterator->own_pool);
+    leat_dataset_unref(iterator->rewritten);
+    leat_dataset_unref(iterator->dataset);
+    leati_free(iterator);
+}
+
+/* Asks for more next time if the last pull was cheap, for less if it was dear. */
+static void adapt(leat_iterator *iterator, int64_t spent_ns) {
+    if (spent_ns < QUICK_NS && iterator->want < MOST_WANTED) {
+        iterator->want *= 2;
+    } else if (spent_ns > SLOW_NS && iterator->want > 1) {
+        iterator->want /= 2;
+    }
+}
+
+static leat_status end_of_sequence(leat_error *err) {
+    return leati_fail(err, LEAT_OUT_OF_RANGE, "End of sequence");
+}
+
+leati_tail leati_iterator_peek(leat_iterator *iterator, int64_t *available, leat_error *err) {
+    bool ready = iterator->input.loaded && iterator->input.consumed < iterator->input.block.n;
+    if (ready) {
+        return leati_input_peek(&iterator->input, 1, NULL, available, err);
+    }
+    iterator->iteration.deadline_ns = iterator->deadline_ms == 0
+                                          ? LEATI_NO_DEADLINE
+                                          : leati_now_ns() + iterator->deadline_ms * 1000000;
+    int64_t start = leati_now_ns();
+    int64_t want = leati_input_pure(&iterator->input) ? iterator->want : 1;
+    leati_tail tail = leati_input_peek(&iterator->input, want, NULL, available, err);
+    adapt(iterator, leati_now_ns() - start);
+    return tail;
+}
+
+const leati_block *leati_iterator_block(const leat_iterator *iterator, int64_t *begin) {
+    *begin = leati_input_begin(&iterator->input);
+    return &iterator->input.block;
+}
+
+void leati_iterator_consume(leat_iterator *iterator, int64_t n) {
+    leati_input_consume(&iterator->input, n);
+    iterator->taken += n;
+}
+
+leat_status leat_iterator_next(leat_iterator *iterator, leat_element *out, leat_error *err) {
+    if (iterator == NULL || out == NULL) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_iterator_next: %s is NULL",
+                          iterator == NULL ? "iterator" : "out");
+    }
+    leat_element_clear(out);
+    if (leati_cancel_fired(iterator->iteration.cancel)) {
+        return leati_fail(err, LEAT_CANCELLED, "the iterator was cancelled");
+    }
+    leat_error local = {0};
+    int64_t available = 0;
+    leati_tail tail = leati_iterator_peek(iterator, &available, &local);
+    if (available > 0) {
+        leat_status status = leati_block_element(&iterator->input.block, iterator->dataset->spec,
+                                                 leati_input_begin(&iterator->input), out, err);
+        if (status == LEAT_OK) {
+            leati_iterator_consume(iterator, 1);
+        }
+        return status;
+    }
+    if (tail == LEATI_END) {
+        return end_of_sequence(err);
+    }
+    leati_iterator_consume(iterator, 1);
+    if (err != NULL) {
+        *err = local;
+    }
+    return local.code;
+}
+
+/* ---- saving ---- */
+
+static const char magic[4] = {'L', 'E', 'A', 'T'};
+enum { STATE_VERSION = 1 };
+
+leat_status leat_iterator_save(leat_iterator *iterator, char **data, size_t *size,
+                               leat_save_report *report, leat_error *err) {
+    if (iterator == NULL || data == NULL || size == NULL) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_iterator_save: an argument is NULL");
+    }
+    leati_writer out = {0};
+    leati_save_cost cost = {0};
+    leati_put_bytes(&out, magic, sizeof(magic));
+    leati_put_uint(&out, STATE_VERSION);
+    leati_put_fixed64(&out, leat_dataset_fingerprint(iterator->dataset));
+    leati_put_int(&out, iterator->taken);
+    leat_status status = leati_input_save(&iterator->input, &out, &cost, err);
+    leati_put_fixed64(&out, leati_hash(out.data, out.size, STATE_VERSION));
+    if (status == LEAT_OK && out.failed) {
+        status = leati_no_memory(err, out.size);
+    }
+    if (status != LEAT_OK) {
+        leati_writer_fini(&out);
+        return status;
+    }
+    *data = (char *)out.data;
+    *size = out.size;
+    if (report != NULL) {
+        *report = (leat_save_report){.bytes = out.size, .replay_elements = cost.replay_elements};
+    }
+    return LEAT_OK;
+}
+
+static leat_status read_header(const leat_iterator *iterator, leati_reader *in, int64_t *taken,
+                               leat_error *err) {
+    const void *found = NULL;
+    size_t size = 0;
+    uint64_t version = 0, fingerprint = 0;
+    leat_status status = leati_get_bytes(in, &found, &size, err);
+    if (status != LEAT_OK || size != sizeof(magic) || memcmp(found, magic, size) != 0) {
+        return leati_fail(err, LEAT_DATA_LOSS,
+                          "not the state of an iterator: expected it to begin with LEAT");
+    }
+    status = leati_get_uint(in, &version, err);
+    if (status == LEAT_OK && version != STATE_VERSION) {
+        status = leati_fail(err, LEAT_FAILED_PRECONDITION,
+                            "a state of version %llu; this library reads version %d",
+                            (unsigned long long)version, STATE_VERSION);
+    }
+    if (status == LEAT_OK) {
+        status = leati_get_fixed64(in, &fingerprint, err);
+    }
+    uint64_t own = leat_dataset_fingerprint(iterator->dataset);
+    if (status == LEAT_OK && fingerprint != own) {
+        status = leati_fail(err, LEAT_FAILED_PRECONDITION,
+                            "the state belongs to another plan (fingerprint %016llx, this dataset "
+                            "has %016llx); build the "
+                            "dataset with the same operators and arguments",
+                            (unsigned long long)fingerprint, (unsigned long long)own);
+    }
+    return status == LEAT_OK ? leati_get_int(in, taken, err) : status;
+}
+
+leat_status leat_iterator_restore(leat_iterator *iterator, const char *data, size_t size,
+                                  leat_error *err) {
+    if (iterator == NULL || data == NULL) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_iterator_restore: an argument is NULL");
+    }
+    if (iterator->taken != 0 || iterator->input.loaded || iterator->input.ended) {
+        return leati_fail(
+            err, LEAT_FAILED_PRECONDITION,
+            "leat_iterator_restore: the iterator has already given elements; restore a new one");
+    }
+    uint64_t checksum = 0;
+    if (size < sizeof(checksum)) {
+        return leati_fail(err, LEAT_DATA_LOSS, "a state of %zu bytes; expected at least %zu", size,
+                          sizeof(checksum));
+    }
+    leati_reader tail = {.data = (const uint8_t *)data + size - sizeof(checksum),
+                         .size = sizeof(checksum)};
+    leat_status status = leati_get_fixed64(&tail, &checksum, err);
+    if (status == LEAT_OK && checksum != leati_hash(data, size - sizeof(checksum), STATE_VERSION)) {
+        status = leati_fail(err, LEAT_DATA_LOSS,
+                            "the state is damaged: its checksum does not fit its %zu bytes", size);
+    }
+    leati_reader in = {.data = (const uint8_t *)data, .size = size - sizeof(checksum)};
+    int64_t taken = 0;
+    if (status == LEAT_OK) {
+        status = read_header(iterator, &in, &taken, err);
+    }
+    if (status == LEAT_OK) {
+        status = leati_input_restore(&iterator->input, &in, err);
+    }
+    if (status == LEAT_OK) {
+        iterator->taken = taken;
+    }
+    return status;
+}
+
+char *leat_iterator_explain(const leat_iterator *iterator, leat_error *err) {
+    return leati_explain(&iterator->iteration, &iterator->top, err);
+}

@@ -1,0 +1,14 @@
+/* Reading an iterator by blocks: for dist, which splits batches, and for counting without making
+ * elements. */
+#ifndef LEATI_DATA_ITERATOR_H
+#define LEATI_DATA_ITERATOR_H
+
+#include "data/op.h"
+
+/* As leati_input_peek: rows *begin .. *begin + *available of leati_iterator_block are ready; with
+ * none, the tail says END or ERROR (an error is consumed as one outcome). */
+leati_tail leati_iterator_peek(leat_iterator *iterator, int64_t *available, leat_error *err);
+const leati_block *leati_iterator_block(const leat_iterator *iterator, int64_t *begin);
+void leati_iterator_consume(leat_iterator *iterator, int64_t n);
+
+#endif

@@ -1,0 +1,96 @@
+/* The descriptor of a dataset operator (DESIGN 4), and the protocol between operators.
+ *
+ * pull(state, want, out, err) returns up to `want` outcomes as a block of elements and a tail:
+ *   MORE   out->n >= 1 elements, no error seen yet
+ *   END    out->n >= 0 elements, then the end (sticky: every later pull gives n = 0 and END)
+ *   ERROR  out->n >= 0 elements, then one error outcome, written to err; the next pull goes on
+ * after it An element or an error is one outcome; positions count outcomes. Short blocks are legal.
+ * `out` is a block that the caller owns; the callee prepares it. Operators keep no leftovers: they
+ * read a child through leati_input (data/input.h). */
+#ifndef LEATI_DATA_OP_H
+#define LEATI_DATA_OP_H
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "core/block.h"
+#include "core/row.h"
+#include "run/budget.h"
+#include "run/cancel.h"
+#include "run/counters.h"
+#include "run/pool.h"
+#include <leat/data.h>
+
+typedef enum leati_tail { LEATI_MORE = 0, LEATI_END, LEATI_ERROR } leati_tail;
+
+typedef struct leati_node_state
+    leati_node_state; /* data/state.h: the framework's record around an operator's state */
+typedef struct leati_iteration leati_iteration; /* data/state.h: what one iterator shares */
+
+/* How outcomes in relate to outcomes out; default cardinality and checks follow from it. */
+typedef enum leati_flow {
+    LEATI_SOURCE = 0,
+    LEATI_ONE_TO_ONE, /* one out for one in, in order */
+    LEATI_FEWER,
+    LEATI_MORE_OUT,
+    LEATI_REORDERS, /* the same elements in another order */
+    LEATI_MIXES     /* several inputs */
+} leati_flow;
+
+enum {
+    LEATI_OP_IMPURE = 1, /* pulling ahead would be seen: callbacks with effects, cache writers,
+                            draws from a shared seed */
+    LEATI_OP_DRIVER = 2  /* has a thread of its own: its consumer may be decoupled from its input */
+};
+
+/* Predicted cost of restoring, summed over the tree by save. */
+typedef struct leati_save_cost {
+    int64_t replay_elements;
+} leati_save_cost;
+
+typedef struct leati_dataset_op {
+    const char *name; /* TensorFlow's, snake case */
+    int version;
+    const char *doc; /* one paragraph; then how it is saved and what restoring costs */
+    int num_inputs;  /* -1: any number */
+    leati_flow flow;
+    uint32_t flags;
+    size_t args_size;
+    const leati_row *rows;
+    /* Plan side. `check` validates arguments beyond their rows and completes them (it may replace a
+     * resolved seed); NULL: nothing. */
+    leat_status (*check)(leat_dataset *dataset, leat_error *err);
+    leat_spec *(*spec)(const leat_dataset *dataset,
+                       leat_error *err);                 /* owned; NULL slot: the input's */
+    int64_t (*cardinality)(const leat_dataset *dataset); /* NULL slot: by flow */
+    bool (*pure)(
+        const leat_dataset *dataset); /* NULL slot: by flags and functions; inputs are and-ed */
+    /* Shared state of the node, made on first use by leati_dataset_shared, freed with the node;
+     * NULL: none. */
+    void *(*share)(const leat_dataset *dataset, leat_error *err);
+    void (*unshare)(void *shared);
+    /* Run side. `state` is zeroed memory of state_size that the framework owns; close always runs,
+     * also after a failed open. */
+    size_t state_size;
+    leat_status (*open)(leati_node_state *node, void *state, leat_error *err);
+    leati_tail (*pull)(leati_node_state *node, void *state, int64_t want, leati_block *out,
+                       leat_error *err);
+    /* Passes up to n outcomes without computing pure maps; *passed says how many before the end.
+     * NULL: pulls and drops. */
+    leati_tail (*advance)(leati_node_state *node, void *state, int64_t n, int64_t *passed,
+                          leat_error *err);
+    /* Writes the position after the last outcome delivered; restore is called after open, before
+     * any pull. Children are saved through their leati_input. */
+    leat_status (*save)(leati_node_state *node, void *state, leati_writer *out,
+                        leati_save_cost *cost, leat_error *err);
+    leat_status (*restore)(leati_node_state *node, void *state, leati_reader *in, leat_error *err);
+    /* Starts over as a fresh open would (a new epoch); NULL: close and open. */
+    leat_status (*reset)(leati_node_state *node, void *state, leat_error *err);
+    void (*close)(leati_node_state *node, void *state);
+} leati_dataset_op;
+
+/* The table: data/ops.def, later joined with service's. */
+const leati_dataset_op *leati_dataset_op_find(const char *name);
+const leati_dataset_op *const *leati_dataset_ops(size_t *count);
+
+#endif

@@ -1,0 +1,109 @@
+/* take: the first `count` elements (tf.data.Dataset.take).
+ *
+ * Hands on views of its input's blocks and never asks for more than is left, so that the input
+ * computes nothing beyond the last element. A negative count takes everything. An input's error
+ * counts as nothing: TensorFlow counts elements only. */
+#include "data/input.h"
+#include <leat/data_ops.h>
+
+struct take_args {
+    int64_t count;
+};
+
+static const leati_row take_rows[] = {
+    {.name = "count",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_REQUIRED,
+     .offset = offsetof(struct take_args, count),
+     .doc = "How many elements; a negative number takes everything."},
+    {0},
+};
+
+struct take_state {
+    leati_input input;
+    int64_t left; /* -1: no limit */
+};
+
+static int64_t take_cardinality(const leat_dataset *dataset) {
+    const struct take_args *args = dataset->args;
+    int64_t input = dataset->inputs[0]->cardinality;
+    if (args->count < 0 || input == LEAT_UNKNOWN_CARDINALITY) {
+        return input;
+    }
+    return input == LEAT_INFINITE_CARDINALITY || input > args->count ? args->count : input;
+}
+
+static leat_status take_open(leati_node_state *node, void *state, leat_error *err) {
+    struct take_state *s = state;
+    const struct take_args *args = node->dataset->args;
+    s->left = args->count < 0 ? -1 : args->count;
+    return leati_input_open(&s->input, node, 0, err);
+}
+
+static leati_tail take_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
+                            leat_error *err) {
+    (void)node;
+    struct take_state *s = state;
+    if (s->left == 0) {
+        leati_block_clear(out);
+        return LEATI_END;
+    }
+    leati_tail tail =
+        leati_input_take(&s->input, s->left < 0 || want < s->left ? want : s->left, out, err);
+    if (s->left > 0) {
+        s->left -= out->n;
+    }
+    return s->left == 0 && tail == LEATI_MORE ? LEATI_END : tail;
+}
+
+static leat_status take_save(leati_node_state *node, void *state, leati_writer *out,
+                             leati_save_cost *cost, leat_error *err) {
+    (void)node;
+    struct take_state *s = state;
+    leati_put_int(out, s->left);
+    return leati_input_save(&s->input, out, cost, err);
+}
+
+static leat_status take_restore(leati_node_state *node, void *state, leati_reader *in,
+                                leat_error *err) {
+    (void)node;
+    struct take_state *s = state;
+    leat_status status = leati_get_int(in, &s->left, err);
+    return status == LEAT_OK ? leati_input_restore(&s->input, in, err) : status;
+}
+
+static leat_status take_reset(leati_node_state *node, void *state, leat_error *err) {
+    struct take_state *s = state;
+    const struct take_args *args = node->dataset->args;
+    s->left = args->count < 0 ? -1 : args->count;
+    return leati_input_reset(&s->input, err);
+}
+
+static void take_close(leati_node_state *node, void *state) {
+    (void)node;
+    struct take_state *s = state;
+    leati_input_close(&s->input);
+}
+
+const leati_dataset_op leati_op_take = {
+    .name = "take",
+    .version = 1,
+    .doc = "The first `count` elements. Saved as the number left and the input's position; "
+           "restoring costs the input's.",
+    .num_inputs = 1,
+    .flow = LEATI_FEWER,
+    .args_size = sizeof(struct take_args),
+    .rows = take_rows,
+    .cardinality = take_cardinality,
+    .state_size = sizeof(struct take_state),
+    .open = take_open,
+    .pull = take_pull,
+    .save = take_save,
+    .restore = take_restore,
+    .reset = take_reset,
+    .close = take_close,
+};
+
+leat_dataset *leat_take(leat_dataset *input, int64_t count, leat_error *err) {
+    return leati_dataset_new(&leati_op_take, &(struct take_args){.count = count}, &input, 1, err);
+}

@@ -1,0 +1,244 @@
+/* Operator records of an iterator: opening, the protocol's calls with their bookkeeping, closing.
+ *
+ * Happy path: leati_node_open allocates record and state and calls the operator's open, which opens
+ * its inputs; leati_node_pull times the operator's pull, counts outcomes and keeps END sticky. A
+ * failure of open closes what was opened. A driver's thread may pull one subtree while another
+ * thread reads counters: those are atomics, and the lists of children change only under
+ * `tree_lock`, which is a leaf: nothing is called while it is held. */
+#include "data/state.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "exec/program.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+static pthread_mutex_t tree_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Nanoseconds that the calling thread spent in pulls of operators below the running one. */
+static _Thread_local int64_t time_below;
+
+void leati_tree_lock(void) {
+    pthread_mutex_lock(&tree_lock);
+}
+
+void leati_tree_unlock(void) {
+    pthread_mutex_unlock(&tree_lock);
+}
+
+static void link_node(leati_node_state *node) {
+    if (node->parent == NULL) {
+        node->iteration->root = node;
+        return;
+    }
+    leati_tree_lock();
+    leati_node_state **last = &node->parent->children;
+    while (*last != NULL) {
+        last = &(*last)->sibling;
+    }
+    *last = node;
+    leati_tree_unlock();
+}
+
+static void unlink_node(leati_node_state *node) {
+    if (node->parent == NULL) {
+        node->iteration->root = NULL;
+        return;
+    }
+    leati_tree_lock();
+    leati_node_state **at = &node->parent->children;
+    while (*at != NULL && *at != node) {
+        at = &(*at)->sibling;
+    }
+    if (*at == node) {
+        *at = node->sibling;
+    }
+    leati_tree_unlock();
+}
+
+leati_node_state *leati_node_open(const leat_dataset *dataset, leati_iteration *iteration,
+                                  leati_node_state *parent, leat_error *err) {
+    leati_node_state *node = leati_alloc_zero(1, sizeof(*node));
+    void *state = leati_alloc_zero(1, dataset->op->state_size);
+    if (node == NULL || state == NULL) {
+        leati_free(node);
+        leati_free(state);
+        leati_no_memory(err, sizeof(*node) + dataset->op->state_size);
+        return NULL;
+    }
+    node->dataset = leat_dataset_ref((leat_dataset *)dataset);
+    node->iteration = iteration;
+    node->parent = parent;
+    node->depth = parent == NULL ? 0 : parent->depth + 1;
+    node->state = state;
+    if (dataset->label != NULL) {
+        snprintf(node->name, sizeof(node->name), "%s \"%s\"", dataset->op->name, dataset->label);
+    } else {
+        snprintf(node->name, sizeof(node->name), "%s", dataset->op->name);
+    }
+    leati_holder_open(&node->holder, iteration->budget, node->name);
+    link_node(node);
+    leat_error local = {0};
+    if (dataset->op->open(node, state, &local) != LEAT_OK) {
+        if (err != NULL) {
+            *err = local;
+        }
+        leati_node_close(node);
+        return NULL;
+    }
+    return node;
+}
+
+void leati_node_close(leati_node_state *node) {
+    if (node == NULL) {
+        return;
+    }
+    if (node->dataset->op->close != NULL) {
+        node->dataset->op->close(node, node->state);
+    }
+    unlink_node(node);
+    leati_holder_close(&node->holder);
+    leat_dataset_unref((leat_dataset *)node->dataset);
+    leati_free(node->state);
+    leati_free(node);
+}
+
+void leati_node_passes_error(leati_node_state *node) {
+    node->error_from_below = true;
+}
+
+/* Writes the place of an error that arose here; errors from below have theirs. */
+static void place_error(leati_node_state *node, int64_t element, leat_error *err) {
+    if (!node->error_from_below && err->code != LEAT_CANCELLED &&
+        err->code != LEAT_DEADLINE_EXCEEDED) {
+        leati_prefix(err, "%s: element %lld", node->name, (long long)element);
+    }
+    if (node->parent != NULL) {
+        node->parent->error_from_below = true;
+    }
+}
+
+leati_tail leati_node_pull(leati_node_state *node, int64_t want, leati_block *out,
+                           leat_error *err) {
+    if (node->ended) {
+        leati_block_clear(out);
+        return LEATI_END;
+    }
+    leat_error local = {0};
+    leat_error *e = err != NULL ? err : &local;
+    node->error_from_below = false;
+    int64_t outer = time_below;
+    time_below = 0;
+    int64_t waited = leati_count_get(&node->counters.waiting_ns);
+    int64_t start = leati_now_ns();
+    leati_tail tail = node->dataset->op->pull(node, node->state, want, out, e);
+    int64_t total = leati_now_ns() - start;
+    waited = leati_count_get(&node->counters.waiting_ns) - waited;
+    int64_t own = total - time_below - waited;
+    leati_count(&node->counters.busy_ns, own > 0 ? own : 0);
+    time_below = outer + total;
+    leati_count(&node->counters.pulls, 1);
+    leati_count(&node->counters.elements, out->n);
+    if (tail == LEATI_ERROR) {
+        leati_count(&node->counters.errors, 1);
+        place_error(node, node->position + out->n, e);
+    }
+    node->position += out->n + (tail == LEATI_ERROR);
+    node->ended = tail == LEATI_END;
+    return tail;
+}
+
+/* Shared default of `advance`: pulls and drops. */
+static leati_tail advance_by_pulling(leati_node_state *node, int64_t n, int64_t *passed,
+                                     leat_error *err) {
+    leati_block block = {.byte_target = LEATI_BYTE_TARGET};
+    leati_tail tail = LEATI_MORE;
+    while (*passed < n && tail != LEATI_END) {
+        tail = node->dataset->op->pull(node, node->state, n - *passed, &block, err);
+        if (tail == LEATI_ERROR && err->code == LEAT_CANCELLED) {
+            break;
+        }
+        *passed += block.n + (tail == LEATI_ERROR);
+    }
+    leati_block_fini(&block);
+    return tail == LEATI_ERROR && *passed >= n ? LEATI_MORE : tail;
+}
+
+leati_tail leati_node_advance(leati_node_state *node, int64_t n, int64_t *passed, leat_error *err) {
+    *passed = 0;
+    if (node->ended || n == 0) {
+        return node->ended ? LEATI_END : LEATI_MORE;
+    }
+    leat_error local = {0};
+    leat_error *e = err != NULL ? err : &local;
+    leati_tail tail = node->dataset->op->advance != NULL
+                          ? node->dataset->op->advance(node, node->state, n, passed, e)
+                          : advance_by_pulling(node, n, passed, e);
+    node->position += *passed;
+    node->ended = tail == LEATI_END;
+    return tail;
+}
+
+leat_status leati_node_save(leati_node_state *node, leati_writer *out, leati_save_cost *cost,
+                            leat_error *err) {
+    leati_put_uint(out, node->ended ? 1 : 0);
+    leati_put_int(out, node->position);
+    if (node->ended) {
+        return LEAT_OK;
+    }
+    if (node->dataset->op->save == NULL) {
+        return leati_fail(err, LEAT_FAILED_PRECONDITION,
+                          "%s cannot be saved; iterate without it or keep its data", node->name);
+    }
+    leat_status status = node->dataset->op->save(node, node->state, out, cost, err);
+    if (status == LEAT_OK && out->failed) {
+        return leati_no_memory(err, out->size);
+    }
+    return status;
+}
+
+leat_status leati_node_restore(leati_node_state *node, leati_reader *in, leat_error *err) {
+    uint64_t ended = 0;
+    leat_status status = leati_get_uint(in, &ended, err);
+    if (status == LEAT_OK) {
+        status = leati_get_int(in, &node->position, err);
+    }
+    if (status != LEAT_OK) {
+        return leati_prefix(err, "%s", node->name);
+    }
+    node->ended = ended != 0;
+    if (node->ended) {
+        return LEAT_OK;
+    }
+    if (node->dataset->op->restore == NULL) {
+        return leati_fail(err, LEAT_FAILED_PRECONDITION, "%s cannot be restored", node->name);
+    }
+    return node->dataset->op->restore(node, node->state, in, err);
+}
+
+leat_status leati_node_reset(leati_node_state *node, leat_error *err) {
+    const leati_dataset_op *op = node->dataset->op;
+    node->ended = false;
+    node->position = 0;
+    if (op->reset != NULL) {
+        return op->reset(node, node->state, err);
+    }
+    if (op->close != NULL) {
+        op->close(node, node->state);
+    }
+    memset(node->state, 0, op->state_size);
+    return op->open(node, node->state, err);
+}
+
+void leati_iteration_derive(const leati_iteration *from, uint64_t ordinal, leati_iteration *out) {
+    *out = *from;
+    out->inline_only = true;
+    out->root = NULL;
+    out->tuner = NULL;
+    out->scope = leati_hash(&ordinal, sizeof(ordinal), from->scope);
+}
+
+leati_call_context leati_node_context(const leati_node_state *node, int64_t ordinal) {
+    return (leati_call_context){
+        .scope = node->iteration->scope, .ordinal = ordinal, .num_replicas = 1};
+}

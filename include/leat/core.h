@@ -166,7 +166,28 @@ LEAT_API leat_spec *leat_spec_dict(const char *const *keys, leat_spec *const *ch
                                    leat_error *err);
 LEAT_API leat_spec *leat_spec_dataset(leat_spec *element, leat_error *err);
 
+/* A ragged leaf (tf.RaggedTensorSpec). Its components are the flat values and then `ragged_rank`
+ * vectors of row splits (int32 or int64), the outermost first. `shape` is that of the ragged value;
+ * its first ragged_rank + 1 dimensions stand for rows, so its rank is greater than `ragged_rank`.
+ * Owned. */
+LEAT_API leat_spec *leat_spec_ragged(leat_dtype dtype, leat_shape shape, int ragged_rank,
+                                     leat_dtype row_splits_dtype, leat_error *err);
+
+/* A sparse leaf (tf.SparseTensorSpec). Its components are indices (int64 [n, rank]), values [n] and
+ * the dense shape (int64 [rank]). Owned. */
+LEAT_API leat_spec *leat_spec_sparse(leat_dtype dtype, leat_shape shape, leat_error *err);
+
+/* A leaf that may have no value (tf.OptionalSpec): one component of dtype object. `element` is
+ * given. Owned. */
+LEAT_API leat_spec *leat_spec_optional(leat_spec *element, leat_error *err);
+
+/* The leaf of Python's None (tf.NoneTensorSpec): no component. Owned. */
+LEAT_API leat_spec *leat_spec_none(leat_error *err);
+
+/* Adds a reference and returns its argument; NULL passes through. */
 LEAT_API leat_spec *leat_spec_ref(const leat_spec *spec);
+
+/* Drops a reference; NULL is allowed. */
 LEAT_API void leat_spec_unref(leat_spec *spec);
 
 /* Reading a spec; all results are borrowed from it. A leaf has no children. `key` is NULL outside
@@ -177,6 +198,14 @@ LEAT_API const leat_spec *leat_spec_child(const leat_spec *spec, int index);
 LEAT_API const char *leat_spec_key(const leat_spec *spec, int index);
 LEAT_API leat_dtype leat_spec_dtype(const leat_spec *spec);
 LEAT_API leat_shape leat_spec_shape(const leat_spec *spec);
+
+/* The spec inside a dataset or optional leaf (tf.data.DatasetSpec.element_spec); NULL for others.
+ * Borrowed. */
+LEAT_API const leat_spec *leat_spec_element(const leat_spec *spec);
+
+/* Ragged rank and dtype of the row splits of a ragged leaf; 0 and LEAT_INVALID for others. */
+LEAT_API int leat_spec_ragged_rank(const leat_spec *spec);
+LEAT_API leat_dtype leat_spec_row_splits_dtype(const leat_spec *spec);
 
 /* The number of tensors of an element: its components, numbered depth first (dict keys in sorted
  * order). */

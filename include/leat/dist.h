@@ -1,0 +1,124 @@
+/* Synchronous data parallelism: strategies, distributed datasets, steps on replicas, reductions
+ * (tf.distribute).
+ *
+ * A strategy owns its devices and the threads that drive them. Its functions are called from one
+ * thread at a time; objects made under it keep it alive. Every wait has a deadline. */
+#ifndef LEAT_DIST_H
+#define LEAT_DIST_H
+
+#include <leat/data.h>
+#include <leat/graph.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct leat_strategy leat_strategy;
+typedef struct leat_distributed_dataset leat_distributed_dataset;
+typedef struct leat_distributed_iterator leat_distributed_iterator;
+typedef struct leat_step leat_step;
+
+/* Splits the process's cores into `count` logical devices CPU:0 .. CPU:count-1
+ * (tf.config.set_logical_device_configuration). Only before the first strategy: FAILED_PRECONDITION
+ * afterwards. Not thread-safe. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_set_logical_cpu_devices(int count, leat_error *err);
+
+/* How many logical devices of `kind` ("CPU") there are (tf.config.list_logical_devices). */
+LEAT_API int leat_num_logical_devices(const char *kind);
+
+typedef struct leat_mirrored_options {
+    const char *const *devices; /* names such as "CPU:1"; NULL: all logical devices */
+    int num_devices;
+    int64_t timeout_ms; /* of every collective; 0: 60,000 */
+} leat_mirrored_options;
+
+/* One replica per device of this process (tf.distribute.MirroredStrategy). Owned; NULL on failure.
+ */
+LEAT_API leat_strategy *leat_mirrored_strategy(const leat_mirrored_options *options,
+                                               leat_error *err);
+LEAT_API leat_strategy *leat_strategy_ref(leat_strategy *strategy);
+LEAT_API void leat_strategy_unref(leat_strategy *strategy);
+
+/* Strategy.num_replicas_in_sync; 0 for NULL. */
+LEAT_API int leat_strategy_num_replicas(const leat_strategy *strategy);
+
+/* Strategy.scope: variables that this thread creates between enter and exit get one copy per
+ * replica. Scopes nest; exit ends the innermost one. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_strategy_enter(leat_strategy *strategy, leat_error *err);
+LEAT_API void leat_strategy_exit(leat_strategy *strategy);
+
+/* Options of tf.distribute.InputOptions that exist so far. */
+typedef struct leat_distribute_options {
+    leat_iterator_options iterator;
+} leat_distribute_options;
+
+/* Strategy.experimental_distribute_dataset: `dataset` (given; NULL passes through) yields global
+ * batches, which are split among replicas by TensorFlow's rebatch rules. Owned. */
+LEAT_API leat_distributed_dataset *leat_distribute_dataset(leat_strategy *strategy,
+                                                           leat_dataset *dataset,
+                                                           const leat_distribute_options *options,
+                                                           leat_error *err);
+LEAT_API void leat_distributed_dataset_free(leat_distributed_dataset *dataset);
+/* Steps per epoch: the cardinality of the user's dataset. */
+LEAT_API int64_t leat_distributed_dataset_cardinality(const leat_distributed_dataset *dataset);
+/* One line that says what was decided (policy, rebatch rule, sizes) and why. Borrowed. */
+LEAT_API const char *leat_distributed_dataset_describe(const leat_distributed_dataset *dataset);
+
+/* One value per replica (tf.distribute.DistributedValues, PerReplica). {0} is empty. */
+typedef struct leat_per_replica {
+    leat_element *elements; /* one per replica; host memory */
+    int num_replicas;
+} leat_per_replica;
+LEAT_API void leat_per_replica_fini(leat_per_replica *value);
+/* Prints as TensorFlow prints PerReplica values; returns the length needed. */
+LEAT_API size_t leat_per_replica_print(const leat_per_replica *value, char *text, size_t size);
+
+/* An iteration; next fills one element per replica, empty batches (leading dimension 0) where rows
+ * have run out. LEAT_OUT_OF_RANGE at the end. Owned by the caller. Cancel may come from any thread.
+ */
+LEAT_API leat_distributed_iterator *leat_distributed_iterator_new(leat_distributed_dataset *dataset,
+                                                                  leat_error *err);
+LEAT_API LEAT_WARN_UNUSED leat_status leat_distributed_iterator_next(
+    leat_distributed_iterator *iterator, leat_per_replica *out, leat_error *err);
+LEAT_API void leat_distributed_iterator_cancel(leat_distributed_iterator *iterator);
+LEAT_API void leat_distributed_iterator_free(leat_distributed_iterator *iterator);
+/* As leat_iterator_explain. */
+LEAT_API char *leat_distributed_iterator_explain(const leat_distributed_iterator *iterator,
+                                                 leat_error *err);
+
+/* A step: a function that is traced once per shape of its arguments, compiled for each replica's
+ * device, and remembers its executables (tf.function). `context` is borrowed. The tracer may create
+ * variables on its first run. Owned. */
+LEAT_API leat_step *leat_step_new(leat_tracer tracer, void *context, leat_error *err);
+LEAT_API void leat_step_free(leat_step *step);
+
+/* Strategy.run: runs the step on every replica with its element of `args` (borrowed), all at the
+ * same time; `out` gets one result per replica. The first failure, by replica number, is reported
+ * with its replica; the others are stopped. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_strategy_run(leat_strategy *strategy, leat_step *step,
+                                                        const leat_per_replica *args,
+                                                        leat_per_replica *out, leat_error *err);
+
+typedef enum leat_reduce_op { LEAT_REDUCE_SUM = 0, LEAT_REDUCE_MEAN } leat_reduce_op;
+#define LEAT_NO_AXIS INT32_MIN
+
+/* Strategy.reduce: combines the replicas' values component by component; with an axis also over
+ * that axis, MEAN then by the number of rows. `out` is an element of host tensors. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_strategy_reduce(leat_strategy *strategy,
+                                                           leat_reduce_op op,
+                                                           const leat_per_replica *value, int axis,
+                                                           leat_element *out, leat_error *err);
+
+/* Inside a traced step: this replica's number as an int32 scalar, and the sum or mean of a value
+ * over replicas (ReplicaContext.replica_id_in_sync_group, all_reduce). */
+LEAT_API leat_value leat_replica_id(leat_graph *graph);
+LEAT_API leat_value leat_all_reduce_value(leat_value value, leat_reduce_op op);
+
+/* Where the step's time went: one line per operation of replica 0's executables with implementation
+ * and share. Owned text. */
+LEAT_API char *leat_step_explain(const leat_step *step, leat_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

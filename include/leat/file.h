@@ -1,0 +1,154 @@
+/* Record files: writing TFRecord files, building and reading tf.train.Example, and looking into a
+ * record file.
+ *
+ * Objects here belong to one thread at a time; different objects may be used at once. Every call
+ * blocks for as long as the file system does. A path is a local path or "file://" and a local path;
+ * errors always name it. */
+#ifndef LEAT_FILE_H
+#define LEAT_FILE_H
+
+#include <leat/core.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How the bytes of a file are packed (tf.io.TFRecordOptions.compression_type). */
+typedef enum leat_compression {
+    LEAT_COMPRESSION_NONE = 0, /* "" */
+    LEAT_COMPRESSION_ZLIB,     /* "ZLIB" */
+    LEAT_COMPRESSION_GZIP      /* "GZIP" */
+} leat_compression;
+
+/* TensorFlow's name of a compression: "", "ZLIB" or "GZIP"; static text. */
+LEAT_API const char *leat_compression_name(leat_compression compression);
+
+/* The compression that TensorFlow's name `text` means; NULL counts as "". "SNAPPY" is UNIMPLEMENTED
+ * and any other text INVALID_ARGUMENT. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_compression_from_name(const char *text,
+                                                                 leat_compression *out,
+                                                                 leat_error *err);
+
+/* Options of a writer; {0} is the default: no compression, atomic. */
+typedef struct leat_tfrecord_writer_options {
+    leat_compression compression;
+    int level;     /* of compression, 1 (fast) to 9 (small); 0: 6 */
+    bool in_place; /* Write to the path itself instead of a temporary file beside it that replaces
+                      it on close. What is no plain file (a pipe, a device) is always so written. */
+} leat_tfrecord_writer_options;
+
+/* A TFRecord file being written. */
+typedef struct leat_tfrecord_writer leat_tfrecord_writer;
+
+/* Starts a TFRecord file (tf.io.TFRecordWriter). Nobody sees the file under its name before close,
+ * unless `options` (may be NULL) say in_place. Owned: release it with close or discard. NULL on
+ * failure: NOT_FOUND (no such folder), PERMISSION_DENIED, RESOURCE_EXHAUSTED and others. */
+LEAT_API leat_tfrecord_writer *
+leat_tfrecord_writer_open(const char *path, const leat_tfrecord_writer_options *options,
+                          leat_error *err);
+
+/* Appends one record of `size` bytes (borrowed; may be NULL when size is 0). After a failure, such
+ * as RESOURCE_EXHAUSTED on a full disk, every further call but discard fails with the same code. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_tfrecord_writer_write(leat_tfrecord_writer *writer,
+                                                                 const void *data, size_t size,
+                                                                 leat_error *err);
+
+/* Finishes the file: its bytes are on the disk and it stands under its name when this returns OK.
+ * `writer` is given (NULL is allowed); on failure an atomic writer leaves the path as it was. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_tfrecord_writer_close(leat_tfrecord_writer *writer,
+                                                                 leat_error *err);
+
+/* Gives the file up: an atomic writer leaves the path as it was, one in place leaves what it wrote
+ * so far. `writer` is given; NULL is allowed. */
+LEAT_API void leat_tfrecord_writer_discard(leat_tfrecord_writer *writer);
+
+/* A tf.train.Example being built: named lists of bytes, int64 or float32 values. */
+typedef struct leat_example leat_example;
+
+/* An empty example. Owned; NULL if there is no memory. */
+LEAT_API leat_example *leat_example_new(leat_error *err);
+
+/* Releases an example; NULL is allowed. */
+LEAT_API void leat_example_free(leat_example *example);
+
+/* Removes all features but keeps the memory, so that one example serves for many records. */
+LEAT_API void leat_example_clear(leat_example *example);
+
+/* Adds a feature of `count` values, which are copied (tf.train.BytesList, Int64List, FloatList).
+ * `name` is text, not NULL; a name that is there already is ALREADY_EXISTS. A negative count or
+ * NULL values with a positive count are INVALID_ARGUMENT, and a feature of more than 2 GiB too. On
+ * failure the example is as it was. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_example_add_bytes(leat_example *example,
+                                                             const char *name,
+                                                             const leat_string *values,
+                                                             int64_t count, leat_error *err);
+LEAT_API LEAT_WARN_UNUSED leat_status leat_example_add_int64(leat_example *example,
+                                                             const char *name,
+                                                             const int64_t *values, int64_t count,
+                                                             leat_error *err);
+LEAT_API LEAT_WARN_UNUSED leat_status leat_example_add_float(leat_example *example,
+                                                             const char *name, const float *values,
+                                                             int64_t count, leat_error *err);
+
+/* The serialised message (SerializeToString), features in the order in which they were added.
+ * Borrowed: valid until the example is changed or freed. INVALID_ARGUMENT above 2 GiB. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_example_serialize(leat_example *example,
+                                                             leat_string *out, leat_error *err);
+
+/* One feature of a serialised example: a view, nothing is copied. */
+typedef struct leat_feature {
+    leat_string name;  /* borrowed from the record */
+    leat_dtype dtype;  /* LEAT_STRING, LEAT_INT64, LEAT_FLOAT32; LEAT_INVALID: no list was set */
+    int64_t count;     /* values */
+    leat_string list;  /* the list's message, borrowed from the record */
+} leat_feature;
+
+/* The features of a serialised example one after another, as they stand in the record. `position`
+ * starts at 0 and is moved on; *end is set to true instead of filling `out` when there is none
+ * left. If a name comes twice the last one counts. No memory is allocated. INVALID_ARGUMENT, naming
+ * the byte, where the record is not a tf.train.Example. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_example_next(leat_string record, size_t *position,
+                                                        leat_feature *out, bool *end,
+                                                        leat_error *err);
+
+/* The first `capacity` values of a feature (all of them if count is not more) written to `values`,
+ * an array of int64_t, float or leat_string by the feature's dtype; strings are views of the
+ * record. Returns how many were written. Only for a feature that leat_example_next filled. */
+LEAT_API int64_t leat_feature_read(const leat_feature *feature, void *values, int64_t capacity);
+
+/* What a TFRecord file holds. */
+typedef struct leat_record_summary {
+    int64_t records;
+    int64_t file_size;  /* bytes on the disk; -1 where unknown (a pipe) */
+    int64_t data_bytes; /* of all records together, without headers */
+    int64_t min_size;   /* of a record; 0 without records */
+    int64_t max_size;
+    double mean_size;
+    int64_t trailing_bytes; /* 0 to 11 bytes after the last record, too few to be a header */
+} leat_record_summary;
+
+/* Called for each record (borrowed for the call) with its number from 0 and the byte where its
+ * header starts. Any code but LEAT_OK ends the inspection with that code; it then fills `err`. */
+typedef leat_status (*leat_record_function)(void *context, int64_t index, int64_t offset,
+                                            leat_string record, leat_error *err);
+
+/* Reads a whole TFRecord file, checks both checksums of every record and fills `out`. `function`
+ * may be NULL. DATA_LOSS with file, byte, expected and found values at the first bad record;
+ * NOT_FOUND, PERMISSION_DENIED and others for the file itself. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_inspect_records(const char *path,
+                                                           leat_compression compression,
+                                                           leat_record_function function,
+                                                           void *context, leat_record_summary *out,
+                                                           leat_error *err);
+
+/* The compression a file seems to have, from its first bytes: GZIP, ZLIB or none. A guess: a plain
+ * TFRecord file can begin like a zlib stream, so ZLIB is answered only where the first bytes are no
+ * valid record header. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_guess_compression(const char *path,
+                                                             leat_compression *out,
+                                                             leat_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

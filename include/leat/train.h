@@ -1,0 +1,128 @@
+/* Training: layers, models, losses, optimizers and metrics with Keras 3's names, defaults and
+ * numerics.
+ *
+ * Layers and models create variables when they are built (under a strategy's scope: one copy per
+ * replica) and add operations to a graph when they are called. Failed values pass through, as in
+ * leat/graph.h. Objects belong to one thread at a time. */
+#ifndef LEAT_TRAIN_H
+#define LEAT_TRAIN_H
+
+#include <leat/dist.h>
+#include <leat/graph.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct leat_layer leat_layer;
+typedef struct leat_model leat_model;
+typedef struct leat_optimizer leat_optimizer;
+typedef struct leat_metric leat_metric;
+
+typedef enum leat_activation { LEAT_LINEAR = 0, LEAT_RELU, LEAT_SOFTMAX } leat_activation;
+typedef enum leat_padding { LEAT_VALID = 0, LEAT_SAME } leat_padding;
+
+/* keras.layers.Conv2D: NHWC pictures, kernel HWIO, glorot uniform kernel, zero bias. Owned. */
+typedef struct leat_conv2d_layer_options {
+    int64_t strides[2]; /* 0: 1 */
+    leat_padding padding;
+    leat_activation activation;
+    bool no_bias;
+    leat_seed seed; /* of the kernel's initialiser */
+    const char *name;
+} leat_conv2d_layer_options;
+LEAT_API leat_layer *leat_conv2d_layer(int64_t filters, int64_t kernel_height, int64_t kernel_width,
+                                       const leat_conv2d_layer_options *options, leat_error *err);
+
+/* keras.layers.MaxPooling2D; pool size and strides in pixels, strides 0: the pool size. Owned. */
+typedef struct leat_max_pooling2d_layer_options {
+    int64_t pool_size[2]; /* 0: 2 */
+    int64_t strides[2];
+    leat_padding padding;
+    const char *name;
+} leat_max_pooling2d_layer_options;
+LEAT_API leat_layer *leat_max_pooling2d_layer(const leat_max_pooling2d_layer_options *options,
+                                              leat_error *err);
+
+/* keras.layers.Flatten. Owned. */
+LEAT_API leat_layer *leat_flatten_layer(const char *name, leat_error *err);
+
+/* keras.layers.Dense: y = activation(x w + b). Owned. */
+typedef struct leat_dense_layer_options {
+    leat_activation activation;
+    bool no_bias;
+    leat_seed seed;
+    const char *name;
+} leat_dense_layer_options;
+LEAT_API leat_layer *leat_dense_layer(int64_t units, const leat_dense_layer_options *options,
+                                      leat_error *err);
+
+/* For a layer that is not given to a model. */
+LEAT_API void leat_layer_free(leat_layer *layer);
+
+/* keras.Sequential: the layers are given (all released on failure; a NULL among them passes
+ * through). Owned. */
+LEAT_API leat_model *leat_sequential(leat_layer *const *layers, int num_layers, leat_error *err);
+LEAT_API void leat_model_free(leat_model *model);
+
+/* Creates the variables for inputs of this shape without the batch dimension. INVALID_ARGUMENT
+ * names the layer, the expected and the given shape and the layer before. Calling the model builds
+ * it too. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_model_build(leat_model *model, leat_shape input,
+                                                       leat_error *err);
+
+/* The model's output for a batch. */
+LEAT_API leat_value leat_model_call(leat_model *model, leat_value input, bool training);
+
+/* The trainable variables in Keras' order (kernel, bias, layer by layer). Borrowed array. */
+LEAT_API leat_variable *const *leat_model_trainable_variables(const leat_model *model, int *count);
+
+/* keras.losses.sparse_categorical_crossentropy: one loss per row. Labels are integers, predictions
+ * (rows, classes) logits or probabilities (clipped as Keras does; logits behind a softmax are
+ * found). A label out of range is INVALID_ARGUMENT. */
+LEAT_API leat_value leat_sparse_categorical_crossentropy(leat_value labels, leat_value predictions,
+                                                         bool from_logits);
+
+/* tf.nn.compute_average_loss: the sum of `losses` divided by the global batch size. */
+LEAT_API leat_value leat_average_loss(leat_value losses, int64_t global_batch_size);
+
+/* keras.optimizers.Adam and SGD; 0 stands for Keras' default (Adam: 1e-3, 0.9, 0.999, 1e-7; SGD:
+ * 0.01). Owned. */
+typedef struct leat_adam_options {
+    double learning_rate, beta_1, beta_2, epsilon;
+} leat_adam_options;
+LEAT_API leat_optimizer *leat_adam(const leat_adam_options *options, leat_error *err);
+typedef struct leat_sgd_options {
+    double learning_rate, momentum;
+    bool nesterov;
+} leat_sgd_options;
+LEAT_API leat_optimizer *leat_sgd(const leat_sgd_options *options, leat_error *err);
+LEAT_API void leat_optimizer_free(leat_optimizer *optimizer);
+
+/* optimizer.apply_gradients inside a step: gradients are summed over replicas, then every copy is
+ * updated. */
+LEAT_API void leat_optimizer_apply(leat_optimizer *optimizer, const leat_value *gradients,
+                                   leat_variable *const *variables, int count);
+
+/* Gradients of `loss` and apply in one call. */
+LEAT_API void leat_optimizer_minimize(leat_optimizer *optimizer, leat_value loss,
+                                      leat_variable *const *variables, int count);
+
+/* keras.metrics.SparseCategoricalAccuracy and Mean: sync-on-read totals. Owned. */
+LEAT_API leat_metric *leat_sparse_categorical_accuracy(const char *name, leat_error *err);
+LEAT_API leat_metric *leat_mean(const char *name, leat_error *err);
+LEAT_API void leat_metric_free(leat_metric *metric);
+
+/* metric.update_state inside a step: (labels, predictions) for the accuracy, (values) for the mean.
+ */
+LEAT_API void leat_metric_update(leat_metric *metric, const leat_value *values, int count);
+
+/* metric.result and reset_state, outside steps. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_metric_result(leat_metric *metric, double *out,
+                                                         leat_error *err);
+LEAT_API LEAT_WARN_UNUSED leat_status leat_metric_reset(leat_metric *metric, leat_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

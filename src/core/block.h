@@ -59,22 +59,25 @@ LEAT_WARN_UNUSED leat_status leati_block_prepare(leati_block *block, int num_col
 void leati_block_clear(leati_block *block);
 void leati_block_fini(leati_block *block);
 
-/* `out` (prepared by this call) becomes rows [begin, begin + n) of `block`: references are added,
- * nothing is copied. */
+/* `out` (prepared by this call; may be `block` itself) becomes rows [begin, begin + n) of `block`:
+ * references are added, nothing is copied. A range outside the block is INTERNAL. */
 LEAT_WARN_UNUSED leat_status leati_block_slice(const leati_block *block, int64_t begin, int64_t n,
                                                leati_block *out, leat_error *err);
-/* Rows begin, begin + step, ... (n of them); a view. */
+/* Rows begin, begin + step, ... (n of them, step at least 0); a view. `out` is another block. */
 LEAT_WARN_UNUSED leat_status leati_block_stride(const leati_block *block, int64_t begin,
                                                 int64_t step, int64_t n, leati_block *out,
                                                 leat_error *err);
 /* `out` gets the rows numbered in `rows` (owned by rows_owner, both borrowed): SELECTED columns
  * over STRIDED ones, composed with an earlier selection once per shared array; arrays of tensors
- * are gathered. */
+ * are gathered. `out` is another block. The numbers are not checked. */
 LEAT_WARN_UNUSED leat_status leati_block_select(const leati_block *block, const uint32_t *rows,
                                                 leat_buffer *rows_owner, int64_t n,
                                                 leati_block *out, leat_error *err);
 /* Moves everything from `from` to `to` (cleared first), except the request's side. */
 void leati_block_move(leati_block *from, leati_block *to);
+
+/* The three constructors overwrite `column`, which must hold nothing: fresh from
+ * leati_block_prepare, or after leati_column_fini. */
 
 /* A column that repeats `tensor` (a reference is taken) n times. */
 void leati_column_constant(leati_column *column, const leat_tensor *tensor);
@@ -84,6 +87,13 @@ void leati_column_strided(leati_column *column, leat_dtype dtype, const leat_sha
 /* A column of an array of n tensors in `owner` (given; leati_buffer_of_tensors), starting at its
  * first. */
 void leati_column_tensors(leati_column *column, leat_dtype dtype, leat_buffer *owner);
+
+/* Adds references: `to` (overwritten) is the same column as `from`. */
+void leati_column_copy(const leati_column *from, leati_column *to);
+/* Moves the column's first row to `begin`: a view of what follows. */
+void leati_column_skip(leati_column *column, int64_t begin);
+/* Drops the column's references and zeroes it. */
+void leati_column_fini(leati_column *column);
 
 /* Address of row i (of its values). */
 static inline void *leati_column_row(const leati_column *column, int64_t i) {
@@ -108,18 +118,28 @@ LEAT_WARN_UNUSED leat_status leati_block_of_element(const leat_element *element,
                                                     leat_error *err);
 
 /* Copies n rows from `begin` to `target` (dtype and row shape equal, rows `target_stride` bytes
- * apart). For strings copies headers only: the caller makes the target's owner hold what
- * leati_column_holds names. */
+ * apart). For strings copies headers only: the caller calls leati_column_hold for the target's
+ * owner. Objects are referenced: the target is memory of leati_buffer_of_objects, whose earlier
+ * values are dropped. */
 void leati_column_gather(const leati_column *column, int64_t begin, int64_t n, char *target,
                          int64_t target_stride);
-/* Makes `owner` keep alive whatever the string or object rows [begin, begin + n) point into. */
+/* Makes `owner` keep alive whatever the string rows [begin, begin + n) point into; nothing to do
+ * for other dtypes. Where the column's buffer has only headers, `owner` holds what that buffer
+ * holds, so that gathering again and again makes no chain. */
 LEAT_WARN_UNUSED leat_status leati_column_hold(const leati_column *column, int64_t begin, int64_t n,
                                                leat_buffer *owner, leat_error *err);
 /* Replaces the column by one that owns a compact copy of its n rows if it pins more than twice
  * their bytes (string bytes are copied too). For whoever keeps elements beyond the next pull. */
 LEAT_WARN_UNUSED leat_status leati_column_compact(leati_column *column, int64_t n, leat_error *err);
+/* `out` (overwritten) is a STRIDED column, or an array of tensors where `column` is one, that owns
+ * a copy of n rows from `begin`, string bytes included. */
+LEAT_WARN_UNUSED leat_status leati_column_clone(const leati_column *column, int64_t begin,
+                                                int64_t n, leati_column *out, leat_error *err);
+/* Bytes of rows [begin, begin + n), string bytes included; a constant counts once. */
+size_t leati_column_bytes(const leati_column *column, int64_t begin, int64_t n);
 /* Appends `from` to `to` (same spec): both are first gathered into strided columns if shapes agree,
- * else arrays of tensors. */
+ * else arrays of tensors. An empty `to` shares from's columns. Room grows by doubling, so that n
+ * appends copy each row a constant number of times. On failure `to` is as before. */
 LEAT_WARN_UNUSED leat_status leati_block_append(leati_block *to, const leati_block *from,
                                                 leat_error *err);
 /* Bytes of all rows (string bytes included): what a budget counts. */

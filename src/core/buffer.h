@@ -16,6 +16,9 @@ struct leat_buffer {
     int32_t num_holds;
     int32_t hold_capacity;
     bool writable; /* leat allocated it */
+    size_t filled; /* bytes that leati_block_append has written so far; 0: not one of its buffers */
+    struct leati_buffer_pool *pool; /* where it goes when its last reference is dropped, or NULL */
+    struct leat_buffer *next;       /* in the list of buffers being released, or idle in a pool */
 };
 
 /* Keeps `other` (a new reference is taken) alive as long as `buffer`. Only while `buffer` has one
@@ -27,7 +30,7 @@ LEAT_WARN_UNUSED leat_status leati_buffer_hold(leat_buffer *buffer, leat_buffer 
  * in place. */
 bool leati_buffer_sole_owner(const leat_buffer *buffer);
 
-/* Bytes that keeping this buffer pins, those of held buffers included. */
+/* Bytes that keeping this buffer pins, those of held buffers included; 0 for NULL. */
 size_t leati_buffer_pinned(const leat_buffer *buffer);
 
 /* An array of `count` tensors whose references the buffer owns and drops at its end; all are {0} at
@@ -42,8 +45,13 @@ leat_buffer *leati_buffer_of_objects(int64_t count, leat_error *err);
  * reference goes, so that the steady state allocates nothing. Thread-safe. The pool lives until its
  * own `close` and all its buffers are back. */
 typedef struct leati_buffer_pool leati_buffer_pool;
+/* A pool of buffers of `size` bytes, closed by leati_buffer_pool_close. Owned. */
 leati_buffer_pool *leati_buffer_pool_new(size_t size, leat_error *err);
 leat_buffer *leati_buffer_pool_take(leati_buffer_pool *pool, leat_error *err);
 void leati_buffer_pool_close(leati_buffer_pool *pool);
+/* For leat_buffer_unref alone: an unreferenced buffer of the pool comes back. */
+void leati_buffer_pool_return(leati_buffer_pool *pool, leat_buffer *buffer);
+/* For the pool alone: frees a buffer that has no reference and holds nothing. */
+void leati_buffer_free(leat_buffer *buffer);
 
 #endif

@@ -30,7 +30,7 @@ leat_spec *leati_json_to_spec(const json_t *json, leat_error *err);
 typedef struct leati_json_functions {
     void *context;
     json_t *(*write)(void *context, const leat_object *function, leat_error *err);
-    leat_object *(*read)(void *context, const json_t *json, leat_error *err);
+    leat_object *(*read)(void *context, const leati_row *row, const json_t *json, leat_error *err);
 } leati_json_functions;
 
 /* An object with one member per argument that differs from its default (all of them when `all`). */

@@ -38,7 +38,8 @@ enum {
     LEATI_REQUIRED = 1,  /* no default: JSON and bindings must name it */
     LEATI_AUTOTUNE = 2,  /* the text "AUTOTUNE" is accepted and means -1 */
     LEATI_CONSTRUCT = 4, /* not shown as an argument: filled by the constructor (a resolved seed) */
-    LEATI_NONE = 8       /* null is accepted and means the default */
+    LEATI_NONE = 8,      /* null is accepted and means the default */
+    LEATI_NODE = 16 /* a plan may give a dataset in place of the value: it becomes the last input */
 };
 
 typedef struct leati_row {
@@ -65,7 +66,18 @@ typedef struct leati_strings {
     int32_t count;
 } leati_strings;
 
-/* Fills `args` (zeroed, of the struct's size) with the defaults. */
+/* Deep copy of `count` strings (borrowed), and its release. */
+LEAT_WARN_UNUSED leat_status leati_strings_copy(const leat_string *values, int64_t count,
+                                                leati_strings *out, leat_error *err);
+void leati_strings_fini(leati_strings *strings);
+
+/* The default of an INT row, and what a row's type is called in messages (static text). */
+int64_t leati_row_default_int(const leati_row *row);
+const char *leati_row_type_name(leati_row_type type);
+
+/* Fills `args` (zeroed, of the struct's size) with the defaults; on failure `args` is zeroed again.
+ * Numbers and flags come from `default_number`; a shape is of unknown rank; everything else that
+ * has no `default_text` is absent. */
 LEAT_WARN_UNUSED leat_status leati_rows_defaults(const leati_row *rows, void *args,
                                                  leat_error *err);
 

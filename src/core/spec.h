@@ -4,6 +4,11 @@
 
 #include <leat/core.h>
 
+/* The deepest nesting of a spec that any constructor accepts: recursion over specs is bounded. */
+#define LEATI_MAX_DEPTH 64
+
+/* Rank within -1..LEAT_MAX_RANK, every dimension at least -1. */
+bool leati_shape_is_valid(const leat_shape *shape);
 /* Rank and all dimensions known. */
 bool leati_shape_is_static(const leat_shape *shape);
 /* Number of values of a static shape; -1 on overflow or if not static. */
@@ -19,20 +24,21 @@ LEAT_WARN_UNUSED leat_status leati_shape_prepend(const leat_shape *shape, int64_
 /* Writes "[2, ?, 3]", "[]" or "<unknown>"; returns text. */
 const char *leati_shape_text(const leat_shape *shape, char text[128]);
 
-/* A new spec of the same structure whose components have the given dtypes and shapes. Owned. */
+/* A new spec of the same structure whose tensor leaves have the dtypes and shapes given for their
+ * components. Leaves of other kinds are kept as they are. Owned. */
 leat_spec *leati_spec_like(const leat_spec *structure, const leat_dtype *dtypes,
                            const leat_shape *shapes, leat_error *err);
-/* The spec inside a dataset component; NULL for others. Borrowed. */
+/* The spec inside a dataset or optional component; NULL for others. Borrowed. */
 const leat_spec *leati_spec_component_element(const leat_spec *spec, int index);
 /* The most specific spec that both fit (tf's common supertype), or NULL with INVALID_ARGUMENT.
  * Owned. */
 leat_spec *leati_spec_join(const leat_spec *a, const leat_spec *b, leat_error *err);
 
-/* Every component's shape with `outer` (or LEAT_UNKNOWN_DIM) in front: the spec of a batch. Owned.
- */
-leat_spec *leati_spec_batch(const leat_spec *spec, int64_t outer, leat_error *err);
-/* Every component's shape without its first dimension. INVALID_ARGUMENT on a scalar component.
+/* Every leaf's shape with `outer` (or LEAT_UNKNOWN_DIM) in front: the spec of a batch. A ragged
+ * leaf becomes one rank more ragged, as in TensorFlow; datasets and optionals are INVALID_ARGUMENT.
  * Owned. */
+leat_spec *leati_spec_batch(const leat_spec *spec, int64_t outer, leat_error *err);
+/* Every leaf's shape without its first dimension. INVALID_ARGUMENT on a scalar leaf. Owned. */
 leat_spec *leati_spec_unbatch(const leat_spec *spec, leat_error *err);
 
 /* Does the tensor fit dtype and shape? INVALID_ARGUMENT with both in the text, prefixed by

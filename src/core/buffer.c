@@ -1,0 +1,176 @@
+/* Reference-counted memory.
+ *
+ * A buffer that leat allocates is one block: the header, padded to 64 bytes, and the data behind
+ * it. An adopted buffer is a header over memory of the caller, with a deleter. A buffer may hold
+ * others, into whose memory its values (strings) point. When the last reference goes, the deleter
+ * runs, the held buffers are dropped one after the other by a list (a long chain of holds must not
+ * become a deep recursion), and the block is freed or goes back to its pool.
+ *
+ * Failures: no memory gives RESOURCE_EXHAUSTED; an adopted memory's deleter runs then too.
+ * Locks: none; counts are atomic. Holding needs a single owner. */
+#include "core/buffer.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "core/object.h"
+#include <string.h>
+
+#define ALIGNMENT 64
+#define HEADER ((sizeof(leat_buffer) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT)
+
+/* How deep leati_buffer_pinned follows holds; deeper buffers are small change. */
+#define PINNED_DEPTH 4
+
+leat_buffer *leat_buffer_new(size_t size, leat_error *err) {
+    size_t total;
+    leat_buffer *buffer = NULL;
+    if (leati_add_size(HEADER, size, &total))
+        buffer = leati_alloc_aligned(total, ALIGNMENT);
+    if (!buffer) {
+        leati_no_memory(err, size);
+        return NULL;
+    }
+    memset(buffer, 0, sizeof *buffer);
+    atomic_init(&buffer->refs, 1);
+    buffer->data = (char *)buffer + HEADER;
+    buffer->size = size;
+    buffer->writable = true;
+    return buffer;
+}
+
+leat_buffer *leat_buffer_adopt(void *data, size_t size, leat_buffer_deleter deleter, void *context,
+                               leat_error *err) {
+    leat_buffer *buffer = leati_alloc_zero(1, sizeof *buffer);
+    if (!buffer) {
+        if (deleter)
+            deleter(context, data, size);
+        leati_no_memory(err, sizeof *buffer);
+        return NULL;
+    }
+    atomic_init(&buffer->refs, 1);
+    buffer->data = data;
+    buffer->size = size;
+    buffer->deleter = deleter;
+    buffer->context = context;
+    return buffer;
+}
+
+leat_buffer *leat_buffer_ref(leat_buffer *buffer) {
+    if (buffer)
+        atomic_fetch_add_explicit(&buffer->refs, 1, memory_order_relaxed);
+    return buffer;
+}
+
+void leati_buffer_free(leat_buffer *buffer) {
+    leati_free(buffer->holds);
+    leati_free(buffer);
+}
+
+/* Drops a reference; true if it was the last. */
+static bool drop(leat_buffer *buffer) {
+    return atomic_fetch_sub_explicit(&buffer->refs, 1, memory_order_acq_rel) == 1;
+}
+
+void leat_buffer_unref(leat_buffer *buffer) {
+    if (!buffer || !drop(buffer))
+        return;
+    buffer->next = NULL;
+    for (leat_buffer *list = buffer; list;) {
+        leat_buffer *dead = list;
+        list = dead->next;
+        if (dead->deleter)
+            dead->deleter(dead->context, dead->data, dead->size);
+        for (int32_t i = 0; i < dead->num_holds; i++) {
+            leat_buffer *held = dead->holds[i];
+            if (drop(held)) {
+                held->next = list;
+                list = held;
+            }
+        }
+        dead->num_holds = 0;
+        if (dead->pool)
+            leati_buffer_pool_return(dead->pool, dead);
+        else
+            leati_buffer_free(dead);
+    }
+}
+
+void *leat_buffer_data(const leat_buffer *buffer) {
+    return buffer->data;
+}
+
+size_t leat_buffer_size(const leat_buffer *buffer) {
+    return buffer->size;
+}
+
+leat_status leati_buffer_hold(leat_buffer *buffer, leat_buffer *other, leat_error *err) {
+    if (!other || other == buffer)
+        return LEAT_OK;
+    if (buffer->num_holds > 0 && buffer->holds[buffer->num_holds - 1] == other)
+        return LEAT_OK;
+    void *holds = buffer->holds;
+    size_t capacity = (size_t)buffer->hold_capacity;
+    size_t needed = (size_t)buffer->num_holds + 1;
+    if (needed > INT32_MAX / 2 || !leati_grow(&holds, &capacity, needed, sizeof(leat_buffer *)))
+        return leati_no_memory(err, needed * sizeof(leat_buffer *));
+    buffer->holds = holds;
+    buffer->hold_capacity = (int32_t)capacity;
+    buffer->holds[buffer->num_holds++] = leat_buffer_ref(other);
+    return LEAT_OK;
+}
+
+bool leati_buffer_sole_owner(const leat_buffer *buffer) {
+    return buffer && buffer->writable && !buffer->device &&
+           atomic_load_explicit(&buffer->refs, memory_order_acquire) == 1;
+}
+
+static size_t pinned(const leat_buffer *buffer, int depth) {
+    size_t bytes = buffer->size;
+    for (int32_t i = 0; depth > 0 && i < buffer->num_holds; i++) {
+        if (!leati_add_size(bytes, pinned(buffer->holds[i], depth - 1), &bytes))
+            return SIZE_MAX;
+    }
+    return bytes;
+}
+
+size_t leati_buffer_pinned(const leat_buffer *buffer) {
+    return buffer ? pinned(buffer, PINNED_DEPTH) : 0;
+}
+
+static void drop_tensors(void *context, void *data, size_t size) {
+    (void)context;
+    leat_tensor *tensors = data;
+    for (size_t i = 0; i < size / sizeof *tensors; i++)
+        leat_buffer_unref(tensors[i].owner);
+}
+
+static void drop_objects(void *context, void *data, size_t size) {
+    (void)context;
+    leat_object **objects = data;
+    for (size_t i = 0; i < size / sizeof *objects; i++)
+        leati_object_unref(objects[i]);
+}
+
+/* A zeroed array whose values `deleter` releases. */
+static leat_buffer *buffer_of_array(int64_t count, size_t size, leat_buffer_deleter deleter,
+                                    leat_error *err) {
+    size_t bytes;
+    if (count < 0 || !leati_mul_size((size_t)count, size, &bytes)) {
+        leati_no_memory(err, SIZE_MAX);
+        return NULL;
+    }
+    leat_buffer *buffer = leat_buffer_new(bytes, err);
+    if (!buffer)
+        return NULL;
+    memset(buffer->data, 0, bytes);
+    buffer->deleter = deleter;
+    return buffer;
+}
+
+leat_buffer *leati_buffer_of_tensors(int64_t count, leat_error *err) {
+    return buffer_of_array(count, sizeof(leat_tensor), drop_tensors, err);
+}
+
+leat_buffer *leati_buffer_of_objects(int64_t count, leat_error *err) {
+    return buffer_of_array(count, sizeof(leat_object *), drop_objects, err);
+}

@@ -1,0 +1,38 @@
+/* Helpers over tensors that several rooms need. */
+#ifndef LEATI_CORE_TENSOR_H
+#define LEATI_CORE_TENSOR_H
+
+#include <leat/core.h>
+
+/* Bytes of `count` values of the dtype; false on overflow. */
+bool leati_values_bytes(leat_dtype dtype, int64_t count, size_t *out);
+
+/* A copy in memory of its own (string bytes included). Owned. */
+LEAT_WARN_UNUSED leat_status leati_tensor_clone(const leat_tensor *tensor, leat_tensor *out,
+                                                leat_error *err);
+
+/* Same dtype, shape and bytes (strings by content, objects by address). NaNs of equal bits are
+ * equal, 0.0 and -0.0 differ. */
+bool leati_tensor_equal(const leat_tensor *a, const leat_tensor *b);
+
+/* The value of an integer or bool scalar (or of the single value of any shape); a uint64 beyond
+ * int64 is INVALID_ARGUMENT, as are other dtypes and counts. */
+LEAT_WARN_UNUSED leat_status leati_tensor_to_int64(const leat_tensor *tensor, int64_t *out,
+                                                   leat_error *err);
+
+/* Value `index` of an integer or bool tensor, unchecked but for uint64, which saturates. */
+int64_t leati_tensor_int_at(const leat_tensor *tensor, int64_t index);
+/* Value `index` of a tensor of any numeric dtype. */
+double leati_tensor_float_at(const leat_tensor *tensor, int64_t index);
+
+static inline bool leati_dtype_is_integer(leat_dtype dtype) {
+    return dtype >= LEAT_INT8 && dtype <= LEAT_UINT64;
+}
+static inline bool leati_dtype_is_unsigned(leat_dtype dtype) {
+    return dtype >= LEAT_UINT8 && dtype <= LEAT_UINT64;
+}
+static inline bool leati_dtype_is_float(leat_dtype dtype) {
+    return dtype >= LEAT_FLOAT16 && dtype <= LEAT_FLOAT64;
+}
+
+#endif

@@ -71,6 +71,28 @@ leat_value leati_graph_node(leat_graph *graph, const leati_tensor_op *op, const 
 /* Sets the first error and returns a failed value. */
 leat_value leati_graph_error(leat_graph *graph, const leat_error *err);
 
+/* True if the object is a leat_function. */
+bool leati_object_is_function(const leat_object *object);
+
+/* Copies the nodes of `function` into `graph`, with `arguments` for its arguments; fills `outputs`
+ * (room for function->num_outputs). Node numbers are kept, so that random operations draw the same
+ * values. False with the graph's error set on failure. */
+bool leati_graph_inline(leat_graph *graph, const leat_function *function,
+                        const leat_value *arguments, leat_value *outputs);
+
+/* The reverse of `function`: its arguments are those of `function` and then one gradient for each
+ * floating-point output, its results one gradient for each floating-point argument (zeros where
+ * nothing flows), in component order. The forward nodes are computed again inside. Owned.
+ * UNIMPLEMENTED if the function reads or writes state or a node on the way has no gradient. */
+leat_function *leati_function_gradient(const leat_function *function, leat_error *err);
+
+/* True for dtypes that carry gradients. */
+bool leati_dtype_is_floating(leat_dtype dtype);
+
+/* How functions inside argument rows are written to and read from JSON; context NULL. */
+struct leati_json_functions;
+extern const struct leati_json_functions leati_function_json;
+
 /* A copy of `function` whose dead nodes are gone; stateful nodes stay in order. Owned. */
 leat_function *leati_function_prune(const leat_function *function, leat_error *err);
 
@@ -80,6 +102,10 @@ leat_function *leati_function_specialise(const leat_function *function, const le
 
 /* True if nodes of the function (or of its attribute graphs) have any of `flags`. */
 bool leati_function_has(const leat_function *function, uint32_t flags);
+
+/* Hash of attributes, for fingerprints of graphs and of dataset plans, the same in every process:
+ * functions count by theirs, variables by name, other objects not at all. */
+uint64_t leati_rows_fingerprint(const leati_row *rows, const void *args, uint64_t seed);
 
 /* The names of output i's operation etc. for errors: "map_func: op add (node 3)". */
 void leati_function_describe_node(const leat_function *function, int32_t node, char *text,

@@ -43,6 +43,9 @@ LEAT_WARN_UNUSED leat_status leati_infer_output(leati_infer_call *call, leat_dty
 leat_status leati_infer_same(leati_infer_call *call, leat_error *err);
 leat_status leati_infer_broadcast(leati_infer_call *call, leat_error *err);
 leat_status leati_infer_compare(leati_infer_call *call, leat_error *err); /* broadcast, bool */
+/* The shape that numpy's broadcasting gives two shapes, which may be unknown in part or whole. */
+LEAT_WARN_UNUSED leat_status leati_infer_broadcast_shape(const leat_shape *a, const leat_shape *b,
+                                                         leat_shape *out, leat_error *err);
 
 /* ---- kernels ---- */
 /* One operand over n rows: row i at data + i * row_stride (0: one row shared by all). All rows have

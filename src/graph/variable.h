@@ -28,6 +28,13 @@ struct leat_variable {
     leati_variable_place *places; /* one per copy; device NULL: host memory */
 };
 
+/* True if the object is a leat_variable. */
+bool leati_object_is_variable(const leat_object *object);
+
+/* One copy as a new host tensor. Owned. */
+LEAT_WARN_UNUSED leat_status leati_variable_download(const leat_variable *variable, int copy,
+                                                     leat_tensor *out, leat_error *err);
+
 /* While set (per thread), leat_variable_new calls it instead of making one host copy: a strategy's
  * scope. */
 typedef struct leati_variable_creator {

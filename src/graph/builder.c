@@ -1,0 +1,208 @@
+/* The builder: arguments, nodes and the first error of a graph under construction.
+ *
+ * Happy path: leat_graph_new, then operations, each of which ends in leati_graph_add. Failures are
+ * sticky: the first one is kept in graph->error and every later call returns a failed value, so a
+ * tracer checks nothing and leat_graph_finish reports. A graph belongs to one thread; no locks. */
+#include "core/json.h"
+#include "graph/body.h"
+#include "graph/node_args.h"
+#include <string.h>
+
+leat_graph *leat_graph_new(const leat_spec *input, leat_error *err) {
+    leat_graph *graph = leati_alloc_zero(1, sizeof *graph);
+    if (!graph) {
+        leati_no_memory(err, sizeof *graph);
+        return NULL;
+    }
+    graph->input = input ? leat_spec_ref(input) : NULL;
+    if (leati_body_add_arguments(&graph->body, input, err)) {
+        leat_graph_free(graph);
+        return NULL;
+    }
+    return graph;
+}
+
+void leat_graph_free(leat_graph *graph) {
+    if (!graph)
+        return;
+    if (graph->hook_free)
+        graph->hook_free(graph->hook_context);
+    leati_body_fini(&graph->body);
+    leat_spec_unref(graph->input);
+    leati_free(graph->reads);
+    leati_free(graph);
+}
+
+static leat_value failed(leat_graph *graph) {
+    return (leat_value){.graph = graph, .id = -1};
+}
+
+leat_value leati_graph_error(leat_graph *graph, const leat_error *err) {
+    if (graph && !graph->error.code && err->code)
+        graph->error = *err;
+    return failed(graph);
+}
+
+leat_value leat_graph_fail(leat_graph *graph, leat_status code, const char *text) {
+    leat_error err = {0};
+    leati_fail(&err, code ? code : LEAT_UNKNOWN, "%s", text ? text : "the tracer failed");
+    return leati_graph_error(graph, &err);
+}
+
+int leat_graph_num_arguments(const leat_graph *graph) {
+    return graph ? graph->body.num_arguments : 0;
+}
+
+leat_value leat_graph_argument(leat_graph *graph, int index) {
+    if (!graph)
+        return failed(graph);
+    if (index < 0 || index >= graph->body.num_arguments) {
+        leat_error err = {0};
+        leati_fail(&err, LEAT_OUT_OF_RANGE, "argument %d of a function with %d argument%s", index,
+                   (int)graph->body.num_arguments, graph->body.num_arguments == 1 ? "" : "s");
+        return leati_graph_error(graph, &err);
+    }
+    return (leat_value){.graph = graph, .id = index};
+}
+
+/* The value behind a handle, or NULL for a failed one. */
+static const leati_value *find_value(leat_value value) {
+    if (!value.graph || value.id < 0 || (size_t)value.id >= value.graph->body.num_values)
+        return NULL;
+    return &value.graph->body.values[value.id];
+}
+
+leat_dtype leat_value_dtype(leat_value value) {
+    const leati_value *found = find_value(value);
+    return found ? found->type.dtype : LEAT_INVALID;
+}
+
+leat_shape leat_value_shape(leat_value value) {
+    const leati_value *found = find_value(value);
+    return found ? found->type.shape : (leat_shape){.rank = LEAT_UNKNOWN_RANK};
+}
+
+int32_t leati_graph_add(leat_graph *graph, const leati_tensor_op *op, const void *args,
+                        const int32_t *inputs, int num_inputs) {
+    if (!graph || graph->error.code)
+        return -1;
+    leat_error err = {0};
+    if (leati_body_add_node(&graph->body, op, args, inputs, num_inputs, graph->next_number, &err)) {
+        leati_graph_error(graph, &err);
+        return -1;
+    }
+    graph->next_number++;
+    int32_t node = (int32_t)graph->body.num_nodes - 1;
+    if (graph->hook && graph->hook(graph->hook_context, graph, node, &err)) {
+        leati_prefix(&err, "op %s (node %d)", op->name, (int)node);
+        leati_graph_error(graph, &err);
+        return -1;
+    }
+    return graph->body.nodes[node].first_output;
+}
+
+/* Ids of `inputs`; false with the graph's error set where one does not belong to the graph. */
+static bool collect_ids(leat_graph *graph, const leati_tensor_op *op, const leat_value *inputs,
+                        int num_inputs, int32_t *ids) {
+    leat_error err = {0};
+    for (int i = 0; i < num_inputs; i++) {
+        if (inputs[i].id < 0 || inputs[i].graph != graph) {
+            leati_fail(&err, LEAT_INVALID_ARGUMENT, "op %s (node %zu): input %d is %s", op->name,
+                       graph->body.num_nodes, i,
+                       inputs[i].graph && inputs[i].graph != graph
+                           ? "a value of another graph; pass it as an argument"
+                           : "not a value; check the call that should have made it");
+            leati_graph_error(graph, &err);
+            return false;
+        }
+        ids[i] = inputs[i].id;
+    }
+    return true;
+}
+
+/* The graph of the first input that has one. */
+static leat_graph *graph_of(leat_graph *graph, const leat_value *inputs, int num_inputs) {
+    for (int i = 0; i < num_inputs && !graph; i++)
+        graph = inputs[i].graph;
+    return graph;
+}
+
+int32_t leati_graph_add_values(leat_graph *graph, const leati_tensor_op *op, const void *args,
+                               const leat_value *inputs, int num_inputs) {
+    graph = graph_of(graph, inputs, num_inputs);
+    if (!graph || graph->error.code)
+        return -1;
+    int32_t few[16], *ids = few;
+    if (num_inputs > 16)
+        ids = leati_alloc((size_t)num_inputs, sizeof *ids);
+    if (!ids) {
+        leat_error err = {0};
+        leati_no_memory(&err, (size_t)num_inputs * sizeof *ids);
+        leati_graph_error(graph, &err);
+        return -1;
+    }
+    int32_t first = -1;
+    if (collect_ids(graph, op, inputs, num_inputs, ids))
+        first = leati_graph_add(graph, op, args, ids, num_inputs);
+    if (ids != few)
+        leati_free(ids);
+    return first;
+}
+
+leat_value leati_graph_node(leat_graph *graph, const leati_tensor_op *op, const void *args,
+                            const leat_value *inputs, int num_inputs) {
+    graph = graph_of(graph, inputs, num_inputs);
+    return (leat_value){.graph = graph,
+                        .id = leati_graph_add_values(graph, op, args, inputs, num_inputs)};
+}
+
+/* Fills outputs from the values of the node that starts at `first`; their number. */
+static int fill_outputs(leat_graph *graph, int32_t first, leat_value *outputs) {
+    const leati_node *node = &graph->body.nodes[graph->body.num_nodes - 1];
+    for (int i = 0; i < node->num_outputs; i++)
+        outputs[i] = (leat_value){.graph = graph, .id = first + i};
+    return node->num_outputs;
+}
+
+int leat_graph_call(leat_graph *graph, const char *operation, const char *attributes,
+                    const leat_value *inputs, int num_inputs, leat_value *outputs) {
+    if (!graph || graph->error.code)
+        return -1;
+    leat_error err = {0};
+    const leati_tensor_op *op = leati_tensor_op_find(operation);
+    if (!op) {
+        leati_fail(&err, LEAT_NOT_FOUND,
+                   "no tensor operation is called \"%s\"; `leat ops` lists them",
+                   operation ? operation : "(null)");
+        leati_graph_error(graph, &err);
+        return -1;
+    }
+    json_t *json = attributes ? leati_json_parse(attributes, strlen(attributes), &err) : NULL;
+    void *args = NULL;
+    int count = -1;
+    if ((attributes && !json) || leati_node_args_read(op, json, 0, &args, &err)) {
+        leati_prefix(&err, "op %s (node %zu)", op->name, graph->body.num_nodes);
+        leati_graph_error(graph, &err);
+    } else {
+        int32_t first = leati_graph_add_values(graph, op, args, inputs, num_inputs);
+        leati_node_args_free(op, args);
+        if (first >= 0 || !graph->error.code)
+            count = fill_outputs(graph, first, outputs);
+    }
+    json_decref(json);
+    return count;
+}
+
+leat_value leat_graph_tensor(leat_graph *graph, const leat_tensor *tensor) {
+    if (!graph || graph->error.code)
+        return failed(graph);
+    leat_error err = {0};
+    leat_value value = failed(graph);
+    if (!tensor || tensor->dtype == LEAT_INVALID) {
+        leati_fail(&err, LEAT_INVALID_ARGUMENT, "the constant is not a tensor");
+        return leati_graph_error(graph, &err);
+    }
+    if (leati_graph_constant(graph, tensor, &value, &err))
+        return leati_graph_error(graph, &err);
+    return value;
+}

@@ -1,0 +1,71 @@
+/* constant: a tensor that the graph carries. The kernel hands out a view of it, one row shared by
+ * all; nothing is copied. No inputs, so no gradient. Fails only where the attribute is no single
+ * tensor. */
+#include "graph/node_args.h"
+#include "graph/op.h"
+
+struct constant_args {
+    leat_element value;
+};
+
+static const leati_row constant_rows[] = {
+    {.name = "value",
+     .type = LEATI_ROW_ELEMENT,
+     .flags = LEATI_REQUIRED,
+     .offset = offsetof(struct constant_args, value),
+     .doc = "The tensor."},
+    {0},
+};
+
+static leat_status constant_infer(leati_infer_call *call, leat_error *err) {
+    const struct constant_args *args = call->args;
+    if (args->value.num_tensors != 1)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "value must be one tensor, found a structure of %d",
+                          args->value.num_tensors);
+    const leat_tensor *tensor = &args->value.tensors[0];
+    leat_shape shape = leat_tensor_shape(tensor);
+    return leati_infer_output(call, tensor->dtype, &shape, NULL, err);
+}
+
+static leat_status constant_kernel(leati_kernel_call *call, leat_error *err) {
+    const struct constant_args *args = call->args;
+    const leat_tensor *tensor = &args->value.tensors[0];
+    return leati_kernel_view(call, 0, tensor->rank, tensor->dims, tensor->data, 0, tensor->owner,
+                             err);
+}
+
+const leati_tensor_op leati_tensor_op_constant = {
+    .name = "constant",
+    .version = 1,
+    .doc = "A tensor that is part of the graph (tf.constant).",
+    .rows = constant_rows,
+    .args_size = sizeof(struct constant_args),
+    .infer = constant_infer,
+    .kernel = constant_kernel,
+};
+
+leat_status leati_graph_constant(leat_graph *graph, const leat_tensor *tensor, leat_value *out,
+                                 leat_error *err) {
+    leat_error failure = {0};
+    leat_tensor owned = {0};
+    struct constant_args args = {0};
+    leat_spec *spec = leat_spec_tensor(tensor->dtype, leat_tensor_shape(tensor), &failure);
+    if (!spec)
+        goto end;
+    if (tensor->owner)
+        owned = leat_tensor_ref(tensor);
+    else if (leat_tensor_copy_of(tensor->dtype, leat_tensor_shape(tensor), tensor->data, &owned,
+                                 &failure))
+        goto end;
+    if (leat_element_set(&args.value, spec, &owned, &failure))
+        goto end;
+    *out = leati_graph_node(graph, &leati_tensor_op_constant, &args, NULL, 0);
+end:
+    leat_element_fini(&args.value);
+    leat_tensor_unref(&owned);
+    leat_spec_unref(spec);
+    if (failure.code && err)
+        *err = failure;
+    return failure.code;
+}

@@ -1,0 +1,30 @@
+/* identity: the input as it is, as a view without a copy. Differentiable. Cannot fail but for
+ * memory. */
+#include "graph/op.h"
+
+static leat_status identity_kernel(leati_kernel_call *call, leat_error *err) {
+    const leati_operand *input = &call->inputs[0];
+    return leati_kernel_view(call, 0, input->rank, input->dims, input->data, input->row_stride,
+                             input->owner, err);
+}
+
+static leat_status identity_gradient(leati_gradient_call *call, leat_error *err) {
+    (void)err;
+    call->input_gradients[0] = call->output_gradients[0];
+    return LEAT_OK;
+}
+
+static const leati_row identity_rows[] = {{0}};
+
+const leati_tensor_op leati_tensor_op_identity = {
+    .name = "identity",
+    .version = 1,
+    .doc = "The input unchanged (tf.identity).",
+    .rows = identity_rows,
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .flags = LEATI_ELEMENTWISE,
+    .infer = leati_infer_same,
+    .kernel = identity_kernel,
+    .gradient = identity_gradient,
+};

@@ -1,0 +1,196 @@
+/* Functions made from functions: without dead nodes, for concrete argument types, inside another
+ * graph. The original stays as it is; node numbers are kept, so that random operations draw the
+ * same values after a rewrite. No locks. */
+#include "core/spec.h"
+#include "graph/function.h"
+#include <string.h>
+
+/* Appends a copy of `node` to `body`, its inputs renamed by `map`; records its outputs in `map`. */
+static leat_status copy_node(const leati_node *node, leati_body *body, int32_t *map,
+                             leat_error *err) {
+    int32_t few[16], *inputs = few;
+    if (node->num_inputs > 16)
+        inputs = leati_alloc((size_t)node->num_inputs, sizeof *inputs);
+    if (!inputs)
+        return leati_no_memory(err, (size_t)node->num_inputs * sizeof *inputs);
+    for (int32_t i = 0; i < node->num_inputs; i++)
+        inputs[i] = map[node->inputs[i]];
+    leat_status status = leati_body_add_node(body, node->op, node->args, inputs, node->num_inputs,
+                                             node->number, err);
+    if (inputs != few)
+        leati_free(inputs);
+    if (status)
+        return status;
+    const leati_node *copy = &body->nodes[body->num_nodes - 1];
+    if (copy->num_outputs != node->num_outputs)
+        return leati_fail(err, LEAT_INTERNAL, "op %s has %d outputs here and %d before",
+                          node->op->name, (int)copy->num_outputs, (int)node->num_outputs);
+    for (int32_t i = 0; i < node->num_outputs; i++)
+        map[node->first_output + i] = copy->first_output + i;
+    return LEAT_OK;
+}
+
+/* Which nodes are needed: all that have effects, and what outputs and needed nodes read. Nodes are
+ * in trace order, so one pass from the last to the first suffices. */
+static void mark_needed(const leat_function *function, bool *node_needed, bool *value_needed) {
+    const leati_body *body = &function->body;
+    for (int32_t i = 0; i < function->num_outputs; i++)
+        value_needed[function->outputs[i]] = true;
+    for (size_t i = body->num_nodes; i-- > 0;) {
+        const leati_node *node = &body->nodes[i];
+        bool needed = (leati_node_flags(node) & (LEATI_STATEFUL | LEATI_IMPURE)) != 0;
+        for (int32_t k = 0; k < node->num_outputs; k++)
+            needed = needed || value_needed[node->first_output + k];
+        node_needed[i] = needed;
+        for (int32_t k = 0; needed && k < node->num_inputs; k++)
+            value_needed[node->inputs[k]] = true;
+    }
+}
+
+/* Room for one rewrite of a function. */
+struct rewrite {
+    int32_t *map; /* value of the original to value of the copy */
+    bool *node_needed, *value_needed;
+};
+
+static leat_status rewrite_init(struct rewrite *rewrite, const leati_body *body, leat_error *err) {
+    rewrite->map = leati_alloc(body->num_values, sizeof *rewrite->map);
+    rewrite->node_needed = leati_alloc_zero(body->num_nodes, sizeof(bool));
+    rewrite->value_needed = leati_alloc_zero(body->num_values, sizeof(bool));
+    if (!rewrite->map || !rewrite->node_needed || !rewrite->value_needed)
+        return leati_no_memory(err, body->num_values * sizeof *rewrite->map);
+    for (size_t i = 0; i < body->num_values; i++)
+        rewrite->map[i] = i < (size_t)body->num_arguments ? (int32_t)i : -1;
+    return LEAT_OK;
+}
+
+static void rewrite_fini(struct rewrite *rewrite) {
+    leati_free(rewrite->map);
+    leati_free(rewrite->node_needed);
+    leati_free(rewrite->value_needed);
+}
+
+/* Outputs of `from` in the names of `to`. */
+static leat_status map_outputs(const leat_function *from, const int32_t *map, leat_function *to,
+                               leat_error *err) {
+    leat_status status = leati_function_set_outputs(to, from->outputs, from->num_outputs, err);
+    for (int32_t i = 0; !status && i < to->num_outputs; i++)
+        to->outputs[i] = map[to->outputs[i]];
+    return status;
+}
+
+/* Copies nodes into `to`, whose arguments and input spec are set, and ends it. */
+static leat_status copy_function(const leat_function *from, bool all, leat_function *to,
+                                 leat_error *err) {
+    struct rewrite rewrite = {0};
+    leat_status status = rewrite_init(&rewrite, &from->body, err);
+    if (!status && !all)
+        mark_needed(from, rewrite.node_needed, rewrite.value_needed);
+    for (size_t i = 0; !status && i < from->body.num_nodes; i++)
+        if (all || rewrite.node_needed[i])
+            status = copy_node(&from->body.nodes[i], &to->body, rewrite.map, err);
+    if (!status)
+        status = map_outputs(from, rewrite.map, to, err);
+    rewrite_fini(&rewrite);
+    if (!status)
+        status = leati_function_set_spec(to, from->output, err);
+    if (!status)
+        leati_function_seal(to);
+    return status;
+}
+
+leat_function *leati_function_prune(const leat_function *function, leat_error *err) {
+    leat_function *copy = leati_function_new(err);
+    if (!copy)
+        return NULL;
+    copy->input = leat_spec_ref(function->input);
+    if (leati_body_add_arguments(&copy->body, function->input, err) ||
+        copy_function(function, false, copy, err)) {
+        leat_function_unref(copy);
+        return NULL;
+    }
+    return copy;
+}
+
+/* Argument `index` of `function` with the caller's type; it must be one that the function takes. */
+static leat_status specialise_argument(const leat_function *function, int32_t index,
+                                       const leati_type *type, leat_function *copy,
+                                       leat_error *err) {
+    const leati_type *declared = &function->body.values[index].type;
+    char expected[128], found[128];
+    if (type->dtype != declared->dtype || !leati_shape_compatible(&declared->shape, &type->shape))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "argument %d is %s of shape %s, but the function takes %s of shape %s",
+                          (int)index, leat_dtype_name(type->dtype),
+                          leati_shape_text(&type->shape, found), leat_dtype_name(declared->dtype),
+                          leati_shape_text(&declared->shape, expected));
+    leati_type merged = *type;
+    if (!merged.element)
+        merged.element = declared->element;
+    return leati_body_add_argument(&copy->body, &merged, err);
+}
+
+/* The input spec of the original with the argument types of the copy. */
+static leat_status specialise_input(const leat_function *function, leat_function *copy,
+                                    leat_error *err) {
+    int32_t count = copy->body.num_arguments;
+    leat_dtype *dtypes = leati_alloc((size_t)count, sizeof *dtypes);
+    leat_shape *shapes = leati_alloc((size_t)count, sizeof *shapes);
+    leat_error failure = {0};
+    if (!dtypes || !shapes) {
+        leati_no_memory(&failure, (size_t)count * sizeof *shapes);
+    } else {
+        for (int32_t i = 0; i < count; i++) {
+            dtypes[i] = copy->body.values[i].type.dtype;
+            shapes[i] = copy->body.values[i].type.shape;
+        }
+        copy->input = leati_spec_like(function->input, dtypes, shapes, &failure);
+    }
+    leati_free(dtypes);
+    leati_free(shapes);
+    if (err && failure.code)
+        *err = failure;
+    return failure.code;
+}
+
+leat_function *leati_function_specialise(const leat_function *function, const leati_type *arguments,
+                                         leat_error *err) {
+    leat_function *copy = leati_function_new(err);
+    leat_status status = copy ? LEAT_OK : LEAT_RESOURCE_EXHAUSTED;
+    for (int32_t i = 0; !status && i < function->body.num_arguments; i++)
+        status = specialise_argument(function, i, &arguments[i], copy, err);
+    if (!status)
+        status = specialise_input(function, copy, err);
+    if (!status)
+        status = copy_function(function, true, copy, err);
+    if (!status)
+        return copy;
+    leat_function_unref(copy);
+    return NULL;
+}
+
+bool leati_graph_inline(leat_graph *graph, const leat_function *function,
+                        const leat_value *arguments, leat_value *outputs) {
+    if (!graph || graph->error.code)
+        return false;
+    struct rewrite rewrite = {0};
+    leat_error err = {0};
+    leat_status status = rewrite_init(&rewrite, &function->body, &err);
+    for (int32_t i = 0; !status && i < function->body.num_arguments; i++) {
+        if (arguments[i].graph != graph || arguments[i].id < 0)
+            status = leati_fail(&err, LEAT_INVALID_ARGUMENT,
+                                "argument %d of a function is not a value of this graph", (int)i);
+        rewrite.map[i] = arguments[i].id;
+    }
+    for (size_t i = 0; !status && i < function->body.num_nodes; i++)
+        status = copy_node(&function->body.nodes[i], &graph->body, rewrite.map, &err);
+    for (int32_t i = 0; !status && i < function->num_outputs; i++)
+        outputs[i] = (leat_value){.graph = graph, .id = rewrite.map[function->outputs[i]]};
+    for (size_t i = 0; !status && i < function->body.num_nodes; i++)
+        if (graph->next_number <= function->body.nodes[i].number)
+            graph->next_number = function->body.nodes[i].number + 1;
+    rewrite_fini(&rewrite);
+    if (status)
+        leati_graph_error(graph, &err);
+    return !status;
+}

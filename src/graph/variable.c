@@ -1,0 +1,258 @@
+/* Variables on the host: creation, reading and assigning outside of graphs.
+ *
+ * A variable is one or several copies, one per replica; a strategy's creator, set per thread,
+ * places them, otherwise there is one host copy. Copies on devices are reached through
+ * leati_variable_place. Failures: a tensor of another dtype or shape is INVALID_ARGUMENT; strings
+ * and objects cannot be variables. The caller keeps steps from running meanwhile; no locks. */
+#include "graph/variable.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "core/buffer.h"
+#include "core/spec.h"
+#include "graph/graph.h"
+#include <string.h>
+
+static _Thread_local const leati_variable_creator *creator;
+
+const leati_variable_creator *leati_variable_set_creator(const leati_variable_creator *next) {
+    const leati_variable_creator *previous = creator;
+    creator = next;
+    return previous;
+}
+
+static void variable_free(leat_object *object) {
+    leat_variable *variable = (leat_variable *)(void *)object;
+    for (int i = 0; variable->copies && i < variable->num_copies; i++)
+        leat_buffer_unref(variable->copies[i]);
+    leati_free(variable->copies);
+    leati_free(variable->places);
+    leati_free(variable->name);
+    leati_free(variable);
+}
+
+static const leati_object_type variable_type = {.name = "variable", .free = variable_free};
+
+bool leati_object_is_variable(const leat_object *object) {
+    return object && object->type == &variable_type;
+}
+
+/* Without a strategy: one copy in host memory. */
+static leat_status place_on_host(leat_variable *variable, const leat_tensor *initial,
+                                 leat_error *err) {
+    size_t size = leat_tensor_bytes(initial);
+    variable->copies = leati_alloc_zero(1, sizeof(leat_buffer *));
+    variable->places = leati_alloc_zero(1, sizeof *variable->places);
+    if (!variable->copies || !variable->places)
+        return leati_no_memory(err, sizeof *variable->places);
+    variable->num_copies = 1;
+    variable->copies[0] = leat_buffer_new(size, err);
+    if (!variable->copies[0])
+        return LEAT_RESOURCE_EXHAUSTED;
+    if (size)
+        memcpy(variable->copies[0]->data, initial->data, size);
+    return LEAT_OK;
+}
+
+static leat_status check_initial(const leat_tensor *initial, leat_error *err) {
+    if (!initial || initial->dtype == LEAT_INVALID)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the initial value is not a tensor");
+    if (initial->dtype == LEAT_STRING || initial->dtype == LEAT_OBJECT)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "a variable holds numbers or bools, not dtype %s",
+                          leat_dtype_name(initial->dtype));
+    return LEAT_OK;
+}
+
+leat_variable *leat_variable_new(const leat_tensor *initial, const leat_variable_options *options,
+                                 leat_error *err) {
+    static const leat_variable_options none;
+    if (check_initial(initial, err))
+        return NULL;
+    if (!options)
+        options = &none;
+    leat_variable *variable = leati_alloc_zero(1, sizeof *variable);
+    if (!variable) {
+        leati_no_memory(err, sizeof *variable);
+        return NULL;
+    }
+    leati_object_init(&variable->object, &variable_type);
+    variable->dtype = initial->dtype;
+    variable->shape = leat_tensor_shape(initial);
+    variable->trainable = !options->not_trainable && !options->sync_on_read;
+    variable->sync_on_read = options->sync_on_read;
+    variable->aggregation = options->aggregation;
+    variable->name = leati_strdup(options->name ? options->name : "Variable");
+    leat_status status = variable->name ? LEAT_OK : leati_no_memory(err, sizeof "Variable");
+    if (!status)
+        status = creator ? creator->place(creator->context, variable, initial, err)
+                         : place_on_host(variable, initial, err);
+    if (!status)
+        return variable;
+    leat_variable_unref(variable);
+    return NULL;
+}
+
+leat_variable *leat_variable_ref(leat_variable *variable) {
+    return leati_object_ref(variable);
+}
+
+void leat_variable_unref(leat_variable *variable) {
+    leati_object_unref(variable);
+}
+
+const char *leat_variable_name(const leat_variable *variable) {
+    return variable->name;
+}
+
+leat_dtype leat_variable_dtype(const leat_variable *variable) {
+    return variable->dtype;
+}
+
+leat_shape leat_variable_shape(const leat_variable *variable) {
+    return variable->shape;
+}
+
+leat_status leati_variable_download(const leat_variable *variable, int copy, leat_tensor *out,
+                                    leat_error *err) {
+    const leati_variable_place *place = &variable->places[copy];
+    leat_status status = leat_tensor_new(variable->dtype, variable->shape, out, err);
+    if (status)
+        return status;
+    size_t size = leat_tensor_bytes(out);
+    if (place->device)
+        status = place->download(place->device, variable->copies[copy], out->data, size, err);
+    else if (size)
+        memcpy(out->data, variable->copies[copy]->data, size);
+    if (status)
+        leat_tensor_unref(out);
+    return status;
+}
+
+static leat_status upload(const leat_variable *variable, int copy, const leat_tensor *value,
+                          leat_error *err) {
+    const leati_variable_place *place = &variable->places[copy];
+    size_t size = leat_tensor_bytes(value);
+    if (place->device)
+        return place->upload(place->device, value->data, variable->copies[copy], size, err);
+    if (size)
+        memcpy(variable->copies[copy]->data, value->data, size);
+    return LEAT_OK;
+}
+
+/* Sums over copies, in their order, in the variable's own dtype, as a reduction of TensorFlow's
+ * does; `divide` turns value / divisor for each number. */
+#define ARITHMETIC(NAME, TYPE)                                                                     \
+    static void add_##NAME(void *total, const void *value, int64_t count) {                        \
+        TYPE *to = total;                                                                          \
+        const TYPE *from = value;                                                                  \
+        for (int64_t i = 0; i < count; i++)                                                        \
+            to[i] = (TYPE)(to[i] + from[i]);                                                       \
+    }                                                                                              \
+    static void divide_##NAME(void *total, int divisor, int64_t count) {                           \
+        TYPE *to = total;                                                                          \
+        for (int64_t i = 0; i < count; i++)                                                        \
+            to[i] = (TYPE)(to[i] / (TYPE)divisor);                                                 \
+    }
+ARITHMETIC(float32, float)
+ARITHMETIC(float64, double)
+ARITHMETIC(int32, int32_t)
+ARITHMETIC(int64, int64_t)
+#undef ARITHMETIC
+
+struct arithmetic {
+    void (*add)(void *total, const void *value, int64_t count);
+    void (*divide)(void *total, int divisor, int64_t count);
+};
+
+static leat_status find_arithmetic(const leat_variable *variable, struct arithmetic *out,
+                                   leat_error *err) {
+    static const struct arithmetic table[LEAT_NUM_DTYPES] = {
+        [LEAT_FLOAT32] = {add_float32, divide_float32},
+        [LEAT_FLOAT64] = {add_float64, divide_float64},
+        [LEAT_INT32] = {add_int32, divide_int32},
+        [LEAT_INT64] = {add_int64, divide_int64},
+    };
+    *out = table[variable->dtype];
+    if (out->add)
+        return LEAT_OK;
+    return leati_fail(
+        err, LEAT_UNIMPLEMENTED,
+        "variable %s is %s; copies are combined for float32, float64, int32 and int64",
+        variable->name, leat_dtype_name(variable->dtype));
+}
+
+/* The sum or mean of all copies. */
+static leat_status read_combined(const leat_variable *variable, leat_tensor *out, leat_error *err) {
+    struct arithmetic arithmetic;
+    leat_tensor total = {0}, copy = {0};
+    leat_status status = find_arithmetic(variable, &arithmetic, err);
+    if (!status)
+        status = leati_variable_download(variable, 0, &total, err);
+    for (int i = 1; !status && i < variable->num_copies; i++) {
+        status = leati_variable_download(variable, i, &copy, err);
+        if (!status)
+            arithmetic.add(total.data, copy.data, leat_tensor_count(&total));
+        leat_tensor_unref(&copy);
+    }
+    if (status) {
+        leat_tensor_unref(&total);
+        return status;
+    }
+    if (variable->aggregation == LEAT_AGGREGATION_MEAN)
+        arithmetic.divide(total.data, variable->num_copies, leat_tensor_count(&total));
+    *out = total;
+    return LEAT_OK;
+}
+
+leat_status leat_variable_read(leat_variable *variable, leat_tensor *out, leat_error *err) {
+    if (!variable || !out)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the variable or the result is NULL");
+    if (!variable->sync_on_read || variable->num_copies < 2 ||
+        variable->aggregation == LEAT_AGGREGATION_ONLY_FIRST_REPLICA)
+        return leati_variable_download(variable, 0, out, err);
+    if (variable->aggregation == LEAT_AGGREGATION_NONE)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "variable %s is synchronised on read but has aggregation NONE, so its %d "
+                          "copies have no one value; give it SUM or MEAN",
+                          variable->name, variable->num_copies);
+    return read_combined(variable, out, err);
+}
+
+static leat_status check_value(const leat_variable *variable, const leat_tensor *value,
+                               leat_error *err) {
+    char found[128], expected[128];
+    if (!variable || !value)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the variable or its value is NULL");
+    leat_shape shape = leat_tensor_shape(value);
+    if (value->dtype == variable->dtype && leati_shape_equal(&shape, &variable->shape))
+        return LEAT_OK;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                      "variable %s is %s of shape %s; the value is %s of shape %s", variable->name,
+                      leat_dtype_name(variable->dtype),
+                      leati_shape_text(&variable->shape, expected), leat_dtype_name(value->dtype),
+                      leati_shape_text(&shape, found));
+}
+
+leat_status leat_variable_assign(leat_variable *variable, const leat_tensor *value,
+                                 leat_error *err) {
+    leat_tensor part = {0};
+    leat_status status = check_value(variable, value, err);
+    if (status)
+        return status;
+    /* The copies of a sum add up to the value. */
+    if (variable->sync_on_read && variable->num_copies > 1 &&
+        variable->aggregation == LEAT_AGGREGATION_SUM) {
+        struct arithmetic arithmetic;
+        status = find_arithmetic(variable, &arithmetic, err);
+        if (!status)
+            status = leat_tensor_copy_of(value->dtype, variable->shape, value->data, &part, err);
+        if (!status)
+            arithmetic.divide(part.data, variable->num_copies, leat_tensor_count(&part));
+    } else {
+        part = leat_tensor_ref(value);
+    }
+    for (int i = 0; !status && i < variable->num_copies; i++)
+        status = upload(variable, i, &part, err);
+    leat_tensor_unref(&part);
+    return status;
+}

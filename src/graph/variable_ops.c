@@ -1,0 +1,161 @@
+/* Variables inside graphs: what the operations on them share, and the builder's reads and
+ * assignments.
+ *
+ * A variable is an attribute of its node, never a value, so a graph is bound to its variables. Each
+ * replica works on its own copy (context->replica). Assignments combine the replicas' values first
+ * where the variable's aggregation says so (reference: tf.distribute's mirrored variables);
+ * sync-on-read ones are local. Failures are the builder's. No locks: a step owns the copies. */
+#include "graph/variable_ops.h"
+#include "core/buffer.h"
+#include "core/spec.h"
+#include "graph/graph.h"
+#include <stdio.h>
+#include <string.h>
+
+const leati_row leati_variable_rows[] = {
+    {.name = "variable",
+     .type = LEATI_ROW_OBJECT,
+     .flags = LEATI_REQUIRED,
+     .offset = offsetof(struct leati_variable_args, variable),
+     .doc = "The variable."},
+    {0},
+};
+
+leat_status leati_variable_of(const void *args, leat_variable **out, leat_error *err) {
+    leat_object *object = ((const struct leati_variable_args *)args)->variable;
+    if (!leati_object_is_variable(object))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the attribute \"variable\" is %s",
+                          object ? object->type->name : "missing; call leat_graph_read with one");
+    *out = (leat_variable *)(void *)object;
+    return LEAT_OK;
+}
+
+leat_status leati_variable_host_copy(const leati_kernel_call *call, void **out, leat_error *err) {
+    leat_variable *variable;
+    leat_status status = leati_variable_of(call->args, &variable, err);
+    if (status)
+        return status;
+    int replica = call->context ? call->context->replica : 0;
+    if (replica < 0 || replica >= variable->num_copies)
+        replica = 0;
+    leat_buffer *copy = variable->copies[replica];
+    if (copy->device)
+        return leati_fail(err, LEAT_FAILED_PRECONDITION,
+                          "variable %s lies on a device; use it inside a step of its strategy",
+                          variable->name);
+    *out = copy->data;
+    return LEAT_OK;
+}
+
+leat_status leati_variable_infer_assign(leati_infer_call *call, leat_error *err) {
+    leat_variable *variable;
+    leat_status status = leati_variable_of(call->args, &variable, err);
+    if (status)
+        return status;
+    const leati_type *value = &call->inputs[0];
+    char found[128], expected[128];
+    if (value->dtype != variable->dtype || !leati_shape_compatible(&variable->shape, &value->shape))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "variable %s is %s of shape %s; the value is %s of shape %s",
+                          variable->name, leat_dtype_name(variable->dtype),
+                          leati_shape_text(&variable->shape, expected),
+                          leat_dtype_name(value->dtype), leati_shape_text(&value->shape, found));
+    return LEAT_OK;
+}
+
+leat_status leati_variable_check_operand(const leat_variable *variable,
+                                         const leati_operand *operand, leat_error *err) {
+    leat_shape shape = {.rank = operand->rank};
+    char found[128], expected[128];
+    memcpy(shape.dims, operand->dims, sizeof shape.dims);
+    if (leati_shape_equal(&shape, &variable->shape))
+        return LEAT_OK;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                      "variable %s has shape %s; the value assigned to it has shape %s",
+                      variable->name, leati_shape_text(&variable->shape, expected),
+                      leati_shape_text(&shape, found));
+}
+
+struct leati_read {
+    const leat_variable *variable; /* borrowed: the node holds a reference */
+    int32_t value;
+};
+
+/* The remembered read of a variable; NULL if there is none since the last assignment. */
+static struct leati_read *find_read(leat_graph *graph, const leat_variable *variable) {
+    for (size_t i = 0; i < graph->num_reads; i++)
+        if (graph->reads[i].variable == variable)
+            return &graph->reads[i];
+    return NULL;
+}
+
+static void forget_read(leat_graph *graph, const leat_variable *variable) {
+    struct leati_read *read = find_read(graph, variable);
+    if (read)
+        *read = graph->reads[--graph->num_reads];
+}
+
+static leat_value fail_null(leat_graph *graph) {
+    return leat_graph_fail(graph, LEAT_INVALID_ARGUMENT, "the variable is NULL");
+}
+
+leat_value leat_graph_read(leat_graph *graph, leat_variable *variable) {
+    if (!variable || !graph || graph->error.code)
+        return variable ? (leat_value){.graph = graph, .id = -1} : fail_null(graph);
+    struct leati_read *read = graph->hook ? NULL : find_read(graph, variable);
+    if (read)
+        return (leat_value){.graph = graph, .id = read->value};
+    struct leati_variable_args args = {.variable = &variable->object};
+    leat_value value = leati_graph_node(graph, &leati_tensor_op_read_variable, &args, NULL, 0);
+    if (value.id < 0 || graph->hook)
+        return value;
+    if (!leati_grow((void **)&graph->reads, &graph->read_capacity, graph->num_reads + 1,
+                    sizeof *graph->reads)) {
+        leat_error err = {0};
+        leati_no_memory(&err, (graph->num_reads + 1) * sizeof *graph->reads);
+        return leati_graph_error(graph, &err);
+    }
+    graph->reads[graph->num_reads++] = (struct leati_read){.variable = variable, .value = value.id};
+    return value;
+}
+
+/* The value that a replica writes: combined over replicas where the variable asks for it. */
+static leat_value combine(leat_graph *graph, const leat_variable *variable, leat_value value) {
+    static const char *const reductions[] = {
+        [LEAT_AGGREGATION_SUM] = "sum",
+        [LEAT_AGGREGATION_MEAN] = "mean",
+        [LEAT_AGGREGATION_ONLY_FIRST_REPLICA] = "first",
+    };
+    if (variable->num_copies < 2 || variable->sync_on_read ||
+        variable->aggregation == LEAT_AGGREGATION_NONE)
+        return value;
+    char attributes[64];
+    leat_value combined[LEAT_MAX_OUTPUTS];
+    snprintf(attributes, sizeof attributes, "{\"reduction\": \"%s\"}",
+             reductions[variable->aggregation]);
+    if (leat_graph_call(graph, "all_reduce", attributes, &value, 1, combined) != 1)
+        return (leat_value){.graph = graph, .id = -1};
+    return combined[0];
+}
+
+static void assign(leat_graph *graph, const leati_tensor_op *op, leat_variable *variable,
+                   leat_value value) {
+    if (!variable) {
+        fail_null(graph);
+        return;
+    }
+    if (!graph || graph->error.code)
+        return;
+    value = combine(graph, variable, value);
+    struct leati_variable_args args = {.variable = &variable->object};
+    leati_graph_node(graph, op, &args, &value, 1);
+    forget_read(graph, variable);
+}
+
+void leat_graph_assign(leat_graph *graph, leat_variable *variable, leat_value value) {
+    assign(graph, &leati_tensor_op_assign_variable, variable, value);
+}
+
+void leat_graph_assign_add(leat_graph *graph, leat_variable *variable, leat_value value) {
+    assign(graph, &leati_tensor_op_assign_add_variable, variable, value);
+}

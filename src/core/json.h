@@ -9,6 +9,9 @@
 /* Reads `text` (depth and size capped); errors carry line and column. Owned (json_decref). */
 json_t *leati_json_parse(const char *text, size_t size, leat_error *err);
 
+/* Text of `json` on several lines, in leati_alloc's memory. Owned (leati_free). */
+char *leati_json_print(const json_t *json, leat_error *err);
+
 /* {"dtype", "shape", "data"}. */
 json_t *leati_json_of_tensor(const leat_tensor *tensor, leat_error *err);
 LEAT_WARN_UNUSED leat_status leati_json_to_tensor(const json_t *json, leat_tensor *out,

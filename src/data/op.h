@@ -60,8 +60,15 @@ typedef struct leati_dataset_op {
     /* Plan side. `check` validates arguments beyond their rows and completes them (it may replace a
      * resolved seed); NULL: nothing. */
     leat_status (*check)(leat_dataset *dataset, leat_error *err);
+    /* A plan's "inputs" as a tree ({"tuple"}, {"dict"}) is stored in this SPEC argument; NULL: only
+     * lists. */
+    const char *structure_argument;
     leat_spec *(*spec)(const leat_dataset *dataset,
-                       leat_error *err);                 /* owned; NULL slot: the input's */
+                       leat_error *err); /* owned; NULL slot: the input's */
+    /* Spec of the arguments of function argument `row`, when a plan is read; `args` is filled up to
+     * that row. Owned. NULL slot: the spec of input 0's elements. */
+    leat_spec *(*function_input)(const void *args, leat_dataset *const *inputs, int num_inputs,
+                                 const leati_row *row, leat_error *err);
     int64_t (*cardinality)(const leat_dataset *dataset); /* NULL slot: by flow */
     bool (*pure)(
         const leat_dataset *dataset); /* NULL slot: by flags and functions; inputs are and-ed */

@@ -55,8 +55,8 @@ static bool fill_values(leat_dtype dtype, int64_t first, int64_t step, int64_t n
     case LEAT_UINT16: FILL(uint16_t, );
     case LEAT_UINT32: FILL(uint32_t, );
     case LEAT_UINT64: FILL(uint64_t, );
-    case LEAT_FLOAT16: FILL(uint16_t, leati_float_to_half);
-    case LEAT_BFLOAT16: FILL(uint16_t, leati_float_to_bfloat16);
+    case LEAT_FLOAT16: FILL(uint16_t, leati_half_of_float);
+    case LEAT_BFLOAT16: FILL(uint16_t, leati_bfloat16_of_float);
     case LEAT_FLOAT32: FILL(float, );
     case LEAT_FLOAT64: FILL(double, );
     default: return false;

@@ -1,19 +1,25 @@
 # Benchmarks: `ninja bench` builds them, `make bench` builds and runs them. bench/limit*.c are the bare
-# work without leat, for the very machine they run on; bench/leat_<case>.c are leat's side.
+# work without leat, compiled for the very machine they run on; bench/leat_<case>.c are leat's side, linked
+# to the shared library as a user's program would be; bench/make_data.c makes the corpora.
 
-file(GLOB limits CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/limit*.c)
-file(GLOB cases CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/leat_*.c)
+file(GLOB programs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.c)
+if(NOT LEAT_HAVE_ONEDNN)
+    list(FILTER programs EXCLUDE REGEX "/limit_cnn\\.c$")
+endif()
 add_custom_target(bench)
-foreach(source IN LISTS limits cases)
+foreach(source IN LISTS programs)
     get_filename_component(name ${source} NAME_WE)
     add_executable(bench_${name} EXCLUDE_FROM_ALL ${source})
     set_target_properties(bench_${name} PROPERTIES OUTPUT_NAME ${name}
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
-    target_link_libraries(bench_${name} PRIVATE leati_build)
-    if(source IN_LIST limits)
-        target_compile_options(bench_${name} PRIVATE -O3 -march=native)
+    if(name MATCHES "^leat_")
+        target_compile_definitions(bench_${name} PRIVATE _GNU_SOURCE=)
+        target_link_libraries(bench_${name} PRIVATE leat Threads::Threads m)
     else()
-        target_link_libraries(bench_${name} PRIVATE leat)
+        target_link_libraries(bench_${name} PRIVATE leati_build)
+    endif()
+    if(name MATCHES "^limit")
+        target_compile_options(bench_${name} PRIVATE -O3 -march=native)
     endif()
     add_dependencies(bench bench_${name})
 endforeach()

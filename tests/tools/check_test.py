@@ -58,6 +58,12 @@ class Layers(Check):
         self.write("src/core/deep/a_test.c", '#  include "run/b.h"\n')
         self.complains("check_layers", "may not include run/b.h")
 
+    def test_support_is_for_unit_tests(self):
+        self.write("src/core/a_test.c", '#include "../../tests/support/t.h"\n')
+        self.accepts("check_layers")
+        self.write("src/core/a.c", '#include "../../tests/support/t.h"\n')
+        self.complains("check_layers", "src/core/a.c:1:")
+
     def test_without_room(self):
         self.write("src/core/a.c", '#include "b.h"\n')
         self.complains("check_layers", 'write "b.h" as "room/file.h"')

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""Measure leat against what the hardware allows: one line of JSON per case.
+
+    run.py [--build BUILD] [--seconds 5] [--rounds 3] [--strict] [CASE...]       --list: the cases
+
+Programs of leat and of the limit alternate, so noise hits both alike; each case prints the medians:
+    {"case", "leat", "limit", "ratio", "floor", "ok", "unit", ...}
+ratio is leat / limit, both measured in this run; floor is what the ratio must reach (null: nothing is asked yet). A case whose program
+is not built prints {"case", "skipped"}. --strict: exit 1 where a ratio is below its floor or a case was skipped. README.md has the
+contract of the programs.
+"""
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+import prepare
+
+THREADS = "2"
+CNN_BATCH = "64"
+
+
+def jpeg(c):
+    return {"limit": ["limit", "jpeg", c.pictures, THREADS, c.seconds, "full"],
+            "leat": ["leat_jpeg_full", c.seconds, THREADS, c.pictures],
+            "floor": lambda limit: 0.85, "corpus": c.kind}
+
+
+def small_shuffle(c):
+    return {"limit": ["limit", "gather", "1000000", "32", "256", c.seconds],
+            "leat": ["leat_small_shuffle", c.seconds, "1"],
+            "floor": lambda limit: min(0.25, 5e6 / limit)}
+
+
+def chain(c):
+    return {"limit": ["limit_chain", "8", c.seconds],
+            "leat": ["leat_chain_8", c.seconds, "1"],
+            "floor": lambda limit: 1 / 5e-9 / limit}
+
+
+def tfrecord(c):
+    return {"limit": ["limit", "records", c.records, "1", c.seconds],
+            "leat": ["leat_tfrecord_small", c.seconds, "1", c.records]}
+
+
+def cnn(side):
+    return lambda c: {"limit": ["limit_cnn", side, CNN_BATCH, "1", c.seconds],
+                      "leat": ["leat_cnn_step", c.seconds, "1", side, CNN_BATCH],
+                      "floor": lambda limit: 1 / 1.3}
+
+
+def pipeline_and_training(c):
+    return {"leat": ["leat_pipeline_and_training", c.seconds, THREADS, c.pictures],
+            "floor": lambda limit: 0.85, "corpus": c.kind}
+
+
+CASES = {
+    "jpeg_full": (jpeg, "files, decode, bilinear 224, flip, float, batch 64, on two threads"),
+    "small_shuffle": (small_shuffle, "1 M rows of 32 floats and a label: shuffle, x * 2 + 1, batch 256, on one thread"),
+    "chain_8": (chain, "range, eight maps x + 1, batch 1024, on one thread; 5 ns an element and map"),
+    "tfrecord_small": (tfrecord, "read, check and parse 224-byte Examples, batch 1024, on one thread"),
+    "cnn_step": (cnn("8"), "the demo's CNN on 8 x 8, batch 64: forward, gradients, Adam, on one core"),
+    "cnn_step_28": (cnn("28"), "the same on 28 x 28"),
+    "pipeline_and_training": (pipeline_and_training, "both together against the slower alone, or the cores they share"),
+}
+
+
+class Context:
+    """Where the corpora are; they are made when a case first asks for them."""
+
+    def __init__(self, build, seconds):
+        self.build, self.seconds = build, str(seconds)
+        self.data = os.path.abspath(prepare.default_folder(build))
+        os.makedirs(self.data, exist_ok=True)
+
+    def __getattr__(self, name):
+        if name in ("pictures", "kind"):
+            self.kind, files = prepare.pictures(self.build, self.data)
+            self.pictures = prepare.write_list(self.data, "pictures", files)
+        elif name == "records":
+            self.records = prepare.write_list(self.data, "records", prepare.records(self.build, self.data))
+        else:
+            raise AttributeError(name)
+        return self.__dict__[name]
+
+
+def measure(build, command):
+    """The JSON that a program prints last."""
+    done = subprocess.run([os.path.join(build, "bench", command[0]), *command[1:]], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError("%s: exit status %d: %s" % (" ".join(command), done.returncode, done.stderr.strip()[-300:]))
+    return json.loads(done.stdout.strip().split("\n")[-1])
+
+
+def run_case(name, context, rounds):
+    case = CASES[name][0](context)
+    programs = [case[side][0] for side in ("limit", "leat") if side in case]
+    missing = [p for p in programs if not os.path.exists(os.path.join(context.build, "bench", p))]
+    if missing:
+        return {"case": name, "skipped": "bench/%s is not built" % missing[0]}
+    results = {"limit": [], "leat": []}
+    for _ in range(rounds):
+        for side in ("limit", "leat"):
+            if side in case:
+                results[side].append(measure(context.build, case[side]))
+    if "limit" not in case:                     # leat's program measured its own limit
+        results["limit"] = [{"rate": r["limit"]} for r in results["leat"]]
+    middle = {side: statistics.median(r["rate"] for r in found) for side, found in results.items()}
+    ratio = middle["leat"] / middle["limit"]
+    floor = case["floor"](middle["limit"]) if "floor" in case else None
+    line = {"case": name, "leat": middle["leat"], "limit": middle["limit"], "ratio": round(ratio, 4),
+            "floor": floor and round(floor, 4), "ok": floor is None or ratio >= floor, "unit": results["leat"][0]["unit"],
+            "rounds": rounds}
+    for key in ("mean", "bytes_per_s", "memcpy_bytes_per_s"):
+        for side in ("limit", "leat"):
+            if key in results[side][0] and (key == "mean" or side == "limit"):
+                line[key + ("_" + side if key == "mean" else "")] = results[side][0][key]
+    if "corpus" in case:
+        line["corpus"] = case["corpus"]
+    return line
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default="build")
+    parser.add_argument("--seconds", type=float, default=5)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--strict", action="store_true")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("cases", nargs="*", metavar="CASE")
+    args = parser.parse_args()
+    if args.list:
+        print("\n".join("%-22s %s" % (name, doc) for name, (_, doc) in CASES.items()))
+        return
+    unknown = [name for name in args.cases if name not in CASES]
+    if unknown:
+        sys.exit("run: no case %s; --list shows them" % unknown[0])
+    context = Context(args.build, args.seconds)
+    good = True
+    for name in args.cases or CASES:
+        line = run_case(name, context, args.rounds)
+        good = good and line.get("ok", False)
+        print(json.dumps(line), flush=True)
+    sys.exit(1 if args.strict and not good else 0)
+
+
+if __name__ == "__main__":
+    main()

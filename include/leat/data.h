@@ -29,6 +29,7 @@ typedef struct leat_seed {
 } leat_seed;
 #define LEAT_SEED(number) ((leat_seed){true, (number)})
 
+/* Adds an owner and returns its argument; NULL passes through. */
 LEAT_API leat_dataset *leat_dataset_ref(leat_dataset *dataset);
 /* NULL is allowed. */
 LEAT_API void leat_dataset_unref(leat_dataset *dataset);

@@ -94,6 +94,7 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_register_callback(const char *name,
                                                              leat_callback callback, void *context,
                                                              uint32_t flags, leat_error *err);
 
+/* Adds an owner and returns its argument, or drops one; NULL passes through both. */
 LEAT_API leat_function *leat_function_ref(leat_function *function);
 LEAT_API void leat_function_unref(leat_function *function);
 

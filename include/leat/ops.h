@@ -1,0 +1,313 @@
+/* Tensor operations: one builder per operation, named after TensorFlow's.
+ *
+ * Every builder adds a node to the graph of its first value and returns the node's output; in an
+ * eager graph the output is computed at once. A failed value passes through; the graph keeps the
+ * first error with the operation's name in its text, and leat_graph_finish reports it. Builders
+ * belong to the thread of their graph. Arrays and options are borrowed for the call.
+ * leat_graph_call reaches the same operations by name, with their attributes as JSON.
+ *
+ * Shapes are numpy's: row-major, negative axes count from the end, operands broadcast where a
+ * comment says so. Dtypes never convert by themselves. */
+#ifndef LEAT_OPS_H
+#define LEAT_OPS_H
+
+#include <leat/graph.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- arithmetic, elementwise ---- */
+
+/* x as another number type or bool (tf.cast): floats to integers truncate, narrower integers keep
+ * the low bits, numbers become true where they are not 0. */
+LEAT_API leat_value leat_cast(leat_value x, leat_dtype dtype);
+
+/* x + y, x - y, x * y of equal number types, broadcast; integers wrap (tf.math.add, subtract,
+ * multiply). */
+LEAT_API leat_value leat_add(leat_value x, leat_value y);
+LEAT_API leat_value leat_subtract(leat_value x, leat_value y);
+LEAT_API leat_value leat_multiply(leat_value x, leat_value y);
+
+/* x / y of floats, broadcast, by IEEE 754 (tf.math.divide). */
+LEAT_API leat_value leat_divide(leat_value x, leat_value y);
+
+/* The quotient rounded down and its remainder, which has the sign of y; broadcast. Integers divided
+ * by zero fail the run with INVALID_ARGUMENT (tf.math.floordiv, floormod: Python's // and %). */
+LEAT_API leat_value leat_floordiv(leat_value x, leat_value y);
+LEAT_API leat_value leat_floormod(leat_value x, leat_value y);
+
+/* The larger and the smaller of two, broadcast; a NaN wins (tf.math.maximum, minimum). */
+LEAT_API leat_value leat_maximum(leat_value x, leat_value y);
+LEAT_API leat_value leat_minimum(leat_value x, leat_value y);
+
+/* -x, |x|, the sign of x as -1, 0 or 1, and x * x (tf.math.negative, abs, sign, square). */
+LEAT_API leat_value leat_negate(leat_value x);
+LEAT_API leat_value leat_abs(leat_value x);
+LEAT_API leat_value leat_sign(leat_value x);
+LEAT_API leat_value leat_square(leat_value x);
+
+/* Functions of floats: square root, one over it, exponential, natural logarithm, hyperbolic
+ * tangent, logistic function (tf.math.sqrt, rsqrt, exp, log, tanh, sigmoid). */
+LEAT_API leat_value leat_sqrt(leat_value x);
+LEAT_API leat_value leat_rsqrt(leat_value x);
+LEAT_API leat_value leat_exp(leat_value x);
+LEAT_API leat_value leat_log(leat_value x);
+LEAT_API leat_value leat_tanh(leat_value x);
+LEAT_API leat_value leat_sigmoid(leat_value x);
+
+/* x where it is positive, else 0 (tf.nn.relu), and its gradient: `gradient` where `features` is
+ * positive, else 0 (tf.raw_ops.ReluGrad). */
+LEAT_API leat_value leat_relu(leat_value x);
+LEAT_API leat_value leat_relu_grad(leat_value gradient, leat_value features);
+
+/* ---- comparisons and choices, elementwise ---- */
+
+/* Comparisons of equal dtypes, broadcast, giving bool; equal and not_equal also take bool and
+ * string (tf.math.equal, not_equal, less, less_equal, greater, greater_equal). */
+LEAT_API leat_value leat_equal(leat_value x, leat_value y);
+LEAT_API leat_value leat_not_equal(leat_value x, leat_value y);
+LEAT_API leat_value leat_less(leat_value x, leat_value y);
+LEAT_API leat_value leat_less_equal(leat_value x, leat_value y);
+LEAT_API leat_value leat_greater(leat_value x, leat_value y);
+LEAT_API leat_value leat_greater_equal(leat_value x, leat_value y);
+
+/* Of booleans, broadcast (tf.math.logical_and, logical_or, logical_not). */
+LEAT_API leat_value leat_logical_and(leat_value x, leat_value y);
+LEAT_API leat_value leat_logical_or(leat_value x, leat_value y);
+LEAT_API leat_value leat_logical_not(leat_value x);
+
+/* x where `condition` (bool) holds, else y; all three broadcast (tf.where). */
+LEAT_API leat_value leat_select(leat_value condition, leat_value x, leat_value y);
+
+/* ---- shapes ---- */
+
+/* The same values under another shape; one dimension may be -1 and is computed (tf.reshape). */
+LEAT_API leat_value leat_reshape(leat_value x, const int64_t *shape, int rank);
+
+/* The same values under the shape of `like`, as many values (for gradients). */
+LEAT_API leat_value leat_reshape_like(leat_value x, leat_value like);
+
+/* A dimension of 1 in front of place `axis` (tf.expand_dims), and dimensions of 1 taken away: those
+ * named, or all (axes NULL) (tf.squeeze). */
+LEAT_API leat_value leat_expand_dims(leat_value x, int64_t axis);
+LEAT_API leat_value leat_squeeze(leat_value x, const int64_t *axes, int num_axes);
+
+/* x unchanged with a shape that inference may rely on; a run where it is another one fails with
+ * INVALID_ARGUMENT (tf.ensure_shape). */
+LEAT_API leat_value leat_ensure_shape(leat_value x, leat_shape shape);
+
+/* Dimension i of the result is dimension perm[i] of x; perm NULL: reversed (tf.transpose). */
+LEAT_API leat_value leat_transpose(leat_value x, const int64_t *perm, int num_perm);
+
+/* Tensors joined along an existing axis (tf.concat), or along a new one (tf.stack). All dtypes. */
+LEAT_API leat_value leat_concat(const leat_value *values, int num_values, int64_t axis);
+LEAT_API leat_value leat_stack(const leat_value *values, int num_values, int64_t axis);
+
+/* The part of x that starts at `begin` and has `size` values along each dimension, -1 for all that
+ * follow; `rank` entries each (tf.slice). */
+LEAT_API leat_value leat_slice(leat_value x, const int64_t *begin, const int64_t *size, int rank);
+
+/* The slices of `params` along `axis` that `indices` (int32 or int64) numbers. An index outside
+ * fails the run with INVALID_ARGUMENT (tf.gather). */
+LEAT_API leat_value leat_gather(leat_value params, leat_value indices, int64_t axis);
+
+/* The shape and the number of values of x, as int32 or int64 (tf.shape, tf.size). */
+LEAT_API leat_value leat_shape_of(leat_value x, leat_dtype dtype);
+LEAT_API leat_value leat_size_of(leat_value x, leat_dtype dtype);
+
+/* x repeated to the shape of `like`, by numpy's broadcasting, and the opposite: x summed down to it
+ * (for gradients). */
+LEAT_API leat_value leat_broadcast_like(leat_value x, leat_value like);
+LEAT_API leat_value leat_sum_like(leat_value x, leat_value like);
+
+/* ---- making tensors ---- */
+
+/* A tensor of shape `dims` (vector of int32 or int64) filled with the scalar `value`: its shape
+ * depends on data (tf.fill). */
+LEAT_API leat_value leat_fill(leat_value dims, leat_value value);
+
+/* The numbers start, start + delta, ... before `limit`; scalars of one dtype (tf.range). */
+LEAT_API leat_value leat_range_tensor(leat_value start, leat_value limit, leat_value delta);
+
+/* Zeros and ones of x's shape and dtype (tf.zeros_like, tf.ones_like). */
+LEAT_API leat_value leat_zeros_like(leat_value x);
+LEAT_API leat_value leat_ones_like(leat_value x);
+
+/* Along a new last axis of `depth`: 1 at the index, 0 elsewhere, all 0 for an index outside
+ * (tf.one_hot). */
+LEAT_API leat_value leat_one_hot(leat_value indices, int64_t depth, leat_dtype dtype);
+
+/* Zero means default: a range of [0, 1), a mean of 0 and deviation of 1, no seed. */
+typedef struct leat_random_options {
+    double minval, maxval; /* uniform; both 0: [0, 1) */
+    double mean, stddev;   /* normal; stddev 0: 1 */
+    bool has_seed;
+    int64_t seed; /* as the `seed` argument of TensorFlow */
+} leat_random_options;
+
+/* Random floats of a static shape. The numbers depend on the seeds and on how many calls went
+ * before at this place of the program, never on threads; they are TensorFlow's stream
+ * (tf.random.uniform, tf.random.normal). float32 and float64. */
+LEAT_API leat_value leat_random_uniform(leat_graph *graph, leat_shape shape, leat_dtype dtype,
+                                        const leat_random_options *options);
+LEAT_API leat_value leat_random_normal(leat_graph *graph, leat_shape shape, leat_dtype dtype,
+                                       const leat_random_options *options);
+
+/* ---- reductions ---- */
+
+/* Over the named axes, or all (axes NULL); `keepdims` leaves dimensions of 1. The mean of no values
+ * is NaN, their maximum the lowest number (tf.math.reduce_sum, reduce_mean, reduce_max). */
+LEAT_API leat_value leat_reduce_sum(leat_value x, const int64_t *axes, int num_axes, bool keepdims);
+LEAT_API leat_value leat_reduce_mean(leat_value x, const int64_t *axes, int num_axes,
+                                     bool keepdims);
+LEAT_API leat_value leat_reduce_max(leat_value x, const int64_t *axes, int num_axes, bool keepdims);
+
+/* The index of the largest value along an axis, the first of equals, as int32 or int64
+ * (tf.math.argmax). */
+LEAT_API leat_value leat_argmax(leat_value x, int64_t axis, leat_dtype dtype);
+
+/* ---- neural networks: floats; pictures are NHWC, filters HWIO ---- */
+
+/* a times b over the last two dimensions, each transposed first if asked; dimensions before them
+ * are equal or those of a matrix b are absent (tf.linalg.matmul). */
+LEAT_API leat_value leat_matmul(leat_value a, leat_value b, bool transpose_a, bool transpose_b);
+
+/* x plus a vector along its last dimension (tf.nn.bias_add). */
+LEAT_API leat_value leat_bias_add(leat_value x, leat_value bias);
+
+/* How windows lie at the borders: only where they fit, or so that the output is ceil(n / stride)
+ * wide, with padding split evenly and the odd one behind. */
+typedef enum leat_padding { LEAT_VALID = 0, LEAT_SAME } leat_padding;
+
+/* Height and width; zero means 1. */
+typedef struct leat_conv2d_options {
+    leat_padding padding;
+    int64_t strides[2];
+    int64_t dilations[2];
+} leat_conv2d_options;
+
+/* Convolution of input [N, H, W, C] with filter [h, w, C, K] (tf.nn.conv2d), and its gradients by
+ * input and by filter; what the first operand of each is not used for but its shape
+ * (tf.raw_ops.Conv2DBackpropInput, Conv2DBackpropFilter). */
+LEAT_API leat_value leat_conv2d(leat_value input, leat_value filter,
+                                const leat_conv2d_options *options);
+LEAT_API leat_value leat_conv2d_backprop_input(leat_value input, leat_value filter,
+                                               leat_value gradient,
+                                               const leat_conv2d_options *options);
+LEAT_API leat_value leat_conv2d_backprop_filter(leat_value input, leat_value filter,
+                                                leat_value gradient,
+                                                const leat_conv2d_options *options);
+
+/* Height and width of the window (required) and its steps (zero: the window's size). */
+typedef struct leat_pool2d_options {
+    leat_padding padding;
+    int64_t ksize[2];
+    int64_t strides[2];
+} leat_pool2d_options;
+
+/* The maximum of each window (tf.nn.max_pool2d), and its gradient, which goes to the first largest
+ * value of a window in row-major order (tf.raw_ops.MaxPoolGrad). */
+LEAT_API leat_value leat_max_pool2d(leat_value input, const leat_pool2d_options *options);
+LEAT_API leat_value leat_max_pool2d_grad(leat_value input, leat_value output, leat_value gradient,
+                                         const leat_pool2d_options *options);
+
+/* exp(x) / sum(exp(x)) along the last axis, and its logarithm (tf.nn.softmax, log_softmax). */
+LEAT_API leat_value leat_softmax(leat_value x);
+LEAT_API leat_value leat_log_softmax(leat_value x);
+
+/* The loss -log(softmax(logits))[label] of each row: labels [N] of int32 or int64, logits [N, C].
+ * A label outside [0, C) fails the run with INVALID_ARGUMENT naming label and row
+ * (tf.nn.sparse_softmax_cross_entropy_with_logits). */
+LEAT_API leat_value leat_sparse_softmax_cross_entropy_with_logits(leat_value labels,
+                                                                  leat_value logits);
+
+/* ---- training steps: they update variables in trace order ---- */
+
+/* variable -= learning_rate * gradient (tf.raw_ops.ResourceApplyGradientDescent). The variable is
+ * borrowed for the call; learning rates are scalars of the variable's dtype. */
+LEAT_API void leat_apply_gradient_descent(leat_variable *variable, leat_value gradient,
+                                          leat_value learning_rate);
+
+/* slot = momentum * slot - learning_rate * gradient; variable += slot, or with `nesterov`
+ * momentum * slot - learning_rate * gradient (tf.raw_ops.ResourceApplyKerasMomentum). */
+LEAT_API void leat_apply_keras_momentum(leat_variable *variable, leat_variable *slot,
+                                        leat_value gradient, leat_value learning_rate,
+                                        double momentum, bool nesterov);
+
+/* Adam as Keras computes it, epsilon outside the bias correction; `step` is a scalar of int64, 1 at
+ * the first update (tf.keras.optimizers.Adam). */
+LEAT_API void leat_apply_adam(leat_variable *variable, leat_variable *momentum,
+                              leat_variable *velocity, leat_value gradient,
+                              leat_value learning_rate, leat_value step, double beta_1,
+                              double beta_2, double epsilon);
+
+/* The sum or mean over all replicas of `count` values of one dtype, in one exchange; fills `out`.
+ * Only inside a training step: eager graphs and pipelines refuse it
+ * (ReplicaContext.all_reduce). */
+LEAT_API void leat_all_reduce(const leat_value *values, int count, leat_aggregation aggregation,
+                              leat_value *out);
+
+/* ---- strings ---- */
+
+/* Decimal text of numbers, "true" or "false" of booleans (tf.strings.as_string). */
+LEAT_API leat_value leat_as_string(leat_value x);
+
+/* The number that a string says, of int32, int64, float32 or float64; anything else fails the run
+ * with INVALID_ARGUMENT (tf.strings.to_number). */
+LEAT_API leat_value leat_string_to_number(leat_value x, leat_dtype dtype);
+
+/* Strings joined with a separator between them (NULL: nothing), broadcast (tf.strings.join). */
+LEAT_API leat_value leat_string_join(const leat_value *values, int num_values,
+                                     const char *separator);
+
+/* ASCII letters in upper case, and the number of bytes as int32 (tf.strings.upper,
+ * tf.strings.length). */
+LEAT_API leat_value leat_string_upper(leat_value x);
+LEAT_API leat_value leat_string_length(leat_value x);
+
+/* The bytes of strings as little-endian numbers along a new last axis; strings of one length, a
+ * multiple of the dtype's size (tf.io.decode_raw). */
+LEAT_API leat_value leat_decode_raw(leat_value x, leat_dtype dtype);
+
+/* The contents of the file that a scalar string names (tf.io.read_file). */
+LEAT_API leat_value leat_read_file(leat_value filename);
+
+/* `value` where all of `condition` (bool) holds; elsewhere the run fails with `code` and `message`
+ * (tf.debugging.Assert). A value that nothing uses is not checked. */
+LEAT_API leat_value leat_assert(leat_value condition, leat_value value, leat_status code,
+                                const char *message);
+
+/* ---- records and pictures ---- */
+
+/* Parses a scalar string, one serialised tf.train.Example. `features` (borrowed) is a dict of
+ * tensor specs: a static shape is a FixedLenFeature, a shape whose first dimension is -1 takes any
+ * number of values (FixedLenSequenceFeature with allow_missing). `defaults` (may be NULL) is a dict
+ * of values for keys that an Example may lack. Fills `outputs` in the order of sorted keys and
+ * returns their number, or -1 (tf.io.parse_single_example). */
+LEAT_API int leat_parse_example(leat_value serialized, const leat_spec *features,
+                                const leat_element *defaults, leat_value *outputs);
+
+/* A JPEG, a PNG, or either, as uint8 [height, width, channels]; channels 0: those of the file, 1
+ * grey, 3 RGB (PNG also 2 and 4). A static shape of -1 stands for what the file decides
+ * (tf.io.decode_jpeg with dct_method "" , tf.io.decode_png, tf.io.decode_image). */
+LEAT_API leat_value leat_decode_jpeg(leat_value contents, int channels);
+LEAT_API leat_value leat_decode_png(leat_value contents, int channels);
+LEAT_API leat_value leat_decode_image(leat_value contents, int channels);
+
+/* Pictures [H, W, C] or [N, H, W, C] of any number type scaled to height x width, as float32
+ * (tf.image.resize). `method` NULL means "bilinear"; the others are UNIMPLEMENTED. */
+LEAT_API leat_value leat_resize(leat_value images, int64_t height, int64_t width,
+                                const char *method);
+
+/* Pictures mirrored along their width (tf.image.flip_left_right). */
+LEAT_API leat_value leat_flip_left_right(leat_value images);
+
+/* Pictures of another dtype, scaled so that 1.0 is an integer's largest value
+ * (tf.image.convert_image_dtype). */
+LEAT_API leat_value leat_convert_image_dtype(leat_value images, leat_dtype dtype, bool saturate);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

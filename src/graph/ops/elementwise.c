@@ -1,0 +1,150 @@
+/* The walk of elementwise kernels over rows and broadcast dimensions; see elementwise.h.
+ *
+ * Rows are one more dimension in front of the others, with the operands' row strides. Dimensions of
+ * one are dropped and neighbours merged where every operand allows it; the innermost one goes to
+ * the lane. Failure modes: shapes that do not broadcast where inference could not know it, and a
+ * lane that refuses a value. No allocation, no locks. */
+#include "graph/ops/elementwise.h"
+
+#include <stdio.h>
+
+enum { OPERANDS = 4, MAX_DIMS = LEAT_MAX_RANK + 1 }; /* the output is operand 0 */
+
+typedef struct walk_dim {
+    int64_t size;
+    int64_t step[OPERANDS];
+} walk_dim;
+
+typedef struct walk {
+    int num_operands;
+    int num_dims;
+    walk_dim dims[MAX_DIMS];
+} walk;
+
+/* Appends a dimension inside the others, merged with the one before where strides allow it. */
+static void walk_push(walk *w, const walk_dim *dim) {
+    if (dim->size == 1)
+        return;
+    if (w->num_dims > 0) {
+        walk_dim *outer = &w->dims[w->num_dims - 1];
+        bool merges = true;
+        for (int k = 0; k < w->num_operands; k++)
+            merges = merges && outer->step[k] == dim->step[k] * dim->size;
+        if (merges) {
+            int64_t size = outer->size * dim->size;
+            *outer = *dim;
+            outer->size = size;
+            return;
+        }
+    }
+    w->dims[w->num_dims++] = *dim;
+}
+
+/* Byte strides of `operand` along the dimensions of `shape`, 0 where it is broadcast. */
+static void operand_steps(const leati_operand *operand, const leat_shape *shape, int64_t *steps) {
+    int64_t step = (int64_t)leat_dtype_size(operand->dtype);
+    int32_t shift = shape->rank - operand->rank;
+    for (int32_t d = 0; d < shift; d++)
+        steps[d] = 0;
+    for (int32_t d = operand->rank - 1; d >= 0; d--) {
+        steps[d + shift] = operand->dims[d] == 1 ? 0 : step;
+        step *= operand->dims[d];
+    }
+}
+
+static void walk_init(walk *w, const leati_kernel_call *call, const leat_shape *shape) {
+    int64_t steps[OPERANDS][LEAT_MAX_RANK];
+    w->num_operands = call->num_inputs + 1;
+    w->num_dims = 0;
+    walk_dim rows = {.size = call->n};
+    for (int k = 0; k < w->num_operands; k++) {
+        const leati_operand *operand = k == 0 ? &call->outputs[0] : &call->inputs[k - 1];
+        rows.step[k] = operand->row_stride;
+        operand_steps(operand, shape, steps[k]);
+    }
+    walk_push(w, &rows);
+    for (int32_t d = 0; d < shape->rank; d++) {
+        walk_dim dim = {.size = shape->dims[d]};
+        for (int k = 0; k < w->num_operands; k++)
+            dim.step[k] = steps[k][d];
+        walk_push(w, &dim);
+    }
+}
+
+/* Runs the lane over the innermost dimension at the given offsets. */
+static bool run_lane(const walk *w, const leati_kernel_call *call, leati_lane_function function,
+                     const int64_t *offsets, int64_t *failed) {
+    static const walk_dim one = {.size = 1};
+    const walk_dim *inner = w->num_dims > 0 ? &w->dims[w->num_dims - 1] : &one;
+    leati_lane lane = {.n = inner->size, .failed = -1};
+    lane.out = call->outputs[0].data + offsets[0];
+    lane.out_step = inner->step[0];
+    for (int k = 1; k < w->num_operands; k++) {
+        lane.in[k - 1] = call->inputs[k - 1].data + offsets[k];
+        lane.in_step[k - 1] = inner->step[k];
+    }
+    function(&lane);
+    *failed = offsets[0] + lane.failed * inner->step[0];
+    return lane.failed < 0;
+}
+
+/* Steps the counters of all dimensions but the innermost; false after the last. */
+static bool walk_step(const walk *w, int64_t *counters, int64_t *offsets) {
+    for (int d = w->num_dims - 2; d >= 0; d--) {
+        const walk_dim *dim = &w->dims[d];
+        if (++counters[d] < dim->size) {
+            for (int k = 0; k < w->num_operands; k++)
+                offsets[k] += dim->step[k];
+            return true;
+        }
+        counters[d] = 0;
+        for (int k = 0; k < w->num_operands; k++)
+            offsets[k] -= dim->step[k] * (dim->size - 1);
+    }
+    return false;
+}
+
+leat_status leati_elementwise(leati_kernel_call *call, leati_lane_function function,
+                              const char *refusal, leat_error *err) {
+    leat_shape shape = leati_operand_shape(&call->inputs[0]);
+    for (int k = 1; k < call->num_inputs; k++) {
+        leat_shape other = leati_operand_shape(&call->inputs[k]), joined;
+        LEATI_TRY(leati_infer_broadcast_shape(&shape, &other, &joined, err));
+        shape = joined;
+    }
+    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    if (call->n == 0 || leati_shape_count(&shape) == 0)
+        return LEAT_OK;
+    walk w;
+    walk_init(&w, call, &shape);
+    int64_t counters[MAX_DIMS] = {0}, offsets[OPERANDS] = {0};
+    int64_t failed = 0;
+    do {
+        if (!run_lane(&w, call, function, offsets, &failed)) {
+            int64_t stride = call->outputs[0].row_stride;
+            call->failed_row = call->n > 1 && stride > 0 ? failed / stride : 0;
+            return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s", refusal);
+        }
+    } while (walk_step(&w, counters, offsets));
+    return LEAT_OK;
+}
+
+leat_status leati_elementwise_by_dtype(leati_kernel_call *call, const leati_lane_function *lanes,
+                                       int index, const char *refusal, leat_error *err) {
+    return leati_elementwise(call, lanes[call->inputs[index].dtype], refusal, err);
+}
+
+leat_status leati_elementwise_check(const leati_infer_call *call, int index,
+                                    const leati_lane_function *lanes, leat_error *err) {
+    leat_dtype dtype = call->inputs[index].dtype;
+    if (dtype < LEAT_NUM_DTYPES && lanes[dtype] != NULL)
+        return LEAT_OK;
+    char text[200] = "";
+    size_t used = 0;
+    for (int d = 1; d < LEAT_NUM_DTYPES && used < sizeof text; d++)
+        if (lanes[d] != NULL)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used > 0 ? ", " : "",
+                                     leat_dtype_name((leat_dtype)d));
+    return leati_fail(err, LEAT_INVALID_ARGUMENT, "input %d is %s; expected one of %s (cast it)",
+                      index, leat_dtype_name(dtype), text);
+}

@@ -1,0 +1,30 @@
+/* floordiv: x / y rounded down, with broadcasting (tf.math.floordiv, Python's //).
+ *
+ * Integers divide exactly and wrap; floats follow IEEE 754. Fails in inference where the dtypes
+ * differ or the shapes do not broadcast, and in a run where an integer divisor is 0. No state, no
+ * locks. */
+#include "graph/ops/division.h"
+
+LEATI_DIVISION_LANES(floordiv, x >> shift, LEATI_ROUNDED_UP ? (U)q - 1 : (U)q, q)
+LEATI_LANES2_FLOAT(floordiv, floorf(x / y), floor(x / y))
+
+static const leati_lane_function floordiv_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_NUMBER(floordiv)};
+
+LEATI_ELEMENTWISE_SLOTS(floordiv, leati_infer_broadcast, 0,
+                        "integer division by zero: a divisor is 0")
+
+leat_value leat_floordiv(leat_value x, leat_value y) {
+    return leati_op2(&leati_tensor_op_floordiv, NULL, x, y);
+}
+
+const leati_tensor_op leati_tensor_op_floordiv = {
+    .name = "floordiv",
+    .version = 1,
+    .doc = "x / y rounded down, broadcast; Python's // (tf.math.floordiv)",
+    .rows = leati_no_rows,
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .flags = LEATI_ELEMENTWISE,
+    .infer = floordiv_infer,
+    .kernel = floordiv_kernel,
+};

@@ -1,0 +1,37 @@
+/* multiply: x * y with broadcasting (tf.math.multiply).
+ *
+ * Integers wrap around. Fails in inference where the dtypes differ or the shapes do not broadcast.
+ * No state, no locks. */
+#include "graph/ops/elementwise.h"
+
+LEATI_LANES2_INTEGER(multiply, (U)x *(U)y)
+LEATI_LANES2_FLOAT(multiply, x *y, x *y)
+
+static const leati_lane_function multiply_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_NUMBER(multiply)};
+
+LEATI_ELEMENTWISE_SLOTS(multiply, leati_infer_broadcast, 0, NULL)
+
+static leat_status multiply_gradient(leati_gradient_call *call, leat_error *err) {
+    (void)err;
+    leat_value g = call->output_gradients[0], x = call->inputs[0], y = call->inputs[1];
+    call->input_gradients[0] = leati_gradient_unbroadcast(leat_multiply(g, y), x);
+    call->input_gradients[1] = leati_gradient_unbroadcast(leat_multiply(g, x), y);
+    return LEAT_OK;
+}
+
+leat_value leat_multiply(leat_value x, leat_value y) {
+    return leati_op2(&leati_tensor_op_multiply, NULL, x, y);
+}
+
+const leati_tensor_op leati_tensor_op_multiply = {
+    .name = "multiply",
+    .version = 1,
+    .doc = "x * y of equal dtypes, broadcast; integers wrap (tf.math.multiply)",
+    .rows = leati_no_rows,
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .flags = LEATI_ELEMENTWISE,
+    .infer = multiply_infer,
+    .kernel = multiply_kernel,
+    .gradient = multiply_gradient,
+};

@@ -1,0 +1,78 @@
+/* What the files of graph/ops/ share: calling each other as builders, checking arguments in
+ * `infer`, and preparing outputs in `kernel`. Nothing here keeps state. */
+#ifndef LEATI_GRAPH_OPS_SUPPORT_H
+#define LEATI_GRAPH_OPS_SUPPORT_H
+
+#include "base/error.h"
+#include "graph/graph.h"
+#include "graph/op.h"
+#include <leat/ops.h>
+
+/* Every operation of the table, so that gradients can build nodes of each other. */
+#define X(name) extern const leati_tensor_op leati_tensor_op_##name;
+#include "graph/ops.def"
+#undef X
+
+/* The rows of an operation without attributes. */
+extern const leati_row leati_no_rows[];
+
+/* Returns from the calling function with the status of a failed call. */
+#define LEATI_TRY(call)                                                                            \
+    do {                                                                                           \
+        leat_status try_status = (call);                                                           \
+        if (try_status != LEAT_OK)                                                                 \
+            return try_status;                                                                     \
+    } while (0)
+
+/* ---- builders ---- */
+/* A node of one output (see leati_graph_node); a failed input passes through. */
+leat_value leati_op1(const leati_tensor_op *op, const void *args, leat_value a);
+leat_value leati_op2(const leati_tensor_op *op, const void *args, leat_value a, leat_value b);
+leat_value leati_op3(const leati_tensor_op *op, const void *args, leat_value a, leat_value b,
+                     leat_value c);
+/* A value without a graph, or one that failed. */
+bool leati_value_failed(leat_value value);
+/* The graph fails with this text; a failed value. */
+leat_value leati_build_error(leat_graph *graph, leat_status code, const char *text);
+
+/* ---- for gradients ---- */
+/* A constant scalar of a number type. */
+leat_value leati_number(leat_graph *graph, leat_dtype dtype, double number);
+/* a * number, of a's dtype. */
+leat_value leati_times(leat_value a, double number);
+
+/* ---- for infer: input `index` must be so; the text names the operand by `what` ---- */
+LEAT_WARN_UNUSED leat_status leati_want_dtype(const leati_infer_call *call, int index,
+                                              leat_dtype dtype, const char *what, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_want_same_dtypes(const leati_infer_call *call, leat_error *err);
+/* float32 or float64. */
+LEAT_WARN_UNUSED leat_status leati_want_float(const leati_infer_call *call, int index,
+                                              const char *what, leat_error *err);
+/* int32 or int64. */
+LEAT_WARN_UNUSED leat_status leati_want_index(const leati_infer_call *call, int index,
+                                              const char *what, leat_error *err);
+/* An unknown rank passes. */
+LEAT_WARN_UNUSED leat_status leati_want_rank(const leati_infer_call *call, int index, int32_t rank,
+                                             const char *what, leat_error *err);
+/* Both dimensions known and different: INVALID_ARGUMENT. */
+LEAT_WARN_UNUSED leat_status leati_want_equal_dims(int64_t a, int64_t b, const char *what,
+                                                   leat_error *err);
+/* Turns a negative axis into its place from the front; `rank` must be known. */
+LEAT_WARN_UNUSED leat_status leati_normal_axis(int64_t axis, int32_t rank, int32_t *out,
+                                               leat_error *err);
+
+/* ---- for kernels ---- */
+/* Gives output `index` its shape unless it has memory already. */
+LEAT_WARN_UNUSED leat_status leati_output_like(leati_kernel_call *call, int index,
+                                               const leat_shape *shape, leat_error *err);
+leat_shape leati_operand_shape(const leati_operand *operand);
+static inline char *leati_row_of(const leati_operand *operand, int64_t row) {
+    return operand->data + row * operand->row_stride;
+}
+/* Value `index` of a row of int32 or int64. */
+int64_t leati_index_at(const leati_operand *operand, int64_t row, int64_t index);
+/* Output 0 becomes a view of input 0 under another shape of as many values. */
+LEAT_WARN_UNUSED leat_status leati_view_as(leati_kernel_call *call, const leat_shape *shape,
+                                           leat_error *err);
+
+#endif

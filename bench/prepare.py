@@ -6,8 +6,8 @@
 photos/   pictures by tools/make_photos.py where Pillow and the packages of wallpapers can be had; else pictures/ of make_data.c
 small/    1,000,000 records in 8 shards: tf.train.Example of id, label (int64), x (16 floats), data (100 bytes)
 
-DIR is $LEAT_BENCH_DATA, or bench-data in the build folder: 0.3 GB. Each corpus is made in a folder beside its place and then renamed,
-so an interrupted run leaves nothing half-made.
+DIR is $LEAT_BENCH_DATA, or bench-data in the build folder: 0.3 GB. Each corpus is made in a
+folder beside its place and then renamed, so an interrupted run leaves nothing half-made.
 """
 import argparse
 import glob

@@ -3,9 +3,10 @@
 
     check_docs.py [ROOT]
 
-A prototype is documented by a comment that starts at the margin of the same paragraph: between the two there is no blank line. So a
-comment may cover a group of prototypes, or an options struct and the function that takes it. A prototype that is neither LEAT_API nor
-static is a mistake too: nobody could call it.
+A prototype is documented by a comment that starts at the margin of the same paragraph: between
+the two there is no blank line. So a comment may cover a group of prototypes, or an options struct
+and the function that takes it. A prototype that is neither LEAT_API nor static is a mistake too:
+nobody could call it.
 """
 import re
 import sys

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Check, or with --fix restore, the house format of every C file, with the clang-format that Debian 12 ships.
+"""Check, or with --fix restore, the house format of every C file, with the clang-format that Debian
+12 ships.
 
     check_format.py [--fix] [ROOT]
 
-The formats of other versions differ in small ways, so another major version is refused rather than believed.
+The formats of other versions differ in small ways, so another major version is refused rather
+than believed.
 """
 import argparse
 import shutil

@@ -3,9 +3,10 @@
 
     check_layers.py [ROOT]
 
-A file of src/<room>/ includes its own room and rooms of lower floors, written as "room/file.h", and the public headers as
-<leat/x.h>; unit tests may also include tests/support/. The floors are those of cmake/rooms.cmake. src/leat.c stands above every room but the tool. Public headers include
-public headers and the C library only; examples include nothing of src/.
+A file of src/<room>/ includes its own room and rooms of lower floors, written as "room/file.h",
+and the public headers as <leat/x.h>; unit tests may also include tests/support/. The floors are
+those of cmake/rooms.cmake. src/leat.c stands above every room but the tool. Public headers
+include public headers and the C library only; examples include nothing of src/.
 """
 import re
 import sys

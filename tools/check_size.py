@@ -3,8 +3,9 @@
 
     check_size.py [--list N] [ROOT]        --list: print the N most complex functions instead
 
-Complexity is McCabe's, modified: one, and one more for each if, for, while, switch, &&, || and ?; the cases of a switch are free,
-as a flat table of them is easy to read. The limits are turned down as the code allows, never up.
+Complexity is McCabe's, modified: one, and one more for each if, for, while, switch, &&, || and ?;
+the cases of a switch are free, as a flat table of them is easy to read. The limits are turned
+down as the code allows, never up.
 """
 import argparse
 import re

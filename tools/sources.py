@@ -1,6 +1,7 @@
 """What the checks share: the list of source files, and C text without comments and strings.
 
-Files are those that git knows or would add; in a tree without git, every file outside build folders.
+Files are those that git knows or would add; in a tree without git, every file outside build
+folders.
 """
 import os
 import re

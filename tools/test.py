@@ -3,10 +3,12 @@
 
     test.py [STEP...]        steps: checks gcc clang asan tsan; all of them, in this order, by default
 
-checks: the rules of tools/check_*.py. gcc, clang: warnings are errors; all tests but the long ones. asan: the same under the address
-and undefined-behaviour sanitizers. tsan: the tests that use threads under the thread sanitizer, training on the plain kernels, as it
-cannot see into libgomp. A step that fails does not stop the next. The last line counts tests and checks; a build that fails is one
-failure. Build folders are build-<step> and stay, so a second run is incremental.
+checks: the rules of tools/check_*.py. gcc, clang: warnings are errors; all tests but the long
+ones. asan: the same under the address and undefined-behaviour sanitizers. tsan: the tests that
+use threads under the thread sanitizer, training on the plain kernels, as it cannot see into
+libgomp. A step that fails does not stop the next. The last line counts tests and checks; a build
+that fails is one failure. Build folders are build-<step> and stay, so a second run is
+incremental.
 """
 import os
 import re

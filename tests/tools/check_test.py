@@ -1,4 +1,5 @@
-"""Each check of tools/ accepts good input and complains about bad input: a check that cannot fail is a defect."""
+"""Each check of tools/ accepts good input and complains about bad input: a check that cannot fail is
+a defect."""
 import os
 import shutil
 import subprocess

@@ -9,6 +9,7 @@
 
 #include <leat/dist.h>
 #include <leat/graph.h>
+#include <leat/ops.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -20,7 +21,6 @@ typedef struct leat_optimizer leat_optimizer;
 typedef struct leat_metric leat_metric;
 
 typedef enum leat_activation { LEAT_LINEAR = 0, LEAT_RELU, LEAT_SOFTMAX } leat_activation;
-typedef enum leat_padding { LEAT_VALID = 0, LEAT_SAME } leat_padding;
 
 /* keras.layers.Conv2D: NHWC pictures, kernel HWIO, glorot uniform kernel, zero bias. Owned. */
 typedef struct leat_conv2d_layer_options {

@@ -27,7 +27,8 @@ leati_pool *leati_pool_new(int threads, leat_error *err);
 /* Waits for running tasks, then joins. Queued tasks still run. */
 void leati_pool_free(leati_pool *pool);
 /* The shared pool, started at first use (borrowed); NULL with an error if no thread can be started.
- */
+ * Its threads live as long as the process; in a forked child it starts anew, and tasks that were
+ * queued before the fork run in the parent alone. */
 leati_pool *leati_pool_shared(leat_error *err);
 int leati_pool_size(const leati_pool *pool);
 
@@ -37,12 +38,27 @@ void leati_pool_submit(leati_pool *pool, leati_task *task, bool urgent);
 
 /* CPU tokens: as many as the pool has threads. A pool thread takes one around each task, a driver
  * while it computes. While a training step runs on k cores, k tokens are reserved and that many
- * pool threads rest. */
+ * pool threads rest. Tokens belong to the thread that acquired them. A thread that holds one may
+ * acquire again: that nests and takes no second token. Acquire waits, so no lock is held; where
+ * tasks and drivers compete, each side gets its turns. */
 void leati_token_acquire(leati_pool *pool);
 void leati_token_release(leati_pool *pool);
-/* Takes `count` tokens away from the pipeline (waits for running leaf tasks at most); at least one
- * always stays. Returns how many were taken, to be passed to give_back. */
+/* Takes `count` tokens away from the pipeline; at least one always stays. Does not wait: tasks that
+ * run finish first, none starts in their place. Returns how many were taken, to be passed to
+ * give_back. */
 int leati_tokens_reserve(leati_pool *pool, int count);
 void leati_tokens_give_back(leati_pool *pool, int count);
+
+/* What a thread gave up by leati_token_pause, for resume; {0}: nothing. */
+typedef struct leati_token_rest {
+    leati_pool *pool;
+    int count;
+} leati_token_rest;
+
+/* Gives up the calling thread's token, if it holds one, before it blocks. Waits take it back:
+ * try_resume succeeds at once or not at all, resume waits. */
+leati_token_rest leati_token_pause(void);
+bool leati_token_try_resume(leati_token_rest rest);
+void leati_token_resume(leati_token_rest rest);
 
 #endif

@@ -1,0 +1,102 @@
+/* Cancellation.
+ *
+ * A flag, and a list of watches that fire calls once. A child is a watch of its parent. Locks go
+ * from parent to child to a gate's; the flag is atomic, so that asking costs one load. */
+#include "run/cancel.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct leati_cancel {
+    atomic_int references;
+    atomic_bool fired;
+    pthread_mutex_t lock;
+    leati_cancel_watch *watches; /* lock */
+    leati_cancel *parent;        /* borrowed */
+    leati_cancel_watch of_parent;
+};
+
+static void parent_fired(leati_cancel_watch *watch) {
+    leati_cancel_fire((leati_cancel *)((char *)watch - offsetof(leati_cancel, of_parent)));
+}
+
+leati_cancel *leati_cancel_new(leati_cancel *parent, leat_error *err) {
+    leati_cancel *cancel = leati_alloc_zero(1, sizeof *cancel);
+    if (cancel == NULL) {
+        (void)leati_no_memory(err, sizeof *cancel);
+        return NULL;
+    }
+    atomic_init(&cancel->references, 1);
+    atomic_init(&cancel->fired, false);
+    pthread_mutex_init(&cancel->lock, NULL);
+    cancel->parent = parent;
+    cancel->of_parent.fired = parent_fired;
+    if (parent != NULL)
+        leati_cancel_watch_add(parent, &cancel->of_parent);
+    return cancel;
+}
+
+leati_cancel *leati_cancel_ref(leati_cancel *cancel) {
+    if (cancel != NULL)
+        atomic_fetch_add_explicit(&cancel->references, 1, memory_order_relaxed);
+    return cancel;
+}
+
+void leati_cancel_unref(leati_cancel *cancel) {
+    if (cancel == NULL ||
+        atomic_fetch_sub_explicit(&cancel->references, 1, memory_order_acq_rel) != 1)
+        return;
+    if (cancel->parent != NULL)
+        leati_cancel_watch_remove(cancel->parent, &cancel->of_parent);
+    pthread_mutex_destroy(&cancel->lock);
+    leati_free(cancel);
+}
+
+void leati_cancel_fire(leati_cancel *cancel) {
+    if (cancel == NULL || atomic_exchange(&cancel->fired, true))
+        return;
+    pthread_mutex_lock(&cancel->lock);
+    for (leati_cancel_watch *watch = cancel->watches; watch != NULL; watch = watch->next)
+        watch->fired(watch);
+    pthread_mutex_unlock(&cancel->lock);
+}
+
+bool leati_cancel_fired(const leati_cancel *cancel) {
+    return cancel != NULL && atomic_load((atomic_bool *)&cancel->fired);
+}
+
+/* The flag is read under the lock: a fire that sets it later walks the list later, and finds the
+ * watch; a fire that has set it earlier may have walked the list already. So a watch could be
+ * called twice, once from here and once from a walk that waits for the lock; hence it joins the
+ * list only if the flag was not set. */
+void leati_cancel_watch_add(leati_cancel *cancel, leati_cancel_watch *watch) {
+    pthread_mutex_lock(&cancel->lock);
+    watch->previous = NULL;
+    watch->next = NULL;
+    bool fired = atomic_load(&cancel->fired);
+    if (!fired) {
+        watch->next = cancel->watches;
+        if (watch->next != NULL)
+            watch->next->previous = watch;
+        cancel->watches = watch;
+    } else {
+        watch->fired(watch);
+    }
+    pthread_mutex_unlock(&cancel->lock);
+}
+
+void leati_cancel_watch_remove(leati_cancel *cancel, leati_cancel_watch *watch) {
+    pthread_mutex_lock(&cancel->lock);
+    if (watch->previous != NULL)
+        watch->previous->next = watch->next;
+    else if (cancel->watches == watch)
+        cancel->watches = watch->next;
+    if (watch->next != NULL)
+        watch->next->previous = watch->previous;
+    watch->next = NULL;
+    watch->previous = NULL;
+    pthread_mutex_unlock(&cancel->lock);
+}

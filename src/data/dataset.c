@@ -103,9 +103,11 @@ static leat_status describe(leat_dataset *dataset, leat_error *err) {
     }
     dataset->cardinality =
         op->cardinality != NULL ? op->cardinality(dataset) : default_cardinality(dataset);
-    dataset->pure = own_purity(dataset);
+    dataset->replayable = own_purity(dataset);
+    dataset->pure = dataset->replayable && (dataset->op->flags & LEATI_OP_SHARED_DRAW) == 0;
     for (int i = 0; i < dataset->num_inputs; i++) {
         dataset->pure = dataset->pure && dataset->inputs[i]->pure;
+        dataset->replayable = dataset->replayable && dataset->inputs[i]->replayable;
     }
     return LEAT_OK;
 }

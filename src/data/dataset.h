@@ -31,8 +31,8 @@ leat_dataset *leati_dataset_new(const leati_dataset_op *op, const void *args,
 /* Is the object a dataset? */
 bool leati_is_dataset(const leat_object *object);
 
-/* A copy of `dataset` over other inputs (given; released on failure) and, if not NULL, other args: for rewrites. Shares
- * the origin's shared state. Owned. */
+/* A copy of `dataset` over other inputs (given; released on failure) and, if not NULL, other args:
+ * for rewrites. Shares the origin's shared state. Owned. */
 leat_dataset *leati_dataset_with(const leat_dataset *dataset, const void *args,
                                  leat_dataset *const *inputs, leat_error *err);
 

@@ -244,15 +244,13 @@ enum { SAVED_ENDED = 0, SAVED_NOW, SAVED_REPLAY, SAVED_DATA };
 
 leat_status leati_input_save(leati_input *input, leati_writer *out, leati_save_cost *cost,
                              leat_error *err) {
-    if (input->ended) {
-        leati_put_uint(out, SAVED_ENDED);
-        return LEAT_OK;
-    }
+    /* An ended child is saved too: it may hold what the next epoch needs, such as the state of a
+     * seed generator. */
     int64_t outcomes = input->block.n + (input->tail == LEATI_ERROR);
     bool leftover = input->loaded && (input->consumed < outcomes || input->tail == LEATI_END);
-    if (leftover && input->consumed == outcomes && input->tail == LEATI_END) {
+    if (input->ended || (leftover && input->consumed == outcomes && input->tail == LEATI_END)) {
         leati_put_uint(out, SAVED_ENDED);
-        return LEAT_OK;
+        return leati_node_save(input->child, out, cost, err);
     }
     if (!leftover) {
         leati_put_uint(out, SAVED_NOW);
@@ -341,7 +339,7 @@ leat_status leati_input_restore(leati_input *input, leati_reader *in, leat_error
     forget_block(input);
     input->ended = how == SAVED_ENDED;
     switch (how) {
-    case SAVED_ENDED: return LEAT_OK;
+    case SAVED_ENDED:
     case SAVED_NOW: return leati_node_restore(input->child, in, err);
     case SAVED_REPLAY: return restore_replay(input, in, err);
     case SAVED_DATA: return restore_data(input, in, err);

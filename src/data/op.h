@@ -38,9 +38,11 @@ typedef enum leati_flow {
 } leati_flow;
 
 enum {
-    LEATI_OP_IMPURE = 1, /* pulling ahead would be seen: callbacks with effects, cache writers,
-                            draws from a shared seed */
-    LEATI_OP_DRIVER = 2  /* has a thread of its own: its consumer may be decoupled from its input */
+    LEATI_OP_IMPURE = 1,      /* pulling ahead would be seen: callbacks with effects, cache writers,
+                                 draws from a shared seed */
+    LEATI_OP_SHARED_DRAW = 4, /* draws from a seed generator shared by iterators: asking ahead would
+                                 be seen, replay is exact */
+    LEATI_OP_DRIVER = 2 /* has a thread of its own: its consumer may be decoupled from its input */
 };
 
 /* Predicted cost of restoring, summed over the tree by save. */

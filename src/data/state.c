@@ -183,9 +183,6 @@ leat_status leati_node_save(leati_node_state *node, leati_writer *out, leati_sav
                             leat_error *err) {
     leati_put_uint(out, node->ended ? 1 : 0);
     leati_put_int(out, node->position);
-    if (node->ended) {
-        return LEAT_OK;
-    }
     if (node->dataset->op->save == NULL) {
         return leati_fail(err, LEAT_FAILED_PRECONDITION,
                           "%s cannot be saved; iterate without it or keep its data", node->name);
@@ -207,9 +204,6 @@ leat_status leati_node_restore(leati_node_state *node, leati_reader *in, leat_er
         return leati_prefix(err, "%s", node->name);
     }
     node->ended = ended != 0;
-    if (node->ended) {
-        return LEAT_OK;
-    }
     if (node->dataset->op->restore == NULL) {
         return leati_fail(err, LEAT_FAILED_PRECONDITION, "%s cannot be restored", node->name);
     }

@@ -1,0 +1,172 @@
+/* repeat: the input over and over (tf.data.Dataset.repeat).
+ *
+ * Each epoch is a reset of the same input. A count of 0 is empty, a negative one repeats forever;
+ * forever over an input whose epoch begins with its end is empty, so that an empty input does not
+ * hang. A block may join epochs only by being short: one pull ends with the epoch. */
+#include "data/input.h"
+#include <leat/data_ops.h>
+
+struct repeat_args {
+    int64_t count;
+};
+
+static const leati_row repeat_rows[] = {
+    {.name = "count",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_NONE,
+     .offset = offsetof(struct repeat_args, count),
+     .default_number = -1,
+     .doc = "How many epochs; a negative number or none repeats forever."},
+    {0},
+};
+
+struct repeat_state {
+    leati_input input;
+    int64_t epoch; /* being read */
+    bool fresh;    /* nothing of the epoch has been read */
+};
+
+static int64_t repeat_cardinality(const leat_dataset *dataset) {
+    const struct repeat_args *args = dataset->args;
+    int64_t input = dataset->inputs[0]->cardinality, product = 0;
+    if (args->count == 0 || input == 0) {
+        return 0;
+    }
+    if (input < 0) {
+        return input;
+    }
+    if (args->count < 0) {
+        return LEAT_INFINITE_CARDINALITY;
+    }
+    /* TensorFlow's product wraps around; programs that were recorded see that number. */
+    __builtin_mul_overflow(input, args->count, &product);
+    return product;
+}
+
+static leat_status repeat_open(leati_node_state *node, void *state, leat_error *err) {
+    const struct repeat_args *args = node->dataset->args;
+    struct repeat_state *s = state;
+    s->fresh = true;
+    return args->count == 0 ? LEAT_OK : leati_input_open(&s->input, node, 0, err);
+}
+
+static leati_tail repeat_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
+                              leat_error *err) {
+    const struct repeat_args *args = node->dataset->args;
+    struct repeat_state *s = state;
+    leati_block_clear(out);
+    if (args->count == 0) {
+        return LEATI_END;
+    }
+    for (;;) {
+        leati_tail tail = leati_input_take(&s->input, want, out, err);
+        bool empty = s->fresh && out->n == 0 && tail == LEATI_END;
+        s->fresh = s->fresh && out->n == 0 && tail != LEATI_ERROR;
+        if (tail != LEATI_END) {
+            return tail;
+        }
+        if (s->epoch + 1 == args->count || (empty && args->count < 0)) {
+            return LEATI_END;
+        }
+        /* The next epoch begins when it is asked for: opening it may draw a seed. */
+        if (out->n > 0) {
+            return LEATI_MORE;
+        }
+        s->epoch++;
+        s->fresh = true;
+        if (leati_input_reset(&s->input, err) != LEAT_OK) {
+            return LEATI_ERROR;
+        }
+    }
+}
+
+static leati_tail repeat_advance(leati_node_state *node, void *state, int64_t n, int64_t *passed,
+                                 leat_error *err) {
+    const struct repeat_args *args = node->dataset->args;
+    struct repeat_state *s = state;
+    while (args->count != 0 && *passed < n) {
+        int64_t more = 0;
+        leati_tail tail = leati_input_advance(&s->input, n - *passed, &more, err);
+        bool empty = s->fresh && more == 0;
+        s->fresh = empty;
+        *passed += more;
+        if (*passed == n) {
+            return LEATI_MORE;
+        }
+        if (tail != LEATI_END) {
+            return tail;
+        }
+        if (s->epoch + 1 == args->count || (empty && args->count < 0)) {
+            return LEATI_END;
+        }
+        s->epoch++;
+        s->fresh = true;
+        if (leati_input_reset(&s->input, err) != LEAT_OK) {
+            return LEATI_ERROR;
+        }
+    }
+    return *passed == n ? LEATI_MORE : LEATI_END;
+}
+
+static leat_status repeat_save(leati_node_state *node, void *state, leati_writer *out,
+                               leati_save_cost *cost, leat_error *err) {
+    const struct repeat_args *args = node->dataset->args;
+    struct repeat_state *s = state;
+    leati_put_int(out, s->epoch);
+    leati_put_uint(out, s->fresh);
+    return args->count == 0 ? LEAT_OK : leati_input_save(&s->input, out, cost, err);
+}
+
+static leat_status repeat_restore(leati_node_state *node, void *state, leati_reader *in,
+                                  leat_error *err) {
+    const struct repeat_args *args = node->dataset->args;
+    struct repeat_state *s = state;
+    uint64_t fresh = 0;
+    leat_status status = leati_get_int(in, &s->epoch, err);
+    if (status == LEAT_OK) {
+        status = leati_get_uint(in, &fresh, err);
+    }
+    s->fresh = fresh != 0;
+    return status != LEAT_OK || args->count == 0 ? status : leati_input_restore(&s->input, in, err);
+}
+
+static leat_status repeat_reset(leati_node_state *node, void *state, leat_error *err) {
+    const struct repeat_args *args = node->dataset->args;
+    struct repeat_state *s = state;
+    s->epoch = 0;
+    s->fresh = true;
+    return args->count == 0 ? LEAT_OK : leati_input_reset(&s->input, err);
+}
+
+static void repeat_close(leati_node_state *node, void *state) {
+    (void)node;
+    struct repeat_state *s = state;
+    if (s->input.child != NULL) {
+        leati_input_close(&s->input);
+    }
+}
+
+const leati_dataset_op leati_op_repeat = {
+    .name = "repeat",
+    .version = 1,
+    .doc = "The input `count` times. Saved as the epoch and the input's position; restoring costs "
+           "the input's.",
+    .num_inputs = 1,
+    .flow = LEATI_MORE_OUT,
+    .args_size = sizeof(struct repeat_args),
+    .rows = repeat_rows,
+    .cardinality = repeat_cardinality,
+    .state_size = sizeof(struct repeat_state),
+    .open = repeat_open,
+    .pull = repeat_pull,
+    .advance = repeat_advance,
+    .save = repeat_save,
+    .restore = repeat_restore,
+    .reset = repeat_reset,
+    .close = repeat_close,
+};
+
+leat_dataset *leat_repeat(leat_dataset *input, int64_t count, leat_error *err) {
+    return leati_dataset_new(&leati_op_repeat, &(struct repeat_args){.count = count}, &input, 1,
+                             err);
+}

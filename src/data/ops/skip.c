@@ -1,0 +1,120 @@
+/* skip: all but the first `count` elements (tf.data.Dataset.skip).
+ *
+ * The first pull runs the skipped elements (functions are called, as in TensorFlow); a negative
+ * count skips everything. An error among them is delivered and counts as nothing; the next pull
+ * goes on skipping. */
+#include "data/input.h"
+#include <leat/data_ops.h>
+
+struct skip_args {
+    int64_t count;
+};
+
+static const leati_row skip_rows[] = {
+    {.name = "count",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_REQUIRED,
+     .offset = offsetof(struct skip_args, count),
+     .doc = "How many elements; a negative number skips everything."},
+    {0},
+};
+
+struct skip_state {
+    leati_input input;
+    int64_t left; /* still to be skipped; -1: everything */
+};
+
+static int64_t skip_cardinality(const leat_dataset *dataset) {
+    const struct skip_args *args = dataset->args;
+    int64_t input = dataset->inputs[0]->cardinality;
+    if (input < 0) {
+        return input;
+    }
+    return args->count < 0 || args->count > input ? 0 : input - args->count;
+}
+
+static void skip_start(const leati_node_state *node, struct skip_state *s) {
+    const struct skip_args *args = node->dataset->args;
+    s->left = args->count < 0 ? -1 : args->count;
+}
+
+static leat_status skip_open(leati_node_state *node, void *state, leat_error *err) {
+    struct skip_state *s = state;
+    skip_start(node, s);
+    return leati_input_open(&s->input, node, 0, err);
+}
+
+static leati_tail skip_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
+                            leat_error *err) {
+    (void)node;
+    struct skip_state *s = state;
+    leati_block_clear(out);
+    if (s->left < 0) {
+        return LEATI_END;
+    }
+    while (s->left > 0) {
+        int64_t available = 0;
+        leati_tail tail = leati_input_peek(&s->input, s->left, NULL, &available, err);
+        if (available == 0) {
+            if (tail == LEATI_ERROR) {
+                leati_input_consume(&s->input, 1);
+            }
+            return tail;
+        }
+        int64_t n = available < s->left ? available : s->left;
+        leati_input_consume(&s->input, n);
+        s->left -= n;
+    }
+    return leati_input_take(&s->input, want, out, err);
+}
+
+static leat_status skip_save(leati_node_state *node, void *state, leati_writer *out,
+                             leati_save_cost *cost, leat_error *err) {
+    (void)node;
+    struct skip_state *s = state;
+    leati_put_int(out, s->left);
+    return leati_input_save(&s->input, out, cost, err);
+}
+
+static leat_status skip_restore(leati_node_state *node, void *state, leati_reader *in,
+                                leat_error *err) {
+    (void)node;
+    struct skip_state *s = state;
+    leat_status status = leati_get_int(in, &s->left, err);
+    return status == LEAT_OK ? leati_input_restore(&s->input, in, err) : status;
+}
+
+static leat_status skip_reset(leati_node_state *node, void *state, leat_error *err) {
+    struct skip_state *s = state;
+    skip_start(node, s);
+    return leati_input_reset(&s->input, err);
+}
+
+static void skip_close(leati_node_state *node, void *state) {
+    (void)node;
+    leati_input_close(&((struct skip_state *)state)->input);
+}
+
+const leati_dataset_op leati_op_skip = {
+    .name = "skip",
+    .version = 1,
+    .doc = "All but the first `count` elements. Saved as the number still to skip and the input's "
+           "position; restoring costs "
+           "the input's.",
+    .num_inputs = 1,
+    .flow = LEATI_FEWER,
+    .args_size = sizeof(struct skip_args),
+    .rows = skip_rows,
+    .cardinality = skip_cardinality,
+    .state_size = sizeof(struct skip_state),
+    .open = skip_open,
+    .pull = skip_pull,
+    .save = skip_save,
+    .restore = skip_restore,
+    .reset = skip_reset,
+    .close = skip_close,
+};
+
+leat_dataset *leat_skip(leat_dataset *input, int64_t count, leat_error *err) {
+    return leati_dataset_new(&leati_op_skip, &(struct skip_args){.count = count}, &input, 1, err);
+}

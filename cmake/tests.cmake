@@ -4,6 +4,7 @@
 #   src/<room>/**/foo_test.c   executable and test <room>/**/foo_test, linked to that room and below
 #   tests/foo.c                executable and test tests/foo, linked to the whole library
 #   tests/conform/*.c          one executable, tests/conform_test, and test conform
+#   tests/support/*.c          linked to everything under tests/
 #   tests/golden/*.c           one executable, tests/golden, run once per part of the recorded cases
 #   examples/foo.c             executable and test examples/foo, linked to libleat as a user would
 #   tests/tools/*_test.py      test tools/*_test
@@ -63,22 +64,31 @@ foreach(room IN LISTS LEAT_ROOMS)
     leat_unit_tests(${room})
 endforeach()
 
+# What the suites share may use every room.
+file(GLOB support CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/*.c)
+set(suite_objects ${LEAT_OBJECTS})
+if(support)
+    add_library(leati_test_support OBJECT ${support})
+    target_link_libraries(leati_test_support PRIVATE leati_build PkgConfig::CMOCKA)
+    list(APPEND suite_objects $<TARGET_OBJECTS:leati_test_support>)
+endif()
+
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*.c)
 foreach(source IN LISTS sources)
     get_filename_component(name ${source} NAME_WE)
-    leat_test_program(tests/${name} ${source} ${LEAT_OBJECTS})
+    leat_test_program(tests/${name} ${source} ${suite_objects})
     leat_test(NAME tests/${name} COMMAND ${PROJECT_BINARY_DIR}/tests/${name} LABELS threads)
 endforeach()
 
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/conform/*.c)
 if(sources)
-    leat_test_program(tests/conform_test ${sources} ${LEAT_OBJECTS})
+    leat_test_program(tests/conform_test ${sources} ${suite_objects})
     leat_test(NAME conform COMMAND ${PROJECT_BINARY_DIR}/tests/conform_test LABELS threads TIMEOUT 900)
 endif()
 
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/golden/*.c)
 if(sources)
-    leat_test_program(tests/golden ${sources} ${LEAT_OBJECTS})
+    leat_test_program(tests/golden ${sources} ${suite_objects})
     foreach(part IN LISTS LEAT_GOLDEN_PARTS)
         leat_test(NAME golden/${part} TIMEOUT 900
             COMMAND ${PROJECT_BINARY_DIR}/tests/golden --only ${part} tests/golden/data)

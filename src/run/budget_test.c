@@ -1,0 +1,255 @@
+/* Budgets, and what control groups grant, from files written here. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../../tests/support/torture.h"
+#include "base/error.h"
+#include "run/budget.h"
+#include "run/driver.h"
+#include "run/machine.h"
+#include "run/pool.h"
+
+#include <ftw.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void limits_are_kept(void **state) {
+    (void)state;
+    leati_budget *budget = leati_budget_new(1000, 3, NULL);
+    assert_int_equal(leati_budget_limit(budget), 1000);
+    assert_int_equal(leati_budget_cpus(budget), 3);
+    leati_holder cache = {0};
+    leati_holder batch = {0};
+    leati_holder_close(&batch); /* never opened */
+    leati_holder_open(&cache, budget, "cache");
+    leati_holder_open(&batch, budget, "batch");
+    assert_int_equal(leati_holder_set(&cache, 600, NULL), LEAT_OK);
+    assert_int_equal(leati_holder_set(&batch, 400, NULL), LEAT_OK);
+    assert_int_equal(leati_budget_used(budget), 1000);
+    assert_true(leati_budget_fits(budget, 0));
+    assert_false(leati_budget_fits(budget, 1));
+    assert_int_equal(leati_holder_set(&batch, 401, NULL), LEAT_RESOURCE_EXHAUSTED);
+    assert_int_equal(leati_holder_set(&batch, INT64_MAX, NULL), LEAT_RESOURCE_EXHAUSTED);
+    assert_int_equal(leati_budget_used(budget), 1000);
+    assert_int_equal(leati_holder_set(&cache, 500, NULL), LEAT_OK);
+    assert_int_equal(leati_holder_set(&batch, 500, NULL), LEAT_OK);
+    assert_ptr_equal(leati_budget_ref(budget), budget);
+    leati_budget_unref(budget);
+    leati_holder_close(&cache);
+    leati_holder_close(&cache);
+    assert_int_equal(leati_budget_used(budget), 500);
+    leati_holder_close(&batch);
+    assert_int_equal(leati_budget_used(budget), 0);
+    leati_budget_unref(budget);
+    leati_budget_unref(NULL);
+}
+
+static void refusal_names_the_largest(void **state) {
+    (void)state;
+    leati_budget *budget = leati_budget_new(100 << 20, 0, NULL);
+    assert_int_equal(leati_budget_cpus(budget), leati_num_cores());
+    const char *names[] = {"map", "shuffle \"rows\"", "batch", "cache", "prefetch \"final\""};
+    const int64_t bytes[] = {512, 40 << 20, 3 << 19, 50 << 20, 0};
+    leati_holder holders[5];
+    leat_error err = {0};
+    for (int i = 0; i < 5; i++) {
+        leati_holder_open(&holders[i], budget, names[i]);
+        assert_int_equal(leati_holder_set(&holders[i], bytes[i], &err), LEAT_OK);
+    }
+    assert_int_equal(leati_holder_set(&holders[4], 20 << 20, &err), LEAT_RESOURCE_EXHAUSTED);
+    assert_string_equal(
+        err.text,
+        "prefetch \"final\" needs 20.0 MiB, but the iterator's memory limit is 100.0 MiB and "
+        "others "
+        "hold 91.5 MiB; largest holders: cache 50.0 MiB, shuffle \"rows\" 40.0 MiB, batch 1.5 MiB; "
+        "make their buffers smaller or raise the limit");
+    for (int i = 0; i < 5; i++)
+        leati_holder_close(&holders[i]);
+    leati_holder alone = {0};
+    leati_holder_open(&alone, budget, "alone");
+    assert_int_equal(leati_holder_set(&alone, 101 << 20, &err), LEAT_RESOURCE_EXHAUSTED);
+    assert_non_null(strstr(err.text, "others hold 0 bytes; largest holders: none;"));
+    leati_holder_close(&alone);
+    leati_budget_unref(budget);
+}
+
+/* Any order of opening gives the same three names. */
+static void largest_are_found_in_any_order(void **state) {
+    (void)state;
+    const char *names[] = {"a", "b", "c", "d"};
+    for (int order = 0; order < 256; order++) {
+        int figures[4] = {order & 3, (order >> 2) & 3, (order >> 4) & 3, (order >> 6) & 3};
+        int seen = 0;
+        for (int i = 0; i < 4; i++)
+            seen |= 1 << figures[i];
+        if (seen != 15)
+            continue; /* not a permutation */
+        leati_budget *budget = leati_budget_new(100, 1, NULL);
+        leati_holder holders[4];
+        for (int i = 0; i < 4; i++) {
+            leati_holder_open(&holders[i], budget, names[figures[i]]);
+            assert_int_equal(leati_holder_set(&holders[i], figures[i] + 1, NULL), LEAT_OK);
+        }
+        leat_error err = {0};
+        assert_int_equal(leati_holder_set(&holders[0], 101, &err), LEAT_RESOURCE_EXHAUSTED);
+        assert_non_null(strstr(err.text, "holders: d 4 bytes, c 3 bytes, b 2 bytes;"));
+        for (int i = 0; i < 4; i++)
+            leati_holder_close(&holders[i]);
+        leati_budget_unref(budget);
+    }
+}
+
+static void grow_and_shrink(void *context) {
+    leati_budget *budget = context;
+    leati_holder holder = {0};
+    leati_holder_open(&holder, budget, "thread");
+    for (int i = 0; i < 1000; i++) {
+        leat_status status = leati_holder_set(&holder, i % 37, NULL);
+        assert_true(status == LEAT_OK || status == LEAT_RESOURCE_EXHAUSTED);
+        assert_true(leati_budget_used(budget) <= 50);
+    }
+    leati_holder_close(&holder);
+}
+
+static void threads_share_a_budget(void **state) {
+    (void)state;
+    leati_budget *budget = leati_budget_new(50, 1, NULL);
+    leati_driver *drivers[3];
+    for (int i = 0; i < 3; i++)
+        drivers[i] = leati_driver_start("holder", grow_and_shrink, budget, NULL);
+    for (int i = 0; i < 3; i++)
+        leati_driver_join(drivers[i]);
+    assert_int_equal(leati_budget_used(budget), 0);
+    leati_budget_unref(budget);
+}
+
+static leat_status make_budget(void *context, leat_error *err) {
+    (void)context;
+    leati_budget *budget = leati_budget_new(0, 0, err);
+    if (budget == NULL)
+        return err->code;
+    assert_true(leati_budget_limit(budget) > 0);
+    leati_budget_unref(budget);
+    return LEAT_OK;
+}
+
+static void budgets_survive_failures(void **state) {
+    (void)state;
+    torture_run(make_budget, NULL);
+}
+
+/* A file tree for one machine. */
+static char root[64];
+
+static void put(const char *path, const char *content) {
+    char name[512];
+    snprintf(name, sizeof name, "%s%s", root, path);
+    for (char *slash = strchr(name + strlen(root) + 1, '/'); slash != NULL;
+         slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(name, 0700);
+        *slash = '/';
+    }
+    FILE *file = fopen(name, "w");
+    assert_non_null(file);
+    fputs(content, file);
+    fclose(file);
+}
+
+static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *place) {
+    (void)info;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
+static int make_root(void **state) {
+    (void)state;
+    snprintf(root, sizeof root, "/tmp/leat-machine-XXXXXX");
+    return mkdtemp(root) == NULL ? -1 : 0;
+}
+
+static int remove_root(void **state) {
+    (void)state;
+    return nftw(root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static void nothing_means_no_limit(void **state) {
+    (void)state;
+    assert_int_equal(leati_cgroup_cores(root), INT_MAX);
+    assert_true(leati_cgroup_memory(root) == INT64_MAX);
+    put("/proc/self/cgroup", "0::/\nnonsense\n\n:\n");
+    put("/sys/fs/cgroup/cpu.max", "max 100000\n");
+    put("/sys/fs/cgroup/memory.max", "max\n");
+    assert_int_equal(leati_cgroup_cores(root), INT_MAX);
+    assert_true(leati_cgroup_memory(root) == INT64_MAX);
+    put("/sys/fs/cgroup/cpu.max", "lots\n");
+    put("/sys/fs/cgroup/memory.max", "99999999999999999999999\n");
+    assert_int_equal(leati_cgroup_cores(root), INT_MAX);
+    assert_true(leati_cgroup_memory(root) == INT64_MAX);
+}
+
+static void version_2_takes_the_smallest(void **state) {
+    (void)state;
+    put("/proc/self/cgroup", "0::/pod/box\n");
+    put("/sys/fs/cgroup/pod/box/cpu.max", "350000 100000\n");
+    put("/sys/fs/cgroup/pod/box/memory.max", "max\n");
+    put("/sys/fs/cgroup/pod/memory.max", "1073741824\n");
+    assert_int_equal(leati_cgroup_cores(root), 4);
+    assert_true(leati_cgroup_memory(root) == 1073741824);
+    put("/sys/fs/cgroup/pod/cpu.max", "200000 100000\n");
+    assert_int_equal(leati_cgroup_cores(root), 2);
+    put("/sys/fs/cgroup/cpu.max", "1000 100000\n");
+    assert_int_equal(leati_cgroup_cores(root), 1);
+}
+
+static void version_1_is_read(void **state) {
+    (void)state;
+    put("/proc/self/cgroup", "5:memory:/box\n4:cpu,cpuacct:/box\n3:cpuset:/\n0::/other\n");
+    put("/sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_quota_us", "150000\n");
+    put("/sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_period_us", "100000\n");
+    put("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n");
+    put("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
+    put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "123456789\n"); /* /box is not visible */
+    assert_int_equal(leati_cgroup_cores(root), 2);
+    assert_true(leati_cgroup_memory(root) == 123456789);
+}
+
+static void version_1_under_its_own_name(void **state) {
+    (void)state;
+    put("/proc/self/cgroup", "4:cpuacct,cpu:/\n");
+    put("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "300000\n");
+    put("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+    assert_int_equal(leati_cgroup_cores(root), 3);
+}
+
+static void this_machine_has_memory(void **state) {
+    (void)state;
+    assert_true(leati_machine_memory() > 1 << 20);
+    assert_true(leati_num_cores() >= 1);
+    assert_true(leati_num_cores() <= leati_cgroup_cores(""));
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, torture_setup, torture_teardown)
+#define FILES(function) cmocka_unit_test_setup_teardown(function, make_root, remove_root)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(limits_are_kept),
+        TEST(refusal_names_the_largest),
+        TEST(largest_are_found_in_any_order),
+        TEST(threads_share_a_budget),
+        TEST(budgets_survive_failures),
+        FILES(nothing_means_no_limit),
+        FILES(version_2_takes_the_smallest),
+        FILES(version_1_is_read),
+        FILES(version_1_under_its_own_name),
+        TEST(this_machine_has_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -9,7 +9,8 @@
 leat_status leati_fail(leat_error *err, leat_status code, const char *format, ...)
     LEAT_PRINTF(3, 4);
 
-/* Puts the formatted text and ": " before the text of a failure, and returns its code. */
+/* Puts the formatted text and ": " before the text of a failure, and returns its code. With `err`
+ * NULL there is no code to return, so it is UNKNOWN: a caller that has the status returns that. */
 leat_status leati_prefix(leat_error *err, const char *format, ...) LEAT_PRINTF(2, 3);
 
 /* The failure of an allocation of `size` bytes: RESOURCE_EXHAUSTED. */

@@ -104,6 +104,12 @@ static struct ring *own_ring(void) {
     return own.ring;
 }
 
+static void copy_text(char *to, size_t size, const char *from) {
+    size_t length = strnlen(from, size - 1);
+    memcpy(to, from, length);
+    to[length] = '\0';
+}
+
 void leati_trace_record(leati_span span, const char *category, const char *name) {
     int64_t end_ns = leati_now_ns();
     struct ring *ring = own_ring();
@@ -114,8 +120,8 @@ void leati_trace_record(leati_span span, const char *category, const char *name)
     event->start_ns = span.start_ns;
     event->end_ns = end_ns;
     event->thread = own.thread;
-    snprintf(event->name, sizeof event->name, "%s", name);
-    snprintf(event->category, sizeof event->category, "%s", category);
+    copy_text(event->name, sizeof event->name, name);
+    copy_text(event->category, sizeof event->category, category);
     memcpy(event->thread_name, own.name, sizeof event->thread_name);
     ring->written++;
     pthread_mutex_unlock(&ring->lock);

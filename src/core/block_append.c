@@ -79,7 +79,7 @@ static leat_status append_rows(const struct append *job, leati_column *out, leat
     size_t bytes;
     if (!leati_mul_size((size_t)job->from_n, row_bytes, &bytes))
         return leati_no_memory(err, SIZE_MAX);
-    leat_buffer *owner;
+    leat_buffer *owner = NULL;
     char *data;
     const char *end = to->data + job->to_n * to->stride;
     bool in_place =

@@ -82,14 +82,15 @@ enum {
 
 /* A function that calls `callback` (tf.py_function's counterpart). `input` and `output` are given;
  * `name` (copied, may be NULL) is how a serialised pipeline refers to it after
- * leat_register_callback. `release` (may be NULL) frees the context with the function. Owned. */
+ * leat_register_callback. `release` (may be NULL) frees the context with the function, or at once
+ * if this call fails. Owned. */
 LEAT_API leat_function *leat_callback_function(leat_callback callback, void *context,
                                                void (*release)(void *context), const char *name,
                                                uint32_t flags, leat_spec *input, leat_spec *output,
                                                leat_error *err);
 
 /* Names a callback so that plans that mention it can be read back. Process-wide; replaces an
- * earlier one of that name. */
+ * earlier one of that name; a NULL callback forgets the name. The context is borrowed. */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_register_callback(const char *name,
                                                              leat_callback callback, void *context,
                                                              uint32_t flags, leat_error *err);
@@ -176,6 +177,14 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_value_tensor(leat_value value, leat_t
  * keeps the error). */
 LEAT_API int leat_graph_call(leat_graph *graph, const char *operation, const char *attributes,
                              const leat_value *inputs, int num_inputs, leat_value *outputs);
+
+/* tf.cond: the outputs of `then_branch` where the bool scalar `predicate` holds, else those of
+ * `else_branch`. Both functions (borrowed) take `inputs` and give equally many outputs of equal
+ * dtypes. Fills `outputs` (room for LEAT_MAX_OUTPUTS) and returns their number, or -1 (the graph
+ * keeps the error). */
+LEAT_API int leat_cond(leat_value predicate, leat_function *then_branch,
+                       leat_function *else_branch, const leat_value *inputs, int num_inputs,
+                       leat_value *outputs);
 
 /* Runs a function once on host tensors of its components' dtypes; fills `outputs` (as many as the
  * result has components). Owned references. Thread-safe. */

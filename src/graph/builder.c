@@ -6,6 +6,7 @@
 #include "core/json.h"
 #include "graph/body.h"
 #include "graph/node_args.h"
+#include "graph/variable_ops.h"
 #include <string.h>
 
 leat_graph *leat_graph_new(const leat_spec *input, leat_error *err) {
@@ -93,6 +94,7 @@ int32_t leati_graph_add(leat_graph *graph, const leati_tensor_op *op, const void
     }
     graph->next_number++;
     int32_t node = (int32_t)graph->body.num_nodes - 1;
+    leati_graph_note_writes(graph, node);
     if (graph->hook && graph->hook(graph->hook_context, graph, node, &err)) {
         leati_prefix(&err, "op %s (node %d)", op->name, (int)node);
         leati_graph_error(graph, &err);
@@ -132,7 +134,7 @@ int32_t leati_graph_add_values(leat_graph *graph, const leati_tensor_op *op, con
     graph = graph_of(graph, inputs, num_inputs);
     if (!graph || graph->error.code)
         return -1;
-    int32_t few[16], *ids = few;
+    int32_t few[16] = {0}, *ids = few;
     if (num_inputs > 16)
         ids = leati_alloc((size_t)num_inputs, sizeof *ids);
     if (!ids) {

@@ -90,7 +90,6 @@ leat_function *leati_function_gradient(const leat_function *function, leat_error
 bool leati_dtype_is_floating(leat_dtype dtype);
 
 /* How functions inside argument rows are written to and read from JSON; context NULL. */
-struct leati_json_functions;
 extern const struct leati_json_functions leati_function_json;
 
 /* A copy of `function` whose dead nodes are gone; stateful nodes stay in order. Owned. */

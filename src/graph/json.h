@@ -1,4 +1,5 @@
-/* Functions as JSON values: what leat_function_to_json prints, and what plans hold as function arguments. */
+/* Functions as JSON values: what leat_function_to_json prints, and what plans hold as function
+ * arguments. */
 #ifndef LEATI_GRAPH_JSON_H
 #define LEATI_GRAPH_JSON_H
 
@@ -8,7 +9,8 @@
 /* The JSON form of a function (owned); UNIMPLEMENTED for unregistered callbacks and variables. */
 json_t *leati_function_write_json(const leat_function *function, leat_error *err);
 
-/* The function of that form (owned), also {"callback": name} for a registered callback whose spec stands beside it. */
+/* The function of that form (owned), or of {"callback": name, "input": spec, "output": spec} for a
+ * registered callback. */
 leat_function *leati_function_read_json(const json_t *json, leat_error *err);
 
 #endif

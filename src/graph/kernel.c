@@ -1,6 +1,8 @@
 /* What kernels call while they run: dispatch to the executor behind leati_kernel_call.host, and the
  * shape bookkeeping that executors share. No state, no locks. */
+#include "core/object.h"
 #include "graph/kernel_host.h"
+#include <string.h>
 
 leat_status leati_kernel_output(leati_kernel_call *call, int index, int32_t rank,
                                 const int64_t *dims, leat_error *err) {
@@ -55,4 +57,52 @@ void leati_operand_set_shape(leati_operand *operand, int32_t rank, const int64_t
 
 size_t leati_operand_row_bytes(const leati_operand *operand) {
     return (size_t)operand->count * leat_dtype_size(operand->dtype);
+}
+
+leat_tensor leati_operand_tensor(const leati_operand *operand, int64_t row) {
+    leat_tensor tensor = {.dtype = operand->dtype,
+                          .rank = operand->rank,
+                          .data = operand->data + row * operand->row_stride,
+                          .owner = operand->owner};
+    memcpy(tensor.dims, operand->dims, sizeof tensor.dims);
+    return tensor;
+}
+
+/* Copies strings into memory of the output. */
+static leat_status store_strings(leati_kernel_call *call, int index, const leat_tensor *tensor,
+                                 leat_string *to, leat_error *err) {
+    const leat_string *from = tensor->data;
+    int64_t count = leat_tensor_count(tensor);
+    for (int64_t i = 0; i < count; i++) {
+        char *text = from[i].size ? leati_kernel_text(call, index, from[i].size, err) : NULL;
+        if (from[i].size && !text)
+            return leati_no_memory(err, from[i].size);
+        if (from[i].size)
+            memcpy(text, from[i].data, from[i].size);
+        to[i] = (leat_string){.data = text ? text : "", .size = from[i].size};
+    }
+    return LEAT_OK;
+}
+
+leat_status leati_kernel_store(leati_kernel_call *call, int index, int64_t row,
+                               const leat_tensor *tensor, leat_error *err) {
+    if (call->n == 1 && tensor->owner)
+        return leati_kernel_view(call, index, tensor->rank, tensor->dims, tensor->data, 0,
+                                 tensor->owner, err);
+    leat_status status = leati_kernel_output(call, index, tensor->rank, tensor->dims, err);
+    if (status)
+        return status;
+    leati_operand *output = &call->outputs[index];
+    char *to = output->data + row * output->row_stride;
+    if (tensor->dtype == LEAT_STRING)
+        return store_strings(call, index, tensor, (leat_string *)(void *)to, err);
+    if (tensor->dtype == LEAT_OBJECT) {
+        leat_object *const *from = tensor->data;
+        for (int64_t i = 0; i < output->count; i++)
+            ((leat_object **)(void *)to)[i] = leati_object_ref(from[i]);
+        return LEAT_OK;
+    }
+    if (output->count)
+        memcpy(to, tensor->data, leati_operand_row_bytes(output));
+    return LEAT_OK;
 }

@@ -33,4 +33,12 @@ void leati_operand_set_shape(leati_operand *operand, int32_t rank, const int64_t
 /* Bytes of one row: count times the size of the dtype. */
 size_t leati_operand_row_bytes(const leati_operand *operand);
 
+/* Row `row` as a tensor that borrows the operand's memory and owner (no reference is added). */
+leat_tensor leati_operand_tensor(const leati_operand *operand, int64_t row);
+
+/* For kernels that compute tensors elsewhere: makes `tensor` row `row` of output `index`, as a view
+ * where there is one row with an owner, else by copying (string bytes too). */
+LEAT_WARN_UNUSED leat_status leati_kernel_store(leati_kernel_call *call, int index, int64_t row,
+                                                const leat_tensor *tensor, leat_error *err);
+
 #endif

@@ -8,7 +8,7 @@
 /* Appends a copy of `node` to `body`, its inputs renamed by `map`; records its outputs in `map`. */
 static leat_status copy_node(const leati_node *node, leati_body *body, int32_t *map,
                              leat_error *err) {
-    int32_t few[16], *inputs = few;
+    int32_t few[16] = {0}, *inputs = few;
     if (node->num_inputs > 16)
         inputs = leati_alloc((size_t)node->num_inputs, sizeof *inputs);
     if (!inputs)
@@ -112,6 +112,17 @@ leat_function *leati_function_prune(const leat_function *function, leat_error *e
     return copy;
 }
 
+/* What is known from either of two compatible shapes. */
+static leat_shape intersect(const leat_shape *a, const leat_shape *b) {
+    if (a->rank < 0 || b->rank < 0)
+        return a->rank < 0 ? *b : *a;
+    leat_shape both = *b;
+    for (int32_t i = 0; i < both.rank; i++)
+        if (both.dims[i] == LEAT_UNKNOWN_DIM)
+            both.dims[i] = a->dims[i];
+    return both;
+}
+
 /* Argument `index` of `function` with the caller's type; it must be one that the function takes. */
 static leat_status specialise_argument(const leat_function *function, int32_t index,
                                        const leati_type *type, leat_function *copy,
@@ -125,6 +136,7 @@ static leat_status specialise_argument(const leat_function *function, int32_t in
                           leati_shape_text(&type->shape, found), leat_dtype_name(declared->dtype),
                           leati_shape_text(&declared->shape, expected));
     leati_type merged = *type;
+    merged.shape = intersect(&declared->shape, &type->shape);
     if (!merged.element)
         merged.element = declared->element;
     return leati_body_add_argument(&copy->body, &merged, err);
@@ -182,8 +194,12 @@ bool leati_graph_inline(leat_graph *graph, const leat_function *function,
                                 "argument %d of a function is not a value of this graph", (int)i);
         rewrite.map[i] = arguments[i].id;
     }
-    for (size_t i = 0; !status && i < function->body.num_nodes; i++)
+    for (size_t i = 0; !status && i < function->body.num_nodes; i++) {
         status = copy_node(&function->body.nodes[i], &graph->body, rewrite.map, &err);
+        if (!status && graph->hook)
+            status =
+                graph->hook(graph->hook_context, graph, (int32_t)graph->body.num_nodes - 1, &err);
+    }
     for (int32_t i = 0; !status && i < function->num_outputs; i++)
         outputs[i] = (leat_value){.graph = graph, .id = rewrite.map[function->outputs[i]]};
     for (size_t i = 0; !status && i < function->body.num_nodes; i++)

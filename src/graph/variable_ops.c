@@ -8,8 +8,8 @@
 #include "graph/variable_ops.h"
 #include "core/buffer.h"
 #include "core/spec.h"
-#include "graph/graph.h"
-#include <stdio.h>
+#include "graph/body.h"
+#include <leat/ops.h>
 #include <string.h>
 
 const leati_row leati_variable_rows[] = {
@@ -31,7 +31,7 @@ leat_status leati_variable_of(const void *args, leat_variable **out, leat_error 
 }
 
 leat_status leati_variable_host_copy(const leati_kernel_call *call, void **out, leat_error *err) {
-    leat_variable *variable;
+    leat_variable *variable = NULL;
     leat_status status = leati_variable_of(call->args, &variable, err);
     if (status)
         return status;
@@ -48,7 +48,7 @@ leat_status leati_variable_host_copy(const leati_kernel_call *call, void **out, 
 }
 
 leat_status leati_variable_infer_assign(leati_infer_call *call, leat_error *err) {
-    leat_variable *variable;
+    leat_variable *variable = NULL;
     leat_status status = leati_variable_of(call->args, &variable, err);
     if (status)
         return status;
@@ -89,10 +89,26 @@ static struct leati_read *find_read(leat_graph *graph, const leat_variable *vari
     return NULL;
 }
 
-static void forget_read(leat_graph *graph, const leat_variable *variable) {
-    struct leati_read *read = find_read(graph, variable);
+static void forget_read(leat_graph *graph, const leat_object *variable) {
+    struct leati_read *read = find_read(graph, (const leat_variable *)(const void *)variable);
     if (read)
         *read = graph->reads[--graph->num_reads];
+}
+
+void leati_graph_note_writes(leat_graph *graph, int32_t node) {
+    const leati_node *added = &graph->body.nodes[node];
+    if (!graph->num_reads || added->op == &leati_tensor_op_read_variable)
+        return;
+    bool inner = false;
+    for (const leati_row *row = added->op->rows; row && row->type != LEATI_ROW_END; row++) {
+        const void *at = (const char *)added->args + row->offset;
+        inner = inner || row->type == LEATI_ROW_FUNCTION;
+        if (row->type == LEATI_ROW_OBJECT)
+            forget_read(graph, *(leat_object *const *)at);
+    }
+    /* A function among the attributes may assign anything. */
+    if (inner && (leati_node_flags(added) & (LEATI_STATEFUL | LEATI_IMPURE)))
+        graph->num_reads = 0;
 }
 
 static leat_value fail_null(leat_graph *graph) {
@@ -120,22 +136,13 @@ leat_value leat_graph_read(leat_graph *graph, leat_variable *variable) {
 }
 
 /* The value that a replica writes: combined over replicas where the variable asks for it. */
-static leat_value combine(leat_graph *graph, const leat_variable *variable, leat_value value) {
-    static const char *const reductions[] = {
-        [LEAT_AGGREGATION_SUM] = "sum",
-        [LEAT_AGGREGATION_MEAN] = "mean",
-        [LEAT_AGGREGATION_ONLY_FIRST_REPLICA] = "first",
-    };
+static leat_value combine(const leat_variable *variable, leat_value value) {
     if (variable->num_copies < 2 || variable->sync_on_read ||
         variable->aggregation == LEAT_AGGREGATION_NONE)
         return value;
-    char attributes[64];
-    leat_value combined[LEAT_MAX_OUTPUTS];
-    snprintf(attributes, sizeof attributes, "{\"reduction\": \"%s\"}",
-             reductions[variable->aggregation]);
-    if (leat_graph_call(graph, "all_reduce", attributes, &value, 1, combined) != 1)
-        return (leat_value){.graph = graph, .id = -1};
-    return combined[0];
+    leat_value combined = {.graph = value.graph, .id = -1};
+    leat_all_reduce(&value, 1, variable->aggregation, &combined);
+    return combined;
 }
 
 static void assign(leat_graph *graph, const leati_tensor_op *op, leat_variable *variable,
@@ -146,10 +153,9 @@ static void assign(leat_graph *graph, const leati_tensor_op *op, leat_variable *
     }
     if (!graph || graph->error.code)
         return;
-    value = combine(graph, variable, value);
+    value = combine(variable, value);
     struct leati_variable_args args = {.variable = &variable->object};
     leati_graph_node(graph, op, &args, &value, 1);
-    forget_read(graph, variable);
 }
 
 void leat_graph_assign(leat_graph *graph, leat_variable *variable, leat_value value) {

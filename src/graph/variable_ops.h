@@ -25,6 +25,9 @@ LEAT_WARN_UNUSED leat_status leati_variable_check_operand(const leat_variable *v
                                                           const leati_operand *operand,
                                                           leat_error *err);
 
+/* After a node was added: reads of variables that it may write are remembered no longer. */
+void leati_graph_note_writes(leat_graph *graph, int32_t node);
+
 extern const leati_tensor_op leati_tensor_op_read_variable;
 extern const leati_tensor_op leati_tensor_op_assign_variable;
 extern const leati_tensor_op leati_tensor_op_assign_add_variable;

@@ -14,8 +14,8 @@ static leat_status assign_add_variable_infer(leati_infer_call *call, leat_error 
 }
 
 static leat_status assign_add_variable_kernel(leati_kernel_call *call, leat_error *err) {
-    leat_variable *variable;
-    void *copy;
+    leat_variable *variable = NULL;
+    void *copy = NULL;
     leat_status status = leati_variable_of(call->args, &variable, err);
     if (!status)
         status = leati_variable_check_operand(variable, &call->inputs[0], err);

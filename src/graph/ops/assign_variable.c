@@ -6,8 +6,8 @@
 
 static leat_status assign_variable_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *value = &call->inputs[0];
-    leat_variable *variable;
-    void *copy;
+    leat_variable *variable = NULL;
+    void *copy = NULL;
     leat_status status = leati_variable_of(call->args, &variable, err);
     if (!status)
         status = leati_variable_check_operand(variable, value, err);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static leat_status read_variable_infer(leati_infer_call *call, leat_error *err) {
-    leat_variable *variable;
+    leat_variable *variable = NULL;
     leat_status status = leati_variable_of(call->args, &variable, err);
     if (status)
         return status;
@@ -14,8 +14,8 @@ static leat_status read_variable_infer(leati_infer_call *call, leat_error *err) 
 }
 
 static leat_status read_variable_kernel(leati_kernel_call *call, leat_error *err) {
-    leat_variable *variable;
-    void *copy;
+    leat_variable *variable = NULL;
+    void *copy = NULL;
     leat_status status = leati_variable_of(call->args, &variable, err);
     if (!status)
         status = leati_variable_host_copy(call, &copy, err);

@@ -1,0 +1,364 @@
+/* Functions as JSON and back:
+ *
+ *     {"input": spec, "output": spec,
+ *      "nodes": [{"op": name, "version": n, "attrs": {...}, "inputs": [ids], "number": n}, ...],
+ *      "outputs": [ids]}
+ *
+ * Values are numbered as in the body: arguments first, then the outputs of the nodes in order.
+ * Types are not stored; reading infers them again, so text from outside cannot claim wrong ones.
+ * Functions nest as attributes, at most LEATI_MAX_NESTING deep. Failures: unknown operations and
+ * newer versions are UNIMPLEMENTED, malformed text is INVALID_ARGUMENT naming the node; variables
+ * and unregistered callbacks cannot be written. No locks. */
+#include "core/json.h"
+#include "core/spec.h"
+#include "graph/callback.h"
+#include "graph/function.h"
+#include "graph/json.h"
+#include "graph/node_args.h"
+#include "graph/variable.h"
+#include <string.h>
+
+static const leati_row no_rows[] = {{0}};
+
+static json_t *write_function(void *context, const leat_object *object, leat_error *err);
+static leat_object *read_function(void *context, const leati_row *row, const json_t *json,
+                                  leat_error *err);
+
+const leati_json_functions leati_function_json = {.write = write_function, .read = read_function};
+
+/* The same, `depth` functions further in; the context is the depth. */
+static leati_json_functions functions_at(int *depth) {
+    return (leati_json_functions){.context = depth, .write = write_function, .read = read_function};
+}
+
+static leat_status check_depth(int depth, leat_error *err) {
+    if (depth < LEATI_MAX_NESTING)
+        return LEAT_OK;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT, "functions nest deeper than %d",
+                      LEATI_MAX_NESTING);
+}
+
+/* ---- writing ---- */
+
+static json_t *write_ids(const int32_t *ids, int32_t count, leat_error *err) {
+    json_t *array = json_array();
+    for (int32_t i = 0; array && i < count; i++)
+        if (json_array_append_new(array, json_integer(ids[i]))) {
+            json_decref(array);
+            array = NULL;
+        }
+    if (!array)
+        leati_no_memory(err, (size_t)count * sizeof *ids);
+    return array;
+}
+
+/* Objects live in this process; a callback travels by its name alone, the others not at all. */
+static leat_status check_object(const leati_node *node, const leat_object *object,
+                                leat_error *err) {
+    if (!object)
+        return LEAT_OK;
+    if (leati_object_is_variable(object))
+        return leati_fail(err, LEAT_UNIMPLEMENTED,
+                          "variable \"%s\" lives in this process and cannot be written; pass its "
+                          "value as an argument",
+                          ((const leat_variable *)(const void *)object)->name);
+    if (leati_object_is_callback(object))
+        return leati_callback_check_registered(object, err);
+    return leati_fail(err, LEAT_UNIMPLEMENTED, "an attribute of op %s lives in this process",
+                      node->op->name);
+}
+
+/* The attributes without the objects, which have been checked. */
+static json_t *write_attributes(const leati_node *node, int depth, leat_error *err) {
+    const leati_row *rows = node->op->rows ? node->op->rows : no_rows;
+    leati_json_functions functions = functions_at(&depth);
+    char *args = leati_alloc_zero(1, node->op->args_size ? node->op->args_size : 1);
+    if (!args) {
+        leati_no_memory(err, node->op->args_size);
+        return NULL;
+    }
+    memcpy(args, node->args, node->op->args_size);
+    leat_status status = LEAT_OK;
+    for (const leati_row *row = rows; !status && row->type != LEATI_ROW_END; row++)
+        if (row->type == LEATI_ROW_OBJECT) {
+            leat_object **object = (leat_object **)(void *)(args + row->offset);
+            status = check_object(node, *object, err);
+            *object = NULL;
+        }
+    json_t *json = status ? NULL : leati_json_of_rows(rows, args, false, &functions, err);
+    leati_free(args);
+    return json;
+}
+
+static json_t *write_node(const leati_node *node, int depth, leat_error *err) {
+    json_t *attributes = write_attributes(node, depth, err);
+    json_t *inputs = attributes ? write_ids(node->inputs, node->num_inputs, err) : NULL;
+    if (!inputs) {
+        json_decref(attributes);
+        return NULL;
+    }
+    json_t *json =
+        json_pack("{s:s, s:i, s:o, s:o, s:I}", "op", node->op->name, "version", node->op->version,
+                  "attrs", attributes, "inputs", inputs, "number", (json_int_t)node->number);
+    if (!json)
+        leati_no_memory(err, sizeof *node);
+    return json;
+}
+
+static json_t *write_nodes(const leat_function *function, int depth, leat_error *err) {
+    json_t *array = json_array();
+    if (!array)
+        leati_no_memory(err, sizeof array);
+    for (size_t i = 0; array && i < function->body.num_nodes; i++) {
+        const leati_node *node = &function->body.nodes[i];
+        json_t *json = write_node(node, depth, err);
+        if (json && !json_array_append_new(array, json))
+            continue;
+        if (json)
+            leati_no_memory(err, sizeof *node);
+        leati_prefix(err, "op %s (node %zu)", node->op->name, i);
+        json_decref(array);
+        array = NULL;
+    }
+    return array;
+}
+
+static json_t *write_function(void *context, const leat_object *object, leat_error *err) {
+    int depth = context ? *(int *)context + 1 : 0;
+    const leat_function *function = (const leat_function *)(const void *)object;
+    if (!leati_object_is_function(object)) {
+        leati_fail(err, LEAT_INVALID_ARGUMENT, "expected a function, found %s",
+                   object ? object->type->name : "NULL");
+        return NULL;
+    }
+    if (check_depth(depth, err))
+        return NULL;
+    json_t *input = leati_json_of_spec(function->input, err);
+    json_t *output = input ? leati_json_of_spec(function->output, err) : NULL;
+    json_t *nodes = output ? write_nodes(function, depth, err) : NULL;
+    json_t *outputs = nodes ? write_ids(function->outputs, function->num_outputs, err) : NULL;
+    if (!outputs) {
+        json_decref(input);
+        json_decref(output);
+        json_decref(nodes);
+        return NULL;
+    }
+    json_t *json = json_pack("{s:o, s:o, s:o, s:o}", "input", input, "output", output, "nodes",
+                             nodes, "outputs", outputs);
+    if (!json)
+        leati_no_memory(err, sizeof *function);
+    return json;
+}
+
+char *leat_function_to_json(const leat_function *function, leat_error *err) {
+    json_t *json = write_function(NULL, (const leat_object *)function, err);
+    char *text = json ? leati_json_print(json, 0, false, err) : NULL;
+    json_decref(json);
+    return text;
+}
+
+/* ---- reading ---- */
+
+leat_status leati_node_args_read(const leati_tensor_op *op, const json_t *json, int depth,
+                                 void **out, leat_error *err) {
+    const leati_row *rows = op->rows ? op->rows : no_rows;
+    leati_json_functions functions = functions_at(&depth);
+    json_t *empty = json ? NULL : json_object();
+    void *args = leati_alloc_zero(1, op->args_size ? op->args_size : 1);
+    leat_status status = LEAT_OK;
+    if (!args || (!json && !empty))
+        status = leati_no_memory(err, op->args_size);
+    if (!status)
+        status = leati_json_to_rows(json ? json : empty, rows, args, op->name, &functions, err);
+    if (!status) {
+        status = leati_callback_resolve(op, args, err);
+        if (status)
+            leati_rows_fini(rows, args);
+    }
+    json_decref(empty);
+    if (status) {
+        leati_free(args);
+        args = NULL;
+    }
+    *out = args;
+    return status;
+}
+
+void leati_node_args_free(const leati_tensor_op *op, void *args) {
+    if (args && op->rows)
+        leati_rows_fini(op->rows, args);
+    leati_free(args);
+}
+
+/* An array of value ids below `limit`, allocated; *count is set. */
+static leat_status read_ids(const json_t *json, size_t limit, const char *what, int32_t **out,
+                            int *count, leat_error *err) {
+    size_t size = json_array_size(json);
+    if (!json_is_array(json) || size > LEATI_MAX_NODES)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "\"%s\" is not a list of value numbers",
+                          what);
+    int32_t *ids = leati_alloc(size, sizeof *ids);
+    if (!ids)
+        return leati_no_memory(err, size * sizeof *ids);
+    for (size_t i = 0; i < size; i++) {
+        const json_t *item = json_array_get(json, i);
+        json_int_t id = json_is_integer(item) ? json_integer_value(item) : -1;
+        if (id < 0 || (uint64_t)id >= limit) {
+            leati_free(ids);
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "\"%s\"[%zu] is not the number of one of the %zu values before it",
+                              what, i, limit);
+        }
+        ids[i] = (int32_t)id;
+    }
+    *out = ids;
+    *count = (int)size;
+    return LEAT_OK;
+}
+
+/* The operation that a node names, in a version that this library knows. */
+static leat_status read_op(const json_t *json, const leati_tensor_op **out, leat_error *err) {
+    const char *name = json_string_value(json_object_get(json, "op"));
+    const json_t *version = json_object_get(json, "version");
+    if (!name)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "\"op\" is missing or not a text");
+    const leati_tensor_op *op = leati_tensor_op_find(name);
+    if (!op)
+        return leati_fail(err, LEAT_UNIMPLEMENTED,
+                          "no tensor operation is called \"%s\"; `leat ops` lists them", name);
+    if (version && (!json_is_integer(version) || json_integer_value(version) < 1))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "\"version\" is not a positive number");
+    if (version && json_integer_value(version) > op->version)
+        return leati_fail(err, LEAT_UNIMPLEMENTED,
+                          "op %s has version %lld there and %d here; read it with a newer leat",
+                          name, (long long)json_integer_value(version), op->version);
+    *out = op;
+    return LEAT_OK;
+}
+
+static leat_status read_node(const json_t *json, int depth, leati_body *body, leat_error *err) {
+    const leati_tensor_op *op = NULL;
+    const json_t *attributes = json_object_get(json, "attrs");
+    const json_t *number = json_object_get(json, "number");
+    void *args = NULL;
+    int32_t *inputs = NULL;
+    int num_inputs = 0;
+    leat_status status = read_op(json, &op, err);
+    if (!status && number && (!json_is_integer(number) || json_integer_value(number) < 0))
+        status = leati_fail(err, LEAT_INVALID_ARGUMENT, "\"number\" is not a number from 0");
+    if (!status)
+        status = read_ids(json_object_get(json, "inputs"), body->num_values, "inputs", &inputs,
+                          &num_inputs, err);
+    if (!status) {
+        status = leati_node_args_read(op, attributes, depth, &args, err);
+        if (status)
+            leati_prefix(err, "op %s", op->name);
+    }
+    if (!status)
+        status = leati_body_add_node(body, op, args, inputs, num_inputs,
+                                     number ? json_integer_value(number) : (int64_t)body->num_nodes,
+                                     err);
+    if (args)
+        leati_node_args_free(op, args);
+    leati_free(inputs);
+    return status;
+}
+
+static leat_status read_body(const json_t *json, int depth, leat_function *function,
+                             leat_error *err) {
+    const json_t *nodes = json_object_get(json, "nodes");
+    size_t count = json_array_size(nodes);
+    if (!json_is_array(nodes) || count > LEATI_MAX_NODES)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "\"nodes\" is not a list of at most %d nodes",
+                          LEATI_MAX_NODES);
+    leat_status status = leati_body_add_arguments(&function->body, function->input, err);
+    for (size_t i = 0; !status && i < count; i++) {
+        status = read_node(json_array_get(nodes, i), depth, &function->body, err);
+        if (status)
+            leati_prefix(err, "node %zu", i);
+    }
+    int32_t *outputs = NULL;
+    int num_outputs = 0;
+    if (!status)
+        status = read_ids(json_object_get(json, "outputs"), function->body.num_values, "outputs",
+                          &outputs, &num_outputs, err);
+    if (!status)
+        status = leati_function_set_outputs(function, outputs, num_outputs, err);
+    leati_free(outputs);
+    return status;
+}
+
+/* {"callback": name, "input": spec, "output": spec}: a registered callback. Owned. */
+static leat_function *read_callback(const json_t *json, leat_error *err) {
+    leat_function *function = NULL;
+    leat_spec *input = leati_json_to_spec(json_object_get(json, "input"), err);
+    leat_spec *output = input ? leati_json_to_spec(json_object_get(json, "output"), err) : NULL;
+    if (output)
+        function = leati_callback_function_named(
+            json_string_value(json_object_get(json, "callback")), input, output, err);
+    leat_spec_unref(input);
+    leat_spec_unref(output);
+    return function;
+}
+
+/* Fills an empty function. */
+static leat_status read_graph(const json_t *json, int depth, leat_function *function,
+                              leat_error *err) {
+    const json_t *output = json_object_get(json, "output");
+    leat_error failure = {0};
+    leat_spec *structure = NULL;
+    function->input = leati_json_to_spec(json_object_get(json, "input"), &failure);
+    leat_status status =
+        function->input ? read_body(json, depth, function, &failure) : failure.code;
+    if (!status && output && !(structure = leati_json_to_spec(output, &failure)))
+        status = failure.code;
+    if (!status)
+        status = leati_function_set_spec(function, structure, &failure);
+    leat_spec_unref(structure);
+    if (status && err)
+        *err = failure;
+    return status;
+}
+
+static leat_object *read_function(void *context, const leati_row *row, const json_t *json,
+                                  leat_error *err) {
+    int depth = context ? *(int *)context + 1 : 0;
+    leat_function *function = NULL;
+    (void)row;
+    if (!json_is_object(json)) {
+        leati_fail(err, LEAT_INVALID_ARGUMENT,
+                   "a function is an object with \"input\", \"nodes\" and \"outputs\"");
+        return NULL;
+    }
+    if (json_object_get(json, "callback"))
+        return (leat_object *)read_callback(json, err);
+    if (check_depth(depth, err) || !(function = leati_function_new(err)))
+        return NULL;
+    if (read_graph(json, depth, function, err)) {
+        leat_function_unref(function);
+        return NULL;
+    }
+    leati_function_seal(function);
+    return &function->object;
+}
+
+json_t *leati_function_write_json(const leat_function *function, leat_error *err) {
+    return write_function(NULL, (const leat_object *)function, err);
+}
+
+leat_function *leati_function_read_json(const json_t *json, leat_error *err) {
+    return (leat_function *)(void *)read_function(NULL, NULL, json, err);
+}
+
+leat_function *leat_function_from_json(const char *text, leat_error *err) {
+    if (!text) {
+        leati_fail(err, LEAT_INVALID_ARGUMENT, "the text of the function is NULL");
+        return NULL;
+    }
+    json_t *json = leati_json_parse(text, strlen(text), err);
+    if (!json)
+        return NULL;
+    leat_object *object = read_function(NULL, NULL, json, err);
+    json_decref(json);
+    return (leat_function *)(void *)object;
+}

@@ -4,14 +4,18 @@
 
 #include "graph/ops/half.h"
 
+#include <string.h>
+
 const leati_row leati_no_rows[] = {{0}};
 
 bool leati_value_failed(leat_value value) {
     return value.graph == NULL || value.id < 0;
 }
 
-static leat_value build(const leati_tensor_op *op, const void *args, const leat_value *inputs,
-                        int num_inputs) {
+leat_value leati_op_many(const leati_tensor_op *op, const void *args, const leat_value *inputs,
+                         int num_inputs) {
+    if (num_inputs < 1)
+        return (leat_value){.graph = NULL, .id = -1};
     for (int i = 0; i < num_inputs; i++)
         if (inputs[i].graph == NULL)
             return (leat_value){.graph = inputs[0].graph, .id = -1};
@@ -19,18 +23,18 @@ static leat_value build(const leati_tensor_op *op, const void *args, const leat_
 }
 
 leat_value leati_op1(const leati_tensor_op *op, const void *args, leat_value a) {
-    return build(op, args, &a, 1);
+    return leati_op_many(op, args, &a, 1);
 }
 
 leat_value leati_op2(const leati_tensor_op *op, const void *args, leat_value a, leat_value b) {
     leat_value inputs[] = {a, b};
-    return build(op, args, inputs, 2);
+    return leati_op_many(op, args, inputs, 2);
 }
 
 leat_value leati_op3(const leati_tensor_op *op, const void *args, leat_value a, leat_value b,
                      leat_value c) {
     leat_value inputs[] = {a, b, c};
-    return build(op, args, inputs, 3);
+    return leati_op_many(op, args, inputs, 3);
 }
 
 leat_value leati_build_error(leat_graph *graph, leat_status code, const char *text) {
@@ -97,6 +101,14 @@ leat_status leati_want_same_dtypes(const leati_infer_call *call, leat_error *err
                               leat_dtype_name(call->inputs[i].dtype),
                               leat_dtype_name(call->inputs[0].dtype));
     return LEAT_OK;
+}
+
+leat_status leati_want_values(const leati_infer_call *call, int index, leat_error *err) {
+    if (call->inputs[index].dtype != LEAT_OBJECT)
+        return LEAT_OK;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                      "input %d is an object (a dataset); expected numbers, booleans or strings",
+                      index);
 }
 
 leat_status leati_want_float(const leati_infer_call *call, int index, const char *what,
@@ -167,4 +179,56 @@ leat_status leati_view_as(leati_kernel_call *call, const leat_shape *shape, leat
     const leati_operand *in = &call->inputs[0];
     return leati_kernel_view(call, 0, shape->rank, shape->dims, in->data, in->row_stride, in->owner,
                              err);
+}
+
+leat_status leati_hold_strings(leati_kernel_call *call, int first, leat_error *err) {
+    for (int i = first; i < call->num_inputs; i++)
+        if (call->inputs[i].dtype == LEAT_STRING && call->outputs[0].dtype == LEAT_STRING)
+            LEATI_TRY(leati_kernel_hold(call, 0, i, err));
+    return LEAT_OK;
+}
+
+void leati_dense_steps(const leat_shape *shape, size_t size, int64_t *steps) {
+    int64_t step = (int64_t)size;
+    for (int32_t d = shape->rank - 1; d >= 0; d--) {
+        steps[d] = step;
+        step *= shape->dims[d];
+    }
+}
+
+/* One dimension of values of 1, 2, 4, 8 or 16 bytes. */
+static void copy_line(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
+                      size_t size) {
+    if (to_step == (int64_t)size && from_step == (int64_t)size) {
+        memcpy(to, from, (size_t)n * size);
+        return;
+    }
+    switch (size) {
+    case 4:
+        for (int64_t i = 0; i < n; i++)
+            memcpy(to + i * to_step, from + i * from_step, 4);
+        break;
+    case 8:
+        for (int64_t i = 0; i < n; i++)
+            memcpy(to + i * to_step, from + i * from_step, 8);
+        break;
+    default:
+        for (int64_t i = 0; i < n; i++)
+            memcpy(to + i * to_step, from + i * from_step, size);
+    }
+}
+
+void leati_strided_copy(char *to, const int64_t *to_steps, const char *from,
+                        const int64_t *from_steps, const int64_t *dims, int32_t rank, size_t size) {
+    if (rank == 0) {
+        memcpy(to, from, size);
+        return;
+    }
+    if (rank == 1) {
+        copy_line(to, to_steps[0], from, from_steps[0], dims[0], size);
+        return;
+    }
+    for (int64_t i = 0; i < dims[0]; i++)
+        leati_strided_copy(to + i * to_steps[0], to_steps + 1, from + i * from_steps[0],
+                           from_steps + 1, dims + 1, rank - 1, size);
 }

@@ -30,6 +30,8 @@ leat_value leati_op1(const leati_tensor_op *op, const void *args, leat_value a);
 leat_value leati_op2(const leati_tensor_op *op, const void *args, leat_value a, leat_value b);
 leat_value leati_op3(const leati_tensor_op *op, const void *args, leat_value a, leat_value b,
                      leat_value c);
+leat_value leati_op_many(const leati_tensor_op *op, const void *args, const leat_value *inputs,
+                         int num_inputs);
 /* A value without a graph, or one that failed. */
 bool leati_value_failed(leat_value value);
 /* The graph fails with this text; a failed value. */
@@ -45,6 +47,9 @@ leat_value leati_times(leat_value a, double number);
 LEAT_WARN_UNUSED leat_status leati_want_dtype(const leati_infer_call *call, int index,
                                               leat_dtype dtype, const char *what, leat_error *err);
 LEAT_WARN_UNUSED leat_status leati_want_same_dtypes(const leati_infer_call *call, leat_error *err);
+/* Anything but object. */
+LEAT_WARN_UNUSED leat_status leati_want_values(const leati_infer_call *call, int index,
+                                               leat_error *err);
 /* float32 or float64. */
 LEAT_WARN_UNUSED leat_status leati_want_float(const leati_infer_call *call, int index,
                                               const char *what, leat_error *err);
@@ -71,8 +76,18 @@ static inline char *leati_row_of(const leati_operand *operand, int64_t row) {
 }
 /* Value `index` of a row of int32 or int64. */
 int64_t leati_index_at(const leati_operand *operand, int64_t row, int64_t index);
+/* After copying values: output 0, of strings, keeps alive what the inputs from `first` on point
+ * into. */
+LEAT_WARN_UNUSED leat_status leati_hold_strings(leati_kernel_call *call, int first,
+                                                leat_error *err);
 /* Output 0 becomes a view of input 0 under another shape of as many values. */
 LEAT_WARN_UNUSED leat_status leati_view_as(leati_kernel_call *call, const leat_shape *shape,
                                            leat_error *err);
+
+/* Copies an array of `dims` whose values of `size` bytes lie `steps` bytes apart. */
+void leati_strided_copy(char *to, const int64_t *to_steps, const char *from,
+                        const int64_t *from_steps, const int64_t *dims, int32_t rank, size_t size);
+/* Byte steps of a dense array of that shape. */
+void leati_dense_steps(const leat_shape *shape, size_t size, int64_t *steps);
 
 #endif

@@ -1,0 +1,27 @@
+/* How gather and its gradient see the tensor: `outer` pieces before the axis, `dim` along it,
+ * `inner` values behind. */
+#ifndef LEATI_GRAPH_OPS_GATHER_H
+#define LEATI_GRAPH_OPS_GATHER_H
+
+#include "graph/ops/support.h"
+
+struct leati_gather_args {
+    int64_t axis;
+};
+
+extern const leati_row leati_gather_rows[];
+
+typedef struct leati_gather_plan {
+    int64_t outer, dim, inner;
+} leati_gather_plan;
+
+LEAT_WARN_UNUSED leat_status leati_gather_plan_of(const struct leati_gather_args *args,
+                                                  const leati_operand *params,
+                                                  leati_gather_plan *plan, leat_error *err);
+/* Index `i` of row `row`; INVALID_ARGUMENT outside [0, dim), with the row noted in the call. */
+LEAT_WARN_UNUSED leat_status leati_gather_index(leati_kernel_call *call,
+                                                const leati_operand *indices, int64_t row,
+                                                int64_t i, int64_t dim, int64_t *out,
+                                                leat_error *err);
+
+#endif

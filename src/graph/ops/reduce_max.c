@@ -1,0 +1,38 @@
+/* reduce_max: the maximum over the named dimensions, or all (tf.math.reduce_max).
+ *
+ * A NaN wins; the maximum of no values is the dtype's lowest. Values that tie share the gradient.
+ * Fails where an axis is outside the input. No state, no locks. */
+#include "graph/ops/reduce.h"
+
+static leat_status reduce_max_kernel(leati_kernel_call *call, leat_error *err) {
+    return leati_reduce_kernel(call, LEATI_REDUCE_MAX, err);
+}
+
+static leat_status reduce_max_gradient(leati_gradient_call *call, leat_error *err) {
+    const struct leati_reduce_args *args = call->args;
+    leat_value x = call->inputs[0], g, top;
+    LEATI_TRY(leati_reduce_expand(call, call->output_gradients[0], &g, err));
+    LEATI_TRY(leati_reduce_expand(call, call->outputs[0], &top, err));
+    leat_value chosen = leat_cast(leat_equal(x, top), leat_value_dtype(x));
+    leat_value ties =
+        leat_reduce_sum(chosen, args->axis.values, args->axis.count, args->axis.count > 0);
+    call->input_gradients[0] = leat_multiply(chosen, leat_divide(g, ties));
+    return LEAT_OK;
+}
+
+leat_value leat_reduce_max(leat_value x, const int64_t *axes, int num_axes, bool keepdims) {
+    return leati_reduce_build(&leati_tensor_op_reduce_max, x, axes, num_axes, keepdims);
+}
+
+const leati_tensor_op leati_tensor_op_reduce_max = {
+    .name = "reduce_max",
+    .version = 1,
+    .doc = "the maximum over the named dimensions, or all (tf.math.reduce_max)",
+    .rows = leati_reduce_rows,
+    .args_size = sizeof(struct leati_reduce_args),
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .infer = leati_reduce_infer,
+    .kernel = reduce_max_kernel,
+    .gradient = reduce_max_gradient,
+};

@@ -1,0 +1,97 @@
+/* reshape: the same values under another shape, of which one dimension may be -1 (tf.reshape).
+ *
+ * The kernel hands out a view. Fails where the numbers of values differ, in inference if they are
+ * known there. No state, no locks. */
+#include "graph/ops/support.h"
+
+struct reshape_args {
+    leati_ints shape;
+};
+
+static const leati_row reshape_rows[] = {
+    {.name = "shape",
+     .type = LEATI_ROW_INTS,
+     .flags = LEATI_REQUIRED,
+     .offset = offsetof(struct reshape_args, shape),
+     .doc = "the dimensions; one may be -1, which takes what the others leave"},
+    {0},
+};
+
+static leat_status target_shape(const struct reshape_args *args, leat_shape *out, leat_error *err) {
+    int open = 0;
+    if (args->shape.count > LEAT_MAX_RANK)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "shape has %d dimensions; expected at most %d", (int)args->shape.count,
+                          LEAT_MAX_RANK);
+    out->rank = args->shape.count;
+    for (int32_t d = 0; d < out->rank; d++) {
+        int64_t dim = out->dims[d] = args->shape.values[d];
+        if (dim < -1 || (dim == -1 && ++open > 1))
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "shape has %lld at place %d; expected sizes, and -1 at most once",
+                              (long long)dim, (int)d);
+    }
+    return LEAT_OK;
+}
+
+/* Computes the -1 of `shape` for an input of `count` values. */
+static leat_status close_shape(leat_shape *shape, int64_t count, leat_error *err) {
+    char text[128];
+    leati_shape_text(shape, text);
+    int64_t known = 1;
+    int32_t open = -1;
+    for (int32_t d = 0; d < shape->rank; d++) {
+        if (shape->dims[d] < 0)
+            open = d;
+        else if (__builtin_mul_overflow(known, shape->dims[d], &known))
+            known = -1;
+    }
+    if (open >= 0 && known > 0 && count % known == 0)
+        shape->dims[open] = count / known;
+    else if (open >= 0 || known != count)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "%lld values do not fit into the shape %s (? is the -1)",
+                          (long long)count, text);
+    return LEAT_OK;
+}
+
+static leat_status reshape_infer(leati_infer_call *call, leat_error *err) {
+    leat_shape shape = {0};
+    LEATI_TRY(target_shape(call->args, &shape, err));
+    LEATI_TRY(leati_want_values(call, 0, err));
+    int64_t count = leati_shape_count(&call->inputs[0].shape);
+    if (count >= 0)
+        LEATI_TRY(close_shape(&shape, count, err));
+    return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
+}
+
+static leat_status reshape_kernel(leati_kernel_call *call, leat_error *err) {
+    leat_shape shape = {0};
+    LEATI_TRY(target_shape(call->args, &shape, err));
+    LEATI_TRY(close_shape(&shape, call->inputs[0].count, err));
+    return leati_view_as(call, &shape, err);
+}
+
+static leat_status reshape_gradient(leati_gradient_call *call, leat_error *err) {
+    (void)err;
+    call->input_gradients[0] = leat_reshape_like(call->output_gradients[0], call->inputs[0]);
+    return LEAT_OK;
+}
+
+leat_value leat_reshape(leat_value x, const int64_t *shape, int rank) {
+    struct reshape_args args = {.shape = {.values = (int64_t *)(uintptr_t)shape, .count = rank}};
+    return leati_op1(&leati_tensor_op_reshape, &args, x);
+}
+
+const leati_tensor_op leati_tensor_op_reshape = {
+    .name = "reshape",
+    .version = 1,
+    .doc = "the same values under another shape (tf.reshape)",
+    .rows = reshape_rows,
+    .args_size = sizeof(struct reshape_args),
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .infer = reshape_infer,
+    .kernel = reshape_kernel,
+    .gradient = reshape_gradient,
+};

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-static void put_raw(leati_writer *writer, const void *data, size_t size) {
+void leati_put_raw(leati_writer *writer, const void *data, size_t size) {
     size_t needed;
     if (writer->failed)
         return;
@@ -34,7 +34,7 @@ void leati_put_uint(leati_writer *writer, uint64_t value) {
         value >>= 7;
     }
     bytes[size++] = (uint8_t)value;
-    put_raw(writer, bytes, size);
+    leati_put_raw(writer, bytes, size);
 }
 
 void leati_put_int(leati_writer *writer, int64_t value) {
@@ -46,12 +46,12 @@ void leati_put_fixed64(leati_writer *writer, uint64_t value) {
     uint8_t bytes[8];
     for (int i = 0; i < 8; i++)
         bytes[i] = (uint8_t)(value >> (8 * i));
-    put_raw(writer, bytes, sizeof bytes);
+    leati_put_raw(writer, bytes, sizeof bytes);
 }
 
 void leati_put_bytes(leati_writer *writer, const void *data, size_t size) {
     leati_put_uint(writer, size);
-    put_raw(writer, data, size);
+    leati_put_raw(writer, data, size);
 }
 
 void leati_writer_fini(leati_writer *writer) {

@@ -18,6 +18,8 @@ void leati_put_uint(leati_writer *writer, uint64_t value);
 void leati_put_int(leati_writer *writer, int64_t value); /* zigzag */
 void leati_put_fixed64(leati_writer *writer, uint64_t value);
 void leati_put_bytes(leati_writer *writer, const void *data, size_t size); /* length first */
+/* The bytes alone, without their length. */
+void leati_put_raw(leati_writer *writer, const void *data, size_t size);
 void leati_writer_fini(leati_writer *writer);
 
 typedef struct leati_reader {

@@ -6,6 +6,7 @@
  * operator makes its shared state; share functions call no other dataset. */
 #include "data/dataset.h"
 #include "base/hash.h"
+#include "base/random.h"
 #include <pthread.h>
 #include <string.h>
 
@@ -327,7 +328,9 @@ uint64_t leat_dataset_fingerprint(const leat_dataset *dataset) {
         mix((uint64_t)dataset->op->version, dataset->op->name, strlen(dataset->op->name));
     for (const leati_row *row = dataset->op->rows; row != NULL && row->type != LEATI_ROW_END;
          row++) {
-        hash = hash_row(row, dataset->args, hash);
+        /* What construction filled in (a fresh seed) differs from process to process; states carry
+         * it themselves. */
+        hash = row->flags & LEATI_CONSTRUCT ? hash : hash_row(row, dataset->args, hash);
     }
     for (int i = 0; i < dataset->num_inputs; i++) {
         uint64_t input = leat_dataset_fingerprint(dataset->inputs[i]);

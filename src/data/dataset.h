@@ -15,8 +15,10 @@ struct leat_dataset {
     int num_inputs;
     leat_spec *spec;
     int64_t cardinality;
-    bool pure;   /* this node and all below */
-    char *label; /* NULL: none */
+    bool pure; /* this node and all below: nobody sees that more was asked for than used */
+    bool
+        replayable; /* this node and all below: computing again from a saved state gives the same */
+    char *label;    /* NULL: none */
     /* The node that owns the shared state; itself unless this is a rewritten copy, which borrows
      * (and references) its origin's. */
     leat_dataset *origin;

@@ -396,7 +396,7 @@ char *leat_dataset_to_json(const leat_dataset *dataset, leat_error *err) {
     if (json == NULL) {
         return NULL;
     }
-    char *text = leati_json_print(json, err);
+    char *text = leati_json_print(json, 2, false, err);
     json_decref(json);
     return text;
 }

@@ -1,0 +1,449 @@
+/* batch: stacks consecutive elements (tf.data.Dataset.batch).
+ *
+ * Small batches whose rows lie one after the other in the input's block are views of it. Otherwise
+ * one batch is gathered into a slot from a pool; where the shapes are known the slot's rows are
+ * offered to the input as destinations, so that the last operation of a map writes straight into
+ * the batch. An input's error is delivered at once and the rows gathered so far are lost, as in
+ * TensorFlow; rows of unequal shapes cost the whole batch. Nothing is kept between pulls but the
+ * pools. */
+#include "data/input.h"
+#include <leat/data_ops.h>
+#include <string.h>
+
+struct batch_args {
+    int64_t batch_size;
+    bool drop_remainder;
+    int64_t num_parallel_calls;
+    int8_t deterministic;
+};
+
+#define ROW(field) .offset = offsetof(struct batch_args, field)
+
+static const leati_row batch_rows[] = {
+    {.name = "batch_size",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_REQUIRED,
+     ROW(batch_size),
+     .minimum = 1,
+     .maximum = INT64_MAX,
+     .doc = "Elements of a batch."},
+    {.name = "drop_remainder",
+     .type = LEATI_ROW_BOOL,
+     ROW(drop_remainder),
+     .doc = "Leave out a last batch that is smaller."},
+    {.name = "num_parallel_calls",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_AUTOTUNE | LEATI_NONE,
+     ROW(num_parallel_calls),
+     .doc = "Accepted; batches are gathered where their rows are made, in order."},
+    {.name = "deterministic",
+     .type = LEATI_ROW_BOOL_OR_NONE,
+     .flags = LEATI_NONE,
+     ROW(deterministic),
+     .default_number = -1,
+     .doc = "Accepted; the order is always that of the input."},
+    {0},
+};
+
+/* One component of the batch that is being gathered. */
+struct slot {
+    leat_buffer *buffer; /* rows, or NULL: not begun */
+    leat_dtype dtype;
+    leat_shape shape; /* of a row */
+    size_t row_bytes;
+    leati_buffer_pool
+        *pool; /* buffers of batch_size rows of the static shape; NULL: shapes are not static */
+};
+
+struct batch_state {
+    leati_input input;
+    struct slot *slots;
+    leati_destination *destinations; /* NULL: not offered */
+    int num_columns;
+    size_t element_bytes; /* of a row of all columns; 0: not static */
+};
+
+static leat_spec *batch_spec(const leat_dataset *dataset, leat_error *err) {
+    const struct batch_args *args = dataset->args;
+    const leat_dataset *input = dataset->inputs[0];
+    bool whole = args->drop_remainder || input->cardinality == LEAT_INFINITE_CARDINALITY;
+    return leati_spec_batch(input->spec, whole ? args->batch_size : LEAT_UNKNOWN_DIM, err);
+}
+
+static int64_t batch_cardinality(const leat_dataset *dataset) {
+    const struct batch_args *args = dataset->args;
+    int64_t input = dataset->inputs[0]->cardinality;
+    if (input < 0) {
+        return input;
+    }
+    return input / args->batch_size + (!args->drop_remainder && input % args->batch_size != 0);
+}
+
+static leat_status batch_check(leat_dataset *dataset, leat_error *err) {
+    const struct batch_args *args = dataset->args;
+    if (args->num_parallel_calls < LEAT_AUTOTUNE) {
+        return leati_fail(
+            err, LEAT_INVALID_ARGUMENT,
+            "batch: num_parallel_calls is %lld; expected at least 1, or AUTOTUNE (-1)",
+            (long long)args->num_parallel_calls);
+    }
+    return LEAT_OK;
+}
+
+static leat_status open_slots(leati_node_state *node, struct batch_state *s, leat_error *err) {
+    const struct batch_args *args = node->dataset->args;
+    const leat_spec *spec = node->dataset->inputs[0]->spec;
+    s->num_columns = leat_spec_num_components(spec);
+    s->slots = leati_alloc_zero((size_t)s->num_columns, sizeof(*s->slots));
+    s->destinations = leati_alloc_zero((size_t)s->num_columns, sizeof(*s->destinations));
+    if (s->slots == NULL || s->destinations == NULL) {
+        return leati_no_memory(err, (size_t)s->num_columns * sizeof(*s->slots));
+    }
+    bool offered = true;
+    for (int c = 0; c < s->num_columns; c++) {
+        struct slot *slot = &s->slots[c];
+        slot->dtype = leat_spec_component_dtype(spec, c);
+        slot->shape = leat_spec_component_shape(spec, c);
+        int64_t count = leati_shape_count(&slot->shape);
+        size_t bytes = 0;
+        bool fits = slot->dtype != LEAT_STRING && slot->dtype != LEAT_OBJECT && count > 0 &&
+                    leati_mul_size((size_t)count, leat_dtype_size(slot->dtype), &slot->row_bytes) &&
+                    leati_mul_size(slot->row_bytes, (size_t)args->batch_size, &bytes) &&
+                    bytes < SIZE_MAX / 4;
+        offered = offered && fits;
+        s->element_bytes = offered ? s->element_bytes + slot->row_bytes : 0;
+        /* A batch far larger than its input must not take its memory before the rows exist. */
+        if (!fits || bytes > ((size_t)1 << 30)) {
+            offered = false;
+            continue;
+        }
+        slot->pool = leati_buffer_pool_new(bytes, err);
+        if (slot->pool == NULL) {
+            return LEAT_RESOURCE_EXHAUSTED;
+        }
+    }
+    if (!offered) {
+        leati_free(s->destinations);
+        s->destinations = NULL;
+    }
+    return LEAT_OK;
+}
+
+static leat_status batch_open(leati_node_state *node, void *state, leat_error *err) {
+    struct batch_state *s = state;
+    leat_status status = open_slots(node, s, err);
+    return status == LEAT_OK ? leati_input_open(&s->input, node, 0, err) : status;
+}
+
+/* ---- the fast way: views of consecutive rows ---- */
+
+static bool consecutive(const leati_column *column) {
+    return column->form == LEATI_STRIDED && column->rank < LEAT_MAX_RANK &&
+           column->stride == (int64_t)leati_column_row_bytes(column) && column->stride > 0;
+}
+
+static leat_status view_batches(struct batch_state *s, int64_t batch_size, int64_t batches,
+                                leati_block *out, leat_error *err) {
+    leat_status status = leati_block_slice(&s->input.block, leati_input_begin(&s->input),
+                                           batches * batch_size, out, err);
+    if (status != LEAT_OK) {
+        return status;
+    }
+    for (int c = 0; c < out->num_columns; c++) {
+        leati_column *column = &out->columns[c];
+        memmove(column->dims + 1, column->dims, (size_t)column->rank * sizeof(column->dims[0]));
+        column->dims[0] = batch_size;
+        column->rank++;
+        column->stride *= batch_size;
+    }
+    out->n = batches;
+    leati_input_consume(&s->input, batches * batch_size);
+    return LEAT_OK;
+}
+
+/* ---- the general way: gather one batch ---- */
+
+static void drop_slots(struct batch_state *s) {
+    for (int c = 0; c < s->num_columns; c++) {
+        leat_buffer_unref(s->slots[c].buffer);
+        s->slots[c].buffer = NULL;
+    }
+}
+
+static leat_status new_slot_buffer(struct slot *slot, int64_t rows, leat_error *err) {
+    if (slot->dtype == LEAT_OBJECT) {
+        slot->buffer = leati_buffer_of_objects(rows, err);
+    } else if (slot->pool != NULL) {
+        slot->buffer = leati_buffer_pool_take(slot->pool, err);
+    } else {
+        size_t size = 0;
+        if (!leati_mul_size((size_t)rows, slot->row_bytes, &size)) {
+            return leati_fail(err, LEAT_RESOURCE_EXHAUSTED,
+                              "batch: %lld rows of %zu bytes do not fit the memory",
+                              (long long)rows, slot->row_bytes);
+        }
+        slot->buffer = leat_buffer_new(size, err);
+    }
+    return slot->buffer == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
+}
+
+/* Takes slot buffers ahead of the rows and describes their free part, from row `filled`. */
+static const leati_destination *offer(struct batch_state *s, int64_t filled, leat_error *err) {
+    for (int c = 0; s->destinations != NULL && c < s->num_columns; c++) {
+        struct slot *slot = &s->slots[c];
+        if (slot->buffer == NULL && new_slot_buffer(slot, 0, err) != LEAT_OK) {
+            return NULL;
+        }
+        s->destinations[c] = (leati_destination){.data = (char *)leat_buffer_data(slot->buffer) +
+                                                         (size_t)filled * slot->row_bytes,
+                                                 .stride = (int64_t)slot->row_bytes,
+                                                 .dtype = slot->dtype,
+                                                 .shape = slot->shape,
+                                                 .owner = slot->buffer};
+    }
+    return s->destinations;
+}
+
+static leat_status unequal(const struct slot *slot, int component, const leat_shape *found,
+                           int64_t row, leat_error *err) {
+    char expected_text[128], found_text[128];
+    return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                      "Cannot batch tensors with different shapes in component %d: the first row "
+                      "has shape %s, row %lld has "
+                      "%s; use padded_batch, or make the shapes equal",
+                      component, leati_shape_text(&slot->shape, expected_text), (long long)row,
+                      leati_shape_text(found, found_text));
+}
+
+/* Room for the rows of a slot whose shape was not known before its first row. */
+static leat_status begin_slot(struct slot *slot, const leati_column *column, int64_t row,
+                              int64_t capacity, leat_error *err) {
+    slot->shape = leati_column_row_shape(column, row);
+    int64_t count = leati_shape_count(&slot->shape);
+    if (count < 0 || slot->shape.rank == LEAT_MAX_RANK) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "batch: a row of rank %d; expected at most %d", slot->shape.rank,
+                          LEAT_MAX_RANK - 1);
+    }
+    slot->row_bytes = (size_t)count * leat_dtype_size(slot->dtype);
+    return new_slot_buffer(slot, capacity, err);
+}
+
+/* Rows that the batch may still get are not known to exist: slots without a pool grow by doubling.
+ */
+static leat_status reserve_rows(struct slot *slot, int64_t filled, int64_t needed,
+                                int64_t batch_size, leat_error *err) {
+    size_t have = leat_buffer_size(slot->buffer), need = (size_t)needed * slot->row_bytes;
+    if (slot->pool != NULL || slot->dtype == LEAT_OBJECT || need <= have) {
+        return LEAT_OK;
+    }
+    int64_t rows = needed > batch_size / 2 ? batch_size : needed * 2;
+    leat_buffer *old = slot->buffer;
+    leat_status status = new_slot_buffer(slot, rows, err);
+    if (status != LEAT_OK) {
+        slot->buffer = old;
+        return status;
+    }
+    memcpy(leat_buffer_data(slot->buffer), leat_buffer_data(old), (size_t)filled * slot->row_bytes);
+    if (slot->dtype == LEAT_STRING) {
+        status = leati_buffer_hold(slot->buffer, old, err);
+    }
+    leat_buffer_unref(old);
+    return status;
+}
+
+/* Appends n rows of the input's block to the slots. Unequal shapes give INVALID_ARGUMENT; the rows
+ * count as gathered all the same. */
+static leat_status gather(struct batch_state *s, int64_t filled, int64_t n, int64_t batch_size,
+                          leat_error *err) {
+    int64_t begin = leati_input_begin(&s->input);
+    for (int c = 0; c < s->num_columns; c++) {
+        struct slot *slot = &s->slots[c];
+        const leati_column *column = &s->input.block.columns[c];
+        leat_status status = LEAT_OK;
+        if (slot->buffer == NULL || (filled == 0 && slot->pool == NULL)) {
+            leat_buffer_unref(slot->buffer);
+            slot->buffer = NULL;
+            int64_t capacity = slot->dtype == LEAT_OBJECT || batch_size < 64 ? batch_size : n;
+            status = slot->pool != NULL ? new_slot_buffer(slot, 0, err)
+                                        : begin_slot(slot, column, begin, capacity, err);
+        }
+        if (status == LEAT_OK) {
+            status = reserve_rows(slot, filled, filled + n, batch_size, err);
+        }
+        if (status != LEAT_OK) {
+            return status;
+        }
+        int64_t to_check = column->form == LEATI_TENSORS ? n : 1;
+        for (int64_t i = 0; i < to_check; i++) {
+            leat_shape shape = leati_column_row_shape(column, begin + i);
+            if (!leati_shape_equal(&shape, &slot->shape)) {
+                return unequal(slot, c, &shape, filled + i, err);
+            }
+        }
+        char *target = (char *)leat_buffer_data(slot->buffer) + (size_t)filled * slot->row_bytes;
+        if (column->form == LEATI_STRIDED && column->data + begin * column->stride == target) {
+            continue; /* written in place */
+        }
+        leati_column_gather(column, begin, n, target, (int64_t)slot->row_bytes);
+        status = slot->dtype == LEAT_STRING || slot->dtype == LEAT_OBJECT
+                     ? leati_column_hold(column, begin, n, slot->buffer, err)
+                     : LEAT_OK;
+        if (status != LEAT_OK) {
+            return status;
+        }
+    }
+    return LEAT_OK;
+}
+
+/* The gathered rows become one element. */
+static leat_status finish(struct batch_state *s, int64_t filled, leati_block *out,
+                          leat_error *err) {
+    leat_status status = leati_block_prepare(out, s->num_columns, err);
+    for (int c = 0; c < s->num_columns && status == LEAT_OK; c++) {
+        struct slot *slot = &s->slots[c];
+        leat_shape shape;
+        status = leati_shape_prepend(&slot->shape, filled, &shape, err);
+        if (status == LEAT_OK) {
+            leati_column_strided(&out->columns[c], slot->dtype, &shape,
+                                 leat_buffer_data(slot->buffer),
+                                 (int64_t)(slot->row_bytes * (size_t)filled), slot->buffer);
+            slot->buffer = NULL;
+        }
+    }
+    out->n = status == LEAT_OK ? 1 : 0;
+    return status;
+}
+
+static leati_tail gather_batch(leati_node_state *node, struct batch_state *s, leati_block *out,
+                               leat_error *err) {
+    const struct batch_args *args = node->dataset->args;
+    int64_t filled = 0, available = 0;
+    leat_error mismatch = {0};
+    leati_tail tail = LEATI_MORE;
+    drop_slots(s);
+    while (filled < args->batch_size) {
+        tail = leati_input_peek(&s->input, args->batch_size - filled, offer(s, filled, err),
+                                &available, err);
+        if (available == 0) {
+            break;
+        }
+        int64_t n = available < args->batch_size - filled ? available : args->batch_size - filled;
+        if (mismatch.code == LEAT_OK) {
+            gather(s, filled, n, args->batch_size, &mismatch);
+        }
+        leati_input_consume(&s->input, n);
+        filled += n;
+        tail = LEATI_MORE;
+    }
+    if (tail == LEATI_ERROR) {
+        leati_input_consume(&s->input, 1);
+        return LEATI_ERROR;
+    }
+    if (filled == 0 || (filled < args->batch_size && args->drop_remainder)) {
+        return LEATI_END;
+    }
+    if (mismatch.code == LEAT_OK && finish(s, filled, out, &mismatch) == LEAT_OK) {
+        return tail;
+    }
+    if (err != NULL) {
+        *err = mismatch;
+    }
+    return LEATI_ERROR;
+}
+
+static leati_tail batch_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
+                             leat_error *err) {
+    struct batch_state *s = state;
+    const struct batch_args *args = node->dataset->args;
+    size_t batch_bytes = s->element_bytes * (size_t)args->batch_size;
+    int64_t most = 1;
+    if (batch_bytes > 0 && out->byte_target > batch_bytes) {
+        most = (int64_t)(out->byte_target / batch_bytes);
+    }
+    int64_t batches = want < most ? want : most;
+    leati_block_clear(out);
+    int64_t available = 0;
+    const leati_destination *destinations = batches == 1 ? offer(s, 0, err) : NULL;
+    leati_tail tail =
+        leati_input_peek(&s->input, batches * args->batch_size, destinations, &available, err);
+    bool viewable = available >= args->batch_size;
+    for (int c = 0; viewable && c < s->num_columns; c++) {
+        viewable = consecutive(&s->input.block.columns[c]);
+    }
+    if (!viewable) {
+        tail = gather_batch(node, s, out, err);
+        drop_slots(s);
+        return tail;
+    }
+    batches = available / args->batch_size < batches ? available / args->batch_size : batches;
+    leat_status status = view_batches(s, args->batch_size, batches, out, err);
+    drop_slots(s);
+    return status == LEAT_OK ? LEATI_MORE : LEATI_ERROR;
+}
+
+static leat_status batch_save(leati_node_state *node, void *state, leati_writer *out,
+                              leati_save_cost *cost, leat_error *err) {
+    (void)node;
+    return leati_input_save(&((struct batch_state *)state)->input, out, cost, err);
+}
+
+static leat_status batch_restore(leati_node_state *node, void *state, leati_reader *in,
+                                 leat_error *err) {
+    (void)node;
+    return leati_input_restore(&((struct batch_state *)state)->input, in, err);
+}
+
+static leat_status batch_reset(leati_node_state *node, void *state, leat_error *err) {
+    (void)node;
+    return leati_input_reset(&((struct batch_state *)state)->input, err);
+}
+
+static void batch_close(leati_node_state *node, void *state) {
+    (void)node;
+    struct batch_state *s = state;
+    if (s->input.child != NULL) {
+        leati_input_close(&s->input);
+    }
+    for (int c = 0; c < s->num_columns && s->slots != NULL; c++) {
+        leat_buffer_unref(s->slots[c].buffer);
+        if (s->slots[c].pool != NULL) {
+            leati_buffer_pool_close(s->slots[c].pool);
+        }
+    }
+    leati_free(s->slots);
+    leati_free(s->destinations);
+}
+
+const leati_dataset_op leati_op_batch = {
+    .name = "batch",
+    .version = 1,
+    .doc = "Stacks `batch_size` consecutive elements along a new first axis. Saved as the input's "
+           "position (never inside a batch); "
+           "restoring costs the input's.",
+    .num_inputs = 1,
+    .flow = LEATI_FEWER,
+    .args_size = sizeof(struct batch_args),
+    .rows = batch_rows,
+    .check = batch_check,
+    .spec = batch_spec,
+    .cardinality = batch_cardinality,
+    .state_size = sizeof(struct batch_state),
+    .open = batch_open,
+    .pull = batch_pull,
+    .save = batch_save,
+    .restore = batch_restore,
+    .reset = batch_reset,
+    .close = batch_close,
+};
+
+leat_dataset *leat_batch(leat_dataset *input, int64_t batch_size, const leat_batch_options *options,
+                         leat_error *err) {
+    struct batch_args args = {.batch_size = batch_size, .deterministic = -1};
+    if (options != NULL) {
+        args.drop_remainder = options->drop_remainder;
+        args.num_parallel_calls = options->num_parallel_calls;
+        args.deterministic = options->not_deterministic ? 0 : -1;
+    }
+    return leati_dataset_new(&leati_op_batch, &args, &input, 1, err);
+}

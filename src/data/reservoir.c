@@ -1,0 +1,177 @@
+/* The store behind shuffle: see reservoir.h. Not thread-safe: one operator's state owns it. */
+#include "data/reservoir.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include <string.h>
+
+leat_status leati_reservoir_init(leati_reservoir *reservoir, const leat_spec *spec,
+                                 leat_error *err) {
+    memset(reservoir, 0, sizeof(*reservoir));
+    int count = leat_spec_num_components(spec);
+    reservoir->columns = leati_alloc_zero((size_t)count, sizeof(*reservoir->columns));
+    if (reservoir->columns == NULL) {
+        return leati_no_memory(err, (size_t)count * sizeof(*reservoir->columns));
+    }
+    reservoir->num_columns = count;
+    for (int c = 0; c < count; c++) {
+        leati_reservoir_column *column = &reservoir->columns[c];
+        column->dtype = leat_spec_component_dtype(spec, c);
+        column->shape = leat_spec_component_shape(spec, c);
+        int64_t values = leati_shape_count(&column->shape);
+        bool plain = column->dtype != LEAT_STRING && column->dtype != LEAT_OBJECT && values > 0;
+        size_t bytes = plain && values <= LEATI_RESERVOIR_ROW
+                           ? (size_t)values * leat_dtype_size(column->dtype)
+                           : 0;
+        column->row_bytes = bytes <= LEATI_RESERVOIR_ROW ? bytes : 0;
+    }
+    return LEAT_OK;
+}
+
+void leati_reservoir_clear(leati_reservoir *reservoir) {
+    for (int c = 0; c < reservoir->num_columns; c++) {
+        leati_reservoir_column *column = &reservoir->columns[c];
+        for (size_t i = 0; column->row_bytes == 0 && i < reservoir->size; i++) {
+            leat_tensor_unref(&column->tensors[i]);
+        }
+    }
+    reservoir->size = 0;
+    reservoir->bytes = 0;
+}
+
+void leati_reservoir_fini(leati_reservoir *reservoir) {
+    leati_reservoir_clear(reservoir);
+    for (int c = 0; c < reservoir->num_columns; c++) {
+        leati_free(reservoir->columns[c].data);
+        leati_free(reservoir->columns[c].tensors);
+    }
+    leati_free(reservoir->columns);
+    memset(reservoir, 0, sizeof(*reservoir));
+}
+
+static leat_status grow_column(leati_reservoir_column *column, size_t capacity, leat_error *err) {
+    size_t row = column->row_bytes > 0 ? column->row_bytes : sizeof(leat_tensor);
+    void *old = column->row_bytes > 0 ? (void *)column->data : (void *)column->tensors;
+    void *memory = leati_resize(old, capacity, row);
+    if (memory == NULL) {
+        return leati_no_memory(err, capacity * row);
+    }
+    if (column->row_bytes > 0) {
+        column->data = memory;
+    } else {
+        column->tensors = memory;
+    }
+    return LEAT_OK;
+}
+
+leat_status leati_reservoir_grow(leati_reservoir *reservoir, size_t n, leat_error *err) {
+    size_t needed = reservoir->size + n;
+    if (needed > UINT32_MAX) {
+        return leati_fail(err, LEAT_RESOURCE_EXHAUSTED, "a buffer of %zu elements; at most %u fit",
+                          needed, UINT32_MAX);
+    }
+    if (needed > reservoir->capacity) {
+        size_t capacity = reservoir->capacity < 16 ? 16 : reservoir->capacity;
+        while (capacity < needed) {
+            capacity += capacity / 2;
+        }
+        for (int c = 0; c < reservoir->num_columns; c++) {
+            leat_status status = grow_column(&reservoir->columns[c], capacity, err);
+            if (status != LEAT_OK) {
+                return status;
+            }
+        }
+        reservoir->capacity = capacity;
+    }
+    for (int c = 0; c < reservoir->num_columns; c++) {
+        leati_reservoir_column *column = &reservoir->columns[c];
+        if (column->row_bytes == 0) {
+            memset(column->tensors + reservoir->size, 0, n * sizeof(leat_tensor));
+        }
+    }
+    reservoir->size = needed;
+    return LEAT_OK;
+}
+
+void leati_reservoir_put(leati_reservoir *reservoir, size_t slot, const leati_block *block,
+                         int64_t row) {
+    for (int c = 0; c < reservoir->num_columns; c++) {
+        leati_reservoir_column *column = &reservoir->columns[c];
+        if (column->row_bytes == 8) {
+            memcpy(column->data + slot * 8, leati_column_row(&block->columns[c], row), 8);
+        } else if (column->row_bytes > 0) {
+            memcpy(column->data + slot * column->row_bytes,
+                   leati_column_row(&block->columns[c], row), column->row_bytes);
+        } else {
+            column->tensors[slot] = leati_column_tensor(&block->columns[c], row);
+            reservoir->bytes += (int64_t)leat_tensor_bytes(&column->tensors[slot]);
+        }
+    }
+}
+
+int64_t leati_reservoir_bytes(const leati_reservoir *reservoir) {
+    int64_t bytes = reservoir->bytes;
+    for (int c = 0; c < reservoir->num_columns; c++) {
+        const leati_reservoir_column *column = &reservoir->columns[c];
+        size_t row = column->row_bytes > 0 ? column->row_bytes : sizeof(leat_tensor);
+        bytes += (int64_t)(reservoir->capacity * row);
+    }
+    return bytes;
+}
+
+static leat_status begin_fixed(const leati_reservoir_column *column, int c, int64_t n,
+                               leati_block *out, leat_error *err) {
+    const leati_destination *offered = out->destinations == NULL ? NULL : &out->destinations[c];
+    leati_column *to = &out->columns[c];
+    if (offered != NULL && offered->dtype == column->dtype &&
+        leati_shape_equal(&offered->shape, &column->shape)) {
+        leati_column_strided(to, column->dtype, &column->shape, offered->data, offered->stride,
+                             leat_buffer_ref(offered->owner));
+        return LEAT_OK;
+    }
+    leat_buffer *buffer = leat_buffer_new((size_t)n * column->row_bytes, err);
+    if (buffer == NULL) {
+        return LEAT_RESOURCE_EXHAUSTED;
+    }
+    leati_column_strided(to, column->dtype, &column->shape, leat_buffer_data(buffer),
+                         (int64_t)column->row_bytes, buffer);
+    return LEAT_OK;
+}
+
+leat_status leati_reservoir_begin(const leati_reservoir *reservoir, int64_t n, leati_block *out,
+                                  leat_error *err) {
+    leat_status status = leati_block_prepare(out, reservoir->num_columns, err);
+    for (int c = 0; c < reservoir->num_columns && status == LEAT_OK; c++) {
+        const leati_reservoir_column *column = &reservoir->columns[c];
+        if (column->row_bytes > 0) {
+            status = begin_fixed(column, c, n, out, err);
+            continue;
+        }
+        leat_buffer *buffer = leati_buffer_of_tensors(n, err);
+        if (buffer == NULL) {
+            status = LEAT_RESOURCE_EXHAUSTED;
+        } else {
+            leati_column_tensors(&out->columns[c], column->dtype, buffer);
+        }
+    }
+    if (status != LEAT_OK) {
+        leati_block_clear(out);
+    }
+    return status;
+}
+
+void leati_reservoir_take(leati_reservoir *reservoir, size_t slot, leati_block *out, int64_t row) {
+    for (int c = 0; c < reservoir->num_columns; c++) {
+        leati_reservoir_column *column = &reservoir->columns[c];
+        leati_column *to = &out->columns[c];
+        if (column->row_bytes == 8) {
+            memcpy(to->data + row * to->stride, column->data + slot * 8, 8);
+        } else if (column->row_bytes > 0) {
+            memcpy(to->data + row * to->stride, column->data + slot * column->row_bytes,
+                   column->row_bytes);
+        } else {
+            reservoir->bytes -= (int64_t)leat_tensor_bytes(&column->tensors[slot]);
+            ((leat_tensor *)to->tensors)[row] = column->tensors[slot];
+            memset(&column->tensors[slot], 0, sizeof(leat_tensor));
+        }
+    }
+}

@@ -1,0 +1,47 @@
+/* A store of elements by slot, by column: what shuffle keeps. Rows of fixed size lie in one array
+ * per column, others are tensors of their own. Slots are numbered 0 .. size - 1; the store grows by
+ * one slot at a time. */
+#ifndef LEATI_DATA_RESERVOIR_H
+#define LEATI_DATA_RESERVOIR_H
+
+#include "core/block.h"
+
+typedef struct leati_reservoir_column {
+    size_t row_bytes; /* 0: rows are tensors */
+    leat_dtype dtype;
+    leat_shape shape; /* of a fixed row */
+    char *data;
+    leat_tensor *tensors;
+} leati_reservoir_column;
+
+typedef struct leati_reservoir {
+    leati_reservoir_column *columns;
+    int num_columns;
+    size_t size, capacity; /* slots */
+    int64_t bytes;         /* of tensors kept; fixed rows are counted by capacity */
+} leati_reservoir;
+
+/* Rows larger than this are kept as references instead of being copied. */
+#define LEATI_RESERVOIR_ROW 4096
+
+LEAT_WARN_UNUSED leat_status leati_reservoir_init(leati_reservoir *reservoir, const leat_spec *spec,
+                                                  leat_error *err);
+void leati_reservoir_fini(leati_reservoir *reservoir);
+/* Drops all elements; memory is kept. */
+void leati_reservoir_clear(leati_reservoir *reservoir);
+/* Makes slot size - 1 + n valid (empty). */
+LEAT_WARN_UNUSED leat_status leati_reservoir_grow(leati_reservoir *reservoir, size_t n,
+                                                  leat_error *err);
+/* Copies row `row` of `block` into an empty slot. */
+void leati_reservoir_put(leati_reservoir *reservoir, size_t slot, const leati_block *block,
+                         int64_t row);
+/* Bytes held. */
+int64_t leati_reservoir_bytes(const leati_reservoir *reservoir);
+
+/* Taking elements out into a block of up to `n` rows: begin, then take for each row in order, then
+ * end with the number taken. Destinations of `out` are used where they fit. */
+LEAT_WARN_UNUSED leat_status leati_reservoir_begin(const leati_reservoir *reservoir, int64_t n,
+                                                   leati_block *out, leat_error *err);
+void leati_reservoir_take(leati_reservoir *reservoir, size_t slot, leati_block *out, int64_t row);
+
+#endif

@@ -1,0 +1,190 @@
+/* Eager execution: a graph whose nodes are computed as they are added, and functions called once.
+ *
+ * An eager graph is a traced graph with a hook that runs each new node by its plain kernel and
+ * keeps the tensors of all values; since the nodes are kept too, the graph is its own gradient
+ * tape, and leat_gradients, which adds nodes, yields numbers. Shapes that inference left open are
+ * replaced by those found, so that everything downstream is static. Failures: the kernel's, kept by
+ * the graph as its error. No locks: a builder belongs to one thread. */
+#include "base/error.h"
+#include "core/spec.h"
+#include "core/tensor.h"
+#include "exec/compute.h"
+#include "graph/body.h"
+#include "graph/graph.h"
+#include "graph/interpret.h"
+
+struct eager {
+    leat_tensor *tensors; /* of each value; {0}: none. Owned */
+    size_t capacity;
+};
+
+static leat_status refuse_replicas(const leati_node *node, leat_error *err) {
+    if (!(leati_node_flags(node) & LEATI_NO_EAGER))
+        return LEAT_OK;
+    return leati_fail(err, LEAT_UNIMPLEMENTED,
+                      "%s works between replicas; call it in a function that a strategy runs",
+                      node->op->name);
+}
+
+/* Runs one node of a body on the tensors of its values. */
+static leat_status compute_node(const leati_body *body, const leati_node *node,
+                                leat_tensor *tensors, leat_error *err) {
+    leat_status status = refuse_replicas(node, err);
+    if (status)
+        return status;
+    leat_tensor few[8], *inputs = few;
+    if (node->num_inputs > 8)
+        inputs = leati_alloc((size_t)node->num_inputs, sizeof *inputs);
+    if (!inputs)
+        return leati_no_memory(err, (size_t)node->num_inputs * sizeof *inputs);
+    for (int32_t i = 0; i < node->num_inputs; i++)
+        inputs[i] = tensors[node->inputs[i]];
+    leati_call_context context = {.num_replicas = 1};
+    status = leati_compute(node, &body->values[node->first_output], inputs, &context,
+                           &tensors[node->first_output], err);
+    if (inputs != few)
+        leati_free(inputs);
+    return status;
+}
+
+/* ---- eager graphs ---- */
+
+static leat_status eager_node(void *context, leat_graph *graph, int32_t index, leat_error *err) {
+    struct eager *eager = context;
+    leati_body *body = &graph->body;
+    const leati_node *node = &body->nodes[index];
+    size_t known = eager->capacity;
+    if (!leati_grow((void **)&eager->tensors, &eager->capacity, body->num_values,
+                    sizeof *eager->tensors))
+        return leati_no_memory(err, body->num_values * sizeof *eager->tensors);
+    for (size_t i = known; i < eager->capacity; i++)
+        eager->tensors[i] = (leat_tensor){0};
+    leat_status status = compute_node(body, node, eager->tensors, err);
+    for (int32_t i = 0; !status && i < node->num_outputs; i++) {
+        int32_t v = node->first_output + i;
+        body->values[v].type.shape = leat_tensor_shape(&eager->tensors[v]);
+    }
+    return status;
+}
+
+static void eager_free(void *context) {
+    struct eager *eager = context;
+    for (size_t i = 0; i < eager->capacity; i++)
+        leat_tensor_unref(&eager->tensors[i]);
+    leati_free(eager->tensors);
+    leati_free(eager);
+}
+
+leat_graph *leat_eager_new(leat_error *err) {
+    struct eager *eager = leati_alloc_zero(1, sizeof *eager);
+    if (!eager) {
+        leati_no_memory(err, sizeof *eager);
+        return NULL;
+    }
+    leat_graph *graph = leat_graph_new(NULL, err);
+    if (!graph) {
+        leati_free(eager);
+        return NULL;
+    }
+    graph->hook = eager_node;
+    graph->hook_free = eager_free;
+    graph->hook_context = eager;
+    return graph;
+}
+
+leat_status leat_value_tensor(leat_value value, leat_tensor *out, leat_error *err) {
+    leat_graph *graph = value.graph;
+    if (!graph || !out)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "the value or the place for its tensor is NULL; expected a value of an "
+                          "eager graph");
+    if (graph->hook != eager_node)
+        return leati_fail(err, LEAT_FAILED_PRECONDITION,
+                          "the value belongs to a traced graph and has no number yet; use a graph "
+                          "of leat_eager_new, or call the finished function");
+    if (value.id < 0) {
+        if (graph->error.code && err)
+            *err = graph->error;
+        return graph->error.code
+                   ? graph->error.code
+                   : leati_fail(err, LEAT_INVALID_ARGUMENT, "the value is a failed one");
+    }
+    const struct eager *eager = graph->hook_context;
+    if ((size_t)value.id >= eager->capacity || !eager->tensors[value.id].dtype)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "value %d is not one of this graph",
+                          (int)value.id);
+    *out = leat_tensor_ref(&eager->tensors[value.id]);
+    return LEAT_OK;
+}
+
+/* ---- functions called once ---- */
+
+static leat_status check_call(const leat_function *function, const leat_tensor *inputs,
+                              int num_inputs, int num_outputs, leat_error *err) {
+    if (!function)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the function is NULL");
+    if (num_inputs != function->body.num_arguments || num_outputs != function->num_outputs)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "the function has %d arguments and %d results; %d and %d were given",
+                          (int)function->body.num_arguments, (int)function->num_outputs, num_inputs,
+                          num_outputs);
+    for (int i = 0; i < num_inputs; i++) {
+        leat_status status = leati_spec_check_tensor(function->input, i, &inputs[i], err);
+        if (status)
+            return status;
+    }
+    return LEAT_OK;
+}
+
+/* A reference, or a copy where a result could otherwise point into memory that the caller lent: a
+ * tensor without an owner that is a result itself, or strings. */
+static leat_status secure(const leat_tensor *tensor, bool strings_only, leat_tensor *out,
+                          leat_error *err) {
+    if (!tensor->owner && (!strings_only || tensor->dtype == LEAT_STRING))
+        return leati_tensor_clone(tensor, out, err);
+    *out = leat_tensor_ref(tensor);
+    return LEAT_OK;
+}
+
+/* Secures results in place; on failure none is left. */
+static leat_status secure_all(leat_tensor *outputs, int count, leat_error *err) {
+    leat_status status = LEAT_OK;
+    for (int i = 0; !status && i < count; i++) {
+        leat_tensor owned;
+        status = secure(&outputs[i], false, &owned, err);
+        if (status)
+            break;
+        leat_tensor_unref(&outputs[i]);
+        outputs[i] = owned;
+    }
+    for (int i = 0; status && i < count; i++)
+        leat_tensor_unref(&outputs[i]);
+    return status;
+}
+
+leat_status leat_function_call(const leat_function *function, const leat_tensor *inputs,
+                               int num_inputs, leat_tensor *outputs, int num_outputs,
+                               leat_error *err) {
+    leat_status status = check_call(function, inputs, num_inputs, num_outputs, err);
+    if (status)
+        return status;
+    leat_function *pruned = leati_function_prune(function, err);
+    if (!pruned)
+        return LEAT_RESOURCE_EXHAUSTED;
+    leat_tensor *tensors = leati_alloc_zero((size_t)num_inputs, sizeof *tensors);
+    if (!tensors)
+        status = leati_no_memory(err, (size_t)num_inputs * sizeof *tensors);
+    for (int i = 0; !status && i < num_inputs; i++)
+        status = secure(&inputs[i], true, &tensors[i], err);
+    for (size_t i = 0; !status && i < pruned->body.num_nodes; i++)
+        status = refuse_replicas(&pruned->body.nodes[i], err);
+    if (!status)
+        status = leati_interpret(pruned, tensors, NULL, outputs, err);
+    if (!status)
+        status = secure_all(outputs, num_outputs, err);
+    for (int i = 0; tensors && i < num_inputs; i++)
+        leat_tensor_unref(&tensors[i]);
+    leati_free(tensors);
+    leat_function_unref(pruned);
+    return status;
+}

@@ -1,0 +1,95 @@
+/* What kernels ask of an element program while they run: shapes and memory of dynamic outputs,
+ * views, and memory for string bytes.
+ *
+ * Dynamic outputs are made one row at a time: values that stay inside the row come from the row
+ * arena, kept ones from their destination or a pooled buffer. String bytes are carved from text
+ * buffers that every string result of the run holds. Failures: no memory, or a shape that
+ * contradicts inference. No locks: a scratch belongs to one thread. */
+#include "exec/program_parts.h"
+
+#include "base/error.h"
+#include <string.h>
+
+/* Does the row's shape agree with inference? Chunks of a row do not have the row's shape. */
+static leat_status check_shape(const leati_run *run, int index, int32_t rank, const int64_t *dims,
+                               leat_error *err) {
+    if (run->chunk)
+        return LEAT_OK;
+    int32_t v = run->node->first_output + index;
+    return leati_kernel_host_check(run->program->simple.values[v].type, index, rank, dims, err);
+}
+
+static leat_status host_output(leati_kernel_call *call, int index, int32_t rank,
+                               const int64_t *dims, leat_error *err) {
+    leati_run *run = (leati_run *)(void *)call->host;
+    leati_operand *operand = &call->outputs[index];
+    int32_t v = run->node->first_output + index;
+    leat_status status = check_shape(run, index, rank, dims, err);
+    if (status || run->program->simple.values[v].count >= 0)
+        return status;
+    leati_operand_set_shape(operand, rank, dims);
+    operand->row_stride = (int64_t)leati_operand_row_bytes(operand);
+    const leati_pvalue *value = &run->program->values[v];
+    if (value->place == LEATI_AT_KEPT)
+        return leati_run_row_memory(run, value->index, run->row, operand, err);
+    operand->data = leati_arena_alloc(&run->scratch->row_arena, (size_t)operand->row_stride);
+    if (!operand->data)
+        return leati_no_memory(err, (size_t)operand->row_stride);
+    if (operand->dtype == LEAT_STRING)
+        memset(operand->data, 0, (size_t)operand->row_stride);
+    return LEAT_OK;
+}
+
+static leat_status host_view(leati_kernel_call *call, int index, int32_t rank, const int64_t *dims,
+                             void *data, int64_t row_stride, leat_buffer *owner, leat_error *err) {
+    leati_run *run = (leati_run *)(void *)call->host;
+    leati_operand *operand = &call->outputs[index];
+    leat_status status = check_shape(run, index, rank, dims, err);
+    if (status)
+        return status;
+    leati_operand_set_shape(operand, rank, dims);
+    operand->data = data;
+    operand->row_stride = row_stride;
+    operand->owner = owner;
+    return LEAT_OK;
+}
+
+/* Opens a text buffer of at least `size` bytes. */
+static leat_status open_text(leati_scratch *scratch, size_t size, leat_error *err) {
+    if (!leati_grow((void **)&scratch->texts, &scratch->text_capacity, scratch->num_texts + 1,
+                    sizeof *scratch->texts))
+        return leati_no_memory(err, (scratch->num_texts + 1) * sizeof *scratch->texts);
+    leat_buffer *text = leati_pools_take(&scratch->pools, size, err);
+    if (!text)
+        return LEAT_RESOURCE_EXHAUSTED;
+    scratch->texts[scratch->num_texts++] = text;
+    scratch->text_used = 0;
+    return LEAT_OK;
+}
+
+static char *host_text(leati_kernel_call *call, int index, size_t size, leat_error *err) {
+    leati_run *run = (leati_run *)(void *)call->host;
+    leati_scratch *scratch = run->scratch;
+    (void)index;
+    size_t room = 0;
+    if (scratch->num_texts > 0)
+        room = scratch->texts[scratch->num_texts - 1]->size - scratch->text_used;
+    if (room < size || scratch->num_texts == 0) {
+        size_t wanted = size > LEATI_TEXT_BYTES ? size : LEATI_TEXT_BYTES;
+        if (open_text(scratch, wanted, err))
+            return NULL;
+    }
+    char *text = scratch->texts[scratch->num_texts - 1]->data;
+    text += scratch->text_used;
+    scratch->text_used += size;
+    return text;
+}
+
+/* String results hold all that their node's inputs may point into; see trace_sources. */
+static leat_status host_hold(leati_kernel_call *call, int index, int input, leat_error *err) {
+    (void)call, (void)index, (void)input, (void)err;
+    return LEAT_OK;
+}
+
+const struct leati_kernel_host leati_program_host = {
+    .output = host_output, .view = host_view, .text = host_text, .hold = host_hold};

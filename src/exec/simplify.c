@@ -1,0 +1,220 @@
+/* Prunes a function, merges equal pure nodes, folds constants.
+ *
+ * Nodes are visited once in trace order. A pure node whose operation, attributes and inputs equal
+ * those of an earlier one gives way to it; a pure node of static shapes without any input from
+ * outside is computed now. One that fails is left in place, so that the failure shows when and if
+ * a row is computed. Failure: no memory, or what pruning says. No locks: the result is immutable.
+ */
+#include "exec/simplify.h"
+
+#include "core/spec.h"
+#include "exec/compute.h"
+#include "graph/body.h"
+#include <string.h>
+
+/* Constants beyond this many bytes are not made at compile time. */
+#define FOLD_LIMIT ((size_t)64 << 20)
+
+struct simplify {
+    leati_simple *simple;
+    int32_t *same;      /* of each value: the value that stands for it */
+    uint64_t *prints;   /* of each kept node: its attributes */
+    bool *mergeable;    /* of each kept node */
+    bool *used;         /* of each value: read by a kept node or an output */
+    size_t inputs_used; /* of simple->inputs */
+};
+
+void leati_simple_fini(leati_simple *simple) {
+    for (int32_t i = 0; i < simple->num_constants; i++)
+        leat_tensor_unref(&simple->constants[i]);
+    leati_free(simple->constants);
+    leati_free(simple->nodes);
+    leati_free(simple->values);
+    leati_free(simple->outputs);
+    leati_free(simple->inputs);
+    leat_function_unref(simple->function);
+    *simple = (leati_simple){0};
+}
+
+leat_status leati_simple_blame(const leati_simple *simple, const leati_simple_node *node,
+                               leat_error *err) {
+    char text[128];
+    leati_function_describe_node(simple->function, node->index, text, sizeof text);
+    return leati_prefix(err, "%s", text);
+}
+
+/* Has the node an attribute that cannot be compared? */
+static bool has_object(const leati_tensor_op *op) {
+    for (const leati_row *row = op->rows; row && row->type != LEATI_ROW_END; row++)
+        if (row->type == LEATI_ROW_OBJECT)
+            return true;
+    return false;
+}
+
+static leat_status describe_value(const leati_value *from, leati_simple_value *to,
+                                  leat_error *err) {
+    *to = (leati_simple_value){.type = &from->type, .count = -1, .constant = -1, .node = -1};
+    if (!leati_shape_is_static(&from->type.shape))
+        return LEAT_OK;
+    to->count = leati_shape_count(&from->type.shape);
+    if (to->count < 0 ||
+        !leati_mul_size((size_t)to->count, leat_dtype_size(from->type.dtype), &to->row_bytes)) {
+        char text[128];
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "a value of shape %s has more values than memory can hold",
+                          leati_shape_text(&from->type.shape, text));
+    }
+    return LEAT_OK;
+}
+
+/* Arrays of the largest size they can need. */
+static leat_status simplify_init(struct simplify *pass, leat_error *err) {
+    leati_simple *simple = pass->simple;
+    const leat_function *function = simple->function;
+    const leati_body *body = &function->body;
+    size_t inputs = 0;
+    for (size_t i = 0; i < body->num_nodes; i++)
+        inputs += (size_t)body->nodes[i].num_inputs;
+    simple->num_values = (int32_t)body->num_values;
+    simple->num_outputs = function->num_outputs;
+    simple->nodes = leati_alloc_zero(body->num_nodes, sizeof *simple->nodes);
+    simple->values = leati_alloc(body->num_values, sizeof *simple->values);
+    simple->constants = leati_alloc_zero(body->num_values, sizeof *simple->constants);
+    simple->outputs = leati_alloc((size_t)function->num_outputs, sizeof *simple->outputs);
+    simple->inputs = leati_alloc(inputs, sizeof *simple->inputs);
+    pass->same = leati_alloc(body->num_values, sizeof *pass->same);
+    pass->prints = leati_alloc(body->num_nodes, sizeof *pass->prints);
+    pass->mergeable = leati_alloc(body->num_nodes, sizeof *pass->mergeable);
+    pass->used = leati_alloc_zero(body->num_values, sizeof *pass->used);
+    if (!simple->nodes || !simple->values || !simple->constants || !simple->outputs ||
+        !simple->inputs || !pass->same || !pass->prints || !pass->mergeable || !pass->used)
+        return leati_no_memory(err, body->num_values * sizeof *simple->values);
+    for (size_t i = 0; i < body->num_values; i++) {
+        leat_status status = describe_value(&body->values[i], &simple->values[i], err);
+        if (status)
+            return status;
+        pass->same[i] = (int32_t)i;
+    }
+    return LEAT_OK;
+}
+
+/* The kept node that computes the same as `node`; -1: none. */
+static int32_t find_equal(const struct simplify *pass, const leati_simple_node *node,
+                          uint64_t print) {
+    const leati_simple *simple = pass->simple;
+    for (int32_t i = 0; i < simple->num_nodes; i++) {
+        const leati_simple_node *other = &simple->nodes[i];
+        if (pass->mergeable[i] && pass->prints[i] == print &&
+            other->source->op == node->source->op && other->num_inputs == node->num_inputs &&
+            (node->num_inputs == 0 ||
+             memcmp(other->inputs, node->inputs, (size_t)node->num_inputs * sizeof(int32_t)) == 0))
+            return i;
+    }
+    return -1;
+}
+
+/* May the node be computed now? */
+static bool foldable(const leati_simple *simple, const leati_simple_node *node) {
+    size_t bytes = 0;
+    for (int32_t i = 0; i < node->num_inputs; i++)
+        if (simple->values[node->inputs[i]].constant < 0)
+            return false;
+    for (int32_t i = 0; i < node->num_outputs; i++) {
+        const leati_simple_value *value = &simple->values[node->first_output + i];
+        if (value->count < 0 || value->type->dtype == LEAT_OBJECT ||
+            !leati_add_size(bytes, value->row_bytes, &bytes))
+            return false;
+    }
+    return bytes <= FOLD_LIMIT;
+}
+
+/* Computes the node into constants; true if that succeeded. */
+static bool fold(leati_simple *simple, const leati_simple_node *node) {
+    leat_tensor outputs[LEAT_MAX_OUTPUTS];
+    leat_tensor *inputs = leati_alloc((size_t)node->num_inputs, sizeof *inputs);
+    if (!inputs)
+        return false;
+    for (int32_t i = 0; i < node->num_inputs; i++)
+        inputs[i] = simple->constants[simple->values[node->inputs[i]].constant];
+    leati_call_context context = {.num_replicas = 1};
+    const leati_value *types = &simple->function->body.values[node->first_output];
+    leat_status status = leati_compute(node->source, types, inputs, &context, outputs, NULL);
+    leati_free(inputs);
+    for (int32_t i = 0; !status && i < node->num_outputs; i++) {
+        simple->values[node->first_output + i].constant = simple->num_constants;
+        simple->constants[simple->num_constants++] = outputs[i];
+    }
+    return !status;
+}
+
+static void visit(struct simplify *pass, const leati_node *source, int32_t index) {
+    leati_simple *simple = pass->simple;
+    int32_t *inputs = simple->inputs + pass->inputs_used;
+    for (int32_t i = 0; i < source->num_inputs; i++)
+        inputs[i] = pass->same[source->inputs[i]];
+    leati_simple_node node = {.source = source,
+                              .index = index,
+                              .flags = leati_node_flags(source),
+                              .num_inputs = source->num_inputs,
+                              .inputs = inputs,
+                              .first_output = source->first_output,
+                              .num_outputs = source->num_outputs};
+    simple->flags |= node.flags;
+    bool pure = !(node.flags & (LEATI_RANDOM | LEATI_STATEFUL | LEATI_IMPURE | LEATI_NO_EAGER));
+    if (pure && foldable(simple, &node) && fold(simple, &node))
+        return;
+    bool mergeable = pure && !has_object(source->op);
+    uint64_t print = 0;
+    if (mergeable) {
+        if (source->op->rows)
+            print = leati_rows_fingerprint(source->op->rows, source->args, 1);
+        int32_t equal = find_equal(pass, &node, print);
+        if (equal >= 0) {
+            for (int32_t i = 0; i < node.num_outputs; i++)
+                pass->same[node.first_output + i] = simple->nodes[equal].first_output + i;
+            return;
+        }
+    }
+    pass->prints[simple->num_nodes] = print;
+    pass->mergeable[simple->num_nodes] = mergeable;
+    pass->inputs_used += (size_t)source->num_inputs;
+    for (int32_t i = 0; i < node.num_outputs; i++)
+        simple->values[node.first_output + i].node = simple->num_nodes;
+    simple->nodes[simple->num_nodes++] = node;
+}
+
+/* Folding can leave constants that nothing reads any more; they are dropped. */
+static void drop_unused_constants(leati_simple *simple, bool *used) {
+    for (int32_t i = 0; i < simple->num_nodes; i++)
+        for (int32_t k = 0; k < simple->nodes[i].num_inputs; k++)
+            used[simple->nodes[i].inputs[k]] = true;
+    for (int32_t i = 0; i < simple->num_outputs; i++)
+        used[simple->outputs[i]] = true;
+    for (int32_t i = 0; i < simple->num_values; i++)
+        if (simple->values[i].constant >= 0 && !used[i])
+            leat_tensor_unref(&simple->constants[simple->values[i].constant]);
+}
+
+leat_status leati_simplify(const leat_function *function, leati_simple *out, leat_error *err) {
+    leati_simple simple = {.function = leati_function_prune(function, err)};
+    if (!simple.function)
+        return LEAT_RESOURCE_EXHAUSTED;
+    struct simplify pass = {.simple = &simple};
+    const leati_body *body = &simple.function->body;
+    leat_status status = simplify_init(&pass, err);
+    for (size_t i = 0; !status && i < body->num_nodes; i++)
+        visit(&pass, &body->nodes[i], (int32_t)i);
+    for (int32_t i = 0; !status && i < simple.num_outputs; i++)
+        simple.outputs[i] = pass.same[simple.function->outputs[i]];
+    if (!status)
+        drop_unused_constants(&simple, pass.used);
+    leati_free(pass.same);
+    leati_free(pass.prints);
+    leati_free(pass.mergeable);
+    leati_free(pass.used);
+    if (status)
+        leati_simple_fini(&simple);
+    else
+        *out = simple;
+    return status;
+}

@@ -54,12 +54,13 @@ leat_status leati_rows_defaults(const leati_row *rows, void *args, leat_error *e
 
 static leat_status copy_array(const void *values, int32_t count, size_t size, void **out,
                               leat_error *err) {
-    if (count == 0)
+    if (!values) /* absent; an empty list that was given has memory */
         return LEAT_OK;
     void *copy = leati_alloc((size_t)count, size);
     if (!copy)
         return leati_no_memory(err, (size_t)count * size);
-    memcpy(copy, values, (size_t)count * size);
+    if (count > 0)
+        memcpy(copy, values, (size_t)count * size);
     *out = copy;
     return LEAT_OK;
 }
@@ -129,7 +130,7 @@ static leat_status copy_member(const leati_row *row, const void *value, void *at
     }
     case LEATI_ROW_STRINGS: {
         const leati_strings *strings = value;
-        if (strings->count > 0)
+        if (strings->values)
             status = leati_strings_copy(strings->values, strings->count, at, err);
         break;
     }

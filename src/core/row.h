@@ -9,6 +9,7 @@
  *   ELEMENT leat_element (a structure of tensors)
  *   FUNCTION leat_object * (a leat_function)   OBJECT leat_object * (not serialisable)
  *   BOOL_OR_NONE int8_t (-1 none, 0, 1)
+ * A list whose `values` is NULL is absent; an empty list that was given has memory.
  */
 #ifndef LEATI_CORE_ROW_H
 #define LEATI_CORE_ROW_H

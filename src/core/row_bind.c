@@ -71,7 +71,7 @@ static leat_status bind_strings(const leat_tensor *value, leati_strings *at, lea
 static leat_status bind_element(const leat_tensor *value, leat_element *at, leat_error *err) {
     leat_spec *spec = leat_spec_tensor(value->dtype, leat_tensor_shape(value), err);
     if (!spec)
-        return LEAT_RESOURCE_EXHAUSTED;
+        return LEAT_RESOURCE_EXHAUSTED; /* the dtype was checked, the shape is a tensor's */
     leat_status status = leat_element_set(at, spec, value, err);
     leat_spec_unref(spec);
     return status;
@@ -96,7 +96,9 @@ static leat_status bind_shape(const leati_row *row, const leat_tensor *value, le
 static leat_status bind_int(const leati_row *row, const leat_tensor *value, int64_t *out,
                             leat_error *err) {
     leat_status status = leati_tensor_to_int64(value, out, err);
-    return status == LEAT_OK ? status : leati_prefix(err, "argument %s", row->name);
+    if (status != LEAT_OK)
+        leati_prefix(err, "argument %s", row->name);
+    return status;
 }
 
 static leat_status bind_member(const leati_row *row, void *at, const leat_tensor *value,

@@ -69,8 +69,8 @@ static inline uint64_t double_to_uint64(double x) {
     CAST_LANE(FROM##_to_uint16, TYPE, uint16_t, AS_IT_IS, AS_IT_IS)                                \
     CAST_LANE(FROM##_to_uint32, TYPE, uint32_t, AS_IT_IS, AS_IT_IS)                                \
     CAST_LANE(FROM##_to_uint64, TYPE, uint64_t, AS_IT_IS, AS_IT_IS)                                \
-    CAST_LANE(FROM##_to_float16, TYPE, uint16_t, (float), leati_float_to_float16)                  \
-    CAST_LANE(FROM##_to_bfloat16, TYPE, uint16_t, (float), leati_float_to_bfloat16)                \
+    CAST_LANE(FROM##_to_float16, TYPE, uint16_t, (float), leati_half_of_float)                     \
+    CAST_LANE(FROM##_to_bfloat16, TYPE, uint16_t, (float), leati_bfloat16_of_float)                \
     CAST_LANE(FROM##_to_float32, TYPE, float, AS_IT_IS, AS_IT_IS)                                  \
     CAST_LANE(FROM##_to_float64, TYPE, double, AS_IT_IS, AS_IT_IS)
 
@@ -85,8 +85,8 @@ static inline uint64_t double_to_uint64(double x) {
     CAST_LANE(FROM##_to_uint16, TYPE, uint16_t, LOAD, NARROW)                                      \
     CAST_LANE(FROM##_to_uint32, TYPE, uint32_t, LOAD, double_to_int64)                             \
     CAST_LANE(FROM##_to_uint64, TYPE, uint64_t, LOAD, double_to_uint64)                            \
-    CAST_LANE(FROM##_to_float16, TYPE, uint16_t, (float)LOAD, leati_float_to_float16)              \
-    CAST_LANE(FROM##_to_bfloat16, TYPE, uint16_t, (float)LOAD, leati_float_to_bfloat16)            \
+    CAST_LANE(FROM##_to_float16, TYPE, uint16_t, (float)LOAD, leati_half_of_float)                 \
+    CAST_LANE(FROM##_to_bfloat16, TYPE, uint16_t, (float)LOAD, leati_bfloat16_of_float)            \
     CAST_LANE(FROM##_to_float32, TYPE, float, LOAD, AS_IT_IS)                                      \
     CAST_LANE(FROM##_to_float64, TYPE, double, LOAD, AS_IT_IS)
 
@@ -99,8 +99,8 @@ CAST_FROM_INTEGER(uint8, uint8_t)
 CAST_FROM_INTEGER(uint16, uint16_t)
 CAST_FROM_INTEGER(uint32, uint32_t)
 CAST_FROM_INTEGER(uint64, uint64_t)
-CAST_FROM_FLOAT(float16, uint16_t, leati_float16_to_float, float_to_int32)
-CAST_FROM_FLOAT(bfloat16, uint16_t, leati_bfloat16_to_float, float_to_int32)
+CAST_FROM_FLOAT(float16, uint16_t, leati_float_of_half, float_to_int32)
+CAST_FROM_FLOAT(bfloat16, uint16_t, leati_float_of_bfloat16, float_to_int32)
 CAST_FROM_FLOAT(float32, float, AS_IT_IS, float_to_int32)
 CAST_FROM_FLOAT(float64, double, AS_IT_IS, double_to_int32)
 

@@ -12,7 +12,7 @@
 #ifndef LEATI_GRAPH_OPS_ELEMENTWISE_H
 #define LEATI_GRAPH_OPS_ELEMENTWISE_H
 
-#include "graph/ops/half.h"
+#include "core/half.h"
 #include "graph/ops/support.h"
 
 #include <math.h>
@@ -72,8 +72,8 @@ LEAT_WARN_UNUSED leat_status leati_elementwise_check(const leati_infer_call *cal
         typedef float U LEATI_UNUSED;                                                              \
         for (int64_t i = 0; i < lane->n; i++) {                                                    \
             float x =                                                                              \
-                leati_##HALF##_to_float(*(const uint16_t *)(lane->in[0] + i * lane->in_step[0]));  \
-            *(uint16_t *)(lane->out + i * lane->out_step) = leati_float_to_##HALF(EXPRESSION);     \
+                leati_float_of_##HALF(*(const uint16_t *)(lane->in[0] + i * lane->in_step[0]));    \
+            *(uint16_t *)(lane->out + i * lane->out_step) = leati_##HALF##_of_float(EXPRESSION);   \
         }                                                                                          \
     }
 
@@ -120,9 +120,9 @@ LEAT_WARN_UNUSED leat_status leati_elementwise_check(const leati_infer_call *cal
         typedef float U LEATI_UNUSED;                                                              \
         for (int64_t i = 0; i < lane->n; i++) {                                                    \
             float x =                                                                              \
-                leati_##HALF##_to_float(*(const uint16_t *)(lane->in[0] + i * lane->in_step[0]));  \
+                leati_float_of_##HALF(*(const uint16_t *)(lane->in[0] + i * lane->in_step[0]));    \
             float y =                                                                              \
-                leati_##HALF##_to_float(*(const uint16_t *)(lane->in[1] + i * lane->in_step[1]));  \
+                leati_float_of_##HALF(*(const uint16_t *)(lane->in[1] + i * lane->in_step[1]));    \
             *(OUT *)(lane->out + i * lane->out_step) = STORE(EXPRESSION);                          \
         }                                                                                          \
     }
@@ -139,7 +139,7 @@ LEAT_WARN_UNUSED leat_status leati_elementwise_check(const leati_infer_call *cal
     LEATI_LANE1(OP##_uint32, uint32_t, uint32_t, uint32_t, INTEGER)                                \
     LEATI_LANE1(OP##_uint64, uint64_t, uint64_t, uint64_t, INTEGER)
 #define LEATI_LANES1_FLOAT(OP, FLOAT32, FLOAT64)                                                   \
-    LEATI_LANE1_HALF(OP##_float16, float16, FLOAT32)                                               \
+    LEATI_LANE1_HALF(OP##_float16, half, FLOAT32)                                                  \
     LEATI_LANE1_HALF(OP##_bfloat16, bfloat16, FLOAT32)                                             \
     LEATI_LANE1(OP##_float32, float, float, float, FLOAT32)                                        \
     LEATI_LANE1(OP##_float64, double, double, double, FLOAT64)
@@ -154,8 +154,8 @@ LEAT_WARN_UNUSED leat_status leati_elementwise_check(const leati_infer_call *cal
     LEATI_LANE2(OP##_uint32, uint32_t, uint32_t, uint32_t, INTEGER)                                \
     LEATI_LANE2(OP##_uint64, uint64_t, uint64_t, uint64_t, INTEGER)
 #define LEATI_LANES2_FLOAT(OP, FLOAT32, FLOAT64)                                                   \
-    LEATI_LANE2_HALF(OP##_float16, float16, uint16_t, leati_float_to_float16, FLOAT32)             \
-    LEATI_LANE2_HALF(OP##_bfloat16, bfloat16, uint16_t, leati_float_to_bfloat16, FLOAT32)          \
+    LEATI_LANE2_HALF(OP##_float16, half, uint16_t, leati_half_of_float, FLOAT32)                   \
+    LEATI_LANE2_HALF(OP##_bfloat16, bfloat16, uint16_t, leati_bfloat16_of_float, FLOAT32)          \
     LEATI_LANE2(OP##_float32, float, float, float, FLOAT32)                                        \
     LEATI_LANE2(OP##_float64, double, double, double, FLOAT64)
 
@@ -169,7 +169,7 @@ LEAT_WARN_UNUSED leat_status leati_elementwise_check(const leati_infer_call *cal
     LEATI_LANE2(OP##_uint16, uint16_t, uint32_t, bool, EXPRESSION)                                 \
     LEATI_LANE2(OP##_uint32, uint32_t, uint32_t, bool, EXPRESSION)                                 \
     LEATI_LANE2(OP##_uint64, uint64_t, uint64_t, bool, EXPRESSION)                                 \
-    LEATI_LANE2_HALF(OP##_float16, float16, bool, (bool), EXPRESSION)                              \
+    LEATI_LANE2_HALF(OP##_float16, half, bool, (bool), EXPRESSION)                                 \
     LEATI_LANE2_HALF(OP##_bfloat16, bfloat16, bool, (bool), EXPRESSION)                            \
     LEATI_LANE2(OP##_float32, float, float, bool, EXPRESSION)                                      \
     LEATI_LANE2(OP##_float64, double, double, bool, EXPRESSION)

@@ -3,7 +3,7 @@
  * An index outside [0, depth) gives zeros. No gradient, no state, no locks. */
 #include "graph/ops/support.h"
 
-#include "graph/ops/half.h"
+#include "core/half.h"
 
 #include <string.h>
 
@@ -51,7 +51,7 @@ static size_t one_of(leat_dtype dtype, unsigned char *bytes) {
     size_t size = leat_dtype_size(dtype);
     float single = 1;
     double wide = 1;
-    uint16_t half = dtype == LEAT_FLOAT16 ? leati_float_to_float16(1) : leati_float_to_bfloat16(1);
+    uint16_t half = dtype == LEAT_FLOAT16 ? leati_half_of_float(1) : leati_bfloat16_of_float(1);
     uint64_t integer = 1; /* little-endian: its first bytes are 1 in every width */
     const void *from = &integer;
     if (dtype == LEAT_FLOAT32)

@@ -6,7 +6,7 @@
  * without memory and on dtypes that inference refuses. No locks. */
 #include "graph/ops/reduce.h"
 
-#include "graph/ops/half.h"
+#include "core/half.h"
 
 #include <math.h>
 
@@ -109,8 +109,8 @@ typedef struct reduce_plan {
     REDUCE_LINES(KIND##_uint16, uint16_t, u, uint64_t, PLAIN, INTEGER)                             \
     REDUCE_LINES(KIND##_uint32, uint32_t, u, uint64_t, PLAIN, INTEGER)                             \
     REDUCE_LINES(KIND##_uint64, uint64_t, u, uint64_t, PLAIN, INTEGER)                             \
-    REDUCE_LINES(KIND##_float16, uint16_t, f, double, leati_float16_to_float, FLOAT)               \
-    REDUCE_LINES(KIND##_bfloat16, uint16_t, f, double, leati_bfloat16_to_float, FLOAT)             \
+    REDUCE_LINES(KIND##_float16, uint16_t, f, double, leati_float_of_half, FLOAT)                  \
+    REDUCE_LINES(KIND##_bfloat16, uint16_t, f, double, leati_float_of_bfloat16, FLOAT)             \
     REDUCE_LINES(KIND##_float32, float, f, double, PLAIN, FLOAT)                                   \
     REDUCE_LINES(KIND##_float64, double, f, double, PLAIN, FLOAT)
 
@@ -212,8 +212,8 @@ static void store(char *to, leat_dtype dtype, const accumulator *acc, int64_t n)
         switch (dtype) {
         case LEAT_FLOAT32: ((float *)to)[i] = (float)acc[i].f; break;
         case LEAT_FLOAT64: ((double *)to)[i] = acc[i].f; break;
-        case LEAT_FLOAT16: ((uint16_t *)to)[i] = leati_float_to_float16((float)acc[i].f); break;
-        case LEAT_BFLOAT16: ((uint16_t *)to)[i] = leati_float_to_bfloat16((float)acc[i].f); break;
+        case LEAT_FLOAT16: ((uint16_t *)to)[i] = leati_half_of_float((float)acc[i].f); break;
+        case LEAT_BFLOAT16: ((uint16_t *)to)[i] = leati_bfloat16_of_float((float)acc[i].f); break;
         case LEAT_INT8:
         case LEAT_UINT8: ((uint8_t *)to)[i] = (uint8_t)acc[i].u; break;
         case LEAT_INT16:

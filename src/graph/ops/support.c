@@ -2,7 +2,7 @@
  * checks write what was expected and found. No state, no locks. */
 #include "graph/ops/support.h"
 
-#include "graph/ops/half.h"
+#include "core/half.h"
 
 #include <string.h>
 
@@ -54,8 +54,8 @@ static bool store_number(leat_dtype dtype, double number, void *to) {
     case LEAT_UINT16: *(uint16_t *)to = (uint16_t)number; return true;
     case LEAT_UINT32: *(uint32_t *)to = (uint32_t)number; return true;
     case LEAT_UINT64: *(uint64_t *)to = (uint64_t)number; return true;
-    case LEAT_FLOAT16: *(uint16_t *)to = leati_float_to_float16((float)number); return true;
-    case LEAT_BFLOAT16: *(uint16_t *)to = leati_float_to_bfloat16((float)number); return true;
+    case LEAT_FLOAT16: *(uint16_t *)to = leati_half_of_float((float)number); return true;
+    case LEAT_BFLOAT16: *(uint16_t *)to = leati_bfloat16_of_float((float)number); return true;
     case LEAT_FLOAT32: *(float *)to = (float)number; return true;
     case LEAT_FLOAT64: *(double *)to = number; return true;
     case LEAT_BOOL: *(bool *)to = number != 0; return true;

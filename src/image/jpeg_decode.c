@@ -1,0 +1,379 @@
+/* The codec "jpeg": libjpeg-turbo, driven so that every pixel and every refusal is that of
+ * tf.image.decode_jpeg.
+ *
+ * Happy path: begin reads the header (rows come from the caller's memory, no copy), sets the output
+ * colours, sizes and the inverse transform, and stops; read starts the decompressor and takes rows
+ * until the picture is whole, then looks for the end marker. The libjpeg object and its memory are
+ * kept for the next picture; its tables are forgotten, so that no picture depends on the one
+ * before.
+ *
+ * Truncation: at the end of the data our source does what TensorFlow's does. It suspends, so that
+ * rows whose bits are missing are never delivered; or it fails, if libjpeg had used up every byte.
+ * After a suspension the picture fails, or, where acceptable_fraction allows it, the missing rows
+ * turn black. With try_recover_truncated libjpeg gets the bytes since its last stop again, which
+ * fills the unfinished block with noise, and then an invented end marker, after which it fills with
+ * grey. A picture that lacks its end marker alone fails too. Warnings of libjpeg (a damaged scan of
+ * full length) are no failure.
+ *
+ * Every libjpeg call runs inside `guarded`; a failure jumps there. No locks. */
+#include "image/codec.h"
+
+#include "base/error.h"
+#include "image/jpeg_guard.h"
+#include <inttypes.h>
+#include <string.h>
+
+/* More scans than any encoder writes; small files can hold thousands, each as slow as a picture. */
+#define MAX_SCANS 500
+#define ROWS_AT_ONCE 8
+/* How often libjpeg may get the same last bytes again; a block of pixels needs far fewer, but a
+ * lone 0xFF would be asked for without end. */
+#define MAX_REREADS 10000
+
+struct decoder {
+    leati_jpeg_guard guard;
+    struct jpeg_decompress_struct jpeg;
+    struct jpeg_source_mgr source;
+    struct jpeg_progress_mgr progress;
+    const uint8_t *data; /* borrowed, of the current picture */
+    size_t size;
+    leati_decode_options options;
+    leati_image_info info;
+    leati_image_info *out_info; /* while begin runs */
+    uint8_t *pixels;            /* while read runs; else NULL */
+    size_t stride;
+    uint32_t rows_done;   /* rows that were delivered; kept here, since a jump loses locals */
+    bool ended;           /* the error was that every byte is used up */
+    const JOCTET *reread; /* where libjpeg was told to read once more */
+    uint32_t rereads;     /* how often in a row */
+};
+
+static struct decoder *decoder_of(j_decompress_ptr jpeg) {
+    return jpeg->client_data;
+}
+
+/* ---- the data source ---- */
+
+static void init_source(j_decompress_ptr jpeg) {
+    struct decoder *decoder = decoder_of(jpeg);
+    decoder->source.next_input_byte = decoder->data;
+    decoder->source.bytes_in_buffer = decoder->size;
+}
+
+static void invent_end(struct decoder *decoder) {
+    static const JOCTET end_marker[2] = {0xFF, JPEG_EOI};
+    decoder->source.next_input_byte = end_marker;
+    decoder->source.bytes_in_buffer = sizeof end_marker;
+}
+
+static boolean fill_source(j_decompress_ptr jpeg) {
+    struct decoder *decoder = decoder_of(jpeg);
+    bool recover = decoder->options.try_recover_truncated;
+    /* What libjpeg read since its last stop still counts as unread. */
+    if (decoder->source.bytes_in_buffer > 0) {
+        bool again = decoder->reread == decoder->source.next_input_byte;
+        decoder->rereads = again ? decoder->rereads + 1 : 0;
+        decoder->reread = decoder->source.next_input_byte;
+        if (recover && decoder->rereads == MAX_REREADS)
+            invent_end(decoder);
+        return recover;
+    }
+    if (!recover) {
+        decoder->ended = true;
+        longjmp(decoder->guard.jump, 1);
+    }
+    invent_end(decoder);
+    return TRUE;
+}
+
+static void skip_source(j_decompress_ptr jpeg, long count) {
+    struct decoder *decoder = decoder_of(jpeg);
+    if (count <= 0)
+        return;
+    if ((size_t)count > decoder->source.bytes_in_buffer) {
+        decoder->source.bytes_in_buffer = 0;
+        (void)fill_source(jpeg);
+        return;
+    }
+    decoder->source.next_input_byte += count;
+    decoder->source.bytes_in_buffer -= (size_t)count;
+}
+
+static void term_source(j_decompress_ptr jpeg) {
+    (void)jpeg;
+}
+
+static void watch_scans(j_common_ptr jpeg) {
+    if (((j_decompress_ptr)(void *)jpeg)->input_scan_number > MAX_SCANS)
+        leati_jpeg_guard_refuse(jpeg, "more than 500 scans; encode the picture again");
+}
+
+/* ---- life ---- */
+
+static j_common_ptr common(struct decoder *decoder) {
+    return (j_common_ptr)(void *)&decoder->jpeg;
+}
+
+/* Forgets the current picture. The tables lie in memory that is about to be reset. */
+static void forget(struct decoder *decoder) {
+    struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
+    jpeg_abort_decompress(jpeg);
+    memset((void *)jpeg->quant_tbl_ptrs, 0, sizeof jpeg->quant_tbl_ptrs);
+    memset((void *)jpeg->dc_huff_tbl_ptrs, 0, sizeof jpeg->dc_huff_tbl_ptrs);
+    memset((void *)jpeg->ac_huff_tbl_ptrs, 0, sizeof jpeg->ac_huff_tbl_ptrs);
+    jpeg->coef_bits = NULL;
+    jpeg->comp_info = NULL;
+    leati_jpeg_guard_reset(&decoder->guard);
+    decoder->data = NULL;
+    decoder->size = 0;
+    decoder->pixels = NULL;
+}
+
+static leat_status fail_truncated(const struct decoder *decoder, leat_error *err) {
+    if (decoder->pixels == NULL)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "truncated JPEG: the data end inside the header, after %zu bytes; read "
+                          "the file again",
+                          decoder->size);
+    return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                      "truncated JPEG: expected %" PRId32 " rows and an end marker, found %" PRIu32
+                      " rows in %zu bytes; read the file again, or set try_recover_truncated",
+                      decoder->info.height, decoder->rows_done, decoder->size);
+}
+
+/* Runs one step of decoding; an error inside libjpeg comes back as a status. */
+static leat_status guarded(struct decoder *decoder,
+                           leat_status (*step)(struct decoder *, leat_error *), leat_error *err) {
+    decoder->ended = false;
+    decoder->reread = NULL;
+    if (setjmp(decoder->guard.jump) == 0)
+        return step(decoder, err);
+    if (decoder->ended)
+        return fail_truncated(decoder, err);
+    return leati_jpeg_guard_failure(&decoder->guard, common(decoder), "damaged JPEG", err);
+}
+
+static leat_status create(struct decoder *decoder, leat_error *err) {
+    (void)err;
+    jpeg_create_decompress(&decoder->jpeg);
+    return LEAT_OK;
+}
+
+static void *state_new(leat_error *err) {
+    struct decoder *decoder = leati_alloc_zero(1, sizeof *decoder);
+    if (decoder == NULL) {
+        (void)leati_no_memory(err, sizeof *decoder);
+        return NULL;
+    }
+    decoder->jpeg.err = leati_jpeg_guard_init(&decoder->guard);
+    if (guarded(decoder, create, err) != LEAT_OK) {
+        jpeg_destroy_decompress(&decoder->jpeg);
+        leati_free(decoder);
+        return NULL;
+    }
+    leati_jpeg_guard_adopt(&decoder->guard, common(decoder));
+    decoder->source = (struct jpeg_source_mgr){.init_source = init_source,
+                                               .fill_input_buffer = fill_source,
+                                               .skip_input_data = skip_source,
+                                               .resync_to_restart = jpeg_resync_to_restart,
+                                               .term_source = term_source};
+    decoder->progress.progress_monitor = watch_scans;
+    decoder->jpeg.src = &decoder->source;
+    decoder->jpeg.progress = &decoder->progress;
+    decoder->jpeg.client_data = decoder;
+    return decoder;
+}
+
+static void state_free(void *state) {
+    struct decoder *decoder = state;
+    jpeg_destroy_decompress(&decoder->jpeg);
+    leati_jpeg_guard_fini(&decoder->guard);
+    leati_free(decoder);
+}
+
+/* ---- begin ---- */
+
+static leat_status check_options(const leati_decode_options *options, leat_error *err) {
+    int32_t ratio = options->ratio;
+    if (ratio != 1 && ratio != 2 && ratio != 4 && ratio != 8)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "ratio is %" PRId32 "; expected 1, 2, 4 or 8",
+                          ratio);
+    if (options->channels == 4)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "JPEG does not have 4 channels: expected channels 0, 1 or 3, found 4; "
+                          "add the alpha channel afterwards");
+    if (options->bits != 8)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "JPEG samples have 8 bits: expected bits 8, found %" PRId32
+                          "; convert afterwards",
+                          options->bits);
+    if (options->dct != LEATI_DCT_FAST && options->dct != LEATI_DCT_ACCURATE)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "dct is %d; expected INTEGER_FAST or INTEGER_ACCURATE",
+                          (int)options->dct);
+    return LEAT_OK;
+}
+
+static bool is_cmyk(const struct jpeg_decompress_struct *jpeg) {
+    return jpeg->jpeg_color_space == JCS_CMYK || jpeg->jpeg_color_space == JCS_YCCK;
+}
+
+/* Chooses the colours that libjpeg gives; CMYK is turned into RGB here, row by row. */
+static leat_status choose_colours(struct decoder *decoder, int *out_channels, leat_error *err) {
+    struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
+    int channels = decoder->options.channels;
+    if (channels == 0)
+        channels = jpeg->num_components < 3 ? jpeg->num_components : 3;
+    if (channels != 1 && channels != 3)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "JPEG of %d components: expected 1, 3 or 4; ask for channels 1 or 3",
+                          jpeg->num_components);
+    if (channels == 1 && is_cmyk(jpeg))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "JPEG in CMYK colours: expected channels 0 or 3, found 1; decode to RGB "
+                          "and convert");
+    if (channels == 1)
+        jpeg->out_color_space = JCS_GRAYSCALE;
+    else
+        jpeg->out_color_space = is_cmyk(jpeg) ? JCS_CMYK : JCS_RGB;
+    *out_channels = channels;
+    return LEAT_OK;
+}
+
+static leat_status begin_step(struct decoder *decoder, leat_error *err) {
+    struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
+    const leati_decode_options *options = &decoder->options;
+    int channels = 0;
+    if (jpeg_read_header(jpeg, TRUE) != JPEG_HEADER_OK)
+        return fail_truncated(decoder, err);
+    leat_status status = choose_colours(decoder, &channels, err);
+    if (status != LEAT_OK)
+        return status;
+    status =
+        leati_check_pixels("JPEG", jpeg->image_height, jpeg->image_width, options->max_pixels, err);
+    if (status != LEAT_OK)
+        return status;
+    jpeg->do_fancy_upsampling = options->fancy_upscaling;
+    jpeg->dct_method = options->dct == LEATI_DCT_ACCURATE ? JDCT_ISLOW : JDCT_IFAST;
+    jpeg->scale_num = 1;
+    jpeg->scale_denom = (unsigned)options->ratio;
+    jpeg_calc_output_dimensions(jpeg);
+    decoder->info = (leati_image_info){.format = "JPEG",
+                                       .height = (int32_t)jpeg->output_height,
+                                       .width = (int32_t)jpeg->output_width,
+                                       .channels = channels,
+                                       .bits = 8,
+                                       .stored_channels = jpeg->num_components,
+                                       .stored_bits = jpeg->data_precision};
+    return LEAT_OK;
+}
+
+static leat_status begin(void *state, const uint8_t *data, size_t size,
+                         const leati_decode_options *options, leati_image_info *out_info,
+                         leat_error *err) {
+    struct decoder *decoder = state;
+    forget(decoder);
+    leat_status status = check_options(options, err);
+    if (status != LEAT_OK)
+        return status;
+    decoder->data = data;
+    decoder->size = size;
+    decoder->options = *options;
+    status = guarded(decoder, begin_step, err);
+    if (status != LEAT_OK)
+        forget(decoder);
+    else
+        *out_info = decoder->info;
+    return status;
+}
+
+/* ---- read ---- */
+
+/* CMYK of Adobe's programs is stored inverted; the products are TensorFlow's. */
+static void cmyk_to_rgb(const uint8_t *in, uint8_t *out, uint32_t width, bool inverted) {
+    for (uint32_t x = 0; x < width; x++) {
+        unsigned k = inverted ? in[4 * x + 3] : 255U - in[4 * x + 3];
+        for (uint32_t c = 0; c < 3; c++) {
+            unsigned ink = inverted ? in[4 * x + c] : 255U - in[4 * x + c];
+            out[3 * x + c] = (uint8_t)(k * ink / 255);
+        }
+    }
+}
+
+/* Takes rows until the picture is whole or the data end. */
+static void read_rows(struct decoder *decoder) {
+    struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
+    while (decoder->rows_done < jpeg->output_height) {
+        JSAMPROW rows[ROWS_AT_ONCE];
+        JDIMENSION count = jpeg->output_height - decoder->rows_done;
+        if (count > ROWS_AT_ONCE)
+            count = ROWS_AT_ONCE;
+        for (JDIMENSION i = 0; i < count; i++)
+            rows[i] = decoder->pixels + (decoder->rows_done + i) * decoder->stride;
+        JDIMENSION done = jpeg_read_scanlines(jpeg, rows, count);
+        if (done == 0)
+            return;
+        decoder->rows_done += done;
+    }
+}
+
+static void read_cmyk_rows(struct decoder *decoder) {
+    struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
+    JSAMPROW line = leati_jpeg_guard_take(common(decoder), (size_t)jpeg->output_width * 4);
+    while (decoder->rows_done < jpeg->output_height) {
+        if (jpeg_read_scanlines(jpeg, &line, 1) == 0)
+            return;
+        cmyk_to_rgb(line, decoder->pixels + decoder->rows_done * decoder->stride,
+                    jpeg->output_width, jpeg->saw_Adobe_marker);
+        decoder->rows_done++;
+    }
+}
+
+/* Blackens what is missing if enough is there. */
+static leat_status accept_fraction(struct decoder *decoder, leat_error *err) {
+    float fraction = (float)decoder->rows_done / (float)decoder->info.height;
+    if (!(fraction >= decoder->options.acceptable_fraction) || fraction >= 1.0F)
+        return fail_truncated(decoder, err);
+    size_t row = (size_t)decoder->info.width * (size_t)decoder->info.channels;
+    for (uint32_t y = decoder->rows_done; y < (uint32_t)decoder->info.height; y++)
+        memset(decoder->pixels + y * decoder->stride, 0, row);
+    return LEAT_OK;
+}
+
+static leat_status read_step(struct decoder *decoder, leat_error *err) {
+    struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
+    /* A picture with several scans suspends here, having read all data. */
+    if (!jpeg_start_decompress(jpeg))
+        return fail_truncated(decoder, err);
+    if (jpeg->out_color_space == JCS_CMYK)
+        read_cmyk_rows(decoder);
+    else
+        read_rows(decoder);
+    if (decoder->rows_done < jpeg->output_height)
+        return accept_fraction(decoder, err);
+    return jpeg_finish_decompress(jpeg) ? LEAT_OK : fail_truncated(decoder, err);
+}
+
+static leat_status read_pixels(void *state, void *pixels, size_t stride, leat_error *err) {
+    struct decoder *decoder = state;
+    leat_status status = leati_check_pixel_memory(&decoder->info, pixels, stride, err);
+    if (status == LEAT_OK) {
+        decoder->pixels = pixels;
+        decoder->stride = stride;
+        decoder->rows_done = 0;
+        status = guarded(decoder, read_step, err);
+    }
+    forget(decoder);
+    return status;
+}
+
+const leati_codec leati_codec_jpeg = {
+    .name = "jpeg",
+    .title = "JPEG",
+    .magic = {0xFF, 0xD8, 0xFF},
+    .magic_size = 3,
+    .state_new = state_new,
+    .state_free = state_free,
+    .begin = begin,
+    .read = read_pixels,
+};

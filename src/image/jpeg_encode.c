@@ -1,0 +1,174 @@
+/* Writing JPEG with libjpeg-turbo's own transforms and tables, byte for byte as
+ * tf.image.encode_jpeg.
+ *
+ * Happy path: one compressor per call, whose output grows by doubling and is given to the caller.
+ * Bad arguments fail before libjpeg is called; what fails inside is missing memory. No locks. */
+#include "image/jpeg.h"
+
+#include "base/error.h"
+#include "image/jpeg_guard.h"
+#include <inttypes.h>
+
+#define FIRST_CAPACITY ((size_t)16384)
+
+const leati_jpeg_encode_options leati_jpeg_encode_defaults = {
+    .quality = 95,
+    .chroma_downsampling = true,
+    .x_density = 300,
+    .y_density = 300,
+};
+
+struct encoder {
+    leati_jpeg_guard guard;
+    struct jpeg_compress_struct jpeg;
+    struct jpeg_destination_mgr target;
+    const leati_jpeg_encode_options *options;
+    const uint8_t *pixels;
+    size_t stride;
+    int32_t height, width, channels;
+    uint8_t *out; /* owned until the end */
+    size_t capacity, size;
+};
+
+static j_common_ptr common(struct encoder *encoder) {
+    return (j_common_ptr)(void *)&encoder->jpeg;
+}
+
+/* ---- the data target ---- */
+
+static void grow(struct encoder *encoder) {
+    size_t capacity = encoder->capacity == 0 ? FIRST_CAPACITY : 2 * encoder->capacity;
+    uint8_t *out = leati_resize(encoder->out, capacity, 1);
+    if (out == NULL) {
+        encoder->guard.missing = capacity;
+        longjmp(encoder->guard.jump, 1);
+    }
+    encoder->target.next_output_byte = out + encoder->capacity;
+    encoder->target.free_in_buffer = capacity - encoder->capacity;
+    encoder->out = out;
+    encoder->capacity = capacity;
+}
+
+static void init_target(j_compress_ptr jpeg) {
+    grow(jpeg->client_data);
+}
+
+static boolean empty_target(j_compress_ptr jpeg) {
+    grow(jpeg->client_data);
+    return TRUE;
+}
+
+static void term_target(j_compress_ptr jpeg) {
+    struct encoder *encoder = jpeg->client_data;
+    encoder->size = encoder->capacity - encoder->target.free_in_buffer;
+}
+
+/* ---- encoding ---- */
+
+static void set_parameters(struct encoder *encoder) {
+    struct jpeg_compress_struct *jpeg = &encoder->jpeg;
+    const leati_jpeg_encode_options *options = encoder->options;
+    jpeg->image_width = (JDIMENSION)encoder->width;
+    jpeg->image_height = (JDIMENSION)encoder->height;
+    jpeg->input_components = encoder->channels;
+    jpeg->in_color_space = encoder->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    jpeg_set_defaults(jpeg);
+    jpeg->optimize_coding = options->optimize_size;
+    jpeg->density_unit = options->density_per_cm ? 2 : 1;
+    jpeg->X_density = (UINT16)options->x_density;
+    jpeg->Y_density = (UINT16)options->y_density;
+    jpeg_set_quality(jpeg, options->quality, TRUE);
+    if (options->progressive)
+        jpeg_simple_progression(jpeg);
+    if (encoder->channels == 3 && !options->chroma_downsampling) {
+        jpeg->comp_info[0].h_samp_factor = 1;
+        jpeg->comp_info[0].v_samp_factor = 1;
+    }
+}
+
+static void encode(struct encoder *encoder) {
+    struct jpeg_compress_struct *jpeg = &encoder->jpeg;
+    jpeg_create_compress(jpeg);
+    jpeg->client_data = encoder;
+    jpeg->dest = &encoder->target;
+    leati_jpeg_guard_adopt(&encoder->guard, common(encoder));
+    set_parameters(encoder);
+    jpeg_start_compress(jpeg, TRUE);
+    while (jpeg->next_scanline < jpeg->image_height) {
+        /* libjpeg reads the row only; its interface lacks the const. */
+        union {
+            const uint8_t *from;
+            JSAMPROW to;
+        } row = {encoder->pixels + jpeg->next_scanline * encoder->stride};
+        (void)jpeg_write_scanlines(jpeg, &row.to, 1);
+    }
+    jpeg_finish_compress(jpeg);
+}
+
+static leat_status guarded(struct encoder *encoder, leat_error *err) {
+    if (setjmp(encoder->guard.jump) != 0)
+        return leati_jpeg_guard_failure(&encoder->guard, common(encoder), "encoding a JPEG", err);
+    encode(encoder);
+    return LEAT_OK;
+}
+
+static leat_status check(const uint8_t *pixels, size_t stride, int32_t height, int32_t width,
+                         int32_t channels, const leati_jpeg_encode_options *options,
+                         leat_error *err) {
+    if (channels != 1 && channels != 3)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "encoding a JPEG: channels is %" PRId32 "; expected 1 or 3", channels);
+    if (height < 1 || width < 1 || height > JPEG_MAX_DIMENSION || width > JPEG_MAX_DIMENSION)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "encoding a JPEG: expected a height and width of 1 to %ld, found %" PRId32
+                          " and %" PRId32 "; resize first",
+                          (long)JPEG_MAX_DIMENSION, height, width);
+    if (pixels == NULL || stride < (size_t)width * (size_t)channels)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "encoding a JPEG: expected rows of at least %zu bytes, found %s%zu",
+                          (size_t)width * (size_t)channels, pixels == NULL ? "NULL and " : "",
+                          stride);
+    if (options->quality < 0 || options->quality > 100)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "encoding a JPEG: quality is %" PRId32 "; expected 0 to 100",
+                          options->quality);
+    if (options->x_density < 0 || options->x_density > UINT16_MAX || options->y_density < 0 ||
+        options->y_density > UINT16_MAX)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "encoding a JPEG: densities are %" PRId32 " and %" PRId32
+                          "; expected 0 to 65535",
+                          options->x_density, options->y_density);
+    return LEAT_OK;
+}
+
+leat_status leati_jpeg_encode(const uint8_t *pixels, size_t stride, int32_t height, int32_t width,
+                              int32_t channels, const leati_jpeg_encode_options *options,
+                              uint8_t **out, size_t *out_size, leat_error *err) {
+    leat_status status = check(pixels, stride, height, width, channels, options, err);
+    if (status != LEAT_OK)
+        return status;
+    struct encoder *encoder = leati_alloc_zero(1, sizeof *encoder);
+    if (encoder == NULL)
+        return leati_no_memory(err, sizeof *encoder);
+    encoder->options = options;
+    encoder->pixels = pixels;
+    encoder->stride = stride;
+    encoder->height = height;
+    encoder->width = width;
+    encoder->channels = channels;
+    encoder->target = (struct jpeg_destination_mgr){.init_destination = init_target,
+                                                    .empty_output_buffer = empty_target,
+                                                    .term_destination = term_target};
+    encoder->jpeg.err = leati_jpeg_guard_init(&encoder->guard);
+    status = guarded(encoder, err);
+    jpeg_destroy_compress(&encoder->jpeg);
+    leati_jpeg_guard_fini(&encoder->guard);
+    if (status == LEAT_OK) {
+        *out = encoder->out;
+        *out_size = encoder->size;
+    } else {
+        leati_free(encoder->out);
+    }
+    leati_free(encoder);
+    return status;
+}

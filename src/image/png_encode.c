@@ -1,0 +1,72 @@
+/* Writing PNG with libspng at its default compression.
+ *
+ * Happy path: rows are handed over one by one, since they need not be dense; libspng's buffer,
+ * which comes from leati_alloc, is given to the caller. Bad arguments fail before libspng is
+ * called; what fails inside is missing memory. No locks. */
+#include "image/png.h"
+
+#include "base/error.h"
+#include "image/png_alloc.h"
+#include <inttypes.h>
+
+static leat_status check(const uint8_t *pixels, size_t stride, int32_t height, int32_t width,
+                         int32_t channels, leat_error *err) {
+    if (channels < 1 || channels > 4)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "encoding a PNG: channels is %" PRId32 "; expected 1 to 4", channels);
+    if (height < 1 || width < 1)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "encoding a PNG: expected at least one pixel, found height %" PRId32
+                          " and width %" PRId32 "; leave the picture out",
+                          height, width);
+    if (pixels == NULL || stride < (size_t)width * (size_t)channels)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "encoding a PNG: expected rows of at least %zu bytes, found %s%zu",
+                          (size_t)width * (size_t)channels, pixels == NULL ? "NULL and " : "",
+                          stride);
+    return LEAT_OK;
+}
+
+static int write_rows(spng_ctx *png, const uint8_t *pixels, size_t stride,
+                      const struct spng_ihdr *header, size_t row_size) {
+    int code = spng_encode_image(png, NULL, 0, SPNG_FMT_PNG,
+                                 SPNG_ENCODE_PROGRESSIVE | SPNG_ENCODE_FINALIZE);
+    for (uint32_t y = 0; code == 0 && y < header->height; y++)
+        code = spng_encode_row(png, pixels + y * stride, row_size);
+    return code == SPNG_EOI ? 0 : code;
+}
+
+leat_status leati_png_encode(const uint8_t *pixels, size_t stride, int32_t height, int32_t width,
+                             int32_t channels, uint8_t **out, size_t *out_size, leat_error *err) {
+    static const uint8_t types[5] = {0, SPNG_COLOR_TYPE_GRAYSCALE, SPNG_COLOR_TYPE_GRAYSCALE_ALPHA,
+                                     SPNG_COLOR_TYPE_TRUECOLOR, SPNG_COLOR_TYPE_TRUECOLOR_ALPHA};
+    leat_status status = check(pixels, stride, height, width, channels, err);
+    if (status != LEAT_OK)
+        return status;
+    spng_ctx *png = leati_png_context(SPNG_CTX_ENCODER);
+    if (png == NULL)
+        return leati_no_memory(err, leati_png_refused());
+    struct spng_ihdr header = {.width = (uint32_t)width,
+                               .height = (uint32_t)height,
+                               .bit_depth = 8,
+                               .color_type = types[channels]};
+    uint8_t *result = NULL;
+    size_t size = 0;
+    int code = spng_set_option(png, SPNG_ENCODE_TO_BUFFER, 1);
+    if (code == 0)
+        code = spng_set_ihdr(png, &header);
+    if (code == 0)
+        code = write_rows(png, pixels, stride, &header, (size_t)width * (size_t)channels);
+    if (code == 0)
+        result = spng_get_png_buffer(png, &size, &code);
+    spng_ctx_free(png);
+    size_t refused = leati_png_refused();
+    if (refused != 0 && result == NULL)
+        return leati_no_memory(err, refused);
+    if (code != 0 || result == NULL)
+        return leati_fail(err, LEAT_INTERNAL, "encoding a PNG of %" PRId32 " x %" PRId32 ": %s",
+                          height, width, spng_strerror(code));
+    *out = result;
+    *out_size = size;
+    return LEAT_OK;
+}

@@ -1,0 +1,240 @@
+/* Resizing against TensorFlow's recorded results, and the fast path against the plain one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../../tests/support/arrays.h"
+#include "../../tests/support/torture.h"
+#include "image/resize.h"
+
+#define FOLDER "tests/golden/data/image"
+
+/* ---- recorded cases ---- */
+
+/* The size that preserve_aspect_ratio leaves of the one asked for: tf.image.resize scales by the
+ * smaller of the two factors and rounds. */
+static void keep_aspect(const arrays_array *in, int32_t *height, int32_t *width) {
+    float by_height = (float)*height / (float)in->shape[0];
+    float by_width = (float)*width / (float)in->shape[1];
+    float factor = by_height < by_width ? by_height : by_width;
+    *height = (int32_t)nearbyintf(factor * (float)in->shape[0]);
+    *width = (int32_t)nearbyintf(factor * (float)in->shape[1]);
+}
+
+static leat_status run(leati_resize_plan *plan, const arrays_array *in, int32_t height,
+                       int32_t width, bool antialias, float **out, leat_error *err) {
+    int32_t channels = (int32_t)in->shape[2];
+    *out = NULL;
+    leat_status status = leati_resize_prepare(plan, (int32_t)in->shape[0], (int32_t)in->shape[1],
+                                              height, width, channels, antialias, err);
+    if (status != LEAT_OK)
+        return status;
+    size_t row = (size_t)width * (size_t)channels * sizeof(float);
+    *out = malloc(row * (size_t)height);
+    assert_non_null(*out);
+    size_t in_row = (size_t)in->shape[1] * (size_t)channels * in->item_size;
+    if (strcmp(in->dtype, "uint8") == 0)
+        leati_resize_u8(plan, in->data, in_row, *out, row);
+    else
+        leati_resize_f32(plan, in->data, in_row, *out, row);
+    return LEAT_OK;
+}
+
+/* The numbers are TensorFlow's in every bit. */
+static void compare(const json_t *test, const arrays_array *want, const float *have, int32_t skip) {
+    const float *numbers = want->data;
+    for (size_t i = 0; i < want->count; i++) {
+        float found = have[i * (size_t)skip];
+        if (found != numbers[i])
+            fail_msg("%s to %d x %d, antialias %d: number %zu is %.9g, expected %.9g",
+                     arrays_text(test, "input"), (int)want->shape[0], (int)want->shape[1],
+                     arrays_bool(test, "antialias", false), i, (double)found, (double)numbers[i]);
+    }
+}
+
+static void run_case(leati_resize_plan *plan, const json_t *test, const arrays_array *in) {
+    const json_t *size = json_object_get(test, "size");
+    int32_t height = (int32_t)json_integer_value(json_array_get(size, 0));
+    int32_t width = (int32_t)json_integer_value(json_array_get(size, 1));
+    if (arrays_bool(test, "preserve_aspect_ratio", false))
+        keep_aspect(in, &height, &width);
+    leat_error err = {0};
+    float *out;
+    leat_status status =
+        run(plan, in, height, width, arrays_bool(test, "antialias", false), &out, &err);
+    if (json_object_get(test, "error") != NULL) {
+        assert_int_equal(status, LEAT_INVALID_ARGUMENT);
+    } else {
+        assert_int_equal(status, LEAT_OK);
+        arrays_array want = arrays_read(FOLDER, json_object_get(test, "output"));
+        assert_int_equal(want.shape[0], height);
+        assert_int_equal(want.shape[1], width);
+        compare(test, &want, out, (int32_t)(in->shape[2] / want.shape[2]));
+        arrays_free(&want);
+    }
+    free(out);
+}
+
+static void run_recorded(bool plain) {
+    json_t *root = arrays_read_json(FOLDER, "resize.json");
+    const json_t *cases = json_object_get(root, "cases");
+    const json_t *inputs = json_object_get(json_array_get(cases, 0), "inputs");
+    leati_resize_plan plan = {.plain = plain};
+    int covered = 0;
+    size_t i;
+    json_t *test;
+    json_array_foreach(cases, i, test) {
+        const json_t *input = json_object_get(inputs, arrays_text(test, "input"));
+        if (strcmp(arrays_text(test, "op"), "resize") != 0 ||
+            strcmp(arrays_text(test, "method"), "bilinear") != 0 || input == NULL ||
+            json_array_size(json_object_get(test, "size")) != 2)
+            continue;
+        arrays_array in = arrays_read(FOLDER, input);
+        run_case(&plan, test, &in);
+        arrays_free(&in);
+        covered++;
+    }
+    assert_int_equal(covered, 46);
+    leati_resize_fini(&plan);
+    json_decref(root);
+}
+
+static void test_recorded_plain(void **state) {
+    (void)state;
+    run_recorded(true);
+}
+
+static void test_recorded_fast(void **state) {
+    (void)state;
+    run_recorded(false);
+}
+
+/* ---- the fast path ---- */
+
+static uint32_t next_random(uint64_t *state) {
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(*state >> 32);
+}
+
+static void compare_paths(leati_resize_plan plans[2], uint64_t *random) {
+    int32_t in[2], out[2];
+    for (int i = 0; i < 2; i++) {
+        in[i] = 1 + (int32_t)(next_random(random) % 40);
+        out[i] = 1 + (int32_t)(next_random(random) % 40);
+    }
+    int32_t channels = 1 + (int32_t)(next_random(random) % 4);
+    size_t row = (size_t)in[1] * (size_t)channels;
+    size_t out_count = (size_t)out[0] * (size_t)out[1] * (size_t)channels;
+    /* Memory of exactly the size, for a sanitizer to see what reads or writes too far. */
+    uint8_t *pixels = malloc(row * (size_t)in[0]);
+    float *results[2] = {malloc(out_count * sizeof(float)), malloc(out_count * sizeof(float))};
+    assert_true(pixels != NULL && results[0] != NULL && results[1] != NULL);
+    for (size_t i = 0; i < row * (size_t)in[0]; i++)
+        pixels[i] = (uint8_t)next_random(random);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(
+            leati_resize_prepare(&plans[i], in[0], in[1], out[0], out[1], channels, false, NULL),
+            LEAT_OK);
+        leati_resize_u8(&plans[i], pixels, row, results[i],
+                        (size_t)out[1] * (size_t)channels * sizeof(float));
+    }
+    if (memcmp(results[0], results[1], out_count * sizeof(float)) != 0)
+        fail_msg("%d x %d to %d x %d, %d channels", in[0], in[1], out[0], out[1], channels);
+    free(pixels);
+    free(results[0]);
+    free(results[1]);
+}
+
+static void test_fast_equals_plain(void **state) {
+    (void)state;
+    leati_resize_plan plans[2] = {{.plain = true}, {.plain = false}};
+    uint64_t random = 11;
+    for (int round = 0; round < 2000; round++)
+        compare_paths(plans, &random);
+    leati_resize_fini(&plans[0]);
+    leati_resize_fini(&plans[1]);
+}
+
+/* ---- contracts ---- */
+
+static void test_strides(void **state) {
+    (void)state;
+    const uint8_t in[2][4] = {{0, 100, 77, 77}, {200, 100, 77, 77}};
+    float out[3][4];
+    for (int i = 0; i < 12; i++)
+        out[i / 4][i % 4] = -1;
+    leati_resize_plan plan = {0};
+    assert_int_equal(leati_resize_prepare(&plan, 2, 2, 3, 1, 1, false, NULL), LEAT_OK);
+    leati_resize_u8(&plan, in[0], 4, out[0], sizeof out[0]);
+    leati_resize_fini(&plan);
+    const float want[3] = {50, 100, 150};
+    for (int y = 0; y < 3; y++) {
+        assert_true(out[y][0] == want[y]);
+        assert_true(out[y][1] == -1 && out[y][3] == -1);
+    }
+}
+
+static void test_bad_sizes(void **state) {
+    (void)state;
+    static const int32_t sizes[][5] = {
+        {2, 2, 0, 2, 1}, {2, 2, 2, -1, 1},      {0, 2, 2, 2, 1},       {2, 0, 2, 2, 1},
+        {2, 2, 2, 2, 0}, {2, 2, 2, 1 << 30, 3}, {2, 1 << 30, 2, 2, 3},
+    };
+    leati_resize_plan plan = {0};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        const int32_t *s = sizes[i];
+        leat_error err = {0};
+        assert_int_equal(leati_resize_prepare(&plan, s[0], s[1], s[2], s[3], s[4], false, &err),
+                         LEAT_INVALID_ARGUMENT);
+        assert_non_null(strstr(err.text, "resize: expected "));
+    }
+    leati_resize_fini(&plan);
+}
+
+static leat_status prepare_three(void *context, leat_error *err) {
+    (void)context;
+    leati_resize_plan plan = {0};
+    leat_status status = leati_resize_prepare(&plan, 9, 9, 4, 4, 3, false, err);
+    if (status == LEAT_OK)
+        status = leati_resize_prepare(&plan, 40, 30, 8, 90, 3, true, err);
+    if (status == LEAT_OK) /* smaller: nothing grows */
+        status = leati_resize_prepare(&plan, 20, 20, 8, 40, 3, true, err);
+    leati_resize_fini(&plan);
+    return status;
+}
+
+static void test_every_allocation_failing(void **state) {
+    (void)state;
+    torture_run(prepare_three, NULL);
+}
+
+/* A failed growth leaves a plan that can be prepared again. */
+static void test_use_after_failure(void **state) {
+    (void)state;
+    leati_resize_plan plan = {0};
+    const float in[2] = {1, 3};
+    float out[4];
+    assert_int_equal(leati_resize_prepare(&plan, 1, 2, 1, 2, 1, false, NULL), LEAT_OK);
+    torture_fail_at(1);
+    assert_int_equal(leati_resize_prepare(&plan, 1, 2, 1, 400, 1, false, NULL),
+                     LEAT_RESOURCE_EXHAUSTED);
+    torture_fail_at(0);
+    assert_int_equal(leati_resize_prepare(&plan, 1, 2, 1, 4, 1, false, NULL), LEAT_OK);
+    leati_resize_f32(&plan, in, sizeof in, out, sizeof out);
+    assert_true(out[0] == 1 && out[1] == 1.5F && out[2] == 2.5F && out[3] == 3);
+    leati_resize_fini(&plan);
+}
+
+int main(void) {
+#define COUNTED(test) cmocka_unit_test_setup_teardown(test, torture_setup, torture_teardown)
+    const struct CMUnitTest tests[] = {
+        COUNTED(test_recorded_plain),    COUNTED(test_recorded_fast),
+        COUNTED(test_fast_equals_plain), COUNTED(test_strides),
+        COUNTED(test_bad_sizes),         COUNTED(test_every_allocation_failing),
+        COUNTED(test_use_after_failure),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

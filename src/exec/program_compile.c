@@ -14,10 +14,9 @@
 
 struct compile {
     leati_program *program;
-    int32_t *position;   /* of each node: in program->order; -1: not placed yet */
-    int32_t *last;       /* of each value: last position where its memory is read */
-    int32_t *group_of;   /* of each position */
-    bool *crosses_group; /* of each value: read outside the group that makes it */
+    int32_t *position; /* of each node: in program->order; -1: not placed yet */
+    int32_t *last;     /* of each value: last position where its memory is read */
+    int32_t *group_of; /* of each position */
     leati_interval *intervals;
     size_t num_intervals;
     size_t **offsets; /* of each interval: where its offset goes */
@@ -212,13 +211,32 @@ static void list_args(struct compile *compile, leati_segment *segment) {
     }
 }
 
-/* Lifetimes: the last position that reads each value. What may be a view of an input keeps that
- * input's memory busy as long as itself; operations that are not elementwise may make views. */
-static void find_lifetimes(struct compile *compile) {
+/* Marks the values that never leave their chunked group: one chunk of them is enough. */
+static void mark_chunked(struct compile *compile) {
     leati_program *program = compile->program;
     const leati_simple *simple = &program->simple;
-    for (int32_t p = simple->num_nodes - 1; p >= 0; p--) {
+    for (int32_t p = 0; p < simple->num_nodes; p++) {
+        int32_t v = node_at(program, p)->first_output;
+        if (program->groups[compile->group_of[p]].chunked &&
+            program->values[v].place == LEATI_AT_LOCAL)
+            program->values[v].chunked = true;
+    }
+    for (int32_t p = 0; p < simple->num_nodes; p++)
+        for (int32_t i = 0; i < node_at(program, p)->num_inputs; i++) {
+            int32_t v = node_at(program, p)->inputs[i], maker = simple->values[v].node;
+            if (maker >= 0 && compile->group_of[compile->position[maker]] != compile->group_of[p])
+                program->values[v].chunked = false;
+        }
+}
+
+/* Lifetimes: the last position that reads each value. What may be a view of an input keeps that
+ * input's memory busy as long as itself; operations that are not elementwise may make views. A
+ * chunked group reads what comes from outside until its end, once per chunk. */
+static void find_lifetimes(struct compile *compile) {
+    leati_program *program = compile->program;
+    for (int32_t p = program->simple.num_nodes - 1; p >= 0; p--) {
         const leati_simple_node *node = node_at(program, p);
+        const leati_group *group = &program->groups[compile->group_of[p]];
         int32_t until = p;
         for (int32_t i = 0; i < node->num_outputs; i++) {
             int32_t v = node->first_output + i;
@@ -230,25 +248,12 @@ static void find_lifetimes(struct compile *compile) {
                 until = compile->last[v];
         }
         for (int32_t i = 0; i < node->num_inputs; i++) {
-            int32_t v = node->inputs[i];
-            if (until > compile->last[v])
-                compile->last[v] = until;
-            int32_t maker = simple->values[v].node;
-            if (maker >= 0 && compile->group_of[compile->position[maker]] != compile->group_of[p])
-                compile->crosses_group[v] = true;
+            int32_t v = node->inputs[i], end = until;
+            if (group->chunked && !program->values[v].chunked)
+                end = group->first + group->count - 1;
+            if (end > compile->last[v])
+                compile->last[v] = end;
         }
-    }
-}
-
-/* Marks the values that never leave their chunked group. */
-static void mark_chunked(struct compile *compile) {
-    leati_program *program = compile->program;
-    for (int32_t p = 0; p < program->simple.num_nodes; p++) {
-        const leati_group *group = &program->groups[compile->group_of[p]];
-        int32_t v = node_at(program, p)->first_output;
-        if (group->chunked && program->values[v].place == LEATI_AT_LOCAL &&
-            !compile->crosses_group[v])
-            program->values[v].chunked = true;
     }
 }
 
@@ -279,11 +284,15 @@ static void list_slots(struct compile *compile, leati_segment *segment) {
     }
     for (int32_t p = segment->first; p < segment->first + segment->count; p++) {
         const leati_simple_node *node = node_at(program, p);
+        const leati_group *group = &program->groups[compile->group_of[p]];
         for (int32_t i = 0; i < node->num_outputs; i++) {
             int32_t v = node->first_output + i;
-            if (program->values[v].place == LEATI_AT_LOCAL && program->simple.values[v].count >= 0)
-                add_interval(compile, p, compile->last[v], slot_bytes(program, v),
-                             &program->values[v].offset);
+            if (program->values[v].place != LEATI_AT_LOCAL || program->simple.values[v].count < 0)
+                continue;
+            /* The earlier nodes of a chunked group run again after this one. */
+            int32_t begin = group->chunked && !program->values[v].chunked ? group->first : p;
+            add_interval(compile, begin, compile->last[v], slot_bytes(program, v),
+                         &program->values[v].offset);
         }
     }
 }
@@ -355,12 +364,11 @@ static leat_status allocate(struct compile *compile, leat_error *err) {
     compile->position = leati_alloc(nodes, sizeof *compile->position);
     compile->last = leati_alloc(values, sizeof *compile->last);
     compile->group_of = leati_alloc_zero(nodes, sizeof *compile->group_of);
-    compile->crosses_group = leati_alloc_zero(values, sizeof *compile->crosses_group);
     compile->intervals = leati_alloc(values + args, sizeof *compile->intervals);
     compile->offsets = leati_alloc(values + args, sizeof *compile->offsets);
     if (!program->order || !program->values || !program->kept || !program->segments ||
         !program->groups || !program->segment_args || !compile->position || !compile->last ||
-        !compile->group_of || !compile->crosses_group || !compile->intervals || !compile->offsets)
+        !compile->group_of || !compile->intervals || !compile->offsets)
         return leati_no_memory(err, values * sizeof *program->values);
     for (size_t i = 0; i < nodes; i++)
         compile->position[i] = -1;
@@ -375,7 +383,6 @@ static void compile_fini(struct compile *compile) {
     leati_free(compile->position);
     leati_free(compile->last);
     leati_free(compile->group_of);
-    leati_free(compile->crosses_group);
     leati_free(compile->intervals);
     leati_free(compile->offsets);
 }
@@ -412,8 +419,8 @@ static leat_status compile_program(leati_program *program, leat_error *err) {
             make_groups(&compile, &program->segments[s]);
             list_args(&compile, &program->segments[s]);
         }
-        find_lifetimes(&compile);
         mark_chunked(&compile);
+        find_lifetimes(&compile);
         status = plan_memory(&compile, err);
     }
     compile_fini(&compile);

@@ -1,0 +1,333 @@
+/* Random functions over random blocks, against the reference interpreter one row at a time.
+ *
+ * Each seed draws a function of operations that exist for any number type, rows in one of the
+ * column forms, and a part of the block; the program must give the interpreter's tensors bit by
+ * bit, or fail on the interpreter's first failing row with its text and succeed on the rows before.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "core/tensor.h"
+#include "core/verify.h"
+#include "exec/program.h"
+#include "graph/interpret.h"
+#include <leat/ops.h>
+#include <string.h>
+
+#define MAX_VALUES 64
+#define MAX_ROWS 40
+
+static uint32_t next(uint32_t *seed) {
+    *seed = *seed * 1664525u + 1013904223u;
+    return *seed >> 8;
+}
+
+/* ---- functions ---- */
+
+typedef struct builder {
+    uint32_t *dice;
+    leat_value values[MAX_VALUES];
+    int count;
+} builder;
+
+static bool is_float(leat_value x) {
+    return leati_dtype_is_float(leat_value_dtype(x));
+}
+
+static leat_value any(builder *b) {
+    return b->values[next(b->dice) % (uint32_t)b->count];
+}
+
+/* Another value that x may be combined with: its dtype, and its shape or a scalar. */
+static leat_value partner(builder *b, leat_value x) {
+    leat_shape shape = leat_value_shape(x);
+    for (int i = 0; i < 10; i++) {
+        leat_value y = any(b);
+        leat_shape other = leat_value_shape(y);
+        if (leat_value_dtype(y) == leat_value_dtype(x) &&
+            (leati_shape_equal(&shape, &other) || other.rank == 0))
+            return y;
+    }
+    return x;
+}
+
+static leat_value unary(builder *b, leat_value x) {
+    if (!is_float(x))
+        return next(b->dice) % 2 ? leat_negate(x) : leat_square(x);
+    switch (next(b->dice) % 6) {
+    case 0: return leat_negate(x);
+    case 1: return leat_abs(x);
+    case 2: return leat_relu(x);
+    case 3: return leat_tanh(x);
+    case 4: return leat_sigmoid(x);
+    default: return leat_square(x);
+    }
+}
+
+static leat_value binary(builder *b, leat_value x) {
+    leat_value y = partner(b, x);
+    switch (next(b->dice) % 7) {
+    case 0: return leat_add(x, y);
+    case 1: return leat_subtract(x, y);
+    case 2: return leat_multiply(x, y);
+    case 3: return leat_maximum(x, y);
+    case 4: return is_float(x) ? leat_minimum(x, y) : leat_floordiv(x, y);
+    case 5: return leat_select(leat_greater(x, y), x, y);
+    default: return is_float(x) ? leat_divide(x, y) : leat_floormod(x, y);
+    }
+}
+
+static leat_value reshaped(builder *b, leat_value x) {
+    int64_t flat = -1, axis = 0;
+    leat_value pair[2] = {x, x};
+    int32_t rank = leat_value_shape(x).rank;
+    switch (next(b->dice) % 6) {
+    case 0: return leat_reshape(x, &flat, 1);
+    case 1: return rank < 4 ? leat_expand_dims(x, 0) : leat_reshape(x, &flat, 1);
+    case 2: return rank > 0 ? leat_concat(pair, 2, 0) : leat_expand_dims(x, 0);
+    case 3: return rank < 4 ? leat_stack(pair, 2, 0) : leat_reshape(x, &flat, 1);
+    case 4: return leat_transpose(x, NULL, 0);
+    default: return rank > 0 ? leat_reduce_max(x, &axis, 1, false) : x;
+    }
+}
+
+static leat_value number(leat_graph *graph, leat_dtype dtype, int value) {
+    leat_tensor tensor = leat_scalar_float64(value);
+    leat_value constant = leat_cast(leat_graph_tensor(graph, &tensor), dtype);
+    leat_tensor_unref(&tensor);
+    return constant;
+}
+
+static leat_value step(builder *b) {
+    static const leat_dtype dtypes[] = {LEAT_FLOAT32, LEAT_INT32, LEAT_INT64, LEAT_FLOAT64};
+    leat_value x = any(b);
+    switch (next(b->dice) % 9) {
+    case 0:
+    case 1: return unary(b, x);
+    case 2:
+    case 3:
+    case 4: return binary(b, x);
+    case 5: return reshaped(b, x);
+    case 6: return leat_cast(x, dtypes[next(b->dice) % 4]);
+    case 7: return leat_reduce_sum(x, NULL, 0, false);
+    default: return leat_add(x, number(x.graph, leat_value_dtype(x), (int)(next(b->dice) % 5)));
+    }
+}
+
+/* Rows of every column have these shapes; open dimensions differ from row to row. */
+static leat_spec *draw_spec(uint32_t *dice, bool open, bool large) {
+    leat_shape vector = LEAT_SHAPE(open ? LEAT_UNKNOWN_DIM : 3);
+    leat_shape matrix = large ? LEAT_SHAPE(160, 150) : LEAT_SHAPE(2, 3);
+    if (next(dice) % 2 && !large)
+        matrix = LEAT_SHAPE(40, 17);
+    leat_spec *children[5] = {
+        leat_spec_tensor(LEAT_FLOAT32, vector, NULL), leat_spec_tensor(LEAT_FLOAT32, matrix, NULL),
+        leat_spec_tensor(LEAT_INT32, LEAT_SCALAR, NULL), leat_spec_tensor(LEAT_INT64, vector, NULL),
+        leat_spec_tensor(LEAT_FLOAT32, LEAT_SCALAR, NULL)};
+    return leat_spec_tuple(children, 5, NULL);
+}
+
+static leat_function *draw_function(uint32_t *dice, const leat_spec *spec, bool large) {
+    leat_graph *graph = leat_graph_new(spec, NULL);
+    builder b = {.dice = dice};
+    for (int i = 0; i < leat_graph_num_arguments(graph); i++)
+        b.values[b.count++] = leat_graph_argument(graph, i);
+    int steps = 1 + (int)(next(dice) % 25);
+    for (int i = 0; i < steps; i++) {
+        leat_value value = step(&b);
+        leat_shape shape = leat_value_shape(value);
+        int64_t count = leati_shape_is_static(&shape) ? leati_shape_count(&shape) : 0;
+        if (value.id >= 0 && count < (large ? 60000 : 3000))
+            b.values[b.count++] = value;
+    }
+    leat_value outputs[3];
+    int num_outputs = 1 + (int)(next(dice) % 3);
+    for (int i = 0; i < num_outputs; i++)
+        outputs[i] = next(dice) % 8 ? b.values[b.count - 1 - (int)(next(dice) % 3)] : any(&b);
+    leat_error err = {0};
+    leat_function *function = leat_graph_finish(graph, outputs, num_outputs, NULL, &err);
+    if (!function)
+        fail_msg("%s", err.text);
+    return function;
+}
+
+/* ---- rows ---- */
+
+static void fill(uint32_t *dice, leat_tensor *tensor) {
+    for (int64_t i = 0; i < leat_tensor_count(tensor); i++) {
+        int value = (int)(next(dice) % 41) - 20;
+        if (tensor->dtype == LEAT_FLOAT32)
+            ((float *)tensor->data)[i] = (float)value / 4;
+        else if (tensor->dtype == LEAT_INT32)
+            ((int32_t *)tensor->data)[i] = value + (value == 0);
+        else
+            ((int64_t *)tensor->data)[i] = value;
+    }
+}
+
+/* Column c as an array of tensors; open dimensions are 2 or, rarely, something else. */
+static void draw_column(uint32_t *dice, const leat_spec *spec, int c, int64_t n,
+                        leati_column *column) {
+    leat_buffer *array = leati_buffer_of_tensors(n, NULL);
+    leat_tensor *tensors = leat_buffer_data(array);
+    for (int64_t i = 0; i < n; i++) {
+        leat_shape shape = leat_spec_component_shape(spec, c);
+        for (int32_t d = 0; d < shape.rank; d++)
+            if (shape.dims[d] < 0)
+                shape.dims[d] = next(dice) % 16 ? 2 : next(dice) % 4;
+        assert_int_equal(
+            leat_tensor_new(leat_spec_component_dtype(spec, c), shape, &tensors[i], NULL), LEAT_OK);
+        fill(dice, &tensors[i]);
+    }
+    leati_column_tensors(column, leat_spec_component_dtype(spec, c), array);
+}
+
+/* The same rows, strided, where their shapes agree. */
+static void make_dense(leati_column *column, int64_t n) {
+    leat_shape shape = leati_column_row_shape(column, 0);
+    for (int64_t i = 1; i < n; i++) {
+        leat_shape other = leati_column_row_shape(column, i);
+        if (!leati_shape_equal(&shape, &other))
+            return;
+    }
+    int64_t bytes = leati_shape_count(&shape) * (int64_t)leat_dtype_size(column->dtype);
+    leat_buffer *buffer = leat_buffer_new((size_t)(n * bytes), NULL);
+    leati_column_gather(column, 0, n, leat_buffer_data(buffer), bytes);
+    leat_buffer_unref(column->owner);
+    leati_column_strided(column, column->dtype, &shape, leat_buffer_data(buffer), bytes, buffer);
+}
+
+static void draw_block(uint32_t *dice, const leat_spec *spec, int64_t n, leati_block *block) {
+    leati_block plain = {0};
+    int columns = leat_spec_num_components(spec);
+    assert_int_equal(leati_block_prepare(&plain, columns, NULL), LEAT_OK);
+    for (int c = 0; c < columns; c++) {
+        draw_column(dice, spec, c, n, &plain.columns[c]);
+        make_dense(&plain.columns[c], n);
+    }
+    plain.n = n;
+    if (next(dice) % 2)
+        assert_int_equal(leati_verify_reencode(&plain, next(dice), block, NULL), LEAT_OK);
+    else
+        leati_block_move(&plain, block);
+    leati_block_fini(&plain);
+}
+
+/* ---- comparison ---- */
+
+struct oracle {
+    leat_function *function;
+    leat_tensor outputs[MAX_ROWS][3];
+    int64_t good; /* rows before the first failing one */
+    leat_error error;
+};
+
+static void ask_oracle(struct oracle *oracle, const leati_block *block, int64_t begin, int64_t n,
+                       leati_call_context context) {
+    for (oracle->good = 0; oracle->good < n; oracle->good++, context.ordinal++) {
+        leat_tensor inputs[5];
+        for (int c = 0; c < 5; c++)
+            inputs[c] = leati_column_tensor(&block->columns[c], begin + oracle->good);
+        leat_status status = leati_interpret(oracle->function, inputs, &context,
+                                             oracle->outputs[oracle->good], &oracle->error);
+        for (int c = 0; c < 5; c++)
+            leat_tensor_unref(&inputs[c]);
+        if (status)
+            return;
+    }
+}
+
+static void free_oracle(struct oracle *oracle) {
+    for (int64_t i = 0; i < oracle->good; i++)
+        for (int k = 0; k < oracle->function->num_outputs; k++)
+            leat_tensor_unref(&oracle->outputs[i][k]);
+    leat_function_unref(oracle->function);
+}
+
+static void compare(const struct oracle *oracle, const leati_block *out, int64_t n, uint32_t seed) {
+    assert_int_equal(out->n, n);
+    leat_error err = {0};
+    if (leati_block_check(out, leat_function_output(oracle->function), &err))
+        fail_msg("seed %u: %s", seed, err.text);
+    for (int64_t i = 0; i < n; i++)
+        for (int k = 0; k < oracle->function->num_outputs; k++) {
+            leat_tensor found = leati_column_tensor(&out->columns[k], i);
+            if (!leati_tensor_equal(&found, &oracle->outputs[i][k]))
+                fail_msg("seed %u: row %d of output %d differs", seed, (int)i, k);
+            leat_tensor_unref(&found);
+        }
+}
+
+static void one_seed(uint32_t seed, bool open, bool large, int *failures) {
+    uint32_t dice = seed;
+    leat_spec *spec = draw_spec(&dice, open, large);
+    leat_function *function = draw_function(&dice, spec, large);
+    leat_error err = {0};
+    leati_program *program = leati_program_new(function, &err);
+    if (!program)
+        fail_msg("seed %u: %s", seed, err.text);
+    leati_scratch *scratch = leati_scratch_new(program, NULL);
+    struct oracle oracle = {.function = leati_function_prune(function, NULL)};
+    leati_block in = {0}, out = {0};
+    int64_t rows = 1 + next(&dice) % (large ? 4 : MAX_ROWS);
+    draw_block(&dice, spec, rows, &in);
+    int64_t begin = next(&dice) % rows, n = next(&dice) % (rows - begin + 1), failed = -1;
+    leati_call_context context = {.ordinal = 17, .num_replicas = 1};
+    ask_oracle(&oracle, &in, begin, n, context);
+    leat_status status =
+        leati_program_run(program, scratch, &in, begin, n, &context, &out, &failed, &err);
+    if (oracle.good < n) {
+        (*failures)++;
+        assert_int_equal(status, oracle.error.code);
+        assert_int_equal(failed, oracle.good);
+        assert_string_equal(err.text, oracle.error.text);
+        assert_int_equal(out.n, 0);
+        status = leati_program_run(program, scratch, &in, begin, oracle.good, &context, &out,
+                                   &failed, &err);
+    }
+    if (status)
+        fail_msg("seed %u: %s", seed, err.text);
+    compare(&oracle, &out, oracle.good, seed);
+    free_oracle(&oracle);
+    leati_block_fini(&in);
+    leati_block_fini(&out);
+    leati_scratch_free(scratch);
+    leati_program_free(program);
+    leat_function_unref(function);
+    leat_spec_unref(spec);
+}
+
+static void test_static_shapes(void **state) {
+    (void)state;
+    int failures = 0;
+    for (uint32_t seed = 1; seed <= 3000; seed++)
+        one_seed(seed, false, false, &failures);
+    assert_true(failures > 20);
+}
+
+static void test_open_shapes(void **state) {
+    (void)state;
+    int failures = 0;
+    for (uint32_t seed = 10001; seed <= 12000; seed++)
+        one_seed(seed, true, false, &failures);
+    assert_true(failures > 20);
+}
+
+static void test_large_rows(void **state) {
+    (void)state;
+    int failures = 0;
+    for (uint32_t seed = 20001; seed <= 20300; seed++)
+        one_seed(seed, false, true, &failures);
+    assert_true(failures > 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_static_shapes),
+                                       cmocka_unit_test(test_open_shapes),
+                                       cmocka_unit_test(test_large_rows)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -97,10 +97,10 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_example_serialize(leat_example *examp
 
 /* One feature of a serialised example: a view, nothing is copied. */
 typedef struct leat_feature {
-    leat_string name;  /* borrowed from the record */
-    leat_dtype dtype;  /* LEAT_STRING, LEAT_INT64, LEAT_FLOAT32; LEAT_INVALID: no list was set */
-    int64_t count;     /* values */
-    leat_string list;  /* the list's message, borrowed from the record */
+    leat_string name; /* borrowed from the record */
+    leat_dtype dtype; /* LEAT_STRING, LEAT_INT64, LEAT_FLOAT32; LEAT_INVALID: no list was set */
+    int64_t count;    /* values */
+    leat_string list; /* the list's message, borrowed from the record */
 } leat_feature;
 
 /* The features of a serialised example one after another, as they stand in the record. `position`

@@ -1,0 +1,193 @@
+/* The atomic writer.
+ *
+ * Happy path: a new file beside the target, buffered writes, fsync, close, rename over the target,
+ * fsync of the folder (inside the file system's rename).
+ * Failures: the first one is kept and given again by every later call; discarding, and committing
+ * after a failure, remove the temporary file. Texts begin with the target, since no user has ever
+ * heard of the temporary file; a full disk is RESOURCE_EXHAUSTED. No locks: one owner. */
+#include "file/atomic.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "file/fs.h"
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BUFFER_SIZE (64u << 10)
+#define MAX_ATTEMPTS 100
+
+struct leati_output {
+    const leati_fs *fs;
+    char *target;     /* behind links, without scheme */
+    char *temporary;  /* NULL: in place */
+    leati_sink *sink; /* NULL once closed */
+    size_t used;
+    leat_error failure; /* the first one; code LEAT_OK: none */
+    uint8_t buffer[BUFFER_SIZE];
+};
+
+/* Makes names differ within the process; the process number does it between processes. */
+static atomic_uint temporary_number;
+
+/* PATH/.NAME.PID-NUMBER.tmp; a long name is cut, as folders limit names to 255 bytes. */
+static char *temporary_name(const char *target) {
+    const char *slash = strrchr(target, '/');
+    const char *name = slash ? slash + 1 : target;
+    leati_text text = {0};
+    leati_text_add(&text, target, (size_t)(name - target));
+    leati_text_addf(&text, ".%.200s.%ld-%u.tmp", name, (long)getpid(),
+                    atomic_fetch_add(&temporary_number, 1));
+    return leati_text_take(&text);
+}
+
+static leat_status open_temporary(leati_output *output, leat_error *err) {
+    for (int attempt = 0;; attempt++) {
+        output->temporary = temporary_name(output->target);
+        if (!output->temporary)
+            return leati_no_memory(err, strlen(output->target) + 32);
+        leat_error opening = {0};
+        leat_status status =
+            output->fs->create(output->fs, output->temporary, true, &output->sink, &opening);
+        if (!status)
+            return LEAT_OK;
+        leati_free(output->temporary);
+        output->temporary = NULL;
+        if (status != LEAT_ALREADY_EXISTS || attempt == MAX_ATTEMPTS)
+            return leati_fail(err, status, "%.200s: cannot start to write it: %s", output->target,
+                              opening.text);
+    }
+}
+
+/* Decides between a temporary file and the path itself, and opens it. */
+static leat_status open_sink(leati_output *output, bool in_place, leat_error *err) {
+    leati_stat st;
+    leat_error ignored = {0};
+    leat_status status = output->fs->stat(output->fs, output->target, &st, &ignored);
+    if (!status && st.kind == LEATI_PATH_FOLDER)
+        return leati_fail(err, LEAT_FAILED_PRECONDITION,
+                          "%.300s: cannot write it: it is a folder; name a file in it",
+                          output->target);
+    if (in_place || (!status && st.kind == LEATI_PATH_OTHER))
+        return output->fs->create(output->fs, output->target, false, &output->sink, err);
+    return open_temporary(output, err);
+}
+
+static void free_output(leati_output *output) {
+    leati_free(output->temporary);
+    leati_free(output->target);
+    leati_free(output);
+}
+
+leat_status leati_output_open(const char *path, bool in_place, leati_output **out,
+                              leat_error *err) {
+    const leati_fs *fs = NULL;
+    const char *rest = NULL;
+    leat_status status = leati_fs_of(path, &fs, &rest, err);
+    if (status)
+        return status;
+    if (!fs->create)
+        return leati_fail(err, LEAT_UNIMPLEMENTED,
+                          "%.300s: %s:// can only be read; write to a local path and copy it", path,
+                          fs->scheme);
+    leati_output *output = leati_alloc_zero(1, sizeof *output);
+    if (!output)
+        return leati_no_memory(err, sizeof *output);
+    output->fs = fs;
+    if (fs->resolve) {
+        status = fs->resolve(fs, rest, &output->target, err);
+    } else {
+        output->target = leati_strdup(rest);
+        status = output->target ? LEAT_OK : leati_no_memory(err, strlen(rest) + 1);
+    }
+    if (!status)
+        status = open_sink(output, in_place, err);
+    if (status)
+        free_output(output);
+    else
+        *out = output;
+    return status;
+}
+
+/* Keeps the first failure, under the target's name, and reports it. */
+static leat_status keep_failure(leati_output *output, leat_status status, const leat_error *cause,
+                                leat_error *err) {
+    if (!output->failure.code)
+        leati_fail(&output->failure, status, "%.200s: writing failed: %s", output->target,
+                   cause->text);
+    return leati_fail(err, output->failure.code, "%s", output->failure.text);
+}
+
+static leat_status flush(leati_output *output, leat_error *err) {
+    leat_error cause = {0};
+    leat_status status = output->fs->write(output->sink, output->buffer, output->used, &cause);
+    output->used = 0;
+    return status ? keep_failure(output, status, &cause, err) : LEAT_OK;
+}
+
+leat_status leati_output_write(leati_output *output, const void *data, size_t size,
+                               leat_error *err) {
+    if (output->failure.code)
+        return leati_fail(err, output->failure.code, "%s", output->failure.text);
+    leat_status status = LEAT_OK;
+    if (size > BUFFER_SIZE - output->used && output->used > 0)
+        status = flush(output, err);
+    if (status)
+        return status;
+    if (size < BUFFER_SIZE) {
+        if (size > 0)
+            memcpy(output->buffer + output->used, data, size);
+        output->used += size;
+        return LEAT_OK;
+    }
+    leat_error cause = {0};
+    status = output->fs->write(output->sink, data, size, &cause);
+    return status ? keep_failure(output, status, &cause, err) : LEAT_OK;
+}
+
+leat_status leati_output_commit(leati_output *output, leat_error *err) {
+    const leati_fs *fs = output->fs;
+    leat_error cause = {0};
+    leat_status status = output->failure.code ? keep_failure(output, 0, &cause, err) : LEAT_OK;
+    if (!status && output->used > 0)
+        status = flush(output, err);
+    if (!status && (status = fs->sync(output->sink, &cause)) != LEAT_OK)
+        status = keep_failure(output, status, &cause, err);
+    leat_status closing = fs->close_sink(output->sink, &cause);
+    output->sink = NULL;
+    if (!status && closing)
+        status = keep_failure(output, closing, &cause, err);
+    if (!status && output->temporary &&
+        (status = fs->rename(fs, output->temporary, output->target, &cause)) != LEAT_OK)
+        status = keep_failure(output, status, &cause, err);
+    if (status)
+        leati_output_discard(output);
+    else
+        free_output(output);
+    return status;
+}
+
+void leati_output_discard(leati_output *output) {
+    if (!output)
+        return;
+    /* What fails here has no consequence for the caller, who has given the file up. */
+    leat_error ignored = {0};
+    if (output->sink)
+        (void)!output->fs->close_sink(output->sink, &ignored);
+    if (output->temporary)
+        (void)!output->fs->remove(output->fs, output->temporary, &ignored);
+    free_output(output);
+}
+
+leat_status leati_write_file(const char *path, const void *data, size_t size, leat_error *err) {
+    leati_output *output = NULL;
+    leat_status status = leati_output_open(path, false, &output, err);
+    if (status)
+        return status;
+    status = leati_output_write(output, data, size, err);
+    if (status) {
+        leati_output_discard(output);
+        return status;
+    }
+    return leati_output_commit(output, err);
+}

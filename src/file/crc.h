@@ -1,0 +1,17 @@
+/* CRC32C as record files use it, by ISA-L. */
+#ifndef LEATI_FILE_CRC_H
+#define LEATI_FILE_CRC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* CRC32C (Castagnoli) of the bytes; of "123456789" it is 0xe3069283. */
+uint32_t leati_crc32c(const void *data, size_t size);
+
+/* The form that is stored: rotated right by 15 and moved by a constant, so that the checksum of
+ * data that holds checksums is no special case. */
+static inline uint32_t leati_crc_mask(uint32_t crc) {
+    return ((crc >> 15) | (crc << 17)) + 0xa282ead8u;
+}
+
+#endif

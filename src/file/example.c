@@ -1,0 +1,279 @@
+/* The planned parser of tf.train.Example.
+ *
+ * Happy path: one walk over the record's entries finds the Feature message of each request (by the
+ * remembered order, else by binary search in the sorted names); then each request's list is
+ * checked and counted. Nothing is allocated.
+ * Failures: INVALID_ARGUMENT with feature and byte; spans are then undefined. No locks: a plan is
+ * immutable, an order belongs to one thread. */
+#include "file/example.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "file/feature.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* A name of the plan, sorted by length and then bytes. */
+typedef struct plan_name {
+    const char *text;
+    size_t size;
+    int index; /* of its request */
+} plan_name;
+
+struct leati_example_plan {
+    int count;
+    leati_feature_request *requests; /* names are owned */
+    plan_name *by_index;
+    plan_name *sorted;
+};
+
+static int compare_names(const void *a, const void *b) {
+    const plan_name *x = a, *y = b;
+    if (x->size != y->size)
+        return x->size < y->size ? -1 : 1;
+    return memcmp(x->text, y->text, x->size);
+}
+
+static leat_status check_request(const leati_feature_request *request, leat_error *err) {
+    if (!request->name)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "parse_example: a feature's name is NULL; expected text");
+    if (request->dtype != LEAT_STRING && request->dtype != LEAT_INT64 &&
+        request->dtype != LEAT_FLOAT32)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "parse_example: feature \"%.100s\": dtype %s; expected string, int64 or "
+                          "float32 (cast afterwards)",
+                          request->name, leat_dtype_name(request->dtype));
+    if (request->length < -1 || request->length > INT32_MAX || request->multiple < 0)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "parse_example: feature \"%.100s\": %lld values, a multiple of %lld; "
+                          "expected 0 to 2147483647 values, or -1 for any number",
+                          request->name, (long long)request->length, (long long)request->multiple);
+    return LEAT_OK;
+}
+
+static leat_status check_twice(const leati_example_plan *plan, leat_error *err) {
+    for (int i = 1; i < plan->count; i++)
+        if (compare_names(&plan->sorted[i - 1], &plan->sorted[i]) == 0)
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "parse_example: feature \"%.100s\" is asked for twice; expected "
+                              "each name once",
+                              plan->sorted[i].text);
+    return LEAT_OK;
+}
+
+/* Copies the requests into an empty plan that has room for them. */
+static leat_status fill_plan(leati_example_plan *plan, const leati_feature_request *requests,
+                             int count, leat_error *err) {
+    for (int i = 0; i < count; i++) {
+        leat_status status = check_request(&requests[i], err);
+        if (status)
+            return status;
+        size_t size = strlen(requests[i].name);
+        plan->requests[i] = requests[i];
+        plan->requests[i].name = leati_strndup(requests[i].name, size);
+        if (!plan->requests[i].name)
+            return leati_no_memory(err, size + 1);
+        plan->count = i + 1;
+        plan->by_index[i] = plan->sorted[i] = (plan_name){plan->requests[i].name, size, i};
+    }
+    if (count > 1)
+        qsort(plan->sorted, (size_t)count, sizeof *plan->sorted, compare_names);
+    return check_twice(plan, err);
+}
+
+leat_status leati_example_plan_new(const leati_feature_request *requests, int count,
+                                   leati_example_plan **out, leat_error *err) {
+    if (count < 0 || count >= INT16_MAX)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "parse_example: %d features; expected 0 to %d", count, INT16_MAX - 1);
+    leati_example_plan *plan = leati_alloc_zero(1, sizeof *plan);
+    if (!plan)
+        return leati_no_memory(err, sizeof *plan);
+    size_t n = (size_t)count;
+    plan->requests = leati_alloc_zero(n, sizeof *plan->requests);
+    plan->by_index = leati_alloc_zero(n, sizeof *plan->by_index);
+    plan->sorted = leati_alloc_zero(n, sizeof *plan->sorted);
+    leat_status status = plan->requests && plan->by_index && plan->sorted
+                             ? fill_plan(plan, requests, count, err)
+                             : leati_no_memory(err, n * sizeof *plan->requests);
+    if (status)
+        leati_example_plan_free(plan);
+    else
+        *out = plan;
+    return status;
+}
+
+void leati_example_plan_free(leati_example_plan *plan) {
+    if (!plan)
+        return;
+    for (int i = 0; i < plan->count; i++)
+        leati_free((char *)(uintptr_t)plan->requests[i].name); /* the plan's own copy */
+    leati_free(plan->requests);
+    leati_free(plan->by_index);
+    leati_free(plan->sorted);
+    leati_free(plan);
+}
+
+int leati_example_plan_count(const leati_example_plan *plan) {
+    return plan->count;
+}
+
+const leati_feature_request *leati_example_plan_request(const leati_example_plan *plan, int index) {
+    return &plan->requests[index];
+}
+
+static bool is_name(const plan_name *name, leati_wire text) {
+    return name->size == (size_t)(text.end - text.at) &&
+           memcmp(name->text, text.at, name->size) == 0;
+}
+
+/* The request of that name, or -1. Entry `entry` of the record is remembered in `order`. */
+static int find_request(const leati_example_plan *plan, leati_wire text, int entry,
+                        leati_example_order *order) {
+    bool remember = order && entry < LEATI_REMEMBERED_FEATURES;
+    if (remember && order->request[entry] > 0 && order->request[entry] <= plan->count &&
+        is_name(&plan->by_index[order->request[entry] - 1], text))
+        return order->request[entry] - 1;
+    plan_name key = {(const char *)text.at, (size_t)(text.end - text.at), 0};
+    const plan_name *found =
+        bsearch(&key, plan->sorted, (size_t)plan->count, sizeof key, compare_names);
+    if (remember)
+        order->request[entry] = found ? (int16_t)(found->index + 1) : 0;
+    return found ? found->index : -1;
+}
+
+static leat_status malformed(leat_string record, const uint8_t *at, leat_error *err) {
+    return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                      "byte %zu of a record of %zu bytes is no valid tf.train.Example",
+                      (size_t)(at - (const uint8_t *)record.data), record.size);
+}
+
+/* What the walk over the entries carries. */
+typedef struct walk {
+    const leati_example_plan *plan;
+    leati_example_order *order;
+    leati_feature_span *spans;
+    leat_string record;
+    int entry;
+} walk;
+
+/* Notes where the wanted Feature messages of one Features message lie. */
+static leat_status walk_features(walk *w, leati_wire features, leat_error *err) {
+    while (features.at < features.end) {
+        const uint8_t *bad = features.at;
+        leati_wire_field field;
+        leati_feature_entry entry;
+        if (!leati_wire_next(&features, &field))
+            return malformed(w->record, bad, err);
+        if (field.number != 1 || field.type != LEATI_WIRE_BYTES)
+            continue;
+        if (!leati_feature_split(field.bytes, &entry, &bad))
+            return malformed(w->record, bad, err);
+        int index = find_request(w->plan, entry.name, w->entry++, w->order);
+        if (index >= 0) {
+            w->spans[index].list = (const char *)entry.feature.at;
+            w->spans[index].size = (size_t)(entry.feature.end - entry.feature.at);
+        }
+    }
+    return LEAT_OK;
+}
+
+static leat_status walk_record(walk *w, leat_error *err) {
+    const uint8_t *start = (const uint8_t *)w->record.data;
+    if (w->record.size == 0)
+        return LEAT_OK;
+    leati_wire example = {start, start + w->record.size};
+    while (example.at < example.end) {
+        const uint8_t *bad = example.at;
+        leati_wire_field field;
+        if (!leati_wire_next(&example, &field))
+            return malformed(w->record, bad, err);
+        if (field.number != 1 || field.type != LEATI_WIRE_BYTES)
+            continue;
+        leat_status status = walk_features(w, field.bytes, err);
+        if (status)
+            return status;
+    }
+    return LEAT_OK;
+}
+
+static leat_status missing(const leati_feature_request *request, leati_feature_span *span,
+                           leat_error *err) {
+    if (request->length >= 0 && !request->defaults)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "feature \"%.100s\" (%s) is missing; expected %lld values: give it a "
+                          "default or leave it out",
+                          request->name, leat_dtype_name(request->dtype),
+                          (long long)request->length);
+    *span = (leati_feature_span){.count = request->length >= 0 ? request->length : 0};
+    return LEAT_OK;
+}
+
+static leat_status check_count(const leati_feature_request *request, int64_t count, size_t at,
+                               leat_error *err) {
+    const char *word = leati_feature_word(request->dtype);
+    if (request->length >= 0 && count != request->length)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "feature \"%.100s\" at byte %zu has %lld %s values; expected %lld",
+                          request->name, at, (long long)count, word, (long long)request->length);
+    if (request->length < 0 && request->multiple > 1 && count % request->multiple != 0)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "feature \"%.100s\" at byte %zu has %lld %s values; expected a multiple "
+                          "of %lld",
+                          request->name, at, (long long)count, word, (long long)request->multiple);
+    return LEAT_OK;
+}
+
+/* Turns the noted Feature message of one request into its checked list. */
+static leat_status check_span(const leati_feature_request *request, leat_string record,
+                              leati_feature_span *span, leat_error *err) {
+    if (!span->list)
+        return missing(request, span, err);
+    const uint8_t *start = (const uint8_t *)record.data, *message = (const uint8_t *)span->list;
+    leati_wire feature = {message, message + span->size}, list;
+    const uint8_t *bad = message;
+    leat_dtype dtype;
+    int64_t count = -1;
+    if (leati_feature_list(feature, &dtype, &list, &bad)) {
+        if (dtype == LEAT_INVALID)
+            return missing(request, span, err);
+        if (dtype != request->dtype)
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "feature \"%.100s\" at byte %zu holds %s values; expected %s",
+                              request->name, (size_t)(message - start), leati_feature_word(dtype),
+                              leati_feature_word(request->dtype));
+        count = leati_feature_count(dtype, list, &bad);
+    }
+    if (count < 0)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "feature \"%.100s\": byte %zu of a record of %zu bytes is no valid "
+                          "tf.train.Feature",
+                          request->name, (size_t)(bad - start), record.size);
+    *span = (leati_feature_span){(const char *)list.at, (size_t)(list.end - list.at), count};
+    return check_count(request, count, (size_t)(message - start), err);
+}
+
+leat_status leati_example_parse(const leati_example_plan *plan, leat_string record,
+                                leati_example_order *order, leati_feature_span *spans,
+                                leat_error *err) {
+    for (int i = 0; i < plan->count; i++)
+        spans[i].list = NULL;
+    walk w = {plan, order, spans, record, 0};
+    leat_status status = walk_record(&w, err);
+    for (int i = 0; i < plan->count && !status; i++)
+        status = check_span(&plan->requests[i], record, &spans[i], err);
+    return status;
+}
+
+void leati_example_read(const leati_example_plan *plan, int index, const leati_feature_span *span,
+                        void *to) {
+    const leati_feature_request *request = &plan->requests[index];
+    if (!span->list) {
+        if (span->count > 0)
+            memcpy(to, request->defaults, (size_t)span->count * leat_dtype_size(request->dtype));
+        return;
+    }
+    const uint8_t *list = (const uint8_t *)span->list;
+    (void)leati_feature_values(request->dtype, (leati_wire){list, list + span->size}, to,
+                               span->count);
+}

@@ -1,0 +1,218 @@
+/* Dispatch of paths to file systems, and what is the same for all of them.
+ *
+ * Happy path: leati_fs_of looks at the text before "://", the call goes through that row's vtable.
+ * Failures: an unknown scheme is UNIMPLEMENTED; whatever else an implementation reports passes
+ * unchanged. No locks: the table is constant. */
+#include "file/fs.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "file/fs_local.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const leati_fs *const fs_table[] = {
+#define X(name) &leati_fs_##name,
+#include "file/fs.def"
+#undef X
+};
+
+#define NUM_FS (sizeof fs_table / sizeof *fs_table)
+
+/* The length of a scheme (RFC 3986: a letter, then letters, digits, '+', '-', '.') that "://"
+ * follows, else 0: any other text is a local path. */
+static size_t scheme_length(const char *path) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    size_t n = strspn(path, letters);
+    if (n == 0)
+        return 0;
+    while (path[n] && (strchr(letters, path[n]) || strchr("0123456789+-.", path[n])))
+        n++;
+    return strncmp(path + n, "://", 3) == 0 ? n : 0;
+}
+
+static leat_status unknown_scheme(const char *path, size_t n, leat_error *err) {
+    leati_text known = {0};
+    for (size_t i = 0; i < NUM_FS; i++)
+        leati_text_addf(&known, "%s%s://", i ? ", " : "", fs_table[i]->scheme);
+    leat_status status =
+        leati_fail(err, LEAT_UNIMPLEMENTED, "%.200s: no file system for %.*s://; there are %s",
+                   path, (int)n, path, known.data ? known.data : "others");
+    leati_text_fini(&known);
+    return status;
+}
+
+leat_status leati_fs_of(const char *path, const leati_fs **out, const char **rest,
+                        leat_error *err) {
+    if (!path || !*path)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the path is %s; expected the name of a file",
+                          path ? "empty" : "NULL");
+    if (strnlen(path, LEATI_MAX_PATH) == LEATI_MAX_PATH)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "%.80s...: a path of more than %d bytes; give a shorter one", path,
+                          LEATI_MAX_PATH - 1);
+    size_t n = scheme_length(path);
+    if (n == 0) {
+        *out = fs_table[0];
+        *rest = path;
+        return LEAT_OK;
+    }
+    for (size_t i = 0; i < NUM_FS; i++) {
+        if (strlen(fs_table[i]->scheme) == n && memcmp(fs_table[i]->scheme, path, n) == 0) {
+            *out = fs_table[i];
+            *rest = path + n + 3;
+            return LEAT_OK;
+        }
+    }
+    return unknown_scheme(path, n, err);
+}
+
+leat_status leati_file_open(const char *path, leati_file **out, leat_error *err) {
+    const leati_fs *fs = NULL;
+    const char *rest = NULL;
+    leat_status status = leati_fs_of(path, &fs, &rest, err);
+    return status ? status : fs->open(fs, rest, out, err);
+}
+
+leat_status leati_file_read_at(leati_file *file, int64_t offset, void *data, size_t size,
+                               size_t *got, leat_error *err) {
+    return file->fs->read_at(file, offset, data, size, got, err);
+}
+
+void leati_file_close(leati_file *file) {
+    if (file)
+        file->fs->close(file);
+}
+
+leat_status leati_path_stat(const char *path, leati_stat *out, leat_error *err) {
+    const leati_fs *fs = NULL;
+    const char *rest = NULL;
+    leat_status status = leati_fs_of(path, &fs, &rest, err);
+    return status ? status : fs->stat(fs, rest, out, err);
+}
+
+leat_status leati_path_list(const char *path, leati_list_function function, void *context,
+                            leat_error *err) {
+    const leati_fs *fs = NULL;
+    const char *rest = NULL;
+    leat_status status = leati_fs_of(path, &fs, &rest, err);
+    return status ? status : fs->list(fs, rest, function, context, err);
+}
+
+static leat_status read_only(const leati_fs *fs, const char *path, leat_error *err) {
+    return leati_fail(err, LEAT_UNIMPLEMENTED,
+                      "%.300s: %s:// can only be read; write to a local path and copy it", path,
+                      fs->scheme);
+}
+
+leat_status leati_path_mkdir(const char *path, leat_error *err) {
+    const leati_fs *fs = NULL;
+    const char *rest = NULL;
+    leat_status status = leati_fs_of(path, &fs, &rest, err);
+    if (status)
+        return status;
+    return fs->mkdir ? fs->mkdir(fs, rest, err) : read_only(fs, path, err);
+}
+
+leat_status leati_path_remove(const char *path, leat_error *err) {
+    const leati_fs *fs = NULL;
+    const char *rest = NULL;
+    leat_status status = leati_fs_of(path, &fs, &rest, err);
+    if (status)
+        return status;
+    return fs->remove ? fs->remove(fs, rest, err) : read_only(fs, path, err);
+}
+
+/* Reads to the end into *data, which is grown by doubling: what a file of unknown size needs. */
+static leat_status read_growing(leati_file *file, uint8_t **data, size_t *size, leat_error *err) {
+    size_t capacity = 0;
+    for (;;) {
+        void *memory = *data;
+        if (!leati_grow(&memory, &capacity, *size + 65536, 1))
+            return leati_no_memory(err, *size + 65536);
+        *data = memory;
+        size_t got = 0;
+        leat_status status =
+            leati_file_read_at(file, (int64_t)*size, *data + *size, capacity - *size, &got, err);
+        if (status)
+            return status;
+        *size += got;
+        if (*size < capacity)
+            return LEAT_OK;
+    }
+}
+
+static void free_data(void *context, void *data, size_t size) {
+    (void)context;
+    (void)size;
+    leati_free(data);
+}
+
+static leat_status read_unknown(leati_file *file, leat_buffer **out, leat_error *err) {
+    uint8_t *data = NULL;
+    size_t size = 0;
+    leat_status status = read_growing(file, &data, &size, err);
+    if (status) {
+        leati_free(data);
+        return status;
+    }
+    *out = leat_buffer_adopt(data, size, free_data, NULL, err);
+    return *out ? LEAT_OK : LEAT_RESOURCE_EXHAUSTED;
+}
+
+static leat_status read_known(leati_file *file, leat_buffer **out, leat_error *err) {
+    leat_buffer *buffer = leat_buffer_new((size_t)file->size, err);
+    if (!buffer)
+        return LEAT_RESOURCE_EXHAUSTED;
+    size_t size = (size_t)file->size, got = 0;
+    leat_status status = leati_file_read_at(file, 0, leat_buffer_data(buffer), size, &got, err);
+    if (!status && got != size)
+        status = leati_fail(err, LEAT_DATA_LOSS,
+                            "%.300s: %zu bytes could be read, expected %zu; it was cut while being "
+                            "read: read it again",
+                            file->path, got, size);
+    if (status)
+        leat_buffer_unref(buffer);
+    else
+        *out = buffer;
+    return status;
+}
+
+leat_status leati_file_read_all(const char *path, leat_buffer **out, leat_error *err) {
+    leati_file *file = NULL;
+    leat_status status = leati_file_open(path, &file, err);
+    if (status)
+        return status;
+    /* Files of the kernel say that they have size 0 and hold something all the same. */
+    status = file->size > 0 ? read_known(file, out, err) : read_unknown(file, out, err);
+    leati_file_close(file);
+    return status;
+}
+
+leat_status leati_paths_add(leati_paths *paths, const char *text, size_t size, leat_error *err) {
+    void *values = paths->values;
+    if (!leati_grow(&values, &paths->capacity, paths->count + 1, sizeof(char *)))
+        return leati_no_memory(err, (paths->count + 1) * sizeof(char *));
+    paths->values = values;
+    char *copy = leati_strndup(text, size);
+    if (!copy)
+        return leati_no_memory(err, size + 1);
+    paths->values[paths->count++] = copy;
+    return LEAT_OK;
+}
+
+static int compare_texts(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void leati_paths_sort(leati_paths *paths) {
+    if (paths->count > 1)
+        qsort(paths->values, paths->count, sizeof *paths->values, compare_texts);
+}
+
+void leati_paths_fini(leati_paths *paths) {
+    for (size_t i = 0; i < paths->count; i++)
+        leati_free(paths->values[i]);
+    leati_free(paths->values);
+    *paths = (leati_paths){0};
+}

@@ -1,0 +1,108 @@
+/* File systems behind one vtable. A path "scheme://rest" goes to the row of fs.def with that
+ * scheme, any other path to the local file system; nobody else in the library opens a file.
+ *
+ * Everything here is thread-safe except that a leati_file or leati_sink belongs to one thread at a
+ * time (leati_file_read_at may be called from several where `seekable`). All errors name the path;
+ * codes are TensorFlow's for the same errno. */
+#ifndef LEATI_FILE_FS_H
+#define LEATI_FILE_FS_H
+
+#include <leat/core.h>
+
+typedef struct leati_fs leati_fs;
+
+typedef enum leati_path_kind {
+    LEATI_PATH_FILE = 0,
+    LEATI_PATH_FOLDER,
+    LEATI_PATH_OTHER, /* a pipe, a device */
+    LEATI_PATH_UNKNOWN
+} leati_path_kind;
+
+typedef struct leati_stat {
+    leati_path_kind kind; /* never UNKNOWN; links are followed */
+    int64_t size;         /* -1 where unknown */
+} leati_stat;
+
+/* A growing list of texts. {0} is empty. */
+typedef struct leati_paths {
+    char **values; /* owned, each by leati_free */
+    size_t count;
+    size_t capacity;
+} leati_paths;
+
+/* A file open for reading; an implementation's struct starts with it. */
+typedef struct leati_file {
+    const leati_fs *fs;
+    char *path;    /* as the caller gave it, for errors */
+    int64_t size;  /* at open; -1 where unknown */
+    bool seekable; /* else offsets must follow one another */
+} leati_file;
+
+/* A file open for writing from its start; an implementation's struct starts with it. */
+typedef struct leati_sink {
+    const leati_fs *fs;
+    char *path;
+} leati_sink;
+
+/* Receives one name of a folder ("." and ".." left out). */
+typedef leat_status (*leati_list_function)(void *context, const char *name, leati_path_kind kind,
+                                           leat_error *err);
+
+struct leati_fs {
+    const char *scheme; /* "file" also serves paths without a scheme */
+    const char *doc;
+    leat_status (*open)(const leati_fs *fs, const char *path, leati_file **out, leat_error *err);
+    /* Reads up to `size` bytes; *got < size only at the end of the file. */
+    leat_status (*read_at)(leati_file *file, int64_t offset, void *data, size_t size, size_t *got,
+                           leat_error *err);
+    void (*close)(leati_file *file);
+    leat_status (*stat)(const leati_fs *fs, const char *path, leati_stat *out, leat_error *err);
+    leat_status (*list)(const leati_fs *fs, const char *path, leati_list_function function,
+                        void *context, leat_error *err);
+    /* The name behind links, for the part of the path that exists; *out owned. NULL: no links. */
+    leat_status (*resolve)(const leati_fs *fs, const char *path, char **out, leat_error *err);
+    /* Writing; all NULL where the file system is read-only. `exclusive`: ALREADY_EXISTS if it is
+     * there. */
+    leat_status (*create)(const leati_fs *fs, const char *path, bool exclusive, leati_sink **out,
+                          leat_error *err);
+    leat_status (*write)(leati_sink *sink, const void *data, size_t size, leat_error *err);
+    leat_status (*sync)(leati_sink *sink, leat_error *err);
+    /* `sink` is given, also on failure. */
+    leat_status (*close_sink)(leati_sink *sink, leat_error *err);
+    /* Replaces `to`; the change is on the disk when this returns OK. */
+    leat_status (*rename)(const leati_fs *fs, const char *from, const char *to, leat_error *err);
+    leat_status (*remove)(const leati_fs *fs, const char *path, leat_error *err);
+    /* Makes a folder; one that is there already is OK. */
+    leat_status (*mkdir)(const leati_fs *fs, const char *path, leat_error *err);
+};
+
+/* The file system of a path and the path as that file system wants it (a view of `path`). An
+ * unknown scheme is UNIMPLEMENTED, naming the ones there are. */
+LEAT_WARN_UNUSED leat_status leati_fs_of(const char *path, const leati_fs **out, const char **rest,
+                                         leat_error *err);
+
+/* The calls of the vtable by path. */
+LEAT_WARN_UNUSED leat_status leati_file_open(const char *path, leati_file **out, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_file_read_at(leati_file *file, int64_t offset, void *data,
+                                                size_t size, size_t *got, leat_error *err);
+void leati_file_close(leati_file *file); /* NULL is allowed */
+LEAT_WARN_UNUSED leat_status leati_path_stat(const char *path, leati_stat *out, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_path_list(const char *path, leati_list_function function,
+                                             void *context, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_path_mkdir(const char *path, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_path_remove(const char *path, leat_error *err);
+
+/* The whole file in one new buffer (tf.io.read_file). Owned. */
+LEAT_WARN_UNUSED leat_status leati_file_read_all(const char *path, leat_buffer **out,
+                                                 leat_error *err);
+
+/* Appends a copy of `size` bytes of `text`. */
+LEAT_WARN_UNUSED leat_status leati_paths_add(leati_paths *paths, const char *text, size_t size,
+                                             leat_error *err);
+/* Sorts bytewise. */
+void leati_paths_sort(leati_paths *paths);
+void leati_paths_fini(leati_paths *paths);
+
+#define LEATI_MAX_PATH 65536
+
+#endif

@@ -1,0 +1,340 @@
+/* The local file system over POSIX calls.
+ *
+ * Happy path: open, then reads by offset. Files are read into buffers, never mapped: a mapped file
+ * that somebody cuts kills the process with a signal, and a copy out of the page cache costs less
+ * than the checksum that follows it.
+ * Failures: errno becomes the code that TensorFlow gives it; the text has path, call and reason.
+ * Interrupted calls are repeated. No locks. */
+#include "file/fs_local.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Linux moves at most this many bytes per call anyway. */
+#define MAX_TRANSFER 0x7ffff000u
+
+typedef struct local_file {
+    leati_file base;
+    int fd;
+    int64_t position; /* only without seeking */
+} local_file;
+
+typedef struct local_sink {
+    leati_sink base;
+    int fd;
+} local_sink;
+
+static leat_status code_of_errno(int number) {
+    switch (number) {
+    case ENOENT:
+    case ENODEV:
+    case ENXIO: return LEAT_NOT_FOUND;
+    case EACCES:
+    case EPERM:
+    case EROFS: return LEAT_PERMISSION_DENIED;
+    case EEXIST: return LEAT_ALREADY_EXISTS;
+    case EINVAL:
+    case ENAMETOOLONG:
+    case ESPIPE: return LEAT_INVALID_ARGUMENT;
+    case EISDIR:
+    case ENOTDIR:
+    case ENOTEMPTY:
+    case EBADF:
+    case EBUSY:
+    case EPIPE:
+    case ETXTBSY: return LEAT_FAILED_PRECONDITION;
+    case ENOSPC:
+    case EDQUOT:
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM: return LEAT_RESOURCE_EXHAUSTED;
+    case EFBIG:
+    case EOVERFLOW: return LEAT_OUT_OF_RANGE;
+    case ENOSYS:
+    case ENOTSUP:
+    case EXDEV: return LEAT_UNIMPLEMENTED;
+    case EAGAIN: return LEAT_UNAVAILABLE;
+    case ESTALE: return LEAT_ABORTED;
+    case EIO: return LEAT_DATA_LOSS;
+    default: return LEAT_UNKNOWN;
+    }
+}
+
+static const char *advice_of_errno(int number) {
+    switch (number) {
+    case ENOENT: return "; check the spelling and the folder you are in";
+    case EACCES:
+    case EPERM: return "; check its permissions and those of its folders";
+    case EROFS: return "; choose a folder that can be written";
+    case EISDIR: return "; name a file in it";
+    case ENOTDIR: return "; a part of the path is a file";
+    case ENOSPC:
+    case EDQUOT: return "; free some space or choose another folder";
+    case EMFILE:
+    case ENFILE: return "; read fewer files at once or raise the limit (ulimit -n)";
+    default: return "";
+    }
+}
+
+leat_status leati_fail_errno(leat_error *err, int number, const char *path, const char *what) {
+    char text[128];
+    return leati_fail(err, code_of_errno(number), "%.300s: cannot %s: %s%s", path, what,
+                      strerror_r(number, text, sizeof text), advice_of_errno(number));
+}
+
+static leati_path_kind kind_of_mode(mode_t mode) {
+    return S_ISREG(mode) ? LEATI_PATH_FILE : S_ISDIR(mode) ? LEATI_PATH_FOLDER : LEATI_PATH_OTHER;
+}
+
+static int open_again(const char *path, int flags) {
+    int fd;
+    do
+        fd = open(path, flags | O_CLOEXEC, 0666);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+static leat_status local_open(const leati_fs *fs, const char *path, leati_file **out,
+                              leat_error *err) {
+    int fd = open_again(path, O_RDONLY);
+    if (fd < 0)
+        return leati_fail_errno(err, errno, path, "open it for reading");
+    leat_status status;
+    struct stat st;
+    local_file *file = NULL;
+    if (fstat(fd, &st) != 0 || S_ISDIR(st.st_mode)) {
+        status = leati_fail_errno(err, S_ISDIR(st.st_mode) ? EISDIR : errno, path, "read it");
+        goto close_fd;
+    }
+    file = leati_alloc_zero(1, sizeof *file);
+    char *name = leati_strdup(path);
+    if (!file || !name) {
+        leati_free(name);
+        status = leati_no_memory(err, sizeof *file + strlen(path));
+        goto close_fd;
+    }
+    bool plain = S_ISREG(st.st_mode);
+    file->base = (leati_file){fs, name, plain ? (int64_t)st.st_size : -1,
+                              plain || lseek(fd, 0, SEEK_CUR) >= 0};
+    file->fd = fd;
+    *out = &file->base;
+    return LEAT_OK;
+close_fd:
+    leati_free(file);
+    close(fd);
+    return status;
+}
+
+static leat_status local_read_at(leati_file *base, int64_t offset, void *data, size_t size,
+                                 size_t *got, leat_error *err) {
+    local_file *file = (local_file *)base;
+    if (!base->seekable && offset != file->position)
+        return leati_fail(err, LEAT_FAILED_PRECONDITION,
+                          "%.300s: it can only be read from start to end (a pipe?), asked for byte "
+                          "%lld at %lld; copy it to a file first",
+                          base->path, (long long)offset, (long long)file->position);
+    size_t done = 0;
+    while (done < size) {
+        size_t part = size - done < MAX_TRANSFER ? size - done : MAX_TRANSFER;
+        ssize_t n = base->seekable ? pread(file->fd, (char *)data + done, part,
+                                           (off_t)(offset + (int64_t)done))
+                                   : read(file->fd, (char *)data + done, part);
+        if (n == 0)
+            break;
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return leati_fail_errno(err, errno, base->path, "read it");
+        done += (size_t)n;
+    }
+    if (!base->seekable)
+        file->position += (int64_t)done;
+    *got = done;
+    return LEAT_OK;
+}
+
+static void local_close(leati_file *base) {
+    local_file *file = (local_file *)base;
+    close(file->fd);
+    leati_free(base->path);
+    leati_free(file);
+}
+
+static leat_status local_stat(const leati_fs *fs, const char *path, leati_stat *out,
+                              leat_error *err) {
+    (void)fs;
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return leati_fail_errno(err, errno, path, "find it");
+    out->kind = kind_of_mode(st.st_mode);
+    out->size = out->kind == LEATI_PATH_FILE ? (int64_t)st.st_size : -1;
+    return LEAT_OK;
+}
+
+static leati_path_kind kind_of_entry(const struct dirent *entry) {
+    switch (entry->d_type) {
+    case DT_REG: return LEATI_PATH_FILE;
+    case DT_DIR: return LEATI_PATH_FOLDER;
+    case DT_UNKNOWN:
+    case DT_LNK: return LEATI_PATH_UNKNOWN;
+    default: return LEATI_PATH_OTHER;
+    }
+}
+
+static leat_status local_list(const leati_fs *fs, const char *path, leati_list_function function,
+                              void *context, leat_error *err) {
+    (void)fs;
+    DIR *folder = opendir(path);
+    if (!folder)
+        return leati_fail_errno(err, errno, path, "list the folder");
+    leat_status status = LEAT_OK;
+    while (!status) {
+        errno = 0;
+        struct dirent *entry = readdir(folder);
+        if (!entry) {
+            if (errno)
+                status = leati_fail_errno(err, errno, path, "list the folder");
+            break;
+        }
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            status = function(context, entry->d_name, kind_of_entry(entry), err);
+    }
+    closedir(folder);
+    return status;
+}
+
+static leat_status local_resolve(const leati_fs *fs, const char *path, char **out,
+                                 leat_error *err) {
+    (void)fs;
+    char resolved[PATH_MAX];
+    const char *name = realpath(path, resolved) ? resolved : path;
+    if (name == path && errno != ENOENT)
+        return leati_fail_errno(err, errno, path, "find it");
+    *out = leati_strdup(name);
+    return *out ? LEAT_OK : leati_no_memory(err, strlen(name) + 1);
+}
+
+static leat_status local_create(const leati_fs *fs, const char *path, bool exclusive,
+                                leati_sink **out, leat_error *err) {
+    local_sink *sink = leati_alloc_zero(1, sizeof *sink);
+    char *name = leati_strdup(path);
+    leat_status status = LEAT_OK;
+    if (!sink || !name) {
+        status = leati_no_memory(err, sizeof *sink + strlen(path));
+        goto free_all;
+    }
+    sink->base = (leati_sink){fs, name};
+    sink->fd = open_again(path, O_WRONLY | O_CREAT | (exclusive ? O_EXCL : O_TRUNC));
+    if (sink->fd < 0) {
+        status = leati_fail_errno(err, errno, path, "open it for writing");
+        goto free_all;
+    }
+    *out = &sink->base;
+    return LEAT_OK;
+free_all:
+    leati_free(name);
+    leati_free(sink);
+    return status;
+}
+
+static leat_status local_write(leati_sink *base, const void *data, size_t size, leat_error *err) {
+    local_sink *sink = (local_sink *)base;
+    for (size_t done = 0; done < size;) {
+        size_t part = size - done < MAX_TRANSFER ? size - done : MAX_TRANSFER;
+        ssize_t n = write(sink->fd, (const char *)data + done, part);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return leati_fail_errno(err, errno, base->path, "write to it");
+        done += (size_t)n;
+    }
+    return LEAT_OK;
+}
+
+static leat_status local_sync(leati_sink *base, leat_error *err) {
+    /* Pipes and devices know no fsync and say EINVAL or EROFS. */
+    if (fsync(((local_sink *)base)->fd) != 0 && errno != EINVAL && errno != EROFS &&
+        errno != ENOTSUP)
+        return leati_fail_errno(err, errno, base->path, "write it to the disk");
+    return LEAT_OK;
+}
+
+static leat_status local_close_sink(leati_sink *base, leat_error *err) {
+    leat_status status = LEAT_OK;
+    /* Linux closes the descriptor even where close says EINTR. */
+    if (close(((local_sink *)base)->fd) != 0 && errno != EINTR)
+        status = leati_fail_errno(err, errno, base->path, "write it to the disk");
+    leati_free(base->path);
+    leati_free(base);
+    return status;
+}
+
+/* A rename is on the disk once its folder is. A folder that cannot be opened or synced (some
+ * network file systems) is no failure: the file itself is there. */
+static void sync_folder_of(const char *path) {
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    size_t n = slash ? (size_t)(slash - path) + (slash == path) : 0;
+    if (n >= sizeof folder)
+        return;
+    memcpy(folder, path, n);
+    strcpy(folder + n, n ? "" : ".");
+    int fd = open_again(folder, O_RDONLY | O_DIRECTORY);
+    if (fd >= 0) {
+        (void)fsync(fd);
+        close(fd);
+    }
+}
+
+static leat_status local_rename(const leati_fs *fs, const char *from, const char *to,
+                                leat_error *err) {
+    (void)fs;
+    if (rename(from, to) != 0)
+        return leati_fail_errno(err, errno, to, "put the finished file there");
+    sync_folder_of(to);
+    return LEAT_OK;
+}
+
+static leat_status local_remove(const leati_fs *fs, const char *path, leat_error *err) {
+    (void)fs;
+    if (remove(path) != 0)
+        return leati_fail_errno(err, errno, path, "remove it");
+    return LEAT_OK;
+}
+
+static leat_status local_mkdir(const leati_fs *fs, const char *path, leat_error *err) {
+    (void)fs;
+    struct stat st;
+    if (mkdir(path, 0777) == 0)
+        return LEAT_OK;
+    int number = errno;
+    if (number == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return LEAT_OK;
+    return leati_fail_errno(err, number, path, "make the folder");
+}
+
+const leati_fs leati_fs_local = {
+    .scheme = "file",
+    .doc = "Files of this machine.",
+    .open = local_open,
+    .read_at = local_read_at,
+    .close = local_close,
+    .stat = local_stat,
+    .list = local_list,
+    .resolve = local_resolve,
+    .create = local_create,
+    .write = local_write,
+    .sync = local_sync,
+    .close_sink = local_close_sink,
+    .rename = local_rename,
+    .remove = local_remove,
+    .mkdir = local_mkdir,
+};

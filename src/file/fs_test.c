@@ -1,0 +1,204 @@
+/* Paths, schemes and the local file system: codes and texts of what fails, and reading. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../../tests/support/scratch.h"
+#include "../../tests/support/torture.h"
+#include "file/fs.h"
+#include <fcntl.h>
+
+static void expect(leat_status status, const leat_error *err, leat_status code, const char *part) {
+    assert_int_equal(status, code);
+    assert_int_equal(err->code, code);
+    if (!strstr(err->text, part))
+        fail_msg("\"%s\" lacks \"%s\"", err->text, part);
+}
+
+static void missing_file(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leati_file *file = NULL;
+    const char *path = scratch_path("none.tfrecord");
+    expect(leati_file_open(path, &file, &err), &err, LEAT_NOT_FOUND,
+           "none.tfrecord: cannot open it for reading: No such file or directory");
+    assert_non_null(strstr(err.text, scratch_folder));
+    assert_null(file);
+    leati_stat st;
+    expect(leati_path_stat(path, &st, &err), &err, LEAT_NOT_FOUND, "none.tfrecord");
+    expect(leati_path_remove(path, &err), &err, LEAT_NOT_FOUND, "none.tfrecord");
+}
+
+static void folder_is_no_file(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leati_file *file = NULL;
+    expect(leati_file_open(scratch_folder, &file, &err), &err, LEAT_FAILED_PRECONDITION,
+           "Is a directory");
+    scratch_write("plain", "x", 1);
+    expect(leati_file_open(scratch_path("plain/below"), &file, &err), &err,
+           LEAT_FAILED_PRECONDITION, "a part of the path is a file");
+}
+
+static void forbidden_file(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leati_file *file = NULL;
+    const char *path = scratch_write("secret", "x", 1);
+    assert_int_equal(chmod(path, 0), 0);
+    if (!scratch_drop_root())
+        skip();
+    leat_status status = leati_file_open(path, &file, &err);
+    scratch_regain_root();
+    expect(status, &err, LEAT_PERMISSION_DENIED, "check its permissions");
+}
+
+static void schemes(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leati_file *file = NULL;
+    expect(leati_file_open("gopher://x/y", &file, &err), &err, LEAT_UNIMPLEMENTED,
+           "no file system for gopher://; there are file://");
+    expect(leati_file_open("", &file, &err), &err, LEAT_INVALID_ARGUMENT, "empty");
+    expect(leati_file_open(NULL, &file, &err), &err, LEAT_INVALID_ARGUMENT, "NULL");
+    /* A digit cannot start a scheme, so this is a local path. */
+    expect(leati_file_open("9p://x", &file, &err), &err, LEAT_NOT_FOUND, "9p://x");
+    const char *path = scratch_write("plain", "hello", 5);
+    char with_scheme[1100];
+    snprintf(with_scheme, sizeof with_scheme, "file://%s", path);
+    leat_buffer *buffer = NULL;
+    assert_int_equal(leati_file_read_all(with_scheme, &buffer, &err), LEAT_OK);
+    assert_int_equal(leat_buffer_size(buffer), 5);
+    assert_memory_equal(leat_buffer_data(buffer), "hello", 5);
+    leat_buffer_unref(buffer);
+}
+
+static void long_path(void **state) {
+    (void)state;
+    static char path[LEATI_MAX_PATH + 2];
+    memset(path, 'a', sizeof path - 1);
+    leat_error err = {0};
+    leati_file *file = NULL;
+    expect(leati_file_open(path, &file, &err), &err, LEAT_INVALID_ARGUMENT, "give a shorter one");
+    path[5000] = 0;
+    expect(leati_file_open(path, &file, &err), &err, LEAT_INVALID_ARGUMENT, "too long");
+}
+
+static void reads_at_any_place(void **state) {
+    (void)state;
+    leati_file *file = NULL;
+    assert_int_equal(leati_file_open(scratch_write("abc", "abcdef", 6), &file, NULL), LEAT_OK);
+    assert_int_equal(file->size, 6);
+    assert_true(file->seekable);
+    char data[8];
+    size_t got = 99;
+    assert_int_equal(leati_file_read_at(file, 4, data, 8, &got, NULL), LEAT_OK);
+    assert_int_equal(got, 2);
+    assert_memory_equal(data, "ef", 2);
+    assert_int_equal(leati_file_read_at(file, 1, data, 2, &got, NULL), LEAT_OK);
+    assert_int_equal(got, 2);
+    assert_memory_equal(data, "bc", 2);
+    assert_int_equal(leati_file_read_at(file, 60, data, 2, &got, NULL), LEAT_OK);
+    assert_int_equal(got, 0);
+    leati_file_close(file);
+}
+
+/* A pipe is read in order and refuses to go back. */
+static void pipe_in_order(void **state) {
+    (void)state;
+    const char *path = scratch_path("pipe");
+    assert_int_equal(mkfifo(path, 0600), 0);
+    int writer = open(path, O_RDWR); /* keeps both opens from waiting */
+    assert_true(writer >= 0);
+    assert_int_equal(write(writer, "abcdef", 6), 6);
+    leati_file *file = NULL;
+    assert_int_equal(leati_file_open(path, &file, NULL), LEAT_OK);
+    assert_int_equal(file->size, -1);
+    assert_false(file->seekable);
+    char data[8];
+    size_t got = 0;
+    assert_int_equal(leati_file_read_at(file, 0, data, 4, &got, NULL), LEAT_OK);
+    assert_memory_equal(data, "abcd", 4);
+    leat_error err = {0};
+    expect(leati_file_read_at(file, 0, data, 1, &got, &err), &err, LEAT_FAILED_PRECONDITION,
+           "copy it to a file first");
+    leati_file_close(file);
+    close(writer);
+}
+
+/* The kernel's files say that they have size 0. */
+static void read_all_of_unknown_size(void **state) {
+    (void)state;
+    leat_buffer *buffer = NULL;
+    if (access("/proc/self/status", R_OK) != 0)
+        skip();
+    assert_int_equal(leati_file_read_all("/proc/self/status", &buffer, NULL), LEAT_OK);
+    assert_true(leat_buffer_size(buffer) > 5);
+    assert_memory_equal(leat_buffer_data(buffer), "Name:", 5);
+    leat_buffer_unref(buffer);
+    assert_int_equal(leati_file_read_all(scratch_write("none", "", 0), &buffer, NULL), LEAT_OK);
+    assert_int_equal(leat_buffer_size(buffer), 0);
+    leat_buffer_unref(buffer);
+}
+
+static void folders(void **state) {
+    (void)state;
+    leat_error err = {0};
+    const char *path = scratch_path("new");
+    assert_int_equal(leati_path_mkdir(path, &err), LEAT_OK);
+    assert_int_equal(leati_path_mkdir(path, &err), LEAT_OK);
+    leati_stat st;
+    assert_int_equal(leati_path_stat(path, &st, &err), LEAT_OK);
+    assert_int_equal(st.kind, LEATI_PATH_FOLDER);
+    expect(leati_path_mkdir(scratch_write("plain", "x", 1), &err), &err, LEAT_ALREADY_EXISTS,
+           "cannot make the folder");
+    expect(leati_path_mkdir(scratch_path("no/deep"), &err), &err, LEAT_NOT_FOUND, "no/deep");
+    assert_int_equal(leati_path_remove(path, &err), LEAT_OK);
+}
+
+static leat_status add_name(void *context, const char *name, leati_path_kind kind,
+                            leat_error *err) {
+    (void)kind;
+    return leati_paths_add(context, name, strlen(name), err);
+}
+
+static leat_status list_and_read(void *context, leat_error *err) {
+    (void)context;
+    leati_paths names = {0};
+    leat_status status = leati_path_list(scratch_folder, add_name, &names, err);
+    leati_paths_fini(&names);
+    leat_buffer *buffer = NULL;
+    if (!status)
+        status = leati_file_read_all(scratch_path("a"), &buffer, err);
+    leat_buffer_unref(buffer);
+    buffer = NULL;
+    if (!status)
+        status = leati_file_read_all("/dev/null", &buffer, err);
+    leat_buffer_unref(buffer);
+    return status;
+}
+
+static void every_allocation_fails_once(void **state) {
+    (void)state;
+    scratch_write("a", "1", 1);
+    scratch_write("b", "2", 1);
+    torture_begin();
+    torture_run(list_and_read, NULL);
+    torture_end();
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(missing_file),   TEST(folder_is_no_file),
+        TEST(forbidden_file), TEST(schemes),
+        TEST(long_path),      TEST(reads_at_any_place),
+        TEST(pipe_in_order),  TEST(read_all_of_unknown_size),
+        TEST(folders),        TEST(every_allocation_fails_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,148 @@
+/* Sequential reading of plain and compressed files.
+ *
+ * Happy path: a plain file is read straight into the caller's memory; a compressed one in pieces of
+ * 64 KiB that are decompressed into it.
+ * Failures: those of the file system unchanged; damaged compressed bytes are DATA_LOSS with the
+ * file's name and byte. No locks: one owner. */
+#include "file/stream.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "file/compress.h"
+
+#define INPUT_SIZE (64u << 10)
+
+leat_status leati_stream_open(leati_stream *stream, const char *path, leat_compression compression,
+                              leat_error *err) {
+    *stream = (leati_stream){.compression = compression};
+    leat_status status = leati_file_open(path, &stream->file, err);
+    if (status || compression == LEAT_COMPRESSION_NONE)
+        return status;
+    stream->inflate = leati_inflate_new(compression, err);
+    stream->input = stream->inflate ? leati_alloc(INPUT_SIZE, 1) : NULL;
+    if (!stream->input) {
+        leati_stream_close(stream);
+        return leati_no_memory(err, INPUT_SIZE);
+    }
+    return LEAT_OK;
+}
+
+void leati_stream_close(leati_stream *stream) {
+    leati_file_close(stream->file);
+    leati_inflate_free(stream->inflate);
+    leati_free(stream->input);
+    *stream = (leati_stream){0};
+}
+
+int64_t leati_stream_left(const leati_stream *stream) {
+    if (stream->inflate || stream->file->size < 0)
+        return -1;
+    return stream->file->size > stream->position ? stream->file->size - stream->position : 0;
+}
+
+/* Reads the next piece of compressed bytes; *end at the end of the file. */
+static leat_status fill_input(leati_stream *stream, bool *end, leat_error *err) {
+    size_t got = 0;
+    leat_status status =
+        leati_file_read_at(stream->file, stream->file_at, stream->input, INPUT_SIZE, &got, err);
+    if (status)
+        return status;
+    stream->file_at += (int64_t)got;
+    stream->input_begin = 0;
+    stream->input_end = got;
+    *end = got == 0;
+    return LEAT_OK;
+}
+
+static leat_status read_compressed(leati_stream *stream, uint8_t *data, size_t size, size_t *got,
+                                   leat_error *err) {
+    uint8_t *out = data;
+    size_t room = size;
+    bool end = false;
+    while (room == size && !end && !stream->failure.code) {
+        if (stream->input_begin == stream->input_end) {
+            leat_status status = fill_input(stream, &end, err);
+            if (status)
+                return status;
+        }
+        const uint8_t *in = stream->input + stream->input_begin;
+        size_t in_size = stream->input_end - stream->input_begin;
+        leat_error bad = {0};
+        if (leati_inflate_run(stream->inflate, &in, &in_size, &out, &room, &bad))
+            leati_fail(&stream->failure, bad.code, "%.300s at byte %lld: %s", stream->file->path,
+                       (long long)(stream->file_at - (int64_t)in_size), bad.text);
+        stream->input_begin = stream->input_end - in_size;
+    }
+    /* What came out before the damage is good and goes out first. */
+    *got = size - room;
+    if (room == size && stream->failure.code)
+        return leati_fail(err, stream->failure.code, "%s", stream->failure.text);
+    if (room == size)
+        stream->cut = leati_inflate_where(stream->inflate) == LEATI_INFLATE_MORE;
+    return LEAT_OK;
+}
+
+leat_status leati_stream_read(leati_stream *stream, void *data, size_t size, size_t *got,
+                              leat_error *err) {
+    leat_status status = LEAT_OK;
+    *got = 0;
+    if (size == 0)
+        return LEAT_OK;
+    if (stream->inflate)
+        status = read_compressed(stream, data, size, got, err);
+    else
+        status = leati_file_read_at(stream->file, stream->position, data, size, got, err);
+    stream->position += (int64_t)*got;
+    return status;
+}
+
+static leat_status beyond_end(const leati_stream *stream, int64_t position, int64_t end,
+                              leat_error *err) {
+    return leati_fail(err, LEAT_OUT_OF_RANGE,
+                      "%.300s: asked to go on at byte %lld, but it ends at byte %lld; was it "
+                      "changed since?",
+                      stream->file->path, (long long)position, (long long)end);
+}
+
+/* Goes forward by reading into memory that nobody looks at. */
+static leat_status read_away(leati_stream *stream, int64_t position, leat_error *err) {
+    uint8_t *scrap = leati_alloc(INPUT_SIZE, 1);
+    if (!scrap)
+        return leati_no_memory(err, INPUT_SIZE);
+    leat_status status = LEAT_OK;
+    while (!status && stream->position < position) {
+        int64_t left = position - stream->position;
+        size_t got = 0;
+        status = leati_stream_read(stream, scrap, left < INPUT_SIZE ? (size_t)left : INPUT_SIZE,
+                                   &got, err);
+        if (!status && got == 0)
+            status = beyond_end(stream, position, stream->position, err);
+    }
+    leati_free(scrap);
+    return status;
+}
+
+leat_status leati_stream_seek(leati_stream *stream, int64_t position, leat_error *err) {
+    if (position < 0)
+        return leati_fail(err, LEAT_OUT_OF_RANGE, "%.300s: asked to go on at byte %lld",
+                          stream->file->path, (long long)position);
+    if (!stream->inflate && stream->file->seekable) {
+        if (stream->file->size >= 0 && position > stream->file->size)
+            return beyond_end(stream, position, stream->file->size, err);
+        stream->position = position;
+        return LEAT_OK;
+    }
+    if (stream->inflate && position < stream->position) {
+        leati_inflate_reset(stream->inflate);
+        stream->file_at = 0;
+        stream->input_begin = stream->input_end = 0;
+        stream->position = 0;
+        stream->cut = false;
+        stream->failure = (leat_error){0};
+    }
+    if (position < stream->position)
+        return leati_fail(err, LEAT_FAILED_PRECONDITION,
+                          "%.300s: it can only be read from start to end (a pipe?), asked for byte "
+                          "%lld at %lld; copy it to a file first",
+                          stream->file->path, (long long)position, (long long)stream->position);
+    return read_away(stream, position, err);
+}

@@ -1,0 +1,317 @@
+/* Reader of TFRecord files.
+ *
+ * Happy path: the file is read in chunks of 1 MiB; a record is a view into its chunk, so nothing is
+ * copied but the part of a record that a chunk's end cut off. Bytes of a chunk that were given out
+ * are never written again, so other threads may still read them while the rest is filled.
+ * Failures: a length is first held against its checksum, then against what the file has left, and
+ * only then is memory taken; where the size is unknown (compressed files, pipes) the chunk grows no
+ * faster than data arrive, up to 2 GiB. The position moves only past good records. No locks: one
+ * owner. */
+#include "file/tfrecord.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "file/crc.h"
+#include "file/stream.h"
+#include "file/wire.h"
+#include <string.h>
+
+/* Protobuf's own limit; a longer record in a file of unknown size is taken for damage. */
+#define MAX_UNKNOWN_RECORD (UINT64_C(2) << 30)
+
+struct leati_tfrecord {
+    leati_stream stream;
+    leati_tfrecord_options options;
+    leat_buffer *chunk; /* NULL before the first read */
+    uint8_t *data;      /* of chunk */
+    size_t begin, end;  /* bytes read and not yet used: data[begin .. end) */
+    size_t capacity;
+    bool at_end; /* the stream has nothing after `end` */
+};
+
+leat_status leati_tfrecord_open(const char *path, const leati_tfrecord_options *options,
+                                leati_tfrecord **out, leat_error *err) {
+    leati_tfrecord *reader = leati_alloc_zero(1, sizeof *reader);
+    if (!reader)
+        return leati_no_memory(err, sizeof *reader);
+    if (options)
+        reader->options = *options;
+    if (reader->options.chunk_size == 0)
+        reader->options.chunk_size = LEATI_CHUNK_SIZE;
+    leat_status status = leati_stream_open(&reader->stream, path, reader->options.compression, err);
+    if (status)
+        leati_free(reader);
+    else
+        *out = reader;
+    return status;
+}
+
+void leati_tfrecord_close(leati_tfrecord *reader) {
+    if (!reader)
+        return;
+    leat_buffer_unref(reader->chunk);
+    leati_stream_close(&reader->stream);
+    leati_free(reader);
+}
+
+int64_t leati_tfrecord_position(const leati_tfrecord *reader) {
+    return reader->stream.position - (int64_t)(reader->end - reader->begin);
+}
+
+int64_t leati_tfrecord_trailing(const leati_tfrecord *reader) {
+    return (int64_t)(reader->end - reader->begin);
+}
+
+int64_t leati_tfrecord_file_size(const leati_tfrecord *reader) {
+    return reader->stream.file->size;
+}
+
+static void drop_window(leati_tfrecord *reader) {
+    leat_buffer_unref(reader->chunk);
+    reader->chunk = NULL;
+    reader->data = NULL;
+    reader->begin = reader->end = reader->capacity = 0;
+    reader->at_end = false;
+}
+
+leat_status leati_tfrecord_seek(leati_tfrecord *reader, int64_t position, leat_error *err) {
+    drop_window(reader);
+    return leati_stream_seek(&reader->stream, position, err);
+}
+
+/* Bytes of a new chunk that shall hold `need`: no more than the file has, where that is known. */
+static size_t chunk_bytes(const leati_tfrecord *reader, size_t need) {
+    size_t size = reader->options.chunk_size;
+    int64_t left = leati_stream_left(&reader->stream);
+    size_t have = reader->end - reader->begin;
+    if (left >= 0 && (uint64_t)left < size - (size > have ? have : size))
+        size = (size_t)left + have;
+    /* A small compressed file needs no whole chunk; sixteenfold is as dense as records get. */
+    int64_t packed = reader->stream.inflate ? reader->stream.file->size : -1;
+    if (packed >= 0 && packed < (int64_t)(size / 16))
+        size = 4096 + 16 * (size_t)packed < size ? 4096 + 16 * (size_t)packed : size;
+    return size > need ? size : need;
+}
+
+static leat_buffer *take_chunk(leati_tfrecord *reader, size_t size, leat_error *err) {
+    leati_buffer_pool *pool = reader->options.pool;
+    size_t whole = reader->options.chunk_size;
+    if (pool && size <= whole && size > whole / 2)
+        return leati_buffer_pool_take(pool, err);
+    return leat_buffer_new(size, err);
+}
+
+/* Replaces the chunk by one for `need` bytes that starts with the unused bytes of the old one. */
+static leat_status next_chunk(leati_tfrecord *reader, size_t need, leat_error *err) {
+    leat_buffer *chunk = take_chunk(reader, chunk_bytes(reader, need), err);
+    if (!chunk)
+        return LEAT_RESOURCE_EXHAUSTED;
+    size_t have = reader->end - reader->begin;
+    uint8_t *data = leat_buffer_data(chunk);
+    if (have > 0)
+        memcpy(data, reader->data + reader->begin, have);
+    leat_buffer_unref(reader->chunk);
+    reader->chunk = chunk;
+    reader->data = data;
+    reader->capacity = leat_buffer_size(chunk);
+    reader->begin = 0;
+    reader->end = have;
+    return LEAT_OK;
+}
+
+/* Makes `need` bytes from `begin` available, or all there are: the caller compares. */
+static leat_status ensure(leati_tfrecord *reader, size_t need, leat_error *err) {
+    while (reader->end - reader->begin < need && !reader->at_end) {
+        if (leati_stream_left(&reader->stream) == 0) {
+            reader->at_end = true;
+            break;
+        }
+        if (!reader->chunk || reader->capacity - reader->begin < need) {
+            /* Where the size is unknown, `need` may be a lie: go there by doubling. */
+            size_t have = reader->end - reader->begin, step = need;
+            if (leati_stream_left(&reader->stream) < 0 && step > reader->options.chunk_size &&
+                step / 2 > have)
+                step =
+                    2 * have > reader->options.chunk_size ? 2 * have : reader->options.chunk_size;
+            if (reader->capacity - reader->begin < step || !reader->chunk) {
+                leat_status status = next_chunk(reader, step, err);
+                if (status)
+                    return status;
+            }
+        }
+        size_t got = 0;
+        leat_status status = leati_stream_read(&reader->stream, reader->data + reader->end,
+                                               reader->capacity - reader->end, &got, err);
+        if (status)
+            return status;
+        reader->end += got;
+        reader->at_end = got == 0 && reader->capacity > reader->end;
+    }
+    return LEAT_OK;
+}
+
+static const char *unit_of(const leati_tfrecord *reader) {
+    return reader->stream.inflate ? " (decompressed)" : "";
+}
+
+/* What a user may do about a file that is bad at `offset`. */
+static const char *hint_at(const leati_tfrecord *reader, int64_t offset) {
+    if (offset > 0)
+        return "; the file is damaged: write it again or leave it out";
+    const uint8_t *first = reader->data + reader->begin;
+    if (!reader->stream.inflate && reader->end - reader->begin >= 2 && first[0] == 0x1f &&
+        first[1] == 0x8b)
+        return "; it looks like gzip: give compression_type \"GZIP\"";
+    return "; is it a TFRecord file, and is compression_type right?";
+}
+
+static leat_status truncated(const leati_tfrecord *reader, uint64_t size, leat_error *err) {
+    int64_t offset = leati_tfrecord_position(reader), left = leati_stream_left(&reader->stream);
+    int64_t have = (int64_t)(reader->end - reader->begin) - LEATI_RECORD_HEADER;
+    have += left > 0 ? left : 0;
+    return leati_fail(err, LEAT_DATA_LOSS,
+                      "%.250s at byte %lld%s: truncated record: expected %llu bytes of data and 4 "
+                      "of checksum, found %lld%s",
+                      reader->stream.file->path, (long long)offset, unit_of(reader),
+                      (unsigned long long)size, (long long)(have > 0 ? have : 0),
+                      hint_at(reader, offset));
+}
+
+static leat_status bad_checksum(const leati_tfrecord *reader, const char *what, uint64_t size,
+                                uint32_t found, uint32_t expected, leat_error *err) {
+    int64_t offset = leati_tfrecord_position(reader);
+    return leati_fail(err, LEAT_DATA_LOSS,
+                      "%.250s at byte %lld%s: damaged record: the checksum of its %s (%llu bytes) "
+                      "is 0x%08x, expected 0x%08x%s",
+                      reader->stream.file->path, (long long)offset, unit_of(reader), what,
+                      (unsigned long long)size, found, expected, hint_at(reader, offset));
+}
+
+/* The end of the file, which has fewer bytes left than a header. */
+static leati_record_outcome end_of_file(const leati_tfrecord *reader, leat_error *err) {
+    size_t have = reader->end - reader->begin;
+    if (!reader->options.strict_tail || (have == 0 && !reader->stream.cut))
+        return LEATI_RECORD_END;
+    int64_t offset = leati_tfrecord_position(reader);
+    if (have == 0)
+        leati_fail(err, LEAT_DATA_LOSS,
+                   "%.250s at byte %lld (decompressed): the file ends inside its compressed "
+                   "stream%s",
+                   reader->stream.file->path, (long long)offset, hint_at(reader, offset));
+    else
+        leati_fail(err, LEAT_DATA_LOSS,
+                   "%.250s at byte %lld%s: truncated record: expected a header of 12 bytes, found "
+                   "%zu%s",
+                   reader->stream.file->path, (long long)offset, unit_of(reader), have,
+                   hint_at(reader, offset));
+    return LEATI_RECORD_ERROR;
+}
+
+/* Reads and checks the header at `begin`; *size is the length that it gives. The record is then
+ * known to fit into the file, where the file's size is known. */
+static leati_record_outcome read_header(leati_tfrecord *reader, size_t *size, leat_error *err) {
+    if (ensure(reader, LEATI_RECORD_HEADER, err))
+        return LEATI_RECORD_ERROR;
+    size_t have = reader->end - reader->begin;
+    if (have < LEATI_RECORD_HEADER)
+        return end_of_file(reader, err);
+    const uint8_t *header = reader->data + reader->begin;
+    uint64_t length = leati_load64(header);
+    uint32_t found = leati_load32(header + 8);
+    uint32_t expected = leati_crc_mask(leati_crc32c(header, 8));
+    if (found != expected) {
+        bad_checksum(reader, "length", 8, found, expected, err);
+        return LEATI_RECORD_ERROR;
+    }
+    int64_t left = leati_stream_left(&reader->stream);
+    uint64_t room = left < 0 ? MAX_UNKNOWN_RECORD : (uint64_t)left + (have - LEATI_RECORD_HEADER);
+    if (length > room || room - length < LEATI_RECORD_FOOTER) {
+        truncated(reader, length, err);
+        return LEATI_RECORD_ERROR;
+    }
+    *size = (size_t)length;
+    return LEATI_RECORD;
+}
+
+/* Reads and checks the record at `begin` without moving past it. */
+static leati_record_outcome read_record(leati_tfrecord *reader, leat_string *out, leat_error *err) {
+    size_t size = 0;
+    leati_record_outcome outcome = read_header(reader, &size, err);
+    if (outcome != LEATI_RECORD)
+        return outcome;
+    size_t whole = LEATI_RECORD_HEADER + size + LEATI_RECORD_FOOTER;
+    if (reader->end - reader->begin < whole) {
+        if (ensure(reader, whole, err))
+            return LEATI_RECORD_ERROR;
+        if (reader->end - reader->begin < whole) {
+            truncated(reader, size, err);
+            return LEATI_RECORD_ERROR;
+        }
+    }
+    const uint8_t *data = reader->data + reader->begin + LEATI_RECORD_HEADER;
+    uint32_t found = leati_load32(data + size);
+    uint32_t expected = leati_crc_mask(leati_crc32c(data, size));
+    if (found != expected) {
+        bad_checksum(reader, "data", size, found, expected, err);
+        return LEATI_RECORD_ERROR;
+    }
+    *out = (leat_string){(const char *)data, size};
+    return LEATI_RECORD;
+}
+
+leati_record_outcome leati_tfrecord_read(leati_tfrecord *reader, int64_t want, size_t byte_target,
+                                         leat_string *records, leat_buffer *owner, int64_t *n,
+                                         leat_error *err) {
+    const leat_buffer *held = NULL;
+    int64_t count = 0;
+    size_t bytes = 0;
+    leati_record_outcome outcome = LEATI_RECORD;
+    *n = 0;
+    while (count < want && (count == 0 || byte_target == 0 || bytes < byte_target)) {
+        leat_error *report = count == 0 ? err : NULL;
+        outcome = read_record(reader, &records[count], report);
+        if (outcome != LEATI_RECORD)
+            break;
+        if (owner && held != reader->chunk) {
+            if (leati_buffer_hold(owner, reader->chunk, report)) {
+                outcome = LEATI_RECORD_ERROR;
+                break;
+            }
+            held = reader->chunk;
+        }
+        size_t size = records[count++].size;
+        reader->begin += LEATI_RECORD_HEADER + size + LEATI_RECORD_FOOTER;
+        bytes += size;
+    }
+    *n = count;
+    return count > 0 ? LEATI_RECORD : outcome;
+}
+
+/* Moves past a record of `size` bytes whose header was read. */
+static leat_status pass_over(leati_tfrecord *reader, size_t size, leat_error *err) {
+    size_t whole = LEATI_RECORD_HEADER + size + LEATI_RECORD_FOOTER;
+    bool known = leati_stream_left(&reader->stream) >= 0;
+    if (reader->end - reader->begin < whole && known && reader->stream.file->seekable)
+        return leati_tfrecord_seek(reader, leati_tfrecord_position(reader) + (int64_t)whole, err);
+    leat_status status = ensure(reader, whole, err);
+    if (status)
+        return status;
+    if (reader->end - reader->begin < whole)
+        return truncated(reader, size, err);
+    reader->begin += whole;
+    return LEAT_OK;
+}
+
+leati_record_outcome leati_tfrecord_skip(leati_tfrecord *reader, int64_t want, int64_t *n,
+                                         leat_error *err) {
+    *n = 0;
+    while (*n < want) {
+        size_t size = 0;
+        leati_record_outcome outcome = read_header(reader, &size, err);
+        if (outcome != LEATI_RECORD)
+            return outcome;
+        if (pass_over(reader, size, err))
+            return LEATI_RECORD_ERROR;
+        ++*n;
+    }
+    return LEATI_RECORD;
+}

@@ -1,0 +1,95 @@
+/* Writer of TFRecord files.
+ *
+ * Happy path: header, data and checksum go through the compressor, if there is one, into an atomic
+ * output. Failures: those of the output, kept there and given again; an atomic file that is not
+ * closed never appears. No locks: one owner. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "file/atomic.h"
+#include "file/compress.h"
+#include "file/crc.h"
+#include "file/tfrecord.h"
+#include "file/wire.h"
+
+struct leat_tfrecord_writer {
+    leati_output *output;
+    leati_deflate *deflate; /* NULL: not compressed */
+};
+
+static leat_status write_through(void *context, const void *data, size_t size, leat_error *err) {
+    return leati_output_write(context, data, size, err);
+}
+
+leat_tfrecord_writer *leat_tfrecord_writer_open(const char *path,
+                                                const leat_tfrecord_writer_options *options,
+                                                leat_error *err) {
+    leat_tfrecord_writer_options chosen = options ? *options : (leat_tfrecord_writer_options){0};
+    if ((unsigned)chosen.compression > LEAT_COMPRESSION_GZIP) {
+        leati_fail(err, LEAT_INVALID_ARGUMENT,
+                   "compression %d is none; expected a leat_compression", (int)chosen.compression);
+        return NULL;
+    }
+    leat_tfrecord_writer *writer = leati_alloc_zero(1, sizeof *writer);
+    if (!writer) {
+        leati_no_memory(err, sizeof *writer);
+        return NULL;
+    }
+    if (leati_output_open(path, chosen.in_place, &writer->output, err)) {
+        leati_free(writer);
+        return NULL;
+    }
+    if (chosen.compression != LEAT_COMPRESSION_NONE) {
+        writer->deflate =
+            leati_deflate_new(chosen.compression, chosen.level, write_through, writer->output, err);
+        if (!writer->deflate) {
+            leat_tfrecord_writer_discard(writer);
+            return NULL;
+        }
+    }
+    return writer;
+}
+
+static leat_status put(leat_tfrecord_writer *writer, const void *data, size_t size,
+                       leat_error *err) {
+    return writer->deflate ? leati_deflate_write(writer->deflate, data, size, err)
+                           : leati_output_write(writer->output, data, size, err);
+}
+
+leat_status leat_tfrecord_writer_write(leat_tfrecord_writer *writer, const void *data, size_t size,
+                                       leat_error *err) {
+    if (!writer || (!data && size > 0))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "leat_tfrecord_writer_write: %s is NULL; expected %s",
+                          writer ? "data" : "writer",
+                          writer ? "bytes" : "what leat_tfrecord_writer_open returned");
+    uint8_t header[LEATI_RECORD_HEADER], footer[LEATI_RECORD_FOOTER];
+    leati_store64(header, size);
+    leati_store32(header + 8, leati_crc_mask(leati_crc32c(header, 8)));
+    leati_store32(footer, leati_crc_mask(leati_crc32c(data, size)));
+    leat_status status = put(writer, header, sizeof header, err);
+    if (!status)
+        status = put(writer, data, size, err);
+    return status ? status : put(writer, footer, sizeof footer, err);
+}
+
+leat_status leat_tfrecord_writer_close(leat_tfrecord_writer *writer, leat_error *err) {
+    if (!writer)
+        return LEAT_OK;
+    leat_status status = writer->deflate ? leati_deflate_finish(writer->deflate, err) : LEAT_OK;
+    if (status) {
+        leat_tfrecord_writer_discard(writer);
+        return status;
+    }
+    status = leati_output_commit(writer->output, err);
+    leati_deflate_free(writer->deflate);
+    leati_free(writer);
+    return status;
+}
+
+void leat_tfrecord_writer_discard(leat_tfrecord_writer *writer) {
+    if (!writer)
+        return;
+    leati_output_discard(writer->output);
+    leati_deflate_free(writer->deflate);
+    leati_free(writer);
+}

@@ -99,6 +99,11 @@ LEAT_API leat_dataset *leat_zip_structured(leat_dataset *const *inputs, int num_
  * iterator read it. */
 LEAT_API leat_dataset *leat_cache(leat_dataset *input, leat_error *err);
 
+/* tf.data.Dataset.rebatch: the rows of the input's batches in batches of `batch_sizes`, taken in
+ * turn (borrowed, copied). */
+LEAT_API leat_dataset *leat_rebatch(leat_dataset *input, const int64_t *batch_sizes, int num_sizes,
+                                    bool drop_remainder, leat_error *err);
+
 /* tf.data.Dataset.prefetch: a thread keeps up to buffer_size elements ready; LEAT_AUTOTUNE tunes
  * the number, 0 passes through. */
 LEAT_API leat_dataset *leat_prefetch(leat_dataset *input, int64_t buffer_size, leat_error *err);

@@ -115,7 +115,9 @@ static void load(leati_input *input, int64_t want, const leati_destination *dest
     memset(&input->error, 0, sizeof(input->error));
     leat_status status = check_block(input, &input->error);
     forget_block(input);
-    if (status == LEAT_OK && want > 1 && leati_input_pure(input)) {
+    bool leftovers =
+        input->holds ? input->child->dataset->replayable : want > 1 && leati_input_pure(input);
+    if (status == LEAT_OK && leftovers) {
         leati_save_cost cost = {0};
         status = leati_node_save(input->child, &input->snapshot, &cost, &input->error);
         if (status == LEAT_FAILED_PRECONDITION) {

@@ -16,7 +16,8 @@ typedef struct leati_input {
     bool loaded;           /* block and tail are valid */
     bool ended;            /* END was consumed: sticky */
     leati_writer snapshot; /* the child's state before the block; empty if snapshots are off */
-    bool snapshots;        /* taken only when saving cannot be done otherwise: see input.c */
+    bool holds; /* the operator leaves elements unconsumed between pulls: a snapshot is taken for
+                   each of them */
     uint64_t checksum;
     struct leati_verify *verify;
 } leati_input;

@@ -1,0 +1,240 @@
+/* rebatch: cuts and joins batches into batches of other sizes (tf.data.Dataset.rebatch; kernel:
+ * RebatchDatasetV2).
+ *
+ * The input's rows are one stream; sizes are taken from the list in turn, over and over. A size of
+ * 0 gives an element without rows as long as the end has not been seen. A batch that lies within
+ * one input element is a view. The input element being cut stays unconsumed in `input`, so the
+ * state is positions: the place in the list and the offset. An input's error loses the rows
+ * gathered so far, as in TensorFlow; the next batch starts with the next element. */
+#include "data/rows.h"
+#include <leat/data_ops.h>
+#include <string.h>
+
+struct rebatch_args {
+    leati_ints batch_size;
+    bool drop_remainder;
+};
+
+static const leati_row rebatch_rows[] = {
+    {.name = "batch_size",
+     .type = LEATI_ROW_INTS,
+     .flags = LEATI_REQUIRED,
+     .offset = offsetof(struct rebatch_args, batch_size),
+     .doc = "Rows of a batch, or a list of sizes taken in turn."},
+    {.name = "drop_remainder",
+     .type = LEATI_ROW_BOOL,
+     .offset = offsetof(struct rebatch_args, drop_remainder),
+     .doc = "Leave out a last batch that is smaller."},
+    {0},
+};
+
+struct rebatch_state {
+    leati_input input;
+    leati_pieces pieces;
+    int32_t next;   /* place in the list of sizes */
+    int64_t offset; /* rows of the input's present element that were given away */
+};
+
+static leat_status rebatch_check(leat_dataset *dataset, leat_error *err) {
+    const struct rebatch_args *args = dataset->args;
+    bool positive = false;
+    for (int i = 0; i < args->batch_size.count; i++) {
+        if (args->batch_size.values[i] < 0) {
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "rebatch: batch_size %lld; expected at least 0",
+                              (long long)args->batch_size.values[i]);
+        }
+        positive = positive || args->batch_size.values[i] > 0;
+    }
+    if (!positive) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "rebatch: no batch_size is positive; expected at least one");
+    }
+    return LEAT_OK;
+}
+
+/* The batch dimension is known if all sizes are equal and every batch is full. */
+static leat_spec *rebatch_spec(const leat_dataset *dataset, leat_error *err) {
+    const struct rebatch_args *args = dataset->args;
+    const leat_spec *input = dataset->inputs[0]->spec;
+    int count = leat_spec_num_components(input);
+    int64_t size = args->batch_size.values[0];
+    bool equal = true;
+    for (int i = 1; i < args->batch_size.count; i++) {
+        equal = equal && args->batch_size.values[i] == size;
+    }
+    leat_dtype *dtypes = leati_alloc((size_t)count, sizeof(*dtypes));
+    leat_shape *shapes = leati_alloc((size_t)count, sizeof(*shapes));
+    leat_spec *spec = NULL;
+    if (dtypes == NULL || shapes == NULL) {
+        leati_no_memory(err, (size_t)count * sizeof(*shapes));
+        goto done;
+    }
+    for (int c = 0; c < count; c++) {
+        dtypes[c] = leat_spec_component_dtype(input, c);
+        shapes[c] = leat_spec_component_shape(input, c);
+        if (shapes[c].rank == 0) {
+            leati_fail(err, LEAT_INVALID_ARGUMENT,
+                       "rebatch: component %d is a scalar; use batch before rebatch", c);
+            goto done;
+        }
+        if (shapes[c].rank > 0) {
+            bool full = args->drop_remainder ||
+                        (shapes[c].dims[0] > 0 && size > 0 && shapes[c].dims[0] % size == 0);
+            shapes[c].dims[0] = equal && full ? size : LEAT_UNKNOWN_DIM;
+        }
+    }
+    spec = leati_spec_like(input, dtypes, shapes, err);
+done:
+    leati_free(dtypes);
+    leati_free(shapes);
+    return spec;
+}
+
+static int64_t rebatch_cardinality(const leat_dataset *dataset) {
+    int64_t input = dataset->inputs[0]->cardinality;
+    return input == LEAT_INFINITE_CARDINALITY ? input : LEAT_UNKNOWN_CARDINALITY;
+}
+
+static leat_status rebatch_open(leati_node_state *node, void *state, leat_error *err) {
+    struct rebatch_state *s = state;
+    leat_status status = leati_input_open(&s->input, node, 0, err);
+    s->input.holds = true;
+    return status;
+}
+
+static int64_t next_size(const leati_node_state *node, struct rebatch_state *s) {
+    const struct rebatch_args *args = node->dataset->args;
+    int64_t size = args->batch_size.values[s->next];
+    s->next = (s->next + 1) % args->batch_size.count;
+    return size;
+}
+
+/* Gathers up to `size` rows. END: the input has no more (there may be rows all the same). */
+static leati_tail gather_rows(struct rebatch_state *s, int64_t size, int64_t *rows,
+                              leat_error *err) {
+    *rows = 0;
+    while (*rows < size) {
+        int64_t available = 0, in_element = 0;
+        leati_tail tail = leati_input_peek(&s->input, 1, NULL, &available, err);
+        if (available == 0) {
+            if (tail == LEATI_ERROR) {
+                leati_input_consume(&s->input, 1);
+            }
+            return tail;
+        }
+        int64_t at = leati_input_begin(&s->input);
+        if (leati_element_rows(&s->input.block, at, &in_element, err) != LEAT_OK) {
+            leati_input_consume(&s->input, 1);
+            s->offset = 0;
+            return LEATI_ERROR;
+        }
+        int64_t left = in_element - s->offset, n = left < size - *rows ? left : size - *rows;
+        if (n > 0 &&
+            leati_pieces_add(&s->pieces, &s->input.block, at, s->offset, n, err) != LEAT_OK) {
+            return LEATI_ERROR;
+        }
+        *rows += n;
+        s->offset += n;
+        if (s->offset == in_element) {
+            leati_input_consume(&s->input, 1);
+            s->offset = 0;
+        }
+    }
+    return LEATI_MORE;
+}
+
+static leati_tail rebatch_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
+                               leat_error *err) {
+    (void)want;
+    struct rebatch_state *s = state;
+    const struct rebatch_args *args = node->dataset->args;
+    int64_t size = next_size(node, s), rows = 0;
+    leati_block_clear(out);
+    if (size == 0) {
+        return s->input.ended                                                  ? LEATI_END
+               : leati_empty_element(node->dataset->spec, out, err) == LEAT_OK ? LEATI_MORE
+                                                                               : LEATI_ERROR;
+    }
+    leati_tail tail = gather_rows(s, size, &rows, err);
+    if (tail == LEATI_ERROR || rows == 0 || (rows < size && args->drop_remainder)) {
+        leati_pieces_clear(&s->pieces);
+        return tail;
+    }
+    /* The end is told by the next pull, because a size of 0 may come first only while it has not
+     * been seen. */
+    return leati_pieces_join(&s->pieces, out, err) == LEAT_OK ? LEATI_MORE : LEATI_ERROR;
+}
+
+static leat_status rebatch_save(leati_node_state *node, void *state, leati_writer *out,
+                                leati_save_cost *cost, leat_error *err) {
+    (void)node;
+    struct rebatch_state *s = state;
+    leati_put_int(out, s->next);
+    leati_put_int(out, s->offset);
+    return leati_input_save(&s->input, out, cost, err);
+}
+
+static leat_status rebatch_restore(leati_node_state *node, void *state, leati_reader *in,
+                                   leat_error *err) {
+    const struct rebatch_args *args = node->dataset->args;
+    struct rebatch_state *s = state;
+    int64_t next = 0;
+    leat_status status = leati_get_int(in, &next, err);
+    if (status == LEAT_OK) {
+        status = leati_get_int(in, &s->offset, err);
+    }
+    if (status == LEAT_OK && (next < 0 || next >= args->batch_size.count || s->offset < 0)) {
+        return leati_fail(err, LEAT_DATA_LOSS,
+                          "rebatch: a saved place of %lld in a list of %d sizes", (long long)next,
+                          args->batch_size.count);
+    }
+    s->next = (int32_t)next;
+    return status == LEAT_OK ? leati_input_restore(&s->input, in, err) : status;
+}
+
+static leat_status rebatch_reset(leati_node_state *node, void *state, leat_error *err) {
+    (void)node;
+    struct rebatch_state *s = state;
+    s->next = 0;
+    s->offset = 0;
+    return leati_input_reset(&s->input, err);
+}
+
+static void rebatch_close(leati_node_state *node, void *state) {
+    (void)node;
+    struct rebatch_state *s = state;
+    if (s->input.child != NULL) {
+        leati_input_close(&s->input);
+    }
+    leati_pieces_fini(&s->pieces);
+}
+
+const leati_dataset_op leati_op_rebatch = {
+    .name = "rebatch",
+    .version = 1,
+    .doc = "Batches of other sizes from the rows of the input's batches. Saved as positions; "
+           "restoring costs one input element.",
+    .num_inputs = 1,
+    .flow = LEATI_MORE_OUT,
+    .args_size = sizeof(struct rebatch_args),
+    .rows = rebatch_rows,
+    .check = rebatch_check,
+    .spec = rebatch_spec,
+    .cardinality = rebatch_cardinality,
+    .state_size = sizeof(struct rebatch_state),
+    .open = rebatch_open,
+    .pull = rebatch_pull,
+    .save = rebatch_save,
+    .restore = rebatch_restore,
+    .reset = rebatch_reset,
+    .close = rebatch_close,
+};
+
+leat_dataset *leat_rebatch(leat_dataset *input, const int64_t *batch_sizes, int num_sizes,
+                           bool drop_remainder, leat_error *err) {
+    struct rebatch_args args = {
+        .batch_size = {.values = (int64_t *)batch_sizes, .count = num_sizes},
+        .drop_remainder = drop_remainder};
+    return leati_dataset_new(&leati_op_rebatch, &args, &input, 1, err);
+}

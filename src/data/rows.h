@@ -1,0 +1,39 @@
+/* Elements that are batches: cutting rows out of them and joining rows of several. For rebatch, its
+ * legacy form and unbatch. */
+#ifndef LEATI_DATA_ROWS_H
+#define LEATI_DATA_ROWS_H
+
+#include "data/input.h"
+
+/* Rows [begin, begin + n) along axis 0 as a view. Owned. */
+leat_tensor leati_tensor_rows(const leat_tensor *tensor, int64_t begin, int64_t n);
+
+/* The number of rows of element `row` of a block; INVALID_ARGUMENT for a scalar component, or where
+ * components have unequal numbers. */
+LEAT_WARN_UNUSED leat_status leati_element_rows(const leati_block *block, int64_t row,
+                                                int64_t *rows, leat_error *err);
+
+/* Rows gathered for one new element: a list of views per component. */
+typedef struct leati_pieces {
+    leat_tensor *tensors; /* piece p of component c at tensors[p * num_components + c] */
+    size_t count, capacity;
+    int num_components;
+} leati_pieces;
+
+/* Adds rows [begin, begin + n) of element `row` of `block`. */
+LEAT_WARN_UNUSED leat_status leati_pieces_add(leati_pieces *pieces, const leati_block *block,
+                                              int64_t row, int64_t begin, int64_t n,
+                                              leat_error *err);
+/* `out` becomes one element: the rows of all pieces one after the other; a single piece is a view.
+ * Rows of unequal shapes are INVALID_ARGUMENT. The pieces are dropped. */
+LEAT_WARN_UNUSED leat_status leati_pieces_join(leati_pieces *pieces, leati_block *out,
+                                               leat_error *err);
+void leati_pieces_clear(leati_pieces *pieces);
+void leati_pieces_fini(leati_pieces *pieces);
+
+/* `out` becomes one element without rows: unknown dimensions are 0, an unknown rank is the vector
+ * of no values. */
+LEAT_WARN_UNUSED leat_status leati_empty_element(const leat_spec *spec, leati_block *out,
+                                                 leat_error *err);
+
+#endif

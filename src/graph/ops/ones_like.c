@@ -26,4 +26,5 @@ const leati_tensor_op leati_tensor_op_ones_like = {
     .flags = LEATI_ELEMENTWISE,
     .infer = ones_like_infer,
     .kernel = ones_like_kernel,
+    .gradient = leati_gradient_none,
 };

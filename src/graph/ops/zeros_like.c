@@ -33,4 +33,5 @@ const leati_tensor_op leati_tensor_op_zeros_like = {
     .flags = LEATI_ELEMENTWISE,
     .infer = zeros_like_infer,
     .kernel = zeros_like_kernel,
+    .gradient = leati_gradient_none,
 };

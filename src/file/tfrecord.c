@@ -1,8 +1,8 @@
 /* Reader of TFRecord files.
  *
- * Happy path: the file is read in chunks of 1 MiB; a record is a view into its chunk, so nothing is
- * copied but the part of a record that a chunk's end cut off. Bytes of a chunk that were given out
- * are never written again, so other threads may still read them while the rest is filled.
+ * Happy path: the file is read in chunks of 256 KiB; a record is a view into its chunk, so nothing
+ * is copied but the part of a record that a chunk's end cut off. Bytes of a chunk that were given
+ * out are never written again, so other threads may still read them while the rest is filled.
  * Failures: a length is first held against its checksum, then against what the file has left, and
  * only then is memory taken; where the size is unknown (compressed files, pipes) the chunk grows no
  * faster than data arrive, up to 2 GiB. The position moves only past good records. No locks: one

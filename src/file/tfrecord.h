@@ -18,7 +18,7 @@ typedef struct leati_tfrecord_options {
     leati_buffer_pool *pool;
 } leati_tfrecord_options;
 
-#define LEATI_CHUNK_SIZE (1u << 20)
+#define LEATI_CHUNK_SIZE (256u << 10) /* stays in a core's cache until it is checked */
 #define LEATI_RECORD_HEADER 12
 #define LEATI_RECORD_FOOTER 4
 

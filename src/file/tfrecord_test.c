@@ -13,6 +13,7 @@
 #include "file/crc.h"
 #include "file/tfrecord.h"
 #include "file/wire.h"
+#include <fcntl.h>
 #include <zlib.h>
 
 #define GOLDEN LEATI_SOURCE_DIR "/tests/golden/data/"
@@ -412,6 +413,32 @@ static void error_waits_for_the_good(void **state) {
     leati_tfrecord_close(reader);
 }
 
+/* A pipe has no size and no way back, but records all the same. */
+static void from_a_pipe(void **state) {
+    (void)state;
+    size_t size = 0;
+    uint8_t *data = scratch_read(PLAIN, &size);
+    const char *path = scratch_path("pipe");
+    assert_int_equal(mkfifo(path, 0600), 0);
+    int writer = open(path, O_RDWR); /* keeps both opens from waiting */
+    assert_true(writer >= 0);
+    assert_int_equal(write(writer, data, size), size);
+    leati_tfrecord *reader = open_reader(path, (leati_tfrecord_options){.chunk_size = 30});
+    close(writer);
+    leat_string record;
+    int64_t n = 0;
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(leati_tfrecord_read(reader, 1, 0, &record, NULL, &n, NULL), LEATI_RECORD);
+    assert_int_equal(record.size, 100);
+    assert_memory_equal(record.data, data + 77, 100);
+    assert_int_equal(leati_tfrecord_read(reader, 1, 0, &record, NULL, &n, NULL), LEATI_RECORD_END);
+    leat_error err = {0};
+    assert_int_equal(leati_tfrecord_seek(reader, 0, &err), LEAT_FAILED_PRECONDITION);
+    expect_text(&err, "copy it to a file first");
+    leati_tfrecord_close(reader);
+    free(data);
+}
+
 /* In the steady state a reader with a pool asks for no memory. */
 static void no_allocation_per_chunk(void **state) {
     (void)state;
@@ -489,6 +516,7 @@ int main(void) {
         cmocka_unit_test(hint_for_gzip),
         TEST(missing_file),
         cmocka_unit_test(error_waits_for_the_good),
+        TEST(from_a_pipe),
         cmocka_unit_test(no_allocation_per_chunk),
         cmocka_unit_test(every_allocation_fails_once),
     };

@@ -1,8 +1,6 @@
-/* Reading JSON text, and the smallest values: numbers, strings and shapes in the forms of the
- * recorded cases (floats that JSON lacks as text, bytes that are not printable as hex).
- *
- * Text is scanned for its depth before jansson sees it, so untrusted input cannot make recursion
- * deep. Failures: INVALID_ARGUMENT with line and column, RESOURCE_EXHAUSTED. No locks. */
+/* The smallest JSON values: numbers, strings and shapes in the forms of the recorded cases (floats
+ * that JSON lacks as text, bytes that are not printable as hex). Failures: INVALID_ARGUMENT with
+ * what was expected and found, RESOURCE_EXHAUSTED. No locks. */
 #include "core/json.h"
 #include "core/json_parts.h"
 
@@ -32,52 +30,6 @@ const char *leati_json_type(const json_t *json) {
     case JSON_NULL: return "null";
     default: return json_is_true(json) ? "true" : "false";
     }
-}
-
-/* The deepest nesting of brackets outside of strings. */
-static size_t depth_of(const char *text, size_t size) {
-    size_t depth = 0;
-    size_t deepest = 0;
-    bool quoted = false;
-    for (size_t i = 0; i < size; i++) {
-        char c = text[i];
-        if (quoted && c == '\\')
-            i++;
-        else if (c == '"')
-            quoted = !quoted;
-        else if (!quoted && (c == '[' || c == '{'))
-            depth++;
-        else if (!quoted && (c == ']' || c == '}') && depth > 0)
-            depth--;
-        if (depth > deepest)
-            deepest = depth;
-    }
-    return deepest;
-}
-
-json_t *leati_json_parse(const char *text, size_t size, leat_error *err) {
-    if (size > LEATI_JSON_MAX_SIZE) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "expected at most %u bytes of JSON, found %zu",
-                   LEATI_JSON_MAX_SIZE, size);
-        return NULL;
-    }
-    size_t depth = depth_of(text, size);
-    if (depth > LEATI_JSON_MAX_DEPTH) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "expected JSON of at most %d levels, found %zu",
-                   LEATI_JSON_MAX_DEPTH, depth);
-        return NULL;
-    }
-    json_error_t error;
-    json_t *json =
-        json_loadb(text, size, JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, &error);
-    if (json)
-        return json;
-    /* jansson says nothing at all where it ran out of memory early. */
-    if (json_error_code(&error) == json_error_out_of_memory || error.text[0] == '\0')
-        return leati_json_no_memory(err);
-    leati_fail(err, LEAT_INVALID_ARGUMENT, "JSON, line %d, column %d: %s", error.line, error.column,
-               error.text);
-    return NULL;
 }
 
 json_t *leati_json_of_double(double value) {

@@ -11,7 +11,8 @@
 #define LEATI_JSON_MAX_DEPTH 1024
 #define LEATI_JSON_MAX_SIZE (256u << 20)
 
-/* Reads `text` (depth and size capped); errors carry line and column. Owned (json_decref). */
+/* Reads `text` (depth and size capped; an integer of 2^63 or more becomes its decimal text); errors
+ * carry line and column. Owned (json_decref). */
 json_t *leati_json_parse(const char *text, size_t size, leat_error *err);
 
 /* The text of a value: members in the order of insertion, or sorted where `sorted`; one line where

@@ -93,6 +93,37 @@ static void literals(void **state) {
                   "\"b\": {\"dtype\": \"int64\", \"shape\": [], \"data\": [1]}}}");
 }
 
+static void refused(const char *text, const char *why) {
+    leat_error err = {0};
+    json_t *json = leati_json_parse(text, strlen(text), &err);
+    leat_element element = {0};
+    leat_status status = err.code;
+    if (json)
+        status = leati_json_to_element(json, &element, &err);
+    assert_int_equal(status, LEAT_INVALID_ARGUMENT);
+    if (!strstr(err.text, why))
+        fail_msg("%s: expected \"%s\" in: %s", text, why, err.text);
+    assert_null(element.spec);
+    json_decref(json);
+}
+
+static void large_integers(void **state) {
+    (void)state;
+    element_gives("{\"dtype\": \"uint64\", \"shape\": [3], \"data\": [9223372036854775808, "
+                  "9223372036854775807,18446744073709551615]}",
+                  "{\"dtype\": \"uint64\", \"shape\": [3], \"data\": [\"9223372036854775808\", "
+                  "9223372036854775807, \"18446744073709551615\"]}");
+    json_t *json =
+        parse("[\"\\\"99999999999999999999\", 99999999999999999999.0, 1e+0000000000000000001,"
+              " -9223372036854775808]");
+    assert_string_equal(json_string_value(json_array_get(json, 0)), "\"99999999999999999999");
+    assert_true(json_real_value(json_array_get(json, 1)) == 1e20);
+    assert_true(json_real_value(json_array_get(json, 2)) == 10.0);
+    assert_int_equal(json_integer_value(json_array_get(json, 3)), INT64_MIN);
+    json_decref(json);
+    refused("{\"dtype\": \"uint64\", \"shape\": [1], \"data\": [18446744073709551616]}", "uint64");
+}
+
 /* The dtypes are those of tf.constant. */
 static void bare_values(void **state) {
     (void)state;
@@ -108,20 +139,6 @@ static void bare_values(void **state) {
     element_gives("[1, {\"required\": \"int32\"}]",
                   "{\"tuple\": [{\"dtype\": \"int32\", \"shape\": [], \"data\": [1]}, {\"dtype\": "
                   "\"int32\", \"shape\": [0], \"data\": []}]}");
-}
-
-static void refused(const char *text, const char *why) {
-    leat_error err = {0};
-    json_t *json = leati_json_parse(text, strlen(text), &err);
-    leat_element element = {0};
-    leat_status status = err.code;
-    if (json)
-        status = leati_json_to_element(json, &element, &err);
-    assert_int_equal(status, LEAT_INVALID_ARGUMENT);
-    if (!strstr(err.text, why))
-        fail_msg("%s: expected \"%s\" in: %s", text, why, err.text);
-    assert_null(element.spec);
-    json_decref(json);
 }
 
 static void refusals(void **state) {
@@ -443,6 +460,7 @@ int main(void) {
     leati_object_init(&the_function, &type);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(literals, setup, torture_teardown),
+        cmocka_unit_test_setup_teardown(large_integers, setup, torture_teardown),
         cmocka_unit_test_setup_teardown(bare_values, setup, torture_teardown),
         cmocka_unit_test_setup_teardown(refusals, setup, torture_teardown),
         cmocka_unit_test_setup_teardown(specs, setup, torture_teardown),

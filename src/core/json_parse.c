@@ -1,0 +1,107 @@
+/* Reading JSON text. It is scanned before jansson sees it: for its depth, so that untrusted input
+ * cannot make recursion deep, and for integers that do not fit 64 signed bits, which jansson
+ * refuses and which are therefore put into quotes (the form in which uint64 tensors have them).
+ * Failures: INVALID_ARGUMENT with line and column, RESOURCE_EXHAUSTED. No locks. */
+#include "core/json_parts.h"
+
+#include "base/error.h"
+#include "base/text.h"
+#include <string.h>
+
+/* Digits of the smallest integer that may not fit. */
+#define LARGE_DIGITS 19
+#define LARGEST "9223372036854775807"
+
+/* The deepest nesting of brackets outside of strings. */
+static size_t depth_of(const char *text, size_t size) {
+    size_t depth = 0;
+    size_t deepest = 0;
+    bool quoted = false;
+    for (size_t i = 0; i < size; i++) {
+        char c = text[i];
+        if (quoted && c == '\\')
+            i++;
+        else if (c == '"')
+            quoted = !quoted;
+        else if (!quoted && (c == '[' || c == '{'))
+            depth++;
+        else if (!quoted && (c == ']' || c == '}') && depth > 0)
+            depth--;
+        if (depth > deepest)
+            deepest = depth;
+    }
+    return deepest;
+}
+
+/* The number of bytes of a too large non-negative integer at `at`, else 0. `before` is the
+ * character in front of it. */
+static size_t large_integer(const char *at, const char *end, char before) {
+    size_t digits = 0;
+    if (before == '-' || before == '.' || before == '+' || before == 'e' || before == 'E')
+        return 0;
+    while (at + digits < end && at[digits] >= '0' && at[digits] <= '9')
+        digits++;
+    char after = at + digits < end ? at[digits] : ' ';
+    if (digits < LARGE_DIGITS || after == '.' || after == 'e' || after == 'E')
+        return 0;
+    return digits > LARGE_DIGITS || memcmp(at, LARGEST, LARGE_DIGITS) > 0 ? digits : 0;
+}
+
+/* Copies the text into `out` with quotes around integers that are too large; nothing is written
+ * where there are none. */
+static void quote_large(const char *text, size_t size, leati_text *out) {
+    const char *end = text + size;
+    const char *copied = text;
+    bool quoted = false;
+    for (const char *at = text; at < end; at++) {
+        if (*at == '"')
+            quoted = !quoted;
+        if (quoted && *at == '\\')
+            at++;
+        if (quoted || *at < '0' || *at > '9')
+            continue;
+        size_t digits = large_integer(at, end, at > text ? at[-1] : ' ');
+        if (digits > 0) {
+            leati_text_add(out, copied, (size_t)(at - copied));
+            leati_text_addf(out, "\"%.*s\"", (int)digits, at);
+            copied = at + digits;
+        }
+        while (at + 1 < end && at[1] >= '0' && at[1] <= '9')
+            at++;
+    }
+    if (copied > text)
+        leati_text_add(out, copied, (size_t)(end - copied));
+}
+
+json_t *leati_json_parse(const char *text, size_t size, leat_error *err) {
+    if (size > LEATI_JSON_MAX_SIZE) {
+        leati_fail(err, LEAT_INVALID_ARGUMENT, "expected at most %u bytes of JSON, found %zu",
+                   LEATI_JSON_MAX_SIZE, size);
+        return NULL;
+    }
+    size_t depth = depth_of(text, size);
+    if (depth > LEATI_JSON_MAX_DEPTH) {
+        leati_fail(err, LEAT_INVALID_ARGUMENT, "expected JSON of at most %d levels, found %zu",
+                   LEATI_JSON_MAX_DEPTH, depth);
+        return NULL;
+    }
+    leati_text copy = {0};
+    quote_large(text, size, &copy);
+    if (copy.failed) {
+        leati_text_fini(&copy);
+        return leati_json_no_memory(err);
+    }
+    const char *source = copy.size > 0 ? copy.data : text;
+    json_error_t error;
+    json_t *json = json_loadb(source, copy.size > 0 ? copy.size : size,
+                              JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, &error);
+    leati_text_fini(&copy);
+    if (json)
+        return json;
+    /* jansson says nothing at all where it ran out of memory early. */
+    if (json_error_code(&error) == json_error_out_of_memory || error.text[0] == '\0')
+        return leati_json_no_memory(err);
+    leati_fail(err, LEAT_INVALID_ARGUMENT, "JSON, line %d, column %d: %s", error.line, error.column,
+               error.text);
+    return NULL;
+}

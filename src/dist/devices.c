@@ -1,0 +1,65 @@
+/* Logical CPU devices: the process's cores split evenly
+ * (tf.config.set_logical_device_configuration).
+ *
+ * Their number is a process-wide setting that the first strategy fixes. With fewer cores than
+ * devices, devices share cores and are not pinned. Lock: `lock` guards both variables; a leaf. */
+#include "base/error.h"
+#include "dist/strategy.h"
+#include "run/pool.h"
+#include <pthread.h>
+#include <string.h>
+
+enum { MOST_DEVICES = 1024 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int logical_cpus = 1;
+static bool in_use;
+
+leat_status leat_set_logical_cpu_devices(int count, leat_error *err) {
+    if (count < 1 || count > MOST_DEVICES) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "%d logical CPU devices; expected 1 to %d",
+                          count, MOST_DEVICES);
+    }
+    leat_status status = LEAT_OK;
+    pthread_mutex_lock(&lock);
+    if (in_use && count != logical_cpus) {
+        status = leati_fail(err, LEAT_FAILED_PRECONDITION,
+                            "the devices are in use (%d logical CPU devices); set their number "
+                            "before the first strategy",
+                            logical_cpus);
+    } else {
+        logical_cpus = count;
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+int leati_logical_cpus(void) {
+    pthread_mutex_lock(&lock);
+    int count = logical_cpus;
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
+int leat_num_logical_devices(const char *kind) {
+    return kind != NULL && strcmp(kind, "CPU") == 0 ? leati_logical_cpus() : 0;
+}
+
+leati_device *leati_logical_cpu_open(int index, leat_error *err) {
+    pthread_mutex_lock(&lock);
+    in_use = true;
+    int count = logical_cpus;
+    pthread_mutex_unlock(&lock);
+    if (index < 0 || index >= count) {
+        leati_fail(err, LEAT_INVALID_ARGUMENT,
+                   "device CPU:%d does not exist; there are %d logical CPU devices", index, count);
+        return NULL;
+    }
+    int cores = leati_num_cores();
+    if (cores < count) {
+        return leati_cpu_device_new(index, 1, -1, err);
+    }
+    int first = (int)((int64_t)cores * index / count),
+        end = (int)((int64_t)cores * (index + 1) / count);
+    return leati_cpu_device_new(index, end - first, count > 1 ? first : -1, err);
+}

@@ -78,7 +78,8 @@ leat_status leati_callback_run(leati_callback *callback, const leat_element *in,
         return LEAT_OK;
     leati_fail(err, status, "%s",
                failure.text[0] ? failure.text : "it failed without writing a text");
-    return leati_prefix(err, "callback \"%s\"", callback->name ? callback->name : "(unnamed)");
+    leati_prefix(err, "callback \"%s\"", callback->name ? callback->name : "(unnamed)");
+    return status;
 }
 
 /* ---- the registry ---- */

@@ -213,6 +213,12 @@ leat_value leati_gradient_unbroadcast(leat_value gradient, leat_value like) {
     return leat_sum_like(gradient, like);
 }
 
+leat_status leati_gradient_none(leati_gradient_call *call, leat_error *err) {
+    (void)call;
+    (void)err;
+    return LEAT_OK;
+}
+
 /* ---- variables ---- */
 
 static bool node_reads(const leati_node *node, const leat_variable *variable) {

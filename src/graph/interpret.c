@@ -183,8 +183,10 @@ static leat_status run_nodes(struct run *run, const leati_call_context *context,
     for (size_t i = 0; i < run->function->body.num_nodes; i++) {
         const leati_node *node = &run->function->body.nodes[i];
         leat_status status = run_node(run, node, context ? context : &nowhere, failed_row, err);
-        if (status)
-            return leati_prefix(err, "op %s (node %zu)", node->op->name, i);
+        if (status) {
+            leati_prefix(err, "op %s (node %zu)", node->op->name, i);
+            return status;
+        }
     }
     return LEAT_OK;
 }

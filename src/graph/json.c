@@ -249,11 +249,8 @@ static leat_status read_node(const json_t *json, int depth, leati_body *body, le
     if (!status)
         status = read_ids(json_object_get(json, "inputs"), body->num_values, "inputs", &inputs,
                           &num_inputs, err);
-    if (!status) {
+    if (!status)
         status = leati_node_args_read(op, attributes, depth, &args, err);
-        if (status)
-            leati_prefix(err, "op %s", op->name);
-    }
     if (!status)
         status = leati_body_add_node(body, op, args, inputs, num_inputs,
                                      number ? json_integer_value(number) : (int64_t)body->num_nodes,

@@ -6,8 +6,8 @@
 #include "graph/graph.h"
 #include <jansson.h>
 
-/* Functions may nest this deep in attributes. */
-#define LEATI_MAX_NESTING 16
+/* Functions may nest this deep in attributes; the way to the deepest still fits an error's text. */
+#define LEATI_MAX_NESTING 12
 /* A function that comes from outside has at most this many nodes. */
 #define LEATI_MAX_NODES 1000000
 

@@ -122,6 +122,10 @@ typedef struct leati_gradient_call {
  * or dynamic). */
 leat_value leati_gradient_unbroadcast(leat_value gradient, leat_value like);
 
+/* The gradient of an operation whose result does not change with its inputs (ones_like): nothing
+ * flows, and nobody complains. */
+leat_status leati_gradient_none(leati_gradient_call *call, leat_error *err);
+
 /* ---- the descriptor ---- */
 typedef struct leati_tensor_op {
     const char *name; /* TensorFlow's, snake case */

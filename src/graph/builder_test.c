@@ -1,0 +1,259 @@
+/* The builder: types as inferred, sticky first errors, and what their texts name. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../../tests/support/graph.h"
+#include "../../tests/support/torture.h"
+#include "core/spec.h"
+#include "graph/variable.h"
+
+static leat_graph *graph_of_two(leat_shape a, leat_shape b) {
+    leat_spec *spec =
+        test_spec(2, (leat_dtype[]){LEAT_FLOAT32, LEAT_FLOAT32}, (leat_shape[]){a, b});
+    leat_graph *graph = leat_graph_new(spec, NULL);
+    leat_spec_unref(spec);
+    return graph;
+}
+
+static void finish_fails(leat_graph *graph, leat_value value, leat_status code, const char *text) {
+    leat_error err = {0};
+    assert_null(leat_graph_finish(graph, &value, 1, NULL, &err));
+    assert_int_equal(err.code, code);
+    if (!strstr(err.text, text))
+        fail_msg("found \"%s\", expected \"%s\" in it", err.text, text);
+}
+
+static void test_arguments_and_types(void **state) {
+    (void)state;
+    leat_graph *graph = graph_of_two(LEAT_SHAPE(LEAT_UNKNOWN_DIM, 3), LEAT_SHAPE(3));
+    assert_int_equal(leat_graph_num_arguments(graph), 2);
+    leat_value sum = leat_add(leat_graph_argument(graph, 0), leat_graph_argument(graph, 1));
+    leat_shape expected = LEAT_SHAPE(LEAT_UNKNOWN_DIM, 3), found = leat_value_shape(sum);
+    assert_int_equal(leat_value_dtype(sum), LEAT_FLOAT32);
+    assert_true(leati_shape_equal(&found, &expected));
+    leat_error err = {0};
+    leat_function *function = leat_graph_finish(graph, &sum, 1, NULL, &err);
+    assert_non_null(function);
+    assert_int_equal(leat_spec_get_kind(leat_function_output(function)), LEAT_SPEC_TENSOR);
+    assert_int_equal(leat_spec_num_components(leat_function_input(function)), 2);
+    leat_function_unref(function);
+}
+
+static void test_broadcasting_of_unknown_dimensions(void **state) {
+    (void)state;
+    const int64_t u = LEAT_UNKNOWN_DIM;
+    struct {
+        leat_shape a, b, expected;
+    } cases[] = {
+        {LEAT_SHAPE(u, 1), LEAT_SHAPE(4), LEAT_SHAPE(u, 4)},
+        {LEAT_SHAPE(u), LEAT_SHAPE(u), LEAT_SHAPE(u)},
+        {LEAT_SHAPE(u), LEAT_SHAPE(1), LEAT_SHAPE(u)},
+        {LEAT_SHAPE(1), LEAT_SHAPE(0), LEAT_SHAPE(0)},
+        {LEAT_SHAPE(2, 1, 3), LEAT_SHAPE(5, 1), LEAT_SHAPE(2, 5, 3)},
+        {{.rank = LEAT_UNKNOWN_RANK}, LEAT_SHAPE(3), {.rank = LEAT_UNKNOWN_RANK}},
+        {LEAT_SCALAR, LEAT_SHAPE(3), LEAT_SHAPE(3)},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        leat_shape found;
+        assert_int_equal(leati_infer_broadcast_shape(&cases[i].a, &cases[i].b, &found, NULL), 0);
+        assert_true(leati_shape_equal(&found, &cases[i].expected));
+        assert_int_equal(leati_infer_broadcast_shape(&cases[i].b, &cases[i].a, &found, NULL), 0);
+        assert_true(leati_shape_equal(&found, &cases[i].expected));
+    }
+}
+
+static void test_shapes_that_do_not_broadcast(void **state) {
+    (void)state;
+    leat_graph *graph = graph_of_two(LEAT_SHAPE(2, 3), LEAT_SHAPE(4));
+    leat_value sum = leat_add(leat_graph_argument(graph, 0), leat_graph_argument(graph, 1));
+    assert_true(sum.id < 0);
+    assert_int_equal(leat_value_dtype(sum), LEAT_INVALID);
+    /* A failed value passes through, and the first error stays. */
+    leat_value next = leat_multiply(sum, leat_graph_argument(graph, 7));
+    finish_fails(graph, next, LEAT_INVALID_ARGUMENT,
+                 "op add (node 0): shapes [2, 3] and [4] do not broadcast");
+}
+
+static void test_dtypes_do_not_convert(void **state) {
+    (void)state;
+    leat_spec *spec = test_spec(2, (leat_dtype[]){LEAT_FLOAT32, LEAT_INT64},
+                                (leat_shape[]){LEAT_SCALAR, LEAT_SCALAR});
+    leat_graph *graph = leat_graph_new(spec, NULL);
+    leat_spec_unref(spec);
+    leat_value sum = leat_add(leat_graph_argument(graph, 0), leat_graph_argument(graph, 1));
+    finish_fails(graph, sum, LEAT_INVALID_ARGUMENT, "input 1 is int64, but input 0 is float32");
+}
+
+static void test_argument_beyond_the_last(void **state) {
+    (void)state;
+    leat_graph *graph = graph_of_two(LEAT_SCALAR, LEAT_SCALAR);
+    leat_value value = leat_graph_argument(graph, 2);
+    finish_fails(graph, value, LEAT_OUT_OF_RANGE, "argument 2 of a function with 2 arguments");
+}
+
+static void test_values_of_another_graph(void **state) {
+    (void)state;
+    leat_graph *one = graph_of_two(LEAT_SCALAR, LEAT_SCALAR);
+    leat_graph *other = graph_of_two(LEAT_SCALAR, LEAT_SCALAR);
+    leat_value sum = leat_add(leat_graph_argument(one, 0), leat_graph_argument(other, 0));
+    finish_fails(one, sum, LEAT_INVALID_ARGUMENT, "input 1 is a value of another graph");
+    leat_value mine = leat_graph_argument(other, 0);
+    leat_error err = {0};
+    assert_null(leat_graph_finish(NULL, &mine, 1, NULL, &err));
+    assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
+    leat_graph_free(other);
+    leat_graph_free(NULL);
+}
+
+static void test_calls_by_name(void **state) {
+    (void)state;
+    leat_value out[LEAT_MAX_OUTPUTS];
+    leat_graph *graph = graph_of_two(LEAT_SHAPE(2), LEAT_SHAPE(2));
+    leat_value in[2] = {leat_graph_argument(graph, 0), leat_graph_argument(graph, 1)};
+    assert_int_equal(leat_graph_call(graph, "add", NULL, in, 2, out), 1);
+    assert_int_equal(leat_graph_call(graph, "cast", "{\"dtype\": \"int32\"}", out, 1, out), 1);
+    assert_int_equal(leat_value_dtype(out[0]), LEAT_INT32);
+    assert_int_equal(leat_graph_call(graph, "add", NULL, in, 1, out), -1);
+    finish_fails(graph, in[0], LEAT_INVALID_ARGUMENT,
+                 "op add (node 2): expected 2 inputs, found 1");
+
+    graph = graph_of_two(LEAT_SHAPE(2), LEAT_SHAPE(2));
+    assert_int_equal(leat_graph_call(graph, "levitate", NULL, in, 0, out), -1);
+    finish_fails(graph, in[0], LEAT_NOT_FOUND, "no tensor operation is called \"levitate\"");
+
+    graph = graph_of_two(LEAT_SHAPE(2), LEAT_SHAPE(2));
+    in[0] = leat_graph_argument(graph, 0);
+    assert_int_equal(leat_graph_call(graph, "cast", "{\"colour\": 1}", in, 1, out), -1);
+    finish_fails(graph, in[0], LEAT_INVALID_ARGUMENT, "colour");
+}
+
+static int fails_without_text(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    (void)graph;
+    (void)outputs;
+    return -1;
+}
+
+static int fails_with_text(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)outputs;
+    leat_graph_fail(graph, LEAT_ABORTED, context);
+    leat_graph_fail(graph, LEAT_INTERNAL, "too late");
+    return -1;
+}
+
+static int pair(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    outputs[0] = leat_graph_argument(graph, 0);
+    outputs[1] = leat_graph_argument(graph, 0);
+    return 2;
+}
+
+static void test_tracing(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err);
+    assert_null(leat_trace(fails_without_text, NULL, spec, &err));
+    assert_int_equal(err.code, LEAT_UNKNOWN);
+    char text[] = "because";
+    assert_null(leat_trace(fails_with_text, text, spec, &err));
+    assert_int_equal(err.code, LEAT_ABORTED);
+    assert_string_equal(err.text, "because");
+
+    /* An earlier failure passes through. */
+    assert_null(leat_trace(pair, NULL, NULL, &err));
+    assert_int_equal(err.code, LEAT_ABORTED);
+
+    leat_function *function = leat_trace(pair, NULL, spec, &err);
+    assert_int_equal(leat_spec_get_kind(leat_function_output(function)), LEAT_SPEC_TUPLE);
+    leat_function_unref(function);
+
+    leat_spec *children[2] = {leat_spec_ref(spec), leat_spec_ref(spec)};
+    leat_spec *dict = leat_spec_dict((const char *const[]){"b", "a"}, children, 2, &err);
+    function = leat_trace_structured(pair, NULL, spec, dict, &err);
+    assert_int_equal(leat_spec_get_kind(leat_function_output(function)), LEAT_SPEC_DICT);
+    assert_string_equal(leat_spec_key(leat_function_output(function), 0), "a");
+    leat_function_unref(function);
+
+    assert_null(leat_trace_structured(pair, NULL, spec, leat_spec_ref(spec), &err));
+    assert_non_null(strstr(err.text, "1 components, but the function has 2 outputs"));
+    leat_spec_unref(spec);
+}
+
+static void test_constants(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_graph *graph = leat_graph_new(NULL, &err);
+    float values[2] = {1, 2};
+    leat_tensor view = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(2), values);
+    leat_value constant = leat_graph_tensor(graph, &view);
+    values[0] = 7; /* the constant is a copy: the view has no owner */
+    leat_function *function = leat_graph_finish(graph, &constant, 1, NULL, &err);
+    assert_non_null(function);
+    leat_tensor out;
+    assert_int_equal(leati_interpret(function, NULL, NULL, &out, &err), LEAT_OK);
+    assert_true(((float *)out.data)[0] == 1.0f && ((float *)out.data)[1] == 2.0f);
+    leat_function_unref(function);
+    leat_tensor_unref(&out);
+
+    graph = leat_graph_new(NULL, &err);
+    leat_tensor invalid = {0};
+    finish_fails(graph, leat_graph_tensor(graph, &invalid), LEAT_INVALID_ARGUMENT, "not a tensor");
+}
+
+static void test_reads_are_shared_until_an_assignment(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_tensor initial = TEST_TENSOR(LEAT_FLOAT32, LEAT_SHAPE(2), float, 1, 2);
+    leat_variable *variable = leat_variable_new(&initial, NULL, &err);
+    leat_graph *graph = leat_graph_new(NULL, &err);
+    leat_value first = leat_graph_read(graph, variable);
+    assert_int_equal(leat_graph_read(graph, variable).id, first.id);
+    leat_graph_assign_add(graph, variable, first);
+    leat_value second = leat_graph_read(graph, variable);
+    assert_int_not_equal(second.id, first.id);
+    leat_graph_assign(graph, variable, leat_multiply(second, second));
+    leat_value outputs[3] = {first, second, leat_graph_read(graph, variable)};
+    leat_function *function = leat_graph_finish(graph, outputs, 3, NULL, &err);
+    assert_non_null(function);
+    assert_true(leati_function_has(function, LEATI_STATEFUL));
+    leat_tensor out[3];
+    assert_int_equal(leati_interpret(function, NULL, NULL, out, &err), LEAT_OK);
+    /* Values of TensorFlow's resource variables in the same order: 1, 2, 4. */
+    assert_true(((float *)out[0].data)[0] == 1 && ((float *)out[1].data)[0] == 2 &&
+                ((float *)out[2].data)[0] == 4);
+    for (int i = 0; i < 3; i++)
+        leat_tensor_unref(&out[i]);
+    leat_function_unref(function);
+
+    graph = leat_graph_new(NULL, &err);
+    leat_tensor other = TEST_TENSOR(LEAT_FLOAT32, LEAT_SHAPE(3), float, 1, 2, 3);
+    leat_graph_assign(graph, variable, leat_graph_tensor(graph, &other));
+    finish_fails(graph, leat_graph_read(graph, variable), LEAT_INVALID_ARGUMENT,
+                 "op assign_variable (node 1): variable Variable is float32 of shape [2]");
+    graph = leat_graph_new(NULL, &err);
+    finish_fails(graph, leat_graph_read(graph, NULL), LEAT_INVALID_ARGUMENT, "variable is NULL");
+    leat_tensor_unref(&other);
+    leat_tensor_unref(&initial);
+    leat_variable_unref(variable);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, torture_setup, torture_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_arguments_and_types),
+        TEST(test_broadcasting_of_unknown_dimensions),
+        TEST(test_shapes_that_do_not_broadcast),
+        TEST(test_dtypes_do_not_convert),
+        TEST(test_argument_beyond_the_last),
+        TEST(test_values_of_another_graph),
+        TEST(test_calls_by_name),
+        TEST(test_tracing),
+        TEST(test_constants),
+        TEST(test_reads_are_shared_until_an_assignment),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,256 @@
+/* The reverse pass against central differences and against TensorFlow's rules. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../../tests/support/graph.h"
+#include "../../tests/support/torture.h"
+#include "graph/variable.h"
+
+/* A value used three times, broadcasting both ways, two outputs. */
+static int tangle(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_value a = leat_graph_argument(graph, 0), b = leat_graph_argument(graph, 1);
+    leat_value product = leat_multiply(a, b);
+    leat_value shared = leat_tanh(leat_add(product, b));
+    outputs[0] = leat_subtract(leat_multiply(shared, shared), leat_divide(a, leat_exp(shared)));
+    outputs[1] = leat_square(leat_sigmoid(b));
+    return 2;
+}
+
+static void test_central_differences(void **state) {
+    (void)state;
+    const leat_shape unknown = LEAT_SHAPE(LEAT_UNKNOWN_DIM, LEAT_UNKNOWN_DIM);
+    const leat_shape shapes[][2] = {{LEAT_SHAPE(2, 3), LEAT_SHAPE(3)},
+                                    {LEAT_SHAPE(2, 3), LEAT_SHAPE(LEAT_UNKNOWN_DIM)},
+                                    {unknown, {.rank = LEAT_UNKNOWN_RANK}}};
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        leat_function *function = test_trace_float64(tangle, NULL, 2, shapes[i]);
+        leat_tensor inputs[2] = {
+            TEST_TENSOR(LEAT_FLOAT64, LEAT_SHAPE(2, 3), double, .5, -1, 2, .25, 1.5, -.75),
+            TEST_TENSOR(LEAT_FLOAT64, LEAT_SHAPE(3), double, .1, -.2, .3)};
+        test_check_gradient(function, inputs, 2, NULL);
+        leat_tensor_unref(&inputs[0]);
+        leat_tensor_unref(&inputs[1]);
+        leat_function_unref(function);
+    }
+}
+
+/* The gradients of `x` by leat_gradients in a graph that `build` makes of one argument. */
+static void value_at(leat_graph *graph, leat_value value, double x, double expected) {
+    leat_error err = {0};
+    leat_tensor in = leat_scalar_float64(x), out;
+    leat_function *function = leat_graph_finish(graph, &value, 1, NULL, &err);
+    if (!function)
+        fail_msg("%s", err.text);
+    assert_int_equal(leati_interpret(function, &in, NULL, &out, &err), LEAT_OK);
+    assert_true(*(double *)out.data == expected);
+    leat_tensor_unref(&in);
+    leat_tensor_unref(&out);
+    leat_function_unref(function);
+}
+
+static leat_graph *graph_of(leat_dtype dtype) {
+    leat_spec *spec = leat_spec_tensor(dtype, LEAT_SCALAR, NULL);
+    leat_graph *graph = leat_graph_new(spec, NULL);
+    leat_spec_unref(spec);
+    return graph;
+}
+
+static void finish_fails(leat_graph *graph, leat_value value, leat_status code, const char *text) {
+    leat_error err = {0};
+    assert_null(leat_graph_finish(graph, &value, 1, NULL, &err));
+    assert_int_equal(err.code, code);
+    if (!strstr(err.text, text))
+        fail_msg("found \"%s\", expected \"%s\" in it", err.text, text);
+}
+
+/* GradientTape on x = 3: d(x*x)/dx = 6; d(target)/d(target) = 1; d/d(x*x) of (x*x)^2 = 18. */
+static void test_sources_anywhere(void **state) {
+    (void)state;
+    leat_graph *graph = graph_of(LEAT_FLOAT64);
+    leat_value x = leat_graph_argument(graph, 0), y = leat_multiply(x, x), g;
+    leat_gradients(y, &x, 1, &g);
+    value_at(graph, g, 3, 6);
+
+    graph = graph_of(LEAT_FLOAT64);
+    x = leat_graph_argument(graph, 0);
+    y = leat_multiply(x, x);
+    leat_gradients(y, &y, 1, &g);
+    value_at(graph, g, 3, 1);
+
+    graph = graph_of(LEAT_FLOAT64);
+    x = leat_graph_argument(graph, 0);
+    y = leat_multiply(x, x);
+    leat_gradients(leat_multiply(y, y), &y, 1, &g);
+    value_at(graph, g, 3, 18);
+}
+
+static void test_second_derivatives(void **state) {
+    (void)state;
+    leat_graph *graph = graph_of(LEAT_FLOAT64);
+    leat_value x = leat_graph_argument(graph, 0), first, second;
+    leat_value cube = leat_multiply(leat_multiply(x, x), x);
+    leat_gradients(cube, &x, 1, &first);
+    leat_gradients(first, &x, 1, &second);
+    value_at(graph, second, 2, 12); /* 6 x */
+}
+
+/* unconnected_gradients="zero"; a path through an integer is cut, as tf.cast's is. */
+static void test_unconnected(void **state) {
+    (void)state;
+    leat_graph *graph = graph_of(LEAT_FLOAT64);
+    leat_value x = leat_graph_argument(graph, 0), one = leat_ones_like(x), g;
+    leat_gradients(leat_exp(one), &x, 1, &g);
+    value_at(graph, g, 3, 0);
+
+    graph = graph_of(LEAT_FLOAT64);
+    x = leat_graph_argument(graph, 0);
+    leat_value through = leat_cast(leat_cast(x, LEAT_INT32), LEAT_FLOAT64);
+    leat_gradients(leat_add(leat_multiply(through, through), x), &x, 1, &g);
+    value_at(graph, g, 3, 1);
+}
+
+static leat_status just_copy(void *context, const leat_element *in, leat_element *out,
+                             leat_error *err) {
+    (void)context;
+    return leat_element_set(out, in->spec, in->tensors, err);
+}
+
+static void test_failures_name_the_node(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_spec *spec = leat_spec_tensor(LEAT_FLOAT64, LEAT_SCALAR, &err);
+    leat_function *callback = leat_callback_function(
+        just_copy, NULL, NULL, "opaque", LEAT_PURE, leat_spec_ref(spec), leat_spec_ref(spec), &err);
+    leat_graph *graph = leat_graph_new(spec, &err);
+    leat_spec_unref(spec);
+    leat_value x = leat_graph_argument(graph, 0), called, g;
+    assert_true(leati_graph_inline(graph, callback, &x, &called));
+    leat_gradients(leat_exp(called), &x, 1, &g);
+    finish_fails(graph, g, LEAT_UNIMPLEMENTED, "gradient of op call (node 0): it has no gradient");
+    leat_function_unref(callback);
+
+    graph = graph_of(LEAT_INT32);
+    x = leat_graph_argument(graph, 0);
+    leat_gradients(leat_add(x, x), &x, 1, &g);
+    finish_fails(graph, g, LEAT_INVALID_ARGUMENT, "the target of a gradient is int32");
+
+    graph = graph_of(LEAT_FLOAT64);
+    leat_graph *other = graph_of(LEAT_FLOAT64);
+    x = leat_graph_argument(other, 0);
+    leat_gradients(leat_exp(leat_graph_argument(graph, 0)), &x, 1, &g);
+    finish_fails(graph, g, LEAT_INVALID_ARGUMENT, "source 0 is not a value of this graph");
+    leat_graph_free(other);
+}
+
+static leat_variable *variable_of(double value, const char *name) {
+    leat_tensor initial = leat_scalar_float64(value);
+    leat_variable *variable =
+        leat_variable_new(&initial, &(leat_variable_options){.name = name}, NULL);
+    leat_tensor_unref(&initial);
+    return variable;
+}
+
+/* w is read before and after an assignment: both reads count. The second variable is not used. */
+static void test_variables(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_variable *variables[2] = {variable_of(2, "w"), variable_of(7, "unused")};
+    leat_graph *graph = graph_of(LEAT_FLOAT64);
+    leat_value x = leat_graph_argument(graph, 0), out[2];
+    leat_value first = leat_graph_read(graph, variables[0]);
+    leat_graph_assign(graph, variables[0], x);
+    leat_value second = leat_graph_read(graph, variables[0]);
+    leat_value target = leat_add(leat_multiply(first, x), leat_square(second));
+    leat_variable_gradients(target, variables, 2, out);
+    leat_function *function = leat_graph_finish(graph, out, 2, NULL, &err);
+    if (!function)
+        fail_msg("%s", err.text);
+    leat_tensor in = leat_scalar_float64(5), results[2];
+    assert_int_equal(leati_interpret(function, &in, NULL, results, &err), LEAT_OK);
+    assert_true(*(double *)results[0].data == 5 + 2 * 5);
+    assert_true(*(double *)results[1].data == 0);
+    leat_tensor_unref(&in);
+    leat_tensor_unref(&results[0]);
+    leat_tensor_unref(&results[1]);
+    leat_function_unref(function);
+
+    graph = graph_of(LEAT_FLOAT64);
+    leat_variable *none = NULL;
+    leat_variable_gradients(leat_graph_argument(graph, 0), &none, 1, out);
+    finish_fails(graph, out[0], LEAT_INVALID_ARGUMENT, "variable 0 is NULL");
+    leat_variable_unref(variables[0]);
+    leat_variable_unref(variables[1]);
+}
+
+static int reads_variable(void *context, leat_graph *graph, leat_value *outputs) {
+    outputs[0] = leat_multiply(leat_graph_argument(graph, 0), leat_graph_read(graph, context));
+    return 1;
+}
+
+static void test_functions_with_state_have_none(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_variable *variable = variable_of(2, "w");
+    leat_function *function =
+        test_trace_float64(reads_variable, variable, 1, &(leat_shape){.rank = 0});
+    assert_null(leati_function_gradient(function, &err));
+    assert_int_equal(err.code, LEAT_UNIMPLEMENTED);
+    assert_non_null(strstr(err.text, "reads or writes state"));
+
+    leat_graph *graph = graph_of(LEAT_FLOAT64);
+    leat_value x = leat_graph_argument(graph, 0), out[LEAT_MAX_OUTPUTS], g;
+    leat_value positive = leat_greater(x, leat_zeros_like(x));
+    assert_int_equal(leat_cond(positive, function, function, &x, 1, out), 1);
+    leat_variable_gradients(out[0], &variable, 1, &g);
+    finish_fails(graph, g, LEAT_UNIMPLEMENTED, "variable w is read inside a branch");
+    leat_function_unref(function);
+    leat_variable_unref(variable);
+}
+
+static leat_status build_and_run(void *context, leat_error *err) {
+    (void)context;
+    leat_shape shapes[2] = {LEAT_SHAPE(2), LEAT_SHAPE(LEAT_UNKNOWN_DIM)};
+    leat_spec *children[2] = {leat_spec_tensor(LEAT_FLOAT64, shapes[0], err),
+                              leat_spec_tensor(LEAT_FLOAT64, shapes[1], err)};
+    leat_spec *spec = leat_spec_tuple(children, 2, err);
+    leat_function *function = spec ? leat_trace(tangle, NULL, spec, err) : NULL;
+    leat_function *reverse = function ? leati_function_gradient(function, err) : NULL;
+    leat_spec_unref(spec);
+    leat_function_unref(function);
+    if (!reverse)
+        return err->code;
+    const double numbers[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    leat_tensor in[4], out[2];
+    for (int i = 0; i < 4; i++)
+        in[i] = leat_tensor_view(LEAT_FLOAT64, LEAT_SHAPE(2), numbers + 2 * i);
+    leat_status status = leati_interpret(reverse, in, NULL, out, err);
+    leat_function_unref(reverse);
+    for (int i = 0; !status && i < 2; i++)
+        leat_tensor_unref(&out[i]);
+    return status;
+}
+
+static void test_each_allocation_failing(void **state) {
+    (void)state;
+    torture_run_tolerant(build_and_run, NULL); /* an arena may do with a smaller chunk */
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, torture_setup, torture_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_central_differences),
+        TEST(test_sources_anywhere),
+        TEST(test_second_derivatives),
+        TEST(test_unconnected),
+        TEST(test_failures_name_the_node),
+        TEST(test_variables),
+        TEST(test_functions_with_state_have_none),
+        TEST(test_each_allocation_failing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

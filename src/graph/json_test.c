@@ -1,0 +1,228 @@
+/* Functions as JSON: round trips, what cannot travel, and text from outside. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../../tests/support/graph.h"
+#include "../../tests/support/torture.h"
+#include "core/json.h"
+#include "graph/json.h"
+#include "graph/node_args.h"
+#include "graph/variable.h"
+
+static int mixed(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_value x = leat_graph_argument(graph, 0);
+    leat_tensor half = TEST_TENSOR(LEAT_FLOAT32, LEAT_SHAPE(2), float, .5f, -1e-30f);
+    leat_tensor words = TEST_TENSOR(LEAT_STRING, LEAT_SCALAR, leat_string, {"a\0b", 3});
+    outputs[0] = leat_cast(leat_multiply(x, leat_graph_tensor(graph, &half)), LEAT_FLOAT64);
+    outputs[1] = leat_graph_tensor(graph, &words);
+    outputs[2] = x;
+    leat_tensor_unref(&half);
+    leat_tensor_unref(&words);
+    return 3;
+}
+
+static leat_function *trace_mixed(void) {
+    leat_error err = {0};
+    leat_spec *input = leat_spec_tensor(LEAT_FLOAT32, LEAT_SHAPE(LEAT_UNKNOWN_DIM), &err);
+    leat_spec *parts[3];
+    for (int i = 0; i < 3; i++)
+        parts[i] = leat_spec_ref(input);
+    leat_spec *structure = leat_spec_dict((const char *const[]){"c", "a", "b"}, parts, 3, &err);
+    leat_function *function = leat_trace_structured(mixed, NULL, input, structure, &err);
+    leat_spec_unref(input);
+    if (!function)
+        fail_msg("%s", err.text);
+    return function;
+}
+
+static void test_round_trip(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_function *function = trace_mixed();
+    char *text = leat_function_to_json(function, &err);
+    if (!text)
+        fail_msg("%s", err.text);
+    leat_function *copy = leat_function_from_json(text, &err);
+    if (!copy)
+        fail_msg("%s", err.text);
+    assert_true(copy->fingerprint == function->fingerprint);
+    assert_true(leat_spec_equal(copy->input, function->input));
+    assert_true(leat_spec_equal(copy->output, function->output));
+    char *again = leat_function_to_json(copy, &err);
+    assert_string_equal(text, again);
+
+    leat_tensor in = TEST_TENSOR(LEAT_FLOAT32, LEAT_SHAPE(2), float, 3, 1), out[3];
+    assert_int_equal(leati_interpret(copy, &in, NULL, out, &err), LEAT_OK);
+    assert_true(((double *)out[0].data)[0] == 1.5);
+    assert_true(((double *)out[0].data)[1] == (double)-1e-30f);
+    const leat_string *word = out[1].data;
+    assert_int_equal(word->size, 3);
+    assert_memory_equal(word->data, "a\0b", 3);
+    for (int i = 0; i < 3; i++)
+        leat_tensor_unref(&out[i]);
+    leat_tensor_unref(&in);
+    leat_text_free(text);
+    leat_text_free(again);
+    leat_function_unref(copy);
+    leat_function_unref(function);
+}
+
+static void test_the_written_form(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err);
+    leat_graph *graph = leat_graph_new(spec, &err);
+    leat_spec_unref(spec);
+    leat_value x = leat_graph_argument(graph, 0), sum = leat_add(x, x);
+    leat_function *function = leat_graph_finish(graph, &sum, 1, NULL, &err);
+    json_t *found = leati_function_write_json(function, &err);
+    const char *text = "{\"input\": {\"dtype\": \"int64\", \"shape\": []},"
+                       " \"output\": {\"dtype\": \"int64\", \"shape\": []},"
+                       " \"nodes\": [{\"op\": \"add\", \"version\": 1, \"attrs\": {},"
+                       "              \"inputs\": [0, 0], \"number\": 0}],"
+                       " \"outputs\": [1]}";
+    json_t *expected = leati_json_parse(text, strlen(text), &err);
+    assert_true(json_equal(found, expected));
+    json_decref(found);
+    json_decref(expected);
+    leat_function_unref(function);
+}
+
+static void read_fails(const char *text, leat_status code, const char *part) {
+    leat_error err = {0};
+    leat_function *function = leat_function_from_json(text, &err);
+    assert_null(function);
+    if (err.code != code || !strstr(err.text, part))
+        fail_msg("found %s \"%s\", expected \"%s\" in it", leat_status_name(err.code), err.text,
+                 part);
+}
+
+#define SCALAR "{\"dtype\": \"float32\", \"shape\": []}"
+#define WITH_NODE(NODE)                                                                            \
+    "{\"input\": " SCALAR ", \"output\": " SCALAR ", \"nodes\": [" NODE "], \"outputs\": [0]}"
+
+static void test_text_from_outside(void **state) {
+    (void)state;
+    read_fails("[1]", LEAT_INVALID_ARGUMENT, "a function is an object");
+    read_fails("{", LEAT_INVALID_ARGUMENT, "line 1");
+    read_fails("{\"input\": " SCALAR "}", LEAT_INVALID_ARGUMENT, "\"nodes\" is not a list");
+    read_fails("{\"nodes\": [], \"outputs\": []}", LEAT_INVALID_ARGUMENT, "");
+    read_fails(WITH_NODE("{}"), LEAT_INVALID_ARGUMENT, "node 0: \"op\" is missing");
+    read_fails(WITH_NODE("{\"op\": \"levitate\", \"inputs\": []}"), LEAT_UNIMPLEMENTED,
+               "no tensor operation is called \"levitate\"");
+    read_fails(WITH_NODE("{\"op\": \"add\", \"version\": 99, \"inputs\": [0, 0]}"),
+               LEAT_UNIMPLEMENTED, "op add has version 99 there and 1 here");
+    read_fails(WITH_NODE("{\"op\": \"add\", \"inputs\": [0, 1]}"), LEAT_INVALID_ARGUMENT,
+               "\"inputs\"[1] is not the number of one of the 1 values before it");
+    read_fails(WITH_NODE("{\"op\": \"add\", \"inputs\": [0, -1]}"), LEAT_INVALID_ARGUMENT,
+               "\"inputs\"[1]");
+    read_fails(WITH_NODE("{\"op\": \"add\", \"inputs\": [0]}"), LEAT_INVALID_ARGUMENT,
+               "op add (node 0): expected 2 inputs, found 1");
+    read_fails(WITH_NODE("{\"op\": \"add\", \"inputs\": [0, 0], \"attrs\": {\"x\": 1}}"),
+               LEAT_INVALID_ARGUMENT, "x");
+    read_fails(WITH_NODE("{\"op\": \"read_variable\", \"inputs\": []}"), LEAT_INVALID_ARGUMENT,
+               "variable");
+    read_fails(WITH_NODE("{\"op\": \"call\", \"inputs\": [0], \"attrs\": {\"name\": \"nobody\", "
+                         "\"input\": " SCALAR ", \"output\": " SCALAR "}}"),
+               LEAT_NOT_FOUND, "callback \"nobody\" is not registered");
+    read_fails("{\"callback\": \"nobody\", \"input\": " SCALAR ", \"output\": " SCALAR "}",
+               LEAT_NOT_FOUND, "callback \"nobody\" is not registered");
+    read_fails("{\"input\": " SCALAR ", \"nodes\": [], \"outputs\": [1]}", LEAT_INVALID_ARGUMENT,
+               "\"outputs\"[0]");
+    read_fails("{\"input\": " SCALAR ", \"output\": {\"tuple\": []}, \"nodes\": [], "
+               "\"outputs\": [0]}",
+               LEAT_INVALID_ARGUMENT, "0 components, but the function has 1 outputs");
+    read_fails(NULL, LEAT_INVALID_ARGUMENT, "NULL");
+}
+
+/* A function whose only node is a cond over the function one level further in. */
+static char *nested_text(int depth) {
+    const char *open = "{\"input\": {\"dtype\": \"bool\", \"shape\": []}, \"outputs\": [0], "
+                       "\"nodes\": [{\"op\": \"cond\", \"inputs\": [0, 0], \"attrs\": "
+                       "{\"then_branch\": ";
+    const char *leaf = "{\"input\": {\"dtype\": \"bool\", \"shape\": []}, \"outputs\": [0], "
+                       "\"nodes\": []}";
+    const char *middle = ", \"else_branch\": ", *close = "}}]}";
+    size_t each = strlen(open) + strlen(middle) + strlen(leaf) + strlen(close);
+    char *text = malloc((size_t)depth * each + strlen(leaf) + 1);
+    char *at = text;
+    for (int i = 0; i < depth; i++)
+        at += sprintf(at, "%s", open);
+    at += sprintf(at, "%s", leaf);
+    for (int i = 0; i < depth; i++)
+        at += sprintf(at, "%s%s%s", middle, leaf, close);
+    return text;
+}
+
+static void test_nesting_is_bounded(void **state) {
+    (void)state;
+    leat_error err = {0};
+    char *text = nested_text(LEATI_MAX_NESTING - 1);
+    leat_function *function = leat_function_from_json(text, &err);
+    if (!function)
+        fail_msg("%s", err.text);
+    char *written = leat_function_to_json(function, &err);
+    assert_non_null(written);
+    leat_text_free(written);
+    leat_function_unref(function);
+    free(text);
+    text = nested_text(LEATI_MAX_NESTING);
+    read_fails(text, LEAT_INVALID_ARGUMENT, "functions nest deeper than 12");
+    free(text);
+}
+
+static void test_variables_do_not_travel(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_tensor one = leat_scalar_float32(1);
+    leat_variable *variable =
+        leat_variable_new(&one, &(leat_variable_options){.name = "bias"}, &err);
+    leat_graph *graph = leat_graph_new(NULL, &err);
+    leat_value read = leat_graph_read(graph, variable);
+    leat_function *function = leat_graph_finish(graph, &read, 1, NULL, &err);
+    assert_null(leat_function_to_json(function, &err));
+    assert_int_equal(err.code, LEAT_UNIMPLEMENTED);
+    assert_non_null(strstr(err.text, "op read_variable (node 0): variable \"bias\" lives in this"));
+    leat_function_unref(function);
+    leat_variable_unref(variable);
+    leat_tensor_unref(&one);
+}
+
+static leat_status write_and_read(void *context, leat_error *err) {
+    char *text = leat_function_to_json(context, err);
+    leat_function *copy = text ? leat_function_from_json(text, err) : NULL;
+    leat_text_free(text);
+    leat_function_unref(copy);
+    return copy ? LEAT_OK : err->code;
+}
+
+static void test_each_allocation_failing(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_function *function = trace_mixed();
+    torture_run(write_and_read, function);
+    leat_function_unref(function);
+    char *text = nested_text(3);
+    function = leat_function_from_json(text, &err);
+    free(text);
+    torture_run(write_and_read, function);
+    leat_function_unref(function);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, torture_setup, torture_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_round_trip),
+        TEST(test_the_written_form),
+        TEST(test_text_from_outside),
+        TEST(test_nesting_is_bounded),
+        TEST(test_variables_do_not_travel),
+        TEST(test_each_allocation_failing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,218 @@
+/* Variables on the host and, through a creator with two copies, as a strategy makes them. Expected
+ * values are TensorFlow's for MirroredVariable and SyncOnReadVariable on two replicas. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../../tests/support/graph.h"
+#include "../../tests/support/torture.h"
+#include "core/buffer.h"
+#include "graph/variable.h"
+
+/* Two copies: the first on the host, the second behind download and upload. */
+static char device;
+
+static leat_status download(void *context, const leat_buffer *from, void *to, size_t size,
+                            leat_error *err) {
+    (void)err;
+    assert_ptr_equal(context, &device);
+    memcpy(to, from->data, size);
+    return LEAT_OK;
+}
+
+static leat_status upload(void *context, const void *from, leat_buffer *to, size_t size,
+                          leat_error *err) {
+    (void)err;
+    assert_ptr_equal(context, &device);
+    memcpy(to->data, from, size);
+    return LEAT_OK;
+}
+
+static leat_status place_two(void *context, leat_variable *variable, const leat_tensor *initial,
+                             leat_error *err) {
+    (void)context;
+    size_t size = leat_tensor_bytes(initial);
+    variable->num_copies = 2;
+    variable->copies = leati_alloc_zero(2, sizeof(leat_buffer *));
+    variable->places = leati_alloc_zero(2, sizeof *variable->places);
+    if (!variable->copies || !variable->places)
+        return leati_no_memory(err, sizeof *variable->places);
+    for (int i = 0; i < 2; i++) {
+        variable->copies[i] = leat_buffer_new(size, err);
+        if (!variable->copies[i])
+            return LEAT_RESOURCE_EXHAUSTED;
+        memcpy(variable->copies[i]->data, initial->data, size);
+    }
+    variable->places[1] =
+        (leati_variable_place){.device = &device, .download = download, .upload = upload};
+    return LEAT_OK;
+}
+
+static leat_variable *two_copies(const leat_variable_options *options, double initial) {
+    const leati_variable_creator creator = {.place = place_two};
+    leat_error err = {0};
+    leat_tensor tensor = leat_scalar_float64(initial);
+    const leati_variable_creator *before = leati_variable_set_creator(&creator);
+    leat_variable *variable = leat_variable_new(&tensor, options, &err);
+    assert_ptr_equal(leati_variable_set_creator(before), &creator);
+    leat_tensor_unref(&tensor);
+    if (!variable)
+        fail_msg("%s", err.text);
+    return variable;
+}
+
+static double *copy_of(const leat_variable *variable, int copy) {
+    return variable->copies[copy]->data;
+}
+
+static double read_scalar(leat_variable *variable) {
+    leat_tensor out;
+    leat_error err = {0};
+    if (leat_variable_read(variable, &out, &err) != LEAT_OK)
+        fail_msg("%s", err.text);
+    double value = *(double *)out.data;
+    leat_tensor_unref(&out);
+    return value;
+}
+
+static void assign_scalar(leat_variable *variable, double value) {
+    leat_tensor tensor = leat_scalar_float64(value);
+    assert_int_equal(leat_variable_assign(variable, &tensor, NULL), LEAT_OK);
+    leat_tensor_unref(&tensor);
+}
+
+static void test_one_copy(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_tensor initial = TEST_TENSOR(LEAT_INT32, LEAT_SHAPE(3), int32_t, 1, 2, 3), out;
+    leat_variable *variable =
+        leat_variable_new(&initial, &(leat_variable_options){.name = "counts"}, &err);
+    assert_string_equal(leat_variable_name(variable), "counts");
+    assert_int_equal(leat_variable_dtype(variable), LEAT_INT32);
+    assert_int_equal(leat_variable_shape(variable).dims[0], 3);
+    ((int32_t *)initial.data)[0] = 9; /* the variable is a copy */
+    assert_int_equal(leat_variable_read(variable, &out, &err), LEAT_OK);
+    assert_int_equal(((int32_t *)out.data)[0], 1);
+    leat_tensor_unref(&out);
+    assert_int_equal(leat_variable_assign(variable, &initial, &err), LEAT_OK);
+    assert_int_equal(leat_variable_read(variable, &out, &err), LEAT_OK);
+    assert_int_equal(((int32_t *)out.data)[0], 9);
+    leat_tensor_unref(&out);
+
+    leat_tensor other = TEST_TENSOR(LEAT_FLOAT32, LEAT_SHAPE(2), float, 1, 2);
+    assert_int_equal(leat_variable_assign(variable, &other, &err), LEAT_INVALID_ARGUMENT);
+    assert_string_equal(err.text, "variable counts is int32 of shape [3]; the value is float32 of "
+                                  "shape [2]");
+    assert_int_equal(leat_variable_assign(NULL, &other, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leat_variable_read(NULL, &out, &err), LEAT_INVALID_ARGUMENT);
+    leat_tensor text = leat_scalar_string("no");
+    assert_null(leat_variable_new(&text, NULL, &err));
+    assert_string_equal(err.text, "a variable holds numbers or bools, not dtype string");
+    assert_null(leat_variable_new(NULL, NULL, &err));
+    leat_tensor_unref(&text);
+    leat_tensor_unref(&other);
+    leat_tensor_unref(&initial);
+    assert_ptr_equal(leat_variable_ref(variable), variable);
+    leat_variable_unref(variable);
+    leat_variable_unref(variable);
+}
+
+static void test_mirrored(void **state) {
+    (void)state;
+    leat_variable *variable = two_copies(NULL, 3);
+    assert_true(read_scalar(variable) == 3);
+    assign_scalar(variable, 5);
+    assert_true(*copy_of(variable, 0) == 5 && *copy_of(variable, 1) == 5);
+    leat_variable_unref(variable);
+}
+
+static void test_sync_on_read(void **state) {
+    (void)state;
+    const struct {
+        leat_aggregation aggregation;
+        double read, copy; /* of copies 10 and 4; each copy after assigning 8 */
+    } cases[] = {{LEAT_AGGREGATION_SUM, 14, 4},
+                 {LEAT_AGGREGATION_MEAN, 7, 8},
+                 {LEAT_AGGREGATION_ONLY_FIRST_REPLICA, 10, 8}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        leat_variable *variable = two_copies(
+            &(leat_variable_options){.sync_on_read = true, .aggregation = cases[i].aggregation}, 0);
+        assert_false(variable->trainable);
+        *copy_of(variable, 0) = 10;
+        *copy_of(variable, 1) = 4;
+        assert_true(read_scalar(variable) == cases[i].read);
+        assign_scalar(variable, 8);
+        assert_true(*copy_of(variable, 0) == cases[i].copy);
+        assert_true(*copy_of(variable, 1) == cases[i].copy);
+        assert_true(read_scalar(variable) == 8);
+        leat_variable_unref(variable);
+    }
+    leat_error err = {0};
+    leat_tensor out;
+    leat_variable *none = two_copies(&(leat_variable_options){.sync_on_read = true}, 0);
+    assert_int_equal(leat_variable_read(none, &out, &err), LEAT_INVALID_ARGUMENT);
+    assert_non_null(strstr(err.text, "aggregation NONE"));
+    leat_variable_unref(none);
+}
+
+/* Each replica reads and writes its own copy. */
+static void test_replicas_have_their_own_copies(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_variable *variable = two_copies(&(leat_variable_options){.sync_on_read = true}, 1);
+    leat_graph *graph = leat_graph_new(NULL, &err);
+    leat_value read = leat_graph_read(graph, variable);
+    leat_graph_assign(graph, variable, leat_add(read, read));
+    leat_function *function = leat_graph_finish(graph, &read, 1, NULL, &err);
+    for (int step = 0; step < 2; step++) {
+        leati_call_context context = {.replica = 1, .num_replicas = 2};
+        leat_tensor out;
+        assert_int_equal(leati_interpret(function, NULL, &context, &out, &err), LEAT_OK);
+        assert_true(*(double *)out.data == step + 1);
+        leat_tensor_unref(&out);
+    }
+    assert_true(*copy_of(variable, 0) == 1 && *copy_of(variable, 1) == 4);
+    leat_function_unref(function);
+    leat_variable_unref(variable);
+}
+
+static leat_status create_and_read(void *context, leat_error *err) {
+    (void)context;
+    const leati_variable_creator creator = {.place = place_two};
+    const float one = 1;
+    leat_tensor initial = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &one), out;
+    leati_variable_set_creator(&creator);
+    leat_variable *variable = leat_variable_new(
+        &initial,
+        &(leat_variable_options){.sync_on_read = true, .aggregation = LEAT_AGGREGATION_SUM}, err);
+    leati_variable_set_creator(NULL);
+    if (!variable)
+        return err->code;
+    leat_status status = leat_variable_read(variable, &out, err);
+    if (!status) {
+        status = leat_variable_assign(variable, &out, err);
+        leat_tensor_unref(&out);
+    }
+    leat_variable_unref(variable);
+    return status;
+}
+
+static void test_each_allocation_failing(void **state) {
+    (void)state;
+    torture_run(create_and_read, NULL);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, torture_setup, torture_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_one_copy),
+        TEST(test_mirrored),
+        TEST(test_sync_on_read),
+        TEST(test_replicas_have_their_own_copies),
+        TEST(test_each_allocation_failing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,227 @@
+/* Argument rows: defaults, checks and binding; their JSON form is tested in json_test.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../../tests/support/torture.h"
+#include "base/random.h"
+#include "core/row.h"
+
+struct arguments {
+    int64_t count;
+    int64_t calls;
+    bool flag;
+    int8_t tri;
+    double ratio;
+    char *name;
+    leat_shape shape;
+    leat_dtype dtype;
+    leati_seed_argument seed;
+    leati_ints sizes;
+    leati_floats weights;
+    leati_strings files;
+    leat_element element;
+    leat_object *function;
+};
+
+#define AT(member) .offset = offsetof(struct arguments, member)
+
+static const leati_row rows[] = {
+    {.name = "count",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_NONE,
+     AT(count),
+     .default_number = -1,
+     .minimum = 1,
+     .maximum = INT64_MAX},
+    {.name = "calls",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_AUTOTUNE,
+     AT(calls),
+     .default_number = 1,
+     .minimum = 1,
+     .maximum = 64},
+    {.name = "flag", .type = LEATI_ROW_BOOL, AT(flag), .default_number = 1},
+    {.name = "tri", .type = LEATI_ROW_BOOL_OR_NONE, AT(tri), .default_number = -1},
+    {.name = "ratio", .type = LEATI_ROW_FLOAT, AT(ratio), .default_number = 0.25},
+    {.name = "name", .type = LEATI_ROW_STRING, AT(name), .default_text = "default"},
+    {.name = "shape", .type = LEATI_ROW_SHAPE, AT(shape)},
+    {.name = "dtype", .type = LEATI_ROW_DTYPE, AT(dtype), .default_number = LEAT_INT64},
+    {.name = "seed", .type = LEATI_ROW_SEED, AT(seed)},
+    {.name = "sizes", .type = LEATI_ROW_INTS, AT(sizes), .minimum = 1, .maximum = INT64_MAX},
+    {.name = "weights", .type = LEATI_ROW_FLOATS, AT(weights)},
+    {.name = "files", .type = LEATI_ROW_STRINGS, AT(files)},
+    {.name = "element", .type = LEATI_ROW_ELEMENT, AT(element)},
+    {.name = "function", .type = LEATI_ROW_FUNCTION, .flags = LEATI_REQUIRED, AT(function)},
+    {.type = LEATI_ROW_END},
+};
+
+static struct arguments defaults(void) {
+    struct arguments args = {0};
+    assert_int_equal(leati_rows_defaults(rows, &args, NULL), LEAT_OK);
+    return args;
+}
+
+static void default_values(void **state) {
+    (void)state;
+    torture_begin();
+    struct arguments args = defaults();
+    assert_int_equal(args.count, -1);
+    assert_true(args.flag);
+    assert_int_equal(args.tri, -1);
+    assert_true(args.ratio == 0.25);
+    assert_string_equal(args.name, "default");
+    assert_int_equal(args.shape.rank, LEAT_UNKNOWN_RANK);
+    assert_int_equal(args.dtype, LEAT_INT64);
+    assert_false(args.seed.given);
+    assert_null(args.sizes.values);
+    assert_ptr_equal(leati_rows_find(rows, "flag"), &rows[2]);
+    assert_null(leati_rows_find(rows, "flags"));
+    assert_null(leati_rows_find(rows, NULL));
+    const leati_row huge = {.default_number = 1e30};
+    assert_int_equal(leati_row_default_int(&huge), INT64_MAX);
+    leati_rows_fini(rows, &args);
+    assert_null(args.name);
+    torture_end();
+}
+
+static void checked(struct arguments *args, leat_status status, const char *text) {
+    leat_error err = {0};
+    assert_int_equal(leati_rows_check(rows, args, "batch", &err), status);
+    assert_string_equal(err.text, text);
+}
+
+static void checks(void **state) {
+    (void)state;
+    torture_begin();
+    struct arguments args = defaults();
+    leat_object *nothing = (leat_object *)&args; /* never looked at */
+    checked(&args, LEAT_INVALID_ARGUMENT, "batch: argument function is missing");
+    args.function = nothing;
+    checked(&args, LEAT_OK, "");
+    args.count = 0;
+    checked(&args, LEAT_INVALID_ARGUMENT, "batch: count must be at least 1, found 0");
+    args.count = INT64_MAX;
+    args.calls = -1;
+    checked(&args, LEAT_OK, "");
+    args.calls = 65;
+    checked(&args, LEAT_INVALID_ARGUMENT,
+            "batch: calls must be from 1 to 64, or AUTOTUNE, found 65");
+    args.calls = 64;
+    int64_t sizes[] = {1, 0};
+    args.sizes = (leati_ints){.values = sizes, .count = 2};
+    checked(&args, LEAT_INVALID_ARGUMENT, "batch: sizes must be at least 1, found 0");
+    args.sizes = (leati_ints){0};
+    args.function = NULL;
+    leati_rows_fini(rows, &args);
+    torture_end();
+}
+
+static leat_status bind(struct arguments *args, const char *name, leat_dtype dtype,
+                        leat_shape shape, const void *data, leat_error *err) {
+    leat_tensor tensor = leat_tensor_view(dtype, shape, data);
+    return leati_rows_bind(rows, args, name, &tensor, err);
+}
+
+static void binding(void **state) {
+    (void)state;
+    torture_begin();
+    struct arguments args = defaults();
+    const int32_t numbers[] = {7, -1};
+    const leat_string texts[] = {{"ab", 2}, {"", 0}};
+    const uint8_t yes = 1;
+    const float half = 0.5f;
+    assert_int_equal(bind(&args, "count", LEAT_INT32, LEAT_SCALAR, numbers, NULL), LEAT_OK);
+    assert_int_equal(bind(&args, "seed", LEAT_INT32, LEAT_SCALAR, numbers, NULL), LEAT_OK);
+    assert_int_equal(bind(&args, "tri", LEAT_BOOL, LEAT_SCALAR, &yes, NULL), LEAT_OK);
+    assert_int_equal(bind(&args, "ratio", LEAT_FLOAT32, LEAT_SCALAR, &half, NULL), LEAT_OK);
+    assert_int_equal(bind(&args, "name", LEAT_STRING, LEAT_SCALAR, texts, NULL), LEAT_OK);
+    assert_int_equal(bind(&args, "shape", LEAT_INT32, LEAT_SHAPE(2), numbers, NULL), LEAT_OK);
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(bind(&args, "sizes", LEAT_INT32, LEAT_SHAPE(2), numbers, NULL), LEAT_OK);
+        assert_int_equal(bind(&args, "weights", LEAT_INT32, LEAT_SHAPE(2), numbers, NULL), LEAT_OK);
+        assert_int_equal(bind(&args, "files", LEAT_STRING, LEAT_SHAPE(2), texts, NULL), LEAT_OK);
+        assert_int_equal(bind(&args, "element", LEAT_STRING, LEAT_SHAPE(2), texts, NULL), LEAT_OK);
+    }
+    assert_int_equal(args.count, 7);
+    assert_true(args.seed.given && args.seed.value == 7);
+    assert_int_equal(args.tri, 1);
+    assert_true(args.ratio == 0.5);
+    assert_string_equal(args.name, "ab");
+    assert_true(args.shape.rank == 2 && args.shape.dims[0] == 7 && args.shape.dims[1] == -1);
+    assert_true(args.sizes.count == 2 && args.sizes.values[1] == -1);
+    assert_true(args.weights.count == 2 && args.weights.values[0] == 7);
+    assert_true(args.files.count == 2 && args.files.values[0].size == 2);
+    assert_int_equal(args.element.tensors[0].dtype, LEAT_STRING);
+    leati_rows_fini(rows, &args);
+    torture_end();
+}
+
+static void binding_refuses(void **state) {
+    (void)state;
+    torture_begin();
+    struct arguments args = defaults();
+    leat_error err = {0};
+    const int64_t numbers[] = {-7, 2};
+    assert_int_equal(bind(&args, "count", LEAT_INT64, LEAT_SHAPE(2), numbers, &err),
+                     LEAT_INVALID_ARGUMENT);
+    assert_string_equal(err.text, "argument count: expected integer, found int64[2]");
+    assert_int_equal(bind(&args, "flag", LEAT_INT64, LEAT_SCALAR, numbers, NULL),
+                     LEAT_INVALID_ARGUMENT);
+    assert_int_equal(bind(&args, "shape", LEAT_INT64, LEAT_SHAPE(2), numbers, NULL),
+                     LEAT_INVALID_ARGUMENT);
+    assert_int_equal(bind(&args, "files", LEAT_INT64, LEAT_SHAPE(2), numbers, NULL),
+                     LEAT_INVALID_ARGUMENT);
+    assert_int_equal(bind(&args, "function", LEAT_INT64, LEAT_SCALAR, numbers, NULL),
+                     LEAT_INVALID_ARGUMENT);
+    assert_int_equal(bind(&args, "nothing", LEAT_INT64, LEAT_SCALAR, numbers, NULL),
+                     LEAT_INVALID_ARGUMENT);
+    leat_tensor none = {0};
+    assert_int_equal(leati_rows_bind(rows, &args, "count", &none, NULL), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(args.count, -1);
+    leati_rows_fini(rows, &args);
+    torture_end();
+}
+
+static leat_status bind_all(void *context, leat_error *err) {
+    (void)context;
+    struct arguments args = {0}, copy = {0};
+    const int64_t numbers[] = {7, 2};
+    const leat_string texts[] = {{"ab", 2}, {"c", 1}};
+    leat_status status = leati_rows_defaults(rows, &args, err);
+    if (status == LEAT_OK)
+        status = bind(&args, "sizes", LEAT_INT64, LEAT_SHAPE(2), numbers, err);
+    if (status == LEAT_OK)
+        status = bind(&args, "weights", LEAT_INT64, LEAT_SHAPE(2), numbers, err);
+    if (status == LEAT_OK)
+        status = bind(&args, "files", LEAT_STRING, LEAT_SHAPE(2), texts, err);
+    if (status == LEAT_OK)
+        status = bind(&args, "element", LEAT_STRING, LEAT_SHAPE(2), texts, err);
+    if (status == LEAT_OK)
+        status = bind(&args, "name", LEAT_STRING, LEAT_SCALAR, texts, err);
+    if (status == LEAT_OK)
+        status = leati_rows_copy(rows, &args, &copy, err);
+    if (status == LEAT_OK)
+        assert_string_equal(copy.files.values[1].data, "c");
+    leati_rows_fini(rows, &args);
+    leati_rows_fini(rows, &copy);
+    return status;
+}
+
+static void torture(void **state) {
+    (void)state;
+    torture_begin();
+    torture_run(bind_all, NULL);
+    torture_end();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(default_values),  cmocka_unit_test(checks),  cmocka_unit_test(binding),
+        cmocka_unit_test(binding_refuses), cmocka_unit_test(torture),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -60,6 +60,9 @@ typedef struct leati_seed_argument {
  * global stream when a global seed is set and `argument` is absent. Thread-safe (one lock). */
 void leati_resolve_seed(leati_seed_argument argument, int64_t *seed, int64_t *seed2);
 
+/* Whether leat_set_seed is in force. Draws nothing. Thread-safe. */
+bool leati_global_seed_is_set(void);
+
 /* Step 6: replaces an unseeded pair by fresh numbers from the operating system. */
 void leati_fresh_seed_if_zero(int64_t *seed, int64_t *seed2);
 

@@ -35,6 +35,13 @@ void leat_clear_seed(void) {
     pthread_mutex_unlock(&lock);
 }
 
+bool leati_global_seed_is_set(void) {
+    pthread_mutex_lock(&lock);
+    bool set = global_set;
+    pthread_mutex_unlock(&lock);
+    return set;
+}
+
 /* The remainder with the sign of the modulus, as Python's % has it. */
 static int64_t reduce(int64_t seed) {
     int64_t remainder = seed % SEED_MODULUS;

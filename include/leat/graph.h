@@ -182,9 +182,8 @@ LEAT_API int leat_graph_call(leat_graph *graph, const char *operation, const cha
  * `else_branch`. Both functions (borrowed) take `inputs` and give equally many outputs of equal
  * dtypes. Fills `outputs` (room for LEAT_MAX_OUTPUTS) and returns their number, or -1 (the graph
  * keeps the error). */
-LEAT_API int leat_cond(leat_value predicate, leat_function *then_branch,
-                       leat_function *else_branch, const leat_value *inputs, int num_inputs,
-                       leat_value *outputs);
+LEAT_API int leat_cond(leat_value predicate, leat_function *then_branch, leat_function *else_branch,
+                       const leat_value *inputs, int num_inputs, leat_value *outputs);
 
 /* Runs a function once on host tensors of its components' dtypes; fills `outputs` (as many as the
  * result has components). Owned references. Thread-safe. */

@@ -248,6 +248,39 @@ static void test_effects(void **state) {
     }
 }
 
+static leat_status build_and_run(void *context, leat_error *err) {
+    leat_spec *children[3] = {leat_spec_tensor(LEAT_BOOL, LEAT_SCALAR, err),
+                              leat_spec_tensor(LEAT_FLOAT64, LEAT_SHAPE(LEAT_UNKNOWN_DIM), err),
+                              leat_spec_tensor(LEAT_FLOAT64, LEAT_SCALAR, err)};
+    leat_spec *spec = leat_spec_tuple(children, 3, err);
+    leat_function *function = spec ? leat_trace(choose, context, spec, err) : NULL;
+    leat_function *reverse = function ? leati_function_gradient(function, err) : NULL;
+    leat_spec_unref(spec);
+    leat_function_unref(function);
+    if (!reverse)
+        return err->code;
+    const bool predicate = true;
+    const double numbers[3] = {1, 2, 3};
+    leat_tensor in[4] = {leat_tensor_view(LEAT_BOOL, LEAT_SCALAR, &predicate),
+                         leat_tensor_view(LEAT_FLOAT64, LEAT_SHAPE(3), numbers),
+                         leat_tensor_view(LEAT_FLOAT64, LEAT_SCALAR, numbers),
+                         leat_tensor_view(LEAT_FLOAT64, LEAT_SHAPE(3), numbers)};
+    leat_tensor out[2];
+    leat_status status = leati_interpret(reverse, in, NULL, out, err);
+    leat_function_unref(reverse);
+    for (int i = 0; !status && i < 2; i++)
+        leat_tensor_unref(&out[i]);
+    return status;
+}
+
+static void test_each_allocation_failing(void **state) {
+    (void)state;
+    leat_function *branches[2] = {branch(cube), branch(ratio)};
+    torture_run_tolerant(build_and_run, branches); /* an arena may do with a smaller chunk */
+    leat_function_unref(branches[0]);
+    leat_function_unref(branches[1]);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, torture_setup, torture_teardown)
     const struct CMUnitTest tests[] = {
@@ -257,6 +290,7 @@ int main(void) {
         TEST(test_branches_that_disagree),
         TEST(test_predicates_that_are_none),
         TEST(test_effects),
+        TEST(test_each_allocation_failing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

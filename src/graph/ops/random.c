@@ -1,0 +1,72 @@
+/* What random operations share; see random.h. No state of its own; drawing seeds takes the lock of
+ * base's global stream. */
+#include "graph/ops/random.h"
+
+#include "base/hash.h"
+
+leat_status leati_random_infer(leati_infer_call *call, leat_error *err) {
+    const struct leati_random_args *args = call->args;
+    char text[128];
+    if (args->dtype != LEAT_FLOAT32 && args->dtype != LEAT_FLOAT64)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "dtype is %s; expected float32 or float64",
+                          leat_dtype_name(args->dtype));
+    if (leati_shape_count(&args->shape) < 0)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "shape is %s; expected known dimensions of a size that fits",
+                          leati_shape_text(&args->shape, text));
+    return leati_infer_output(call, args->dtype, &args->shape, NULL, err);
+}
+
+leati_philox leati_random_stream(const leati_kernel_call *call, int64_t row) {
+    const struct leati_random_args *args = call->args;
+    const leati_call_context *context = call->context;
+    int64_t pair[2] = {args->graph_seed, args->op_seed};
+    if (pair[0] == 0 && pair[1] == 0) { /* built from JSON, where no builder resolved the seed */
+        pair[0] = 87654321;
+        pair[1] = args->seed.given ? args->seed.value : call->number;
+    }
+    if (args->unseeded) {
+        pair[0] ^= context->seed;
+        pair[1] ^= context->seed2;
+    }
+    uint64_t mixed = context->scope;
+    if (context->replica > 0)
+        mixed = leati_hash(&context->replica, sizeof context->replica, mixed);
+    if (mixed != 0) {
+        pair[0] ^= (int64_t)leati_hash(&mixed, sizeof mixed, 1);
+        pair[1] ^= (int64_t)leati_hash(&mixed, sizeof mixed, 2);
+    }
+    leati_philox philox = leati_philox_new((uint64_t)pair[0], (uint64_t)pair[1]);
+    uint64_t calls = (uint64_t)(context->ordinal + row) + (uint64_t)context->step;
+    leati_philox_skip(&philox, calls * (uint64_t)call->outputs[0].count * 256);
+    return philox;
+}
+
+/* How many random nodes without a seed the graph has: TensorFlow's op seed under a global one. */
+static int64_t count_seedless(const leat_graph *graph) {
+    int64_t count = 0;
+    for (size_t i = 0; i < graph->body.num_nodes; i++) {
+        const leati_node *node = &graph->body.nodes[i];
+        if ((node->op->flags & LEATI_RANDOM) != 0 && node->op->infer == leati_random_infer)
+            count += !((const struct leati_random_args *)node->args)->seed.given;
+    }
+    return count;
+}
+
+leat_value leati_random_build(leat_graph *graph, const leati_tensor_op *op,
+                              struct leati_random_args *args, const leat_random_options *options) {
+    if (graph == NULL)
+        return (leat_value){.graph = NULL, .id = -1};
+    if (options != NULL)
+        args->seed = (leati_seed_argument){.given = options->has_seed, .value = options->seed};
+    leati_seed_argument seed = args->seed;
+    bool eager = graph->hook != NULL;
+    if (!seed.given && !eager && leati_global_seed_is_set())
+        seed = (leati_seed_argument){.given = true, .value = count_seedless(graph)};
+    leati_resolve_seed(seed, &args->graph_seed, &args->op_seed);
+    if (args->graph_seed == 0 && args->op_seed == 0) {
+        args->unseeded = true;
+        leati_fresh_seed_if_zero(&args->graph_seed, &args->op_seed);
+    }
+    return leati_graph_node(graph, op, args, NULL, 0);
+}

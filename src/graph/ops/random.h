@@ -1,0 +1,76 @@
+/* What random operations share: attributes, seeds, and the place in the stream of a call.
+ *
+ * A node has a pair of seeds. Given a `seed`, or under a global one, they are TensorFlow's; else
+ * they are drawn when the node is built and mixed with the pair of the run. The stream of the pair
+ * is Philox; call number i of a node that makes `count` values starts at block i * count * 256,
+ * where TensorFlow's stateful kernels stand after i calls. Enclosing functions (context->scope) and
+ * other replicas get streams of their own. */
+#ifndef LEATI_GRAPH_OPS_RANDOM_H
+#define LEATI_GRAPH_OPS_RANDOM_H
+
+#include "base/random.h"
+#include "graph/ops/support.h"
+
+struct leati_random_args {
+    leat_shape shape;
+    leat_dtype dtype;
+    double low, high; /* uniform: the range; normal: mean and deviation */
+    leati_seed_argument seed;
+    int64_t graph_seed, op_seed;
+    bool unseeded; /* the pair was drawn */
+};
+
+/* The rows after the two numbers, and how an operation names those. */
+#define LEATI_RANDOM_ROWS(LOW, LOW_DOC, HIGH, HIGH_NUMBER, HIGH_DOC)                               \
+    {                                                                                              \
+        {.name = "shape",                                                                          \
+         .type = LEATI_ROW_SHAPE,                                                                  \
+         .flags = LEATI_REQUIRED,                                                                  \
+         .offset = offsetof(struct leati_random_args, shape),                                      \
+         .doc = "the shape of the result, without unknown dimensions"},                            \
+            {.name = LOW,                                                                          \
+             .type = LEATI_ROW_FLOAT,                                                              \
+             .offset = offsetof(struct leati_random_args, low),                                    \
+             .doc = LOW_DOC},                                                                      \
+            {.name = HIGH,                                                                         \
+             .type = LEATI_ROW_FLOAT,                                                              \
+             .offset = offsetof(struct leati_random_args, high),                                   \
+             .default_number = HIGH_NUMBER,                                                        \
+             .doc = HIGH_DOC},                                                                     \
+            {.name = "dtype",                                                                      \
+             .type = LEATI_ROW_DTYPE,                                                              \
+             .offset = offsetof(struct leati_random_args, dtype),                                  \
+             .default_number = LEAT_FLOAT32,                                                       \
+             .doc = "float32 or float64"},                                                         \
+            {.name = "seed",                                                                       \
+             .type = LEATI_ROW_SEED,                                                               \
+             .flags = LEATI_NONE,                                                                  \
+             .offset = offsetof(struct leati_random_args, seed),                                   \
+             .doc = "the operation's seed"},                                                       \
+            {.name = "graph_seed",                                                                 \
+             .type = LEATI_ROW_INT,                                                                \
+             .flags = LEATI_CONSTRUCT,                                                             \
+             .offset = offsetof(struct leati_random_args, graph_seed),                             \
+             .doc = "the first of the pair that the seeds give"},                                  \
+            {.name = "op_seed",                                                                    \
+             .type = LEATI_ROW_INT,                                                                \
+             .flags = LEATI_CONSTRUCT,                                                             \
+             .offset = offsetof(struct leati_random_args, op_seed),                                \
+             .doc = "the second"},                                                                 \
+            {.name = "unseeded",                                                                   \
+             .type = LEATI_ROW_BOOL,                                                               \
+             .flags = LEATI_CONSTRUCT,                                                             \
+             .offset = offsetof(struct leati_random_args, unseeded),                               \
+             .doc = "the pair was drawn, not given"},                                              \
+        {                                                                                          \
+            0                                                                                      \
+        }                                                                                          \
+    }
+
+LEAT_WARN_UNUSED leat_status leati_random_infer(leati_infer_call *call, leat_error *err);
+/* The stream of row `row`'s call. */
+leati_philox leati_random_stream(const leati_kernel_call *call, int64_t row);
+leat_value leati_random_build(leat_graph *graph, const leati_tensor_op *op,
+                              struct leati_random_args *args, const leat_random_options *options);
+
+#endif

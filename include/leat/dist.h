@@ -47,8 +47,20 @@ LEAT_API int leat_strategy_num_replicas(const leat_strategy *strategy);
 LEAT_API LEAT_WARN_UNUSED leat_status leat_strategy_enter(leat_strategy *strategy, leat_error *err);
 LEAT_API void leat_strategy_exit(leat_strategy *strategy);
 
-/* Options of tf.distribute.InputOptions that exist so far. */
+/* Which part of the data a worker reads (tf.data.experimental.AutoShardPolicy). With one worker
+ * nothing is cut off, but the policy decides how a batch is split among its replicas, as in
+ * TensorFlow. */
+typedef enum leat_auto_shard_policy {
+    LEAT_SHARD_AUTO = 0,
+    LEAT_SHARD_FILE,
+    LEAT_SHARD_DATA,
+    LEAT_SHARD_HINT,
+    LEAT_SHARD_OFF
+} leat_auto_shard_policy;
+
+/* Options of tf.distribute.InputOptions and DistributeOptions that exist so far. */
 typedef struct leat_distribute_options {
+    leat_auto_shard_policy auto_shard_policy;
     leat_iterator_options iterator;
 } leat_distribute_options;
 

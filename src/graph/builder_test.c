@@ -241,6 +241,34 @@ static void test_reads_are_shared_until_an_assignment(void **state) {
     leat_variable_unref(variable);
 }
 
+static leat_status call_read_and_finish(void *context, leat_error *err) {
+    leat_value out[LEAT_MAX_OUTPUTS];
+    leat_spec *spec = leat_spec_tensor(LEAT_FLOAT32, LEAT_SHAPE(2), err);
+    leat_graph *graph = spec ? leat_graph_new(spec, err) : NULL;
+    leat_spec_unref(spec);
+    if (!graph)
+        return err->code;
+    const float numbers[2] = {1, 2};
+    leat_tensor tensor = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(2), numbers);
+    leat_value in[2] = {leat_graph_argument(graph, 0), leat_graph_tensor(graph, &tensor)};
+    leat_graph_call(graph, "add", NULL, in, 2, in);
+    leat_graph_call(graph, "cast", "{\"dtype\": \"float64\"}", in, 1, out);
+    leat_graph_assign_add(graph, context, leat_graph_read(graph, context));
+    out[1] = leat_graph_read(graph, context);
+    leat_function *function = leat_graph_finish(graph, out, 2, NULL, err);
+    leat_function_unref(function);
+    return function ? LEAT_OK : err->code;
+}
+
+static void test_each_allocation_failing(void **state) {
+    (void)state;
+    leat_tensor initial = leat_scalar_float32(1);
+    leat_variable *variable = leat_variable_new(&initial, NULL, NULL);
+    torture_run(call_read_and_finish, variable);
+    leat_tensor_unref(&initial);
+    leat_variable_unref(variable);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, torture_setup, torture_teardown)
     const struct CMUnitTest tests[] = {
@@ -254,6 +282,7 @@ int main(void) {
         TEST(test_tracing),
         TEST(test_constants),
         TEST(test_reads_are_shared_until_an_assignment),
+        TEST(test_each_allocation_failing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,8 +60,7 @@ struct leat_function {
 };
 
 /* Adds a node: checks arity, copies `args` (rows' rules), infers, runs the hook. Returns the id of
- * its first output, or -1 with the graph's error set. `where` names the public function for the
- * text. */
+ * its first output, or -1 with the graph's error set. */
 int32_t leati_graph_add(leat_graph *graph, const leati_tensor_op *op, const void *args,
                         const int32_t *inputs, int num_inputs);
 /* Convenience for operations of one output: failed inputs pass through. */

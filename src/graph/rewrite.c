@@ -3,6 +3,7 @@
  * same values after a rewrite. No locks. */
 #include "core/spec.h"
 #include "graph/function.h"
+#include "graph/variable_ops.h"
 #include <string.h>
 
 /* Appends a copy of `node` to `body`, its inputs renamed by `map`; records its outputs in `map`. */
@@ -196,6 +197,8 @@ bool leati_graph_inline(leat_graph *graph, const leat_function *function,
     }
     for (size_t i = 0; !status && i < function->body.num_nodes; i++) {
         status = copy_node(&function->body.nodes[i], &graph->body, rewrite.map, &err);
+        if (!status)
+            leati_graph_note_writes(graph, (int32_t)graph->body.num_nodes - 1);
         if (!status && graph->hook)
             status =
                 graph->hook(graph->hook_context, graph, (int32_t)graph->body.num_nodes - 1, &err);

@@ -3,9 +3,9 @@
  * Inputs are the predicate and what both branches take. Inference joins the outputs of the branches
  * for the very types of the inputs. The kernel runs the chosen branch for each row with the
  * reference interpreter. The gradient is a cond over the branches' gradient functions, which
- * compute the forward nodes again; random nodes draw the same numbers there, because both nodes
- * share `scope`. Failures of a branch say which one. Flags are those of the branches. No locks. */
-#include "base/hash.h"
+ * compute the forward nodes again; random nodes draw the same numbers there, because they keep
+ * their seeds and the ordinal of the call. Failures of a branch say which one. Flags are those of
+ * the branches. No locks. */
 #include "core/spec.h"
 #include "graph/function.h"
 #include "graph/interpret.h"
@@ -15,7 +15,6 @@
 
 struct cond_args {
     leat_object *then_branch, *else_branch;
-    int64_t scope; /* number under which random nodes of the branches draw; -1: the node's own */
 };
 
 static const leati_row cond_rows[] = {
@@ -29,14 +28,6 @@ static const leati_row cond_rows[] = {
      .flags = LEATI_REQUIRED,
      .offset = offsetof(struct cond_args, else_branch),
      .doc = "The function where it does not."},
-    {.name = "scope",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_CONSTRUCT,
-     .offset = offsetof(struct cond_args, scope),
-     .default_number = -1,
-     .minimum = -1,
-     .maximum = INT64_MAX,
-     .doc = "The number of the node with whose random numbers the branches draw; -1: this one."},
     {0},
 };
 
@@ -112,14 +103,11 @@ static leat_status cond_infer(leati_infer_call *call, leat_error *err) {
 
 /* ---- kernel ---- */
 
-/* Where the random nodes of this row's branch draw. */
+/* What the nodes of this row's branch know: the row is a call of its own. */
 static leati_call_context branch_context(const leati_kernel_call *call, int64_t row) {
-    const struct cond_args *args = call->args;
     leati_call_context context = {.num_replicas = 1};
     if (call->context)
         context = *call->context;
-    int64_t number = args->scope >= 0 ? args->scope : call->number;
-    context.scope = leati_hash(&number, sizeof number, context.scope);
     context.ordinal += row;
     return context;
 }
@@ -177,14 +165,6 @@ static int gradient_inputs(const leati_gradient_call *call, leat_value *inputs) 
     return count;
 }
 
-static int64_t scope_of_forward(const leati_gradient_call *call) {
-    const struct cond_args *args = call->args;
-    const leati_body *body = &call->graph->body;
-    if (args->scope >= 0 || !call->num_outputs)
-        return args->scope;
-    return body->nodes[body->values[call->outputs[0].id].node].number;
-}
-
 static leat_status cond_gradient(leati_gradient_call *call, leat_error *err) {
     const struct cond_args *args = call->args;
     size_t room = (size_t)call->num_inputs + (size_t)call->num_outputs;
@@ -200,8 +180,7 @@ static leat_status cond_gradient(leati_gradient_call *call, leat_error *err) {
     }
     if (!failure.code) {
         struct cond_args reverse_args = {.then_branch = &reverse[1]->object,
-                                         .else_branch = &reverse[0]->object,
-                                         .scope = scope_of_forward(call)};
+                                         .else_branch = &reverse[0]->object};
         int count = gradient_inputs(call, inputs);
         leat_value next =
             leati_graph_node(call->graph, &leati_tensor_op_cond, &reverse_args, inputs, count);

@@ -248,6 +248,36 @@ static void test_effects(void **state) {
     }
 }
 
+static int noisy(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_value noise = leat_random_uniform(graph, LEAT_SHAPE(2), LEAT_FLOAT64, NULL);
+    outputs[0] = leat_multiply(leat_graph_argument(graph, 0), noise);
+    return 1;
+}
+
+/* The gradient draws what the forward branch drew: the central difference sees the same noise. */
+static void test_random_branches(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leati_call_context context = {.seed = 3, .seed2 = 4, .ordinal = 5, .num_replicas = 1};
+    leat_function *branches[2] = {branch(noisy), branch(ratio)};
+    leat_spec *spec = cond_spec(LEAT_SHAPE(2));
+    leat_function *function = leat_trace(choose, branches, spec, &err);
+    if (!function)
+        fail_msg("%s", err.text);
+    assert_true(leati_function_has(function, LEATI_RANDOM));
+    leat_tensor inputs[3] = {leat_scalar_bool(true),
+                             TEST_TENSOR(LEAT_FLOAT64, LEAT_SHAPE(2), double, 3, -2),
+                             leat_scalar_float64(4)};
+    test_check_gradient(function, inputs, 3, &context);
+    for (int i = 0; i < 3; i++)
+        leat_tensor_unref(&inputs[i]);
+    leat_spec_unref(spec);
+    leat_function_unref(function);
+    leat_function_unref(branches[0]);
+    leat_function_unref(branches[1]);
+}
+
 static leat_status build_and_run(void *context, leat_error *err) {
     leat_spec *children[3] = {leat_spec_tensor(LEAT_BOOL, LEAT_SCALAR, err),
                               leat_spec_tensor(LEAT_FLOAT64, LEAT_SHAPE(LEAT_UNKNOWN_DIM), err),
@@ -290,6 +320,7 @@ int main(void) {
         TEST(test_branches_that_disagree),
         TEST(test_predicates_that_are_none),
         TEST(test_effects),
+        TEST(test_random_branches),
         TEST(test_each_allocation_failing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

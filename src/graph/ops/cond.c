@@ -231,8 +231,8 @@ int leat_cond(leat_value predicate, leat_function *then_branch, leat_function *e
     all[0] = predicate;
     for (int i = 0; i < num_inputs; i++)
         all[i + 1] = inputs[i];
-    struct cond_args args = {
-        .then_branch = &then_branch->object, .else_branch = &else_branch->object, .scope = -1};
+    struct cond_args args = {.then_branch = &then_branch->object,
+                             .else_branch = &else_branch->object};
     leat_value first = leati_graph_node(graph, &leati_tensor_op_cond, &args, all, num_inputs + 1);
     leati_free(all);
     if (first.id < 0)

@@ -141,6 +141,9 @@ static leat_value combine(const leat_variable *variable, leat_value value) {
         variable->aggregation == LEAT_AGGREGATION_NONE)
         return value;
     leat_value combined = {.graph = value.graph, .id = -1};
+    if (variable->aggregation == LEAT_AGGREGATION_ONLY_FIRST_REPLICA)
+        return leati_graph_node(value.graph, &leati_tensor_op_collective_broadcast, NULL, &value,
+                                1);
     leat_all_reduce(&value, 1, variable->aggregation, &combined);
     return combined;
 }

@@ -31,5 +31,6 @@ void leati_graph_note_writes(leat_graph *graph, int32_t node);
 extern const leati_tensor_op leati_tensor_op_read_variable;
 extern const leati_tensor_op leati_tensor_op_assign_variable;
 extern const leati_tensor_op leati_tensor_op_assign_add_variable;
+extern const leati_tensor_op leati_tensor_op_collective_broadcast;
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "../../tests/support/graph.h"
 #include "../../tests/support/torture.h"
+#include "coll/coll.h"
 #include "core/buffer.h"
 #include "graph/variable.h"
 
@@ -179,6 +180,69 @@ static void test_replicas_have_their_own_copies(void **state) {
     leat_variable_unref(variable);
 }
 
+/* A collective of two replicas whose other one always brings 6. */
+static leat_status reduce_with_six(leati_collective *collective, int rank, void *data,
+                                   int64_t count, leat_dtype dtype, leati_reduction reduction,
+                                   leat_error *err) {
+    (void)collective;
+    (void)rank;
+    (void)err;
+    assert_int_equal(count, 1);
+    assert_int_equal(dtype, LEAT_FLOAT64);
+    *(double *)data += 6;
+    if (reduction == LEATI_REDUCTION_MEAN)
+        *(double *)data /= 2;
+    return LEAT_OK;
+}
+
+static leat_status broadcast_six(leati_collective *collective, int rank, int root, void *data,
+                                 int64_t count, leat_dtype dtype, leat_error *err) {
+    (void)collective;
+    (void)err;
+    assert_int_equal(rank, 1);
+    assert_int_equal(root, 0);
+    assert_int_equal(count, 1);
+    assert_int_equal(dtype, LEAT_FLOAT64);
+    *(double *)data = 6;
+    return LEAT_OK;
+}
+
+/* Replica 1 assigns 10 and then adds 10 to a mirrored variable, while replica 0 brings 6 each time.
+ */
+static void test_assignments_of_replicas_combine(void **state) {
+    (void)state;
+    const leati_collective_ops ops = {.all_reduce = reduce_with_six, .broadcast = broadcast_six};
+    leati_collective collective = {.ops = &ops, .num_ranks = 2};
+    const struct {
+        leat_aggregation aggregation;
+        double expected;
+    } cases[] = {{LEAT_AGGREGATION_NONE, 20},
+                 {LEAT_AGGREGATION_SUM, 32},
+                 {LEAT_AGGREGATION_MEAN, 16},
+                 {LEAT_AGGREGATION_ONLY_FIRST_REPLICA, 12}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        leat_error err = {0};
+        leat_variable *variable =
+            two_copies(&(leat_variable_options){.aggregation = cases[i].aggregation}, 0);
+        leat_spec *spec = leat_spec_tensor(LEAT_FLOAT64, LEAT_SCALAR, &err);
+        leat_graph *graph = leat_graph_new(spec, &err);
+        leat_value x = leat_graph_argument(graph, 0);
+        leat_graph_assign(graph, variable, x);
+        leat_graph_assign_add(graph, variable, x);
+        leat_function *function = leat_graph_finish(graph, NULL, 0, NULL, &err);
+        if (!function)
+            fail_msg("%s", err.text);
+        leati_call_context context = {.replica = 1, .num_replicas = 2, .collective = &collective};
+        leat_tensor in = leat_scalar_float64(10);
+        assert_int_equal(leati_interpret(function, &in, &context, NULL, &err), LEAT_OK);
+        assert_true(*copy_of(variable, 1) == cases[i].expected);
+        leat_tensor_unref(&in);
+        leat_spec_unref(spec);
+        leat_function_unref(function);
+        leat_variable_unref(variable);
+    }
+}
+
 static leat_status create_and_read(void *context, leat_error *err) {
     (void)context;
     const leati_variable_creator creator = {.place = place_two};
@@ -212,6 +276,7 @@ int main(void) {
         TEST(test_mirrored),
         TEST(test_sync_on_read),
         TEST(test_replicas_have_their_own_copies),
+        TEST(test_assignments_of_replicas_combine),
         TEST(test_each_allocation_failing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,6 +73,8 @@ LEAT_API leat_distributed_dataset *leat_distribute_dataset(leat_strategy *strate
 LEAT_API void leat_distributed_dataset_free(leat_distributed_dataset *dataset);
 /* Steps per epoch: the cardinality of the user's dataset. */
 LEAT_API int64_t leat_distributed_dataset_cardinality(const leat_distributed_dataset *dataset);
+/* Spec of what one replica receives. Borrowed. */
+LEAT_API const leat_spec *leat_distributed_dataset_spec(const leat_distributed_dataset *dataset);
 /* One line that says what was decided (policy, rebatch rule, sizes) and why. Borrowed. */
 LEAT_API const char *leat_distributed_dataset_describe(const leat_distributed_dataset *dataset);
 

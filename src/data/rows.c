@@ -138,6 +138,8 @@ leat_status leati_empty_element(const leat_spec *spec, leati_block *out, leat_er
         leat_tensor tensor = {0};
         status = leat_tensor_new(leat_spec_component_dtype(spec, c), shape, &tensor, err);
         if (status == LEAT_OK) {
+            memset(tensor.data, 0,
+                   leat_tensor_bytes(&tensor)); /* a scalar is one zero, as in TensorFlow */
             leati_column_constant(&out->columns[c], &tensor);
             leat_tensor_unref(&tensor);
         }

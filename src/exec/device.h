@@ -6,6 +6,7 @@
 #ifndef LEATI_EXEC_DEVICE_H
 #define LEATI_EXEC_DEVICE_H
 
+#include "core/buffer.h"
 #include "graph/graph.h"
 #include "graph/variable.h"
 
@@ -50,9 +51,16 @@ struct leati_device {
     const leati_device_ops *ops;
     char name[32]; /* "CPU:0" */
     int index;
-    int num_threads; /* cores of this logical device */
-    int first_core;  /* they are [first_core, first_core + num_threads) of the process's mask; -1:
-                        not pinned */
+    bool host_memory; /* its buffers are host memory (device field NULL): host tensors need no
+                         upload */
+    int num_threads;  /* cores of this logical device */
+    int first_core;   /* they are [first_core, first_core + num_threads) of the process's mask; -1:
+                         not pinned */
+};
+
+/* The first member of every device's executable. */
+struct leati_executable {
+    leati_device *device; /* borrowed */
 };
 
 /* A logical CPU device: `num_threads` cores from `first_core`. Owned (ops->close). */

@@ -1,0 +1,357 @@
+/* Steps: a traced function, compiled once per replica and shape of its arguments, run on all
+ * replicas at once.
+ *
+ * Happy path of leat_strategy_run: each replica's element finds its entry (a trace for these
+ * shapes); all replicas then run at the same time on their own threads: compile on first use,
+ * inputs to the device, run, outputs back. Replicas whose elements differ in shape use different
+ * entries of the same tracer, so they make the same collective calls. A failed trace or compilation
+ * leaves no entry behind. A step belongs to one thread at a time and to the strategy that ran it
+ * first. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "core/element.h"
+#include "dist/strategy.h"
+#include "dist/values.h"
+#include <string.h>
+
+typedef struct step_entry {
+    leat_spec *input; /* static */
+    leat_function *function;
+    leati_executable **executables; /* one per replica, NULL until it is needed there */
+    struct step_entry *next;
+} step_entry;
+
+struct leat_step {
+    leat_tracer tracer;
+    void *context;
+    leat_strategy *strategy; /* a reference; NULL before the first run */
+    step_entry *entries;
+};
+
+leat_step *leat_step_new(leat_tracer tracer, void *context, leat_error *err) {
+    if (tracer == NULL) {
+        leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_step_new: tracer is NULL");
+        return NULL;
+    }
+    leat_step *step = leati_alloc_zero(1, sizeof(*step));
+    if (step == NULL) {
+        leati_no_memory(err, sizeof(*step));
+        return NULL;
+    }
+    step->tracer = tracer;
+    step->context = context;
+    return step;
+}
+
+static void entry_free(step_entry *entry, const leat_strategy *strategy) {
+    for (int r = 0; entry->executables != NULL && r < strategy->num_replicas; r++) {
+        if (entry->executables[r] != NULL) {
+            strategy->devices[r]->ops->release(entry->executables[r]);
+        }
+    }
+    leati_free(entry->executables);
+    leat_function_unref(entry->function);
+    leat_spec_unref(entry->input);
+    leati_free(entry);
+}
+
+void leat_step_free(leat_step *step) {
+    if (step == NULL) {
+        return;
+    }
+    while (step->entries != NULL) {
+        step_entry *entry = step->entries;
+        step->entries = entry->next;
+        entry_free(entry, step->strategy);
+    }
+    leat_strategy_unref(step->strategy);
+    leati_free(step);
+}
+
+/* ---- entries ---- */
+
+static bool entry_fits(const step_entry *entry, const leat_element *element) {
+    if (leat_spec_num_components(entry->input) != element->num_tensors) {
+        return false;
+    }
+    for (int c = 0; c < element->num_tensors; c++) {
+        leat_shape have = leat_tensor_shape(&element->tensors[c]);
+        leat_shape want = leat_spec_component_shape(entry->input, c);
+        if (leat_spec_component_dtype(entry->input, c) != element->tensors[c].dtype ||
+            !leati_shape_equal(&have, &want)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The element's structure with the shapes that its tensors have. Owned. */
+static leat_spec *static_spec(const leat_element *element, leat_error *err) {
+    size_t count = (size_t)element->num_tensors;
+    leat_dtype *dtypes = leati_alloc(count, sizeof(*dtypes));
+    leat_shape *shapes = leati_alloc(count, sizeof(*shapes));
+    leat_spec *spec = NULL;
+    if (dtypes == NULL || shapes == NULL) {
+        leati_no_memory(err, count * sizeof(*shapes));
+        goto done;
+    }
+    for (size_t c = 0; c < count; c++) {
+        dtypes[c] = element->tensors[c].dtype;
+        shapes[c] = leat_tensor_shape(&element->tensors[c]);
+        if (dtypes[c] == LEAT_STRING || dtypes[c] == LEAT_OBJECT) {
+            leati_fail(err, LEAT_INVALID_ARGUMENT,
+                       "argument %zu of the step is a %s tensor; a step takes numbers: convert it "
+                       "in the pipeline",
+                       c, leat_dtype_name(dtypes[c]));
+            goto done;
+        }
+    }
+    spec = leati_spec_like(element->spec, dtypes, shapes, err);
+done:
+    leati_free(dtypes);
+    leati_free(shapes);
+    return spec;
+}
+
+static leat_status trace(leat_step *step, step_entry *entry, leat_error *err) {
+    leat_status status = leat_strategy_enter(step->strategy, err);
+    if (status != LEAT_OK) {
+        return status;
+    }
+    leat_error local = {0};
+    leat_function *traced = leat_trace(step->tracer, step->context, entry->input, &local);
+    leat_strategy_exit(step->strategy);
+    if (traced != NULL) {
+        entry->function = leati_function_prune(traced, &local);
+        leat_function_unref(traced);
+    }
+    if (entry->function == NULL && err != NULL) {
+        *err = local;
+    }
+    return entry->function == NULL ? local.code : LEAT_OK;
+}
+
+static leat_status find_entry(leat_step *step, const leat_element *element, step_entry **out,
+                              leat_error *err) {
+    for (step_entry *entry = step->entries; entry != NULL; entry = entry->next) {
+        if (entry_fits(entry, element)) {
+            *out = entry;
+            return LEAT_OK;
+        }
+    }
+    leat_error local = {0};
+    step_entry *entry = leati_alloc_zero(1, sizeof(*entry));
+    if (entry == NULL) {
+        return leati_no_memory(err, sizeof(*entry));
+    }
+    entry->executables =
+        leati_alloc_zero((size_t)step->strategy->num_replicas, sizeof(*entry->executables));
+    entry->input = entry->executables == NULL ? NULL : static_spec(element, &local);
+    if (entry->executables == NULL) {
+        leati_no_memory(&local, sizeof(*entry));
+    }
+    if (entry->input == NULL || trace(step, entry, &local) != LEAT_OK) {
+        if (err != NULL) {
+            *err = local;
+        }
+        entry_free(entry, step->strategy);
+        return local.code;
+    }
+    entry->next = step->entries;
+    step->entries = entry;
+    *out = entry;
+    return LEAT_OK;
+}
+
+/* ---- running ---- */
+
+typedef struct step_job {
+    leat_strategy *strategy;
+    step_entry **entries; /* one per replica */
+    const leat_per_replica *args;
+    leat_per_replica *out;
+    int64_t step;
+} step_job;
+
+/* Copies a host tensor to the device, or refers to it where the device's memory is the host's. */
+static leat_status to_device(leati_device *device, const leat_tensor *host, leat_tensor *out,
+                             leat_error *err) {
+    leat_buffer *buffer = NULL;
+    size_t bytes = leat_tensor_bytes(host);
+    leat_status status = device->ops->alloc(device, bytes, &buffer, err);
+    if (status == LEAT_OK) {
+        status = device->ops->upload(device, host->data, buffer, bytes, err);
+    }
+    if (status != LEAT_OK) {
+        leat_buffer_unref(buffer);
+        return status;
+    }
+    *out = *host;
+    out->owner = buffer;
+    out->data = leat_buffer_data(buffer);
+    return LEAT_OK;
+}
+
+static leat_status to_host(leati_device *device, leat_tensor *tensor, leat_error *err) {
+    if (tensor->owner == NULL || tensor->owner->device == NULL) {
+        return LEAT_OK;
+    }
+    leat_tensor host = {0};
+    leat_status status = leat_tensor_new(tensor->dtype, leat_tensor_shape(tensor), &host, err);
+    if (status == LEAT_OK) {
+        status =
+            device->ops->download(device, tensor->owner, host.data, leat_tensor_bytes(&host), err);
+    }
+    if (status != LEAT_OK) {
+        leat_tensor_unref(&host);
+        return status;
+    }
+    leat_tensor_unref(tensor);
+    *tensor = host;
+    return LEAT_OK;
+}
+
+static leat_status run_executable(const step_job *job, int replica, step_entry *entry,
+                                  leat_tensor *inputs, leat_tensor *outputs, leat_error *err) {
+    leati_device *device = job->strategy->devices[replica];
+    const leat_element *element = &job->args->elements[replica];
+    leat_status status = LEAT_OK;
+    bool host = device->host_memory;
+    for (int c = 0; c < element->num_tensors && status == LEAT_OK; c++) {
+        if (host) {
+            inputs[c] = leat_tensor_ref(&element->tensors[c]);
+        } else {
+            status = to_device(device, &element->tensors[c], &inputs[c], err);
+        }
+    }
+    if (status == LEAT_OK && entry->executables[replica] == NULL) {
+        status = device->ops->compile(device, entry->function, replica,
+                                      &entry->executables[replica], err);
+    }
+    if (status != LEAT_OK) {
+        return status;
+    }
+    leati_call_context context = {.step = job->step,
+                                  .replica = replica,
+                                  .num_replicas = job->strategy->num_replicas,
+                                  .collective = job->strategy->collective};
+    leati_run_args args = {.inputs = inputs,
+                           .num_inputs = element->num_tensors,
+                           .outputs = outputs,
+                           .num_outputs = entry->function->num_outputs,
+                           .context = &context};
+    status = device->ops->run(entry->executables[replica], &args, err);
+    for (int i = 0; i < entry->function->num_outputs && status == LEAT_OK; i++) {
+        status = to_host(device, &outputs[i], err);
+    }
+    return status;
+}
+
+static leat_status run_replica(void *context, int replica, leat_error *err) {
+    const step_job *job = context;
+    step_entry *entry = job->entries[replica];
+    int num_inputs = job->args->elements[replica].num_tensors,
+        num_outputs = entry->function->num_outputs;
+    leat_tensor *tensors = leati_alloc_zero((size_t)(num_inputs + num_outputs), sizeof(*tensors));
+    if (tensors == NULL) {
+        return leati_no_memory(err, (size_t)(num_inputs + num_outputs) * sizeof(*tensors));
+    }
+    leat_tensor *outputs = tensors + num_inputs;
+    leat_status status = run_executable(job, replica, entry, tensors, outputs, err);
+    if (status == LEAT_OK && job->out != NULL) {
+        status =
+            leati_element_give(&job->out->elements[replica], entry->function->output, outputs, err);
+    }
+    for (int i = 0; i < num_inputs + num_outputs; i++) {
+        leat_tensor_unref(&tensors[i]);
+    }
+    leati_free(tensors);
+    return status;
+}
+
+static leat_status prepare(leat_strategy *strategy, leat_step *step, const leat_per_replica *args,
+                           leat_error *err) {
+    if (args->num_replicas != strategy->num_replicas) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "arguments for %d replicas; the strategy has %d", args->num_replicas,
+                          strategy->num_replicas);
+    }
+    if (step->strategy != NULL && step->strategy != strategy) {
+        return leati_fail(err, LEAT_FAILED_PRECONDITION,
+                          "the step was run under another strategy; make one step per strategy");
+    }
+    if (step->strategy == NULL) {
+        step->strategy = leat_strategy_ref(strategy);
+    }
+    return LEAT_OK;
+}
+
+leat_status leat_strategy_run(leat_strategy *strategy, leat_step *step,
+                              const leat_per_replica *args, leat_per_replica *out,
+                              leat_error *err) {
+    if (strategy == NULL || step == NULL || args == NULL) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_strategy_run: %s is NULL",
+                          strategy == NULL ? "strategy"
+                          : step == NULL   ? "step"
+                                           : "args");
+    }
+    leat_status status = prepare(strategy, step, args, err);
+    if (status == LEAT_OK && out != NULL) {
+        status = leati_per_replica_reset(out, strategy->num_replicas, err);
+    }
+    if (status != LEAT_OK) {
+        return status;
+    }
+    step_entry **entries = leati_alloc_zero((size_t)strategy->num_replicas, sizeof(*entries));
+    if (entries == NULL) {
+        return leati_no_memory(err, (size_t)strategy->num_replicas * sizeof(*entries));
+    }
+    for (int r = 0; r < strategy->num_replicas && status == LEAT_OK; r++) {
+        status = find_entry(step, &args->elements[r], &entries[r], err);
+    }
+    if (status == LEAT_OK) {
+        step_job job = {.strategy = strategy,
+                        .entries = entries,
+                        .args = args,
+                        .out = out,
+                        .step = strategy->steps++};
+        status = leati_strategy_run_on_replicas(strategy, run_replica, &job, err);
+    }
+    leati_free(entries);
+    if (status != LEAT_OK && out != NULL) {
+        for (int r = 0; r < out->num_replicas; r++) {
+            leat_element_clear(&out->elements[r]);
+        }
+    }
+    return status;
+}
+
+char *leat_step_explain(const leat_step *step, leat_error *err) {
+    if (step == NULL) {
+        leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_step_explain: step is NULL");
+        return NULL;
+    }
+    leati_text text = {0};
+    leati_text_add(&text, "", 0);
+    for (const step_entry *entry = step->entries; entry != NULL; entry = entry->next) {
+        leati_device *device = step->strategy->devices[0];
+        if (entry->executables[0] == NULL || device->ops->explain == NULL) {
+            continue;
+        }
+        size_t size = device->ops->explain(entry->executables[0], NULL, 0) + 1;
+        char *part = leati_alloc(size, 1);
+        if (part == NULL) {
+            text.failed = true;
+            break;
+        }
+        device->ops->explain(entry->executables[0], part, size);
+        leati_text_addf(&text, "%s", part);
+        leati_free(part);
+    }
+    char *result = leati_text_take(&text);
+    if (result == NULL) {
+        leati_no_memory(err, 0);
+    }
+    return result;
+}

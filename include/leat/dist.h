@@ -123,11 +123,6 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_strategy_reduce(leat_strategy *strate
                                                            const leat_per_replica *value, int axis,
                                                            leat_element *out, leat_error *err);
 
-/* Inside a traced step: this replica's number as an int32 scalar, and the sum or mean of a value
- * over replicas (ReplicaContext.replica_id_in_sync_group, all_reduce). */
-LEAT_API leat_value leat_replica_id(leat_graph *graph);
-LEAT_API leat_value leat_all_reduce_value(leat_value value, leat_reduce_op op);
-
 /* Where the step's time went: one line per operation of replica 0's executables with implementation
  * and share. Owned text. */
 LEAT_API char *leat_step_explain(const leat_step *step, leat_error *err);

@@ -242,6 +242,10 @@ LEAT_API void leat_apply_adam(leat_variable *variable, leat_variable *momentum,
                               leat_value learning_rate, leat_value step, double beta_1,
                               double beta_2, double epsilon);
 
+/* The number of the replica that computes, an int32 scalar; 0 outside a training step
+ * (ReplicaContext.replica_id_in_sync_group). */
+LEAT_API leat_value leat_replica_id(leat_graph *graph);
+
 /* The sum or mean over all replicas of `count` values of one dtype, in one exchange; fills `out`.
  * Only inside a training step: eager graphs and pipelines refuse it
  * (ReplicaContext.all_reduce). */

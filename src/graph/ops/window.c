@@ -107,7 +107,7 @@ static const int64_t one_one[2] = {1, 1};
 leat_status leati_conv_plan_init(leati_conv_plan *plan, const struct leati_conv_args *args,
                                  const leat_shape *input, const leat_shape *filter, leat_shape *out,
                                  leat_error *err) {
-    int64_t strides[2], dilations[2];
+    int64_t strides[2] = {0}, dilations[2] = {0};
     bool same = false;
     LEATI_TRY(parse_padding(args->padding, &same, err));
     LEATI_TRY(two_of(&args->strides, one_one, "strides", strides, err));
@@ -127,7 +127,7 @@ leat_status leati_conv_plan_init(leati_conv_plan *plan, const struct leati_conv_
 
 leat_status leati_pool_plan_init(leati_conv_plan *plan, const struct leati_pool_args *args,
                                  const leat_shape *input, leat_shape *out, leat_error *err) {
-    int64_t ksize[2], strides[2];
+    int64_t ksize[2] = {0}, strides[2] = {0};
     bool same = false;
     LEATI_TRY(parse_padding(args->padding, &same, err));
     LEATI_TRY(two_of(&args->ksize, one_one, "ksize", ksize, err));

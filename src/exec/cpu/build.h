@@ -1,0 +1,13 @@
+/* A step under construction: shared by plan.c and build.c alone. */
+#ifndef LEATI_EXEC_CPU_BUILD_H
+#define LEATI_EXEC_CPU_BUILD_H
+
+#include "exec/cpu/cpu.h"
+
+struct leati_cpu_build {
+    leati_cpu_step *step;
+    size_t value_capacity; /* of step->values */
+    int32_t *task_of;      /* of each node: its task; -1: none yet; -2: an alias, needs none */
+};
+
+#endif

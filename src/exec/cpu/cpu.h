@@ -1,0 +1,154 @@
+/* The inside of exec/cpu: a training step as a list of tasks over one slab.
+ *
+ * Most tasks are one node run by its plain kernel. The kernels of cpu.def take a node, and the ones
+ * behind it that they fuse, and compute them faster; values are numbered like the function's, and
+ * what a kernel needs besides (workspaces, reordered weights, scratchpads) are extra values behind
+ * those. */
+#ifndef LEATI_EXEC_CPU_CPU_H
+#define LEATI_EXEC_CPU_CPU_H
+
+#include "exec/device.h"
+#include "exec/pools.h"
+#include "exec/simplify.h"
+#include "exec/slab.h"
+#include "graph/kernel_host.h"
+
+#define LEATI_CPU_OPERANDS 12 /* of a fast kernel, extra values included */
+
+typedef struct leati_cpu_build leati_cpu_build;
+typedef struct leati_cpu_step leati_cpu_step;
+typedef struct leati_cpu_task leati_cpu_task;
+
+/* A faster way to compute an operation. */
+typedef struct leati_cpu_kernel {
+    const char *op; /* the operation's name */
+    /* Looks at the task's node; either declines by leaving task->kernel NULL, or sets it and the
+     * task's state, inputs and outputs, and takes further nodes. */
+    leat_status (*plan)(leati_cpu_build *build, leati_cpu_task *task, leat_error *err);
+    /* Computes; the memory of value v is step->data[v]. */
+    leat_status (*run)(leati_cpu_step *step, leati_cpu_task *task, leat_error *err);
+    void (*release)(void *state);
+} leati_cpu_kernel;
+
+#define X(name) extern const leati_cpu_kernel leati_cpu_kernel_##name;
+#include "exec/cpu/cpu.def"
+#undef X
+
+struct leati_cpu_task {
+    const leati_simple_node *node;  /* the first */
+    int32_t last;                   /* the last node that the task covers */
+    const leati_cpu_kernel *kernel; /* NULL: the plain kernel of `node` */
+    void *state;                    /* the kernel's; owned */
+    int32_t inputs[LEATI_CPU_OPERANDS], num_inputs;
+    int32_t outputs[LEATI_CPU_OPERANDS], num_outputs; /* extra values that it fills included */
+    leati_operand *operands; /* of the plain kernel: inputs, then outputs; borrowed */
+    char implementation[48];
+    int64_t ns; /* so far */
+};
+
+typedef enum leati_cpu_place {
+    LEATI_CPU_NOWHERE = 0,
+    LEATI_CPU_ARGUMENT,
+    LEATI_CPU_CONSTANT,
+    LEATI_CPU_SLAB,
+    LEATI_CPU_OUTPUT,   /* the buffer of a result */
+    LEATI_CPU_VARIABLE, /* a variable's copy, read in place */
+    LEATI_CPU_ALIAS     /* the memory of another value */
+} leati_cpu_place;
+
+typedef struct leati_cpu_value {
+    leati_cpu_place place;
+    int32_t index; /* argument, constant, output, or the other value */
+    size_t bytes;
+    leat_variable *variable; /* of VARIABLE; borrowed from the node */
+    int32_t first, last;     /* tasks between which the memory is in use; -1: never */
+    size_t offset;           /* of SLAB */
+} leati_cpu_value;
+
+/* The executable. */
+struct leati_cpu_step {
+    leati_executable base; /* first */
+    leati_simple simple;
+    int replica;
+    leati_cpu_task *tasks; /* in the order they run */
+    int32_t num_tasks;
+    leati_cpu_value *values;
+    int32_t num_values; /* extra values included */
+    char **data;        /* of each value: its memory in this run */
+    char *slab;
+    size_t slab_bytes;
+    leati_operand *operands; /* of all plain tasks */
+    leati_arena arena;       /* of the kernel under way */
+    leati_pools pools;       /* of results */
+    leat_buffer **results;   /* of each output in this run */
+    void *stream;            /* the fast kernels' queue; owned by dnnl.c; NULL: none */
+    int64_t runs;
+};
+
+/* ---- for the kernels of cpu.def: what a plan may ask and say ---- */
+
+const leati_simple_node *leati_cpu_node(const leati_cpu_build *build, int32_t index);
+const leati_simple_value *leati_cpu_value_of(const leati_cpu_build *build, int32_t v);
+/* The only node that reads value v; -1 if there are none or several, or if v is a result. */
+int32_t leati_cpu_only_reader(const leati_cpu_build *build, int32_t v);
+/* The first free node from `from` on that reads v with this operation; -1: none. */
+int32_t leati_cpu_next_reader(const leati_cpu_build *build, int32_t v, const char *op,
+                              int32_t from);
+/* The bias_add and the relu that follow value v directly and are its only readers. */
+typedef struct leati_cpu_followers {
+    int32_t bias_node, relu_node; /* -1: none */
+    int32_t bias;                 /* value of the vector; -1: none */
+    int32_t result;               /* value behind both */
+} leati_cpu_followers;
+leati_cpu_followers leati_cpu_find_followers(const leati_cpu_build *build, int32_t v);
+/* Does any node before `node` read v? */
+bool leati_cpu_read_before(const leati_cpu_build *build, int32_t v, int32_t node);
+/* Covers a further node, which no task has yet, with this task; -1 does nothing. */
+void leati_cpu_take(leati_cpu_build *build, leati_cpu_task *task, int32_t node);
+/* A new value of the executor's own: memory of `bytes` from the task that first names it to the one
+ * that names it last. -1 with an error. */
+int32_t leati_cpu_extra(leati_cpu_build *build, size_t bytes, leat_error *err);
+/* Adds operands; each returns false where there are too many. */
+bool leati_cpu_input(leati_cpu_task *task, int32_t v);
+bool leati_cpu_output(leati_cpu_task *task, int32_t v);
+/* An attribute by name: an integer (or bool), an array, or a text; the fallback where the operation
+ * has no such row. */
+int64_t leati_cpu_attr_int(const leati_simple_node *node, const char *name, int64_t fallback);
+const leati_ints *leati_cpu_attr_ints(const leati_simple_node *node, const char *name);
+const char *leati_cpu_attr_text(const leati_simple_node *node, const char *name);
+int leati_cpu_num_threads(const leati_cpu_build *build);
+leati_cpu_step *leati_cpu_step_of(leati_cpu_build *build);
+/* What the task that plans `v`'s maker left for the tasks of its gradient; NULL: nothing. */
+leati_cpu_task *leati_cpu_task_of(leati_cpu_build *build, int32_t v);
+
+/* ---- between the files of the room ---- */
+
+LEAT_WARN_UNUSED leat_status leati_cpu_compile(leati_device *device, const leat_function *function,
+                                               int replica, leati_executable **out,
+                                               leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_cpu_run(leati_executable *executable, leati_run_args *args,
+                                           leat_error *err);
+void leati_cpu_release(leati_executable *executable);
+size_t leati_cpu_explain(const leati_executable *executable, char *text, size_t size);
+
+/* Pins the calling thread to the device's cores and gives its fast kernels that many threads;
+ * remembered, so that a replica's thread does it once. */
+void leati_cpu_enter(const leati_device *device);
+
+bool leati_cpu_plain_only(void);
+
+/* dnnl.c; without oneDNN they do nothing. The first sets the calling thread's number of threads and
+ * returns the one before. */
+#ifdef LEATI_HAVE_DNNL
+int leati_cpu_set_threads(int count);
+void leati_cpu_stream_free(void *stream);
+#else
+static inline int leati_cpu_set_threads(int count) {
+    return count;
+}
+static inline void leati_cpu_stream_free(void *stream) {
+    (void)stream;
+}
+#endif
+
+#endif

@@ -1,0 +1,85 @@
+/* oneDNN 2.x behind a few calls, shared by the dnnl_*.c kernels. Everything that differs in version
+ * 3 is in dnnl.c and in the *_desc_init calls of the kernels. */
+#ifndef LEATI_EXEC_CPU_DNNL_H
+#define LEATI_EXEC_CPU_DNNL_H
+
+#include "exec/cpu/cpu.h"
+#include <oneapi/dnnl/dnnl.h>
+
+#define LEATI_DNNL_ARGS 8
+
+/* A primitive and which value each of its arguments is. {0} is empty. */
+typedef struct leati_dnnl_op {
+    dnnl_primitive_desc_t desc;
+    dnnl_primitive_t primitive;
+    dnnl_exec_arg_t args[LEATI_DNNL_ARGS];
+    int32_t values[LEATI_DNNL_ARGS];
+    int count;
+} leati_dnnl_op;
+
+/* INTERNAL naming `what` unless the status is success. */
+leat_status leati_dnnl_check(dnnl_status_t status, const char *what, leat_error *err);
+
+/* The primitive of an operation descriptor, with memory for scratch given by the caller and, if
+ * `relu`, a ReLU behind it. `hint` is the forward primitive's descriptor, or NULL. *refused is set,
+ * and the op left empty, where oneDNN has nothing better than its reference implementation. */
+LEAT_WARN_UNUSED leat_status leati_dnnl_create(leati_dnnl_op *op, const_dnnl_op_desc_t operation,
+                                               bool relu, const_dnnl_primitive_desc_t hint,
+                                               bool *refused, leat_error *err);
+/* The layout that the primitive wants for an argument. Borrowed from it. */
+const dnnl_memory_desc_t *leati_dnnl_layout(const leati_dnnl_op *op, int argument);
+/* Argument `argument` is value v in this layout. */
+LEAT_WARN_UNUSED leat_status leati_dnnl_bind(leati_dnnl_op *op, int argument,
+                                             const dnnl_memory_desc_t *layout, int32_t v,
+                                             leat_error *err);
+/* Plans memory for the primitive's scratch, if it needs some. */
+LEAT_WARN_UNUSED leat_status leati_dnnl_scratch(leati_cpu_build *build, leati_cpu_task *task,
+                                                leati_dnnl_op *op, leat_error *err);
+/* A copy of value `from` into another layout: fills `op` and *v, an extra value of the task; or *v
+ * is `from` itself where the layouts are the same, and `op` stays empty. */
+LEAT_WARN_UNUSED leat_status leati_dnnl_reorder_in(leati_cpu_build *build, leati_cpu_task *task,
+                                                   leati_dnnl_op *op,
+                                                   const dnnl_memory_desc_t *plain,
+                                                   const dnnl_memory_desc_t *wanted, int32_t from,
+                                                   int32_t *v, leat_error *err);
+/* The same after a primitive that writes *v in layout `made`, to `to` in layout `plain`. */
+LEAT_WARN_UNUSED leat_status leati_dnnl_reorder_out(leati_cpu_build *build, leati_cpu_task *task,
+                                                    leati_dnnl_op *op,
+                                                    const dnnl_memory_desc_t *made,
+                                                    const dnnl_memory_desc_t *plain, int32_t to,
+                                                    int32_t *v, leat_error *err);
+/* Runs the primitive; an empty op does nothing. */
+LEAT_WARN_UNUSED leat_status leati_dnnl_run(leati_cpu_step *step, leati_dnnl_op *op,
+                                            leat_error *err);
+void leati_dnnl_fini(leati_dnnl_op *op);
+
+/* The state of every task here: up to three primitives in a row. */
+typedef struct leati_dnnl_state {
+    leati_dnnl_op before, main, after;
+    int32_t workspace; /* of pooling: what the gradient needs; -1: none */
+} leati_dnnl_state;
+/* Makes `kernel` compute the task with `main` (taken over, also on failure). */
+LEAT_WARN_UNUSED leat_status leati_dnnl_start(leati_cpu_task *task, const leati_cpu_kernel *kernel,
+                                              leati_dnnl_op *main, leati_dnnl_state **out,
+                                              leat_error *err);
+/* The `run` and `release` slots. */
+leat_status leati_dnnl_task_run(leati_cpu_step *step, leati_cpu_task *task, leat_error *err);
+void leati_dnnl_task_release(void *state);
+
+/* The tensor of value v as an NCHW memory that lies as NHWC; false unless it is float32 of rank 4
+ * without an empty dimension. */
+bool leati_dnnl_picture(const leati_cpu_build *build, int32_t v, dnnl_memory_desc_t *out);
+
+/* What the convolutions share: geometry from the shapes of input and filter. */
+typedef struct leati_dnnl_conv {
+    dnnl_memory_desc_t input, filter, any_filter, bias, output; /* filter as HWIO */
+    dnnl_dims_t strides, dilates, before, after;
+} leati_dnnl_conv;
+/* False where oneDNN is not asked (other dtypes, empty tensors). */
+bool leati_dnnl_conv_init(const leati_cpu_build *build, const leati_simple_node *node,
+                          int32_t input, int32_t filter, leati_dnnl_conv *conv);
+/* The forward operation of the geometry. */
+LEAT_WARN_UNUSED leat_status leati_dnnl_conv_forward(const leati_dnnl_conv *conv, bool bias,
+                                                     dnnl_convolution_desc_t *out, leat_error *err);
+
+#endif

@@ -1,0 +1,59 @@
+/* conv2d by oneDNN, with the bias_add and the relu that follow it fused in.
+ *
+ * Happy path: the filter, which the variable keeps as HWIO, is reordered into the layout that the
+ * primitive chose, then the convolution runs. Declines other dtypes, empty batches and what only
+ * the reference implementation can do. */
+#include "exec/cpu/dnnl.h"
+
+/* Arguments of the primitive, now that its layouts are known. */
+static leat_status bind(leati_cpu_build *build, leati_cpu_task *task,
+                        const leati_dnnl_conv *geometry, const leati_cpu_followers *behind,
+                        leat_error *err) {
+    leati_dnnl_state *state = task->state;
+    leati_dnnl_op *op = &state->main;
+    int32_t filter, input = task->node->inputs[0];
+    const dnnl_memory_desc_t *wanted = leati_dnnl_layout(op, DNNL_ARG_WEIGHTS);
+    leat_status status = leati_dnnl_reorder_in(build, task, &state->before, &geometry->filter,
+                                               wanted, task->node->inputs[1], &filter, err);
+    if (!status)
+        status = leati_dnnl_bind(op, DNNL_ARG_WEIGHTS, wanted, filter, err);
+    if (!status)
+        status = leati_dnnl_bind(op, DNNL_ARG_SRC, &geometry->input, input, err);
+    if (!status && behind->bias >= 0)
+        status = leati_dnnl_bind(op, DNNL_ARG_BIAS, &geometry->bias, behind->bias, err);
+    if (!status)
+        status = leati_dnnl_bind(op, DNNL_ARG_DST, &geometry->output, behind->result, err);
+    return status ? status : leati_dnnl_scratch(build, task, op, err);
+}
+
+static leat_status conv2d_plan(leati_cpu_build *build, leati_cpu_task *task, leat_error *err) {
+    const leati_simple_node *node = task->node;
+    leati_dnnl_conv geometry;
+    dnnl_convolution_desc_t operation;
+    leati_dnnl_op op;
+    leati_dnnl_state *state;
+    bool refused;
+    if (!leati_dnnl_conv_init(build, node, node->inputs[0], node->inputs[1], &geometry))
+        return LEAT_OK;
+    leati_cpu_followers behind = leati_cpu_find_followers(build, node->first_output);
+    leat_status status = leati_dnnl_conv_forward(&geometry, behind.bias >= 0, &operation, err);
+    if (!status)
+        status = leati_dnnl_create(&op, &operation, behind.relu_node >= 0, NULL, &refused, err);
+    if (status || refused)
+        return status;
+    status = leati_dnnl_start(task, &leati_cpu_kernel_conv2d, &op, &state, err);
+    if (status)
+        return status;
+    leati_cpu_take(build, task, behind.bias_node);
+    leati_cpu_take(build, task, behind.relu_node);
+    (void)leati_cpu_input(task, node->inputs[0]);
+    (void)leati_cpu_input(task, node->inputs[1]);
+    (void)leati_cpu_input(task, behind.bias);
+    (void)leati_cpu_output(task, behind.result);
+    return bind(build, task, &geometry, &behind, err);
+}
+
+const leati_cpu_kernel leati_cpu_kernel_conv2d = {.op = "conv2d",
+                                                  .plan = conv2d_plan,
+                                                  .run = leati_dnnl_task_run,
+                                                  .release = leati_dnnl_task_release};

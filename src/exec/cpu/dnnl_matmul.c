@@ -1,0 +1,69 @@
+/* matmul of two matrices by oneDNN, with the bias_add and the relu that follow it fused in.
+ *
+ * Transposed operands are strides. Declines stacks of matrices, other dtypes and empty matrices. */
+#include "exec/cpu/dnnl.h"
+
+/* A matrix of `rows` by `columns` that lies transposed if `turned`; false on what oneDNN refuses.
+ */
+static bool describe(int64_t rows, int64_t columns, bool turned, dnnl_memory_desc_t *out) {
+    dnnl_dims_t dims = {rows, columns};
+    dnnl_dims_t strides = {turned ? 1 : columns, turned ? rows : 1};
+    return dnnl_memory_desc_init_by_strides(out, 2, dims, dnnl_f32, strides) == dnnl_success;
+}
+
+/* a, b, bias and result; false where the kernel declines. */
+static bool describe_all(const leati_cpu_build *build, const leati_simple_node *node,
+                         dnnl_memory_desc_t mds[4]) {
+    const leati_simple_value *a = leati_cpu_value_of(build, node->inputs[0]);
+    const leati_simple_value *b = leati_cpu_value_of(build, node->inputs[1]);
+    const leati_simple_value *out = leati_cpu_value_of(build, node->first_output);
+    bool ta = leati_cpu_attr_int(node, "transpose_a", 0);
+    bool tb = leati_cpu_attr_int(node, "transpose_b", 0);
+    if (a->type->dtype != LEAT_FLOAT32 || a->type->shape.rank != 2 || b->type->shape.rank != 2 ||
+        a->count < 1 || b->count < 1)
+        return false;
+    int64_t m = out->type->shape.dims[0], n = out->type->shape.dims[1];
+    int64_t k = a->type->shape.dims[ta ? 0 : 1];
+    return describe(m, k, ta, &mds[0]) && describe(k, n, tb, &mds[1]) &&
+           describe(1, n, false, &mds[2]) && describe(m, n, false, &mds[3]);
+}
+
+static leat_status matmul_plan(leati_cpu_build *build, leati_cpu_task *task, leat_error *err) {
+    const leati_simple_node *node = task->node;
+    dnnl_memory_desc_t mds[4];
+    dnnl_matmul_desc_t operation;
+    leati_dnnl_op op;
+    leati_dnnl_state *state;
+    bool refused = false;
+    if (!describe_all(build, node, mds))
+        return LEAT_OK;
+    leati_cpu_followers behind = leati_cpu_find_followers(build, node->first_output);
+    leat_status status =
+        leati_dnnl_check(dnnl_matmul_desc_init(&operation, &mds[0], &mds[1],
+                                               behind.bias >= 0 ? &mds[2] : NULL, &mds[3]),
+                         "describe a matrix product", err);
+    if (!status)
+        status = leati_dnnl_create(&op, &operation, behind.relu_node >= 0, NULL, &refused, err);
+    if (status || refused)
+        return status;
+    status = leati_dnnl_start(task, &leati_cpu_kernel_matmul, &op, &state, err);
+    if (status)
+        return status;
+    leati_cpu_take(build, task, behind.bias_node);
+    leati_cpu_take(build, task, behind.relu_node);
+    (void)leati_cpu_input(task, node->inputs[0]);
+    (void)leati_cpu_input(task, node->inputs[1]);
+    (void)leati_cpu_input(task, behind.bias);
+    (void)leati_cpu_output(task, behind.result);
+    const int arguments[4] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_BIAS, DNNL_ARG_DST};
+    const int32_t values[4] = {node->inputs[0], node->inputs[1], behind.bias, behind.result};
+    for (int i = 0; !status && i < 4; i++)
+        if (values[i] >= 0)
+            status = leati_dnnl_bind(&state->main, arguments[i], &mds[i], values[i], err);
+    return status ? status : leati_dnnl_scratch(build, task, &state->main, err);
+}
+
+const leati_cpu_kernel leati_cpu_kernel_matmul = {.op = "matmul",
+                                                  .plan = matmul_plan,
+                                                  .run = leati_dnnl_task_run,
+                                                  .release = leati_dnnl_task_release};

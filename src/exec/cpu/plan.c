@@ -1,0 +1,397 @@
+/* Compiles a function of static shapes into a step: tasks, places of values, one memory plan.
+ *
+ * Happy path: the simplified nodes become tasks in trace order; a kernel of cpu.def may take a node
+ * and others behind it, and then runs where the last of them stood, which keeps the order of
+ * effects because what it takes over is pure. Reshapes are no tasks but other names for memory.
+ * Reads of variables are no tasks either where nothing writes the variable before the value's last
+ * use. The rest lives in one slab by its lifetimes. Failures: UNIMPLEMENTED for shapes that are not
+ * static and for strings, no memory. No locks: the step belongs to one replica. */
+#include "exec/cpu/build.h"
+
+#include "base/error.h"
+#include "core/spec.h"
+#include <string.h>
+
+/* ---- the table ---- */
+
+static const leati_cpu_kernel *const kernels[] = {
+#define X(name) &leati_cpu_kernel_##name,
+#include "exec/cpu/cpu.def"
+#undef X
+    NULL};
+
+static const leati_cpu_kernel *find_kernel(const char *op) {
+    for (size_t i = 0; kernels[i]; i++)
+        if (strcmp(kernels[i]->op, op) == 0)
+            return kernels[i];
+    return NULL;
+}
+
+/* Operations whose output has the memory of input 0. */
+static bool is_alias(const char *op) {
+    static const char *const names[] = {"reshape", "reshape_like", "expand_dims",
+                                        "squeeze", "identity",     "ensure_shape"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(op, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* ---- values ---- */
+
+static leat_status check_values(const leati_simple *simple, leat_error *err) {
+    for (int32_t v = 0; v < simple->num_values; v++) {
+        const leati_simple_value *value = &simple->values[v];
+        bool used = value->node >= 0 || value->constant >= 0;
+        leat_status status = LEAT_OK;
+        char text[128];
+        if (!used && v >= simple->function->body.num_arguments)
+            continue;
+        if (value->count < 0)
+            status = leati_fail(err, LEAT_UNIMPLEMENTED,
+                                "a value has shape %s; a step needs every dimension",
+                                leati_shape_text(&value->type->shape, text));
+        else if (value->type->dtype == LEAT_STRING || value->type->dtype == LEAT_OBJECT)
+            status = leati_fail(err, LEAT_UNIMPLEMENTED,
+                                "a value is a %s; steps compute numbers, the rest belongs into the "
+                                "input pipeline",
+                                leat_dtype_name(value->type->dtype));
+        if (status)
+            return value->node < 0 ? status
+                                   : leati_simple_blame(simple, &simple->nodes[value->node], err);
+    }
+    return LEAT_OK;
+}
+
+static void place_values(leati_cpu_step *step) {
+    const leati_simple *simple = &step->simple;
+    for (int32_t v = 0; v < simple->num_values; v++) {
+        leati_cpu_value *value = &step->values[v];
+        *value =
+            (leati_cpu_value){.bytes = simple->values[v].row_bytes, .first = INT32_MAX, .last = -1};
+        if (simple->values[v].constant >= 0) {
+            value->place = LEATI_CPU_CONSTANT;
+            value->index = simple->values[v].constant;
+        } else if (v < simple->function->body.num_arguments) {
+            value->place = LEATI_CPU_ARGUMENT;
+            value->index = v;
+        } else if (simple->values[v].node >= 0) {
+            value->place = LEATI_CPU_SLAB;
+        }
+    }
+}
+
+/* The value whose memory v has. */
+static int32_t root_of(const leati_cpu_step *step, int32_t v) {
+    while (step->values[v].place == LEATI_CPU_ALIAS)
+        v = step->values[v].index;
+    return v;
+}
+
+/* ---- tasks ---- */
+
+/* A task for node n, by a kernel of the table (unless `plain`) or by the plain one; none where the
+ * table's kernel declines. */
+static leat_status plan_task(leati_cpu_build *build, int32_t n, bool plain, leat_error *err) {
+    leati_cpu_step *step = build->step;
+    const leati_simple_node *node = &step->simple.nodes[n];
+    const leati_cpu_kernel *kernel = plain ? NULL : find_kernel(node->source->op->name);
+    if (build->task_of[n] != -1 || (!plain && !kernel))
+        return LEAT_OK;
+    leati_cpu_task *task = &step->tasks[step->num_tasks];
+    *task = (leati_cpu_task){.node = node, .last = n, .implementation = "plain"};
+    build->task_of[n] = step->num_tasks++;
+    leat_status status = kernel ? kernel->plan(build, task, err) : LEAT_OK;
+    if (status)
+        return leati_simple_blame(&step->simple, node, err);
+    if (kernel && !task->kernel) {
+        build->task_of[n] = -1;
+        step->num_tasks--;
+    }
+    return LEAT_OK;
+}
+
+/* Reshapes become other names for memory. */
+static void find_aliases(leati_cpu_build *build) {
+    leati_cpu_step *step = build->step;
+    for (int32_t n = 0; n < step->simple.num_nodes; n++) {
+        const leati_simple_node *node = &step->simple.nodes[n];
+        if (!is_alias(node->source->op->name))
+            continue;
+        leati_cpu_value *value = &step->values[node->first_output];
+        value->place = LEATI_CPU_ALIAS;
+        value->index = node->inputs[0];
+        build->task_of[n] = -2;
+    }
+}
+
+/* The table's kernels choose first, because they may take nodes on either side of their own. */
+static leat_status plan_tasks(leati_cpu_build *build, leat_error *err) {
+    leat_status status = LEAT_OK;
+    find_aliases(build);
+    for (int pass = leati_cpu_plain_only(); !status && pass < 2; pass++)
+        for (int32_t n = 0; !status && n < build->step->simple.num_nodes; n++)
+            status = plan_task(build, n, pass == 1, err);
+    return status;
+}
+
+/* relu_grad may look at relu's output as well as at its input: then the input need not be kept, and
+ * relu can be fused into what makes it. */
+static void use_relu_outputs(leati_simple *simple) {
+    for (int32_t n = 0; n < simple->num_nodes; n++) {
+        const leati_simple_node *relu = &simple->nodes[n];
+        if (strcmp(relu->source->op->name, "relu") != 0)
+            continue;
+        for (int32_t k = n + 1; k < simple->num_nodes; k++) {
+            const leati_simple_node *grad = &simple->nodes[k];
+            if (strcmp(grad->source->op->name, "relu_grad") == 0 &&
+                grad->inputs[1] == relu->inputs[0])
+                simple->inputs[&grad->inputs[1] - simple->inputs] = relu->first_output;
+        }
+    }
+}
+
+/* Puts each task where the last of its nodes stood. */
+static leat_status sort_tasks(leati_cpu_step *step, leat_error *err) {
+    size_t nodes = (size_t)step->simple.num_nodes;
+    leati_cpu_task *sorted = leati_alloc(nodes, sizeof *sorted);
+    int32_t *at = leati_alloc(nodes, sizeof *at);
+    if (!sorted || !at) {
+        leati_free(sorted);
+        leati_free(at);
+        return leati_no_memory(err, nodes * sizeof *sorted);
+    }
+    for (size_t n = 0; n < nodes; n++)
+        at[n] = -1;
+    for (int32_t t = 0; t < step->num_tasks; t++)
+        at[step->tasks[t].last] = t;
+    int32_t count = 0;
+    for (size_t n = 0; n < nodes; n++)
+        if (at[n] >= 0)
+            sorted[count++] = step->tasks[at[n]];
+    leati_free(at);
+    leati_free(step->tasks);
+    step->tasks = sorted;
+    return LEAT_OK;
+}
+
+/* ---- lifetimes ---- */
+
+static void use(leati_cpu_step *step, int32_t v, int32_t task) {
+    leati_cpu_value *value = &step->values[root_of(step, v)];
+    value->first = task < value->first ? task : value->first;
+    value->last = task > value->last ? task : value->last;
+}
+
+static void find_lifetimes(leati_cpu_step *step) {
+    for (int32_t t = 0; t < step->num_tasks; t++) {
+        const leati_cpu_task *task = &step->tasks[t];
+        const leati_simple_node *node = task->node;
+        for (int32_t i = 0; task->kernel && i < task->num_inputs; i++)
+            use(step, task->inputs[i], t);
+        for (int32_t i = 0; task->kernel && i < task->num_outputs; i++)
+            use(step, task->outputs[i], t);
+        for (int32_t i = 0; !task->kernel && i < node->num_inputs; i++)
+            use(step, node->inputs[i], t);
+        for (int32_t i = 0; !task->kernel && i < node->num_outputs; i++)
+            use(step, node->first_output + i, t);
+    }
+    for (int32_t i = 0; i < step->simple.num_outputs; i++)
+        use(step, step->simple.outputs[i], step->num_tasks);
+}
+
+static bool is_read(const leati_cpu_task *task) {
+    return !task->kernel && strcmp(task->node->source->op->name, "read_variable") == 0;
+}
+
+/* The variable of a read. */
+static leat_variable *variable_of(const leati_simple_node *node) {
+    for (const leati_row *row = node->source->op->rows; row && row->type != LEATI_ROW_END; row++) {
+        const void *at = (const char *)node->source->args + row->offset;
+        if (row->type == LEATI_ROW_OBJECT && leati_object_is_variable(*(leat_object *const *)at))
+            return *(leat_variable *const *)at;
+    }
+    return NULL;
+}
+
+/* May the task write the variable? What runs a graph of its own may write any. */
+static bool writes(const leati_cpu_task *task, const leat_variable *variable) {
+    const leati_simple_node *node = task->node;
+    if (task->kernel || is_read(task) || !(node->flags & (LEATI_STATEFUL | LEATI_IMPURE)))
+        return false;
+    for (const leati_row *row = node->source->op->rows; row && row->type != LEATI_ROW_END; row++) {
+        const void *at = (const char *)node->source->args + row->offset;
+        if (row->type == LEATI_ROW_FUNCTION ||
+            (row->type == LEATI_ROW_OBJECT &&
+             *(leat_object *const *)at == (const leat_object *)variable))
+            return true;
+    }
+    return false;
+}
+
+/* Reads whose variable nobody writes before their last use see the variable itself. */
+static void read_in_place(leati_cpu_step *step) {
+    for (int32_t t = 0; t < step->num_tasks; t++) {
+        leati_cpu_task *task = &step->tasks[t];
+        leat_variable *variable = is_read(task) ? variable_of(task->node) : NULL;
+        if (!variable)
+            continue;
+        leati_cpu_value *value = &step->values[task->node->first_output];
+        bool safe = true;
+        for (int32_t k = t + 1; safe && k < step->num_tasks && k <= value->last; k++)
+            safe = !writes(&step->tasks[k], variable);
+        if (!safe)
+            continue;
+        value->place = LEATI_CPU_VARIABLE;
+        value->variable = variable;
+        strcpy(task->implementation, "in place");
+    }
+}
+
+/* Results whose memory is the step's own go straight into their buffers; the others are copied at
+ * the end. */
+static void place_results(leati_cpu_step *step) {
+    for (int32_t i = 0; i < step->simple.num_outputs; i++) {
+        leati_cpu_value *value = &step->values[root_of(step, step->simple.outputs[i])];
+        if (value->place != LEATI_CPU_SLAB)
+            continue;
+        value->place = LEATI_CPU_OUTPUT;
+        value->index = i;
+    }
+}
+
+static leat_status plan_slab(leati_cpu_step *step, leat_error *err) {
+    leati_interval *intervals = leati_alloc((size_t)step->num_values, sizeof *intervals);
+    if (!intervals)
+        return leati_no_memory(err, (size_t)step->num_values * sizeof *intervals);
+    size_t count = 0;
+    for (int32_t v = 0; v < step->num_values; v++) {
+        const leati_cpu_value *value = &step->values[v];
+        if (value->place == LEATI_CPU_SLAB && value->last >= 0)
+            intervals[count++] =
+                (leati_interval){.begin = value->first, .end = value->last, .size = value->bytes};
+    }
+    leat_status status = leati_slab_plan(intervals, count, &step->slab_bytes, err);
+    count = 0;
+    for (int32_t v = 0; !status && v < step->num_values; v++)
+        if (step->values[v].place == LEATI_CPU_SLAB && step->values[v].last >= 0)
+            step->values[v].offset = intervals[count++].offset;
+    leati_free(intervals);
+    if (status)
+        return status;
+    step->slab = leati_alloc_aligned(step->slab_bytes ? step->slab_bytes : 64, 64);
+    return step->slab ? LEAT_OK : leati_no_memory(err, step->slab_bytes);
+}
+
+/* ---- what a run needs ---- */
+
+static void fill_operand(const leati_simple *simple, int32_t v, leati_operand *operand) {
+    const leati_type *type = simple->values[v].type;
+    *operand =
+        (leati_operand){.dtype = type->dtype, .row_stride = (int64_t)simple->values[v].row_bytes};
+    leati_operand_set_shape(operand, type->shape.rank, type->shape.dims);
+}
+
+static leat_status make_operands(leati_cpu_step *step, leat_error *err) {
+    const leati_simple *simple = &step->simple;
+    size_t count = 0;
+    for (int32_t t = 0; t < step->num_tasks; t++)
+        if (!step->tasks[t].kernel)
+            count += (size_t)(step->tasks[t].node->num_inputs + step->tasks[t].node->num_outputs);
+    step->operands = leati_alloc(count, sizeof *step->operands);
+    step->data = leati_alloc_zero((size_t)step->num_values, sizeof *step->data);
+    step->results = leati_alloc_zero((size_t)simple->num_outputs, sizeof *step->results);
+    if (!step->operands || !step->data || !step->results)
+        return leati_no_memory(err, count * sizeof *step->operands);
+    leati_operand *next = step->operands;
+    for (int32_t t = 0; t < step->num_tasks; t++) {
+        leati_cpu_task *task = &step->tasks[t];
+        if (task->kernel)
+            continue;
+        task->operands = next;
+        for (int32_t i = 0; i < task->node->num_inputs; i++)
+            fill_operand(simple, task->node->inputs[i], next++);
+        for (int32_t i = 0; i < task->node->num_outputs; i++)
+            fill_operand(simple, task->node->first_output + i, next++);
+    }
+    for (int32_t v = 0; v < step->num_values; v++) {
+        const leati_cpu_value *value = &step->values[v];
+        if (value->place == LEATI_CPU_SLAB)
+            step->data[v] = step->slab + value->offset;
+        else if (value->place == LEATI_CPU_CONSTANT)
+            step->data[v] = simple->constants[value->index].data;
+    }
+    return LEAT_OK;
+}
+
+static leat_status build_step(leati_cpu_build *build, const leat_function *function,
+                              leat_error *err) {
+    leati_cpu_step *step = build->step;
+    leat_status status = leati_simplify(function, &step->simple, err);
+    if (!status)
+        status = check_values(&step->simple, err);
+    if (status)
+        return status;
+    size_t nodes = (size_t)step->simple.num_nodes;
+    step->num_values = step->simple.num_values;
+    build->value_capacity = (size_t)step->num_values;
+    step->values = leati_alloc((size_t)step->num_values, sizeof *step->values);
+    step->tasks = leati_alloc(nodes, sizeof *step->tasks);
+    build->task_of = leati_alloc(nodes, sizeof *build->task_of);
+    if (!step->values || !step->tasks || !build->task_of)
+        return leati_no_memory(err, nodes * sizeof *step->tasks);
+    for (size_t n = 0; n < nodes; n++)
+        build->task_of[n] = -1;
+    place_values(step);
+    if (!leati_cpu_plain_only())
+        use_relu_outputs(&step->simple);
+    status = plan_tasks(build, err);
+    if (!status)
+        status = sort_tasks(step, err);
+    if (status)
+        return status;
+    find_lifetimes(step);
+    read_in_place(step);
+    place_results(step);
+    status = plan_slab(step, err);
+    return status ? status : make_operands(step, err);
+}
+
+leat_status leati_cpu_compile(leati_device *device, const leat_function *function, int replica,
+                              leati_executable **out, leat_error *err) {
+    leati_cpu_step *step = leati_alloc_zero(1, sizeof *step);
+    if (!step)
+        return leati_no_memory(err, sizeof *step);
+    step->base.device = device;
+    step->replica = replica;
+    leati_cpu_build build = {.step = step};
+    int threads = leati_cpu_set_threads(device->num_threads);
+    leat_status status = build_step(&build, function, err);
+    (void)leati_cpu_set_threads(threads);
+    leati_free(build.task_of);
+    if (status)
+        leati_cpu_release(&step->base);
+    else
+        *out = &step->base;
+    return status;
+}
+
+void leati_cpu_release(leati_executable *executable) {
+    leati_cpu_step *step = (leati_cpu_step *)(void *)executable;
+    if (!step)
+        return;
+    for (int32_t t = 0; t < step->num_tasks; t++)
+        if (step->tasks[t].kernel && step->tasks[t].state)
+            step->tasks[t].kernel->release(step->tasks[t].state);
+    leati_cpu_stream_free(step->stream);
+    leati_pools_close(&step->pools);
+    leati_arena_fini(&step->arena);
+    leati_simple_fini(&step->simple);
+    leati_free(step->tasks);
+    leati_free(step->values);
+    leati_free(step->data);
+    leati_free(step->slab);
+    leati_free(step->operands);
+    leati_free(step->results);
+    leati_free(step);
+}

@@ -43,8 +43,7 @@ leat_value leati_build_error(leat_graph *graph, leat_status code, const char *te
     return leat_graph_fail(graph, code, text);
 }
 
-/* Stores `number` as one value of `dtype`; false for dtypes that are no numbers. */
-static bool store_number(leat_dtype dtype, double number, void *to) {
+bool leati_store_number(leat_dtype dtype, double number, void *to) {
     switch (dtype) {
     case LEAT_INT8: *(int8_t *)to = (int8_t)number; return true;
     case LEAT_INT16: *(int16_t *)to = (int16_t)number; return true;
@@ -68,7 +67,7 @@ leat_value leati_number(leat_graph *graph, leat_dtype dtype, double number) {
     leat_tensor tensor;
     if (leat_tensor_new(dtype, LEAT_SCALAR, &tensor, &err) != LEAT_OK)
         return leati_graph_error(graph, &err);
-    if (!store_number(dtype, number, tensor.data)) {
+    if (!leati_store_number(dtype, number, tensor.data)) {
         leat_tensor_unref(&tensor);
         leati_fail(&err, LEAT_INVALID_ARGUMENT, "a %s is not a number", leat_dtype_name(dtype));
         return leati_graph_error(graph, &err);

@@ -1,0 +1,64 @@
+/* decode_image: the pixels of a picture of any format (tf.io.decode_image).
+ *
+ * As uint16 or float32, samples of 8 bits are multiplied by 256 or divided by 255. Fails on data
+ * that are no picture or are damaged; see image/codec.h. One row at a time, since the size is in
+ * the data. No gradient, no locks but the store's of decoders. */
+#include "graph/ops/pictures.h"
+
+struct decode_image_args {
+    int64_t channels;
+    leat_dtype dtype;
+    bool expand_animations;
+};
+
+static const leati_row decode_image_rows[] = {
+    {.name = "channels",
+     .type = LEATI_ROW_INT,
+     .offset = offsetof(struct decode_image_args, channels),
+     .doc = "0: those of the file; 1: grey; 3: RGB; 4: RGBA"},
+    {.name = "dtype",
+     .type = LEATI_ROW_DTYPE,
+     .offset = offsetof(struct decode_image_args, dtype),
+     .default_number = LEAT_UINT8,
+     .doc = "uint8, uint16 or float32"},
+    {.name = "expand_animations",
+     .type = LEATI_ROW_BOOL,
+     .offset = offsetof(struct decode_image_args, expand_animations),
+     .default_number = 1,
+     .doc = "of no effect: no format read here holds animations"},
+    {0},
+};
+
+static leat_status decode_image_infer(leati_infer_call *call, leat_error *err) {
+    const struct decode_image_args *args = call->args;
+    if (args->dtype != LEAT_UINT8 && args->dtype != LEAT_UINT16 && args->dtype != LEAT_FLOAT32)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "dtype is %s; expected uint8, uint16 or float32",
+                          leat_dtype_name(args->dtype));
+    return leati_picture_infer(call, args->channels, args->dtype, err);
+}
+
+static leat_status decode_image_kernel(leati_kernel_call *call, leat_error *err) {
+    const struct decode_image_args *args = call->args;
+    leati_decode_options options = leati_decode_defaults;
+    options.channels = (int32_t)args->channels;
+    return leati_picture_decode(call, &options, args->dtype, err);
+}
+
+leat_value leat_decode_image(leat_value contents, int channels) {
+    struct decode_image_args args = {
+        .channels = channels, .dtype = LEAT_UINT8, .expand_animations = true};
+    return leati_op1(&leati_tensor_op_decode_image, &args, contents);
+}
+
+const leati_tensor_op leati_tensor_op_decode_image = {
+    .name = "decode_image",
+    .version = 1,
+    .doc = "the pixels of a picture of any format (tf.io.decode_image)",
+    .rows = decode_image_rows,
+    .args_size = sizeof(struct decode_image_args),
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .infer = decode_image_infer,
+    .kernel = decode_image_kernel,
+};

@@ -1,0 +1,67 @@
+/* What the decoding operations share; see pictures.h.
+ *
+ * A decoder comes from the process's store of idle ones. The header is read first, so that the
+ * output has its memory before a pixel is decoded, and pixels are written where they stay. A JPEG
+ * has 8 bits; as uint16 or float32 they are scaled. Fails as image/codec.h says. No locks but the
+ * store's. */
+#include "graph/ops/pictures.h"
+
+#include <string.h>
+
+leat_status leati_picture_infer(leati_infer_call *call, int64_t channels, leat_dtype dtype,
+                                leat_error *err) {
+    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the contents", err));
+    LEATI_TRY(leati_want_rank(call, 0, 0, "the contents", err));
+    if (channels < 0 || channels > 4 || channels == 2)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "channels is %lld; expected 0, 1, 3 or 4",
+                          (long long)channels);
+    leat_shape shape =
+        LEAT_SHAPE(LEAT_UNKNOWN_DIM, LEAT_UNKNOWN_DIM, channels > 0 ? channels : LEAT_UNKNOWN_DIM);
+    return leati_infer_output(call, dtype, &shape, NULL, err);
+}
+
+/* Spreads n samples of `bits` at `from` over the values of the output, scaled. */
+static void widen(const leati_operand *out, const void *from, int bits, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        uint16_t sample = bits == 8 ? ((const uint8_t *)from)[i] : ((const uint16_t *)from)[i];
+        if (out->dtype == LEAT_FLOAT32)
+            ((float *)(void *)out->data)[i] = (float)sample * (1.0f / (bits == 8 ? 255 : 65535));
+        else
+            ((uint16_t *)(void *)out->data)[i] = bits == 8 ? (uint16_t)(sample * 256) : sample;
+    }
+}
+
+static leat_status read_pixels(leati_kernel_call *call, leati_image_decoder *decoder,
+                               const leati_image_info *info, leat_dtype dtype, leat_error *err) {
+    const leati_operand *out = &call->outputs[0];
+    leat_shape shape = LEAT_SHAPE(info->height, info->width, info->channels);
+    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    size_t stride = (size_t)info->width * (size_t)info->channels * (size_t)(info->bits / 8);
+    if ((dtype == LEAT_UINT8 && info->bits == 8) || (dtype == LEAT_UINT16 && info->bits == 16))
+        return leati_image_read(decoder, out->data, stride, err);
+    void *pixels = leati_arena_alloc(call->arena, stride * (size_t)info->height);
+    if (pixels == NULL)
+        return leati_no_memory(err, stride * (size_t)info->height);
+    LEATI_TRY(leati_image_read(decoder, pixels, stride, err));
+    widen(out, pixels, info->bits, out->count);
+    return LEAT_OK;
+}
+
+leat_status leati_picture_decode(leati_kernel_call *call, const leati_decode_options *options,
+                                 leat_dtype dtype, leat_error *err) {
+    const leat_string *contents = (const leat_string *)(const void *)call->inputs[0].data;
+    leati_image_decoder *decoder = leati_image_decoder_take(err);
+    if (decoder == NULL)
+        return LEAT_RESOURCE_EXHAUSTED;
+    leati_decode_options wanted = *options;
+    const leati_codec *codec = leati_codec_find((const uint8_t *)contents->data, contents->size);
+    bool is_jpeg = codec != NULL && strcmp(codec->name, "jpeg") == 0;
+    wanted.bits = dtype == LEAT_UINT8 || is_jpeg ? 8 : 16;
+    leati_image_info info;
+    leat_status status = leati_image_begin(decoder, (const uint8_t *)contents->data, contents->size,
+                                           &wanted, &info, err);
+    if (status == LEAT_OK)
+        status = read_pixels(call, decoder, &info, dtype, err);
+    leati_image_decoder_give(decoder);
+    return status;
+}

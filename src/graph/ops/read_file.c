@@ -1,0 +1,91 @@
+/* read_file: the contents of a file (tf.io.read_file).
+ *
+ * Read at once, straight into the output's memory. Fails with what the file system says, naming the
+ * path. No gradient, no locks. */
+#include "file/fs.h"
+#include "graph/ops/texts.h"
+
+#include <string.h>
+
+static leat_status read_file_infer(leati_infer_call *call, leat_error *err) {
+    leat_shape scalar = LEAT_SCALAR;
+    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the file name", err));
+    LEATI_TRY(leati_want_rank(call, 0, 0, "the file name", err));
+    return leati_infer_output(call, LEAT_STRING, &scalar, NULL, err);
+}
+
+/* A file of known size. */
+static leat_status read_sized(leati_kernel_call *call, leati_file *file, leat_string *out,
+                              leat_error *err) {
+    size_t size = (size_t)file->size, got = 0;
+    char *to = leati_kernel_text(call, 0, size, err);
+    if (to == NULL)
+        return LEAT_RESOURCE_EXHAUSTED;
+    LEATI_TRY(leati_file_read_at(file, 0, to, size, &got, err));
+    *out = (leat_string){.data = to, .size = got};
+    return LEAT_OK;
+}
+
+/* A file whose size shows only at its end. */
+static leat_status read_stream(leati_kernel_call *call, const char *path, leat_string *out,
+                               leat_error *err) {
+    leat_buffer *whole = NULL;
+    LEATI_TRY(leati_file_read_all(path, &whole, err));
+    size_t size = leat_buffer_size(whole);
+    char *to = leati_kernel_text(call, 0, size, err);
+    if (to != NULL && size > 0)
+        memcpy(to, leat_buffer_data(whole), size);
+    leat_buffer_unref(whole);
+    if (to == NULL)
+        return LEAT_RESOURCE_EXHAUSTED;
+    *out = (leat_string){.data = to, .size = size};
+    return LEAT_OK;
+}
+
+static leat_status read_row(leati_kernel_call *call, int64_t row, leat_error *err) {
+    leat_string name = *leati_strings_of(&call->inputs[0], row);
+    leat_string *out = leati_strings_of(&call->outputs[0], row);
+    if (name.size > LEATI_MAX_PATH || (name.size > 0 && memchr(name.data, 0, name.size) != NULL))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "a file name of %zu bytes; expected at most %d and no zero byte",
+                          name.size, LEATI_MAX_PATH);
+    char *path = leati_arena_alloc(call->arena, name.size + 1);
+    if (path == NULL)
+        return leati_no_memory(err, name.size + 1);
+    if (name.size > 0)
+        memcpy(path, name.data, name.size);
+    path[name.size] = '\0';
+    leati_file *file = NULL;
+    LEATI_TRY(leati_file_open(path, &file, err));
+    leat_status status = LEAT_OK;
+    bool sized = file->size >= 0;
+    if (sized)
+        status = read_sized(call, file, out, err);
+    leati_file_close(file);
+    return sized ? status : read_stream(call, path, out, err);
+}
+
+static leat_status read_file_kernel(leati_kernel_call *call, leat_error *err) {
+    leat_shape scalar = LEAT_SCALAR;
+    LEATI_TRY(leati_output_like(call, 0, &scalar, err));
+    for (int64_t row = 0; row < call->n; row++) {
+        call->failed_row = row;
+        LEATI_TRY(read_row(call, row, err));
+    }
+    return LEAT_OK;
+}
+
+leat_value leat_read_file(leat_value filename) {
+    return leati_op1(&leati_tensor_op_read_file, NULL, filename);
+}
+
+const leati_tensor_op leati_tensor_op_read_file = {
+    .name = "read_file",
+    .version = 1,
+    .doc = "the contents of a file (tf.io.read_file)",
+    .rows = leati_no_rows,
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .infer = read_file_infer,
+    .kernel = read_file_kernel,
+};

@@ -60,6 +60,11 @@ typedef struct leati_seed_argument {
  * global stream when a global seed is set and `argument` is absent. Thread-safe (one lock). */
 void leati_resolve_seed(leati_seed_argument argument, int64_t *seed, int64_t *seed2);
 
+/* The seed of an initialiser that was given none: random.randint(1, 10**9) of Python's own
+ * generator, which leat_set_seed starts as keras.utils.set_random_seed does; without a global seed
+ * a fresh number. Thread-safe. */
+int64_t leati_layer_seed(void);
+
 /* Whether leat_set_seed is in force. Draws nothing. Thread-safe. */
 bool leati_global_seed_is_set(void);
 

@@ -295,14 +295,37 @@ static void draws_are_shared(void **state) {
     }
 }
 
+/* CPython: random.seed(n); random.randint(1, 10**9), which draws of operators do not disturb. */
+static void layer_seeds_are_cpythons(void **state) {
+    (void)state;
+    int64_t seed, seed2;
+    leat_set_seed(7);
+    assert_int_equal(leati_layer_seed(), 347712783);
+    leati_resolve_seed((leati_seed_argument){0}, &seed, &seed2);
+    assert_int_equal(leati_layer_seed(), 161973070);
+    leat_set_seed(2024);
+    assert_int_equal(leati_layer_seed(), 504756066);
+    assert_int_equal(leati_layer_seed(), 195105372);
+    leat_clear_seed();
+    int64_t fresh = leati_layer_seed();
+    assert_in_range(fresh, 1, 1000000000);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(philox_rounds),           cmocka_unit_test(philox_skips),
-        cmocka_unit_test(words_skip_like_drawing), cmocka_unit_test(seeds_without_global),
-        cmocka_unit_test(seeds_with_global),       cmocka_unit_test(words_are_tensorflows),
-        cmocka_unit_test(stateless_words),         cmocka_unit_test(conversions),
-        cmocka_unit_test(twister_is_cpythons),     cmocka_unit_test(twister_takes_any_range),
-        cmocka_unit_test(fresh_seeds_differ),      cmocka_unit_test(draws_are_shared),
+        cmocka_unit_test(philox_rounds),
+        cmocka_unit_test(philox_skips),
+        cmocka_unit_test(words_skip_like_drawing),
+        cmocka_unit_test(seeds_without_global),
+        cmocka_unit_test(seeds_with_global),
+        cmocka_unit_test(words_are_tensorflows),
+        cmocka_unit_test(stateless_words),
+        cmocka_unit_test(conversions),
+        cmocka_unit_test(twister_is_cpythons),
+        cmocka_unit_test(twister_takes_any_range),
+        cmocka_unit_test(layer_seeds_are_cpythons),
+        cmocka_unit_test(fresh_seeds_differ),
+        cmocka_unit_test(draws_are_shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,8 +2,10 @@
  * tf.data have them.
  *
  * With a global seed, an operator without a seed of its own takes one draw from the process-wide
- * Mersenne Twister, in the order in which operators are created. One lock guards the global seed
- * and its stream; nothing is called while it is held. */
+ * Mersenne Twister, in the order in which operators are created. Initialisers of layers draw from a
+ * second one, started alike, as keras.utils.set_random_seed starts both TensorFlow's generator and
+ * Python's own. One lock guards the global seed and its streams; nothing that
+ * could wait is called while it is held. */
 #define _GNU_SOURCE
 #include "base/random.h"
 
@@ -19,6 +21,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool global_set;             /* lock */
 static int64_t global_seed;         /* lock */
 static leati_mt19937 global_stream; /* lock */
+static leati_mt19937 layer_stream;  /* lock */
 
 void leat_set_seed(int64_t seed) {
     uint64_t magnitude = seed < 0 ? 0 - (uint64_t)seed : (uint64_t)seed;
@@ -26,6 +29,7 @@ void leat_set_seed(int64_t seed) {
     global_set = true;
     global_seed = seed;
     leati_mt19937_seed(&global_stream, magnitude);
+    layer_stream = global_stream;
     pthread_mutex_unlock(&lock);
 }
 
@@ -91,4 +95,16 @@ void leati_fresh_seed_if_zero(int64_t *seed, int64_t *seed2) {
         *seed = (int64_t)fresh_word();
         *seed2 = (int64_t)fresh_word();
     }
+}
+
+int64_t leati_layer_seed(void) {
+    const uint64_t count = 1000000000;
+    uint64_t drawn;
+    pthread_mutex_lock(&lock);
+    if (global_set)
+        drawn = leati_mt19937_randint(&layer_stream, count - 1);
+    else
+        drawn = fresh_word() % count;
+    pthread_mutex_unlock(&lock);
+    return (int64_t)drawn + 1;
 }

@@ -68,6 +68,7 @@ static void forget_block(leati_input *input) {
     input->loaded = false;
     input->consumed = 0;
     input->snapshot.size = 0;
+    input->snapshot.failed = false;
 }
 
 leat_status leati_input_reset(leati_input *input, leat_error *err) {
@@ -87,12 +88,12 @@ static uint64_t next_random(struct leati_verify *verify) {
 
 /* Checks that whoever read the last block left it as it was, and makes the new one look different.
  */
-static void verify_block(leati_input *input, leat_error *err) {
+static void verify_block(leati_input *input) {
     if (input->block.n == 0) {
         return;
     }
     leati_block other = {0};
-    if (leati_verify_reencode(&input->block, next_random(input->verify), &other, err) == LEAT_OK) {
+    if (leati_verify_reencode(&input->block, next_random(input->verify), &other, NULL) == LEAT_OK) {
         leati_block_move(&other, &input->block);
     }
     leati_block_fini(&other);
@@ -109,15 +110,21 @@ static leat_status check_block(const leati_input *input, leat_error *err) {
                       input->child->name);
 }
 
+static bool needs_snapshot(const leati_input *input, int64_t want) {
+    switch (input->snapshots) {
+    case LEATI_SNAPSHOTS_AHEAD: return want > 1 && leati_input_pure(input);
+    case LEATI_SNAPSHOTS_ALWAYS: return input->child->dataset->replayable;
+    default: return false;
+    }
+}
+
 /* Pulls the next block. On a failure of the framework itself the result is an ERROR tail of an
  * empty block. */
 static void load(leati_input *input, int64_t want, const leati_destination *destinations) {
     memset(&input->error, 0, sizeof(input->error));
     leat_status status = check_block(input, &input->error);
     forget_block(input);
-    bool leftovers =
-        input->holds ? input->child->dataset->replayable : want > 1 && leati_input_pure(input);
-    if (status == LEAT_OK && leftovers) {
+    if (status == LEAT_OK && needs_snapshot(input, want)) {
         leati_save_cost cost = {0};
         status = leati_node_save(input->child, &input->snapshot, &cost, &input->error);
         if (status == LEAT_FAILED_PRECONDITION) {
@@ -140,7 +147,7 @@ static void load(leati_input *input, int64_t want, const leati_destination *dest
     input->tail = leati_node_pull(input->child, want, &input->block, &input->error);
     input->block.destinations = NULL;
     if (input->verify != NULL) {
-        verify_block(input, &input->error);
+        verify_block(input);
     }
 }
 
@@ -166,7 +173,7 @@ leati_tail leati_input_peek(leati_input *input, int64_t want, const leati_destin
                 if (err != NULL) {
                     *err = input->error;
                 }
-                input->child->parent->error_from_below = true;
+                leati_node_passes_error(input->child->parent);
                 return LEATI_ERROR;
             }
         }
@@ -238,6 +245,40 @@ leati_tail leati_input_advance(leati_input *input, int64_t n, int64_t *passed, l
     *passed += more;
     input->ended = tail == LEATI_END;
     return tail;
+}
+
+bool leati_input_skips(const leati_input *input) {
+    return input->child->dataset->op->skip != NULL;
+}
+
+leati_tail leati_input_skip(leati_input *input, int64_t n, int64_t *skipped, leat_error *err) {
+    *skipped = 0;
+    while (*skipped < n) {
+        bool leftover = input->loaded && (input->consumed < input->block.n ||
+                                          (input->tail != LEATI_MORE && !input->ended &&
+                                           input->consumed == input->block.n));
+        if (!leftover && !input->ended && leati_input_skips(input)) {
+            forget_block(input);
+            int64_t more = 0;
+            leati_tail tail = leati_node_skip(input->child, n - *skipped, &more, err);
+            *skipped += more;
+            input->ended = tail == LEATI_END;
+            if (tail == LEATI_ERROR) {
+                leati_node_passes_error(input->child->parent);
+            }
+            return tail;
+        }
+        int64_t available = 0;
+        leati_tail tail = leati_input_peek(input, n - *skipped, NULL, &available, err);
+        if (available == 0) {
+            leati_input_consume(input, tail == LEATI_ERROR);
+            return tail;
+        }
+        int64_t take = available < n - *skipped ? available : n - *skipped;
+        leati_input_consume(input, take);
+        *skipped += take;
+    }
+    return LEATI_MORE;
 }
 
 /* How the state is written: the child as it is now, a snapshot and a count, or the leftover itself.

@@ -7,6 +7,13 @@
 
 #include "data/state.h"
 
+typedef enum leati_snapshots {
+    LEATI_SNAPSHOTS_AHEAD = 0, /* before requests for more than one outcome of a pure child */
+    LEATI_SNAPSHOTS_ALWAYS,    /* before every block of a child that can be replayed: for readers
+                                  that go on working on an outcome before they consume it */
+    LEATI_SNAPSHOTS_NEVER      /* the reader takes whole blocks and keeps its own */
+} leati_snapshots;
+
 typedef struct leati_input {
     leati_node_state *child; /* NULL: closed */
     leati_block block;
@@ -16,8 +23,7 @@ typedef struct leati_input {
     bool loaded;           /* block and tail are valid */
     bool ended;            /* END was consumed: sticky */
     leati_writer snapshot; /* the child's state before the block; empty if snapshots are off */
-    bool holds; /* the operator leaves elements unconsumed between pulls: a snapshot is taken for
-                   each of them */
+    leati_snapshots snapshots; /* when the child's state is remembered; set after open */
     uint64_t checksum;
     struct leati_verify *verify;
 } leati_input;
@@ -48,6 +54,13 @@ void leati_input_consume(leati_input *input, int64_t n);
 leati_tail leati_input_take(leati_input *input, int64_t want, leati_block *out, leat_error *err);
 /* Passes n outcomes by the child's advance. */
 leati_tail leati_input_advance(leati_input *input, int64_t n, int64_t *passed, leat_error *err);
+
+/* Passes n elements as the operators skip and shard do: MORE, END after fewer, or ERROR, which is
+ * consumed. */
+leati_tail leati_input_skip(leati_input *input, int64_t n, int64_t *skipped, leat_error *err);
+/* Does the child skip without computing what it passes? Then asking it for elements that are only
+ * passed would be seen. */
+bool leati_input_skips(const leati_input *input);
 
 /* May more be asked for than the consumer needs? (The child's plan is pure.) */
 bool leati_input_pure(const leati_input *input);

@@ -85,9 +85,15 @@ typedef struct leati_dataset_op {
     leati_tail (*pull)(leati_node_state *node, void *state, int64_t want, leati_block *out,
                        leat_error *err);
     /* Passes up to n outcomes without computing pure maps; *passed says how many before the end.
+     * The caller knows from an earlier run that they are elements, so nothing need be checked.
      * NULL: pulls and drops. */
     leati_tail (*advance)(leati_node_state *node, void *state, int64_t n, int64_t *passed,
                           leat_error *err);
+    /* Passes up to n elements for the operators skip and shard, which see their errors: MORE means
+     * that *skipped is n, ERROR that one error outcome came after *skipped elements. NULL: pulls
+     * and drops, so that functions run, as in TensorFlow. */
+    leati_tail (*skip)(leati_node_state *node, void *state, int64_t n, int64_t *skipped,
+                       leat_error *err);
     /* Writes the position after the last outcome delivered; restore is called after open, before
      * any pull. Children are saved through their leati_input. */
     leat_status (*save)(leati_node_state *node, void *state, leati_writer *out,

@@ -18,6 +18,10 @@ static pthread_mutex_t tree_lock = PTHREAD_MUTEX_INITIALIZER;
 /* Nanoseconds that the calling thread spent in pulls of operators below the running one. */
 static _Thread_local int64_t time_below;
 
+/* Whether the error of the pull that runs on this thread came from an operator below, whose place
+ * it names. By thread, because a driver reads an input while the consumer pulls. */
+static _Thread_local bool error_is_placed;
+
 void leati_tree_lock(void) {
     pthread_mutex_lock(&tree_lock);
 }
@@ -104,18 +108,21 @@ void leati_node_close(leati_node_state *node) {
 }
 
 void leati_node_passes_error(leati_node_state *node) {
-    node->error_from_below = true;
+    (void)node;
+    error_is_placed = true;
 }
 
 /* Writes the place of an error that arose here; errors from below have theirs. */
 static void place_error(leati_node_state *node, int64_t element, leat_error *err) {
-    if (!node->error_from_below && err->code != LEAT_CANCELLED &&
+    if (!error_is_placed && err->code != LEAT_CANCELLED &&
         err->code != LEAT_DEADLINE_EXCEEDED) {
         leati_prefix(err, "%s: element %lld", node->name, (long long)element);
     }
-    if (node->parent != NULL) {
-        node->parent->error_from_below = true;
-    }
+}
+
+/* Makes up for a reset that failed, for example without memory. */
+static leat_status renew(leati_node_state *node, leat_error *err) {
+    return node->stale ? leati_node_reset(node, err) : LEAT_OK;
 }
 
 leati_tail leati_node_pull(leati_node_state *node, int64_t want, leati_block *out,
@@ -126,7 +133,17 @@ leati_tail leati_node_pull(leati_node_state *node, int64_t want, leati_block *ou
     }
     leat_error local = {0};
     leat_error *e = err != NULL ? err : &local;
-    node->error_from_below = false;
+    bool outer_placed = error_is_placed;
+    error_is_placed = false;
+    if (renew(node, e) != LEAT_OK) {
+        leati_block_clear(out);
+        return LEATI_ERROR;
+    }
+    if (leati_cancel_fired(node->iteration->cancel)) {
+        leati_block_clear(out);
+        leati_fail(e, LEAT_CANCELLED, "%s: the iterator was cancelled", node->name);
+        return LEATI_ERROR;
+    }
     int64_t outer = time_below;
     time_below = 0;
     int64_t waited = leati_count_get(&node->counters.waiting_ns);
@@ -143,6 +160,7 @@ leati_tail leati_node_pull(leati_node_state *node, int64_t want, leati_block *ou
         leati_count(&node->counters.errors, 1);
         place_error(node, node->position + out->n, e);
     }
+    error_is_placed = tail == LEATI_ERROR || outer_placed;
     node->position += out->n + (tail == LEATI_ERROR);
     node->ended = tail == LEATI_END;
     return tail;
@@ -171,6 +189,9 @@ leati_tail leati_node_advance(leati_node_state *node, int64_t n, int64_t *passed
     }
     leat_error local = {0};
     leat_error *e = err != NULL ? err : &local;
+    if (renew(node, e) != LEAT_OK) {
+        return LEATI_ERROR;
+    }
     leati_tail tail = node->dataset->op->advance != NULL
                           ? node->dataset->op->advance(node, node->state, n, passed, e)
                           : advance_by_pulling(node, n, passed, e);
@@ -179,15 +200,42 @@ leati_tail leati_node_advance(leati_node_state *node, int64_t n, int64_t *passed
     return tail;
 }
 
+leati_tail leati_node_skip(leati_node_state *node, int64_t n, int64_t *skipped, leat_error *err) {
+    *skipped = 0;
+    if (node->ended) {
+        return LEATI_END;
+    }
+    leat_error local = {0};
+    leat_error *e = err != NULL ? err : &local;
+    bool outer_placed = error_is_placed;
+    error_is_placed = false;
+    if (renew(node, e) != LEAT_OK) {
+        return LEATI_ERROR;
+    }
+    leati_tail tail = node->dataset->op->skip(node, node->state, n, skipped, e);
+    if (tail == LEATI_ERROR) {
+        leati_count(&node->counters.errors, 1);
+        place_error(node, node->position + *skipped, e);
+    }
+    error_is_placed = tail == LEATI_ERROR || outer_placed;
+    node->position += *skipped + (tail == LEATI_ERROR);
+    node->ended = tail == LEATI_END;
+    return tail;
+}
+
 leat_status leati_node_save(leati_node_state *node, leati_writer *out, leati_save_cost *cost,
                             leat_error *err) {
+    leat_status status = renew(node, err);
+    if (status != LEAT_OK) {
+        return status;
+    }
     leati_put_uint(out, node->ended ? 1 : 0);
     leati_put_int(out, node->position);
     if (node->dataset->op->save == NULL) {
         return leati_fail(err, LEAT_FAILED_PRECONDITION,
                           "%s cannot be saved; iterate without it or keep its data", node->name);
     }
-    leat_status status = node->dataset->op->save(node, node->state, out, cost, err);
+    status = node->dataset->op->save(node, node->state, out, cost, err);
     if (status == LEAT_OK && out->failed) {
         return leati_no_memory(err, out->size);
     }
@@ -212,16 +260,20 @@ leat_status leati_node_restore(leati_node_state *node, leati_reader *in, leat_er
 
 leat_status leati_node_reset(leati_node_state *node, leat_error *err) {
     const leati_dataset_op *op = node->dataset->op;
+    leat_status status = LEAT_OK;
     node->ended = false;
     node->position = 0;
     if (op->reset != NULL) {
-        return op->reset(node, node->state, err);
+        status = op->reset(node, node->state, err);
+    } else {
+        if (op->close != NULL) {
+            op->close(node, node->state);
+        }
+        memset(node->state, 0, op->state_size);
+        status = op->open(node, node->state, err);
     }
-    if (op->close != NULL) {
-        op->close(node, node->state);
-    }
-    memset(node->state, 0, op->state_size);
-    return op->open(node, node->state, err);
+    node->stale = status != LEAT_OK;
+    return status;
 }
 
 void leati_iteration_derive(const leati_iteration *from, uint64_t ordinal, leati_iteration *out) {

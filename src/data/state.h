@@ -25,9 +25,8 @@ struct leati_node_state {
     const leat_dataset *dataset; /* a reference */
     leati_iteration *iteration;
     void *state;           /* op->state_size bytes */
-    bool ended;            /* END was delivered: sticky until reset */
-    bool error_from_below; /* the error of the running pull came from an input: it is not prefixed
-                              again */
+    bool ended; /* END was delivered: sticky until reset */
+    bool stale; /* a reset failed half way: the next call begins with another one */
     leati_counters counters;
     leati_holder holder;
     int64_t position; /* outcomes delivered since open: kept by the framework */
@@ -53,6 +52,8 @@ void leati_node_close(leati_node_state *node);
  * prefixed with the operator's name and the outcome's number once, where it arises. */
 leati_tail leati_node_pull(leati_node_state *node, int64_t want, leati_block *out, leat_error *err);
 leati_tail leati_node_advance(leati_node_state *node, int64_t n, int64_t *passed, leat_error *err);
+/* Only where the operator has its own way to skip. */
+leati_tail leati_node_skip(leati_node_state *node, int64_t n, int64_t *skipped, leat_error *err);
 LEAT_WARN_UNUSED leat_status leati_node_save(leati_node_state *node, leati_writer *out,
                                              leati_save_cost *cost, leat_error *err);
 LEAT_WARN_UNUSED leat_status leati_node_restore(leati_node_state *node, leati_reader *in,

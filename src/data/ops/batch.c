@@ -321,7 +321,6 @@ static leati_tail gather_batch(leati_node_state *node, struct batch_state *s, le
     int64_t filled = 0, available = 0;
     leat_error mismatch = {0};
     leati_tail tail = LEATI_MORE;
-    drop_slots(s);
     while (filled < args->batch_size) {
         tail = leati_input_peek(&s->input, args->batch_size - filled, offer(s, filled, err),
                                 &available, err);

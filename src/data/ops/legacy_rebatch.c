@@ -64,7 +64,7 @@ static int64_t legacy_rebatch_cardinality(const leat_dataset *dataset) {
 static leat_status legacy_rebatch_open(leati_node_state *node, void *state, leat_error *err) {
     struct legacy_rebatch_state *s = state;
     leat_status status = leati_input_open(&s->input, node, 0, err);
-    s->input.holds = true;
+    s->input.snapshots = LEATI_SNAPSHOTS_ALWAYS;
     return status;
 }
 

@@ -99,7 +99,7 @@ static int64_t rebatch_cardinality(const leat_dataset *dataset) {
 static leat_status rebatch_open(leati_node_state *node, void *state, leat_error *err) {
     struct rebatch_state *s = state;
     leat_status status = leati_input_open(&s->input, node, 0, err);
-    s->input.holds = true;
+    s->input.snapshots = LEATI_SNAPSHOTS_ALWAYS;
     return status;
 }
 

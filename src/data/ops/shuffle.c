@@ -153,10 +153,11 @@ static leat_status open_input(leati_node_state *node, struct shuffle_state *s, l
     leati_save_cost cost = {0};
     if (node->dataset->inputs[0]->replayable) {
         status = leati_input_save(&s->input, &s->epoch_snapshot, &cost, err);
-        if (status == LEAT_FAILED_PRECONDITION) {
+        if (status != LEAT_OK) {
             s->epoch_snapshot.size = 0;
-            return LEAT_OK;
+            s->epoch_snapshot.failed = false;
         }
+        status = status == LEAT_FAILED_PRECONDITION ? LEAT_OK : status;
     }
     return status;
 }
@@ -244,9 +245,11 @@ static leati_tail fill(leati_node_state *node, struct shuffle_state *s, int64_t 
             }
         } else if (tail == LEATI_ERROR) {
             leati_input_consume(&s->input, 1);
-            leat_status status = note_error(s, err);
+            /* Without a note of the error the epoch cannot be replayed: save data. */
+            if (note_error(s, NULL) != LEAT_OK) {
+                s->epoch_snapshot.size = 0;
+            }
             s->consumed++;
-            (void)status;
             return LEATI_ERROR;
         } else {
             s->finished = true;
@@ -433,20 +436,40 @@ static leat_status simulate(leati_node_state *node, struct shuffle_state *s, liv
     return LEAT_OK;
 }
 
+/* Passes what the input delivers up to outcome `target` of the epoch: elements unseen, errors by
+ * asking for them, because only they say what becomes of the outcomes behind them. */
 static leat_status advance_to(struct shuffle_state *s, int64_t *position, int64_t target,
                               leat_error *err) {
-    int64_t passed = 0;
-    leat_error local = {0};
-    leati_tail tail = leati_input_advance(&s->input, target - *position, &passed, &local);
-    *position += passed;
-    if (*position == target) {
-        return LEAT_OK;
+    size_t next = 0;
+    while (next < s->num_errors && s->errors[next] < *position) {
+        next++;
     }
-    return tail == LEATI_ERROR && err != NULL && local.code == LEAT_CANCELLED
-               ? (*err = local, local.code)
-               : leati_fail(err, LEAT_DATA_LOSS,
-                            "shuffle: the input ended after %lld outcomes, %lld were read before",
-                            (long long)*position, (long long)target);
+    leat_error local = {0};
+    while (*position < target) {
+        bool error = next < s->num_errors && s->errors[next] == *position;
+        int64_t stop = next < s->num_errors && s->errors[next] < target ? s->errors[next] : target;
+        int64_t passed = 0;
+        leati_tail tail = LEATI_MORE;
+        if (error) {
+            int64_t available = 0;
+            tail = leati_input_peek(&s->input, 1, NULL, &available, &local);
+            passed = available > 0 || tail == LEATI_ERROR;
+            leati_input_consume(&s->input, passed);
+            next++;
+        } else {
+            tail = leati_input_advance(&s->input, stop - *position, &passed, &local);
+        }
+        *position += passed;
+        if (passed == 0 || local.code == LEAT_CANCELLED) {
+            return tail == LEATI_ERROR && err != NULL
+                       ? (*err = local, local.code)
+                       : leati_fail(err, LEAT_DATA_LOSS,
+                                    "shuffle: the input ended after %lld outcomes, %lld were read "
+                                    "before",
+                                    (long long)*position, (long long)target);
+        }
+    }
+    return LEAT_OK;
 }
 
 /* Pulls the live elements into their slots, in input order. */

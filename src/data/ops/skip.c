@@ -1,8 +1,8 @@
 /* skip: all but the first `count` elements (tf.data.Dataset.skip).
  *
  * The first pull runs the skipped elements (functions are called, as in TensorFlow); a negative
- * count skips everything. An error among them is delivered and counts as nothing; the next pull
- * goes on skipping. */
+ * count skips everything. After an error among them the count begins anew, as in TensorFlow: the next
+ * pull skips as many elements as before. Sources that can pass elements without reading them do. */
 #include "data/input.h"
 #include <leat/data_ops.h>
 
@@ -21,7 +21,7 @@ static const leati_row skip_rows[] = {
 
 struct skip_state {
     leati_input input;
-    int64_t left; /* still to be skipped; -1: everything */
+    int64_t left;    /* still to be skipped; -1: everything, and the input is not opened */
 };
 
 static int64_t skip_cardinality(const leat_dataset *dataset) {
@@ -41,7 +41,7 @@ static void skip_start(const leati_node_state *node, struct skip_state *s) {
 static leat_status skip_open(leati_node_state *node, void *state, leat_error *err) {
     struct skip_state *s = state;
     skip_start(node, s);
-    return leati_input_open(&s->input, node, 0, err);
+    return s->left < 0 ? LEAT_OK : leati_input_open(&s->input, node, 0, err);
 }
 
 static leati_tail skip_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
@@ -52,20 +52,33 @@ static leati_tail skip_pull(leati_node_state *node, void *state, int64_t want, l
     if (s->left < 0) {
         return LEATI_END;
     }
-    while (s->left > 0) {
-        int64_t available = 0;
-        leati_tail tail = leati_input_peek(&s->input, s->left, NULL, &available, err);
-        if (available == 0) {
-            if (tail == LEATI_ERROR) {
-                leati_input_consume(&s->input, 1);
-            }
+    if (s->left > 0) {
+        int64_t skipped = 0;
+        leati_tail tail = leati_input_skip(&s->input, s->left, &skipped, err);
+        if (tail != LEATI_MORE) {
             return tail;
         }
-        int64_t n = available < s->left ? available : s->left;
-        leati_input_consume(&s->input, n);
-        s->left -= n;
+        s->left = 0;
     }
     return leati_input_take(&s->input, want, out, err);
+}
+
+static leati_tail skip_advance(leati_node_state *node, void *state, int64_t n, int64_t *passed,
+                               leat_error *err) {
+    (void)node;
+    struct skip_state *s = state;
+    if (s->left < 0) {
+        return LEATI_END;
+    }
+    if (s->left > 0) {
+        int64_t skipped = 0;
+        leati_tail tail = leati_input_skip(&s->input, s->left, &skipped, err);
+        if (tail != LEATI_MORE) {
+            return tail;
+        }
+        s->left = 0;
+    }
+    return leati_input_advance(&s->input, n, passed, err);
 }
 
 static leat_status skip_save(leati_node_state *node, void *state, leati_writer *out,
@@ -73,21 +86,26 @@ static leat_status skip_save(leati_node_state *node, void *state, leati_writer *
     (void)node;
     struct skip_state *s = state;
     leati_put_int(out, s->left);
-    return leati_input_save(&s->input, out, cost, err);
+    return s->left < 0 ? LEAT_OK : leati_input_save(&s->input, out, cost, err);
 }
 
 static leat_status skip_restore(leati_node_state *node, void *state, leati_reader *in,
                                 leat_error *err) {
     (void)node;
     struct skip_state *s = state;
+    bool open = s->left >= 0;
     leat_status status = leati_get_int(in, &s->left, err);
-    return status == LEAT_OK ? leati_input_restore(&s->input, in, err) : status;
+    if (status == LEAT_OK && (s->left >= 0) != open) {
+        return leati_fail(err, LEAT_DATA_LOSS, "skip: a saved count of %lld elements to skip",
+                          (long long)s->left);
+    }
+    return status == LEAT_OK && open ? leati_input_restore(&s->input, in, err) : status;
 }
 
 static leat_status skip_reset(leati_node_state *node, void *state, leat_error *err) {
     struct skip_state *s = state;
     skip_start(node, s);
-    return leati_input_reset(&s->input, err);
+    return s->left < 0 ? LEAT_OK : leati_input_reset(&s->input, err);
 }
 
 static void skip_close(leati_node_state *node, void *state) {
@@ -109,6 +127,7 @@ const leati_dataset_op leati_op_skip = {
     .state_size = sizeof(struct skip_state),
     .open = skip_open,
     .pull = skip_pull,
+    .advance = skip_advance,
     .save = skip_save,
     .restore = skip_restore,
     .reset = skip_reset,

@@ -1,8 +1,8 @@
 /* take: the first `count` elements (tf.data.Dataset.take).
  *
  * Hands on views of its input's blocks and never asks for more than is left, so that the input
- * computes nothing beyond the last element. A negative count takes everything. An input's error
- * counts as nothing: TensorFlow counts elements only. */
+ * computes nothing beyond the last element; with a count of 0 it is not even opened. A negative count
+ * takes everything. An input's error counts as nothing: TensorFlow counts elements only. */
 #include "data/input.h"
 #include <leat/data_ops.h>
 
@@ -37,7 +37,7 @@ static leat_status take_open(leati_node_state *node, void *state, leat_error *er
     struct take_state *s = state;
     const struct take_args *args = node->dataset->args;
     s->left = args->count < 0 ? -1 : args->count;
-    return leati_input_open(&s->input, node, 0, err);
+    return s->left == 0 ? LEAT_OK : leati_input_open(&s->input, node, 0, err);
 }
 
 static leati_tail take_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
@@ -56,27 +56,42 @@ static leati_tail take_pull(leati_node_state *node, void *state, int64_t want, l
     return s->left == 0 && tail == LEATI_MORE ? LEATI_END : tail;
 }
 
-static leat_status take_save(leati_node_state *node, void *state, leati_writer *out,
-                             leati_save_cost *cost, leat_error *err) {
+static leati_tail take_advance(leati_node_state *node, void *state, int64_t n, int64_t *passed,
+                               leat_error *err) {
     (void)node;
     struct take_state *s = state;
+    if (s->left == 0) {
+        return LEATI_END;
+    }
+    leati_tail tail =
+        leati_input_advance(&s->input, s->left < 0 || n < s->left ? n : s->left, passed, err);
+    if (s->left > 0) {
+        s->left -= *passed;
+    }
+    return s->left == 0 && tail == LEATI_MORE ? LEATI_END : tail;
+}
+
+static leat_status take_save(leati_node_state *node, void *state, leati_writer *out,
+                             leati_save_cost *cost, leat_error *err) {
+    const struct take_args *args = node->dataset->args;
+    struct take_state *s = state;
     leati_put_int(out, s->left);
-    return leati_input_save(&s->input, out, cost, err);
+    return args->count == 0 ? LEAT_OK : leati_input_save(&s->input, out, cost, err);
 }
 
 static leat_status take_restore(leati_node_state *node, void *state, leati_reader *in,
                                 leat_error *err) {
-    (void)node;
+    const struct take_args *args = node->dataset->args;
     struct take_state *s = state;
     leat_status status = leati_get_int(in, &s->left, err);
-    return status == LEAT_OK ? leati_input_restore(&s->input, in, err) : status;
+    return status == LEAT_OK && args->count != 0 ? leati_input_restore(&s->input, in, err) : status;
 }
 
 static leat_status take_reset(leati_node_state *node, void *state, leat_error *err) {
     struct take_state *s = state;
     const struct take_args *args = node->dataset->args;
     s->left = args->count < 0 ? -1 : args->count;
-    return leati_input_reset(&s->input, err);
+    return args->count == 0 ? LEAT_OK : leati_input_reset(&s->input, err);
 }
 
 static void take_close(leati_node_state *node, void *state) {
@@ -98,6 +113,7 @@ const leati_dataset_op leati_op_take = {
     .state_size = sizeof(struct take_state),
     .open = take_open,
     .pull = take_pull,
+    .advance = take_advance,
     .save = take_save,
     .restore = take_restore,
     .reset = take_reset,

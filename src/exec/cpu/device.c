@@ -118,8 +118,11 @@ leati_device *leati_cpu_device_new(int index, int num_threads, int first_core, l
         leati_no_memory(err, sizeof *device);
         return NULL;
     }
-    device->base = (leati_device){
-        .ops = &cpu_ops, .index = index, .num_threads = num_threads, .first_core = first_core};
+    device->base = (leati_device){.ops = &cpu_ops,
+                                  .host_memory = true,
+                                  .index = index,
+                                  .num_threads = num_threads,
+                                  .first_core = first_core};
     snprintf(device->base.name, sizeof device->base.name, "CPU:%d", index);
     device->serial = atomic_fetch_add(&next_serial, 1);
     return &device->base;

@@ -1,0 +1,401 @@
+/* The protocol of operators, on range, take, skip, repeat, shuffle and batch. Expected orders are
+ * TensorFlow's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../../tests/support/torture.h"
+
+#include "../../tests/support/dataset.h"
+
+static leat_dataset *range_of(int64_t n, leat_error *err) {
+    return leat_range(0, n, 1, NULL, err);
+}
+
+/* ---- range ---- */
+
+static leat_dataset *range_up(void *context, leat_error *err) {
+    (void)context;
+    return leat_range(-3, 9, 4, NULL, err);
+}
+
+static leat_dataset *range_down(void *context, leat_error *err) {
+    (void)context;
+    return leat_range(5, -2, -3, &(leat_range_options){.output_type = LEAT_FLOAT32}, err);
+}
+
+static leat_dataset *range_empty(void *context, leat_error *err) {
+    (void)context;
+    return leat_range(3, 3, 1, NULL, err);
+}
+
+static void test_range(void **state) {
+    (void)state;
+    dataset_check(range_up, NULL, "-3 1 5");
+    dataset_check(range_down, NULL, "5.0 2.0 -1.0");
+    dataset_check(range_empty, NULL, "");
+    leat_error err = {0};
+    assert_null(leat_range(0, 3, 0, NULL, &err));
+    assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
+    assert_string_equal(err.text, "range: step is 0; expected any other number");
+}
+
+/* ---- take and skip ---- */
+
+static leat_dataset *take_some(void *context, leat_error *err) {
+    return leat_take(range_of(7, err), *(int64_t *)context, err);
+}
+
+static leat_dataset *skip_some(void *context, leat_error *err) {
+    return leat_skip(range_of(7, err), *(int64_t *)context, err);
+}
+
+static leat_dataset *take_errors(void *context, leat_error *err) {
+    return leat_take(dataset_faults(range_of(7, err), 4, 1, err), *(int64_t *)context, err);
+}
+
+static leat_dataset *skip_errors(void *context, leat_error *err) {
+    return leat_skip(dataset_faults(range_of(6, err), 6, 3, err), *(int64_t *)context, err);
+}
+
+static void test_take_and_skip(void **state) {
+    (void)state;
+    static const struct {
+        int64_t count;
+        const char *take, *skip, *take_errors, *skip_errors;
+    } cases[] = {
+        {0, "", "0 1 2 3 4 5 6", "", "0 1 2 !INVALID_ARGUMENT 4 5"},
+        {1, "0", "1 2 3 4 5 6", "0", "1 2 !INVALID_ARGUMENT 4 5"},
+        {4, "0 1 2 3", "4 5 6", "0 !INVALID_ARGUMENT 2 3 4", "!INVALID_ARGUMENT"},
+        {7, "0 1 2 3 4 5 6", "", "0 !INVALID_ARGUMENT 2 3 4 !INVALID_ARGUMENT 6",
+         "!INVALID_ARGUMENT"},
+        {9, "0 1 2 3 4 5 6", "", "0 !INVALID_ARGUMENT 2 3 4 !INVALID_ARGUMENT 6",
+         "!INVALID_ARGUMENT"},
+        {-1, "0 1 2 3 4 5 6", "", "0 !INVALID_ARGUMENT 2 3 4 !INVALID_ARGUMENT 6", ""},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        int64_t count = cases[i].count;
+        dataset_check(take_some, &count, cases[i].take);
+        dataset_check(skip_some, &count, cases[i].skip);
+        dataset_check(take_errors, &count, cases[i].take_errors);
+        dataset_check(skip_errors, &count, cases[i].skip_errors);
+    }
+}
+
+/* ---- repeat ---- */
+
+static leat_dataset *repeat_some(void *context, leat_error *err) {
+    return leat_repeat(range_of(3, err), *(int64_t *)context, err);
+}
+
+static leat_dataset *repeat_errors(void *context, leat_error *err) {
+    (void)context;
+    return leat_repeat(dataset_faults(range_of(3, err), 3, 1, err), 2, err);
+}
+
+static leat_dataset *repeat_empty(void *context, leat_error *err) {
+    (void)context;
+    return leat_repeat(range_of(0, err), -1, err);
+}
+
+static void test_repeat(void **state) {
+    (void)state;
+    dataset_check(repeat_some, &(int64_t){0}, "");
+    dataset_check(repeat_some, &(int64_t){1}, "0 1 2");
+    dataset_check(repeat_some, &(int64_t){3}, "0 1 2 0 1 2 0 1 2");
+    dataset_check_most(repeat_some, &(int64_t){-1}, 7, "0 1 2 0 1 2 0");
+    dataset_check(repeat_errors, NULL, "0 !INVALID_ARGUMENT 2 0 !INVALID_ARGUMENT 2");
+    dataset_check(repeat_empty, NULL, "");
+}
+
+/* ---- shuffle ---- */
+
+struct shuffled {
+    int64_t elements, buffer, repeat;
+    bool no_reshuffle, errors, impure;
+    int64_t seed;
+};
+
+static leat_dataset *shuffle_some(void *context, leat_error *err) {
+    struct shuffled *s = context;
+    leat_dataset *dataset = range_of(s->elements, err);
+    dataset = s->errors ? dataset_faults(dataset, 4, 1, err) : dataset;
+    dataset = s->impure ? dataset_impure(dataset, err) : dataset;
+    leat_shuffle_options options = {.seed = LEAT_SEED(s->seed), .no_reshuffle = s->no_reshuffle};
+    dataset = leat_shuffle(dataset, s->buffer, &options, err);
+    return s->repeat == 0 ? dataset : leat_repeat(dataset, s->repeat, err);
+}
+
+/* Orders of TensorFlow 2.21. */
+static void test_shuffle(void **state) {
+    (void)state;
+    dataset_check(shuffle_some, &(struct shuffled){.elements = 10, .buffer = 10, .seed = 42},
+                  "5 9 6 4 7 1 2 8 3 0");
+    dataset_check(shuffle_some,
+                  &(struct shuffled){.elements = 10, .buffer = 10, .seed = 42, .impure = true},
+                  "5 9 6 4 7 1 2 8 3 0");
+    dataset_check(
+        shuffle_some,
+        &(struct shuffled){.elements = 10, .buffer = 10, .seed = 42, .no_reshuffle = true},
+        "2 0 7 8 9 3 6 4 1 5");
+    dataset_check(shuffle_some, &(struct shuffled){.elements = 5, .buffer = 5, .seed = 1},
+                  "0 4 3 1 2");
+    dataset_check(shuffle_some, &(struct shuffled){.elements = 10, .buffer = -2, .seed = 42},
+                  "5 9 6 4 7 1 2 8 3 0");
+    dataset_check(shuffle_some,
+                  &(struct shuffled){.elements = 10, .buffer = 10, .repeat = 3, .seed = 42},
+                  "5 9 6 4 7 1 2 8 3 0 3 7 6 5 8 4 0 1 9 2 2 8 9 6 0 4 1 3 5 7");
+    dataset_check(shuffle_some, &(struct shuffled){.buffer = 3, .repeat = 2, .seed = 4}, "");
+    dataset_check(shuffle_some,
+                  &(struct shuffled){.elements = 11, .buffer = 3, .seed = 9, .errors = true}, NULL);
+    dataset_check(
+        shuffle_some,
+        &(struct shuffled){
+            .elements = 11, .buffer = 4, .repeat = 2, .seed = 9, .errors = true, .impure = true},
+        NULL);
+}
+
+static leat_dataset *shuffle_of_repeat(void *context, leat_error *err) {
+    leat_dataset *dataset = leat_repeat(range_of(10, err), 2, err);
+    return leat_shuffle(dataset, *(int64_t *)context,
+                        &(leat_shuffle_options){.seed = LEAT_SEED(42)}, err);
+}
+
+static leat_dataset *shuffle_twice(void *context, leat_error *err) {
+    (void)context;
+    leat_dataset *dataset =
+        leat_shuffle(range_of(9, err), 4, &(leat_shuffle_options){.seed = LEAT_SEED(3)}, err);
+    dataset = leat_repeat(dataset, 2, err);
+    dataset = leat_shuffle(dataset, 5, &(leat_shuffle_options){.seed = LEAT_SEED(5)}, err);
+    return leat_repeat(dataset, 2, err);
+}
+
+static void test_shuffle_composed(void **state) {
+    (void)state;
+    dataset_check(shuffle_of_repeat, &(int64_t){4}, "1 4 2 3 5 0 6 9 8 2 0 3 1 4 5 7 9 6 7 8");
+    dataset_check(shuffle_twice, NULL, NULL);
+}
+
+/* The seed generator belongs to the dataset: a second iterator gets the second order. */
+static void test_shuffle_epochs(void **state) {
+    (void)state;
+    struct shuffled s = {.elements = 10, .buffer = 10, .seed = 42};
+    leat_dataset *dataset = dataset_made(shuffle_some, &s);
+    static const char *const orders[] = {"5 9 6 4 7 1 2 8 3 0", "3 7 6 5 8 4 0 1 9 2",
+                                         "2 8 9 6 0 4 1 3 5 7"};
+    for (int i = 0; i < 3; i++) {
+        char *text = dataset_text(dataset, NULL, -1);
+        assert_string_equal(text, orders[i]);
+        free(text);
+    }
+    leat_dataset_unref(dataset);
+}
+
+/* A state is positions: it does not grow with the buffer, and the report tells what comes again. */
+static void test_shuffle_state_is_small(void **state) {
+    (void)state;
+    struct shuffled s = {.elements = 100000, .buffer = 50000, .seed = 1};
+    leat_dataset *dataset = dataset_made(shuffle_some, &s);
+    leat_iterator *iterator = dataset_iterate(dataset, NULL);
+    leat_element element = {0};
+    leat_save_report report = {0};
+    leat_error err = {0};
+    char *data = NULL;
+    size_t size = 0;
+    for (int i = 0; i < 10; i++) {
+        assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OK);
+    }
+    assert_int_equal(leat_iterator_save(iterator, &data, &size, &report, &err), LEAT_OK);
+    assert_int_equal(report.bytes, size);
+    assert_true(size < 200);
+    assert_true(report.replay_elements >= 49000 && report.replay_elements <= 50000);
+    leati_free(data);
+    leat_element_fini(&element);
+    leat_iterator_free(iterator);
+    leat_dataset_unref(dataset);
+}
+
+static void test_shuffle_arguments(void **state) {
+    (void)state;
+    leat_error err = {0};
+    assert_null(leat_shuffle(range_of(3, &err), 0, NULL, &err));
+    assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
+    assert_non_null(strstr(err.text, "shuffle: buffer_size is 0; expected at least 1"));
+}
+
+/* ---- batch ---- */
+
+struct batched {
+    int64_t elements, size;
+    bool drop, errors, impure, shuffled;
+};
+
+static leat_dataset *batch_some(void *context, leat_error *err) {
+    struct batched *b = context;
+    leat_dataset *dataset = range_of(b->elements, err);
+    dataset = b->errors ? dataset_faults(dataset, 5, 3, err) : dataset;
+    dataset = b->impure ? dataset_impure(dataset, err) : dataset;
+    if (b->shuffled) {
+        dataset = leat_shuffle(dataset, 5, &(leat_shuffle_options){.seed = LEAT_SEED(1)}, err);
+    }
+    return leat_batch(dataset, b->size, &(leat_batch_options){.drop_remainder = b->drop}, err);
+}
+
+static void test_batch(void **state) {
+    (void)state;
+    dataset_check(batch_some, &(struct batched){.elements = 7, .size = 3}, "[0,1,2] [3,4,5] [6]");
+    dataset_check(batch_some, &(struct batched){.elements = 7, .size = 3, .impure = true},
+                  "[0,1,2] [3,4,5] [6]");
+    dataset_check(batch_some, &(struct batched){.elements = 7, .size = 3, .drop = true},
+                  "[0,1,2] [3,4,5]");
+    dataset_check(batch_some, &(struct batched){.elements = 6, .size = 3, .drop = true},
+                  "[0,1,2] [3,4,5]");
+    dataset_check(batch_some, &(struct batched){.elements = 3, .size = 100}, "[0,1,2]");
+    dataset_check(batch_some, &(struct batched){.elements = 3, .size = INT64_MAX}, "[0,1,2]");
+    dataset_check(batch_some, &(struct batched){.size = 2}, "");
+    dataset_check(batch_some, &(struct batched){.elements = 9, .size = 2, .errors = true},
+                  "[0,1] !INVALID_ARGUMENT [4,5] [6,7] !INVALID_ARGUMENT");
+    dataset_check(batch_some, &(struct batched){.elements = 5, .size = 2, .shuffled = true},
+                  "[0,4] [3,1] [2]");
+    leat_error err = {0};
+    assert_null(leat_batch(range_of(3, &err), 0, NULL, &err));
+    assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
+    assert_non_null(strstr(err.text, "batch_size"));
+}
+
+static leat_dataset *batch_of_batches(void *context, leat_error *err) {
+    (void)context;
+    return leat_batch(leat_batch(range_of(7, err), 2, NULL, err), 2, NULL, err);
+}
+
+static void test_batch_of_unequal_shapes(void **state) {
+    (void)state;
+    dataset_check(batch_of_batches, NULL, "[0,1,2,3] !INVALID_ARGUMENT");
+    leat_dataset *dataset = dataset_made(batch_of_batches, NULL);
+    leat_iterator *iterator = dataset_iterate(dataset, NULL);
+    leat_element element = {0};
+    leat_error err = {0};
+    assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OK);
+    assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_INVALID_ARGUMENT);
+    assert_string_equal(err.text,
+                        "batch: element 1: Cannot batch tensors with different shapes in component "
+                        "0: the first row has shape [2], row 1 has [1]; use padded_batch, or make "
+                        "the shapes equal");
+    leat_element_fini(&element);
+    leat_iterator_free(iterator);
+    leat_dataset_unref(dataset);
+}
+
+/* ---- the protocol ---- */
+
+static leat_dataset *everything(void *context, leat_error *err) {
+    (void)context;
+    leat_dataset *dataset = leat_skip(range_of(23, err), 2, err);
+    dataset = dataset_faults(dataset, 9, 4, err);
+    dataset = leat_shuffle(dataset, 6, &(leat_shuffle_options){.seed = LEAT_SEED(8)}, err);
+    dataset = leat_repeat(leat_take(dataset, 17, err), 2, err);
+    return leat_skip(leat_batch(dataset, 3, NULL, err), 1, err);
+}
+
+static void test_composed(void **state) {
+    (void)state;
+    dataset_check(everything, NULL, NULL);
+}
+
+/* Over an input with effects nobody asks for more than TensorFlow would. */
+static void test_impure_inputs_are_asked_for_what_is_needed(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_dataset *dataset = dataset_impure(range_of(100, &err), &err);
+    dataset = leat_batch(leat_take(leat_skip(dataset, 5, &err), 40, &err), 4, NULL, &err);
+    assert_non_null(dataset);
+    leat_iterator *iterator = dataset_iterate(dataset, NULL);
+    leat_element element = {0};
+    dataset_asked = 0;
+    assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OK);
+    assert_int_equal(dataset_asked, 5 + 4);
+    assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OK);
+    assert_int_equal(dataset_asked, 5 + 8);
+    leat_element_fini(&element);
+    leat_iterator_free(iterator);
+    leat_dataset_unref(dataset);
+}
+
+static void test_states_are_guarded(void **state) {
+    (void)state;
+    leat_error err = {0};
+    char *data = NULL;
+    size_t size = 0;
+    leat_dataset *dataset = range_of(5, &err), *other = range_of(6, &err);
+    leat_iterator *iterator = dataset_iterate(dataset, NULL);
+    assert_int_equal(leat_iterator_save(iterator, &data, &size, NULL, &err), LEAT_OK);
+    leat_iterator *wrong = dataset_iterate(other, NULL);
+    assert_int_equal(leat_iterator_restore(wrong, data, size, &err), LEAT_FAILED_PRECONDITION);
+    assert_non_null(strstr(err.text, "another plan"));
+    assert_int_equal(leat_iterator_restore(iterator, data, size - 1, &err), LEAT_DATA_LOSS);
+    for (size_t i = 0; i < size; i++) {
+        leat_iterator *again = dataset_iterate(dataset, NULL);
+        data[i] ^= 0x20;
+        assert_int_not_equal(leat_iterator_restore(again, data, size, &err), LEAT_OK);
+        data[i] ^= 0x20;
+        leat_iterator_free(again);
+    }
+    leati_free(data);
+    leat_iterator_free(wrong);
+    leat_iterator_free(iterator);
+    leat_dataset_unref(dataset);
+    leat_dataset_unref(other);
+}
+
+static void test_first_error_of_a_chain(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_dataset *dataset =
+        leat_batch(leat_take(leat_range(0, 3, 0, NULL, &err), 3, &err), 0, NULL, &err);
+    assert_null(dataset);
+    assert_string_equal(err.text, "range: step is 0; expected any other number");
+    assert_null(leat_take(NULL, 3, NULL));
+    leat_error fresh = {0};
+    assert_null(leat_take(NULL, 3, &fresh));
+    assert_int_equal(fresh.code, LEAT_INVALID_ARGUMENT);
+    assert_null(leat_iterator_new(NULL, NULL, &err));
+}
+
+static void test_cancelled(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_dataset *dataset = range_of(5, &err);
+    leat_iterator *iterator = dataset_iterate(dataset, NULL);
+    leat_element element = {0};
+    assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OK);
+    leat_iterator_cancel(iterator);
+    assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_CANCELLED);
+    leat_element_fini(&element);
+    leat_iterator_free(iterator);
+    leat_dataset_unref(dataset);
+}
+
+int main(void) {
+#define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, torture_setup, torture_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_range),
+        TEST(test_take_and_skip),
+        TEST(test_repeat),
+        TEST(test_shuffle),
+        TEST(test_shuffle_composed),
+        TEST(test_shuffle_epochs),
+        TEST(test_shuffle_state_is_small),
+        TEST(test_shuffle_arguments),
+        TEST(test_batch),
+        TEST(test_batch_of_unequal_shapes),
+        TEST(test_composed),
+        TEST(test_impure_inputs_are_asked_for_what_is_needed),
+        TEST(test_states_are_guarded),
+        TEST(test_first_error_of_a_chain),
+        TEST(test_cancelled),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -254,9 +254,10 @@ bool leati_input_skips(const leati_input *input) {
 leati_tail leati_input_skip(leati_input *input, int64_t n, int64_t *skipped, leat_error *err) {
     *skipped = 0;
     while (*skipped < n) {
-        bool leftover = input->loaded && (input->consumed < input->block.n ||
-                                          (input->tail != LEATI_MORE && !input->ended &&
-                                           input->consumed == input->block.n));
+        bool leftover =
+            input->loaded &&
+            (input->consumed < input->block.n ||
+             (input->tail != LEATI_MORE && !input->ended && input->consumed == input->block.n));
         if (!leftover && !input->ended && leati_input_skips(input)) {
             forget_block(input);
             int64_t more = 0;

@@ -114,8 +114,7 @@ void leati_node_passes_error(leati_node_state *node) {
 
 /* Writes the place of an error that arose here; errors from below have theirs. */
 static void place_error(leati_node_state *node, int64_t element, leat_error *err) {
-    if (!error_is_placed && err->code != LEAT_CANCELLED &&
-        err->code != LEAT_DEADLINE_EXCEEDED) {
+    if (!error_is_placed && err->code != LEAT_CANCELLED && err->code != LEAT_DEADLINE_EXCEEDED) {
         leati_prefix(err, "%s: element %lld", node->name, (long long)element);
     }
 }

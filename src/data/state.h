@@ -24,9 +24,9 @@ struct leati_iteration {
 struct leati_node_state {
     const leat_dataset *dataset; /* a reference */
     leati_iteration *iteration;
-    void *state;           /* op->state_size bytes */
-    bool ended; /* END was delivered: sticky until reset */
-    bool stale; /* a reset failed half way: the next call begins with another one */
+    void *state; /* op->state_size bytes */
+    bool ended;  /* END was delivered: sticky until reset */
+    bool stale;  /* a reset failed half way: the next call begins with another one */
     leati_counters counters;
     leati_holder holder;
     int64_t position; /* outcomes delivered since open: kept by the framework */

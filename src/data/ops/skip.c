@@ -1,8 +1,9 @@
 /* skip: all but the first `count` elements (tf.data.Dataset.skip).
  *
  * The first pull runs the skipped elements (functions are called, as in TensorFlow); a negative
- * count skips everything. After an error among them the count begins anew, as in TensorFlow: the next
- * pull skips as many elements as before. Sources that can pass elements without reading them do. */
+ * count skips everything. After an error among them the count begins anew, as in TensorFlow: the
+ * next pull skips as many elements as before. Sources that can pass elements without reading them
+ * do. */
 #include "data/input.h"
 #include <leat/data_ops.h>
 
@@ -21,7 +22,7 @@ static const leati_row skip_rows[] = {
 
 struct skip_state {
     leati_input input;
-    int64_t left;    /* still to be skipped; -1: everything, and the input is not opened */
+    int64_t left; /* still to be skipped; -1: everything, and the input is not opened */
 };
 
 static int64_t skip_cardinality(const leat_dataset *dataset) {

@@ -1,8 +1,8 @@
 /* take: the first `count` elements (tf.data.Dataset.take).
  *
  * Hands on views of its input's blocks and never asks for more than is left, so that the input
- * computes nothing beyond the last element; with a count of 0 it is not even opened. A negative count
- * takes everything. An input's error counts as nothing: TensorFlow counts elements only. */
+ * computes nothing beyond the last element; with a count of 0 it is not even opened. A negative
+ * count takes everything. An input's error counts as nothing: TensorFlow counts elements only. */
 #include "data/input.h"
 #include <leat/data_ops.h>
 

@@ -1,0 +1,127 @@
+/* What leat's side of the benchmarks shares: errors that end the program, lists of files, the CNN.
+ */
+#ifndef LEAT_BENCH_H
+#define LEAT_BENCH_H
+
+#include "bench.h"
+#include <leat/leat.h>
+
+/* Ends the program with the error: a benchmark that failed has no result. */
+static inline void bench_check(int good, const char *what, const leat_error *err) {
+    if (!good) {
+        fprintf(stderr, "%s: %s: %s\n", what, leat_status_name(err->code), err->text);
+        exit(1);
+    }
+}
+
+/* The names in the file `list`, one a line. */
+static inline char **bench_names(const char *list, int *count) {
+    FILE *file = fopen(list, "r");
+    if (file == NULL) {
+        fprintf(stderr, "%s: cannot be read\n", list);
+        exit(2);
+    }
+    char **names = NULL, line[4096];
+    *count = 0;
+    while (fgets(line, sizeof(line), file) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        if (line[0] == '\0')
+            continue;
+        names = realloc(names, (size_t)(*count + 1) * sizeof(*names));
+        names[(*count)++] = strdup(line);
+    }
+    fclose(file);
+    return names;
+}
+
+/* A dataset of the names as string scalars. */
+static inline leat_dataset *bench_name_dataset(char **names, int count, leat_error *err) {
+    leat_string *strings = bench_alloc((size_t)count * sizeof(*strings));
+    for (int i = 0; i < count; i++)
+        strings[i] = (leat_string){.data = names[i], .size = strlen(names[i])};
+    leat_tensor tensor = {0};
+    leat_element element = {0};
+    leat_spec *spec = leat_spec_tensor(LEAT_STRING, LEAT_SHAPE(count), err);
+    bench_check(leat_tensor_copy_of(LEAT_STRING, LEAT_SHAPE(count), strings, &tensor, err) ==
+                    LEAT_OK,
+                "names", err);
+    bench_check(leat_element_set(&element, spec, &tensor, err) == LEAT_OK, "names", err);
+    leat_dataset *dataset = leat_from_tensor_slices(&element, err);
+    leat_element_fini(&element);
+    leat_tensor_unref(&tensor);
+    leat_spec_unref(spec);
+    free(strings);
+    return dataset;
+}
+
+/* Takes `step` units at a time from an iterator until the time is up; the first unit is start-up.
+ */
+static inline bench_result bench_drain(leat_iterator *iterator, double seconds, const char *unit) {
+    leat_error err = {0};
+    leat_element element = {0};
+    bench_result result = {.unit = unit};
+    bench_check(leat_iterator_next(iterator, &element, &err) == LEAT_OK, "first batch", &err);
+    const leat_tensor *first = &element.tensors[0];
+    if (first->dtype == LEAT_FLOAT32 || first->dtype == LEAT_INT64) {
+        int64_t count = leat_tensor_count(first);
+        for (int64_t i = 0; i < count; i++)
+            result.mean += first->dtype == LEAT_FLOAT32 ? ((float *)first->data)[i]
+                                                        : (double)((int64_t *)first->data)[i];
+        result.mean /= (double)count;
+    }
+    double start = bench_now(), cpu = bench_cpu();
+    while (bench_now() - start < seconds) {
+        bench_check(leat_iterator_next(iterator, &element, &err) == LEAT_OK, "next", &err);
+        result.units += (double)element.tensors[0].dims[0];
+    }
+    result.seconds = bench_now() - start;
+    result.cpu_seconds = bench_cpu() - cpu;
+    leat_element_fini(&element);
+    return result;
+}
+
+/* The demo's CNN, its optimizer and the traced step. */
+typedef struct bench_trainer {
+    leat_model *model;
+    leat_optimizer *optimizer;
+    int64_t global_batch;
+} bench_trainer;
+
+static inline int bench_train_step(void *context, leat_graph *graph, leat_value *outputs) {
+    bench_trainer *trainer = context;
+    leat_value logits = leat_model_call(trainer->model, leat_graph_argument(graph, 0), true);
+    leat_value losses =
+        leat_sparse_categorical_crossentropy(leat_graph_argument(graph, 1), logits, true);
+    leat_value loss = leat_average_loss(losses, trainer->global_batch);
+    int count = 0;
+    leat_variable *const *variables = leat_model_trainable_variables(trainer->model, &count);
+    leat_optimizer_minimize(trainer->optimizer, loss, variables, count);
+    outputs[0] = loss;
+    return 1;
+}
+
+static inline void bench_trainer_open(bench_trainer *trainer, leat_strategy *strategy,
+                                      leat_shape input, int64_t batch) {
+    leat_error err = {0};
+    leat_conv2d_layer_options conv = {.activation = LEAT_RELU, .seed = LEAT_SEED(1)};
+    leat_dense_layer_options hidden = {.activation = LEAT_RELU, .seed = LEAT_SEED(2)};
+    leat_dense_layer_options last = {.seed = LEAT_SEED(3)};
+    leat_layer *layers[] = {leat_conv2d_layer(32, 3, 3, &conv, &err),
+                            leat_max_pooling2d_layer(NULL, &err), leat_flatten_layer(NULL, &err),
+                            leat_dense_layer(64, &hidden, &err), leat_dense_layer(10, &last, &err)};
+    bench_check(leat_strategy_enter(strategy, &err) == LEAT_OK, "scope", &err);
+    trainer->global_batch = batch;
+    trainer->model = leat_sequential(layers, 5, &err);
+    bench_check(trainer->model != NULL, "model", &err);
+    bench_check(leat_model_build(trainer->model, input, &err) == LEAT_OK, "build", &err);
+    trainer->optimizer = leat_adam(NULL, &err);
+    bench_check(trainer->optimizer != NULL, "adam", &err);
+    leat_strategy_exit(strategy);
+}
+
+static inline void bench_trainer_close(bench_trainer *trainer) {
+    leat_optimizer_free(trainer->optimizer);
+    leat_model_free(trainer->model);
+}
+
+#endif

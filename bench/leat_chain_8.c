@@ -1,0 +1,32 @@
+/* leat's side of chain_8: range, eight maps x + 1, batch 1024, on the consumer's thread. The rate
+ * is elements times maps. */
+#include "leat_bench.h"
+
+static int add_one(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_tensor one = leat_scalar_int64(1);
+    outputs[0] = leat_add(leat_graph_argument(graph, 0), leat_graph_tensor(graph, &one));
+    leat_tensor_unref(&one);
+    return 1;
+}
+
+int main(int argc, char **argv) {
+    if (argc != 3) {
+        fprintf(stderr, "usage: leat_chain_8 SECONDS THREADS\n");
+        return 2;
+    }
+    leat_error err = {0};
+    leat_dataset *ds = leat_range(0, INT64_MAX, 1, NULL, &err);
+    for (int i = 0; i < 8; i++)
+        ds = leat_map(ds, leat_trace(add_one, NULL, leat_dataset_spec(ds), &err), NULL, &err);
+    ds = leat_batch(ds, 1024, NULL, &err);
+    leat_iterator_options options = {.num_threads = atoi(argv[2])};
+    leat_iterator *iterator = leat_iterator_new(ds, &options, &err);
+    bench_check(iterator != NULL, "chain_8", &err);
+    bench_result result = bench_drain(iterator, atof(argv[1]), "element maps/s");
+    result.units *= 8;
+    bench_print(&result);
+    leat_iterator_free(iterator);
+    leat_dataset_unref(ds);
+    return 0;
+}

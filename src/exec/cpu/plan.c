@@ -20,13 +20,6 @@ static const leati_cpu_kernel *const kernels[] = {
 #undef X
     NULL};
 
-static const leati_cpu_kernel *find_kernel(const char *op) {
-    for (size_t i = 0; kernels[i]; i++)
-        if (strcmp(kernels[i]->op, op) == 0)
-            return kernels[i];
-    return NULL;
-}
-
 /* Operations whose output has the memory of input 0. */
 static bool is_alias(const char *op) {
     static const char *const names[] = {"reshape", "reshape_like", "expand_dims",
@@ -90,21 +83,28 @@ static int32_t root_of(const leati_cpu_step *step, int32_t v) {
 
 /* ---- tasks ---- */
 
-/* A task for node n, by a kernel of the table (unless `plain`) or by the plain one; none where the
- * table's kernel declines. */
+/* Offers node n, as the task `task`, to the kernels of its operation. */
+static leat_status offer(leati_cpu_build *build, leati_cpu_task *task, leat_error *err) {
+    leat_status status = LEAT_OK;
+    for (size_t i = 0; kernels[i] && !status && !task->kernel; i++)
+        if (strcmp(kernels[i]->op, task->node->source->op->name) == 0)
+            status = kernels[i]->plan(build, task, err);
+    return status;
+}
+
+/* A task for node n: by the plain kernel, or by one of the table, if one takes the node. */
 static leat_status plan_task(leati_cpu_build *build, int32_t n, bool plain, leat_error *err) {
     leati_cpu_step *step = build->step;
-    const leati_simple_node *node = &step->simple.nodes[n];
-    const leati_cpu_kernel *kernel = plain ? NULL : find_kernel(node->source->op->name);
-    if (build->task_of[n] != -1 || (!plain && !kernel))
+    if (build->task_of[n] != -1)
         return LEAT_OK;
     leati_cpu_task *task = &step->tasks[step->num_tasks];
-    *task = (leati_cpu_task){.node = node, .last = n, .implementation = "plain"};
+    *task = (leati_cpu_task){.node = &step->simple.nodes[n], .last = n, .implementation = "plain"};
     build->task_of[n] = step->num_tasks++;
-    leat_status status = kernel ? kernel->plan(build, task, err) : LEAT_OK;
-    if (status)
-        return leati_simple_blame(&step->simple, node, err);
-    if (kernel && !task->kernel) {
+    if (plain)
+        return LEAT_OK;
+    if (offer(build, task, err))
+        return leati_simple_blame(&step->simple, task->node, err);
+    if (!task->kernel) {
         build->task_of[n] = -1;
         step->num_tasks--;
     }

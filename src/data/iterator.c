@@ -10,6 +10,7 @@
 #include "data/explain.h"
 #include "data/input.h"
 #include "data/rewrite.h"
+#include "data/seed_generator.h"
 #include "run/queue.h"
 #include <string.h>
 
@@ -202,6 +203,38 @@ leat_status leat_iterator_next(leat_iterator *iterator, leat_element *out, leat_
 static const char magic[4] = {'L', 'E', 'A', 'T'};
 enum { STATE_VERSION = 1 };
 
+/* The seed generators of the whole plan, also of operators that have not been opened yet: a state
+ * restored over the same dataset object must draw what the saved iterator was going to draw. */
+static leat_status save_generators(const leat_dataset *dataset, leati_writer *out,
+                                   leat_error *err) {
+    if ((dataset->op->flags & LEATI_OP_SHARED_DRAW) != 0) {
+        leati_seed_generator *generator = leati_dataset_shared(dataset, err);
+        if (generator == NULL) {
+            return LEAT_RESOURCE_EXHAUSTED;
+        }
+        leati_seed_generator_save(generator, out);
+    }
+    leat_status status = LEAT_OK;
+    for (int i = 0; i < dataset->num_inputs && status == LEAT_OK; i++) {
+        status = save_generators(dataset->inputs[i], out, err);
+    }
+    return status;
+}
+
+static leat_status restore_generators(const leat_dataset *dataset, leati_reader *in,
+                                      leat_error *err) {
+    leat_status status = LEAT_OK;
+    if ((dataset->op->flags & LEATI_OP_SHARED_DRAW) != 0) {
+        leati_seed_generator *generator = leati_dataset_shared(dataset, err);
+        status = generator == NULL ? LEAT_RESOURCE_EXHAUSTED
+                                   : leati_seed_generator_restore(generator, in, err);
+    }
+    for (int i = 0; i < dataset->num_inputs && status == LEAT_OK; i++) {
+        status = restore_generators(dataset->inputs[i], in, err);
+    }
+    return status;
+}
+
 leat_status leat_iterator_save(leat_iterator *iterator, char **data, size_t *size,
                                leat_save_report *report, leat_error *err) {
     if (iterator == NULL || data == NULL || size == NULL) {
@@ -213,7 +246,10 @@ leat_status leat_iterator_save(leat_iterator *iterator, char **data, size_t *siz
     leati_put_uint(&out, STATE_VERSION);
     leati_put_fixed64(&out, leat_dataset_fingerprint(iterator->dataset));
     leati_put_int(&out, iterator->taken);
-    leat_status status = leati_input_save(&iterator->input, &out, &cost, err);
+    leat_status status = save_generators(iterator->dataset, &out, err);
+    if (status == LEAT_OK) {
+        status = leati_input_save(&iterator->input, &out, &cost, err);
+    }
     leati_put_fixed64(&out, leati_hash(out.data, out.size, STATE_VERSION));
     if (status == LEAT_OK && out.failed) {
         status = leati_no_memory(err, out.size);
@@ -286,6 +322,9 @@ leat_status leat_iterator_restore(leat_iterator *iterator, const char *data, siz
     int64_t taken = 0;
     if (status == LEAT_OK) {
         status = read_header(iterator, &in, &taken, err);
+    }
+    if (status == LEAT_OK) {
+        status = restore_generators(iterator->dataset, &in, err);
     }
     if (status == LEAT_OK) {
         status = leati_input_restore(&iterator->input, &in, err);

@@ -65,9 +65,8 @@ struct batch_state {
 
 static leat_spec *batch_spec(const leat_dataset *dataset, leat_error *err) {
     const struct batch_args *args = dataset->args;
-    const leat_dataset *input = dataset->inputs[0];
-    bool whole = args->drop_remainder || input->cardinality == LEAT_INFINITE_CARDINALITY;
-    return leati_spec_batch(input->spec, whole ? args->batch_size : LEAT_UNKNOWN_DIM, err);
+    return leati_spec_batch(dataset->inputs[0]->spec,
+                            args->drop_remainder ? args->batch_size : LEAT_UNKNOWN_DIM, err);
 }
 
 static int64_t batch_cardinality(const leat_dataset *dataset) {

@@ -31,24 +31,23 @@ static const leati_row rebatch_rows[] = {
 struct rebatch_state {
     leati_input input;
     leati_pieces pieces;
+    bool ended;     /* a batch met the input's end; sizes of 0 give nothing from then on */
     int32_t next;   /* place in the list of sizes */
     int64_t offset; /* rows of the input's present element that were given away */
 };
 
 static leat_status rebatch_check(leat_dataset *dataset, leat_error *err) {
     const struct rebatch_args *args = dataset->args;
-    bool positive = false;
     for (int i = 0; i < args->batch_size.count; i++) {
         if (args->batch_size.values[i] < 0) {
             return leati_fail(err, LEAT_INVALID_ARGUMENT,
                               "rebatch: batch_size %lld; expected at least 0",
                               (long long)args->batch_size.values[i]);
         }
-        positive = positive || args->batch_size.values[i] > 0;
     }
-    if (!positive) {
+    if (args->batch_size.count == 0) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "rebatch: no batch_size is positive; expected at least one");
+                          "rebatch: batch_size is an empty list; expected at least one size");
     }
     return LEAT_OK;
 }
@@ -121,6 +120,7 @@ static leati_tail gather_rows(struct rebatch_state *s, int64_t size, int64_t *ro
             if (tail == LEATI_ERROR) {
                 leati_input_consume(&s->input, 1);
             }
+            s->ended = tail == LEATI_END;
             return tail;
         }
         int64_t at = leati_input_begin(&s->input);
@@ -152,7 +152,7 @@ static leati_tail rebatch_pull(leati_node_state *node, void *state, int64_t want
     int64_t size = next_size(node, s), rows = 0;
     leati_block_clear(out);
     if (size == 0) {
-        return s->input.ended                                                  ? LEATI_END
+        return s->ended                                                        ? LEATI_END
                : leati_empty_element(node->dataset->spec, out, err) == LEAT_OK ? LEATI_MORE
                                                                                : LEATI_ERROR;
     }
@@ -172,6 +172,7 @@ static leat_status rebatch_save(leati_node_state *node, void *state, leati_write
     struct rebatch_state *s = state;
     leati_put_int(out, s->next);
     leati_put_int(out, s->offset);
+    leati_put_uint(out, s->ended);
     return leati_input_save(&s->input, out, cost, err);
 }
 
@@ -180,10 +181,15 @@ static leat_status rebatch_restore(leati_node_state *node, void *state, leati_re
     const struct rebatch_args *args = node->dataset->args;
     struct rebatch_state *s = state;
     int64_t next = 0;
+    uint64_t ended = 0;
     leat_status status = leati_get_int(in, &next, err);
     if (status == LEAT_OK) {
         status = leati_get_int(in, &s->offset, err);
     }
+    if (status == LEAT_OK) {
+        status = leati_get_uint(in, &ended, err);
+    }
+    s->ended = ended != 0;
     if (status == LEAT_OK && (next < 0 || next >= args->batch_size.count || s->offset < 0)) {
         return leati_fail(err, LEAT_DATA_LOSS,
                           "rebatch: a saved place of %lld in a list of %d sizes", (long long)next,
@@ -198,6 +204,7 @@ static leat_status rebatch_reset(leati_node_state *node, void *state, leat_error
     struct rebatch_state *s = state;
     s->next = 0;
     s->offset = 0;
+    s->ended = false;
     return leati_input_reset(&s->input, err);
 }
 

@@ -2,7 +2,12 @@
  *
  * Each epoch is a reset of the same input. A count of 0 is empty, a negative one repeats forever;
  * forever over an input whose epoch begins with its end is empty, so that an empty input does not
- * hang. A block may join epochs only by being short: one pull ends with the epoch. */
+ * hang. A block may join epochs only by being short: one pull ends with the epoch.
+ *
+ * TensorFlow makes the input's next iterator before it looks at the count, so after the last epoch
+ * too; where the input draws from seed generators that other iterators share, they would see it,
+ * and so the input is reset there. Not right over shuffle: those two TensorFlow runs as one
+ * operator. */
 #include "data/input.h"
 #include <leat/data_ops.h>
 
@@ -24,6 +29,7 @@ struct repeat_state {
     leati_input input;
     int64_t epoch; /* being read */
     bool fresh;    /* nothing of the epoch has been read */
+    bool draws;    /* the end of the last epoch opens one more, for the seeds that it draws */
 };
 
 static int64_t repeat_cardinality(const leat_dataset *dataset) {
@@ -43,10 +49,21 @@ static int64_t repeat_cardinality(const leat_dataset *dataset) {
     return product;
 }
 
+static bool draws_seeds(const leat_dataset *dataset) {
+    bool draws = (dataset->op->flags & LEATI_OP_SHARED_DRAW) != 0;
+    for (int i = 0; i < dataset->num_inputs && !draws; i++) {
+        draws = draws_seeds(dataset->inputs[i]);
+    }
+    return draws;
+}
+
 static leat_status repeat_open(leati_node_state *node, void *state, leat_error *err) {
     const struct repeat_args *args = node->dataset->args;
+    const leat_dataset *input = node->dataset->inputs[0];
     struct repeat_state *s = state;
     s->fresh = true;
+    s->draws =
+        args->count > 1 && (input->op->flags & LEATI_OP_SHARED_DRAW) == 0 && draws_seeds(input);
     return args->count == 0 ? LEAT_OK : leati_input_open(&s->input, node, 0, err);
 }
 
@@ -65,12 +82,16 @@ static leati_tail repeat_pull(leati_node_state *node, void *state, int64_t want,
         if (tail != LEATI_END) {
             return tail;
         }
-        if (s->epoch + 1 == args->count || (empty && args->count < 0)) {
+        bool last = s->epoch + 1 == args->count || (empty && args->count < 0);
+        if (last && !s->draws) {
             return LEATI_END;
         }
         /* The next epoch begins when it is asked for: opening it may draw a seed. */
         if (out->n > 0) {
             return LEATI_MORE;
+        }
+        if (last) {
+            return leati_input_reset(&s->input, err) == LEAT_OK ? LEATI_END : LEATI_ERROR;
         }
         s->epoch++;
         s->fresh = true;
@@ -97,7 +118,8 @@ static leati_tail repeat_advance(leati_node_state *node, void *state, int64_t n,
             return tail;
         }
         if (s->epoch + 1 == args->count || (empty && args->count < 0)) {
-            return LEATI_END;
+            return s->draws && leati_input_reset(&s->input, err) != LEAT_OK ? LEATI_ERROR
+                                                                            : LEATI_END;
         }
         s->epoch++;
         s->fresh = true;

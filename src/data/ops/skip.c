@@ -37,6 +37,11 @@ static int64_t skip_cardinality(const leat_dataset *dataset) {
 static void skip_start(const leati_node_state *node, struct skip_state *s) {
     const struct skip_args *args = node->dataset->args;
     s->left = args->count < 0 ? -1 : args->count;
+    /* TensorFlow counts in 32 bits: of the largest counts nothing is left, and nothing is skipped.
+     */
+    if (args->count > INT32_MAX) {
+        s->left = (int32_t)(uint32_t)args->count > 0 ? (int32_t)(uint32_t)args->count : 0;
+    }
 }
 
 static leat_status skip_open(leati_node_state *node, void *state, leat_error *err) {

@@ -1,0 +1,24 @@
+/* The table of named functions: one line per name in functions.c and functions_data.c. */
+#ifndef GOLDEN_FUNCTIONS_H
+#define GOLDEN_FUNCTIONS_H
+
+#include "golden.h"
+
+typedef struct golden_named {
+    const char *name;
+    /* As a leat_tracer; `input` is the spec of the arguments. */
+    int (*trace)(leat_graph *graph, const leat_spec *input, leat_value *out);
+    /* How the outputs are arranged (owned); NULL: one output is itself, several are a tuple. */
+    leat_spec *(*structure)(const leat_spec *input, leat_error *err);
+    const char *needs[3]; /* operations beyond those that every function may use */
+} golden_named;
+
+extern const golden_named golden_element_functions[];
+extern const golden_named golden_dataset_functions[];
+
+/* Argument `index`, and a constant of another value's dtype. */
+leat_value golden_arg(leat_graph *graph, int index);
+leat_value golden_like(leat_value value, int64_t number);
+leat_value golden_int64(leat_graph *graph, int64_t number);
+
+#endif

@@ -1,0 +1,234 @@
+/* The part tfdata: each case's pipeline is built, iterated and compared in each of the chosen
+ * modes.
+ *
+ * A case's paths are relative to the folder; "$TMP" in its strings becomes a fresh empty folder,
+ * one per mode, removed behind it. */
+#include "golden.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* `json` with "$TMP" replaced in all strings. Owned. */
+static json_t *with_folder(const json_t *json, const char *folder) {
+    const char *key = NULL, *text = json_string_value(json), *at = NULL;
+    json_t *value = NULL, *out = NULL;
+    if (text != NULL && (at = strstr(text, "$TMP")) != NULL)
+        return json_sprintf("%.*s%s%s", (int)(at - text), text, folder, at + 4);
+    if (json_is_array(json)) {
+        out = json_array();
+        for (size_t i = 0; i < json_array_size(json); i++)
+            json_array_append_new(out, with_folder(json_array_get(json, i), folder));
+        return out;
+    }
+    if (json_is_object(json)) {
+        out = json_object();
+        json_object_foreach((json_t *)json, key, value) {
+            json_object_set_new(out, key, with_folder(value, folder));
+        }
+        return out;
+    }
+    return json_copy((json_t *)json);
+}
+
+/* ---- one case in one mode ---- */
+
+static leat_iterator_options options_of(const golden_run *run, uint32_t mode) {
+    leat_iterator_options options = {0};
+    if (mode == GOLDEN_THREADS_1)
+        options.num_threads = 1;
+    if (mode == GOLDEN_THREADS_2)
+        options.num_threads = 2;
+    if (mode == GOLDEN_THREADS_8)
+        options.num_threads = 8;
+    options.verify = mode == GOLDEN_VERIFY;
+    options.verify_seed = run->seed;
+    options.no_rewrites = mode == GOLDEN_NO_REWRITES;
+    return options;
+}
+
+static void check_error(golden_case *c, const json_t *expected, const leat_error *found) {
+    const char *code = golden_text(expected, "code");
+    if (found->code == LEAT_OK)
+        golden_fail(c, "expected %s at %s, found no error", code, golden_text(expected, "when"));
+    else if (strcmp(code, leat_status_name(found->code)) != 0)
+        golden_fail(c, "expected %s at %s, found %s: %s", code, golden_text(expected, "when"),
+                    leat_status_name(found->code), found->text);
+}
+
+static void check_spec(golden_case *c, const json_t *expect, const leat_dataset *dataset) {
+    const json_t *spec = json_object_get(expect, "element_spec");
+    const json_t *cardinality = json_object_get(expect, "cardinality");
+    leat_error err = {0};
+    char texts[2][600];
+    if (spec != NULL) {
+        json_t *found = leati_json_of_spec(leat_dataset_spec(dataset), &err);
+        if (!golden_json_equal(spec, found)) {
+            golden_json_text(spec, texts[0], sizeof texts[0]);
+            golden_json_text(found, texts[1], sizeof texts[1]);
+            golden_fail(c, "element_spec: expected %s, found %s", texts[0], texts[1]);
+        }
+        json_decref(found);
+    }
+    long long expected = (long long)json_integer_value(cardinality);
+    if (cardinality != NULL && expected != (long long)leat_dataset_cardinality(dataset))
+        golden_fail(c, "cardinality: expected %lld, found %lld", expected,
+                    (long long)leat_dataset_cardinality(dataset));
+}
+
+/* cardinality and len(); the other terminal operations are not in the library's tables yet. */
+static void check_terminal(golden_case *c, const json_t *json, const leat_dataset *dataset) {
+    const json_t *expect = json_object_get(json, "expect");
+    const json_t *error = json_object_get(expect, "error");
+    bool length = strcmp(golden_text(json_object_get(json, "terminal"), "op"), "length") == 0;
+    long long found = (long long)leat_dataset_cardinality(dataset);
+    leat_error none = {0};
+    if (length && found < 0)
+        leati_fail(&none, LEAT_INVALID_ARGUMENT, "the dataset has no length");
+    if (error != NULL) {
+        check_error(c, error, &none);
+        return;
+    }
+    const json_t *value = json_object_get(expect, "value");
+    long long expected =
+        (long long)json_integer_value(json_array_get(json_object_get(value, "data"), 0));
+    if (none.code != LEAT_OK)
+        golden_fail(c, "length: expected %lld, found %s", expected, none.text);
+    else if (expected != found)
+        golden_fail(c, "%s: expected %lld, found %lld", length ? "length" : "cardinality", expected,
+                    found);
+}
+
+static void check_iterations(golden_case *c, const json_t *json, leat_dataset *dataset,
+                             const leat_iterator_options *options) {
+    static const char *const keys[] = {"elements", "elements_epoch2", "elements_epoch3"};
+    const json_t *iterate = json_object_get(json, "iterate");
+    const json_t *expect = json_object_get(json, "expect");
+    size_t epochs = iterate == NULL ? 1 : json_array_size(iterate);
+    if (epochs > 3)
+        golden_fail(c, "%zu iterators; the format has at most 3", epochs);
+    for (size_t e = 0; e < epochs && e < 3; e++) {
+        const json_t *limit = json_array_get(iterate, e);
+        const json_t *expected = json_object_get(expect, keys[e]);
+        int64_t calls = json_is_integer(limit) ? json_integer_value(limit) : -1;
+        leat_error err = {0};
+        leat_iterator *iterator = leat_iterator_new(dataset, options, &err);
+        if (iterator == NULL) {
+            golden_fail(c, "iterator %zu: %s: %s", e + 1, leat_status_name(err.code), err.text);
+            return;
+        }
+        json_t *found = json_array();
+        bool good = golden_iterate(c, iterator, calls, json_array_size(expected) + 3, found);
+        leat_iterator_free(iterator);
+        good = good &&
+               golden_compare(c, keys[e], expected, found, golden_bool(json, "unordered", false));
+        json_decref(found);
+        if (!good)
+            return;
+    }
+}
+
+static bool has_shared_nodes(const json_t *json) {
+    return json_object_get(json, "let") != NULL;
+}
+
+static void run_mode(golden_case *c, const json_t *json, uint32_t mode) {
+    const json_t *error = json_object_get(json_object_get(json, "expect"), "error");
+    const bool early = error != NULL && strcmp(golden_text(error, "when"), "terminal") != 0;
+    const bool saved = mode == GOLDEN_RESTORE || mode == GOLDEN_RESUME;
+    const bool terminal = json_object_get(json, "terminal") != NULL;
+    golden_pipeline pipeline;
+    leat_error err = {0};
+    if ((saved || mode != GOLDEN_PLAIN) && (early || terminal)) {
+        golden_exclude(c, "nothing is iterated");
+        return;
+    }
+    if (saved) {
+        golden_restore(c, json, mode == GOLDEN_RESUME);
+        return;
+    }
+    if (mode == GOLDEN_ROUND_TRIP && has_shared_nodes(json)) {
+        golden_exclude(c, "one dataset object has two consumers, text makes two of it");
+        return;
+    }
+    leat_iterator_options options = options_of(c->run, mode);
+    leat_status status = golden_build(json, &pipeline, &err);
+    if (status == LEAT_OK && mode == GOLDEN_ROUND_TRIP)
+        status = golden_round_trip(&pipeline, &err);
+    if (status == LEAT_OK && early) {
+        leat_iterator *iterator = leat_iterator_new(pipeline.dataset, &options, &err);
+        leat_iterator_free(iterator);
+    }
+    if (early) {
+        check_error(c, error, &err);
+    } else if (status != LEAT_OK) {
+        golden_fail(c, "building: %s: %s", leat_status_name(status), err.text);
+    } else {
+        check_spec(c, json_object_get(json, "expect"), pipeline.dataset);
+        if (terminal)
+            check_terminal(c, json, pipeline.dataset);
+        else
+            check_iterations(c, json, pipeline.dataset, &options);
+    }
+    golden_pipeline_fini(&pipeline);
+}
+
+/* ---- the part ---- */
+
+static void check_case_names(golden_case *c, const json_t *json) {
+    const json_t *lets = json_object_get(json, "let"), *before = json_object_get(json, "before");
+    const char *terminal = golden_text(json_object_get(json, "terminal"), "op");
+    for (size_t i = 0; i < json_array_size(lets); i++)
+        golden_check_names(c, json_object_get(json_array_get(lets, i), "node"));
+    for (size_t i = 0; i < json_array_size(before); i++) {
+        const json_t *action = json_array_get(before, i);
+        if (strcmp(golden_text(action, "action"), "run") != 0)
+            golden_missing(c, "action %s", golden_text(action, "action"));
+        golden_check_names(c, json_object_get(action, "pipeline"));
+    }
+    if (terminal[0] != '\0' && strcmp(terminal, "cardinality") != 0 &&
+        strcmp(terminal, "length") != 0)
+        golden_missing(c, "terminal operation %s", terminal);
+    golden_check_names(c, json_object_get(json, "pipeline"));
+}
+
+static void run_case(golden_run *run, const char *file, const json_t *json) {
+    static const char *const names[] = {"plain",      "threads1", "threads2",
+                                        "threads8",   "verify",   "no_rewrites",
+                                        "round_trip", "restore",  "resume"};
+    golden_case c;
+    if (!golden_begin(&c, run, file, golden_text(json, "name")))
+        return;
+    if (json_object_get(json, "pipeline") == NULL || json_object_get(json, "expect") == NULL)
+        golden_fail(&c, "an unknown kind of case: expected pipeline and expect");
+    else
+        check_case_names(&c, json);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        uint32_t mode = 1u << i;
+        char folder[512];
+        if (c.missing[0] != '\0' || c.failed || (run->modes & mode) == 0)
+            continue;
+        c.mode = names[i];
+        if (!golden_folder_make(folder, sizeof folder)) {
+            golden_fail(&c, "cannot make a folder");
+            continue;
+        }
+        json_t *whole = with_folder(json, folder);
+        run_mode(&c, whole, mode);
+        json_decref(whole);
+        golden_folder_remove(folder);
+    }
+    golden_end(&c);
+}
+
+void golden_tfdata(golden_run *run) {
+    json_t *files = golden_list(run, "tfdata");
+    for (size_t i = 0; i < json_array_size(files); i++) {
+        char path[512];
+        snprintf(path, sizeof path, "tfdata/%s", json_string_value(json_array_get(files, i)));
+        json_t *cases = golden_read_cases(run, path);
+        for (size_t k = 0; k < json_array_size(cases); k++)
+            run_case(run, path, json_array_get(cases, k));
+        json_decref(cases);
+    }
+    leat_clear_seed();
+    json_decref(files);
+}

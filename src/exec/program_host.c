@@ -40,6 +40,24 @@ static leat_status host_output(leati_kernel_call *call, int index, int32_t rank,
     return LEAT_OK;
 }
 
+/* Keeps the owner of a view until the row or tile ends; what is kept longer takes a reference of
+ * its own. */
+static leat_status hold_owner(leati_scratch *scratch, leat_buffer *owner, leat_error *err) {
+    if (scratch->num_held > 0 && scratch->held[scratch->num_held - 1] == owner)
+        return LEAT_OK;
+    if (!leati_grow((void **)&scratch->held, &scratch->held_capacity, scratch->num_held + 1,
+                    sizeof *scratch->held))
+        return leati_no_memory(err, (scratch->num_held + 1) * sizeof *scratch->held);
+    scratch->held[scratch->num_held++] = leat_buffer_ref(owner);
+    return LEAT_OK;
+}
+
+void leati_run_drop_held(leati_run *run) {
+    leati_scratch *scratch = run->scratch;
+    while (scratch->num_held > 0)
+        leat_buffer_unref(scratch->held[--scratch->num_held]);
+}
+
 static leat_status host_view(leati_kernel_call *call, int index, int32_t rank, const int64_t *dims,
                              void *data, int64_t row_stride, leat_buffer *owner, leat_error *err) {
     leati_run *run = (leati_run *)(void *)call->host;
@@ -51,7 +69,7 @@ static leat_status host_view(leati_kernel_call *call, int index, int32_t rank, c
     operand->data = data;
     operand->row_stride = row_stride;
     operand->owner = owner;
-    return LEAT_OK;
+    return owner ? hold_owner(run->scratch, owner, err) : LEAT_OK;
 }
 
 /* Opens a text buffer of at least `size` bytes. */

@@ -110,6 +110,8 @@ struct leati_scratch {
     leati_kept_run *kept;
     leati_operand *inputs; /* of the node under way */
     leati_operand outputs[LEAT_MAX_OUTPUTS];
+    leat_buffer **held; /* owners of views that live as long as the row or tile; references */
+    size_t num_held, held_capacity;
     leat_buffer **texts; /* string bytes of this run; the last one is open; references */
     size_t num_texts, text_capacity;
     size_t text_used; /* bytes of the last one */
@@ -150,6 +152,8 @@ void leati_run_close(leati_run *run);
  * operand's shape is set; data and owner are filled in. */
 LEAT_WARN_UNUSED leat_status leati_run_row_memory(leati_run *run, int32_t kept, int64_t row,
                                                   leati_operand *operand, leat_error *err);
+/* Drops the owners of views, at the end of a row or a tile. */
+void leati_run_drop_held(leati_run *run);
 /* Makes string rows keep their bytes alive. */
 LEAT_WARN_UNUSED leat_status leati_run_hold(leati_run *run, uint64_t sources, int64_t row,
                                             int64_t n, size_t first_text, leat_buffer *owner,

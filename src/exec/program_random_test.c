@@ -1,6 +1,6 @@
 /* Random functions over random blocks, against the reference interpreter one row at a time.
  *
- * Each seed draws a function of operations that exist for any number type, rows in one of the
+ * Each seed draws a function of operations on numbers, shapes and texts, rows in one of the
  * column forms, and a part of the block; the program must give the interpreter's tensors bit by
  * bit, or fail on the interpreter's first failing row with its text and succeed on the rows before.
  */
@@ -20,6 +20,7 @@
 
 #define MAX_VALUES 64
 #define MAX_ROWS 40
+#define COLUMNS 6
 
 static uint32_t next(uint32_t *seed) {
     *seed = *seed * 1664525u + 1013904223u;
@@ -55,7 +56,17 @@ static leat_value partner(builder *b, leat_value x) {
     return x;
 }
 
+static bool is_text(leat_value x) {
+    return leat_value_dtype(x) == LEAT_STRING;
+}
+
 static leat_value unary(builder *b, leat_value x) {
+    if (is_text(x))
+        return next(b->dice) % 3 ? leat_string_upper(x) : leat_string_length(x);
+    if (leat_value_dtype(x) == LEAT_BOOL)
+        return leat_logical_not(x);
+    if (next(b->dice) % 8 == 0)
+        return leat_as_string(x);
     if (!is_float(x))
         return next(b->dice) % 2 ? leat_negate(x) : leat_square(x);
     switch (next(b->dice) % 6) {
@@ -69,7 +80,12 @@ static leat_value unary(builder *b, leat_value x) {
 }
 
 static leat_value binary(builder *b, leat_value x) {
-    leat_value y = partner(b, x);
+    leat_value y = partner(b, x), texts[3] = {y, x, y};
+    if (is_text(x))
+        return next(b->dice) % 4 ? leat_string_join(texts, 2 + (int)(next(b->dice) % 2), "-")
+                                 : leat_equal(x, y);
+    if (leat_value_dtype(x) == LEAT_BOOL)
+        return leat_logical_and(x, y);
     switch (next(b->dice) % 7) {
     case 0: return leat_add(x, y);
     case 1: return leat_subtract(x, y);
@@ -91,7 +107,10 @@ static leat_value reshaped(builder *b, leat_value x) {
     case 2: return rank > 0 ? leat_concat(pair, 2, 0) : leat_expand_dims(x, 0);
     case 3: return rank < 4 ? leat_stack(pair, 2, 0) : leat_reshape(x, &flat, 1);
     case 4: return leat_transpose(x, NULL, 0);
-    default: return rank > 0 ? leat_reduce_max(x, &axis, 1, false) : x;
+    default:
+        return rank > 0 && !is_text(x) && leat_value_dtype(x) != LEAT_BOOL
+                   ? leat_reduce_max(x, &axis, 1, false)
+                   : leat_transpose(x, NULL, 0);
     }
 }
 
@@ -105,7 +124,8 @@ static leat_value number(leat_graph *graph, leat_dtype dtype, int value) {
 static leat_value step(builder *b) {
     static const leat_dtype dtypes[] = {LEAT_FLOAT32, LEAT_INT32, LEAT_INT64, LEAT_FLOAT64};
     leat_value x = any(b);
-    switch (next(b->dice) % 9) {
+    bool numeric = !is_text(x) && leat_value_dtype(x) != LEAT_BOOL;
+    switch (next(b->dice) % (numeric ? 9 : 6)) {
     case 0:
     case 1: return unary(b, x);
     case 2:
@@ -124,11 +144,13 @@ static leat_spec *draw_spec(uint32_t *dice, bool open, bool large) {
     leat_shape matrix = large ? LEAT_SHAPE(160, 150) : LEAT_SHAPE(2, 3);
     if (next(dice) % 2 && !large)
         matrix = LEAT_SHAPE(40, 17);
-    leat_spec *children[5] = {
-        leat_spec_tensor(LEAT_FLOAT32, vector, NULL), leat_spec_tensor(LEAT_FLOAT32, matrix, NULL),
-        leat_spec_tensor(LEAT_INT32, LEAT_SCALAR, NULL), leat_spec_tensor(LEAT_INT64, vector, NULL),
-        leat_spec_tensor(LEAT_FLOAT32, LEAT_SCALAR, NULL)};
-    return leat_spec_tuple(children, 5, NULL);
+    leat_spec *children[COLUMNS] = {leat_spec_tensor(LEAT_FLOAT32, vector, NULL),
+                                    leat_spec_tensor(LEAT_FLOAT32, matrix, NULL),
+                                    leat_spec_tensor(LEAT_INT32, LEAT_SCALAR, NULL),
+                                    leat_spec_tensor(LEAT_INT64, vector, NULL),
+                                    leat_spec_tensor(LEAT_FLOAT32, LEAT_SCALAR, NULL),
+                                    leat_spec_tensor(LEAT_STRING, vector, NULL)};
+    return leat_spec_tuple(children, COLUMNS, NULL);
 }
 
 static leat_function *draw_function(uint32_t *dice, const leat_spec *spec, bool large) {
@@ -157,16 +179,28 @@ static leat_function *draw_function(uint32_t *dice, const leat_spec *spec, bool 
 
 /* ---- rows ---- */
 
-static void fill(uint32_t *dice, leat_tensor *tensor) {
-    for (int64_t i = 0; i < leat_tensor_count(tensor); i++) {
+static leat_tensor draw_tensor(uint32_t *dice, leat_dtype dtype, leat_shape shape) {
+    static const leat_string words[] = {{"one", 3}, {"", 0}, {"a longer text", 13}, {"4", 1}};
+    union {
+        float floats[160 * 150];
+        int32_t ints[1];
+        int64_t longs[16];
+        leat_string texts[16];
+    } values;
+    for (int64_t i = 0; i < leati_shape_count(&shape); i++) {
         int value = (int)(next(dice) % 41) - 20;
-        if (tensor->dtype == LEAT_FLOAT32)
-            ((float *)tensor->data)[i] = (float)value / 4;
-        else if (tensor->dtype == LEAT_INT32)
-            ((int32_t *)tensor->data)[i] = value + (value == 0);
+        if (dtype == LEAT_FLOAT32)
+            values.floats[i] = (float)value / 4;
+        else if (dtype == LEAT_INT32)
+            values.ints[i] = value + (value == 0);
+        else if (dtype == LEAT_INT64)
+            values.longs[i] = value;
         else
-            ((int64_t *)tensor->data)[i] = value;
+            values.texts[i] = words[next(dice) % 4];
     }
+    leat_tensor tensor;
+    assert_int_equal(leat_tensor_copy_of(dtype, shape, &values, &tensor, NULL), LEAT_OK);
+    return tensor;
 }
 
 /* Column c as an array of tensors; open dimensions are 2 or, rarely, something else. */
@@ -179,9 +213,7 @@ static void draw_column(uint32_t *dice, const leat_spec *spec, int c, int64_t n,
         for (int32_t d = 0; d < shape.rank; d++)
             if (shape.dims[d] < 0)
                 shape.dims[d] = next(dice) % 16 ? 2 : next(dice) % 4;
-        assert_int_equal(
-            leat_tensor_new(leat_spec_component_dtype(spec, c), shape, &tensors[i], NULL), LEAT_OK);
-        fill(dice, &tensors[i]);
+        tensors[i] = draw_tensor(dice, leat_spec_component_dtype(spec, c), shape);
     }
     leati_column_tensors(column, leat_spec_component_dtype(spec, c), array);
 }
@@ -197,6 +229,7 @@ static void make_dense(leati_column *column, int64_t n) {
     int64_t bytes = leati_shape_count(&shape) * (int64_t)leat_dtype_size(column->dtype);
     leat_buffer *buffer = leat_buffer_new((size_t)(n * bytes), NULL);
     leati_column_gather(column, 0, n, leat_buffer_data(buffer), bytes);
+    assert_int_equal(leati_column_hold(column, 0, n, buffer, NULL), LEAT_OK);
     leat_buffer_unref(column->owner);
     leati_column_strided(column, column->dtype, &shape, leat_buffer_data(buffer), bytes, buffer);
 }
@@ -229,12 +262,12 @@ struct oracle {
 static void ask_oracle(struct oracle *oracle, const leati_block *block, int64_t begin, int64_t n,
                        leati_call_context context) {
     for (oracle->good = 0; oracle->good < n; oracle->good++, context.ordinal++) {
-        leat_tensor inputs[5];
-        for (int c = 0; c < 5; c++)
+        leat_tensor inputs[COLUMNS];
+        for (int c = 0; c < COLUMNS; c++)
             inputs[c] = leati_column_tensor(&block->columns[c], begin + oracle->good);
         leat_status status = leati_interpret(oracle->function, inputs, &context,
                                              oracle->outputs[oracle->good], &oracle->error);
-        for (int c = 0; c < 5; c++)
+        for (int c = 0; c < COLUMNS; c++)
             leat_tensor_unref(&inputs[c]);
         if (status)
             return;

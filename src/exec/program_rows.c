@@ -217,6 +217,7 @@ leat_status leati_run_finish(leati_run *run, leati_block *out, int64_t n, leat_e
 
 void leati_run_close(leati_run *run) {
     leati_scratch *scratch = run->scratch;
+    leati_run_drop_held(run);
     for (int32_t k = 0; k < run->program->num_kept; k++) {
         leati_kept_run *memory = &scratch->kept[k];
         for (int64_t i = 0; memory->tensors && !memory->owner && i < run->n; i++)

@@ -63,6 +63,7 @@ void leati_scratch_free(leati_scratch *scratch) {
     for (size_t i = 0; i < scratch->num_texts; i++)
         leat_buffer_unref(scratch->texts[i]);
     leati_free(scratch->texts);
+    leati_free(scratch->held);
     leati_pools_close(&scratch->pools);
     leati_arena_fini(&scratch->call_arena);
     leati_arena_fini(&scratch->row_arena);
@@ -398,6 +399,7 @@ static void run_by_column(leati_run *run, const leati_segment *segment) {
             for (int32_t p = group->first; p < group->first + group->count && m > 0; p++)
                 m = run_guarded(run, &program->simple.nodes[program->order[p]], m);
         }
+        leati_run_drop_held(run);
         run->tile += m > 0 ? m : 1;
     }
 }
@@ -410,6 +412,7 @@ static void run_by_row(leati_run *run, const leati_segment *segment) {
     err.text[0] = '\0';
     run->by_row = true;
     for (run->tile = 0; run->tile < run->rows; run->tile++) {
+        leati_run_drop_held(run);
         leati_arena_reset(&scratch->row_arena);
         /* Values of earlier segments may point into any text of the run. */
         bool first = segment == program->segments;

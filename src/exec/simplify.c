@@ -17,9 +17,10 @@
 
 struct simplify {
     leati_simple *simple;
-    int32_t *same;      /* of each value: the value that stands for it */
-    uint64_t *prints;   /* of each kept node: its attributes */
-    bool *mergeable;    /* of each kept node */
+    int32_t *same;           /* of each value: the value that stands for it */
+    leati_simple_node *seen; /* pure nodes that later ones may equal, folded ones included */
+    uint64_t *prints;        /* of each of them: its attributes */
+    int32_t num_seen;
     bool *used;         /* of each value: read by a kept node or an output */
     size_t inputs_used; /* of simple->inputs */
 };
@@ -84,10 +85,10 @@ static leat_status simplify_init(struct simplify *pass, leat_error *err) {
     simple->inputs = leati_alloc(inputs, sizeof *simple->inputs);
     pass->same = leati_alloc(body->num_values, sizeof *pass->same);
     pass->prints = leati_alloc(body->num_nodes, sizeof *pass->prints);
-    pass->mergeable = leati_alloc(body->num_nodes, sizeof *pass->mergeable);
+    pass->seen = leati_alloc(body->num_nodes, sizeof *pass->seen);
     pass->used = leati_alloc_zero(body->num_values, sizeof *pass->used);
     if (!simple->nodes || !simple->values || !simple->constants || !simple->outputs ||
-        !simple->inputs || !pass->same || !pass->prints || !pass->mergeable || !pass->used)
+        !simple->inputs || !pass->same || !pass->prints || !pass->seen || !pass->used)
         return leati_no_memory(err, body->num_values * sizeof *simple->values);
     for (size_t i = 0; i < body->num_values; i++) {
         leat_status status = describe_value(&body->values[i], &simple->values[i], err);
@@ -98,19 +99,18 @@ static leat_status simplify_init(struct simplify *pass, leat_error *err) {
     return LEAT_OK;
 }
 
-/* The kept node that computes the same as `node`; -1: none. */
-static int32_t find_equal(const struct simplify *pass, const leati_simple_node *node,
-                          uint64_t print) {
-    const leati_simple *simple = pass->simple;
-    for (int32_t i = 0; i < simple->num_nodes; i++) {
-        const leati_simple_node *other = &simple->nodes[i];
-        if (pass->mergeable[i] && pass->prints[i] == print &&
-            other->source->op == node->source->op && other->num_inputs == node->num_inputs &&
+/* The earlier node that computes the same as `node`; NULL: none. */
+static const leati_simple_node *find_equal(const struct simplify *pass,
+                                           const leati_simple_node *node, uint64_t print) {
+    for (int32_t i = 0; i < pass->num_seen; i++) {
+        const leati_simple_node *other = &pass->seen[i];
+        if (pass->prints[i] == print && other->source->op == node->source->op &&
+            other->num_inputs == node->num_inputs &&
             (node->num_inputs == 0 ||
              memcmp(other->inputs, node->inputs, (size_t)node->num_inputs * sizeof(int32_t)) == 0))
-            return i;
+            return other;
     }
-    return -1;
+    return NULL;
 }
 
 /* May the node be computed now? */
@@ -147,11 +147,28 @@ static bool fold(leati_simple *simple, const leati_simple_node *node) {
     return !status;
 }
 
+/* Lets an earlier equal node stand for this one; else later ones may be equal to it. */
+static bool merge(struct simplify *pass, const leati_simple_node *node) {
+    const leati_node *source = node->source;
+    uint64_t print =
+        source->op->rows ? leati_rows_fingerprint(source->op->rows, source->args, 1) : 0;
+    const leati_simple_node *equal = find_equal(pass, node, print);
+    if (!equal) {
+        pass->prints[pass->num_seen] = print;
+        pass->seen[pass->num_seen++] = *node;
+        return false;
+    }
+    for (int32_t i = 0; i < node->num_outputs; i++)
+        pass->same[node->first_output + i] = equal->first_output + i;
+    return true;
+}
+
 static void visit(struct simplify *pass, const leati_node *source, int32_t index) {
     leati_simple *simple = pass->simple;
     int32_t *inputs = simple->inputs + pass->inputs_used;
     for (int32_t i = 0; i < source->num_inputs; i++)
         inputs[i] = pass->same[source->inputs[i]];
+    pass->inputs_used += (size_t)source->num_inputs;
     leati_simple_node node = {.source = source,
                               .index = index,
                               .flags = leati_node_flags(source),
@@ -161,23 +178,10 @@ static void visit(struct simplify *pass, const leati_node *source, int32_t index
                               .num_outputs = source->num_outputs};
     simple->flags |= node.flags;
     bool pure = !(node.flags & (LEATI_RANDOM | LEATI_STATEFUL | LEATI_IMPURE | LEATI_NO_EAGER));
+    if (pure && !has_object(source->op) && merge(pass, &node))
+        return;
     if (pure && foldable(simple, &node) && fold(simple, &node))
         return;
-    bool mergeable = pure && !has_object(source->op);
-    uint64_t print = 0;
-    if (mergeable) {
-        if (source->op->rows)
-            print = leati_rows_fingerprint(source->op->rows, source->args, 1);
-        int32_t equal = find_equal(pass, &node, print);
-        if (equal >= 0) {
-            for (int32_t i = 0; i < node.num_outputs; i++)
-                pass->same[node.first_output + i] = simple->nodes[equal].first_output + i;
-            return;
-        }
-    }
-    pass->prints[simple->num_nodes] = print;
-    pass->mergeable[simple->num_nodes] = mergeable;
-    pass->inputs_used += (size_t)source->num_inputs;
     for (int32_t i = 0; i < node.num_outputs; i++)
         simple->values[node.first_output + i].node = simple->num_nodes;
     simple->nodes[simple->num_nodes++] = node;
@@ -210,7 +214,7 @@ leat_status leati_simplify(const leat_function *function, leati_simple *out, lea
         drop_unused_constants(&simple, pass.used);
     leati_free(pass.same);
     leati_free(pass.prints);
-    leati_free(pass.mergeable);
+    leati_free(pass.seen);
     leati_free(pass.used);
     if (status)
         leati_simple_fini(&simple);

@@ -1,0 +1,240 @@
+/* Eager graphs: values at once, gradients by the tape against differences, errors; and functions
+ * called once. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../../tests/support/torture.h"
+#include "core/tensor.h"
+#include <leat/ops.h>
+#include <math.h>
+
+static leat_value give(leat_graph *graph, leat_shape shape, const double *numbers) {
+    leat_tensor tensor;
+    assert_int_equal(leat_tensor_copy_of(LEAT_FLOAT64, shape, numbers, &tensor, NULL), LEAT_OK);
+    leat_value value = leat_graph_tensor(graph, &tensor);
+    leat_tensor_unref(&tensor);
+    return value;
+}
+
+static double number_at(leat_value value, int64_t index) {
+    leat_tensor tensor;
+    leat_error err = {0};
+    if (leat_value_tensor(value, &tensor, &err))
+        fail_msg("%s", err.text);
+    double number = leati_tensor_float_at(&tensor, index);
+    leat_tensor_unref(&tensor);
+    return number;
+}
+
+static void test_values_at_once(void **state) {
+    (void)state;
+    leat_graph *graph = leat_eager_new(NULL);
+    leat_value x = give(graph, LEAT_SHAPE(3), (const double[]){1, 2, 4});
+    leat_value y = leat_divide(give(graph, LEAT_SCALAR, (const double[]){8}), x);
+    assert_true(number_at(y, 0) == 8 && number_at(y, 1) == 4 && number_at(y, 2) == 2);
+    leat_value total = leat_reduce_sum(y, NULL, 0, false);
+    assert_true(number_at(total, 0) == 14);
+    leat_graph_free(graph);
+}
+
+static void test_open_shapes_become_known(void **state) {
+    (void)state;
+    leat_graph *graph = leat_eager_new(NULL);
+    leat_tensor dims;
+    const int64_t two_three[2] = {2, 3};
+    assert_int_equal(leat_tensor_copy_of(LEAT_INT64, LEAT_SHAPE(2), two_three, &dims, NULL),
+                     LEAT_OK);
+    leat_value zeros =
+        leat_fill(leat_graph_tensor(graph, &dims), give(graph, LEAT_SCALAR, (const double[]){0}));
+    leat_tensor_unref(&dims);
+    assert_int_equal(leat_value_shape(zeros).rank, 2);
+    assert_int_equal(leat_value_shape(zeros).dims[1], 3);
+    leat_graph_free(graph);
+}
+
+/* sum(tanh(x w) * x) over a mean: a little of everything. */
+static leat_value loss_of(leat_graph *graph, const double *x, const double *w,
+                          leat_value sources[2]) {
+    sources[0] = give(graph, LEAT_SHAPE(2, 3), x);
+    sources[1] = give(graph, LEAT_SHAPE(3, 3), w);
+    leat_value y = leat_tanh(leat_matmul(sources[0], sources[1], false, false));
+    leat_value mean = leat_reduce_mean(leat_multiply(y, sources[0]), (int64_t[]){1}, 1, false);
+    return leat_reduce_sum(leat_multiply(mean, mean), NULL, 0, false);
+}
+
+static double loss_at(const double *x, const double *w) {
+    leat_graph *graph = leat_eager_new(NULL);
+    leat_value sources[2];
+    double loss = number_at(loss_of(graph, x, w, sources), 0);
+    leat_graph_free(graph);
+    return loss;
+}
+
+static void test_gradients_by_differences(void **state) {
+    (void)state;
+    double x[6] = {0.3, -1.2, 0.5, 2, -0.7, 0.1}, w[9];
+    for (int i = 0; i < 9; i++)
+        w[i] = 0.1 * (i - 4);
+    leat_graph *graph = leat_eager_new(NULL);
+    leat_value sources[2], gradients[2];
+    leat_value loss = loss_of(graph, x, w, sources);
+    leat_gradients(loss, sources, 2, gradients);
+    for (int i = 0; i < 15; i++) {
+        double *at = i < 6 ? &x[i] : &w[i - 6], before = *at, step = 1e-6;
+        *at = before + step;
+        double above = loss_at(x, w);
+        *at = before - step;
+        double below = loss_at(x, w);
+        *at = before;
+        double found = i < 6 ? number_at(gradients[0], i) : number_at(gradients[1], i - 6);
+        assert_true(fabs(found - (above - below) / (2 * step)) < 1e-7);
+    }
+    leat_graph_free(graph);
+}
+
+static void test_tape_is_persistent(void **state) {
+    (void)state;
+    leat_graph *graph = leat_eager_new(NULL);
+    leat_value x = give(graph, LEAT_SCALAR, (const double[]){3}), first, second;
+    leat_value cube = leat_multiply(leat_square(x), x);
+    leat_gradients(cube, &x, 1, &first);
+    leat_gradients(first, &x, 1, &second);
+    assert_true(number_at(first, 0) == 27);
+    assert_true(number_at(second, 0) == 18);
+    leat_graph_free(graph);
+}
+
+static void test_variables(void **state) {
+    (void)state;
+    leat_graph *graph = leat_eager_new(NULL);
+    leat_tensor three = leat_scalar_float64(3);
+    leat_variable *variable = leat_variable_new(&three, NULL, NULL);
+    leat_value before = leat_graph_read(graph, variable), gradient;
+    leat_value loss = leat_square(before);
+    leat_variable_gradients(loss, &variable, 1, &gradient);
+    leat_graph_assign_add(graph, variable, gradient);
+    assert_true(number_at(before, 0) == 3);
+    assert_true(number_at(leat_graph_read(graph, variable), 0) == 9);
+    leat_graph_free(graph);
+    leat_variable_unref(variable);
+    leat_tensor_unref(&three);
+}
+
+static void test_errors(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_tensor tensor, zero = leat_scalar_int64(0);
+    leat_graph *graph = leat_eager_new(NULL);
+    leat_value x = leat_graph_tensor(graph, &zero);
+    leat_value bad = leat_floordiv(x, x);
+    assert_int_equal(leat_value_tensor(bad, &tensor, &err), LEAT_INVALID_ARGUMENT);
+    assert_non_null(strstr(err.text, "op floordiv (node 1)"));
+    leat_graph_free(graph);
+
+    leat_graph *traced = leat_graph_new(NULL, &err);
+    leat_value y = leat_graph_tensor(traced, &zero);
+    assert_int_equal(leat_value_tensor(y, &tensor, &err), LEAT_FAILED_PRECONDITION);
+    leat_graph_free(traced);
+
+    graph = leat_eager_new(NULL);
+    leat_value z = leat_graph_tensor(graph, &zero), sum;
+    leat_all_reduce(&z, 1, LEAT_AGGREGATION_SUM, &sum);
+    assert_int_equal(leat_value_tensor(sum, &tensor, &err), LEAT_UNIMPLEMENTED);
+    leat_graph_free(graph);
+    assert_int_equal(leat_value_tensor((leat_value){0}, &tensor, &err), LEAT_INVALID_ARGUMENT);
+    leat_tensor_unref(&zero);
+}
+
+/* ---- functions ---- */
+
+static int trace_shout(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_value words[2] = {leat_graph_argument(graph, 0), leat_graph_argument(graph, 0)};
+    outputs[0] = leat_string_upper(leat_string_join(words, 2, " "));
+    outputs[1] = words[0];
+    return 2;
+}
+
+static leat_function *shout(leat_error *err) {
+    leat_spec *spec = leat_spec_tensor(LEAT_STRING, LEAT_SCALAR, err);
+    leat_function *function = spec ? leat_trace(trace_shout, NULL, spec, err) : NULL;
+    leat_spec_unref(spec);
+    return function;
+}
+
+static void test_call(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_function *function = shout(&err);
+    char bytes[4] = "hey";
+    leat_string text = {bytes, 3};
+    leat_tensor input = leat_tensor_view(LEAT_STRING, LEAT_SCALAR, &text), outputs[2];
+    assert_int_equal(leat_function_call(function, &input, 1, outputs, 2, &err), LEAT_OK);
+    memset(bytes, 'x', 3); /* what was lent may go */
+    text = (leat_string){0};
+    assert_memory_equal(((leat_string *)outputs[0].data)->data, "HEY HEY", 7);
+    assert_memory_equal(((leat_string *)outputs[1].data)->data, "hey", 3);
+    assert_non_null(outputs[1].owner);
+    leat_tensor_unref(&outputs[0]);
+    leat_tensor_unref(&outputs[1]);
+    assert_int_equal(leat_function_call(function, &input, 1, outputs, 1, &err),
+                     LEAT_INVALID_ARGUMENT);
+    leat_tensor number = leat_scalar_int64(1);
+    assert_int_equal(leat_function_call(function, &number, 1, outputs, 2, &err),
+                     LEAT_INVALID_ARGUMENT);
+    leat_tensor_unref(&number);
+    leat_function_unref(function);
+    assert_int_equal(leat_function_call(NULL, NULL, 0, outputs, 2, &err), LEAT_INVALID_ARGUMENT);
+}
+
+static leat_status call_once(void *context, leat_error *err) {
+    leat_string text = {"hey", 3};
+    leat_tensor input = leat_tensor_view(LEAT_STRING, LEAT_SCALAR, &text), outputs[2];
+    leat_status status = leat_function_call(context, &input, 1, outputs, 2, err);
+    for (int i = 0; !status && i < 2; i++)
+        leat_tensor_unref(&outputs[i]);
+    return status;
+}
+
+static leat_status compute_once(void *context, leat_error *err) {
+    (void)context;
+    leat_graph *graph = leat_eager_new(err);
+    if (!graph)
+        return err->code;
+    const double two = 2;
+    leat_tensor tensor = leat_tensor_view(LEAT_FLOAT64, LEAT_SCALAR, &two);
+    leat_value x = leat_graph_tensor(graph, &tensor), gradient;
+    leat_gradients(leat_square(x), &x, 1, &gradient);
+    leat_status status = leat_value_tensor(gradient, &tensor, err);
+    if (!status)
+        leat_tensor_unref(&tensor);
+    leat_graph_free(graph);
+    return status;
+}
+
+static void test_no_memory(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_function *function = shout(&err);
+    torture_run(call_once, function);
+    leat_function_unref(function);
+    torture_run(compute_once, NULL);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, torture_setup, torture_teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {TEST(test_values_at_once),
+                                       TEST(test_open_shapes_become_known),
+                                       TEST(test_gradients_by_differences),
+                                       TEST(test_tape_is_persistent),
+                                       TEST(test_variables),
+                                       TEST(test_errors),
+                                       TEST(test_call),
+                                       TEST(test_no_memory)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

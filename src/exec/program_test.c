@@ -1,0 +1,573 @@
+/* Element programs: results by hand, failing rows, destinations, strings, random numbers,
+ * callbacks, and how much they allocate. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../../tests/support/torture.h"
+#include "core/tensor.h"
+#include "exec/program_parts.h"
+#include <leat/ops.h>
+#include <pthread.h>
+
+static const leati_call_context start = {.num_replicas = 1};
+
+/* ---- helpers ---- */
+
+static leat_function *finish(leat_tracer tracer, leat_dtype dtype, leat_shape shape, int count) {
+    leat_spec *children[4];
+    leat_error err = {0};
+    for (int i = 0; i < count; i++)
+        children[i] = leat_spec_tensor(dtype, shape, &err);
+    leat_spec *spec = leat_spec_tuple(children, count, &err);
+    leat_function *function = leat_trace(tracer, NULL, spec, &err);
+    leat_spec_unref(spec);
+    if (!function)
+        fail_msg("%s", err.text);
+    return function;
+}
+
+struct machine {
+    leati_program *program;
+    leati_scratch *scratch;
+    leati_block in, out;
+    int64_t failed;
+    leat_error err;
+};
+
+/* Takes over the function. */
+static void machine_init(struct machine *m, leat_function *function) {
+    *m = (struct machine){0};
+    m->program = leati_program_new(function, &m->err);
+    if (!m->program)
+        fail_msg("%s", m->err.text);
+    m->scratch = leati_scratch_new(m->program, &m->err);
+    assert_non_null(m->scratch);
+    leat_function_unref(function);
+}
+
+static void machine_fini(struct machine *m) {
+    leati_block_fini(&m->in);
+    leati_block_fini(&m->out);
+    leati_scratch_free(m->scratch);
+    leati_program_free(m->program);
+}
+
+static leat_status run(struct machine *m, int64_t begin, int64_t n, int64_t ordinal) {
+    leati_call_context context = start;
+    context.ordinal = ordinal;
+    return leati_program_run(m->program, m->scratch, &m->in, begin, n, &context, &m->out,
+                             &m->failed, &m->err);
+}
+
+static void must_run(struct machine *m, int64_t n) {
+    if (run(m, 0, n, 0))
+        fail_msg("row %d: %s", (int)m->failed, m->err.text);
+}
+
+/* Column c of the input: n rows of int64 scalars. */
+static void give_ints(struct machine *m, int c, int columns, const int64_t *values, int64_t n) {
+    leat_shape scalar = LEAT_SCALAR;
+    leat_tensor tensor;
+    if (c == 0)
+        assert_int_equal(leati_block_prepare(&m->in, columns, NULL), LEAT_OK);
+    assert_int_equal(leat_tensor_copy_of(LEAT_INT64, LEAT_SHAPE(n), values, &tensor, NULL),
+                     LEAT_OK);
+    leati_column_strided(&m->in.columns[c], LEAT_INT64, &scalar, tensor.data, 8, tensor.owner);
+    m->in.n = n;
+}
+
+static int64_t int_at(const leati_block *block, int c, int64_t row) {
+    return *(int64_t *)leati_column_row(&block->columns[c], row);
+}
+
+static leat_value integer(leat_graph *graph, int64_t number) {
+    leat_tensor tensor = leat_scalar_int64(number);
+    leat_value value = leat_graph_tensor(graph, &tensor);
+    leat_tensor_unref(&tensor);
+    return value;
+}
+
+/* ---- numbers ---- */
+
+static int trace_line(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_value x = leat_graph_argument(graph, 0);
+    leat_value y = leat_multiply(x, leat_add(integer(graph, 1), integer(graph, 1)));
+    outputs[0] = leat_add(y, integer(graph, 1));
+    outputs[1] = leat_add(y, integer(graph, 1));
+    outputs[2] = x;
+    outputs[3] = integer(graph, 7);
+    return 4;
+}
+
+static void test_many_tiles(void **state) {
+    (void)state;
+    struct machine m;
+    machine_init(&m, finish(trace_line, LEAT_INT64, LEAT_SCALAR, 1));
+    assert_int_equal(m.program->simple.num_nodes, 2); /* 1 + 1 is folded, the equal sums merged */
+    enum { N = 50000 };
+    static int64_t values[N];
+    for (int64_t i = 0; i < N; i++)
+        values[i] = i;
+    give_ints(&m, 0, 1, values, N);
+    assert_int_equal(run(&m, 5, N - 5, 0), LEAT_OK);
+    assert_int_equal(m.out.n, N - 5);
+    for (int64_t i = 0; i < N - 5; i++) {
+        assert_int_equal(int_at(&m.out, 0, i), 2 * (i + 5) + 1);
+        assert_int_equal(int_at(&m.out, 1, i), 2 * (i + 5) + 1);
+        assert_int_equal(int_at(&m.out, 3, i), 7);
+    }
+    /* An argument that is a result is the argument's memory. */
+    assert_ptr_equal(leati_column_row(&m.out.columns[2], 0), leati_column_row(&m.in.columns[0], 5));
+    assert_int_equal(run(&m, 0, 0, 0), LEAT_OK);
+    assert_int_equal(m.out.n, 0);
+    assert_int_equal(run(&m, N - 1, 2, 0), LEAT_INTERNAL);
+    machine_fini(&m);
+}
+
+static int trace_reshape(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    outputs[0] = leat_reshape(leat_graph_argument(graph, 0), (int64_t[]){3, 2}, 2);
+    return 1;
+}
+
+static void test_reshape_copies_nothing(void **state) {
+    (void)state;
+    struct machine m;
+    machine_init(&m, finish(trace_reshape, LEAT_FLOAT32, LEAT_SHAPE(2, 3), 1));
+    leat_shape row = LEAT_SHAPE(2, 3);
+    leat_buffer *buffer = leat_buffer_new(1000 * 24, NULL);
+    assert_int_equal(leati_block_prepare(&m.in, 1, NULL), LEAT_OK);
+    leati_column_strided(&m.in.columns[0], LEAT_FLOAT32, &row, buffer->data, 24, buffer);
+    m.in.n = 1000;
+    must_run(&m, 1000);
+    assert_ptr_equal(m.out.columns[0].data, buffer->data);
+    assert_int_equal(m.out.columns[0].dims[0], 3);
+    machine_fini(&m);
+}
+
+/* ---- failing rows ---- */
+
+static int trace_divisions(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_value x = leat_graph_argument(graph, 0);
+    outputs[0] = leat_floordiv(integer(graph, 60), leat_graph_argument(graph, 1));
+    outputs[1] = leat_floormod(x, leat_graph_argument(graph, 2));
+    return 2;
+}
+
+static void test_first_failing_row(void **state) {
+    (void)state;
+    struct machine m;
+    machine_init(&m, finish(trace_divisions, LEAT_INT64, LEAT_SCALAR, 3));
+    const int64_t x[8] = {1, 2, 3, 4, 5, 6, 7, 8}, a[8] = {1, 2, 3, 4, 5, 0, 0, 8},
+                  b[8] = {5, 5, 5, 0, 5, 0, 5, 5};
+    give_ints(&m, 0, 3, x, 8);
+    give_ints(&m, 1, 3, a, 8);
+    give_ints(&m, 2, 3, b, 8);
+    /* The first node fails at rows 5 and 6, the second at 3 and 5. */
+    assert_int_equal(run(&m, 0, 8, 0), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(m.failed, 3);
+    assert_non_null(strstr(m.err.text, "op floormod (node 2)"));
+    assert_int_equal(m.out.n, 0);
+    assert_int_equal(run(&m, 0, 3, 0), LEAT_OK);
+    assert_int_equal(int_at(&m.out, 0, 2), 20);
+    assert_int_equal(run(&m, 4, 4, 0), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(m.failed, 1); /* both fail there: the first in the program speaks */
+    assert_non_null(strstr(m.err.text, "op floordiv (node 1)"));
+    machine_fini(&m);
+}
+
+static void test_wrong_rows(void **state) {
+    (void)state;
+    struct machine m;
+    machine_init(&m, finish(trace_reshape, LEAT_FLOAT32, LEAT_SHAPE(2, 3), 1));
+    const int64_t numbers[2] = {1, 2};
+    give_ints(&m, 0, 1, numbers, 2);
+    assert_int_equal(run(&m, 0, 2, 0), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(m.failed, 0);
+    assert_string_equal(m.err.text, "argument 0 is int64 of shape [], but the function takes "
+                                    "float32 of shape [2, 3]");
+    machine_fini(&m);
+}
+
+/* ---- destinations and open shapes ---- */
+
+static void test_destination(void **state) {
+    (void)state;
+    struct machine m;
+    machine_init(&m, finish(trace_line, LEAT_INT64, LEAT_SCALAR, 1));
+    const int64_t values[3] = {4, 5, 6};
+    give_ints(&m, 0, 1, values, 3);
+    leat_buffer *batch = leat_buffer_new(6 * 8, NULL);
+    memset(batch->data, 0, 48);
+    leati_destination to[4] = {{.data = batch->data,
+                                .stride = 16,
+                                .dtype = LEAT_INT64,
+                                .shape = LEAT_SCALAR,
+                                .owner = batch}};
+    m.out.destinations = to;
+    must_run(&m, 3);
+    const int64_t expected[6] = {9, 0, 11, 0, 13, 0};
+    assert_memory_equal(batch->data, expected, sizeof expected);
+    assert_ptr_equal(m.out.columns[0].data, batch->data);
+    assert_int_equal(m.out.columns[0].stride, 16);
+    machine_fini(&m);
+    leat_buffer_unref(batch);
+}
+
+static int trace_twice(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_value x = leat_graph_argument(graph, 0);
+    outputs[0] = leat_concat((leat_value[]){x, x}, 2, 0);
+    outputs[1] = leat_reduce_sum(outputs[0], NULL, 0, false);
+    return 2;
+}
+
+static void give_vectors(struct machine *m, const int *lengths, int n) {
+    leat_buffer *array = leati_buffer_of_tensors(n, NULL);
+    leat_tensor *tensors = array->data;
+    for (int i = 0; i < n; i++) {
+        assert_int_equal(leat_tensor_new(LEAT_INT64, LEAT_SHAPE(lengths[i]), &tensors[i], NULL),
+                         LEAT_OK);
+        for (int k = 0; k < lengths[i]; k++)
+            ((int64_t *)tensors[i].data)[k] = 10 * i + k;
+    }
+    assert_int_equal(leati_block_prepare(&m->in, 1, NULL), LEAT_OK);
+    leati_column_tensors(&m->in.columns[0], LEAT_INT64, array);
+    m->in.n = n;
+}
+
+static void test_open_shapes(void **state) {
+    (void)state;
+    struct machine m;
+    machine_init(&m, finish(trace_twice, LEAT_INT64, LEAT_SHAPE(LEAT_UNKNOWN_DIM), 1));
+    give_vectors(&m, (const int[]){2, 0, 1}, 3);
+    leat_buffer *batch = leat_buffer_new(3 * 32, NULL);
+    leati_destination to[2] = {{.data = batch->data,
+                                .stride = 32,
+                                .dtype = LEAT_INT64,
+                                .shape = LEAT_SHAPE(4),
+                                .owner = batch}};
+    m.out.destinations = to;
+    must_run(&m, 3);
+    /* Row 0 fits the destination, the others do not. */
+    const int64_t first[4] = {0, 1, 0, 1};
+    assert_int_equal(m.out.columns[0].form, LEATI_TENSORS);
+    assert_ptr_equal(m.out.columns[0].tensors[0].data, batch->data);
+    assert_memory_equal(batch->data, first, sizeof first);
+    assert_int_equal(m.out.columns[0].tensors[1].dims[0], 0);
+    assert_int_equal(m.out.columns[0].tensors[2].dims[0], 2);
+    assert_int_equal(int_at(&m.out, 1, 0), 2);
+    assert_int_equal(int_at(&m.out, 1, 1), 0);
+    assert_int_equal(int_at(&m.out, 1, 2), 40);
+    /* All fit: one strided column. */
+    give_vectors(&m, (const int[]){2, 2, 2}, 3);
+    must_run(&m, 3);
+    assert_int_equal(m.out.columns[0].form, LEATI_STRIDED);
+    assert_ptr_equal(m.out.columns[0].data, batch->data);
+    assert_int_equal(((int64_t *)batch->data)[11], 21);
+    machine_fini(&m);
+    leat_buffer_unref(batch);
+}
+
+/* ---- strings ---- */
+
+static int trace_greeting(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_tensor hello = leat_scalar_string("hello");
+    leat_value words[2] = {leat_graph_tensor(graph, &hello), leat_graph_argument(graph, 0)};
+    leat_tensor_unref(&hello);
+    outputs[0] = leat_string_upper(leat_string_join(words, 2, ", "));
+    outputs[1] = words[0];
+    outputs[2] = leat_slice(leat_stack(words, 2, 0), (int64_t[]){1}, (int64_t[]){1}, 1);
+    return 3;
+}
+
+static void assert_text(const leati_column *column, int64_t row, const char *expected) {
+    const leat_string *text = leati_column_row(column, row);
+    assert_int_equal(text->size, strlen(expected));
+    assert_memory_equal(text->data, expected, text->size);
+}
+
+static void give_texts(struct machine *m, const leat_string *texts, int64_t n) {
+    leat_shape scalar = LEAT_SCALAR;
+    leat_tensor tensor;
+    assert_int_equal(leat_tensor_copy_of(LEAT_STRING, LEAT_SHAPE(n), texts, &tensor, NULL),
+                     LEAT_OK);
+    assert_int_equal(leati_block_prepare(&m->in, 1, NULL), LEAT_OK);
+    leati_column_strided(&m->in.columns[0], LEAT_STRING, &scalar, tensor.data, 16, tensor.owner);
+    m->in.n = n;
+}
+
+static void test_strings_outlive_everything(void **state) {
+    (void)state;
+    struct machine m;
+    leati_block kept = {0};
+    machine_init(&m, finish(trace_greeting, LEAT_STRING, LEAT_SCALAR, 1));
+    const leat_string texts[3] = {{"world", 5}, {"", 0}, {"you", 3}};
+    give_texts(&m, texts, 3);
+    must_run(&m, 3);
+    leati_block_move(&m.out, &kept);
+    must_run(&m, 3);
+    machine_fini(&m);
+    assert_text(&kept.columns[0], 0, "HELLO, WORLD");
+    assert_text(&kept.columns[0], 1, "HELLO, ");
+    assert_text(&kept.columns[0], 2, "HELLO, YOU");
+    assert_text(&kept.columns[1], 1, "hello");
+    assert_text(&kept.columns[2], 2, "you");
+    leati_block_fini(&kept);
+}
+
+/* ---- random numbers ---- */
+
+static int trace_dice(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_random_options options = {.has_seed = true, .seed = 5};
+    leat_value dice = leat_random_uniform(graph, LEAT_SHAPE(2), LEAT_FLOAT32, &options);
+    outputs[0] = leat_add(dice, leat_cast(leat_graph_argument(graph, 0), LEAT_FLOAT32));
+    return 1;
+}
+
+static void test_random_by_ordinal(void **state) {
+    (void)state;
+    struct machine m;
+    machine_init(&m, finish(trace_dice, LEAT_INT64, LEAT_SCALAR, 1));
+    const int64_t zeros[6] = {0};
+    float all[12];
+    give_ints(&m, 0, 1, zeros, 6);
+    must_run(&m, 6);
+    leati_column_gather(&m.out.columns[0], 0, 6, (char *)all, 8);
+    assert_true(all[0] != all[2]);
+    for (int64_t i = 0; i < 6; i++) {
+        assert_int_equal(run(&m, i, 1, i), LEAT_OK);
+        assert_memory_equal(leati_column_row(&m.out.columns[0], 0), &all[2 * i], 8);
+    }
+    machine_fini(&m);
+}
+
+/* ---- callbacks ---- */
+
+static char calls[64];
+
+static leat_status note(void *context, const leat_element *in, leat_element *out, leat_error *err) {
+    int64_t value = *(int64_t *)in->tensors[0].data;
+    snprintf(calls + strlen(calls), sizeof calls - strlen(calls), "%s%d ", (char *)context,
+             (int)value);
+    if (value == 3) {
+        err->code = LEAT_DATA_LOSS;
+        strcpy(err->text, "three");
+        return LEAT_DATA_LOSS;
+    }
+    leat_tensor result = leat_scalar_int64(value + 1);
+    leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err);
+    leat_status status = leat_element_set(out, spec, &result, err);
+    leat_spec_unref(spec);
+    leat_tensor_unref(&result);
+    return status;
+}
+
+/* A function that calls `note` twice in a row. */
+static leat_function *calling_twice(uint32_t flags) {
+    leat_error err = {0};
+    leat_spec *scalar = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err);
+    leat_function *parts[2];
+    for (int i = 0; i < 2; i++)
+        parts[i] = leat_callback_function(note, i ? "b" : "a", NULL, NULL, flags,
+                                          leat_spec_ref(scalar), leat_spec_ref(scalar), &err);
+    leat_graph *graph = leat_graph_new(scalar, &err);
+    leat_value x = leat_graph_argument(graph, 0);
+    for (int i = 0; i < 2; i++)
+        assert_true(leati_graph_inline(graph, parts[i], &x, &x));
+    leat_function *function = leat_graph_finish(graph, &x, 1, NULL, &err);
+    leat_function_unref(parts[0]);
+    leat_function_unref(parts[1]);
+    leat_spec_unref(scalar);
+    return function;
+}
+
+static void test_effects_row_by_row(void **state) {
+    (void)state;
+    struct machine m;
+    machine_init(&m, calling_twice(0));
+    const int64_t values[4] = {0, 1, 2, 3};
+    give_ints(&m, 0, 1, values, 4);
+    calls[0] = '\0';
+    must_run(&m, 2);
+    assert_string_equal(calls, "a0 b1 a1 b2 ");
+    assert_int_equal(int_at(&m.out, 0, 1), 3);
+    assert_int_equal(leati_scratch_callbacks(m.scratch), 4);
+    /* Row 2 fails in the second call; row 3 is never begun. */
+    calls[0] = '\0';
+    assert_int_equal(run(&m, 1, 3, 1), LEAT_DATA_LOSS);
+    assert_int_equal(m.failed, 1);
+    assert_string_equal(calls, "a1 b2 a2 b3 ");
+    assert_non_null(strstr(m.err.text, "three"));
+    machine_fini(&m);
+}
+
+static void test_pure_calls_fail_by_row(void **state) {
+    (void)state;
+    struct machine m;
+    machine_init(&m, calling_twice(LEAT_PURE));
+    const int64_t values[4] = {0, 1, 2, 3};
+    give_ints(&m, 0, 1, values, 4);
+    calls[0] = '\0';
+    /* The first call fails on row 3, the second on row 2. */
+    assert_int_equal(run(&m, 0, 4, 0), LEAT_DATA_LOSS);
+    assert_int_equal(m.failed, 2);
+    machine_fini(&m);
+}
+
+/* ---- memory ---- */
+
+static leat_status build_and_run(void *context, leat_error *err) {
+    leat_function *function = context;
+    leati_program *program = leati_program_new(function, err);
+    if (!program)
+        return err->code;
+    leati_scratch *scratch = leati_scratch_new(program, err);
+    leat_status status = scratch ? LEAT_OK : err->code;
+    const leat_string texts[2] = {{"world", 5}, {"", 0}};
+    leat_tensor tensor = leat_tensor_view(LEAT_STRING, LEAT_SHAPE(2), texts);
+    leati_block in = {0}, out = {0};
+    leat_shape scalar = LEAT_SCALAR;
+    int64_t failed;
+    if (!status)
+        status = leati_block_prepare(&in, 1, err);
+    if (!status) {
+        leati_column_strided(&in.columns[0], LEAT_STRING, &scalar, tensor.data, 16, NULL);
+        in.n = 2;
+        status = leati_program_run(program, scratch, &in, 0, 2, &start, &out, &failed, err);
+    }
+    leati_block_fini(&in);
+    leati_block_fini(&out);
+    leati_scratch_free(scratch);
+    leati_program_free(program);
+    return status;
+}
+
+static void test_no_memory(void **state) {
+    (void)state;
+    leat_function *function = finish(trace_greeting, LEAT_STRING, LEAT_SCALAR, 1);
+    torture_run_tolerant(build_and_run, function);
+    leat_function_unref(function);
+}
+
+/* Allocations of one run after a few have warmed the pools up. */
+static long allocations(struct machine *m, int64_t n) {
+    for (int i = 0; i < 3; i++)
+        must_run(m, n);
+    torture_fail_at(0);
+    must_run(m, n);
+    return torture_count();
+}
+
+static void test_steady_state_allocates_nothing(void **state) {
+    (void)state;
+    static int64_t values[3000];
+    struct machine m;
+    machine_init(&m, finish(trace_line, LEAT_INT64, LEAT_SCALAR, 1));
+    give_ints(&m, 0, 1, values, 3000);
+    assert_int_equal(allocations(&m, 3000), 0);
+    machine_fini(&m);
+    machine_init(&m, finish(trace_greeting, LEAT_STRING, LEAT_SCALAR, 1));
+    static leat_string texts[500];
+    for (int i = 0; i < 500; i++)
+        texts[i] = (leat_string){"some text", 9};
+    give_texts(&m, texts, 500);
+    assert_int_equal(allocations(&m, 500), 0);
+    machine_fini(&m);
+    /* Open shapes: the array of tensors, however many rows. */
+    machine_init(&m, finish(trace_twice, LEAT_INT64, LEAT_SHAPE(LEAT_UNKNOWN_DIM), 1));
+    int lengths[200];
+    for (int i = 0; i < 200; i++)
+        lengths[i] = i % 50;
+    give_vectors(&m, lengths, 200);
+    long few = allocations(&m, 10), many = allocations(&m, 200);
+    assert_int_equal(few, many);
+    assert_true(many <= 2);
+    machine_fini(&m);
+}
+
+/* ---- threads ---- */
+
+static void *run_often(void *context) {
+    const leati_program *program = context;
+    leati_scratch *scratch = leati_scratch_new(program, NULL);
+    struct machine m = {.program = (leati_program *)program, .scratch = scratch};
+    int64_t values[100];
+    bool right = scratch != NULL;
+    for (int64_t i = 0; i < 100; i++)
+        values[i] = i;
+    leat_shape scalar = LEAT_SCALAR;
+    right = right && !leati_block_prepare(&m.in, 1, NULL);
+    leati_column_strided(&m.in.columns[0], LEAT_INT64, &scalar, values, 8, NULL);
+    m.in.n = 100;
+    for (int k = 0; right && k < 200; k++) {
+        right = !run(&m, 0, 100, 0);
+        for (int64_t i = 0; right && i < 100; i++)
+            right = int_at(&m.out, 0, i) == 2 * i + 1;
+    }
+    leati_block_fini(&m.in);
+    leati_block_fini(&m.out);
+    leati_scratch_free(scratch);
+    return right ? NULL : context;
+}
+
+static void test_two_threads(void **state) {
+    (void)state;
+    struct machine m;
+    machine_init(&m, finish(trace_line, LEAT_INT64, LEAT_SCALAR, 1));
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, run_often, m.program), 0);
+    for (int i = 0; i < 2; i++) {
+        void *failure;
+        pthread_join(threads[i], &failure);
+        assert_null(failure);
+    }
+    machine_fini(&m);
+}
+
+static int trace_all_reduce(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_value x = leat_graph_argument(graph, 0);
+    leat_all_reduce(&x, 1, LEAT_AGGREGATION_SUM, outputs);
+    return 1;
+}
+
+static void test_refuses_steps(void **state) {
+    (void)state;
+    leat_function *function = finish(trace_all_reduce, LEAT_FLOAT32, LEAT_SCALAR, 1);
+    leat_error err = {0};
+    assert_null(leati_program_new(function, &err));
+    assert_int_equal(err.code, LEAT_UNIMPLEMENTED);
+    assert_string_equal(err.text, "op all_reduce (node 0) works between replicas; call it in a "
+                                  "function that a strategy runs");
+    leat_function_unref(function);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, torture_setup, torture_teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {TEST(test_many_tiles),
+                                       TEST(test_reshape_copies_nothing),
+                                       TEST(test_first_failing_row),
+                                       TEST(test_wrong_rows),
+                                       TEST(test_destination),
+                                       TEST(test_open_shapes),
+                                       TEST(test_strings_outlive_everything),
+                                       TEST(test_random_by_ordinal),
+                                       TEST(test_effects_row_by_row),
+                                       TEST(test_pure_calls_fail_by_row),
+                                       TEST(test_no_memory),
+                                       TEST(test_steady_state_allocates_nothing),
+                                       TEST(test_two_threads),
+                                       TEST(test_refuses_steps)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -32,6 +32,7 @@ static leat_status open_iteration(leat_iterator *iterator, const leat_iterator_o
                                   leat_error *err) {
     leati_iteration *iteration = &iterator->iteration;
     iteration->deadline_ns = LEATI_NO_DEADLINE;
+    iteration->started_ns = leati_now_ns();
     iteration->verify = options->verify;
     iteration->verify_seed = options->verify_seed;
     iteration->autotune = !options->no_autotune;
@@ -64,6 +65,8 @@ static leat_status open_tree(leat_iterator *iterator, const leat_iterator_option
     iterator->top.iteration = &iterator->iteration;
     leat_status status = leati_input_open_dataset(&iterator->input, &iterator->top,
                                                   iterator->rewritten, &iterator->iteration, err);
+    iterator->iteration.delivered =
+        status == LEAT_OK ? &iterator->input.child->counters.elements : NULL;
     if (status == LEAT_OK && iterator->iteration.autotune) {
         status = leati_tuner_start(&iterator->iteration, err);
     }

@@ -280,6 +280,7 @@ void leati_iteration_derive(const leati_iteration *from, uint64_t ordinal, leati
     out->inline_only = true;
     out->root = NULL;
     out->tuner = NULL;
+    out->knobs = NULL;
     out->scope = leati_hash(&ordinal, sizeof(ordinal), from->scope);
 }
 

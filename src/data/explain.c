@@ -1,0 +1,118 @@
+/* The table of where the time went.
+ *
+ * One line per operator, the consumer's end first. The bottleneck is the operator that computed
+ * longest per thread that it may use; its headroom is what the next slowest would allow. Counters
+ * are relaxed atomics and may be read while the pipeline runs; the tree lock keeps the operators in
+ * place. */
+#include "data/explain.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "data/autotune.h"
+#include <stdio.h>
+
+typedef struct stage {
+    const char *name;
+    double busy; /* seconds of computing, divided by the threads that share it */
+} stage;
+
+typedef struct walk {
+    leati_text text;
+    double elapsed;
+    stage first, second; /* the two busiest */
+    double waited;       /* of all operators for their inputs and rings */
+} walk;
+
+static void add_amount(leati_text *text, double amount) {
+    const char *unit = amount >= 1e9 ? "G" : amount >= 1e6 ? "M" : amount >= 1e3 ? "k" : "";
+    double scale = amount >= 1e9 ? 1e9 : amount >= 1e6 ? 1e6 : amount >= 1e3 ? 1e3 : 1;
+    char number[32];
+    snprintf(number, sizeof(number), scale == 1 ? "%.0f%s" : "%.2f%s", amount / scale, unit);
+    leati_text_addf(text, " %9s", number);
+}
+
+static void add_operator(walk *w, const leati_node_state *node) {
+    const leati_counters *c = &node->counters;
+    double elements = (double)leati_count_get(&c->elements);
+    double busy = (double)leati_count_get(&c->busy_ns) / 1e9,
+           waiting = (double)leati_count_get(&c->waiting_ns) / 1e9;
+    int64_t threads = leati_count_get(&c->parallelism);
+    char name[80];
+    snprintf(name, sizeof(name), "%*s%s", (node->depth - 1) * 2, "", node->name);
+    leati_text_addf(&w->text, "%-34.34s", name);
+    add_amount(&w->text, elements);
+    add_amount(&w->text, w->elapsed > 0 ? elements / w->elapsed : 0);
+    leati_text_addf(&w->text, " %8.3f %8.3f", busy, waiting);
+    int64_t limit = leati_count_get(&c->depth_limit), depth = leati_count_get(&c->depth);
+    char depth_text[40];
+    snprintf(depth_text, sizeof(depth_text), limit > 0 ? "%lld/%lld" : "%lld", (long long)depth,
+             (long long)limit);
+    leati_text_addf(&w->text, " %9s", limit > 0 || depth > 0 ? depth_text : "-");
+    add_amount(&w->text, (double)leati_count_get(&c->bytes_held));
+    leati_text_addf(&w->text, " %7lld %9lld %6lld\n", (long long)(threads > 0 ? threads : 1),
+                    (long long)leati_count_get(&c->callbacks),
+                    (long long)leati_count_get(&c->errors));
+    stage own = {.name = node->name, .busy = busy / (double)(threads > 1 ? threads : 1)};
+    if (own.busy > w->first.busy) {
+        w->second = w->first;
+        w->first = own;
+    } else if (own.busy > w->second.busy) {
+        w->second = own;
+    }
+}
+
+static void add_tree(walk *w, const leati_node_state *node) {
+    add_operator(w, node);
+    for (const leati_node_state *child = node->children; child != NULL; child = child->sibling) {
+        add_tree(w, child);
+    }
+}
+
+/* Who bounds the pipeline, and how far the next limit is. */
+static void add_verdict(walk *w) {
+    if (w->first.name == NULL || w->elapsed <= 0) {
+        leati_text_addf(&w->text, "nothing has been computed yet\n");
+        return;
+    }
+    double share = w->first.busy / w->elapsed;
+    if (share < 0.5) {
+        leati_text_addf(&w->text,
+                        "bound by the consumer: the busiest operator, %s, computed %.0f %% of the "
+                        "time; the pipeline could "
+                        "deliver %.1f times as much\n",
+                        w->first.name, 100 * share, share > 0 ? 1 / share : 0);
+        return;
+    }
+    leati_text_addf(&w->text, "bottleneck: %s, computing %.0f %% of the time", w->first.name,
+                    100 * share);
+    if (w->second.name != NULL && w->second.busy > 0) {
+        leati_text_addf(&w->text, "; without it %s would bound the pipeline at %.1f times the rate",
+                        w->second.name, w->first.busy / w->second.busy);
+    }
+    leati_text_addf(&w->text, "\n");
+}
+
+char *leati_explain(const leati_iteration *iteration, const leati_node_state *top,
+                    leat_error *err) {
+    walk w = {.elapsed = (double)(leati_now_ns() - iteration->started_ns) / 1e9};
+    leati_text_addf(&w.text, "%-34s %9s %9s %8s %8s %9s %9s %7s %9s %6s\n", "operator", "elements",
+                    "per s", "busy s", "wait s", "depth", "bytes", "threads", "callbacks",
+                    "errors");
+    leati_tree_lock();
+    for (const leati_node_state *child = top->children; child != NULL; child = child->sibling) {
+        add_tree(&w, child);
+    }
+    leati_tree_unlock();
+    add_verdict(&w);
+    size_t size = leati_tuner_print(iteration, NULL, 0) + 1;
+    char *decisions = leati_alloc(size, 1);
+    if (decisions != NULL) {
+        leati_tuner_print(iteration, decisions, size);
+        leati_text_addf(&w.text, "%s%s", size > 1 ? "autotune:\n" : "", decisions);
+        leati_free(decisions);
+    }
+    char *text = leati_text_take(&w.text);
+    if (text == NULL) {
+        leati_no_memory(err, 0);
+    }
+    return text;
+}

@@ -60,7 +60,7 @@ static leat_status with_number(leati_kernel_call *call, const leati_tensor_op *o
     if (operands[1].data == NULL)
         return leati_no_memory(err, 8);
     leati_store_number(in->dtype, number, operands[1].data);
-    return leati_run_rows(call, op, NULL, operands, 2, in->dtype, out, err);
+    return leati_inner_run(call, op, NULL, operands, 2, in->dtype, out, err);
 }
 
 /* Clips to what `dtype` holds, in the value's own dtype. */
@@ -106,10 +106,10 @@ static leat_status convert_kernel(leati_kernel_call *call, leat_error *err) {
     else if (!is_float(to) && !is_float(from) && magnitude_bits(to) > magnitude_bits(from))
         factor = ldexp(1, magnitude_bits(to) - magnitude_bits(from));
     if (factor == 1)
-        return leati_cast_into(call, &x, &call->outputs[0], err);
-    LEATI_TRY(leati_cast_rows(call, &x, to, &cast, err));
+        return leati_inner_cast_into(call, &x, &call->outputs[0], err);
+    LEATI_TRY(leati_inner_cast(call, &x, to, &cast, err));
     LEATI_TRY(with_number(call, &leati_tensor_op_multiply, &cast, factor, &cast, err));
-    return leati_cast_into(call, &cast, &call->outputs[0], err);
+    return leati_inner_cast_into(call, &cast, &call->outputs[0], err);
 }
 
 static leat_status convert_gradient(leati_gradient_call *call, leat_error *err) {

@@ -4,9 +4,9 @@
 
 #include "graph/kernel_host.h"
 
-leat_status leati_run_rows(leati_kernel_call *call, const leati_tensor_op *op, const void *args,
-                           const leati_operand *inputs, int num_inputs, leat_dtype dtype,
-                           leati_operand *out, leat_error *err) {
+leat_status leati_inner_run(leati_kernel_call *call, const leati_tensor_op *op, const void *args,
+                            const leati_operand *inputs, int num_inputs, leat_dtype dtype,
+                            leati_operand *out, leat_error *err) {
     leati_operand result = inputs[0];
     size_t row = (size_t)inputs[0].count * leat_dtype_size(dtype), bytes = 0;
     if (!leati_mul_size(row, (size_t)call->n, &bytes))
@@ -29,8 +29,8 @@ leat_status leati_run_rows(leati_kernel_call *call, const leati_tensor_op *op, c
     return status;
 }
 
-leat_status leati_cast_into(leati_kernel_call *call, const leati_operand *in, leati_operand *out,
-                            leat_error *err) {
+leat_status leati_inner_cast_into(leati_kernel_call *call, const leati_operand *in,
+                                  leati_operand *out, leat_error *err) {
     leat_dtype dtype = out->dtype; /* cast's only attribute */
     leati_kernel_call inner = *call;
     inner.inputs = in;
@@ -41,7 +41,7 @@ leat_status leati_cast_into(leati_kernel_call *call, const leati_operand *in, le
     return leati_tensor_op_cast.kernel(&inner, err);
 }
 
-leat_status leati_cast_rows(leati_kernel_call *call, const leati_operand *in, leat_dtype dtype,
-                            leati_operand *out, leat_error *err) {
-    return leati_run_rows(call, &leati_tensor_op_cast, &dtype, in, 1, dtype, out, err);
+leat_status leati_inner_cast(leati_kernel_call *call, const leati_operand *in, leat_dtype dtype,
+                             leati_operand *out, leat_error *err) {
+    return leati_inner_run(call, &leati_tensor_op_cast, &dtype, in, 1, dtype, out, err);
 }

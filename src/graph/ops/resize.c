@@ -123,7 +123,7 @@ static leat_status readable(leati_kernel_call *call, leati_operand *in, leat_err
     *in = call->inputs[0];
     if (in->dtype == LEAT_UINT8 || in->dtype == LEAT_FLOAT32)
         return LEAT_OK;
-    return leati_cast_rows(call, &call->inputs[0], LEAT_FLOAT32, in, err);
+    return leati_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, in, err);
 }
 
 /* One picture after the other, in `count` pieces. */

@@ -88,15 +88,16 @@ LEAT_WARN_UNUSED leat_status leati_view_as(leati_kernel_call *call, const leat_s
 bool leati_store_number(leat_dtype dtype, double number, void *to);
 /* Runs another operation's kernel over the same rows; the result, of input 0's shape, lies in the
  * call's arena. `out` may be one of the inputs. */
-LEAT_WARN_UNUSED leat_status leati_run_rows(leati_kernel_call *call, const leati_tensor_op *op,
-                                            const void *args, const leati_operand *inputs,
-                                            int num_inputs, leat_dtype dtype, leati_operand *out,
-                                            leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_inner_run(leati_kernel_call *call, const leati_tensor_op *op,
+                                             const void *args, const leati_operand *inputs,
+                                             int num_inputs, leat_dtype dtype, leati_operand *out,
+                                             leat_error *err);
 /* Casts to a result in the arena, and to an operand that has its memory. */
-LEAT_WARN_UNUSED leat_status leati_cast_rows(leati_kernel_call *call, const leati_operand *in,
-                                             leat_dtype dtype, leati_operand *out, leat_error *err);
-LEAT_WARN_UNUSED leat_status leati_cast_into(leati_kernel_call *call, const leati_operand *in,
-                                             leati_operand *out, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_inner_cast(leati_kernel_call *call, const leati_operand *in,
+                                              leat_dtype dtype, leati_operand *out,
+                                              leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_inner_cast_into(leati_kernel_call *call, const leati_operand *in,
+                                                   leati_operand *out, leat_error *err);
 /* Copies an array of `dims` whose values of `size` bytes lie `steps` bytes apart. */
 void leati_strided_copy(char *to, const int64_t *to_steps, const char *from,
                         const int64_t *from_steps, const int64_t *dims, int32_t rank, size_t size);

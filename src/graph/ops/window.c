@@ -104,11 +104,22 @@ static leat_status two_of(const leati_ints *ints, const int64_t *standard, const
 
 static const int64_t one_one[2] = {1, 1};
 
+/* Where inference did not know the rank, the run must look. */
+static leat_status check_rank4(const leat_shape *shape, const char *what, leat_error *err) {
+    char text[128];
+    if (shape->rank == 4)
+        return LEAT_OK;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s has shape %s; expected rank 4", what,
+                      leati_shape_text(shape, text));
+}
+
 leat_status leati_conv_plan_init(leati_conv_plan *plan, const struct leati_conv_args *args,
                                  const leat_shape *input, const leat_shape *filter, leat_shape *out,
                                  leat_error *err) {
     int64_t strides[2] = {0}, dilations[2] = {0};
     bool same = false;
+    LEATI_TRY(check_rank4(input, "the input", err));
+    LEATI_TRY(check_rank4(filter, "the filter", err));
     LEATI_TRY(parse_padding(args->padding, &same, err));
     LEATI_TRY(two_of(&args->strides, one_one, "strides", strides, err));
     LEATI_TRY(two_of(&args->dilations, one_one, "dilations", dilations, err));
@@ -129,6 +140,7 @@ leat_status leati_pool_plan_init(leati_conv_plan *plan, const struct leati_pool_
                                  const leat_shape *input, leat_shape *out, leat_error *err) {
     int64_t ksize[2] = {0}, strides[2] = {0};
     bool same = false;
+    LEATI_TRY(check_rank4(input, "the input", err));
     LEATI_TRY(parse_padding(args->padding, &same, err));
     LEATI_TRY(two_of(&args->ksize, one_one, "ksize", ksize, err));
     LEATI_TRY(two_of(&args->strides, ksize, "strides", strides, err));

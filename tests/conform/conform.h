@@ -1,0 +1,13 @@
+/* The conformance suites: each runs over every line of a table and is one part of the executable
+ * tests/conform_test. A part returns the number of its tests that failed. */
+#ifndef CONFORM_H
+#define CONFORM_H
+
+/* Every tensor operation against tests/conform/ops/<name>.json. */
+int conform_ops(void);
+
+/* Operations whose cases need more than values: variables and replicas; files and pictures. */
+int conform_ops_state(void);
+int conform_ops_pictures(void);
+
+#endif

@@ -1,0 +1,34 @@
+/* Runs all conformance suites, or those named on the command line. */
+#include "conform.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int (*run)(void);
+} suites[] = {
+    {"ops", conform_ops},
+    {"ops_state", conform_ops_state},
+    {"ops_pictures", conform_ops_pictures},
+};
+
+static int named(int argc, char **argv, const char *name) {
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], name) == 0)
+            return 1;
+    return argc < 2;
+}
+
+int main(int argc, char **argv) {
+    int failed = 0, ran = 0;
+    for (size_t i = 0; i < sizeof suites / sizeof *suites; i++) {
+        if (!named(argc, argv, suites[i].name))
+            continue;
+        failed += suites[i].run();
+        ran++;
+    }
+    if (ran == 0)
+        fprintf(stderr, "conform: no suite of that name\n");
+    return failed > 0 || ran == 0;
+}

@@ -1,0 +1,858 @@
+#!/usr/bin/env python3
+"""Write tests/conform/ops/<operation>.json from a model in numpy.
+
+    make_op_cases.py [FOLDER]
+
+The model knows numpy and TensorFlow's documentation, not the library: expected values must not come from the code under test. A
+case is {"name", "attributes", "inputs", "outputs"} or, for a failure, "error": {"code", "text"}; "gradient" asks for a numerical
+check of the gradients (inputs of float32 become float64), "gradient_outputs" limits it to the first outputs, "tolerance" is
+relative to an output's largest magnitude. Operations whose cases need more than values name the C file that has them:
+{"tested_by": path}.
+"""
+import json
+import os
+import struct
+import sys
+
+import numpy as np
+
+FOLDER = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "ops")
+CASES = {}
+RNG = np.random.RandomState(20240917)
+F32, F64, I32, I64, U8 = np.float32, np.float64, np.int32, np.int64, np.uint8
+INTS = [np.int8, np.int16, I32, I64, U8, np.uint16, np.uint32, np.uint64]
+
+
+class Half:
+    """float16 or bfloat16 as exact float values."""
+
+    def __init__(self, dtype, data, shape=None):
+        self.dtype, self.data = dtype, [float(x) for x in data]
+        self.shape = [len(data)] if shape is None else list(shape)
+
+
+def number(value):
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, (int, np.integer)):
+        return int(value) if int(value) < 2**63 else str(int(value))
+    if np.isnan(value):
+        return "nan"
+    if np.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    if isinstance(value, np.float32):
+        return float(str(value))
+    return float(value)
+
+
+def text(value):
+    if all(0x20 <= b < 0x7F for b in value):
+        return value.decode()
+    return {"hex": value.hex()}
+
+
+def tensor(value):
+    if isinstance(value, Half):
+        return {"dtype": value.dtype, "shape": value.shape, "data": [number(x) for x in value.data]}
+    if isinstance(value, (bytes, list)) or (isinstance(value, np.ndarray) and value.dtype == object):
+        array = np.array(value, dtype=object)
+        return {"dtype": "string", "shape": list(array.shape), "data": [text(x) for x in array.reshape(-1)]}
+    array = np.asarray(value)
+    return {"dtype": str(array.dtype), "shape": list(array.shape), "data": [number(x) for x in array.reshape(-1)]}
+
+
+def case(op, name, inputs, outputs=None, attributes=None, error=None, **more):
+    line = {"name": name}
+    if attributes:
+        line["attributes"] = attributes
+    line["inputs"] = [tensor(x) for x in inputs]
+    if error is not None:
+        line["error"] = {"code": error[0], "text": error[1]}
+    else:
+        line["outputs"] = [tensor(x) for x in (outputs if isinstance(outputs, tuple) else (outputs,))]
+    line.update(more)
+    CASES.setdefault(op, []).append(line)
+
+
+def floats(*shape, low=-2.0, high=2.0, dtype=F32):
+    return np.asarray(RNG.rand(*shape) * (high - low) + low).astype(dtype)
+
+
+def distinct(*shape):
+    """Floats that keep a distance from each other, so that no choice changes under a small step."""
+    count = int(np.prod(shape))
+    return ((RNG.permutation(count) - count / 2.3) * 0.37).astype(F32).reshape(shape)
+
+
+INVALID = "INVALID_ARGUMENT"
+
+# ---- arithmetic ----
+
+
+def binary(op, f, integers=True, gradient=True, tolerance=0, away_from_zero=False):
+    def y_of(*shape):
+        y = floats(*shape)
+        return np.where(y < 0, y - 0.5, y + 0.5).astype(F32) if away_from_zero else y
+
+    kw = {"gradient": True} if gradient else {}
+    if tolerance:
+        kw["tolerance"] = tolerance
+    a, b = floats(2, 3), y_of(2, 3)
+    case(op, "same_shape", [a, b], f(a, b), **kw)
+    a, b = floats(2, 1, 3), y_of(4, 1)
+    case(op, "broadcast_both", [a, b], f(a, b), **kw)
+    a, b = floats(5), y_of()
+    case(op, "scalar_right", [a, F32(b)], f(a, F32(b)), **kw)
+    a, b = floats(), y_of(5)
+    case(op, "scalar_left", [F32(a), b], f(F32(a), b), **kw)
+    a, b = floats(0, 3), y_of(3)
+    case(op, "empty", [a, b], f(a, b))
+    a, b = floats(3, dtype=F64), y_of(3).astype(F64)
+    case(op, "float64", [a, b], f(a, b))
+    if integers:
+        for t in INTS:
+            info = np.iinfo(t)
+            a = np.array([info.max, info.min, 7, 100, 5, 1], dtype=t)
+            b = np.array([1, 1, 3, 100, 3, 0 if not away_from_zero else 2], dtype=t)
+            with np.errstate(over="ignore"):
+                case(op, np.dtype(t).name, [a, b], f(a, b).astype(t) if f(a, b).dtype != bool else f(a, b))
+    case(op, "dtypes_differ", [F32(1), F64(1)], error=(INVALID, "dtype"))
+    case(op, "shapes_differ", [floats(2), floats(3)], error=(INVALID, "broadcast"))
+
+
+def ordered(x, y, pick):
+    return np.where(np.isnan(x) | np.isnan(y), np.float32(np.nan), pick(x, y)) if x.dtype.kind == "f" else pick(x, y)
+
+
+with np.errstate(all="ignore"):
+    binary("add", lambda x, y: x + y)
+    binary("subtract", lambda x, y: x - y)
+    binary("multiply", lambda x, y: x * y)
+    binary("divide", lambda x, y: x / y, integers=False, away_from_zero=True)
+    case("divide", "by_zero", [np.array([1, -1, 0], F32), np.zeros(3, F32)], np.array([np.inf, -np.inf, np.nan], F32))
+    case("divide", "integers", [I32(1), I32(2)], error=(INVALID, "int32"))
+    binary("maximum", np.maximum)
+    binary("minimum", np.minimum)
+    for op in ("maximum", "minimum"):
+        case(op, "nan", [np.array([np.nan, 1], F32), np.array([1, np.nan], F32)], np.array([np.nan, np.nan], F32))
+    for op, f in (("floordiv", np.floor_divide), ("floormod", np.mod)):
+        a = np.array([7, -7, 7, -7, 6, 0], I64)
+        b = np.array([3, 3, -3, -3, -3, 5], I64)
+        case(op, "signs", [a, b], f(a, b))
+        for y in (1, 2, 3, 8, -1, -4):
+            a = np.array([-9, -8, -1, 0, 1, 7, 8, 2**62], I64)
+            case(op, "int64_by_%d" % y, [a, I64(y)], f(a, I64(y)))
+        for t in INTS:
+            info = np.iinfo(t)
+            a = np.array([info.max, info.min, 7, 100], t)
+            case(op, np.dtype(t).name, [a, np.array([3, 2, 2, 7], t)], f(a, np.array([3, 2, 2, 7], t)))
+            case(op, np.dtype(t).name + "_by_4", [a, t(4)], f(a, t(4)))
+        for t in (np.int8, np.int16, I32, I64):
+            low = np.iinfo(t).min
+            case(op, "lowest_by_minus_one_" + np.dtype(t).name, [t(low), t(-1)], t(low) if op == "floordiv" else t(0))
+        a = np.array([7.5, -7.5, 7.5, -7.5, 0.0], F32)
+        b = np.array([2, 2, -2, -2, 2], F32)
+        case(op, "float32", [a, b], np.floor(a / b) if op == "floordiv" else np.array([1.5, 0.5, -0.5, -1.5, 0], F32))
+        case(op, "float64", [a.astype(F64), b.astype(F64)], np.floor(a / b).astype(F64) if op == "floordiv" else np.array([1.5, 0.5, -0.5, -1.5, 0], F64))
+        case(op, "broadcast", [np.array([[7], [9]], I32), np.array([2, 3, 4], I32)], f(np.array([[7], [9]], I32), np.array([2, 3, 4], I32)))
+        case(op, "by_zero", [np.array([7, 8, 9, 1, 2, 3], I64), np.array([3, 0, 1, 1, 1, 1], I64)], error=(INVALID, "division by zero"))
+        case(op, "by_constant_zero", [np.array([7, 8], I32), I32(0)], error=(INVALID, "division by zero"))
+
+# ---- comparisons ----
+COMPARE = {"equal": np.equal, "not_equal": np.not_equal, "less": np.less, "less_equal": np.less_equal, "greater": np.greater, "greater_equal": np.greater_equal}
+for op, f in COMPARE.items():
+    a, b = np.array([1, 2, 3, np.nan], F32), np.array([2, 2, 2, np.nan], F32)
+    case(op, "float32", [a, b], f(a, b))
+    case(op, "float64_scalar", [a.astype(F64), F64(2)], f(a, 2))
+    case(op, "broadcast", [np.array([[1], [2]], I64), np.array([1, 2, 3], I64)], f(np.array([[1], [2]]), np.array([1, 2, 3])))
+    for t in INTS:
+        info = np.iinfo(t)
+        a, b = np.array([info.min, info.max, 5], t), np.array([info.max, info.max, 4], t)
+        case(op, np.dtype(t).name, [a, b], f(a, b))
+    case(op, "bfloat16", [Half("bfloat16", [1, 2, 3]), Half("bfloat16", [2, 2, 2])], f(np.array([1, 2, 3]), np.array([2, 2, 2])))
+    case(op, "empty", [np.zeros((0, 2), F32), np.zeros((1, 2), F32)], np.zeros((0, 2), bool))
+    case(op, "dtypes_differ", [F32(1), I32(1)], error=(INVALID, "dtype"))
+for op, sign in (("equal", True), ("not_equal", False)):
+    case(op, "bool", [np.array([True, False]), np.array([True, True])], np.array([sign, not sign]))
+    case(op, "string", [[b"a", b"ab", b"", b"\x00x"], [b"a", b"ac", b"", b"\x00y"]], np.array([sign, not sign, sign, not sign]))
+    case(op, "string_scalar", [[b"a", b"bb"], b"bb"], np.array([not sign, sign]))
+case("less", "string", [b"a", b"b"], error=(INVALID, "string"))
+for op, f in (("logical_and", np.logical_and), ("logical_or", np.logical_or)):
+    a, b = np.array([True, True, False, False]), np.array([True, False, True, False])
+    case(op, "table", [a, b], f(a, b))
+    case(op, "broadcast", [a[:, None], b], f(a[:, None], b))
+    case(op, "numbers", [I32(1), I32(0)], error=(INVALID, "int32"))
+case("logical_not", "table", [np.array([True, False, True])], np.array([False, True, False]))
+case("logical_not", "scalar", [np.bool_(False)], np.bool_(True))
+case("logical_not", "numbers", [I32(1)], error=(INVALID, "int32"))
+
+# ---- one operand ----
+
+
+def unary(op, f, x, gradient=True, tolerance=1e-6, ints=(), name="values"):
+    kw = {"gradient": True} if gradient else {}
+    case(op, name, [x], f(x).astype(x.dtype), tolerance=tolerance, **kw)
+    case(op, name + "_float64", [x.astype(F64)], f(x.astype(F64)), tolerance=1e-12)
+    case(op, name + "_scalar", [x.reshape(-1)[0]], f(x.reshape(-1)[:1])[0], tolerance=tolerance)
+    case(op, name + "_matrix", [x[:6].reshape(2, 3)], f(x[:6].reshape(2, 3)), tolerance=tolerance)
+    case(op, name + "_empty", [np.zeros((2, 0), F32)], np.zeros((2, 0), F32))
+    for t in ints:
+        info = np.iinfo(t)
+        a = np.array([info.min, info.max, 0, 1, 9], t)
+        with np.errstate(over="ignore"):
+            case(op, np.dtype(t).name, [a], f(a).astype(t))
+    case(op, name + "_string", [b"x"], error=(INVALID, "string"))
+
+
+SIGNED = [np.int8, np.int16, I32, I64]
+some = np.array([-1.7, -0.3, 0.4, 1.1, 2.9, -2.2, 0.05], F32)
+positive = np.array([0.3, 1.0, 2.5, 9.0, 0.01, 100.0], F32)
+with np.errstate(all="ignore"):
+    unary("negate", lambda x: -x, some, ints=SIGNED)
+    unary("abs", np.abs, some, ints=SIGNED)
+    unary("sign", np.sign, some, ints=SIGNED)
+    case("sign", "edges", [np.array([0.0, np.nan, np.inf], F32)], np.array([0.0, np.nan, 1], F32))
+    unary("square", lambda x: x * x, some, ints=INTS)
+    unary("sqrt", np.sqrt, positive)
+    unary("rsqrt", lambda x: (1 / np.sqrt(x)).astype(x.dtype), positive)
+    unary("exp", np.exp, some)
+    unary("log", np.log, positive)
+    case("log", "edges", [np.array([0.0, -1.0, np.inf], F32)], np.array([-np.inf, np.nan, np.inf], F32))
+    unary("tanh", np.tanh, some)
+    unary("sigmoid", lambda x: (1 / (1 + np.exp(-x))).astype(x.dtype), some)
+    case("sigmoid", "edges", [np.array([100, -100, np.inf, -np.inf], F32)], np.array([1, 0, 1, 0], F32), tolerance=1e-6)
+    unary("relu", lambda x: np.maximum(x, 0), some, ints=SIGNED)
+    case("relu", "nan", [np.array([np.nan, -0.0], F32)], np.array([np.nan, 0], F32))
+g = floats(7)
+case("relu_grad", "values", [g, some], np.where(some > 0, g, 0).astype(F32))
+case("relu_grad", "at_zero", [np.ones(3, F32), np.array([0.0, -0.0, 1e-30], F32)], np.array([0, 0, 1], F32))
+case("relu_grad", "float64", [g.astype(F64), some.astype(F64)], np.where(some > 0, g, 0).astype(F64), gradient=True)
+
+# ---- cast ----
+f = np.array([-1.9, -0.5, 0.0, 0.5, 1.9, 100.7], F32)
+for t in (np.int8, np.int16, I32, I64):
+    case("cast", "float32_to_" + np.dtype(t).name, [f], f.astype(t), {"dtype": np.dtype(t).name})
+    case("cast", "float64_to_" + np.dtype(t).name, [f.astype(F64)], f.astype(t), {"dtype": np.dtype(t).name})
+for t in (U8, np.uint16, np.uint32, np.uint64):
+    case("cast", "float32_to_" + np.dtype(t).name, [f[2:]], f[2:].astype(t), {"dtype": np.dtype(t).name})
+a = np.array([0, 1, -1, 127, 128, 255, 256, 65535, 2**31, -(2**31) - 1, 2**40 + 3], I64)
+for t in INTS + [F32, F64, bool]:
+    case("cast", "int64_to_" + np.dtype(t).name, [a], a.astype(t), {"dtype": np.dtype(t).name})
+for t in INTS + [F32, F64, bool]:
+    b = np.array([0, 1, 100], U8).astype(t)
+    case("cast", "small_%s_to_int64" % np.dtype(t).name, [b], b.astype(I64), {"dtype": "int64"})
+    case("cast", "small_%s_to_float32" % np.dtype(t).name, [b], b.astype(F32), {"dtype": "float32"})
+    case("cast", "small_%s_to_float16" % np.dtype(t).name, [b], Half("float16", b.astype(F32)), {"dtype": "float16"})
+case("cast", "uint64_to_float64", [np.array([2**63 + 2**20, 2**64 - 1], np.uint64)], np.array([2**63 + 2**20, 2**64], F64), {"dtype": "float64"})
+case("cast", "float_to_bool", [np.array([0.0, -0.0, 0.1, np.nan], F32)], np.array([False, False, True, True]), {"dtype": "bool"})
+case("cast", "to_bfloat16", [np.array([1.0, 1.00390625, 1.01171875, 3.14159], F32)], Half("bfloat16", [1.0, 1.0, 1.015625, 3.140625]), {"dtype": "bfloat16"})
+case("cast", "to_float16", [np.array([65504, 65520, 1e-8, 6e-8, 0.1], F32)], Half("float16", [65504, np.inf, 0, 2.0**-24, 0.0999755859375]), {"dtype": "float16"})
+case("cast", "of_float16", [Half("float16", [0.5, -2.75, 1000])], np.array([0, -2, 1000], I32), {"dtype": "int32"})
+x = floats(2, 3)
+case("cast", "float_width", [x], x.astype(F64), {"dtype": "float64"}, gradient=True)
+case("cast", "scalar", [F32(3.7)], I32(3), {"dtype": "int32"})
+case("cast", "empty", [np.zeros((0, 2), F32)], np.zeros((0, 2), I32), {"dtype": "int32"})
+case("cast", "string", [b"1"], error=(INVALID, "string_to_number"), attributes={"dtype": "int32"})
+case("cast", "no_dtype", [F32(1)], error=(INVALID, "dtype"))
+
+# ---- select ----
+c = np.array([[True], [False]])
+x, y = floats(2, 3), floats(3)
+case("select", "broadcast", [c, x, y], np.where(c, x, y), gradient=True)
+case("select", "same_shape", [x > 0, x, x * 2], np.where(x > 0, x, x * 2), gradient=True)
+case("select", "scalar_condition", [np.bool_(True), x, y], np.broadcast_to(x, (2, 3)).copy())
+for t in INTS + [F64, bool]:
+    p, q = np.array([1, 0, 1], t), np.array([0, 0, 0], t)
+    case("select", np.dtype(t).name, [np.array([True, True, False]), p, q], np.where([True, True, False], p, q))
+case("select", "string", [np.array([True, False]), [b"yes", b"no"], b"other"], [b"yes", b"other"])
+case("select", "dtypes_differ", [np.bool_(True), F32(1), I32(1)], error=(INVALID, "one dtype"))
+case("select", "no_bool", [I32(1), F32(1), F32(1)], error=(INVALID, "condition"))
+
+# ---- shapes ----
+x = floats(2, 3, 4)
+case("reshape", "known", [x], x.reshape(6, 4), {"shape": [6, 4]}, gradient=True)
+case("reshape", "computed", [x], x.reshape(4, 6), {"shape": [4, -1]}, gradient=True)
+one = floats(1, 1)
+case("reshape", "to_scalar", [one], one.reshape(()), {"shape": []})
+case("reshape", "empty", [np.zeros((0, 3), F32)], np.zeros((3, 0), F32), {"shape": [3, 0]})
+case("reshape", "empty_computed", [np.zeros((0, 3), F32)], np.zeros((0, 3), F32), {"shape": [-1, 3]})
+case("reshape", "strings", [[b"a", b"b"]], np.array([[b"a"], [b"b"]], object), {"shape": [2, 1]})
+case("reshape", "wrong_count", [x], error=(INVALID, "24 values"), attributes={"shape": [5, -1]})
+case("reshape", "two_open", [x], error=(INVALID, "at most once"), attributes={"shape": [-1, -1]})
+case("reshape_like", "values", [x, floats(8, 3)], x.reshape(8, 3), gradient=True)
+case("reshape_like", "scalar", [one, F32(3)], one.reshape(()))
+case("reshape_like", "wrong_count", [x, floats(5)], error=(INVALID, "24 values"))
+for axis in (0, 1, 3, -1, -4):
+    case("expand_dims", "axis_%d" % axis, [x], np.expand_dims(x, axis), {"axis": axis}, gradient=True)
+case("expand_dims", "scalar", [F32(2)], np.array([2], F32), {"axis": 0})
+case("expand_dims", "string", [b"x"], [b"x"], {"axis": 0})
+case("expand_dims", "outside", [x], error=(INVALID, "axis 4"), attributes={"axis": 4})
+y = floats(1, 3, 1, 2)
+case("squeeze", "all", [y], y.reshape(3, 2), gradient=True)
+case("squeeze", "one", [y], y.reshape(3, 1, 2), {"axis": [0]}, gradient=True)
+case("squeeze", "negative", [y], y.reshape(1, 3, 2), {"axis": [-2]})
+case("squeeze", "not_one", [y], error=(INVALID, "only dimensions of 1"), attributes={"axis": [1]})
+y = floats(2, 3)
+case("ensure_shape", "fits", [y], y, {"shape": [-1, 3]}, gradient=True)
+case("ensure_shape", "unknown_rank", [y], y, {"shape": None})
+case("ensure_shape", "another", [y], error=(INVALID, "[2, 3]"), attributes={"shape": [-1, 4]})
+case("transpose", "reversed", [x], x.transpose(), gradient=True)
+case("transpose", "permutation", [x], x.transpose(1, 2, 0), {"perm": [1, 2, 0]}, gradient=True)
+case("transpose", "same", [x], x, {"perm": [0, 1, 2]})
+case("transpose", "matrix_int8", [np.arange(6, dtype=np.int8).reshape(2, 3)], np.arange(6, dtype=np.int8).reshape(2, 3).T.copy(), {"perm": [1, 0]})
+case("transpose", "matrix_float64", [np.arange(6, dtype=F64).reshape(2, 3)], np.arange(6, dtype=F64).reshape(2, 3).T.copy(), {"perm": [-1, 0]})
+case("transpose", "scalar", [F32(1)], F32(1))
+case("transpose", "strings", [[[b"a", b"b"], [b"c", b"d"]]], [[b"a", b"c"], [b"b", b"d"]])
+case("transpose", "empty", [np.zeros((0, 2), F32)], np.zeros((2, 0), F32))
+case("transpose", "twice", [x], error=(INVALID, "twice"), attributes={"perm": [0, 0, 1]})
+case("transpose", "short", [x], error=(INVALID, "3, one per dimension"), attributes={"perm": [0, 1]})
+a, b, c = floats(2, 3), floats(2, 1), floats(2, 2)
+case("concat", "axis_1", [a, b, c], np.concatenate([a, b, c], 1), {"axis": 1}, gradient=True)
+case("concat", "axis_0", [a, a * 2], np.concatenate([a, a * 2], 0), gradient=True)
+case("concat", "negative", [a, c], np.concatenate([a, c], -1), {"axis": -1}, gradient=True)
+case("concat", "one", [a], a)
+case("concat", "vectors_int64", [np.array([1, 2], I64), np.array([3], I64)], np.array([1, 2, 3], I64))
+case("concat", "with_empty", [np.zeros(0, I64), np.array([3], I64)], np.array([3], I64))
+case("concat", "strings", [[b"a"], [b"b", b"c"]], [b"a", b"b", b"c"])
+case("concat", "other_dimension", [a, floats(3, 3)], error=(INVALID, "equal dimensions"), attributes={"axis": 1})
+case("concat", "scalars", [F32(1), F32(2)], error=(INVALID, "axis 0"))
+case("concat", "dtypes", [a, a.astype(F64)], error=(INVALID, "one dtype"))
+a, b = floats(2, 3), floats(2, 3)
+for axis in (0, 1, 2, -1):
+    case("stack", "axis_%d" % axis, [a, b], np.stack([a, b], axis), {"axis": axis}, gradient=True)
+case("stack", "scalars", [I64(1), I64(2), I64(3)], np.array([1, 2, 3], I64))
+case("stack", "scalars_int32", [I32(1), I32(2)], np.array([1, 2], I32))
+case("stack", "scalars_uint8", [U8(1), U8(2)], np.array([1, 2], U8))
+case("stack", "strings", [b"a", b"b"], [b"a", b"b"])
+case("stack", "shapes_differ", [floats(2), floats(3)], error=(INVALID, "equal shapes"))
+x = floats(3, 4, 2)
+for name, begin, size in (("inside", [1, 1, 0], [1, 2, 2]), ("rest", [1, 0, 1], [-1, -1, -1]), ("rows", [1, 0, 0], [2, 4, 2]), ("nothing", [3, 0, 0], [0, 4, 2])):
+    stop = [b + s if s >= 0 else d for b, s, d in zip(begin, size, x.shape)]
+    part = x[begin[0]:stop[0], begin[1]:stop[1], begin[2]:stop[2]]
+    case("slice", name, [x], part, {"begin": begin, "size": size}, gradient=True)
+    if part.size:
+        whole = np.zeros_like(x)
+        whole[begin[0]:stop[0], begin[1]:stop[1], begin[2]:stop[2]] = part
+        case("slice_grad", name, [part, x], whole, {"begin": begin, "size": size}, gradient=True)
+case("slice", "strings", [[b"a", b"b", b"c"]], [b"b", b"c"], {"begin": [1], "size": [2]})
+case("slice", "scalar", [F32(1)], F32(1), {"begin": [], "size": []})
+case("slice", "beyond", [x], error=(INVALID, "dimension 1"), attributes={"begin": [0, 3, 0], "size": [1, 2, 1]})
+case("slice", "rank", [x], error=(INVALID, "one per dimension"), attributes={"begin": [0], "size": [1]})
+case("slice_grad", "wrong_shape", [floats(2, 2, 2), x], error=(INVALID, "expected"), attributes={"begin": [0, 0, 0], "size": [1, 1, 1]})
+i = np.array([[2, 0], [1, 2]], I32)
+case("gather", "axis_0", [x, i], x[i], gradient=True)
+case("gather", "axis_1", [x, i.astype(I64)], np.take(x, i, 1), {"axis": 1}, gradient=True)
+case("gather", "axis_last", [x, np.array([1, 1, 0], I32)], np.take(x, [1, 1, 0], -1), {"axis": -1}, gradient=True)
+case("gather", "scalar_index", [x, I32(1)], x[1], gradient=True)
+case("gather", "strings", [[b"a", b"b"], np.array([1, 0, 1], I64)], [b"b", b"a", b"b"])
+case("gather", "no_index", [x, np.zeros(0, I32)], np.zeros((0, 4, 2), F32))
+case("gather", "outside", [floats(3), np.array([0, 3], I32)], error=(INVALID, "index 3 at place 1 is outside [0, 3)"))
+case("gather", "negative", [floats(3), np.array([0, -1], I32)], error=(INVALID, "index -1"))
+case("gather", "float_index", [floats(3), F32(0)], error=(INVALID, "indices"))
+g = floats(2, 2, 4, 2)
+whole = np.zeros_like(x)
+np.add.at(whole, i, g)
+case("gather_grad", "axis_0", [g, x, i], whole, tolerance=1e-6, gradient=True)
+g = floats(3, 4, 3)
+whole = np.zeros_like(x)
+for place, index in enumerate([1, 1, 0]):
+    whole[:, :, index] += g[:, :, place]
+case("gather_grad", "axis_last", [g, x, np.array([1, 1, 0], I32)], whole, {"axis": -1}, tolerance=1e-6, gradient=True)
+case("gather_grad", "outside", [floats(2), floats(3), np.array([0, 5], I32)], error=(INVALID, "index 5"))
+case("shape", "int32", [x], np.array([3, 4, 2], I32))
+case("shape", "int64", [x], np.array([3, 4, 2], I64), {"out_type": "int64"})
+case("shape", "scalar", [b"x"], np.zeros(0, I32))
+case("shape", "float", [x], error=(INVALID, "out_type"), attributes={"out_type": "float32"})
+case("size", "int32", [x], I32(24))
+case("size", "int64", [[b"a", b"b"]], I64(2), {"out_type": "int64"})
+case("size", "empty", [np.zeros((0, 4), F32)], I32(0))
+case("size", "float", [x], error=(INVALID, "out_type"), attributes={"out_type": "float32"})
+for t in INTS + [F32, F64, bool]:
+    case("zeros_like", np.dtype(t).name, [np.ones((2, 2), t)], np.zeros((2, 2), t))
+    case("ones_like", np.dtype(t).name, [np.zeros((2, 2), t)], np.ones((2, 2), t))
+case("zeros_like", "string", [[b"a", b"b"]], [b"", b""])
+case("zeros_like", "scalar", [F32(4)], F32(0))
+case("ones_like", "float16", [Half("float16", [4, 5])], Half("float16", [1, 1]))
+case("ones_like", "string", [b"a"], error=(INVALID, "string"))
+b = floats(3)
+case("broadcast_like", "vector", [b, floats(2, 3)], np.broadcast_to(b, (2, 3)).copy(), gradient=True)
+b = floats(2, 1)
+case("broadcast_like", "column", [b, floats(4, 2, 3)], np.broadcast_to(b, (4, 2, 3)).copy(), gradient=True)
+case("broadcast_like", "scalar_string", [b"a", [b"x", b"y"]], [b"a", b"a"])
+case("broadcast_like", "no_fit", [floats(3), floats(2)], error=(INVALID, "broadcast"))
+b = floats(4, 2, 3)
+case("sum_like", "column", [b, floats(2, 1)], b.sum(0).sum(-1, keepdims=True), tolerance=1e-6, gradient=True)
+case("sum_like", "vector", [b, floats(3)], b.sum((0, 1)), tolerance=1e-6, gradient=True)
+case("sum_like", "scalar", [b, F32(0)], b.sum(), tolerance=1e-6, gradient=True)
+case("sum_like", "same", [b, b], b)
+case("sum_like", "int64", [np.arange(6, dtype=I64).reshape(2, 3), np.zeros(3, I64)], np.array([3, 5, 7], I64))
+case("sum_like", "no_fit", [floats(3), floats(2, 3)], error=(INVALID, "does not sum down"))
+
+# ---- making tensors ----
+case("fill", "matrix", [np.array([2, 3], I32), F32(1.5)], np.full((2, 3), 1.5, F32), gradient=True)
+case("fill", "vector_int64", [np.array([4], I64), I64(7)], np.full(4, 7, I64))
+case("fill", "scalar", [np.zeros(0, I32), F32(2)], F32(2))
+case("fill", "empty", [np.array([0, 3], I32), F32(2)], np.zeros((0, 3), F32))
+case("fill", "string", [np.array([3], I32), b"ab"], [b"ab", b"ab", b"ab"])
+case("fill", "bool", [np.array([3], I32), np.bool_(True)], np.array([True, True, True]))
+case("fill", "negative", [np.array([-1], I32), F32(2)], error=(INVALID, "dimension 0 would be -1"))
+case("fill", "huge", [np.array([2**62, 2**62], I64), F32(2)], error=(INVALID, "memory"))
+case("fill", "float_shape", [np.array([1], F32), F32(2)], error=(INVALID, "shape"))
+for t in (I32, I64, F32, F64):
+    case("range", "up_" + np.dtype(t).name, [t(2), t(11), t(3)], np.array([2, 5, 8], t))
+    case("range", "down_" + np.dtype(t).name, [t(5), t(0), t(-2)], np.array([5, 3, 1], t))
+    case("range", "none_" + np.dtype(t).name, [t(5), t(5), t(1)], np.zeros(0, t))
+case("range", "fractions", [F32(0), F32(1), F32(0.25)], np.array([0, 0.25, 0.5, 0.75], F32))
+case("range", "end_kept_out", [I64(0), I64(6), I64(3)], np.array([0, 3], I64))
+case("range", "widest", [I64(-(2**63)), I64(2**63 - 1), I64(2**62)], np.array([-(2**63), -(2**62), 0, 2**62], I64))
+case("range", "away", [I32(5), I32(0), I32(1)], error=(INVALID, "never arrives"))
+case("range", "no_step", [I32(0), I32(3), I32(0)], error=(INVALID, "delta"))
+case("range", "too_long", [I64(0), I64(2**62), I64(1)], error=("RESOURCE_EXHAUSTED", "too long"))
+case("range", "dtypes", [I32(0), I64(3), I32(1)], error=(INVALID, "one dtype"))
+case("one_hot", "vector", [np.array([0, 2, 1, 3, -1], I64)], np.array([[1, 0, 0], [0, 0, 1], [0, 1, 0], [0, 0, 0], [0, 0, 0]], F32), {"depth": 3})
+case("one_hot", "scalar", [I32(1)], np.array([0, 1], F32), {"depth": 2})
+for t in INTS + [F64, bool]:
+    case("one_hot", np.dtype(t).name, [U8(1)], np.array([0, 1, 0], t), {"depth": 3, "dtype": np.dtype(t).name})
+case("one_hot", "float16", [I32(0)], Half("float16", [1, 0]), {"depth": 2, "dtype": "float16"})
+case("one_hot", "bfloat16", [I32(0)], Half("bfloat16", [1, 0]), {"depth": 2, "dtype": "bfloat16"})
+case("one_hot", "matrix", [np.array([[0], [1]], I32)], np.array([[[1, 0]], [[0, 1]]], F32), {"depth": 2})
+case("one_hot", "no_depth", [np.array([0], I32)], np.zeros((1, 0), F32), {"depth": 0})
+case("one_hot", "float_index", [F32(0)], error=(INVALID, "index"), attributes={"depth": 2})
+case("one_hot", "negative_depth", [I32(0)], error=(INVALID, "depth"), attributes={"depth": -2})
+
+# ---- reductions ----
+x = floats(2, 3, 4)
+d = distinct(2, 3, 4)
+for op, f, data in (("reduce_sum", np.sum, x), ("reduce_mean", np.mean, x), ("reduce_max", np.max, d)):
+    for name, axis in (("all", None), ("first", 0), ("middle", 1), ("last", 2), ("two", (0, 2)), ("inner", (1, 2)), ("outer", (0, 1))):
+        for keep in (False, True):
+            attributes = {"keepdims": True} if keep else {}
+            if axis is not None:
+                attributes["axis"] = [axis] if isinstance(axis, int) else list(axis)
+            out = np.asarray(f(data.astype(F64), axis=axis, keepdims=keep)).astype(F32)
+            case(op, name + ("_keep" if keep else ""), [data], out, attributes or None, tolerance=1e-6, gradient=True)
+    case(op, "negative_axis", [data], f(data.astype(F64), axis=-1).astype(F32), {"axis": [-1]}, tolerance=1e-6)
+    case(op, "scalar", [F32(3)], F32(3), gradient=True)
+    case(op, "ones_between", [data.reshape(2, 1, 3, 1, 4)], f(data.astype(F64).reshape(2, 1, 3, 1, 4), axis=(1, 4)).astype(F32), {"axis": [1, 4]}, tolerance=1e-6, gradient=True)
+    for t in INTS:
+        a = np.array([[1, 2, 3], [4, 6, 9]], t)
+        out = f(a.astype(I64), axis=1)
+        case(op, np.dtype(t).name, [a], np.trunc(out).astype(t), {"axis": [1]})
+    case(op, "float16", [Half("float16", [1, 2, 4.5])], Half("float16", [f(np.array([1, 2, 4.5]))], []), tolerance=1e-3)
+    case(op, "float64", [data.astype(F64)], np.asarray(f(data.astype(F64))), tolerance=1e-12)
+    case(op, "axis_outside", [data], error=(INVALID, "axis 3"), attributes={"axis": [3]})
+    case(op, "axis_twice", [data], error=(INVALID, "twice"), attributes={"axis": [0, -3]})
+    case(op, "string", [b"x"], error=(INVALID, "string"))
+case("reduce_sum", "wraps", [np.array([2**31 - 1, 1], I32)], I32(-(2**31)))
+case("reduce_sum", "wraps_int64", [np.array([2**63 - 1, 1], I64)], I64(-(2**63)))
+case("reduce_sum", "empty", [np.zeros((0, 3), F32)], np.zeros(3, F32), {"axis": [0]})
+case("reduce_sum", "long", [np.full(3000, 0.1, F32)], F32(np.sum(np.full(3000, F32(0.1), F64))), tolerance=1e-7)
+case("reduce_mean", "empty", [np.zeros((0, 2), F32)], np.array([np.nan, np.nan], F32), {"axis": [0]})
+case("reduce_mean", "negative_ints", [np.array([-3, -4], I64)], I64(-3))
+case("reduce_max", "empty", [np.zeros((0, 2), F32)], np.array([-np.inf, -np.inf], F32), {"axis": [0]})
+case("reduce_max", "nan", [np.array([1, np.nan, 3], F32)], F32(np.nan))
+case("reduce_max", "extremes_uint64", [np.array([2**64 - 1, 5], np.uint64)], np.uint64(2**64 - 1))
+case("reduce_max", "extremes_int64", [np.array([-(2**63), -(2**63)], I64)], I64(-(2**63)))
+for axis in (0, 1, 2, -1):
+    case("argmax", "axis_%d" % axis, [d], np.argmax(d, axis), {"axis": axis})
+case("argmax", "ties", [np.array([[1, 3, 3], [2, 2, 1]], F32)], np.array([1, 0], I32), {"axis": 1, "output_type": "int32"})
+for t in INTS + [F64]:
+    case("argmax", np.dtype(t).name, [np.array([3, 9, 4], t)], I64(1))
+case("argmax", "empty", [np.zeros((0, 2), F32)], error=(INVALID, "empty"))
+case("argmax", "scalar", [F32(1)], error=(INVALID, "axis 0"))
+case("argmax", "bool", [np.array([True])], error=(INVALID, "bool"))
+
+# ---- neural networks ----
+for ta in (False, True):
+    for tb in (False, True):
+        a, b = floats(*((4, 3) if ta else (3, 4))), floats(*((5, 4) if tb else (4, 5)))
+        out = (a.T if ta else a).astype(F64) @ (b.T if tb else b).astype(F64)
+        attributes = {"transpose_a": ta, "transpose_b": tb}
+        case("matmul", "matrix_%d%d" % (ta, tb), [a, b], out.astype(F32), attributes, tolerance=1e-6, gradient=True)
+        a3, b3 = np.stack([a, a * 2]), np.stack([b, b - 1])
+        out = np.matmul(a3.transpose(0, 2, 1) if ta else a3, b3.transpose(0, 2, 1) if tb else b3)
+        case("matmul", "stack_%d%d" % (ta, tb), [a3, b3], out, attributes, tolerance=1e-5, gradient=True)
+        if not ta:
+            case("matmul", "stack_by_one_%d" % tb, [a3, b], np.matmul(a3, b.T if tb else b), attributes, tolerance=1e-5, gradient=True)
+a, b = floats(2, 9, dtype=F64), floats(9, 3, dtype=F64)
+case("matmul", "float64", [a, b], a @ b, tolerance=1e-12)
+case("matmul", "no_rows", [np.zeros((0, 3), F32), floats(3, 2)], np.zeros((0, 2), F32))
+case("matmul", "no_terms", [np.zeros((2, 0), F32), np.zeros((0, 3), F32)], np.zeros((2, 3), F32))
+case("matmul", "inner", [floats(2, 3), floats(4, 5)], error=(INVALID, "inner dimensions"))
+case("matmul", "vector", [floats(3), floats(3, 5)], error=(INVALID, "expected matrices"))
+case("matmul", "integers", [np.ones((2, 2), I32), np.ones((2, 2), I32)], error=(INVALID, "int32"))
+x, b = floats(2, 3, 4), floats(4)
+case("bias_add", "rank_3", [x, b], x + b, gradient=True)
+case("bias_add", "vector", [floats(4) * 0 + b, b], b + b, gradient=True)
+case("bias_add", "int32", [np.array([[1, 2]], I32), np.array([3, 4], I32)], np.array([[4, 6]], I32))
+case("bias_add", "length", [x, floats(3)], error=(INVALID, "length of the bias"))
+case("bias_add", "matrix", [x, floats(1, 4)], error=(INVALID, "a vector"))
+
+
+def window_axis(n, k, stride, dilation, same):
+    reach = (k - 1) * dilation + 1
+    if same:
+        out = -(-n // stride)
+        return out, max((out - 1) * stride + reach - n, 0) // 2
+    return (n - reach) // stride + 1, 0
+
+
+def windows(x, ksize, strides, dilations, same):
+    """Yields (output y, output x, [(ky, kx, input y, input x)])."""
+    oh, py = window_axis(x.shape[1], ksize[0], strides[0], dilations[0], same)
+    ow, px = window_axis(x.shape[2], ksize[1], strides[1], dilations[1], same)
+    places = []
+    for oy in range(oh):
+        for ox in range(ow):
+            reads = []
+            for ky in range(ksize[0]):
+                for kx in range(ksize[1]):
+                    iy, ix = oy * strides[0] - py + ky * dilations[0], ox * strides[1] - px + kx * dilations[1]
+                    if 0 <= iy < x.shape[1] and 0 <= ix < x.shape[2]:
+                        reads.append((ky, kx, iy, ix))
+            places.append((oy, ox, reads))
+    return oh, ow, places
+
+
+def conv(x, w, strides, dilations, same, g=None):
+    """The convolution; with g the gradients by input and filter."""
+    x, w = x.astype(F64), w.astype(F64)
+    oh, ow, places = windows(x, w.shape[:2], strides, dilations, same)
+    out = np.zeros((x.shape[0], oh, ow, w.shape[3]))
+    dx, dw = np.zeros_like(x), np.zeros_like(w)
+    for oy, ox, reads in places:
+        for ky, kx, iy, ix in reads:
+            out[:, oy, ox] += x[:, iy, ix] @ w[ky, kx]
+            if g is not None:
+                dx[:, iy, ix] += g[:, oy, ox] @ w[ky, kx].T
+                dw[ky, kx] += x[:, iy, ix].T @ g[:, oy, ox]
+    return out, dx, dw
+
+
+CONVOLUTIONS = [
+    ("plain", (2, 4, 5, 3), (3, 2, 3, 2), (1, 1), (1, 1), False),
+    ("same", (1, 5, 4, 2), (3, 3, 2, 5), (1, 1), (1, 1), True),
+    ("strides", (2, 7, 6, 1), (3, 3, 1, 2), (2, 3), (1, 1), False),
+    ("same_strides", (1, 5, 6, 2), (2, 3, 2, 2), (2, 2), (1, 1), True),
+    ("dilations", (1, 7, 6, 2), (2, 2, 2, 2), (1, 1), (3, 2), False),
+    ("same_dilations", (1, 5, 5, 1), (3, 3, 1, 2), (1, 1), (2, 2), True),
+    ("pointwise", (2, 2, 2, 5), (1, 1, 5, 3), (1, 1), (1, 1), False),
+    ("even_same", (1, 4, 4, 1), (2, 2, 1, 1), (1, 1), (1, 1), True),
+    ("no_pictures", (0, 4, 4, 2), (3, 3, 2, 2), (1, 1), (1, 1), False),
+]
+for name, xs, ws, strides, dilations, same in CONVOLUTIONS:
+    x, w = floats(*xs), floats(*ws)
+    attributes = {"strides": list(strides), "dilations": list(dilations), "padding": "SAME" if same else "VALID"}
+    out = conv(x, w, strides, dilations, same)[0].astype(F32)
+    g = floats(*out.shape)
+    _, dx, dw = conv(x, w, strides, dilations, same, g.astype(F64))
+    case("conv2d", name, [x, w], out, attributes, tolerance=1e-6, gradient=True)
+    case("conv2d_backprop_input", name, [x, w, g], dx.astype(F32), attributes, tolerance=1e-6, gradient=True)
+    case("conv2d_backprop_filter", name, [x, w, g], dw.astype(F32), attributes, tolerance=1e-6, gradient=True)
+x, w = floats(1, 4, 4, 2), floats(3, 3, 2, 1)
+case("conv2d", "defaults", [x, w], conv(x, w, (1, 1), (1, 1), False)[0].astype(F32), tolerance=1e-6)
+case("conv2d", "channels", [x, floats(3, 3, 3, 1)], error=(INVALID, "channels"))
+case("conv2d", "too_large", [x, floats(5, 3, 2, 1)], error=(INVALID, "does not fit"))
+case("conv2d", "rank", [floats(4, 4, 2), w], error=(INVALID, "rank 4"))
+case("conv2d", "padding", [x, w], error=(INVALID, "VALID or SAME"), attributes={"padding": "valid"})
+case("conv2d", "stride_zero", [x, w], error=(INVALID, "stride 0"), attributes={"strides": [0, 1]})
+case("conv2d", "stride_count", [x, w], error=(INVALID, "height and width"), attributes={"strides": [1]})
+for op in ("conv2d_backprop_input", "conv2d_backprop_filter"):
+    case(op, "gradient_shape", [x, w, floats(1, 3, 2, 1)], error=(INVALID, "gradient has shape"))
+POOLS = [
+    ("two", (2, 4, 6, 3), (2, 2), None, False),
+    ("overlapping", (1, 5, 5, 2), (3, 3), (1, 1), False),
+    ("same", (1, 5, 4, 2), (2, 3), (2, 2), True),
+    ("gaps", (1, 6, 6, 1), (1, 2), (3, 3), False),
+    ("odd", (1, 5, 5, 1), (2, 2), (2, 2), False),
+    ("no_pictures", (0, 4, 4, 2), (2, 2), None, False),
+]
+
+
+def pool(x, ksize, strides, same, g=None):
+    oh, ow, places = windows(x, ksize, strides, (1, 1), same)
+    out = np.zeros((x.shape[0], oh, ow, x.shape[3]), x.dtype)
+    dx = np.zeros_like(x)
+    for oy, ox, reads in places:
+        values = np.stack([x[:, iy, ix] for _, _, iy, ix in reads])
+        out[:, oy, ox] = values.max(0) if values.size else 0
+        if g is not None and values.size:
+            first = values.argmax(0)
+            for n in range(x.shape[0]):
+                for c in range(x.shape[3]):
+                    _, _, iy, ix = reads[first[n, c]]
+                    dx[n, iy, ix, c] += g[n, oy, ox, c]
+    return out, dx
+
+
+for name, xs, ksize, strides, same in POOLS:
+    x = distinct(*xs)
+    attributes = {"ksize": list(ksize), "padding": "SAME" if same else "VALID"}
+    if strides:
+        attributes["strides"] = list(strides)
+    out = pool(x, ksize, strides or ksize, same)[0]
+    g = floats(*out.shape)
+    case("max_pool2d", name, [x], out, attributes, gradient=True)
+    case("max_pool2d_grad", name, [x, out, g], pool(x, ksize, strides or ksize, same, g)[1], attributes, tolerance=1e-6)
+x = np.zeros((1, 2, 4, 1), F32)
+case("max_pool2d_grad", "ties_to_first", [x, np.zeros((1, 1, 2, 1), F32), np.array([5, 7], F32).reshape(1, 1, 2, 1)], np.array([5, 0, 7, 0, 0, 0, 0, 0], F32).reshape(1, 2, 4, 1), {"ksize": [2, 2]})
+case("max_pool2d", "negative_same", [np.full((1, 3, 3, 1), -5, F32)], np.full((1, 2, 2, 1), -5, F32), {"ksize": [2, 2], "padding": "SAME"})
+case("max_pool2d", "float64", [np.arange(4, dtype=F64).reshape(1, 2, 2, 1)], np.array([3], F64).reshape(1, 1, 1, 1), {"ksize": [2, 2]})
+case("max_pool2d", "too_large", [x], error=(INVALID, "does not fit"), attributes={"ksize": [3, 3]})
+case("max_pool2d", "ksize_zero", [x], error=(INVALID, "ksize"), attributes={"ksize": [0, 2], "strides": [1, 1]})
+case("max_pool2d", "no_ksize", [x], error=(INVALID, "ksize"))
+case("max_pool2d_grad", "gradient_shape", [x, np.zeros((1, 1, 2, 1), F32), np.zeros((1, 1, 1, 1), F32)], error=(INVALID, "gradient has shape"), attributes={"ksize": [2, 2]})
+
+
+def softmax(x):
+    e = np.exp(x.astype(F64) - x.astype(F64).max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+for name, x in (("matrix", floats(3, 5)), ("vector", floats(4)), ("rank_3", floats(2, 2, 3)), ("one_class", floats(2, 1)), ("large", np.array([[1000, 1001], [-1000, 0]], F32))):
+    kw = {"gradient": True} if name != "large" else {}
+    case("softmax", name, [x], softmax(x).astype(F32), tolerance=1e-6, **kw)
+    shifted = x.astype(F64) - x.astype(F64).max(-1, keepdims=True)
+    case("log_softmax", name, [x], (shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))).astype(F32), tolerance=1e-6, **kw)
+for op in ("softmax", "log_softmax"):
+    case(op, "float64", [np.zeros((1, 4), F64)], np.full((1, 4), 0.25 if op == "softmax" else -np.log(4)), tolerance=1e-12)
+    case(op, "no_lines", [np.zeros((0, 4), F32)], np.zeros((0, 4), F32))
+    case(op, "no_classes", [np.zeros((3, 0), F32)], np.zeros((3, 0), F32))
+    case(op, "scalar", [F32(1)], error=(INVALID, "scalar"))
+    case(op, "integers", [np.array([1, 2], I32)], error=(INVALID, "int32"))
+op = "sparse_softmax_cross_entropy_with_logits"
+for name, labels, logits in (("int64", np.array([1, 0, 4], I64), floats(3, 5)), ("int32", np.array([2, 1], I32), floats(2, 3)), ("scalar_label", I32(1), floats(4)), ("matrix_labels", np.array([[0, 1], [2, 0]], I32), floats(2, 2, 3))):
+    p = softmax(logits)
+    hot = np.eye(logits.shape[-1])[labels]
+    case(op, name, [labels, logits], ((-np.log((p * hot).sum(-1))).astype(F32), (p - hot).astype(F32)), tolerance=1e-6, gradient=True, gradient_outputs=1)
+case(op, "extreme", [np.array([0], I64), np.array([[-1000, 1000]], F32)], (np.array([2000], F32), np.array([[-1, 1]], F32)), tolerance=1e-6)
+case(op, "no_rows", [np.zeros(0, I64), np.zeros((0, 3), F32)], (np.zeros(0, F32), np.zeros((0, 3), F32)))
+case(op, "label_outside", [np.array([1, 11, 4], I64), floats(3, 5)], error=(INVALID, "label 11 of row 1 is outside [0, 5)"))
+case(op, "label_negative", [np.array([1, 0, -1], I64), floats(3, 5)], error=(INVALID, "label -1 of row 2"))
+case(op, "shapes", [np.array([1, 0], I64), floats(3, 5)], error=(INVALID, "labels have shape [2]"))
+case(op, "float_labels", [np.array([1, 0], F32), floats(2, 5)], error=(INVALID, "label"))
+
+# ---- random: Philox4x32-10 as the paper and TensorFlow have it ----
+
+
+def philox(seed, seed2, block):
+    counter = ((seed2 & (2**64 - 1)) << 64) + block
+    c = [(counter >> (32 * i)) & 0xFFFFFFFF for i in range(4)]
+    k = [seed & 0xFFFFFFFF, (seed >> 32) & 0xFFFFFFFF]
+    for _ in range(10):
+        p0, p1 = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+        c = [(p1 >> 32) ^ c[1] ^ k[0], p1 & 0xFFFFFFFF, (p0 >> 32) ^ c[3] ^ k[1], p0 & 0xFFFFFFFF]
+        k = [(k[0] + 0x9E3779B9) & 0xFFFFFFFF, (k[1] + 0xBB67AE85) & 0xFFFFFFFF]
+    return c
+
+
+assert philox(0, 0, 0) == [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]
+
+
+def words(seed, seed2, blocks, start=0):
+    return [w for b in range(blocks) for w in philox(seed, seed2, start + b)]
+
+
+def unit(word):
+    return F32(word & 0x7FFFFF) / F32(2**23)
+
+
+def unit64(first, second):
+    return struct.unpack("<d", struct.pack("<Q", (1023 << 52) | ((first & 0xFFFFF) << 32) | second))[0] - 1
+
+
+def normals(ws):
+    out = []
+    for a, b in zip(ws[0::2], ws[1::2]):
+        r = np.sqrt(F32(-2) * np.log(max(unit(a), F32(1e-7))))
+        angle = F32(2 * np.pi * float(unit(b)))
+        out += [F32(np.sin(angle)) * r, F32(np.cos(angle)) * r]
+    return out
+
+
+w = words(87654321, 7, 2)
+case("random_uniform", "float32", [], np.array([unit(x) for x in w[:6]], F32).reshape(2, 3), {"shape": [2, 3], "seed": 7})
+case("random_uniform", "range", [], np.array([unit(x) * F32(4) + F32(-1) for x in w[:3]], F32), {"shape": [3], "seed": 7, "minval": -1.0, "maxval": 3.0}, tolerance=1e-7)
+case("random_uniform", "wide", [], np.array([unit64(w[0], w[1]), unit64(w[2], w[3]), unit64(w[4], w[5])], F64), {"shape": [3], "seed": 7, "dtype": "float64"})
+case("random_uniform", "scalar", [], unit(words(87654321, 3, 1)[0]), {"shape": [], "seed": 3})
+case("random_uniform", "empty", [], np.zeros((0, 2), F32), {"shape": [0, 2], "seed": 3})
+case("random_normal", "float32", [], np.array(normals(w[:6]), F32)[:5], {"shape": [5], "seed": 7}, tolerance=3e-7)
+case("random_normal", "moved", [], np.array(normals(w[:4]), F32) * F32(2) + F32(5), {"shape": [4], "seed": 7, "mean": 5.0, "stddev": 2.0}, tolerance=3e-7)
+for op in ("random_uniform", "random_normal"):
+    case(op, "open_shape", [], error=(INVALID, "known dimensions"), attributes={"shape": [-1]})
+    case(op, "integers", [], error=(INVALID, "float32 or float64"), attributes={"shape": [2], "dtype": "int32"})
+
+# ---- strings ----
+case("as_string", "values", [np.array([0, -5, 2**63 - 1, -(2**63)], I64)], [b"0", b"-5", b"9223372036854775807", b"-9223372036854775808"])
+for t in INTS:
+    info = np.iinfo(t)
+    case("as_string", np.dtype(t).name, [np.array([info.min, info.max], t)], [str(info.min).encode(), str(info.max).encode()])
+case("as_string", "float32", [np.array([3.14159274, -0.5, np.nan, np.inf], F32)], [b"3.141593", b"-0.500000", b"nan", b"inf"])
+case("as_string", "large", [F64(1e20)], b"100000000000000000000.000000")
+case("as_string", "bool", [np.array([True, False])], [b"true", b"false"])
+case("as_string", "empty", [np.zeros(0, I64)], np.zeros(0, object))
+case("as_string", "string", [b"x"], error=(INVALID, "string"))
+case("string_join", "two", [[b"a", b"b"], [b"x", b""]], [b"ax", b"b"])
+case("string_join", "separator", [[b"a", b"b"], b"-", [b"c", b"d"]], [b"a, -, c", b"b, -, d"], {"separator": ", "})
+case("string_join", "scalars", [b"a", b"b\x00c"], b"ab\x00c")
+case("string_join", "one", [[b"a"]], [b"a"])
+case("string_join", "shapes", [[b"a", b"b"], [b"c", b"d", b"e"]], error=(INVALID, "one shape"))
+case("string_join", "numbers", [b"a", I32(1)], error=(INVALID, "string"))
+case("string_upper", "values", [[b"abcXYZ 019", b"", b"\xc3\xa4z"]], [b"ABCXYZ 019", b"", b"\xc3\xa4Z"])
+case("string_upper", "scalar", [b"az{`"], b"AZ{`")
+case("string_upper", "numbers", [I32(1)], error=(INVALID, "string"))
+case("string_length", "values", [[b"abc", b"", b"\x00\x01"]], np.array([3, 0, 2], I32))
+case("string_length", "scalar", [b"four"], I32(4))
+case("string_length", "numbers", [I32(1)], error=(INVALID, "string"))
+case("string_to_number", "int64", [[b"12", b" -7 ", b"+3", b"9223372036854775807", b"-9223372036854775808"]], np.array([12, -7, 3, 2**63 - 1, -(2**63)], I64), {"out_type": "int64"})
+case("string_to_number", "int32", [b"-2147483648"], I32(-(2**31)), {"out_type": "int32"})
+case("string_to_number", "float32", [[b"1.5", b"-2e3", b"nan", b"inf", b"0.1"]], np.array([1.5, -2000, np.nan, np.inf, 0.1], F32))
+case("string_to_number", "float64", [b"0.1"], F64(0.1), {"out_type": "float64"})
+for name, data in (("empty", b""), ("words", b"seven"), ("behind", b"7x"), ("sign", b"-"), ("large", b"2147483648"), ("fraction", b"1.5")):
+    case("string_to_number", name, [data], error=(INVALID, "is not a number of int32"), attributes={"out_type": "int32"})
+case("string_to_number", "too_large", [b"9223372036854775808"], error=(INVALID, "int64"), attributes={"out_type": "int64"})
+case("string_to_number", "hexadecimal", [b"0x10"], error=(INVALID, "float32"))
+case("decode_raw", "int32", [np.array([1, -2, 3], "<i4").tobytes()], np.array([1, -2, 3], I32), {"out_type": "int32"})
+case("decode_raw", "rows", [[b"\x01\x02", b"\x03\x04"]], np.array([[1, 2], [3, 4]], U8), {"out_type": "uint8"})
+case("decode_raw", "nothing", [b""], np.zeros(0, F32), {"out_type": "float32"})
+case("decode_raw", "odd", [b"abc"], error=(INVALID, "multiple of 2"), attributes={"out_type": "int16"})
+case("decode_raw", "lengths", [[b"ab", b"abcd"]], error=(INVALID, "one length"), attributes={"out_type": "int16"})
+for t in (F32, I64, bool):
+    v = np.array([1, 0, 1]).astype(t)
+    case("assert", np.dtype(t).name, [np.bool_(True), v], v, gradient=True)
+case("assert", "strings", [np.array([True, True]), [b"a", b"b"]], [b"a", b"b"])
+case("assert", "two_values", [np.bool_(True), F32(1), I32(2)], (F32(1), I32(2)))
+case("assert", "fails", [np.bool_(False), F32(1)], error=(INVALID, "too small"), attributes={"message": "too small"})
+case("assert", "other_code", [np.array([True, False]), F32(1)], error=("OUT_OF_RANGE", "stop"), attributes={"message": "stop", "code": "OUT_OF_RANGE"})
+case("assert", "unknown_code", [np.bool_(True), F32(1)], error=(INVALID, "NO_SUCH"), attributes={"code": "NO_SUCH"})
+case("assert", "no_bool", [F32(1), F32(1)], error=(INVALID, "condition"))
+
+# ---- tf.train.Example ----
+
+
+def varint(n):
+    n &= 2**64 - 1
+    out = b""
+    while n > 127:
+        out += bytes([n & 127 | 128])
+        n >>= 7
+    return out + bytes([n])
+
+
+def field(number, data):
+    return varint(number << 3 | 2) + varint(len(data)) + data
+
+
+def feature(kind, values):
+    if kind == "bytes":
+        return field(1, b"".join(field(1, v) for v in values))
+    if kind == "float":
+        return field(2, field(1, b"".join(struct.pack("<f", v) for v in values)))
+    return field(3, field(1, b"".join(varint(v) for v in values)))
+
+
+def example(**features):
+    return field(1, b"".join(field(1, field(1, k.encode()) + field(2, feature(*v))) for k, v in features.items()))
+
+
+def specs(**features):
+    return {"dict": {k: {"dtype": d, "shape": s} for k, (d, s) in features.items()}}
+
+
+full = example(label=("int64", [-3]), image=("bytes", [b"\x89PNG"]), weights=("float", [1.5, -2, 0.25, 8]))
+attributes = {"features": specs(label=("int64", []), image=("string", []), weights=("float32", [2, 2]))}
+case("parse_example", "all", [full], (b"\x89PNG", I64(-3), np.array([[1.5, -2], [0.25, 8]], F32)), attributes)
+case("parse_example", "one", [full], I64(-3), {"features": specs(label=("int64", []))})
+attributes = {"features": specs(label=("int64", []), name=("string", [2])), "defaults": {"dict": {"label": {"dtype": "int64", "shape": [], "data": [9]}, "name": {"dtype": "string", "shape": [], "data": ["none"]}}}}
+case("parse_example", "defaults", [example()], (I64(9), [b"none", b"none"]), attributes)
+case("parse_example", "no_default_used", [example(label=("int64", [4]), name=("bytes", [b"a", b"b"]))], (I64(4), [b"a", b"b"]), attributes)
+attributes = {"features": specs(ids=("int64", [-1]), pairs=("float32", [-1, 2]))}
+case("parse_example", "sequences", [example(ids=("int64", [5, 6, 7]), pairs=("float", [1, 2, 3, 4]))], (np.array([5, 6, 7], I64), np.array([[1, 2], [3, 4]], F32)), attributes)
+case("parse_example", "missing_sequences", [example()], (np.zeros(0, I64), np.zeros((0, 2), F32)), attributes)
+attributes = {"features": specs(label=("int64", []))}
+case("parse_example", "missing", [example()], error=(INVALID, "label"), attributes=attributes)
+case("parse_example", "other_dtype", [example(label=("float", [1]))], error=(INVALID, "label"), attributes=attributes)
+case("parse_example", "other_count", [example(label=("int64", [1, 2]))], error=(INVALID, "label"), attributes=attributes)
+case("parse_example", "no_example", [b"\xff\xff\xff"], error=(INVALID, ""), attributes=attributes)
+case("parse_example", "bad_spec", [full], error=(INVALID, "label"), attributes={"features": specs(label=("int32", []))})
+
+# ---- pictures ----
+x = np.arange(2 * 3 * 2, dtype=U8).reshape(2, 3, 2)
+case("flip_left_right", "picture", [x], x[:, ::-1].copy())
+x4 = floats(2, 2, 3, 1)
+case("flip_left_right", "batch", [x4], x4[:, :, ::-1].copy(), gradient=True)
+case("flip_left_right", "nothing", [np.zeros((0, 3, 1), U8)], np.zeros((0, 3, 1), U8))
+case("flip_left_right", "matrix", [floats(2, 2)], error=(INVALID, "rank 2"))
+
+
+def bilinear(x, height, width):
+    """The half-pixel rule, with the fraction from the unclamped floor."""
+    x = x.astype(F64)
+
+    def taps(n, m):
+        c = (np.arange(m) + 0.5) * n / m - 0.5
+        low = np.floor(c)
+        return np.clip(low, 0, n - 1).astype(int), np.clip(low + 1, 0, n - 1).astype(int), c - low
+
+    y0, y1, fy = taps(x.shape[-3], height)
+    x0, x1, fx = taps(x.shape[-2], width)
+    fy, fx = fy[:, None, None], fx[None, :, None]
+    top = x[..., y0, :, :][..., :, x0, :] * (1 - fx) + x[..., y0, :, :][..., :, x1, :] * fx
+    low = x[..., y1, :, :][..., :, x0, :] * (1 - fx) + x[..., y1, :, :][..., :, x1, :] * fx
+    return (top * (1 - fy) + low * fy).astype(F32)
+
+
+picture = RNG.randint(0, 256, (5, 4, 3)).astype(U8)
+for size in ([5, 4], [3, 2], [7, 9], [1, 1]):
+    case("resize", "uint8_%d_%d" % tuple(size), [picture], bilinear(picture, *size), {"size": size}, tolerance=1e-6)
+y = floats(2, 3, 5, 1)
+case("resize", "batch_float32", [y], bilinear(y, 4, 3), {"size": [4, 3]}, tolerance=1e-6)
+case("resize", "int32", [picture.astype(I32)], bilinear(picture, 2, 6), {"size": [2, 6]}, tolerance=1e-6)
+case("resize", "float64", [picture.astype(F64)], bilinear(picture, 2, 6), {"size": [2, 6]}, tolerance=1e-6)
+case("resize", "size_zero", [picture], error=(INVALID, "at least 1"), attributes={"size": [0, 3]})
+case("resize", "method", [picture], error=("UNIMPLEMENTED", "lanczos3"), attributes={"size": [2, 3], "method": "lanczos3"})
+case("resize", "no_method", [picture], error=(INVALID, "sharp"), attributes={"size": [2, 3], "method": "sharp"})
+case("resize", "matrix", [floats(3, 3)], error=(INVALID, "[H, W, C]"), attributes={"size": [2, 3]})
+a = np.array([0, 1, 100, 255], U8)
+case("convert_image_dtype", "uint8_to_float32", [a], a.astype(F32) * F32(1 / 255), {"dtype": "float32"}, tolerance=1e-7)
+case("convert_image_dtype", "uint8_to_uint16", [a], a.astype(np.uint16) * 256, {"dtype": "uint16"})
+case("convert_image_dtype", "uint16_to_uint8", [np.array([0, 255, 256, 65535], np.uint16)], np.array([0, 0, 1, 255], U8), {"dtype": "uint8"})
+f = np.array([0, 0.5, 0.999, 1.0], F32)
+case("convert_image_dtype", "float32_to_uint8", [f], (f * F32(255.5)).astype(U8), {"dtype": "uint8"})
+case("convert_image_dtype", "saturate", [np.array([-1, 0.5, 2], F32)], np.array([0, 127, 255], U8), {"dtype": "uint8", "saturate": True})
+case("convert_image_dtype", "same", [a], a, {"dtype": "uint8"})
+case("convert_image_dtype", "float_width", [f], f.astype(F64), {"dtype": "float64"}, gradient=True)
+case("convert_image_dtype", "string", [b"x"], error=(INVALID, "string"), attributes={"dtype": "uint8"})
+
+# ---- values passed on ----
+y = floats(2, 2)
+case("identity", "float32", [y], y, gradient=True)
+case("identity", "string", [[b"a", b"b"]], [b"a", b"b"])
+case("constant", "float32", [], y, {"value": tensor(y)})
+case("constant", "string", [], [b"a", b"b"], {"value": tensor([b"a", b"b"])})
+case("constant", "no_value", [], error=(INVALID, "value"))
+
+TESTED_BY = {
+    "tests/conform/ops_state.c": ["all_reduce", "apply_adam", "apply_gradient_descent", "apply_keras_momentum", "read_file"],
+    "tests/conform/ops_pictures.c": ["decode_image", "decode_jpeg", "decode_png"],
+    "src/graph/ops/cond_test.c": ["cond"],
+}
+
+
+def main():
+    os.makedirs(FOLDER, exist_ok=True)
+    for op, lines in CASES.items():
+        names = [line["name"] for line in lines]
+        assert len(set(names)) == len(names), (op, sorted(n for n in names if names.count(n) > 1))
+        with open(os.path.join(FOLDER, op + ".json"), "w") as out:
+            out.write('{"op": "%s", "cases": [\n' % op)
+            out.write(",\n".join(json.dumps(line) for line in lines))
+            out.write("\n]}\n")
+    for path, ops in TESTED_BY.items():
+        for op in ops:
+            with open(os.path.join(FOLDER, op + ".json"), "w") as out:
+                out.write('{"op": "%s", "tested_by": "%s"}\n' % (op, path))
+
+
+if __name__ == "__main__":
+    main()

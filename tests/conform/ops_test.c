@@ -1,0 +1,435 @@
+/* Every tensor operation against its recorded cases, tests/conform/ops/<name>.json.
+ *
+ * A line of graph/ops.def without a file fails, and so does a file without a line. Each case runs
+ * with static shapes, with unknown dimensions and with unknown ranks; after a round trip through
+ * JSON; by leat_function_call; and over several rows, strided and constant, where every row must be
+ * what it is alone. Failures must have code and text, and name the failing row. Gradients are
+ * compared with central differences, in float64, with known and unknown shapes. The first case of
+ * each file runs once for each of its allocations, which fails. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "conform.h"
+#include "ops_case.h"
+
+#include "../support/graph.h"
+#include "../support/torture.h"
+
+#include <dirent.h>
+#include <stdio.h>
+
+#define FOLDER LEATI_SOURCE_DIR "/tests/conform/ops"
+
+enum { ROWS = 3 };
+
+static const char *const ops[] = {
+#define X(name) #name,
+#include "graph/ops.def"
+#undef X
+};
+enum { NUM_OPS = sizeof ops / sizeof *ops };
+
+/* ---- one element ---- */
+
+static const char *const shapes_names[] = {"static shapes", "unknown dimensions", "unknown ranks"};
+
+static void expect_outputs(const op_case *c, const char *how, leat_tensor *outputs, int count) {
+    if (count != c->num_outputs)
+        fail_msg("%s %s, %s: %d outputs; expected %d", c->op, c->name, how, count, c->num_outputs);
+    for (int i = 0; i < count; i++)
+        expect_tensor(c, how, i, &c->outputs[i], &outputs[i], c->tolerance);
+    unref_all(outputs, count);
+}
+
+/* What inference promised must be what came. */
+static void expect_inference(const op_case *c, const char *how, const leat_function *function) {
+    const leat_spec *spec = leat_function_output(function);
+    for (int i = 0; i < c->num_outputs; i++) {
+        leat_shape promised = leat_spec_component_shape(spec, i);
+        leat_shape real = leat_tensor_shape(&c->outputs[i]);
+        char texts[2][128];
+        if (!leati_shape_compatible(&promised, &real) ||
+            leat_spec_component_dtype(spec, i) != c->outputs[i].dtype)
+            fail_msg("%s %s, %s: inference promised %s %s; expected %s %s", c->op, c->name, how,
+                     leat_dtype_name(leat_spec_component_dtype(spec, i)),
+                     leati_shape_text(&promised, texts[0]), leat_dtype_name(c->outputs[i].dtype),
+                     leati_shape_text(&real, texts[1]));
+    }
+}
+
+static void check_values(const op_case *c, case_shapes shapes) {
+    leat_error err = {0};
+    const char *how = shapes_names[shapes];
+    leat_tensor outputs[MAX_VALUES];
+    leat_function *function = case_build(c, shapes, 0, &err);
+    if (function == NULL)
+        fail_msg("%s %s, %s: %s", c->op, c->name, how, err.text);
+    expect_inference(c, how, function);
+    if (leati_interpret(function, c->inputs, NULL, outputs, &err) != LEAT_OK)
+        fail_msg("%s %s, %s: %s", c->op, c->name, how, err.text);
+    expect_outputs(c, how, outputs, function->num_outputs);
+    leat_function_unref(function);
+}
+
+static void check_round_trip(const op_case *c) {
+    leat_error err = {0};
+    leat_tensor outputs[MAX_VALUES];
+    leat_function *function = case_build(c, SHAPES_STATIC, 0, &err);
+    assert_non_null(function);
+    char *text = leat_function_to_json(function, &err);
+    if (text == NULL)
+        fail_msg("%s %s, to JSON: %s", c->op, c->name, err.text);
+    leat_function *copy = leat_function_from_json(text, &err);
+    if (copy == NULL)
+        fail_msg("%s %s, from JSON: %s", c->op, c->name, err.text);
+    if (leat_function_call(copy, c->inputs, c->num_inputs, outputs, c->num_outputs, &err))
+        fail_msg("%s %s, by leat_function_call: %s", c->op, c->name, err.text);
+    expect_outputs(c, "after JSON, by leat_function_call", outputs, c->num_outputs);
+    leat_text_free(text);
+    leat_function_unref(copy);
+    leat_function_unref(function);
+}
+
+static void expect_error(const op_case *c, const char *how, const leat_error *err) {
+    if (strcmp(leat_status_name(err->code), c->code) != 0 || strstr(err->text, c->text) == NULL)
+        fail_msg("%s %s, %s: failed with %s: %s; expected %s with \"%s\"", c->op, c->name, how,
+                 leat_status_name(err->code), err->text, c->code, c->text);
+}
+
+/* The case must fail, while it is built or while it runs; returns the function if it was built. */
+static leat_function *check_error(const op_case *c, case_shapes shapes) {
+    leat_error err = {0};
+    leat_tensor outputs[MAX_VALUES];
+    const char *how = shapes_names[shapes];
+    leat_function *function = case_build(c, shapes, 0, &err);
+    if (function != NULL && leati_interpret(function, c->inputs, NULL, outputs, &err) == LEAT_OK)
+        fail_msg("%s %s, %s: no failure; expected %s with \"%s\"", c->op, c->name, how, c->code,
+                 c->text);
+    expect_error(c, how, &err);
+    return function;
+}
+
+/* ---- several rows ---- */
+
+static leat_tensor rolled(const leat_tensor *tensor, int64_t by) {
+    leat_tensor copy;
+    leat_error err = {0};
+    int64_t count = leat_tensor_count(tensor);
+    size_t size = leat_dtype_size(tensor->dtype);
+    assert_int_equal(leat_tensor_new(tensor->dtype, leat_tensor_shape(tensor), &copy, &err), 0);
+    for (int64_t i = 0; i < count; i++)
+        memcpy((char *)copy.data + (size_t)((i + by) % count) * size,
+               (const char *)tensor->data + (size_t)i * size, size);
+    return copy;
+}
+
+typedef struct row_set {
+    leat_tensor inputs[ROWS][MAX_VALUES];
+    leat_tensor outputs[ROWS][MAX_VALUES]; /* of each row alone */
+    char *memory[MAX_VALUES];
+    leati_operand operands[MAX_VALUES];
+} row_set;
+
+/* Rows whose values are those of the case moved on by the row's number, if the operation takes
+ * them. */
+static void rows_init(row_set *rows, const op_case *c, const leat_function *function) {
+    memset(rows, 0, sizeof *rows);
+    bool moves = true;
+    for (int64_t r = 0; r < ROWS; r++) {
+        leati_call_context context = {.num_replicas = 1, .ordinal = r};
+        leat_error err = {0};
+        for (int i = 0; i < c->num_inputs; i++)
+            rows->inputs[r][i] = rolled(&c->inputs[i], moves ? r : 0);
+        if (leati_interpret(function, rows->inputs[r], &context, rows->outputs[r], &err) == LEAT_OK)
+            continue;
+        assert_true(moves && r > 0);
+        moves = false;
+        unref_all(rows->inputs[r--], c->num_inputs);
+    }
+}
+
+static void rows_fini(row_set *rows, const op_case *c, int num_outputs) {
+    for (int r = 0; r < ROWS; r++) {
+        unref_all(rows->inputs[r], c->num_inputs);
+        unref_all(rows->outputs[r], num_outputs);
+    }
+    for (int i = 0; i < c->num_inputs; i++)
+        free(rows->memory[i]);
+}
+
+/* Operand `index` over the rows: one row after the other with a gap between, or the first for all.
+ */
+static void lay_out(row_set *rows, const op_case *c, int index, bool constant) {
+    const leat_tensor *first = &rows->inputs[0][index];
+    size_t bytes = leat_tensor_bytes(first), stride = (bytes + 79) / 16 * 16;
+    leati_operand *operand = &rows->operands[index];
+    *operand = (leati_operand){.dtype = first->dtype, .row_stride = constant ? 0 : (int64_t)stride};
+    leati_operand_set_shape(operand, first->rank, first->dims);
+    free(rows->memory[index]);
+    rows->memory[index] = malloc(stride * ROWS);
+    assert_non_null(rows->memory[index]);
+    memset(rows->memory[index], 0xA7, stride * ROWS);
+    operand->data = rows->memory[index];
+    for (int r = 0; r < ROWS && bytes > 0; r++)
+        memcpy(rows->memory[index] + (size_t)r * stride, rows->inputs[r][index].data, bytes);
+    (void)c;
+}
+
+static void compare_rows(const op_case *c, const char *how, const row_set *rows, bool constant,
+                         leati_operand *outputs, int count) {
+    for (int i = 0; i < count; i++) {
+        for (int r = 0; r < ROWS; r++) {
+            leat_tensor row = {.dtype = outputs[i].dtype, .rank = outputs[i].rank};
+            memcpy(row.dims, outputs[i].dims, sizeof row.dims);
+            row.data = outputs[i].data + r * outputs[i].row_stride;
+            expect_tensor(c, how, i, &rows->outputs[constant ? 0 : r][i], &row, 0);
+        }
+        leat_buffer_unref(outputs[i].owner);
+    }
+}
+
+/* constant[0]: is the first operand one row for all; constant[1]: are the others? */
+static void run_rows(const op_case *c, const leat_function *function, row_set *rows,
+                     const bool *constant, const char *how) {
+    leati_operand outputs[MAX_VALUES];
+    leati_call_context context = {.num_replicas = 1};
+    leat_error err = {0};
+    int64_t failed = 0;
+    for (int i = 0; i < c->num_inputs; i++)
+        lay_out(rows, c, i, constant[i > 0]);
+    leat_status status =
+        leati_interpret_rows(function, ROWS, rows->operands, &context, outputs, &failed, &err);
+    if (status == LEAT_FAILED_PRECONDITION)
+        return; /* a shape depends on data */
+    if (status != LEAT_OK)
+        fail_msg("%s %s, %s: row %d: %s", c->op, c->name, how, (int)failed, err.text);
+    bool all = constant[0] && (constant[1] || c->num_inputs < 2) && c->num_inputs > 0;
+    compare_rows(c, how, rows, all, outputs, function->num_outputs);
+}
+
+static void check_rows(const op_case *c) {
+    leat_error err = {0};
+    row_set rows;
+    leat_function *function = case_build(c, SHAPES_STATIC, 0, &err);
+    assert_non_null(function);
+    rows_init(&rows, c, function);
+    run_rows(c, function, &rows, (bool[]){false, false}, "strided rows");
+    run_rows(c, function, &rows, (bool[]){true, true}, "one row for all");
+    rows_fini(&rows, c, function->num_outputs);
+    leat_function_unref(function);
+}
+
+static bool alike(const op_case *a, const op_case *b) {
+    if (a->num_inputs != b->num_inputs || (a->attributes == NULL) != (b->attributes == NULL) ||
+        (a->attributes != NULL && strcmp(a->attributes, b->attributes) != 0))
+        return false;
+    for (int i = 0; i < a->num_inputs; i++) {
+        leat_shape x = leat_tensor_shape(&a->inputs[i]), y = leat_tensor_shape(&b->inputs[i]);
+        if (a->inputs[i].dtype != b->inputs[i].dtype || !leati_shape_equal(&x, &y))
+            return false;
+    }
+    return true;
+}
+
+/* A bad row among good ones: the failure names it. */
+static void check_failed_row(const op_case *bad, const op_case *good,
+                             const leat_function *function) {
+    leati_operand outputs[MAX_VALUES];
+    leat_error err = {0};
+    int64_t failed = -1;
+    row_set rows = {0};
+    for (int r = 0; r < ROWS; r++)
+        for (int i = 0; i < bad->num_inputs; i++)
+            rows.inputs[r][i] = rolled(r == 1 ? &bad->inputs[i] : &good->inputs[i], 0);
+    for (int i = 0; i < bad->num_inputs; i++)
+        lay_out(&rows, bad, i, false);
+    leat_status status =
+        leati_interpret_rows(function, ROWS, rows.operands, NULL, outputs, &failed, &err);
+    if (status != LEAT_FAILED_PRECONDITION) {
+        expect_error(bad, "row 1 of 3", &err);
+        if (failed != 1)
+            fail_msg("%s %s: row %d is said to fail; expected row 1", bad->op, bad->name,
+                     (int)failed);
+    }
+    rows_fini(&rows, bad, 0);
+}
+
+/* ---- gradients ---- */
+
+static op_case in_float64(const op_case *c) {
+    op_case wide = *c;
+    leat_error err = {0};
+    for (int i = 0; i < c->num_inputs; i++) {
+        const leat_tensor *from = &c->inputs[i];
+        bool single = from->dtype == LEAT_FLOAT32;
+        leat_status status =
+            single ? leat_tensor_new(LEAT_FLOAT64, leat_tensor_shape(from), &wide.inputs[i], &err)
+                   : leat_tensor_copy_of(from->dtype, leat_tensor_shape(from), from->data,
+                                         &wide.inputs[i], &err);
+        assert_int_equal(status, LEAT_OK);
+        for (int64_t k = 0; single && k < leat_tensor_count(from); k++)
+            ((double *)wide.inputs[i].data)[k] = value_at(from, k);
+    }
+    return wide;
+}
+
+static void check_gradients(const op_case *c) {
+    op_case wide = in_float64(c);
+    for (int shapes = SHAPES_STATIC; shapes <= SHAPES_UNKNOWN_DIMS; shapes++) {
+        leat_error err = {0};
+        leat_function *function = case_build(&wide, (case_shapes)shapes, c->gradient_outputs, &err);
+        if (function == NULL)
+            fail_msg("%s %s in float64: %s", c->op, c->name, err.text);
+        leat_function *reverse = leati_function_gradient(function, &err);
+        if (reverse != NULL)
+            test_check_gradient(function, wide.inputs, wide.num_inputs, NULL);
+        else if (shapes == SHAPES_STATIC || err.code != LEAT_UNIMPLEMENTED)
+            fail_msg("%s %s, gradient, %s: %s", c->op, c->name, shapes_names[shapes], err.text);
+        leat_function_unref(reverse);
+        leat_function_unref(function);
+    }
+    unref_all(wide.inputs, wide.num_inputs);
+}
+
+/* ---- memory ---- */
+
+static leat_status build_and_run(void *context, leat_error *err) {
+    const op_case *c = context;
+    leat_tensor outputs[MAX_VALUES];
+    leat_function *function = case_build(c, SHAPES_STATIC, 0, err);
+    if (function == NULL)
+        return err->code;
+    leat_status status = leati_interpret(function, c->inputs, NULL, outputs, err);
+    if (status == LEAT_OK)
+        unref_all(outputs, function->num_outputs);
+    leat_function_unref(function);
+    return status;
+}
+
+/* ---- the table ---- */
+
+static json_t *read_file(const char *op) {
+    char path[512];
+    (void)snprintf(path, sizeof path, FOLDER "/%s.json", op);
+    json_error_t error;
+    json_t *file = json_load_file(path, 0, &error);
+    if (file == NULL)
+        fail_msg("%s: %s; every operation has recorded cases (tests/conform/make_op_cases.py)",
+                 path, error.text);
+    return file;
+}
+
+/* The C file that tests the operation must exist and name it. */
+static void check_tested_by(const char *op, const char *path) {
+    char full[512], line[512], quoted[80];
+    bool named = false;
+    (void)snprintf(full, sizeof full, LEATI_SOURCE_DIR "/%s", path);
+    (void)snprintf(quoted, sizeof quoted, "%s", op);
+    FILE *file = fopen(full, "r");
+    if (file == NULL)
+        fail_msg("%s is tested by %s, which cannot be opened", op, path);
+    while (!named && fgets(line, sizeof line, file) != NULL)
+        named = strstr(line, quoted) != NULL;
+    (void)fclose(file);
+    if (!named)
+        fail_msg("%s is tested by %s, which does not name it", op, path);
+}
+
+static void check_good(const op_case *c) {
+    for (int shapes = SHAPES_STATIC; shapes <= SHAPES_UNKNOWN_RANK; shapes++)
+        check_values(c, (case_shapes)shapes);
+    check_round_trip(c);
+    check_rows(c);
+    if (c->gradient)
+        check_gradients(c);
+}
+
+static void check_bad(const op_case *c, const op_case *cases, size_t count) {
+    for (int shapes = SHAPES_UNKNOWN_RANK; shapes >= SHAPES_STATIC; shapes--) {
+        leat_function *function = check_error(c, (case_shapes)shapes);
+        for (size_t i = 0; shapes == SHAPES_STATIC && function != NULL && i < count; i++)
+            if (cases[i].code == NULL && alike(c, &cases[i])) {
+                check_failed_row(c, &cases[i], function);
+                break;
+            }
+        leat_function_unref(function);
+    }
+}
+
+static void test_op(void **state) {
+    const char *op = *state;
+    json_t *file = read_file(op);
+    const json_t *lines = json_object_get(file, "cases");
+    const char *tested_by = json_string_value(json_object_get(file, "tested_by"));
+    size_t count = json_array_size(lines);
+    if (tested_by != NULL)
+        check_tested_by(op, tested_by);
+    else if (count == 0)
+        fail_msg("%s has no case", op);
+    op_case *cases = calloc(count + 1, sizeof *cases);
+    assert_non_null(cases);
+    for (size_t i = 0; i < count; i++)
+        case_read(&cases[i], op, json_array_get(lines, i));
+    for (size_t i = 0; i < count; i++) {
+        if (cases[i].code != NULL)
+            check_bad(&cases[i], cases, count);
+        else
+            check_good(&cases[i]);
+    }
+    if (count > 0 && cases[0].code == NULL) {
+        torture_begin();
+        torture_run_tolerant(build_and_run, &cases[0]);
+        torture_end();
+    }
+    for (size_t i = 0; i < count; i++)
+        case_fini(&cases[i]);
+    free(cases);
+    json_decref(file);
+}
+
+/* No file is left over from an operation that is gone. */
+static void test_no_stray_file(void **state) {
+    (void)state;
+    DIR *folder = opendir(FOLDER);
+    assert_non_null(folder);
+    for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
+        bool found = entry->d_name[0] == '.';
+        for (int i = 0; i < NUM_OPS && !found; i++) {
+            size_t size = strlen(ops[i]);
+            found = strncmp(entry->d_name, ops[i], size) == 0 &&
+                    strcmp(entry->d_name + size, ".json") == 0;
+        }
+        if (!found)
+            fail_msg("%s is no operation of graph/ops.def", entry->d_name);
+    }
+    (void)closedir(folder);
+}
+
+/* Every line of the table is documented, and its attributes too. */
+static void test_documented(void **state) {
+    (void)state;
+    for (int i = 0; i < NUM_OPS; i++) {
+        const leati_tensor_op *op = leati_tensor_op_find(ops[i]);
+        assert_non_null(op);
+        assert_string_equal(op->name, ops[i]);
+        if (op->version < 1 || op->doc == NULL || op->infer == NULL || op->kernel == NULL)
+            fail_msg("%s lacks a version, a documentation, infer or kernel", ops[i]);
+        for (const leati_row *row = op->rows; row != NULL && row->type != LEATI_ROW_END; row++)
+            if (row->doc == NULL || row->doc[0] == '\0')
+                fail_msg("%s: attribute %s is not documented", ops[i], row->name);
+    }
+}
+
+int conform_ops(void) {
+    struct CMUnitTest tests[NUM_OPS + 2] = {{0}};
+    for (int i = 0; i < NUM_OPS; i++)
+        tests[i] = (struct CMUnitTest){
+            .name = ops[i], .test_func = test_op, .initial_state = (void *)(uintptr_t)ops[i]};
+    tests[NUM_OPS] = (struct CMUnitTest)cmocka_unit_test(test_no_stray_file);
+    tests[NUM_OPS + 1] = (struct CMUnitTest)cmocka_unit_test(test_documented);
+    return cmocka_run_group_tests_name("ops", tests, NULL, NULL);
+}

@@ -24,7 +24,9 @@ typedef enum leat_activation { LEAT_LINEAR = 0, LEAT_RELU, LEAT_SOFTMAX } leat_a
 
 /* keras.layers.Conv2D: NHWC pictures, kernel HWIO, glorot uniform kernel, zero bias. Owned. */
 typedef struct leat_conv2d_layer_options {
-    int64_t strides[2]; /* 0: 1 */
+    int64_t strides[2];       /* 0: 1 */
+    int64_t dilation_rate[2]; /* 0: 1 */
+    int64_t groups;           /* of channels that are convolved apart; 0: 1 */
     leat_padding padding;
     leat_activation activation;
     bool no_bias;
@@ -44,7 +46,7 @@ typedef struct leat_max_pooling2d_layer_options {
 LEAT_API leat_layer *leat_max_pooling2d_layer(const leat_max_pooling2d_layer_options *options,
                                               leat_error *err);
 
-/* keras.layers.Flatten. Owned. */
+/* keras.layers.Flatten; `name` may be NULL. Owned. */
 LEAT_API leat_layer *leat_flatten_layer(const char *name, leat_error *err);
 
 /* keras.layers.Dense: y = activation(x w + b). Owned. */
@@ -86,15 +88,32 @@ LEAT_API leat_value leat_sparse_categorical_crossentropy(leat_value labels, leat
 /* tf.nn.compute_average_loss: the sum of `losses` divided by the global batch size. */
 LEAT_API leat_value leat_average_loss(leat_value losses, int64_t global_batch_size);
 
+/* What Keras' optimizers have in common; {0} switches all of it off. Gradients are clipped after
+ * they were summed over replicas, by at most one of the three ways. */
+typedef struct leat_optimizer_options {
+    const char *name;
+    double weight_decay;    /* part of each variable that a step takes away, times the rate */
+    double clipnorm;        /* largest norm of one gradient */
+    double global_clipnorm; /* largest norm of all gradients together */
+    double clipvalue;       /* largest magnitude of a gradient's values */
+    bool use_ema;           /* keep a moving average of the variables */
+    double ema_momentum;    /* 0: 0.99 */
+    int64_t ema_overwrite_frequency;     /* steps after which variables become their averages */
+    int64_t gradient_accumulation_steps; /* steps whose mean gradient makes one update */
+} leat_optimizer_options;
+
 /* keras.optimizers.Adam and SGD; 0 stands for Keras' default (Adam: 1e-3, 0.9, 0.999, 1e-7; SGD:
  * 0.01). Owned. */
 typedef struct leat_adam_options {
     double learning_rate, beta_1, beta_2, epsilon;
+    bool amsgrad;
+    leat_optimizer_options common;
 } leat_adam_options;
 LEAT_API leat_optimizer *leat_adam(const leat_adam_options *options, leat_error *err);
 typedef struct leat_sgd_options {
     double learning_rate, momentum;
     bool nesterov;
+    leat_optimizer_options common;
 } leat_sgd_options;
 LEAT_API leat_optimizer *leat_sgd(const leat_sgd_options *options, leat_error *err);
 LEAT_API void leat_optimizer_free(leat_optimizer *optimizer);
@@ -107,6 +126,16 @@ LEAT_API void leat_optimizer_apply(leat_optimizer *optimizer, const leat_value *
 /* Gradients of `loss` and apply in one call. */
 LEAT_API void leat_optimizer_minimize(leat_optimizer *optimizer, leat_value loss,
                                       leat_variable *const *variables, int count);
+
+/* The rate of the steps to come, outside steps (optimizer.learning_rate = value). */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_optimizer_set_learning_rate(leat_optimizer *optimizer,
+                                                                       double learning_rate,
+                                                                       leat_error *err);
+
+/* The optimizer's own variables (optimizer.variables): the number of steps, the learning rate, and
+ * the slots in the order of the model's variables. None before the first apply. Borrowed array. */
+LEAT_API leat_variable *const *leat_optimizer_variables(const leat_optimizer *optimizer,
+                                                        int *count);
 
 /* keras.metrics.SparseCategoricalAccuracy and Mean: sync-on-read totals. Owned. */
 LEAT_API leat_metric *leat_sparse_categorical_accuracy(const char *name, leat_error *err);

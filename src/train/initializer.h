@@ -1,0 +1,37 @@
+/* Initialisers: the values that weights start with. One per file of train/initializers/. */
+#ifndef LEATI_TRAIN_INITIALIZER_H
+#define LEATI_TRAIN_INITIALIZER_H
+
+#include "train/kind.h"
+
+typedef struct leati_initializer_kind {
+    leati_kind kind;
+    const char *identifier; /* Keras' other name: "glorot_uniform" */
+    bool random;            /* draws a seed where it is given none */
+    /* Fills `count` float32 values of a weight of `shape`. */
+    void (*fill)(const void *args, int64_t seed, const leat_shape *shape, float *values,
+                 int64_t count);
+} leati_initializer_kind;
+
+/* The descriptors of the table. */
+#define X(name) extern const leati_initializer_kind leati_initializer_##name;
+#include "train/initializers.def"
+#undef X
+
+/* The kind that a class name or an identifier names; NULL with NOT_FOUND. */
+const leati_initializer_kind *leati_initializer_find(const char *name, leat_error *err);
+
+/* A new tensor of a static shape; `seed` is used by random kinds. Owned. */
+LEAT_WARN_UNUSED leat_status leati_initialize(const leati_initializer_kind *kind, const void *args,
+                                              int64_t seed, const leat_shape *shape,
+                                              leat_tensor *out, leat_error *err);
+
+/* Inputs and outputs of one value of a weight, as Keras counts them: a kernel's last two dimensions
+ * times its window. */
+void leati_fans(const leat_shape *shape, double *fan_in, double *fan_out);
+
+/* Uniform float32 of [-limit, limit) from the pair (seed, 0) of TensorFlow's stateless generator
+ * (tf.random.stateless_uniform). */
+void leati_fill_uniform(int64_t seed, double limit, float *values, int64_t count);
+
+#endif

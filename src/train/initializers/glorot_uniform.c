@@ -1,0 +1,41 @@
+/* GlorotUniform: uniform numbers of [-limit, limit), limit = sqrt(6 / (fan_in + fan_out)), the
+ * default of kernels (keras.initializers.GlorotUniform). No failures, no state, no locks. */
+#include "base/random.h"
+#include "train/initializer.h"
+#include <math.h>
+
+struct glorot_uniform_args {
+    leati_seed_argument seed;
+};
+
+static const leati_row glorot_uniform_rows[] = {
+    {.name = "seed",
+     .type = LEATI_ROW_SEED,
+     .offset = offsetof(struct glorot_uniform_args, seed),
+     .doc = "A number that fixes the values; none: drawn when the layer is made."},
+    {0},
+};
+
+static void glorot_uniform_fill(const void *args, int64_t seed, const leat_shape *shape,
+                                float *values, int64_t count) {
+    (void)args;
+    double fan_in, fan_out;
+    leati_fans(shape, &fan_in, &fan_out);
+    double mean = (fan_in + fan_out) / 2;
+    double scale = 1 / (mean < 1 ? 1 : mean);
+    leati_fill_uniform(seed, sqrt(3 * scale), values, count);
+}
+
+const leati_initializer_kind leati_initializer_glorot_uniform = {
+    .kind =
+        {
+            .name = "GlorotUniform",
+            .doc = "Uniform numbers whose range keeps the variance from layer to layer "
+                   "(keras.initializers.GlorotUniform).",
+            .rows = glorot_uniform_rows,
+            .args_size = sizeof(struct glorot_uniform_args),
+        },
+    .identifier = "glorot_uniform",
+    .random = true,
+    .fill = glorot_uniform_fill,
+};

@@ -1,0 +1,133 @@
+/* The tables of layers, losses, optimizers, metrics and initialisers, and the arguments of their
+ * kinds.
+ *
+ * A kind is one file and one line in its table. Arguments are made whole or not at all. Failures:
+ * NOT_FOUND for a name that is not in the table, INVALID_ARGUMENT for arguments that the rows or
+ * the kind refuse, RESOURCE_EXHAUSTED. The tables are constant; no locks. */
+#include "train/kind.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "core/json.h"
+#include "train/initializer.h"
+#include "train/layer.h"
+#include "train/loss.h"
+#include "train/metric.h"
+#include "train/optimizer.h"
+#include <string.h>
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+const leati_kind *const *leati_layer_kinds(size_t *count) {
+    static const leati_kind *const kinds[] = {
+#define X(name) &leati_layer_##name.kind,
+#include "train/layers.def"
+#undef X
+    };
+    *count = COUNT(kinds);
+    return kinds;
+}
+
+const leati_kind *const *leati_loss_kinds(size_t *count) {
+    static const leati_kind *const kinds[] = {
+#define X(name) &leati_loss_##name.kind,
+#include "train/losses.def"
+#undef X
+    };
+    *count = COUNT(kinds);
+    return kinds;
+}
+
+const leati_kind *const *leati_optimizer_kinds(size_t *count) {
+    static const leati_kind *const kinds[] = {
+#define X(name) &leati_optimizer_##name.kind,
+#include "train/optimizers.def"
+#undef X
+    };
+    *count = COUNT(kinds);
+    return kinds;
+}
+
+const leati_kind *const *leati_metric_kinds(size_t *count) {
+    static const leati_kind *const kinds[] = {
+#define X(name) &leati_metric_##name.kind,
+#include "train/metrics.def"
+#undef X
+    };
+    *count = COUNT(kinds);
+    return kinds;
+}
+
+const leati_kind *const *leati_initializer_kinds(size_t *count) {
+    static const leati_kind *const kinds[] = {
+#define X(name) &leati_initializer_##name.kind,
+#include "train/initializers.def"
+#undef X
+    };
+    *count = COUNT(kinds);
+    return kinds;
+}
+
+const leati_kind *leati_kind_find(const leati_kind *const *kinds, size_t count, const char *sort,
+                                  const char *name, leat_error *err) {
+    leati_text names = {0};
+    for (size_t i = 0; i < count; i++) {
+        if (name != NULL && strcmp(kinds[i]->name, name) == 0) {
+            leati_text_fini(&names);
+            return kinds[i];
+        }
+        leati_text_addf(&names, "%s%s", i == 0 ? "" : ", ", kinds[i]->name);
+    }
+    leati_fail(err, LEAT_NOT_FOUND, "there is no %s \"%.60s\"; there is %s", sort,
+               name == NULL ? "" : name, names.failed || names.size == 0 ? "none" : names.data);
+    leati_text_fini(&names);
+    return NULL;
+}
+
+/* Checks arguments that are in place; frees them on failure. */
+static leat_status finish(const leati_kind *kind, void *args, void **out, leat_error *err) {
+    leat_status status = leati_rows_check(kind->rows, args, kind->name, err);
+    if (status == LEAT_OK && kind->check != NULL) {
+        status = kind->check(args, err);
+        if (status != LEAT_OK)
+            leati_prefix(err, "%s", kind->name);
+    }
+    if (status == LEAT_OK)
+        *out = args;
+    else
+        leati_kind_args_free(kind, args);
+    return status;
+}
+
+leat_status leati_kind_args_copy(const leati_kind *kind, const void *from, void **out,
+                                 leat_error *err) {
+    void *args = leati_alloc_zero(1, kind->args_size);
+    if (args == NULL)
+        return leati_no_memory(err, kind->args_size);
+    leat_status status = leati_rows_copy(kind->rows, from, args, err);
+    if (status != LEAT_OK) {
+        leati_free(args);
+        return status;
+    }
+    return finish(kind, args, out, err);
+}
+
+leat_status leati_kind_args_read(const leati_kind *kind, const json_t *config, void **out,
+                                 leat_error *err) {
+    void *args = leati_alloc_zero(1, kind->args_size);
+    if (args == NULL)
+        return leati_no_memory(err, kind->args_size);
+    leat_status status = leati_json_to_rows(config, kind->rows, args, kind->name, NULL, err);
+    if (status != LEAT_OK) {
+        leati_free(args);
+        return status;
+    }
+    return finish(kind, args, out, err);
+}
+
+void leati_kind_args_free(const leati_kind *kind, void *args) {
+    if (args == NULL)
+        return;
+    leati_rows_fini(kind->rows, args);
+    leati_free(args);
+}

@@ -1,0 +1,44 @@
+/* What layers, losses, optimizers, metrics and initialisers have in common: a descriptor with
+ * Keras' class name and Keras' arguments as rows, kept in one table per sort. */
+#ifndef LEATI_TRAIN_KIND_H
+#define LEATI_TRAIN_KIND_H
+
+#include "core/row.h"
+#include <jansson.h>
+
+/* The first member of every descriptor. */
+typedef struct leati_kind {
+    const char *name;      /* Keras' class name: "Conv2D" */
+    const char *doc;       /* one sentence, and the Keras symbol */
+    const leati_row *rows; /* Keras' argument names */
+    size_t args_size;
+    /* What the rows cannot say about valid arguments; NULL: nothing. */
+    leat_status (*check)(const void *args, leat_error *err);
+} leati_kind;
+
+/* The tables, for `leat ops`, the recorded cases and constructors by name. */
+const leati_kind *const *leati_layer_kinds(size_t *count);
+const leati_kind *const *leati_loss_kinds(size_t *count);
+const leati_kind *const *leati_optimizer_kinds(size_t *count);
+const leati_kind *const *leati_metric_kinds(size_t *count);
+const leati_kind *const *leati_initializer_kinds(size_t *count);
+
+/* The descriptor of that name in a table, or NULL with NOT_FOUND that lists the names there are.
+ * `sort` says what the table holds ("layer"). */
+const leati_kind *leati_kind_find(const leati_kind *const *kinds, size_t count, const char *sort,
+                                  const char *name, leat_error *err);
+
+/* New arguments: a checked deep copy of `from` (borrowed), or from a JSON object of arguments
+ * (NULL: the defaults). Owned (leati_kind_args_free). */
+LEAT_WARN_UNUSED leat_status leati_kind_args_copy(const leati_kind *kind, const void *from,
+                                                  void **out, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_kind_args_read(const leati_kind *kind, const json_t *config,
+                                                  void **out, leat_error *err);
+void leati_kind_args_free(const leati_kind *kind, void *args);
+
+/* For C constructors, whose arguments are borrowed texts: the rows copy them and write nothing. */
+static inline char *leati_borrow_text(const char *text) {
+    return (char *)(uintptr_t)text;
+}
+
+#endif

@@ -1,0 +1,235 @@
+/* What all layers share: making, building with checked shapes, calling, weights.
+ *
+ * A layer draws the seed of its weights when it is made, so weights do not depend on when layers
+ * are built; it is built once, at its first call, for the shape that it meets. Failures:
+ * INVALID_ARGUMENT naming the layer, what it expects, what it was given and which layer gave it;
+ * what the operations of the layer report, with its name. Layers belong to one thread; no locks. */
+#include "train/layer.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "core/spec.h"
+#include "graph/graph.h"
+#include <string.h>
+#include <strings.h>
+
+static leat_layer *layer_of_args(const leati_layer_kind *kind, void *args, leat_error *err) {
+    const char *name = ((struct leati_layer_args *)args)->name;
+    leat_layer *layer = leati_alloc_zero(1, sizeof *layer);
+    char *own = leati_strdup(name != NULL ? name : kind->prefix);
+    if (layer == NULL || own == NULL) {
+        leati_free(layer);
+        leati_free(own);
+        leati_kind_args_free(&kind->kind, args);
+        leati_no_memory(err, sizeof *layer);
+        return NULL;
+    }
+    *layer = (leat_layer){.kind = kind, .args = args, .name = own};
+    if (kind->seed != NULL) {
+        leati_seed_argument seed = kind->seed(args);
+        layer->seed = seed.given ? seed.value : leati_layer_seed();
+    }
+    return layer;
+}
+
+leat_layer *leati_layer_new(const leati_layer_kind *kind, const void *args, leat_error *err) {
+    void *copy;
+    if (leati_kind_args_copy(&kind->kind, args, &copy, err) != LEAT_OK)
+        return NULL;
+    return layer_of_args(kind, copy, err);
+}
+
+leat_layer *leati_layer_from_json(const char *name, const json_t *config, leat_error *err) {
+    size_t count;
+    const leati_kind *const *kinds = leati_layer_kinds(&count);
+    const leati_kind *kind = leati_kind_find(kinds, count, "layer", name, err);
+    void *args;
+    if (kind == NULL || leati_kind_args_read(kind, config, &args, err) != LEAT_OK)
+        return NULL;
+    return layer_of_args((const leati_layer_kind *)(const void *)kind, args, err);
+}
+
+void leati_layer_unbuild(leat_layer *layer) {
+    for (int i = 0; i < layer->num_weights; i++)
+        leat_variable_unref(layer->weights[i]);
+    layer->num_weights = 0;
+    layer->built = false;
+}
+
+void leat_layer_free(leat_layer *layer) {
+    if (layer == NULL)
+        return;
+    leati_layer_unbuild(layer);
+    leati_kind_args_free(&layer->kind->kind, layer->args);
+    leati_free(layer->name);
+    leati_free(layer);
+}
+
+leat_status leati_layer_rename(leat_layer *layer, const char *name, leat_error *err) {
+    char *own = leati_strdup(name);
+    if (own == NULL)
+        return leati_no_memory(err, strlen(name) + 1);
+    leati_free(layer->name);
+    layer->name = own;
+    return LEAT_OK;
+}
+
+/* ---- shapes ---- */
+
+/* Who gave a layer its input, for messages. */
+static const char *origin(const leat_layer *before, char text[128]) {
+    leat_error cut = {0};
+    if (before == NULL)
+        return "the model's input";
+    leati_fail(&cut, LEAT_OK, "the output of layer \"%.80s\"", before->name);
+    memcpy(text, cut.text, 127);
+    text[127] = '\0';
+    return text;
+}
+
+static leat_status fail_shape(const leat_layer *layer, const leat_shape *input,
+                              const leat_layer *before, leat_error *err) {
+    char given[128], built[128], from[128];
+    if (layer->built)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "layer \"%.80s\" (%s) was built for inputs of shape %s and is given %s, "
+                          "%s; make another layer, or give it that shape again",
+                          layer->name, layer->kind->kind.name,
+                          leati_shape_text(&layer->input, built), leati_shape_text(input, given),
+                          origin(before, from));
+    return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                      "layer \"%.80s\" (%s) expects an input of shape %s and is given %s, %s",
+                      layer->name, layer->kind->kind.name, layer->kind->expects,
+                      leati_shape_text(input, given), origin(before, from));
+}
+
+static bool shape_fits(const leat_layer *layer, const leat_shape *input) {
+    const leati_layer_kind *kind = layer->kind;
+    if (kind->rank > 0 ? input->rank != kind->rank : input->rank < kind->min_rank)
+        return false;
+    if (!kind->fixed_last)
+        return true;
+    int64_t last = input->dims[input->rank - 1];
+    int64_t want = layer->built ? layer->input.dims[layer->input.rank - 1] : last;
+    return last > 0 && last == want;
+}
+
+leat_status leati_layer_build(leat_layer *layer, const leat_shape *input, const leat_layer *before,
+                              leat_error *err) {
+    if (!shape_fits(layer, input))
+        return fail_shape(layer, input, before, err);
+    if (layer->built)
+        return LEAT_OK;
+    layer->input = *input;
+    if (input->rank > 0)
+        layer->input.dims[0] = LEAT_UNKNOWN_DIM;
+    leat_status status = LEAT_OK;
+    if (layer->kind->build != NULL)
+        status = layer->kind->build(layer, &layer->input, err);
+    if (status != LEAT_OK) {
+        leati_prefix(err, "layer \"%.80s\" (%s)", layer->name, layer->kind->kind.name);
+        leati_layer_unbuild(layer);
+        return status;
+    }
+    layer->built = true;
+    return LEAT_OK;
+}
+
+leat_value leati_layer_call(leat_layer *layer, leat_value input, bool training,
+                            const leat_layer *before) {
+    leat_graph *graph = input.graph;
+    leat_value failed = {.graph = graph, .id = -1};
+    if (graph == NULL || graph->error.code != LEAT_OK || input.id < 0)
+        return failed;
+    leat_error err = {0};
+    leat_shape shape = leat_value_shape(input);
+    if (leati_layer_build(layer, &shape, before, &err) != LEAT_OK)
+        return leati_graph_error(graph, &err);
+    leat_value output = layer->kind->call(layer, input, training);
+    if (graph->error.code != LEAT_OK) {
+        char given[128], from[128];
+        leati_prefix(&graph->error, "layer \"%.80s\" (%s), given %s, %s", layer->name,
+                     layer->kind->kind.name, leati_shape_text(&shape, given), origin(before, from));
+    }
+    return output;
+}
+
+/* ---- weights ---- */
+
+leat_status leati_layer_add_weight(leat_layer *layer, const char *name, const leat_shape *shape,
+                                   const char *initializer, leat_error *err) {
+    if (layer->num_weights == LEATI_MAX_WEIGHTS)
+        return leati_fail(err, LEAT_INTERNAL, "more than %d weights", LEATI_MAX_WEIGHTS);
+    const leati_initializer_kind *kind = leati_initializer_find(initializer, err);
+    if (kind == NULL)
+        return LEAT_NOT_FOUND;
+    leati_text path = {0};
+    leati_text_addf(&path, "%s/%s", layer->name, name);
+    leat_tensor initial = {0};
+    leat_status status = path.failed ? leati_no_memory(err, strlen(name)) : LEAT_OK;
+    if (status == LEAT_OK)
+        status = leati_initialize(kind, NULL, layer->seed, shape, &initial, err);
+    if (status == LEAT_OK) {
+        const leat_variable_options options = {.name = path.data};
+        leat_error own = {0};
+        leat_variable *variable = leat_variable_new(&initial, &options, &own);
+        if (variable == NULL)
+            status = leati_fail(err, own.code, "%s", own.text);
+        else
+            layer->weights[layer->num_weights++] = variable;
+    }
+    leat_tensor_unref(&initial);
+    leati_text_fini(&path);
+    return status;
+}
+
+leat_variable *leati_layer_weight(const leat_layer *layer, const char *name) {
+    for (int i = 0; i < layer->num_weights; i++) {
+        const char *slash = strrchr(leat_variable_name(layer->weights[i]), '/');
+        if (slash != NULL && strcmp(slash + 1, name) == 0)
+            return layer->weights[i];
+    }
+    return NULL;
+}
+
+/* ---- arguments that several layers have ---- */
+
+void leati_pair_of(const leati_ints *ints, int64_t standard, int64_t out[2]) {
+    out[0] = ints->count > 0 ? ints->values[0] : standard;
+    out[1] = ints->count > 1 ? ints->values[1] : out[0];
+}
+
+leat_status leati_check_pair(const leati_ints *ints, const char *name, leat_error *err) {
+    if (ints->count <= 2)
+        return LEAT_OK;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                      "%s has %d numbers; expected one, or one for height and one for width", name,
+                      (int)ints->count);
+}
+
+static const char *const paddings[] = {[LEAT_VALID] = "valid", [LEAT_SAME] = "same"};
+
+const char *leati_padding_name(leat_padding padding) {
+    return padding == LEAT_VALID || padding == LEAT_SAME ? paddings[padding]
+                                                         : "of an unknown number";
+}
+
+leat_padding leati_padding_of(const char *name) {
+    return name != NULL && strcasecmp(name, paddings[LEAT_SAME]) == 0 ? LEAT_SAME : LEAT_VALID;
+}
+
+leat_status leati_check_padding(const char *name, leat_error *err) {
+    if (name != NULL && strcasecmp(name, paddings[leati_padding_of(name)]) == 0)
+        return LEAT_OK;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT, "padding \"%.60s\"; expected valid or same",
+                      name == NULL ? "" : name);
+}
+
+leat_status leati_check_channels_last(const char *data_format, leat_error *err) {
+    if (data_format == NULL || strcmp(data_format, "channels_last") == 0)
+        return LEAT_OK;
+    return leati_fail(err, LEAT_UNIMPLEMENTED,
+                      "data_format \"%.60s\"; pictures have their channels last: transpose them",
+                      data_format);
+}

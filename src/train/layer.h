@@ -1,0 +1,90 @@
+/* The inside of layers: the descriptor that each file of train/layers/ ends in, and a layer's
+ * weights. */
+#ifndef LEATI_TRAIN_LAYER_H
+#define LEATI_TRAIN_LAYER_H
+
+#include "base/random.h"
+#include "train/activation.h"
+#include "train/initializer.h"
+#include <leat/train.h>
+
+#define LEATI_MAX_WEIGHTS 8
+
+/* The first member of every layer's arguments. */
+struct leati_layer_args {
+    char *name; /* NULL: made from the kind's prefix */
+};
+
+typedef struct leati_layer_kind {
+    leati_kind kind;
+    const char *prefix;  /* of default names: "conv2d" */
+    int32_t rank;        /* of inputs, the batch's dimension included; 0: any from min_rank on */
+    int32_t min_rank;    /* of inputs; used where rank is 0 */
+    const char *expects; /* the input's shape in words: "[batch, height, width, channels]" */
+    bool fixed_last;     /* the last dimension decides the weights' shapes */
+    /* The seed argument of the weights' initialisers, if the kind has weights; NULL: no seed. */
+    leati_seed_argument (*seed)(const void *args);
+    /* Creates the weights for an input shape that fits `rank` and `fixed_last`; NULL: none. */
+    leat_status (*build)(leat_layer *layer, const leat_shape *input, leat_error *err);
+    leat_value (*call)(leat_layer *layer, leat_value input, bool training);
+} leati_layer_kind;
+
+/* The descriptors of the table. */
+#define X(name) extern const leati_layer_kind leati_layer_##name;
+#include "train/layers.def"
+#undef X
+
+struct leat_layer {
+    const leati_layer_kind *kind;
+    void *args; /* owned */
+    char *name; /* owned */
+    int64_t seed;
+    bool built;
+    leat_shape input; /* that it was built for, the batch's dimension unknown */
+    leat_variable *weights[LEATI_MAX_WEIGHTS]; /* owned, in Keras' order */
+    int num_weights;
+};
+
+/* A layer with a copy of `args` (borrowed). Owned. */
+leat_layer *leati_layer_new(const leati_layer_kind *kind, const void *args, leat_error *err);
+/* A layer by Keras' class name and a JSON object of Keras' arguments (NULL: none). Owned. */
+leat_layer *leati_layer_from_json(const char *name, const json_t *config, leat_error *err);
+
+/* Replaces the layer's name; before it is built. */
+LEAT_WARN_UNUSED leat_status leati_layer_rename(leat_layer *layer, const char *name,
+                                                leat_error *err);
+
+/* Creates the weights for inputs of this shape (batch's dimension included), if there are none yet,
+ * and otherwise checks that the shape fits them. `before` (may be NULL) is the layer whose output
+ * it is. */
+LEAT_WARN_UNUSED leat_status leati_layer_build(leat_layer *layer, const leat_shape *input,
+                                               const leat_layer *before, leat_error *err);
+/* Drops the weights. */
+void leati_layer_unbuild(leat_layer *layer);
+
+/* Builds the layer if needed and adds its operations. A failure is the graph's, with the layer's
+ * name. */
+leat_value leati_layer_call(leat_layer *layer, leat_value input, bool training,
+                            const leat_layer *before);
+
+/* For build: a new weight "<layer>/<name>" by an initialiser's name. */
+LEAT_WARN_UNUSED leat_status leati_layer_add_weight(leat_layer *layer, const char *name,
+                                                    const leat_shape *shape,
+                                                    const char *initializer, leat_error *err);
+/* The weight of that name, or NULL. Borrowed. */
+leat_variable *leati_layer_weight(const leat_layer *layer, const char *name);
+
+/* One number for both directions, or one for each: `ints` as Keras takes them, with a default. */
+void leati_pair_of(const leati_ints *ints, int64_t standard, int64_t out[2]);
+/* The same as a check of an argument: at most two numbers. */
+LEAT_WARN_UNUSED leat_status leati_check_pair(const leati_ints *ints, const char *name,
+                                              leat_error *err);
+/* "valid" or "same", in any case of letters; and the padding of a checked name. */
+LEAT_WARN_UNUSED leat_status leati_check_padding(const char *name, leat_error *err);
+leat_padding leati_padding_of(const char *name);
+/* The name of a padding; for a number that is none a text that leati_check_padding refuses. */
+const char *leati_padding_name(leat_padding padding);
+/* Pictures have their channels last; "channels_first" is UNIMPLEMENTED. */
+LEAT_WARN_UNUSED leat_status leati_check_channels_last(const char *data_format, leat_error *err);
+
+#endif

@@ -1,0 +1,116 @@
+/* Dense: y = activation(x w + b) along the last dimension (keras.layers.Dense).
+ *
+ * The kernel is [inputs, units]; dimensions before the last one are kept. Failures: an input whose
+ * last dimension is unknown or not the one that it was built for. */
+#include "base/error.h"
+#include "graph/ops/support.h"
+#include "train/layer.h"
+
+struct dense_args {
+    char *name; /* first: struct leati_layer_args */
+    int64_t units;
+    char *activation;
+    bool use_bias;
+    char *kernel_initializer, *bias_initializer;
+    leati_seed_argument seed;
+};
+
+static const leati_row dense_rows[] = {
+    {.name = "units",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_REQUIRED,
+     .offset = offsetof(struct dense_args, units),
+     .minimum = 1,
+     .maximum = INT32_MAX,
+     .doc = "Size of the output's last dimension."},
+    {.name = "activation",
+     .type = LEATI_ROW_STRING,
+     .offset = offsetof(struct dense_args, activation),
+     .doc = "\"linear\", \"relu\" or \"softmax\"."},
+    {.name = "use_bias",
+     .type = LEATI_ROW_BOOL,
+     .offset = offsetof(struct dense_args, use_bias),
+     .default_number = 1,
+     .doc = "Whether a bias is added."},
+    {.name = "kernel_initializer",
+     .type = LEATI_ROW_STRING,
+     .offset = offsetof(struct dense_args, kernel_initializer),
+     .default_text = "glorot_uniform",
+     .doc = "Name of the kernel's initialiser."},
+    {.name = "bias_initializer",
+     .type = LEATI_ROW_STRING,
+     .offset = offsetof(struct dense_args, bias_initializer),
+     .default_text = "zeros",
+     .doc = "Name of the bias's initialiser."},
+    {.name = "seed",
+     .type = LEATI_ROW_SEED,
+     .offset = offsetof(struct dense_args, seed),
+     .doc = "Seed of the kernel's initialiser; none: drawn when the layer is made."},
+    {.name = "name",
+     .type = LEATI_ROW_STRING,
+     .offset = offsetof(struct dense_args, name),
+     .doc = "Name of the layer."},
+    {0},
+};
+
+static leat_status dense_check(const void *args, leat_error *err) {
+    return leati_check_activation(((const struct dense_args *)args)->activation, err);
+}
+
+static leati_seed_argument dense_seed(const void *args) {
+    return ((const struct dense_args *)args)->seed;
+}
+
+static leat_status dense_build(leat_layer *layer, const leat_shape *input, leat_error *err) {
+    const struct dense_args *args = layer->args;
+    leat_shape kernel = LEAT_SHAPE(input->dims[input->rank - 1], args->units);
+    leat_shape bias = LEAT_SHAPE(args->units);
+    LEATI_TRY(leati_layer_add_weight(layer, "kernel", &kernel, args->kernel_initializer, err));
+    if (!args->use_bias)
+        return LEAT_OK;
+    return leati_layer_add_weight(layer, "bias", &bias, args->bias_initializer, err);
+}
+
+static leat_value dense_call(leat_layer *layer, leat_value input, bool training) {
+    (void)training;
+    const struct dense_args *args = layer->args;
+    leat_value kernel = leat_graph_read(input.graph, layer->weights[0]);
+    leat_value value = leat_matmul(input, kernel, false, false);
+    if (args->use_bias)
+        value = leat_bias_add(value, leat_graph_read(input.graph, layer->weights[1]));
+    return leati_activate(args->activation, value);
+}
+
+leat_layer *leat_dense_layer(int64_t units, const leat_dense_layer_options *options,
+                             leat_error *err) {
+    static const leat_dense_layer_options none;
+    if (options == NULL)
+        options = &none;
+    const struct dense_args args = {
+        .name = leati_borrow_text(options->name),
+        .units = units,
+        .activation = leati_borrow_text(leati_activation_name(options->activation)),
+        .use_bias = !options->no_bias,
+        .kernel_initializer = leati_borrow_text("glorot_uniform"),
+        .bias_initializer = leati_borrow_text("zeros"),
+        .seed = {options->seed.given, options->seed.value}};
+    return leati_layer_new(&leati_layer_dense, &args, err);
+}
+
+const leati_layer_kind leati_layer_dense = {
+    .kind =
+        {
+            .name = "Dense",
+            .doc = "A matrix product along the last dimension, plus a bias (keras.layers.Dense).",
+            .rows = dense_rows,
+            .args_size = sizeof(struct dense_args),
+            .check = dense_check,
+        },
+    .prefix = "dense",
+    .min_rank = 2,
+    .expects = "[batch, ..., inputs]",
+    .fixed_last = true,
+    .seed = dense_seed,
+    .build = dense_build,
+    .call = dense_call,
+};

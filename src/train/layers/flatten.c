@@ -1,0 +1,74 @@
+/* Flatten: all dimensions but the batch's become one (keras.layers.Flatten).
+ *
+ * With channels first, the values are put into the order of channels last before that, as Keras
+ * does. Failures: more than one unknown dimension. No state, no locks. */
+#include "base/error.h"
+#include "core/spec.h"
+#include "graph/ops/support.h"
+#include "train/layer.h"
+#include <string.h>
+
+struct flatten_args {
+    char *name; /* first: struct leati_layer_args */
+    char *data_format;
+};
+
+static const leati_row flatten_rows[] = {
+    {.name = "data_format",
+     .type = LEATI_ROW_STRING,
+     .offset = offsetof(struct flatten_args, data_format),
+     .doc = "\"channels_last\", the default, or \"channels_first\"."},
+    {.name = "name",
+     .type = LEATI_ROW_STRING,
+     .offset = offsetof(struct flatten_args, name),
+     .doc = "Name of the layer."},
+    {0},
+};
+
+static bool channels_first(const struct flatten_args *args) {
+    return args->data_format != NULL && strcmp(args->data_format, "channels_first") == 0;
+}
+
+static leat_status flatten_check(const void *arguments, leat_error *err) {
+    const struct flatten_args *args = arguments;
+    return channels_first(args) ? LEAT_OK : leati_check_channels_last(args->data_format, err);
+}
+
+static leat_value flatten_call(leat_layer *layer, leat_value input, bool training) {
+    (void)training;
+    leat_shape shape = leat_value_shape(input), row = {.rank = shape.rank - 1};
+    if (channels_first(layer->args) && shape.rank > 2) {
+        int64_t order[LEAT_MAX_RANK] = {0};
+        for (int32_t d = 1; d < shape.rank; d++)
+            order[d] = d + 1 < shape.rank ? d + 1 : 1;
+        input = leat_transpose(input, order, shape.rank);
+    }
+    memcpy(row.dims, shape.dims + 1, (size_t)row.rank * sizeof row.dims[0]);
+    int64_t size = leati_shape_count(&row), flat[2] = {shape.dims[0], size};
+    /* An empty batch cannot tell a reshape how large a computed dimension is, so as much as is
+     * known stays a number. */
+    if (size < 0 && shape.dims[0] < 0)
+        return leati_build_error(input.graph, LEAT_INVALID_ARGUMENT,
+                                 "only the batch's dimension may be unknown");
+    return leat_reshape(input, flat, 2);
+}
+
+leat_layer *leat_flatten_layer(const char *name, leat_error *err) {
+    const struct flatten_args args = {.name = leati_borrow_text(name)};
+    return leati_layer_new(&leati_layer_flatten, &args, err);
+}
+
+const leati_layer_kind leati_layer_flatten = {
+    .kind =
+        {
+            .name = "Flatten",
+            .doc = "All dimensions but the batch's as one (keras.layers.Flatten).",
+            .rows = flatten_rows,
+            .args_size = sizeof(struct flatten_args),
+            .check = flatten_check,
+        },
+    .prefix = "flatten",
+    .min_rank = 1,
+    .expects = "[batch, ...]",
+    .call = flatten_call,
+};

@@ -1,0 +1,147 @@
+/* What losses share: weighting and reducing as Keras' loss objects do, and the average over a
+ * global batch.
+ *
+ * A custom loop divides the sum of its rows' losses by the global batch (leat_average_loss), so
+ * that the gradients of all replicas sum to the gradient of the mean. Failures are the graph's. No
+ * state, no locks. */
+#include "train/loss.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "graph/ops/support.h"
+#include <string.h>
+
+struct leati_loss {
+    const leati_loss_kind *kind;
+    void *args; /* owned */
+};
+
+leat_status leati_loss_check(const void *args, leat_error *err) {
+    static const char *const known[] = {"sum_over_batch_size", "mean", "mean_with_sample_weight",
+                                        "sum", "none"};
+    const char *reduction = ((const struct leati_loss_args *)args)->reduction;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (reduction == NULL || strcmp(reduction, known[i]) == 0)
+            return LEAT_OK;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                      "reduction \"%.60s\"; expected sum_over_batch_size, mean, "
+                      "mean_with_sample_weight, sum, none or null",
+                      reduction);
+}
+
+leati_loss *leati_loss_from_json(const char *name, const json_t *config, leat_error *err) {
+    size_t count;
+    const leati_kind *const *kinds = leati_loss_kinds(&count);
+    const leati_kind *kind = leati_kind_find(kinds, count, "loss", name, err);
+    void *args;
+    if (kind == NULL || leati_kind_args_read(kind, config, &args, err) != LEAT_OK)
+        return NULL;
+    /* For a reduction null is a choice, not the default. */
+    struct leati_loss_args *shared = args;
+    if (json_is_null(json_object_get(config, "reduction"))) {
+        leati_free(shared->reduction);
+        shared->reduction = NULL;
+    }
+    leati_loss *loss = leati_alloc_zero(1, sizeof *loss);
+    if (loss == NULL) {
+        leati_kind_args_free(kind, args);
+        leati_no_memory(err, sizeof *loss);
+        return NULL;
+    }
+    *loss = (leati_loss){.kind = (const leati_loss_kind *)(const void *)kind, .args = args};
+    return loss;
+}
+
+void leati_loss_free(leati_loss *loss) {
+    if (loss == NULL)
+        return;
+    leati_kind_args_free(&loss->kind->kind, loss->args);
+    leati_free(loss);
+}
+
+void leati_same_rank(leat_value *values, leat_value *weights) {
+    leat_shape a = leat_value_shape(*values), b = leat_value_shape(*weights);
+    const int64_t last[1] = {-1};
+    if (b.rank >= 0 && a.rank == b.rank + 1 && a.dims[a.rank - 1] == 1)
+        *values = leat_squeeze(*values, last, 1);
+    else if (a.rank >= 0 && b.rank == a.rank + 1 && b.dims[b.rank - 1] == 1)
+        *weights = leat_squeeze(*weights, last, 1);
+}
+
+leat_value leati_divide_no_nan(leat_value a, leat_value b) {
+    leat_value zero = leati_number(b.graph, leat_value_dtype(b), 0);
+    leat_value one = leati_number(b.graph, leat_value_dtype(b), 1);
+    leat_value empty = leat_equal(b, zero);
+    leat_value quotient = leat_divide(a, leat_select(empty, one, b));
+    return leat_select(empty, zero, quotient);
+}
+
+leat_value leati_logits_behind(leat_value value) {
+    leat_value none = {.graph = value.graph, .id = -1};
+    if (leati_value_failed(value))
+        return none;
+    const leati_body *body = &value.graph->body;
+    int32_t node = body->values[value.id].node;
+    if (node < 0 || body->nodes[node].op != &leati_tensor_op_softmax)
+        return none;
+    return (leat_value){.graph = value.graph, .id = body->nodes[node].inputs[0]};
+}
+
+static bool is(const char *reduction, const char *name) {
+    return strcmp(reduction, name) == 0;
+}
+
+/* Rows that a mask leaves out weigh nothing; where the mean is over all rows, the others weigh more
+ * by as much. */
+static leat_value weights_of_mask(leat_value mask, leat_dtype dtype, const char *reduction) {
+    leat_value valid = leat_cast(mask, dtype);
+    if (!is(reduction, "mean") && !is(reduction, "sum_over_batch_size"))
+        return valid;
+    leat_value total = leat_cast(leat_size_of(valid, LEAT_INT64), dtype);
+    leat_value kept = leat_reduce_sum(valid, NULL, 0, false);
+    return leat_multiply(valid, leati_divide_no_nan(total, kept));
+}
+
+leat_value leati_loss_call(const leati_loss *loss, leat_value labels, leat_value predictions,
+                           const leat_value *sample_weight) {
+    const struct leati_loss_args *args = loss->args;
+    const char *reduction = args->reduction == NULL ? "none" : args->reduction;
+    leat_value mask = {.graph = predictions.graph, .id = -1}, weights = mask;
+    leat_value values = loss->kind->call(loss->args, labels, predictions, &mask);
+    leat_dtype dtype = leat_value_dtype(values);
+    bool masked = mask.id >= 0, weighted = sample_weight != NULL || masked;
+    if (leati_value_failed(values))
+        return values;
+    if (sample_weight != NULL)
+        weights = leat_cast(*sample_weight, dtype);
+    if (masked) {
+        leat_value by_mask = weights_of_mask(mask, dtype, reduction);
+        weights = sample_weight != NULL ? leat_multiply(weights, by_mask) : by_mask;
+    }
+    if (weighted) {
+        leati_same_rank(&values, &weights);
+        values = leat_multiply(values, weights);
+    }
+    if (is(reduction, "none") || leat_value_shape(values).rank == 0)
+        return values;
+    leat_value sum = leat_reduce_sum(values, NULL, 0, false);
+    if (is(reduction, "sum"))
+        return sum;
+    leat_value count = leat_cast(leat_size_of(values, LEAT_INT64), dtype);
+    if (weighted && is(reduction, "mean_with_sample_weight"))
+        count = leat_reduce_sum(weights, NULL, 0, false);
+    return leati_divide_no_nan(sum, count);
+}
+
+leat_value leat_average_loss(leat_value losses, int64_t global_batch_size) {
+    leat_value failed = {.graph = losses.graph, .id = -1};
+    if (leati_value_failed(losses))
+        return failed;
+    if (global_batch_size < 0)
+        return leati_build_error(losses.graph, LEAT_INVALID_ARGUMENT,
+                                 "leat_average_loss: the global batch size is negative");
+    leat_dtype dtype = leat_value_dtype(losses);
+    leat_value sum = leat_reduce_sum(losses, NULL, 0, false);
+    if (global_batch_size == 0)
+        return leat_zeros_like(sum);
+    return leat_divide(sum, leati_number(losses.graph, dtype, (double)global_batch_size));
+}

@@ -1,0 +1,112 @@
+/* SparseCategoricalCrossentropy: -log of the probability of each row's label
+ * (keras.losses.SparseCategoricalCrossentropy).
+ *
+ * As Keras on TensorFlow: the logits behind a softmax are used in its place, so that extreme ones
+ * keep their loss and gradient; other probabilities are clipped to [1e-7, 1 - 1e-7], and their
+ * logarithms are taken for logits. Failures: a label outside the classes fails the run, naming
+ * label and row; shapes that do not fit fail the graph. No state, no locks. */
+#include "base/error.h"
+#include "graph/ops/support.h"
+#include "train/loss.h"
+
+struct sparse_args {
+    struct leati_loss_args shared;
+    bool from_logits;
+    leati_ints ignore_class;
+    int64_t axis;
+};
+
+static const leati_row sparse_rows[] = {
+    {.name = "from_logits",
+     .type = LEATI_ROW_BOOL,
+     .offset = offsetof(struct sparse_args, from_logits),
+     .doc = "Whether predictions are logits, not probabilities."},
+    {.name = "ignore_class",
+     .type = LEATI_ROW_INTS,
+     .offset = offsetof(struct sparse_args, ignore_class),
+     .doc = "A class whose rows do not count; null: none."},
+    {.name = "axis",
+     .type = LEATI_ROW_INT,
+     .offset = offsetof(struct sparse_args, axis),
+     .default_number = -1,
+     .minimum = -1,
+     .maximum = -1,
+     .doc = "The dimension of the classes: the last one."},
+    LEATI_LOSS_ROWS,
+    {0},
+};
+
+static leat_status sparse_check(const void *arguments, leat_error *err) {
+    const struct sparse_args *args = arguments;
+    if (args->ignore_class.count > 1)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "ignore_class has %d numbers; expected one",
+                          (int)args->ignore_class.count);
+    return leati_loss_check(arguments, err);
+}
+
+/* Labels as the operation takes them: one per row, int32 or int64. */
+static leat_value row_labels(leat_value labels, leat_value predictions) {
+    leat_shape shape = leat_value_shape(labels);
+    leat_dtype dtype = leat_value_dtype(labels);
+    if (shape.rank > 0 && shape.rank == leat_value_shape(predictions).rank &&
+        shape.dims[shape.rank - 1] == 1)
+        labels = leat_squeeze(labels, (const int64_t[]){-1}, 1);
+    return dtype == LEAT_INT32 || dtype == LEAT_INT64 ? labels : leat_cast(labels, LEAT_INT64);
+}
+
+static leat_value clipped_log(leat_value probabilities) {
+    const double epsilon = 1e-7;
+    leat_dtype dtype = leat_value_dtype(probabilities);
+    leat_value low = leati_number(probabilities.graph, dtype, epsilon);
+    leat_value high = leati_number(probabilities.graph, dtype, 1 - epsilon);
+    return leat_log(leat_maximum(leat_minimum(probabilities, high), low));
+}
+
+static leat_value crossentropy(leat_value labels, leat_value predictions, bool from_logits) {
+    leat_value logits = leati_logits_behind(predictions);
+    if (logits.id < 0)
+        logits = from_logits ? predictions : clipped_log(predictions);
+    return leat_sparse_softmax_cross_entropy_with_logits(labels, logits);
+}
+
+leat_value leat_sparse_categorical_crossentropy(leat_value labels, leat_value predictions,
+                                                bool from_logits) {
+    leat_value failed = {.graph = predictions.graph, .id = -1};
+    if (leati_value_failed(labels) || leati_value_failed(predictions))
+        return failed;
+    return crossentropy(row_labels(labels, predictions), predictions, from_logits);
+}
+
+static leat_value sparse_call(const void *arguments, leat_value labels, leat_value predictions,
+                              leat_value *mask) {
+    const struct sparse_args *args = arguments;
+    leat_graph *graph = predictions.graph;
+    leat_value failed = {.graph = graph, .id = -1};
+    if (leati_value_failed(labels) || leati_value_failed(predictions))
+        return failed;
+    labels = row_labels(labels, predictions);
+    if (args->ignore_class.count == 0)
+        return crossentropy(labels, predictions, args->from_logits);
+    leat_dtype dtype = leat_value_dtype(labels);
+    leat_value ignored = leati_number(graph, dtype, (double)args->ignore_class.values[0]);
+    leat_value kept = leat_not_equal(labels, ignored);
+    labels = leat_multiply(labels, leat_cast(kept, dtype));
+    leat_dtype floating = leat_value_dtype(predictions);
+    leat_value by_row = leat_expand_dims(leat_cast(kept, floating), -1);
+    leat_value losses = crossentropy(labels, leat_multiply(predictions, by_row), args->from_logits);
+    *mask = kept;
+    return leat_select(kept, losses, leat_zeros_like(losses));
+}
+
+const leati_loss_kind leati_loss_sparse_categorical_crossentropy = {
+    .kind =
+        {
+            .name = "SparseCategoricalCrossentropy",
+            .doc = "The negative logarithm of the probability of each row's label "
+                   "(keras.losses.SparseCategoricalCrossentropy).",
+            .rows = sparse_rows,
+            .args_size = sizeof(struct sparse_args),
+            .check = sparse_check,
+        },
+    .call = sparse_call,
+};

@@ -1,0 +1,40 @@
+/* The inside of metrics: the descriptor that each file of train/metrics/ ends in, and the total and
+ * count that every metric so far keeps. */
+#ifndef LEATI_TRAIN_METRIC_H
+#define LEATI_TRAIN_METRIC_H
+
+#include "train/kind.h"
+#include <leat/train.h>
+
+/* The first member of every metric's arguments. */
+struct leati_metric_args {
+    char *name;
+};
+
+typedef struct leati_metric_kind {
+    leati_kind kind;
+    const char *prefix; /* of default names */
+    int num_values;     /* that update takes; one more is sample weights */
+    const char *takes;  /* the same in words: "labels and predictions" */
+    /* What a mean is taken of: one value per row or more, of any number type. */
+    leat_value (*values)(const void *args, const leat_value *inputs);
+} leati_metric_kind;
+
+/* The descriptors of the table. */
+#define X(name) extern const leati_metric_kind leati_metric_##name;
+#include "train/metrics.def"
+#undef X
+
+struct leat_metric {
+    const leati_metric_kind *kind;
+    void *args; /* owned */
+    /* float32 scalars, owned: one per replica, summed when read. */
+    leat_variable *total, *count;
+};
+
+/* A metric with a copy of `args` (borrowed). Owned. */
+leat_metric *leati_metric_new(const leati_metric_kind *kind, const void *args, leat_error *err);
+/* A metric by Keras' class name and a JSON object of Keras' arguments (NULL: none). Owned. */
+leat_metric *leati_metric_from_json(const char *name, const json_t *config, leat_error *err);
+
+#endif

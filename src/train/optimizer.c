@@ -1,0 +1,484 @@
+/* What all optimizers share: variables of their own, the sum of gradients over replicas, clipping,
+ * weight decay, accumulation, moving averages, the counter of steps.
+ *
+ * Happy path of an application, traced once into a step: gradients are summed over replicas (only
+ * where the variables have copies on several), then clipped, and each variable is decayed and
+ * updated; every replica does the same to its own copy, so the copies stay equal. Clipping comes
+ * after the sum, so a run does not depend on the number of replicas. The optimizer's variables are
+ * made at the first application and lie where the variables lie that they belong to. Failures: the
+ * graph's; a variable that cannot be made leaves the optimizer as it was. An optimizer belongs to
+ * one thread; no locks. */
+#include "train/optimizer.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "graph/ops/support.h"
+#include "graph/variable.h"
+#include "train/weights.h"
+#include <string.h>
+
+/* What belongs to one of the model's variables. */
+struct slots {
+    leat_variable *variable;              /* a reference */
+    leat_variable *average, *accumulator; /* owned; NULL: not in use */
+    leat_variable *own[LEATI_MAX_SLOTS];  /* owned */
+    int count;
+};
+
+struct leat_optimizer {
+    const leati_optimizer_kind *kind;
+    void *args;                                /* owned */
+    leat_variable *iterations, *learning_rate; /* owned; NULL before the first application */
+    struct slots *slots;
+    size_t num_slots, slot_capacity;
+    leat_variable **variables; /* all of the above, borrowed */
+    size_t num_variables, variable_capacity;
+};
+
+static const struct leati_optimizer_args *shared_args(const leat_optimizer *optimizer) {
+    return optimizer->args;
+}
+
+leat_status leati_optimizer_check(const void *arguments, leat_error *err) {
+    const struct leati_optimizer_args *args = arguments;
+    const double numbers[] = {args->learning_rate, args->weight_decay, args->clipnorm,
+                              args->global_clipnorm, args->clipvalue};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (!(numbers[i] >= 0))
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "learning_rate %g, weight_decay %g, clipnorm %g, global_clipnorm %g, "
+                              "clipvalue %g; expected no negative number",
+                              numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]);
+    if ((args->clipnorm > 0) + (args->global_clipnorm > 0) + (args->clipvalue > 0) > 1)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "only one of clipnorm, global_clipnorm and clipvalue can be set");
+    if (!(args->ema_momentum >= 0 && args->ema_momentum <= 1))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "ema_momentum is %g; expected 0 to 1",
+                          args->ema_momentum);
+    return LEAT_OK;
+}
+
+struct leati_optimizer_args leati_optimizer_shared(double learning_rate, double standard,
+                                                   const leat_optimizer_options *options) {
+    return (struct leati_optimizer_args){
+        .name = leati_borrow_text(options->name),
+        .learning_rate = learning_rate == 0 ? standard : learning_rate,
+        .weight_decay = options->weight_decay,
+        .clipnorm = options->clipnorm,
+        .global_clipnorm = options->global_clipnorm,
+        .clipvalue = options->clipvalue,
+        .use_ema = options->use_ema,
+        .ema_momentum = options->ema_momentum == 0 ? 0.99 : options->ema_momentum,
+        .ema_overwrite_frequency = options->ema_overwrite_frequency,
+        .gradient_accumulation_steps = options->gradient_accumulation_steps};
+}
+
+/* ---- life ---- */
+
+static leat_optimizer *optimizer_of_args(const leati_optimizer_kind *kind, void *args,
+                                         leat_error *err) {
+    leat_optimizer *optimizer = leati_alloc_zero(1, sizeof *optimizer);
+    if (optimizer == NULL) {
+        leati_kind_args_free(&kind->kind, args);
+        leati_no_memory(err, sizeof *optimizer);
+        return NULL;
+    }
+    *optimizer = (leat_optimizer){.kind = kind, .args = args};
+    return optimizer;
+}
+
+leat_optimizer *leati_optimizer_new(const leati_optimizer_kind *kind, const void *args,
+                                    leat_error *err) {
+    void *copy;
+    if (leati_kind_args_copy(&kind->kind, args, &copy, err) != LEAT_OK)
+        return NULL;
+    return optimizer_of_args(kind, copy, err);
+}
+
+leat_optimizer *leati_optimizer_from_json(const char *name, const json_t *config, leat_error *err) {
+    size_t count;
+    const leati_kind *const *kinds = leati_optimizer_kinds(&count);
+    const leati_kind *kind = leati_kind_find(kinds, count, "optimizer", name, err);
+    void *args;
+    if (kind == NULL || leati_kind_args_read(kind, config, &args, err) != LEAT_OK)
+        return NULL;
+    return optimizer_of_args((const leati_optimizer_kind *)(const void *)kind, args, err);
+}
+
+static void slots_fini(struct slots *slots) {
+    leat_variable_unref(slots->variable);
+    leat_variable_unref(slots->average);
+    leat_variable_unref(slots->accumulator);
+    for (int i = 0; i < slots->count; i++)
+        leat_variable_unref(slots->own[i]);
+}
+
+void leat_optimizer_free(leat_optimizer *optimizer) {
+    if (optimizer == NULL)
+        return;
+    for (size_t i = 0; i < optimizer->num_slots; i++)
+        slots_fini(&optimizer->slots[i]);
+    leat_variable_unref(optimizer->iterations);
+    leat_variable_unref(optimizer->learning_rate);
+    leati_kind_args_free(&optimizer->kind->kind, optimizer->args);
+    leati_free(optimizer->slots);
+    leati_free(optimizer->variables);
+    leati_free(optimizer);
+}
+
+leat_variable *const *leat_optimizer_variables(const leat_optimizer *optimizer, int *count) {
+    *count = optimizer == NULL ? 0 : (int)optimizer->num_variables;
+    return optimizer == NULL ? NULL : optimizer->variables;
+}
+
+leat_status leat_optimizer_set_learning_rate(leat_optimizer *optimizer, double learning_rate,
+                                             leat_error *err) {
+    if (optimizer == NULL || !(learning_rate >= 0))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "the optimizer is NULL, or its learning rate %g is negative",
+                          learning_rate);
+    leat_status status = LEAT_OK;
+    if (optimizer->learning_rate != NULL) {
+        float narrow = (float)learning_rate;
+        leat_tensor value = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &narrow);
+        status = leat_variable_assign(optimizer->learning_rate, &value, err);
+    }
+    if (status == LEAT_OK)
+        ((struct leati_optimizer_args *)optimizer->args)->learning_rate = learning_rate;
+    return status;
+}
+
+/* ---- the optimizer's variables ---- */
+
+/* Gives the list room for as many more as one variable can need. */
+static leat_status reserve(leat_optimizer *optimizer, leat_error *err) {
+    size_t variables = optimizer->num_variables + LEATI_MAX_SLOTS + 4;
+    if (leati_grow((void **)&optimizer->slots, &optimizer->slot_capacity, optimizer->num_slots + 1,
+                   sizeof *optimizer->slots) &&
+        leati_grow((void **)&optimizer->variables, &optimizer->variable_capacity, variables,
+                   sizeof *optimizer->variables))
+        return LEAT_OK;
+    return leati_no_memory(err, variables * sizeof *optimizer->variables);
+}
+
+/* The counter and the learning rate, placed like the first variable. */
+static leat_status make_own(leat_optimizer *optimizer, const leat_variable *like, leat_error *err) {
+    const int64_t none = 0;
+    const float rate = (float)shared_args(optimizer)->learning_rate;
+    if (optimizer->iterations != NULL)
+        return LEAT_OK;
+    leat_tensor start = leat_tensor_view(LEAT_INT64, LEAT_SCALAR, &none);
+    leat_tensor size = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &rate);
+    leat_variable *iterations = NULL, *learning_rate = NULL;
+    leat_status status = leati_variable_like(like, "iteration", &start, &iterations, err);
+    if (status == LEAT_OK)
+        status = leati_variable_like(like, "learning_rate", &size, &learning_rate, err);
+    if (status != LEAT_OK) {
+        leat_variable_unref(iterations);
+        return status;
+    }
+    optimizer->iterations = iterations;
+    optimizer->learning_rate = learning_rate;
+    optimizer->variables[optimizer->num_variables++] = iterations;
+    optimizer->variables[optimizer->num_variables++] = learning_rate;
+    return LEAT_OK;
+}
+
+static leat_status make_zeros(const leat_variable *variable, const char *name, leat_variable **out,
+                              leat_error *err) {
+    leati_text path = {0};
+    leat_tensor zeros = {0};
+    leati_text_addf(&path, "%s_%s", leat_variable_name(variable), name);
+    leat_status status = path.failed ? leati_no_memory(err, strlen(name)) : LEAT_OK;
+    if (status == LEAT_OK)
+        status = leat_tensor_new(variable->dtype, variable->shape, &zeros, err);
+    if (status == LEAT_OK) {
+        memset(zeros.data, 0, leat_tensor_bytes(&zeros));
+        status = leati_variable_like(variable, path.data, &zeros, out, err);
+    }
+    leat_tensor_unref(&zeros);
+    leati_text_fini(&path);
+    return status;
+}
+
+static leat_status make_slots(leat_optimizer *optimizer, leat_variable *variable, leat_error *err) {
+    const struct leati_optimizer_args *args = optimizer->args;
+    struct slots slots = {.variable = leat_variable_ref(variable)};
+    leat_status status = LEAT_OK;
+    if (args->use_ema)
+        status = make_zeros(variable, "average", &slots.average, err);
+    if (status == LEAT_OK && args->gradient_accumulation_steps > 1)
+        status = make_zeros(variable, "gradient_accumulator", &slots.accumulator, err);
+    const char *const *names = optimizer->kind->slots(args);
+    for (int i = 0; status == LEAT_OK && names[i] != NULL; i++) {
+        status = make_zeros(variable, names[i], &slots.own[i], err);
+        slots.count += status == LEAT_OK;
+    }
+    if (status != LEAT_OK) {
+        slots_fini(&slots);
+        return status;
+    }
+    optimizer->slots[optimizer->num_slots++] = slots;
+    if (slots.average != NULL)
+        optimizer->variables[optimizer->num_variables++] = slots.average;
+    if (slots.accumulator != NULL)
+        optimizer->variables[optimizer->num_variables++] = slots.accumulator;
+    for (int i = 0; i < slots.count; i++)
+        optimizer->variables[optimizer->num_variables++] = slots.own[i];
+    return LEAT_OK;
+}
+
+static struct slots *find_slots(const leat_optimizer *optimizer, const leat_variable *variable) {
+    for (size_t i = 0; i < optimizer->num_slots; i++)
+        if (optimizer->slots[i].variable == variable)
+            return &optimizer->slots[i];
+    return NULL;
+}
+
+static leat_status check_variable(const leat_optimizer *optimizer, leat_variable *const *variables,
+                                  int index, leat_error *err) {
+    const leat_variable *variable = variables[index];
+    if (variable == NULL)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "variable %d is NULL", index);
+    for (int k = 0; k < index; k++)
+        if (variables[k] == variable)
+            return leati_fail(err, LEAT_INVALID_ARGUMENT, "variable \"%.80s\" is named twice",
+                              variable->name);
+    int copies = optimizer->iterations != NULL ? optimizer->iterations->num_copies
+                                               : variables[0]->num_copies;
+    if (variable->num_copies == copies)
+        return LEAT_OK;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                      "variable \"%.80s\" has %d copies, others of the optimizer %d; create all "
+                      "variables under one strategy's scope",
+                      variable->name, variable->num_copies, copies);
+}
+
+static leat_status prepare(leat_optimizer *optimizer, leat_variable *const *variables, int count,
+                           leat_error *err) {
+    if (optimizer == NULL)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the optimizer is NULL");
+    for (int i = 0; i < count; i++) {
+        leat_status status = check_variable(optimizer, variables, i, err);
+        if (status == LEAT_OK)
+            status = reserve(optimizer, err);
+        if (status == LEAT_OK)
+            status = make_own(optimizer, variables[i], err);
+        if (status == LEAT_OK && find_slots(optimizer, variables[i]) == NULL)
+            status = make_slots(optimizer, variables[i], err);
+        if (status != LEAT_OK)
+            return status;
+    }
+    return LEAT_OK;
+}
+
+/* ---- application ---- */
+
+/* One application while it is traced. */
+struct application {
+    leat_optimizer *optimizer;
+    const struct leati_optimizer_args *args;
+    leat_graph *graph;
+    leat_variable *const *variables;
+    leat_value *gradients;
+    int count;
+    leat_value updates;   /* updates so far, int64 */
+    leat_value is_update; /* bool: does this step update? Only where gradients accumulate */
+    leat_value *before;   /* values of variables and slots before it, to be restored */
+};
+
+/* Sums the gradients over replicas, the last layer's first, since those are ready first; as few
+ * exchanges as dtypes and the room of one operation allow. */
+static void reduce_gradients(struct application *a) {
+    for (int end = a->count; end > 0;) {
+        leat_value packed[LEAT_MAX_OUTPUTS], sums[LEAT_MAX_OUTPUTS];
+        leat_dtype dtype = leat_value_dtype(a->gradients[end - 1]);
+        int count = 0;
+        while (count < end && count < LEAT_MAX_OUTPUTS &&
+               leat_value_dtype(a->gradients[end - 1 - count]) == dtype) {
+            packed[count] = a->gradients[end - 1 - count];
+            count++;
+        }
+        leat_all_reduce(packed, count, LEAT_AGGREGATION_SUM, sums);
+        for (int i = 0; i < count; i++)
+            a->gradients[end - 1 - i] = sums[i];
+        end -= count;
+    }
+}
+
+static leat_value integer(const struct application *a, int64_t number) {
+    return leati_number(a->graph, LEAT_INT64, (double)number);
+}
+
+static leat_value as_dtype(leat_value value, leat_dtype dtype) {
+    return leat_value_dtype(value) == dtype ? value : leat_cast(value, dtype);
+}
+
+static leat_value rate_of(const struct application *a, leat_dtype dtype) {
+    return as_dtype(leat_graph_read(a->graph, a->optimizer->learning_rate), dtype);
+}
+
+/* Variables and their slots, one after the other: what a step that only accumulates leaves as it
+ * was. Returns how many there are; `values` NULL: only counts. */
+static int each_value(const struct application *a, leat_value *values) {
+    int count = 0;
+    for (int i = 0; i < a->count; i++) {
+        const struct slots *slots = find_slots(a->optimizer, a->variables[i]);
+        for (int k = -1; k < slots->count; k++, count++)
+            if (values != NULL)
+                values[count] = leat_graph_read(a->graph, k < 0 ? slots->variable : slots->own[k]);
+    }
+    return count;
+}
+
+/* Adds the gradients up; on every n-th step they are replaced by their mean. */
+static leat_status begin_accumulation(struct application *a, leat_error *err) {
+    int64_t steps = a->args->gradient_accumulation_steps;
+    size_t count = (size_t)each_value(a, NULL);
+    a->before = leati_alloc(count, sizeof *a->before);
+    if (a->before == NULL)
+        return leati_no_memory(err, count * sizeof *a->before);
+    leat_value step = leat_graph_read(a->graph, a->optimizer->iterations);
+    leat_value next = leat_add(step, integer(a, 1));
+    a->is_update = leat_equal(leat_floormod(next, integer(a, steps)), integer(a, 0));
+    a->updates = leat_floordiv(step, integer(a, steps));
+    for (int i = 0; i < a->count; i++) {
+        leat_variable *accumulator = find_slots(a->optimizer, a->variables[i])->accumulator;
+        leat_value gradient = a->gradients[i];
+        leat_value total = leat_add(gradient, leat_graph_read(a->graph, accumulator));
+        leat_value divisor = leati_number(a->graph, leat_value_dtype(gradient), (double)steps);
+        a->gradients[i] = leat_select(a->is_update, leat_divide(total, divisor), gradient);
+        leat_graph_assign(a->graph, accumulator,
+                          leat_select(a->is_update, leat_zeros_like(total), total));
+    }
+    each_value(a, a->before);
+    return LEAT_OK;
+}
+
+/* Puts back what a step that only accumulates has changed. */
+static void end_accumulation(const struct application *a) {
+    int at = 0;
+    for (int i = 0; i < a->count; i++) {
+        const struct slots *slots = find_slots(a->optimizer, a->variables[i]);
+        for (int k = -1; k < slots->count; k++, at++) {
+            leat_variable *variable = k < 0 ? slots->variable : slots->own[k];
+            leat_value now = leat_graph_read(a->graph, variable);
+            leat_graph_assign(a->graph, variable, leat_select(a->is_update, now, a->before[at]));
+        }
+    }
+}
+
+static void decay(const struct application *a, leat_variable *variable) {
+    leat_value value = leat_graph_read(a->graph, variable);
+    leat_value part = leat_multiply(leati_times(value, a->args->weight_decay),
+                                    rate_of(a, leat_variable_dtype(variable)));
+    leat_graph_assign(a->graph, variable, leat_subtract(value, part));
+}
+
+static void update(const struct application *a, int index) {
+    leat_variable *variable = a->variables[index];
+    const struct slots *slots = find_slots(a->optimizer, variable);
+    const leati_update one = {.graph = a->graph,
+                              .args = a->args,
+                              .variable = variable,
+                              .slots = slots->own,
+                              .gradient = a->gradients[index],
+                              .learning_rate = rate_of(a, leat_variable_dtype(variable)),
+                              .step = leat_add(a->updates, integer(a, 1))};
+    a->optimizer->kind->update(&one);
+}
+
+/* average = momentum * average + (1 - momentum) * variable; the first one is the variable. */
+static void average(const struct application *a, leat_variable *variable) {
+    leat_variable *kept = find_slots(a->optimizer, variable)->average;
+    leat_dtype dtype = leat_variable_dtype(variable);
+    leat_value later = leat_cast(leat_not_equal(a->updates, integer(a, 0)), dtype);
+    leat_value momentum = leati_times(later, a->args->ema_momentum);
+    leat_value rest = leat_subtract(leati_number(a->graph, dtype, 1), momentum);
+    leat_value value = leat_graph_read(a->graph, variable);
+    leat_value mean = leat_add(leat_multiply(momentum, leat_graph_read(a->graph, kept)),
+                               leat_multiply(rest, value));
+    leat_graph_assign(a->graph, kept, mean);
+    if (a->args->ema_overwrite_frequency == 0)
+        return;
+    leat_value next = leat_add(a->updates, integer(a, 1));
+    leat_value place = leat_floormod(next, integer(a, a->args->ema_overwrite_frequency));
+    leat_value due = leat_equal(place, integer(a, 0));
+    leat_graph_assign(a->graph, variable, leat_select(due, mean, value));
+}
+
+static leat_status apply(struct application *a, leat_error *err) {
+    bool accumulates = a->args->gradient_accumulation_steps > 1;
+    leat_status status = LEAT_OK;
+    if (a->variables[0]->num_copies > 1)
+        reduce_gradients(a);
+    if (accumulates)
+        status = begin_accumulation(a, err);
+    else
+        a->updates = leat_graph_read(a->graph, a->optimizer->iterations);
+    if (status != LEAT_OK)
+        return status;
+    leati_clip_gradients(a->args, a->gradients, a->count);
+    for (int i = 0; i < a->count && a->args->weight_decay > 0; i++)
+        decay(a, a->variables[i]);
+    for (int i = 0; i < a->count; i++)
+        update(a, i);
+    if (accumulates)
+        end_accumulation(a);
+    for (int i = 0; i < a->count && a->args->use_ema; i++)
+        average(a, a->variables[i]);
+    leat_graph_assign_add(a->graph, a->optimizer->iterations, integer(a, 1));
+    leati_free(a->before);
+    return LEAT_OK;
+}
+
+void leat_optimizer_apply(leat_optimizer *optimizer, const leat_value *gradients,
+                          leat_variable *const *variables, int count) {
+    leat_graph *graph = count > 0 && gradients != NULL ? gradients[0].graph : NULL;
+    leat_error err = {0};
+    if (graph == NULL || graph->error.code != LEAT_OK)
+        return;
+    leat_status status = prepare(optimizer, variables, count, &err);
+    leat_value *own = NULL;
+    if (status == LEAT_OK) {
+        own = leati_alloc((size_t)count, sizeof *own);
+        status = own == NULL ? leati_no_memory(&err, (size_t)count * sizeof *own) : LEAT_OK;
+    }
+    if (status == LEAT_OK) {
+        memcpy(own, gradients, (size_t)count * sizeof *own);
+        struct application application = {.optimizer = optimizer,
+                                          .args = shared_args(optimizer),
+                                          .graph = graph,
+                                          .variables = variables,
+                                          .gradients = own,
+                                          .count = count};
+        status = apply(&application, &err);
+    }
+    leati_free(own);
+    if (status != LEAT_OK) {
+        leati_prefix(&err, "leat_optimizer_apply");
+        leati_graph_error(graph, &err);
+    }
+}
+
+void leat_optimizer_minimize(leat_optimizer *optimizer, leat_value loss,
+                             leat_variable *const *variables, int count) {
+    leat_graph *graph = loss.graph;
+    leat_error err = {0};
+    if (leati_value_failed(loss) || graph->error.code != LEAT_OK)
+        return;
+    if (variables == NULL || count < 1) {
+        leat_graph_fail(graph, LEAT_INVALID_ARGUMENT,
+                        "leat_optimizer_minimize: there are no variables; build the model first");
+        return;
+    }
+    leat_value *gradients = leati_alloc((size_t)count, sizeof *gradients);
+    if (gradients == NULL) {
+        leati_no_memory(&err, (size_t)count * sizeof *gradients);
+        leati_graph_error(graph, &err);
+        return;
+    }
+    leat_variable_gradients(loss, variables, count, gradients);
+    leat_optimizer_apply(optimizer, gradients, variables, count);
+    leati_free(gradients);
+}

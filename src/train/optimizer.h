@@ -1,0 +1,91 @@
+/* The inside of optimizers: the descriptor that each file of train/optimizers/ ends in, and what
+ * all of them share. */
+#ifndef LEATI_TRAIN_OPTIMIZER_H
+#define LEATI_TRAIN_OPTIMIZER_H
+
+#include "train/kind.h"
+#include <leat/train.h>
+
+#define LEATI_MAX_SLOTS 4
+
+/* The first member of every optimizer's arguments; 0 switches a feature off. */
+struct leati_optimizer_args {
+    char *name;
+    double learning_rate;
+    double weight_decay, clipnorm, global_clipnorm, clipvalue;
+    bool use_ema;
+    double ema_momentum;
+    int64_t ema_overwrite_frequency, gradient_accumulation_steps;
+};
+
+/* What one update sees. */
+typedef struct leati_update {
+    leat_graph *graph;
+    const void *args;
+    leat_variable *variable;
+    leat_variable *const *slots; /* as many as the kind says */
+    leat_value gradient;
+    leat_value learning_rate; /* scalar of the variable's dtype */
+    leat_value step;          /* int64 scalar, 1 at the first update */
+} leati_update;
+
+typedef struct leati_optimizer_kind {
+    leati_kind kind;
+    /* Names of the slots of one variable ("momentum"), NULL-terminated; they start at zero. */
+    const char *const *(*slots)(const void *args);
+    /* Adds the operations that update one variable and its slots. */
+    void (*update)(const leati_update *update);
+} leati_optimizer_kind;
+
+/* The descriptors of the table. */
+#define X(name) extern const leati_optimizer_kind leati_optimizer_##name;
+#include "train/optimizers.def"
+#undef X
+
+/* An optimizer with a copy of `args` (borrowed). Owned. */
+leat_optimizer *leati_optimizer_new(const leati_optimizer_kind *kind, const void *args,
+                                    leat_error *err);
+/* An optimizer by Keras' class name and a JSON object of Keras' arguments (NULL: none). Owned. */
+leat_optimizer *leati_optimizer_from_json(const char *name, const json_t *config, leat_error *err);
+
+/* For check: at most one way of clipping, nothing negative. */
+LEAT_WARN_UNUSED leat_status leati_optimizer_check(const void *args, leat_error *err);
+/* The shared arguments of a public struct; `learning_rate` 0 becomes `standard`. */
+struct leati_optimizer_args leati_optimizer_shared(double learning_rate, double standard,
+                                                   const leat_optimizer_options *options);
+
+/* Gradients clipped as the arguments say, in place (train/clip.c). */
+void leati_clip_gradients(const struct leati_optimizer_args *args, leat_value *gradients,
+                          int count);
+
+#define LEATI_OPTIMIZER_ROW(MEMBER, TYPE, ...)                                                     \
+    {                                                                                              \
+        .name = #MEMBER, .type = LEATI_ROW_##TYPE,                                                 \
+        .offset = offsetof(struct leati_optimizer_args, MEMBER), __VA_ARGS__                       \
+    }
+
+/* Rows of a struct whose first member is struct leati_optimizer_args, but for the learning rate. */
+#define LEATI_OPTIMIZER_ROWS                                                                       \
+    LEATI_OPTIMIZER_ROW(weight_decay, FLOAT, .flags = LEATI_NONE,                                  \
+                        .doc = "Part of each variable that a step takes away, times the "          \
+                               "learning rate; 0: none."),                                         \
+        LEATI_OPTIMIZER_ROW(clipnorm, FLOAT, .flags = LEATI_NONE,                                  \
+                            .doc = "Largest norm of one gradient; 0: no limit."),                  \
+        LEATI_OPTIMIZER_ROW(global_clipnorm, FLOAT, .flags = LEATI_NONE,                           \
+                            .doc = "Largest norm of all gradients together; 0: no limit."),        \
+        LEATI_OPTIMIZER_ROW(clipvalue, FLOAT, .flags = LEATI_NONE,                                 \
+                            .doc = "Largest magnitude of a gradient's values; 0: no limit."),      \
+        LEATI_OPTIMIZER_ROW(use_ema, BOOL,                                                         \
+                            .doc = "Whether a moving average of the variables is kept."),          \
+        LEATI_OPTIMIZER_ROW(ema_momentum, FLOAT, .default_number = 0.99,                           \
+                            .doc = "Part of the average that a step keeps."),                      \
+        LEATI_OPTIMIZER_ROW(ema_overwrite_frequency, INT, .flags = LEATI_NONE, .minimum = 0,       \
+                            .maximum = INT64_MAX,                                                  \
+                            .doc = "Steps after which the variables become their averages; "       \
+                                   "0: never."),                                                   \
+        LEATI_OPTIMIZER_ROW(gradient_accumulation_steps, INT, .flags = LEATI_NONE, .minimum = 0,   \
+                            .maximum = INT64_MAX,                                                  \
+                            .doc = "Steps whose mean gradient makes one update; 0: one."),         \
+        LEATI_OPTIMIZER_ROW(name, STRING, .doc = "Name of the optimizer.")
+
+#endif

@@ -1,0 +1,131 @@
+/* Adam: steps along the mean gradient over the root of the mean squared gradient, epsilon outside
+ * the bias correction (keras.optimizers.Adam).
+ *
+ * One operation per variable; with amsgrad, where the largest second moment so far divides, the
+ * same formula from elementary operations. Failures: betas outside [0, 1). No state, no locks. */
+#include "base/error.h"
+#include "graph/ops/support.h"
+#include "train/optimizer.h"
+#include <math.h>
+
+struct adam_args {
+    struct leati_optimizer_args shared;
+    double beta_1, beta_2, epsilon;
+    bool amsgrad;
+};
+
+static const leati_row adam_rows[] = {
+    LEATI_OPTIMIZER_ROW(learning_rate, FLOAT, .default_number = 0.001, .doc = "Size of a step."),
+    {.name = "beta_1",
+     .type = LEATI_ROW_FLOAT,
+     .offset = offsetof(struct adam_args, beta_1),
+     .default_number = 0.9,
+     .doc = "Part of the mean gradient that a step keeps."},
+    {.name = "beta_2",
+     .type = LEATI_ROW_FLOAT,
+     .offset = offsetof(struct adam_args, beta_2),
+     .default_number = 0.999,
+     .doc = "Part of the mean squared gradient that a step keeps."},
+    {.name = "epsilon",
+     .type = LEATI_ROW_FLOAT,
+     .offset = offsetof(struct adam_args, epsilon),
+     .default_number = 1e-7,
+     .doc = "Added to the root of the mean squared gradient."},
+    {.name = "amsgrad",
+     .type = LEATI_ROW_BOOL,
+     .offset = offsetof(struct adam_args, amsgrad),
+     .doc = "Whether the largest mean squared gradient so far divides."},
+    LEATI_OPTIMIZER_ROWS,
+    {0},
+};
+
+static leat_status adam_check(const void *arguments, leat_error *err) {
+    const struct adam_args *args = arguments;
+    if (!(args->beta_1 >= 0 && args->beta_1 < 1 && args->beta_2 >= 0 && args->beta_2 < 1))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "beta_1 is %g and beta_2 %g; expected numbers from 0 and below 1",
+                          args->beta_1, args->beta_2);
+    return leati_optimizer_check(arguments, err);
+}
+
+static const char *const *adam_slots(const void *args) {
+    static const char *const names[] = {"momentum", "velocity", NULL};
+    static const char *const ams_names[] = {"momentum", "velocity", "velocity_hat", NULL};
+    return ((const struct adam_args *)args)->amsgrad ? ams_names : names;
+}
+
+/* beta^step, of the variable's dtype. The logarithm is of float64, so the power is exact to the
+ * last bit or so. */
+static leat_value power(const leati_update *update, double beta, leat_dtype dtype) {
+    leat_value step = leat_cast(update->step, LEAT_FLOAT64);
+    if (beta == 0)
+        return leati_number(update->graph, dtype, 0);
+    return leat_cast(leat_exp(leati_times(step, log(beta))), dtype);
+}
+
+static leat_value one_minus(leat_value value) {
+    return leat_subtract(leati_number(value.graph, leat_value_dtype(value), 1), value);
+}
+
+/* slot += (target - slot) * (1 - beta); the new value. */
+static leat_value move_slot(const leati_update *update, leat_variable *slot, leat_value target,
+                            double beta) {
+    leat_value old = leat_graph_read(update->graph, slot);
+    leat_value moved = leat_add(old, leati_times(leat_subtract(target, old), 1 - beta));
+    leat_graph_assign(update->graph, slot, moved);
+    return moved;
+}
+
+static void amsgrad_update(const leati_update *update) {
+    const struct adam_args *args = update->args;
+    leat_graph *graph = update->graph;
+    leat_dtype dtype = leat_variable_dtype(update->variable);
+    leat_value power_1 = power(update, args->beta_1, dtype);
+    leat_value power_2 = power(update, args->beta_2, dtype);
+    leat_value root = leat_sqrt(one_minus(power_2));
+    leat_value alpha = leat_divide(leat_multiply(update->learning_rate, root), one_minus(power_1));
+    leat_value m = move_slot(update, update->slots[0], update->gradient, args->beta_1);
+    leat_value v = move_slot(update, update->slots[1], leat_square(update->gradient), args->beta_2);
+    leat_value largest = leat_maximum(leat_graph_read(graph, update->slots[2]), v);
+    leat_graph_assign(graph, update->slots[2], largest);
+    leat_value divisor = leat_add(leat_sqrt(largest), leati_number(graph, dtype, args->epsilon));
+    leat_value change = leat_divide(leat_multiply(m, alpha), divisor);
+    leat_graph_assign(graph, update->variable,
+                      leat_subtract(leat_graph_read(graph, update->variable), change));
+}
+
+static void adam_update(const leati_update *update) {
+    const struct adam_args *args = update->args;
+    if (args->amsgrad)
+        amsgrad_update(update);
+    else
+        leat_apply_adam(update->variable, update->slots[0], update->slots[1], update->gradient,
+                        update->learning_rate, update->step, args->beta_1, args->beta_2,
+                        args->epsilon);
+}
+
+leat_optimizer *leat_adam(const leat_adam_options *options, leat_error *err) {
+    static const leat_adam_options none;
+    if (options == NULL)
+        options = &none;
+    const struct adam_args args = {
+        .shared = leati_optimizer_shared(options->learning_rate, 0.001, &options->common),
+        .beta_1 = options->beta_1 == 0 ? 0.9 : options->beta_1,
+        .beta_2 = options->beta_2 == 0 ? 0.999 : options->beta_2,
+        .epsilon = options->epsilon == 0 ? 1e-7 : options->epsilon,
+        .amsgrad = options->amsgrad};
+    return leati_optimizer_new(&leati_optimizer_adam, &args, err);
+}
+
+const leati_optimizer_kind leati_optimizer_adam = {
+    .kind =
+        {
+            .name = "Adam",
+            .doc = "Steps scaled by running moments of the gradients (keras.optimizers.Adam).",
+            .rows = adam_rows,
+            .args_size = sizeof(struct adam_args),
+            .check = adam_check,
+        },
+    .slots = adam_slots,
+    .update = adam_update,
+};

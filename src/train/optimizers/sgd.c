@@ -1,0 +1,72 @@
+/* SGD: variable -= learning_rate * gradient; with momentum, along a velocity, with Nesterov's rule
+ * looking ahead along it (keras.optimizers.SGD). Failures: a momentum outside [0, 1]. No state, no
+ * locks. */
+#include "base/error.h"
+#include "graph/ops/support.h"
+#include "train/optimizer.h"
+
+struct sgd_args {
+    struct leati_optimizer_args shared;
+    double momentum;
+    bool nesterov;
+};
+
+static const leati_row sgd_rows[] = {
+    LEATI_OPTIMIZER_ROW(learning_rate, FLOAT, .default_number = 0.01, .doc = "Size of a step."),
+    {.name = "momentum",
+     .type = LEATI_ROW_FLOAT,
+     .offset = offsetof(struct sgd_args, momentum),
+     .doc = "Part of the velocity that a step keeps; 0: no velocity."},
+    {.name = "nesterov",
+     .type = LEATI_ROW_BOOL,
+     .offset = offsetof(struct sgd_args, nesterov),
+     .doc = "Whether steps look ahead along the velocity."},
+    LEATI_OPTIMIZER_ROWS,
+    {0},
+};
+
+static leat_status sgd_check(const void *arguments, leat_error *err) {
+    const struct sgd_args *args = arguments;
+    if (!(args->momentum >= 0 && args->momentum <= 1))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "momentum is %g; expected 0 to 1",
+                          args->momentum);
+    return leati_optimizer_check(arguments, err);
+}
+
+static const char *const *sgd_slots(const void *args) {
+    static const char *const names[] = {"momentum", NULL};
+    return ((const struct sgd_args *)args)->momentum != 0 ? names : names + 1;
+}
+
+static void sgd_update(const leati_update *update) {
+    const struct sgd_args *args = update->args;
+    if (args->momentum != 0)
+        leat_apply_keras_momentum(update->variable, update->slots[0], update->gradient,
+                                  update->learning_rate, args->momentum, args->nesterov);
+    else
+        leat_apply_gradient_descent(update->variable, update->gradient, update->learning_rate);
+}
+
+leat_optimizer *leat_sgd(const leat_sgd_options *options, leat_error *err) {
+    static const leat_sgd_options none;
+    if (options == NULL)
+        options = &none;
+    const struct sgd_args args = {
+        .shared = leati_optimizer_shared(options->learning_rate, 0.01, &options->common),
+        .momentum = options->momentum,
+        .nesterov = options->nesterov};
+    return leati_optimizer_new(&leati_optimizer_sgd, &args, err);
+}
+
+const leati_optimizer_kind leati_optimizer_sgd = {
+    .kind =
+        {
+            .name = "SGD",
+            .doc = "Gradient descent, with momentum if asked (keras.optimizers.SGD).",
+            .rows = sgd_rows,
+            .args_size = sizeof(struct sgd_args),
+            .check = sgd_check,
+        },
+    .slots = sgd_slots,
+    .update = sgd_update,
+};

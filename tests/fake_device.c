@@ -1,0 +1,184 @@
+/* The device vtable on a device with separate memory: a step with variables gives what the host
+ * gives, and memory of the wrong side is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "graph/variable.h"
+#include "support/fake_device.h"
+#include "support/torture.h"
+#include <leat/ops.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const leati_call_context alone = {.num_replicas = 1};
+
+/* ---- variables on a device ---- */
+
+static leat_status place_alloc(void *device, size_t size, leat_buffer **out, leat_error *err) {
+    return ((leati_device *)device)->ops->alloc(device, size, out, err);
+}
+
+static leat_status place_upload(void *device, const void *from, leat_buffer *to, size_t size,
+                                leat_error *err) {
+    return ((leati_device *)device)->ops->upload(device, from, to, size, err);
+}
+
+static leat_status place_download(void *device, const leat_buffer *from, void *to, size_t size,
+                                  leat_error *err) {
+    return ((leati_device *)device)->ops->download(device, from, to, size, err);
+}
+
+/* One copy, on the device that is the context. */
+static leat_status place(void *context, leat_variable *variable, const leat_tensor *initial,
+                         leat_error *err) {
+    variable->copies = leati_alloc_zero(1, sizeof *variable->copies);
+    variable->places = leati_alloc_zero(1, sizeof *variable->places);
+    if (!variable->copies || !variable->places)
+        return LEAT_RESOURCE_EXHAUSTED;
+    variable->num_copies = 1;
+    variable->places[0] = (leati_variable_place){.device = context,
+                                                 .alloc = place_alloc,
+                                                 .upload = place_upload,
+                                                 .download = place_download};
+    size_t size = leat_tensor_bytes(initial);
+    leat_status status = place_alloc(context, size, &variable->copies[0], err);
+    return status ? status : place_upload(context, initial->data, variable->copies[0], size, err);
+}
+
+static leat_variable *variable_on(leati_device *device, float number) {
+    leati_variable_creator creator = {.place = place, .context = device};
+    leat_tensor tensor = leat_scalar_float32(number);
+    const leati_variable_creator *before = leati_variable_set_creator(device ? &creator : NULL);
+    leat_variable *variable = leat_variable_new(&tensor, NULL, NULL);
+    leati_variable_set_creator(before);
+    leat_tensor_unref(&tensor);
+    return variable;
+}
+
+static float value_of(leat_variable *variable) {
+    leat_tensor tensor;
+    assert_int_equal(leat_variable_read(variable, &tensor, NULL), LEAT_OK);
+    float value = *(float *)tensor.data;
+    leat_tensor_unref(&tensor);
+    return value;
+}
+
+/* ---- a step ---- */
+
+static int trace_step(void *context, leat_graph *graph, leat_value *outputs) {
+    leat_variable *variable = context;
+    leat_value x = leat_graph_argument(graph, 0);
+    leat_graph_assign_add(graph, variable, leat_reduce_sum(x, NULL, 0, false));
+    outputs[0] = leat_multiply(x, leat_graph_read(graph, variable));
+    return 1;
+}
+
+static leat_function *step_function(leat_variable *variable) {
+    leat_error err = {0};
+    leat_spec *spec = leat_spec_tensor(LEAT_FLOAT32, LEAT_SHAPE(2), &err);
+    leat_function *function = leat_trace(trace_step, variable, spec, &err);
+    leat_spec_unref(spec);
+    return function;
+}
+
+static void test_step(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leati_device *device = fake_device_new(0, &err);
+    leat_variable *variable = variable_on(device, 10);
+    leat_function *function = step_function(variable);
+    leati_executable *step = NULL;
+    assert_int_equal(device->ops->compile(device, function, 0, &step, &err), LEAT_OK);
+    leat_tensor input = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(2), NULL), output;
+    const float numbers[2] = {1, 2};
+    float found[2];
+    assert_int_equal(device->ops->alloc(device, sizeof numbers, &input.owner, &err), LEAT_OK);
+    assert_int_equal(device->ops->upload(device, numbers, input.owner, sizeof numbers, &err),
+                     LEAT_OK);
+    input.data = input.owner->data;
+    leati_run_args args = {&input, 1, &output, 1, &alone};
+    for (int i = 1; i <= 2; i++) {
+        assert_int_equal(device->ops->run(step, &args, &err), LEAT_OK);
+        assert_int_equal(device->ops->download(device, output.owner, found, sizeof found, &err),
+                         LEAT_OK);
+        assert_true(found[1] == 2 * (10 + 3 * (float)i));
+        leat_tensor_unref(&output);
+    }
+    assert_true(value_of(variable) == 16);
+    /* Host memory is refused, as an input and as a variable's copy. */
+    leat_tensor host = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(2), numbers);
+    args.inputs = &host;
+    assert_int_equal(device->ops->run(step, &args, &err), LEAT_INTERNAL);
+    assert_string_equal(err.text, "GPU:0 was given memory of the host");
+    device->ops->release(step);
+    leat_function_unref(function);
+    leat_variable_unref(variable);
+    leat_tensor_unref(&input);
+    assert_int_equal(fake_device_bytes(device), 0);
+    device->ops->close(device);
+}
+
+static void test_variable_of_the_host(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leati_device *device = fake_device_new(1, &err), *cpu = leati_cpu_device_new(0, 1, -1, &err);
+    leat_variable *here = variable_on(NULL, 1), *there = variable_on(device, 1);
+    leat_function *with_here = step_function(here), *with_there = step_function(there);
+    leati_executable *step = NULL;
+    leat_tensor input = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(2), NULL), output;
+    assert_int_equal(device->ops->alloc(device, 8, &input.owner, &err), LEAT_OK);
+    input.data = input.owner->data;
+    leati_run_args args = {&input, 1, &output, 1, &alone};
+    assert_int_equal(device->ops->compile(device, with_here, 0, &step, &err), LEAT_OK);
+    assert_int_equal(device->ops->run(step, &args, &err), LEAT_INTERNAL);
+    assert_string_equal(err.text, "variable Variable: GPU:1 was given memory of the host");
+    device->ops->release(step);
+    /* And the other way round: the CPU touches no device memory. */
+    assert_int_equal(cpu->ops->compile(cpu, with_there, 0, &step, &err), LEAT_OK);
+    assert_int_equal(cpu->ops->run(step, &args, &err), LEAT_INVALID_ARGUMENT);
+    assert_string_equal(err.text, "argument 0 lies on another device than CPU:0");
+    const float numbers[2] = {1, 2};
+    leat_tensor host = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(2), numbers);
+    args.inputs = &host;
+    assert_int_equal(cpu->ops->run(step, &args, &err), LEAT_FAILED_PRECONDITION);
+    cpu->ops->release(step);
+    leat_tensor_unref(&input);
+    leat_function_unref(with_here);
+    leat_function_unref(with_there);
+    leat_variable_unref(here);
+    leat_variable_unref(there);
+    cpu->ops->close(cpu);
+    device->ops->close(device);
+}
+
+/* Reading the device's addresses ends the process: shown in a child. */
+static void test_untouchable(void **state) {
+    (void)state;
+    leati_device *device = fake_device_new(2, NULL);
+    leat_buffer *buffer = NULL;
+    assert_int_equal(device->ops->alloc(device, 64, &buffer, NULL), LEAT_OK);
+    pid_t child = fork();
+    if (child == 0) {
+        (void)signal(SIGSEGV, SIG_DFL);
+        volatile char touched = *(volatile char *)buffer->data;
+        _exit(touched == 0 ? 0 : 0);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+    leat_buffer_unref(buffer);
+    device->ops->close(device);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, torture_setup, torture_teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {TEST(test_step), TEST(test_variable_of_the_host),
+                                       TEST(test_untouchable)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -5,24 +5,19 @@
  * maximum + 0.5 and truncation; integers change width by powers of two; floats are cast. The steps
  * run the kernels of cast, multiply, floordiv, maximum and minimum on arrays in the arena. Fails in
  * inference on strings and bool. No gradient but between floats. No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/ops/pictures.h"
 
 #include <math.h>
-
-struct convert_args {
-    leat_dtype dtype;
-    bool saturate;
-};
 
 static const leati_row convert_rows[] = {
     {.name = "dtype",
      .type = LEATI_ROW_DTYPE,
      .flags = LEATI_REQUIRED,
-     .offset = offsetof(struct convert_args, dtype),
+     .offset = offsetof(struct leati_convert_args, dtype),
      .doc = "the dtype of the result"},
     {.name = "saturate",
      .type = LEATI_ROW_BOOL,
-     .offset = offsetof(struct convert_args, saturate),
+     .offset = offsetof(struct leati_convert_args, saturate),
      .doc = "clip what the result cannot hold"},
     {0},
 };
@@ -42,7 +37,7 @@ static double largest(leat_dtype dtype) {
 }
 
 static leat_status convert_infer(leati_infer_call *call, leat_error *err) {
-    const struct convert_args *args = call->args;
+    const struct leati_convert_args *args = call->args;
     leat_dtype from = call->inputs[0].dtype;
     if (from <= LEAT_BOOL || from > LEAT_FLOAT64 || args->dtype <= LEAT_BOOL ||
         args->dtype > LEAT_FLOAT64)
@@ -80,7 +75,7 @@ static leat_status clip(leati_kernel_call *call, const leati_operand *in, leat_d
 
 /* The values before the last cast to the result's dtype. */
 static leat_status before_cast(leati_kernel_call *call, leati_operand *x, leat_error *err) {
-    const struct convert_args *args = call->args;
+    const struct leati_convert_args *args = call->args;
     leat_dtype from = call->inputs[0].dtype, to = args->dtype;
     *x = call->inputs[0];
     if (from == to || is_float(to))
@@ -94,7 +89,7 @@ static leat_status before_cast(leati_kernel_call *call, leati_operand *x, leat_e
 }
 
 static leat_status convert_kernel(leati_kernel_call *call, leat_error *err) {
-    const struct convert_args *args = call->args;
+    const struct leati_convert_args *args = call->args;
     leat_dtype from = call->inputs[0].dtype, to = args->dtype;
     leat_shape shape = leati_operand_shape(&call->inputs[0]);
     leati_operand x, cast;
@@ -121,7 +116,7 @@ static leat_status convert_gradient(leati_gradient_call *call, leat_error *err) 
 }
 
 leat_value leat_convert_image_dtype(leat_value images, leat_dtype dtype, bool saturate) {
-    struct convert_args args = {.dtype = dtype, .saturate = saturate};
+    struct leati_convert_args args = {.dtype = dtype, .saturate = saturate};
     return leati_op1(&leati_tensor_op_convert_image_dtype, &args, images);
 }
 
@@ -131,7 +126,7 @@ const leati_tensor_op leati_tensor_op_convert_image_dtype = {
     .doc = "pictures of another dtype, scaled so that 1.0 is an integer's largest value "
            "(tf.image.convert_image_dtype)",
     .rows = convert_rows,
-    .args_size = sizeof(struct convert_args),
+    .args_size = sizeof(struct leati_convert_args),
     .min_inputs = 1,
     .max_inputs = 1,
     .flags = LEATI_ELEMENTWISE,

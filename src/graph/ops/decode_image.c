@@ -1,8 +1,9 @@
 /* decode_image: the pixels of a picture of any format (tf.io.decode_image).
  *
- * As uint16 or float32, samples of 8 bits are multiplied by 256 or divided by 255. Fails on data
- * that are no picture or are damaged; see image/codec.h. One row at a time, since the size is in
- * the data. No gradient, no locks but the store's of decoders. */
+ * As uint16 or float32, samples of 8 bits are multiplied by 256 or divided by 255; other dtypes
+ * come from uint16 as convert_image_dtype has it. Fails on data that are no picture or are damaged;
+ * see image/codec.h. One row at a time, since the size is in the data. No gradient, no locks but
+ * the store's of decoders. */
 #include "graph/ops/pictures.h"
 
 struct decode_image_args {
@@ -20,7 +21,7 @@ static const leati_row decode_image_rows[] = {
      .type = LEATI_ROW_DTYPE,
      .offset = offsetof(struct decode_image_args, dtype),
      .default_number = LEAT_UINT8,
-     .doc = "uint8, uint16 or float32"},
+     .doc = "the dtype of the pixels, a number"},
     {.name = "expand_animations",
      .type = LEATI_ROW_BOOL,
      .offset = offsetof(struct decode_image_args, expand_animations),
@@ -31,9 +32,8 @@ static const leati_row decode_image_rows[] = {
 
 static leat_status decode_image_infer(leati_infer_call *call, leat_error *err) {
     const struct decode_image_args *args = call->args;
-    if (args->dtype != LEAT_UINT8 && args->dtype != LEAT_UINT16 && args->dtype != LEAT_FLOAT32)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "dtype is %s; expected uint8, uint16 or float32",
+    if (args->dtype <= LEAT_BOOL || args->dtype > LEAT_FLOAT64)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "dtype is %s; expected a number",
                           leat_dtype_name(args->dtype));
     return leati_picture_infer(call, args->channels, args->dtype, err);
 }

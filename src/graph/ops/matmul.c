@@ -86,10 +86,15 @@ static leat_status matmul_kernel(leati_kernel_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-/* x with all dimensions before the last merged. */
-static leat_value flattened(leat_value x) {
+/* x with all dimensions before the last merged; where the last is unknown it is `last`. */
+static leat_value flattened(leat_value x, int64_t last) {
     leat_shape shape = leat_value_shape(x);
-    int64_t last = shape.rank > 0 ? shape.dims[shape.rank - 1] : LEAT_UNKNOWN_DIM;
+    if (shape.rank > 0 && shape.dims[shape.rank - 1] != LEAT_UNKNOWN_DIM)
+        last = shape.dims[shape.rank - 1];
+    if (last == LEAT_UNKNOWN_DIM)
+        return leati_build_error(x.graph, LEAT_UNIMPLEMENTED,
+                                 "the gradient by one matrix behind a stack needs its dimensions; "
+                                 "set them with ensure_shape");
     return leat_reshape(x, (int64_t[]){-1, last}, 2);
 }
 
@@ -104,8 +109,9 @@ static leat_status matmul_gradient(leati_gradient_call *call, leat_error *err) {
                 err, LEAT_UNIMPLEMENTED,
                 "no gradient by one matrix b behind a transposed stack a; transpose a "
                 "with transpose");
-        a = flattened(a);
-        g = flattened(g);
+        leat_shape matrix = leat_value_shape(b);
+        a = flattened(a, matrix.rank == 2 ? matrix.dims[tb ? 1 : 0] : LEAT_UNKNOWN_DIM);
+        g = flattened(g, matrix.rank == 2 ? matrix.dims[tb ? 0 : 1] : LEAT_UNKNOWN_DIM);
     }
     call->input_gradients[1] = tb ? leat_matmul(g, a, true, ta) : leat_matmul(a, g, !ta, false);
     return LEAT_OK;

@@ -20,15 +20,36 @@ leat_status leati_picture_infer(leati_infer_call *call, int64_t channels, leat_d
     return leati_infer_output(call, dtype, &shape, NULL, err);
 }
 
-/* Spreads n samples of `bits` at `from` over the values of the output, scaled. */
-static void widen(const leati_operand *out, const void *from, int bits, int64_t n) {
+/* Spreads the samples at `from` over the values of uint16 or float32 at `to`, scaled. */
+static void widen(const void *from, int bits, leat_dtype dtype, void *to, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
         uint16_t sample = bits == 8 ? ((const uint8_t *)from)[i] : ((const uint16_t *)from)[i];
-        if (out->dtype == LEAT_FLOAT32)
-            ((float *)(void *)out->data)[i] = (float)sample * (1.0f / (bits == 8 ? 255 : 65535));
+        if (dtype == LEAT_FLOAT32)
+            ((float *)to)[i] = (float)sample * (1.0f / (bits == 8 ? 255 : 65535));
         else
-            ((uint16_t *)(void *)out->data)[i] = bits == 8 ? (uint16_t)(sample * 256) : sample;
+            ((uint16_t *)to)[i] = bits == 8 ? (uint16_t)(sample * 256) : sample;
     }
+}
+
+/* Converts pixels of 8 or 16 bits to the dtype of output 0. */
+static leat_status convert(leati_kernel_call *call, const void *pixels, int bits, leat_error *err) {
+    const leati_operand *out = &call->outputs[0];
+    if (out->dtype == LEAT_UINT16 || out->dtype == LEAT_FLOAT32) {
+        widen(pixels, bits, out->dtype, out->data, out->count);
+        return LEAT_OK;
+    }
+    struct leati_convert_args args = {.dtype = out->dtype};
+    leati_operand wide = *out;
+    size_t bytes = (size_t)out->count * sizeof(uint16_t);
+    wide.dtype = LEAT_UINT16;
+    wide.data = leati_arena_alloc(call->arena, bytes);
+    if (wide.data == NULL)
+        return leati_no_memory(err, bytes);
+    widen(pixels, bits, LEAT_UINT16, wide.data, out->count);
+    leati_kernel_call inner = *call;
+    inner.inputs = &wide;
+    inner.args = &args;
+    return leati_tensor_op_convert_image_dtype.kernel(&inner, err);
 }
 
 static leat_status read_pixels(leati_kernel_call *call, leati_image_decoder *decoder,
@@ -43,8 +64,7 @@ static leat_status read_pixels(leati_kernel_call *call, leati_image_decoder *dec
     if (pixels == NULL)
         return leati_no_memory(err, stride * (size_t)info->height);
     LEATI_TRY(leati_image_read(decoder, pixels, stride, err));
-    widen(out, pixels, info->bits, out->count);
-    return LEAT_OK;
+    return convert(call, pixels, info->bits, err);
 }
 
 leat_status leati_picture_decode(leati_kernel_call *call, const leati_decode_options *options,

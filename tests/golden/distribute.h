@@ -1,0 +1,29 @@
+/* What the files of the part distribute share. */
+#ifndef GOLDEN_DISTRIBUTE_H
+#define GOLDEN_DISTRIBUTE_H
+
+#include "golden.h"
+
+/* The plan of a pipeline, a list of operations; record files are written to `folder`. Owned; NULL
+ * after golden_fail or golden_missing. */
+json_t *golden_plan_of(golden_case *c, const json_t *pipeline, const char *folder);
+/* The dataset of such a plan. Owned. */
+leat_dataset *golden_plan_dataset(const json_t *plan, leat_error *err);
+
+/* Nested lists, as the cases have them: of an element, and of a spec's shapes. Owned. */
+json_t *golden_nested(const leat_element *element);
+json_t *golden_nested_spec(const leat_spec *spec);
+/* The other way round: equally long lists of numbers as a tensor. Owned. */
+LEAT_WARN_UNUSED leat_status golden_nested_tensor(const json_t *json, leat_dtype dtype,
+                                                  leat_tensor *out, leat_error *err);
+
+/* A mirrored strategy over the first `replicas` logical CPUs. Owned; NULL after golden_fail. */
+leat_strategy *golden_mirrored(golden_case *c, int replicas);
+
+/* True if the recorded {"type"} is the class of `found`; golden_fail otherwise. */
+bool golden_check_class(golden_case *c, const json_t *error, const leat_error *found);
+
+void golden_strategy_case(golden_case *c, const json_t *json);
+void golden_reduce_case(golden_case *c, const json_t *json);
+
+#endif

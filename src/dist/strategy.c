@@ -256,18 +256,16 @@ static leat_status place_download(void *device, const leat_buffer *from, void *t
     return ((leati_device *)device)->ops->download(device, from, to, size, err);
 }
 
-/* Gives the variable one copy per replica. A sync-on-read variable whose copies are summed holds
- * the value on replica 0 and zeros on the others, so that reading gives the initial value. */
+/* Gives the variable one copy per replica, all with the initial value. Reading a sync-on-read
+ * variable whose copies are summed then gives a multiple of it, as in TensorFlow. */
 static leat_status place_variable(void *context, leat_variable *variable,
                                   const leat_tensor *initial, leat_error *err) {
     leat_strategy *s = context;
     size_t bytes = leat_tensor_bytes(initial);
-    bool first_only = variable->sync_on_read && variable->aggregation == LEAT_AGGREGATION_SUM;
     variable->copies = leati_alloc_zero((size_t)s->num_replicas, sizeof(leat_buffer *));
     variable->places = leati_alloc_zero((size_t)s->num_replicas, sizeof(leati_variable_place));
-    void *zeros = leati_alloc_zero(1, bytes);
     leat_status status = LEAT_OK;
-    if (variable->copies == NULL || variable->places == NULL || zeros == NULL) {
+    if (variable->copies == NULL || variable->places == NULL) {
         status = leati_no_memory(err, bytes);
     }
     variable->num_copies = status == LEAT_OK ? s->num_replicas : 0;
@@ -279,11 +277,9 @@ static leat_status place_variable(void *context, leat_variable *variable,
                                                      .download = place_download};
         status = device->ops->alloc(device, bytes, &variable->copies[r], err);
         if (status == LEAT_OK) {
-            const void *value = first_only && r > 0 ? zeros : initial->data;
-            status = device->ops->upload(device, value, variable->copies[r], bytes, err);
+            status = device->ops->upload(device, initial->data, variable->copies[r], bytes, err);
         }
     }
-    leati_free(zeros);
     return status;
 }
 

@@ -38,11 +38,11 @@ static int64_t repeat_cardinality(const leat_dataset *dataset) {
     if (args->count == 0 || input == 0) {
         return 0;
     }
-    if (input < 0) {
-        return input;
-    }
     if (args->count < 0) {
         return LEAT_INFINITE_CARDINALITY;
+    }
+    if (input < 0) {
+        return input;
     }
     /* TensorFlow's product wraps around; programs that were recorded see that number. */
     __builtin_mul_overflow(input, args->count, &product);

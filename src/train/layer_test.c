@@ -1,0 +1,219 @@
+/* Layers against values recorded from Keras (tests/golden/data/nn/layers.json), and what they
+ * answer to wrong arguments and shapes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../../tests/support/torture.h"
+#include "../../tests/support/train.h"
+#include "train/layer.h"
+
+static bool in_table(const char *name) {
+    size_t count;
+    const leati_kind *const *kinds = leati_layer_kinds(&count);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(kinds[i]->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Builds the layer and gives its weights the recorded values. */
+static void set_weights(leat_layer *layer, const leat_shape *input, const json_t *weights) {
+    const char *name;
+    json_t *value;
+    train_ok(leati_layer_build(layer, input, NULL, &train_error));
+    assert_int_equal(layer->num_weights, json_object_size(weights));
+    json_object_foreach((json_t *)(uintptr_t)weights, name, value) {
+        leat_tensor tensor = train_tensor(value);
+        leat_variable *weight = leati_layer_weight(layer, name);
+        assert_non_null(weight);
+        train_ok(leat_variable_assign(weight, &tensor, &train_error));
+        leat_tensor_unref(&tensor);
+    }
+}
+
+static void check_weight_gradients(leat_layer *layer, leat_value loss, const json_t *recorded) {
+    leat_value gradients[LEATI_MAX_WEIGHTS];
+    const char *name;
+    json_t *value;
+    leat_variable_gradients(loss, layer->weights, layer->num_weights, gradients);
+    json_object_foreach((json_t *)(uintptr_t)recorded, name, value) {
+        leat_tensor expected = train_tensor(value);
+        for (int i = 0; i < layer->num_weights; i++)
+            if (layer->weights[i] == leati_layer_weight(layer, name))
+                train_value_close(name, &expected, gradients[i], 1e-5);
+        leat_tensor_unref(&expected);
+    }
+}
+
+static void run_case(const json_t *c) {
+    leat_error err = {0};
+    const json_t *input = json_array_get(json_object_get(c, "inputs"), 0);
+    leat_layer *layer =
+        leati_layer_from_json(arrays_text(c, "layer"), json_object_get(c, "config"), &err);
+    if (layer == NULL)
+        fail_msg("%s", err.text);
+    leat_graph *graph = leat_eager_new(&err);
+    leat_tensor in = train_tensor(input), out = train_tensor(json_object_get(c, "output"));
+    leat_shape shape = leat_tensor_shape(&in);
+    set_weights(layer, &shape, json_object_get(c, "weights"));
+    leat_value x = leat_graph_tensor(graph, &in);
+    leat_value y = leati_layer_call(layer, x, arrays_bool(c, "training", false), NULL);
+    train_value_close("output", &out, y, 1e-5);
+    leat_value upstream = train_eager_value(graph, json_object_get(c, "upstream"));
+    leat_value loss = leat_reduce_sum(leat_multiply(y, upstream), NULL, 0, false), gradient;
+    leat_gradients(loss, &x, 1, &gradient);
+    leat_tensor expected = train_tensor(json_array_get(json_object_get(c, "input_grads"), 0));
+    train_value_close("input gradient", &expected, gradient, 1e-5);
+    check_weight_gradients(layer, loss, json_object_get(c, "weight_grads"));
+    leat_tensor_unref(&expected);
+    leat_tensor_unref(&in);
+    leat_tensor_unref(&out);
+    leat_graph_free(graph);
+    leat_layer_free(layer);
+}
+
+static void layers_are_keras(void **state) {
+    (void)state;
+    json_t *root;
+    json_t *cases = train_cases("layers.json", &root);
+    size_t index;
+    json_t *c;
+    int ran = 0;
+    json_array_foreach(cases, index, c) {
+        if (!in_table(arrays_text(c, "layer")))
+            continue;
+        print_message("case %d: %s\n", (int)index, arrays_text(c, "layer"));
+        run_case(c);
+        ran++;
+    }
+    json_decref(root);
+    assert_int_equal(ran, 43); /* Conv2D 27, MaxPooling2D 9, Dense 5, Flatten 2 */
+}
+
+static void wants_text(const char *part, leat_layer *layer, const leat_error *err) {
+    assert_null(layer);
+    assert_int_equal(err->code, LEAT_INVALID_ARGUMENT);
+    if (strstr(err->text, part) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", err->text, part);
+}
+
+static void wrong_arguments_are_named(void **state) {
+    (void)state;
+    leat_error err = {0};
+    wants_text("filters", leat_conv2d_layer(0, 3, 3, NULL, &err), &err);
+    err = (leat_error){0};
+    wants_text("kernel_size", leat_conv2d_layer(2, -3, 3, NULL, &err), &err);
+    err = (leat_error){0};
+    const leat_conv2d_layer_options groups = {.groups = 3};
+    wants_text("3 groups do not divide 4 filters", leat_conv2d_layer(4, 1, 1, &groups, &err), &err);
+    err = (leat_error){0};
+    const leat_conv2d_layer_options activation = {.activation = (leat_activation)9};
+    wants_text("expected linear, relu or softmax", leat_conv2d_layer(4, 1, 1, &activation, &err),
+               &err);
+    err = (leat_error){0};
+    const leat_max_pooling2d_layer_options padding = {.padding = (leat_padding)7};
+    wants_text("expected valid or same", leat_max_pooling2d_layer(&padding, &err), &err);
+    err = (leat_error){0};
+    wants_text("units", leat_dense_layer(-1, NULL, &err), &err);
+    err = (leat_error){0};
+    assert_null(leati_layer_from_json("Convolution", NULL, &err));
+    assert_int_equal(err.code, LEAT_NOT_FOUND);
+    assert_non_null(strstr(err.text, "Conv2D"));
+    leat_layer_free(NULL);
+}
+
+static leat_value argument_of(leat_graph **graph, leat_shape shape) {
+    leat_spec *spec = leat_spec_tensor(LEAT_FLOAT32, shape, NULL);
+    *graph = leat_graph_new(spec, NULL);
+    leat_spec_unref(spec);
+    return leat_graph_argument(*graph, 0);
+}
+
+static void fails_with(leat_graph *graph, const char *part) {
+    leat_error err = {0};
+    assert_null(leat_graph_finish(graph, NULL, 0, NULL, &err));
+    if (strstr(err.text, part) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", err.text, part);
+}
+
+static void wrong_shapes_are_named(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_graph *graph;
+    leat_layer *conv = leat_conv2d_layer(2, 3, 3, NULL, &err);
+    leat_value x = argument_of(&graph, LEAT_SHAPE(-1, 8));
+    assert_true(leati_layer_call(conv, x, false, NULL).id < 0);
+    fails_with(graph, "layer \"conv2d\" (Conv2D) expects an input of shape [batch, height, width, "
+                      "channels] and is given [?, 8], the model's input");
+    x = argument_of(&graph, LEAT_SHAPE(-1, 2, 2, 1));
+    assert_true(leati_layer_call(conv, x, false, NULL).id < 0);
+    fails_with(graph, "layer \"conv2d\" (Conv2D), given [?, 2, 2, 1]");
+    x = argument_of(&graph, LEAT_SHAPE(-1, 5, 5, 3));
+    assert_true(leati_layer_call(conv, x, false, NULL).id < 0);
+    fails_with(graph, "was built for inputs of shape [?, 2, 2, 1] and is given [?, 5, 5, 3]");
+    leat_layer_free(conv);
+}
+
+/* Pictures of unknown size pass a convolution; an empty batch passes Flatten. */
+static void sizes_may_be_unknown(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_graph *graph;
+    leat_layer *conv = leat_conv2d_layer(2, 3, 3, NULL, &err);
+    leat_value y =
+        leati_layer_call(conv, argument_of(&graph, LEAT_SHAPE(-1, -1, -1, 3)), false, NULL);
+    leat_shape shape = leat_value_shape(y);
+    assert_int_equal(shape.rank, 4);
+    assert_int_equal(shape.dims[1], -1);
+    assert_int_equal(shape.dims[3], 2);
+    leat_graph_free(graph);
+    leat_layer_free(conv);
+
+    leat_layer *flatten = leat_flatten_layer(NULL, &err);
+    leat_tensor empty, found;
+    train_ok(leat_tensor_new(LEAT_FLOAT32, LEAT_SHAPE(0, 2, 3), &empty, &train_error));
+    graph = leat_eager_new(&err);
+    y = leati_layer_call(flatten, leat_graph_tensor(graph, &empty), false, NULL);
+    train_ok(leat_value_tensor(y, &found, &train_error));
+    assert_int_equal(found.rank, 2);
+    assert_int_equal(found.dims[0], 0);
+    assert_int_equal(found.dims[1], 6);
+    leat_tensor_unref(&found);
+    leat_tensor_unref(&empty);
+    leat_graph_free(graph);
+    leat_layer_free(flatten);
+}
+
+static leat_status make_and_build(void *context, leat_error *err) {
+    (void)context;
+    const leat_conv2d_layer_options options = {.name = "first", .seed = LEAT_SEED(3)};
+    leat_layer *layer = leat_conv2d_layer(2, 3, 3, &options, err);
+    if (layer == NULL)
+        return err->code;
+    leat_shape input = LEAT_SHAPE(-1, 5, 5, 1);
+    leat_status status = leati_layer_build(layer, &input, NULL, err);
+    leat_layer_free(layer);
+    return status;
+}
+
+static void survives_failed_allocations(void **state) {
+    (void)state;
+    torture_begin();
+    torture_run(make_and_build, NULL);
+    torture_end();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(layers_are_keras),
+        cmocka_unit_test(wrong_arguments_are_named),
+        cmocka_unit_test(wrong_shapes_are_named),
+        cmocka_unit_test(sizes_may_be_unknown),
+        cmocka_unit_test(survives_failed_allocations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -54,13 +54,14 @@ static const char *const *adam_slots(const void *args) {
     return ((const struct adam_args *)args)->amsgrad ? ams_names : names;
 }
 
-/* beta^step, of the variable's dtype. The logarithm is of float64, so the power is exact to the
- * last bit or so. */
+/* beta^step of the variable's dtype, to which beta is rounded first. The logarithm is of float64,
+ * so the power is exact to the last bit or so. */
 static leat_value power(const leati_update *update, double beta, leat_dtype dtype) {
     leat_value step = leat_cast(update->step, LEAT_FLOAT64);
     if (beta == 0)
         return leati_number(update->graph, dtype, 0);
-    return leat_cast(leat_exp(leati_times(step, log(beta))), dtype);
+    double base = dtype == LEAT_FLOAT32 ? (double)(float)beta : beta;
+    return leat_cast(leat_exp(leati_times(step, log(base))), dtype);
 }
 
 static leat_value one_minus(leat_value value) {

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "core/element.h"
+#include "dist/step_explain.h"
 #include "dist/strategy.h"
 #include "dist/values.h"
 #include <string.h>
@@ -349,9 +350,12 @@ char *leat_step_explain(const leat_step *step, leat_error *err) {
         leati_text_addf(&text, "%s", part);
         leati_free(part);
     }
-    char *result = leati_text_take(&text);
-    if (result == NULL) {
+    char *lines = leati_text_take(&text);
+    if (lines == NULL) {
         leati_no_memory(err, 0);
+        return NULL;
     }
-    return result;
+    char *table = leati_step_table(lines, err);
+    leati_free(lines);
+    return table;
 }

@@ -1,10 +1,11 @@
 /* Strategies: life, replica threads, scope.
  *
- * Each replica has a thread of its own for its whole life, because executors bind threads to cores
- * and OpenMP counts to threads. A job is published under the gate and every replica runs it once;
- * the caller waits for all. If a replica fails, it aborts the collective at once, so that the
- * others end too; a new collective replaces the aborted one before the next job. Locks: the
- * strategy's gate, never held while a job runs. */
+ * Replica 0 runs on the caller's thread, every other one on a thread of its own for its whole life,
+ * because executors bind threads to cores. A job's number tells the threads that there is one; they
+ * spin for it briefly, because waking a thread takes longer than a small step, then sleep at the
+ * gate. If a replica fails, it aborts the collective at once, so that the others end too; a new
+ * collective replaces the aborted one before the next job. Locks: the strategy's gate, never held
+ * while a job runs. */
 #include "dist/strategy.h"
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -30,46 +31,61 @@ const leati_strategy_kind *const *leati_strategy_kinds(size_t *count) {
 
 /* ---- replica threads ---- */
 
-static void replica_main(void *context) {
-    leati_replica *replica = context;
-    leat_strategy *s = replica->strategy;
-    leati_gate_lock(s->gate);
-    for (;;) {
-        while (!s->stop && replica->done == s->job) {
-            leat_error ignored = {0};
-            if (leati_gate_wait(s->gate, LEATI_WAIT_CONSUMER, LEATI_NO_DEADLINE, NULL, &ignored) !=
-                LEAT_OK) {
-                break;
-            }
+enum { SPINS = 20000 };
+
+/* Waits until `*number` is no longer `old` or the strategy stops: spinning first, because a step is
+ * often shorter than waking a thread, then asleep at the gate. */
+static void await_change(leat_strategy *s, _Atomic uint64_t *number, uint64_t old,
+                         leati_wait_reason reason) {
+    for (int i = 0; i < s->spins; i++) {
+        if (atomic_load_explicit(number, memory_order_acquire) != old) {
+            return;
         }
-        if (s->stop) {
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#endif
+    }
+    leat_error ignored = {0};
+    leati_gate_lock(s->gate);
+    while (atomic_load(number) == old && !atomic_load(&s->stop)) {
+        if (leati_gate_wait(s->gate, reason, LEATI_NO_DEADLINE, NULL, &ignored) != LEAT_OK) {
             break;
         }
-        leati_replica_function function = s->function;
-        void *job = s->context;
-        uint64_t number = s->job;
-        leati_gate_unlock(s->gate);
-        leat_error error = {0};
-        leat_status status = function(job, replica->index, &error);
-        if (status != LEAT_OK && s->collective != NULL) {
-            s->collective->ops->abort(s->collective, &error);
-        }
-        leati_gate_lock(s->gate);
-        replica->status = status;
-        replica->error = error;
-        replica->done = number;
-        leati_gate_wake(s->gate);
     }
     leati_gate_unlock(s->gate);
 }
 
-static bool all_done(const leat_strategy *s) {
-    for (int r = 0; r < s->num_replicas; r++) {
-        if (s->replicas[r].done != s->job) {
-            return false;
-        }
+static void wake_all(leat_strategy *s) {
+    leati_gate_lock(s->gate);
+    leati_gate_wake(s->gate);
+    leati_gate_unlock(s->gate);
+}
+
+static void run_job(leat_strategy *s, leati_replica *replica) {
+    replica->error = (leat_error){0};
+    replica->status = s->function(s->context, replica->index, &replica->error);
+    if (replica->status != LEAT_OK && s->collective != NULL) {
+        s->collective->ops->abort(s->collective, &replica->error);
     }
-    return true;
+}
+
+static void replica_main(void *context) {
+    leati_replica *replica = context;
+    leat_strategy *s = replica->strategy;
+    for (;;) {
+        uint64_t finished = atomic_load(&replica->done);
+        await_change(s, &s->job, finished, LEATI_WAIT_CONSUMER);
+        if (atomic_load(&s->stop)) {
+            return;
+        }
+        uint64_t number = atomic_load(&s->job);
+        if (number == finished) {
+            continue;
+        }
+        run_job(s, replica);
+        atomic_store(&replica->done, number);
+        wake_all(s);
+    }
 }
 
 /* The failure that caused the others: the first by replica number that is not the echo of an abort.
@@ -121,19 +137,20 @@ leat_status leati_strategy_run_on_replicas(leat_strategy *strategy, leati_replic
     /* The step's cores leave the pipeline's pool while it runs: two thread pools that fight for
      * cores are both slow. */
     int reserved = pool == NULL ? 0 : leati_tokens_reserve(pool, threads);
-    leati_gate_lock(strategy->gate);
     strategy->function = function;
     strategy->context = context;
-    strategy->job++;
-    leati_gate_wake(strategy->gate);
-    while (!all_done(strategy)) {
-        if (leati_gate_wait(strategy->gate, LEATI_WAIT_PEER, LEATI_NO_DEADLINE, NULL, &ignored) !=
-            LEAT_OK) {
-            break;
-        }
+    uint64_t number = atomic_fetch_add(&strategy->job, 1) + 1;
+    if (strategy->num_replicas > 1) {
+        wake_all(strategy);
+    }
+    run_job(strategy, &strategy->replicas[0]);
+    if (strategy->devices[0]->ops->leave != NULL) {
+        strategy->devices[0]->ops->leave(strategy->devices[0]);
+    }
+    for (int r = 1; r < strategy->num_replicas; r++) {
+        await_change(strategy, &strategy->replicas[r].done, number - 1, LEATI_WAIT_PEER);
     }
     leat_status status = first_failure(strategy, err);
-    leati_gate_unlock(strategy->gate);
     if (pool != NULL) {
         leati_tokens_give_back(pool, reserved);
     }
@@ -150,13 +167,11 @@ leat_status leati_strategy_run_on_replicas(leat_strategy *strategy, leati_replic
 
 static void strategy_free(leat_object *object) {
     leat_strategy *s = (leat_strategy *)object;
+    atomic_store(&s->stop, true);
     if (s->gate != NULL) {
-        leati_gate_lock(s->gate);
-        s->stop = true;
-        leati_gate_wake(s->gate);
-        leati_gate_unlock(s->gate);
+        wake_all(s);
     }
-    for (int r = 0; s->replicas != NULL && r < s->num_replicas; r++) {
+    for (int r = 1; s->replicas != NULL && r < s->num_replicas; r++) {
         leati_driver_join(s->replicas[r].driver);
     }
     if (s->collective != NULL) {
@@ -182,9 +197,14 @@ static leat_status start(leat_strategy *s, leat_error *err) {
         return leati_no_memory(err, (size_t)s->num_replicas * sizeof(*s->replicas));
     }
     leat_status status = renew_collective(s, err);
-    for (int r = 0; r < s->num_replicas && status == LEAT_OK; r++) {
+    int threads = 0;
+    for (int r = 0; r < s->num_replicas; r++) {
         s->replicas[r].strategy = s;
         s->replicas[r].index = r;
+        threads += s->devices[r]->num_threads;
+    }
+    s->spins = threads <= leati_num_cores() ? SPINS : 0;
+    for (int r = 1; r < s->num_replicas && status == LEAT_OK; r++) {
         s->replicas[r].driver = leati_driver_start("replica", replica_main, &s->replicas[r], err);
         status = s->replicas[r].driver == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
     }

@@ -14,11 +14,10 @@ typedef leat_status (*leati_replica_function)(void *context, int replica, leat_e
 typedef struct leati_replica {
     struct leat_strategy *strategy;
     int index;
-    leati_driver *driver;
-    /* Guarded by the strategy's gate. */
-    uint64_t done; /* number of the last job that this replica finished */
-    leat_status status;
+    leati_driver *driver; /* NULL for replica 0, which runs on the caller's thread */
+    leat_status status;   /* of the last job; written before `done` */
     leat_error error;
+    _Atomic uint64_t done; /* number of the last job that this replica finished */
 } leati_replica;
 
 struct leat_strategy {
@@ -29,12 +28,12 @@ struct leat_strategy {
     leati_collective *collective; /* NULL: one replica */
     int64_t timeout_ms;
     leati_replica *replicas;
-    leati_gate *gate;
-    /* Guarded by the gate. */
-    uint64_t job; /* number of the running or last job */
-    leati_replica_function function;
+    leati_gate *gate;                /* where threads sleep after they have spun for a while */
+    int spins;                       /* 0 where replicas share cores */
+    leati_replica_function function; /* written before `job` */
     void *context;
-    bool stop;
+    _Atomic uint64_t job; /* number of the running or last job */
+    _Atomic bool stop;
     int64_t steps; /* runs so far: the key of random operations */
 };
 

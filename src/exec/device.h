@@ -42,6 +42,9 @@ typedef struct leati_device_ops {
      * but for the outputs' pool. */
     leat_status (*run)(leati_executable *executable, leati_run_args *args, leat_error *err);
     void (*release)(leati_executable *executable);
+    /* The calling thread has finished with the device for now: what `run` changed about the thread
+     * (its cores, its OpenMP threads) is as before. Threads of a device's own need not call it. */
+    void (*leave)(leati_device *device);
     /* One line per node: operation, implementation ("brgconv:avx512_core", "plain"), nanoseconds so
      * far. May be NULL. */
     size_t (*explain)(const leati_executable *executable, char *text, size_t size);

@@ -24,6 +24,8 @@ static atomic_bool plain_only;    /* leati_cpu_use_plain_kernels */
 static bool plain_by_environment; /* written once */
 static atomic_uint_least64_t next_serial = 1;
 static _Thread_local uint64_t entered; /* the device that this thread is set up for */
+static _Thread_local bool pinned;      /* own_mask holds what the thread had before */
+static _Thread_local cpu_set_t own_mask;
 
 static void read_process(void) {
     if (sched_getaffinity(0, sizeof process_mask, &process_mask) != 0)
@@ -59,10 +61,20 @@ void leati_cpu_enter(const leati_device *device) {
         return;
     cpu_set_t cores;
     /* A refused mask (a cgroup has changed) costs speed, not results. */
-    if (device->first_core >= 0 && pick_cores(device->first_core, device->num_threads, &cores))
+    if (device->first_core >= 0 && pick_cores(device->first_core, device->num_threads, &cores)) {
+        pinned = pinned || pthread_getaffinity_np(pthread_self(), sizeof own_mask, &own_mask) == 0;
         (void)pthread_setaffinity_np(pthread_self(), sizeof cores, &cores);
+    }
     (void)leati_cpu_set_threads(device->num_threads);
     entered = serial;
+}
+
+static void cpu_leave(leati_device *device) {
+    (void)device;
+    if (pinned)
+        (void)pthread_setaffinity_np(pthread_self(), sizeof own_mask, &own_mask);
+    pinned = false;
+    entered = 0;
 }
 
 static void cpu_close(leati_device *device) {
@@ -101,6 +113,7 @@ static const leati_device_ops cpu_ops = {
     .compile = leati_cpu_compile,
     .run = leati_cpu_run,
     .release = leati_cpu_release,
+    .leave = cpu_leave,
     .explain = leati_cpu_explain,
 };
 

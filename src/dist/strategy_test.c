@@ -1,0 +1,295 @@
+/* The mirrored strategy on logical CPU devices: contexts, variables and sums as TensorFlow 2.21
+ * gave them (the values stand in tests/golden/data/distribute/strategy.json), failures of one
+ * replica, scopes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "dist/planner.h"
+#include "dist/strategy.h"
+#include <leat/data_ops.h>
+#include <leat/ops.h>
+#include <string.h>
+
+enum { DEVICES = 4 };
+
+static leat_strategy *open_strategy(int replicas) {
+    static const char *const names[] = {"CPU:0", "CPU:1", "CPU:2", "CPU:3"};
+    leat_error err = {0};
+    leat_mirrored_options options = {.devices = names, .num_devices = replicas};
+    leat_strategy *strategy = leat_mirrored_strategy(&options, &err);
+    assert_non_null(strategy);
+    assert_int_equal(leat_strategy_num_replicas(strategy), replicas);
+    return strategy;
+}
+
+/* One float32 scalar per replica: start, start + step, ... */
+static leat_per_replica scalars(int replicas, float start, float step) {
+    leat_error err = {0};
+    leat_per_replica value = {.num_replicas = replicas};
+    static leat_element elements[8];
+    memset(elements, 0, sizeof(elements));
+    value.elements = elements;
+    leat_spec *spec = leat_spec_tensor(LEAT_FLOAT32, LEAT_SCALAR, &err);
+    for (int r = 0; r < replicas; r++) {
+        leat_tensor tensor = leat_scalar_float32(start + step * (float)r);
+        assert_int_equal(leat_element_set(&elements[r], spec, &tensor, &err), LEAT_OK);
+        leat_tensor_unref(&tensor);
+    }
+    leat_spec_unref(spec);
+    return value;
+}
+
+static void drop_scalars(leat_per_replica *value) {
+    for (int r = 0; r < value->num_replicas; r++)
+        leat_element_fini(&value->elements[r]);
+}
+
+static float result_of(const leat_per_replica *value, int replica) {
+    assert_int_equal(value->elements[replica].num_tensors, 1);
+    return *(const float *)value->elements[replica].tensors[0].data;
+}
+
+static int trace_ids(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_value id = leat_cast(leat_replica_id(graph), LEAT_FLOAT32);
+    outputs[0] = leat_add(id, id);
+    return 1;
+}
+
+static int trace_sum(void *context, leat_graph *graph, leat_value *outputs) {
+    leat_value x = leat_graph_argument(graph, 0);
+    leat_all_reduce(&x, 1, *(leat_aggregation *)context, outputs);
+    return 1;
+}
+
+static void run(leat_strategy *strategy, leat_tracer tracer, void *context, leat_per_replica *out) {
+    leat_error err = {0};
+    leat_step *step = leat_step_new(tracer, context, &err);
+    leat_per_replica args = scalars(leat_strategy_num_replicas(strategy), 1, 1);
+    for (int round = 0; round < 3; round++)
+        assert_int_equal(leat_strategy_run(strategy, step, &args, out, &err), LEAT_OK);
+    drop_scalars(&args);
+    leat_step_free(step);
+}
+
+static void test_run(void **state) {
+    (void)state;
+    for (int replicas = 1; replicas <= DEVICES; replicas++) {
+        leat_strategy *strategy = open_strategy(replicas);
+        leat_per_replica out = {0};
+        run(strategy, trace_ids, NULL, &out);
+        for (int r = 0; r < replicas; r++)
+            assert_true(result_of(&out, r) == 2.0f * (float)r);
+        leat_aggregation sum = LEAT_AGGREGATION_SUM, mean = LEAT_AGGREGATION_MEAN;
+        run(strategy, trace_sum, &sum, &out);
+        for (int r = 0; r < replicas; r++)
+            assert_true(result_of(&out, r) == (float)(replicas * (replicas + 1)) / 2);
+        run(strategy, trace_sum, &mean, &out);
+        for (int r = 0; r < replicas; r++)
+            assert_true(result_of(&out, r) == (float)(replicas + 1) / 2);
+        leat_per_replica_fini(&out);
+        leat_strategy_unref(strategy);
+    }
+}
+
+static int trace_assign_add(void *context, leat_graph *graph, leat_value *outputs) {
+    leat_value id = leat_cast(leat_replica_id(graph), LEAT_FLOAT32);
+    float ten = 10, one = 1;
+    leat_tensor scale = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &ten);
+    leat_tensor offset = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &one);
+    leat_value delta = leat_add(leat_multiply(id, leat_graph_tensor(graph, &scale)),
+                                leat_graph_tensor(graph, &offset));
+    leat_graph_assign_add(graph, context, delta);
+    outputs[0] = leat_graph_read(graph, context);
+    return 1;
+}
+
+typedef struct variable_case {
+    bool sync_on_read;
+    leat_aggregation aggregation;
+    float local[2], read;
+} variable_case;
+
+/* Variable 1.0 on two replicas, assign_add(10 * id + 1) inside them. */
+static const variable_case variable_cases[] = {
+    {false, LEAT_AGGREGATION_SUM, {13, 13}, 13},
+    {false, LEAT_AGGREGATION_MEAN, {7, 7}, 7},
+    {false, LEAT_AGGREGATION_ONLY_FIRST_REPLICA, {2, 2}, 2},
+    {false, LEAT_AGGREGATION_NONE, {2, 12}, 2},
+    {true, LEAT_AGGREGATION_MEAN, {2, 12}, 7},
+    {true, LEAT_AGGREGATION_ONLY_FIRST_REPLICA, {2, 12}, 2},
+};
+
+static float read_variable(leat_variable *variable) {
+    leat_error err = {0};
+    leat_tensor value = {0};
+    assert_int_equal(leat_variable_read(variable, &value, &err), LEAT_OK);
+    float number = *(float *)value.data;
+    leat_tensor_unref(&value);
+    return number;
+}
+
+static leat_variable *new_variable(leat_strategy *strategy, float initial,
+                                   const leat_variable_options *options) {
+    leat_error err = {0};
+    leat_tensor tensor = leat_scalar_float32(initial);
+    assert_int_equal(leat_strategy_enter(strategy, &err), LEAT_OK);
+    leat_variable *variable = leat_variable_new(&tensor, options, &err);
+    leat_strategy_exit(strategy);
+    assert_non_null(variable);
+    leat_tensor_unref(&tensor);
+    return variable;
+}
+
+static void test_variables(void **state) {
+    (void)state;
+    leat_strategy *strategy = open_strategy(2);
+    for (size_t i = 0; i < sizeof(variable_cases) / sizeof(variable_cases[0]); i++) {
+        const variable_case *c = &variable_cases[i];
+        leat_error err = {0};
+        leat_variable_options options = {
+            .name = "v", .sync_on_read = c->sync_on_read, .aggregation = c->aggregation};
+        leat_variable *variable = new_variable(strategy, 1, &options);
+        leat_step *step = leat_step_new(trace_assign_add, variable, &err);
+        leat_per_replica args = scalars(2, 0, 0), out = {0};
+        assert_int_equal(leat_strategy_run(strategy, step, &args, &out, &err), LEAT_OK);
+        assert_true(result_of(&out, 0) == c->local[0]);
+        assert_true(result_of(&out, 1) == c->local[1]);
+        assert_true(read_variable(variable) == c->read);
+        leat_tensor six = leat_scalar_float32(6);
+        assert_int_equal(leat_variable_assign(variable, &six, &err), LEAT_OK);
+        assert_true(read_variable(variable) == 6);
+        leat_tensor_unref(&six);
+        leat_per_replica_fini(&out);
+        drop_scalars(&args);
+        leat_step_free(step);
+        leat_variable_unref(variable);
+    }
+    leat_strategy_unref(strategy);
+}
+
+static int trace_fail(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_value x = leat_graph_argument(graph, 0);
+    float limit = 1.5f;
+    leat_tensor tensor = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &limit);
+    leat_value good = leat_less(x, leat_graph_tensor(graph, &tensor));
+    leat_value checked = leat_assert(good, x, LEAT_INVALID_ARGUMENT, "the value is too large");
+    leat_all_reduce(&checked, 1, LEAT_AGGREGATION_SUM, outputs);
+    return 1;
+}
+
+static void test_failure_of_one_replica(void **state) {
+    (void)state;
+    leat_strategy *strategy = open_strategy(3);
+    leat_error err = {0};
+    leat_step *step = leat_step_new(trace_fail, NULL, &err);
+    leat_per_replica bad = scalars(3, 0, 1), good = {0}, out = {0};
+    assert_int_equal(leat_strategy_run(strategy, step, &bad, &out, &err), LEAT_INVALID_ARGUMENT);
+    assert_non_null(strstr(err.text, "replica 2 of 3"));
+    assert_non_null(strstr(err.text, "the value is too large"));
+    drop_scalars(&bad);
+    good = scalars(3, 0, 0.5f);
+    assert_int_equal(leat_strategy_run(strategy, step, &good, &out, &err), LEAT_OK);
+    assert_true(result_of(&out, 0) == 1.5f);
+    drop_scalars(&good);
+    leat_per_replica_fini(&out);
+    leat_step_free(step);
+    leat_strategy_unref(strategy);
+}
+
+static void test_scopes(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_strategy *one = open_strategy(2), *other = open_strategy(2);
+    assert_int_equal(leat_strategy_enter(one, &err), LEAT_OK);
+    assert_int_equal(leat_strategy_enter(one, &err), LEAT_OK);
+    assert_int_equal(leat_strategy_enter(other, &err), LEAT_FAILED_PRECONDITION);
+    leat_strategy_exit(one);
+    leat_strategy_exit(one);
+    assert_int_equal(leat_set_logical_cpu_devices(DEVICES + 1, &err), LEAT_FAILED_PRECONDITION);
+    assert_non_null(strstr(err.text, "before the first strategy"));
+    leat_strategy_unref(one);
+    leat_strategy_unref(other);
+}
+
+static void test_bad_devices(void **state) {
+    (void)state;
+    leat_error err = {0};
+    const char *twice[] = {"CPU:0", "CPU:0"}, *missing[] = {"CPU:77"}, *wrong[] = {"disk"};
+    assert_null(
+        leat_mirrored_strategy(&(leat_mirrored_options){.devices = twice, .num_devices = 2}, &err));
+    assert_non_null(strstr(err.text, "named twice"));
+    assert_null(leat_mirrored_strategy(
+        &(leat_mirrored_options){.devices = missing, .num_devices = 1}, &err));
+    assert_non_null(strstr(err.text, "CPU:77 does not exist"));
+    assert_null(
+        leat_mirrored_strategy(&(leat_mirrored_options){.devices = wrong, .num_devices = 1}, &err));
+    assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
+}
+
+/* Steps of range(n).batch(4) on 2 replicas (reference: tf.distribute, in-memory sources split every
+ * batch in pieces). */
+static void test_distribute(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_strategy *strategy = open_strategy(2);
+    leat_dataset *dataset = leat_batch(leat_range(0, 10, 1, NULL, &err), 4, NULL, &err);
+    leat_distributed_dataset *distributed = leat_distribute_dataset(strategy, dataset, NULL, &err);
+    assert_non_null(distributed);
+    assert_int_equal(leat_distributed_dataset_cardinality(distributed), 3);
+    assert_non_null(strstr(leat_distributed_dataset_describe(distributed), "policy DATA"));
+    static const char *const expected[] = {"[0 1] [2 3] ", "[4 5] [6 7] ", "[8] [9] "};
+    leat_distributed_iterator *iterator = leat_distributed_iterator_new(distributed, &err);
+    leat_per_replica value = {0};
+    for (int step = 0; step < 3; step++) {
+        char text[128] = "";
+        assert_int_equal(leat_distributed_iterator_next(iterator, &value, &err), LEAT_OK);
+        for (int r = 0; r < 2; r++) {
+            leat_element_print(&value.elements[r], text + strlen(text), 60);
+            strcat(text, " ");
+        }
+        assert_string_equal(text, expected[step]);
+    }
+    assert_int_equal(leat_distributed_iterator_next(iterator, &value, &err), LEAT_OUT_OF_RANGE);
+    assert_int_equal(leat_distributed_iterator_next(iterator, &value, &err), LEAT_OUT_OF_RANGE);
+    leat_per_replica_fini(&value);
+    leat_distributed_iterator_free(iterator);
+    leat_distributed_dataset_free(distributed);
+    assert_null(leat_distribute_dataset(strategy, leat_range(0, 4, 1, NULL, &err), NULL, &err));
+    assert_non_null(strstr(err.text, "scalar"));
+    assert_null(leat_distribute_dataset(strategy, NULL, NULL, NULL));
+    leat_strategy_unref(strategy);
+}
+
+static void test_batch_sizes(void **state) {
+    (void)state;
+    int64_t sizes[16];
+    static const int64_t first[] = {2, 2, 2, 1}, second[] = {2, 1, 2, 2}, ten[] = {3, 3, 2, 2};
+    leati_batch_sizes(7, 2, 2, 0, sizes);
+    assert_memory_equal(sizes, first, sizeof(first));
+    leati_batch_sizes(7, 2, 2, 1, sizes);
+    assert_memory_equal(sizes, second, sizeof(second));
+    leati_batch_sizes(10, 1, 4, 0, sizes);
+    assert_memory_equal(sizes, ten, sizeof(ten));
+}
+
+int main(void) {
+    leat_error err = {0};
+    if (leat_set_logical_cpu_devices(DEVICES, &err) != LEAT_OK)
+        return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_run),
+        cmocka_unit_test(test_variables),
+        cmocka_unit_test(test_failure_of_one_replica),
+        cmocka_unit_test(test_scopes),
+        cmocka_unit_test(test_bad_devices),
+        cmocka_unit_test(test_distribute),
+        cmocka_unit_test(test_batch_sizes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

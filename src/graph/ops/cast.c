@@ -1,8 +1,8 @@
 /* cast: x as another dtype (tf.cast).
  *
  * Integers keep their low bits, numbers become true where they are not 0. Floats truncate towards
- * zero; where C leaves the result open they first take the nearest float within int64 (int32 for
- * narrow integers), and NaN the lowest: no two machines disagree. The gradient is cast back.
+ * zero; where C leaves the result open they become the lowest int64 (int32 for narrow integers), as
+ * TensorFlow's do on x86: no two machines disagree. The gradient is cast back.
  * Fails in inference on strings and objects. No state, no locks. */
 #include "graph/ops/elementwise.h"
 
@@ -19,24 +19,30 @@ static const leati_row cast_rows[] = {
     {0},
 };
 
-/* Floats to integers without undefined behaviour: clamped first. The comparisons are written so
- * that NaN takes the lowest value and so that they become vector minimum and maximum. */
+/* Floats to integers without undefined behaviour, as x86's instructions have it: what does not fit,
+ * and NaN, becomes the lowest value (of wide unsigned integers: the highest bit alone). The
+ * conversion sees a clamped number, so that loops of it vectorise. */
 static inline int32_t float_to_int32(float x) {
-    x = x > -2147483648.0f ? x : -2147483648.0f;
-    return (int32_t)(x < 2147483520.0f ? x : 2147483520.0f); /* the largest float below 2^31 */
+    float held = x > -2147483648.0f ? x : -2147483648.0f;
+    held = held < 2147483520.0f ? held : 2147483520.0f; /* the largest float below 2^31 */
+    int32_t whole = (int32_t)held;
+    return x < 2147483648.0f ? whole : INT32_MIN;
 }
 static inline int32_t double_to_int32(double x) {
-    x = x > -2147483648.0 ? x : -2147483648.0;
-    return (int32_t)(x < 2147483647.0 ? x : 2147483647.0);
+    double held = x > -2147483648.0 ? x : -2147483648.0;
+    int32_t whole = (int32_t)(held < 2147483647.0 ? held : 2147483647.0);
+    return x < 2147483648.0 ? whole : INT32_MIN;
 }
 static inline int64_t double_to_int64(double x) {
-    x = x > -9223372036854775808.0 ? x : -9223372036854775808.0;
-    return x < 9223372036854775808.0 ? (int64_t)x : INT64_MAX;
+    return x > -9223372036854775808.0 && x < 9223372036854775808.0 ? (int64_t)x : INT64_MIN;
 }
 static inline uint64_t double_to_uint64(double x) {
-    if (x >= 9223372036854775808.0)
-        return x < 18446744073709551616.0 ? (uint64_t)x : UINT64_MAX;
+    if (x >= 9223372036854775808.0 && x < 18446744073709551616.0)
+        return (uint64_t)x;
     return (uint64_t)double_to_int64(x);
+}
+static inline uint32_t double_to_uint32(double x) {
+    return x < 4294967296.0 ? (uint32_t)double_to_int64(x) : UINT32_C(1) << 31;
 }
 
 /* A loop from TYPE to OUT; LOAD makes the value x that STORE turns into OUT. */
@@ -83,7 +89,7 @@ static inline uint64_t double_to_uint64(double x) {
     CAST_LANE(FROM##_to_int64, TYPE, int64_t, LOAD, double_to_int64)                               \
     CAST_LANE(FROM##_to_uint8, TYPE, uint8_t, LOAD, NARROW)                                        \
     CAST_LANE(FROM##_to_uint16, TYPE, uint16_t, LOAD, NARROW)                                      \
-    CAST_LANE(FROM##_to_uint32, TYPE, uint32_t, LOAD, double_to_int64)                             \
+    CAST_LANE(FROM##_to_uint32, TYPE, uint32_t, LOAD, double_to_uint32)                            \
     CAST_LANE(FROM##_to_uint64, TYPE, uint64_t, LOAD, double_to_uint64)                            \
     CAST_LANE(FROM##_to_float16, TYPE, uint16_t, (float)LOAD, leati_half_of_float)                 \
     CAST_LANE(FROM##_to_bfloat16, TYPE, uint16_t, (float)LOAD, leati_bfloat16_of_float)            \

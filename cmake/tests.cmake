@@ -8,6 +8,7 @@
 #   tests/golden/*.c           one executable, tests/golden, run once per part of the recorded cases
 #   examples/foo.c             executable and test examples/foo, linked to libleat as a user would
 #   tests/tools/*_test.py      test tools/*_test
+#   tests/cli/*_test.py        test cli/*_test, which runs what lies in the folder LEAT_BUILD
 #
 # Labels: `threads` for what the thread sanitizer runs, `long` for what only `make test-long` runs
 # (a test whose name ends in _long_test). Every test starts in the project's root.
@@ -126,6 +127,12 @@ if(Python3_FOUND)
     foreach(source IN LISTS sources)
         get_filename_component(name ${source} NAME_WE)
         leat_test(NAME tools/${name} COMMAND ${Python3_EXECUTABLE} -B ${source})
+    endforeach()
+    file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/cli/*_test.py)
+    foreach(source IN LISTS sources)
+        get_filename_component(name ${source} NAME_WE)
+        leat_test(NAME cli/${name} TIMEOUT 900 COMMAND
+            ${CMAKE_COMMAND} -E env LEAT_BUILD=${PROJECT_BINARY_DIR} ${Python3_EXECUTABLE} -B ${source})
     endforeach()
 endif()
 

@@ -1,0 +1,40 @@
+/* A command of the tool: `leat NAME`. One command is one file commands/<name>.c, which ends in its
+ * descriptor, and one line in commands.def; help, suggestions and dispatch read that table. */
+#ifndef LEATI_CLI_COMMAND_H
+#define LEATI_CLI_COMMAND_H
+
+#include "cli/options.h"
+
+/* What the process returns to the shell. */
+typedef enum leati_exit {
+    LEATI_EXIT_OK = 0,
+    LEATI_EXIT_FAILURE = 1,      /* the work failed: a message says why */
+    LEATI_EXIT_USAGE = 2,        /* the command line was wrong */
+    LEATI_EXIT_INTERRUPTED = 130 /* Ctrl-C */
+} leati_exit;
+
+typedef struct leati_command {
+    const char *name;
+    const char *summary;              /* one line for `leat help` */
+    const char *arguments;            /* of the usage line, such as "FILE..." */
+    const char *description;          /* paragraphs of `leat help NAME`, lines ready to print */
+    int min_arguments, max_arguments; /* max -1: any number */
+    const leati_option *options;      /* ended by {0}; NULL: only --help */
+    size_t size;                      /* of the options' struct */
+    /* Fills the options' struct, which starts zeroed; NULL: nothing to do. */
+    void (*defaults)(void *options);
+    /* `arguments` are `count` texts of the command line. */
+    leati_exit (*run)(void *options, char **arguments, int count);
+} leati_command;
+
+/* The table. */
+const leati_command *const *leati_commands(size_t *count);
+
+/* The command of that name; NULL after a message that suggests one. */
+const leati_command *leati_command_find(const char *name);
+
+/* Prints the overview, or the help of one command, to standard output. */
+void leati_help_overview(void);
+void leati_help_command(const leati_command *command);
+
+#endif

@@ -1,0 +1,182 @@
+/* leat inspect: what TFRecord files hold.
+ *
+ * Happy path: each file is read once, all checksums are checked, the features of its first records
+ * and then a summary are printed. Failure modes: a file that cannot be read or is damaged is one
+ * message with file and byte; the next file is still inspected and the exit status is 1. No
+ * locks. */
+#include "cli/command.h"
+#include "cli/print.h"
+#include "cli/say.h"
+#include <inttypes.h>
+#include <leat/file.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+struct inspect_options {
+    int64_t records;
+    const char *compression;
+};
+
+static const leati_option inspect_rows[] = {
+    {.name = "records",
+     .letter = 'n',
+     .type = LEATI_OPTION_INT,
+     .offset = offsetof(struct inspect_options, records),
+     .value = "N",
+     .maximum = 1e15,
+     .doc = "Show the features of the first N records of each file (3)."},
+    {.name = "compression",
+     .letter = 'c',
+     .type = LEATI_OPTION_TEXT,
+     .offset = offsetof(struct inspect_options, compression),
+     .value = "TYPE",
+     .doc = "NONE, GZIP or ZLIB; without it the first bytes decide."},
+    {0},
+};
+
+static void inspect_defaults(void *options) {
+    ((struct inspect_options *)options)->records = 3;
+}
+
+/* What a value of bytes seems to be, from its first bytes; NULL if nothing is known of it. */
+static const char *kind_of(leat_string value) {
+    if (value.size >= 8 && memcmp(value.data, "\x89PNG\r\n\x1a\n", 8) == 0)
+        return "PNG";
+    if (value.size >= 3 && memcmp(value.data, "\xff\xd8\xff", 3) == 0)
+        return "JPEG";
+    return NULL;
+}
+
+#define SHOWN_VALUES 8
+#define SHOWN_BYTES 40
+
+static void print_values(const leat_feature *feature) {
+    union {
+        int64_t ints[SHOWN_VALUES];
+        float floats[SHOWN_VALUES];
+        leat_string texts[SHOWN_VALUES];
+    } values;
+    int64_t count = leat_feature_read(feature, &values, SHOWN_VALUES);
+    for (int64_t i = 0; i < count; i++) {
+        if (feature->dtype == LEAT_INT64) {
+            printf(" %" PRId64, values.ints[i]);
+        } else if (feature->dtype == LEAT_FLOAT32) {
+            printf(" %.9g", (double)values.floats[i]);
+        } else {
+            const char *kind = kind_of(values.texts[i]);
+            printf(" %zu bytes%s%s ", values.texts[i].size, kind ? " of " : "", kind ? kind : "");
+            leati_print_bytes(values.texts[i].data, values.texts[i].size, SHOWN_BYTES);
+        }
+    }
+    puts(count < feature->count ? " ..." : "");
+}
+
+/* The type of a feature as tf.train.Feature calls it. */
+static const char *list_name(leat_dtype dtype) {
+    switch (dtype) {
+    case LEAT_STRING: return "bytes";
+    case LEAT_INT64: return "int64";
+    case LEAT_FLOAT32: return "float";
+    default: return "empty";
+    }
+}
+
+static void print_record(int64_t index, int64_t offset, leat_string record) {
+    char size[32], at[32];
+    printf("record %" PRId64 ": %s bytes at byte %s\n", index,
+           leati_say_count((int64_t)record.size, size), leati_say_count(offset, at));
+    size_t position = 0;
+    for (;;) {
+        leat_feature feature;
+        leat_error err = {0};
+        bool end = false;
+        if (leat_example_next(record, &position, &feature, &end, &err) != LEAT_OK) {
+            printf("  no tf.train.Example (%s): ", err.text);
+            leati_print_bytes(record.data, record.size, SHOWN_BYTES);
+            puts("");
+            return;
+        }
+        if (end)
+            return;
+        printf("  %-20.*s %s[%" PRId64 "]",
+               (int)(feature.name.size < 200 ? feature.name.size : 200), feature.name.data,
+               list_name(feature.dtype), feature.count);
+        print_values(&feature);
+    }
+}
+
+static leat_status show_record(void *context, int64_t index, int64_t offset, leat_string record,
+                               leat_error *err) {
+    (void)err;
+    const struct inspect_options *options = context;
+    if (index < options->records)
+        print_record(index, offset, record);
+    return LEAT_OK;
+}
+
+static void print_summary(const char *path, leat_compression compression,
+                          const leat_record_summary *summary) {
+    char text[4][32];
+    const char *packed = leat_compression_name(compression);
+    printf("%s: %s records", path, leati_say_count(summary->records, text[0]));
+    if (summary->file_size >= 0)
+        printf(" in %s bytes", leati_say_count(summary->file_size, text[1]));
+    printf("%s%s, checksums good\n", packed[0] ? ", " : "", packed);
+    printf("record size: min %s, mean %.1f, max %s bytes; together %s\n",
+           leati_say_count(summary->min_size, text[0]), summary->mean_size,
+           leati_say_count(summary->max_size, text[1]),
+           leati_say_count(summary->data_bytes, text[2]));
+    if (summary->trailing_bytes > 0)
+        leati_say_error("%s: %" PRId64 " bytes after the last record are too few for another one; "
+                        "they are ignored",
+                        path, summary->trailing_bytes);
+}
+
+static leat_status inspect_file(const char *path, struct inspect_options *options,
+                                leat_error *err) {
+    leat_compression compression = LEAT_COMPRESSION_NONE;
+    leat_status status;
+    if (options->compression)
+        status = leat_compression_from_name(
+            strcmp(options->compression, "NONE") == 0 ? "" : options->compression, &compression,
+            err);
+    else
+        status = leat_guess_compression(path, &compression, err);
+    if (status)
+        return status;
+    leat_record_summary summary;
+    status = leat_inspect_records(path, compression, show_record, options, &summary, err);
+    if (status == LEAT_OK)
+        print_summary(path, compression, &summary);
+    return status;
+}
+
+static leati_exit run_inspect(void *options, char **arguments, int count) {
+    leati_exit code = LEATI_EXIT_OK;
+    for (int i = 0; i < count; i++) {
+        leat_error err = {0};
+        if (i > 0)
+            puts("");
+        if (inspect_file(arguments[i], options, &err) == LEAT_OK)
+            continue;
+        leati_say_failure(&err);
+        code = LEATI_EXIT_FAILURE;
+    }
+    return code;
+}
+
+const leati_command leati_command_inspect = {
+    .name = "inspect",
+    .summary = "show what TFRecord files hold, and check them",
+    .arguments = "FILE...",
+    .description = "Reads TFRecord files, checks both checksums of every record, and prints the\n"
+                   "number of records, their smallest, mean and largest size, and the features of\n"
+                   "the first records. A damaged file is an error that names the byte.",
+    .min_arguments = 1,
+    .max_arguments = -1,
+    .options = inspect_rows,
+    .size = sizeof(struct inspect_options),
+    .defaults = inspect_defaults,
+    .run = run_inspect,
+};

@@ -1,0 +1,48 @@
+/* Ctrl-C.
+ *
+ * A thread takes SIGINT with sigwait, so that no work runs in a signal handler and no other call of
+ * the program is interrupted. It gives standard output a moment to become free, so that no line is
+ * cut in its middle, writes it out and ends the process without waiting for the threads that
+ * compute. Locks: stdout's, with a limit. */
+#include "cli/interrupt.h"
+
+#include "cli/command.h"
+#include "cli/say.h"
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+static void *wait_for_signal(void *context) {
+    (void)context;
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    int number = 0;
+    while (sigwait(&set, &number) != 0) {
+    }
+    for (int tries = 0; tries < 100; tries++) {
+        if (ftrylockfile(stdout) == 0) {
+            if (leati_say_is_terminal())
+                (void)fputc_unlocked('\n', stdout);
+            (void)fflush_unlocked(stdout);
+            break;
+        }
+        (void)nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    }
+    _exit(LEATI_EXIT_INTERRUPTED);
+}
+
+void leati_interrupt_watch(void) {
+    sigset_t set, old;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    pthread_t thread;
+    if (pthread_sigmask(SIG_BLOCK, &set, &old) != 0)
+        return;
+    if (pthread_create(&thread, NULL, wait_for_signal, NULL) == 0)
+        (void)pthread_detach(thread);
+    else
+        (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+}

@@ -1,0 +1,128 @@
+/* leat: the command line tool.
+ *
+ * Happy path: the first argument names a command of the table; its options are read and it runs.
+ * Failure modes: exit status 2 with a message and a hint where the command line is wrong, 1 where
+ * the work or writing to standard output fails, 130 on Ctrl-C. No locks. */
+#include "cli/command.h"
+
+#include "base/alloc.h"
+#include "cli/interrupt.h"
+#include "cli/say.h"
+#include "cli/suggest.h"
+#include <stdio.h>
+#include <string.h>
+
+#define X(name) extern const leati_command leati_command_##name;
+#include "cli/commands.def"
+#undef X
+
+static const leati_command *const table[] = {
+#define X(name) &leati_command_##name,
+#include "cli/commands.def"
+#undef X
+};
+
+const leati_command *const *leati_commands(size_t *count) {
+    *count = sizeof table / sizeof table[0];
+    return table;
+}
+
+const leati_command *leati_command_find(const char *name) {
+    leati_suggestion best = {.text = name};
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        if (strcmp(table[i]->name, name) == 0)
+            return table[i];
+        leati_suggest(&best, table[i]->name);
+    }
+    if (best.found)
+        leati_say_error("there is no command %s; did you mean %s?", name, best.found);
+    else
+        leati_say_error("there is no command %s; 'leat help' lists them", name);
+    return NULL;
+}
+
+void leati_help_overview(void) {
+    puts("Usage: leat COMMAND [ARGUMENT]...\n\n"
+         "Input pipelines and synchronous data-parallel training.\n\n"
+         "Commands:");
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        printf("  %-10s %s\n", table[i]->name, table[i]->summary);
+    puts("\n'leat help COMMAND' tells more. 'leat --version' prints the version.\n"
+         "Exit status: 0, 1 if the work failed, 2 for a wrong command line, 130 after Ctrl-C.");
+}
+
+void leati_help_command(const leati_command *command) {
+    printf("Usage: leat %s [OPTION]... %s\n\n%s\n\nOptions:\n", command->name, command->arguments,
+           command->description);
+    leati_options_print(command->options);
+}
+
+/* Too few or too many arguments: what is there is not worth starting. */
+static bool right_number(const leati_command *command, char **texts, int count) {
+    if (count < command->min_arguments) {
+        leati_say_error("%s: %s is missing; usage: leat %s [OPTION]... %s", command->name,
+                        command->arguments, command->name, command->arguments);
+        return false;
+    }
+    if (command->max_arguments >= 0 && count > command->max_arguments) {
+        leati_say_error("%s: unexpected argument \"%s\"; usage: leat %s [OPTION]... %s",
+                        command->name, texts[command->max_arguments], command->name,
+                        command->arguments);
+        return false;
+    }
+    return true;
+}
+
+static leati_exit run_command(const leati_command *command, char **texts, int count) {
+    void *options = leati_alloc_zero(1, command->size ? command->size : 1);
+    if (!options) {
+        leati_say_error("out of memory");
+        return LEATI_EXIT_FAILURE;
+    }
+    if (command->defaults)
+        command->defaults(options);
+    leati_exit code = LEATI_EXIT_USAGE;
+    int arguments = 0;
+    leati_parsed parsed =
+        leati_options_parse(command->options, command->name, texts, count, options, &arguments);
+    if (parsed == LEATI_PARSED_HELP) {
+        leati_help_command(command);
+        code = LEATI_EXIT_OK;
+    } else if (parsed == LEATI_PARSED && right_number(command, texts, arguments)) {
+        leati_interrupt_watch();
+        code = command->run(options, texts, arguments);
+    }
+    leati_free(options);
+    return code;
+}
+
+static leati_exit dispatch(int count, char **texts) {
+    if (count < 2) {
+        leati_say_error("no command was given; 'leat help' lists them");
+        return LEATI_EXIT_USAGE;
+    }
+    const char *first = texts[1];
+    if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
+        printf("leat %s\n", leat_version());
+        return LEATI_EXIT_OK;
+    }
+    if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) {
+        leati_help_overview();
+        return LEATI_EXIT_OK;
+    }
+    if (first[0] == '-') {
+        leati_say_error("unknown option %s; there are --help and --version, and each command has "
+                        "its own after its name",
+                        first);
+        return LEATI_EXIT_USAGE;
+    }
+    const leati_command *command = leati_command_find(first);
+    return command ? run_command(command, texts + 2, count - 2) : LEATI_EXIT_USAGE;
+}
+
+int main(int count, char **texts) {
+    leati_exit code = dispatch(count, texts);
+    if (!leati_say_finish() && code == LEATI_EXIT_OK)
+        code = LEATI_EXIT_FAILURE;
+    return (int)code;
+}

@@ -1,0 +1,71 @@
+/* Reading and running a pipeline.
+ *
+ * Happy path: text, plan, iterator, elements until the end or the limit, table. Failure modes: each
+ * step's own, with the file's name before those of reading. A plan without an end and without a
+ * limit is refused, because it would only end by Ctrl-C. No locks. */
+#include "cli/pipeline.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "cli/print.h"
+#include <string.h>
+
+#define MAX_PLAN ((size_t)256 << 20)
+
+static leat_status read_plan(const char *path, leat_dataset **out, leat_error *err) {
+    char *text = leati_read_text(path, MAX_PLAN, err);
+    if (!text)
+        return err->code;
+    *out = leat_dataset_from_json(text, err);
+    leati_free(text);
+    return *out ? LEAT_OK
+                : leati_prefix(err, "%s", strcmp(path, "-") == 0 ? "standard input" : path);
+}
+
+/* Calls next until the end, the limit, or somebody wants no more. */
+static leat_status visit(leat_iterator *iterator, int64_t limit,
+                         const leati_pipeline_visitor *visitor, leat_error *err) {
+    leat_element element = {0};
+    leat_status status = LEAT_OK;
+    for (int64_t i = 0; status == LEAT_OK && (limit == 0 || i < limit); i++) {
+        leat_error failure = {0};
+        leat_status next = leat_iterator_next(iterator, &element, &failure);
+        if (next == LEAT_OUT_OF_RANGE)
+            break;
+        if (next == LEAT_OK)
+            status = visitor->element(visitor->context, &element, err);
+        else if (!visitor->error(visitor->context, &failure))
+            break;
+    }
+    leat_element_fini(&element);
+    return status;
+}
+
+leat_status leati_pipeline_run(const char *path, const leati_pipeline_options *options,
+                               const leati_pipeline_visitor *visitor, char **table,
+                               leat_error *err) {
+    leat_dataset *dataset = NULL;
+    if (options->seed.given)
+        leat_set_seed(options->seed.value);
+    leat_status status = read_plan(path, &dataset, err);
+    if (status)
+        return status;
+    if (options->limit == 0 && leat_dataset_cardinality(dataset) == LEAT_INFINITE_CARDINALITY) {
+        leat_dataset_unref(dataset);
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "the pipeline has no end; say how many elements with --limit N");
+    }
+    leat_iterator_options how = {.num_threads = (int)options->threads,
+                                 .no_rewrites = options->no_rewrites};
+    leat_iterator *iterator = leat_iterator_new(dataset, &how, err);
+    leat_dataset_unref(dataset);
+    if (!iterator)
+        return err->code;
+    status = visit(iterator, options->limit, visitor, err);
+    if (status == LEAT_OK && table) {
+        *table = leat_iterator_explain(iterator, err);
+        status = *table ? LEAT_OK : err->code;
+    }
+    leat_iterator_free(iterator);
+    return status;
+}

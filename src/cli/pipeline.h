@@ -1,0 +1,57 @@
+/* Running a pipeline that is written as JSON: what `leat run` and `leat explain` share. */
+#ifndef LEATI_CLI_PIPELINE_H
+#define LEATI_CLI_PIPELINE_H
+
+#include <leat/data.h>
+
+typedef struct leati_pipeline_options {
+    int64_t limit;   /* elements and errors; 0: no limit */
+    int64_t threads; /* 0: the shared pool */
+    leat_seed seed;  /* the global seed */
+    bool no_rewrites;
+} leati_pipeline_options;
+
+/* Their rows, for the table of a command whose options contain them as member `m` of struct `s`. */
+#define LEATI_PIPELINE_OPTIONS(s, m)                                                               \
+    {.name = "limit",                                                                              \
+     .letter = 'n',                                                                                \
+     .type = LEATI_OPTION_INT,                                                                     \
+     .offset = offsetof(s, m.limit),                                                               \
+     .value = "N",                                                                                 \
+     .minimum = 1,                                                                                 \
+     .maximum = 1e15,                                                                              \
+     .doc = "Stop after N elements."},                                                             \
+        {.name = "seed",                                                                           \
+         .type = LEATI_OPTION_SEED,                                                                \
+         .offset = offsetof(s, m.seed),                                                            \
+         .value = "N",                                                                             \
+         .doc = "The global seed, as tf.random.set_seed(N)."},                                     \
+        {.name = "threads",                                                                        \
+         .type = LEATI_OPTION_INT,                                                                 \
+         .offset = offsetof(s, m.threads),                                                         \
+         .value = "N",                                                                             \
+         .minimum = 1,                                                                             \
+         .maximum = 1024,                                                                          \
+         .doc = "A pool of N threads; without it all cores."},                                     \
+    {                                                                                              \
+        .name = "no-rewrites", .type = LEATI_OPTION_FLAG, .offset = offsetof(s, m.no_rewrites),    \
+        .doc = "Run the plan as written, without fusions."                                         \
+    }
+
+/* Receives what comes out. */
+typedef struct leati_pipeline_visitor {
+    void *context;
+    /* Any code but LEAT_OK ends the run with it. */
+    leat_status (*element)(void *context, const leat_element *element, leat_error *err);
+    /* An element that failed; true to go on. */
+    bool (*error)(void *context, const leat_error *error);
+} leati_pipeline_visitor;
+
+/* Reads and runs the pipeline in file `path` ("-": standard input). `table` (may be NULL) receives
+ * the text of leat_iterator_explain (leat_text_free). */
+LEAT_WARN_UNUSED leat_status leati_pipeline_run(const char *path,
+                                                const leati_pipeline_options *options,
+                                                const leati_pipeline_visitor *visitor, char **table,
+                                                leat_error *err);
+
+#endif

@@ -1,0 +1,70 @@
+/* Printing of bytes and elements, and reading of texts. Lines are written by one call each, so that
+ * Ctrl-C does not cut them. Failures: memory, and what the file system says. No locks. */
+#include "cli/print.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/text.h"
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+void leati_print_bytes(const char *data, size_t size, size_t limit) {
+    leati_text text = {0};
+    leati_text_add_quoted(&text, data, size < limit ? size : limit);
+    printf("%s%s", text.failed || !text.data ? "" : text.data, size > limit ? "..." : "");
+    leati_text_fini(&text);
+}
+
+leat_status leati_print_element(const leat_element *element, leat_error *err) {
+    char small[512];
+    size_t size = leat_element_print(element, small, sizeof small - 1);
+    if (size < sizeof small - 1) {
+        small[size] = '\n';
+        (void)fwrite(small, 1, size + 1, stdout);
+        return LEAT_OK;
+    }
+    char *text = leati_alloc(size + 2, 1);
+    if (!text)
+        return leati_no_memory(err, size + 2);
+    (void)leat_element_print(element, text, size + 1);
+    text[size] = '\n';
+    (void)fwrite(text, 1, size + 1, stdout);
+    leati_free(text);
+    return LEAT_OK;
+}
+
+static leat_status read_all(FILE *file, const char *path, size_t limit, leati_text *text,
+                            leat_error *err) {
+    char part[16384];
+    size_t got;
+    while ((got = fread(part, 1, sizeof part, file)) > 0) {
+        leati_text_add(text, part, got);
+        if (text->failed)
+            return leati_no_memory(err, text->size + got);
+        if (text->size > limit)
+            return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: more than %zu bytes", path, limit);
+    }
+    if (ferror(file))
+        return leati_fail(err, LEAT_UNKNOWN, "%s: %s", path, strerror(errno));
+    leati_text_add(text, "", 0);
+    return text->failed ? leati_no_memory(err, 1) : LEAT_OK;
+}
+
+char *leati_read_text(const char *path, size_t limit, leat_error *err) {
+    bool standard = strcmp(path, "-") == 0;
+    FILE *file = standard ? stdin : fopen(path, "rb");
+    if (!file) {
+        leati_fail(err, errno == ENOENT ? LEAT_NOT_FOUND : LEAT_UNKNOWN, "%s: %s", path,
+                   strerror(errno));
+        return NULL;
+    }
+    leati_text text = {0};
+    leat_status status = read_all(file, standard ? "standard input" : path, limit, &text, err);
+    if (!standard)
+        (void)fclose(file);
+    if (status == LEAT_OK)
+        return leati_text_take(&text);
+    leati_text_fini(&text);
+    return NULL;
+}

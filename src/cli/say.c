@@ -1,0 +1,50 @@
+/* Messages of the tool. Each is built first and written by one call, so that lines of two threads
+ * do not mix. A message longer than its buffer is cut. No locks but those of stdio. */
+#include "cli/say.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+void leati_say_error(const char *format, ...) {
+    char text[1024];
+    va_list list;
+    va_start(list, format);
+    (void)vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    (void)fflush(stdout);
+    fprintf(stderr, "leat: %s\n", text);
+}
+
+void leati_say_failure(const leat_error *err) {
+    leati_say_error("%s", err->text[0] ? err->text : leat_status_name(err->code));
+}
+
+bool leati_say_is_terminal(void) {
+    return isatty(STDOUT_FILENO) == 1;
+}
+
+const char *leati_say_count(int64_t number, char text[32]) {
+    char digits[24];
+    int size = snprintf(digits, sizeof digits, "%" PRId64, number);
+    int sign = digits[0] == '-', at = 0;
+    for (int i = 0; i < size; i++) {
+        if (i > sign && (size - i) % 3 == 0)
+            text[at++] = ',';
+        text[at++] = digits[i];
+    }
+    text[at] = 0;
+    return text;
+}
+
+bool leati_say_finish(void) {
+    bool failed = fflush(stdout) != 0;
+    if (!failed && !ferror(stdout))
+        return true;
+    leati_say_error("cannot write to standard output: %s",
+                    failed ? strerror(errno) : "an earlier write failed");
+    return false;
+}

@@ -1,0 +1,185 @@
+/* The tables as lists of entries.
+ *
+ * Each table has one small function that turns line i into an entry; what is printed and what is
+ * written as JSON is the same for all. Failures: memory, while JSON is made. No locks: the tool
+ * asks from one thread. */
+#include "cli/tables.h"
+
+#include "data/op.h"
+#include "dist/strategy.h"
+#include "graph/graph.h"
+#include "train/kind.h"
+#include <stdio.h>
+#include <string.h>
+
+static void write_inputs(leati_entry *entry, int least, int most) {
+    if (most < 0)
+        (void)snprintf(entry->inputs, sizeof entry->inputs, "%d or more", least);
+    else if (least == most)
+        (void)snprintf(entry->inputs, sizeof entry->inputs, "%d", least);
+    else
+        (void)snprintf(entry->inputs, sizeof entry->inputs, "%d to %d", least, most);
+}
+
+static leati_entry dataset_operator(size_t index) {
+    size_t count;
+    const leati_dataset_op *op = leati_dataset_ops(&count)[index];
+    leati_entry entry = {.name = op->name, .doc = op->doc, .rows = op->rows};
+    write_inputs(&entry, op->num_inputs < 0 ? 1 : op->num_inputs, op->num_inputs);
+    return entry;
+}
+
+static leati_entry tensor_operation(size_t index) {
+    size_t count;
+    const leati_tensor_op *op = leati_tensor_ops(&count)[index];
+    leati_entry entry = {.name = op->name, .doc = op->doc, .rows = op->rows};
+    write_inputs(&entry, op->min_inputs, op->max_inputs);
+    return entry;
+}
+
+static leati_entry strategy(size_t index) {
+    size_t count;
+    const leati_strategy_kind *kind = leati_strategy_kinds(&count)[index];
+    return (leati_entry){.name = kind->name, .doc = kind->doc};
+}
+
+static leati_entry of_kind(const leati_kind *kind) {
+    return (leati_entry){.name = kind->name, .doc = kind->doc, .rows = kind->rows};
+}
+
+/* An entry function for a table of train/. */
+#define KIND(NAME)                                                                                 \
+    static leati_entry NAME(size_t index) {                                                        \
+        size_t count;                                                                              \
+        return of_kind(leati_##NAME##_kinds(&count)[index]);                                       \
+    }
+KIND(layer)
+KIND(loss)
+KIND(optimizer)
+KIND(metric)
+KIND(initializer)
+
+const leati_table *leati_tables(size_t *count) {
+    static leati_table tables[] = {
+        {"dataset_operators", "Dataset operators", "dataset operator", 0, dataset_operator},
+        {"tensor_operations", "Tensor operations", "tensor operation", 0, tensor_operation},
+        {"layers", "Layers", "layer", 0, layer},
+        {"losses", "Losses", "loss", 0, loss},
+        {"optimizers", "Optimizers", "optimizer", 0, optimizer},
+        {"metrics", "Metrics", "metric", 0, metric},
+        {"initializers", "Initialisers", "initialiser", 0, initializer},
+        {"strategies", "Strategies", "strategy", 0, strategy},
+    };
+    (void)leati_dataset_ops(&tables[0].count);
+    (void)leati_tensor_ops(&tables[1].count);
+    (void)leati_layer_kinds(&tables[2].count);
+    (void)leati_loss_kinds(&tables[3].count);
+    (void)leati_optimizer_kinds(&tables[4].count);
+    (void)leati_metric_kinds(&tables[5].count);
+    (void)leati_initializer_kinds(&tables[6].count);
+    (void)leati_strategy_kinds(&tables[7].count);
+    *count = sizeof tables / sizeof tables[0];
+    return tables;
+}
+
+static bool has_default(const leati_row *row) {
+    if (row->flags & LEATI_REQUIRED)
+        return false;
+    switch (row->type) {
+    case LEATI_ROW_BOOL:
+    case LEATI_ROW_INT:
+    case LEATI_ROW_FLOAT: return true;
+    case LEATI_ROW_DTYPE: return row->default_number > 0;
+    case LEATI_ROW_STRING: return row->default_text != NULL;
+    default: return false;
+    }
+}
+
+const char *leati_row_default_text(const leati_row *row, char *text, size_t size) {
+    text[0] = 0;
+    if (!has_default(row))
+        return text;
+    if (row->type == LEATI_ROW_STRING)
+        (void)snprintf(text, size, ", default \"%s\"", row->default_text);
+    else if (row->type == LEATI_ROW_BOOL)
+        (void)snprintf(text, size, ", default %s", row->default_number != 0 ? "true" : "false");
+    else if (row->type == LEATI_ROW_DTYPE)
+        (void)snprintf(text, size, ", default %s",
+                       leat_dtype_name((leat_dtype)(int)row->default_number));
+    else if ((row->flags & LEATI_AUTOTUNE) && row->default_number == -1)
+        (void)snprintf(text, size, ", default AUTOTUNE");
+    else
+        (void)snprintf(text, size, ", default %.17g", row->default_number);
+    return text;
+}
+
+/* Adds `value` (given) under `key`; false without memory. */
+static bool put(json_t *object, const char *key, json_t *value) {
+    return json_object_set_new(object, key, value) == 0;
+}
+
+static json_t *json_default(const leati_row *row) {
+    switch (row->type) {
+    case LEATI_ROW_STRING: return json_string(row->default_text);
+    case LEATI_ROW_BOOL: return json_boolean(row->default_number != 0);
+    case LEATI_ROW_DTYPE: return json_string(leat_dtype_name((leat_dtype)(int)row->default_number));
+    case LEATI_ROW_INT: return json_integer(leati_row_default_int(row));
+    default: return json_real(row->default_number);
+    }
+}
+
+static json_t *json_row(const leati_row *row) {
+    json_t *object = json_object();
+    bool good = object && put(object, "name", json_string(row->name)) &&
+                put(object, "type", json_string(leati_row_type_name(row->type))) &&
+                put(object, "required", json_boolean(row->flags & LEATI_REQUIRED));
+    if (good && has_default(row))
+        good = put(object, "default", json_default(row));
+    if (good && row->type == LEATI_ROW_INT && (row->minimum || row->maximum))
+        good = put(object, "minimum", json_integer(row->minimum)) &&
+               put(object, "maximum", json_integer(row->maximum));
+    if (good && (row->flags & LEATI_AUTOTUNE))
+        good = put(object, "autotune", json_true());
+    if (good && put(object, "doc", json_string(row->doc ? row->doc : "")))
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *json_entry(const leati_entry *entry) {
+    json_t *object = json_object(), *arguments = json_array();
+    bool good = object && arguments && put(object, "name", json_string(entry->name)) &&
+                put(object, "doc", json_string(entry->doc ? entry->doc : ""));
+    if (good && entry->inputs[0])
+        good = put(object, "inputs", json_string(entry->inputs));
+    for (const leati_row *row = entry->rows; good && row && row->type; row++) {
+        if (!(row->flags & LEATI_CONSTRUCT))
+            good = json_array_append_new(arguments, json_row(row)) == 0;
+    }
+    if (good && json_object_set(object, "arguments", arguments) == 0) {
+        json_decref(arguments);
+        return object;
+    }
+    json_decref(object);
+    json_decref(arguments);
+    return NULL;
+}
+
+json_t *leati_tables_json(void) {
+    size_t count;
+    const leati_table *tables = leati_tables(&count);
+    json_t *root = json_object();
+    bool good = root && put(root, "version", json_string(leat_version()));
+    for (size_t t = 0; good && t < count; t++) {
+        json_t *list = json_array();
+        good = put(root, tables[t].key, list);
+        for (size_t i = 0; good && i < tables[t].count; i++) {
+            leati_entry entry = tables[t].entry(i);
+            good = json_array_append_new(list, json_entry(&entry)) == 0;
+        }
+    }
+    if (good)
+        return root;
+    json_decref(root);
+    return NULL;
+}

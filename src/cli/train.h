@@ -1,0 +1,112 @@
+/* leat train in four parts: the corpus (train_files.c, train_data.c), the model with its two steps
+ * (train_model.c), the loop (train_loop.c) and what is shown of it (train_report.c). */
+#ifndef LEATI_CLI_TRAIN_H
+#define LEATI_CLI_TRAIN_H
+
+#include "file/fs.h"
+#include <leat/leat.h>
+
+typedef struct leati_train_options {
+    int64_t replicas, batch, epochs, classes, image_size;
+    double learning_rate;
+    leat_seed seed;
+    const char *image_key, *label_key;
+} leati_train_options;
+
+/* Which files there are. {0} is empty. */
+typedef struct leati_corpus_files {
+    leati_paths train, test; /* record files; test may be empty: then rows are split */
+    leati_paths classes;     /* class folders: their names in order */
+    leati_paths pictures;    /* their files, class by class */
+    int64_t *labels;         /* one per picture */
+    size_t label_capacity;
+} leati_corpus_files;
+
+/* Looks at `count` paths: record files, or one folder with record files or with class folders.
+ * NOT_FOUND or INVALID_ARGUMENT with what was expected. On failure `out` is empty. */
+LEAT_WARN_UNUSED leat_status leati_corpus_find(char *const *paths, int count,
+                                               leati_corpus_files *out, leat_error *err);
+void leati_corpus_files_fini(leati_corpus_files *files);
+
+/* Elements that shuffling chooses from. */
+#define LEATI_SHUFFLE_BUFFER 10000
+
+/* Two datasets of (image: float32 [height, width, channels] from 0 to 1, label: int64), both
+ * cached. */
+typedef struct leati_corpus {
+    leat_dataset *train, *test;
+    leat_shape image;
+    int64_t classes;
+    char text[160]; /* what it is, for the first line of the report */
+} leati_corpus;
+
+LEAT_WARN_UNUSED leat_status leati_corpus_open(const leati_corpus_files *files,
+                                               const leati_train_options *options,
+                                               leati_corpus *out, leat_error *err);
+void leati_corpus_fini(leati_corpus *corpus);
+
+/* The network, its optimizer and metrics, and the two steps over them. */
+typedef struct leati_trainer {
+    leat_strategy *strategy;
+    leat_model *model;
+    leat_optimizer *optimizer;
+    leat_metric *train_accuracy, *test_accuracy;
+    leat_step *train_step,
+        *test_step; /* (images, labels) -> this replica's part of the mean loss */
+    int64_t global_batch;
+} leati_trainer;
+
+/* Creates all of it under a mirrored strategy of options->replicas devices. On failure `out` is
+ * empty. */
+LEAT_WARN_UNUSED leat_status leati_trainer_new(const leati_train_options *options,
+                                               const leati_corpus *corpus, leati_trainer *out,
+                                               leat_error *err);
+void leati_trainer_fini(leati_trainer *trainer);
+
+/* Where the time of one phase went, in nanoseconds. */
+typedef struct leati_phase {
+    int64_t input;   /* waiting for the next batch */
+    int64_t compile; /* the first step of each size: tracing, compiling, running */
+    int64_t step;    /* the other steps */
+    int64_t rest;    /* reductions and metrics */
+    int64_t steps, rows;
+    int64_t sizes[4]; /* rows of batches seen; a full one, and what an epoch leaves over */
+    int compiled;     /* how many of them */
+} leati_phase;
+
+/* Epochs done so far, for the progress line and the final table. */
+typedef struct leati_report {
+    const leati_train_options *options;
+    bool terminal;
+    int64_t start_ns, shown_ns;
+    int64_t epoch, step;     /* both from 1 while training */
+    int64_t steps_per_epoch; /* 0: not known yet */
+    leati_phase train, test; /* of all epochs */
+    leati_phase first;       /* of the first epoch's training */
+    double test_accuracy;
+} leati_report;
+
+/* What one epoch ended with. */
+typedef struct leati_epoch {
+    double loss, accuracy, test_loss, test_accuracy;
+    double seconds;
+    int64_t rows;
+} leati_epoch;
+
+/* Looks where standard output goes. */
+void leati_report_begin(leati_report *report);
+/* Redraws the progress line on a terminal, a few times a second; nothing elsewhere. `accuracy` is
+ * asked for only when a line is drawn. */
+void leati_report_progress(leati_report *report, double loss, leat_metric *accuracy);
+/* The line of an epoch. */
+void leati_report_epoch(leati_report *report, const leati_epoch *epoch);
+/* The last lines: test accuracy and the table. `pipeline` and `step` are the texts of the library's
+ * explain calls. */
+void leati_report_end(const leati_report *report, const char *pipeline, const char *step);
+
+/* Trains and prints. */
+LEAT_WARN_UNUSED leat_status leati_train_loop(const leati_train_options *options,
+                                              leati_corpus *corpus, leati_trainer *trainer,
+                                              leat_error *err);
+
+#endif

@@ -1,0 +1,225 @@
+/* The files of a corpus.
+ *
+ * Happy path: record files are told apart by their names ("-train", "-test"), or the folders of a
+ * folder are classes and the JPEG and PNG files in them pictures. Failure modes: a path that is
+ * missing, or holds neither; too few classes; memory. Hidden files are passed over. No locks. */
+#include "cli/train.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* Files and folders of one folder. */
+struct listing {
+    const char *folder; /* borrowed */
+    leati_paths files, folders;
+};
+
+static leat_status add_joined(leati_paths *paths, const char *folder, const char *name,
+                              leat_error *err) {
+    size_t front = strlen(folder), size = front + 1 + strlen(name);
+    while (front > 1 && folder[front - 1] == '/')
+        front--;
+    char *text = leati_alloc(size + 1, 1);
+    if (!text)
+        return leati_no_memory(err, size + 1);
+    int used = snprintf(text, size + 1, "%.*s/%s", (int)front, folder, name);
+    leat_status status = leati_paths_add(paths, text, (size_t)used, err);
+    leati_free(text);
+    return status;
+}
+
+/* What a name is whose kind the folder does not tell (a link). One that leads nowhere is a file:
+ * whoever reads it says so. */
+static leati_path_kind resolve_kind(const char *folder, const char *name) {
+    leati_paths joined = {0};
+    leati_stat stat = {.kind = LEATI_PATH_FILE};
+    leat_status status = add_joined(&joined, folder, name, NULL);
+    if (status == LEAT_OK)
+        status = leati_path_stat(joined.values[0], &stat, NULL);
+    leati_paths_fini(&joined);
+    return status == LEAT_OK ? stat.kind : LEATI_PATH_FILE;
+}
+
+static leat_status add_name(void *context, const char *name, leati_path_kind kind,
+                            leat_error *err) {
+    struct listing *listing = context;
+    if (name[0] == '.')
+        return LEAT_OK;
+    if (kind == LEATI_PATH_UNKNOWN)
+        kind = resolve_kind(listing->folder, name);
+    return leati_paths_add(kind == LEATI_PATH_FOLDER ? &listing->folders : &listing->files, name,
+                           strlen(name), err);
+}
+
+static leat_status list_folder(const char *path, struct listing *out, leat_error *err) {
+    out->folder = path;
+    leat_status status = leati_path_list(path, add_name, out, err);
+    leati_paths_sort(&out->files);
+    leati_paths_sort(&out->folders);
+    return status;
+}
+
+static void listing_fini(struct listing *listing) {
+    leati_paths_fini(&listing->files);
+    leati_paths_fini(&listing->folders);
+}
+
+static bool ends_with(const char *name, const char *ending) {
+    size_t size = strlen(name), tail = strlen(ending);
+    return size >= tail && strcasecmp(name + size - tail, ending) == 0;
+}
+
+static bool is_picture(const char *name) {
+    return ends_with(name, ".png") || ends_with(name, ".jpg") || ends_with(name, ".jpeg");
+}
+
+/* Whether a file's name says that it is this part of a data set: "digits-test.tfrecord",
+ * "test-00000-of-00010.tfrecord". */
+static bool is_part(const char *path, const char *part) {
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    char inner[16];
+    (void)snprintf(inner, sizeof inner, "-%s", part);
+    return strncmp(name, part, strlen(part)) == 0 || strstr(name, inner) != NULL;
+}
+
+/* Tells the record files apart. */
+static leat_status sort_records(const leati_paths *records, leati_corpus_files *out,
+                                leat_error *err) {
+    bool named = false;
+    for (size_t i = 0; i < records->count; i++)
+        named = named || is_part(records->values[i], "train");
+    for (size_t i = 0; i < records->count; i++) {
+        const char *path = records->values[i];
+        bool test = is_part(path, "test");
+        if (!test && named && !is_part(path, "train"))
+            continue;
+        leat_status status =
+            leati_paths_add(test ? &out->test : &out->train, path, strlen(path), err);
+        if (status)
+            return status;
+    }
+    if (out->train.count == 0)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "%s: by its name a test part; expected training records beside it, such "
+                          "as digits-train.tfrecord",
+                          records->values[0]);
+    return LEAT_OK;
+}
+
+static leat_status add_label(leati_corpus_files *out, int64_t label, leat_error *err) {
+    void *labels = out->labels;
+    size_t needed = out->pictures.count;
+    if (!leati_grow(&labels, &out->label_capacity, needed, sizeof *out->labels))
+        return leati_no_memory(err, needed * sizeof *out->labels);
+    out->labels = labels;
+    out->labels[needed - 1] = label;
+    return LEAT_OK;
+}
+
+/* Adds the pictures of one folder as the next class, if it has any. */
+static leat_status add_class(const char *folder, const char *name, leati_corpus_files *out,
+                             leat_error *err) {
+    leati_paths joined = {0};
+    struct listing listing = {0};
+    size_t before = out->pictures.count;
+    leat_status status = add_joined(&joined, folder, name, err);
+    if (status == LEAT_OK)
+        status = list_folder(joined.values[0], &listing, err);
+    for (size_t i = 0; status == LEAT_OK && i < listing.files.count; i++) {
+        if (!is_picture(listing.files.values[i]))
+            continue;
+        status = add_joined(&out->pictures, joined.values[0], listing.files.values[i], err);
+        if (status == LEAT_OK)
+            status = add_label(out, (int64_t)out->classes.count, err);
+    }
+    if (status == LEAT_OK && out->pictures.count > before)
+        status = leati_paths_add(&out->classes, name, strlen(name), err);
+    listing_fini(&listing);
+    leati_paths_fini(&joined);
+    return status;
+}
+
+static leat_status find_classes(const char *folder, const leati_paths *folders,
+                                leati_corpus_files *out, leat_error *err) {
+    for (size_t i = 0; i < folders->count; i++) {
+        leat_status status = add_class(folder, folders->values[i], out, err);
+        if (status)
+            return status;
+    }
+    if (out->classes.count == 0)
+        return leati_fail(
+            err, LEAT_NOT_FOUND,
+            "%s: expected record files (*.tfrecord) or class folders with JPEG or PNG "
+            "pictures, found neither",
+            folder);
+    if (out->classes.count == 1)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "%s: expected a folder for each of at least two classes, found only %s",
+                          folder, out->classes.values[0]);
+    return LEAT_OK;
+}
+
+static leat_status find_in_folder(const char *folder, leati_corpus_files *out, leat_error *err) {
+    struct listing listing = {0};
+    leati_paths records = {0};
+    leat_status status = list_folder(folder, &listing, err);
+    for (size_t i = 0; status == LEAT_OK && i < listing.files.count; i++) {
+        if (strstr(listing.files.values[i], ".tfrecord"))
+            status = add_joined(&records, folder, listing.files.values[i], err);
+    }
+    if (status == LEAT_OK)
+        status = records.count > 0 ? sort_records(&records, out, err)
+                                   : find_classes(folder, &listing.folders, out, err);
+    leati_paths_fini(&records);
+    listing_fini(&listing);
+    return status;
+}
+
+static leat_status find_files(char *const *paths, int count, leati_corpus_files *out,
+                              leat_error *err) {
+    leati_paths records = {0};
+    leat_status status = LEAT_OK;
+    for (int i = 0; status == LEAT_OK && i < count; i++) {
+        leati_stat stat;
+        status = leati_path_stat(paths[i], &stat, err);
+        if (status == LEAT_OK && stat.kind == LEATI_PATH_FOLDER)
+            status =
+                leati_fail(err, LEAT_INVALID_ARGUMENT,
+                           "%s is a folder; expected one folder, or only record files", paths[i]);
+        if (status == LEAT_OK)
+            status = leati_paths_add(&records, paths[i], strlen(paths[i]), err);
+    }
+    if (status == LEAT_OK)
+        status = sort_records(&records, out, err);
+    leati_paths_fini(&records);
+    return status;
+}
+
+leat_status leati_corpus_find(char *const *paths, int count, leati_corpus_files *out,
+                              leat_error *err) {
+    *out = (leati_corpus_files){0};
+    leati_stat stat;
+    leat_status status = leati_path_stat(paths[0], &stat, err);
+    if (status)
+        return status;
+    if (count == 1 && stat.kind == LEATI_PATH_FOLDER)
+        status = find_in_folder(paths[0], out, err);
+    else
+        status = find_files(paths, count, out, err);
+    if (status)
+        leati_corpus_files_fini(out);
+    return status;
+}
+
+void leati_corpus_files_fini(leati_corpus_files *files) {
+    leati_paths_fini(&files->train);
+    leati_paths_fini(&files->test);
+    leati_paths_fini(&files->classes);
+    leati_paths_fini(&files->pictures);
+    leati_free(files->labels);
+    *files = (leati_corpus_files){0};
+}

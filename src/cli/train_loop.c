@@ -1,0 +1,213 @@
+/* The training loop: public calls only, as a user would write it.
+ *
+ * Happy path: for every epoch each global batch runs one step on all replicas and the losses are
+ * added up; then the test part runs through the test step; both accuracies are read and reset.
+ * Failure modes: the first error of input, step or metric ends the training. No locks. */
+#include "cli/train.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include <string.h>
+
+/* One run over a distributed dataset. */
+struct sweep {
+    leati_trainer *trainer;
+    leat_distributed_dataset *data;
+    leat_step *step;
+    leat_metric *accuracy;
+    leati_phase *phase;
+    leati_report *report; /* NULL: no progress line */
+    char **table;         /* NULL: nobody wants the input's table */
+    double loss_sum;      /* over all rows */
+    int64_t rows;
+};
+
+static int64_t since(int64_t *mark) {
+    int64_t now = leati_now_ns(), passed = now - *mark;
+    *mark = now;
+    return passed;
+}
+
+static int64_t rows_of(const leat_per_replica *batch) {
+    int64_t rows = 0;
+    for (int i = 0; i < batch->num_replicas; i++)
+        rows += batch->elements[i].tensors[1].dims[0];
+    return rows;
+}
+
+/* Whether a batch of so many rows was not seen before: then the step is compiled for it. */
+static bool is_new_size(leati_phase *phase, int64_t rows) {
+    for (int i = 0; i < phase->compiled; i++) {
+        if (phase->sizes[i] == rows)
+            return false;
+    }
+    if (phase->compiled == (int)(sizeof phase->sizes / sizeof phase->sizes[0]))
+        return false;
+    phase->sizes[phase->compiled++] = rows;
+    return true;
+}
+
+/* One step: the replicas' losses are parts of (sum / global batch); their sum times the global
+ * batch is the sum over rows. */
+static leat_status take_step(struct sweep *sweep, const leat_per_replica *batch, int64_t *mark,
+                             double *loss, leat_error *err) {
+    leati_trainer *trainer = sweep->trainer;
+    bool compiles = is_new_size(sweep->phase, rows_of(batch));
+    leat_per_replica losses = {0};
+    leat_element total = {0};
+    leat_status status = leat_strategy_run(trainer->strategy, sweep->step, batch, &losses, err);
+    *(compiles ? &sweep->phase->compile : &sweep->phase->step) += since(mark);
+    if (status == LEAT_OK)
+        status = leat_strategy_reduce(trainer->strategy, LEAT_REDUCE_SUM, &losses, LEAT_NO_AXIS,
+                                      &total, err);
+    if (status == LEAT_OK) {
+        float sum;
+        memcpy(&sum, total.tensors[0].data, sizeof sum);
+        *loss = (double)sum * (double)trainer->global_batch;
+    }
+    leat_element_fini(&total);
+    leat_per_replica_fini(&losses);
+    sweep->phase->rest += since(mark);
+    return status;
+}
+
+static leat_status take_batches(struct sweep *sweep, leat_distributed_iterator *iterator,
+                                leat_error *err) {
+    leat_per_replica batch = {0};
+    leat_status status = LEAT_OK;
+    int64_t mark = leati_now_ns();
+    for (;;) {
+        leat_error next = {0};
+        status = leat_distributed_iterator_next(iterator, &batch, &next);
+        sweep->phase->input += since(&mark);
+        if (status == LEAT_OUT_OF_RANGE) {
+            status = LEAT_OK;
+            break;
+        }
+        double loss = 0;
+        if (status)
+            leati_fail(err, next.code, "%s", next.text);
+        else
+            status = take_step(sweep, &batch, &mark, &loss, err);
+        if (status)
+            break;
+        int64_t rows = rows_of(&batch);
+        sweep->loss_sum += loss;
+        sweep->rows += rows;
+        sweep->phase->rows += rows;
+        sweep->phase->steps++;
+        if (sweep->report) {
+            sweep->report->step++;
+            leati_report_progress(sweep->report, sweep->loss_sum / (double)sweep->rows,
+                                  sweep->accuracy);
+            sweep->phase->rest += since(&mark);
+        }
+    }
+    leat_per_replica_fini(&batch);
+    return status;
+}
+
+/* Runs over the data once; then *accuracy is the metric's result and the metric is reset. */
+static leat_status run_sweep(struct sweep *sweep, double *loss, double *accuracy, leat_error *err) {
+    int64_t mark = leati_now_ns();
+    leat_distributed_iterator *iterator = leat_distributed_iterator_new(sweep->data, err);
+    if (!iterator)
+        return err->code;
+    sweep->phase->input += since(&mark);
+    leat_status status = take_batches(sweep, iterator, err);
+    if (status == LEAT_OK && sweep->table) {
+        *sweep->table = leat_distributed_iterator_explain(iterator, err);
+        status = *sweep->table ? LEAT_OK : err->code;
+    }
+    mark = leati_now_ns();
+    leat_distributed_iterator_free(iterator);
+    if (status == LEAT_OK)
+        status = leat_metric_result(sweep->accuracy, accuracy, err);
+    if (status == LEAT_OK)
+        status = leat_metric_reset(sweep->accuracy, err);
+    *loss = sweep->rows ? sweep->loss_sum / (double)sweep->rows : 0;
+    sweep->phase->rest += since(&mark);
+    return status;
+}
+
+struct loop {
+    leat_distributed_dataset *train, *test;
+    leati_report report;
+    char *table;
+};
+
+static leat_status run_epoch(struct loop *loop, leati_trainer *trainer, bool last,
+                             leat_error *err) {
+    leati_report *report = &loop->report;
+    leati_epoch epoch = {0};
+    int64_t start = leati_now_ns();
+    report->epoch++;
+    report->step = 0;
+    struct sweep train = {.trainer = trainer,
+                          .data = loop->train,
+                          .step = trainer->train_step,
+                          .accuracy = trainer->train_accuracy,
+                          .phase = &report->train,
+                          .report = report,
+                          .table = last ? &loop->table : NULL};
+    leat_status status = run_sweep(&train, &epoch.loss, &epoch.accuracy, err);
+    if (status)
+        return status;
+    if (train.rows == 0)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "there are no training pictures");
+    report->steps_per_epoch = report->step;
+    if (report->epoch == 1)
+        report->first = report->train;
+    epoch.rows = train.rows;
+    epoch.seconds = (double)(leati_now_ns() - start) * 1e-9;
+    struct sweep test = {.trainer = trainer,
+                         .data = loop->test,
+                         .step = trainer->test_step,
+                         .accuracy = trainer->test_accuracy,
+                         .phase = &report->test};
+    status = run_sweep(&test, &epoch.test_loss, &epoch.test_accuracy, err);
+    if (status)
+        return status;
+    report->test_accuracy = epoch.test_accuracy;
+    leati_report_epoch(report, &epoch);
+    return LEAT_OK;
+}
+
+/* Shuffled, in global batches, prefetched and split among the replicas. The datasets of the corpus
+ * are used up. */
+static leat_status distribute(const leati_train_options *options, leati_corpus *corpus,
+                              leat_strategy *strategy, struct loop *loop, leat_error *err) {
+    leat_shuffle_options seeded = {.seed = options->seed};
+    leat_dataset *train = leat_shuffle(corpus->train, LEATI_SHUFFLE_BUFFER, &seeded, err);
+    train = leat_batch(train, options->batch, NULL, err);
+    train = leat_prefetch(train, LEAT_AUTOTUNE, err);
+    corpus->train = NULL;
+    loop->train = leat_distribute_dataset(strategy, train, NULL, err);
+    if (!loop->train)
+        return err->code;
+    leat_dataset *test = leat_batch(corpus->test, options->batch, NULL, err);
+    test = leat_prefetch(test, LEAT_AUTOTUNE, err);
+    corpus->test = NULL;
+    loop->test = leat_distribute_dataset(strategy, test, NULL, err);
+    return loop->test ? LEAT_OK : err->code;
+}
+
+leat_status leati_train_loop(const leati_train_options *options, leati_corpus *corpus,
+                             leati_trainer *trainer, leat_error *err) {
+    struct loop loop = {.report = {.options = options, .start_ns = leati_now_ns()}};
+    leat_status status = distribute(options, corpus, trainer->strategy, &loop, err);
+    leati_report_begin(&loop.report);
+    for (int64_t i = 1; status == LEAT_OK && i <= options->epochs; i++)
+        status = run_epoch(&loop, trainer, i == options->epochs, err);
+    if (status == LEAT_OK) {
+        char *step = leat_step_explain(trainer->train_step, err);
+        status = step ? LEAT_OK : err->code;
+        if (step)
+            leati_report_end(&loop.report, loop.table, step);
+        leat_text_free(step);
+    }
+    leat_text_free(loop.table);
+    leat_distributed_dataset_free(loop.train);
+    leat_distributed_dataset_free(loop.test);
+    return status;
+}

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""The command line itself: help, version, exit statuses, suggestions, and a full disk."""
+import re
+import subprocess
+import unittest
+
+from tool import LEAT, ROOT, ToolTest
+
+COMMANDS = ["train", "inspect", "run", "explain", "ops", "help"]
+
+
+class HelpTest(ToolTest):
+    def test_version(self):
+        with open(ROOT + "/include/leat/base.h") as file:
+            parts = re.findall(r"#define LEAT_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", file.read())
+        self.assertEqual(self.succeed("--version"), "leat %s\n" % ".".join(parts))
+
+    def test_overview_lists_every_command(self):
+        text = self.succeed("help")
+        for command in COMMANDS:
+            self.assertRegex(text, r"(?m)^  %s +\S" % command)
+        self.assertEqual(self.succeed("--help"), text)
+
+    def test_every_command_has_help(self):
+        for command in COMMANDS:
+            text = self.succeed("help", command)
+            self.assertTrue(text.startswith("Usage: leat %s [OPTION]..." % command), text)
+            self.assertIn("--help", text)
+            self.assertEqual(self.succeed(command, "--help"), text)
+            self.assertEqual(self.succeed(command, "-h"), text)
+            self.assertLessEqual(max(map(len, text.splitlines())), 100)
+
+    def test_usage_errors(self):
+        for text, arguments in (
+                ("no command was given", []),
+                ("there is no command trian; did you mean train?", ["trian"]),
+                ("there is no command xyzzy; 'leat help' lists them", ["xyzzy"]),
+                ("there is no command nothing", ["help", "nothing"]),
+                ("unknown option --verbose", ["--verbose"]),
+                ("train: unknown option --epoch; did you mean --epochs?", ["train", "--epoch", "3", "x"]),
+                ("train: unknown option --relpicas; did you mean --replicas?", ["train", "--relpicas=3", "x"]),
+                ("train: unknown option -z; 'leat help train' lists them", ["train", "-z"]),
+                ("train: --epochs: expected a whole number, found \"two\"", ["train", "--epochs", "two", "x"]),
+                ("train: --epochs: expected 1 to 1000000, found 0", ["train", "--epochs=0", "x"]),
+                ("train: -b: expected a whole number, found \"3.5\"", ["train", "-b3.5", "x"]),
+                ("train: --learning-rate: expected a number, found \"fast\"", ["train", "--learning-rate", "fast"]),
+                ("train: --seed needs a value: --seed N", ["train", "x", "--seed"]),
+                ("train: DATA... is missing", ["train"]),
+                ("run: --count takes no value, found \"3\"", ["run", "--count=3", "x"]),
+                ("run: unexpected argument \"b\"", ["run", "a", "b"])):
+            done = self.fail_with(2, "leat: " + text, *arguments)
+            self.assertEqual(done.stdout, "")
+
+    def test_dashes(self):
+        """`--` ends the options."""
+        self.fail_with(1, "leat: --count", "run", "--", "--count")
+
+    def test_full_disk(self):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([LEAT, "help"], stdout=full, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"leat: cannot write to standard output: No space left on device", done.stderr)
+
+
+class OpsTest(ToolTest):
+    def test_tables_are_whole(self):
+        import json
+        tables = json.loads(self.succeed("ops", "--json"))
+        listed = self.succeed("ops")
+        for key, path in (("dataset_operators", "src/data/ops.def"), ("layers", "src/train/layers.def"),
+                          ("strategies", "src/dist/strategies.def"), ("losses", "src/train/losses.def"),
+                          ("optimizers", "src/train/optimizers.def"), ("metrics", "src/train/metrics.def")):
+            with open(ROOT + "/" + path) as file:
+                lines = re.findall(r"(?m)^X\((\w+)\)", file.read())
+            self.assertEqual(len(tables[key]), len(lines), key)
+            self.assertTrue(lines, key)
+            for entry in tables[key]:
+                self.assertRegex(listed, r"(?m)^  %s +\S" % entry["name"])
+        operations = {entry["name"] for entry in tables["tensor_operations"]}
+        for name in ("cast", "conv2d", "parse_example", "decode_png", "cond"):
+            self.assertIn(name, operations)
+        for entries in tables.values():
+            for entry in entries if isinstance(entries, list) else []:
+                self.assertTrue(entry["doc"], entry["name"])
+                for argument in entry["arguments"]:
+                    self.assertTrue(argument["doc"], (entry["name"], argument["name"]))
+
+    def test_arguments_of_one(self):
+        text = self.succeed("ops", "shuffle")
+        self.assertIn("shuffle (dataset operator)", text)
+        self.assertRegex(text, r"(?m)^  buffer_size: .*required")
+        self.assertRegex(text, r"(?m)^  reshuffle_each_iteration: ")
+        both = self.succeed("ops", "range")
+        self.assertIn("range (dataset operator)", both)
+        self.assertIn("range (tensor operation)", both)
+
+    def test_unknown_name(self):
+        self.fail_with(1, "ops: nothing is called shufle; did you mean shuffle?", "ops", "shufle")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""leat run and leat explain: pipelines written as JSON."""
+import json
+import os
+import signal
+import subprocess
+import unittest
+
+from tool import DIGITS, LEAT, ROOT, ToolTest
+
+RANGE = {"op": "range", "args": {"stop": 10}}
+BATCHES = {"op": "batch", "args": {"batch_size": 4}, "input": RANGE}
+FOREVER = {"op": "repeat", "args": {"count": -1}, "input": RANGE}
+
+
+def records(path):
+    return {"op": "tf_record_dataset", "args": {"filenames": [path]}}
+
+
+class RunTest(ToolTest):
+    def plan(self, node):
+        return self.write("plan.json", json.dumps(node))
+
+    def test_elements(self):
+        self.assertEqual(self.succeed("run", self.plan(RANGE)).split(), [str(i) for i in range(10)])
+        self.assertEqual(self.succeed("run", self.plan(BATCHES)).splitlines(), ["[0 1 2 3]", "[4 5 6 7]", "[8 9]"])
+
+    def test_standard_input(self):
+        text = self.succeed("run", "-", stdin=json.dumps(BATCHES).encode())
+        self.assertEqual(text.splitlines()[0], "[0 1 2 3]")
+
+    def test_count(self):
+        plan = self.plan(records(os.path.join(DIGITS, "digits-train.tfrecord")))
+        self.assertEqual(self.succeed("run", "--count", plan), "1437\n")
+        self.assertEqual(self.succeed("run", "-c", "-n", "100", "--threads", "1", plan), "100\n")
+
+    def test_limit(self):
+        self.assertEqual(self.succeed("run", "--limit", "12", self.plan(FOREVER)).split(),
+                         [str(i % 10) for i in range(12)])
+        for command in ("run", "explain"):
+            self.fail_with(1, "the pipeline has no end; say how many elements with --limit N", command, self.plan(FOREVER))
+
+    def test_seed(self):
+        shuffled = self.plan({"op": "shuffle", "args": {"buffer_size": 10}, "input": RANGE})
+        first = self.succeed("run", "--seed", "5", shuffled)
+        self.assertEqual(first, self.succeed("run", "--seed=5", shuffled))
+        self.assertEqual(sorted(first.split()), [str(i) for i in range(10)])
+
+    def test_bad_plans(self):
+        self.fail_with(1, "nowhere.json: No such file or directory", "run", "nowhere.json")
+        self.fail_with(1, "plan.json: ", "run", self.write("plan.json", "{"))
+        self.fail_with(1, "shufle", "run", self.plan({"op": "shufle", "input": RANGE}))
+        self.fail_with(1, "Is a directory", "run", self.folder)
+        self.fail_with(1, "batch_size", "run", self.plan({"op": "batch", "args": {"batch_size": 0}, "input": RANGE}))
+
+    def test_failing_element(self):
+        """A damaged record ends the run, or only its own place with --keep-going."""
+        with open(os.path.join(DIGITS, "digits-test.tfrecord"), "rb") as file:
+            good = file.read()
+        bad = bytearray(good)
+        bad[20] ^= 1
+        paths = [self.write("a.tfrecord", bytes(bad)), self.write("b.tfrecord", good)]
+        plan = self.plan({"op": "tf_record_dataset", "args": {"filenames": paths}})
+        done = self.fail_with(1, "element 0: ", "run", plan)
+        self.assertIn("a.tfrecord", done.stderr)
+        self.assertEqual(done.stdout, "")
+        done = self.fail_with(1, "element 0: ", "run", "--keep-going", "--count", plan)
+        self.assertEqual(done.stdout, "360\n")
+
+    def test_missing_file(self):
+        self.fail_with(1, "nowhere.tfrecord", "run", self.plan(records("nowhere.tfrecord")))
+
+    def test_no_file_matched(self):
+        done = self.fail_with(1, self.folder + "/*.jpg", "run",
+                              self.plan({"op": "list_files", "args": {"file_pattern": self.folder + "/*.jpg"}}))
+        self.assertRegex(done.stderr, "(?i)no files? matched")
+
+    def test_explain(self):
+        text = self.succeed("explain", self.plan(BATCHES))
+        self.assertRegex(text, r"\A3 elements in [\d.]+ s\n")
+        for name in ("batch", "range"):
+            self.assertIn(name, text)
+
+    def test_interrupt(self):
+        """Ctrl-C ends the run at once with 130; every line that came out is whole."""
+        with subprocess.Popen([LEAT, "run", "--limit", "1000000000000", "-"], cwd=ROOT, stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            process.stdin.write(json.dumps({**FOREVER, "input": {"op": "range", "args": {"stop": 1000000}}}).encode())
+            process.stdin.close()
+            data = process.stdout.read(1 << 16)
+            process.send_signal(signal.SIGINT)
+            data += process.stdout.read()
+            self.assertEqual(process.wait(60), 130)
+            self.assertEqual(process.stderr.read(), b"")
+        self.assertTrue(data.endswith(b"\n"))
+        numbers = list(map(int, data.split()))
+        self.assertEqual(numbers, [i % 1000000 for i in range(len(numbers))])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""leat train: what it prints, that it repeats, what it says about bad input, and Ctrl-C."""
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import time
+import unittest
+
+from tool import DIGITS, LEAT, ROOT, ToolTest, example, png, record, solid
+
+EPOCH = re.compile(r"^epoch +(\d+)/(\d+): loss ([\d.]+), accuracy ([\d.]+), test loss ([\d.]+), "
+                   r"test accuracy ([\d.]+), \d+ images/s$", re.M)
+SAMPLE = os.path.join(DIGITS, "sample")
+
+
+class TrainTest(ToolTest):
+    def corpus(self, *examples, test=None):
+        """A folder of record files: these examples train; `test` or the first of them is the test part."""
+        self.write("data/x-train.tfrecord", b"".join(map(record, examples)))
+        self.write("data/x-test.tfrecord", record(test or examples[0]))
+        return os.path.join(self.folder, "data")
+
+    def test_digits(self):
+        text = self.succeed("train", DIGITS, "--epochs", "3")
+        epochs = EPOCH.findall(text)
+        self.assertEqual([(e[0], e[1]) for e in epochs], [("1", "3"), ("2", "3"), ("3", "3")])
+        losses = [float(e[2]) for e in epochs]
+        self.assertEqual(losses, sorted(losses, reverse=True))
+        self.assertLess(losses[0], 2.4)                      # a guess among ten has ln 10 = 2.303
+        self.assertGreater(float(epochs[-1][5]), 0.6)
+        self.assertIn("\ntest accuracy %s\n" % epochs[-1][5], text)
+        table = text[text.index("\ntest accuracy"):]
+        for line in ("where the time went", "step: run", "input, first epoch", "bound by the "):
+            self.assertIn(line, table)
+        self.assertNotRegex(text, r"[\r\033]")
+
+    def test_same_seed_same_training(self):
+        def lines(*more):
+            text = self.succeed("train", DIGITS, "-e2", "--seed", "7", *more)
+            return [line[:-1] for line in EPOCH.findall(text)]
+        self.assertEqual(lines(), lines())
+        self.assertNotEqual(lines(), lines("--seed=8"))
+
+    def test_replicas_agree(self):
+        """The sum over replicas is the same mean, whatever their number; only rounding differs."""
+        def loss(replicas):
+            return float(EPOCH.findall(self.succeed("train", DIGITS, "-e1", "-r", replicas))[0][2])
+        one = loss("1")
+        self.assertAlmostEqual(one, loss("2"), delta=2e-3)
+        self.assertAlmostEqual(one, loss("3"), delta=2e-3)
+
+    def test_batch_smaller_than_replicas(self):
+        """A batch of one on two replicas leaves one of them empty: valid."""
+        data = self.corpus(*[example(image=solid(8, 8, 10 * i), label=i) for i in range(3)])
+        text = self.succeed("train", data, "--batch", "1", "--epochs", "2")
+        self.assertEqual(len(EPOCH.findall(text)), 2)
+
+    def test_files_by_name(self):
+        parts = [os.path.join(DIGITS, "digits-%s.tfrecord" % part) for part in ("train", "test")]
+        text = self.succeed("train", *parts, "-e1")
+        self.assertIn("1 training and 1 test record files; pictures 8x8x1, 10 classes", text)
+
+    def test_split_of_one_file(self):
+        text = self.succeed("train", os.path.join(DIGITS, "digits-train.tfrecord"), "-e1")
+        self.assertIn("1437 records, 287 of them for the test", text)
+
+    def test_class_folders(self):
+        text = self.succeed("train", SAMPLE, "--epochs", "20", "--image-size", "8")
+        self.assertIn("200 pictures in 10 class folders, 40 of them for the test; pictures 8x8x1, 10 classes", text)
+        self.assertGreater(float(EPOCH.findall(text)[-1][3]), 0.6)
+
+    def test_pictures_of_many_sizes(self):
+        for kind, value in (("dark", 20), ("light", 230)):
+            for i in range(10):
+                self.write("%s/%d.png" % (kind, i), solid(8 + i, 9, value))
+        text = self.succeed("train", self.folder, "--epochs", "30")
+        self.assertIn("pictures 9x8x1, 2 classes", text)
+        self.assertEqual(EPOCH.findall(text)[-1][5], "1.0000")
+
+    def test_terminal(self):
+        """On a terminal a progress line is redrawn."""
+        master, slave = pty.openpty()
+        with subprocess.Popen([LEAT, "train", DIGITS, "--epochs", "60"], cwd=ROOT, stdout=slave) as process:
+            os.close(slave)
+            data = b""
+            while True:
+                try:
+                    part = os.read(master, 65536)
+                except OSError:                              # the other side is closed
+                    break
+                if not part:
+                    break
+                data += part
+            self.assertEqual(process.wait(240), 0)
+        os.close(master)
+        self.assertRegex(data.decode(), r"\repoch +\d+/60, step \d+(/45)?: \d+ images/s, loss [\d.]+, accuracy [\d.]+")
+        self.assertRegex(data.decode(), r"\d:\d\d left")
+        self.assertNotIn(b"\033[3", data)                    # no colours
+
+    # ---- bad input ----
+
+    def test_missing_data(self):
+        self.fail_with(1, "nowhere", "train", "nowhere")
+        self.fail_with(1, "expected record files (*.tfrecord) or class folders", "train", self.folder)
+        self.write("only/a.png", solid(8, 8, 1))
+        self.fail_with(1, "at least two classes, found only only", "train", self.folder)
+        self.fail_with(1, "is a folder; expected one folder, or only record files", "train", DIGITS, DIGITS)
+        self.fail_with(1, "expected training records beside it", "train", os.path.join(DIGITS, "digits-test.tfrecord"))
+
+    def test_label_out_of_range(self):
+        data = self.corpus(example(image=solid(8, 8, 1), label=3), example(image=solid(8, 8, 2), label=12))
+        done = self.fail_with(1, "12", "train", data)
+        self.assertIn("label", done.stderr)
+        data = self.corpus(example(image=solid(8, 8, 1), label=-1))
+        self.assertIn("-1", self.fail_with(1, "label", "train", data).stderr)
+
+    def test_not_a_picture(self):
+        data = self.corpus(example(image=solid(8, 8, 1), label=3), example(image=b"no picture", label=1))
+        self.fail_with(1, "decode", "train", data)
+
+    def test_truncated_picture(self):
+        data = self.corpus(example(image=solid(8, 8, 1), label=3), example(image=solid(8, 8, 9)[:-30], label=1))
+        self.fail_with(1, "PNG", "train", data)
+
+    def test_huge_picture(self):
+        """60000 x 60000 pixels in a few hundred bytes: refused before memory is taken for them."""
+        data = self.corpus(example(image=png(60000, 60000), label=3))
+        self.fail_with(1, "60000", "train", data)
+
+    def test_unequal_pictures(self):
+        pictures = [example(image=solid(8, 8, 1), label=3), example(image=solid(9, 8, 9), label=1)]
+        done = self.fail_with(1, "decode", "train", self.corpus(*pictures))
+        self.assertRegex(done.stderr, r"8, ?9, ?1")
+        self.succeed("train", self.corpus(*pictures), "--image-size", "8", "-e1")
+
+    def test_missing_feature(self):
+        data = self.corpus(example(image=solid(8, 8, 1)))
+        self.fail_with(1, "label", "train", data)
+        data = self.corpus(example(image=solid(8, 8, 1), digit=3))
+        self.succeed("train", data, "--label-key", "digit", "-e1")
+
+    def test_damaged_records(self):
+        good = record(example(image=solid(8, 8, 1), label=3))
+        bad = bytearray(good)
+        bad[20] ^= 4
+        for data, text in ((good[:-2], "truncated"), (bytes(bad), "byte ")):
+            self.write("d/x-train.tfrecord", good + data)
+            self.write("d/x-test.tfrecord", good)
+            done = self.fail_with(1, text, "train", os.path.join(self.folder, "d"))
+            self.assertIn("x-train.tfrecord", done.stderr)
+
+    # ---- Ctrl-C ----
+
+    def test_interrupt(self):
+        """In the middle of training: exit status 130 at once, nothing but whole lines printed."""
+        with subprocess.Popen([LEAT, "train", DIGITS, "--epochs", "100000"], cwd=ROOT, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as process:
+            data = b""
+            while data.count(b"epoch ") < 2:                 # it has trained for two epochs
+                self.assertTrue(select.select([process.stdout], [], [], 120)[0])
+                part = os.read(process.stdout.fileno(), 65536)
+                self.assertTrue(part, process.stderr.read() if process.poll() is not None else b"")
+                data += part
+            start = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            rest, errors = process.communicate(timeout=60)
+            self.assertLess(time.monotonic() - start, 10)
+            self.assertEqual(process.returncode, 130)
+        self.assertEqual(errors, b"")
+        for line in (data + rest).decode().splitlines()[1:]:
+            self.assertRegex(line, EPOCH)
+        self.assertTrue((data + rest).endswith(b"\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -22,6 +22,10 @@ LEAT_API leat_dataset *leat_range(int64_t start, int64_t stop, int64_t step,
  * borrowed, its memory is referenced. INVALID_ARGUMENT for scalars and unequal first dimensions. */
 LEAT_API leat_dataset *leat_from_tensor_slices(const leat_element *tensors, leat_error *err);
 
+/* tf.data.Dataset.from_tensors: one element, the tensors themselves. `tensors` is borrowed, its
+ * memory is referenced. */
+LEAT_API leat_dataset *leat_from_tensors(const leat_element *tensors, leat_error *err);
+
 /* tf.data.Dataset.list_files: names that match the glob patterns, sorted, then shuffled unless told
  * not to. INVALID_ARGUMENT "No files matched pattern" at the call. */
 typedef struct leat_list_files_options {
@@ -36,7 +40,10 @@ LEAT_API leat_dataset *leat_list_files(const char *pattern, const leat_list_file
  * missing one. */
 typedef struct leat_tf_record_options {
     const char *compression_type; /* NULL or "": none; "GZIP", "ZLIB" */
-    int64_t buffer_size;          /* bytes; 0: 256 KiB */
+    int64_t buffer_size;          /* bytes read at once; 0: 256 KiB */
+    int64_t num_parallel_reads;   /* files read in turns, record by record; 0: one after the other.
+                                     LEAT_AUTOTUNE is UNIMPLEMENTED for more than one file: its
+                                     order would depend on the machine */
 } leat_tf_record_options;
 LEAT_API leat_dataset *leat_tf_record_dataset(const char *const *filenames, int num_filenames,
                                               const leat_tf_record_options *options,
@@ -87,6 +94,19 @@ LEAT_API leat_dataset *leat_batch(leat_dataset *input, int64_t batch_size,
 /* tf.data.Dataset.take and skip; a negative count takes everything, or skips everything. */
 LEAT_API leat_dataset *leat_take(leat_dataset *input, int64_t count, leat_error *err);
 LEAT_API leat_dataset *leat_skip(leat_dataset *input, int64_t count, leat_error *err);
+
+/* tf.data.Dataset.shard: the elements whose number modulo num_shards is index. INVALID_ARGUMENT
+ * unless 0 <= index < num_shards. A num_shards of -1 (tf.data.experimental.SHARD_HINT) is kept for
+ * distribution to replace; iterating over it is FAILED_PRECONDITION. */
+LEAT_API leat_dataset *leat_shard(leat_dataset *input, int64_t num_shards, int64_t index,
+                                  leat_error *err);
+
+/* tf.data.Dataset.enumerate: tuples of an int64 number, counted from `start`, and the element. */
+LEAT_API leat_dataset *leat_enumerate(leat_dataset *input, int64_t start, leat_error *err);
+
+/* tf.data.Dataset.concatenate: the first dataset, then the second (both given). INVALID_ARGUMENT
+ * where their elements have no common spec. */
+LEAT_API leat_dataset *leat_concatenate(leat_dataset *first, leat_dataset *second, leat_error *err);
 
 /* tf.data.Dataset.zip: tuples of one element of each input (an array of given datasets, all
  * released on failure); ends with the shortest. leat_zip_structured arranges them in the tree of

@@ -323,6 +323,9 @@ static const leati_row *node_row(const leat_dataset *dataset) {
 }
 
 static int write_inputs(const leat_dataset *dataset, json_t *node, json_t *args, leat_error *err) {
+    if ((dataset->op->flags & LEATI_OP_OWN_INPUTS) != 0) {
+        return 0;
+    }
     const leati_row *structure =
         dataset->op->structure_argument == NULL
             ? NULL

@@ -662,7 +662,7 @@ const leati_dataset_op leati_op_shuffle = {
            "again) where the input can be replayed, else as the buffer's data.",
     .num_inputs = 1,
     .flow = LEATI_REORDERS,
-    .flags = LEATI_OP_SHARED_DRAW,
+    .flags = LEATI_OP_SHARED_DRAW | LEATI_OP_SEED_GENERATOR,
     .args_size = sizeof(struct shuffle_args),
     .rows = shuffle_rows,
     .check = shuffle_check,

@@ -1,0 +1,104 @@
+/* Running a function over rows. See apply.h; no locks: the scratch belongs to the caller's thread.
+ */
+#include "data/apply.h"
+#include "core/spec.h"
+#include <string.h>
+
+static leat_status as_invalid(leat_status status, leat_error *err) {
+    if (status != LEAT_OUT_OF_RANGE) {
+        return status;
+    }
+    leat_error cause = *err;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                      "the function failed with OUT_OF_RANGE, which does not end a map: %s",
+                      cause.text);
+}
+
+leat_status leati_run_rows(leati_node_state *node, const leati_program *program,
+                           leati_scratch *scratch, const leati_block *in, int64_t begin, int64_t n,
+                           int64_t ordinal, leati_block *out, leat_error *err) {
+    leat_error local = {0};
+    leat_error *e = err != NULL ? err : &local;
+    int64_t called = leati_scratch_callbacks(scratch);
+    leati_call_context context = leati_node_context(node, ordinal);
+    int64_t failed = 0;
+    leat_status status =
+        leati_program_run(program, scratch, in, begin, n, &context, out, &failed, e);
+    if (status != LEAT_OK && failed > 0) {
+        leat_error first = *e;
+        int64_t again = 0;
+        leat_status retry =
+            leati_program_run(program, scratch, in, begin, failed, &context, out, &again, e);
+        /* Only want of memory can fail what has succeeded; then the whole run is the failure. */
+        if (retry == LEAT_OK) {
+            *e = first;
+        } else {
+            status = retry;
+        }
+    }
+    called = leati_scratch_callbacks(scratch) - called;
+    if (called > 0) {
+        leati_count(&node->counters.callbacks, called);
+    }
+    return status;
+}
+
+leat_status leati_apply(leati_node_state *node, const leati_program *program,
+                        leati_scratch *scratch, const leati_block *in, int64_t begin, int64_t n,
+                        int64_t ordinal, leati_block *out, leat_error *err) {
+    leat_error local = {0};
+    leat_error *e = err != NULL ? err : &local;
+    return as_invalid(leati_run_rows(node, program, scratch, in, begin, n, ordinal, out, e), e);
+}
+
+static bool takes(const leat_function *function, const leat_spec *input) {
+    const leat_spec *expected = leat_function_input(function);
+    int count = expected == NULL ? 0 : leat_spec_num_components(expected);
+    if (leat_spec_num_components(input) != count) {
+        return false;
+    }
+    for (int c = 0; c < count; c++) {
+        leat_shape wanted = leat_spec_component_shape(expected, c);
+        leat_shape found = leat_spec_component_shape(input, c);
+        if (leat_spec_component_dtype(expected, c) != leat_spec_component_dtype(input, c) ||
+            !leati_shape_compatible(&wanted, &found)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+leat_status leati_check_function(const char *op, const char *argument,
+                                 const leat_function *function, const leat_spec *input,
+                                 leat_error *err) {
+    if (function == NULL) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: %s is NULL; pass a function", op,
+                          argument);
+    }
+    if (takes(function, input)) {
+        return LEAT_OK;
+    }
+    char wanted[128] = "nothing", found[128];
+    if (leat_function_input(function) != NULL) {
+        leat_spec_print(leat_function_input(function), wanted, sizeof(wanted));
+    }
+    leat_spec_print(input, found, sizeof(found));
+    return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                      "%s: %s takes %s, but the input's elements are %s; trace it with the input's "
+                      "spec",
+                      op, argument, wanted, found);
+}
+
+bool leati_function_is_missing(const leat_function *function, const char *op, const char *argument,
+                               leat_dataset *const *inputs, int num_inputs, leat_error *err) {
+    if (function != NULL) {
+        return false;
+    }
+    if (err != NULL && err->code == LEAT_OK) {
+        leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: %s is NULL; pass a function", op, argument);
+    }
+    for (int i = 0; i < num_inputs; i++) {
+        leat_dataset_unref(inputs[i]);
+    }
+    return true;
+}

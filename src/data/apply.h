@@ -1,0 +1,33 @@
+/* Running a function over rows as map does. */
+#ifndef LEATI_DATA_APPLY_H
+#define LEATI_DATA_APPLY_H
+
+#include "data/state.h"
+
+/* Runs rows [begin, begin + n) of `in` into `out`, up to the first row that fails: LEAT_OK, or the
+ * failure of row begin + out->n, which `err` describes. `node`'s counters take calls of users'
+ * code. The function is pure, or n is 1. */
+LEAT_WARN_UNUSED leat_status leati_run_rows(leati_node_state *node, const leati_program *program,
+                                            leati_scratch *scratch, const leati_block *in,
+                                            int64_t begin, int64_t n, int64_t ordinal,
+                                            leati_block *out, leat_error *err);
+
+/* The same as map does it: a function that ends an iteration (code OUT_OF_RANGE) is an
+ * INVALID_ARGUMENT, as in TensorFlow. */
+LEAT_WARN_UNUSED leat_status leati_apply(leati_node_state *node, const leati_program *program,
+                                         leati_scratch *scratch, const leati_block *in,
+                                         int64_t begin, int64_t n, int64_t ordinal,
+                                         leati_block *out, leat_error *err);
+
+/* Does `function`, argument `argument` of operator `op`, take elements of `input`? INVALID_ARGUMENT
+ * with both specs. */
+LEAT_WARN_UNUSED leat_status leati_check_function(const char *op, const char *argument,
+                                                  const leat_function *function,
+                                                  const leat_spec *input, leat_error *err);
+
+/* For builders of operators with a function: true if it is NULL; then the given inputs are released
+ * and an error stands in `err`, the first one if there was one. */
+bool leati_function_is_missing(const leat_function *function, const char *op, const char *argument,
+                               leat_dataset *const *inputs, int num_inputs, leat_error *err);
+
+#endif

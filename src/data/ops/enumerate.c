@@ -1,0 +1,152 @@
+/* enumerate: pairs of a number and an element (tf.data.Dataset.enumerate).
+ *
+ * The numbers start at `start` and count outcomes: an element that failed has used its number, as
+ * in TensorFlow, where they come from a zipped range. Adds a column to views of its input's blocks.
+ */
+#include "data/input.h"
+#include <leat/data_ops.h>
+
+struct enumerate_args {
+    int64_t start;
+};
+
+static const leati_row enumerate_rows[] = {
+    {.name = "start",
+     .type = LEATI_ROW_INT,
+     .offset = offsetof(struct enumerate_args, start),
+     .doc = "The first number."},
+    {0},
+};
+
+struct enumerate_state {
+    leati_input input;
+    leati_block block; /* of the input, on its way */
+    int64_t position;  /* outcomes so far */
+};
+
+static leat_spec *enumerate_spec(const leat_dataset *dataset, leat_error *err) {
+    leat_spec *children[2] = {leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err),
+                              leat_spec_ref(dataset->inputs[0]->spec)};
+    return leat_spec_tuple(children, 2, err);
+}
+
+static leat_status enumerate_open(leati_node_state *node, void *state, leat_error *err) {
+    return leati_input_open(&((struct enumerate_state *)state)->input, node, 0, err);
+}
+
+static leat_status add_numbers(const leati_node_state *node, struct enumerate_state *s,
+                               leati_block *out, leat_error *err) {
+    const struct enumerate_args *args = node->dataset->args;
+    int64_t n = s->block.n;
+    leat_buffer *buffer = leat_buffer_new((size_t)n * sizeof(int64_t), err);
+    if (buffer == NULL) {
+        return LEAT_RESOURCE_EXHAUSTED;
+    }
+    leat_status status = leati_block_prepare(out, s->block.num_columns + 1, err);
+    if (status != LEAT_OK) {
+        leat_buffer_unref(buffer);
+        return status;
+    }
+    int64_t *numbers = leat_buffer_data(buffer);
+    for (int64_t i = 0; i < n; i++) {
+        numbers[i] = (int64_t)((uint64_t)args->start + (uint64_t)(s->position + i));
+    }
+    leat_shape scalar = LEAT_SCALAR;
+    leati_column_strided(&out->columns[0], LEAT_INT64, &scalar, numbers, sizeof(int64_t), buffer);
+    for (int c = 0; c < s->block.num_columns; c++) {
+        leati_column_copy(&s->block.columns[c], &out->columns[c + 1]);
+    }
+    out->n = n;
+    s->position += n;
+    return LEAT_OK;
+}
+
+static leati_tail enumerate_pull(leati_node_state *node, void *state, int64_t want,
+                                 leati_block *out, leat_error *err) {
+    struct enumerate_state *s = state;
+    int64_t available = 0;
+    leati_block_clear(out);
+    leati_tail tail = leati_input_peek(&s->input, want, NULL, &available, err);
+    if (available == 0) {
+        s->position += tail == LEATI_ERROR;
+        leati_input_consume(&s->input, tail == LEATI_ERROR);
+        return tail;
+    }
+    int64_t n = available < want ? available : want;
+    leat_status status =
+        leati_block_slice(&s->input.block, leati_input_begin(&s->input), n, &s->block, err);
+    if (status == LEAT_OK) {
+        status = add_numbers(node, s, out, err);
+    }
+    leati_block_clear(&s->block);
+    if (status != LEAT_OK) {
+        leati_block_clear(out);
+        return LEATI_ERROR;
+    }
+    leati_input_consume(&s->input, n);
+    return LEATI_MORE;
+}
+
+static leati_tail enumerate_advance(leati_node_state *node, void *state, int64_t n, int64_t *passed,
+                                    leat_error *err) {
+    (void)node;
+    struct enumerate_state *s = state;
+    leati_tail tail = leati_input_advance(&s->input, n, passed, err);
+    s->position += *passed;
+    return tail;
+}
+
+static leat_status enumerate_save(leati_node_state *node, void *state, leati_writer *out,
+                                  leati_save_cost *cost, leat_error *err) {
+    (void)node;
+    struct enumerate_state *s = state;
+    leati_put_int(out, s->position);
+    return leati_input_save(&s->input, out, cost, err);
+}
+
+static leat_status enumerate_restore(leati_node_state *node, void *state, leati_reader *in,
+                                     leat_error *err) {
+    (void)node;
+    struct enumerate_state *s = state;
+    leat_status status = leati_get_int(in, &s->position, err);
+    return status == LEAT_OK ? leati_input_restore(&s->input, in, err) : status;
+}
+
+static leat_status enumerate_reset(leati_node_state *node, void *state, leat_error *err) {
+    (void)node;
+    struct enumerate_state *s = state;
+    s->position = 0;
+    return leati_input_reset(&s->input, err);
+}
+
+static void enumerate_close(leati_node_state *node, void *state) {
+    (void)node;
+    struct enumerate_state *s = state;
+    leati_block_fini(&s->block);
+    leati_input_close(&s->input);
+}
+
+const leati_dataset_op leati_op_enumerate = {
+    .name = "enumerate",
+    .version = 1,
+    .doc = "Pairs of a number, counted from `start`, and an element. Saved as the number and the "
+           "input's position; restoring costs the input's.",
+    .num_inputs = 1,
+    .flow = LEATI_ONE_TO_ONE,
+    .args_size = sizeof(struct enumerate_args),
+    .rows = enumerate_rows,
+    .spec = enumerate_spec,
+    .state_size = sizeof(struct enumerate_state),
+    .open = enumerate_open,
+    .pull = enumerate_pull,
+    .advance = enumerate_advance,
+    .save = enumerate_save,
+    .restore = enumerate_restore,
+    .reset = enumerate_reset,
+    .close = enumerate_close,
+};
+
+leat_dataset *leat_enumerate(leat_dataset *input, int64_t start, leat_error *err) {
+    return leati_dataset_new(&leati_op_enumerate, &(struct enumerate_args){.start = start}, &input,
+                             1, err);
+}

@@ -1,0 +1,148 @@
+/* from_tensors: one element, the tensors themselves (tf.data.Dataset.from_tensors).
+ *
+ * A source without children; its block is a view. Failures come at construction alone. */
+#include "data/input.h"
+#include <leat/data_ops.h>
+
+struct tensors_args {
+    leat_element tensors;
+};
+
+static const leati_row tensors_rows[] = {
+    {.name = "tensors",
+     .type = LEATI_ROW_ELEMENT,
+     .flags = LEATI_REQUIRED,
+     .offset = offsetof(struct tensors_args, tensors),
+     .doc = "A structure of tensors."},
+    {0},
+};
+
+struct tensors_state {
+    bool given;
+};
+
+static leat_status tensors_check(leat_dataset *dataset, leat_error *err) {
+    const struct tensors_args *args = dataset->args;
+    for (int c = 0; c < args->tensors.num_tensors; c++) {
+        if (args->tensors.tensors[c].dtype == LEAT_INVALID) {
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "from_tensors: component %d of tensors has no dtype", c);
+        }
+    }
+    return LEAT_OK;
+}
+
+/* The shapes are those of the tensors, which may say more than the element's spec. */
+static leat_spec *tensors_spec(const leat_dataset *dataset, leat_error *err) {
+    const struct tensors_args *args = dataset->args;
+    size_t count = (size_t)args->tensors.num_tensors;
+    leat_dtype *dtypes = leati_alloc(count, sizeof(*dtypes));
+    leat_shape *shapes = leati_alloc(count, sizeof(*shapes));
+    leat_spec *spec = NULL;
+    if (dtypes == NULL || shapes == NULL) {
+        leati_no_memory(err, count * sizeof(*shapes));
+    } else {
+        for (size_t c = 0; c < count; c++) {
+            dtypes[c] = args->tensors.tensors[c].dtype;
+            shapes[c] = leat_tensor_shape(&args->tensors.tensors[c]);
+        }
+        spec = leati_spec_like(args->tensors.spec, dtypes, shapes, err);
+    }
+    leati_free(dtypes);
+    leati_free(shapes);
+    return spec;
+}
+
+static int64_t tensors_cardinality(const leat_dataset *dataset) {
+    (void)dataset;
+    return 1;
+}
+
+static leat_status tensors_open(leati_node_state *node, void *state, leat_error *err) {
+    (void)node;
+    (void)state;
+    (void)err;
+    return LEAT_OK;
+}
+
+static leati_tail tensors_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
+                               leat_error *err) {
+    (void)want;
+    struct tensors_state *s = state;
+    const struct tensors_args *args = node->dataset->args;
+    leati_block_clear(out);
+    if (s->given) {
+        return LEATI_END;
+    }
+    if (leati_block_of_element(&args->tensors, out, err) != LEAT_OK) {
+        return LEATI_ERROR;
+    }
+    s->given = true;
+    return LEATI_END;
+}
+
+static leati_tail tensors_advance(leati_node_state *node, void *state, int64_t n, int64_t *passed,
+                                  leat_error *err) {
+    (void)node;
+    (void)n;
+    (void)err;
+    struct tensors_state *s = state;
+    *passed = !s->given;
+    s->given = true;
+    return LEATI_END;
+}
+
+static leat_status tensors_save(leati_node_state *node, void *state, leati_writer *out,
+                                leati_save_cost *cost, leat_error *err) {
+    (void)node;
+    (void)cost;
+    (void)err;
+    leati_put_uint(out, ((struct tensors_state *)state)->given);
+    return LEAT_OK;
+}
+
+static leat_status tensors_restore(leati_node_state *node, void *state, leati_reader *in,
+                                   leat_error *err) {
+    (void)node;
+    uint64_t given = 0;
+    leat_status status = leati_get_uint(in, &given, err);
+    ((struct tensors_state *)state)->given = given != 0;
+    return status;
+}
+
+static leat_status tensors_reset(leati_node_state *node, void *state, leat_error *err) {
+    (void)node;
+    (void)err;
+    ((struct tensors_state *)state)->given = false;
+    return LEAT_OK;
+}
+
+const leati_dataset_op leati_op_from_tensors = {
+    .name = "from_tensors",
+    .version = 1,
+    .doc = "One element: the tensors themselves. Saved as whether it was given; restoring costs "
+           "nothing.",
+    .num_inputs = 0,
+    .flow = LEATI_SOURCE,
+    .args_size = sizeof(struct tensors_args),
+    .rows = tensors_rows,
+    .check = tensors_check,
+    .spec = tensors_spec,
+    .cardinality = tensors_cardinality,
+    .state_size = sizeof(struct tensors_state),
+    .open = tensors_open,
+    .pull = tensors_pull,
+    .advance = tensors_advance,
+    .save = tensors_save,
+    .restore = tensors_restore,
+    .reset = tensors_reset,
+};
+
+leat_dataset *leat_from_tensors(const leat_element *tensors, leat_error *err) {
+    if (tensors == NULL) {
+        leati_fail(err, LEAT_INVALID_ARGUMENT, "from_tensors: tensors is NULL");
+        return NULL;
+    }
+    return leati_dataset_new(&leati_op_from_tensors, &(struct tensors_args){.tensors = *tensors},
+                             NULL, 0, err);
+}

@@ -1,0 +1,234 @@
+/* list_files: the names that match glob patterns (tf.data.Dataset.list_files).
+ *
+ * The patterns are matched once, at construction; the names are sorted bytewise and, unless told
+ * otherwise, shuffled with a buffer of all of them. The work is done by a small plan of
+ * from_tensor_slices and shuffle, which becomes the node's input: this operator hands on its
+ * blocks. The names are part of the plan's fingerprint, so a state is refused where they have
+ * changed. No match is INVALID_ARGUMENT at construction. */
+#include "base/random.h"
+#include "base/text.h"
+#include "data/input.h"
+#include "file/glob.h"
+#include <leat/data_ops.h>
+#include <string.h>
+
+struct list_files_args {
+    leati_strings file_pattern;
+    bool shuffle;
+    leati_seed_argument seed;
+};
+
+#define ROW(field) .offset = offsetof(struct list_files_args, field)
+
+static const leati_row list_files_rows[] = {
+    {.name = "file_pattern",
+     .type = LEATI_ROW_STRINGS,
+     .flags = LEATI_REQUIRED,
+     ROW(file_pattern),
+     .doc = "One glob pattern or a list of them: *, ? and [set] within one level of the path."},
+    {.name = "shuffle",
+     .type = LEATI_ROW_BOOL,
+     .flags = LEATI_NONE,
+     ROW(shuffle),
+     .default_number = 1,
+     .doc = "Another order in every epoch; otherwise sorted bytewise."},
+    {.name = "seed",
+     .type = LEATI_ROW_SEED,
+     .flags = LEATI_NONE,
+     ROW(seed),
+     .doc = "Seed of the order."},
+    {0},
+};
+
+struct list_files_state {
+    leati_input input;
+};
+
+static leat_status no_match(const struct list_files_args *args, leat_error *err) {
+    leati_text text = {0};
+    for (int i = 0; i < args->file_pattern.count; i++) {
+        leati_text_addf(&text, "%s%s", i == 0 ? "" : ", ", args->file_pattern.values[i].data);
+    }
+    leat_status status =
+        leati_fail(err, LEAT_INVALID_ARGUMENT,
+                   "No files matched pattern: %.400s; check the spelling and the working folder",
+                   text.data != NULL ? text.data : "(none was given)");
+    leati_text_fini(&text);
+    return status;
+}
+
+/* The sorted names as one vector of strings. */
+static leat_status match(const struct list_files_args *args, leat_tensor *names, leat_error *err) {
+    size_t count = (size_t)args->file_pattern.count;
+    const char **patterns = leati_alloc(count, sizeof(*patterns));
+    leati_paths paths = {0};
+    leat_string *strings = NULL;
+    leat_status status = LEAT_OK;
+    if (patterns == NULL) {
+        return leati_no_memory(err, count * sizeof(*patterns));
+    }
+    for (size_t i = 0; i < count && status == LEAT_OK; i++) {
+        patterns[i] = args->file_pattern.values[i].data;
+        if (strlen(patterns[i]) != args->file_pattern.values[i].size) {
+            status = leati_fail(err, LEAT_INVALID_ARGUMENT,
+                                "list_files: file_pattern %zu has a byte of 0; expected a path", i);
+        }
+    }
+    if (status == LEAT_OK) {
+        status = leati_glob(patterns, count, false, &paths, err);
+    }
+    if (status == LEAT_OK && paths.count == 0) {
+        status = no_match(args, err);
+    }
+    if (status == LEAT_OK) {
+        strings = leati_alloc(paths.count, sizeof(*strings));
+        status = strings == NULL ? leati_no_memory(err, paths.count * sizeof(*strings)) : LEAT_OK;
+    }
+    for (size_t i = 0; i < paths.count && status == LEAT_OK; i++) {
+        strings[i] = (leat_string){.data = paths.values[i], .size = strlen(paths.values[i])};
+    }
+    if (status == LEAT_OK) {
+        status =
+            leat_tensor_copy_of(LEAT_STRING, LEAT_SHAPE((int64_t)paths.count), strings, names, err);
+    }
+    leati_free(strings);
+    leati_free(patterns);
+    leati_paths_fini(&paths);
+    return status;
+}
+
+/* The plan behind the node. Owned. */
+static leat_dataset *make_plan(const struct list_files_args *args, const leat_tensor *names,
+                               leat_error *err) {
+    leat_spec *spec = leat_spec_tensor(LEAT_STRING, leat_tensor_shape(names), err);
+    leat_element element = {0};
+    leat_dataset *plan = NULL;
+    if (spec != NULL && leat_element_set(&element, spec, names, err) == LEAT_OK) {
+        plan = leat_from_tensor_slices(&element, err);
+    }
+    leat_element_fini(&element);
+    leat_spec_unref(spec);
+    if (plan == NULL || !args->shuffle) {
+        return plan;
+    }
+    leat_shuffle_options options = {.seed = {args->seed.given, args->seed.value}};
+    return leat_shuffle(plan, names->dims[0], &options, err);
+}
+
+static leat_status list_files_check(leat_dataset *dataset, leat_error *err) {
+    const struct list_files_args *args = dataset->args;
+    if (dataset->num_inputs == 1 && leat_spec_num_components(dataset->inputs[0]->spec) == 1 &&
+        leat_spec_component_dtype(dataset->inputs[0]->spec, 0) == LEAT_STRING) {
+        return LEAT_OK; /* a rewritten copy */
+    }
+    if (dataset->num_inputs != 0) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "list_files: found %d input datasets; expected none",
+                          dataset->num_inputs);
+    }
+    leat_tensor names = {0};
+    leat_error local = {0};
+    leat_status status = match(args, &names, &local);
+    leat_dataset **inputs = leati_resize(dataset->inputs, 1, sizeof(*inputs));
+    if (inputs == NULL) {
+        status = leati_no_memory(&local, sizeof(*inputs));
+    } else {
+        dataset->inputs = inputs;
+    }
+    if (status == LEAT_OK) {
+        inputs[0] = make_plan(args, &names, &local);
+        dataset->num_inputs = inputs[0] != NULL;
+        status = inputs[0] == NULL ? local.code : LEAT_OK;
+    }
+    leat_tensor_unref(&names);
+    if (status != LEAT_OK && err != NULL) {
+        *err = local;
+    }
+    return status;
+}
+
+static leat_spec *list_files_spec(const leat_dataset *dataset, leat_error *err) {
+    (void)dataset;
+    return leat_spec_tensor(LEAT_STRING, LEAT_SCALAR, err);
+}
+
+static int64_t list_files_cardinality(const leat_dataset *dataset) {
+    return dataset->inputs[0]->cardinality;
+}
+
+static leat_status list_files_open(leati_node_state *node, void *state, leat_error *err) {
+    return leati_input_open(&((struct list_files_state *)state)->input, node, 0, err);
+}
+
+static leati_tail list_files_pull(leati_node_state *node, void *state, int64_t want,
+                                  leati_block *out, leat_error *err) {
+    (void)node;
+    return leati_input_take(&((struct list_files_state *)state)->input, want, out, err);
+}
+
+static leati_tail list_files_advance(leati_node_state *node, void *state, int64_t n,
+                                     int64_t *passed, leat_error *err) {
+    (void)node;
+    return leati_input_advance(&((struct list_files_state *)state)->input, n, passed, err);
+}
+
+static leat_status list_files_save(leati_node_state *node, void *state, leati_writer *out,
+                                   leati_save_cost *cost, leat_error *err) {
+    (void)node;
+    return leati_input_save(&((struct list_files_state *)state)->input, out, cost, err);
+}
+
+static leat_status list_files_restore(leati_node_state *node, void *state, leati_reader *in,
+                                      leat_error *err) {
+    (void)node;
+    return leati_input_restore(&((struct list_files_state *)state)->input, in, err);
+}
+
+static leat_status list_files_reset(leati_node_state *node, void *state, leat_error *err) {
+    (void)node;
+    return leati_input_reset(&((struct list_files_state *)state)->input, err);
+}
+
+static void list_files_close(leati_node_state *node, void *state) {
+    (void)node;
+    leati_input_close(&((struct list_files_state *)state)->input);
+}
+
+const leati_dataset_op leati_op_list_files = {
+    .name = "list_files",
+    .version = 1,
+    .doc = "Names of files that match glob patterns, found once, at construction. Saved as "
+           "positions; restoring costs nothing.",
+    .num_inputs = -1,
+    .flow = LEATI_SOURCE,
+    .flags = LEATI_OP_SHARED_DRAW | LEATI_OP_OWN_INPUTS,
+    .args_size = sizeof(struct list_files_args),
+    .rows = list_files_rows,
+    .check = list_files_check,
+    .spec = list_files_spec,
+    .cardinality = list_files_cardinality,
+    .state_size = sizeof(struct list_files_state),
+    .open = list_files_open,
+    .pull = list_files_pull,
+    .advance = list_files_advance,
+    .save = list_files_save,
+    .restore = list_files_restore,
+    .reset = list_files_reset,
+    .close = list_files_close,
+};
+
+leat_dataset *leat_list_files(const char *pattern, const leat_list_files_options *options,
+                              leat_error *err) {
+    if (pattern == NULL) {
+        leati_fail(err, LEAT_INVALID_ARGUMENT, "list_files: file_pattern is NULL; pass a pattern");
+        return NULL;
+    }
+    leat_string one = {.data = pattern, .size = strlen(pattern)};
+    struct list_files_args args = {.file_pattern = {.values = &one, .count = 1}, .shuffle = true};
+    if (options != NULL) {
+        args.shuffle = !options->no_shuffle;
+        args.seed =
+            (leati_seed_argument){.given = options->seed.given, .value = options->seed.value};
+    }
+    return leati_dataset_new(&leati_op_list_files, &args, NULL, 0, err);
+}

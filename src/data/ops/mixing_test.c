@@ -1,0 +1,312 @@
+/* zip, concatenate, enumerate, shard and filter. Expected outcomes are TensorFlow's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../../../tests/support/torture.h"
+
+#include "../../../tests/support/dataset.h"
+#include <leat/ops.h>
+
+static leat_dataset *range_of(int64_t start, int64_t stop, leat_error *err) {
+    return leat_range(start, stop, 1, NULL, err);
+}
+
+static leat_dataset *shuffled(int64_t n, leat_error *err) {
+    return leat_shuffle(range_of(0, n, err), 4, &(leat_shuffle_options){.seed = LEAT_SEED(3)}, err);
+}
+
+/* ---- zip ---- */
+
+struct zipped {
+    int64_t first, second;
+    bool errors, more_errors, impure;
+    int64_t repeat;
+};
+
+static leat_dataset *zip_some(void *context, leat_error *err) {
+    const struct zipped *z = context;
+    leat_dataset *inputs[2] = {range_of(0, z->first, err), range_of(10, 10 + z->second, err)};
+    inputs[0] = z->errors ? dataset_faults(inputs[0], 6, 3, err) : inputs[0];
+    inputs[1] = z->more_errors ? dataset_faults(inputs[1], 2, 1, err) : inputs[1];
+    inputs[1] = z->impure ? dataset_impure(inputs[1], err) : inputs[1];
+    leat_dataset *dataset = leat_zip(inputs, 2, err);
+    return z->repeat == 0 ? dataset : leat_repeat(dataset, z->repeat, err);
+}
+
+static void test_zip(void **state) {
+    (void)state;
+    dataset_check(zip_some, &(struct zipped){.first = 0, .second = 3}, "");
+    dataset_check(zip_some, &(struct zipped){.first = 3, .second = 0}, "");
+    dataset_check(zip_some, &(struct zipped){.first = 2, .second = 4}, "(0,10) (1,11)");
+    dataset_check(zip_some, &(struct zipped){.first = 4, .second = 2, .impure = true},
+                  "(0,10) (1,11)");
+    dataset_check(zip_some, &(struct zipped){.first = 3, .second = 2, .repeat = 2},
+                  "(0,10) (1,11) (0,10) (1,11)");
+    dataset_check(zip_some, &(struct zipped){.first = 6, .second = 6, .errors = true},
+                  "(0,10) (1,11) (2,12) !INVALID_ARGUMENT (4,14) (5,15)");
+    dataset_check(zip_some,
+                  &(struct zipped){.first = 6, .second = 6, .errors = true, .more_errors = true},
+                  "(0,10) !INVALID_ARGUMENT (2,12) !INVALID_ARGUMENT (4,14) !INVALID_ARGUMENT");
+    /* A step with an error and an end is an error, and then the end. */
+    dataset_check(zip_some,
+                  &(struct zipped){.first = 3, .second = 6, .more_errors = true, .impure = true},
+                  "(0,10) !INVALID_ARGUMENT (2,12) !INVALID_ARGUMENT");
+}
+
+static leat_dataset *zip_nested(void *context, leat_error *err) {
+    (void)context;
+    leat_shape any = LEAT_SCALAR;
+    leat_spec *dict[2] = {leat_spec_tensor(LEAT_INT64, any, err),
+                          leat_spec_tensor(LEAT_INT64, any, err)};
+    leat_spec *tuple[2] = {leat_spec_tensor(LEAT_INT64, any, err),
+                           leat_spec_dict((const char *[]){"x", "y"}, dict, 2, err)};
+    leat_spec *structure = leat_spec_tuple(tuple, 2, err);
+    if (structure == NULL) {
+        return NULL;
+    }
+    leat_dataset *inputs[3] = {shuffled(5, err), leat_batch(range_of(0, 7, err), 2, NULL, err),
+                               range_of(20, 30, err)};
+    return leat_zip_structured(inputs, 3, structure, err);
+}
+
+/* The same shuffle twice: its iterators share the seed generator. */
+static leat_dataset *zip_same(void *context, leat_error *err) {
+    (void)context;
+    leat_dataset *dataset =
+        leat_shuffle(range_of(0, 6, err), 6, &(leat_shuffle_options){.seed = LEAT_SEED(3)}, err);
+    return leat_zip((leat_dataset *[]){leat_dataset_ref(dataset), dataset}, 2, err);
+}
+
+static void test_zip_structures(void **state) {
+    (void)state;
+    dataset_check(zip_nested, NULL, NULL);
+    dataset_check(zip_same, NULL, "(0,0) (1,4) (2,1) (3,5) (4,3) (5,2)");
+    leat_dataset *dataset = dataset_made(zip_nested, NULL);
+    char text[128];
+    leat_spec_print(leat_dataset_spec(dataset), text, sizeof(text));
+    assert_string_equal(text, "(int64[], {'x': int64[?], 'y': int64[]})");
+    assert_int_equal(leat_dataset_cardinality(dataset), 4);
+    leat_dataset_unref(dataset);
+    leat_error err = {0};
+    assert_null(leat_zip(NULL, 0, &err));
+    assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
+    err = (leat_error){0};
+    assert_null(leat_zip((leat_dataset *[]){range_of(0, 3, &err), NULL}, 2, &err));
+    assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
+    err = (leat_error){0};
+    assert_null(leat_zip_structured((leat_dataset *[]){range_of(0, 3, &err)}, 1,
+                                    leat_spec_tuple(NULL, 0, &err), &err));
+    assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
+}
+
+/* ---- concatenate and enumerate ---- */
+
+struct pair {
+    int64_t first, second;
+    bool errors;
+};
+
+static leat_dataset *concatenate_some(void *context, leat_error *err) {
+    const struct pair *p = context;
+    leat_dataset *first = range_of(0, p->first, err), *second = range_of(5, 5 + p->second, err);
+    if (p->errors) {
+        first = dataset_faults(first, 3, 1, err);
+        second = dataset_faults(second, 4, 0, err);
+    }
+    return leat_repeat(leat_concatenate(first, second, err), 2, err);
+}
+
+static leat_dataset *concatenate_shuffled(void *context, leat_error *err) {
+    (void)context;
+    leat_dataset *dataset =
+        leat_shuffle(range_of(0, 5, err), 5, &(leat_shuffle_options){.seed = LEAT_SEED(3)}, err);
+    return leat_concatenate(leat_dataset_ref(dataset), dataset, err);
+}
+
+static leat_dataset *enumerate_some(void *context, leat_error *err) {
+    return leat_enumerate(dataset_faults(leat_repeat(range_of(0, 3, err), 2, err), 5, 3, err),
+                          *(int64_t *)context, err);
+}
+
+static void test_concatenate_and_enumerate(void **state) {
+    (void)state;
+    dataset_check(concatenate_some, &(struct pair){2, 3, false}, "0 1 5 6 7 0 1 5 6 7");
+    dataset_check(concatenate_some, &(struct pair){0, 1, false}, "5 5");
+    dataset_check(concatenate_some, &(struct pair){1, 0, false}, "0 0");
+    dataset_check(concatenate_some, &(struct pair){3, 2, true},
+                  "0 !INVALID_ARGUMENT 2 !INVALID_ARGUMENT 6 0 !INVALID_ARGUMENT 2 "
+                  "!INVALID_ARGUMENT 6");
+    dataset_check(concatenate_shuffled, NULL, "4 3 2 1 0 3 4 1 2 0");
+    dataset_check(enumerate_some, &(int64_t){-1},
+                  "(-1,0) (0,1) (1,2) !INVALID_ARGUMENT (3,1) (4,2)");
+    leat_error err = {0};
+    leat_dataset *other =
+        leat_range(0, 3, 1, &(leat_range_options){.output_type = LEAT_INT32}, &err);
+    assert_null(leat_concatenate(range_of(0, 3, &err), other, &err));
+    assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
+    assert_non_null(strstr(err.text, "concatenate: the elements of the two datasets do not fit"));
+}
+
+/* ---- shard ---- */
+
+struct sharded {
+    int64_t elements, num_shards, index, modulus, remainder;
+};
+
+static leat_dataset *shard_some(void *context, leat_error *err) {
+    const struct sharded *s = context;
+    leat_dataset *dataset = range_of(0, s->elements, err);
+    if (s->modulus > 0) {
+        dataset = dataset_faults(dataset, s->modulus, s->remainder, err);
+    }
+    return leat_shard(dataset, s->num_shards, s->index, err);
+}
+
+static leat_dataset *shard_shuffled(void *context, leat_error *err) {
+    (void)context;
+    leat_dataset *dataset =
+        leat_shuffle(range_of(0, 9, err), 9, &(leat_shuffle_options){.seed = LEAT_SEED(5)}, err);
+    return leat_repeat(leat_shard(dataset, 2, 0, err), 2, err);
+}
+
+static void test_shard(void **state) {
+    (void)state;
+    dataset_check(shard_some, &(struct sharded){7, 1, 0, 0, 0}, "0 1 2 3 4 5 6");
+    dataset_check(shard_some, &(struct sharded){7, 3, 0, 0, 0}, "0 3 6");
+    dataset_check(shard_some, &(struct sharded){7, 3, 2, 0, 0}, "2 5");
+    dataset_check(shard_some, &(struct sharded){2, 5, 3, 0, 0}, "");
+    dataset_check(shard_some, &(struct sharded){8, 2, 1, 8, 3}, "1 !INVALID_ARGUMENT 4 6");
+    dataset_check(shard_some, &(struct sharded){8, 2, 0, 8, 3}, "0 2 !INVALID_ARGUMENT 5 7");
+    dataset_check(shard_some, &(struct sharded){20, 4, 2, 7, 1},
+                  "!INVALID_ARGUMENT 4 !INVALID_ARGUMENT 9 13 !INVALID_ARGUMENT 19");
+    dataset_check(shard_shuffled, NULL, NULL);
+    static const struct {
+        int64_t num_shards, index;
+        const char *text;
+    } bad[] = {
+        {0, 0, "shard: num_shards is 0; expected at least 1"},
+        {-2, 0, "shard: num_shards is -2; expected at least 1"},
+        {3, 3, "shard: index is 3; expected 0 to 2"},
+        {3, -1, "shard: index is -1; expected 0 to 2"},
+    };
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        leat_error err = {0};
+        assert_null(leat_shard(range_of(0, 4, &err), bad[i].num_shards, bad[i].index, &err));
+        assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
+        assert_string_equal(err.text, bad[i].text);
+    }
+    leat_error err = {0};
+    leat_dataset *hint = leat_shard(range_of(0, 4, &err), -1, 0, &err);
+    assert_int_equal(leat_dataset_cardinality(hint), -4);
+    assert_null(leat_iterator_new(hint, NULL, &err));
+    assert_int_equal(err.code, LEAT_FAILED_PRECONDITION);
+    leat_dataset_unref(hint);
+}
+
+/* ---- filter ---- */
+
+static int is_even(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    const int64_t numbers[2] = {2, 0};
+    leat_tensor views[2] = {leat_tensor_view(LEAT_INT64, LEAT_SCALAR, &numbers[0]),
+                            leat_tensor_view(LEAT_INT64, LEAT_SCALAR, &numbers[1])};
+    leat_value two = leat_graph_tensor(graph, &views[0]);
+    leat_value zero = leat_graph_tensor(graph, &views[1]);
+    outputs[0] = leat_equal(leat_floormod(leat_graph_argument(graph, 0), two), zero);
+    return 1;
+}
+
+static int not_bool(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    outputs[0] = leat_graph_argument(graph, 0);
+    return 1;
+}
+
+/* Fails on 3, else says whether the number is even. */
+static leat_status even_fails_on_3(void *context, const leat_element *in, leat_element *out,
+                                   leat_error *err) {
+    (void)context;
+    int64_t x = *(const int64_t *)in->tensors[0].data;
+    if (x == 3) {
+        if (err != NULL) {
+            *err = (leat_error){.code = LEAT_OUT_OF_RANGE, .text = "three"};
+        }
+        return LEAT_OUT_OF_RANGE;
+    }
+    leat_spec *spec = leat_spec_tensor(LEAT_BOOL, LEAT_SCALAR, err);
+    leat_tensor answer = leat_scalar_bool(x % 2 == 0);
+    leat_status status = spec == NULL || answer.dtype == LEAT_INVALID
+                             ? LEAT_RESOURCE_EXHAUSTED
+                             : leat_element_set(out, spec, &answer, err);
+    leat_tensor_unref(&answer);
+    leat_spec_unref(spec);
+    return status;
+}
+
+struct filtered {
+    int64_t elements;
+    bool errors, impure, callback, shuffled;
+};
+
+static leat_dataset *filter_some(void *context, leat_error *err) {
+    const struct filtered *f = context;
+    leat_dataset *dataset =
+        f->shuffled ? shuffled(f->elements, err) : range_of(0, f->elements, err);
+    dataset = f->errors ? dataset_faults(dataset, 5, 1, err) : dataset;
+    dataset = f->impure ? dataset_impure(dataset, err) : dataset;
+    if (dataset == NULL || !f->callback) {
+        return leat_filter(dataset, leat_trace(is_even, NULL, leat_dataset_spec(dataset), err),
+                           err);
+    }
+    leat_spec *input = leat_spec_ref(leat_dataset_spec(dataset));
+    leat_spec *output = leat_spec_tensor(LEAT_BOOL, LEAT_SCALAR, err);
+    return leat_filter(
+        dataset, leat_callback_function(even_fails_on_3, NULL, NULL, "even", 0, input, output, err),
+        err);
+}
+
+static void test_filter(void **state) {
+    (void)state;
+    dataset_check(filter_some, &(struct filtered){.elements = 9}, "0 2 4 6 8");
+    dataset_check(filter_some, &(struct filtered){.elements = 0}, "");
+    dataset_check(filter_some, &(struct filtered){.elements = 9, .impure = true}, "0 2 4 6 8");
+    dataset_check(filter_some, &(struct filtered){.elements = 9, .errors = true},
+                  "0 !INVALID_ARGUMENT 2 4 !INVALID_ARGUMENT 8");
+    dataset_check(filter_some, &(struct filtered){.elements = 9, .shuffled = true}, NULL);
+    dataset_check(filter_some, &(struct filtered){.elements = 7, .callback = true},
+                  "0 2 !INTERNAL 4 6");
+}
+
+static void test_filter_arguments(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_dataset *dataset = range_of(0, 3, &err);
+    leat_function *function = leat_trace(not_bool, NULL, leat_dataset_spec(dataset), &err);
+    assert_null(leat_filter(dataset, function, &err));
+    assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
+    assert_string_equal(err.text, "filter: predicate returns int64[]; expected a bool scalar");
+    err = (leat_error){0};
+    assert_null(leat_filter(range_of(0, 3, &err), NULL, &err));
+    assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
+    assert_string_equal(err.text, "filter: predicate is NULL; pass a function");
+    err = (leat_error){0};
+    dataset = range_of(0, 3, &err);
+    function = leat_trace(is_even, NULL, leat_dataset_spec(dataset), &err);
+    dataset = leat_batch(dataset, 2, NULL, &err);
+    assert_null(leat_filter(dataset, function, &err));
+    assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
+    assert_non_null(strstr(err.text, "int64[?]"));
+}
+
+int main(void) {
+#define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, torture_setup, torture_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_zip),   TEST(test_zip_structures), TEST(test_concatenate_and_enumerate),
+        TEST(test_shard), TEST(test_filter),         TEST(test_filter_arguments),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

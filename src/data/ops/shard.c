@@ -1,0 +1,222 @@
+/* shard: every num_shards-th element, from number `index` on (tf.data.Dataset.shard).
+ *
+ * Blocks are strided views of the input's. A source that can pass elements without reading them is
+ * asked one element at a time, because TensorFlow does not read what it skips either (a damaged
+ * record in another shard costs nothing). As there, an error met while skipping lets the skipping
+ * begin anew, and one met at an own element leaves its place to the next one. */
+#include "data/input.h"
+#include <leat/data_ops.h>
+
+struct shard_args {
+    int64_t num_shards, index;
+};
+
+static const leati_row shard_rows[] = {
+    {.name = "num_shards",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_REQUIRED,
+     .offset = offsetof(struct shard_args, num_shards),
+     .doc = "How many shards; -1 (SHARD_HINT) is for distribution to fill in."},
+    {.name = "index",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_REQUIRED,
+     .offset = offsetof(struct shard_args, index),
+     .doc = "Which shard, from 0 to num_shards - 1."},
+    {0},
+};
+
+enum { SHARD_HINT = -1 };
+
+struct shard_state {
+    leati_input input;
+    int64_t next;    /* number of the input's next element, modulo num_shards */
+    int64_t skipped; /* elements passed since, on the way to the next own one */
+};
+
+static leat_status shard_check(leat_dataset *dataset, leat_error *err) {
+    const struct shard_args *args = dataset->args;
+    if (args->num_shards < 1 && args->num_shards != SHARD_HINT) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "shard: num_shards is %lld; expected at least 1",
+                          (long long)args->num_shards);
+    }
+    if (args->index < 0 || (args->num_shards != SHARD_HINT && args->index >= args->num_shards)) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "shard: index is %lld; expected 0 to %lld",
+                          (long long)args->index, (long long)args->num_shards - 1);
+    }
+    return LEAT_OK;
+}
+
+static int64_t shard_cardinality(const leat_dataset *dataset) {
+    const struct shard_args *args = dataset->args;
+    int64_t n = dataset->inputs[0]->cardinality;
+    return n < 0 ? n : n / args->num_shards + (args->index < n % args->num_shards);
+}
+
+static leat_status shard_open(leati_node_state *node, void *state, leat_error *err) {
+    const struct shard_args *args = node->dataset->args;
+    if (args->num_shards == SHARD_HINT) {
+        return leati_fail(err, LEAT_FAILED_PRECONDITION,
+                          "shard: num_shards is still SHARD_HINT (-1); distribute the dataset with "
+                          "the autoshard policy HINT, or give a number");
+    }
+    return leati_input_open(&((struct shard_state *)state)->input, node, 0, err);
+}
+
+/* Elements to pass before the next own one. */
+static int64_t to_skip(const struct shard_args *args, const struct shard_state *s) {
+    int64_t skip = args->index - s->next;
+    return (skip < 0 ? skip + args->num_shards : skip) - s->skipped;
+}
+
+static void own_element_taken(const struct shard_args *args, struct shard_state *s) {
+    s->next = args->index + 1 == args->num_shards ? 0 : args->index + 1;
+    s->skipped = 0;
+}
+
+static leati_tail failed(const leati_node_state *node, struct shard_state *s, bool skipping) {
+    /* What TensorFlow's Skip passed before its error does not count; an error at the own element
+     * comes after a Skip that does. */
+    if (!skipping) {
+        const struct shard_args *args = node->dataset->args;
+        s->next = args->index;
+    }
+    s->skipped = 0;
+    return LEATI_ERROR;
+}
+
+static leati_tail shard_by_skipping(const leati_node_state *node, struct shard_state *s,
+                                    leati_block *out, leat_error *err) {
+    const struct shard_args *args = node->dataset->args;
+    int64_t skipped = 0, skip = to_skip(args, s);
+    leati_tail tail = skip > 0 ? leati_input_skip(&s->input, skip, &skipped, err) : LEATI_MORE;
+    if (tail != LEATI_MORE) {
+        return tail == LEATI_ERROR ? failed(node, s, true) : tail;
+    }
+    s->skipped += skip;
+    tail = leati_input_take(&s->input, 1, out, err);
+    if (out->n > 0) {
+        own_element_taken(args, s);
+    } else if (tail == LEATI_ERROR) {
+        return failed(node, s, false);
+    }
+    return tail;
+}
+
+/* Takes what the input's block has of this shard; s->next and s->skipped move on. */
+static leat_status take_strided(const struct shard_args *args, struct shard_state *s,
+                                int64_t available, int64_t want, leati_block *out,
+                                leat_error *err) {
+    int64_t skip = to_skip(args, s);
+    if (skip >= available) {
+        s->skipped += available;
+        leati_input_consume(&s->input, available);
+        return LEAT_OK;
+    }
+    int64_t n = 1 + (available - 1 - skip) / args->num_shards;
+    n = n < want ? n : want;
+    leat_status status = leati_block_stride(&s->input.block, leati_input_begin(&s->input) + skip,
+                                            args->num_shards, n, out, err);
+    if (status != LEAT_OK) {
+        return status;
+    }
+    int64_t used = skip + (n - 1) * args->num_shards + 1;
+    own_element_taken(args, s);
+    if (n < want) {
+        s->skipped = available - used;
+        used = available;
+    }
+    leati_input_consume(&s->input, used);
+    return LEAT_OK;
+}
+
+static leati_tail shard_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
+                             leat_error *err) {
+    const struct shard_args *args = node->dataset->args;
+    struct shard_state *s = state;
+    leati_block_clear(out);
+    if (leati_input_skips(&s->input)) {
+        return shard_by_skipping(node, s, out, err);
+    }
+    while (out->n == 0) {
+        int64_t ask = 0, available = 0;
+        if (__builtin_mul_overflow(want - 1, args->num_shards, &ask) ||
+            __builtin_add_overflow(ask, to_skip(args, s) + 1, &ask)) {
+            ask = INT64_MAX;
+        }
+        bool skipping = to_skip(args, s) > 0;
+        leati_tail tail = leati_input_peek(&s->input, ask, NULL, &available, err);
+        if (available == 0) {
+            leati_input_consume(&s->input, tail == LEATI_ERROR);
+            return tail == LEATI_ERROR ? failed(node, s, skipping) : tail;
+        }
+        if (take_strided(args, s, available, want, out, err) != LEAT_OK) {
+            leati_block_clear(out);
+            return LEATI_ERROR;
+        }
+    }
+    return LEATI_MORE;
+}
+
+static leat_status shard_save(leati_node_state *node, void *state, leati_writer *out,
+                              leati_save_cost *cost, leat_error *err) {
+    (void)node;
+    struct shard_state *s = state;
+    leati_put_int(out, s->next);
+    leati_put_int(out, s->skipped);
+    return leati_input_save(&s->input, out, cost, err);
+}
+
+static leat_status shard_restore(leati_node_state *node, void *state, leati_reader *in,
+                                 leat_error *err) {
+    const struct shard_args *args = node->dataset->args;
+    struct shard_state *s = state;
+    leat_status status = leati_get_int(in, &s->next, err);
+    if (status == LEAT_OK) {
+        status = leati_get_int(in, &s->skipped, err);
+    }
+    if (status == LEAT_OK && (s->next < 0 || s->next >= args->num_shards || s->skipped < 0 ||
+                              s->skipped >= args->num_shards || to_skip(args, s) < 0)) {
+        status = leati_fail(err, LEAT_DATA_LOSS, "shard: a saved position of %lld and %lld",
+                            (long long)s->next, (long long)s->skipped);
+    }
+    return status == LEAT_OK ? leati_input_restore(&s->input, in, err) : status;
+}
+
+static leat_status shard_reset(leati_node_state *node, void *state, leat_error *err) {
+    (void)node;
+    struct shard_state *s = state;
+    s->next = s->skipped = 0;
+    return leati_input_reset(&s->input, err);
+}
+
+static void shard_close(leati_node_state *node, void *state) {
+    (void)node;
+    leati_input_close(&((struct shard_state *)state)->input);
+}
+
+const leati_dataset_op leati_op_shard = {
+    .name = "shard",
+    .version = 1,
+    .doc = "Every `num_shards`-th element, from number `index` on. Saved as a phase and the "
+           "input's position; restoring costs the input's.",
+    .num_inputs = 1,
+    .flow = LEATI_FEWER,
+    .args_size = sizeof(struct shard_args),
+    .rows = shard_rows,
+    .check = shard_check,
+    .cardinality = shard_cardinality,
+    .state_size = sizeof(struct shard_state),
+    .open = shard_open,
+    .pull = shard_pull,
+    .save = shard_save,
+    .restore = shard_restore,
+    .reset = shard_reset,
+    .close = shard_close,
+};
+
+leat_dataset *leat_shard(leat_dataset *input, int64_t num_shards, int64_t index, leat_error *err) {
+    return leati_dataset_new(&leati_op_shard,
+                             &(struct shard_args){.num_shards = num_shards, .index = index}, &input,
+                             1, err);
+}

@@ -1,0 +1,283 @@
+/* zip: one element of each input side by side (tf.data.Dataset.zip).
+ *
+ * Every step takes one element of each input, also after one of them failed or ended, so that they
+ * stay in step; the first error is the step's (but want of memory goes before others, because an
+ * input that had none may be out of step), any end is the end. Over pure inputs the steps are
+ * taken by blocks: views of what all inputs have ready. Elsewhere one step at a time, because the
+ * inputs behind the one that ends must not be asked for more than TensorFlow asks. */
+#include "data/input.h"
+#include <leat/data_ops.h>
+
+struct zip_args {
+    leat_spec *structure; /* a tree whose leaves stand for the inputs; NULL: a tuple of them */
+};
+
+static const leati_row zip_rows[] = {
+    {.name = "structure",
+     .type = LEATI_ROW_SPEC,
+     .flags = LEATI_CONSTRUCT,
+     .offset = offsetof(struct zip_args, structure),
+     .doc = "The tree of the inputs."},
+    {0},
+};
+
+struct zip_state {
+    leati_input *inputs;
+    int num_inputs;
+    bool ended;
+};
+
+static int count_leaves(const leat_spec *structure) {
+    leat_spec_kind kind = leat_spec_get_kind(structure);
+    if (kind != LEAT_SPEC_TUPLE && kind != LEAT_SPEC_DICT) {
+        return 1;
+    }
+    int count = 0;
+    for (int i = 0; i < leat_spec_num_children(structure); i++) {
+        count += count_leaves(leat_spec_child(structure, i));
+    }
+    return count;
+}
+
+static leat_status zip_check(leat_dataset *dataset, leat_error *err) {
+    const struct zip_args *args = dataset->args;
+    if (dataset->num_inputs == 0) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "zip: there is no input; expected at least one dataset");
+    }
+    if (args->structure != NULL && count_leaves(args->structure) != dataset->num_inputs) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "zip: structure has %d leaves; expected one for each of %d datasets",
+                          count_leaves(args->structure), dataset->num_inputs);
+    }
+    return LEAT_OK;
+}
+
+/* The structure with the inputs' specs in place of its leaves. Owned. */
+static leat_spec *fill_structure(const leat_dataset *dataset, const leat_spec *structure, int *next,
+                                 leat_error *err) {
+    leat_spec_kind kind = structure == NULL ? LEAT_SPEC_TUPLE : leat_spec_get_kind(structure);
+    if (kind != LEAT_SPEC_TUPLE && kind != LEAT_SPEC_DICT) {
+        return leat_spec_ref(dataset->inputs[(*next)++]->spec);
+    }
+    int count = structure == NULL ? dataset->num_inputs : leat_spec_num_children(structure);
+    leat_spec **children = leati_alloc_zero((size_t)count, sizeof(*children));
+    const char **keys = leati_alloc_zero((size_t)count, sizeof(*keys));
+    leat_spec *spec = NULL;
+    if (children == NULL || keys == NULL) {
+        leati_no_memory(err, (size_t)count * sizeof(*children));
+    } else {
+        for (int i = 0; i < count; i++) {
+            children[i] = structure == NULL
+                              ? leat_spec_ref(dataset->inputs[i]->spec)
+                              : fill_structure(dataset, leat_spec_child(structure, i), next, err);
+            keys[i] = kind == LEAT_SPEC_DICT ? leat_spec_key(structure, i) : NULL;
+        }
+        spec = kind == LEAT_SPEC_DICT ? leat_spec_dict(keys, children, count, err)
+                                      : leat_spec_tuple(children, count, err);
+    }
+    leati_free(children);
+    leati_free(keys);
+    return spec;
+}
+
+static leat_spec *zip_spec(const leat_dataset *dataset, leat_error *err) {
+    int next = 0;
+    return fill_structure(dataset, ((const struct zip_args *)dataset->args)->structure, &next, err);
+}
+
+static int64_t zip_cardinality(const leat_dataset *dataset) {
+    int64_t least = LEAT_INFINITE_CARDINALITY;
+    for (int i = 0; i < dataset->num_inputs; i++) {
+        int64_t n = dataset->inputs[i]->cardinality;
+        if (n == LEAT_UNKNOWN_CARDINALITY) {
+            return n;
+        }
+        if (n != LEAT_INFINITE_CARDINALITY && (least == LEAT_INFINITE_CARDINALITY || n < least)) {
+            least = n;
+        }
+    }
+    return least;
+}
+
+static leat_status zip_open(leati_node_state *node, void *state, leat_error *err) {
+    struct zip_state *s = state;
+    int count = node->dataset->num_inputs;
+    s->inputs = leati_alloc_zero((size_t)count, sizeof(*s->inputs));
+    if (s->inputs == NULL) {
+        return leati_no_memory(err, (size_t)count * sizeof(*s->inputs));
+    }
+    for (; s->num_inputs < count; s->num_inputs++) {
+        leat_status status = leati_input_open(&s->inputs[s->num_inputs], node, s->num_inputs, err);
+        if (status != LEAT_OK) {
+            return status;
+        }
+    }
+    return LEAT_OK;
+}
+
+/* Views of n elements of every input. */
+static leat_status join(struct zip_state *s, int num_columns, int64_t n, leati_block *out,
+                        leat_error *err) {
+    leat_status status = leati_block_prepare(out, num_columns, err);
+    if (status != LEAT_OK) {
+        return status;
+    }
+    int next = 0;
+    for (int i = 0; i < s->num_inputs; i++) {
+        const leati_block *block = &s->inputs[i].block;
+        for (int c = 0; c < block->num_columns; c++) {
+            leati_column_copy(&block->columns[c], &out->columns[next]);
+            leati_column_skip(&out->columns[next++], leati_input_begin(&s->inputs[i]));
+        }
+    }
+    for (int i = 0; i < s->num_inputs; i++) {
+        leati_input_consume(&s->inputs[i], n);
+    }
+    out->n = n;
+    return LEAT_OK;
+}
+
+static leati_tail zip_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
+                           leat_error *err) {
+    struct zip_state *s = state;
+    int64_t n = want;
+    bool ended = false, failed = false;
+    leati_block_clear(out);
+    if (s->ended) {
+        return LEATI_END;
+    }
+    for (int i = 0; i < s->num_inputs; i++) {
+        n = leati_input_pure(&s->inputs[i]) ? n : 1;
+    }
+    int64_t ready = n;
+    for (int i = 0; i < s->num_inputs; i++) {
+        int64_t available = 0;
+        leat_error error = {0};
+        leati_tail tail = leati_input_peek(&s->inputs[i], n, NULL, &available, &error);
+        if (available == 0 && tail == LEATI_ERROR &&
+            (!failed || error.code == LEAT_RESOURCE_EXHAUSTED)) {
+            *err = error;
+        }
+        ended = ended || (available == 0 && tail == LEATI_END);
+        failed = failed || (available == 0 && tail == LEATI_ERROR);
+        ready = available < ready ? available : ready;
+    }
+    if (ready > 0) {
+        int columns = leat_spec_num_components(node->dataset->spec);
+        return join(s, columns, ready, out, err) == LEAT_OK ? LEATI_MORE : LEATI_ERROR;
+    }
+    for (int i = 0; i < s->num_inputs; i++) {
+        leati_input_consume(&s->inputs[i], !s->inputs[i].ended);
+    }
+    s->ended = ended;
+    return failed ? LEATI_ERROR : LEATI_END;
+}
+
+static leati_tail zip_advance(leati_node_state *node, void *state, int64_t n, int64_t *passed,
+                              leat_error *err) {
+    (void)node;
+    struct zip_state *s = state;
+    *passed = n;
+    for (int i = 0; i < s->num_inputs; i++) {
+        int64_t own = 0;
+        leati_tail tail = leati_input_advance(&s->inputs[i], n, &own, err);
+        *passed = own < *passed ? own : *passed;
+        if (tail == LEATI_ERROR) {
+            return tail;
+        }
+    }
+    s->ended = *passed < n;
+    return s->ended ? LEATI_END : LEATI_MORE;
+}
+
+static leat_status zip_save(leati_node_state *node, void *state, leati_writer *out,
+                            leati_save_cost *cost, leat_error *err) {
+    (void)node;
+    struct zip_state *s = state;
+    leat_status status = LEAT_OK;
+    leati_put_uint(out, s->ended);
+    for (int i = 0; i < s->num_inputs && status == LEAT_OK; i++) {
+        status = leati_input_save(&s->inputs[i], out, cost, err);
+    }
+    return status;
+}
+
+static leat_status zip_restore(leati_node_state *node, void *state, leati_reader *in,
+                               leat_error *err) {
+    (void)node;
+    struct zip_state *s = state;
+    uint64_t ended = 0;
+    leat_status status = leati_get_uint(in, &ended, err);
+    s->ended = ended != 0;
+    for (int i = 0; i < s->num_inputs && status == LEAT_OK; i++) {
+        status = leati_input_restore(&s->inputs[i], in, err);
+    }
+    return status;
+}
+
+static leat_status zip_reset(leati_node_state *node, void *state, leat_error *err) {
+    (void)node;
+    struct zip_state *s = state;
+    leat_status status = LEAT_OK;
+    s->ended = false;
+    for (int i = 0; i < s->num_inputs && status == LEAT_OK; i++) {
+        status = leati_input_reset(&s->inputs[i], err);
+    }
+    return status;
+}
+
+static void zip_close(leati_node_state *node, void *state) {
+    (void)node;
+    struct zip_state *s = state;
+    for (int i = 0; i < s->num_inputs; i++) {
+        leati_input_close(&s->inputs[i]);
+    }
+    leati_free(s->inputs);
+}
+
+const leati_dataset_op leati_op_zip = {
+    .name = "zip",
+    .version = 1,
+    .doc = "One element of each input side by side, until the first one ends. Saved as the inputs' "
+           "positions; restoring costs the inputs'.",
+    .num_inputs = -1,
+    .flow = LEATI_MIXES,
+    .args_size = sizeof(struct zip_args),
+    .rows = zip_rows,
+    .check = zip_check,
+    .structure_argument = "structure",
+    .spec = zip_spec,
+    .cardinality = zip_cardinality,
+    .state_size = sizeof(struct zip_state),
+    .open = zip_open,
+    .pull = zip_pull,
+    .advance = zip_advance,
+    .save = zip_save,
+    .restore = zip_restore,
+    .reset = zip_reset,
+    .close = zip_close,
+};
+
+leat_dataset *leat_zip(leat_dataset *const *inputs, int num_inputs, leat_error *err) {
+    return leati_dataset_new(&leati_op_zip, NULL, inputs, num_inputs, err);
+}
+
+leat_dataset *leat_zip_structured(leat_dataset *const *inputs, int num_inputs, leat_spec *structure,
+                                  leat_error *err) {
+    if (structure == NULL) {
+        leat_error missing = {0};
+        leati_fail(&missing, LEAT_INVALID_ARGUMENT, "zip: structure is NULL; pass a spec");
+        for (int i = 0; i < num_inputs; i++) {
+            leat_dataset_unref(inputs[i]);
+        }
+        if (err != NULL && err->code == LEAT_OK) {
+            *err = missing;
+        }
+        return NULL;
+    }
+    leat_dataset *dataset = leati_dataset_new(
+        &leati_op_zip, &(struct zip_args){.structure = structure}, inputs, num_inputs, err);
+    leat_spec_unref(structure);
+    return dataset;
+}

@@ -1,0 +1,131 @@
+/* The recorded training runs of the small CNN: digits, initial weights, and the traced step of a
+ * custom loop on the public calls.
+ *
+ * Header only; include it by a relative path after <cmocka.h>. Whatever goes wrong fails the test.
+ */
+#ifndef TEST_DIGITS_H
+#define TEST_DIGITS_H
+
+#include "train.h"
+#include "train/optimizer.h"
+
+#define DIGITS_UNUSED __attribute__((unused))
+#define DIGITS_PIXELS 64
+#define DIGITS_BATCH 64
+
+struct digits {
+    int64_t count;
+    float *pixels; /* count * 64, 0 to 1 */
+    int32_t *labels;
+};
+
+/* scikit-learn's digits in their order. */
+DIGITS_UNUSED static void digits_read(struct digits *digits) {
+    size_t size;
+    uint8_t *file = arrays_read_file(TRAIN_FOLDER, "digits_y.npy", &size);
+    const uint8_t *labels = file + arrays_npy_start(file, size);
+    digits->count = (int64_t)(size - arrays_npy_start(file, size));
+    digits->labels = malloc((size_t)digits->count * sizeof *digits->labels);
+    digits->pixels = malloc((size_t)digits->count * DIGITS_PIXELS * sizeof *digits->pixels);
+    assert_non_null(digits->labels);
+    assert_non_null(digits->pixels);
+    for (int64_t i = 0; i < digits->count; i++)
+        digits->labels[i] = labels[i];
+    free(file);
+    file = arrays_read_file(TRAIN_FOLDER, "digits_x.npy", &size);
+    const uint8_t *pixels = file + arrays_npy_start(file, size);
+    assert_int_equal(file + size - pixels, digits->count * DIGITS_PIXELS);
+    for (int64_t i = 0; i < digits->count * DIGITS_PIXELS; i++)
+        digits->pixels[i] = (float)pixels[i] / 16;
+    free(file);
+}
+
+DIGITS_UNUSED static void digits_free(struct digits *digits) {
+    free(digits->pixels);
+    free(digits->labels);
+}
+
+struct trainer {
+    leat_model *model;
+    leat_optimizer *optimizer;
+    int64_t global_batch;
+};
+
+/* Conv2D(32, 3, relu), MaxPooling2D, Flatten, Dense(64, relu), Dense(10). */
+DIGITS_UNUSED static leat_model *trainer_model(leat_error *err) {
+    const leat_conv2d_layer_options conv = {.name = "conv", .activation = LEAT_RELU};
+    const leat_dense_layer_options hidden = {.name = "hidden", .activation = LEAT_RELU};
+    const leat_dense_layer_options logits = {.name = "logits"};
+    leat_layer *layers[] = {leat_conv2d_layer(32, 3, 3, &conv, err),
+                            leat_max_pooling2d_layer(NULL, err), leat_flatten_layer(NULL, err),
+                            leat_dense_layer(64, &hidden, err), leat_dense_layer(10, &logits, err)};
+    return leat_sequential(layers, 5, err);
+}
+
+/* Gives the model the recorded initial weights, by name. */
+DIGITS_UNUSED static void trainer_load(leat_model *model) {
+    int count;
+    leat_variable *const *variables = leat_model_trainable_variables(model, &count);
+    json_t *index = arrays_read_json(TRAIN_FOLDER, "cnn_weights.index.json");
+    const json_t *weights = json_object_get(index, "weights");
+    assert_int_equal(json_array_size(weights), count);
+    for (int i = 0; i < count; i++) {
+        json_t *weight = json_array_get(weights, (size_t)i);
+        assert_string_equal(leat_variable_name(variables[i]), arrays_text(weight, "name"));
+        json_object_set_new(weight, "dtype", json_string("float32"));
+        json_object_set(weight, "file", json_object_get(index, "file"));
+        leat_tensor tensor = train_tensor(weight);
+        train_ok(leat_variable_assign(variables[i], &tensor, &train_error));
+        leat_tensor_unref(&tensor);
+    }
+    json_decref(index);
+}
+
+/* What the case asks for, with variables as the open scope places them. */
+DIGITS_UNUSED static void trainer_init(struct trainer *trainer, const json_t *c) {
+    leat_error err = {0};
+    const json_t *optimizer = json_object_get(c, "optimizer");
+    trainer->global_batch = arrays_int(c, "global_batch", DIGITS_BATCH);
+    trainer->optimizer = leati_optimizer_from_json(json_string_value(json_array_get(optimizer, 0)),
+                                                   json_array_get(optimizer, 1), &err);
+    trainer->model = trainer_model(&err);
+    if (trainer->model == NULL || trainer->optimizer == NULL)
+        fail_msg("%s", err.text);
+    train_ok(leat_model_build(trainer->model, LEAT_SHAPE(8, 8, 1), &train_error));
+    trainer_load(trainer->model);
+}
+
+DIGITS_UNUSED static void trainer_fini(struct trainer *trainer) {
+    leat_optimizer_free(trainer->optimizer);
+    leat_model_free(trainer->model);
+}
+
+/* A leat_tracer: loss of the step, weights updated. */
+DIGITS_UNUSED static int trainer_step(void *context, leat_graph *graph, leat_value *outputs) {
+    struct trainer *trainer = context;
+    int count;
+    leat_value logits = leat_model_call(trainer->model, leat_graph_argument(graph, 0), true);
+    leat_value rows =
+        leat_sparse_categorical_crossentropy(leat_graph_argument(graph, 1), logits, true);
+    outputs[0] = leat_average_loss(rows, trainer->global_batch);
+    leat_variable *const *variables = leat_model_trainable_variables(trainer->model, &count);
+    leat_optimizer_minimize(trainer->optimizer, outputs[0], variables, count);
+    return 1;
+}
+
+/* Is the recorded run one with the sparse loss and a custom loop on so many replicas? */
+DIGITS_UNUSED static bool trainer_can(const json_t *c, int replicas) {
+    const char *strategy = replicas == 1 ? "one replica" : "MirroredStrategy, two CPUs";
+    return strcmp(arrays_text(c, "run"), "custom loop") == 0 &&
+           strcmp(arrays_text(c, "loss"), "sparse") == 0 &&
+           strcmp(arrays_text(c, "strategy"), strategy) == 0;
+}
+
+/* Within 1e-4 relative of the recorded loss. */
+DIGITS_UNUSED static void trainer_check_loss(const json_t *losses, size_t step, double loss) {
+    double expected = json_number_value(json_array_get(losses, step));
+    if (!(fabs(loss - expected) <= 1e-4 * fabs(expected)))
+        fail_msg("step %zu: loss %.9g, recorded %.9g", step, loss, expected);
+}
+
+#endif

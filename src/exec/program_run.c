@@ -504,9 +504,9 @@ leat_status leati_program_run(const leati_program *program, leati_scratch *scrat
     if (begin < 0 || n < 0 || begin > in->n - n || in->num_columns != num_arguments)
         return leati_fail(
             err, LEAT_INTERNAL,
-            "rows %lld to %lld of a block of %lld rows and %d columns were given to a "
+            "%lld rows from row %lld of a block of %lld rows and %d columns were given to a "
             "function of %d arguments",
-            (long long)begin, (long long)(begin + n), (long long)in->n, (int)in->num_columns,
+            (long long)n, (long long)begin, (long long)in->n, (int)in->num_columns,
             (int)num_arguments);
     leati_run run;
     run.host = leati_program_host;

@@ -32,7 +32,7 @@ static leat_status conv2d_plan(leati_cpu_build *build, leati_cpu_task *task, lea
     dnnl_convolution_desc_t operation;
     leati_dnnl_op op;
     leati_dnnl_state *state;
-    bool refused;
+    bool refused = false;
     if (!leati_dnnl_conv_init(build, node, node->inputs[0], node->inputs[1], &geometry))
         return LEAT_OK;
     leati_cpu_followers behind = leati_cpu_find_followers(build, node->first_output);

@@ -40,8 +40,7 @@ static bool is_float(leat_value x) {
 }
 
 static leat_value any(builder *b) {
-    assert_true(b->count > 0);
-    return b->values[next(b->dice) % (uint32_t)b->count];
+    return b->values[b->count > 0 ? next(b->dice) % (uint32_t)b->count : 0];
 }
 
 /* Another value that x may be combined with: its dtype, and its shape or a scalar. */

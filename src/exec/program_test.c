@@ -323,6 +323,37 @@ static void test_strings_outlive_everything(void **state) {
     leati_block_fini(&kept);
 }
 
+/* Bytes to a vector of open length (a result), to a picture, to floats. */
+static int trace_bytes(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    outputs[0] = leat_decode_raw(leat_graph_argument(graph, 0), LEAT_UINT8);
+    leat_value picture = leat_reshape(outputs[0], (int64_t[]){2, 2}, 2);
+    outputs[1] = leat_cast(picture, LEAT_FLOAT32);
+    outputs[2] = leat_transpose(picture, NULL, 0);
+    return 3;
+}
+
+static void test_bytes_outlive_their_strings(void **state) {
+    (void)state;
+    struct machine m;
+    leati_block kept = {0};
+    machine_init(&m, finish(trace_bytes, LEAT_STRING, LEAT_SCALAR, 1));
+    assert_int_equal(m.program->num_segments, 2);
+    const leat_string texts[3] = {{"abcd", 4}, {"efgh", 4}, {"ijk", 3}};
+    give_texts(&m, texts, 3);
+    assert_int_equal(run(&m, 0, 3, 0), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(m.failed, 2);
+    assert_int_equal(run(&m, 0, 2, 0), LEAT_OK);
+    leati_block_move(&m.out, &kept);
+    machine_fini(&m);
+    assert_int_equal(kept.columns[0].tensors[1].dims[0], 4);
+    assert_memory_equal(leati_column_row(&kept.columns[0], 1), "efgh", 4);
+    const float *floats = leati_column_row(&kept.columns[1], 1);
+    assert_true(floats[0] == 'e' && floats[3] == 'h');
+    assert_memory_equal(leati_column_row(&kept.columns[2], 0), "acbd", 4);
+    leati_block_fini(&kept);
+}
+
 /* ---- random numbers ---- */
 
 static int trace_dice(void *context, leat_graph *graph, leat_value *outputs) {
@@ -562,6 +593,7 @@ int main(void) {
                                        TEST(test_destination),
                                        TEST(test_open_shapes),
                                        TEST(test_strings_outlive_everything),
+                                       TEST(test_bytes_outlive_their_strings),
                                        TEST(test_random_by_ordinal),
                                        TEST(test_effects_row_by_row),
                                        TEST(test_pure_calls_fail_by_row),

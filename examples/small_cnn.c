@@ -190,8 +190,8 @@ static leat_status run(struct program *program, leat_error *err) {
 }
 
 int main(int argc, char **argv) {
-    struct program program = {.image_size = argc > 1 ? atoll(argv[1]) : 32,
-                              .pictures = argc > 2 ? atoll(argv[2]) : 128,
+    struct program program = {.image_size = argc > 1 ? atoll(argv[1]) : 24,
+                              .pictures = argc > 2 ? atoll(argv[2]) : 96,
                               .epochs = argc > 3 ? atoll(argv[3]) : 2,
                               .batch = argc > 4 ? atoll(argv[4]) : 16};
     leat_error err = {0};

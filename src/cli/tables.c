@@ -82,6 +82,12 @@ const leati_table *leati_tables(size_t *count) {
     return tables;
 }
 
+/* An argument whose absence means something of its own: its default is a number that nobody gives.
+ */
+static bool is_none(const leati_row *row) {
+    return row->type == LEATI_ROW_INT && leati_row_default_int(row) == INT64_MIN;
+}
+
 static bool has_default(const leati_row *row) {
     if (row->flags & LEATI_REQUIRED)
         return false;
@@ -99,7 +105,9 @@ const char *leati_row_default_text(const leati_row *row, char *text, size_t size
     text[0] = 0;
     if (!has_default(row))
         return text;
-    if (row->type == LEATI_ROW_STRING)
+    if (is_none(row))
+        (void)snprintf(text, size, ", default none");
+    else if (row->type == LEATI_ROW_STRING)
         (void)snprintf(text, size, ", default \"%s\"", row->default_text);
     else if (row->type == LEATI_ROW_BOOL)
         (void)snprintf(text, size, ", default %s", row->default_number != 0 ? "true" : "false");
@@ -123,7 +131,8 @@ static json_t *json_default(const leati_row *row) {
     case LEATI_ROW_STRING: return json_string(row->default_text);
     case LEATI_ROW_BOOL: return json_boolean(row->default_number != 0);
     case LEATI_ROW_DTYPE: return json_string(leat_dtype_name((leat_dtype)(int)row->default_number));
-    case LEATI_ROW_INT: return json_integer(leati_row_default_int(row));
+    case LEATI_ROW_INT:
+        return is_none(row) ? json_null() : json_integer(leati_row_default_int(row));
     default: return json_real(row->default_number);
     }
 }

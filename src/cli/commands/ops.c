@@ -62,7 +62,8 @@ static void print_arguments(const leati_row *rows) {
         if (row->flags & LEATI_CONSTRUCT)
             continue;
         char value[64];
-        printf("  %s: %s%s%s\n", row->name, leati_row_type_name(row->type),
+        printf("  %s: %s%s%s%s\n", row->name, leati_row_type_name(row->type),
+               row->flags & LEATI_AUTOTUNE ? " or AUTOTUNE" : "",
                row->flags & LEATI_REQUIRED ? ", required" : "",
                leati_row_default_text(row, value, sizeof value));
         print_wrapped(row->doc, "      ");

@@ -104,8 +104,57 @@ static bool walk_step(const walk *w, int64_t *counters, int64_t *offsets) {
     return false;
 }
 
+static bool same_dims(const leati_operand *a, const leati_operand *b) {
+    for (int32_t d = 0; d < a->rank && a->rank == b->rank; d++)
+        if (a->dims[d] != b->dims[d])
+            return false;
+    return a->rank == b->rank;
+}
+
+/* The step of an operand in a loop over all rows and values of `out` at once; -1 if it needs more
+ * loops. */
+static int64_t flat_step(const leati_operand *operand, const leati_operand *out, int64_t n) {
+    int64_t size = (int64_t)leat_dtype_size(operand->dtype), count = operand->count;
+    if (count == 1 && out->count == 1)
+        return operand->row_stride;
+    if (count == 1)
+        return n == 1 || operand->row_stride == 0 ? 0 : -1;
+    if (count == out->count && (n == 1 || operand->row_stride == count * size) &&
+        same_dims(operand, out))
+        return size;
+    return -1;
+}
+
+/* One call of the lane for everything: operands without broadcast dimensions, rows one behind the
+ * other, or constants. False if they lie otherwise; then nothing was done. */
+static bool run_flat(const leati_kernel_call *call, leati_lane_function function, int64_t *failed) {
+    const leati_operand *out = &call->outputs[0];
+    leati_lane lane = {.n = call->n * out->count, .failed = -1, .out = out->data};
+    lane.out_step = flat_step(out, out, call->n);
+    if (out->data == NULL || lane.out_step < 0)
+        return false;
+    for (int k = 0; k < call->num_inputs; k++) {
+        lane.in[k] = call->inputs[k].data;
+        lane.in_step[k] = flat_step(&call->inputs[k], out, call->n);
+        if (lane.in_step[k] < 0)
+            return false;
+    }
+    function(&lane);
+    *failed = lane.failed < 0 ? -1 : lane.failed / (out->count > 0 ? out->count : 1);
+    return true;
+}
+
+static leat_status refuse(leati_kernel_call *call, int64_t row, const char *refusal,
+                          leat_error *err) {
+    call->failed_row = row;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s", refusal);
+}
+
 leat_status leati_elementwise(leati_kernel_call *call, leati_lane_function function,
                               const char *refusal, leat_error *err) {
+    int64_t failed = -1;
+    if (run_flat(call, function, &failed))
+        return failed < 0 ? LEAT_OK : refuse(call, failed, refusal, err);
     leat_shape shape = leati_operand_shape(&call->inputs[0]);
     for (int k = 1; k < call->num_inputs; k++) {
         leat_shape other = leati_operand_shape(&call->inputs[k]), joined;
@@ -118,12 +167,10 @@ leat_status leati_elementwise(leati_kernel_call *call, leati_lane_function funct
     walk w;
     walk_init(&w, call, &shape);
     int64_t counters[MAX_DIMS] = {0}, offsets[OPERANDS] = {0};
-    int64_t failed = 0;
     do {
         if (!run_lane(&w, call, function, offsets, &failed)) {
             int64_t stride = call->outputs[0].row_stride;
-            call->failed_row = call->n > 1 && stride > 0 ? failed / stride : 0;
-            return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s", refusal);
+            return refuse(call, call->n > 1 && stride > 0 ? failed / stride : 0, refusal, err);
         }
     } while (walk_step(&w, counters, offsets));
     return LEAT_OK;

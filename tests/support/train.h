@@ -27,8 +27,8 @@ TRAIN_UNUSED static leat_tensor train_tensor(const json_t *json) {
     leat_tensor tensor = {0};
     leat_shape shape = {.rank = array.rank};
     memcpy(shape.dims, array.shape, sizeof array.shape);
-    train_ok(
-        leat_tensor_copy_of(leat_dtype_from_name(array.dtype), shape, array.data, &tensor, &train_error));
+    train_ok(leat_tensor_copy_of(leat_dtype_from_name(array.dtype), shape, array.data, &tensor,
+                                 &train_error));
     arrays_free(&array);
     return tensor;
 }

@@ -1,6 +1,536 @@
-/* The part nn. */
-#include "golden.h"
+/* The part nn: layers, losses, optimizers, metrics and initialisers by Keras' names and arguments,
+ * each against its recorded numbers; training runs are in nn_training.c. */
+#include "nn.h"
+#include "train/initializer.h"
+#include "train/layer.h"
+#include "train/loss.h"
+#include "train/metric.h"
+#include "train/optimizer.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_VARIABLES = 8 };
+
+/* ---- names ---- */
+
+static bool ends_in(const char *text, const char *end) {
+    size_t length = strlen(text), tail = strlen(end);
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+static void check_value(golden_case *c, const char *argument, const json_t *value) {
+    const char *text = json_string_value(value);
+    const char *schedule = json_string_value(json_object_get(value, "schedule"));
+    leat_error err = {0};
+    if (schedule != NULL)
+        golden_missing(c, "schedule %s", schedule);
+    if (text == NULL)
+        return;
+    if (strcmp(argument, "activation") == 0 && leati_check_activation(text, &err) != LEAT_OK)
+        golden_missing(c, "activation %s", text);
+    if (ends_in(argument, "_initializer") && leati_initializer_find(text, &err) == NULL)
+        golden_missing(c, "initializer %s", text);
+}
+
+const leati_kind *golden_kind(golden_case *c, const char *sort, const leati_kind *const *kinds,
+                              size_t count, const char *name, const json_t *config) {
+    const char *argument = NULL;
+    json_t *value = NULL;
+    size_t at = 0;
+    while (at < count && strcmp(kinds[at]->name, name) != 0)
+        at++;
+    if (at == count) {
+        golden_missing(c, "%s %s", sort, name);
+        return NULL;
+    }
+    json_object_foreach((json_t *)config, argument, value) {
+        if (leati_rows_find(kinds[at]->rows, argument) == NULL)
+            golden_missing(c, "argument %s of %s %s", argument, sort, name);
+        check_value(c, argument, value);
+    }
+    return kinds[at];
+}
+
+void golden_refused(golden_case *c, const char *what, const leat_error *err) {
+    if (err->code == LEAT_UNIMPLEMENTED)
+        golden_missing(c, "%s: %s", what, err->text);
+    else
+        golden_fail(c, "%s: %s: %s", what, leat_status_name(err->code), err->text);
+}
+
+static bool stopped(const golden_case *c) {
+    return c->failed || c->missing[0] != '\0';
+}
+
+/* ---- values ---- */
+
+leat_value golden_eager(golden_case *c, leat_graph *graph, const json_t *json) {
+    leat_tensor tensor = {0};
+    leat_error err = {0};
+    leat_value value = {.graph = graph, .id = -1};
+    if (golden_array(NN_FOLDER, json, &tensor, &err) == LEAT_OK)
+        value = leat_graph_tensor(graph, &tensor);
+    else
+        golden_fail(c, "a recorded array: %s", err.text);
+    leat_tensor_unref(&tensor);
+    return value;
+}
+
+static void tensor_close(golden_case *c, const char *what, const json_t *json,
+                         const leat_tensor *found, double relative) {
+    leat_tensor expected = {0};
+    leat_error err = {0};
+    if (golden_array(NN_FOLDER, json, &expected, &err) == LEAT_OK)
+        golden_close(c, what, &expected, found, relative, 0);
+    else
+        golden_fail(c, "%s: the recorded array: %s", what, err.text);
+    leat_tensor_unref(&expected);
+}
+
+void golden_value_close(golden_case *c, const char *what, const json_t *expected, leat_value found,
+                        double relative) {
+    leat_tensor tensor = {0};
+    leat_error err = {0};
+    if (leat_value_tensor(found, &tensor, &err) == LEAT_OK)
+        tensor_close(c, what, expected, &tensor, relative);
+    else
+        golden_refused(c, what, &err);
+    leat_tensor_unref(&tensor);
+}
+
+static void variable_close(golden_case *c, const char *what, const json_t *expected,
+                           leat_variable *found, double relative) {
+    leat_tensor tensor = {0};
+    leat_error err = {0};
+    if (found == NULL)
+        golden_fail(c, "%s: there is no such variable", what);
+    else if (leat_variable_read(found, &tensor, &err) == LEAT_OK)
+        tensor_close(c, what, expected, &tensor, relative);
+    else
+        golden_refused(c, what, &err);
+    leat_tensor_unref(&tensor);
+}
+
+/* ---- layers.json ---- */
+
+static void load_weights(golden_case *c, leat_layer *layer, const json_t *weights) {
+    const char *name = NULL;
+    json_t *value = NULL;
+    leat_error err = {0};
+    if ((size_t)layer->num_weights != json_object_size(weights))
+        golden_fail(c, "%d weights; recorded were %zu", layer->num_weights,
+                    json_object_size(weights));
+    json_object_foreach((json_t *)weights, name, value) {
+        leat_tensor tensor = {0};
+        leat_variable *weight = leati_layer_weight(layer, name);
+        if (weight == NULL)
+            golden_fail(c, "there is no weight %s", name);
+        else if (golden_array(NN_FOLDER, value, &tensor, &err) != LEAT_OK ||
+                 leat_variable_assign(weight, &tensor, &err) != LEAT_OK)
+            golden_fail(c, "weight %s: %s", name, err.text);
+        leat_tensor_unref(&tensor);
+    }
+}
+
+static void check_gradients(golden_case *c, const json_t *json, leat_layer *layer, leat_value x,
+                            leat_value loss) {
+    leat_value gradient = {0}, gradients[LEATI_MAX_WEIGHTS];
+    const json_t *recorded = json_array_get(json_object_get(json, "input_grads"), 0);
+    const char *name = NULL;
+    json_t *value = NULL;
+    if (recorded != NULL && !json_is_null(recorded)) {
+        leat_gradients(loss, &x, 1, &gradient);
+        golden_value_close(c, "gradient of the input", recorded, gradient, 1e-5);
+    }
+    if (layer->num_weights > 0)
+        leat_variable_gradients(loss, layer->weights, layer->num_weights, gradients);
+    json_object_foreach(json_object_get(json, "weight_grads"), name, value) {
+        for (int i = 0; i < layer->num_weights; i++) {
+            if (layer->weights[i] == leati_layer_weight(layer, name))
+                golden_value_close(c, name, value, gradients[i], 1e-5);
+        }
+    }
+}
+
+static void check_layer(golden_case *c, const json_t *json, leat_layer *layer) {
+    leat_error err = {0};
+    leat_graph *graph = leat_eager_new(&err);
+    leat_value x = golden_eager(c, graph, json_array_get(json_object_get(json, "inputs"), 0));
+    leat_shape shape = leat_value_shape(x);
+    if (!stopped(c) && leati_layer_build(layer, &shape, NULL, &err) != LEAT_OK)
+        golden_refused(c, "build", &err);
+    if (!stopped(c)) {
+        load_weights(c, layer, json_object_get(json, "weights"));
+        leat_value y = leati_layer_call(layer, x, golden_bool(json, "training", false), NULL);
+        golden_value_close(c, "output", json_object_get(json, "output"), y, 1e-5);
+        leat_value upstream = golden_eager(c, graph, json_object_get(json, "upstream"));
+        leat_value loss = leat_reduce_sum(leat_multiply(y, upstream), NULL, 0, false);
+        check_gradients(c, json, layer, x, loss);
+    }
+    leat_graph_free(graph);
+}
+
+static void layer_case(golden_case *c, const json_t *json) {
+    const json_t *config = json_object_get(json, "config");
+    const char *name = golden_text(json, "layer");
+    leat_error err = {0};
+    size_t count = 0;
+    const leati_kind *const *kinds = leati_layer_kinds(&count);
+    golden_kind(c, "layer", kinds, count, name, config);
+    if (json_array_size(json_object_get(json, "inputs")) != 1)
+        golden_missing(c, "layers of several inputs");
+    if (stopped(c))
+        return;
+    leat_layer *layer = leati_layer_from_json(name, config, &err);
+    if (layer == NULL)
+        golden_refused(c, name, &err);
+    else
+        check_layer(c, json, layer);
+    leat_layer_free(layer);
+}
+
+/* ---- losses.json, loss_behind_softmax.json ---- */
+
+static void loss_case(golden_case *c, const json_t *json) {
+    const json_t *config = json_object_get(json, "config");
+    const json_t *weights = json_object_get(json, "sample_weight");
+    leat_error err = {0};
+    size_t count = 0;
+    const leati_kind *const *kinds = leati_loss_kinds(&count);
+    golden_kind(c, "loss", kinds, count, golden_text(json, "loss"), config);
+    if (stopped(c))
+        return;
+    leati_loss *loss = leati_loss_from_json(golden_text(json, "loss"), config, &err);
+    leat_graph *graph = loss == NULL ? NULL : leat_eager_new(&err);
+    if (graph == NULL) {
+        golden_refused(c, "the loss", &err);
+        leati_loss_free(loss);
+        return;
+    }
+    bool weighted = weights != NULL && !json_is_null(weights);
+    leat_value labels = golden_eager(c, graph, json_object_get(json, "y_true")), gradient = {0};
+    leat_value predictions = golden_eager(c, graph, json_object_get(json, "y_pred"));
+    leat_value weight = weighted ? golden_eager(c, graph, weights) : (leat_value){0};
+    leat_value value = leati_loss_call(loss, labels, predictions, weighted ? &weight : NULL);
+    golden_value_close(c, "loss", json_object_get(json, "value"), value, 1e-5);
+    leat_gradients(value, &predictions, 1, &gradient);
+    golden_value_close(c, "gradient", json_object_get(json, "grad"), gradient, 1e-5);
+    leat_graph_free(graph);
+    leati_loss_free(loss);
+}
+
+/* The mean over rows of the loss of probabilities that a softmax gave. */
+static void softmax_case(golden_case *c, const json_t *json) {
+    leat_error err = {0};
+    size_t count = 0;
+    const leati_kind *const *kinds = leati_loss_kinds(&count);
+    const json_t *list = json_object_get(json, "labels");
+    golden_kind(c, "loss", kinds, count, "SparseCategoricalCrossentropy", NULL);
+    leat_graph *graph = stopped(c) ? NULL : leat_eager_new(&err);
+    if (graph == NULL)
+        return;
+    json_t *literal = json_pack("{s:s,s:[I],s:O}", "dtype", "int32", "shape",
+                                (json_int_t)json_array_size(list), "data", list);
+    leat_value logits = golden_eager(c, graph, json_object_get(json, "logits")), gradient = {0};
+    leat_value labels = golden_eager(c, graph, literal);
+    leat_value rows = leat_sparse_categorical_crossentropy(labels, leat_softmax(logits), false);
+    leat_value loss = leat_reduce_mean(rows, NULL, 0, false);
+    json_t *expected = json_pack("{s:s,s:[],s:[O]}", "dtype", "float32", "shape", "data",
+                                 json_object_get(json, "loss"));
+    golden_value_close(c, "loss", expected, loss, 1e-5);
+    leat_gradients(loss, &logits, 1, &gradient);
+    const json_t *recorded = json_object_get(json, "grad");
+    if (recorded == NULL) { /* that of a bias added to the logits: summed over rows */
+        gradient = leat_reduce_sum(gradient, (const int64_t[]){0}, 1, false);
+        recorded = json_object_get(json, "bias_gradient");
+    }
+    golden_value_close(c, "gradient", recorded, gradient, 1e-5);
+    json_decref(expected);
+    json_decref(literal);
+    leat_graph_free(graph);
+}
+
+/* ---- optimizers.json ---- */
+
+static void take_step(golden_case *c, leat_optimizer *optimizer, leat_variable *const *variables,
+                      int count, const json_t *gradients) {
+    leat_error err = {0};
+    leat_value values[MOST_VARIABLES];
+    leat_graph *graph = leat_eager_new(&err);
+    for (int i = 0; graph != NULL && i < count; i++)
+        values[i] = golden_eager(c, graph, json_array_get(gradients, (size_t)i));
+    if (graph != NULL)
+        leat_optimizer_apply(optimizer, values, variables, count);
+    leat_function *done = graph == NULL ? NULL : leat_graph_finish(graph, NULL, 0, NULL, &err);
+    if (done == NULL)
+        golden_refused(c, "apply", &err);
+    leat_function_unref(done);
+}
+
+static void check_optimizer(golden_case *c, const json_t *json, leat_optimizer *optimizer) {
+    const json_t *initial = json_object_get(json, "variables");
+    const json_t *gradients = json_object_get(json, "grads");
+    const json_t *after = json_object_get(json, "after_each_step");
+    leat_variable *variables[MOST_VARIABLES] = {NULL};
+    leat_error err = {0};
+    int count = (int)json_array_size(initial);
+    for (int i = 0; i < count && i < MOST_VARIABLES; i++) {
+        leat_tensor tensor = {0};
+        char name[16];
+        snprintf(name, sizeof name, "v%d", i);
+        if (golden_array(NN_FOLDER, json_array_get(initial, (size_t)i), &tensor, &err) == LEAT_OK)
+            variables[i] = leat_variable_new(&tensor, &(leat_variable_options){.name = name}, &err);
+        if (variables[i] == NULL)
+            golden_fail(c, "variable %d: %s", i, err.text);
+        leat_tensor_unref(&tensor);
+    }
+    for (size_t s = 0; s < json_array_size(gradients) && !stopped(c); s++) {
+        take_step(c, optimizer, variables, count, json_array_get(gradients, s));
+        for (int i = 0; i < count && !stopped(c); i++) {
+            char what[60];
+            snprintf(what, sizeof what, "variable %d after step %zu", i, s + 1);
+            variable_close(c, what, json_array_get(json_array_get(after, s), (size_t)i),
+                           variables[i], 1e-5);
+        }
+    }
+    int slots = 0;
+    (void)leat_optimizer_variables(optimizer, &slots);
+    if (!stopped(c) && (size_t)slots != json_array_size(json_object_get(json, "slots")))
+        golden_fail(c, "%d variables of its own; recorded were %zu", slots,
+                    json_array_size(json_object_get(json, "slots")));
+    for (int i = 0; i < count && i < MOST_VARIABLES; i++)
+        leat_variable_unref(variables[i]);
+}
+
+static void optimizer_case(golden_case *c, const json_t *json) {
+    const json_t *config = json_object_get(json, "config");
+    const char *name = golden_text(json, "optimizer");
+    leat_error err = {0};
+    size_t count = 0;
+    const leati_kind *const *kinds = leati_optimizer_kinds(&count);
+    golden_kind(c, "optimizer", kinds, count, name, config);
+    if (json_array_size(json_object_get(json, "variables")) > MOST_VARIABLES)
+        golden_fail(c, "more than %d variables", MOST_VARIABLES);
+    if (stopped(c))
+        return;
+    leat_optimizer *optimizer = leati_optimizer_from_json(name, config, &err);
+    if (optimizer == NULL)
+        golden_refused(c, name, &err);
+    else
+        check_optimizer(c, json, optimizer);
+    leat_optimizer_free(optimizer);
+}
+
+/* ---- metrics.json ---- */
+
+static void check_result(golden_case *c, const char *what, const json_t *expected,
+                         leat_metric *metric) {
+    double found = 0, number = json_number_value(expected);
+    leat_error err = {0};
+    if (leat_metric_result(metric, &found, &err) != LEAT_OK)
+        golden_refused(c, what, &err);
+    else if (!(fabs(found - number) <= 1e-6 * fabs(number)))
+        golden_fail(c, "%s: expected %.9g, found %.9g", what, number, found);
+}
+
+static void check_metric(golden_case *c, const json_t *json, leat_metric *metric) {
+    const json_t *updates = json_object_get(json, "updates");
+    const json_t *state = json_object_get(json, "state");
+    leat_error err = {0};
+    check_result(c, "before", json_object_get(json, "before"), metric);
+    for (size_t u = 0; u < json_array_size(updates) && !stopped(c); u++) {
+        const json_t *arguments = json_array_get(updates, u);
+        leat_value values[4];
+        char what[40];
+        int count = (int)json_array_size(arguments);
+        leat_graph *graph = count > 4 ? NULL : leat_eager_new(&err);
+        for (int i = 0; graph != NULL && i < count; i++)
+            values[i] = golden_eager(c, graph, json_array_get(arguments, (size_t)i));
+        if (graph != NULL)
+            leat_metric_update(metric, values, count);
+        leat_graph_free(graph);
+        snprintf(what, sizeof what, "after update %zu", u + 1);
+        check_result(c, what, json_array_get(json_object_get(json, "results"), u), metric);
+    }
+    if (json_object_get(state, "total") != NULL)
+        variable_close(c, "total", json_object_get(state, "total"), metric->total, 1e-6);
+    if (json_object_get(state, "count") != NULL)
+        variable_close(c, "count", json_object_get(state, "count"), metric->count, 1e-6);
+    if (leat_metric_reset(metric, &err) != LEAT_OK)
+        golden_refused(c, "reset", &err);
+    check_result(c, "after reset", json_object_get(json, "after_reset"), metric);
+}
+
+static void metric_case(golden_case *c, const json_t *json) {
+    const json_t *config = json_object_get(json, "config");
+    const char *name = golden_text(json, "metric");
+    leat_error err = {0};
+    size_t count = 0;
+    const leati_kind *const *kinds = leati_metric_kinds(&count);
+    golden_kind(c, "metric", kinds, count, name, config);
+    if (stopped(c))
+        return;
+    leat_metric *metric = leati_metric_from_json(name, config, &err);
+    if (metric == NULL)
+        golden_refused(c, name, &err);
+    else
+        check_metric(c, json, metric);
+    leat_metric_free(metric);
+}
+
+/* ---- initializers.json ---- */
+
+/* Weights drawn from other bits: mean, deviation, extremes and kurtosis agree as far as samples of
+ * this size do. */
+static void check_moments(golden_case *c, const json_t *json, const leat_tensor *found) {
+    double n = (double)leat_tensor_count(found), mean = 0, moments[2] = {0, 0};
+    double least = INFINITY, most = -INFINITY;
+    for (int64_t i = 0; i < leat_tensor_count(found); i++) {
+        double x = golden_number(found, i);
+        mean += x / n;
+        least = x < least ? x : least;
+        most = x > most ? x : most;
+    }
+    for (int64_t i = 0; i < leat_tensor_count(found); i++) {
+        double d = (golden_number(found, i) - mean) * (golden_number(found, i) - mean);
+        moments[0] += d / n;
+        moments[1] += d * d / n;
+    }
+    double std = json_number_value(json_object_get(json, "std"));
+    const double numbers[5] = {mean, sqrt(moments[0]), least, most,
+                               moments[0] > 0 ? moments[1] / (moments[0] * moments[0]) : 0};
+    const double allowed[5] = {6 * std / sqrt(n), 0.01 * std, 0.15 * std, 0.15 * std, 0.05};
+    static const char *const names[5] = {"mean", "std", "min", "max", "kurtosis"};
+    for (int i = 0; i < 5; i++) {
+        double expected = json_number_value(json_object_get(json, names[i]));
+        double room = i == 4 && expected > 2.9                                    ? 0.1
+                      : (i == 2 || i == 3) && expected * expected > 9 * std * std ? std
+                                                                                  : allowed[i];
+        if (!(fabs(numbers[i] - expected) <= room))
+            golden_fail(c, "%s: expected %.6g, found %.6g", names[i], expected, numbers[i]);
+    }
+}
+
+static void default_case(golden_case *c, const json_t *json) {
+    const char *argument = NULL;
+    json_t *value = NULL;
+    leat_error err = {0};
+    size_t count = 0;
+    const leati_kind *const *kinds = leati_layer_kinds(&count);
+    const leati_kind *kind =
+        golden_kind(c, "layer", kinds, count, golden_text(json, "default_of"), NULL);
+    json_object_foreach((json_t *)json, argument, value) {
+        if (kind == NULL || !ends_in(argument, "_initializer"))
+            continue;
+        const leati_row *row = leati_rows_find(kind->rows, argument);
+        const leati_initializer_kind *found =
+            row == NULL ? NULL : leati_initializer_find(row->default_text, &err);
+        if (row == NULL)
+            golden_missing(c, "argument %s of layer %s", argument, kind->name);
+        else if (found == NULL || strcmp(found->kind.name, json_string_value(value)) != 0)
+            golden_fail(c, "%s: expected %s, found %s", argument, json_string_value(value),
+                        row->default_text);
+    }
+}
+
+static void initializer_case(golden_case *c, const json_t *json) {
+    if (json_object_get(json, "default_of") != NULL) {
+        default_case(c, json);
+        return;
+    }
+    leat_error err = {0};
+    leat_shape shape = LEAT_SCALAR;
+    leat_tensor found = {0};
+    void *args = NULL;
+    size_t count = 0;
+    const leati_kind *const *kinds = leati_initializer_kinds(&count);
+    const json_t *config = json_object_get(json, "config");
+    const leati_kind *kind =
+        golden_kind(c, "initializer", kinds, count, golden_text(json, "initializer"), config);
+    if (stopped(c))
+        return;
+    leat_status status = leati_json_to_shape(json_object_get(json, "shape"), &shape, &err);
+    if (status == LEAT_OK)
+        status = leati_kind_args_read(kind, config, &args, &err);
+    if (status == LEAT_OK)
+        status = leati_initialize(leati_initializer_find(kind->name, &err), args, 7, &shape, &found,
+                                  &err);
+    if (status == LEAT_OK)
+        check_moments(c, json, &found);
+    else
+        golden_refused(c, kind->name, &err);
+    leati_kind_args_free(kind, args);
+    leat_tensor_unref(&found);
+}
+
+/* ---- what is not there yet, and the table of files ---- */
+
+static void dropout_case(golden_case *c, const json_t *json) {
+    (void)json;
+    golden_missing(c, "layer Dropout");
+}
+
+static void schedule_case(golden_case *c, const json_t *json) {
+    golden_missing(c, "schedule %s", golden_text(json, "schedule"));
+}
+
+static void resnet_case(golden_case *c, const json_t *json) {
+    (void)json;
+    golden_missing(c, "layer BatchNormalization");
+}
+
+static const struct file {
+    const char *name;
+    void (*run)(golden_case *c, const json_t *json); /* NULL: data of other files */
+} files[] = {
+    {"cnn_weights.index.json", NULL},
+    {"dropout.json", dropout_case},
+    {"initializers.json", initializer_case},
+    {"layers.json", layer_case},
+    {"loss_behind_softmax.json", softmax_case},
+    {"losses.json", loss_case},
+    {"metrics.json", metric_case},
+    {"optimizers.json", optimizer_case},
+    {"resnet.json", resnet_case},
+    {"resnet50_facts.json", resnet_case},
+    {"resnet_weights.index.json", NULL},
+    {"schedules.json", schedule_case},
+    {"training.json", golden_training_case},
+};
+
+static void run_file(golden_run *run, const struct file *file) {
+    char path[512], name[200];
+    snprintf(path, sizeof path, NN_FOLDER "/%s", file->name);
+    json_t *cases = golden_read_cases(run, path);
+    for (size_t i = 0; i < json_array_size(cases); i++) {
+        static const char *const keys[] = {"layer",       "loss",       "optimizer", "metric",
+                                           "initializer", "default_of", "run"};
+        const json_t *json = json_array_get(cases, i);
+        const char *what = "";
+        golden_case c;
+        for (size_t k = 0; k < sizeof keys / sizeof keys[0] && what[0] == '\0'; k++)
+            what = golden_text(json, keys[k]);
+        snprintf(name, sizeof name, "case_%zu_%s", i, what);
+        if (!golden_begin(&c, run, path, name))
+            continue;
+        file->run(&c, json);
+        golden_end(&c);
+    }
+    json_decref(cases);
+}
 
 void golden_nn(golden_run *run) {
-    golden_broken(run, "nn is not read");
+    json_t *names = golden_list(run, NN_FOLDER);
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        const char *name = json_string_value(json_array_get(names, i));
+        size_t at = 0, count = sizeof files / sizeof files[0];
+        while (at < count && strcmp(files[at].name, name) != 0)
+            at++;
+        if (at == count)
+            golden_broken(run, "nn/%s: cases of an unknown kind", name);
+        else if (files[at].run != NULL)
+            run_file(run, &files[at]);
+    }
+    json_decref(names);
 }

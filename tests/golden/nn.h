@@ -1,0 +1,26 @@
+/* What the files of the part nn share. */
+#ifndef GOLDEN_NN_H
+#define GOLDEN_NN_H
+
+#include "golden.h"
+#include "train/kind.h"
+
+#define NN_FOLDER "nn"
+
+/* The descriptor of that name; golden_missing (naming `sort`) where the table lacks it or one of
+ * the arguments in `config`. */
+const leati_kind *golden_kind(golden_case *c, const char *sort, const leati_kind *const *kinds,
+                              size_t count, const char *name, const json_t *config);
+
+/* Fails the case with what a builder answered; UNIMPLEMENTED counts as a missing name. */
+void golden_refused(golden_case *c, const char *what, const leat_error *err);
+
+/* A recorded array as a value of an eager graph; failed (and golden_fail) if it cannot be read. */
+leat_value golden_eager(golden_case *c, leat_graph *graph, const json_t *json);
+/* Compares a value of an eager graph with a recorded array. */
+void golden_value_close(golden_case *c, const char *what, const json_t *expected, leat_value found,
+                        double relative);
+
+void golden_training_case(golden_case *c, const json_t *json);
+
+#endif

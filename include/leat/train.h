@@ -3,7 +3,12 @@
  *
  * Layers and models create variables when they are built (under a strategy's scope: one copy per
  * replica) and add operations to a graph when they are called. Failed values pass through, as in
- * leat/graph.h. Objects belong to one thread at a time. */
+ * leat/graph.h. Objects belong to one thread at a time.
+ *
+ * A layer with a kernel fixes the seed of its initialiser when it is made: the seed it is given, or
+ * one drawn as Keras draws it after keras.utils.set_random_seed(n), where leat_set_seed(n) is in
+ * force, or else a fresh one. A seed s stands for the pair (s, 0) of TensorFlow's stateless
+ * generator, so equal seeds give Keras' weights. */
 #ifndef LEAT_TRAIN_H
 #define LEAT_TRAIN_H
 

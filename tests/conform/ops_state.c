@@ -1,5 +1,5 @@
 /* Operations whose cases need more than values: those that update variables, those in which
- * replicas meet, and the one that reads files.
+ * replicas meet, those that draw random numbers, and the one that reads files.
  *
  * apply_gradient_descent, apply_keras_momentum and apply_adam take the recorded steps of Keras'
  * optimizers. all_reduce, collective_broadcast and replica_id run with a collective made here,
@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "base/random.h"
 #include "coll/coll.h"
 #include "conform.h"
 #include "core/spec.h"
@@ -387,6 +388,100 @@ static leat_status exchange_once(void *context, leat_error *err) {
     return status;
 }
 
+/* ---- random numbers ---- */
+
+enum { DRAWS = 6 };
+
+static leat_status draw(const leat_function *function, const leati_call_context *context,
+                        float *numbers) {
+    leat_error err = {0};
+    leat_tensor out;
+    leat_status status = leati_interpret(function, NULL, context, &out, &err);
+    if (status != LEAT_OK)
+        fail_msg("%s", err.text);
+    memcpy(numbers, out.data, DRAWS * sizeof(float));
+    leat_tensor_unref(&out);
+    return status;
+}
+
+/* `nodes` draws in one graph; the function gives the last. */
+static leat_function *random_function(int nodes, const leat_random_options *options) {
+    leat_error err = {0};
+    leat_graph *graph = leat_graph_new(NULL, &err);
+    leat_value value = {.graph = graph, .id = -1};
+    for (int i = 0; i < nodes; i++)
+        value = leat_random_uniform(graph, LEAT_SHAPE(DRAWS), LEAT_FLOAT32, options);
+    leat_function *function = leat_graph_finish(graph, &value, 1, NULL, &err);
+    if (function == NULL)
+        fail_msg("%s", err.text);
+    return function;
+}
+
+/* TensorFlow's stream: call i of `count` numbers starts i * count * 256 blocks on. */
+static void expect_stream(const float *numbers, uint64_t seed, uint64_t seed2, uint64_t call) {
+    leati_philox philox = leati_philox_new(seed, seed2);
+    leati_philox_skip(&philox, call * DRAWS * 256);
+    uint32_t words[8];
+    leati_philox_next(&philox, words);
+    leati_philox_next(&philox, words + 4);
+    for (int i = 0; i < DRAWS; i++)
+        assert_true(numbers[i] == leati_uniform_float(words[i]));
+}
+
+static void test_random_stream(void **state) {
+    (void)state;
+    const leat_random_options seven = {.has_seed = true, .seed = 7};
+    float numbers[DRAWS], others[DRAWS];
+    leat_function *function = random_function(1, &seven);
+    for (int64_t call = 0; call < 4; call++) {
+        leati_call_context context = {.num_replicas = 1, .ordinal = call};
+        draw(function, &context, numbers);
+        expect_stream(numbers, 87654321, 7, (uint64_t)call);
+        context = (leati_call_context){.num_replicas = 1, .step = call};
+        draw(function, &context, others);
+        assert_memory_equal(numbers, others, sizeof numbers);
+    }
+    leati_call_context nested = {.num_replicas = 1, .ordinal = 3, .scope = 5};
+    draw(function, &nested, others);
+    assert_memory_not_equal(numbers, others, sizeof numbers);
+    leati_call_context second = {.num_replicas = 2, .ordinal = 3, .replica = 1};
+    draw(function, &second, others);
+    assert_memory_not_equal(numbers, others, sizeof numbers);
+    leat_function_unref(function);
+}
+
+/* Under a global seed the i-th node without a seed of its own has the pair (global, i). */
+static void test_random_global_seed(void **state) {
+    (void)state;
+    float numbers[DRAWS];
+    const leati_call_context context = {.num_replicas = 1};
+    leat_set_seed(42);
+    leat_function *function = random_function(3, NULL);
+    leat_clear_seed();
+    draw(function, &context, numbers);
+    expect_stream(numbers, 42, 2, 0);
+    leat_function_unref(function);
+}
+
+/* Without any seed functions differ, and so do runs whose pairs differ; a function repeats itself.
+ */
+static void test_random_unseeded(void **state) {
+    (void)state;
+    float numbers[DRAWS], others[DRAWS];
+    leati_call_context context = {.num_replicas = 1};
+    leat_function *function = random_function(1, NULL), *another = random_function(1, NULL);
+    draw(function, &context, numbers);
+    draw(another, &context, others);
+    assert_memory_not_equal(numbers, others, sizeof numbers);
+    draw(function, &context, others);
+    assert_memory_equal(numbers, others, sizeof numbers);
+    context.seed2 = 1;
+    draw(function, &context, others);
+    assert_memory_not_equal(numbers, others, sizeof numbers);
+    leat_function_unref(function);
+    leat_function_unref(another);
+}
+
 /* ---- files ---- */
 
 static leat_function *read_function(leat_error *err) {
@@ -465,10 +560,17 @@ static void test_memory(void **state) {
 
 int conform_ops_state(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_optimizers),         cmocka_unit_test(test_optimizers_float64),
-        cmocka_unit_test(test_optimizer_failures), cmocka_unit_test(test_replicas),
-        cmocka_unit_test(test_replica_failures),   cmocka_unit_test(test_read_file),
-        cmocka_unit_test(test_read_file_rows),     cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_optimizers),
+        cmocka_unit_test(test_optimizers_float64),
+        cmocka_unit_test(test_optimizer_failures),
+        cmocka_unit_test(test_replicas),
+        cmocka_unit_test(test_replica_failures),
+        cmocka_unit_test(test_random_stream),
+        cmocka_unit_test(test_random_global_seed),
+        cmocka_unit_test(test_random_unseeded),
+        cmocka_unit_test(test_read_file),
+        cmocka_unit_test(test_read_file_rows),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests_name("ops_state", tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ leat_value leat_abs(leat_value x) {
 const leati_tensor_op leati_tensor_op_abs = {
     .name = "abs",
     .version = 1,
-    .doc = "the magnitude of x (tf.math.abs)",
+    .doc = "The magnitude of x (tf.math.abs).",
     .rows = leati_no_rows,
     .min_inputs = 1,
     .max_inputs = 1,

@@ -18,7 +18,7 @@ static const leati_row all_reduce_rows[] = {
      .type = LEATI_ROW_STRING,
      .offset = offsetof(struct all_reduce_args, reduction),
      .default_text = "SUM",
-     .doc = "SUM, MEAN or MAX"},
+     .doc = "SUM, MEAN or MAX."},
     {0},
 };
 
@@ -118,7 +118,7 @@ void leat_all_reduce(const leat_value *values, int count, leat_aggregation aggre
 const leati_tensor_op leati_tensor_op_all_reduce = {
     .name = "all_reduce",
     .version = 1,
-    .doc = "the sum, mean or maximum over all replicas (ReplicaContext.all_reduce)",
+    .doc = "The sum, mean or maximum over all replicas (ReplicaContext.all_reduce).",
     .rows = all_reduce_rows,
     .args_size = sizeof(struct all_reduce_args),
     .min_inputs = 1,

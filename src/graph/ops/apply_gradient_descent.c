@@ -43,7 +43,8 @@ void leat_apply_gradient_descent(leat_variable *variable, leat_value gradient,
 const leati_tensor_op leati_tensor_op_apply_gradient_descent = {
     .name = "apply_gradient_descent",
     .version = 1,
-    .doc = "variable -= learning_rate * gradient (tf.raw_ops.ResourceApplyGradientDescent)",
+    .doc = "Variable -= learning_rate * gradient "
+           "(tf.raw_ops.ResourceApplyGradientDescent).",
     .rows = leati_variable_rows,
     .args_size = sizeof(struct leati_variable_args),
     .min_inputs = 2,

@@ -13,12 +13,12 @@ static const leati_row argmax_rows[] = {
     {.name = "axis",
      .type = LEATI_ROW_INT,
      .offset = offsetof(struct argmax_args, axis),
-     .doc = "the dimension to search; negative counts from the end"},
+     .doc = "The dimension to search; negative counts from the end."},
     {.name = "output_type",
      .type = LEATI_ROW_DTYPE,
      .offset = offsetof(struct argmax_args, output_type),
      .default_number = LEAT_INT64,
-     .doc = "int32 or int64"},
+     .doc = "int32 or int64."},
     {0},
 };
 
@@ -112,7 +112,8 @@ leat_value leat_argmax(leat_value x, int64_t axis, leat_dtype dtype) {
 const leati_tensor_op leati_tensor_op_argmax = {
     .name = "argmax",
     .version = 1,
-    .doc = "the index of the largest value along a dimension, the first of equals (tf.math.argmax)",
+    .doc = "The index of the largest value along a dimension, the first of equals "
+           "(tf.math.argmax).",
     .rows = argmax_rows,
     .args_size = sizeof(struct argmax_args),
     .min_inputs = 1,

@@ -85,7 +85,7 @@ leat_value leat_as_string(leat_value x) {
 const leati_tensor_op leati_tensor_op_as_string = {
     .name = "as_string",
     .version = 1,
-    .doc = "the decimal text of numbers, true or false of booleans (tf.strings.as_string)",
+    .doc = "The decimal text of numbers, true or false of booleans (tf.strings.as_string).",
     .rows = leati_no_rows,
     .min_inputs = 1,
     .max_inputs = 1,

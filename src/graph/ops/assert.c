@@ -17,12 +17,12 @@ static const leati_row assert_rows[] = {
      .type = LEATI_ROW_STRING,
      .offset = offsetof(struct assert_args, message),
      .default_text = "assertion failed",
-     .doc = "the text of the failure"},
+     .doc = "The text of the failure."},
     {.name = "code",
      .type = LEATI_ROW_STRING,
      .offset = offsetof(struct assert_args, code),
      .default_text = "INVALID_ARGUMENT",
-     .doc = "the status of the failure, by gRPC's name"},
+     .doc = "The status of the failure, by gRPC's name."},
     {0},
 };
 
@@ -82,7 +82,8 @@ leat_value leat_assert(leat_value condition, leat_value value, leat_status code,
 const leati_tensor_op leati_tensor_op_assert = {
     .name = "assert",
     .version = 1,
-    .doc = "values passed on where a condition holds, else a failure (tf.debugging.Assert)",
+    .doc = "Values passed on where a condition holds, else a failure "
+           "(tf.debugging.Assert).",
     .rows = assert_rows,
     .args_size = sizeof(struct assert_args),
     .min_inputs = 2,

@@ -50,7 +50,7 @@ leat_value leat_bias_add(leat_value x, leat_value bias) {
 const leati_tensor_op leati_tensor_op_bias_add = {
     .name = "bias_add",
     .version = 1,
-    .doc = "a vector added along the last dimension (tf.nn.bias_add)",
+    .doc = "A vector added along the last dimension (tf.nn.bias_add).",
     .rows = leati_no_rows,
     .min_inputs = 2,
     .max_inputs = 2,

@@ -45,7 +45,8 @@ leat_value leat_broadcast_like(leat_value x, leat_value like) {
 const leati_tensor_op leati_tensor_op_broadcast_like = {
     .name = "broadcast_like",
     .version = 1,
-    .doc = "the first input repeated to the second's shape (tf.broadcast_to, for gradients)",
+    .doc = "The first input repeated to the second's shape (tf.broadcast_to, for "
+           "gradients).",
     .rows = leati_no_rows,
     .min_inputs = 2,
     .max_inputs = 2,

@@ -15,7 +15,7 @@ static const leati_row cast_rows[] = {
      .type = LEATI_ROW_DTYPE,
      .flags = LEATI_REQUIRED,
      .offset = offsetof(struct cast_args, dtype),
-     .doc = "the dtype of the result"},
+     .doc = "The dtype of the result."},
     {0},
 };
 
@@ -170,7 +170,7 @@ leat_value leat_cast(leat_value x, leat_dtype dtype) {
 const leati_tensor_op leati_tensor_op_cast = {
     .name = "cast",
     .version = 1,
-    .doc = "x as another dtype: floats truncate, integers keep their low bits (tf.cast)",
+    .doc = "x as another dtype: floats truncate, integers keep their low bits (tf.cast).",
     .rows = cast_rows,
     .args_size = sizeof(struct cast_args),
     .min_inputs = 1,

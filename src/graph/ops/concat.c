@@ -91,7 +91,7 @@ leat_value leat_concat(const leat_value *values, int num_values, int64_t axis) {
 const leati_tensor_op leati_tensor_op_concat = {
     .name = "concat",
     .version = 1,
-    .doc = "tensors joined along an existing dimension (tf.concat)",
+    .doc = "Tensors joined along an existing dimension (tf.concat).",
     .rows = leati_axis_rows,
     .args_size = sizeof(struct leati_axis_args),
     .min_inputs = 1,

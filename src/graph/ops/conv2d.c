@@ -73,7 +73,7 @@ leat_value leat_conv2d(leat_value input, leat_value filter, const leat_conv2d_op
 const leati_tensor_op leati_tensor_op_conv2d = {
     .name = "conv2d",
     .version = 1,
-    .doc = "convolution of pictures NHWC with a filter HWIO (tf.nn.conv2d)",
+    .doc = "Convolution of pictures NHWC with a filter HWIO (tf.nn.conv2d).",
     .rows = leati_conv_rows,
     .args_size = sizeof(struct leati_conv_args),
     .min_inputs = 2,

@@ -78,7 +78,7 @@ leat_value leat_conv2d_backprop_filter(leat_value input, leat_value filter, leat
 const leati_tensor_op leati_tensor_op_conv2d_backprop_filter = {
     .name = "conv2d_backprop_filter",
     .version = 1,
-    .doc = "the gradient of conv2d by its filter (tf.raw_ops.Conv2DBackpropFilter)",
+    .doc = "The gradient of conv2d by its filter (tf.raw_ops.Conv2DBackpropFilter).",
     .rows = leati_conv_rows,
     .args_size = sizeof(struct leati_conv_args),
     .min_inputs = 3,

@@ -89,7 +89,7 @@ leat_value leat_conv2d_backprop_input(leat_value input, leat_value filter, leat_
 const leati_tensor_op leati_tensor_op_conv2d_backprop_input = {
     .name = "conv2d_backprop_input",
     .version = 1,
-    .doc = "the gradient of conv2d by its input (tf.raw_ops.Conv2DBackpropInput)",
+    .doc = "The gradient of conv2d by its input (tf.raw_ops.Conv2DBackpropInput).",
     .rows = leati_conv_rows,
     .args_size = sizeof(struct leati_conv_args),
     .min_inputs = 3,

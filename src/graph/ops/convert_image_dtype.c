@@ -15,11 +15,11 @@ static const leati_row convert_rows[] = {
      .type = LEATI_ROW_DTYPE,
      .flags = LEATI_REQUIRED,
      .offset = offsetof(struct leati_convert_args, dtype),
-     .doc = "the dtype of the result"},
+     .doc = "The dtype of the result."},
     {.name = "saturate",
      .type = LEATI_ROW_BOOL,
      .offset = offsetof(struct leati_convert_args, saturate),
-     .doc = "clip what the result cannot hold"},
+     .doc = "Clip what the result cannot hold."},
     {0},
 };
 
@@ -145,8 +145,8 @@ leat_value leat_convert_image_dtype(leat_value images, leat_dtype dtype, bool sa
 const leati_tensor_op leati_tensor_op_convert_image_dtype = {
     .name = "convert_image_dtype",
     .version = 1,
-    .doc = "pictures of another dtype, scaled so that 1.0 is an integer's largest value "
-           "(tf.image.convert_image_dtype)",
+    .doc = "Pictures of another dtype, scaled so that 1.0 is an integer's largest value "
+           "(tf.image.convert_image_dtype).",
     .rows = convert_rows,
     .args_size = sizeof(struct leati_convert_args),
     .min_inputs = 1,

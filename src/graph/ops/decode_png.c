@@ -13,12 +13,12 @@ static const leati_row decode_png_rows[] = {
     {.name = "channels",
      .type = LEATI_ROW_INT,
      .offset = offsetof(struct decode_png_args, channels),
-     .doc = "0: those of the file; 1: grey; 3: RGB; 4: RGBA"},
+     .doc = "0: those of the file; 1: grey; 3: RGB; 4: RGBA."},
     {.name = "dtype",
      .type = LEATI_ROW_DTYPE,
      .offset = offsetof(struct decode_png_args, dtype),
      .default_number = LEAT_UINT8,
-     .doc = "uint8 or uint16"},
+     .doc = "uint8 or uint16."},
     {0},
 };
 
@@ -45,7 +45,7 @@ leat_value leat_decode_png(leat_value contents, int channels) {
 const leati_tensor_op leati_tensor_op_decode_png = {
     .name = "decode_png",
     .version = 1,
-    .doc = "the pixels of a PNG, uint8 [height, width, channels] (tf.io.decode_png)",
+    .doc = "The pixels of a PNG, uint8 [height, width, channels] (tf.io.decode_png).",
     .rows = decode_png_rows,
     .args_size = sizeof(struct decode_png_args),
     .min_inputs = 1,

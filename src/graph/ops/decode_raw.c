@@ -16,7 +16,7 @@ static const leati_row decode_raw_rows[] = {
      .type = LEATI_ROW_DTYPE,
      .flags = LEATI_REQUIRED,
      .offset = offsetof(struct decode_raw_args, out_type),
-     .doc = "the dtype of the numbers"},
+     .doc = "The dtype of the numbers."},
     {0},
 };
 
@@ -64,7 +64,7 @@ leat_value leat_decode_raw(leat_value x, leat_dtype dtype) {
 const leati_tensor_op leati_tensor_op_decode_raw = {
     .name = "decode_raw",
     .version = 1,
-    .doc = "the bytes of strings as little-endian numbers (tf.io.decode_raw)",
+    .doc = "The bytes of strings as little-endian numbers (tf.io.decode_raw).",
     .rows = decode_raw_rows,
     .args_size = sizeof(struct decode_raw_args),
     .min_inputs = 1,

@@ -26,7 +26,7 @@ leat_value leat_divide(leat_value x, leat_value y) {
 const leati_tensor_op leati_tensor_op_divide = {
     .name = "divide",
     .version = 1,
-    .doc = "x / y of equal float dtypes, broadcast, by IEEE 754 (tf.math.divide)",
+    .doc = "x / y of equal float dtypes, broadcast, by IEEE 754 (tf.math.divide).",
     .rows = leati_no_rows,
     .min_inputs = 2,
     .max_inputs = 2,

@@ -13,7 +13,7 @@ static const leati_row ensure_shape_rows[] = {
      .type = LEATI_ROW_SHAPE,
      .flags = LEATI_REQUIRED,
      .offset = offsetof(struct ensure_shape_args, shape),
-     .doc = "the shape; -1 stands for any size"},
+     .doc = "The shape; -1 stands for any size."},
     {0},
 };
 
@@ -59,7 +59,7 @@ leat_value leat_ensure_shape(leat_value x, leat_shape shape) {
 const leati_tensor_op leati_tensor_op_ensure_shape = {
     .name = "ensure_shape",
     .version = 1,
-    .doc = "the value unchanged, checked against a shape (tf.ensure_shape)",
+    .doc = "The value unchanged, checked against a shape (tf.ensure_shape).",
     .rows = ensure_shape_rows,
     .args_size = sizeof(struct ensure_shape_args),
     .min_inputs = 1,

@@ -31,7 +31,7 @@ leat_value leat_equal(leat_value x, leat_value y) {
 const leati_tensor_op leati_tensor_op_equal = {
     .name = "equal",
     .version = 1,
-    .doc = "x == y of numbers, booleans or strings, broadcast, as bool (tf.math.equal)",
+    .doc = "x == y of numbers, booleans or strings, broadcast, as bool (tf.math.equal).",
     .rows = leati_no_rows,
     .min_inputs = 2,
     .max_inputs = 2,

@@ -23,7 +23,7 @@ leat_value leat_exp(leat_value x) {
 const leati_tensor_op leati_tensor_op_exp = {
     .name = "exp",
     .version = 1,
-    .doc = "e to the power of x (tf.math.exp)",
+    .doc = "e to the power of x (tf.math.exp).",
     .rows = leati_no_rows,
     .min_inputs = 1,
     .max_inputs = 1,

@@ -13,7 +13,7 @@ static const leati_row expand_dims_rows[] = {
      .type = LEATI_ROW_INT,
      .flags = LEATI_REQUIRED,
      .offset = offsetof(struct expand_dims_args, axis),
-     .doc = "the place of the new dimension; negative counts from the end"},
+     .doc = "The place of the new dimension; negative counts from the end."},
     {0},
 };
 
@@ -57,7 +57,7 @@ leat_value leat_expand_dims(leat_value x, int64_t axis) {
 const leati_tensor_op leati_tensor_op_expand_dims = {
     .name = "expand_dims",
     .version = 1,
-    .doc = "a dimension of 1 put in front of place axis (tf.expand_dims)",
+    .doc = "A dimension of 1 put in front of place axis (tf.expand_dims).",
     .rows = expand_dims_rows,
     .args_size = sizeof(struct expand_dims_args),
     .min_inputs = 1,

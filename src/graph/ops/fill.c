@@ -75,7 +75,7 @@ leat_value leat_fill(leat_value dims, leat_value value) {
 const leati_tensor_op leati_tensor_op_fill = {
     .name = "fill",
     .version = 1,
-    .doc = "a tensor of shape dims filled with a scalar (tf.fill)",
+    .doc = "A tensor of shape dims filled with a scalar (tf.fill).",
     .rows = leati_no_rows,
     .min_inputs = 2,
     .max_inputs = 2,

@@ -48,7 +48,7 @@ leat_value leat_flip_left_right(leat_value images) {
 const leati_tensor_op leati_tensor_op_flip_left_right = {
     .name = "flip_left_right",
     .version = 1,
-    .doc = "pictures mirrored along their width (tf.image.flip_left_right)",
+    .doc = "Pictures mirrored along their width (tf.image.flip_left_right).",
     .rows = leati_no_rows,
     .min_inputs = 1,
     .max_inputs = 1,

@@ -20,7 +20,7 @@ leat_value leat_floordiv(leat_value x, leat_value y) {
 const leati_tensor_op leati_tensor_op_floordiv = {
     .name = "floordiv",
     .version = 1,
-    .doc = "x / y rounded down, broadcast; Python's // (tf.math.floordiv)",
+    .doc = "x / y rounded down, broadcast; Python's // (tf.math.floordiv).",
     .rows = leati_no_rows,
     .min_inputs = 2,
     .max_inputs = 2,

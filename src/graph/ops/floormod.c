@@ -33,8 +33,8 @@ leat_value leat_floormod(leat_value x, leat_value y) {
 const leati_tensor_op leati_tensor_op_floormod = {
     .name = "floormod",
     .version = 1,
-    .doc = "the remainder of floordiv, with the sign of y, broadcast; Python's % "
-           "(tf.math.floormod)",
+    .doc = "The remainder of floordiv, with the sign of y, broadcast; Python's % "
+           "(tf.math.floormod).",
     .rows = leati_no_rows,
     .min_inputs = 2,
     .max_inputs = 2,

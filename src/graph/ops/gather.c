@@ -9,7 +9,7 @@ const leati_row leati_gather_rows[] = {
     {.name = "axis",
      .type = LEATI_ROW_INT,
      .offset = offsetof(struct leati_gather_args, axis),
-     .doc = "the dimension of the first input that the indices number"},
+     .doc = "The dimension of the first input that the indices number."},
     {0},
 };
 
@@ -103,7 +103,7 @@ leat_value leat_gather(leat_value params, leat_value indices, int64_t axis) {
 const leati_tensor_op leati_tensor_op_gather = {
     .name = "gather",
     .version = 1,
-    .doc = "the slices of a tensor along an axis that the indices number (tf.gather)",
+    .doc = "The slices of a tensor along an axis that the indices number (tf.gather).",
     .rows = leati_gather_rows,
     .args_size = sizeof(struct leati_gather_args),
     .min_inputs = 2,

@@ -59,7 +59,8 @@ static leat_status gather_grad_gradient(leati_gradient_call *call, leat_error *e
 const leati_tensor_op leati_tensor_op_gather_grad = {
     .name = "gather_grad",
     .version = 1,
-    .doc = "zeros of params' shape to which the gradient's slices are added (for gradients)",
+    .doc = "Zeros of params' shape to which the gradient's slices are added (for "
+           "gradients).",
     .rows = leati_gather_rows,
     .args_size = sizeof(struct leati_gather_args),
     .min_inputs = 3,

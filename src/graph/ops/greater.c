@@ -17,7 +17,7 @@ leat_value leat_greater(leat_value x, leat_value y) {
 const leati_tensor_op leati_tensor_op_greater = {
     .name = "greater",
     .version = 1,
-    .doc = "x > y of numbers, broadcast, as bool (tf.math.greater)",
+    .doc = "x > y of numbers, broadcast, as bool (tf.math.greater).",
     .rows = leati_no_rows,
     .min_inputs = 2,
     .max_inputs = 2,

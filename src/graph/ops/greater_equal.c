@@ -18,7 +18,7 @@ leat_value leat_greater_equal(leat_value x, leat_value y) {
 const leati_tensor_op leati_tensor_op_greater_equal = {
     .name = "greater_equal",
     .version = 1,
-    .doc = "x >= y of numbers, broadcast, as bool (tf.math.greater_equal)",
+    .doc = "x >= y of numbers, broadcast, as bool (tf.math.greater_equal).",
     .rows = leati_no_rows,
     .min_inputs = 2,
     .max_inputs = 2,

@@ -7,7 +7,8 @@ const leati_row leati_axis_rows[] = {
     {.name = "axis",
      .type = LEATI_ROW_INT,
      .offset = offsetof(struct leati_axis_args, axis),
-     .doc = "the dimension along which the inputs follow each other; negative counts from the end"},
+     .doc = "The dimension along which the inputs follow each other; negative counts from "
+            "the end."},
     {0},
 };
 

@@ -17,7 +17,7 @@ leat_value leat_less(leat_value x, leat_value y) {
 const leati_tensor_op leati_tensor_op_less = {
     .name = "less",
     .version = 1,
-    .doc = "x < y of numbers, broadcast, as bool (tf.math.less)",
+    .doc = "x < y of numbers, broadcast, as bool (tf.math.less).",
     .rows = leati_no_rows,
     .min_inputs = 2,
     .max_inputs = 2,

@@ -23,7 +23,7 @@ leat_value leat_log(leat_value x) {
 const leati_tensor_op leati_tensor_op_log = {
     .name = "log",
     .version = 1,
-    .doc = "the natural logarithm of x (tf.math.log)",
+    .doc = "The natural logarithm of x (tf.math.log).",
     .rows = leati_no_rows,
     .min_inputs = 1,
     .max_inputs = 1,

@@ -35,7 +35,7 @@ leat_value leat_log_softmax(leat_value x) {
 const leati_tensor_op leati_tensor_op_log_softmax = {
     .name = "log_softmax",
     .version = 1,
-    .doc = "the logarithm of softmax along the last dimension (tf.nn.log_softmax)",
+    .doc = "The logarithm of softmax along the last dimension (tf.nn.log_softmax).",
     .rows = leati_no_rows,
     .min_inputs = 1,
     .max_inputs = 1,

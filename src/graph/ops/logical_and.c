@@ -17,7 +17,7 @@ leat_value leat_logical_and(leat_value x, leat_value y) {
 const leati_tensor_op leati_tensor_op_logical_and = {
     .name = "logical_and",
     .version = 1,
-    .doc = "x && y of booleans, broadcast (tf.math.logical_and)",
+    .doc = "x && y of booleans, broadcast (tf.math.logical_and).",
     .rows = leati_no_rows,
     .min_inputs = 2,
     .max_inputs = 2,

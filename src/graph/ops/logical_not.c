@@ -17,7 +17,7 @@ leat_value leat_logical_not(leat_value x) {
 const leati_tensor_op leati_tensor_op_logical_not = {
     .name = "logical_not",
     .version = 1,
-    .doc = "!x of booleans (tf.math.logical_not)",
+    .doc = "!x of booleans (tf.math.logical_not).",
     .rows = leati_no_rows,
     .min_inputs = 1,
     .max_inputs = 1,

@@ -17,7 +17,7 @@ leat_value leat_logical_or(leat_value x, leat_value y) {
 const leati_tensor_op leati_tensor_op_logical_or = {
     .name = "logical_or",
     .version = 1,
-    .doc = "x || y of booleans, broadcast (tf.math.logical_or)",
+    .doc = "x || y of booleans, broadcast (tf.math.logical_or).",
     .rows = leati_no_rows,
     .min_inputs = 2,
     .max_inputs = 2,

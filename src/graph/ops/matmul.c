@@ -14,11 +14,11 @@ static const leati_row matmul_rows[] = {
     {.name = "transpose_a",
      .type = LEATI_ROW_BOOL,
      .offset = offsetof(struct matmul_args, transpose_a),
-     .doc = "transpose the matrices of a first"},
+     .doc = "Transpose the matrices of a first."},
     {.name = "transpose_b",
      .type = LEATI_ROW_BOOL,
      .offset = offsetof(struct matmul_args, transpose_b),
-     .doc = "transpose the matrices of b first"},
+     .doc = "Transpose the matrices of b first."},
     {0},
 };
 
@@ -125,7 +125,7 @@ leat_value leat_matmul(leat_value a, leat_value b, bool transpose_a, bool transp
 const leati_tensor_op leati_tensor_op_matmul = {
     .name = "matmul",
     .version = 1,
-    .doc = "matrix products over the last two dimensions (tf.linalg.matmul)",
+    .doc = "Matrix products over the last two dimensions (tf.linalg.matmul).",
     .rows = matmul_rows,
     .args_size = sizeof(struct matmul_args),
     .min_inputs = 2,

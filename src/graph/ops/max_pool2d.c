@@ -79,7 +79,7 @@ leat_value leat_max_pool2d(leat_value input, const leat_pool2d_options *options)
 const leati_tensor_op leati_tensor_op_max_pool2d = {
     .name = "max_pool2d",
     .version = 1,
-    .doc = "the maximum of each window of pictures NHWC (tf.nn.max_pool2d)",
+    .doc = "The maximum of each window of pictures NHWC (tf.nn.max_pool2d).",
     .rows = leati_pool_rows,
     .args_size = sizeof(struct leati_pool_args),
     .min_inputs = 1,

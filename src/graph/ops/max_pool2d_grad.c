@@ -89,7 +89,8 @@ leat_value leat_max_pool2d_grad(leat_value input, leat_value output, leat_value 
 const leati_tensor_op leati_tensor_op_max_pool2d_grad = {
     .name = "max_pool2d_grad",
     .version = 1,
-    .doc = "the gradient of max_pool2d, to a window's first largest value (tf.raw_ops.MaxPoolGrad)",
+    .doc = "The gradient of max_pool2d, to a window's first largest value "
+           "(tf.raw_ops.MaxPoolGrad).",
     .rows = leati_pool_rows,
     .args_size = sizeof(struct leati_pool_args),
     .min_inputs = 3,

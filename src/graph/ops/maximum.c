@@ -27,7 +27,7 @@ leat_value leat_maximum(leat_value x, leat_value y) {
 const leati_tensor_op leati_tensor_op_maximum = {
     .name = "maximum",
     .version = 1,
-    .doc = "the larger of x and y, broadcast; a NaN wins (tf.math.maximum)",
+    .doc = "The larger of x and y, broadcast; a NaN wins (tf.math.maximum).",
     .rows = leati_no_rows,
     .min_inputs = 2,
     .max_inputs = 2,

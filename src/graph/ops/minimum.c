@@ -27,7 +27,7 @@ leat_value leat_minimum(leat_value x, leat_value y) {
 const leati_tensor_op leati_tensor_op_minimum = {
     .name = "minimum",
     .version = 1,
-    .doc = "the smaller of x and y, broadcast; a NaN wins (tf.math.minimum)",
+    .doc = "The smaller of x and y, broadcast; a NaN wins (tf.math.minimum).",
     .rows = leati_no_rows,
     .min_inputs = 2,
     .max_inputs = 2,

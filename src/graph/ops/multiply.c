@@ -26,7 +26,7 @@ leat_value leat_multiply(leat_value x, leat_value y) {
 const leati_tensor_op leati_tensor_op_multiply = {
     .name = "multiply",
     .version = 1,
-    .doc = "x * y of equal dtypes, broadcast; integers wrap (tf.math.multiply)",
+    .doc = "x * y of equal dtypes, broadcast; integers wrap (tf.math.multiply).",
     .rows = leati_no_rows,
     .min_inputs = 2,
     .max_inputs = 2,

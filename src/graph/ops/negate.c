@@ -24,7 +24,7 @@ leat_value leat_negate(leat_value x) {
 const leati_tensor_op leati_tensor_op_negate = {
     .name = "negate",
     .version = 1,
-    .doc = "-x of signed numbers (tf.math.negative)",
+    .doc = "-x of signed numbers (tf.math.negative).",
     .rows = leati_no_rows,
     .min_inputs = 1,
     .max_inputs = 1,

@@ -31,7 +31,8 @@ leat_value leat_not_equal(leat_value x, leat_value y) {
 const leati_tensor_op leati_tensor_op_not_equal = {
     .name = "not_equal",
     .version = 1,
-    .doc = "x != y of numbers, booleans or strings, broadcast, as bool (tf.math.not_equal)",
+    .doc = "x != y of numbers, booleans or strings, broadcast, as bool "
+           "(tf.math.not_equal).",
     .rows = leati_no_rows,
     .min_inputs = 2,
     .max_inputs = 2,

@@ -18,12 +18,12 @@ static const leati_row one_hot_rows[] = {
      .flags = LEATI_REQUIRED,
      .offset = offsetof(struct one_hot_args, depth),
      .maximum = INT64_MAX,
-     .doc = "the size of the new dimension"},
+     .doc = "The size of the new dimension."},
     {.name = "dtype",
      .type = LEATI_ROW_DTYPE,
      .offset = offsetof(struct one_hot_args, dtype),
      .default_number = LEAT_FLOAT32,
-     .doc = "the dtype of the result, a number or bool"},
+     .doc = "The dtype of the result, a number or bool."},
     {0},
 };
 
@@ -93,7 +93,7 @@ leat_value leat_one_hot(leat_value indices, int64_t depth, leat_dtype dtype) {
 const leati_tensor_op leati_tensor_op_one_hot = {
     .name = "one_hot",
     .version = 1,
-    .doc = "1 at the index along a new last dimension, 0 elsewhere (tf.one_hot)",
+    .doc = "1 at the index along a new last dimension, 0 elsewhere (tf.one_hot).",
     .rows = one_hot_rows,
     .args_size = sizeof(struct one_hot_args),
     .min_inputs = 1,

@@ -19,7 +19,7 @@ leat_value leat_ones_like(leat_value x) {
 const leati_tensor_op leati_tensor_op_ones_like = {
     .name = "ones_like",
     .version = 1,
-    .doc = "ones of another tensor's shape and dtype (tf.ones_like)",
+    .doc = "Ones of another tensor's shape and dtype (tf.ones_like).",
     .rows = leati_no_rows,
     .min_inputs = 1,
     .max_inputs = 1,

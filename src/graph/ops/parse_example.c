@@ -20,12 +20,12 @@ static const leati_row parse_example_rows[] = {
      .type = LEATI_ROW_SPEC,
      .flags = LEATI_REQUIRED,
      .offset = offsetof(struct parse_example_args, features),
-     .doc = "a dict of tensor specs; a first dimension of -1 takes any number of values"},
+     .doc = "A dict of tensor specs; a first dimension of -1 takes any number of values."},
     {.name = "defaults",
      .type = LEATI_ROW_ELEMENT,
      .flags = LEATI_NONE,
      .offset = offsetof(struct parse_example_args, defaults),
-     .doc = "a dict of values for features that an Example may lack"},
+     .doc = "A dict of values for features that an Example may lack."},
     {0},
 };
 
@@ -206,7 +206,7 @@ int leat_parse_example(leat_value serialized, const leat_spec *features,
 const leati_tensor_op leati_tensor_op_parse_example = {
     .name = "parse_example",
     .version = 1,
-    .doc = "the features of a serialised tf.train.Example (tf.io.parse_single_example)",
+    .doc = "The features of a serialised tf.train.Example (tf.io.parse_single_example).",
     .rows = parse_example_rows,
     .args_size = sizeof(struct parse_example_args),
     .min_inputs = 1,

@@ -27,7 +27,7 @@ struct leati_random_args {
          .type = LEATI_ROW_SHAPE,                                                                  \
          .flags = LEATI_REQUIRED,                                                                  \
          .offset = offsetof(struct leati_random_args, shape),                                      \
-         .doc = "the shape of the result, without unknown dimensions"},                            \
+         .doc = "The shape of the result, without unknown dimensions."},                           \
             {.name = LOW,                                                                          \
              .type = LEATI_ROW_FLOAT,                                                              \
              .offset = offsetof(struct leati_random_args, low),                                    \
@@ -41,27 +41,27 @@ struct leati_random_args {
              .type = LEATI_ROW_DTYPE,                                                              \
              .offset = offsetof(struct leati_random_args, dtype),                                  \
              .default_number = LEAT_FLOAT32,                                                       \
-             .doc = "float32 or float64"},                                                         \
+             .doc = "float32 or float64."},                                                        \
             {.name = "seed",                                                                       \
              .type = LEATI_ROW_SEED,                                                               \
              .flags = LEATI_NONE,                                                                  \
              .offset = offsetof(struct leati_random_args, seed),                                   \
-             .doc = "the operation's seed"},                                                       \
+             .doc = "The operation's seed."},                                                      \
             {.name = "graph_seed",                                                                 \
              .type = LEATI_ROW_INT,                                                                \
              .flags = LEATI_CONSTRUCT,                                                             \
              .offset = offsetof(struct leati_random_args, graph_seed),                             \
-             .doc = "the first of the pair that the seeds give"},                                  \
+             .doc = "The first of the pair that the seeds give."},                                 \
             {.name = "op_seed",                                                                    \
              .type = LEATI_ROW_INT,                                                                \
              .flags = LEATI_CONSTRUCT,                                                             \
              .offset = offsetof(struct leati_random_args, op_seed),                                \
-             .doc = "the second"},                                                                 \
+             .doc = "The second."},                                                                \
             {.name = "unseeded",                                                                   \
              .type = LEATI_ROW_BOOL,                                                               \
              .flags = LEATI_CONSTRUCT,                                                             \
              .offset = offsetof(struct leati_random_args, unseeded),                               \
-             .doc = "the pair was drawn, not given"},                                              \
+             .doc = "The pair was drawn, not given."},                                             \
         {                                                                                          \
             0                                                                                      \
         }                                                                                          \

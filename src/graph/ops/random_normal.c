@@ -7,7 +7,7 @@
 #include <math.h>
 
 static const leati_row random_normal_rows[] =
-    LEATI_RANDOM_ROWS("mean", "the mean", "stddev", 1, "the standard deviation");
+    LEATI_RANDOM_ROWS("mean", "The mean.", "stddev", 1, "The standard deviation.");
 
 static void normal_block(const uint32_t words[4], double out[2]) {
     double u = leati_uniform_double(words[0], words[1]);
@@ -62,7 +62,7 @@ leat_value leat_random_normal(leat_graph *graph, leat_shape shape, leat_dtype dt
 const leati_tensor_op leati_tensor_op_random_normal = {
     .name = "random_normal",
     .version = 1,
-    .doc = "random floats of a normal distribution (tf.random.normal)",
+    .doc = "Random floats of a normal distribution (tf.random.normal).",
     .rows = random_normal_rows,
     .args_size = sizeof(struct leati_random_args),
     .flags = LEATI_RANDOM,

@@ -4,7 +4,7 @@
 #include "graph/ops/random.h"
 
 static const leati_row random_uniform_rows[] = LEATI_RANDOM_ROWS(
-    "minval", "the lowest value", "maxval", 1, "the end of the range, not reached");
+    "minval", "The lowest value.", "maxval", 1, "The end of the range, not reached.");
 
 static void uniform_row(const struct leati_random_args *args, leati_philox philox, char *to,
                         int64_t n) {
@@ -46,7 +46,7 @@ leat_value leat_random_uniform(leat_graph *graph, leat_shape shape, leat_dtype d
 const leati_tensor_op leati_tensor_op_random_uniform = {
     .name = "random_uniform",
     .version = 1,
-    .doc = "random floats in [minval, maxval) (tf.random.uniform)",
+    .doc = "Random floats in [minval, maxval) (tf.random.uniform).",
     .rows = random_uniform_rows,
     .args_size = sizeof(struct leati_random_args),
     .flags = LEATI_RANDOM,

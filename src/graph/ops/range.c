@@ -101,7 +101,7 @@ leat_value leat_range_tensor(leat_value start, leat_value limit, leat_value delt
 const leati_tensor_op leati_tensor_op_range = {
     .name = "range",
     .version = 1,
-    .doc = "the numbers start, start + delta, ... before the limit (tf.range)",
+    .doc = "The numbers start, start + delta, ... before the limit (tf.range).",
     .rows = leati_no_rows,
     .min_inputs = 3,
     .max_inputs = 3,

@@ -82,7 +82,7 @@ leat_value leat_read_file(leat_value filename) {
 const leati_tensor_op leati_tensor_op_read_file = {
     .name = "read_file",
     .version = 1,
-    .doc = "the contents of a file (tf.io.read_file)",
+    .doc = "The contents of a file (tf.io.read_file).",
     .rows = leati_no_rows,
     .min_inputs = 1,
     .max_inputs = 1,

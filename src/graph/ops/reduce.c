@@ -15,11 +15,11 @@ const leati_row leati_reduce_rows[] = {
      .type = LEATI_ROW_INTS,
      .flags = LEATI_NONE,
      .offset = offsetof(struct leati_reduce_args, axis),
-     .doc = "the dimensions to reduce; none named: all"},
+     .doc = "The dimensions to reduce; none named: all."},
     {.name = "keepdims",
      .type = LEATI_ROW_BOOL,
      .offset = offsetof(struct leati_reduce_args, keepdims),
-     .doc = "leave reduced dimensions as 1"},
+     .doc = "Leave reduced dimensions as 1."},
     {0},
 };
 

@@ -27,7 +27,7 @@ leat_value leat_reduce_max(leat_value x, const int64_t *axes, int num_axes, bool
 const leati_tensor_op leati_tensor_op_reduce_max = {
     .name = "reduce_max",
     .version = 1,
-    .doc = "the maximum over the named dimensions, or all (tf.math.reduce_max)",
+    .doc = "The maximum over the named dimensions, or all (tf.math.reduce_max).",
     .rows = leati_reduce_rows,
     .args_size = sizeof(struct leati_reduce_args),
     .min_inputs = 1,

@@ -35,7 +35,7 @@ leat_value leat_reduce_mean(leat_value x, const int64_t *axes, int num_axes, boo
 const leati_tensor_op leati_tensor_op_reduce_mean = {
     .name = "reduce_mean",
     .version = 1,
-    .doc = "the mean over the named dimensions, or all (tf.math.reduce_mean)",
+    .doc = "The mean over the named dimensions, or all (tf.math.reduce_mean).",
     .rows = leati_reduce_rows,
     .args_size = sizeof(struct leati_reduce_args),
     .min_inputs = 1,

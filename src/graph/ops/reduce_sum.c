@@ -22,7 +22,7 @@ leat_value leat_reduce_sum(leat_value x, const int64_t *axes, int num_axes, bool
 const leati_tensor_op leati_tensor_op_reduce_sum = {
     .name = "reduce_sum",
     .version = 1,
-    .doc = "the sum over the named dimensions, or all (tf.math.reduce_sum)",
+    .doc = "The sum over the named dimensions, or all (tf.math.reduce_sum).",
     .rows = leati_reduce_rows,
     .args_size = sizeof(struct leati_reduce_args),
     .min_inputs = 1,

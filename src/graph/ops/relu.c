@@ -26,7 +26,7 @@ leat_value leat_relu(leat_value x) {
 const leati_tensor_op leati_tensor_op_relu = {
     .name = "relu",
     .version = 1,
-    .doc = "x where it is positive, else 0; a NaN stays (tf.nn.relu)",
+    .doc = "x where it is positive, else 0; a NaN stays (tf.nn.relu).",
     .rows = leati_no_rows,
     .min_inputs = 1,
     .max_inputs = 1,

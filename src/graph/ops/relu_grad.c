@@ -24,7 +24,7 @@ leat_value leat_relu_grad(leat_value x, leat_value y) {
 const leati_tensor_op leati_tensor_op_relu_grad = {
     .name = "relu_grad",
     .version = 1,
-    .doc = "gradient x where feature y is positive, else 0 (tf.raw_ops.ReluGrad)",
+    .doc = "Gradient x where feature y is positive, else 0 (tf.raw_ops.ReluGrad).",
     .rows = leati_no_rows,
     .min_inputs = 2,
     .max_inputs = 2,

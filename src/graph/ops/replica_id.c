@@ -23,7 +23,8 @@ leat_value leat_replica_id(leat_graph *graph) {
 const leati_tensor_op leati_tensor_op_replica_id = {
     .name = "replica_id",
     .version = 1,
-    .doc = "the number of this replica, an int32 scalar (ReplicaContext.replica_id_in_sync_group)",
+    .doc = "The number of this replica, an int32 scalar "
+           "(ReplicaContext.replica_id_in_sync_group).",
     .rows = leati_no_rows,
     .flags = LEATI_STATEFUL, /* differs from replica to replica: never computed ahead of a step */
     .infer = replica_id_infer,

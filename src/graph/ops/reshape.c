@@ -13,7 +13,7 @@ static const leati_row reshape_rows[] = {
      .type = LEATI_ROW_INTS,
      .flags = LEATI_REQUIRED,
      .offset = offsetof(struct reshape_args, shape),
-     .doc = "the dimensions; one may be -1, which takes what the others leave"},
+     .doc = "The dimensions; one may be -1, which takes what the others leave."},
     {0},
 };
 
@@ -86,7 +86,7 @@ leat_value leat_reshape(leat_value x, const int64_t *shape, int rank) {
 const leati_tensor_op leati_tensor_op_reshape = {
     .name = "reshape",
     .version = 1,
-    .doc = "the same values under another shape (tf.reshape)",
+    .doc = "The same values under another shape (tf.reshape).",
     .rows = reshape_rows,
     .args_size = sizeof(struct reshape_args),
     .min_inputs = 1,

@@ -32,7 +32,7 @@ leat_value leat_reshape_like(leat_value x, leat_value like) {
 const leati_tensor_op leati_tensor_op_reshape_like = {
     .name = "reshape_like",
     .version = 1,
-    .doc = "the first input's values under the second's shape (for gradients)",
+    .doc = "The first input's values under the second's shape (for gradients).",
     .rows = leati_no_rows,
     .min_inputs = 2,
     .max_inputs = 2,

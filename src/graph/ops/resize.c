@@ -22,16 +22,16 @@ static const leati_row resize_rows[] = {
      .type = LEATI_ROW_INTS,
      .flags = LEATI_REQUIRED,
      .offset = offsetof(struct resize_args, size),
-     .doc = "height and width of the result, in pixels"},
+     .doc = "Height and width of the result, in pixels."},
     {.name = "method",
      .type = LEATI_ROW_STRING,
      .offset = offsetof(struct resize_args, method),
      .default_text = "bilinear",
-     .doc = "bilinear"},
+     .doc = "bilinear."},
     {.name = "antialias",
      .type = LEATI_ROW_BOOL,
      .offset = offsetof(struct resize_args, antialias),
-     .doc = "blend all pixels that a smaller picture's pixel covers"},
+     .doc = "Blend all pixels that a smaller picture's pixel covers."},
     {0},
 };
 
@@ -178,7 +178,7 @@ leat_value leat_resize(leat_value images, int64_t height, int64_t width, const c
 const leati_tensor_op leati_tensor_op_resize = {
     .name = "resize",
     .version = 1,
-    .doc = "pictures scaled to another size, as float32 (tf.image.resize)",
+    .doc = "Pictures scaled to another size, as float32 (tf.image.resize).",
     .rows = resize_rows,
     .args_size = sizeof(struct resize_args),
     .min_inputs = 1,

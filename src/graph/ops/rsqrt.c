@@ -24,7 +24,7 @@ leat_value leat_rsqrt(leat_value x) {
 const leati_tensor_op leati_tensor_op_rsqrt = {
     .name = "rsqrt",
     .version = 1,
-    .doc = "1 / sqrt(x) (tf.math.rsqrt)",
+    .doc = "1 / sqrt(x) (tf.math.rsqrt).",
     .rows = leati_no_rows,
     .min_inputs = 1,
     .max_inputs = 1,

@@ -83,7 +83,7 @@ leat_value leat_select(leat_value condition, leat_value x, leat_value y) {
 const leati_tensor_op leati_tensor_op_select = {
     .name = "select",
     .version = 1,
-    .doc = "x where the condition holds, else y, broadcast (tf.where)",
+    .doc = "x where the condition holds, else y, broadcast (tf.where).",
     .rows = leati_no_rows,
     .min_inputs = 3,
     .max_inputs = 3,

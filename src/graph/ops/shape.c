@@ -26,7 +26,7 @@ leat_value leat_shape_of(leat_value x, leat_dtype dtype) {
 const leati_tensor_op leati_tensor_op_shape = {
     .name = "shape",
     .version = 1,
-    .doc = "the dimensions as a vector (tf.shape)",
+    .doc = "The dimensions as a vector (tf.shape).",
     .rows = leati_counts_rows,
     .args_size = sizeof(struct leati_counts_args),
     .min_inputs = 1,

@@ -24,7 +24,7 @@ leat_value leat_sigmoid(leat_value x) {
 const leati_tensor_op leati_tensor_op_sigmoid = {
     .name = "sigmoid",
     .version = 1,
-    .doc = "1 / (1 + exp(-x)) (tf.math.sigmoid)",
+    .doc = "1 / (1 + exp(-x)) (tf.math.sigmoid).",
     .rows = leati_no_rows,
     .min_inputs = 1,
     .max_inputs = 1,

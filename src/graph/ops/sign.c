@@ -26,7 +26,7 @@ leat_value leat_sign(leat_value x) {
 const leati_tensor_op leati_tensor_op_sign = {
     .name = "sign",
     .version = 1,
-    .doc = "-1, 0 or 1 as x is negative, zero or positive (tf.math.sign)",
+    .doc = "-1, 0 or 1 as x is negative, zero or positive (tf.math.sign).",
     .rows = leati_no_rows,
     .min_inputs = 1,
     .max_inputs = 1,

@@ -7,7 +7,7 @@ const leati_row leati_counts_rows[] = {
      .type = LEATI_ROW_DTYPE,
      .offset = offsetof(struct leati_counts_args, out_type),
      .default_number = LEAT_INT32,
-     .doc = "int32 or int64"},
+     .doc = "int32 or int64."},
     {0},
 };
 
@@ -53,7 +53,7 @@ leat_value leat_size_of(leat_value x, leat_dtype dtype) {
 const leati_tensor_op leati_tensor_op_size = {
     .name = "size",
     .version = 1,
-    .doc = "the number of values (tf.size)",
+    .doc = "The number of values (tf.size).",
     .rows = leati_counts_rows,
     .args_size = sizeof(struct leati_counts_args),
     .min_inputs = 1,

@@ -9,12 +9,12 @@ const leati_row leati_slice_rows[] = {
      .type = LEATI_ROW_INTS,
      .flags = LEATI_REQUIRED,
      .offset = offsetof(struct leati_slice_args, begin),
-     .doc = "the first index along each dimension"},
+     .doc = "The first index along each dimension."},
     {.name = "size",
      .type = LEATI_ROW_INTS,
      .flags = LEATI_REQUIRED,
      .offset = offsetof(struct leati_slice_args, size),
-     .doc = "the number of values along each dimension; -1: all that follow"},
+     .doc = "The number of values along each dimension; -1: all that follow."},
     {0},
 };
 
@@ -109,7 +109,8 @@ leat_value leat_slice(leat_value x, const int64_t *begin, const int64_t *size, i
 const leati_tensor_op leati_tensor_op_slice = {
     .name = "slice",
     .version = 1,
-    .doc = "the part of a tensor from begin on, size values along each dimension (tf.slice)",
+    .doc = "The part of a tensor from begin on, size values along each dimension "
+           "(tf.slice).",
     .rows = leati_slice_rows,
     .args_size = sizeof(struct leati_slice_args),
     .min_inputs = 1,

@@ -50,7 +50,8 @@ static leat_status slice_grad_gradient(leati_gradient_call *call, leat_error *er
 const leati_tensor_op leati_tensor_op_slice_grad = {
     .name = "slice_grad",
     .version = 1,
-    .doc = "zeros of the second input's shape with the first at the slice's place (for gradients)",
+    .doc = "Zeros of the second input's shape with the first at the slice's place (for "
+           "gradients).",
     .rows = leati_slice_rows,
     .args_size = sizeof(struct leati_slice_args),
     .min_inputs = 2,

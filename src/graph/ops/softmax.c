@@ -86,7 +86,7 @@ leat_value leat_softmax(leat_value x) {
 const leati_tensor_op leati_tensor_op_softmax = {
     .name = "softmax",
     .version = 1,
-    .doc = "exp(x) / sum(exp(x)) along the last dimension (tf.nn.softmax)",
+    .doc = "exp(x) / sum(exp(x)) along the last dimension (tf.nn.softmax).",
     .rows = leati_no_rows,
     .min_inputs = 1,
     .max_inputs = 1,

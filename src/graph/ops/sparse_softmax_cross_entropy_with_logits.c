@@ -104,8 +104,8 @@ leat_value leat_sparse_softmax_cross_entropy_with_logits(leat_value labels, leat
 const leati_tensor_op leati_tensor_op_sparse_softmax_cross_entropy_with_logits = {
     .name = "sparse_softmax_cross_entropy_with_logits",
     .version = 1,
-    .doc = "the loss of each line of logits against its label, and the loss's gradient "
-           "(tf.nn.sparse_softmax_cross_entropy_with_logits)",
+    .doc = "The loss of each line of logits against its label, and the loss's gradient "
+           "(tf.nn.sparse_softmax_cross_entropy_with_logits).",
     .rows = leati_no_rows,
     .min_inputs = 2,
     .max_inputs = 2,

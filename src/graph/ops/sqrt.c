@@ -23,7 +23,7 @@ leat_value leat_sqrt(leat_value x) {
 const leati_tensor_op leati_tensor_op_sqrt = {
     .name = "sqrt",
     .version = 1,
-    .doc = "the square root of x; NaN below zero (tf.math.sqrt)",
+    .doc = "The square root of x; NaN below zero (tf.math.sqrt).",
     .rows = leati_no_rows,
     .min_inputs = 1,
     .max_inputs = 1,

@@ -25,7 +25,7 @@ leat_value leat_square(leat_value x) {
 const leati_tensor_op leati_tensor_op_square = {
     .name = "square",
     .version = 1,
-    .doc = "x * x; integers wrap (tf.math.square)",
+    .doc = "x * x; integers wrap (tf.math.square).",
     .rows = leati_no_rows,
     .min_inputs = 1,
     .max_inputs = 1,

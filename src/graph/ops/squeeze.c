@@ -12,7 +12,7 @@ static const leati_row squeeze_rows[] = {
      .type = LEATI_ROW_INTS,
      .flags = LEATI_NONE,
      .offset = offsetof(struct squeeze_args, axis),
-     .doc = "the dimensions to take away; none named: every dimension of 1"},
+     .doc = "The dimensions to take away; none named: every dimension of 1."},
     {0},
 };
 
@@ -69,7 +69,7 @@ leat_value leat_squeeze(leat_value x, const int64_t *axes, int num_axes) {
 const leati_tensor_op leati_tensor_op_squeeze = {
     .name = "squeeze",
     .version = 1,
-    .doc = "dimensions of 1 taken away (tf.squeeze)",
+    .doc = "Dimensions of 1 taken away (tf.squeeze).",
     .rows = squeeze_rows,
     .args_size = sizeof(struct squeeze_args),
     .min_inputs = 1,

@@ -88,7 +88,7 @@ leat_value leat_stack(const leat_value *values, int num_values, int64_t axis) {
 const leati_tensor_op leati_tensor_op_stack = {
     .name = "stack",
     .version = 1,
-    .doc = "tensors of one shape along a new dimension (tf.stack)",
+    .doc = "Tensors of one shape along a new dimension (tf.stack).",
     .rows = leati_axis_rows,
     .args_size = sizeof(struct leati_axis_args),
     .min_inputs = 1,

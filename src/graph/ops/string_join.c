@@ -15,7 +15,7 @@ static const leati_row string_join_rows[] = {
      .type = LEATI_ROW_STRING,
      .offset = offsetof(struct string_join_args, separator),
      .default_text = "",
-     .doc = "what stands between two strings"},
+     .doc = "What stands between two strings."},
     {0},
 };
 
@@ -90,7 +90,7 @@ leat_value leat_string_join(const leat_value *values, int num_values, const char
 const leati_tensor_op leati_tensor_op_string_join = {
     .name = "string_join",
     .version = 1,
-    .doc = "strings one after the other with a separator between them (tf.strings.join)",
+    .doc = "Strings one after the other with a separator between them (tf.strings.join).",
     .rows = string_join_rows,
     .args_size = sizeof(struct string_join_args),
     .min_inputs = 1,

@@ -32,7 +32,7 @@ leat_value leat_string_length(leat_value x) {
 const leati_tensor_op leati_tensor_op_string_length = {
     .name = "string_length",
     .version = 1,
-    .doc = "the number of bytes of each string, as int32 (tf.strings.length)",
+    .doc = "The number of bytes of each string, as int32 (tf.strings.length).",
     .rows = leati_no_rows,
     .min_inputs = 1,
     .max_inputs = 1,

@@ -20,7 +20,7 @@ static const leati_row string_to_number_rows[] = {
      .type = LEATI_ROW_DTYPE,
      .offset = offsetof(struct string_to_number_args, out_type),
      .default_number = LEAT_FLOAT32,
-     .doc = "int32, int64, float32 or float64"},
+     .doc = "int32, int64, float32 or float64."},
     {0},
 };
 
@@ -133,7 +133,7 @@ leat_value leat_string_to_number(leat_value x, leat_dtype dtype) {
 const leati_tensor_op leati_tensor_op_string_to_number = {
     .name = "string_to_number",
     .version = 1,
-    .doc = "the number that a string says (tf.strings.to_number)",
+    .doc = "The number that a string says (tf.strings.to_number).",
     .rows = string_to_number_rows,
     .args_size = sizeof(struct string_to_number_args),
     .min_inputs = 1,

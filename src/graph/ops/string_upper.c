@@ -28,7 +28,7 @@ leat_value leat_string_upper(leat_value x) {
 const leati_tensor_op leati_tensor_op_string_upper = {
     .name = "string_upper",
     .version = 1,
-    .doc = "ASCII letters in upper case (tf.strings.upper)",
+    .doc = "ASCII letters in upper case (tf.strings.upper).",
     .rows = leati_no_rows,
     .min_inputs = 1,
     .max_inputs = 1,

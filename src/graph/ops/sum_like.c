@@ -42,7 +42,7 @@ leat_value leat_sum_like(leat_value x, leat_value like) {
 const leati_tensor_op leati_tensor_op_sum_like = {
     .name = "sum_like",
     .version = 1,
-    .doc = "the first input summed down to the second's shape (for gradients)",
+    .doc = "The first input summed down to the second's shape (for gradients).",
     .rows = leati_no_rows,
     .min_inputs = 2,
     .max_inputs = 2,

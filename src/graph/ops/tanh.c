@@ -23,7 +23,7 @@ leat_value leat_tanh(leat_value x) {
 const leati_tensor_op leati_tensor_op_tanh = {
     .name = "tanh",
     .version = 1,
-    .doc = "the hyperbolic tangent of x (tf.math.tanh)",
+    .doc = "The hyperbolic tangent of x (tf.math.tanh).",
     .rows = leati_no_rows,
     .min_inputs = 1,
     .max_inputs = 1,

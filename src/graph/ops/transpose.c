@@ -12,7 +12,8 @@ static const leati_row transpose_rows[] = {
      .type = LEATI_ROW_INTS,
      .flags = LEATI_NONE,
      .offset = offsetof(struct transpose_args, perm),
-     .doc = "the dimension of the input that each dimension of the result is; empty: reversed"},
+     .doc = "The dimension of the input that each dimension of the result is; empty: "
+            "reversed."},
     {0},
 };
 
@@ -100,7 +101,7 @@ leat_value leat_transpose(leat_value x, const int64_t *perm, int num_perm) {
 const leati_tensor_op leati_tensor_op_transpose = {
     .name = "transpose",
     .version = 1,
-    .doc = "dimension i of the result is dimension perm[i] of the input (tf.transpose)",
+    .doc = "Dimension i of the result is dimension perm[i] of the input (tf.transpose).",
     .rows = transpose_rows,
     .args_size = sizeof(struct transpose_args),
     .min_inputs = 1,

@@ -26,7 +26,7 @@ leat_value leat_zeros_like(leat_value x) {
 const leati_tensor_op leati_tensor_op_zeros_like = {
     .name = "zeros_like",
     .version = 1,
-    .doc = "zeros of another tensor's shape and dtype (tf.zeros_like)",
+    .doc = "Zeros of another tensor's shape and dtype (tf.zeros_like).",
     .rows = leati_no_rows,
     .min_inputs = 1,
     .max_inputs = 1,

@@ -103,7 +103,8 @@ static void load(const leati_run *run, int32_t v, int64_t row, leati_operand *to
     int64_t at = cell->full ? run->tile + row : row;
     *to = cell->operand;
     if (value->place == LEATI_AT_ARGUMENT && run->by_row) {
-        load_argument_row(run, value->index, at, to);
+        /* Whether an earlier segment gathered the column says nothing about it. */
+        load_argument_row(run, value->index, run->tile + row, to);
     } else if (value->place == LEATI_AT_KEPT && run->program->kept[value->index].dynamic) {
         const leat_tensor *tensor = &run->scratch->kept[value->index].tensors[at];
         leati_operand_set_shape(to, tensor->rank, tensor->dims);

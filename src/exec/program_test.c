@@ -275,6 +275,36 @@ static void test_open_shapes(void **state) {
     leat_buffer_unref(batch);
 }
 
+static int trace_copies(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_value x = leat_graph_argument(graph, 0);
+    outputs[0] = leat_fill(leat_reshape(x, (const int64_t[]){1}, 1), x);
+    return 1;
+}
+
+/* An argument that one segment gathered, because its rows are selected, and the next one reads row
+ * by row. */
+static void test_selected_rows_in_two_segments(void **state) {
+    (void)state;
+    struct machine m;
+    leati_block whole = {0};
+    machine_init(&m, finish(trace_copies, LEAT_INT64, LEAT_SCALAR, 1));
+    give_ints(&m, 0, 1, (const int64_t[]){3, 2, 1}, 3);
+    leat_buffer *numbers = leat_buffer_new(3 * sizeof(uint32_t), NULL);
+    memcpy(numbers->data, (const uint32_t[]){2, 1, 0}, 3 * sizeof(uint32_t));
+    leati_block_move(&m.in, &whole);
+    assert_int_equal(leati_block_select(&whole, numbers->data, numbers, 3, &m.in, NULL), LEAT_OK);
+    must_run(&m, 3);
+    for (int64_t row = 0; row < 3; row++) {
+        const leat_tensor *found = &m.out.columns[0].tensors[row];
+        assert_int_equal(found->dims[0], row + 1);
+        assert_int_equal(((const int64_t *)found->data)[row], row + 1);
+    }
+    leati_block_fini(&whole);
+    leat_buffer_unref(numbers);
+    machine_fini(&m);
+}
+
 /* ---- strings ---- */
 
 static int trace_greeting(void *context, leat_graph *graph, leat_value *outputs) {
@@ -592,6 +622,7 @@ int main(void) {
                                        TEST(test_wrong_rows),
                                        TEST(test_destination),
                                        TEST(test_open_shapes),
+                                       TEST(test_selected_rows_in_two_segments),
                                        TEST(test_strings_outlive_everything),
                                        TEST(test_bytes_outlive_their_strings),
                                        TEST(test_random_by_ordinal),

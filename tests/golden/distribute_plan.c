@@ -75,13 +75,16 @@ static json_t *mapped(json_t *input, const char *function, int64_t k, bool is_st
                 input);
 }
 
-/* Writes f0, f1, ...; record i of file f is the decimal text of 100 * f + i. */
+/* Writes one file per count; record i of file f is the decimal text of 100 * f + i. A case may have
+ * several such sets. */
 static json_t *write_records(golden_case *c, const json_t *counts, const char *folder) {
+    static unsigned sets;
+    unsigned set = sets++;
     json_t *names = json_array();
     leat_error err = {0};
     for (size_t f = 0; f < json_array_size(counts) && !c->failed; f++) {
         char path[600], text[40];
-        snprintf(path, sizeof path, "%s/f%zu", folder, f);
+        snprintf(path, sizeof path, "%s/%u_f%zu", folder, set, f);
         leat_tfrecord_writer *writer = leat_tfrecord_writer_open(path, NULL, &err);
         leat_status status = writer == NULL ? err.code : LEAT_OK;
         json_int_t count = json_integer_value(json_array_get(counts, f));

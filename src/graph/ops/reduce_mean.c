@@ -14,8 +14,10 @@ static leat_value share(leat_value g, leat_value x, leat_value y) {
     leat_shape in = leat_value_shape(x), out = leat_value_shape(y);
     int64_t many = leati_shape_count(&in), few = leati_shape_count(&out);
     leat_dtype dtype = leat_value_dtype(g);
-    if (many > 0 && few > 0)
-        return leat_divide(g, leati_number(g.graph, dtype, (double)(many / few)));
+    if (many > 0 && few > 0) {
+        int64_t each = many / few;
+        return leat_divide(g, leati_number(g.graph, dtype, (double)each));
+    }
     leat_value ratio = leat_divide(leat_cast(leat_size_of(x, LEAT_INT64), dtype),
                                    leat_cast(leat_size_of(y, LEAT_INT64), dtype));
     return leat_divide(g, ratio);

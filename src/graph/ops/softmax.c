@@ -15,7 +15,7 @@
             shifted[i] = logits[i] - top;                                                          \
             sum += EXP(shifted[i]);                                                                \
         }                                                                                          \
-        return LOG(sum);                                                                           \
+        return sum > 0 ? LOG(sum) : sum; /* it is 1 or more, or NaN */                             \
     }
 SHIFT_LOGITS(float, expf, logf)
 SHIFT_LOGITS(double, exp, log)

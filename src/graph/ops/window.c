@@ -178,7 +178,9 @@ leat_status leati_want_result_shape(const leat_shape *gradient, const leat_shape
 
 leat_value leati_conv_build(const leati_tensor_op *op, const leat_conv2d_options *options,
                             const leat_value *inputs, int num_inputs) {
-    leat_conv2d_options o = options == NULL ? (leat_conv2d_options){0} : *options;
+    leat_conv2d_options o = {0};
+    if (options != NULL)
+        o = *options;
     for (int i = 0; i < 2; i++) {
         o.strides[i] = o.strides[i] == 0 ? 1 : o.strides[i];
         o.dilations[i] = o.dilations[i] == 0 ? 1 : o.dilations[i];
@@ -192,7 +194,9 @@ leat_value leati_conv_build(const leati_tensor_op *op, const leat_conv2d_options
 
 leat_value leati_pool_build(const leati_tensor_op *op, const leat_pool2d_options *options,
                             const leat_value *inputs, int num_inputs) {
-    leat_pool2d_options o = options == NULL ? (leat_pool2d_options){0} : *options;
+    leat_pool2d_options o = {0};
+    if (options != NULL)
+        o = *options;
     for (int i = 0; i < 2; i++)
         o.strides[i] = o.strides[i] == 0 ? o.ksize[i] : o.strides[i];
     char valid[] = "VALID", same[] = "SAME";

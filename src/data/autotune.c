@@ -1,15 +1,14 @@
-/* Autotune: a hill climb on measured rates.
+/* Autotune. See autotune.h.
  *
- * Operators register knobs when they open. A thread per iterator wakes at growing intervals and
- * compares what the root delivered per second with what it delivered before it last turned a knob:
- * if that helped by more than the noise it goes on in the same direction, else it turns the knob
- * back and tries the next one. Values change results in no way, so a wrong decision costs time
- * alone. Nothing is raised while the memory budget is nearly used up. Every decision is kept as a
- * line with its figures for explain.
+ * Happy path: the thread measures the root's rate over an interval, changes the next knob, measures
+ * again, keeps or takes back, and writes a line about it; intervals grow, so that a long run is
+ * left in peace. A trial goes the other way after one that did not help. Buffers are not enlarged
+ * while most of the memory budget is used. Values change results in no way: a wrong decision costs
+ * time alone.
  *
- * Failures: without memory for the tuner the iterator does not open; nothing else can fail. Locks:
- * the tree lock guards the list of knobs (operators may close while the thread runs), the tuner's
- * gate guards its own fields; neither is taken inside the other. */
+ * Failures: without memory for the thread values stay as they start. Locks: the tuner's gate, and
+ * the tree lock for walking knobs (operators may close meanwhile); neither is held while the other
+ * is taken. */
 #include "data/autotune.h"
 #include "base/clock.h"
 #include "run/driver.h"
@@ -19,34 +18,178 @@
 #include <string.h>
 
 enum {
-    FIRST_INTERVAL_MS = 50,
-    LAST_INTERVAL_MS = 2000,
+    FIRST_MS = 25,
+    LAST_MS = 2000,
+    FEWEST_ELEMENTS = 8, /* below that a rate says nothing */
+    MOST_STRETCHES = 8,  /* of an interval with fewer */
     MOST_DECISIONS = 24,
-    DECISION_TEXT = 160,
-    FEWEST_ELEMENTS = 8 /* below that a rate says nothing */
+    DECISION_TEXT = 192
 };
-
-/* A change must help by this much to be kept. */
-static const double gain_needed = 1.05;
 
 typedef struct leati_tuner {
     leati_iteration *iteration;
     leati_gate *gate;
-    leati_driver *driver;
-    bool stop;      /* guarded by the gate */
-    int turn;       /* which knob is tried next */
-    bool upwards;   /* and in which direction */
-    bool trying;    /* a knob was turned and its effect is being measured */
-    char trial[96]; /* which */
-    int64_t old_value, new_value;
-    double rate_before;
-    int64_t elements, since_ns; /* at the last look */
-    int64_t interval_ms;
-    char decisions[MOST_DECISIONS][DECISION_TEXT]; /* guarded by the gate; a ring */
-    int num_decisions;
+    leati_driver *driver;                          /* gate; NULL until there is a knob */
+    bool stop;                                     /* gate */
+    char decisions[MOST_DECISIONS][DECISION_TEXT]; /* gate; the last ones */
+    int64_t num_decisions;                         /* gate */
+    size_t turn;                                   /* the thread's: which knob is next */
 } leati_tuner;
 
+/* ---- the rules ---- */
+
+int64_t leati_climb_next(int64_t value, int64_t minimum, int64_t maximum, bool down, bool buffer) {
+    int64_t next = buffer ? (down ? value / 2 : value * 2) : (down ? value - 1 : value + 1);
+    return next < minimum ? minimum : next > maximum ? maximum : next;
+}
+
+bool leati_climb_keeps(bool down, double before, double after) {
+    return down ? after >= before * 0.99 : after > before * 1.03;
+}
+
+/* ---- the thread ---- */
+
+/* Waits so long; false when it must stop. */
+static bool pass_time(leati_tuner *tuner, int64_t ms) {
+    int64_t deadline = leati_now_ns() + ms * 1000000;
+    leat_status status = LEAT_OK;
+    leati_gate_lock(tuner->gate);
+    while (!tuner->stop && status == LEAT_OK) {
+        status = leati_gate_wait(tuner->gate, LEATI_WAIT_INPUT, deadline, NULL, NULL);
+    }
+    bool go_on = !tuner->stop;
+    leati_gate_unlock(tuner->gate);
+    return go_on;
+}
+
+static int64_t delivered(const leati_iteration *iteration) {
+    leati_tree_lock();
+    const leati_node_state *root = iteration->root->children;
+    int64_t elements = root == NULL ? 0 : leati_count_get(&root->counters.elements);
+    leati_tree_unlock();
+    return elements;
+}
+
+/* Elements per second over the next interval, which is stretched while hardly any come. Negative:
+ * stop. */
+static double measure(leati_tuner *tuner, int64_t ms) {
+    int64_t start = leati_now_ns(), before = delivered(tuner->iteration), after = before;
+    for (int i = 0; i < MOST_STRETCHES && after - before < FEWEST_ELEMENTS; i++) {
+        if (!pass_time(tuner, ms)) {
+            return -1;
+        }
+        after = delivered(tuner->iteration);
+    }
+    return (double)(after - before) * 1e9 / (double)(leati_now_ns() - start);
+}
+
+/* The knob of the subtree that *number counts down to; NULL: there are fewer. With the tree lock.
+ */
+static leati_knob *find_knob(const leati_node_state *node, size_t *number) {
+    for (leati_knob *knob = node->knobs; knob != NULL; knob = knob->next) {
+        if (knob->minimum < knob->maximum && (*number)-- == 0) {
+            return knob;
+        }
+    }
+    for (const leati_node_state *child = node->children; child != NULL; child = child->sibling) {
+        leati_knob *found = find_knob(child, number);
+        if (found != NULL) {
+            return found;
+        }
+    }
+    return NULL;
+}
+
+static leati_knob *knob_number(const leati_tuner *tuner, size_t number) {
+    return find_knob(tuner->iteration->root, &number);
+}
+
+/* A change of one knob, which may be gone when it is judged. */
+typedef struct trial {
+    leati_knob *knob;
+    size_t number;
+    int64_t from, to;
+    bool down;
+    char name[DECISION_TEXT / 2];
+} trial;
+
+/* Turns the next knob by one step; false if it stands at its end. */
+static bool begin_trial(leati_tuner *tuner, trial *t) {
+    const leati_budget *budget = tuner->iteration->budget;
+    bool tight = leati_budget_used(budget) > (int64_t)(leati_budget_limit(budget) / 4 * 3);
+    leati_tree_lock();
+    t->number = tuner->turn++;
+    t->knob = knob_number(tuner, t->number);
+    if (t->knob == NULL) {
+        t->number = 0;
+        tuner->turn = 1;
+        t->knob = knob_number(tuner, 0);
+    }
+    if (t->knob != NULL) {
+        leati_knob *knob = t->knob;
+        bool buffer = strcmp(knob->name, "buffer_size") == 0;
+        t->from = leati_knob_get(knob);
+        t->down = knob->down || t->from == knob->maximum || (buffer && tight);
+        t->down = t->down && t->from > knob->minimum;
+        t->to = leati_climb_next(t->from, knob->minimum, knob->maximum, t->down, buffer);
+        snprintf(t->name, sizeof(t->name), "%s %s", knob->node->name, knob->name);
+        atomic_store_explicit(&knob->value, t->to, memory_order_relaxed);
+    }
+    leati_tree_unlock();
+    return t->knob != NULL && t->to != t->from;
+}
+
+static void end_trial(leati_tuner *tuner, const trial *t, double before, double after) {
+    bool keep = leati_climb_keeps(t->down, before, after);
+    leati_tree_lock();
+    leati_knob *knob = knob_number(tuner, t->number);
+    if (knob == t->knob && knob != NULL) {
+        knob->down = keep == t->down;
+        if (!keep) {
+            atomic_store_explicit(&knob->value, t->from, memory_order_relaxed);
+        }
+    }
+    leati_tree_unlock();
+    double seconds = (double)(leati_now_ns() - tuner->iteration->started_ns) / 1e9;
+    leati_gate_lock(tuner->gate);
+    char *line = tuner->decisions[tuner->num_decisions++ % MOST_DECISIONS];
+    snprintf(line, DECISION_TEXT, "%.2f s: %s %lld -> %lld: %.4g -> %.4g elements/s, %s", seconds,
+             t->name, (long long)t->from, (long long)t->to, before, after,
+             keep ? (t->down ? "kept: as fast with less" : "kept: faster")
+                  : (t->down ? "taken back: slower" : "taken back: no gain"));
+    leati_gate_unlock(tuner->gate);
+}
+
+static void tune(void *context) {
+    leati_tuner *tuner = context;
+    int64_t interval = FIRST_MS;
+    double before = measure(tuner, interval);
+    while (before >= 0) {
+        trial t = {0};
+        bool changed = before > 0 && begin_trial(tuner, &t);
+        double after = measure(tuner, interval);
+        if (changed && after > 0) {
+            end_trial(tuner, &t, before, after);
+        }
+        interval += interval / 4;
+        interval = interval < LAST_MS ? interval : LAST_MS;
+        before = after < 0 ? after : measure(tuner, interval);
+    }
+}
+
 /* ---- knobs ---- */
+
+/* There is something to do: starts the thread. */
+static void wake_tuner(leati_tuner *tuner) {
+    if (tuner == NULL) {
+        return;
+    }
+    leati_gate_lock(tuner->gate);
+    if (tuner->driver == NULL && !tuner->stop) {
+        tuner->driver = leati_driver_start("autotune", tune, tuner, NULL);
+    }
+    leati_gate_unlock(tuner->gate);
+}
 
 void leati_knob_add(leati_knob *knob, leati_node_state *node, const char *name, int64_t start,
                     int64_t minimum, int64_t maximum) {
@@ -54,18 +197,15 @@ void leati_knob_add(leati_knob *knob, leati_node_state *node, const char *name, 
     knob->node = node;
     knob->minimum = minimum;
     knob->maximum = maximum;
-    knob->next = NULL;
+    knob->down = false;
     atomic_store_explicit(&knob->value, start, memory_order_relaxed);
-    if (node->iteration->inline_only || !node->iteration->autotune) {
-        return;
-    }
     leati_tree_lock();
-    leati_knob **last = &node->iteration->knobs;
-    while (*last != NULL) {
-        last = &(*last)->next;
-    }
-    *last = knob;
+    knob->next = node->knobs;
+    node->knobs = knob;
     leati_tree_unlock();
+    if (minimum < maximum) {
+        wake_tuner(node->iteration->tuner);
+    }
 }
 
 void leati_knob_remove(leati_knob *knob) {
@@ -73,11 +213,11 @@ void leati_knob_remove(leati_knob *knob) {
         return;
     }
     leati_tree_lock();
-    leati_knob **at = &knob->node->iteration->knobs;
+    leati_knob **at = &knob->node->knobs;
     while (*at != NULL && *at != knob) {
         at = &(*at)->next;
     }
-    if (*at == knob) {
+    if (*at != NULL) {
         *at = knob->next;
     }
     leati_tree_unlock();
@@ -88,155 +228,21 @@ int64_t leati_knob_get(const leati_knob *knob) {
     return atomic_load_explicit((_Atomic int64_t *)&knob->value, memory_order_relaxed);
 }
 
-/* ---- the climb ---- */
-
-/* Knob number `turn` modulo their number; the tree lock is held. */
-static leati_knob *knob_of_turn(const leati_tuner *tuner) {
-    int count = 0;
-    for (leati_knob *knob = tuner->iteration->knobs; knob != NULL; knob = knob->next) {
-        count++;
-    }
-    if (count == 0) {
-        return NULL;
-    }
-    int wanted = tuner->turn % count;
-    leati_knob *knob = tuner->iteration->knobs;
-    while (wanted-- > 0) {
-        knob = knob->next;
-    }
-    return knob;
-}
-
-static int64_t neighbour(const leati_knob *knob, bool upwards) {
-    int64_t value = leati_knob_get(knob), step = value / 2 > 1 ? value / 2 : 1;
-    value = upwards ? value + step : value - step;
-    return value < knob->minimum ? knob->minimum : value > knob->maximum ? knob->maximum : value;
-}
-
-static void note(leati_tuner *tuner, double rate, const char *verdict) {
-    double seconds = (double)(leati_now_ns() - tuner->iteration->started_ns) / 1e9;
-    leati_gate_lock(tuner->gate);
-    char *line = tuner->decisions[tuner->num_decisions % MOST_DECISIONS];
-    snprintf(line, DECISION_TEXT, "%.2f s: %s %lld -> %lld: %.4g -> %.4g elements/s, %s", seconds,
-             tuner->trial, (long long)tuner->old_value, (long long)tuner->new_value,
-             tuner->rate_before, rate, verdict);
-    tuner->num_decisions++;
-    leati_gate_unlock(tuner->gate);
-}
-
-/* Sets the knob of this turn, if it still exists. */
-static void set_knob(leati_tuner *tuner, int64_t value) {
-    leati_tree_lock();
-    leati_knob *knob = knob_of_turn(tuner);
-    if (knob != NULL) {
-        atomic_store_explicit(&knob->value, value, memory_order_relaxed);
-    }
-    leati_tree_unlock();
-}
-
-static void judge(leati_tuner *tuner, double rate) {
-    tuner->trying = false;
-    if (rate > tuner->rate_before * gain_needed) {
-        note(tuner, rate, "kept");
-        return; /* the same knob and direction again */
-    }
-    set_knob(tuner, tuner->old_value);
-    note(tuner, rate, "taken back: no gain of 5 %");
-    if (tuner->upwards) {
-        tuner->upwards = false;
-    } else {
-        tuner->upwards = true;
-        tuner->turn++;
-    }
-    tuner->interval_ms =
-        tuner->interval_ms * 2 < LAST_INTERVAL_MS ? tuner->interval_ms * 2 : LAST_INTERVAL_MS;
-}
-
-static bool memory_is_short(const leati_iteration *iteration) {
-    return leati_budget_used(iteration->budget) >
-           (int64_t)(leati_budget_limit(iteration->budget) / 5 * 4);
-}
-
-/* Turns the knob of this turn by one step; false if it stands at its end. */
-static bool turn_knob(leati_tuner *tuner, double rate) {
-    leati_tree_lock();
-    leati_knob *knob = knob_of_turn(tuner);
-    bool turned = false;
-    if (knob != NULL && !(tuner->upwards && memory_is_short(tuner->iteration))) {
-        tuner->old_value = leati_knob_get(knob);
-        tuner->new_value = neighbour(knob, tuner->upwards);
-        turned = tuner->new_value != tuner->old_value;
-        if (turned) {
-            atomic_store_explicit(&knob->value, tuner->new_value, memory_order_relaxed);
-            snprintf(tuner->trial, sizeof(tuner->trial), "%s %s", knob->node->name, knob->name);
-        }
-    }
-    leati_tree_unlock();
-    tuner->trying = turned;
-    tuner->rate_before = rate;
-    return turned;
-}
-
-/* One look: judges the running trial, starts the next. */
-static void look(leati_tuner *tuner) {
-    leati_tree_lock();
-    int64_t elements =
-        tuner->iteration->delivered == NULL ? 0 : leati_count_get(tuner->iteration->delivered);
-    leati_tree_unlock();
-    int64_t now = leati_now_ns(), got = elements - tuner->elements;
-    if (got < FEWEST_ELEMENTS) {
-        return; /* keep measuring */
-    }
-    double rate = (double)got * 1e9 / (double)(now - tuner->since_ns);
-    if (tuner->trying) {
-        judge(tuner, rate);
-    } else if (!turn_knob(tuner, rate)) {
-        tuner->turn += tuner->upwards ? 0 : 1;
-        tuner->upwards = !tuner->upwards;
-    }
-    tuner->elements = elements;
-    tuner->since_ns = now;
-}
-
-static void tuner_main(void *context) {
-    leati_tuner *tuner = context;
-    leati_gate_lock(tuner->gate);
-    while (!tuner->stop) {
-        leat_error ignored = {0};
-        int64_t deadline = leati_now_ns() + tuner->interval_ms * 1000000;
-        leat_status status =
-            leati_gate_wait(tuner->gate, LEATI_WAIT_INPUT, deadline, NULL, &ignored);
-        if (status == LEAT_CANCELLED) {
-            break;
-        }
-        if (status == LEAT_DEADLINE_EXCEEDED && !tuner->stop) {
-            leati_gate_unlock(tuner->gate);
-            look(tuner);
-            leati_gate_lock(tuner->gate);
-        }
-    }
-    leati_gate_unlock(tuner->gate);
-}
+/* ---- the tuner's life ---- */
 
 leat_status leati_tuner_start(leati_iteration *iteration, leat_error *err) {
-    if (iteration->knobs == NULL) {
-        return LEAT_OK;
-    }
     leati_tuner *tuner = leati_alloc_zero(1, sizeof(*tuner));
     if (tuner == NULL) {
         return leati_no_memory(err, sizeof(*tuner));
     }
-    iteration->tuner = tuner;
     tuner->iteration = iteration;
-    tuner->upwards = true;
-    tuner->interval_ms = FIRST_INTERVAL_MS;
-    tuner->since_ns = leati_now_ns();
-    tuner->gate = leati_gate_new("autotune", iteration->cancel, err);
+    tuner->gate = leati_gate_new("autotune", NULL, err);
     if (tuner->gate == NULL) {
+        leati_free(tuner);
         return LEAT_RESOURCE_EXHAUSTED;
     }
-    tuner->driver = leati_driver_start("autotune", tuner_main, tuner, err);
-    return tuner->driver == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
+    iteration->tuner = tuner;
+    return LEAT_OK;
 }
 
 void leati_tuner_stop(leati_iteration *iteration) {
@@ -244,15 +250,20 @@ void leati_tuner_stop(leati_iteration *iteration) {
     if (tuner == NULL) {
         return;
     }
-    if (tuner->gate != NULL) {
-        leati_gate_lock(tuner->gate);
-        tuner->stop = true;
-        leati_gate_wake(tuner->gate);
-        leati_gate_unlock(tuner->gate);
+    leati_gate_lock(tuner->gate);
+    tuner->stop = true;
+    leati_driver *driver = tuner->driver;
+    leati_gate_wake(tuner->gate);
+    leati_gate_unlock(tuner->gate);
+    leati_driver_join(driver);
+}
+
+void leati_tuner_free(leati_iteration *iteration) {
+    if (iteration->tuner == NULL) {
+        return;
     }
-    leati_driver_join(tuner->driver);
-    leati_gate_free(tuner->gate);
-    leati_free(tuner);
+    leati_gate_free(iteration->tuner->gate);
+    leati_free(iteration->tuner);
     iteration->tuner = NULL;
 }
 
@@ -266,8 +277,8 @@ size_t leati_tuner_print(const leati_iteration *iteration, char *text, size_t si
         return 0;
     }
     leati_gate_lock(tuner->gate);
-    int first = tuner->num_decisions > MOST_DECISIONS ? tuner->num_decisions - MOST_DECISIONS : 0;
-    for (int i = first; i < tuner->num_decisions; i++) {
+    int64_t count = tuner->num_decisions;
+    for (int64_t i = count > MOST_DECISIONS ? count - MOST_DECISIONS : 0; i < count; i++) {
         size_t room = length < size ? size - length : 0;
         length += (size_t)snprintf(room > 0 ? text + length : NULL, room, "  %s\n",
                                    tuner->decisions[i % MOST_DECISIONS]);

@@ -18,8 +18,8 @@ typedef struct stage {
 typedef struct walk {
     leati_text text;
     double elapsed;
+    const leati_pool *pool;
     stage first, second; /* the two busiest */
-    double waited;       /* of all operators for their inputs and rings */
 } walk;
 
 static void add_amount(leati_text *text, double amount) {
@@ -34,14 +34,16 @@ static void add_operator(walk *w, const leati_node_state *node) {
     const leati_counters *c = &node->counters;
     double elements = (double)leati_count_get(&c->elements);
     double busy = (double)leati_count_get(&c->busy_ns) / 1e9,
-           waiting = (double)leati_count_get(&c->waiting_ns) / 1e9;
-    int64_t threads = leati_count_get(&c->parallelism);
+           waiting = (double)leati_count_get(&c->waiting_ns) / 1e9,
+           full = (double)leati_count_get(&c->full_ns) / 1e9;
+    int64_t threads = leati_count_get(&c->parallelism), most = leati_pool_size(w->pool);
+    threads = threads < most ? threads : most;
     char name[80];
     snprintf(name, sizeof(name), "%*s%s", (node->depth - 1) * 2, "", node->name);
     leati_text_addf(&w->text, "%-34.34s", name);
     add_amount(&w->text, elements);
     add_amount(&w->text, w->elapsed > 0 ? elements / w->elapsed : 0);
-    leati_text_addf(&w->text, " %8.3f %8.3f", busy, waiting);
+    leati_text_addf(&w->text, " %8.3f %8.3f %8.3f", busy, waiting, full);
     int64_t limit = leati_count_get(&c->depth_limit), depth = leati_count_get(&c->depth);
     char depth_text[40];
     snprintf(depth_text, sizeof(depth_text), limit > 0 ? "%lld/%lld" : "%lld", (long long)depth,
@@ -93,10 +95,11 @@ static void add_verdict(walk *w) {
 
 char *leati_explain(const leati_iteration *iteration, const leati_node_state *top,
                     leat_error *err) {
-    walk w = {.elapsed = (double)(leati_now_ns() - iteration->started_ns) / 1e9};
-    leati_text_addf(&w.text, "%-34s %9s %9s %8s %8s %9s %9s %7s %9s %6s\n", "operator", "elements",
-                    "per s", "busy s", "wait s", "depth", "bytes", "threads", "callbacks",
-                    "errors");
+    walk w = {.elapsed = (double)(leati_now_ns() - iteration->started_ns) / 1e9,
+              .pool = iteration->pool};
+    leati_text_addf(&w.text, "%-34s %9s %9s %8s %8s %8s %9s %9s %7s %9s %6s\n", "operator",
+                    "elements", "per s", "busy s", "wait s", "full s", "depth", "bytes", "threads",
+                    "callbacks", "errors");
     leati_tree_lock();
     for (const leati_node_state *child = top->children; child != NULL; child = child->sibling) {
         add_tree(&w, child);

@@ -210,7 +210,9 @@ leati_tail leati_input_take(leati_input *input, int64_t want, leati_block *out, 
         return LEATI_ERROR;
     }
     leati_input_consume(input, n);
-    if (input->consumed == input->block.n && input->tail != LEATI_MORE) {
+    /* An error is one outcome more: where no more are wanted it waits for the next call. */
+    bool follows = input->tail == LEATI_END || (input->tail == LEATI_ERROR && n < want);
+    if (input->consumed == input->block.n && follows) {
         tail = leati_input_peek(input, 1, NULL, &available, err);
         if (tail == LEATI_ERROR) {
             leati_input_consume(input, 1);

@@ -33,6 +33,7 @@ static leat_status open_iteration(leat_iterator *iterator, const leat_iterator_o
     leati_iteration *iteration = &iterator->iteration;
     iteration->deadline_ns = LEATI_NO_DEADLINE;
     iteration->started_ns = leati_now_ns();
+    iteration->root = &iterator->top;
     iteration->verify = options->verify;
     iteration->verify_seed = options->verify_seed;
     iteration->autotune = !options->no_autotune;
@@ -63,14 +64,12 @@ static leat_status open_tree(leat_iterator *iterator, const leat_iterator_option
     }
     iterator->top.dataset = iterator->rewritten;
     iterator->top.iteration = &iterator->iteration;
-    leat_status status = leati_input_open_dataset(&iterator->input, &iterator->top,
-                                                  iterator->rewritten, &iterator->iteration, err);
-    iterator->iteration.delivered =
-        status == LEAT_OK ? &iterator->input.child->counters.elements : NULL;
-    if (status == LEAT_OK && iterator->iteration.autotune) {
-        status = leati_tuner_start(&iterator->iteration, err);
-    }
-    return status;
+    leat_status status =
+        iterator->iteration.autotune ? leati_tuner_start(&iterator->iteration, err) : LEAT_OK;
+    return status != LEAT_OK
+               ? status
+               : leati_input_open_dataset(&iterator->input, &iterator->top, iterator->rewritten,
+                                          &iterator->iteration, err);
 }
 
 leat_iterator *leat_iterator_new(leat_dataset *dataset, const leat_iterator_options *options,
@@ -125,6 +124,7 @@ void leat_iterator_free(leat_iterator *iterator) {
     }
     leati_tuner_stop(&iterator->iteration);
     leati_input_close(&iterator->input);
+    leati_tuner_free(&iterator->iteration);
     leati_budget_unref(iterator->iteration.budget);
     leati_cancel_unref(iterator->iteration.cancel);
     leati_pool_free(iterator->own_pool);
@@ -157,7 +157,9 @@ leati_tail leati_iterator_peek(leat_iterator *iterator, int64_t *available, leat
     int64_t start = leati_now_ns();
     int64_t want = leati_input_pure(&iterator->input) ? iterator->want : 1;
     leati_tail tail = leati_input_peek(&iterator->input, want, NULL, available, err);
-    adapt(iterator, leati_now_ns() - start);
+    int64_t spent = leati_now_ns() - start;
+    leati_count(&iterator->top.counters.busy_ns, spent);
+    adapt(iterator, spent);
     return tail;
 }
 
@@ -210,7 +212,7 @@ enum { STATE_VERSION = 1 };
  * restored over the same dataset object must draw what the saved iterator was going to draw. */
 static leat_status save_generators(const leat_dataset *dataset, leati_writer *out,
                                    leat_error *err) {
-    if ((dataset->op->flags & LEATI_OP_SHARED_DRAW) != 0) {
+    if ((dataset->op->flags & LEATI_OP_SEED_GENERATOR) != 0) {
         leati_seed_generator *generator = leati_dataset_shared(dataset, err);
         if (generator == NULL) {
             return LEAT_RESOURCE_EXHAUSTED;
@@ -227,7 +229,7 @@ static leat_status save_generators(const leat_dataset *dataset, leati_writer *ou
 static leat_status restore_generators(const leat_dataset *dataset, leati_reader *in,
                                       leat_error *err) {
     leat_status status = LEAT_OK;
-    if ((dataset->op->flags & LEATI_OP_SHARED_DRAW) != 0) {
+    if ((dataset->op->flags & LEATI_OP_SEED_GENERATOR) != 0) {
         leati_seed_generator *generator = leati_dataset_shared(dataset, err);
         status = generator == NULL ? LEAT_RESOURCE_EXHAUSTED
                                    : leati_seed_generator_restore(generator, in, err);

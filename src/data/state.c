@@ -32,7 +32,6 @@ void leati_tree_unlock(void) {
 
 static void link_node(leati_node_state *node) {
     if (node->parent == NULL) {
-        node->iteration->root = node;
         return;
     }
     leati_tree_lock();
@@ -46,7 +45,6 @@ static void link_node(leati_node_state *node) {
 
 static void unlink_node(leati_node_state *node) {
     if (node->parent == NULL) {
-        node->iteration->root = NULL;
         return;
     }
     leati_tree_lock();
@@ -280,7 +278,6 @@ void leati_iteration_derive(const leati_iteration *from, uint64_t ordinal, leati
     out->inline_only = true;
     out->root = NULL;
     out->tuner = NULL;
-    out->knobs = NULL;
     out->scope = leati_hash(&ordinal, sizeof(ordinal), from->scope);
 }
 

@@ -15,13 +15,11 @@ struct leati_iteration {
     bool verify;
     uint64_t verify_seed;
     bool autotune;
-    bool inline_only;              /* a dataset inside a function: no drivers, no pool (DESIGN 6) */
-    uint64_t scope;                /* random numbers: hash of the ordinals of enclosing functions */
-    struct leati_tuner *tuner;     /* NULL: none; data/autotune.h */
-    struct leati_knob *knobs;      /* guarded by the tree lock */
-    const atomic_llong *delivered; /* elements that the root delivered; NULL before it is open */
-    int64_t started_ns;            /* when the iterator was made */
-    leati_node_state *root;        /* for explain; children are linked from their parents */
+    bool inline_only;          /* a dataset inside a function: no drivers, no pool (DESIGN 6) */
+    uint64_t scope;            /* random numbers: hash of the ordinals of enclosing functions */
+    struct leati_tuner *tuner; /* NULL: none; data/autotune.h */
+    int64_t started_ns;        /* when the iterator was made */
+    leati_node_state *root;    /* stands above the tree; children are linked from their parents */
 };
 
 struct leati_node_state {
@@ -38,7 +36,8 @@ struct leati_node_state {
     /* Open children, linked by `sibling`; changed only by the thread that opens or closes them,
      * under the process-wide lock that explain takes too. */
     leati_node_state *children, *sibling;
-    char name[64]; /* operator and label: map "decode" */
+    struct leati_knob *knobs; /* under the same lock */
+    char name[64];            /* operator and label: map "decode" */
 };
 
 /* Guards the lists of children; a leaf. */

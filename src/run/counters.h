@@ -13,6 +13,7 @@ typedef struct leati_counters {
     atomic_llong
         busy_ns; /* computing in this operator, children and waits excluded; pool tasks included */
     atomic_llong waiting_ns; /* blocked at a gate of this operator */
+    atomic_llong full_ns;    /* its driver waited for room: the consumer was slower */
     atomic_llong bytes_held;
     atomic_llong depth;       /* outcomes buffered now */
     atomic_llong depth_limit; /* of its ring or buffer; 0: none */

@@ -1,0 +1,121 @@
+/* prefetch: a thread of its own keeps elements ready (tf.data.Dataset.prefetch).
+ *
+ * The work is the ring's (data/ring.h), without a function. Order and errors are the input's. A
+ * buffer of 0, and a dataset inside a function, pass the input's blocks on without a thread. */
+#include "data/input.h"
+#include "data/ring.h"
+#include <leat/data_ops.h>
+
+struct prefetch_args {
+    int64_t buffer_size;
+};
+
+static const leati_row prefetch_rows[] = {
+    {.name = "buffer_size",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_AUTOTUNE | LEATI_NONE,
+     .offset = offsetof(struct prefetch_args, buffer_size),
+     .default_number = LEAT_AUTOTUNE,
+     .doc = "How many elements are kept ready; AUTOTUNE or none: as many as help; 0: none."},
+    {0},
+};
+
+struct prefetch_state {
+    leati_ring *ring;  /* NULL: the input is read inline */
+    leati_input input; /* only then */
+};
+
+static leat_status prefetch_check(leat_dataset *dataset, leat_error *err) {
+    const struct prefetch_args *args = dataset->args;
+    if (args->buffer_size >= LEAT_AUTOTUNE) {
+        return LEAT_OK;
+    }
+    return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                      "prefetch: buffer_size is %lld; expected 0 or more, or AUTOTUNE (-1)",
+                      (long long)args->buffer_size);
+}
+
+static leat_status prefetch_open(leati_node_state *node, void *state, leat_error *err) {
+    const struct prefetch_args *args = node->dataset->args;
+    struct prefetch_state *s = state;
+    if (args->buffer_size == 0 || node->iteration->inline_only) {
+        return leati_input_open(&s->input, node, 0, err);
+    }
+    leati_ring_options options = {.limit = args->buffer_size, .limit_name = "buffer_size"};
+    s->ring = leati_ring_new(node, &options, err);
+    return s->ring == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
+}
+
+static leati_tail prefetch_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
+                                leat_error *err) {
+    (void)node;
+    struct prefetch_state *s = state;
+    return s->ring != NULL ? leati_ring_pull(s->ring, want, out, err)
+                           : leati_input_take(&s->input, want, out, err);
+}
+
+static leati_tail prefetch_advance(leati_node_state *node, void *state, int64_t n, int64_t *passed,
+                                   leat_error *err) {
+    (void)node;
+    struct prefetch_state *s = state;
+    return s->ring != NULL ? leati_ring_advance(s->ring, n, passed, err)
+                           : leati_input_advance(&s->input, n, passed, err);
+}
+
+static leat_status prefetch_save(leati_node_state *node, void *state, leati_writer *out,
+                                 leati_save_cost *cost, leat_error *err) {
+    (void)node;
+    struct prefetch_state *s = state;
+    return s->ring != NULL ? leati_ring_save(s->ring, out, cost, err)
+                           : leati_input_save(&s->input, out, cost, err);
+}
+
+static leat_status prefetch_restore(leati_node_state *node, void *state, leati_reader *in,
+                                    leat_error *err) {
+    (void)node;
+    struct prefetch_state *s = state;
+    return s->ring != NULL ? leati_ring_restore(s->ring, in, err)
+                           : leati_input_restore(&s->input, in, err);
+}
+
+static leat_status prefetch_reset(leati_node_state *node, void *state, leat_error *err) {
+    (void)node;
+    struct prefetch_state *s = state;
+    return s->ring != NULL ? leati_ring_reset(s->ring, err) : leati_input_reset(&s->input, err);
+}
+
+static void prefetch_close(leati_node_state *node, void *state) {
+    (void)node;
+    struct prefetch_state *s = state;
+    leati_ring_free(s->ring);
+    leati_input_close(&s->input);
+}
+
+const leati_dataset_op leati_op_prefetch = {
+    .name = "prefetch",
+    .version = 1,
+    .doc =
+        "A thread keeps up to `buffer_size` elements ready. Saved as a snapshot of the input and "
+        "the number of outcomes since; restoring passes these, a block at most, without "
+        "computing pure maps. Over inputs with effects the buffered elements themselves are "
+        "saved, and restoring costs nothing.",
+    .num_inputs = 1,
+    .flow = LEATI_ONE_TO_ONE,
+    .flags = LEATI_OP_DRIVER,
+    .args_size = sizeof(struct prefetch_args),
+    .rows = prefetch_rows,
+    .check = prefetch_check,
+    .state_size = sizeof(struct prefetch_state),
+    .open = prefetch_open,
+    .pull = prefetch_pull,
+    .advance = prefetch_advance,
+    .save = prefetch_save,
+    .restore = prefetch_restore,
+    .reset = prefetch_reset,
+    .close = prefetch_close,
+};
+
+leat_dataset *leat_prefetch(leat_dataset *input, int64_t buffer_size, leat_error *err) {
+    struct prefetch_args args = {.buffer_size = buffer_size};
+    return leati_dataset_new(&leati_op_prefetch, &args, &input, 1, err);
+}

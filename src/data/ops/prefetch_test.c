@@ -1,0 +1,121 @@
+/* prefetch. Expected outcomes are TensorFlow's (golden cases prefetch). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../../../tests/support/torture.h"
+
+#include "../../../tests/support/dataset.h"
+
+static leat_dataset *range_of(int64_t n, leat_error *err) {
+    return leat_range(0, n, 1, NULL, err);
+}
+
+struct fetched {
+    int64_t n, size;
+    bool faulty, impure, shuffled;
+    int64_t repeat_below, repeat_above, take;
+};
+
+static leat_dataset *prefetch_some(void *context, leat_error *err) {
+    const struct fetched *f = context;
+    leat_dataset *dataset = range_of(f->n, err);
+    if (f->shuffled) {
+        dataset = leat_shuffle(dataset, 4, &(leat_shuffle_options){.seed = LEAT_SEED(7)}, err);
+    }
+    dataset = f->faulty ? dataset_faults(dataset, 5, 3, err) : dataset;
+    dataset = f->impure ? dataset_impure(dataset, err) : dataset;
+    dataset = f->repeat_below != 0 ? leat_repeat(dataset, f->repeat_below, err) : dataset;
+    dataset = leat_prefetch(dataset, f->size, err);
+    dataset = f->take > 0 ? leat_take(dataset, f->take, err) : dataset;
+    return f->repeat_above != 0 ? leat_repeat(dataset, f->repeat_above, err) : dataset;
+}
+
+static const int64_t sizes[] = {LEAT_AUTOTUNE, 0, 1, 3, 100};
+
+static void check_all(struct fetched f, const char *expected) {
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        f.size = sizes[i];
+        dataset_check(prefetch_some, &f, expected);
+    }
+}
+
+static void test_values(void **state) {
+    (void)state;
+    check_all((struct fetched){.n = 5}, "0 1 2 3 4");
+    check_all((struct fetched){.n = 0}, "");
+    check_all((struct fetched){.n = 6, .faulty = true}, "0 1 2 !INVALID_ARGUMENT 4 5");
+    check_all((struct fetched){.n = 3, .repeat_below = -1, .take = 7}, "0 1 2 0 1 2 0");
+    check_all((struct fetched){.n = 9, .take = 2, .repeat_above = 3}, "0 1 0 1 0 1");
+}
+
+static void test_inputs(void **state) {
+    (void)state;
+    check_all((struct fetched){.n = 9, .faulty = true, .impure = true},
+              "0 1 2 !INVALID_ARGUMENT 4 5 6 7 !INVALID_ARGUMENT");
+    struct fetched f = {.n = 7, .shuffled = true, .faulty = true, .repeat_above = 2};
+    leat_dataset *dataset = dataset_made(prefetch_some, &f);
+    char *text = dataset_text(dataset, NULL, -1);
+    leat_dataset_unref(dataset);
+    check_all(f, text);
+    free(text);
+}
+
+/* Never more than the buffer ahead of the consumer. */
+static void test_bound(void **state) {
+    (void)state;
+    struct fetched f = {.n = 1000, .size = 4, .impure = true};
+    leat_dataset *dataset = dataset_made(prefetch_some, &f);
+    leat_iterator *iterator = dataset_iterate(dataset, NULL);
+    leat_element element = {0};
+    dataset_asked = 0;
+    for (int64_t i = 1; i <= 100; i++) {
+        assert_int_equal(leat_iterator_next(iterator, &element, NULL), LEAT_OK);
+        char *data = NULL; /* the driver pauses for it */
+        size_t size = 0;
+        assert_int_equal(leat_iterator_save(iterator, &data, &size, NULL, NULL), LEAT_OK);
+        leati_free(data);
+        assert_in_range(dataset_asked, i, i + 4);
+    }
+    leat_element_fini(&element);
+    leat_iterator_free(iterator);
+    leat_dataset_unref(dataset);
+}
+
+/* A memory limit that is too small for anything slows down, but does not stop. */
+static void test_budget(void **state) {
+    (void)state;
+    struct fetched f = {.n = 2000, .size = 1000};
+    leat_dataset *dataset = dataset_made(prefetch_some, &f);
+    leat_iterator_options options = {.memory_limit = 1};
+    leat_iterator *iterator = dataset_iterate(dataset, &options);
+    leat_element element = {0};
+    for (int64_t i = 0; i < 2000; i++) {
+        assert_int_equal(leat_iterator_next(iterator, &element, NULL), LEAT_OK);
+        assert_int_equal(*(const int64_t *)element.tensors[0].data, i);
+    }
+    assert_int_equal(leat_iterator_next(iterator, &element, NULL), LEAT_OUT_OF_RANGE);
+    leat_element_fini(&element);
+    leat_iterator_free(iterator);
+    leat_dataset_unref(dataset);
+}
+
+static void test_arguments(void **state) {
+    (void)state;
+    leat_error err = {0};
+    assert_null(leat_prefetch(range_of(3, &err), -2, &err));
+    assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
+    assert_string_equal(err.text,
+                        "prefetch: buffer_size is -2; expected 0 or more, or AUTOTUNE (-1)");
+}
+
+#define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, torture_setup, torture_teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {TEST(test_values), TEST(test_inputs), TEST(test_bound),
+                                       TEST(test_budget), TEST(test_arguments)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,376 @@
+/* Rings: their states.
+ *
+ * Where the input can be replayed, a state is a snapshot of the input (a mark), the number of the
+ * outcome before which it was taken, and the ranges of outcomes that are still to come; everything
+ * from `frontier` on is. The snapshot is the one taken before the oldest stage that is not wholly
+ * delivered, so nothing waits for the driver. Restoring lets the input advance to the first
+ * outcome that is wanted. Elsewhere the driver pauses between two pulls, and the state is the rows
+ * read ahead and then the input as it stands. */
+#include "base/clock.h"
+#include "data/ring_parts.h"
+#include "data/values.h"
+#include <string.h>
+
+enum { SAVED_MARK = 0, SAVED_ROWS };
+
+void leati_mark_unref(leati_mark *mark) {
+    if (mark != NULL && --mark->refs == 0) {
+        leati_writer_fini(&mark->state);
+        leati_free(mark);
+    }
+}
+
+static bool idle(const leati_ring *ring) {
+    return ring->driver == NULL && ring->stages == NULL;
+}
+
+/* ---- ranges ---- */
+
+/* A list of ranges under construction; those that touch become one. */
+typedef struct range_list {
+    leati_writer bytes;
+    uint64_t count;
+    leati_range open; /* not written yet */
+} range_list;
+
+static void close_range(range_list *list) {
+    if (list->open.end > list->open.begin) {
+        leati_put_int(&list->bytes, list->open.begin);
+        leati_put_int(&list->bytes, list->open.end);
+        list->count++;
+    }
+}
+
+static void add_range(range_list *list, int64_t begin, int64_t end) {
+    if (end <= begin) {
+        return;
+    }
+    if (begin != list->open.end) {
+        close_range(list);
+        list->open.begin = begin;
+    }
+    list->open.end = end;
+}
+
+/* Where the first outcome stands that no piece has taken. */
+static int64_t first_uncut(const leati_ring *ring) {
+    return ring->uncut != NULL ? ring->uncut->index + ring->uncut->cut : ring->next_index;
+}
+
+/* The ranges that are still to come below the new frontier, with the gate locked. */
+static void put_ranges(const leati_ring *ring, leati_writer *out) {
+    range_list list = {.open = {-1, -1}};
+    for (const leati_piece *piece = ring->pieces; piece != NULL; piece = piece->next) {
+        int64_t begin = piece->stage->index + piece->begin;
+        bool error = piece->last && piece->stage->tail == LEATI_ERROR;
+        add_range(&list, begin, begin + piece->rows + error);
+    }
+    int64_t from = first_uncut(ring);
+    for (size_t i = ring->wanted_at; i < ring->num_wanted; i++) {
+        const leati_range *range = &ring->wanted[i];
+        add_range(&list, range->begin > from ? range->begin : from, range->end);
+    }
+    close_range(&list);
+    leati_put_int(out, from > ring->frontier ? from : ring->frontier);
+    leati_put_uint(out, list.count);
+    leati_put_raw(out, list.bytes.data, list.bytes.size);
+    out->failed = out->failed || list.bytes.failed;
+    leati_writer_fini(&list.bytes);
+}
+
+/* How many outcomes a restore passes or computes again. */
+static int64_t replayed(const leati_ring *ring, int64_t index) {
+    const leati_piece *piece = ring->pieces;
+    int64_t first = piece != NULL ? piece->stage->index + piece->begin : first_uncut(ring);
+    return first > index ? first - index : 0;
+}
+
+/* ---- with a mark ---- */
+
+static leat_status save_idle(leati_ring *ring, leati_writer *out, leati_save_cost *cost,
+                             leat_error *err) {
+    leati_writer state = {0};
+    leat_status status = leati_input_save(&ring->input, &state, cost, err);
+    leati_put_bytes(out, state.data, state.size);
+    out->failed = out->failed || state.failed;
+    leati_writer_fini(&state);
+    leati_put_int(out, ring->next_index);
+    leati_gate_lock(ring->gate);
+    put_ranges(ring, out);
+    leati_gate_unlock(ring->gate);
+    return status;
+}
+
+static leat_status save_mark(leati_ring *ring, leati_writer *out, leati_save_cost *cost,
+                             leat_error *err) {
+    leat_status status = LEAT_OK;
+    leati_gate_lock(ring->gate);
+    const leati_mark *mark = ring->stages != NULL ? ring->stages->mark : ring->mark;
+    if (mark == NULL) {
+        status = leati_fail(
+            err, ring->unsavable.code != LEAT_OK ? ring->unsavable.code : LEAT_FAILED_PRECONDITION,
+            "%s",
+            ring->unsavable.code != LEAT_OK ? ring->unsavable.text : "the input has no snapshot");
+    } else {
+        leati_put_bytes(out, mark->state.data, mark->state.size);
+        leati_put_int(out, mark->index);
+        put_ranges(ring, out);
+        cost->replay_elements += replayed(ring, mark->index);
+    }
+    leati_gate_unlock(ring->gate);
+    return status;
+}
+
+static leat_status get_ranges(leati_ring *ring, int64_t index, leati_reader *in, leat_error *err) {
+    uint64_t count = 0;
+    leat_status status = leati_get_int(in, &ring->frontier, err);
+    if (status == LEAT_OK) {
+        status = leati_get_uint(in, &count, err);
+    }
+    if (status == LEAT_OK && (ring->frontier < index || count > in->size - in->at)) {
+        status = leati_fail(err, LEAT_DATA_LOSS, "%s: %llu saved ranges below outcome %lld",
+                            ring->node->name, (unsigned long long)count, (long long)ring->frontier);
+    }
+    if (status != LEAT_OK) {
+        return status;
+    }
+    ring->wanted = leati_alloc((size_t)count, sizeof(*ring->wanted));
+    if (ring->wanted == NULL) {
+        return leati_no_memory(err, (size_t)count * sizeof(*ring->wanted));
+    }
+    int64_t last = index;
+    for (uint64_t i = 0; i < count && status == LEAT_OK; i++) {
+        leati_range *range = &ring->wanted[i];
+        status = leati_get_int(in, &range->begin, err);
+        if (status == LEAT_OK) {
+            status = leati_get_int(in, &range->end, err);
+        }
+        if (status == LEAT_OK &&
+            (range->begin < last || range->end <= range->begin || range->end > ring->frontier)) {
+            status = leati_fail(err, LEAT_DATA_LOSS, "%s: a saved range of outcomes %lld to %lld",
+                                ring->node->name, (long long)range->begin, (long long)range->end);
+        }
+        last = range->end;
+    }
+    ring->num_wanted = (size_t)count;
+    return status;
+}
+
+static leat_status restore_mark(leati_ring *ring, leati_reader *in, leat_error *err) {
+    const void *data = NULL;
+    leati_reader state = {0};
+    int64_t index = 0;
+    leat_status status = leati_get_bytes(in, &data, &state.size, err);
+    if (status == LEAT_OK) {
+        status = leati_get_int(in, &index, err);
+    }
+    if (status == LEAT_OK) {
+        status = get_ranges(ring, index, in, err);
+    }
+    state.data = data;
+    if (status == LEAT_OK) {
+        status = leati_input_restore(&ring->input, &state, err);
+    }
+    if (status != LEAT_OK) {
+        return status;
+    }
+    int64_t first = ring->num_wanted > 0 ? ring->wanted[0].begin : ring->frontier, passed = 0;
+    leat_error local = {0};
+    leati_tail tail = leati_input_advance(&ring->input, first - index, &passed, &local);
+    if (passed != first - index || (tail == LEATI_ERROR && local.code == LEAT_CANCELLED)) {
+        return leati_fail(err, LEAT_DATA_LOSS,
+                          "%s: the saved state is %lld outcomes after a point from which only %lld "
+                          "came again; restore with the same input files",
+                          ring->node->name, (long long)(first - index), (long long)passed);
+    }
+    ring->next_index = first;
+    return LEAT_OK;
+}
+
+/* ---- with rows ---- */
+
+static void pause_driver(leati_ring *ring) {
+    leat_status status = LEAT_OK;
+    leati_gate_lock(ring->gate);
+    ring->park = true;
+    leati_gate_wake(ring->gate);
+    while (status == LEAT_OK &&
+           ((ring->driver != NULL && !ring->parked && !ring->driver_done) || ring->running > 0)) {
+        status = leati_gate_wait(ring->gate, LEATI_WAIT_INPUT, LEATI_NO_DEADLINE, NULL, NULL);
+    }
+    leati_gate_unlock(ring->gate);
+}
+
+static void resume_driver(leati_ring *ring) {
+    leati_gate_lock(ring->gate);
+    ring->park = false;
+    leati_gate_wake(ring->gate);
+    leati_gate_unlock(ring->gate);
+}
+
+/* Rows of a stage that are still to come, and its tail if that is, too. */
+static leat_status put_rows(const leati_stage *stage, int64_t begin, int64_t n, bool tail,
+                            leati_writer *out, leat_error *err) {
+    leati_put_int(out, stage->index + begin);
+    leat_status status = leati_put_block(out, &stage->rows, begin, n, err);
+    leati_put_uint(out, tail ? (uint64_t)stage->tail : LEATI_MORE);
+    if (tail && stage->tail == LEATI_ERROR) {
+        leati_put_error(out, &stage->error);
+    }
+    return status;
+}
+
+static leat_status save_rows(leati_ring *ring, leati_writer *out, leati_save_cost *cost,
+                             leat_error *err) {
+    leat_status status = LEAT_OK;
+    uint64_t count = 0;
+    for (const leati_piece *piece = ring->pieces; piece != NULL; piece = piece->next) {
+        count++;
+    }
+    for (const leati_stage *stage = ring->uncut; stage != NULL; stage = stage->next) {
+        count++;
+    }
+    leati_put_int(out, ring->next_index);
+    leati_put_uint(out, count);
+    for (const leati_piece *piece = ring->pieces; piece != NULL && status == LEAT_OK;
+         piece = piece->next) {
+        status = put_rows(piece->stage, piece->begin, piece->rows, piece->last, out, err);
+    }
+    for (const leati_stage *stage = ring->uncut; stage != NULL && status == LEAT_OK;
+         stage = stage->next) {
+        status = put_rows(stage, stage->cut, stage->rows.n - stage->cut, true, out, err);
+    }
+    if (status != LEAT_OK) {
+        return leati_prefix(err, "%s", ring->node->name);
+    }
+    return leati_input_save(&ring->input, out, cost, err);
+}
+
+static leat_status restore_stage(leati_ring *ring, leati_stage *stage, leati_reader *in,
+                                 leat_error *err) {
+    uint64_t tail = 0;
+    int64_t index = 0;
+    leat_status status = leati_get_int(in, &index, err);
+    if (status == LEAT_OK) {
+        status = leati_get_block(in, ring->input.child->dataset->spec, &stage->rows, err);
+    }
+    if (status == LEAT_OK) {
+        status = leati_get_uint(in, &tail, err);
+    }
+    if (status == LEAT_OK && (tail > LEATI_ERROR || index < 0)) {
+        status = leati_fail(err, LEAT_DATA_LOSS, "%s: saved rows with the tail %llu",
+                            ring->node->name, (unsigned long long)tail);
+    }
+    if (status == LEAT_OK && tail == LEATI_ERROR) {
+        status = leati_get_error(in, &stage->error, err);
+    }
+    if (status != LEAT_OK) {
+        return status;
+    }
+    stage->tail = (leati_tail)tail;
+    stage->cut = 0;
+    stage->pieces = 0;
+    stage->closed = false;
+    stage->mark = NULL;
+    stage->bytes = (int64_t)leati_block_bytes(&stage->rows);
+    stage->per_row = stage->rows.n > 0 ? stage->bytes / stage->rows.n : 0;
+    leati_gate_lock(ring->gate);
+    ring->next_index = index;
+    leati_ring_add_stage(ring, stage);
+    leati_gate_unlock(ring->gate);
+    return LEAT_OK;
+}
+
+static leat_status restore_rows(leati_ring *ring, leati_reader *in, leat_error *err) {
+    uint64_t count = 0;
+    int64_t next_index = 0;
+    leat_status status = leati_get_int(in, &next_index, err);
+    if (status == LEAT_OK) {
+        status = leati_get_uint(in, &count, err);
+    }
+    for (uint64_t i = 0; i < count && status == LEAT_OK; i++) {
+        leati_stage *stage = leati_ring_take_stage(ring);
+        if (stage == NULL) {
+            return leati_no_memory(err, sizeof(*stage));
+        }
+        status = restore_stage(ring, stage, in, err);
+        if (status != LEAT_OK) {
+            leati_gate_lock(ring->gate);
+            stage->next = ring->dead;
+            ring->dead = stage;
+            leati_gate_unlock(ring->gate);
+        }
+    }
+    leati_gate_lock(ring->gate);
+    ring->next_index = next_index;
+    leati_gate_unlock(ring->gate);
+    return status == LEAT_OK ? leati_input_restore(&ring->input, in, err) : status;
+}
+
+/* ---- the slots ---- */
+
+leat_status leati_ring_save(leati_ring *ring, leati_writer *out, leati_save_cost *cost,
+                            leat_error *err) {
+    leati_gate_lock(ring->gate);
+    leati_put_int(out, ring->delivered);
+    leati_gate_unlock(ring->gate);
+    if (ring->replayable) {
+        leati_put_uint(out, SAVED_MARK);
+        return idle(ring) ? save_idle(ring, out, cost, err) : save_mark(ring, out, cost, err);
+    }
+    leati_put_uint(out, SAVED_ROWS);
+    pause_driver(ring);
+    leat_status status = save_rows(ring, out, cost, err);
+    resume_driver(ring);
+    return status;
+}
+
+leat_status leati_ring_restore(leati_ring *ring, leati_reader *in, leat_error *err) {
+    uint64_t how = 0;
+    int64_t delivered = 0;
+    leati_ring_stop(ring);
+    leati_ring_discard(ring);
+    leat_status status = leati_get_int(in, &delivered, err);
+    if (status == LEAT_OK) {
+        status = leati_get_uint(in, &how, err);
+    }
+    if (status == LEAT_OK && how > SAVED_ROWS) {
+        status = leati_fail(err, LEAT_DATA_LOSS, "%s: a saved ring of kind %llu; expected 0 or 1",
+                            ring->node->name, (unsigned long long)how);
+    }
+    if (status != LEAT_OK) {
+        return status;
+    }
+    status = how == SAVED_MARK ? restore_mark(ring, in, err) : restore_rows(ring, in, err);
+    leati_gate_lock(ring->gate);
+    ring->delivered = delivered;
+    leati_gate_unlock(ring->gate);
+    return status;
+}
+
+leat_status leati_ring_reset(leati_ring *ring, leat_error *err) {
+    leati_ring_stop(ring);
+    leati_ring_discard(ring);
+    ring->next_index = ring->delivered;
+    return leati_input_reset(&ring->input, err);
+}
+
+leati_tail leati_ring_advance(leati_ring *ring, int64_t n, int64_t *passed, leat_error *err) {
+    if (idle(ring) && ring->wanted_at == ring->num_wanted && !ring->input_ended) {
+        leati_tail tail = leati_input_advance(&ring->input, n, passed, err);
+        ring->next_index += *passed;
+        ring->delivered += *passed;
+        return tail;
+    }
+    leati_block block = {0};
+    leati_tail tail = LEATI_MORE;
+    while (*passed < n && tail != LEATI_END) {
+        tail = leati_ring_pull(ring, n - *passed, &block, err);
+        if (tail == LEATI_ERROR && err->code == LEAT_CANCELLED) {
+            break;
+        }
+        *passed += block.n + (tail == LEATI_ERROR);
+    }
+    leati_block_fini(&block);
+    return tail == LEATI_ERROR && *passed >= n ? LEATI_MORE : tail;
+}

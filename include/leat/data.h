@@ -48,6 +48,16 @@ LEAT_API leat_dataset *leat_label(leat_dataset *dataset, const char *label, leat
 LEAT_API char *leat_dataset_to_json(const leat_dataset *dataset, leat_error *err);
 LEAT_API leat_dataset *leat_dataset_from_json(const char *text, leat_error *err);
 
+/* A dataset as a value inside a function, for flat_map and its like: operator `op` of the table
+ * over dataset values `inputs`, with constant arguments as the JSON object `args_json` (NULL: none)
+ * and the arguments `names` given by tensors `values`. So `lambda x: range(x)` is
+ * leat_dataset_value(graph, "range", NULL, NULL, 0, (const char *[]){"stop"}, &x, 1). Names that
+ * repeat form a tuple. */
+LEAT_API leat_value leat_dataset_value(leat_graph *graph, const char *op, const char *args_json,
+                                       const leat_value *inputs, int num_inputs,
+                                       const char *const *names, const leat_value *values,
+                                       int num_values);
+
 /* 64-bit hash of the plan: operators, arguments, functions (tf.data.Dataset.fingerprint's
  * counterpart, not its bits). */
 LEAT_API uint64_t leat_dataset_fingerprint(const leat_dataset *dataset);

@@ -73,6 +73,10 @@ typedef struct leati_dataset_op {
      * that row. Owned. NULL slot: the spec of input 0's elements. */
     leat_spec *(*function_input)(const void *args, leat_dataset *const *inputs, int num_inputs,
                                  const leati_row *row, leat_error *err);
+    /* Where an argument is a structure of tensors (from_tensors): the spec of the elements for a
+     * structure of this spec, whose dimensions may be unknown. Owned. NULL slot: no such argument.
+     */
+    leat_spec *(*spec_of_elements)(const leat_spec *tensors, leat_error *err);
     int64_t (*cardinality)(const leat_dataset *dataset); /* NULL slot: by flow */
     bool (*pure)(
         const leat_dataset *dataset); /* NULL slot: by flags and functions; inputs are and-ed */

@@ -54,7 +54,7 @@ static leat_status check_inputs(const leati_body *body, const leati_tensor_op *o
 /* Runs the operation's rule into `outputs` (room for LEAT_MAX_OUTPUTS). */
 static leat_status infer(const leati_body *body, const leati_tensor_op *op, const void *args,
                          const int32_t *inputs, int num_inputs, leati_type *outputs,
-                         int *num_outputs, leat_error *err) {
+                         int *num_outputs, leat_spec **made, leat_error *err) {
     leati_type *types = leati_alloc((size_t)num_inputs, sizeof *types);
     if (!types)
         return leati_no_memory(err, (size_t)num_inputs * sizeof *types);
@@ -67,6 +67,7 @@ static leat_status infer(const leati_body *body, const leati_tensor_op *op, cons
                              .capacity = LEAT_MAX_OUTPUTS};
     leat_status status = op->infer(&call, err);
     leati_free(types);
+    *made = call.made;
     *num_outputs = status ? 0 : call.num_outputs;
     return status;
 }
@@ -129,6 +130,7 @@ leat_status leati_body_add_node(leati_body *body, const leati_tensor_op *op, con
                                 leat_error *err) {
     leati_type outputs[LEAT_MAX_OUTPUTS];
     int num_outputs = 0;
+    leat_spec *made = NULL;
     leati_node node = {.op = op, .num_inputs = num_inputs, .number = number};
     leat_status status = check_inputs(body, op, inputs, num_inputs, err);
     if (status)
@@ -136,7 +138,7 @@ leat_status leati_body_add_node(leati_body *body, const leati_tensor_op *op, con
     status = copy_args(op, args, &node.args, err);
     if (status)
         goto named;
-    status = infer(body, op, node.args, inputs, num_inputs, outputs, &num_outputs, err);
+    status = infer(body, op, node.args, inputs, num_inputs, outputs, &num_outputs, &made, err);
     if (status)
         goto named;
     node.inputs = leati_alloc((size_t)num_inputs, sizeof *node.inputs);
@@ -147,9 +149,12 @@ leat_status leati_body_add_node(leati_body *body, const leati_tensor_op *op, con
     if (num_inputs)
         memcpy(node.inputs, inputs, (size_t)num_inputs * sizeof *node.inputs);
     status = append(body, &node, outputs, num_outputs, err);
-    if (!status)
+    if (!status) {
+        leat_spec_unref(made);
         return LEAT_OK;
+    }
 named:
+    leat_spec_unref(made);
     leati_free(node.inputs);
     free_args(op, node.args);
     leati_prefix(err, "op %s (node %zu)", op->name, body->num_nodes);

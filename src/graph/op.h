@@ -33,6 +33,7 @@ typedef struct leati_infer_call {
     leati_type *outputs; /* filled by leati_infer_output */
     int num_outputs;
     int capacity;
+    leat_spec *made; /* a spec that infer made for an output's elements; the caller releases it */
 } leati_infer_call;
 
 /* Adds an output; `element` (may be NULL) is borrowed and copied as a reference by the graph. */

@@ -188,6 +188,7 @@ const leati_dataset_op leati_op_from_tensor_slices = {
     .rows = slices_rows,
     .check = slices_check,
     .spec = slices_spec,
+    .spec_of_elements = leati_spec_unbatch,
     .cardinality = slices_cardinality,
     .state_size = sizeof(struct slices_state),
     .open = slices_open,

@@ -53,6 +53,11 @@ static leat_spec *tensors_spec(const leat_dataset *dataset, leat_error *err) {
     return spec;
 }
 
+static leat_spec *tensors_spec_of_elements(const leat_spec *tensors, leat_error *err) {
+    (void)err;
+    return leat_spec_ref(tensors);
+}
+
 static int64_t tensors_cardinality(const leat_dataset *dataset) {
     (void)dataset;
     return 1;
@@ -128,6 +133,7 @@ const leati_dataset_op leati_op_from_tensors = {
     .rows = tensors_rows,
     .check = tensors_check,
     .spec = tensors_spec,
+    .spec_of_elements = tensors_spec_of_elements,
     .cardinality = tensors_cardinality,
     .state_size = sizeof(struct tensors_state),
     .open = tensors_open,

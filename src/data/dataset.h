@@ -30,6 +30,10 @@ struct leat_dataset {
 leat_dataset *leati_dataset_new(const leati_dataset_op *op, const void *args,
                                 leat_dataset *const *inputs, int num_inputs, leat_error *err);
 
+/* leat_shuffle with a seed pair that was resolved before, for operators made of others. */
+leat_dataset *leati_shuffle_resolved(leat_dataset *input, int64_t buffer_size,
+                                     const int64_t pair[2], leat_error *err);
+
 /* Is the object a dataset? */
 bool leati_is_dataset(const leat_object *object);
 

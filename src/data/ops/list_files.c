@@ -4,7 +4,8 @@
  * otherwise, shuffled with a buffer of all of them. The work is done by a small plan of
  * from_tensor_slices and shuffle, which becomes the node's input: this operator hands on its
  * blocks. The names are part of the plan's fingerprint, so a state is refused where they have
- * changed. No match is INVALID_ARGUMENT at construction. */
+ * changed. The seed pair is resolved at construction and kept among the arguments, so that a plan
+ * that was written shuffles as before. No match is INVALID_ARGUMENT at construction. */
 #include "base/random.h"
 #include "base/text.h"
 #include "data/input.h"
@@ -16,6 +17,8 @@ struct list_files_args {
     leati_strings file_pattern;
     bool shuffle;
     leati_seed_argument seed;
+    bool resolved;
+    int64_t pair[2];
 };
 
 #define ROW(field) .offset = offsetof(struct list_files_args, field)
@@ -37,6 +40,21 @@ static const leati_row list_files_rows[] = {
      .flags = LEATI_NONE,
      ROW(seed),
      .doc = "Seed of the order."},
+    {.name = "resolved",
+     .type = LEATI_ROW_BOOL,
+     .flags = LEATI_CONSTRUCT,
+     ROW(resolved),
+     .doc = "The pair was made."},
+    {.name = "pair_0",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_CONSTRUCT,
+     ROW(pair[0]),
+     .doc = "First number of the resolved seed pair."},
+    {.name = "pair_1",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_CONSTRUCT,
+     ROW(pair[1]),
+     .doc = "Second number of the resolved seed pair."},
     {0},
 };
 
@@ -111,12 +129,11 @@ static leat_dataset *make_plan(const struct list_files_args *args, const leat_te
     if (plan == NULL || !args->shuffle) {
         return plan;
     }
-    leat_shuffle_options options = {.seed = {args->seed.given, args->seed.value}};
-    return leat_shuffle(plan, names->dims[0], &options, err);
+    return leati_shuffle_resolved(plan, names->dims[0], args->pair, err);
 }
 
 static leat_status list_files_check(leat_dataset *dataset, leat_error *err) {
-    const struct list_files_args *args = dataset->args;
+    struct list_files_args *args = dataset->args;
     if (dataset->num_inputs == 1 && leat_spec_num_components(dataset->inputs[0]->spec) == 1 &&
         leat_spec_component_dtype(dataset->inputs[0]->spec, 0) == LEAT_STRING) {
         return LEAT_OK; /* a rewritten copy */
@@ -125,6 +142,11 @@ static leat_status list_files_check(leat_dataset *dataset, leat_error *err) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "list_files: found %d input datasets; expected none",
                           dataset->num_inputs);
+    }
+    if (args->shuffle && !args->resolved) {
+        leati_resolve_seed(args->seed, &args->pair[0], &args->pair[1]);
+        leati_fresh_seed_if_zero(&args->pair[0], &args->pair[1]);
+        args->resolved = true;
     }
     leat_tensor names = {0};
     leat_error local = {0};

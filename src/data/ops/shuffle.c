@@ -677,6 +677,15 @@ const leati_dataset_op leati_op_shuffle = {
     .close = shuffle_close,
 };
 
+leat_dataset *leati_shuffle_resolved(leat_dataset *input, int64_t buffer_size,
+                                     const int64_t pair[2], leat_error *err) {
+    struct shuffle_args args = {.buffer_size = buffer_size,
+                                .reshuffle_each_iteration = true,
+                                .resolved = true,
+                                .pair = {pair[0], pair[1]}};
+    return leati_dataset_new(&leati_op_shuffle, &args, &input, 1, err);
+}
+
 leat_dataset *leat_shuffle(leat_dataset *input, int64_t buffer_size,
                            const leat_shuffle_options *options, leat_error *err) {
     struct shuffle_args args = {.buffer_size = buffer_size, .reshuffle_each_iteration = true};

@@ -345,7 +345,8 @@ bool golden_function_known(const char *name, const char **lacks) {
     const golden_named *named = find(name);
     *lacks = NULL;
     for (int i = 0; named != NULL && i < 3 && named->needs[i] != NULL; i++) {
-        if (leati_tensor_op_find(named->needs[i]) == NULL)
+        if (leati_tensor_op_find(named->needs[i]) == NULL &&
+            leati_dataset_op_find(named->needs[i]) == NULL)
             *lacks = named->needs[i];
     }
     return named != NULL;

@@ -10,7 +10,7 @@ typedef struct golden_named {
     int (*trace)(leat_graph *graph, const leat_spec *input, leat_value *out);
     /* How the outputs are arranged (owned); NULL: one output is itself, several are a tuple. */
     leat_spec *(*structure)(const leat_spec *input, leat_error *err);
-    const char *needs[3]; /* operations beyond those that every function may use */
+    const char *needs[3]; /* operations and operators beyond those that every function may use */
 } golden_named;
 
 extern const golden_named golden_element_functions[];

@@ -96,7 +96,7 @@ void golden_json_text(const json_t *json, char *text, size_t size);
 /* The code of a recorded {"type": ..., "text": ...}; LEAT_OK for an unknown class. */
 leat_status golden_code_of_class(const char *type);
 
-/* A dataset value as {"dataset": [elements]}: one iteration, at most 100 elements. */
+/* The elements of a dataset value: a list of one iteration, at most 100. */
 json_t *golden_dataset_value(void *context, leat_object *object, leat_error *err);
 
 /* A fresh empty folder, and its removal (folder.c). */

@@ -341,5 +341,5 @@ json_t *golden_dataset_value(void *context, leat_object *object, leat_error *err
     }
     leat_element_fini(&element);
     leat_iterator_free(iterator);
-    return json_pack("{s:o}", "dataset", list);
+    return list;
 }

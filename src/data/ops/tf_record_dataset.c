@@ -12,6 +12,7 @@
  * Saved as the place in the list of files and a byte offset for each open file. No locks. */
 #include "base/log.h"
 #include "data/input.h"
+#include "data/values.h"
 #include "exec/pools.h"
 #include "file/tfrecord.h"
 #include <leat/data_ops.h>

@@ -15,6 +15,7 @@ struct batch_args {
     bool drop_remainder;
     int64_t num_parallel_calls;
     int8_t deterministic;
+    bool fused; /* with the map below: see gather_batch */
 };
 
 #define ROW(field) .offset = offsetof(struct batch_args, field)
@@ -42,6 +43,11 @@ static const leati_row batch_rows[] = {
      ROW(deterministic),
      .default_number = -1,
      .doc = "Accepted; the order is always that of the input."},
+    {.name = "fused",
+     .type = LEATI_ROW_BOOL,
+     .flags = LEATI_CONSTRUCT,
+     ROW(fused),
+     .doc = "A failed element costs exactly its batch (set by map_and_batch_fusion)."},
     {0},
 };
 
@@ -314,38 +320,56 @@ static leat_status finish(struct batch_state *s, int64_t filled, leati_block *ou
     return status;
 }
 
+/* What becomes of an error of the input. Fused with the map below, it takes its element's place,
+ * and the batch fails when all its places are taken; else it ends the batch at once. Both are
+ * TensorFlow's. */
+static bool takes_a_place(struct batch_state *s, const struct batch_args *args, int64_t *filled,
+                          const leat_error *error, leat_error *failure) {
+    leati_input_consume(&s->input, 1);
+    if (failure->code == LEAT_OK) {
+        *failure = *error;
+    }
+    ++*filled;
+    return args->fused && error->code != LEAT_CANCELLED;
+}
+
 static leati_tail gather_batch(leati_node_state *node, struct batch_state *s, leati_block *out,
                                leat_error *err) {
     const struct batch_args *args = node->dataset->args;
     int64_t filled = 0, available = 0;
-    leat_error mismatch = {0};
+    leat_error failure = {0}; /* the first: of the input, or unequal shapes */
+    bool failed = false;      /* an element of the input failed */
     leati_tail tail = LEATI_MORE;
     while (filled < args->batch_size) {
-        tail = leati_input_peek(&s->input, args->batch_size - filled, offer(s, filled, err),
-                                &available, err);
+        leat_error error = {0};
+        tail = leati_input_peek(&s->input, args->batch_size - filled, offer(s, filled, &error),
+                                &available, &error);
+        if (available == 0 && tail == LEATI_ERROR) {
+            failed = true;
+            if (takes_a_place(s, args, &filled, &error, &failure)) {
+                continue;
+            }
+        }
         if (available == 0) {
             break;
         }
         int64_t n = available < args->batch_size - filled ? available : args->batch_size - filled;
-        if (mismatch.code == LEAT_OK) {
-            gather(s, filled, n, args->batch_size, &mismatch);
+        if (failure.code == LEAT_OK) {
+            gather(s, filled, n, args->batch_size, &failure);
         }
         leati_input_consume(&s->input, n);
         filled += n;
         tail = LEATI_MORE;
     }
-    if (tail == LEATI_ERROR) {
-        leati_input_consume(&s->input, 1);
-        return LEATI_ERROR;
-    }
-    if (filled == 0 || (filled < args->batch_size && args->drop_remainder)) {
+    bool enough = filled == args->batch_size || (filled > 0 && !args->drop_remainder);
+    if (!failed && !enough) {
         return LEATI_END;
     }
-    if (mismatch.code == LEAT_OK && finish(s, filled, out, &mismatch) == LEAT_OK) {
+    if (failure.code == LEAT_OK && finish(s, filled, out, &failure) == LEAT_OK) {
         return tail;
     }
     if (err != NULL) {
-        *err = mismatch;
+        *err = failure;
     }
     return LEATI_ERROR;
 }

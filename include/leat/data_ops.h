@@ -119,6 +119,12 @@ LEAT_API leat_dataset *leat_zip_structured(leat_dataset *const *inputs, int num_
  * iterator read it. */
 LEAT_API leat_dataset *leat_cache(leat_dataset *input, leat_error *err);
 
+/* The same in files: FILENAME.data and FILENAME.index, kept for other processes and later runs.
+ * While one iterator writes, FILENAME_0.lockfile keeps others away (ALREADY_EXISTS at their first
+ * element). NULL or "" is in memory. */
+LEAT_API leat_dataset *leat_cache_to_file(leat_dataset *input, const char *filename,
+                                          leat_error *err);
+
 /* tf.data.Dataset.rebatch: the rows of the input's batches in batches of `batch_sizes`, taken in
  * turn (borrowed, copied). */
 LEAT_API leat_dataset *leat_rebatch(leat_dataset *input, const int64_t *batch_sizes, int num_sizes,

@@ -24,6 +24,7 @@ struct leat_iterator {
     int64_t want;
     int64_t deadline_ms;
     int64_t taken;
+    bool broken; /* a restore failed half way */
 };
 
 enum { MOST_WANTED = 4096, QUICK_NS = 100 * 1000, SLOW_NS = 1000 * 1000 };
@@ -182,6 +183,10 @@ leat_status leat_iterator_next(leat_iterator *iterator, leat_element *out, leat_
     if (leati_cancel_fired(iterator->iteration.cancel)) {
         return leati_fail(err, LEAT_CANCELLED, "the iterator was cancelled");
     }
+    if (iterator->broken) {
+        return leati_fail(err, LEAT_FAILED_PRECONDITION,
+                          "restoring this iterator failed; make a new one");
+    }
     leat_error local = {0};
     int64_t available = 0;
     leati_tail tail = leati_iterator_peek(iterator, &available, &local);
@@ -328,15 +333,21 @@ leat_status leat_iterator_restore(leat_iterator *iterator, const char *data, siz
     if (status == LEAT_OK) {
         status = read_header(iterator, &in, &taken, err);
     }
+    leati_reader generators = in;
     if (status == LEAT_OK) {
         status = restore_generators(iterator->dataset, &in, err);
     }
     if (status == LEAT_OK) {
         status = leati_input_restore(&iterator->input, &in, err);
     }
+    /* Operators that computed elements again have drawn as they did then. */
+    if (status == LEAT_OK) {
+        status = restore_generators(iterator->dataset, &generators, err);
+    }
     if (status == LEAT_OK) {
         iterator->taken = taken;
     }
+    iterator->broken = status != LEAT_OK;
     return status;
 }
 

@@ -507,7 +507,23 @@ static leat_status refill(leati_node_state *node, struct shuffle_state *s, const
         position += n;
         i += n;
     }
-    return status == LEAT_OK ? advance_to(s, &position, s->consumed, err) : status;
+    if (status == LEAT_OK) {
+        status = advance_to(s, &position, s->consumed, err);
+    }
+    /* The input has given its end: a cache below is complete since then. */
+    if (status == LEAT_OK && s->finished) {
+        int64_t available = 0;
+        leat_error local = {0};
+        if (leati_input_peek(&s->input, 1, NULL, &available, &local) != LEATI_END) {
+            status = local.code == LEAT_CANCELLED && err != NULL
+                         ? (*err = local, local.code)
+                         : leati_fail(err, LEAT_DATA_LOSS,
+                                      "shuffle: the input goes on after outcome %lld, where it "
+                                      "ended before",
+                                      (long long)s->consumed);
+        }
+    }
+    return status;
 }
 
 static leat_status restore_positions(leati_node_state *node, struct shuffle_state *s,

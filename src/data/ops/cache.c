@@ -1,0 +1,562 @@
+/* cache: the first complete iteration keeps the elements, later ones read them
+ * (tf.data.Dataset.cache).
+ *
+ * An iterator decides when it opens, and anew in every epoch, whether it reads or writes. A writer
+ * hands on its input's elements and keeps them: in memory in a list of its own, which the node's
+ * iterators share once it is complete (the input ended, or its known cardinality is reached; the
+ * first one to complete wins), or in files. A writer that does not get so far keeps nothing. Errors
+ * pass through and are not kept.
+ *
+ * Failures: a cache that outgrows the iterator's memory budget, or a disk that is full, is one
+ * error; the iteration then goes on without keeping anything. A second writer of the same files is
+ * ALREADY_EXISTS at every call.
+ *
+ * Saved as a position and, where the input can be replayed, the input's state from before the first
+ * element: restoring in a process that has not the cached elements computes them again. Over other
+ * inputs a memory cache is saved with its elements, and a half-written file cache not at all.
+ * Locks: those of data/cache_rows.c. */
+#include "data/cache_file.h"
+#include "data/cache_rows.h"
+#include "data/input.h"
+#include <leat/data_ops.h>
+#include <string.h>
+
+struct cache_args {
+    char *filename;
+};
+
+static const leati_row cache_row_table[] = {
+    {.name = "filename",
+     .type = LEATI_ROW_STRING,
+     .flags = LEATI_NONE,
+     .offset = offsetof(struct cache_args, filename),
+     .doc = "Prefix of the files of the cache; none or empty: in memory."},
+    {0},
+};
+
+/* PASS: gave up keeping. */
+enum cache_mode { CACHE_READ = 0, CACHE_WRITE, CACHE_PASS };
+
+struct cache_state {
+    enum cache_mode mode;
+    leati_input input;      /* closed until somebody writes */
+    leati_writer origin;    /* the input's state before its first element; empty: not replayable */
+    bool begun;             /* `origin` is known */
+    int64_t outcomes;       /* of the input, in this epoch */
+    int64_t position;       /* rows read */
+    bool complete;          /* what is written has been published */
+    leati_cache_rows *rows; /* in memory: being written or read; a reference */
+    leati_cache_cursor cursor;
+    leati_cache_writer *writer; /* in files */
+    leati_cache_reader *reader;
+};
+
+/* NULL: in memory. */
+static const char *prefix_of(const leati_node_state *node) {
+    const char *filename = ((const struct cache_args *)node->dataset->args)->filename;
+    return filename == NULL || filename[0] == 0 ? NULL : filename;
+}
+
+static void *cache_share(const leat_dataset *dataset, leat_error *err) {
+    (void)dataset;
+    return leati_cache_store_new(err);
+}
+
+static void cache_unshare(void *shared) {
+    leati_cache_store_free(shared);
+}
+
+/* ---- epochs ---- */
+
+static void forget(leati_node_state *node, struct cache_state *s) {
+    leati_cache_rows_unref(s->rows);
+    leati_cache_writer_discard(s->writer);
+    leati_cache_reader_close(s->reader);
+    s->rows = NULL;
+    s->writer = NULL;
+    s->reader = NULL;
+    s->begun = s->complete = false;
+    s->outcomes = s->position = 0;
+    s->cursor = (leati_cache_cursor){0};
+    s->origin.size = 0;
+    s->origin.failed = false;
+    leat_status status = leati_holder_set(&node->holder, 0, NULL);
+    (void)status; /* shrinking never fails */
+}
+
+/* What others keep counts here too, as far as the budget goes. */
+static void hold(leati_node_state *node, const struct cache_state *s) {
+    leat_status status = leati_holder_set(&node->holder, s->rows->bytes, NULL);
+    (void)status;
+    leati_count_set(&node->counters.bytes_held, s->rows->bytes);
+    leati_count_set(&node->counters.depth, s->rows->rows);
+}
+
+static leat_status open_input(leati_node_state *node, struct cache_state *s, leat_error *err) {
+    return s->input.child != NULL ? leati_input_reset(&s->input, err)
+                                  : leati_input_open(&s->input, node, 0, err);
+}
+
+static leat_status begin_epoch(leati_node_state *node, struct cache_state *s, leat_error *err) {
+    const char *prefix = prefix_of(node);
+    forget(node, s);
+    s->mode = CACHE_WRITE;
+    if (prefix == NULL) {
+        leati_cache_store *store = leati_dataset_shared(node->dataset, err);
+        if (store == NULL) {
+            return LEAT_RESOURCE_EXHAUSTED;
+        }
+        s->rows = leati_cache_store_get(store);
+        if (s->rows != NULL) {
+            s->mode = CACHE_READ;
+            hold(node, s);
+            return LEAT_OK;
+        }
+        return open_input(node, s, err);
+    }
+    bool complete = false;
+    leat_status status = leati_cache_file_complete(prefix, &complete, err);
+    if (status != LEAT_OK || !complete) {
+        return status == LEAT_OK ? open_input(node, s, err) : status;
+    }
+    s->mode = CACHE_READ;
+    return leati_cache_reader_open(prefix, &s->reader, err);
+}
+
+static leat_status cache_open(leati_node_state *node, void *state, leat_error *err) {
+    return begin_epoch(node, state, err);
+}
+
+static leat_status cache_reset(leati_node_state *node, void *state, leat_error *err) {
+    return begin_epoch(node, state, err);
+}
+
+/* ---- writing ---- */
+
+/* Remembers where the input starts, and gets the list ready. */
+static leat_status begin_list(leati_node_state *node, struct cache_state *s, leat_error *err) {
+    leat_status status = LEAT_OK;
+    if (!s->begun && node->dataset->inputs[0]->replayable) {
+        leati_save_cost cost = {0};
+        status = leati_input_save(&s->input, &s->origin, &cost, err);
+        if (status != LEAT_OK) {
+            s->origin.size = 0;
+            s->origin.failed = false;
+        }
+        status = status == LEAT_FAILED_PRECONDITION ? LEAT_OK : status;
+    }
+    s->begun = s->begun || status == LEAT_OK;
+    if (status == LEAT_OK && prefix_of(node) == NULL && s->rows == NULL) {
+        leati_cache_rows *rows = leati_cache_rows_new(err);
+        if (rows == NULL) {
+            return LEAT_RESOURCE_EXHAUSTED;
+        }
+        leati_put_raw(&rows->origin, s->origin.data, s->origin.size);
+        if (rows->origin.failed) {
+            leati_cache_rows_unref(rows);
+            return leati_no_memory(err, s->origin.size);
+        }
+        s->rows = rows;
+    }
+    return status;
+}
+
+/* The files are begun when the first element is asked for. */
+static leat_status begin_writing(leati_node_state *node, struct cache_state *s, leat_error *err) {
+    leat_status status = begin_list(node, s, err);
+    if (status == LEAT_OK && prefix_of(node) != NULL && s->writer == NULL && !s->complete) {
+        status = leati_cache_writer_open(prefix_of(node), &s->writer, err);
+    }
+    return status;
+}
+
+static leat_status give_up(leati_node_state *node, struct cache_state *s, leat_status status,
+                           leat_error *err) {
+    int64_t outcomes = s->outcomes;
+    if (err != NULL) {
+        leati_prefix(err, "the cache is not kept");
+    }
+    forget(node, s);
+    s->mode = CACHE_PASS;
+    s->outcomes = outcomes;
+    return status;
+}
+
+static leat_status publish(leati_node_state *node, struct cache_state *s, leat_error *err) {
+    if (s->complete) {
+        return LEAT_OK;
+    }
+    if (s->rows == NULL) {
+        leati_cache_writer *writer = s->writer;
+        s->writer = NULL;
+        leat_status status = leati_cache_writer_finish(writer, err);
+        s->complete = status == LEAT_OK;
+        return status == LEAT_OK ? LEAT_OK : give_up(node, s, status, err);
+    }
+    leati_cache_store *store = leati_dataset_shared(node->dataset, err);
+    if (store == NULL) {
+        return LEAT_RESOURCE_EXHAUSTED;
+    }
+    leati_cache_store_publish(store, s->rows);
+    s->complete = true;
+    return LEAT_OK;
+}
+
+/* Keeps n rows of the input's block. Without memory for them nothing has changed. */
+static leat_status keep(leati_node_state *node, struct cache_state *s, int64_t n, leat_error *err) {
+    int64_t begin = leati_input_begin(&s->input), known = node->dataset->inputs[0]->cardinality;
+    leat_status status = LEAT_OK;
+    if (s->complete) {
+        return LEAT_OK;
+    }
+    if (s->writer != NULL) {
+        status = leati_cache_writer_add(s->writer, &s->input.block, begin, n, err);
+        return status == LEAT_OK ? LEAT_OK : give_up(node, s, status, err);
+    }
+    status = leati_cache_rows_add(s->rows, &s->input.block, begin, n, err);
+    if (status != LEAT_OK) {
+        return status;
+    }
+    status = leati_holder_set(&node->holder, s->rows->bytes, err);
+    if (status != LEAT_OK) {
+        return give_up(node, s, status, err);
+    }
+    hold(node, s);
+    return known >= 0 && s->rows->rows == known ? publish(node, s, err) : LEAT_OK;
+}
+
+static leati_tail cache_write(leati_node_state *node, struct cache_state *s, int64_t want,
+                              leati_block *out, leat_error *err) {
+    int64_t available = 0;
+    if (begin_writing(node, s, err) != LEAT_OK) {
+        return LEATI_ERROR;
+    }
+    leati_tail tail = leati_input_peek(&s->input, want, NULL, &available, err);
+    if (available == 0) {
+        leati_input_consume(&s->input, tail == LEATI_ERROR);
+        s->outcomes += tail == LEATI_ERROR;
+        return tail == LEATI_END && publish(node, s, err) != LEAT_OK ? LEATI_ERROR : tail;
+    }
+    int64_t n = available < want ? available : want;
+    leat_status status =
+        leati_block_slice(&s->input.block, leati_input_begin(&s->input), n, out, err);
+    if (status == LEAT_OK) {
+        status = keep(node, s, n, err);
+    }
+    if (status != LEAT_OK) {
+        leati_block_clear(out);
+        return LEATI_ERROR;
+    }
+    leati_input_consume(&s->input, n);
+    s->outcomes += n;
+    return LEATI_MORE;
+}
+
+/* ---- reading ---- */
+
+static leati_tail cache_read(const leati_node_state *node, struct cache_state *s, int64_t want,
+                             leati_block *out, leat_error *err) {
+    leat_status status = LEAT_OK;
+    if (s->reader != NULL) {
+        status = leati_cache_reader_read(s->reader, node->dataset->spec, want, out, err);
+    } else if (s->position < s->rows->rows) {
+        status = leati_cache_rows_view(s->rows, &s->cursor, s->position, want, out, err);
+    }
+    if (status != LEAT_OK) {
+        leati_block_clear(out);
+        return LEATI_ERROR;
+    }
+    s->position += out->n;
+    return out->n == 0 ? LEATI_END : LEATI_MORE;
+}
+
+static leati_tail cache_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
+                             leat_error *err) {
+    struct cache_state *s = state;
+    if (s->mode == CACHE_PASS) {
+        leati_tail tail = leati_input_take(&s->input, want, out, err);
+        s->outcomes += out->n + (tail == LEATI_ERROR);
+        return tail;
+    }
+    leati_block_clear(out);
+    return s->mode == CACHE_READ ? cache_read(node, s, want, out, err)
+                                 : cache_write(node, s, want, out, err);
+}
+
+/* What stands in memory is passed by counting. */
+static leati_tail cache_advance(leati_node_state *node, void *state, int64_t n, int64_t *passed,
+                                leat_error *err) {
+    struct cache_state *s = state;
+    if (s->mode == CACHE_READ && s->rows != NULL) {
+        int64_t left = s->rows->rows - s->position;
+        *passed = left < n ? left : n;
+        s->position += *passed;
+        return *passed < n ? LEATI_END : LEATI_MORE;
+    }
+    leati_block block = {.byte_target = LEATI_BYTE_TARGET};
+    leati_tail tail = LEATI_MORE;
+    while (*passed < n && tail != LEATI_END) {
+        tail = cache_pull(node, s, n - *passed, &block, err);
+        *passed += block.n + (tail == LEATI_ERROR);
+        if (tail == LEATI_ERROR && err->code == LEAT_CANCELLED) {
+            break;
+        }
+    }
+    leati_block_fini(&block);
+    return tail == LEATI_ERROR && err->code != LEAT_CANCELLED ? LEATI_MORE : tail;
+}
+
+/* ---- saving ---- */
+
+/* What follows in the state: the input's state before the first element, or the elements. */
+enum { FROM_ORIGIN = 0, FROM_ROWS, FROM_FILE };
+
+static leat_status save_reading(struct cache_state *s, leati_writer *out, leati_save_cost *cost,
+                                leat_error *err) {
+    leati_put_int(out, s->position);
+    if (s->rows == NULL) {
+        leati_put_uint(out, FROM_FILE);
+        return LEAT_OK;
+    }
+    leati_put_int(out, s->rows->rows);
+    if (s->rows->origin.size > 0) {
+        leati_put_uint(out, FROM_ORIGIN);
+        leati_put_bytes(out, s->rows->origin.data, s->rows->origin.size);
+        cost->replay_elements += s->rows->rows;
+        return LEAT_OK;
+    }
+    leati_put_uint(out, FROM_ROWS);
+    return leati_cache_rows_save(s->rows, out, err);
+}
+
+static leat_status save_writing(leati_node_state *node, struct cache_state *s, leati_writer *out,
+                                leati_save_cost *cost, leat_error *err) {
+    leat_status status = begin_list(node, s, err);
+    if (status != LEAT_OK) {
+        return status;
+    }
+    leati_put_int(out, s->outcomes);
+    if (s->origin.size > 0) {
+        leati_put_uint(out, FROM_ORIGIN);
+        leati_put_bytes(out, s->origin.data, s->origin.size);
+        cost->replay_elements += s->outcomes;
+        return LEAT_OK;
+    }
+    if (s->rows == NULL) {
+        return leati_fail(
+            err, LEAT_FAILED_PRECONDITION,
+            "%s: a file cache that is being filled cannot be saved over an input that "
+            "cannot be replayed; save when the first epoch is over, or declare the "
+            "callbacks pure",
+            node->name);
+    }
+    leati_put_uint(out, FROM_ROWS);
+    leati_put_uint(out, s->complete);
+    status = leati_cache_rows_save(s->rows, out, err);
+    return status == LEAT_OK ? leati_input_save(&s->input, out, cost, err) : status;
+}
+
+static leat_status cache_save(leati_node_state *node, void *state, leati_writer *out,
+                              leati_save_cost *cost, leat_error *err) {
+    struct cache_state *s = state;
+    leati_put_uint(out, s->mode);
+    switch (s->mode) {
+    case CACHE_READ: return save_reading(s, out, cost, err);
+    case CACHE_WRITE: return save_writing(node, s, out, cost, err);
+    default: leati_put_int(out, s->outcomes); return leati_input_save(&s->input, out, cost, err);
+    }
+}
+
+/* Starts over as a writer whose input stands at `origin`. */
+static leat_status restore_origin(leati_node_state *node, struct cache_state *s, const void *origin,
+                                  size_t size, leat_error *err) {
+    forget(node, s);
+    s->mode = CACHE_WRITE;
+    leati_put_raw(&s->origin, origin, size);
+    leat_status status = s->origin.failed ? leati_no_memory(err, size) : open_input(node, s, err);
+    leati_reader in = {.data = origin, .size = size};
+    if (status == LEAT_OK) {
+        status = leati_input_restore(&s->input, &in, err);
+    }
+    s->begun = status == LEAT_OK;
+    return status;
+}
+
+/* Takes what was taken before, up to `outcomes` of the input or `rows` kept. */
+static leat_status replay(leati_node_state *node, struct cache_state *s, int64_t outcomes,
+                          int64_t rows, leat_error *err) {
+    leati_block block = {.byte_target = LEATI_BYTE_TARGET};
+    leat_status status = LEAT_OK;
+    while (status == LEAT_OK && s->outcomes < outcomes &&
+           (rows < 0 || s->rows == NULL || s->rows->rows < rows)) {
+        leat_error local = {0};
+        int64_t before = s->outcomes, want = rows < 0 ? outcomes - before : rows;
+        leati_tail tail = cache_pull(node, s, want, &block, &local);
+        bool short_of_it =
+            s->outcomes < outcomes && (rows < 0 || s->rows == NULL || s->rows->rows < rows);
+        if (tail == LEATI_END && short_of_it) {
+            status = leati_fail(err, LEAT_DATA_LOSS,
+                                "%s: the input ended after %lld outcomes, more were read before; "
+                                "restore with the same input files",
+                                node->name, (long long)s->outcomes);
+        } else if (tail == LEATI_ERROR && s->outcomes == before) {
+            status = local.code;
+            if (err != NULL) {
+                *err = local;
+            }
+        }
+    }
+    leati_block_fini(&block);
+    return status;
+}
+
+static leat_status restore_reading(leati_node_state *node, struct cache_state *s, leati_reader *in,
+                                   leat_error *err) {
+    int64_t position = 0, rows = 0;
+    uint64_t from = 0;
+    const void *origin = NULL;
+    size_t size = 0;
+    leat_status status = leati_get_int(in, &position, err);
+    if (status == LEAT_OK && prefix_of(node) == NULL) {
+        status = leati_get_int(in, &rows, err);
+    }
+    if (status == LEAT_OK) {
+        status = leati_get_uint(in, &from, err);
+    }
+    if (status == LEAT_OK && from == FROM_FILE) {
+        if (s->reader == NULL) {
+            return leati_fail(
+                err, LEAT_FAILED_PRECONDITION,
+                "%s: the files of the cache are gone; restore them with the state, or "
+                "start anew",
+                node->name);
+        }
+        s->position = position;
+        return leati_cache_reader_seek(s->reader, position, err);
+    }
+    if (status == LEAT_OK && from == FROM_ROWS) {
+        forget(node, s);
+        s->mode = CACHE_WRITE;
+        s->rows = leati_cache_rows_new(err);
+        status = s->rows == NULL ? LEAT_RESOURCE_EXHAUSTED
+                                 : leati_cache_rows_load(s->rows, node->dataset->spec, in, err);
+    } else if (status == LEAT_OK) {
+        status = leati_get_bytes(in, &origin, &size, err);
+        bool same = status == LEAT_OK && s->mode == CACHE_READ && s->rows != NULL &&
+                    s->rows->origin.size == size && memcmp(s->rows->origin.data, origin, size) == 0;
+        if (status == LEAT_OK && !same) {
+            status = restore_origin(node, s, origin, size, err);
+            status = status == LEAT_OK ? begin_list(node, s, err) : status;
+            status = status == LEAT_OK ? replay(node, s, INT64_MAX, rows, err) : status;
+        }
+    }
+    if (status == LEAT_OK && s->mode == CACHE_WRITE) {
+        status = publish(node, s, err);
+    }
+    if (status == LEAT_OK &&
+        (s->rows == NULL || s->rows->rows != rows || position < 0 || position > rows)) {
+        status = leati_fail(err, LEAT_DATA_LOSS, "%s: a saved position %lld of %lld", node->name,
+                            (long long)position, (long long)rows);
+    }
+    s->mode = CACHE_READ;
+    s->position = position;
+    return status;
+}
+
+static leat_status restore_writing(leati_node_state *node, struct cache_state *s, leati_reader *in,
+                                   leat_error *err) {
+    int64_t outcomes = 0;
+    uint64_t from = 0, complete = 0;
+    leat_status status = leati_get_int(in, &outcomes, err);
+    if (status == LEAT_OK) {
+        status = leati_get_uint(in, &from, err);
+    }
+    if (status == LEAT_OK && from == FROM_ROWS) {
+        forget(node, s);
+        s->mode = CACHE_WRITE;
+        s->begun = true;
+        s->outcomes = outcomes;
+        s->rows = leati_cache_rows_new(err);
+        status = s->rows == NULL ? LEAT_RESOURCE_EXHAUSTED : leati_get_uint(in, &complete, err);
+        status = status == LEAT_OK ? leati_cache_rows_load(s->rows, node->dataset->spec, in, err)
+                                   : status;
+        status = status == LEAT_OK ? open_input(node, s, err) : status;
+        status = status == LEAT_OK ? leati_input_restore(&s->input, in, err) : status;
+        return status == LEAT_OK && complete != 0 ? publish(node, s, err) : status;
+    }
+    const void *origin = NULL;
+    size_t size = 0;
+    bool done = s->reader != NULL; /* somebody else has completed the files meanwhile */
+    if (status == LEAT_OK) {
+        status = leati_get_bytes(in, &origin, &size, err);
+    }
+    if (status == LEAT_OK) {
+        status = restore_origin(node, s, origin, size, err);
+    }
+    if (status == LEAT_OK && done) {
+        s->mode = CACHE_PASS;
+    }
+    return status == LEAT_OK ? replay(node, s, outcomes, -1, err) : status;
+}
+
+static leat_status cache_restore(leati_node_state *node, void *state, leati_reader *in,
+                                 leat_error *err) {
+    struct cache_state *s = state;
+    uint64_t mode = 0;
+    leat_status status = leati_get_uint(in, &mode, err);
+    if (status != LEAT_OK) {
+        return status;
+    }
+    switch (mode) {
+    case CACHE_READ: return restore_reading(node, s, in, err);
+    case CACHE_WRITE: return restore_writing(node, s, in, err);
+    case CACHE_PASS:
+        forget(node, s);
+        s->mode = CACHE_PASS;
+        status = leati_get_int(in, &s->outcomes, err);
+        status = status == LEAT_OK ? open_input(node, s, err) : status;
+        return status == LEAT_OK ? leati_input_restore(&s->input, in, err) : status;
+    default:
+        return leati_fail(err, LEAT_DATA_LOSS, "%s: a saved mode of %llu", node->name,
+                          (unsigned long long)mode);
+    }
+}
+
+static void cache_close(leati_node_state *node, void *state) {
+    struct cache_state *s = state;
+    forget(node, s);
+    leati_input_close(&s->input);
+    leati_writer_fini(&s->origin);
+}
+
+const leati_dataset_op leati_op_cache = {
+    .name = "cache",
+    .version = 1,
+    .doc = "The first complete iteration keeps the elements, later ones read them. Saved as a "
+           "position where the input can be replayed (restoring in another process computes the "
+           "elements again), else with the elements.",
+    .num_inputs = 1,
+    .flow = LEATI_ONE_TO_ONE,
+    .flags = LEATI_OP_SHARED_DRAW,
+    .args_size = sizeof(struct cache_args),
+    .rows = cache_row_table,
+    .share = cache_share,
+    .unshare = cache_unshare,
+    .state_size = sizeof(struct cache_state),
+    .open = cache_open,
+    .pull = cache_pull,
+    .advance = cache_advance,
+    .save = cache_save,
+    .restore = cache_restore,
+    .reset = cache_reset,
+    .close = cache_close,
+};
+
+leat_dataset *leat_cache(leat_dataset *input, leat_error *err) {
+    return leati_dataset_new(&leati_op_cache, NULL, &input, 1, err);
+}
+
+leat_dataset *leat_cache_to_file(leat_dataset *input, const char *filename, leat_error *err) {
+    struct cache_args args = {.filename = (char *)(uintptr_t)filename}; /* copied */
+    return leati_dataset_new(&leati_op_cache, &args, &input, 1, err);
+}

@@ -1,6 +1,6 @@
 /* The pipelines of the part distribute as plans, and values as nested lists. */
+#include "../support/golden_functions.h"
 #include "distribute.h"
-#include "functions.h"
 #include "graph/json.h"
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * DIR holds tfdata/, distribute/, nn/ and image/ (tests/golden/data describes them); it is only
  * read. The last line is "N passed, N failed, N skipped". Exit code 0: nothing failed; 1: a case
  * failed, a file is missing or of an unknown kind, or no case ran; 2: the command line is wrong. */
-#include "golden.h"
+#include "../support/golden.h"
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>

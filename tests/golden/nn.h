@@ -2,7 +2,7 @@
 #ifndef GOLDEN_NN_H
 #define GOLDEN_NN_H
 
-#include "golden.h"
+#include "../support/golden.h"
 #include "train/kind.h"
 
 #define NN_FOLDER "nn"

@@ -1,4 +1,4 @@
-/* The runner of recorded cases: what its parts share.
+/* Recorded cases: what the parts of the runner share, and the conformance suite of datasets too.
  *
  * A part (tfdata.c, distribute.c, nn.c, image.c) reads the case files of its folder and gives a
  * verdict on each case. A case is skipped only because a name in it is missing from the library's
@@ -47,7 +47,7 @@ typedef struct golden_case {
     bool failed;
 } golden_case;
 
-/* ---- verdicts (report.c) ---- */
+/* ---- verdicts (golden_report.c) ---- */
 
 /* Begins a case; false if the options leave it out. */
 bool golden_begin(golden_case *c, golden_run *run, const char *file, const char *name);
@@ -63,7 +63,7 @@ void golden_end(golden_case *c);
 void golden_broken(golden_run *run, const char *format, ...) LEAT_PRINTF(2, 3);
 void golden_summary(const golden_run *run);
 
-/* ---- files and values (values.c) ---- */
+/* ---- files and values (golden_values.c) ---- */
 
 /* The cases of a file: a list (owned), either bare or the member "cases". NULL after
  * golden_broken. */
@@ -99,11 +99,11 @@ leat_status golden_code_of_class(const char *type);
 /* The elements of a dataset value: a list of one iteration, at most 100. */
 json_t *golden_dataset_value(void *context, leat_object *object, leat_error *err);
 
-/* A fresh empty folder, and its removal (folder.c). */
+/* A fresh empty folder, and its removal (golden_folder.c). */
 bool golden_folder_make(char *path, size_t size);
 void golden_folder_remove(const char *path);
 
-/* ---- functions of the cases (functions.c) ---- */
+/* ---- functions of the cases (golden_functions.c) ---- */
 
 /* The named function for arguments of `input`. Owned; NULL with err, UNIMPLEMENTED if an operation
  * that it needs is not in the table. */
@@ -111,7 +111,7 @@ leat_function *golden_function(const char *name, const leat_spec *input, leat_er
 /* Is the name in the list, and what does the table of operations lack for it (NULL: nothing)? */
 bool golden_function_known(const char *name, const char **lacks);
 
-/* ---- pipelines of tfdata (pipeline.c, modes.c) ---- */
+/* ---- pipelines of tfdata (golden_pipeline.c, golden_restore.c, golden_tfdata.c) ---- */
 
 /* A case as it is built: the dataset and the named ones it may refer to. */
 typedef struct golden_pipeline {
@@ -140,6 +140,9 @@ bool golden_compare(golden_case *c, const char *what, const json_t *expected, co
                     bool unordered);
 /* Runs the case's first iteration, saves at each outcome and compares what follows. */
 void golden_restore(golden_case *c, const json_t *json, bool anew);
+
+/* Judges one case of tfdata in the run's modes. */
+void golden_tfdata_case(golden_run *run, const char *file, const json_t *json);
 
 /* ---- parts ---- */
 void golden_tfdata(golden_run *run);

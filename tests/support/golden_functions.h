@@ -1,4 +1,5 @@
-/* The table of named functions: one line per name in functions.c and functions_data.c. */
+/* The table of named functions: one line per name in golden_functions.c and
+ * golden_functions_data.c. */
 #ifndef GOLDEN_FUNCTIONS_H
 #define GOLDEN_FUNCTIONS_H
 

@@ -1,5 +1,5 @@
 /* The named functions of the cases: what each name stands for, built with the operations. */
-#include "functions.h"
+#include "golden_functions.h"
 #include "graph/graph.h"
 #include <string.h>
 

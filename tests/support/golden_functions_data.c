@@ -1,5 +1,5 @@
 /* The named functions that return datasets: one operator on another, by the operation `dataset`. */
-#include "functions.h"
+#include "golden_functions.h"
 #include <string.h>
 
 /* An operator over dataset values, with one or two arguments bound to tensors (names may be

@@ -5,7 +5,8 @@
 #   tests/foo.c                executable and test tests/foo, linked to the whole library
 #   tests/conform/*.c          one executable, tests/conform_test, and test conform
 #   tests/support/*.c          linked to everything under tests/
-#   tests/golden/*.c           one executable, tests/golden, run once per part of the recorded cases
+#   tests/golden/*.c           one executable, tests/golden, run once per part of the recorded cases,
+#                              and once more with the pipelines in every mode
 #   examples/foo.c             executable and test examples/foo, linked to libleat as a user would
 #   tests/tools/*_test.py      test tools/*_test
 #   tests/cli/*_test.py        test cli/*_test, which runs what lies in the folder LEAT_BUILD
@@ -94,6 +95,8 @@ if(sources)
         leat_test(NAME golden/${part} TIMEOUT 900
             COMMAND ${PROJECT_BINARY_DIR}/tests/golden --only ${part} tests/golden/data)
     endforeach()
+    leat_test(NAME golden/modes TIMEOUT 900 LABELS threads
+        COMMAND ${PROJECT_BINARY_DIR}/tests/golden --only tfdata --modes all tests/golden/data)
 endif()
 
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.c)

@@ -309,14 +309,13 @@ static leati_tail cache_advance(leati_node_state *node, void *state, int64_t n, 
 /* ---- saving ---- */
 
 /* What follows in the state: the input's state before the first element, or the elements. */
-enum { FROM_ORIGIN = 0, FROM_ROWS, FROM_FILE };
+enum { FROM_ORIGIN = 0, FROM_ROWS };
 
 static leat_status save_reading(struct cache_state *s, leati_writer *out, leati_save_cost *cost,
                                 leat_error *err) {
     leati_put_int(out, s->position);
     if (s->rows == NULL) {
-        leati_put_uint(out, FROM_FILE);
-        return LEAT_OK;
+        return LEAT_OK; /* the files have the rest */
     }
     leati_put_int(out, s->rows->rows);
     if (s->rows->origin.size > 0) {
@@ -410,51 +409,67 @@ static leat_status replay(leati_node_state *node, struct cache_state *s, int64_t
     return status;
 }
 
-static leat_status restore_reading(leati_node_state *node, struct cache_state *s, leati_reader *in,
-                                   leat_error *err) {
-    int64_t position = 0, rows = 0;
-    uint64_t from = 0;
+/* Reads the elements of a complete cache, or brings the input to where they come again and takes
+ * them, unless this process has them. */
+static leat_status restore_rows(leati_node_state *node, struct cache_state *s, uint64_t from,
+                                int64_t rows, leati_reader *in, leat_error *err) {
+    leat_status status = LEAT_OK;
+    if (from == FROM_ROWS) {
+        forget(node, s);
+        s->mode = CACHE_WRITE;
+        s->rows = leati_cache_rows_new(err);
+        return s->rows == NULL ? LEAT_RESOURCE_EXHAUSTED
+                               : leati_cache_rows_load(s->rows, node->dataset->spec, in, err);
+    }
     const void *origin = NULL;
     size_t size = 0;
+    status = leati_get_bytes(in, &origin, &size, err);
+    if (status == LEAT_OK && s->mode == CACHE_READ && s->rows != NULL &&
+        s->rows->origin.size == size && memcmp(s->rows->origin.data, origin, size) == 0) {
+        return LEAT_OK;
+    }
+    if (status == LEAT_OK) {
+        status = restore_origin(node, s, origin, size, err);
+    }
+    if (status == LEAT_OK) {
+        status = begin_list(node, s, err);
+    }
+    return status == LEAT_OK ? replay(node, s, INT64_MAX, rows, err) : status;
+}
+
+static leat_status restore_file_position(const leati_node_state *node, struct cache_state *s,
+                                         leati_reader *in, leat_error *err) {
+    leat_status status = leati_get_int(in, &s->position, err);
+    if (status == LEAT_OK && s->reader == NULL) {
+        status = leati_fail(err, LEAT_FAILED_PRECONDITION,
+                            "%s: the files of the cache are gone; restore them with the state, or "
+                            "start anew",
+                            node->name);
+    }
+    return status == LEAT_OK ? leati_cache_reader_seek(s->reader, s->position, err) : status;
+}
+
+static leat_status restore_reading(leati_node_state *node, struct cache_state *s, leati_reader *in,
+                                   leat_error *err) {
+    if (prefix_of(node) != NULL) {
+        return restore_file_position(node, s, in, err);
+    }
+    int64_t position = 0, rows = 0;
+    uint64_t from = 0;
     leat_status status = leati_get_int(in, &position, err);
-    if (status == LEAT_OK && prefix_of(node) == NULL) {
+    if (status == LEAT_OK) {
         status = leati_get_int(in, &rows, err);
     }
     if (status == LEAT_OK) {
         status = leati_get_uint(in, &from, err);
     }
-    if (status == LEAT_OK && from == FROM_FILE) {
-        if (s->reader == NULL) {
-            return leati_fail(
-                err, LEAT_FAILED_PRECONDITION,
-                "%s: the files of the cache are gone; restore them with the state, or "
-                "start anew",
-                node->name);
-        }
-        s->position = position;
-        return leati_cache_reader_seek(s->reader, position, err);
-    }
-    if (status == LEAT_OK && from == FROM_ROWS) {
-        forget(node, s);
-        s->mode = CACHE_WRITE;
-        s->rows = leati_cache_rows_new(err);
-        status = s->rows == NULL ? LEAT_RESOURCE_EXHAUSTED
-                                 : leati_cache_rows_load(s->rows, node->dataset->spec, in, err);
-    } else if (status == LEAT_OK) {
-        status = leati_get_bytes(in, &origin, &size, err);
-        bool same = status == LEAT_OK && s->mode == CACHE_READ && s->rows != NULL &&
-                    s->rows->origin.size == size && memcmp(s->rows->origin.data, origin, size) == 0;
-        if (status == LEAT_OK && !same) {
-            status = restore_origin(node, s, origin, size, err);
-            status = status == LEAT_OK ? begin_list(node, s, err) : status;
-            status = status == LEAT_OK ? replay(node, s, INT64_MAX, rows, err) : status;
-        }
+    if (status == LEAT_OK) {
+        status = restore_rows(node, s, from, rows, in, err);
     }
     if (status == LEAT_OK && s->mode == CACHE_WRITE) {
         status = publish(node, s, err);
     }
-    if (status == LEAT_OK &&
-        (s->rows == NULL || s->rows->rows != rows || position < 0 || position > rows)) {
+    if (status == LEAT_OK && (s->rows->rows != rows || position < 0 || position > rows)) {
         status = leati_fail(err, LEAT_DATA_LOSS, "%s: a saved position %lld of %lld", node->name,
                             (long long)position, (long long)rows);
     }

@@ -83,7 +83,7 @@ class TrainTest(ToolTest):
     def test_terminal(self):
         """On a terminal a progress line is redrawn."""
         master, slave = pty.openpty()
-        with subprocess.Popen([LEAT, "train", DIGITS, "--epochs", "60"], cwd=ROOT, stdout=slave) as process:
+        with subprocess.Popen([LEAT, "train", DIGITS, "--epochs", "150"], cwd=ROOT, stdout=slave) as process:
             os.close(slave)
             data = b""
             while True:
@@ -96,7 +96,7 @@ class TrainTest(ToolTest):
                 data += part
             self.assertEqual(process.wait(240), 0)
         os.close(master)
-        self.assertRegex(data.decode(), r"\repoch +\d+/60, step \d+(/45)?: \d+ images/s, loss [\d.]+, accuracy [\d.]+")
+        self.assertRegex(data.decode(), r"\repoch +\d+/150, step \d+(/45)?: \d+ images/s, loss [\d.]+, accuracy [\d.]+")
         self.assertRegex(data.decode(), r"\d:\d\d left")
         self.assertNotIn(b"\033[3", data)                    # no colours
 

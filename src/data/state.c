@@ -8,6 +8,7 @@
 #include "data/state.h"
 #include "base/clock.h"
 #include "base/hash.h"
+#include "data/seed_generator.h"
 #include "exec/program.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -220,6 +221,83 @@ leati_tail leati_node_skip(leati_node_state *node, int64_t n, int64_t *skipped, 
     return tail;
 }
 
+/* ---- seed generators of inputs that are not open ---- */
+
+/* An operator that opens an input late (shuffle) has no state of it to save; but the input will
+ * draw from generators that its other iterators share, and a restored operator must draw the same.
+ */
+static bool is_open(const leati_node_state *node, const leat_dataset *input) {
+    const leati_node_state *child = node->children;
+    while (child != NULL && child->dataset != input) {
+        child = child->sibling;
+    }
+    return child != NULL;
+}
+
+static leat_status save_generators(const leat_dataset *dataset, leati_writer *out,
+                                   leat_error *err) {
+    leat_status status = LEAT_OK;
+    if ((dataset->op->flags & LEATI_OP_SEED_GENERATOR) != 0) {
+        leati_seed_generator *generator = leati_dataset_shared(dataset, err);
+        if (generator == NULL) {
+            return LEAT_RESOURCE_EXHAUSTED;
+        }
+        leati_seed_generator_save(generator, out);
+    }
+    for (int i = 0; i < dataset->num_inputs && status == LEAT_OK; i++) {
+        status = save_generators(dataset->inputs[i], out, err);
+    }
+    return status;
+}
+
+static leat_status restore_generators(const leat_dataset *dataset, leati_reader *in,
+                                      leat_error *err) {
+    leat_status status = LEAT_OK;
+    if ((dataset->op->flags & LEATI_OP_SEED_GENERATOR) != 0) {
+        leati_seed_generator *generator = leati_dataset_shared(dataset, err);
+        status = generator == NULL ? LEAT_RESOURCE_EXHAUSTED
+                                   : leati_seed_generator_restore(generator, in, err);
+    }
+    for (int i = 0; i < dataset->num_inputs && status == LEAT_OK; i++) {
+        status = restore_generators(dataset->inputs[i], in, err);
+    }
+    return status;
+}
+
+/* One more than the number of each such input, then its generators; 0 ends the list. */
+static leat_status save_unopened(const leati_node_state *node, leati_writer *out, leat_error *err) {
+    const leat_dataset *dataset = node->dataset;
+    leat_status status = LEAT_OK;
+    for (int i = 0; i < dataset->num_inputs && !dataset->pure && status == LEAT_OK; i++) {
+        if (!dataset->inputs[i]->pure && !is_open(node, dataset->inputs[i])) {
+            leati_put_uint(out, (uint64_t)i + 1);
+            status = save_generators(dataset->inputs[i], out, err);
+        }
+    }
+    leati_put_uint(out, 0);
+    return status;
+}
+
+static leat_status restore_unopened(const leati_node_state *node, leati_reader *in,
+                                    leat_error *err) {
+    const leat_dataset *dataset = node->dataset;
+    for (;;) {
+        uint64_t number = 0;
+        leat_status status = leati_get_uint(in, &number, err);
+        if (status != LEAT_OK || number == 0) {
+            return status;
+        }
+        if (number > (uint64_t)dataset->num_inputs) {
+            return leati_fail(err, LEAT_DATA_LOSS, "a saved input of number %llu; there are %d",
+                              (unsigned long long)number, dataset->num_inputs);
+        }
+        status = restore_generators(dataset->inputs[number - 1], in, err);
+        if (status != LEAT_OK) {
+            return status;
+        }
+    }
+}
+
 leat_status leati_node_save(leati_node_state *node, leati_writer *out, leati_save_cost *cost,
                             leat_error *err) {
     leat_status status = renew(node, err);
@@ -232,7 +310,10 @@ leat_status leati_node_save(leati_node_state *node, leati_writer *out, leati_sav
         return leati_fail(err, LEAT_FAILED_PRECONDITION,
                           "%s cannot be saved; iterate without it or keep its data", node->name);
     }
-    status = node->dataset->op->save(node, node->state, out, cost, err);
+    status = save_unopened(node, out, err);
+    if (status == LEAT_OK) {
+        status = node->dataset->op->save(node, node->state, out, cost, err);
+    }
     if (status == LEAT_OK && out->failed) {
         return leati_no_memory(err, out->size);
     }
@@ -252,7 +333,9 @@ leat_status leati_node_restore(leati_node_state *node, leati_reader *in, leat_er
     if (node->dataset->op->restore == NULL) {
         return leati_fail(err, LEAT_FAILED_PRECONDITION, "%s cannot be restored", node->name);
     }
-    return node->dataset->op->restore(node, node->state, in, err);
+    status = restore_unopened(node, in, err);
+    return status == LEAT_OK ? node->dataset->op->restore(node, node->state, in, err)
+                             : leati_prefix(err, "%s", node->name);
 }
 
 leat_status leati_node_reset(leati_node_state *node, leat_error *err) {

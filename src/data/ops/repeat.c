@@ -50,7 +50,7 @@ static int64_t repeat_cardinality(const leat_dataset *dataset) {
 }
 
 static bool draws_seeds(const leat_dataset *dataset) {
-    bool draws = (dataset->op->flags & LEATI_OP_SHARED_DRAW) != 0;
+    bool draws = (dataset->op->flags & LEATI_OP_SEED_GENERATOR) != 0;
     for (int i = 0; i < dataset->num_inputs && !draws; i++) {
         draws = draws_seeds(dataset->inputs[i]);
     }

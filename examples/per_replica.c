@@ -74,7 +74,7 @@ static leat_status run(int replicas, leat_error *err) {
 
 int main(int argc, char **argv) {
     leat_error err = {0};
-    if (run(argc > 1 ? atoi(argv[1]) : 2, &err) == LEAT_OK)
+    if (run(argc > 1 ? (int)strtol(argv[1], NULL, 10) : 2, &err) == LEAT_OK)
         return 0;
     fprintf(stderr, "%s: %s\n", leat_status_name(err.code), err.text);
     return 1;

@@ -190,10 +190,10 @@ static leat_status run(struct program *program, leat_error *err) {
 }
 
 int main(int argc, char **argv) {
-    struct program program = {.image_size = argc > 1 ? atoll(argv[1]) : 24,
-                              .pictures = argc > 2 ? atoll(argv[2]) : 96,
-                              .epochs = argc > 3 ? atoll(argv[3]) : 2,
-                              .batch = argc > 4 ? atoll(argv[4]) : 16};
+    struct program program = {.image_size = argc > 1 ? strtoll(argv[1], NULL, 10) : 24,
+                              .pictures = argc > 2 ? strtoll(argv[2], NULL, 10) : 96,
+                              .epochs = argc > 3 ? strtoll(argv[3], NULL, 10) : 2,
+                              .batch = argc > 4 ? strtoll(argv[4], NULL, 10) : 16};
     leat_error err = {0};
     leat_status status = run(&program, &err);
     if (status != LEAT_OK)

@@ -133,11 +133,10 @@ static leat_status run_sweep(struct sweep *sweep, double *loss, double *accuracy
 struct loop {
     leat_distributed_dataset *train, *test;
     leati_report report;
-    char *table;
+    char *table; /* of the input of the first epoch, the one that reads files */
 };
 
-static leat_status run_epoch(struct loop *loop, leati_trainer *trainer, bool last,
-                             leat_error *err) {
+static leat_status run_epoch(struct loop *loop, leati_trainer *trainer, leat_error *err) {
     leati_report *report = &loop->report;
     leati_epoch epoch = {0};
     int64_t start = leati_now_ns();
@@ -149,7 +148,7 @@ static leat_status run_epoch(struct loop *loop, leati_trainer *trainer, bool las
                           .accuracy = trainer->train_accuracy,
                           .phase = &report->train,
                           .report = report,
-                          .table = last ? &loop->table : NULL};
+                          .table = report->epoch == 1 ? &loop->table : NULL};
     leat_status status = run_sweep(&train, &epoch.loss, &epoch.accuracy, err);
     if (status)
         return status;
@@ -198,7 +197,7 @@ leat_status leati_train_loop(const leati_train_options *options, leati_corpus *c
     leat_status status = distribute(options, corpus, trainer->strategy, &loop, err);
     leati_report_begin(&loop.report);
     for (int64_t i = 1; status == LEAT_OK && i <= options->epochs; i++)
-        status = run_epoch(&loop, trainer, i == options->epochs, err);
+        status = run_epoch(&loop, trainer, err);
     if (status == LEAT_OK) {
         char *step = leat_step_explain(trainer->train_step, err);
         status = step ? LEAT_OK : err->code;

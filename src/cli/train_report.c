@@ -108,7 +108,7 @@ void leati_report_end(const leati_report *report, const char *pipeline, const ch
     print_share("test after each epoch", test->input + test->compile + test->step + test->rest,
                 whole, test->steps);
     print_bound(report);
-    printf("\ninput of the last epoch\n%s", pipeline);
+    printf("\ninput of the first epoch (later ones read the cache)\n%s", pipeline);
     printf("\nstep on replica 0, all runs\n");
     print_head(step, STEP_LINES);
 }

@@ -40,7 +40,8 @@ static bool read_line(const char *line, size_t size, struct part *out) {
         last--;
     if (last <= first + 1)
         return false;
-    *out = (struct part){line, first, line + first + 1, last - first - 2, atoll(line + last), 1};
+    *out = (struct part){
+        line, first, line + first + 1, last - first - 2, strtoll(line + last, NULL, 10), 1};
     return out->ns > 0;
 }
 

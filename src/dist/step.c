@@ -115,6 +115,34 @@ done:
     return spec;
 }
 
+/* Every variable has a copy on every replica: one made outside the scope has not. */
+static leat_status check_variables(const leat_function *function, int num_replicas,
+                                   leat_error *err) {
+    for (size_t n = 0; n < function->body.num_nodes; n++) {
+        const leati_node *node = &function->body.nodes[n];
+        for (const leati_row *row = node->op->rows; row != NULL && row->type != LEATI_ROW_END;
+             row++) {
+            if (row->type != LEATI_ROW_OBJECT) {
+                continue;
+            }
+            const leat_object *object =
+                *(leat_object *const *)((const char *)node->args + row->offset);
+            if (!leati_object_is_variable(object)) {
+                continue;
+            }
+            const leat_variable *variable = (const leat_variable *)object;
+            if (variable->num_copies != num_replicas) {
+                return leati_fail(
+                    err, LEAT_FAILED_PRECONDITION,
+                    "variable \"%s\" has %d copies, the strategy %d replicas; create it between "
+                    "leat_strategy_enter and leat_strategy_exit",
+                    leat_variable_name(variable), variable->num_copies, num_replicas);
+            }
+        }
+    }
+    return LEAT_OK;
+}
+
 static leat_status trace(leat_step *step, step_entry *entry, leat_error *err) {
     leat_status status = leat_strategy_enter(step->strategy, err);
     if (status != LEAT_OK) {
@@ -124,7 +152,9 @@ static leat_status trace(leat_step *step, step_entry *entry, leat_error *err) {
     leat_function *traced = leat_trace(step->tracer, step->context, entry->input, &local);
     leat_strategy_exit(step->strategy);
     if (traced != NULL) {
-        entry->function = leati_function_prune(traced, &local);
+        entry->function = check_variables(traced, step->strategy->num_replicas, &local) == LEAT_OK
+                              ? leati_function_prune(traced, &local)
+                              : NULL;
         leat_function_unref(traced);
     }
     if (entry->function == NULL && err != NULL) {

@@ -172,6 +172,25 @@ static void test_variables(void **state) {
     leat_strategy_unref(strategy);
 }
 
+static void test_variable_made_outside(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_strategy *strategy = open_strategy(2);
+    leat_tensor one = leat_scalar_float32(1);
+    leat_variable *variable = leat_variable_new(&one, &(leat_variable_options){.name = "w"}, &err);
+    leat_step *step = leat_step_new(trace_assign_add, variable, &err);
+    leat_per_replica args = scalars(2, 0, 0), out = {0};
+    assert_int_equal(leat_strategy_run(strategy, step, &args, &out, &err),
+                     LEAT_FAILED_PRECONDITION);
+    assert_non_null(strstr(err.text, "variable \"w\" has 1 copies, the strategy 2 replicas"));
+    leat_per_replica_fini(&out);
+    drop_scalars(&args);
+    leat_step_free(step);
+    leat_variable_unref(variable);
+    leat_tensor_unref(&one);
+    leat_strategy_unref(strategy);
+}
+
 static int trace_fail(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
@@ -285,6 +304,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_run),
         cmocka_unit_test(test_variables),
+        cmocka_unit_test(test_variable_made_outside),
         cmocka_unit_test(test_failure_of_one_replica),
         cmocka_unit_test(test_scopes),
         cmocka_unit_test(test_bad_devices),

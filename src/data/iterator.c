@@ -213,7 +213,14 @@ leat_status leat_iterator_next(leat_iterator *iterator, leat_element *out, leat_
 static const char magic[4] = {'L', 'E', 'A', 'T'};
 enum { STATE_VERSION = 1 };
 
-/* The seed generators of the whole plan, also of operators that have not been opened yet: a state
+/* How many inputs are read on the consumer's thread. What an operator reads ahead has drawn seeds
+ * for elements that the consumer has not seen; there the operator's own state holds the seeds. */
+static int inputs_in_step(const leat_dataset *dataset) {
+    bool ahead = dataset->op->reads_ahead != NULL && dataset->op->reads_ahead(dataset);
+    return ahead ? 0 : dataset->num_inputs;
+}
+
+/* The seed generators of the plan, also of operators that have not been opened yet: a state
  * restored over the same dataset object must draw what the saved iterator was going to draw. */
 static leat_status save_generators(const leat_dataset *dataset, leati_writer *out,
                                    leat_error *err) {
@@ -225,7 +232,7 @@ static leat_status save_generators(const leat_dataset *dataset, leati_writer *ou
         leati_seed_generator_save(generator, out);
     }
     leat_status status = LEAT_OK;
-    for (int i = 0; i < dataset->num_inputs && status == LEAT_OK; i++) {
+    for (int i = 0; i < inputs_in_step(dataset) && status == LEAT_OK; i++) {
         status = save_generators(dataset->inputs[i], out, err);
     }
     return status;
@@ -239,7 +246,7 @@ static leat_status restore_generators(const leat_dataset *dataset, leati_reader 
         status = generator == NULL ? LEAT_RESOURCE_EXHAUSTED
                                    : leati_seed_generator_restore(generator, in, err);
     }
-    for (int i = 0; i < dataset->num_inputs && status == LEAT_OK; i++) {
+    for (int i = 0; i < inputs_in_step(dataset) && status == LEAT_OK; i++) {
         status = restore_generators(dataset->inputs[i], in, err);
     }
     return status;

@@ -42,7 +42,6 @@ enum {
                                  draws from a shared seed */
     LEATI_OP_SHARED_DRAW = 4, /* draws from a seed generator shared by iterators: asking ahead would
                                  be seen, replay is exact */
-    LEATI_OP_DRIVER = 2, /* has a thread of its own: its consumer may be decoupled from its input */
     LEATI_OP_SEED_GENERATOR = 8, /* the node's shared state is a leati_seed_generator */
     LEATI_OP_OWN_INPUTS = 16     /* check makes the inputs; a written plan leaves them out */
 };
@@ -80,6 +79,8 @@ typedef struct leati_dataset_op {
     int64_t (*cardinality)(const leat_dataset *dataset); /* NULL slot: by flow */
     bool (*pure)(
         const leat_dataset *dataset); /* NULL slot: by flags and functions; inputs are and-ed */
+    /* Does an iterator of this node read the input ahead on a thread of its own? NULL slot: no. */
+    bool (*reads_ahead)(const leat_dataset *dataset);
     /* Shared state of the node, made on first use by leati_dataset_shared, freed with the node;
      * NULL: none. */
     void *(*share)(const leat_dataset *dataset, leat_error *err);

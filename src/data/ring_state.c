@@ -156,6 +156,25 @@ static leat_status get_ranges(leati_ring *ring, int64_t index, leati_reader *in,
     return status;
 }
 
+/* Brings the input from a mark's state to outcome `first`. */
+static leat_status replay(leati_ring *ring, leati_reader *state, int64_t index, int64_t first,
+                          leat_error *err) {
+    leat_status status = leati_input_restore(&ring->input, state, err);
+    if (status != LEAT_OK) {
+        return status;
+    }
+    int64_t passed = 0;
+    leat_error local = {0};
+    leati_tail tail = leati_input_advance(&ring->input, first - index, &passed, &local);
+    if (passed != first - index || (tail == LEATI_ERROR && local.code == LEAT_CANCELLED)) {
+        return leati_fail(err, LEAT_DATA_LOSS,
+                          "%s: the saved state is %lld outcomes after a point from which only %lld "
+                          "came again; restore with the same input files",
+                          ring->node->name, (long long)(first - index), (long long)passed);
+    }
+    return LEAT_OK;
+}
+
 static leat_status restore_mark(leati_ring *ring, leati_reader *in, leat_error *err) {
     const void *data = NULL;
     leati_reader state = {0};
@@ -167,24 +186,13 @@ static leat_status restore_mark(leati_ring *ring, leati_reader *in, leat_error *
     if (status == LEAT_OK) {
         status = get_ranges(ring, index, in, err);
     }
-    state.data = data;
-    if (status == LEAT_OK) {
-        status = leati_input_restore(&ring->input, &state, err);
-    }
     if (status != LEAT_OK) {
         return status;
     }
-    int64_t first = ring->num_wanted > 0 ? ring->wanted[0].begin : ring->frontier, passed = 0;
-    leat_error local = {0};
-    leati_tail tail = leati_input_advance(&ring->input, first - index, &passed, &local);
-    if (passed != first - index || (tail == LEATI_ERROR && local.code == LEAT_CANCELLED)) {
-        return leati_fail(err, LEAT_DATA_LOSS,
-                          "%s: the saved state is %lld outcomes after a point from which only %lld "
-                          "came again; restore with the same input files",
-                          ring->node->name, (long long)(first - index), (long long)passed);
-    }
+    state.data = data;
+    int64_t first = ring->num_wanted > 0 ? ring->wanted[0].begin : ring->frontier;
     ring->next_index = first;
-    return LEAT_OK;
+    return replay(ring, &state, index, first, err);
 }
 
 /* ---- with rows ---- */
@@ -348,11 +356,35 @@ leat_status leati_ring_restore(leati_ring *ring, leati_reader *in, leat_error *e
     return status;
 }
 
+static bool draws_seeds(const leat_dataset *dataset) {
+    bool draws = (dataset->op->flags & LEATI_OP_SHARED_DRAW) != 0;
+    for (int i = 0; i < dataset->num_inputs && !draws; i++) {
+        draws = draws_seeds(dataset->inputs[i]);
+    }
+    return draws;
+}
+
+/* The driver may have drawn seeds for epochs that the consumer has not seen. Takes that back, so
+ * that the next epoch's seeds do not depend on how far the driver came. */
+static leat_status rewind_seeds(leati_ring *ring, leat_error *err) {
+    const leati_mark *mark = ring->stages != NULL ? ring->stages->mark : ring->mark;
+    if (mark == NULL || !draws_seeds(ring->node->dataset->inputs[0])) {
+        return LEAT_OK;
+    }
+    const leati_piece *piece = ring->pieces;
+    int64_t first = piece != NULL ? piece->stage->index + piece->begin : first_uncut(ring);
+    leati_reader state = {.data = mark->state.data, .size = mark->state.size};
+    leat_status status = leati_input_reset(&ring->input, err);
+    return status == LEAT_OK ? replay(ring, &state, mark->index, first, err) : status;
+}
+
 leat_status leati_ring_reset(leati_ring *ring, leat_error *err) {
+    bool running = !idle(ring);
     leati_ring_stop(ring);
+    leat_status status = running ? rewind_seeds(ring, err) : LEAT_OK;
     leati_ring_discard(ring);
     ring->next_index = ring->delivered;
-    return leati_input_reset(&ring->input, err);
+    return status == LEAT_OK ? leati_input_reset(&ring->input, err) : status;
 }
 
 leati_tail leati_ring_advance(leati_ring *ring, int64_t n, int64_t *passed, leat_error *err) {

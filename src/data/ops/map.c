@@ -92,11 +92,19 @@ static leat_spec *map_spec(const leat_dataset *dataset, leat_error *err) {
     return leat_spec_ref(leat_function_output(function_of(dataset)));
 }
 
+static bool has_effects(const leat_dataset *dataset) {
+    return leati_function_has(function_of(dataset), LEATI_IMPURE | LEATI_STATEFUL);
+}
+
+static bool map_reads_ahead(const leat_dataset *dataset) {
+    const struct map_args *args = dataset->args;
+    return args->num_parallel_calls != NOT_PARALLEL && !has_effects(dataset);
+}
+
 /* What comes in any order does not come again in the same one: readers must not replay it. */
 static bool map_pure(const leat_dataset *dataset) {
     const struct map_args *args = dataset->args;
-    bool any_order = args->num_parallel_calls != NOT_PARALLEL && args->deterministic == 0;
-    return !any_order && !leati_function_has(function_of(dataset), LEATI_IMPURE | LEATI_STATEFUL);
+    return !has_effects(dataset) && !(map_reads_ahead(dataset) && args->deterministic == 0);
 }
 
 /* The compiled function belongs to the node, so that the iterators of a dataset share it. */
@@ -115,8 +123,8 @@ static leat_status map_open(leati_node_state *node, void *state, leat_error *err
     if (s->program == NULL) {
         return err != NULL ? err->code : LEAT_RESOURCE_EXHAUSTED;
     }
-    s->effects = leati_function_has(function_of(node->dataset), LEATI_IMPURE | LEATI_STATEFUL);
-    if (args->num_parallel_calls != NOT_PARALLEL && !s->effects && !node->iteration->inline_only) {
+    s->effects = has_effects(node->dataset);
+    if (map_reads_ahead(node->dataset) && !node->iteration->inline_only) {
         leati_ring_options options = {.program = s->program,
                                       .any_order = args->deterministic == 0,
                                       .limit = args->num_parallel_calls,
@@ -231,12 +239,12 @@ const leati_dataset_op leati_op_map = {
            "the state lists what was delivered early.",
     .num_inputs = 1,
     .flow = LEATI_ONE_TO_ONE,
-    .flags = LEATI_OP_DRIVER,
     .args_size = sizeof(struct map_args),
     .rows = map_rows,
     .check = map_check,
     .spec = map_spec,
     .pure = map_pure,
+    .reads_ahead = map_reads_ahead,
     .share = map_share,
     .unshare = map_unshare,
     .state_size = sizeof(struct map_state),

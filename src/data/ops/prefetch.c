@@ -35,10 +35,14 @@ static leat_status prefetch_check(leat_dataset *dataset, leat_error *err) {
                       (long long)args->buffer_size);
 }
 
+static bool prefetch_reads_ahead(const leat_dataset *dataset) {
+    return ((const struct prefetch_args *)dataset->args)->buffer_size != 0;
+}
+
 static leat_status prefetch_open(leati_node_state *node, void *state, leat_error *err) {
     const struct prefetch_args *args = node->dataset->args;
     struct prefetch_state *s = state;
-    if (args->buffer_size == 0 || node->iteration->inline_only) {
+    if (!prefetch_reads_ahead(node->dataset) || node->iteration->inline_only) {
         return leati_input_open(&s->input, node, 0, err);
     }
     leati_ring_options options = {.limit = args->buffer_size, .limit_name = "buffer_size"};
@@ -101,10 +105,10 @@ const leati_dataset_op leati_op_prefetch = {
         "saved, and restoring costs nothing.",
     .num_inputs = 1,
     .flow = LEATI_ONE_TO_ONE,
-    .flags = LEATI_OP_DRIVER,
     .args_size = sizeof(struct prefetch_args),
     .rows = prefetch_rows,
     .check = prefetch_check,
+    .reads_ahead = prefetch_reads_ahead,
     .state_size = sizeof(struct prefetch_state),
     .open = prefetch_open,
     .pull = prefetch_pull,

@@ -52,16 +52,26 @@ static void test_values(void **state) {
     check_all((struct fetched){.n = 9, .take = 2, .repeat_above = 3}, "0 1 0 1 0 1");
 }
 
-static void test_inputs(void **state) {
-    (void)state;
-    check_all((struct fetched){.n = 9, .faulty = true, .impure = true},
-              "0 1 2 !INVALID_ARGUMENT 4 5 6 7 !INVALID_ARGUMENT");
-    struct fetched f = {.n = 7, .shuffled = true, .faulty = true, .repeat_above = 2};
+/* The outcomes are those without a thread. */
+static void check_like_inline(struct fetched f) {
+    f.size = 0;
     leat_dataset *dataset = dataset_made(prefetch_some, &f);
     char *text = dataset_text(dataset, NULL, -1);
     leat_dataset_unref(dataset);
     check_all(f, text);
     free(text);
+}
+
+static void test_inputs(void **state) {
+    (void)state;
+    check_all((struct fetched){.n = 9, .faulty = true, .impure = true},
+              "0 1 2 !INVALID_ARGUMENT 4 5 6 7 !INVALID_ARGUMENT");
+    check_like_inline(
+        (struct fetched){.n = 7, .shuffled = true, .faulty = true, .repeat_above = 2});
+    /* The thread draws the seeds of later epochs ahead of the consumer. */
+    check_like_inline((struct fetched){.n = 5, .shuffled = true, .repeat_below = 3});
+    check_like_inline((struct fetched){
+        .n = 5, .shuffled = true, .repeat_below = -1, .take = 7, .repeat_above = 3});
 }
 
 /* Never more than the buffer ahead of the consumer. */

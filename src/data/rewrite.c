@@ -2,6 +2,7 @@
  * that is used twice is rewritten once per use; its shared state stays the origin's, so that caches
  * and seed generators are still shared. */
 #include "data/rewrite.h"
+#include <string.h>
 
 #define X(name) extern const leati_rewrite_rule leati_rewrite_##name;
 #include "data/rewrites.def"
@@ -61,6 +62,50 @@ static leat_dataset *apply_rule(const leati_rewrite_rule *rule, leat_dataset *da
         *err = local;
     }
     return replacement;
+}
+
+static const void *argument_of(const leat_dataset *node, const char *name, leati_row_type *type) {
+    const leati_row *row = leati_rows_find(node->op->rows, name);
+    *type = row == NULL ? LEATI_ROW_END : row->type;
+    return row == NULL ? NULL : (const char *)node->args + row->offset;
+}
+
+int64_t leati_argument_int(const leat_dataset *node, const char *name) {
+    leati_row_type type = LEATI_ROW_END;
+    const void *value = argument_of(node, name, &type);
+    switch (type) {
+    case LEATI_ROW_INT: return *(const int64_t *)value;
+    case LEATI_ROW_BOOL: return *(const bool *)value;
+    case LEATI_ROW_BOOL_OR_NONE: return *(const int8_t *)value;
+    default: return INT64_MIN;
+    }
+}
+
+leat_function *leati_argument_function(const leat_dataset *node, const char *name) {
+    leati_row_type type = LEATI_ROW_END;
+    const void *value = argument_of(node, name, &type);
+    return type == LEATI_ROW_FUNCTION ? *(leat_function *const *)value : NULL;
+}
+
+leat_dataset *leati_dataset_with_function(const leat_dataset *node, const char *name,
+                                          leat_function *function, leat_dataset *const *inputs,
+                                          leat_error *err) {
+    const leati_row *row = leati_rows_find(node->op->rows, name);
+    char *args = leati_alloc(1, node->op->args_size);
+    leat_dataset *copy = NULL;
+    if (args == NULL) {
+        leati_no_memory(err, node->op->args_size);
+    } else {
+        /* The constructor makes the deep copy. */
+        memcpy(args, node->args, node->op->args_size);
+        memcpy(args + row->offset, &function, sizeof(leat_object *));
+        copy = leati_dataset_new(node->op, args, inputs, node->num_inputs, err);
+    }
+    for (int i = 0; args == NULL && i < node->num_inputs; i++) {
+        leat_dataset_unref(inputs[i]);
+    }
+    leati_free(args);
+    return copy;
 }
 
 leat_dataset *leati_rewrite(leat_dataset *dataset, leat_error *err) {

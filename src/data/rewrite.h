@@ -14,6 +14,18 @@ typedef struct leati_rewrite_rule {
     leat_dataset *(*apply)(leat_dataset *node, leat_error *err);
 } leati_rewrite_rule;
 
+/* For rules: an argument of `node` by its name. INT, BOOL and BOOL_OR_NONE as an integer; a
+ * function borrowed, NULL if there is none. Asking for a name that the operator lacks gives
+ * INT64_MIN. */
+int64_t leati_argument_int(const leat_dataset *node, const char *name);
+leat_function *leati_argument_function(const leat_dataset *node, const char *name);
+
+/* A new node like `node` over other inputs (given) with another function for argument `name`; it
+ * has its own shared state. Owned. */
+leat_dataset *leati_dataset_with_function(const leat_dataset *node, const char *name,
+                                          leat_function *function, leat_dataset *const *inputs,
+                                          leat_error *err);
+
 /* The rewritten plan (owned; the argument is borrowed), NULL on failure. */
 leat_dataset *leati_rewrite(leat_dataset *dataset, leat_error *err);
 

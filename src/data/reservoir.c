@@ -45,6 +45,7 @@ void leati_reservoir_fini(leati_reservoir *reservoir) {
         leati_free(reservoir->columns[c].tensors);
     }
     leati_free(reservoir->columns);
+    leati_pools_close(&reservoir->pools);
     memset(reservoir, 0, sizeof(*reservoir));
 }
 
@@ -118,8 +119,9 @@ int64_t leati_reservoir_bytes(const leati_reservoir *reservoir) {
     return bytes;
 }
 
-static leat_status begin_fixed(const leati_reservoir_column *column, int c, int64_t n,
-                               leati_block *out, leat_error *err) {
+static leat_status begin_fixed(leati_reservoir *reservoir, int c, int64_t n, leati_block *out,
+                               leat_error *err) {
+    const leati_reservoir_column *column = &reservoir->columns[c];
     const leati_destination *offered = out->destinations == NULL ? NULL : &out->destinations[c];
     leati_column *to = &out->columns[c];
     if (offered != NULL && offered->dtype == column->dtype &&
@@ -128,7 +130,7 @@ static leat_status begin_fixed(const leati_reservoir_column *column, int c, int6
                              leat_buffer_ref(offered->owner));
         return LEAT_OK;
     }
-    leat_buffer *buffer = leat_buffer_new((size_t)n * column->row_bytes, err);
+    leat_buffer *buffer = leati_pools_take(&reservoir->pools, (size_t)n * column->row_bytes, err);
     if (buffer == NULL) {
         return LEAT_RESOURCE_EXHAUSTED;
     }
@@ -137,13 +139,13 @@ static leat_status begin_fixed(const leati_reservoir_column *column, int c, int6
     return LEAT_OK;
 }
 
-leat_status leati_reservoir_begin(const leati_reservoir *reservoir, int64_t n, leati_block *out,
+leat_status leati_reservoir_begin(leati_reservoir *reservoir, int64_t n, leati_block *out,
                                   leat_error *err) {
     leat_status status = leati_block_prepare(out, reservoir->num_columns, err);
     for (int c = 0; c < reservoir->num_columns && status == LEAT_OK; c++) {
         const leati_reservoir_column *column = &reservoir->columns[c];
         if (column->row_bytes > 0) {
-            status = begin_fixed(column, c, n, out, err);
+            status = begin_fixed(reservoir, c, n, out, err);
             continue;
         }
         leat_buffer *buffer = leati_buffer_of_tensors(n, err);

@@ -5,6 +5,7 @@
 #define LEATI_DATA_RESERVOIR_H
 
 #include "core/block.h"
+#include "exec/pools.h"
 
 typedef struct leati_reservoir_column {
     size_t row_bytes; /* 0: rows are tensors */
@@ -19,6 +20,7 @@ typedef struct leati_reservoir {
     int num_columns;
     size_t size, capacity; /* slots */
     int64_t bytes;         /* of tensors kept; fixed rows are counted by capacity */
+    leati_pools pools;     /* of the blocks that are given out */
 } leati_reservoir;
 
 /* Rows larger than this are kept as references instead of being copied. */
@@ -40,7 +42,7 @@ int64_t leati_reservoir_bytes(const leati_reservoir *reservoir);
 
 /* Taking elements out into a block of up to `n` rows: begin, then take for each row in order, then
  * end with the number taken. Destinations of `out` are used where they fit. */
-LEAT_WARN_UNUSED leat_status leati_reservoir_begin(const leati_reservoir *reservoir, int64_t n,
+LEAT_WARN_UNUSED leat_status leati_reservoir_begin(leati_reservoir *reservoir, int64_t n,
                                                    leati_block *out, leat_error *err);
 void leati_reservoir_take(leati_reservoir *reservoir, size_t slot, leati_block *out, int64_t row);
 

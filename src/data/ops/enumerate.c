@@ -4,6 +4,7 @@
  * in TensorFlow, where they come from a zipped range. Adds a column to views of its input's blocks.
  */
 #include "data/input.h"
+#include "exec/pools.h"
 #include <leat/data_ops.h>
 
 struct enumerate_args {
@@ -21,6 +22,7 @@ static const leati_row enumerate_rows[] = {
 struct enumerate_state {
     leati_input input;
     leati_block block; /* of the input, on its way */
+    leati_pools pools; /* of numbers */
     int64_t position;  /* outcomes so far */
 };
 
@@ -38,7 +40,7 @@ static leat_status add_numbers(const leati_node_state *node, struct enumerate_st
                                leati_block *out, leat_error *err) {
     const struct enumerate_args *args = node->dataset->args;
     int64_t n = s->block.n;
-    leat_buffer *buffer = leat_buffer_new((size_t)n * sizeof(int64_t), err);
+    leat_buffer *buffer = leati_pools_take(&s->pools, (size_t)n * sizeof(int64_t), err);
     if (buffer == NULL) {
         return LEAT_RESOURCE_EXHAUSTED;
     }
@@ -123,6 +125,7 @@ static void enumerate_close(leati_node_state *node, void *state) {
     (void)node;
     struct enumerate_state *s = state;
     leati_block_fini(&s->block);
+    leati_pools_close(&s->pools);
     leati_input_close(&s->input);
 }
 

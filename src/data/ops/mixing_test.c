@@ -302,11 +302,52 @@ static void test_filter_arguments(void **state) {
     assert_non_null(strstr(err.text, "int64[?]"));
 }
 
+/* ---- plans as text ---- */
+
+/* A dataset that goes through its JSON form is the same one. */
+static leat_dataset *through_json(void *context, leat_error *err) {
+    const struct dataset_wanting *inner = context;
+    leat_dataset *dataset = inner->make(inner->context, err);
+    char *text = dataset == NULL ? NULL : leat_dataset_to_json(dataset, err);
+    leat_dataset *again = text == NULL ? NULL : leat_dataset_from_json(text, err);
+    if (again != NULL) {
+        assert_true(leat_dataset_fingerprint(again) == leat_dataset_fingerprint(dataset));
+        assert_true(leat_spec_equal(leat_dataset_spec(again), leat_dataset_spec(dataset)));
+    }
+    leati_free(text);
+    leat_dataset_unref(dataset);
+    return again;
+}
+
+static void test_plans(void **state) {
+    (void)state;
+    struct zipped z = {.first = 2, .second = 4, .repeat = 2};
+    struct sharded s = {7, 3, 1, 0, 0};
+    struct filtered f = {.elements = 5};
+    struct dataset_wanting plans[] = {
+        {zip_some, &z, 0},   {zip_nested, NULL, 0},           {zip_same, NULL, 0},
+        {shard_some, &s, 0}, {concatenate_shuffled, NULL, 0}, {filter_some, &f, 0},
+    };
+    for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++) {
+        leat_dataset *dataset = dataset_made(plans[i].make, plans[i].context);
+        char *plain = dataset_text(dataset, NULL, -1);
+        /* A node that two others share is two nodes in the text. */
+        if (plans[i].make != zip_same && plans[i].make != concatenate_shuffled) {
+            dataset_same(through_json, &plans[i], NULL, plain, -1, "through JSON");
+        }
+        free(plain);
+        leat_dataset_unref(dataset);
+        dataset = dataset_made(through_json, &plans[i]);
+        leat_dataset_unref(dataset);
+    }
+}
+
 int main(void) {
 #define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, torture_setup, torture_teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_zip),   TEST(test_zip_structures), TEST(test_concatenate_and_enumerate),
         TEST(test_shard), TEST(test_filter),         TEST(test_filter_arguments),
+        TEST(test_plans),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
  * arithmetic. Values are computed in int64 with wrapping and then cast to output_type. */
 #include "core/half.h"
 #include "data/input.h"
+#include "exec/pools.h"
 #include <leat/data_ops.h>
 #include <string.h>
 
@@ -64,8 +65,8 @@ static bool fill_values(leat_dtype dtype, int64_t first, int64_t step, int64_t n
 }
 
 /* `out` becomes a column of n values, written into the offered destination if it fits. */
-static leat_status fill_block(leat_dtype dtype, int64_t first, int64_t step, int64_t n,
-                              leati_block *out, leat_error *err) {
+static leat_status fill_block(leati_pools *pools, leat_dtype dtype, int64_t first, int64_t step,
+                              int64_t n, leati_block *out, leat_error *err) {
     const leati_destination *destination = out->destinations;
     leat_status status = leati_block_prepare(out, 1, err);
     if (status != LEAT_OK) {
@@ -78,7 +79,7 @@ static leat_status fill_block(leat_dtype dtype, int64_t first, int64_t step, int
                              destination->stride, leat_buffer_ref(destination->owner));
     } else {
         size_t size = leat_dtype_size(dtype);
-        leat_buffer *buffer = leat_buffer_new((size_t)n * size, err);
+        leat_buffer *buffer = leati_pools_take(pools, (size_t)n * size, err);
         if (buffer == NULL) {
             return LEAT_RESOURCE_EXHAUSTED;
         }
@@ -93,6 +94,7 @@ static leat_status fill_block(leat_dtype dtype, int64_t first, int64_t step, int
 struct range_state {
     int64_t next;  /* index of the next element */
     int64_t count; /* of all elements */
+    leati_pools pools;
 };
 
 static leat_status range_check(leat_dataset *dataset, leat_error *err) {
@@ -156,7 +158,7 @@ static leati_tail range_pull(leati_node_state *node, void *state, int64_t want, 
     int64_t most = out->byte_target == 0 ? n : (int64_t)(out->byte_target / size);
     n = n < most ? n : most;
     int64_t first = (int64_t)((uint64_t)args->start + (uint64_t)s->next * (uint64_t)args->step);
-    if (fill_block(args->output_type, first, args->step, n, out, err) != LEAT_OK) {
+    if (fill_block(&s->pools, args->output_type, first, args->step, n, out, err) != LEAT_OK) {
         leati_block_clear(out);
         return LEATI_ERROR;
     }
@@ -203,6 +205,11 @@ static leat_status range_reset(leati_node_state *node, void *state, leat_error *
     return LEAT_OK;
 }
 
+static void range_close(leati_node_state *node, void *state) {
+    (void)node;
+    leati_pools_close(&((struct range_state *)state)->pools);
+}
+
 const leati_dataset_op leati_op_range = {
     .name = "range",
     .version = 1,
@@ -222,6 +229,7 @@ const leati_dataset_op leati_op_range = {
     .save = range_save,
     .restore = range_restore,
     .reset = range_reset,
+    .close = range_close,
 };
 
 leat_dataset *leat_range(int64_t start, int64_t stop, int64_t step,

@@ -34,6 +34,15 @@ leat_dataset *leati_dataset_new(const leati_dataset_op *op, const void *args,
 leat_dataset *leati_shuffle_resolved(leat_dataset *input, int64_t buffer_size,
                                      const int64_t pair[2], leat_error *err);
 
+/* How many epochs a shuffle node runs through: 1, or what fusion with repeat set (-1: forever). 0
+ * for other operators. */
+int64_t leati_shuffle_epochs(const leat_dataset *dataset);
+/* A copy of a shuffle node that runs through `epochs` (1 or more, or -1) epochs: repeat over
+ * shuffle as one operator, for the rewrite. Owned. */
+leat_dataset *leati_shuffle_repeated(const leat_dataset *shuffle, int64_t epochs, leat_error *err);
+/* The number of elements of `count` epochs of a dataset, as repeat has it. */
+int64_t leati_repeat_cardinality(const leat_dataset *input, int64_t count);
+
 /* Is the object a dataset? */
 bool leati_is_dataset(const leat_object *object);
 
@@ -44,6 +53,10 @@ leat_dataset *leati_dataset_with(const leat_dataset *dataset, const void *args,
 
 /* The node's shared state (op->share on first use). Thread-safe. NULL with err on failure. */
 void *leati_dataset_shared(const leat_dataset *dataset, leat_error *err);
+
+/* Forgets the parsed arguments of dataset values that functions have made
+ * (data/functions/dataset.c): for tests that count memory. */
+void leati_dataset_templates_trim(void);
 
 /* JSON of the node format. The reader takes the names of functions, `let` references and so on from
  * `context`. */

@@ -240,7 +240,6 @@ static leat_status flat_map_reset(leati_node_state *node, void *state, leat_erro
     (void)node;
     struct flat_map_state *s = state;
     close_inner(s);
-    s->call = 0;
     return leati_input_reset(&s->input, err);
 }
 

@@ -317,6 +317,22 @@ DATASET_UNUSED static leat_dataset *dataset_make_wanting(void *context, leat_err
     return dataset_any_want(w->make(w->context, err), w->seed, err);
 }
 
+/* A maker: what goes through its JSON form is the same dataset. Nodes that two others share become
+ * two. */
+DATASET_UNUSED static leat_dataset *dataset_through_json(void *context, leat_error *err) {
+    const struct dataset_wanting *inner = context;
+    leat_dataset *dataset = inner->make(inner->context, err);
+    char *text = dataset == NULL ? NULL : leat_dataset_to_json(dataset, err);
+    leat_dataset *again = text == NULL ? NULL : leat_dataset_from_json(text, err);
+    if (again != NULL) {
+        assert_true(leat_dataset_fingerprint(again) == leat_dataset_fingerprint(dataset));
+        assert_true(leat_spec_equal(leat_dataset_spec(again), leat_dataset_spec(dataset)));
+    }
+    leati_free(text);
+    leat_dataset_unref(dataset);
+    return again;
+}
+
 /* Saves after `count` outcomes and restores, into the same dataset or one that is made anew, as
  * another process would have it. Returns false where the sequence is shorter. */
 DATASET_UNUSED static bool dataset_resume(dataset_maker make, void *context,

@@ -77,6 +77,12 @@ static void test_tensors(void **state) {
     dataset_check(tensors_of_structure, NULL,
                   "({n:[1,2,3,4,5,6],s:[\"a\",\"\",\"long text\"]},[])");
     dataset_check(shuffled_slices, NULL, NULL);
+    struct dataset_wanting plan = {shuffled_slices, NULL, 0};
+    leat_dataset *other = dataset_made(shuffled_slices, NULL);
+    char *expected = dataset_text(other, NULL, -1);
+    dataset_same(dataset_through_json, &plan, NULL, expected, -1, "through JSON");
+    free(expected);
+    leat_dataset_unref(other);
     leat_dataset *dataset = dataset_made(slices_of_structure, NULL);
     char text[128];
     leat_spec_print(leat_dataset_spec(dataset), text, sizeof(text));
@@ -172,6 +178,8 @@ static void test_list_files(void **state) {
     dataset_check(list, &l, in_folder("B a b x10 x9"));
     l = (struct listing){.options.seed = LEAT_SEED(42)};
     dataset_check(list, &l, in_folder("B x9 a x10 b"));
+    struct dataset_wanting plan = {list, &l, 0};
+    dataset_check(dataset_through_json, &plan, in_folder("B x9 a x10 b"));
     l.repeat = 2;
     dataset_check(list, &l, in_folder("B x9 a x10 b x10 x9 a B b"));
     leat_dataset *dataset = dataset_made(list, &l);

@@ -221,7 +221,16 @@ static leat_dataset *shuffled_batches(void *context, leat_error *err) {
 
 static void test_composed(void **state) {
     (void)state;
-    dataset_check(shuffled_batches, &(struct reading){.names = "a c b"}, NULL);
+    struct reading r = {.names = "a c b"};
+    dataset_check(shuffled_batches, &r, NULL);
+    struct reading of_names = {
+        .names = "b a", .from_dataset = true, .options.num_parallel_reads = 2};
+    struct dataset_wanting plan = {read_files, &of_names, 0};
+    leat_dataset *dataset = dataset_made(dataset_through_json, &plan);
+    char *text = dataset_text(dataset, NULL, -1);
+    assert_string_equal(text, "\"b0\" \"a0\" \"b1\" \"a1\" \"a2\" \"a3\"");
+    free(text);
+    leat_dataset_unref(dataset);
 }
 
 /* ---- blocks ---- */

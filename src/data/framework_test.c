@@ -126,6 +126,8 @@ static leat_dataset *shuffle_some(void *context, leat_error *err) {
     dataset = s->impure ? dataset_impure(dataset, err) : dataset;
     leat_shuffle_options options = {.seed = LEAT_SEED(s->seed), .no_reshuffle = s->no_reshuffle};
     dataset = leat_shuffle(dataset, s->buffer, &options, err);
+    /* Directly over shuffle, repeat is fused with it, which moves errors of later epochs. */
+    dataset = s->errors ? leat_take(dataset, 1000, err) : dataset;
     return s->repeat == 0 ? dataset : leat_repeat(dataset, s->repeat, err);
 }
 

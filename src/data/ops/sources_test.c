@@ -184,6 +184,12 @@ static void test_list_files(void **state) {
     dataset_check(list, &l, in_folder("B x9 a x10 b x10 x9 a B b"));
     leat_dataset *dataset = dataset_made(list, &l);
     assert_int_equal(leat_dataset_cardinality(dataset), 10);
+    /* An iterator draws one order for each of its epochs: the third is the second iterator's. */
+    char *first = dataset_text(dataset, NULL, -1), *second = dataset_text(dataset, NULL, 5);
+    assert_string_equal(first, in_folder("B x9 a x10 b x10 x9 a B b"));
+    assert_string_equal(second, in_folder("b x9 x10 B a"));
+    free(first);
+    free(second);
     leat_dataset_unref(dataset);
     torture_end();
 }

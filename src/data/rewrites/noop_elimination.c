@@ -1,6 +1,7 @@
 /* noop_elimination: operators that change nothing go away, as TensorFlow's rewrite of that name
  * does: take of a negative count, skip(0), repeat(1), shard(1, 0), prefetch(0), and map whose
- * function returns its arguments as they are. */
+ * function returns its arguments as they are. list_files hands on the plan that it made, whose
+ * shuffle other rewrites are then to see. */
 #include "data/rewrite.h"
 #include <string.h>
 
@@ -30,6 +31,7 @@ static bool does_nothing(const leat_dataset *node) {
            (strcmp(op, "repeat") == 0 && argument_is(node, "count", 1)) ||
            (strcmp(op, "shard") == 0 && argument_is(node, "num_shards", 1) &&
             argument_is(node, "index", 0)) ||
+           strcmp(op, "list_files") == 0 ||
            (strcmp(op, "prefetch") == 0 && argument_is(node, "buffer_size", 0)) ||
            (strcmp(op, "map") == 0 && returns_its_arguments(node));
 }

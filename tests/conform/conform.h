@@ -10,4 +10,7 @@ int conform_ops(void);
 int conform_ops_state(void);
 int conform_ops_pictures(void);
 
+/* Every dataset operator against tests/conform/data/<name>.json, and compositions of them. */
+int conform_data(void);
+
 #endif

@@ -11,6 +11,7 @@ static const struct {
     {"ops", conform_ops},
     {"ops_state", conform_ops_state},
     {"ops_pictures", conform_ops_pictures},
+    {"data", conform_data},
 };
 
 static int named(int argc, char **argv, const char *name) {

@@ -8,10 +8,8 @@ leat_value golden_arg(leat_graph *graph, int index) {
 }
 
 leat_value golden_int64(leat_graph *graph, int64_t number) {
-    leat_tensor scalar = leat_scalar_int64(number);
-    leat_value value = leat_graph_tensor(graph, &scalar);
-    leat_tensor_unref(&scalar);
-    return value;
+    leat_tensor scalar = leat_tensor_view(LEAT_INT64, LEAT_SCALAR, &number);
+    return leat_graph_tensor(graph, &scalar);
 }
 
 leat_value golden_like(leat_value value, int64_t number) {
@@ -70,10 +68,8 @@ static leat_value is_zero(leat_value x) {
 }
 
 static leat_value constant_bool(leat_graph *graph, bool value) {
-    leat_tensor scalar = leat_scalar_bool(value);
-    leat_value out = leat_graph_tensor(graph, &scalar);
-    leat_tensor_unref(&scalar);
-    return out;
+    leat_tensor scalar = leat_tensor_view(LEAT_BOOL, LEAT_SCALAR, &value);
+    return leat_graph_tensor(graph, &scalar);
 }
 
 ONE(is_even, is_zero(leat_floormod(x, LIKE(2))))
@@ -255,9 +251,9 @@ static int vec3(leat_graph *graph, const leat_spec *input, leat_value *out) {
 
 static int exclaim(leat_graph *graph, const leat_spec *input, leat_value *out) {
     (void)input;
-    leat_tensor mark = leat_scalar_string("!");
+    leat_string text = {.data = "!", .size = 1};
+    leat_tensor mark = leat_tensor_view(LEAT_STRING, LEAT_SCALAR, &text);
     leat_value both[2] = {golden_arg(graph, 0), leat_graph_tensor(graph, &mark)};
-    leat_tensor_unref(&mark);
     out[0] = leat_string_join(both, 2, NULL);
     return 1;
 }

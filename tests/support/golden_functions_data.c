@@ -21,8 +21,11 @@ static leat_value over(leat_graph *graph, const char *op, const char *args,
         all[count++] = value1;
     }
     json_t *attributes = json_pack("{s:s,s:s,s:o}", "op", op, "args", args, "bound", bound);
-    char *text = leati_json_print(attributes, 0, false, NULL);
-    int made = leat_graph_call(graph, "dataset", text, all, count, outputs);
+    leat_error err = {0};
+    char *text = leati_json_print(attributes, 0, false, &err);
+    if (text == NULL)
+        leat_graph_fail(graph, LEAT_RESOURCE_EXHAUSTED, "no memory for the arguments");
+    int made = text == NULL ? -1 : leat_graph_call(graph, "dataset", text, all, count, outputs);
     leati_free(text);
     json_decref(attributes);
     return made == 1 ? outputs[0] : (leat_value){.graph = graph, .id = -1};
@@ -47,9 +50,12 @@ static leat_value mapped(leat_value input, const char *name) {
     leat_value out = {.graph = input.graph, .id = -1};
     if (text != NULL) {
         json_t *json = leati_json_parse(text, strlen(text), &err);
-        json_t *args = json_pack("{s:o}", "map_func", json);
-        char *whole = leati_json_print(args, 0, false, &err);
-        out = on(input, "map", whole);
+        json_t *args = json_pack("{s:o?}", "map_func", json);
+        char *whole = json == NULL ? NULL : leati_json_print(args, 0, false, &err);
+        if (whole != NULL)
+            out = on(input, "map", whole);
+        else
+            leat_graph_fail(input.graph, LEAT_RESOURCE_EXHAUSTED, "no memory for the function");
         leati_free(whole);
         json_decref(args);
     } else {

@@ -1,0 +1,590 @@
+"""A slow model of the dataset operators, written from TensorFlow's documentation: what make_data_cases.py builds on.
+
+A dataset is a Node; run(node) yields outcomes: values or Errors. A value is a Tensor, a tuple or a dict of values. The model
+knows nothing of blocks, threads or states; `data_case_model.py FOLDER` compares it with the cases recorded from TensorFlow in
+FOLDER/tfdata, for every case whose names it knows.
+"""
+import glob
+import itertools
+import json
+import os
+import sys
+
+INVALID = "INVALID_ARGUMENT"
+
+
+class Error(Exception):
+    def __init__(self, code=INVALID):
+        super().__init__(code)
+        self.code = code
+
+
+class Unknown(Exception):
+    """A name that the model does not know."""
+
+
+class Tensor:
+    def __init__(self, dtype, shape, data):
+        self.dtype, self.shape, self.data = dtype, list(shape), list(data)
+
+    def json(self):
+        return {"dtype": self.dtype, "shape": self.shape, "data": self.data}
+
+
+def scalar(x, dtype="int64"):
+    return Tensor(dtype, [], [x])
+
+
+def json_of(value):
+    if isinstance(value, Error):
+        return {"error": value.code}
+    if isinstance(value, tuple):
+        return {"tuple": [json_of(v) for v in value]}
+    if isinstance(value, dict):
+        return {"dict": {k: json_of(value[k]) for k in sorted(value)}}
+    return value.json()
+
+
+def value_of(json_value):
+    """A literal of a plan. Bare numbers and lists of them follow tf.constant."""
+    if isinstance(json_value, dict) and "tuple" in json_value:
+        return tuple(value_of(v) for v in json_value["tuple"])
+    if isinstance(json_value, dict) and "dict" in json_value:
+        return {k: value_of(v) for k, v in json_value["dict"].items()}
+    if isinstance(json_value, dict) and "data" in json_value:
+        return Tensor(json_value["dtype"], json_value["shape"], json_value["data"])
+    raise Unknown("literal")
+
+
+def leaves(value):
+    if isinstance(value, tuple):
+        return [leaf for v in value for leaf in leaves(v)]
+    if isinstance(value, dict):
+        return [leaf for k in sorted(value) for leaf in leaves(value[k])]
+    return [value]
+
+
+def rebuild(value, new):
+    """The structure of `value` over an iterator of leaves."""
+    if isinstance(value, tuple):
+        return tuple(rebuild(v, new) for v in value)
+    if isinstance(value, dict):
+        return {k: rebuild(value[k], new) for k in sorted(value)}
+    return next(new)
+
+
+# ---- random numbers: Philox4x32-10, one word at a time ----
+
+
+def philox(key, counter):
+    k0, k1 = key
+    c = list(counter)
+    for _ in range(10):
+        m0, m1 = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+        c = [(m1 >> 32) ^ c[1] ^ k0, m1 & 0xFFFFFFFF, (m0 >> 32) ^ c[3] ^ k1, m0 & 0xFFFFFFFF]
+        k0, k1 = (k0 + 0x9E3779B9) & 0xFFFFFFFF, (k1 + 0xBB67AE85) & 0xFFFFFFFF
+    return c
+
+
+def words(seed, seed2):
+    key = (seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF)
+    for block in itertools.count():
+        yield from philox(key, (block & 0xFFFFFFFF, block >> 32, seed2 & 0xFFFFFFFF, seed2 >> 32 & 0xFFFFFFFF))
+
+
+# ---- functions ----
+
+
+def number(x):
+    if not isinstance(x, Tensor) or x.shape or x.dtype != "int64":
+        raise Unknown("number")
+    return x.data[0]
+
+
+def wrap(x):
+    return (x + 2**63) % 2**64 - 2**63
+
+
+def on_number(f):
+    return lambda x: scalar(wrap(f(number(x))))
+
+
+def fails(bad, code=INVALID):
+    def f(x):
+        if bad(number(x)):
+            raise Error(code)
+        return x
+
+    return f
+
+
+FUNCTIONS = {
+    "identity": lambda *x: x[0] if len(x) == 1 else x,
+    "add_one": on_number(lambda x: x + 1),
+    "add_ten": on_number(lambda x: x + 10),
+    "double": on_number(lambda x: 2 * x),
+    "square": on_number(lambda x: x * x),
+    "negate": on_number(lambda x: -x),
+    "half": on_number(lambda x: x // 2),
+    "mod_2": on_number(lambda x: x % 2),
+    "mod_3": on_number(lambda x: x % 3),
+    "minus_mod_3": on_number(lambda x: -(x % 3)),
+    "pair_with_square": lambda x: (x, scalar(wrap(number(x) ** 2))),
+    "to_dict": lambda x: {"a": x, "b": scalar(10 * number(x))},
+    "to_string": lambda x: scalar(str(number(x)), "string"),
+    "swap": lambda a, b: (b, a),
+    "first": lambda a, b: a,
+    "second": lambda a, b: b,
+    "add_pair": lambda a, b: scalar(wrap(number(a) + number(b))),
+    "vec3": lambda x: Tensor("int64", [3], [number(x), number(x) + 1, number(x) + 2]),
+    "iota": lambda x: Tensor("int64", [max(number(x), 0)], range(number(x))),
+    "iota_mod_4": lambda x: Tensor("int64", [number(x) % 4], range(number(x) % 4)),
+    "fail_on_3": fails(lambda x: x == 3),
+    "fail_on_odd": fails(lambda x: x % 2 == 1),
+    "fail_on_mod_4_is_3": fails(lambda x: x % 4 == 3),
+    "fail_always": fails(lambda x: True),
+    "stop_on_3": fails(lambda x: x == 3),
+}
+
+PREDICATES = {
+    "is_even": lambda x: number(x) % 2 == 0,
+    "is_odd": lambda x: number(x) % 2 == 1,
+    "less_than_5": lambda x: number(x) < 5,
+    "not_multiple_of_3": lambda x: number(x) % 3 != 0,
+    "always_true": lambda *x: True,
+    "always_false": lambda *x: False,
+    "first_is_even": lambda a, b: number(a) % 2 == 0,
+    "even_fail_on_3": lambda x: number(fails(lambda v: v == 3)(x)) % 2 == 0,
+    "small_fail_on_3": lambda x: number(fails(lambda v: v == 3)(x)) < 5,
+}
+
+
+def plain(op, inputs=(), **args):
+    return Node(op, args, [i for i in inputs])
+
+
+DATASETS = {
+    "range_of": lambda x: plain("range", stop=number(x)),
+    "range_from_ten": lambda x: plain("range", start=10 * number(x), stop=10 * number(x) + 3),
+    "repeat_3": lambda x: plain("repeat", [plain("from_tensors", tensors=x)], count=3),
+    "repeat_self": lambda x: plain("repeat", [plain("from_tensors", tensors=x)], count=number(x)),
+    "empty_if_odd": lambda x: plain(
+        "take", [plain("repeat", [plain("from_tensors", tensors=x)], count=2)], count=0 if number(x) % 2 else -1
+    ),
+    "empty_of": lambda x: plain("take", [plain("from_tensors", tensors=x)], count=0),
+    "slices_of": lambda x: plain("from_tensor_slices", tensors=x),
+    "range_fail_on_3": lambda x: plain("range", stop=number(fails(lambda v: v == 3)(x))),
+    "range_map_fail_on_3": lambda x: plain(
+        "map", [plain("range", start=number(x), stop=number(x) + 3)], map_func="fail_on_3"
+    ),
+    "shuffled_range": lambda x: plain("shuffle", [plain("range", stop=number(x))], buffer_size=4, seed=7),
+}
+
+
+def call(table, name, value):
+    if name not in table:
+        raise Unknown(name)
+    return table[name](*value) if isinstance(value, tuple) else table[name](value)
+
+
+# ---- nodes ----
+
+
+class Node:
+    def __init__(self, op, args, inputs, structure=None):
+        self.op, self.args, self.inputs, self.structure = op, args, inputs, structure
+        self.generator = self.cached = None
+        if op not in OPERATORS:
+            raise Unknown(op)
+        for name in args:
+            if name not in OPERATORS[op][1] and name != "input":
+                raise Unknown(op + "." + name)
+
+    def arg(self, name, default=None):
+        value = self.args.get(name)
+        return default if value is None else value
+
+
+def node_of(json_node):
+    if "op" not in json_node:
+        raise Unknown("ref")
+    args = {k: value_of(v) if isinstance(v, dict) else v for k, v in json_node.get("args", {}).items()}
+    structure = None
+    if isinstance(json_node.get("inputs"), dict):
+        inputs, structure = [], read_tree(json_node["inputs"], collected := [])
+        inputs = collected
+    elif "inputs" in json_node:
+        inputs = [node_of(i) for i in json_node["inputs"]]
+    else:
+        inputs = [node_of(json_node["input"])] if "input" in json_node else []
+    return Node(json_node["op"], args, inputs, structure)
+
+
+def read_tree(json_tree, nodes):
+    if "tuple" in json_tree:
+        return tuple(read_tree(t, nodes) for t in json_tree["tuple"])
+    if "dict" in json_tree:
+        return {k: read_tree(json_tree["dict"][k], nodes) for k in sorted(json_tree["dict"])}
+    nodes.append(node_of(json_tree))
+    return len(nodes) - 1
+
+
+def run_range(node):
+    step = node.arg("step", 1)
+    for x in range(node.arg("start", 0), node.arg("stop"), step):
+        yield scalar(x)
+
+
+def run_from_tensors(node):
+    yield node.args["tensors"]
+
+
+def rows_of(value):
+    """The slices along the first dimension of a structure of tensors."""
+    parts = leaves(value)
+    for i in range(parts[0].shape[0]):
+        size = [len(p.data) // p.shape[0] for p in parts]
+        yield rebuild(
+            value, iter([Tensor(p.dtype, p.shape[1:], p.data[i * n : (i + 1) * n]) for p, n in zip(parts, size)])
+        )
+
+
+def run_from_tensor_slices(node):
+    yield from rows_of(node.args["tensors"])
+
+
+def run_map(node):
+    for outcome in run(node.inputs[0]):
+        try:
+            yield outcome if isinstance(outcome, Error) else call(FUNCTIONS, node.args["map_func"], outcome)
+        except Error as error:
+            yield error
+
+
+def run_filter(node):
+    for outcome in run(node.inputs[0]):
+        try:
+            if isinstance(outcome, Error) or call(PREDICATES, node.args["predicate"], outcome):
+                yield outcome
+        except Error as error:
+            yield error
+
+
+def run_flat_map(node):
+    for outcome in run(node.inputs[0]):
+        if isinstance(outcome, Error):
+            yield outcome
+            continue
+        try:
+            inner = call(DATASETS, node.args["map_func"], outcome)
+        except Error as error:
+            yield error
+            continue
+        yield from run(inner)
+
+
+def run_take(node):
+    left = node.args["count"]
+    if left == 0:
+        return
+    for outcome in run(node.inputs[0]):
+        yield outcome
+        left -= not isinstance(outcome, Error)
+        if left == 0:
+            return
+
+
+def run_skip(node):
+    count = node.args["count"]
+    if count < 0:
+        return
+    if count > 2**31 - 1:
+        raise Unknown("more than TensorFlow's skip counts")
+    skipped = 0
+    for outcome in run(node.inputs[0]):
+        if skipped == count:
+            yield outcome
+        elif isinstance(outcome, Error):
+            yield outcome
+            skipped = 0  # TensorFlow's call fails and the next one skips again
+        else:
+            skipped += 1
+
+
+NOOPS = {"take": ("count", -1), "skip": ("count", 0), "repeat": ("count", 1), "prefetch": ("buffer_size", 0)}
+
+
+def without_noops(node):
+    """What TensorFlow sees below an operator before it runs two as one."""
+    while node.op in NOOPS and node.args.get(NOOPS[node.op][0]) == NOOPS[node.op][1]:
+        node = node.inputs[0]
+    return node
+
+
+def run_repeat(node):
+    count = node.arg("count", -1)
+    for epoch in itertools.count():
+        if epoch == count:
+            # TensorFlow has made the input's next iterator by then, and that draws seeds.
+            if count > 1 and without_noops(node.inputs[0]).op != "shuffle":
+                begin(node.inputs[0])
+            return
+        empty = True
+        for outcome in run(node.inputs[0]):
+            empty = False
+            if isinstance(outcome, Error) and without_noops(node.inputs[0]).op == "shuffle":
+                raise Unknown("an error below repeat and shuffle, which TensorFlow runs as one")
+            yield outcome
+        if empty and count < 0:
+            return
+
+
+def begin(node):
+    """Draws the seeds that opening an iterator draws: shuffle opens its input later."""
+    if node.op == "shuffle":
+        next_pair(node)
+    else:
+        for i in node.inputs:
+            begin(i)
+
+
+def stack(values):
+    columns = list(zip(*[leaves(v) for v in values]))
+    if any(len({(p.dtype, tuple(p.shape)) for p in column}) > 1 for column in columns):
+        return Error()
+    batched = [Tensor(c[0].dtype, [len(c)] + c[0].shape, [x for p in c for x in p.data]) for c in columns]
+    return rebuild(values[0], iter(batched))
+
+
+def run_batch(node):
+    """Directly over a map TensorFlow runs both as one: a failure costs exactly its batch."""
+    size = node.args["batch_size"]
+    fused = without_noops(node.inputs[0]).op == "map" and "num_parallel_calls" not in node.args
+    source, ended = run(node.inputs[0]), False
+    while not ended:
+        rows, failure = [], None
+        while len(rows) < size and not ended:
+            outcome = next(source, None)
+            if outcome is None:
+                ended = True
+            elif isinstance(outcome, Error) and not fused:
+                failure = outcome
+                break
+            else:
+                if isinstance(outcome, Error) and failure is None:
+                    failure = outcome
+                rows.append(outcome)
+        if failure is not None:
+            yield failure
+        elif len(rows) == size or (rows and not node.arg("drop_remainder", False)):
+            yield stack(rows)
+
+
+def run_zip(node):
+    sources = [run(i) for i in node.inputs]
+    tree = node.structure if node.structure is not None else tuple(range(len(sources)))
+    ended = False
+    while not ended:
+        step, error = [], None
+        for source in sources:
+            outcome = next(source, None)
+            ended = ended or outcome is None
+            if isinstance(outcome, Error) and error is None:
+                error = outcome
+            if ended and error is None:
+                return
+            step.append(outcome)
+        yield error if error is not None else rebuild_indices(tree, step)
+
+
+def rebuild_indices(tree, values):
+    if isinstance(tree, tuple):
+        return tuple(rebuild_indices(t, values) for t in tree)
+    if isinstance(tree, dict):
+        return {k: rebuild_indices(t, values) for k, t in tree.items()}
+    return values[tree]
+
+
+def run_concatenate(node):
+    for i in node.inputs:
+        yield from run(i)
+
+
+def run_enumerate(node):
+    at = node.arg("start", 0)
+    for outcome in run(node.inputs[0]):
+        yield outcome if isinstance(outcome, Error) else (scalar(at), outcome)
+        at += 1  # a zip with a range: a step that fails uses up its number
+
+
+def run_shard(node):
+    for i, outcome in enumerate(run(node.inputs[0])):
+        if isinstance(outcome, Error):
+            raise Unknown("shard of errors")
+        if i % node.args["num_shards"] == node.args["index"]:
+            yield outcome
+
+
+def run_prefetch(node):
+    yield from run(node.inputs[0])
+
+
+def run_cache(node):
+    if node.arg("filename", ""):
+        raise Unknown("file cache")
+    if node.cached is None:
+        kept, source = [], run(node.inputs[0])
+        outcome = next(source, None)
+        while outcome is not None:
+            if not isinstance(outcome, Error):
+                kept.append(outcome)
+            following = next(source, None)
+            if following is None:
+                node.cached = kept  # with the last element, as where the cardinality is known
+            yield outcome
+            outcome = following
+        node.cached = kept
+    else:
+        yield from node.cached
+
+
+def next_pair(node):
+    seed = node.arg("seed")
+    if seed is None:
+        raise Unknown("shuffle without a seed")
+    pair = (87654321, seed % (2**31 - 1))
+    if not node.arg("reshuffle_each_iteration", True):
+        return pair
+    if node.generator is None:
+        node.generator = words(*pair)
+    return (next(node.generator), next(node.generator))
+
+
+def run_shuffle(node):
+    stream, size = words(*next_pair(node)), node.args["buffer_size"]
+    yield from shuffled(node, stream, size)
+
+
+def shuffled(node, stream, size):
+    source, buffer, start, end = None, {}, 0, 0
+    ended = False
+    while True:
+        while not ended and (size < 0 or end - start < size):
+            source = run(node.inputs[0]) if source is None else source
+            outcome = next(source, None)
+            if outcome is None:
+                ended = True
+            elif isinstance(outcome, Error):
+                yield outcome
+            else:
+                buffer[end] = outcome
+                end += 1
+        if start == end:
+            return
+        at = start + next(stream) % (end - start)
+        yield buffer[at]
+        buffer[at] = buffer[start]
+        start += 1
+
+
+def run_rebatch(node):
+    sizes = node.args["batch_size"]
+    sizes = sizes if isinstance(sizes, list) else [sizes]
+    rows, source, ended = [], run(node.inputs[0]), False
+    empty = None
+    for size in itertools.cycle(sizes):
+        while len(rows) < size and not ended:
+            outcome = next(source, None)
+            if isinstance(outcome, Error):
+                raise Unknown("rebatch of errors")
+            ended = outcome is None
+            if not ended:
+                empty = outcome
+                rows += list(rows_of(outcome))
+        if ended and (size == 0 or not rows or (len(rows) < size and node.arg("drop_remainder", False))):
+            return
+        if size == 0:
+            if empty is None:
+                raise Unknown("an empty batch before the first row")
+            yield rebuild(empty, iter([Tensor(p.dtype, [0] + p.shape[1:], []) for p in leaves(empty)]))
+            continue
+        yield stack(rows[:size])
+        rows = rows[size:]
+
+
+def run_legacy_rebatch(node):
+    replicas = node.args["num_replicas"]
+    for outcome in run(node.inputs[0]):
+        if isinstance(outcome, Error):
+            raise Unknown("rebatch of errors")
+        rows = list(rows_of(outcome))
+        piece = -(-len(rows) // replicas)
+        for r in range(replicas):
+            part = rows[r * piece : (r + 1) * piece]
+            yield stack(part) if part else rebuild(
+                outcome, iter([Tensor(p.dtype, [0] + p.shape[1:], []) for p in leaves(outcome)])
+            )
+
+
+OPERATORS = {
+    "range": (run_range, ["start", "stop", "step"]),
+    "from_tensors": (run_from_tensors, ["tensors"]),
+    "from_tensor_slices": (run_from_tensor_slices, ["tensors"]),
+    "map": (run_map, ["map_func", "num_parallel_calls"]),
+    "filter": (run_filter, ["predicate"]),
+    "flat_map": (run_flat_map, ["map_func"]),
+    "take": (run_take, ["count"]),
+    "skip": (run_skip, ["count"]),
+    "repeat": (run_repeat, ["count"]),
+    "batch": (run_batch, ["batch_size", "drop_remainder", "num_parallel_calls"]),
+    "zip": (run_zip, []),
+    "concatenate": (run_concatenate, []),
+    "enumerate": (run_enumerate, ["start"]),
+    "shard": (run_shard, ["num_shards", "index"]),
+    "prefetch": (run_prefetch, ["buffer_size"]),
+    "cache": (run_cache, ["filename"]),
+    "shuffle": (run_shuffle, ["buffer_size", "seed", "reshuffle_each_iteration"]),
+    "rebatch": (run_rebatch, ["batch_size", "drop_remainder"]),
+    "legacy_rebatch": (run_legacy_rebatch, ["num_replicas"]),
+}
+
+
+def run(node):
+    return OPERATORS[node.op][0](node)
+
+
+def outcomes(json_plan, limits):
+    """One list of outcomes per iterator; a limit of None runs to the end."""
+    node = node_of(json_plan)
+    return [[json_of(o) for o in itertools.islice(run(node), limit)] for limit in limits]
+
+
+# ---- the model against the recorded cases ----
+
+
+def compare(folder):
+    keys = ["elements", "elements_epoch2", "elements_epoch3"]
+    agreed = differing = unknown = 0
+    for path in sorted(glob.glob(os.path.join(folder, "tfdata", "*.json"))):
+        with open(path) as file:
+            cases = json.load(file)
+        for case in cases:
+            try:
+                if set(case) & {"terminal", "let", "before", "global_seed", "unordered"} or "error" in case["expect"]:
+                    raise Unknown("kind")
+                found = outcomes(case["pipeline"], case.get("iterate", [None]))
+            except Unknown:
+                unknown += 1
+                continue
+            expected = [case["expect"][k] for k in keys[: len(found)]]
+            if found == expected:
+                agreed += 1
+            else:
+                differing += 1
+                print("%s %s: %s\n  model %s\n  recorded %s" % (path, case["name"], case["pipeline"], found, expected))
+    print("%d cases agree, %d differ, %d have names that the model does not know" % (agreed, differing, unknown))
+    return differing
+
+
+if __name__ == "__main__":
+    sys.exit(compare(sys.argv[1]) != 0)

@@ -1,0 +1,387 @@
+#!/usr/bin/env python3
+"""Write tests/conform/data/<operator>.json and compositions.json from the model in data_case_model.py.
+
+    make_data_cases.py [FOLDER]                       all files
+    make_data_cases.py --compositions SEED COUNT      only that many random compositions, to stdout
+
+A case has the form of tests/golden/data/README.md. What needs files is written out by hand below. Expected values come from the
+model, which knows TensorFlow's documentation and agrees with the recorded cases; never from the library.
+"""
+import json
+import os
+import random
+import sys
+
+from data_case_model import Unknown, outcomes
+
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
+CASES = {}
+KEYS = ["elements", "elements_epoch2", "elements_epoch3"]
+
+
+def node(op, *inputs, **args):
+    out = {"op": op, "args": args}
+    if len(inputs) == 1:
+        out["input"] = inputs[0]
+    elif inputs:
+        out["inputs"] = list(inputs)
+    return out
+
+
+def rng(*args):
+    names = {1: ["stop"], 2: ["start", "stop"], 3: ["start", "stop", "step"]}[len(args)]
+    return node("range", **dict(zip(names, args)))
+
+
+def mapped(function, below, **args):
+    return node("map", below, map_func=function, **args)
+
+
+def faulty(n=6):
+    """0, 1, 2, an error, 4, ..."""
+    return mapped("fail_on_3", rng(n))
+
+
+def literal(dtype, shape, data):
+    return {"dtype": dtype, "shape": shape, "data": data}
+
+
+def expectation(plan, limits):
+    return dict(zip(KEYS, outcomes(plan, limits)))
+
+
+def case(name, plan, limits=(None,), op=None, expect=None, **more):
+    out = {"name": name, "op": op or plan["op"], "pipeline": plan}
+    if list(limits) != [None]:
+        out["iterate"] = list(limits)
+    out.update(more)
+    out["expect"] = expect if expect is not None else expectation(plan, limits)
+    CASES.setdefault(out["op"], []).append(out)
+
+
+TWICE = (None, None)
+
+# ---- sources ----
+
+case("zero", rng(0))
+case("one", rng(1))
+case("many", rng(3, 40, 4), TWICE)
+case("downwards", rng(5, -4, -3))
+case("ends_of_int64", rng(2**63 - 4, 2**63 - 1))
+
+case("zero_rows", node("from_tensor_slices", tensors=literal("int64", [0, 2], [])))
+case("one_row", node("from_tensor_slices", tensors=literal("int64", [1, 2], [7, 8])), TWICE)
+case("many_rows", node("from_tensor_slices", tensors=literal("int64", [5, 2], list(range(10)))))
+case("floats", node("from_tensor_slices", tensors=literal("float32", [3], [0.5, -1.25, 3.0])))
+case("texts", node("from_tensor_slices", tensors=literal("string", [3], ["a", "", "ccc"])))
+case(
+    "structure",
+    node(
+        "from_tensor_slices",
+        tensors={"dict": {"a": literal("int64", [3], [1, 2, 3]), "b": {"tuple": [literal("bool", [3], [True, False, True])]}}},
+    ),
+)
+case("one", node("from_tensors", tensors=literal("int64", [2, 3], list(range(6)))), TWICE)
+case("structure", node("from_tensors", tensors={"tuple": [literal("int64", [], [4]), literal("string", [2], ["x", "yy"])]}))
+case("no_values", node("from_tensors", tensors=literal("float32", [0], [])))
+
+# ---- one to one ----
+
+for name, args in (("", {}), ("_parallel", {"num_parallel_calls": 3}), ("_autotune", {"num_parallel_calls": "AUTOTUNE"})):
+    case("zero" + name, mapped("add_one", rng(0), **args))
+    case("one" + name, mapped("square", rng(3, 4), **args))
+    case("many" + name, mapped("square", rng(25), **args), TWICE)
+    case("child_error" + name, mapped("add_one", faulty(), **args))
+    case("own_error" + name, mapped("fail_on_mod_4_is_3", rng(10), **args))
+    case("error_of_both" + name, mapped("fail_on_odd", faulty(), **args))
+    case("only_errors" + name, mapped("fail_always", rng(4), **args))
+    case("shapes" + name, mapped("iota_mod_4", rng(7), **args))
+case("structure", mapped("swap", mapped("pair_with_square", rng(5))))
+case("dict", mapped("to_dict", rng(5)))
+case("text", mapped("to_string", rng(9, 12)))
+case("chain", mapped("double", mapped("add_one", mapped("negate", rng(9)))))
+
+case("zero", node("enumerate", rng(0)))
+case("one", node("enumerate", rng(4, 5), start=10))
+case("many", node("enumerate", rng(20)), TWICE)
+case("child_error", node("enumerate", faulty()))
+
+for size in (0, 1, 3, 50, "AUTOTUNE"):
+    case("zero_size_%s" % size, node("prefetch", rng(0), buffer_size=size))
+    case("many_size_%s" % size, node("prefetch", rng(12), buffer_size=size), TWICE)
+    case("child_error_size_%s" % size, node("prefetch", faulty(), buffer_size=size))
+case("one", node("prefetch", rng(1), buffer_size=2))
+case("over_parallel_map", node("prefetch", mapped("square", rng(12), num_parallel_calls=2), buffer_size=2))
+
+case("zero", node("cache", rng(0)), TWICE)
+case("one", node("cache", rng(1)), TWICE)
+case("many", node("cache", node("shuffle", rng(12), buffer_size=5, seed=3)), (None, None, None))
+case("repeated", node("repeat", node("cache", rng(4)), count=3), op="cache")
+case("broken_off", node("cache", node("shuffle", rng(9), buffer_size=5, seed=3)), (3, None, None))
+case("child_error", node("cache", faulty()), TWICE)
+
+# ---- fewer ----
+
+for count in (0, 1, 5, 30, -1):
+    case("count_%d" % count, node("take", rng(12), count=count))
+    case("count_%d" % count, node("skip", rng(12), count=count))
+    case("child_error_count_%d" % count, node("take", faulty(), count=count))
+    case("child_error_count_%d" % count, node("skip", faulty(), count=count))
+for op in ("take", "skip"):
+    case("zero", node(op, rng(0), count=3))
+    case("one", node(op, rng(3), count=1 if op == "take" else 2))
+    case("many", node(op, rng(40), count=17), TWICE)
+    case("below_another", node(op, node("skip", node("take", rng(30), count=20), count=4), count=7))
+
+case("zero", node("filter", rng(0), predicate="is_even"))
+case("one", node("filter", rng(1), predicate="is_even"))
+case("many", node("filter", rng(30), predicate="not_multiple_of_3"), TWICE)
+case("none_pass", node("filter", rng(9), predicate="always_false"))
+case("all_pass", node("filter", rng(9), predicate="always_true"))
+case("child_error", node("filter", faulty(9), predicate="is_odd"))
+case("own_error", node("filter", rng(9), predicate="even_fail_on_3"))
+case("pairs", node("filter", mapped("pair_with_square", rng(9)), predicate="first_is_even"))
+
+for shards in ((1, 0), (2, 1), (3, 0), (5, 4)):
+    case("shard_%d_%d" % shards, node("shard", rng(13), num_shards=shards[0], index=shards[1]), TWICE)
+case("zero", node("shard", rng(0), num_shards=2, index=0))
+case("one", node("shard", rng(1), num_shards=2, index=0))
+case("one_of_others", node("shard", rng(1), num_shards=2, index=1))
+case(
+    "child_error",
+    node("shard", faulty(), num_shards=1, index=0),
+    expect={"elements": [literal("int64", [], [0]), literal("int64", [], [1]), literal("int64", [], [2]),
+                         {"error": "INVALID_ARGUMENT"}, literal("int64", [], [4]), literal("int64", [], [5])]},
+)
+
+# ---- more ----
+
+for count in (0, 1, 3):
+    case("count_%d" % count, node("repeat", rng(5), count=count), TWICE)
+    case("child_error_count_%d" % count, node("repeat", faulty(5), count=count))
+case("forever", node("repeat", rng(3), count=-1), (8,))
+case("forever_of_nothing", node("repeat", rng(0)))
+case("zero", node("repeat", rng(0), count=4))
+case("one", node("repeat", rng(1), count=1))
+case("one_again", node("repeat", rng(1), count=4))
+case("of_shuffle", node("repeat", node("shuffle", rng(7), buffer_size=3, seed=5), count=3), TWICE)
+case("of_mapped_shuffle", node("repeat", mapped("square", node("shuffle", rng(5), buffer_size=3, seed=5)), count=2), TWICE)
+
+case("zero", node("flat_map", rng(0), map_func="range_of"))
+case("one", node("flat_map", rng(3, 4), map_func="range_of"))
+case("many", node("flat_map", rng(6), map_func="range_of"), TWICE)
+case("one_of_one", node("flat_map", rng(1, 2), map_func="range_of"))
+case("empty_inside", node("flat_map", rng(6), map_func="empty_if_odd"))
+case("nothing_inside", node("flat_map", rng(6), map_func="empty_of"))
+case("child_error", node("flat_map", faulty(), map_func="repeat_3"))
+case("own_error", node("flat_map", rng(6), map_func="range_fail_on_3"))
+case("error_inside", node("flat_map", rng(4), map_func="range_map_fail_on_3"))
+case("shuffled_inside", node("flat_map", rng(2, 7), map_func="shuffled_range"), TWICE)
+case("slices", node("flat_map", mapped("vec3", rng(4)), map_func="slices_of"))
+
+# ---- batches ----
+
+for size in (1, 3, 4, 20):
+    for drop in (False, True):
+        name = "size_%d%s" % (size, "_drop" if drop else "")
+        case(name, node("batch", rng(12), batch_size=size, drop_remainder=drop))
+        case("child_error_" + name, node("batch", node("take", faulty(11), count=30), batch_size=size, drop_remainder=drop))
+case("zero", node("batch", rng(0), batch_size=3))
+case("one", node("batch", rng(1), batch_size=3))
+case("many", node("batch", rng(50), batch_size=7), TWICE)
+case("of_batches", node("batch", node("batch", rng(13), batch_size=2), batch_size=3))
+case("of_texts", node("batch", mapped("to_string", rng(98, 103)), batch_size=2))
+case("of_pairs", node("batch", mapped("pair_with_square", rng(7)), batch_size=3))
+case("of_dicts", node("batch", node("skip", mapped("to_dict", rng(7)), count=1), batch_size=3))
+case("unequal_shapes", node("batch", node("skip", mapped("iota_mod_4", rng(9)), count=0), batch_size=2))
+case("of_parallel_map", node("batch", mapped("square", rng(11), num_parallel_calls=3), batch_size=4))
+case("of_failing_map", node("batch", mapped("fail_on_3", rng(12)), batch_size=3))
+case("of_shuffle", node("batch", node("shuffle", rng(11), buffer_size=4, seed=8), batch_size=3), TWICE)
+
+BATCHES = node("batch", rng(11), batch_size=4)
+for sizes in (1, 3, 4, 20, [2, 1], [5, 0, 1]):
+    for drop in (False, True):
+        name = "sizes_%s%s" % (str(sizes).replace(", ", "_").strip("[]"), "_drop" if drop else "")
+        case(name, node("rebatch", BATCHES, batch_size=sizes, drop_remainder=drop), TWICE)
+case("zero", node("rebatch", node("batch", rng(0), batch_size=3), batch_size=2))
+case("one", node("rebatch", node("batch", rng(1), batch_size=3), batch_size=2))
+case(
+    "child_error",
+    node("rebatch", node("batch", mapped("fail_on_3", rng(8)), batch_size=2), batch_size=2),
+    expect={"elements": [literal("int64", [2], [0, 1]), {"error": "INVALID_ARGUMENT"}, literal("int64", [2], [4, 5]),
+                         literal("int64", [2], [6, 7])]},
+)
+for replicas in (1, 2, 3, 5):
+    case("replicas_%d" % replicas, node("legacy_rebatch", BATCHES, num_replicas=replicas), TWICE)
+case("zero", node("legacy_rebatch", node("batch", rng(0), batch_size=3), num_replicas=2))
+case("one", node("legacy_rebatch", node("batch", rng(1), batch_size=3), num_replicas=1))
+case("one_row", node("legacy_rebatch", node("batch", rng(1), batch_size=3), num_replicas=2))
+case(
+    "child_error",
+    node("legacy_rebatch", node("batch", mapped("fail_on_3", rng(6)), batch_size=2), num_replicas=2),
+    expect={"elements": [literal("int64", [1], [0]), literal("int64", [1], [1]), {"error": "INVALID_ARGUMENT"},
+                         literal("int64", [1], [4]), literal("int64", [1], [5])]},
+)
+
+# ---- order, several inputs ----
+
+for size in (1, 2, 7, 50):
+    case("zero_buffer_%d" % size, node("shuffle", rng(0), buffer_size=size, seed=4))
+    case("many_buffer_%d" % size, node("shuffle", rng(20), buffer_size=size, seed=4), (None, None, None))
+    case("child_error_buffer_%d" % size, node("shuffle", faulty(8), buffer_size=size, seed=4), TWICE)
+case("one", node("shuffle", rng(1), buffer_size=3, seed=4))
+case("same_order", node("shuffle", rng(9), buffer_size=4, seed=4, reshuffle_each_iteration=False), TWICE)
+case("shuffled_twice", node("shuffle", node("shuffle", rng(9), buffer_size=4, seed=4), buffer_size=3, seed=6), TWICE)
+case("batches", node("shuffle", node("batch", rng(11), batch_size=2), buffer_size=3, seed=1))
+case("texts", node("shuffle", mapped("to_string", rng(95, 105)), buffer_size=4, seed=2))
+case("shapes", node("shuffle", mapped("iota_mod_4", rng(9)), buffer_size=4, seed=2))
+
+case("zero", node("zip", rng(0), rng(4)))
+case("one", node("zip", rng(1), rng(4)))
+case("many", node("zip", rng(20), mapped("square", rng(30)), rng(5, 45)), TWICE)
+case("child_error", node("zip", faulty(), rng(10, 20)))
+case("both_fail", node("zip", faulty(), mapped("fail_on_odd", rng(8))))
+case("shuffled", node("zip", node("shuffle", rng(7), buffer_size=3, seed=1), node("shuffle", rng(9), buffer_size=4, seed=2)), TWICE)
+tree = node("zip")
+tree["inputs"] = {"dict": {"b": rng(3), "a": {"tuple": [rng(3, 6), mapped("negate", rng(5))]}}}
+case("tree", tree)
+
+case("zero", node("concatenate", rng(0), rng(0)))
+case("one", node("concatenate", rng(0), rng(1)))
+case("many", node("concatenate", rng(9), mapped("square", rng(9))), TWICE)
+case("child_error", node("concatenate", faulty(5), mapped("fail_on_odd", rng(4))))
+case("shuffled", node("concatenate", node("shuffle", rng(5), buffer_size=3, seed=1), node("shuffle", rng(5), buffer_size=4, seed=2)), TWICE)
+
+# ---- files, relative to tests/golden/data ----
+
+
+def texts(*names):
+    return [literal("string", [], [n]) for n in names]
+
+
+LISTED = ["files/list/B.txt", "files/list/a.txt", "files/list/b.txt"]
+case("one", node("list_files", file_pattern="files/list/a.txt", shuffle=False), expect={"elements": texts("files/list/a.txt")})
+case("many", node("list_files", file_pattern="files/list/?.txt", shuffle=False), TWICE,
+     expect={"elements": texts(*LISTED), "elements_epoch2": texts(*LISTED)})
+case("zero", node("list_files", file_pattern="files/list/nothing*", shuffle=False),
+     expect={"error": {"when": "build", "code": "INVALID_ARGUMENT", "python": "InvalidArgumentError"}})
+
+PLAIN, OTHER = "files/tfrecord/plain.tfrecord", "files/tfrecord/other.tfrecord"
+EMPTY, TRUNCATED = "files/tfrecord/empty.tfrecord", "files/tfrecord/truncated_data.tfrecord"
+RECORDS = {
+    PLAIN: [*texts("first", ""), literal("string", [], [{"hex": "7468697264007265636f7264"}]), *texts("x" * 100)],
+    OTHER: texts("other", "file"),
+    EMPTY: [],
+    TRUNCATED: [*texts("first", ""), {"error": "DATA_LOSS"}],
+}
+
+
+def records(name, files, limits=(None,), filenames=None, **args):
+    expect = dict(zip(KEYS, [[r for f in files for r in RECORDS[f]]] * len(limits)))
+    case(name, node("tf_record_dataset", filenames=filenames or files, **args), limits, expect=expect)
+
+
+records("zero", [EMPTY])
+records("two", [OTHER])
+records("many", [OTHER, EMPTY, PLAIN, OTHER, PLAIN], TWICE)
+records("small_buffer", [PLAIN, OTHER], buffer_size=7)
+records("damaged", [PLAIN, TRUNCATED, OTHER], TWICE)
+names = node("from_tensor_slices", tensors=literal("string", [3], [PLAIN, EMPTY, OTHER]))
+records("names_from_a_dataset", [PLAIN, EMPTY, OTHER], TWICE, filenames=names)
+
+
+def compositions(seed, count):
+    """Random chains over operators that the model knows; a plan whose outcome it does not know is drawn again."""
+    random.seed(seed)
+    made = []
+    while len(made) < count:
+        plan, kind = compose(random.randint(1, 6))
+        limits = random.choice([(None,), (None,), TWICE, (random.randint(0, 6), None)])
+        try:
+            expect = expectation(plan, [40 if n is None else n for n in limits])
+        except (Unknown, TypeError):
+            continue
+        if any(len(found) == 40 for found in expect.values()):
+            continue  # longer than a test needs, or endless
+        if list(limits) != [None] and may_show_ahead(plan):
+            limits, expect = (None,), {"elements": expect["elements"]} if limits[0] is None else expectation(plan, (None,))
+        out = {"name": "c%d_%d" % (seed, len(made)), "op": "composed", "pipeline": plan}
+        if list(limits) != [None]:
+            out["iterate"] = list(limits)
+        out["expect"] = expect
+        made.append(out)
+    return made
+
+
+def operators(plan):
+    inner = [plan["input"]] if "input" in plan else list(plan.get("inputs", []))
+    return [plan["op"]] + [op for p in inner for op in operators(p)]
+
+
+def may_show_ahead(plan):
+    """Where threads read ahead of the consumer, a later iterator sees how far a dropped one had come."""
+    ops = operators(plan)
+    return "shuffle" in ops and ("prefetch" in ops or '"num_parallel_calls"' in json.dumps(plan))
+
+
+def leaf():
+    return rng(random.randint(0, 4), random.randint(0, 16)), "number"
+
+
+def compose(depth):
+    if depth == 0:
+        return leaf()
+    below, kind = compose(depth - 1)
+    common = [
+        lambda: (node("take", below, count=random.choice([0, 1, 4, 9, -1])), kind),
+        lambda: (node("skip", below, count=random.choice([0, 1, 4, 9])), kind),
+        lambda: (node("repeat", below, count=random.randint(0, 3)), kind),
+        lambda: (node("shuffle", below, buffer_size=random.choice([1, 2, 5, 30]), seed=random.randint(0, 99)), kind),
+        lambda: (node("prefetch", below, buffer_size=random.choice([0, 1, 3])), kind),
+        lambda: (node("cache", below), kind),
+        lambda: (node("concatenate", below, below), kind),
+    ]
+    numbers = [
+        lambda: (mapped(random.choice(["add_one", "square", "half", "negate", "mod_3", "fail_on_3", "fail_on_odd"]), below), kind),
+        lambda: (mapped(random.choice(["add_one", "double", "fail_on_mod_4_is_3"]), below, num_parallel_calls=random.randint(1, 3)), kind),
+        lambda: (node("filter", below, predicate=random.choice(["is_even", "is_odd", "less_than_5", "even_fail_on_3"])), kind),
+        lambda: (node("flat_map", below, map_func=random.choice(["repeat_3", "range_from_ten", "empty_if_odd"])), kind),
+        lambda: (mapped("pair_with_square", below), "pair"),
+        lambda: (node("batch", below, batch_size=random.randint(1, 5), drop_remainder=random.random() < 0.4), "batch"),
+        lambda: (node("zip", below, compose_numbers(random.randint(0, 2))), "pair"),
+        lambda: (node("enumerate", below), "pair"),
+    ]
+    pairs = [
+        lambda: (mapped(random.choice(["first", "second", "add_pair"]), below), "number"),
+        lambda: (mapped("swap", below), kind),
+        lambda: (node("filter", below, predicate="first_is_even"), kind),
+    ]
+    batches = [lambda: (node("rebatch", below, batch_size=random.choice([1, 2, 3, [2, 1]])), kind)]
+    own = {"number": numbers, "pair": pairs, "batch": batches}[kind]
+    return random.choice(own if random.random() < 0.65 else common)()
+
+
+def compose_numbers(depth):
+    while True:
+        plan, kind = compose(depth)
+        if kind == "number":
+            return plan
+
+
+def write(path, cases):
+    with open(path, "w") as file:
+        file.write("[\n" + ",\n".join(json.dumps(c) for c in cases) + "\n]\n")
+
+
+def main(args):
+    if args[:1] == ["--compositions"]:
+        print("[\n" + ",\n".join(json.dumps(c) for c in compositions(int(args[1]), int(args[2]))) + "\n]")
+        return
+    folder = args[0] if args else FOLDER
+    for op, cases in CASES.items():
+        write(os.path.join(folder, op + ".json"), cases)
+    write(os.path.join(folder, "compositions.json"), compositions(1, 200))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

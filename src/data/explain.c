@@ -69,19 +69,20 @@ static void add_tree(walk *w, const leati_node_state *node) {
     }
 }
 
-/* Who bounds the pipeline, and how far the next limit is. */
-static void add_verdict(walk *w) {
+/* Who bounds the pipeline, and how far the next limit is. `inside` is the time that the consumer
+ * spent in calls of next. */
+static void add_verdict(walk *w, double inside) {
     if (w->first.name == NULL || w->elapsed <= 0) {
         leati_text_addf(&w->text, "nothing has been computed yet\n");
         return;
     }
-    double share = w->first.busy / w->elapsed;
-    if (share < 0.5) {
+    double share = w->first.busy / w->elapsed, outside = 1 - inside / w->elapsed;
+    if (outside > 0.5 && share < outside) {
         leati_text_addf(&w->text,
-                        "bound by the consumer: the busiest operator, %s, computed %.0f %% of the "
-                        "time; the pipeline could "
-                        "deliver %.1f times as much\n",
-                        w->first.name, 100 * share, share > 0 ? 1 / share : 0);
+                        "bound by the consumer, which spent %.0f %% of the time outside of next: "
+                        "the busiest operator, %s, computed %.0f %% of the time, so the pipeline "
+                        "could deliver %.1f times as much\n",
+                        100 * outside, w->first.name, 100 * share, share > 0 ? 1 / share : 0);
         return;
     }
     leati_text_addf(&w->text, "bottleneck: %s, computing %.0f %% of the time", w->first.name,
@@ -89,6 +90,10 @@ static void add_verdict(walk *w) {
     if (w->second.name != NULL && w->second.busy > 0) {
         leati_text_addf(&w->text, "; without it %s would bound the pipeline at %.1f times the rate",
                         w->second.name, w->first.busy / w->second.busy);
+    }
+    if (share < 0.5) {
+        leati_text_addf(&w->text, "; more would be possible if its threads got more of the "
+                                  "processor, or there were more of them");
     }
     leati_text_addf(&w->text, "\n");
 }
@@ -105,7 +110,7 @@ char *leati_explain(const leati_iteration *iteration, const leati_node_state *to
         add_tree(&w, child);
     }
     leati_tree_unlock();
-    add_verdict(&w);
+    add_verdict(&w, (double)leati_count_get(&top->counters.busy_ns) / 1e9);
     size_t size = leati_tuner_print(iteration, NULL, 0) + 1;
     char *decisions = leati_alloc(size, 1);
     if (decisions != NULL) {

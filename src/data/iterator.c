@@ -174,6 +174,19 @@ void leati_iterator_consume(leat_iterator *iterator, int64_t n) {
     iterator->taken += n;
 }
 
+/* Adds who waits for what to an error about a deadline. */
+static void add_stall_report(leat_error *err) {
+    char report[LEAT_ERROR_TEXT] = "";
+    leati_stall_report(report, sizeof(report));
+    for (char *line = report; (line = strchr(line, '\n')) != NULL;) {
+        *line = line[1] == '\0' ? '\0' : ',';
+    }
+    if (report[0] != '\0') {
+        leat_error plain = *err;
+        leati_fail(err, plain.code, "%s; waiting now: %s", plain.text, report);
+    }
+}
+
 leat_status leat_iterator_next(leat_iterator *iterator, leat_element *out, leat_error *err) {
     if (iterator == NULL || out == NULL) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_iterator_next: %s is NULL",
@@ -202,6 +215,9 @@ leat_status leat_iterator_next(leat_iterator *iterator, leat_element *out, leat_
         return end_of_sequence(err);
     }
     leati_iterator_consume(iterator, 1);
+    if (local.code == LEAT_DEADLINE_EXCEEDED) {
+        add_stall_report(&local);
+    }
     if (err != NULL) {
         *err = local;
     }

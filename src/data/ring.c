@@ -14,6 +14,7 @@
  * and references are dropped, without it. */
 #include "base/clock.h"
 #include "data/ring_parts.h"
+#include "run/trace.h"
 #include <string.h>
 
 enum {
@@ -215,7 +216,9 @@ static bool fetch(leati_ring *ring, leati_stage *stage, int64_t want, leat_error
     }
     int64_t start = leati_now_ns();
     memset(&stage->error, 0, sizeof(stage->error));
+    leati_span span = leati_trace_begin();
     stage->tail = leati_input_take(&ring->input, want, &stage->rows, &stage->error);
+    leati_trace_end(span, "read ahead", ring->node->name);
     int64_t spent = leati_now_ns() - start;
     ring->pull_ns += spent;
     ring->pulls++;

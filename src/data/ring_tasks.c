@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "data/apply.h"
 #include "data/ring_parts.h"
+#include "run/trace.h"
 #include <string.h>
 
 enum { TASK_NS = 200 * 1000, MOST_TASK_ROWS = 65536 };
@@ -64,9 +65,11 @@ static void run_task(leati_task *task, int worker) {
     bool stopped = ring->stop;
     leati_gate_unlock(ring->gate);
     int64_t start = leati_now_ns();
+    leati_span span = leati_trace_begin();
     if (!stopped) {
         compute(piece, worker);
     }
+    leati_trace_end(span, ring->node->dataset->op->name, ring->node->name);
     int64_t spent = leati_now_ns() - start;
     leati_count(&ring->node->counters.busy_ns, spent);
     leati_gate_lock(ring->gate);

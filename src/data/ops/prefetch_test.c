@@ -6,6 +6,8 @@
 
 #include <cmocka.h>
 
+#include <pthread.h>
+
 #include "../../../tests/support/torture.h"
 
 #include "../../../tests/support/dataset.h"
@@ -113,6 +115,60 @@ static void test_budget(void **state) {
     leat_dataset_unref(dataset);
 }
 
+/* ---- a deadline ---- */
+
+struct latch {
+    pthread_mutex_t lock;
+    pthread_cond_t opened;
+    bool open;
+};
+
+/* Waits for the test. */
+static leat_status wait_for_test(void *context, const leat_element *in, leat_element *out,
+                                 leat_error *err) {
+    struct latch *latch = context;
+    pthread_mutex_lock(&latch->lock);
+    while (!latch->open) {
+        pthread_cond_wait(&latch->opened, &latch->lock);
+    }
+    pthread_mutex_unlock(&latch->lock);
+    return leat_element_set(out, in->spec, in->tensors, err);
+}
+
+/* The deadline is the consumer's: it says who is waited for, the thread goes on, nothing is lost.
+ */
+static void test_deadline(void **state) {
+    (void)state;
+    struct latch latch = {.lock = PTHREAD_MUTEX_INITIALIZER, .opened = PTHREAD_COND_INITIALIZER};
+    leat_error err = {0};
+    leat_dataset *dataset = range_of(3, &err);
+    leat_spec *spec = leat_spec_ref(leat_dataset_spec(dataset));
+    leat_function *function = leat_callback_function(wait_for_test, &latch, NULL, NULL, 0,
+                                                     leat_spec_ref(spec), spec, &err);
+    dataset = leat_prefetch(leat_map(dataset, function, NULL, &err), 2, &err);
+    dataset = leat_label(dataset, "slow", &err);
+    leat_iterator *iterator = dataset_iterate(dataset, &(leat_iterator_options){.deadline_ms = 5});
+    leat_element element = {0};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_DEADLINE_EXCEEDED);
+        assert_non_null(strstr(err.text, "prefetch \"slow\""));
+    }
+    pthread_mutex_lock(&latch.lock);
+    latch.open = true;
+    pthread_cond_broadcast(&latch.opened);
+    pthread_mutex_unlock(&latch.lock);
+    for (int64_t i = 0; i < 3;) {
+        leat_status status = leat_iterator_next(iterator, &element, &err);
+        if (status != LEAT_DEADLINE_EXCEEDED) {
+            assert_int_equal(status, LEAT_OK);
+            assert_int_equal(*(const int64_t *)element.tensors[0].data, i++);
+        }
+    }
+    leat_element_fini(&element);
+    leat_iterator_free(iterator);
+    leat_dataset_unref(dataset);
+}
+
 static void test_arguments(void **state) {
     (void)state;
     leat_error err = {0};
@@ -125,7 +181,8 @@ static void test_arguments(void **state) {
 #define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, torture_setup, torture_teardown)
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_values), TEST(test_inputs), TEST(test_bound),
-                                       TEST(test_budget), TEST(test_arguments)};
+    const struct CMUnitTest tests[] = {TEST(test_values),   TEST(test_inputs),
+                                       TEST(test_bound),    TEST(test_budget),
+                                       TEST(test_deadline), TEST(test_arguments)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,21 +32,25 @@ struct repeat_state {
     bool draws;    /* the end of the last epoch opens one more, for the seeds that it draws */
 };
 
-static int64_t repeat_cardinality(const leat_dataset *dataset) {
-    const struct repeat_args *args = dataset->args;
-    int64_t input = dataset->inputs[0]->cardinality, product = 0;
-    if (args->count == 0 || input == 0) {
+int64_t leati_repeat_cardinality(const leat_dataset *input, int64_t count) {
+    int64_t product = 0;
+    if (count == 0 || input->cardinality == 0) {
         return 0;
     }
-    if (args->count < 0) {
+    if (count < 0) {
         return LEAT_INFINITE_CARDINALITY;
     }
-    if (input < 0) {
-        return input;
+    if (input->cardinality < 0) {
+        return input->cardinality;
     }
     /* TensorFlow's product wraps around; programs that were recorded see that number. */
-    __builtin_mul_overflow(input, args->count, &product);
+    __builtin_mul_overflow(input->cardinality, count, &product);
     return product;
+}
+
+static int64_t repeat_cardinality(const leat_dataset *dataset) {
+    const struct repeat_args *args = dataset->args;
+    return leati_repeat_cardinality(dataset->inputs[0], args->count);
 }
 
 static bool draws_seeds(const leat_dataset *dataset) {
@@ -62,8 +66,7 @@ static leat_status repeat_open(leati_node_state *node, void *state, leat_error *
     const leat_dataset *input = node->dataset->inputs[0];
     struct repeat_state *s = state;
     s->fresh = true;
-    s->draws =
-        args->count > 1 && (input->op->flags & LEATI_OP_SHARED_DRAW) == 0 && draws_seeds(input);
+    s->draws = args->count > 1 && leati_shuffle_epochs(input) != 1 && draws_seeds(input);
     return args->count == 0 ? LEAT_OK : leati_input_open(&s->input, node, 0, err);
 }
 

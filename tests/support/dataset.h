@@ -20,6 +20,7 @@
 #include "data/input.h"
 
 #include <leat/data_ops.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,8 +124,8 @@ static leati_tail dataset_faults_pull(leati_node_state *node, void *state, int64
     return LEATI_ERROR;
 }
 
-/* Counts what is asked for; dataset_asked_most is the largest request. */
-static int64_t dataset_asked;
+/* Counts what is asked for; a driver may ask. */
+static atomic_llong dataset_asked;
 
 static leati_tail dataset_impure_pull(leati_node_state *node, void *state, int64_t want,
                                       leati_block *out, leat_error *err) {

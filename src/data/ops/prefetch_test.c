@@ -90,7 +90,7 @@ static void test_bound(void **state) {
         size_t size = 0;
         assert_int_equal(leat_iterator_save(iterator, &data, &size, NULL, NULL), LEAT_OK);
         leati_free(data);
-        assert_in_range(dataset_asked, i, i + 4);
+        assert_in_range(atomic_load(&dataset_asked), i, i + 4);
     }
     leat_element_fini(&element);
     leat_iterator_free(iterator);

@@ -271,8 +271,7 @@ static leat_status run_executable(const step_job *job, int replica, step_entry *
                            .num_inputs = element->num_tensors,
                            .outputs = outputs,
                            .num_outputs = entry->function->num_outputs,
-                           .context = &context,
-                           .num_threads = job->strategy->threads};
+                           .context = &context};
     status = device->ops->run(entry->executables[replica], &args, err);
     for (int i = 0; i < entry->function->num_outputs && status == LEAT_OK; i++) {
         status = to_host(device, &outputs[i], err);

@@ -126,19 +126,12 @@ static leat_status renew_collective(leat_strategy *s, leat_error *err) {
     return LEAT_OK;
 }
 
-/* Divides the cores between the step and the pipeline: two thread pools that fight for cores are
- * both slow. The step's cores leave the pipeline's pool while it runs; a device of several cores
- * leaves one to a pipeline that has work. Returns the tokens to give back. */
-static int divide_cores(leat_strategy *strategy, leati_pool *pool) {
+/* The step's cores leave the pipeline's pool while it runs: two thread pools that fight for cores
+ * are both slow. Returns the tokens to give back. */
+static int reserve_cores(const leat_strategy *strategy, leati_pool *pool) {
     int threads = 0;
     for (int r = 0; r < strategy->num_replicas; r++) {
         threads += strategy->devices[r]->num_threads;
-    }
-    strategy->threads = 0;
-    if (strategy->num_replicas == 1 && threads > 1 && threads >= leati_pool_size(pool)) {
-        int demand = leati_pool_demand(pool), left = demand < threads - 1 ? demand : threads - 1;
-        threads -= left;
-        strategy->threads = threads;
     }
     return leati_tokens_reserve(pool, threads);
 }
@@ -147,7 +140,7 @@ leat_status leati_strategy_run_on_replicas(leat_strategy *strategy, leati_replic
                                            void *context, leat_error *err) {
     leat_error ignored = {0};
     leati_pool *pool = leati_pool_shared(&ignored);
-    int reserved = pool == NULL ? 0 : divide_cores(strategy, pool);
+    int reserved = pool == NULL ? 0 : reserve_cores(strategy, pool);
     strategy->function = function;
     strategy->context = context;
     uint64_t number = atomic_fetch_add(&strategy->job, 1) + 1;

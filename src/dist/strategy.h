@@ -34,7 +34,6 @@ struct leat_strategy {
     void *context;
     _Atomic uint64_t job; /* number of the running or last job */
     _Atomic bool stop;
-    int threads;   /* of the running job on its one device; 0: the device's own */
     int64_t steps; /* runs so far: the key of random operations */
 };
 

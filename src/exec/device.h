@@ -22,8 +22,6 @@ typedef struct leati_run_args {
     leat_tensor *outputs; /* filled: owned, on the device */
     int num_outputs;
     const leati_call_context *context; /* step, replica, collective */
-    int num_threads; /* of this run: at most the device's; 0: the device's. Results do not depend on
-                        it */
 } leati_run_args;
 
 typedef struct leati_device_ops {

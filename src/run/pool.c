@@ -389,10 +389,3 @@ void leati_tokens_give_back(leati_pool *pool, int count) {
     grant(pool);
     pthread_mutex_unlock(&pool->lock);
 }
-
-int leati_pool_demand(leati_pool *pool) {
-    pthread_mutex_lock(&pool->lock);
-    int64_t demand = pool->in_use + pool->queued + pool->waiting - pool->driver_grants;
-    pthread_mutex_unlock(&pool->lock);
-    return demand < pool->size ? (int)demand : pool->size;
-}

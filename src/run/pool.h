@@ -48,9 +48,6 @@ void leati_token_release(leati_pool *pool);
  * give_back. */
 int leati_tokens_reserve(leati_pool *pool, int count);
 void leati_tokens_give_back(leati_pool *pool, int count);
-/* How many cores the pipeline could use at this moment: tasks that run or are queued, and drivers
- * that compute or wait for a token. */
-int leati_pool_demand(leati_pool *pool);
 
 /* What a thread gave up by leati_token_pause, for resume; {0}: nothing. */
 typedef struct leati_token_rest {

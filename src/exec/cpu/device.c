@@ -26,6 +26,7 @@ static atomic_uint_least64_t next_serial = 1;
 static _Thread_local uint64_t entered; /* the device that this thread is set up for */
 static _Thread_local bool pinned;      /* own_mask holds what the thread had before */
 static _Thread_local cpu_set_t own_mask;
+static _Thread_local int own_threads; /* of OpenMP, before; 0: nothing to restore */
 
 static void read_process(void) {
     if (sched_getaffinity(0, sizeof process_mask, &process_mask) != 0)
@@ -65,7 +66,8 @@ void leati_cpu_enter(const leati_device *device) {
         pinned = pinned || pthread_getaffinity_np(pthread_self(), sizeof own_mask, &own_mask) == 0;
         (void)pthread_setaffinity_np(pthread_self(), sizeof cores, &cores);
     }
-    (void)leati_cpu_set_threads(device->num_threads);
+    int before = leati_cpu_set_threads(device->num_threads);
+    own_threads = own_threads > 0 ? own_threads : before;
     entered = serial;
 }
 
@@ -73,6 +75,9 @@ static void cpu_leave(leati_device *device) {
     (void)device;
     if (pinned)
         (void)pthread_setaffinity_np(pthread_self(), sizeof own_mask, &own_mask);
+    if (own_threads > 0)
+        (void)leati_cpu_set_threads(own_threads);
+    own_threads = 0;
     pinned = false;
     entered = 0;
 }

@@ -205,8 +205,6 @@ static void restore_denormals(unsigned int mode) {
 leat_status leati_cpu_run(leati_executable *executable, leati_run_args *args, leat_error *err) {
     leati_cpu_step *step = (leati_cpu_step *)(void *)executable;
     leati_cpu_enter(step->base.device);
-    if (args->num_threads > 0)
-        (void)leati_cpu_set_threads(args->num_threads);
     unsigned int mode = flush_denormals();
     leat_status status = check_args(step, args, err);
     if (!status)
@@ -219,8 +217,6 @@ leat_status leati_cpu_run(leati_executable *executable, leati_run_args *args, le
         leat_buffer_unref(step->results[i]);
         step->results[i] = NULL;
     }
-    if (args->num_threads > 0)
-        (void)leati_cpu_set_threads(step->base.device->num_threads);
     restore_denormals(mode);
     step->runs += !status;
     return status;

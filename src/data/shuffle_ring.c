@@ -245,7 +245,9 @@ leati_tail leati_shuffle_ready(leati_node_state *node, leati_shuffle_ring *ring,
     return LEATI_MORE;
 }
 
-void leati_shuffle_draw(leati_shuffle_ring *ring, leati_block *out, int64_t row) {
+/* Draws one element, for which the ring is ready, into row `row` of `out`. Returns the place that
+ * is free now. */
+static int64_t draw(leati_shuffle_ring *ring, leati_block *out, int64_t row) {
     int64_t filled = ring->slices[0].end - ring->start, size = ring->size;
     uint32_t word = leati_words_next(&ring->words);
     int64_t offset =
@@ -263,4 +265,40 @@ void leati_shuffle_draw(leati_shuffle_ring *ring, leati_block *out, int64_t row)
     ring->slots[first] = slot;
     ring->start++;
     ring->emitted++;
+    return first;
+}
+
+/* What the fill does in the middle of an epoch, where the input has an element at hand: puts it
+ * into the place that was freed. Returns false where there is more to do. */
+static bool replace(leati_shuffle_ring *ring, int64_t place) {
+    leati_shuffle_slice *front = &ring->slices[0];
+    leati_input *input = &ring->input;
+    bool ready = input->loaded && input->consumed > 0 && input->consumed < input->block.n;
+    if (!ready || ring->num_slices > 1 || front->finished ||
+        front->end - ring->start != ring->size - 1) {
+        return false;
+    }
+    leati_reservoir_put(&ring->reservoir, ring->slots[place], &input->block,
+                        leati_input_begin(input));
+    leati_input_consume(input, 1);
+    front->consumed++;
+    front->end++;
+    return true;
+}
+
+leati_tail leati_shuffle_draw(leati_node_state *node, leati_shuffle_ring *ring, int64_t n,
+                              leati_block *out, leat_error *err) {
+    int64_t count = 0;
+    leati_tail tail = LEATI_MORE;
+    while (tail == LEATI_MORE) {
+        int64_t place = draw(ring, out, count++);
+        if (count == n) {
+            break;
+        }
+        if (!replace(ring, place)) {
+            tail = leati_shuffle_ready(node, ring, n - count - 1, err);
+        }
+    }
+    out->n = count;
+    return tail;
 }

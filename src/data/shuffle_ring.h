@@ -77,8 +77,10 @@ LEAT_WARN_UNUSED leat_status leati_shuffle_note_error(leati_shuffle_slice *slice
  * error of the input. `more` is how many elements beyond a full ring the pull will need. */
 leati_tail leati_shuffle_ready(leati_node_state *node, leati_shuffle_ring *ring, int64_t more,
                                leat_error *err);
-/* Draws one element, for which the ring is ready, into row `row` of `out`. */
-void leati_shuffle_draw(leati_shuffle_ring *ring, leati_block *out, int64_t row);
+/* Draws up to n elements, the first of which the ring is ready for, into the rows of `out`, which
+ * is prepared. The tail is what came after them. */
+leati_tail leati_shuffle_draw(leati_node_state *node, leati_shuffle_ring *ring, int64_t n,
+                              leati_block *out, leat_error *err);
 
 LEAT_WARN_UNUSED leat_status leati_shuffle_save(leati_node_state *node, leati_shuffle_ring *ring,
                                                 leati_writer *out, leati_save_cost *cost,

@@ -145,7 +145,7 @@ static int64_t rows_wanted(const leati_shuffle_ring *ring, int64_t want, const l
 static leati_tail shuffle_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
                                leat_error *err) {
     leati_shuffle_ring *ring = state;
-    int64_t n = rows_wanted(ring, want, out), count = 0;
+    int64_t n = rows_wanted(ring, want, out);
     leati_tail tail = leati_shuffle_ready(node, ring, n - 1, err);
     leati_block_clear(out);
     if (tail != LEATI_MORE) {
@@ -155,14 +155,7 @@ static leati_tail shuffle_pull(leati_node_state *node, void *state, int64_t want
         leati_reservoir_begin(&ring->reservoir, n, out, err) != LEAT_OK) {
         return LEATI_ERROR;
     }
-    while (tail == LEATI_MORE) {
-        leati_shuffle_draw(ring, out, count++);
-        if (count == n) {
-            break;
-        }
-        tail = leati_shuffle_ready(node, ring, n - count - 1, err);
-    }
-    out->n = count;
+    tail = leati_shuffle_draw(node, ring, n, out, err);
     leati_count_set(&node->counters.depth, leati_shuffle_held(ring));
     leati_count_set(&node->counters.bytes_held, leati_reservoir_bytes(&ring->reservoir));
     return tail;

@@ -130,6 +130,24 @@ LEAT_API leat_dataset *leat_cache_to_file(leat_dataset *input, const char *filen
 LEAT_API leat_dataset *leat_rebatch(leat_dataset *input, const int64_t *batch_sizes, int num_sizes,
                                     bool drop_remainder, leat_error *err);
 
+/* tf.data.Dataset.unbatch: the rows of each element along its components' first dimension, one by
+ * one. INVALID_ARGUMENT for scalars and for components with different numbers of rows. */
+LEAT_API leat_dataset *leat_unbatch(leat_dataset *input, leat_error *err);
+
+/* tf.data.Dataset.padded_batch: stacks batch_size consecutive elements, each padded to one shape.
+ * INVALID_ARGUMENT where padded_shapes or padding_values do not fit the elements; at an element
+ * that is larger than its padded shape DATA_LOSS. */
+typedef struct leat_padded_batch_options {
+    bool drop_remainder;
+    const leat_element *padded_shapes;  /* borrowed, copied: the elements' structure with vectors of
+                                           dimensions, -1: the longest of the batch. NULL: all of
+                                           the elements' shapes, unknown dimensions as -1 */
+    const leat_element *padding_values; /* borrowed, copied: the same with scalars, or one scalar for
+                                           all components. NULL: 0, false, "" */
+} leat_padded_batch_options;
+LEAT_API leat_dataset *leat_padded_batch(leat_dataset *input, int64_t batch_size,
+                                         const leat_padded_batch_options *options, leat_error *err);
+
 /* tf.data.Dataset.prefetch: a thread keeps up to buffer_size elements ready; LEAT_AUTOTUNE tunes
  * the number, 0 passes through. */
 LEAT_API leat_dataset *leat_prefetch(leat_dataset *input, int64_t buffer_size, leat_error *err);

@@ -526,6 +526,54 @@ def run_legacy_rebatch(node):
             )
 
 
+def run_unbatch(node):
+    for outcome in run(node.inputs[0]):
+        if isinstance(outcome, Error):
+            yield outcome
+        elif len({p.shape[0] for p in leaves(outcome)}) > 1:
+            yield Error()
+        else:
+            yield from rows_of(outcome)
+
+
+def padded(part, shape, value):
+    if any(n > m for n, m in zip(part.shape, shape)):
+        raise Error("DATA_LOSS")
+    out = Tensor(part.dtype, shape, [])
+    for at in itertools.product(*map(range, shape)):
+        place = 0
+        for i, n in zip(at, part.shape):
+            place = place * n + i
+        inside = all(i < n for i, n in zip(at, part.shape))
+        out.data.append(part.data[place] if inside else value)
+    return out
+
+
+def run_padded_batch(node):
+    size, source, ended = node.args["batch_size"], run(node.inputs[0]), False
+    if "padded_shapes" in node.args or "padding_values" in node.args and not isinstance(node.args["padding_values"], Tensor):
+        raise Unknown("structures of paddings")
+    fill = node.args["padding_values"].data[0] if "padding_values" in node.args else None
+    while not ended:
+        rows, error = [], None
+        while len(rows) < size and not ended and error is None:
+            outcome = next(source, None)
+            ended = outcome is None
+            if isinstance(outcome, Error):
+                error = outcome
+            elif not ended:
+                rows.append(outcome)
+        if error is not None:
+            yield error
+        elif len(rows) == size or (rows and not node.arg("drop_remainder", False)):
+            columns = []
+            for column in zip(*[leaves(r) for r in rows]):
+                shape = [max(p.shape[d] for p in column) for d in range(len(column[0].shape))]
+                value = fill if fill is not None else "" if column[0].dtype == "string" else 0
+                columns.append([padded(p, shape, value) for p in column])
+            yield stack([rebuild(rows[0], iter(row)) for row in zip(*columns)])
+
+
 OPERATORS = {
     "range": (run_range, ["start", "stop", "step"]),
     "from_tensors": (run_from_tensors, ["tensors"]),
@@ -546,6 +594,8 @@ OPERATORS = {
     "shuffle": (run_shuffle, ["buffer_size", "seed", "reshuffle_each_iteration"]),
     "rebatch": (run_rebatch, ["batch_size", "drop_remainder"]),
     "legacy_rebatch": (run_legacy_rebatch, ["num_replicas"]),
+    "unbatch": (run_unbatch, []),
+    "padded_batch": (run_padded_batch, ["batch_size", "padded_shapes", "padding_values", "drop_remainder"]),
 }
 
 

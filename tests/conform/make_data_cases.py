@@ -223,6 +223,32 @@ case(
                          literal("int64", [1], [4]), literal("int64", [1], [5])]},
 )
 
+for size in (1, 3, 20):
+    case("of_size_%d" % size, node("unbatch", node("batch", rng(11), batch_size=size)), TWICE)
+case("zero", node("unbatch", node("batch", rng(0), batch_size=3)))
+case("one", node("unbatch", node("batch", rng(1), batch_size=3)))
+case("child_error", node("unbatch", node("batch", faulty(9), batch_size=2)))
+case("unequal_lengths", node("unbatch", mapped("iota_mod_4", rng(9))))
+case("of_pairs", node("unbatch", node("batch", mapped("pair_with_square", rng(7)), batch_size=3)))
+case("of_texts", node("unbatch", node("batch", mapped("to_string", rng(98, 103)), batch_size=2)))
+case("of_matrices", node("unbatch", node("batch", node("batch", rng(12), batch_size=2), batch_size=4)))
+case("unequal_components", node("unbatch", node("zip", mapped("iota", rng(1, 6)), mapped("iota_mod_4", rng(1, 6)))))
+case("rows_without_values", node("unbatch", node("from_tensors", tensors=literal("int64", [2, 0], []))))
+
+for size in (1, 3, 20):
+    for drop in (False, True):
+        name = "size_%d%s" % (size, "_drop" if drop else "")
+        case(name, node("padded_batch", mapped("iota_mod_4", rng(11)), batch_size=size, drop_remainder=drop))
+        case("child_error_" + name, node("padded_batch", faulty(8), batch_size=size, drop_remainder=drop))
+case("zero", node("padded_batch", rng(0), batch_size=3))
+case("one", node("padded_batch", mapped("iota_mod_4", rng(2, 3)), batch_size=3))
+case("many", node("padded_batch", mapped("iota_mod_4", rng(20)), batch_size=3), TWICE)
+case("of_pairs", node("padded_batch", node("zip", mapped("iota_mod_4", rng(9)), rng(9)), batch_size=4))
+case("of_texts", node("padded_batch", mapped("to_string", rng(98, 103)), batch_size=2))
+case("of_batches", node("padded_batch", node("padded_batch", mapped("iota_mod_4", rng(11)), batch_size=2), batch_size=2,
+                        padding_values=literal("int64", [], [-1])))
+case("of_shuffle", node("padded_batch", node("shuffle", mapped("iota_mod_4", rng(9)), buffer_size=4, seed=2), batch_size=3), TWICE)
+
 # ---- order, several inputs ----
 
 for size in (1, 2, 7, 50):

@@ -1,0 +1,207 @@
+/* unbatch: the rows of every element as elements of their own (tf.data.Dataset.unbatch).
+ *
+ * A block is a view of consecutive rows of one input element, which stays unconsumed in `input`
+ * until its last row is given out; elements without rows give nothing. Components with unequal
+ * numbers of rows, or scalars where the rank was not known before, are INVALID_ARGUMENT and cost
+ * their element. No locks. */
+#include "data/rows.h"
+#include <leat/data_ops.h>
+
+struct unbatch_args {
+    bool unused; /* there is no argument */
+};
+
+static const leati_row unbatch_rows[] = {{0}};
+
+struct unbatch_state {
+    leati_input input;
+    int64_t offset; /* rows of the input's present element that were given out */
+};
+
+/* Leaves whose rows are not rows of their components. */
+static bool has_composite(const leat_spec *spec) {
+    leat_spec_kind kind = leat_spec_get_kind(spec);
+    for (int i = 0; i < leat_spec_num_children(spec); i++) {
+        if (has_composite(leat_spec_child(spec, i))) {
+            return true;
+        }
+    }
+    return kind == LEAT_SPEC_RAGGED || kind == LEAT_SPEC_SPARSE;
+}
+
+/* The number of rows as far as it is known before; LEAT_UNKNOWN_DIM otherwise. */
+static int64_t static_rows(const leat_spec *spec) {
+    for (int c = 0; c < leat_spec_num_components(spec); c++) {
+        leat_shape shape = leat_spec_component_shape(spec, c);
+        if (shape.rank > 0 && shape.dims[0] >= 0) {
+            return shape.dims[0];
+        }
+    }
+    return LEAT_UNKNOWN_DIM;
+}
+
+static leat_status unbatch_check(leat_dataset *dataset, leat_error *err) {
+    const leat_spec *spec = dataset->inputs[0]->spec;
+    int64_t rows = static_rows(spec);
+    if (has_composite(spec)) {
+        return leati_fail(err, LEAT_UNIMPLEMENTED,
+                          "unbatch: ragged and sparse tensors are not cut; use their dense form");
+    }
+    for (int c = 0; c < leat_spec_num_components(spec); c++) {
+        leat_shape shape = leat_spec_component_shape(spec, c);
+        if (shape.rank > 0 && shape.dims[0] >= 0 && shape.dims[0] != rows) {
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "unbatch: component %d has %lld rows, another one has %lld; expected "
+                              "the same first dimension",
+                              c, (long long)shape.dims[0], (long long)rows);
+        }
+    }
+    return LEAT_OK;
+}
+
+static leat_spec *unbatch_spec(const leat_dataset *dataset, leat_error *err) {
+    leat_error local = {0};
+    leat_spec *spec = leati_spec_unbatch(dataset->inputs[0]->spec, &local);
+    if (spec == NULL) {
+        leati_prefix(&local, "unbatch");
+        if (err != NULL) {
+            *err = local;
+        }
+    }
+    return spec;
+}
+
+static int64_t unbatch_cardinality(const leat_dataset *dataset) {
+    int64_t input = dataset->inputs[0]->cardinality, product = 0;
+    int64_t rows = static_rows(dataset->inputs[0]->spec);
+    if (input < 0) {
+        return input;
+    }
+    return rows > 0 && !__builtin_mul_overflow(input, rows, &product) ? product
+                                                                      : LEAT_UNKNOWN_CARDINALITY;
+}
+
+static leat_status unbatch_open(leati_node_state *node, void *state, leat_error *err) {
+    struct unbatch_state *s = state;
+    leat_status status = leati_input_open(&s->input, node, 0, err);
+    s->input.snapshots = LEATI_SNAPSHOTS_ALWAYS;
+    return status;
+}
+
+/* `out` becomes n rows of element `at` of the input's block, from the offset on: a view. */
+static leat_status view_rows(const struct unbatch_state *s, int64_t at, int64_t n, leati_block *out,
+                             leat_error *err) {
+    const leati_block *block = &s->input.block;
+    leat_status status = leati_block_prepare(out, block->num_columns, err);
+    if (status != LEAT_OK) {
+        return status;
+    }
+    for (int c = 0; c < block->num_columns; c++) {
+        leat_tensor whole = leati_column_tensor(&block->columns[c], at);
+        leat_shape row = {.rank = whole.rank - 1};
+        size_t bytes = leat_dtype_size(whole.dtype);
+        for (int i = 0; i < row.rank; i++) {
+            row.dims[i] = whole.dims[i + 1];
+            bytes *= (size_t)row.dims[i];
+        }
+        char *data = whole.data == NULL ? NULL : (char *)whole.data + (size_t)s->offset * bytes;
+        leati_column_strided(&out->columns[c], whole.dtype, &row, data, (int64_t)bytes,
+                             leat_buffer_ref(whole.owner));
+        leat_tensor_unref(&whole);
+    }
+    out->n = n;
+    return LEAT_OK;
+}
+
+static void next_element(struct unbatch_state *s) {
+    leati_input_consume(&s->input, 1);
+    s->offset = 0;
+}
+
+static leati_tail unbatch_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
+                               leat_error *err) {
+    (void)node;
+    struct unbatch_state *s = state;
+    leati_block_clear(out);
+    for (;;) {
+        int64_t available = 0, rows = 0;
+        leati_tail tail = leati_input_peek(&s->input, 1, NULL, &available, err);
+        if (available == 0) {
+            leati_input_consume(&s->input, tail == LEATI_ERROR);
+            return tail;
+        }
+        int64_t at = leati_input_begin(&s->input);
+        if (leati_element_rows(&s->input.block, at, &rows, err) != LEAT_OK) {
+            next_element(s);
+            return LEATI_ERROR;
+        }
+        int64_t left = s->offset < rows ? rows - s->offset : 0, n = left < want ? left : want;
+        if (n > 0 && view_rows(s, at, n, out, err) != LEAT_OK) {
+            return LEATI_ERROR;
+        }
+        s->offset += n;
+        if (s->offset >= rows) {
+            next_element(s);
+        }
+        if (n > 0) {
+            return LEATI_MORE;
+        }
+    }
+}
+
+static leat_status unbatch_save(leati_node_state *node, void *state, leati_writer *out,
+                                leati_save_cost *cost, leat_error *err) {
+    (void)node;
+    struct unbatch_state *s = state;
+    leati_put_int(out, s->offset);
+    return leati_input_save(&s->input, out, cost, err);
+}
+
+static leat_status unbatch_restore(leati_node_state *node, void *state, leati_reader *in,
+                                   leat_error *err) {
+    (void)node;
+    struct unbatch_state *s = state;
+    leat_status status = leati_get_int(in, &s->offset, err);
+    if (status == LEAT_OK && s->offset < 0) {
+        return leati_fail(err, LEAT_DATA_LOSS, "unbatch: a saved position of %lld in an element",
+                          (long long)s->offset);
+    }
+    return status == LEAT_OK ? leati_input_restore(&s->input, in, err) : status;
+}
+
+static leat_status unbatch_reset(leati_node_state *node, void *state, leat_error *err) {
+    (void)node;
+    struct unbatch_state *s = state;
+    s->offset = 0;
+    return leati_input_reset(&s->input, err);
+}
+
+static void unbatch_close(leati_node_state *node, void *state) {
+    (void)node;
+    leati_input_close(&((struct unbatch_state *)state)->input);
+}
+
+const leati_dataset_op leati_op_unbatch = {
+    .name = "unbatch",
+    .version = 1,
+    .doc = "The rows of each element, one by one. Saved as positions; restoring costs one input "
+           "element.",
+    .num_inputs = 1,
+    .flow = LEATI_MORE_OUT,
+    .args_size = sizeof(struct unbatch_args),
+    .rows = unbatch_rows,
+    .check = unbatch_check,
+    .spec = unbatch_spec,
+    .cardinality = unbatch_cardinality,
+    .state_size = sizeof(struct unbatch_state),
+    .open = unbatch_open,
+    .pull = unbatch_pull,
+    .save = unbatch_save,
+    .restore = unbatch_restore,
+    .reset = unbatch_reset,
+    .close = unbatch_close,
+};
+
+leat_dataset *leat_unbatch(leat_dataset *input, leat_error *err) {
+    return leati_dataset_new(&leati_op_unbatch, NULL, &input, 1, err);
+}

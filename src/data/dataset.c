@@ -324,8 +324,13 @@ uint64_t leat_dataset_fingerprint(const leat_dataset *dataset) {
     if (dataset == NULL) {
         return 0;
     }
-    uint64_t hash =
-        mix((uint64_t)dataset->op->version, dataset->op->name, strlen(dataset->op->name));
+    /* Immutable, so any thread may compute it; they all find the same. */
+    _Atomic uint64_t *kept = &((leat_dataset *)dataset)->fingerprint;
+    uint64_t hash = atomic_load_explicit(kept, memory_order_relaxed);
+    if (hash != 0) {
+        return hash;
+    }
+    hash = mix((uint64_t)dataset->op->version, dataset->op->name, strlen(dataset->op->name));
     for (const leati_row *row = dataset->op->rows; row != NULL && row->type != LEATI_ROW_END;
          row++) {
         /* What construction filled in (a fresh seed) differs from process to process; states carry
@@ -336,5 +341,6 @@ uint64_t leat_dataset_fingerprint(const leat_dataset *dataset) {
         uint64_t input = leat_dataset_fingerprint(dataset->inputs[i]);
         hash = mix(hash, &input, sizeof(input));
     }
+    atomic_store_explicit(kept, hash, memory_order_relaxed);
     return hash;
 }

@@ -19,6 +19,7 @@ struct leat_dataset {
     bool
         replayable; /* this node and all below: computing again from a saved state gives the same */
     char *label;    /* NULL: none */
+    _Atomic uint64_t fingerprint; /* 0: not asked for yet */
     /* The node that owns the shared state; itself unless this is a rewritten copy, which borrows
      * (and references) its origin's. */
     leat_dataset *origin;

@@ -278,6 +278,7 @@ leat_status leat_iterator_save(leat_iterator *iterator, char **data, size_t *siz
     leati_put_bytes(&out, magic, sizeof(magic));
     leati_put_uint(&out, STATE_VERSION);
     leati_put_fixed64(&out, leat_dataset_fingerprint(iterator->dataset));
+    leati_put_fixed64(&out, leat_dataset_fingerprint(iterator->rewritten));
     leati_put_int(&out, iterator->taken);
     leat_status status = save_generators(iterator->dataset, &out, err);
     if (status == LEAT_OK) {
@@ -303,7 +304,7 @@ static leat_status read_header(const leat_iterator *iterator, leati_reader *in, 
                                leat_error *err) {
     const void *found = NULL;
     size_t size = 0;
-    uint64_t version = 0, fingerprint = 0;
+    uint64_t version = 0, fingerprint = 0, rewritten = 0;
     leat_status status = leati_get_bytes(in, &found, &size, err);
     if (status != LEAT_OK || size != sizeof(magic) || memcmp(found, magic, size) != 0) {
         return leati_fail(err, LEAT_DATA_LOSS,
@@ -325,6 +326,15 @@ static leat_status read_header(const leat_iterator *iterator, leati_reader *in, 
                             "has %016llx); build the "
                             "dataset with the same operators and arguments",
                             (unsigned long long)fingerprint, (unsigned long long)own);
+    }
+    if (status == LEAT_OK) {
+        status = leati_get_fixed64(in, &rewritten, err);
+    }
+    if (status == LEAT_OK && rewritten != leat_dataset_fingerprint(iterator->rewritten)) {
+        status = leati_fail(
+            err, LEAT_FAILED_PRECONDITION,
+            "the state was saved by an iterator with other rewrites; restore it with the same "
+            "no_rewrites option");
     }
     return status == LEAT_OK ? leati_get_int(in, taken, err) : status;
 }
@@ -356,16 +366,11 @@ leat_status leat_iterator_restore(leat_iterator *iterator, const char *data, siz
     if (status == LEAT_OK) {
         status = read_header(iterator, &in, &taken, err);
     }
-    leati_reader generators = in;
     if (status == LEAT_OK) {
         status = restore_generators(iterator->dataset, &in, err);
     }
     if (status == LEAT_OK) {
         status = leati_input_restore(&iterator->input, &in, err);
-    }
-    /* Operators that computed elements again have drawn as they did then. */
-    if (status == LEAT_OK) {
-        status = restore_generators(iterator->dataset, &generators, err);
     }
     if (status == LEAT_OK) {
         iterator->taken = taken;

@@ -105,6 +105,15 @@ static json_t *placeholder(const leati_row *row) {
     }
 }
 
+/* The row of bound argument `index`; NULL if the operator has none of that name. */
+static const leati_row *bound_row(const struct dataset_args *args, const leati_dataset_op *op,
+                                  int index) {
+    char name[64] = "";
+    const leat_string *text = &args->bound.values[index];
+    memcpy(name, text->data, text->size < sizeof(name) - 1 ? text->size : sizeof(name) - 1);
+    return leati_rows_find(op->rows, name);
+}
+
 static leat_object *read_function(void *context, const leati_row *row, const json_t *json,
                                   leat_error *err) {
     (void)context;
@@ -120,15 +129,13 @@ static leat_status parse(const struct dataset_args *args, dataset_template *t, l
     }
     leat_status status = LEAT_OK;
     for (int i = 0; i < args->bound.count && status == LEAT_OK; i++) {
-        char name[64] = "";
-        size_t size = args->bound.values[i].size;
-        memcpy(name, args->bound.values[i].data, size < sizeof(name) - 1 ? size : sizeof(name) - 1);
-        const leati_row *row = leati_rows_find(t->op->rows, name);
+        const leati_row *row = bound_row(args, t->op, i);
+        const leat_string *name = &args->bound.values[i];
         if (row == NULL) {
-            status = leati_fail(err, LEAT_INVALID_ARGUMENT,
-                                "%s has no argument \"%s\"; `leat ops %s` lists them", t->op->name,
-                                name, t->op->name);
-        } else if (json_object_set_new(json, name, placeholder(row)) != 0) {
+            status = leati_fail(
+                err, LEAT_INVALID_ARGUMENT, "%s has no argument \"%.*s\"; `leat ops %s` lists them",
+                t->op->name, (int)(name->size < 64 ? name->size : 64), name->data, t->op->name);
+        } else if (json_object_set_new(json, row->name, placeholder(row)) != 0) {
             status = leati_no_memory(err, sizeof(*t));
         }
     }
@@ -286,28 +293,55 @@ static leat_spec *bound_spec(const leati_infer_call *call, int first, leat_error
     return count == 1 ? children[0] : leat_spec_tuple(children, count, err);
 }
 
-/* Builds the node over stubs to learn what its elements are. Owned. */
+/* The spec of the node over stubs for these arguments. Owned. */
+static leat_spec *spec_with_args(const leati_infer_call *call, const leati_dataset_op *op,
+                                 const void *args, int num_datasets, leat_error *err) {
+    leat_dataset *stubs[LEAT_MAX_OUTPUTS] = {0};
+    for (int i = 0; i < num_datasets; i++) {
+        const leat_spec *element = call->inputs[i].element;
+        struct stub_args stub = {.spec = (leat_spec *)element};
+        if (element == NULL) {
+            leati_fail(err, LEAT_INVALID_ARGUMENT, "dataset: input %d is no dataset", i);
+        } else {
+            stubs[i] = leati_dataset_new(&stub_op, &stub, NULL, 0, err);
+        }
+    }
+    leat_dataset *node = leati_dataset_new(op, args, stubs, num_datasets, err);
+    leat_spec *spec = node == NULL ? NULL : leat_spec_ref(node->spec);
+    leat_dataset_unref(node);
+    return spec;
+}
+
+/* Builds the node over stubs to learn what its elements are, twice with other numbers for the bound
+ * arguments: what differs (a batch's first dimension) is unknown. Owned. */
 static leat_spec *spec_over_stubs(const leati_infer_call *call, const dataset_template *t,
                                   int num_datasets, leat_error *err) {
-    leat_dataset *stubs[LEAT_MAX_OUTPUTS] = {0};
+    const struct dataset_args *args = call->args;
     if (num_datasets > LEAT_MAX_OUTPUTS) {
         leati_fail(err, LEAT_INVALID_ARGUMENT, "dataset: %d input datasets; at most %d fit",
                    num_datasets, LEAT_MAX_OUTPUTS);
         return NULL;
     }
-    for (int i = 0; i < num_datasets; i++) {
-        const leat_spec *element = call->inputs[i].element;
-        struct stub_args args = {.spec = (leat_spec *)element};
-        if (element == NULL) {
-            leati_fail(err, LEAT_INVALID_ARGUMENT, "dataset: input %d is no dataset", i);
-        } else {
-            stubs[i] = leati_dataset_new(&stub_op, &args, NULL, 0, err);
+    leat_spec *spec = spec_with_args(call, t->op, t->args, num_datasets, err);
+    void *other = leati_alloc_zero(1, t->op->args_size);
+    leat_spec *joined = NULL;
+    if (spec != NULL && other == NULL) {
+        leati_no_memory(err, t->op->args_size);
+    } else if (spec != NULL && leati_rows_copy(t->op->rows, t->args, other, err) == LEAT_OK) {
+        for (int i = 0; i < args->bound.count; i++) {
+            const leati_row *row = bound_row(args, t->op, i);
+            if (row->type == LEATI_ROW_INT) {
+                ++*(int64_t *)((char *)other + row->offset);
+            }
         }
+        leat_spec *second = spec_with_args(call, t->op, other, num_datasets, err);
+        joined = second == NULL ? NULL : leati_spec_join(spec, second, err);
+        leat_spec_unref(second);
+        leati_rows_fini(t->op->rows, other);
     }
-    leat_dataset *node = leati_dataset_new(t->op, t->args, stubs, num_datasets, err);
-    leat_spec *spec = node == NULL ? NULL : leat_spec_ref(node->spec);
-    leat_dataset_unref(node);
-    return spec;
+    leati_free(other);
+    leat_spec_unref(spec);
+    return joined;
 }
 
 static leat_status dataset_infer(leati_infer_call *call, leat_error *err) {
@@ -341,52 +375,57 @@ static leat_status dataset_infer(leati_infer_call *call, leat_error *err) {
 
 /* ---- kernel ---- */
 
-/* Binds the tensors of row `row` to the arguments: a structure takes all that carry its name. */
+/* Argument `to` becomes the structure of inputs [first, first + count): one is itself, several are
+ * a tuple. The dataset outlives the call, so tensors in scratch memory are copied. */
+static leat_status bind_structure(const leati_kernel_call *call, const leati_row *to, int first,
+                                  int count, int64_t row, void *bound, leat_error *err) {
+    leat_tensor tensors[LEAT_MAX_OUTPUTS] = {{0}};
+    leat_spec *children[LEAT_MAX_OUTPUTS] = {0};
+    leat_status status = LEAT_OK;
+    for (int k = 0; k < count; k++) {
+        leat_tensor borrowed = leati_operand_tensor(&call->inputs[first + k], row);
+        leat_shape shape = leat_tensor_shape(&borrowed);
+        leat_status copied =
+            leat_tensor_copy_of(borrowed.dtype, shape, borrowed.data, &tensors[k], err);
+        status = status == LEAT_OK ? copied : status;
+        children[k] = leat_spec_tensor(borrowed.dtype, shape, err);
+    }
+    leat_spec *spec = count == 1 ? children[0] : leat_spec_tuple(children, count, err);
+    if (status == LEAT_OK) {
+        leat_element *element = (leat_element *)((char *)bound + to->offset);
+        status =
+            spec == NULL ? LEAT_RESOURCE_EXHAUSTED : leat_element_set(element, spec, tensors, err);
+    }
+    leat_spec_unref(spec);
+    for (int k = 0; k < count; k++) {
+        leat_tensor_unref(&tensors[k]);
+    }
+    return status;
+}
+
+/* Binds the tensors of row `row` to the arguments: a structure takes all that follow with its name.
+ */
 static leat_status bind_row(const leati_kernel_call *call, const struct dataset_args *args,
                             const dataset_template *t, int first, int64_t row, void *bound,
                             leat_error *err) {
-    for (int i = 0; i < args->bound.count; i++) {
-        char name[64] = "";
-        const leat_string *text = &args->bound.values[i];
-        memcpy(name, text->data, text->size < sizeof(name) - 1 ? text->size : sizeof(name) - 1);
-        const leati_row *to = leati_rows_find(t->op->rows, name);
-        leat_tensor tensors[LEAT_MAX_OUTPUTS];
-        leat_spec *children[LEAT_MAX_OUTPUTS];
-        int count = 0;
-        do {
-            leat_tensor borrowed = leati_operand_tensor(&call->inputs[first + i + count], row);
-            tensors[count++] = borrowed;
-        } while (to->type == LEATI_ROW_ELEMENT && i + count < args->bound.count &&
-                 count < LEAT_MAX_OUTPUTS);
+    for (int i = 0; i < args->bound.count;) {
+        const leati_row *to = bound_row(args, t->op, i);
+        int count = 1;
         leat_status status = LEAT_OK;
         if (to->type == LEATI_ROW_ELEMENT) {
-            /* The dataset outlives the call, so tensors in scratch memory are copied. */
-            for (int k = 0; k < count; k++) {
-                leat_tensor copy = {0};
-                leat_status copied = leat_tensor_copy_of(
-                    tensors[k].dtype, leat_tensor_shape(&tensors[k]), tensors[k].data, &copy, err);
-                status = status == LEAT_OK ? copied : status;
-                children[k] =
-                    leat_spec_tensor(tensors[k].dtype, leat_tensor_shape(&tensors[k]), err);
-                tensors[k] = copy;
+            while (i + count < args->bound.count && count < LEAT_MAX_OUTPUTS &&
+                   bound_row(args, t->op, i + count) == to) {
+                count++;
             }
-            leat_spec *spec = count == 1 ? children[0] : leat_spec_tuple(children, count, err);
-            leat_element *element = (leat_element *)((char *)bound + to->offset);
-            if (status == LEAT_OK) {
-                status = spec == NULL ? LEAT_RESOURCE_EXHAUSTED
-                                      : leat_element_set(element, spec, tensors, err);
-            }
-            leat_spec_unref(spec);
-            for (int k = 0; k < count; k++) {
-                leat_tensor_unref(&tensors[k]);
-            }
-            i += count - 1;
+            status = bind_structure(call, to, first + i, count, row, bound, err);
         } else {
-            status = leati_rows_bind(t->op->rows, bound, name, &tensors[0], err);
+            leat_tensor value = leati_operand_tensor(&call->inputs[first + i], row);
+            status = leati_rows_bind(t->op->rows, bound, to->name, &value, err);
         }
         if (status != LEAT_OK) {
             return leati_prefix(err, "%s", t->op->name);
         }
+        i += count;
     }
     return LEAT_OK;
 }

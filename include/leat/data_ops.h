@@ -95,6 +95,19 @@ LEAT_API leat_dataset *leat_batch(leat_dataset *input, int64_t batch_size,
 LEAT_API leat_dataset *leat_take(leat_dataset *input, int64_t count, leat_error *err);
 LEAT_API leat_dataset *leat_skip(leat_dataset *input, int64_t count, leat_error *err);
 
+/* tf.data.Dataset.take_while: the elements before the first one for which `predicate`, a function
+ * to a bool scalar, is false. */
+LEAT_API leat_dataset *leat_take_while(leat_dataset *input, leat_function *predicate,
+                                       leat_error *err);
+
+/* tf.data.Dataset.ignore_errors: the elements without the errors; log_warning writes each to the
+ * log. CANCELLED, DEADLINE_EXCEEDED and RESOURCE_EXHAUSTED are delivered. */
+LEAT_API leat_dataset *leat_ignore_errors(leat_dataset *input, bool log_warning, leat_error *err);
+
+/* tf.data.Dataset.unique: the first occurrence of each element. INVALID_ARGUMENT unless elements
+ * are one component of int32, int64 or string. */
+LEAT_API leat_dataset *leat_unique(leat_dataset *input, leat_error *err);
+
 /* tf.data.Dataset.shard: the elements whose number modulo num_shards is index. INVALID_ARGUMENT
  * unless 0 <= index < num_shards. A num_shards of -1 (tf.data.experimental.SHARD_HINT) is kept for
  * distribution to replace; iterating over it is FAILED_PRECONDITION. */

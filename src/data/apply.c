@@ -89,6 +89,47 @@ leat_status leati_check_function(const char *op, const char *argument,
                       op, argument, wanted, found);
 }
 
+leat_status leati_check_predicate(const char *op, const leat_function *predicate,
+                                  const leat_spec *input, leat_error *err) {
+    leat_status status = leati_check_function(op, "predicate", predicate, input, err);
+    if (status != LEAT_OK) {
+        return status;
+    }
+    const leat_spec *output = leat_function_output(predicate);
+    leat_shape scalar = LEAT_SCALAR, shape = leat_spec_shape(output);
+    if (leat_spec_get_kind(output) != LEAT_SPEC_TENSOR || leat_spec_dtype(output) != LEAT_BOOL ||
+        !leati_shape_compatible(&shape, &scalar)) {
+        char text[256];
+        leat_spec_print(output, text, sizeof(text));
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "%s: predicate returns %s; expected a bool scalar", op, text);
+    }
+    return LEAT_OK;
+}
+
+leat_status leati_check_flags(const leati_block *flags, leat_error *err) {
+    for (int64_t i = 0; i < flags->n; i++) {
+        leat_shape shape = leati_column_row_shape(&flags->columns[0], i);
+        char text[128];
+        if (shape.rank != 0) {
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "predicate returned shape %s; expected a scalar",
+                              leati_shape_text(&shape, text));
+        }
+        if (flags->columns[0].form != LEATI_TENSORS) {
+            break;
+        }
+    }
+    return LEAT_OK;
+}
+
+void leati_as_internal(const char *argument, leat_error *err) {
+    if (err->code == LEAT_OUT_OF_RANGE) {
+        leat_error cause = *err;
+        leati_fail(err, LEAT_INTERNAL, "%s failed with OUT_OF_RANGE: %s", argument, cause.text);
+    }
+}
+
 bool leati_function_is_missing(const leat_function *function, const char *op, const char *argument,
                                leat_dataset *const *inputs, int num_inputs, leat_error *err) {
     if (function != NULL) {

@@ -25,6 +25,15 @@ LEAT_WARN_UNUSED leat_status leati_check_function(const char *op, const char *ar
                                                   const leat_function *function,
                                                   const leat_spec *input, leat_error *err);
 
+/* Is `predicate` a function of elements of `input` to a bool scalar? INVALID_ARGUMENT. */
+LEAT_WARN_UNUSED leat_status leati_check_predicate(const char *op, const leat_function *predicate,
+                                                   const leat_spec *input, leat_error *err);
+/* Are the rows of a predicate's result scalars? One whose shape was not known may return anything.
+ */
+LEAT_WARN_UNUSED leat_status leati_check_flags(const leati_block *flags, leat_error *err);
+/* A function that fails with OUT_OF_RANGE would mean the end to whoever reads it: INTERNAL. */
+void leati_as_internal(const char *argument, leat_error *err);
+
 /* For builders of operators with a function: true if it is NULL; then the given inputs are released
  * and an error stands in `err`, the first one if there was one. */
 bool leati_function_is_missing(const leat_function *function, const char *op, const char *argument,

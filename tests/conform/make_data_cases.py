@@ -12,6 +12,8 @@ import os
 import random
 import sys
 
+import data_case_groups  # noqa: F401, adds to the tables of the model
+import data_group_cases
 from data_case_model import Unknown, outcomes
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
@@ -277,6 +279,10 @@ case("one", node("concatenate", rng(0), rng(1)))
 case("many", node("concatenate", rng(9), mapped("square", rng(9))), TWICE)
 case("child_error", node("concatenate", faulty(5), mapped("fail_on_odd", rng(4))))
 case("shuffled", node("concatenate", node("shuffle", rng(5), buffer_size=3, seed=1), node("shuffle", rng(5), buffer_size=4, seed=2)), TWICE)
+
+# ---- folds and groups ----
+
+data_group_cases.add(case, node, rng, mapped, faulty, literal)
 
 # ---- files, relative to tests/golden/data ----
 

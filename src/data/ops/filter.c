@@ -43,22 +43,7 @@ static const leat_function *predicate_of(const leat_dataset *dataset) {
 }
 
 static leat_status filter_check(leat_dataset *dataset, leat_error *err) {
-    const leat_function *predicate = predicate_of(dataset);
-    leat_status status =
-        leati_check_function("filter", "predicate", predicate, dataset->inputs[0]->spec, err);
-    if (status != LEAT_OK) {
-        return status;
-    }
-    const leat_spec *output = leat_function_output(predicate);
-    leat_shape scalar = LEAT_SCALAR, shape = leat_spec_shape(output);
-    if (leat_spec_get_kind(output) != LEAT_SPEC_TENSOR || leat_spec_dtype(output) != LEAT_BOOL ||
-        !leati_shape_compatible(&shape, &scalar)) {
-        char text[256];
-        leat_spec_print(output, text, sizeof(text));
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "filter: predicate returns %s; expected a bool scalar", text);
-    }
-    return LEAT_OK;
+    return leati_check_predicate("filter", predicate_of(dataset), dataset->inputs[0]->spec, err);
 }
 
 static leat_status filter_open(leati_node_state *node, void *state, leat_error *err) {
@@ -130,31 +115,6 @@ static leat_status keep(struct filter_state *s, int64_t want, leati_block *out, 
     return status;
 }
 
-/* A predicate whose shape was not known may return anything. */
-static leat_status check_flags(const struct filter_state *s, leat_error *err) {
-    for (int64_t i = 0; i < s->flags.n; i++) {
-        leat_shape shape = leati_column_row_shape(&s->flags.columns[0], i);
-        char text[128];
-        if (shape.rank != 0) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "predicate returned shape %s; expected a scalar",
-                              leati_shape_text(&shape, text));
-        }
-        if (s->flags.columns[0].form != LEATI_TENSORS) {
-            break;
-        }
-    }
-    return LEAT_OK;
-}
-
-/* OUT_OF_RANGE would mean the end to whoever reads it. */
-static void as_internal(leat_error *err) {
-    if (err->code == LEAT_OUT_OF_RANGE) {
-        leat_error cause = *err;
-        leati_fail(err, LEAT_INTERNAL, "predicate failed with OUT_OF_RANGE: %s", cause.text);
-    }
-}
-
 static leati_tail filter_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
                               leat_error *err) {
     struct filter_state *s = state;
@@ -172,7 +132,7 @@ static leati_tail filter_pull(leati_node_state *node, void *state, int64_t want,
             leati_run_rows(node, s->program, s->scratch, &s->input.block,
                            leati_input_begin(&s->input), n, s->calls, &s->flags, &error);
         if (status == LEAT_OK) {
-            status = check_flags(s, &error);
+            status = leati_check_flags(&s->flags, &error);
             s->flags.n = status == LEAT_OK ? s->flags.n : 0;
         }
         bool want_more = s->flags.n > 0 && keep(s, want, out, err) == LEAT_OK;
@@ -186,7 +146,7 @@ static leati_tail filter_pull(leati_node_state *node, void *state, int64_t want,
         if (failed) {
             leati_input_consume(&s->input, 1);
             s->calls++;
-            as_internal(&error);
+            leati_as_internal("predicate", &error);
             *err = error;
             return LEATI_ERROR;
         }

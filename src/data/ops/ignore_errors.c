@@ -1,0 +1,103 @@
+/* ignore_errors: the input without its errors (tf.data.Dataset.ignore_errors).
+ *
+ * Blocks are handed on as they come, and what failed is asked for again. An input that fails
+ * forever is asked forever, as in TensorFlow; cancelling ends that. Three codes are no fault of an
+ * element and are delivered: CANCELLED, a deadline that has passed, and want of memory, which would
+ * otherwise lose elements silently. */
+#include "base/log.h"
+#include "data/input.h"
+#include <leat/data_ops.h>
+
+struct ignore_errors_args {
+    bool log_warning;
+};
+
+static const leati_row ignore_errors_rows[] = {
+    {.name = "log_warning",
+     .type = LEATI_ROW_BOOL,
+     .offset = offsetof(struct ignore_errors_args, log_warning),
+     .doc = "Write each error that is left out to the log."},
+    {0},
+};
+
+struct ignore_errors_state {
+    leati_input input;
+};
+
+static leat_status ignore_errors_open(leati_node_state *node, void *state, leat_error *err) {
+    return leati_input_open(&((struct ignore_errors_state *)state)->input, node, 0, err);
+}
+
+static bool is_of_an_element(leat_status code) {
+    return code != LEAT_CANCELLED && code != LEAT_DEADLINE_EXCEEDED &&
+           code != LEAT_RESOURCE_EXHAUSTED;
+}
+
+static leati_tail ignore_errors_pull(leati_node_state *node, void *state, int64_t want,
+                                     leati_block *out, leat_error *err) {
+    struct ignore_errors_state *s = state;
+    const struct ignore_errors_args *args = node->dataset->args;
+    for (;;) {
+        leat_error error = {0};
+        leati_tail tail = leati_input_take(&s->input, want, out, &error);
+        if (tail != LEATI_ERROR) {
+            return tail;
+        }
+        if (!is_of_an_element(error.code)) {
+            *err = error;
+            return LEATI_ERROR;
+        }
+        if (args->log_warning) {
+            leati_log(LEAT_LOG_WARNING, "%s leaves out an element: %s", node->name, error.text);
+        }
+        if (out->n > 0) {
+            return LEATI_MORE;
+        }
+    }
+}
+
+static leat_status ignore_errors_save(leati_node_state *node, void *state, leati_writer *out,
+                                      leati_save_cost *cost, leat_error *err) {
+    (void)node;
+    return leati_input_save(&((struct ignore_errors_state *)state)->input, out, cost, err);
+}
+
+static leat_status ignore_errors_restore(leati_node_state *node, void *state, leati_reader *in,
+                                         leat_error *err) {
+    (void)node;
+    return leati_input_restore(&((struct ignore_errors_state *)state)->input, in, err);
+}
+
+static leat_status ignore_errors_reset(leati_node_state *node, void *state, leat_error *err) {
+    (void)node;
+    return leati_input_reset(&((struct ignore_errors_state *)state)->input, err);
+}
+
+static void ignore_errors_close(leati_node_state *node, void *state) {
+    (void)node;
+    leati_input_close(&((struct ignore_errors_state *)state)->input);
+}
+
+const leati_dataset_op leati_op_ignore_errors = {
+    .name = "ignore_errors",
+    .version = 1,
+    .doc =
+        "The input's elements without its errors. Saved as the input's position; restoring costs "
+        "the input's.",
+    .num_inputs = 1,
+    .flow = LEATI_FEWER,
+    .args_size = sizeof(struct ignore_errors_args),
+    .rows = ignore_errors_rows,
+    .state_size = sizeof(struct ignore_errors_state),
+    .open = ignore_errors_open,
+    .pull = ignore_errors_pull,
+    .save = ignore_errors_save,
+    .restore = ignore_errors_restore,
+    .reset = ignore_errors_reset,
+    .close = ignore_errors_close,
+};
+
+leat_dataset *leat_ignore_errors(leat_dataset *input, bool log_warning, leat_error *err) {
+    struct ignore_errors_args args = {.log_warning = log_warning};
+    return leati_dataset_new(&leati_op_ignore_errors, &args, &input, 1, err);
+}

@@ -1,0 +1,184 @@
+"""The slow model of the operators that fold, filter and group: an addition to data_case_model.py's tables.
+
+`data_case_groups.py FOLDER` compares the model with the cases recorded from TensorFlow in FOLDER/tfdata.
+"""
+import sys
+
+import data_case_model as model
+from data_case_model import DATASETS, FUNCTIONS, OPERATORS, PREDICATES, Error, Tensor, Unknown, call, fails, number, plain, run, scalar
+
+
+class Window:
+    """A dataset value: a list of outcomes."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    @property
+    def dtype(self):
+        raise Unknown("batches of datasets")
+
+    shape = data = dtype
+
+    def json(self):
+        return {"dataset": [model.json_of(r) for r in self.rows]}
+
+
+def dataset_of(window):
+    return plain("rows_of_window", rows=window.rows)
+
+
+OPERATORS["rows_of_window"] = (lambda node: iter(node.args["rows"]), ["rows"])
+DATASETS["batch_3"] = lambda w: plain("batch", [dataset_of(w)], batch_size=3)
+DATASETS["batch_3_drop"] = lambda w: plain("batch", [dataset_of(w)], batch_size=3, drop_remainder=True)
+DATASETS["same_dataset"] = dataset_of
+FUNCTIONS["zero"] = lambda *x: scalar(0)
+
+GROUPS = {
+    "window_batch_3": lambda key, w: plain("batch", [w], batch_size=3),
+    "window_batch_all": lambda key, w: plain("batch", [w], batch_size=100),
+    "window_same": lambda key, w: w,
+    "window_first": lambda key, w: plain("take", [w], count=1),
+    "window_empty": lambda key, w: plain("take", [w], count=0),
+}
+SIZES = {"key_plus_1": lambda k: k + 1, "key_times_2_plus_2": lambda k: 2 * k + 2, "key_minus_1": lambda k: k - 1}
+not_3 = fails(lambda x: x == 3)
+SCANS = {
+    "running_sum": lambda s, x: (scalar(number(s) + number(x)),) * 2,
+    "running_count": lambda s, x: (scalar(number(s) + 1), s),
+    "running_max": lambda s, x: (scalar(max(number(s), number(x))),) * 2,
+    "previous": lambda s, x: (x, s),
+    "pair_output": lambda s, x: (scalar(number(s) + number(x)), (s, x)),
+    "pair_state": lambda s, x: ((s[1], scalar(number(s[0]) + number(x))), s[0]),
+    "growing": lambda s, x: (Tensor("int64", [len(s.data) + 1], s.data + [number(x)]),) * 2,
+    "running_sum_fail_on_3": lambda s, x: (scalar(number(s) + number(not_3(x))),) * 2,
+}
+REDUCERS = {
+    "reducer_sum": (lambda k: scalar(0), lambda s, x: scalar(number(s) + number(x))),
+    "reducer_key_and_count": (lambda k: (scalar(k), scalar(0)), lambda s, x: (s[0], scalar(number(s[1]) + 1))),
+}
+
+
+def run_take_while(node):
+    for outcome in run(node.inputs[0]):
+        try:
+            if isinstance(outcome, Error) or call(PREDICATES, node.args["predicate"], outcome):
+                yield outcome
+            else:
+                return
+        except Error as error:
+            yield error
+
+
+def run_ignore_errors(node):
+    return (outcome for outcome in run(node.inputs[0]) if not isinstance(outcome, Error))
+
+
+def run_unique(node):
+    seen = set()
+    for outcome in run(node.inputs[0]):
+        if isinstance(outcome, Error):
+            yield outcome
+            continue
+        key = str(model.json_of(outcome))
+        if key not in seen:
+            seen.add(key)
+            yield outcome
+
+
+def run_scan(node):
+    state = node.args["initial_state"]
+    if node.args["scan_func"] not in SCANS:
+        raise Unknown("scan_func")
+    for outcome in run(node.inputs[0]):
+        if not isinstance(outcome, Error):
+            try:
+                state, outcome = SCANS[node.args["scan_func"]](state, outcome)
+            except Error as error:
+                outcome = error
+        yield outcome
+
+
+def run_window(node):
+    size, stride = node.args["size"], node.arg("stride", 1)
+    shift, target = node.arg("shift", size), (size - 1) * stride + 1
+    source, buffer, ended = run(node.inputs[0]), [], False
+    while True:
+        while len(buffer) < target and not ended:
+            outcome = next(source, None)
+            ended = outcome is None
+            buffer += [] if ended else [outcome]
+        if not buffer or (len(buffer) < target and node.arg("drop_remainder", False)):
+            return
+        rows = buffer[:target:stride]
+        wrong = [r for r in rows if isinstance(r, Error)]
+        if wrong:
+            yield wrong[0]
+        else:
+            columns = [Window(list(c)) for c in zip(*map(model.leaves, rows))]
+            yield model.rebuild(rows[0], iter(columns))
+        for _ in range(shift - len(buffer)):
+            next(source, None)
+        buffer = buffer[shift:]
+
+
+def run_group_by_window(node):
+    if node.args["reduce_func"] not in GROUPS:
+        raise Unknown("reduce_func")
+    reduce = GROUPS[node.args["reduce_func"]]
+    groups, sizes = {}, {}
+
+    def flush(key):
+        rows = groups.pop(key)
+        sizes.pop(key)
+        yield from run(reduce(key, plain("rows_of_window", rows=rows)))
+
+    for outcome in run(node.inputs[0]):
+        if isinstance(outcome, Error):
+            yield outcome
+            continue
+        try:
+            key = number(call(FUNCTIONS, node.args["key_func"], outcome))
+        except Error as error:
+            yield error
+            continue
+        if key not in sizes:
+            size = SIZES[node.args["window_size_func"]](key) if "window_size_func" in node.args else node.args["window_size"]
+            if size <= 0:
+                yield Error()
+                continue
+            sizes[key] = size
+        groups.setdefault(key, []).append(outcome)
+        if len(groups[key]) == sizes[key]:
+            yield from flush(key)
+    for key in sorted(groups):
+        yield from flush(key)
+
+
+def run_group_by_reducer(node):
+    init, reduce = REDUCERS[node.args["reducer"]]
+    states = {}
+    for outcome in run(node.inputs[0]):
+        if isinstance(outcome, Error):
+            yield outcome
+            continue
+        try:
+            key = number(call(FUNCTIONS, node.args["key_func"], outcome))
+        except Error as error:
+            yield error
+            continue
+        states[key] = reduce(states.get(key) or init(key), outcome)
+    for key in sorted(states):
+        yield states[key]
+
+
+OPERATORS["take_while"] = (run_take_while, ["predicate"])
+OPERATORS["ignore_errors"] = (run_ignore_errors, ["log_warning"])
+OPERATORS["unique"] = (run_unique, [])
+OPERATORS["scan"] = (run_scan, ["initial_state", "scan_func"])
+OPERATORS["window"] = (run_window, ["size", "shift", "stride", "drop_remainder"])
+OPERATORS["group_by_window"] = (run_group_by_window, ["key_func", "reduce_func", "window_size", "window_size_func"])
+OPERATORS["group_by_reducer"] = (run_group_by_reducer, ["key_func", "reducer"])
+
+if __name__ == "__main__":
+    sys.exit(model.compare(sys.argv[1]) != 0)

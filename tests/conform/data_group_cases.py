@@ -1,0 +1,101 @@
+"""The cases of the operators in data_case_groups.py; make_data_cases.py writes them out."""
+
+
+def add(case, node, rng, mapped, faulty, literal):
+    twice = (None, None)
+    zero = literal("int64", [], [0])
+
+    case("zero", node("take_while", rng(0), predicate="is_even"))
+    case("one", node("take_while", rng(4), predicate="is_even"))
+    case("none", node("take_while", rng(1, 5), predicate="is_even"))
+    case("many", node("take_while", rng(30), predicate="less_than_5"), twice)
+    case("all", node("take_while", rng(12), predicate="always_true"))
+    case("child_error", node("take_while", faulty(9), predicate="less_than_5"))
+    case("own_error", node("take_while", rng(9), predicate="small_fail_on_3"))
+    case("pairs", node("take_while", mapped("pair_with_square", rng(9)), predicate="first_is_even"))
+    case("of_shuffle", node("take_while", node("shuffle", rng(9), buffer_size=4, seed=2), predicate="not_multiple_of_3"))
+
+    case("zero", node("ignore_errors", rng(0)))
+    case("one", node("ignore_errors", rng(1)))
+    case("many", node("ignore_errors", rng(20)), twice)
+    case("child_error", node("concatenate", node("ignore_errors", faulty(9)), faulty()), op="ignore_errors")
+    case("only_errors", node("ignore_errors", mapped("fail_always", rng(5))))
+    case("every_other", node("ignore_errors", mapped("fail_on_odd", rng(12))), twice)
+    case("of_batches", node("ignore_errors", node("batch", faulty(12), batch_size=2)))
+    case("of_parallel_map", node("ignore_errors", mapped("fail_on_mod_4_is_3", rng(14), num_parallel_calls=3)))
+
+    case("zero", node("unique", rng(0)))
+    case("one", node("unique", rng(1)))
+    case("one_of_many", node("unique", mapped("zero", rng(20))))
+    case("many", node("unique", rng(20)), twice)
+    case("thirds", node("unique", mapped("mod_3", rng(20))), twice)
+    case("negative", node("unique", node("concatenate", mapped("minus_mod_3", rng(8)), mapped("mod_3", rng(8)))))
+    case("child_error", node("unique", mapped("fail_on_3", mapped("half", rng(12)))))
+    case("texts", node("unique", mapped("to_string", mapped("half", rng(9)))))
+    case("vectors", node("unique", mapped("iota_mod_4", rng(11))))
+    case("repeated", node("repeat", node("unique", mapped("half", rng(6))), count=2), op="unique")
+
+    def scan(function, below, state=zero):
+        return node("scan", below, initial_state=state, scan_func=function)
+
+    case("zero", scan("running_sum", rng(0)))
+    case("one", scan("running_sum", rng(3, 4)))
+    case("many", scan("running_sum", rng(30)), twice)
+    for function in ("running_count", "running_max", "previous", "pair_output"):
+        case(function, scan(function, rng(9)))
+    case("child_error", scan("running_sum", faulty(7)))
+    case("own_error", scan("running_sum_fail_on_3", rng(7)))
+    case("pair_of_states", scan("pair_state", rng(9), {"tuple": [zero, literal("int64", [], [1])]}))
+    case("growing_state", scan("growing", rng(6), literal("int64", [0], [])))
+    case("repeated", node("repeat", scan("running_sum", rng(4)), count=2), op="scan")
+    case("of_shuffle", scan("previous", node("shuffle", rng(9), buffer_size=4, seed=2)), twice)
+
+    def window(below, size, **args):
+        return node("window", below, size=size, **args)
+
+    case("zero", window(rng(0), 3))
+    case("one", window(rng(3), 3))
+    case("many", window(rng(11), 2), twice)
+    for size, shift, stride in ((1, 3, 1), (3, 1, 1), (3, 2, 2), (2, 5, 3), (20, 1, 1)):
+        for drop in (False, True):
+            name = "size_%d_shift_%d_stride_%d%s" % (size, shift, stride, "_drop" if drop else "")
+            args = {"shift": shift, "stride": stride, "drop_remainder": drop}
+            case(name, window(rng(9), size, **args))
+            case("child_error_" + name, window(faulty(9), size, **args))
+    case("pairs", window(mapped("pair_with_square", rng(5)), 2))
+    case("dicts", window(mapped("to_dict", rng(5)), 2, shift=1))
+    case("texts", window(mapped("to_string", rng(8, 12)), 3, shift=1))
+    case("shapes", window(mapped("iota_mod_4", rng(7)), 3))
+    case("flat", node("flat_map", window(rng(10), 4, shift=2), map_func="batch_3"), op="window")
+    case("flat_error", node("flat_map", window(faulty(9), 3, shift=1), map_func="batch_3"), op="window")
+    case("of_shuffle", node("flat_map", window(node("shuffle", rng(9), buffer_size=4, seed=2), 3), map_func="same_dataset"),
+         twice, op="window")
+
+    def grouped(below, key="mod_3", reduce="window_batch_all", **size):
+        return node("group_by_window", below, key_func=key, reduce_func=reduce, **(size or {"window_size": 3}))
+
+    case("zero", grouped(rng(0)))
+    case("one", grouped(rng(3), key="zero"))
+    case("many", grouped(rng(20)), twice)
+    for size in (1, 2, 50):
+        case("size_%d" % size, grouped(rng(11), window_size=size))
+        case("child_error_size_%d" % size, grouped(faulty(9), key="minus_mod_3", window_size=size))
+    for reduce in ("window_batch_3", "window_same", "window_first", "window_empty"):
+        case(reduce, grouped(rng(14), reduce=reduce, window_size=4))
+    for function in ("key_plus_1", "key_times_2_plus_2", "key_minus_1"):
+        case(function, grouped(rng(12), window_size_func=function))
+    case("own_error", grouped(rng(9), key="fail_on_3", window_size=1))
+    case("size_0", grouped(rng(4), window_size=0))
+    case("of_shuffle", grouped(node("shuffle", rng(12), buffer_size=4, seed=2)), twice)
+
+    def reduced(below, key="mod_3", reducer="reducer_sum"):
+        return node("group_by_reducer", below, key_func=key, reducer=reducer)
+
+    case("zero", reduced(rng(0)))
+    case("one", reduced(rng(9), key="zero"))
+    case("many", reduced(rng(20), key="half"), twice)
+    case("downwards", reduced(rng(20), key="negate"))
+    case("counts", reduced(rng(20), key="minus_mod_3", reducer="reducer_key_and_count"))
+    case("child_error", reduced(faulty(9)))
+    case("own_error", reduced(rng(9), key="fail_on_mod_4_is_3"))
+    case("of_shuffle", reduced(node("shuffle", rng(12), buffer_size=4, seed=2)), twice)

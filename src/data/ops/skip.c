@@ -76,15 +76,22 @@ static leati_tail skip_advance(leati_node_state *node, void *state, int64_t n, i
     if (s->left < 0) {
         return LEATI_END;
     }
-    if (s->left > 0) {
+    while (s->left > 0) {
         int64_t skipped = 0;
         leati_tail tail = leati_input_skip(&s->input, s->left, &skipped, err);
-        if (tail != LEATI_MORE) {
+        if (tail == LEATI_END || (tail == LEATI_ERROR && err->code == LEAT_CANCELLED)) {
             return tail;
         }
-        s->left = 0;
+        /* An error among the skipped elements is an outcome, and the count begins anew. */
+        if (tail == LEATI_ERROR && ++*passed == n) {
+            return LEATI_MORE;
+        }
+        s->left = tail == LEATI_MORE ? 0 : s->left;
     }
-    return leati_input_advance(&s->input, n, passed, err);
+    int64_t more = 0;
+    leati_tail tail = leati_input_advance(&s->input, n - *passed, &more, err);
+    *passed += more;
+    return tail;
 }
 
 static leat_status skip_save(leati_node_state *node, void *state, leati_writer *out,

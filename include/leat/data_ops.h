@@ -69,6 +69,19 @@ LEAT_API leat_dataset *leat_filter(leat_dataset *input, leat_function *predicate
 /* tf.data.Dataset.flat_map: `function` returns a dataset value; its elements follow one another. */
 LEAT_API leat_dataset *leat_flat_map(leat_dataset *input, leat_function *function, leat_error *err);
 
+/* tf.data.Dataset.interleave: the elements of `cycle_length` of the datasets that `function`
+ * returns, block_length of each in turn. num_parallel_calls n or LEAT_AUTOTUNE chooses TensorFlow's
+ * parallel form, whose order differs behind an error; INVALID_ARGUMENT for more than cycle_length.
+ * The order is the same with not_deterministic. */
+typedef struct leat_interleave_options {
+    int64_t cycle_length;       /* 0 or LEAT_AUTOTUNE: by the number of cores, when it is made */
+    int64_t block_length;       /* elements; 0: 1 */
+    int64_t num_parallel_calls; /* 0: the sequential form */
+    bool not_deterministic;
+} leat_interleave_options;
+LEAT_API leat_dataset *leat_interleave(leat_dataset *input, leat_function *function,
+                                       const leat_interleave_options *options, leat_error *err);
+
 /* tf.data.Dataset.shuffle, TensorFlow's order bit for bit. buffer_size in elements, > 0, or
  * LEAT_UNKNOWN_CARDINALITY for the whole input. */
 typedef struct leat_shuffle_options {

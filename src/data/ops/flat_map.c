@@ -7,7 +7,7 @@
  * own. A failing function costs its element; an error of the inner dataset is delivered and the
  * inner iteration goes on; both as in TensorFlow. */
 #include "data/apply.h"
-#include "data/input.h"
+#include "data/inner.h"
 #include <leat/data_ops.h>
 
 struct flat_map_args {
@@ -29,8 +29,7 @@ struct flat_map_state {
     bool open;    /* `inner` reads the dataset of the input's present element */
     int64_t call; /* number of the input's present outcome */
     leati_iteration iteration;
-    leati_scratch *scratch;
-    leati_block result; /* the function's: one dataset */
+    leati_inner caller;
 };
 
 static const leat_function *function_of(const leat_dataset *dataset) {
@@ -38,24 +37,12 @@ static const leat_function *function_of(const leat_dataset *dataset) {
 }
 
 static leat_status flat_map_check(leat_dataset *dataset, leat_error *err) {
-    const leat_function *function = function_of(dataset);
-    leat_status status =
-        leati_check_function("flat_map", "map_func", function, dataset->inputs[0]->spec, err);
-    if (status == LEAT_OK &&
-        leat_spec_get_kind(leat_function_output(function)) != LEAT_SPEC_DATASET) {
-        char text[128];
-        leat_spec_print(leat_function_output(function), text, sizeof(text));
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "flat_map: map_func returns %s; expected a dataset (leat_dataset_value)",
-                          text);
-    }
-    return status;
+    return leati_inner_check(dataset, function_of(dataset), err);
 }
 
 static leat_spec *flat_map_spec(const leat_dataset *dataset, leat_error *err) {
     (void)err;
-    return leat_spec_ref(
-        leati_spec_component_element(leat_function_output(function_of(dataset)), 0));
+    return leati_inner_spec(function_of(dataset));
 }
 
 static void *flat_map_share(const leat_dataset *dataset, leat_error *err) {
@@ -68,12 +55,10 @@ static void flat_map_unshare(void *shared) {
 
 static leat_status flat_map_open(leati_node_state *node, void *state, leat_error *err) {
     struct flat_map_state *s = state;
-    const leati_program *program = leati_dataset_shared(node->dataset, err);
-    s->scratch = program == NULL ? NULL : leati_scratch_new(program, err);
-    if (s->scratch == NULL) {
-        return LEAT_RESOURCE_EXHAUSTED;
+    leat_status status = leati_inner_init(&s->caller, node, err);
+    if (status == LEAT_OK) {
+        status = leati_input_open(&s->input, node, 0, err);
     }
-    leat_status status = leati_input_open(&s->input, node, 0, err);
     s->input.snapshots = LEATI_SNAPSHOTS_ALWAYS;
     return status;
 }
@@ -94,24 +79,10 @@ static void next_call(struct flat_map_state *s) {
 
 /* Calls the function on the element that the input shows and opens the dataset it returns. */
 static leat_status open_inner(leati_node_state *node, struct flat_map_state *s, leat_error *err) {
-    const leati_program *program = leati_dataset_shared(node->dataset, err);
-    if (program == NULL) {
-        return LEAT_RESOURCE_EXHAUSTED;
-    }
-    leat_status status = leati_run_rows(node, program, s->scratch, &s->input.block,
-                                        leati_input_begin(&s->input), 1, s->call, &s->result, err);
-    if (status != LEAT_OK) {
-        return status;
-    }
-    const leat_object *object = *(leat_object **)leati_column_row(&s->result.columns[0], 0);
-    if (!leati_is_dataset(object)) {
-        return leati_fail(err, LEAT_INTERNAL, "the function's result is no dataset");
-    }
-    leati_iteration_derive(node->iteration, (uint64_t)s->call, &s->iteration);
-    status =
-        leati_input_open_dataset(&s->inner, node, (const leat_dataset *)object, &s->iteration, err);
+    leat_status status =
+        leati_inner_open(&s->caller, node, &s->input.block, leati_input_begin(&s->input), s->call,
+                         &s->iteration, &s->inner, err);
     s->open = status == LEAT_OK;
-    leati_block_clear(&s->result);
     return status;
 }
 
@@ -247,8 +218,7 @@ static void flat_map_close(leati_node_state *node, void *state) {
     (void)node;
     struct flat_map_state *s = state;
     close_inner(s);
-    leati_block_fini(&s->result);
-    leati_scratch_free(s->scratch);
+    leati_inner_fini(&s->caller);
     if (s->input.child != NULL) {
         leati_input_close(&s->input);
     }

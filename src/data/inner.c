@@ -1,0 +1,59 @@
+/* Calling a function that returns a dataset, and opening what it returned. The inner dataset runs
+ * on the thread that pulls. A failure is the function's, or that of opening; nothing stays open
+ * then. No locks. */
+#include "data/inner.h"
+#include "data/apply.h"
+
+leat_status leati_inner_check(const leat_dataset *dataset, const leat_function *function,
+                              leat_error *err) {
+    const char *name = dataset->op->name;
+    leat_status status =
+        leati_check_function(name, "map_func", function, dataset->inputs[0]->spec, err);
+    if (status == LEAT_OK &&
+        leat_spec_get_kind(leat_function_output(function)) != LEAT_SPEC_DATASET) {
+        char text[128];
+        leat_spec_print(leat_function_output(function), text, sizeof(text));
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "%s: map_func returns %s; expected a dataset (leat_dataset_value)", name,
+                          text);
+    }
+    return status;
+}
+
+leat_spec *leati_inner_spec(const leat_function *function) {
+    return leat_spec_ref(leati_spec_component_element(leat_function_output(function), 0));
+}
+
+leat_status leati_inner_init(leati_inner *inner, leati_node_state *node, leat_error *err) {
+    const leati_program *program = leati_dataset_shared(node->dataset, err);
+    inner->scratch = program == NULL ? NULL : leati_scratch_new(program, err);
+    return inner->scratch == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
+}
+
+void leati_inner_fini(leati_inner *inner) {
+    leati_block_fini(&inner->result);
+    leati_scratch_free(inner->scratch);
+    *inner = (leati_inner){0};
+}
+
+leat_status leati_inner_open(leati_inner *inner, leati_node_state *node, const leati_block *block,
+                             int64_t row, int64_t call, leati_iteration *iteration,
+                             leati_input *out, leat_error *err) {
+    const leati_program *program = leati_dataset_shared(node->dataset, err);
+    if (program == NULL) {
+        return LEAT_RESOURCE_EXHAUSTED;
+    }
+    leat_status status =
+        leati_run_rows(node, program, inner->scratch, block, row, 1, call, &inner->result, err);
+    if (status != LEAT_OK) {
+        return status;
+    }
+    const leat_object *object = *(leat_object **)leati_column_row(&inner->result.columns[0], 0);
+    if (!leati_is_dataset(object)) {
+        return leati_fail(err, LEAT_INTERNAL, "the function's result is no dataset");
+    }
+    leati_iteration_derive(node->iteration, (uint64_t)call, iteration);
+    status = leati_input_open_dataset(out, node, (const leat_dataset *)object, iteration, err);
+    leati_block_clear(&inner->result);
+    return status;
+}

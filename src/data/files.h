@@ -1,0 +1,94 @@
+/* The files of a reader: which is open, which comes next, whose turn it is. For operators that read
+ * records out of files; what a record is, a leati_file_format says.
+ *
+ * Files are read one after the other, or num_parallel_reads of them in turns, record by record:
+ * TensorFlow's legacy parallel interleave, where a file that ended gives its place to the next one
+ * in order and its turn to its neighbour. */
+#ifndef LEATI_DATA_FILES_H
+#define LEATI_DATA_FILES_H
+
+#include "data/input.h"
+#include "exec/pools.h"
+
+#define LEATI_FILE_BUFFER (256 << 10) /* bytes read at once where nothing else is asked for */
+
+typedef enum leati_file_outcome {
+    LEATI_FILE_MORE = 0, /* the file is open; or records were read, n > 0 */
+    LEATI_FILE_END,      /* no further record */
+    LEATI_FILE_ERROR,    /* an error outcome; the same file is asked again at the next call */
+    LEATI_FILE_LOST      /* an error outcome; the rest of the file is passed over */
+} leati_file_outcome;
+
+/* Where records go: `records` may be NULL, then they are passed over. */
+typedef struct leati_file_request {
+    int64_t want;         /* at least 1 */
+    size_t bytes;         /* no further record once so many bytes are reached; 0: no limit */
+    leat_string *records; /* become views ... */
+    leat_buffer *owner;   /* ... of memory that this buffer is made to hold */
+} leati_file_request;
+
+typedef struct leati_file_format {
+    const char *op;
+    /* Opens `path` where reading stood, at `position` (0: at the start). *reader is owned. */
+    leati_file_outcome (*open)(void *context, const char *path, int64_t position, void **reader,
+                               leat_error *err);
+    /* Reads 1 to want records: MORE. What stops a call after its first record is reported by the
+     * next call. */
+    leati_file_outcome (*read)(void *reader, const leati_file_request *request, int64_t *n,
+                               leat_error *err);
+    /* Where the next record starts, in the decompressed bytes. */
+    int64_t (*position)(const void *reader);
+    void (*close)(void *reader); /* NULL is allowed */
+} leati_file_format;
+
+struct leati_file_slot;
+
+/* {0} is closed. */
+typedef struct leati_files {
+    const leati_file_format *format;
+    void *context;              /* of the format, borrowed */
+    const leati_strings *paths; /* borrowed from the arguments; not with a dataset of names */
+    leati_node_state *node;
+    leati_input names; /* only with a dataset of names */
+    int64_t next_name; /* only with a list */
+    bool started;      /* the first files have got their places */
+    struct leati_file_slot *slots;
+    int64_t num_slots, at; /* whose turn it is */
+    leati_pools pools;     /* of columns */
+} leati_files;
+
+/* Checks the arguments filenames and num_parallel_reads: exactly one list or one dataset of string
+ * scalars; AUTOTUNE for one file only. */
+LEAT_WARN_UNUSED leat_status leati_files_check(const leat_dataset *dataset,
+                                               const leati_strings *filenames,
+                                               int64_t num_parallel_reads, leat_error *err);
+/* The spec of one string scalar; for descriptors. Owned. */
+leat_spec *leati_files_spec(const leat_dataset *dataset, leat_error *err);
+
+/* `num_parallel_reads` below 2: one after the other. */
+LEAT_WARN_UNUSED leat_status leati_files_open(leati_files *files, leati_node_state *node,
+                                              const leati_file_format *format, void *context,
+                                              const leati_strings *filenames,
+                                              int64_t num_parallel_reads, leat_error *err);
+void leati_files_close(leati_files *files);
+LEAT_WARN_UNUSED leat_status leati_files_reset(leati_files *files, leat_error *err);
+
+/* The next records, all from one file. END: no file has any. An error is one outcome. */
+leati_tail leati_files_next(leati_files *files, const leati_file_request *request, int64_t *n,
+                            leat_error *err);
+/* What pull and advance do for operators whose elements are the records. */
+leati_tail leati_files_pull(leati_files *files, int64_t want, leati_block *out, leat_error *err);
+leati_tail leati_files_advance(leati_files *files, int64_t n, int64_t *passed, leat_error *err);
+
+/* The place in the list of files and a byte offset for each open one. */
+LEAT_WARN_UNUSED leat_status leati_files_save(leati_files *files, leati_writer *out,
+                                              leati_save_cost *cost, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_files_restore(leati_files *files, leati_reader *in,
+                                                 leat_error *err);
+
+/* For builders: an array of views of `count` C strings, freed by leati_free. INVALID_ARGUMENT for
+ * missing ones. `out` is changed on success alone. */
+LEAT_WARN_UNUSED leat_status leati_filenames_view(const char *op, const char *const *filenames,
+                                                  int count, leati_strings *out, leat_error *err);
+
+#endif

@@ -164,9 +164,8 @@ leati_tail leati_node_pull(leati_node_state *node, int64_t want, leati_block *ou
     return tail;
 }
 
-/* Shared default of `advance`: pulls and drops. */
-static leati_tail advance_by_pulling(leati_node_state *node, int64_t n, int64_t *passed,
-                                     leat_error *err) {
+leati_tail leati_advance_by_pulling(leati_node_state *node, int64_t n, int64_t *passed,
+                                    leat_error *err) {
     leati_block block = {.byte_target = LEATI_BYTE_TARGET};
     leati_tail tail = LEATI_MORE;
     while (*passed < n && tail != LEATI_END) {
@@ -192,7 +191,7 @@ leati_tail leati_node_advance(leati_node_state *node, int64_t n, int64_t *passed
     }
     leati_tail tail = node->dataset->op->advance != NULL
                           ? node->dataset->op->advance(node, node->state, n, passed, e)
-                          : advance_by_pulling(node, n, passed, e);
+                          : leati_advance_by_pulling(node, n, passed, e);
     node->position += *passed;
     node->ended = tail == LEATI_END;
     return tail;

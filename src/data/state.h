@@ -54,6 +54,10 @@ void leati_node_close(leati_node_state *node);
  * prefixed with the operator's name and the outcome's number once, where it arises. */
 leati_tail leati_node_pull(leati_node_state *node, int64_t want, leati_block *out, leat_error *err);
 leati_tail leati_node_advance(leati_node_state *node, int64_t n, int64_t *passed, leat_error *err);
+/* The default of an operator's advance: pulls and drops. For operators that can do better only over
+ * some inputs. */
+leati_tail leati_advance_by_pulling(leati_node_state *node, int64_t n, int64_t *passed,
+                                    leat_error *err);
 /* Only where the operator has its own way to skip. */
 leati_tail leati_node_skip(leati_node_state *node, int64_t n, int64_t *skipped, leat_error *err);
 LEAT_WARN_UNUSED leat_status leati_node_save(leati_node_state *node, leati_writer *out,

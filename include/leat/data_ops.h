@@ -82,6 +82,13 @@ typedef struct leat_interleave_options {
 LEAT_API leat_dataset *leat_interleave(leat_dataset *input, leat_function *function,
                                        const leat_interleave_options *options, leat_error *err);
 
+/* tf.data.Dataset.scan: `function` of (state, element) to (state, output) is called along the input,
+ * first with `initial_state` (borrowed). Its tree of arguments is a tuple of the two. Trace it with
+ * shapes that hold for every state: one that changes has unknown dimensions. INVALID_ARGUMENT where
+ * structure or dtypes of the state change. */
+LEAT_API leat_dataset *leat_scan(leat_dataset *input, const leat_element *initial_state,
+                                 leat_function *function, leat_error *err);
+
 /* tf.data.Dataset.shuffle, TensorFlow's order bit for bit. buffer_size in elements, > 0, or
  * LEAT_UNKNOWN_CARDINALITY for the whole input. */
 typedef struct leat_shuffle_options {

@@ -72,6 +72,10 @@ typedef struct leati_dataset_op {
      * that row. Owned. NULL slot: the spec of input 0's elements. */
     leat_spec *(*function_input)(const void *args, leat_dataset *const *inputs, int num_inputs,
                                  const leati_row *row, leat_error *err);
+    /* A reader that makes functions from names asks after each: the arguments' spec with which to
+     * make it again (owned), or NULL without an error where it will do. NULL slot: it will do. */
+    leat_spec *(*function_again)(const leat_function *function, const leat_spec *input,
+                                 const leati_row *row, leat_error *err);
     /* Where an argument is a structure of tensors (from_tensors): the spec of the elements for a
      * structure of this spec, whose dimensions may be unknown. Owned. NULL slot: no such argument.
      */

@@ -158,6 +158,30 @@ typedef struct function_context {
     const inputs *in;
 } function_context;
 
+/* Makes a function from what a plan says, again for other shapes as long as the operator asks. */
+static leat_function *make_function(const function_context *c, const leati_row *row,
+                                    const json_t *json, const leat_spec *first, leat_error *err) {
+    leat_spec *input = leat_spec_ref(first);
+    for (;;) {
+        leat_error failure = {0};
+        leat_function *function =
+            c->reader->function(c->reader->context, json, c->op->name, row->name, input, err);
+        leat_spec *other = function == NULL || c->op->function_again == NULL
+                               ? NULL
+                               : c->op->function_again(function, input, row, &failure);
+        leat_spec_unref(input);
+        if (other == NULL && failure.code == LEAT_OK) {
+            return function;
+        }
+        leat_function_unref(function);
+        if (other == NULL) {
+            *err = failure;
+            return NULL;
+        }
+        input = other;
+    }
+}
+
 static leat_object *read_function(void *context, const leati_row *row, const json_t *json,
                                   leat_error *err) {
     const function_context *c = context;
@@ -175,8 +199,7 @@ static leat_object *read_function(void *context, const leati_row *row, const jso
     }
     leat_function *function = NULL;
     if (c->reader != NULL && c->reader->function != NULL) {
-        function =
-            c->reader->function(c->reader->context, json, c->op->name, row->name, input, err);
+        function = make_function(c, row, json, input, err);
     } else {
         function = leati_function_read_json(json, err);
     }

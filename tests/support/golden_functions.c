@@ -326,9 +326,9 @@ const golden_named golden_element_functions[] = {
 };
 
 static const golden_named *find(const char *name) {
-    static const golden_named *const tables[] = {golden_element_functions,
-                                                 golden_dataset_functions};
-    for (size_t t = 0; t < 2; t++) {
+    static const golden_named *const tables[] = {golden_element_functions, golden_dataset_functions,
+                                                 golden_fold_functions};
+    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
         for (const golden_named *at = tables[t]; at->name != NULL; at++) {
             if (strcmp(at->name, name) == 0)
                 return at;

@@ -1,5 +1,5 @@
-/* The table of named functions: one line per name in golden_functions.c and
- * golden_functions_data.c. */
+/* The table of named functions: one line per name in golden_functions.c,
+ * golden_functions_data.c and golden_functions_folds.c. */
 #ifndef GOLDEN_FUNCTIONS_H
 #define GOLDEN_FUNCTIONS_H
 
@@ -16,6 +16,7 @@ typedef struct golden_named {
 
 extern const golden_named golden_element_functions[];
 extern const golden_named golden_dataset_functions[];
+extern const golden_named golden_fold_functions[];
 
 /* Argument `index`, and a constant of another value's dtype. */
 leat_value golden_arg(leat_graph *graph, int index);

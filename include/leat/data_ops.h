@@ -53,6 +53,42 @@ LEAT_API leat_dataset *leat_tf_record_dataset_of(leat_dataset *filenames,
                                                  const leat_tf_record_options *options,
                                                  leat_error *err);
 
+/* tf.data.TextLineDataset: string scalars, one per line of the files in order, without '\n' and
+ * '\r'. An error of a file comes again at each call; a bad option is INVALID_ARGUMENT at the first
+ * element. */
+typedef struct leat_text_line_options {
+    const char *compression_type; /* NULL or "": none; "GZIP", "ZLIB" */
+    int64_t buffer_size;          /* bytes read at once; 0: 256 KiB */
+    int64_t num_parallel_reads;   /* as in leat_tf_record_options */
+} leat_text_line_options;
+LEAT_API leat_dataset *leat_text_line_dataset(const char *const *filenames, int num_filenames,
+                                              const leat_text_line_options *options,
+                                              leat_error *err);
+/* The same with the names from a dataset of string scalars. */
+LEAT_API leat_dataset *leat_text_line_dataset_of(leat_dataset *filenames,
+                                                 const leat_text_line_options *options,
+                                                 leat_error *err);
+
+/* tf.data.FixedLengthRecordDataset: string scalars of record_bytes bytes, the records between
+ * header and footer of the files in order. A plain file whose records do not come out even is
+ * INVALID_ARGUMENT at each call, a compressed one DATA_LOSS at its end; a bad option is
+ * INVALID_ARGUMENT at the first element. */
+typedef struct leat_fixed_length_options {
+    int64_t header_bytes, footer_bytes; /* left out of each file */
+    int64_t buffer_size;                /* bytes read at once; 0: 256 KiB */
+    const char *compression_type;       /* NULL or "": none; "GZIP", "ZLIB" */
+    int64_t num_parallel_reads;         /* as in leat_tf_record_options */
+} leat_fixed_length_options;
+LEAT_API leat_dataset *leat_fixed_length_record_dataset(const char *const *filenames,
+                                                        int num_filenames, int64_t record_bytes,
+                                                        const leat_fixed_length_options *options,
+                                                        leat_error *err);
+/* The same with the names from a dataset of string scalars. */
+LEAT_API leat_dataset *leat_fixed_length_record_dataset_of(leat_dataset *filenames,
+                                                           int64_t record_bytes,
+                                                           const leat_fixed_length_options *options,
+                                                           leat_error *err);
+
 /* tf.data.Dataset.map. `function` takes the element's components. num_parallel_calls 0: one call at
  * a time on the consumer's thread; n or LEAT_AUTOTUNE: on the pool, delivered in order unless
  * not_deterministic. */

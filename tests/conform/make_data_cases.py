@@ -325,6 +325,50 @@ names = node("from_tensor_slices", tensors=literal("string", [3], [PLAIN, EMPTY,
 records("names_from_a_dataset", [PLAIN, EMPTY, OTHER], TWICE, filenames=names)
 
 
+def lines(*texts_in_order):
+    return {"elements": texts(*texts_in_order)}
+
+
+ONE, TWO = "files/text/one.txt", "files/text/two.txt"
+case("zero", node("text_line_dataset", filenames="files/text/empty.txt"), expect=lines())
+case("one", node("text_line_dataset", filenames="files/text/newline.txt"), expect=lines(""))
+case("many", node("text_line_dataset", filenames=[ONE, "files/text/empty.txt", TWO]), TWICE,
+     expect={k: texts("alpha", "beta", "gamma", "delta", "epsilon") for k in KEYS[:2]})
+for size in (1, 2, 7):
+    case("buffer_%d" % size, node("text_line_dataset", filenames=[TWO, "files/text/stray_cr.txt", "files/text/blank.txt"], buffer_size=size),
+         expect=lines("delta", "epsilon", "ab", "c", "d", "", "", "x", ""))
+case("in_turns", node("text_line_dataset", filenames=[ONE, TWO, "files/text/crlf.txt"], num_parallel_reads=2),
+     expect=lines("alpha", "delta", "beta", "epsilon", "gamma", "a", "b"))
+case("gzip", node("text_line_dataset", filenames=[ONE + ".gz", "files/text/crlf.txt.gz"], compression_type="GZIP", buffer_size=3),
+     expect=lines("alpha", "beta", "gamma", "a", "b"))
+case("missing", node("text_line_dataset", filenames=[TWO, "files/text/missing.txt", ONE]), (4,),
+     expect={"elements": texts("delta", "epsilon") + [{"error": "NOT_FOUND"}] * 2})
+case("bad_option", node("text_line_dataset", filenames=[ONE, TWO], compression_type="BZIP"),
+     expect={"elements": [{"error": "INVALID_ARGUMENT"}] * 2})
+case("names_from_a_dataset", node("text_line_dataset", filenames=node("from_tensor_slices", tensors=literal("string", [2], [TWO, ONE]))),
+     expect=lines("delta", "epsilon", "alpha", "beta", "gamma"))
+
+TEN, FRAMED = "files/fixed/ten.bin", "files/fixed/head_foot.bin"
+case("zero", node("fixed_length_record_dataset", filenames="files/fixed/empty.bin", record_bytes=5), expect=lines())
+case("one", node("fixed_length_record_dataset", filenames=TEN, record_bytes=10), expect=lines("0123456789"))
+case("many", node("fixed_length_record_dataset", filenames=[TEN, TEN], record_bytes=2), TWICE,
+     expect={k: texts("01", "23", "45", "67", "89", "01", "23", "45", "67", "89") for k in KEYS[:2]})
+for size in (1, 4):
+    case("framed_buffer_%d" % size,
+         node("fixed_length_record_dataset", filenames=[FRAMED, FRAMED], record_bytes=3, header_bytes=2, footer_bytes=1, buffer_size=size),
+         expect=lines("aaa", "bbb", "ccc", "aaa", "bbb", "ccc"))
+case("framed_gzip", node("fixed_length_record_dataset", filenames=FRAMED + ".gz", record_bytes=3, header_bytes=2, footer_bytes=1, compression_type="GZIP"),
+     expect=lines("aaa", "bbb", "ccc"))
+case("in_turns", node("fixed_length_record_dataset", filenames=[TEN, FRAMED], record_bytes=2, num_parallel_reads=2),
+     expect=lines("01", "HH", "23", "aa", "45", "ab", "67", "bb", "89", "cc", "cF"))
+case("uneven", node("fixed_length_record_dataset", filenames=[TEN, "files/fixed/odd.bin", TEN], record_bytes=5), (4,),
+     expect={"elements": texts("01234", "56789") + [{"error": "INVALID_ARGUMENT"}] * 2})
+case("uneven_gzip", node("fixed_length_record_dataset", filenames=[TEN + ".gz", TEN + ".gz"], record_bytes=4, compression_type="GZIP"),
+     expect={"elements": (texts("0123", "4567") + [{"error": "DATA_LOSS"}]) * 2})
+case("bad_option", node("fixed_length_record_dataset", filenames=[TEN, TEN], record_bytes=0),
+     expect={"elements": [{"error": "INVALID_ARGUMENT"}] * 2})
+
+
 def compositions(seed, count):
     """Random chains over operators that the model knows; a plan whose outcome it does not know is drawn again."""
     random.seed(seed)

@@ -1,0 +1,279 @@
+/* text_line_dataset: the lines of text files as string scalars (tf.data.TextLineDataset).
+ *
+ * Lines end at '\n', which is left out; every '\r' in a line is taken out too, as in TensorFlow. A
+ * last line without '\n' counts if anything is left of it. Happy path: lines are views into the
+ * chunks that were read; '\r' is squeezed out in place. Which file comes next, data/files.h says.
+ * Failures: an unknown compression_type or a negative buffer_size is one INVALID_ARGUMENT per file;
+ * any error of the file itself comes again at every call, and the files behind it are not reached.
+ * A compressed file that is cut short ends there, as in TensorFlow. No locks. */
+#include "data/files.h"
+#include "file/chunks.h"
+#include <leat/data_ops.h>
+#include <string.h>
+
+enum { MOST_BUFFER = 64 << 20 };
+
+struct text_args {
+    leati_strings filenames;
+    char *compression_type;
+    int64_t buffer_size;
+    int64_t num_parallel_reads;
+};
+
+#define ROW(field) .offset = offsetof(struct text_args, field)
+
+static const leati_row text_rows[] = {
+    {.name = "filenames",
+     .type = LEATI_ROW_STRINGS,
+     .flags = LEATI_NODE,
+     ROW(filenames),
+     .doc = "One path, a list of them, or a dataset of string scalars."},
+    {.name = "compression_type",
+     .type = LEATI_ROW_STRING,
+     .flags = LEATI_NONE,
+     ROW(compression_type),
+     .doc = "\"\" (none), \"ZLIB\" or \"GZIP\"."},
+    {.name = "buffer_size",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_NONE,
+     ROW(buffer_size),
+     .doc = "Bytes read at once, up to 64 MiB; none or 0: 256 KiB."},
+    {.name = "num_parallel_reads",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_NONE | LEATI_AUTOTUNE,
+     ROW(num_parallel_reads),
+     .minimum = 1,
+     .maximum = 65536,
+     .doc = "How many files are read in turns, line by line; none: one after the other."},
+    {0},
+};
+
+struct text_state {
+    leati_files files;
+    const struct text_args *args;
+    size_t chunk_size;
+    leati_buffer_pool *pool;
+};
+
+static leat_status text_check(leat_dataset *dataset, leat_error *err) {
+    const struct text_args *args = dataset->args;
+    return leati_files_check(dataset, &args->filenames, args->num_parallel_reads, err);
+}
+
+/* ---- the format ---- */
+
+static leati_file_outcome open_text(void *context, const char *path, int64_t position,
+                                    void **reader, leat_error *err) {
+    const struct text_state *s = context;
+    leat_compression compression = LEAT_COMPRESSION_NONE;
+    if (s->args->buffer_size < 0) {
+        leati_fail(err, LEAT_INVALID_ARGUMENT,
+                   "buffer_size is %lld; expected at least 0, which means 256 KiB",
+                   (long long)s->args->buffer_size);
+        return LEATI_FILE_LOST;
+    }
+    if (leat_compression_from_name(s->args->compression_type, &compression, NULL) != LEAT_OK) {
+        leati_fail(err, LEAT_INVALID_ARGUMENT,
+                   "compression_type is \"%.100s\"; expected \"\", \"ZLIB\" or \"GZIP\"",
+                   s->args->compression_type);
+        return LEATI_FILE_LOST;
+    }
+    leati_chunks *chunks = leati_alloc_zero(1, sizeof(*chunks));
+    *reader = chunks;
+    if (chunks == NULL) {
+        leati_no_memory(err, sizeof(*chunks));
+        return LEATI_FILE_ERROR;
+    }
+    return leati_chunks_open(chunks, path, compression, position, s->chunk_size, s->pool, err) ==
+                   LEAT_OK
+               ? LEATI_FILE_MORE
+               : LEATI_FILE_ERROR;
+}
+
+/* Takes every '\r' out of a line, in place; returns what is left. */
+static size_t squeeze(uint8_t *line, size_t size) {
+    uint8_t *first = size == 0 ? NULL : memchr(line, '\r', size);
+    if (first == NULL) {
+        return size;
+    }
+    uint8_t *to = first;
+    for (const uint8_t *from = first; from < line + size; from++) {
+        if (*from != '\r') {
+            *to++ = *from;
+        }
+    }
+    return (size_t)(to - line);
+}
+
+/* The window's first line, without its end: LEATI_FILE_MORE, with the bytes that it takes. */
+static leati_file_outcome find_line(leati_chunks *chunks, size_t *size, size_t *taken,
+                                    leat_error *err) {
+    size_t looked = 0;
+    for (;;) {
+        size_t window = chunks->end - chunks->begin;
+        const uint8_t *from = chunks->data + chunks->begin;
+        const uint8_t *end = looked == window ? NULL : memchr(from + looked, '\n', window - looked);
+        if (end != NULL) {
+            *size = (size_t)(end - from);
+            *taken = *size + 1;
+            return LEATI_FILE_MORE;
+        }
+        if (chunks->ended) {
+            *size = *taken = window;
+            return window > 0 ? LEATI_FILE_MORE : LEATI_FILE_END;
+        }
+        looked = window;
+        if (leati_chunks_more(chunks, err) != LEAT_OK) {
+            return LEATI_FILE_ERROR;
+        }
+    }
+}
+
+static leati_file_outcome read_text(void *reader, const leati_file_request *request, int64_t *n,
+                                    leat_error *err) {
+    leati_chunks *chunks = reader;
+    size_t bytes = 0;
+    while (*n < request->want && (request->bytes == 0 || bytes < request->bytes)) {
+        size_t size = 0, taken = 0;
+        leat_error local = {0};
+        leati_file_outcome outcome = find_line(chunks, &size, &taken, &local);
+        bool last = taken == size; /* no '\n' */
+        uint8_t *line = chunks->data + chunks->begin;
+        if (outcome == LEATI_FILE_MORE && request->records != NULL &&
+            leati_chunks_share(chunks, request->owner, &local) != LEAT_OK) {
+            outcome = LEATI_FILE_ERROR;
+        }
+        if (outcome != LEATI_FILE_MORE) {
+            *err = *n > 0 ? *err : local;
+            return *n > 0 ? LEATI_FILE_MORE : outcome;
+        }
+        size = squeeze(line, size);
+        leati_chunks_take(chunks, taken);
+        if (last && size == 0) {
+            continue; /* the next look finds the end */
+        }
+        if (request->records != NULL) {
+            request->records[*n] = (leat_string){.data = (const char *)line, .size = size};
+        }
+        bytes += size;
+        ++*n;
+    }
+    return LEATI_FILE_MORE;
+}
+
+static int64_t text_position(const void *reader) {
+    return ((const leati_chunks *)reader)->position;
+}
+
+static void close_text(void *reader) {
+    if (reader != NULL) {
+        leati_chunks_close(reader);
+    }
+    leati_free(reader);
+}
+
+static const leati_file_format format = {.op = "text_line_dataset",
+                                         .open = open_text,
+                                         .read = read_text,
+                                         .position = text_position,
+                                         .close = close_text};
+
+/* ---- the protocol ---- */
+
+static leat_status text_open(leati_node_state *node, void *state, leat_error *err) {
+    struct text_state *s = state;
+    s->args = node->dataset->args;
+    int64_t size = s->args->buffer_size > 0 ? s->args->buffer_size : LEATI_FILE_BUFFER;
+    s->chunk_size = (size_t)(size > MOST_BUFFER ? MOST_BUFFER : size);
+    s->pool = leati_buffer_pool_new(s->chunk_size, err);
+    if (s->pool == NULL) {
+        return LEAT_RESOURCE_EXHAUSTED;
+    }
+    return leati_files_open(&s->files, node, &format, s, &s->args->filenames,
+                            s->args->num_parallel_reads, err);
+}
+
+static leati_tail text_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
+                            leat_error *err) {
+    (void)node;
+    return leati_files_pull(&((struct text_state *)state)->files, want, out, err);
+}
+
+static leati_tail text_advance(leati_node_state *node, void *state, int64_t n, int64_t *passed,
+                               leat_error *err) {
+    (void)node;
+    return leati_files_advance(&((struct text_state *)state)->files, n, passed, err);
+}
+
+static leat_status text_save(leati_node_state *node, void *state, leati_writer *out,
+                             leati_save_cost *cost, leat_error *err) {
+    (void)node;
+    return leati_files_save(&((struct text_state *)state)->files, out, cost, err);
+}
+
+static leat_status text_restore(leati_node_state *node, void *state, leati_reader *in,
+                                leat_error *err) {
+    (void)node;
+    return leati_files_restore(&((struct text_state *)state)->files, in, err);
+}
+
+static leat_status text_reset(leati_node_state *node, void *state, leat_error *err) {
+    (void)node;
+    return leati_files_reset(&((struct text_state *)state)->files, err);
+}
+
+static void text_close(leati_node_state *node, void *state) {
+    (void)node;
+    struct text_state *s = state;
+    leati_files_close(&s->files);
+    leati_buffer_pool_close(s->pool);
+}
+
+const leati_dataset_op leati_op_text_line_dataset = {
+    .name = "text_line_dataset",
+    .version = 1,
+    .doc = "The lines of text files. Saved as the place in the list of files and a byte offset for "
+           "each open one; restoring costs a seek (of a compressed file: reading up to there).",
+    .num_inputs = -1,
+    .flow = LEATI_SOURCE,
+    .args_size = sizeof(struct text_args),
+    .rows = text_rows,
+    .check = text_check,
+    .spec = leati_files_spec,
+    .state_size = sizeof(struct text_state),
+    .open = text_open,
+    .pull = text_pull,
+    .advance = text_advance,
+    .save = text_save,
+    .restore = text_restore,
+    .reset = text_reset,
+    .close = text_close,
+};
+
+static struct text_args args_of(const leat_text_line_options *options) {
+    struct text_args args = {0};
+    if (options != NULL) {
+        args.compression_type = (char *)(uintptr_t)options->compression_type; /* copied */
+        args.buffer_size = options->buffer_size;
+        args.num_parallel_reads = options->num_parallel_reads;
+    }
+    return args;
+}
+
+leat_dataset *leat_text_line_dataset(const char *const *filenames, int num_filenames,
+                                     const leat_text_line_options *options, leat_error *err) {
+    struct text_args args = args_of(options);
+    leat_dataset *dataset = NULL;
+    if (leati_filenames_view("text_line_dataset", filenames, num_filenames, &args.filenames, err) ==
+        LEAT_OK) {
+        dataset = leati_dataset_new(&leati_op_text_line_dataset, &args, NULL, 0, err);
+    }
+    leati_free(args.filenames.values);
+    return dataset;
+}
+
+leat_dataset *leat_text_line_dataset_of(leat_dataset *filenames,
+                                        const leat_text_line_options *options, leat_error *err) {
+    struct text_args args = args_of(options);
+    return leati_dataset_new(&leati_op_text_line_dataset, &args, &filenames, 1, err);
+}

@@ -1,0 +1,108 @@
+/* A window over the bytes of a stream; see chunks.h.
+ *
+ * Happy path: the chunk's free end is filled by one read. Where it is full, an unshared chunk is
+ * compacted in place, a shared one is left to its holders and the window's bytes are copied to a
+ * new one, which is twice as large where the window fills half of it. Failures: those of the
+ * stream, RESOURCE_EXHAUSTED; the window is then as before. No locks: one owner. */
+#include "file/chunks.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include <string.h>
+
+leat_status leati_chunks_open(leati_chunks *chunks, const char *path, leat_compression compression,
+                              int64_t position, size_t chunk_size, leati_buffer_pool *pool,
+                              leat_error *err) {
+    *chunks = (leati_chunks){.pool = pool, .chunk_size = chunk_size, .position = position};
+    leat_error local = {0};
+    leat_status status = leati_stream_open(&chunks->stream, path, compression, err);
+    if (status != LEAT_OK || position == 0) {
+        return status;
+    }
+    status = leati_stream_seek(&chunks->stream, position, &local);
+    if (status == LEAT_OUT_OF_RANGE) {
+        status = leati_fail(&local, LEAT_DATA_LOSS,
+                            "%.250s: the file is shorter than byte %lld, where reading stood; "
+                            "restore with the same files",
+                            path, (long long)position);
+    }
+    if (status != LEAT_OK) {
+        leati_chunks_close(chunks);
+        if (err != NULL) {
+            *err = local;
+        }
+    }
+    return status;
+}
+
+void leati_chunks_close(leati_chunks *chunks) {
+    leat_buffer_unref(chunks->chunk);
+    leati_stream_close(&chunks->stream);
+    *chunks = (leati_chunks){0};
+}
+
+/* Makes a free byte at the chunk's end. */
+static leat_status make_room(leati_chunks *chunks, leat_error *err) {
+    size_t window = chunks->end - chunks->begin;
+    size_t have = chunks->chunk == NULL ? 0 : leat_buffer_size(chunks->chunk);
+    if (chunks->end < have) {
+        return LEAT_OK;
+    }
+    if (have > 0 && !chunks->shared && window <= have / 2) {
+        memmove(chunks->data, chunks->data + chunks->begin, window);
+    } else {
+        size_t size = chunks->chunk_size;
+        if (window > SIZE_MAX / 4) {
+            return leati_no_memory(err, SIZE_MAX);
+        }
+        size = window * 2 > size ? window * 2 : size;
+        leat_buffer *larger = chunks->pool != NULL && size == chunks->chunk_size
+                                  ? leati_buffer_pool_take(chunks->pool, err)
+                                  : leat_buffer_new(size, err);
+        if (larger == NULL) {
+            return LEAT_RESOURCE_EXHAUSTED;
+        }
+        if (window > 0) {
+            memcpy(leat_buffer_data(larger), chunks->data + chunks->begin, window);
+        }
+        leat_buffer_unref(chunks->chunk);
+        chunks->chunk = larger;
+        chunks->data = leat_buffer_data(larger);
+        chunks->shared = false;
+    }
+    chunks->begin = 0;
+    chunks->end = window;
+    return LEAT_OK;
+}
+
+leat_status leati_chunks_more(leati_chunks *chunks, leat_error *err) {
+    size_t got = 0;
+    leat_status status = make_room(chunks, err);
+    if (status == LEAT_OK) {
+        status = leati_stream_read(&chunks->stream, chunks->data + chunks->end,
+                                   leat_buffer_size(chunks->chunk) - chunks->end, &got, err);
+    }
+    if (status == LEAT_OK) {
+        chunks->end += got;
+        chunks->ended = got == 0;
+    }
+    return status;
+}
+
+leat_status leati_chunks_need(leati_chunks *chunks, size_t size, leat_error *err) {
+    leat_status status = LEAT_OK;
+    while (status == LEAT_OK && chunks->end - chunks->begin < size && !chunks->ended) {
+        status = leati_chunks_more(chunks, err);
+    }
+    return status;
+}
+
+void leati_chunks_take(leati_chunks *chunks, size_t n) {
+    chunks->begin += n;
+    chunks->position += (int64_t)n;
+}
+
+leat_status leati_chunks_share(leati_chunks *chunks, leat_buffer *owner, leat_error *err) {
+    leat_status status = leati_buffer_hold(owner, chunks->chunk, err);
+    chunks->shared = chunks->shared || status == LEAT_OK;
+    return status;
+}

@@ -340,11 +340,11 @@ def run_repeat(node):
 
 
 def begin(node):
-    """Draws the seeds that opening an iterator draws: shuffle opens its input later."""
+    """Draws the seeds that opening an iterator draws: shuffle and concatenate open inputs later, some none."""
     if node.op == "shuffle":
         next_pair(node)
-    else:
-        for i in node.inputs:
+    elif node.cached is None and not (node.op in ("take", "repeat") and node.arg("count") == 0):
+        for i in node.inputs[: 1 if node.op == "concatenate" else None]:
             begin(i)
 
 
@@ -391,10 +391,11 @@ def run_zip(node):
             ended = ended or outcome is None
             if isinstance(outcome, Error) and error is None:
                 error = outcome
-            if ended and error is None:
-                return
             step.append(outcome)
-        yield error if error is not None else rebuild_indices(tree, step)
+        if error is not None:
+            yield error
+        elif not ended:
+            yield rebuild_indices(tree, step)
 
 
 def rebuild_indices(tree, values):
@@ -429,18 +430,24 @@ def run_prefetch(node):
     yield from run(node.inputs[0])
 
 
+def known(node):
+    """Is the number of elements known before they are?"""
+    return node.op not in ("filter", "flat_map", "rebatch", "legacy_rebatch") and all(known(i) for i in node.inputs)
+
+
 def run_cache(node):
     if node.arg("filename", ""):
         raise Unknown("file cache")
     if node.cached is None:
-        kept, source = [], run(node.inputs[0])
+        kept, failed, source = [], False, run(node.inputs[0])
         outcome = next(source, None)
         while outcome is not None:
             if not isinstance(outcome, Error):
                 kept.append(outcome)
             following = next(source, None)
-            if following is None:
-                node.cached = kept  # with the last element, as where the cardinality is known
+            failed = failed or isinstance(outcome, Error)
+            if following is None and not failed and known(node):
+                node.cached = kept  # with the last element, where the cardinality is known
             yield outcome
             outcome = following
         node.cached = kept
@@ -605,8 +612,12 @@ def run(node):
 
 def outcomes(json_plan, limits):
     """One list of outcomes per iterator; a limit of None runs to the end."""
-    node = node_of(json_plan)
-    return [[json_of(o) for o in itertools.islice(run(node), limit)] for limit in limits]
+    node, lists = node_of(json_plan), []
+    for limit in limits:
+        if limit == 0:
+            begin(node)
+        lists.append([json_of(o) for o in itertools.islice(run(node), limit)])
+    return lists
 
 
 # ---- the model against the recorded cases ----

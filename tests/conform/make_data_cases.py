@@ -137,6 +137,11 @@ for op in ("take", "skip"):
     case("many", node(op, rng(40), count=17), TWICE)
     case("below_another", node(op, node("skip", node("take", rng(30), count=20), count=4), count=7))
 
+# What is read ahead is saved as positions, and errors are outcomes: restoring must tell them from elements.
+FAILS_FIRST = mapped("fail_on_3", rng(3, 9))
+case("error_before_prefetch", node("prefetch", node("take", FAILS_FIRST, count=1), buffer_size=3), op="take")
+case("error_before_prefetch", node("prefetch", node("skip", FAILS_FIRST, count=2), buffer_size=3), op="skip")
+
 case("zero", node("filter", rng(0), predicate="is_even"))
 case("one", node("filter", rng(1), predicate="is_even"))
 case("many", node("filter", rng(30), predicate="not_multiple_of_3"), TWICE)

@@ -5,7 +5,8 @@
  * 0 gives an element without rows as long as the end has not been seen. A batch that lies within
  * one input element is a view. The input element being cut stays unconsumed in `input`, so the
  * state is positions: the place in the list and the offset. An input's error loses the rows
- * gathered so far, as in TensorFlow; the next batch starts with the next element. */
+ * gathered so far, as in TensorFlow; the next batch, of the same size, starts with the next
+ * element. */
 #include "data/rows.h"
 #include <leat/data_ops.h>
 #include <string.h>
@@ -149,6 +150,7 @@ static leati_tail rebatch_pull(leati_node_state *node, void *state, int64_t want
     (void)want;
     struct rebatch_state *s = state;
     const struct rebatch_args *args = node->dataset->args;
+    int32_t present = s->next;
     int64_t size = next_size(node, s), rows = 0;
     leati_block_clear(out);
     if (size == 0) {
@@ -159,6 +161,7 @@ static leati_tail rebatch_pull(leati_node_state *node, void *state, int64_t want
     leati_tail tail = gather_rows(s, size, &rows, err);
     if (tail == LEATI_ERROR || rows == 0 || (rows < size && args->drop_remainder)) {
         leati_pieces_clear(&s->pieces);
+        s->next = tail == LEATI_ERROR ? present : s->next;
         return tail;
     }
     /* The end is told by the next pull, because a size of 0 may come first only while it has not

@@ -142,7 +142,7 @@ static leati_tail zip_pull(leati_node_state *node, void *state, int64_t want, le
                            leat_error *err) {
     struct zip_state *s = state;
     int64_t n = want;
-    bool ended = false, failed = false;
+    bool ended = false, failed = false, ended_first = false;
     leati_block_clear(out);
     if (s->ended) {
         return LEATI_END;
@@ -160,6 +160,8 @@ static leati_tail zip_pull(leati_node_state *node, void *state, int64_t want, le
             *err = error;
         }
         ended = ended || (available == 0 && tail == LEATI_END);
+        /* An end hides the errors of later inputs, an error the ends (as in TensorFlow). */
+        ended_first = ended_first || (ended && !failed);
         failed = failed || (available == 0 && tail == LEATI_ERROR);
         ready = available < ready ? available : ready;
     }
@@ -171,7 +173,7 @@ static leati_tail zip_pull(leati_node_state *node, void *state, int64_t want, le
         leati_input_consume(&s->inputs[i], !s->inputs[i].ended);
     }
     s->ended = ended;
-    return failed ? LEATI_ERROR : LEATI_END;
+    return failed && !ended_first ? LEATI_ERROR : LEATI_END;
 }
 
 static leati_tail zip_advance(leati_node_state *node, void *state, int64_t n, int64_t *passed,

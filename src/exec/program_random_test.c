@@ -17,6 +17,7 @@
 #include "graph/interpret.h"
 #include <leat/ops.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MAX_VALUES 64
@@ -349,10 +350,17 @@ static void one_seed(uint32_t seed, bool open, bool large, int *failures) {
     leat_spec_unref(spec);
 }
 
+/* How many times the usual number of seeds: `make test-long` asks for more. */
+static uint32_t sweep(void) {
+    const char *text = getenv("LEAT_SWEEP");
+    int factor = text ? atoi(text) : 1;
+    return factor > 1 && factor <= 1000 ? (uint32_t)factor : 1;
+}
+
 static void test_static_shapes(void **state) {
     (void)state;
     int failures = 0;
-    for (uint32_t seed = 1; seed <= 3000; seed++)
+    for (uint32_t seed = 1; seed <= 3000 * sweep(); seed++)
         one_seed(seed, false, false, &failures);
     assert_true(failures > 20);
 }
@@ -360,7 +368,7 @@ static void test_static_shapes(void **state) {
 static void test_open_shapes(void **state) {
     (void)state;
     int failures = 0;
-    for (uint32_t seed = 10001; seed <= 12000; seed++)
+    for (uint32_t seed = 10000001; seed <= 10000000 + 2000 * sweep(); seed++)
         one_seed(seed, true, false, &failures);
     assert_true(failures > 20);
 }
@@ -368,7 +376,7 @@ static void test_open_shapes(void **state) {
 static void test_large_rows(void **state) {
     (void)state;
     int failures = 0;
-    for (uint32_t seed = 20001; seed <= 20300; seed++)
+    for (uint32_t seed = 20000001; seed <= 20000000 + 300 * sweep(); seed++)
         one_seed(seed, false, true, &failures);
     assert_true(failures > 0);
 }

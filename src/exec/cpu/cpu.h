@@ -138,13 +138,17 @@ void leati_cpu_enter(const leati_device *device);
 bool leati_cpu_plain_only(void);
 
 /* dnnl.c; without oneDNN they do nothing. The first sets the calling thread's number of threads and
- * returns the one before. */
+ * returns the one before; the second makes the threads of a step that has several give up spinning
+ * soon, once per process. */
 #ifdef LEATI_HAVE_DNNL
 int leati_cpu_set_threads(int count);
+void leati_cpu_share_cores(void);
 void leati_cpu_stream_free(void *stream);
 #else
 static inline int leati_cpu_set_threads(int count) {
     return count;
+}
+static inline void leati_cpu_share_cores(void) {
 }
 static inline void leati_cpu_stream_free(void *stream) {
     (void)stream;

@@ -66,6 +66,8 @@ void leati_cpu_enter(const leati_device *device) {
         pinned = pinned || pthread_getaffinity_np(pthread_self(), sizeof own_mask, &own_mask) == 0;
         (void)pthread_setaffinity_np(pthread_self(), sizeof cores, &cores);
     }
+    if (device->num_threads > 1)
+        leati_cpu_share_cores();
     int before = leati_cpu_set_threads(device->num_threads);
     own_threads = own_threads > 0 ? own_threads : before;
     entered = serial;

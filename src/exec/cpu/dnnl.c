@@ -56,11 +56,13 @@ static void make_engine(void) {
         engine = NULL;
 }
 
-int leati_cpu_set_threads(int count) {
+void leati_cpu_share_cores(void) {
     static pthread_once_t teams = PTHREAD_ONCE_INIT;
+    pthread_once(&teams, shorten_spinning);
+}
+
+int leati_cpu_set_threads(int count) {
     int before = omp_get_max_threads();
-    if (count > 1)
-        pthread_once(&teams, shorten_spinning);
     if (before != count)
         omp_set_num_threads(count);
     return before;

@@ -217,6 +217,35 @@ typedef struct leat_padded_batch_options {
 LEAT_API leat_dataset *leat_padded_batch(leat_dataset *input, int64_t batch_size,
                                          const leat_padded_batch_options *options, leat_error *err);
 
+/* tf.data.experimental.assert_cardinality: the input, of which it is claimed that it has so many
+ * elements (LEAT_INFINITE_CARDINALITY: no end). FAILED_PRECONDITION where it has not, at that place
+ * and at each further call. */
+LEAT_API leat_dataset *leat_assert_cardinality(leat_dataset *input, int64_t expected_cardinality,
+                                               leat_error *err);
+
+/* tf.data.experimental.pad_to_cardinality: dictionaries with the bool scalar `mask_key` (NULL:
+ * "valid"; borrowed), then elements of zeros, where it is false, up to `cardinality` elements.
+ * INVALID_ARGUMENT unless the input's cardinality is known and not larger. */
+LEAT_API leat_dataset *leat_pad_to_cardinality(leat_dataset *input, int64_t cardinality,
+                                               const char *mask_key, leat_error *err);
+
+/* tf.data.experimental.map_and_batch: batches of function's results; a failing element costs
+ * exactly its batch. INVALID_ARGUMENT if both numbers are given. */
+typedef struct leat_map_and_batch_options {
+    int64_t num_parallel_batches; /* 0: by num_parallel_calls */
+    bool drop_remainder;
+    int64_t num_parallel_calls; /* 0: batch_size; or LEAT_AUTOTUNE */
+} leat_map_and_batch_options;
+LEAT_API leat_dataset *leat_map_and_batch(leat_dataset *input, leat_function *function,
+                                          int64_t batch_size,
+                                          const leat_map_and_batch_options *options,
+                                          leat_error *err);
+
+/* tf.data.experimental.shuffle_and_repeat: `count` epochs (at least 1; -1: for ever), each in the
+ * order that leat_shuffle gives it. */
+LEAT_API leat_dataset *leat_shuffle_and_repeat(leat_dataset *input, int64_t buffer_size,
+                                               int64_t count, leat_seed seed, leat_error *err);
+
 /* tf.data.Dataset.prefetch: a thread keeps up to buffer_size elements ready; LEAT_AUTOTUNE tunes
  * the number, 0 passes through. */
 LEAT_API leat_dataset *leat_prefetch(leat_dataset *input, int64_t buffer_size, leat_error *err);

@@ -61,6 +61,13 @@ static void unlink_node(leati_node_state *node) {
 
 leati_node_state *leati_node_open(const leat_dataset *dataset, leati_iteration *iteration,
                                   leati_node_state *parent, leat_error *err) {
+    if (dataset->op->expand != NULL) {
+        leat_dataset *plan = dataset->op->expand(dataset, err);
+        leati_node_state *made =
+            plan == NULL ? NULL : leati_node_open(plan, iteration, parent, err);
+        leat_dataset_unref(plan);
+        return made;
+    }
     leati_node_state *node = leati_alloc_zero(1, sizeof(*node));
     void *state = leati_alloc_zero(1, dataset->op->state_size);
     if (node == NULL || state == NULL) {

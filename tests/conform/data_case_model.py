@@ -581,6 +581,35 @@ def run_padded_batch(node):
             yield stack([rebuild(rows[0], iter(row)) for row in zip(*columns)])
 
 
+def run_assert_cardinality(node):
+    expected, count = node.args["expected_cardinality"], 0
+    for outcome in run(node.inputs[0]):
+        if not isinstance(outcome, Error):
+            count += 1
+            outcome = Error("FAILED_PRECONDITION") if -1 != expected < count else outcome
+        yield outcome
+    while count != expected:
+        yield Error("FAILED_PRECONDITION")
+
+
+def run_map_and_batch(node):
+    args = {k: node.args[k] for k in ("batch_size", "drop_remainder") if k in node.args}
+    yield from run_batch(Node("batch", args, [Node("map", {"map_func": node.args["map_func"]}, node.inputs)]))
+
+
+def run_shuffle_and_repeat(node):
+    """Errors come earlier than in repeat over shuffle, so they are left out."""
+    for _ in range(node.arg("count", -1)) if node.arg("count", -1) > 0 else itertools.count():
+        empty = True
+        for outcome in run_shuffle(node):
+            if isinstance(outcome, Error):
+                raise Unknown("an error below shuffle_and_repeat")
+            empty = False
+            yield outcome
+        if empty:
+            return
+
+
 OPERATORS = {
     "range": (run_range, ["start", "stop", "step"]),
     "from_tensors": (run_from_tensors, ["tensors"]),
@@ -603,6 +632,9 @@ OPERATORS = {
     "legacy_rebatch": (run_legacy_rebatch, ["num_replicas"]),
     "unbatch": (run_unbatch, []),
     "padded_batch": (run_padded_batch, ["batch_size", "padded_shapes", "padding_values", "drop_remainder"]),
+    "assert_cardinality": (run_assert_cardinality, ["expected_cardinality"]),
+    "map_and_batch": (run_map_and_batch, ["map_func", "batch_size", "num_parallel_batches", "drop_remainder", "num_parallel_calls"]),
+    "shuffle_and_repeat": (run_shuffle_and_repeat, ["buffer_size", "count", "seed"]),
 }
 
 

@@ -258,6 +258,15 @@ case("of_batches", node("padded_batch", node("padded_batch", mapped("iota_mod_4"
                         padding_values=literal("int64", [], [-1])))
 case("of_shuffle", node("padded_batch", node("shuffle", mapped("iota_mod_4", rng(9)), buffer_size=4, seed=2), batch_size=3), TWICE)
 
+for calls in ({}, {"num_parallel_calls": 3}, {"num_parallel_batches": 2}):
+    name = "_".join(["size_3"] + list(calls))
+    case(name, node("map_and_batch", rng(11), map_func="square", batch_size=3, **calls), TWICE)
+    case("own_error_" + name, node("map_and_batch", rng(11), map_func="fail_on_mod_4_is_3", batch_size=3, **calls))
+    case("child_error_" + name, node("map_and_batch", faulty(8), map_func="square", batch_size=3, **calls))
+case("zero", node("map_and_batch", rng(0), map_func="square", batch_size=3))
+case("one", node("map_and_batch", rng(2), map_func="square", batch_size=3))
+case("drop", node("map_and_batch", rng(8), map_func="pair_with_square", batch_size=3, drop_remainder=True))
+
 # ---- order, several inputs ----
 
 for size in (1, 2, 7, 50):
@@ -270,6 +279,38 @@ case("shuffled_twice", node("shuffle", node("shuffle", rng(9), buffer_size=4, se
 case("batches", node("shuffle", node("batch", rng(11), batch_size=2), buffer_size=3, seed=1))
 case("texts", node("shuffle", mapped("to_string", rng(95, 105)), buffer_size=4, seed=2))
 case("shapes", node("shuffle", mapped("iota_mod_4", rng(9)), buffer_size=4, seed=2))
+
+for size in (1, 4, 30):
+    for count in (1, 3):
+        case("buffer_%d_count_%d" % (size, count), node("shuffle_and_repeat", rng(8), buffer_size=size, count=count, seed=4), TWICE)
+case("forever", node("shuffle_and_repeat", rng(5), buffer_size=3, seed=4), (13, 7))
+case("zero", node("shuffle_and_repeat", rng(0), buffer_size=3, count=2, seed=4))
+case("one", node("shuffle_and_repeat", rng(1), buffer_size=3, count=1, seed=4))
+case("texts", node("shuffle_and_repeat", mapped("to_string", rng(95, 100)), buffer_size=4, count=2, seed=2))
+case("only_errors", node("shuffle_and_repeat", mapped("fail_always", rng(2)), buffer_size=3, count=1, seed=4),
+     expect={"elements": [{"error": "INVALID_ARGUMENT"}] * 2})
+
+for expected in (0, 1, 4, 5, 9, -1, -2):
+    case("of_5_expected_%d" % expected, node("assert_cardinality", rng(5), expected_cardinality=expected), (9,))
+case("zero", node("assert_cardinality", rng(0), expected_cardinality=0))
+case("one", node("assert_cardinality", rng(1), expected_cardinality=1))
+case("many", node("assert_cardinality", node("filter", rng(20), predicate="is_even"), expected_cardinality=10), TWICE)
+case("child_error", node("assert_cardinality", faulty(), expected_cardinality=5))
+case("child_error_counts_not", node("assert_cardinality", faulty(), expected_cardinality=6), (9,))
+
+
+def masked(a, mask):
+    x, b = (a, 10 * a) if mask else (0, 0)
+    return {"dict": {"a": literal("int64", [], [x]), "b": literal("int64", [], [b]), "valid": literal("bool", [], [mask])}}
+
+
+for count, cardinality in ((0, 0), (1, 1), (0, 3), (4, 4), (3, 9)):
+    rows = [masked(i, True) for i in range(count)] + [masked(0, False)] * (cardinality - count)
+    case("of_%d_to_%d" % (count, cardinality), node("pad_to_cardinality", mapped("to_dict", rng(count)), cardinality=cardinality), TWICE,
+         expect={k: rows for k in KEYS[:2]})
+case("child_error", node("pad_to_cardinality", mapped("to_dict", faulty(5)), cardinality=6), (8,),
+     expect={"elements": [masked(i, True) for i in range(3)] + [{"error": "INVALID_ARGUMENT"}, masked(4, True), masked(0, False)]
+             + [{"error": "FAILED_PRECONDITION"}] * 2})
 
 case("zero", node("zip", rng(0), rng(4)))
 case("one", node("zip", rng(1), rng(4)))

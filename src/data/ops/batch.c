@@ -322,15 +322,17 @@ static leat_status finish(struct batch_state *s, int64_t filled, leati_block *ou
 
 /* What becomes of an error of the input. Fused with the map below, it takes its element's place,
  * and the batch fails when all its places are taken; else it ends the batch at once. Both are
- * TensorFlow's. */
+ * TensorFlow's. Cancellation and want of memory stand for no element: they end the batch at once.
+ */
 static bool takes_a_place(struct batch_state *s, const struct batch_args *args, int64_t *filled,
                           const leat_error *error, leat_error *failure) {
+    bool placeless = error->code == LEAT_CANCELLED || error->code == LEAT_RESOURCE_EXHAUSTED;
     leati_input_consume(&s->input, 1);
-    if (failure->code == LEAT_OK) {
+    if (failure->code == LEAT_OK || placeless) {
         *failure = *error;
     }
     ++*filled;
-    return args->fused && error->code != LEAT_CANCELLED;
+    return args->fused && !placeless;
 }
 
 static leati_tail gather_batch(leati_node_state *node, struct batch_state *s, leati_block *out,

@@ -1,0 +1,124 @@
+/* assert_cardinality: the input with a cardinality that is claimed, and checked
+ * (tf.data.experimental.assert_cardinality).
+ *
+ * Hands on views of the input's blocks and counts. Fewer elements than claimed are
+ * FAILED_PRECONDITION in place of the end, more at the first one too many, and again at every
+ * further call; an infinite claim only forbids the end. Errors of the input pass through and do not
+ * count. No locks. */
+#include "data/input.h"
+#include <leat/data_ops.h>
+
+struct assert_args {
+    int64_t expected_cardinality;
+};
+
+static const leati_row assert_rows[] = {
+    {.name = "expected_cardinality",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_REQUIRED,
+     .offset = offsetof(struct assert_args, expected_cardinality),
+     .doc = "How many elements the input has; -1: infinitely many."},
+    {0},
+};
+
+struct assert_state {
+    leati_input input;
+    int64_t count; /* elements that the input gave */
+};
+
+static int64_t assert_cardinality(const leat_dataset *dataset) {
+    return ((const struct assert_args *)dataset->args)->expected_cardinality;
+}
+
+static leat_status assert_open(leati_node_state *node, void *state, leat_error *err) {
+    return leati_input_open(&((struct assert_state *)state)->input, node, 0, err);
+}
+
+static leati_tail differs(const struct assert_args *args, const char *how, int64_t count,
+                          leat_error *err) {
+    leati_fail(err, LEAT_FAILED_PRECONDITION,
+               "the input was expected to contain %lld elements but contained %s %lld; correct "
+               "expected_cardinality",
+               (long long)args->expected_cardinality, how, (long long)count);
+    return LEATI_ERROR;
+}
+
+static leati_tail assert_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
+                              leat_error *err) {
+    struct assert_state *s = state;
+    const struct assert_args *args = node->dataset->args;
+    bool endless = args->expected_cardinality == LEAT_INFINITE_CARDINALITY;
+    int64_t left = endless ? INT64_MAX : args->expected_cardinality - s->count;
+    bool enough = !endless && s->count >= args->expected_cardinality;
+    leati_tail tail = leati_input_take(&s->input,
+                                       enough || left < 1 ? 1
+                                       : want < left      ? want
+                                                          : left,
+                                       out, err);
+    s->count += out->n;
+    if (enough && out->n > 0) {
+        leati_block_clear(out);
+        return differs(args, "at least", s->count, err);
+    }
+    if (tail != LEATI_END || (!endless && s->count == args->expected_cardinality)) {
+        return tail;
+    }
+    return out->n > 0 ? LEATI_MORE : differs(args, "only", s->count, err);
+}
+
+static leat_status assert_save(leati_node_state *node, void *state, leati_writer *out,
+                               leati_save_cost *cost, leat_error *err) {
+    (void)node;
+    struct assert_state *s = state;
+    leati_put_int(out, s->count);
+    return leati_input_save(&s->input, out, cost, err);
+}
+
+static leat_status assert_restore(leati_node_state *node, void *state, leati_reader *in,
+                                  leat_error *err) {
+    (void)node;
+    struct assert_state *s = state;
+    leat_status status = leati_get_int(in, &s->count, err);
+    if (status == LEAT_OK && s->count < 0) {
+        return leati_fail(err, LEAT_DATA_LOSS, "assert_cardinality: a saved count of %lld",
+                          (long long)s->count);
+    }
+    return status == LEAT_OK ? leati_input_restore(&s->input, in, err) : status;
+}
+
+static leat_status assert_reset(leati_node_state *node, void *state, leat_error *err) {
+    (void)node;
+    struct assert_state *s = state;
+    s->count = 0;
+    return leati_input_reset(&s->input, err);
+}
+
+static void assert_close(leati_node_state *node, void *state) {
+    (void)node;
+    leati_input_close(&((struct assert_state *)state)->input);
+}
+
+const leati_dataset_op leati_op_assert_cardinality = {
+    .name = "assert_cardinality",
+    .version = 1,
+    .doc = "The input, whose number of elements is claimed and checked. Saved as a count and the "
+           "input's position; restoring costs the input's.",
+    .num_inputs = 1,
+    .flow = LEATI_ONE_TO_ONE,
+    .args_size = sizeof(struct assert_args),
+    .rows = assert_rows,
+    .cardinality = assert_cardinality,
+    .state_size = sizeof(struct assert_state),
+    .open = assert_open,
+    .pull = assert_pull,
+    .save = assert_save,
+    .restore = assert_restore,
+    .reset = assert_reset,
+    .close = assert_close,
+};
+
+leat_dataset *leat_assert_cardinality(leat_dataset *input, int64_t expected_cardinality,
+                                      leat_error *err) {
+    struct assert_args args = {.expected_cardinality = expected_cardinality};
+    return leati_dataset_new(&leati_op_assert_cardinality, &args, &input, 1, err);
+}

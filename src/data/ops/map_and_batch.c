@@ -1,0 +1,141 @@
+/* map_and_batch: map and batch as one operator (tf.data.experimental.map_and_batch).
+ *
+ * Expands to a batch over a map, joined as map_and_batch_fusion joins them: an element that fails
+ * costs exactly its batch, and the order is always the input's. There is nothing to run here. */
+#include "data/apply.h"
+#include "data/rewrite.h"
+#include <leat/data_ops.h>
+
+extern const leati_rewrite_rule leati_rewrite_map_and_batch_fusion;
+
+struct map_and_batch_args {
+    leat_object *function;
+    int64_t batch_size;
+    int64_t num_parallel_batches;
+    bool drop_remainder;
+    int64_t num_parallel_calls;
+};
+
+#define ROW(field) .offset = offsetof(struct map_and_batch_args, field)
+
+enum { MOST_CALLS = 1 << 16 };
+
+static const leati_row map_and_batch_rows[] = {
+    {.name = "map_func",
+     .type = LEATI_ROW_FUNCTION,
+     .flags = LEATI_REQUIRED,
+     ROW(function),
+     .doc = "Applied to each element."},
+    {.name = "batch_size",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_REQUIRED,
+     ROW(batch_size),
+     .minimum = 1,
+     .maximum = INT64_MAX,
+     .doc = "Elements of a batch."},
+    {.name = "num_parallel_batches",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_NONE,
+     ROW(num_parallel_batches),
+     .doc = "As many calls at a time as so many batches have elements; none: by "
+            "num_parallel_calls."},
+    {.name = "drop_remainder",
+     .type = LEATI_ROW_BOOL,
+     ROW(drop_remainder),
+     .doc = "Leave out a last batch that is smaller."},
+    {.name = "num_parallel_calls",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_NONE | LEATI_AUTOTUNE,
+     ROW(num_parallel_calls),
+     .doc = "Calls at a time; none: batch_size."},
+    {0},
+};
+
+static leat_status map_and_batch_check(leat_dataset *dataset, leat_error *err) {
+    const struct map_and_batch_args *args = dataset->args;
+    if (args->num_parallel_batches != 0 && args->num_parallel_calls != 0) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "map_and_batch: num_parallel_batches and num_parallel_calls are both "
+                          "given; give one of them");
+    }
+    if (args->num_parallel_batches < 0 || args->num_parallel_calls < LEAT_AUTOTUNE) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "map_and_batch: num_parallel_batches is %lld, num_parallel_calls %lld; "
+                          "expected at least 1, or AUTOTUNE (-1) calls",
+                          (long long)args->num_parallel_batches,
+                          (long long)args->num_parallel_calls);
+    }
+    return LEAT_OK;
+}
+
+static int64_t calls(const struct map_and_batch_args *args) {
+    if (args->num_parallel_calls != 0) {
+        return args->num_parallel_calls;
+    }
+    int64_t batches = args->num_parallel_batches > 0 ? args->num_parallel_batches : 1, product = 0;
+    bool large = __builtin_mul_overflow(batches, args->batch_size, &product);
+    return large || product > MOST_CALLS ? MOST_CALLS : product;
+}
+
+static leat_dataset *map_and_batch_expand(const leat_dataset *dataset, leat_error *err) {
+    const struct map_and_batch_args *args = dataset->args;
+    leat_map_options map_options = {.num_parallel_calls = calls(args)};
+    leat_batch_options batch_options = {.drop_remainder = args->drop_remainder};
+    leat_dataset *map = leat_map(leat_dataset_ref(dataset->inputs[0]),
+                                 leati_object_ref(args->function), &map_options, err);
+    leat_dataset *batch = leat_batch(map, args->batch_size, &batch_options, err);
+    leat_dataset *fused =
+        batch == NULL ? NULL : leati_rewrite_map_and_batch_fusion.apply(batch, err);
+    leat_dataset_unref(batch);
+    return fused;
+}
+
+static leat_spec *map_and_batch_spec(const leat_dataset *dataset, leat_error *err) {
+    leat_error local = {0};
+    leat_dataset *plan = map_and_batch_expand(dataset, &local);
+    leat_spec *spec = plan == NULL ? NULL : leat_spec_ref(plan->spec);
+    leat_dataset_unref(plan);
+    if (spec == NULL && err != NULL) {
+        *err = local;
+    }
+    return spec;
+}
+
+static int64_t map_and_batch_cardinality(const leat_dataset *dataset) {
+    const struct map_and_batch_args *args = dataset->args;
+    int64_t input = dataset->inputs[0]->cardinality;
+    return input < 0 ? input
+                     : input / args->batch_size +
+                           (!args->drop_remainder && input % args->batch_size != 0);
+}
+
+const leati_dataset_op leati_op_map_and_batch = {
+    .name = "map_and_batch",
+    .version = 1,
+    .doc = "`map_func` of every element, in batches. Runs, is saved and restored as map and batch.",
+    .num_inputs = 1,
+    .flow = LEATI_FEWER,
+    .args_size = sizeof(struct map_and_batch_args),
+    .rows = map_and_batch_rows,
+    .check = map_and_batch_check,
+    .spec = map_and_batch_spec,
+    .cardinality = map_and_batch_cardinality,
+    .expand = map_and_batch_expand,
+};
+
+leat_dataset *leat_map_and_batch(leat_dataset *input, leat_function *function, int64_t batch_size,
+                                 const leat_map_and_batch_options *options, leat_error *err) {
+    struct map_and_batch_args args = {.function = (leat_object *)function,
+                                      .batch_size = batch_size};
+    if (options != NULL) {
+        args.num_parallel_batches = options->num_parallel_batches;
+        args.drop_remainder = options->drop_remainder;
+        args.num_parallel_calls = options->num_parallel_calls;
+    }
+    leat_dataset *dataset =
+        leati_function_is_missing(function, "map_and_batch", "map_func", &input, 1, err)
+            ? NULL
+            : leati_dataset_new(&leati_op_map_and_batch, &args, &input, 1, err);
+    leat_function_unref(function);
+    return dataset;
+}

@@ -1,0 +1,132 @@
+/* shuffle_and_repeat: shuffle and repeat as one operator (tf.data.experimental.shuffle_and_repeat).
+ *
+ * Expands to a shuffle that runs through several epochs: the order is that of repeat over shuffle,
+ * and the next epochs are read into the free places of the buffer. The seed generator is this
+ * node's, so that all its iterators draw from one. There is nothing to run here. */
+#include "base/random.h"
+#include "data/dataset.h"
+#include "data/seed_generator.h"
+#include <leat/data_ops.h>
+
+struct both_args {
+    int64_t buffer_size;
+    int64_t count;
+    leati_seed_argument seed;
+    bool resolved;
+    int64_t pair[2];
+};
+
+#define ROW(field) .offset = offsetof(struct both_args, field)
+
+static const leati_row both_rows[] = {
+    {.name = "buffer_size",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_REQUIRED,
+     ROW(buffer_size),
+     .doc = "How many elements the buffer holds, at least 1; -2 (UNKNOWN_CARDINALITY) holds the "
+            "whole input."},
+    {.name = "count",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_NONE,
+     ROW(count),
+     .default_number = -1,
+     .doc = "How many epochs, at least 1; -1 or none repeats forever."},
+    {.name = "seed",
+     .type = LEATI_ROW_SEED,
+     .flags = LEATI_NONE,
+     ROW(seed),
+     .doc = "Seed of the order."},
+    {.name = "resolved",
+     .type = LEATI_ROW_BOOL,
+     .flags = LEATI_CONSTRUCT,
+     ROW(resolved),
+     .doc = "The pair was made."},
+    {.name = "pair_0",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_CONSTRUCT,
+     ROW(pair[0]),
+     .doc = "First number of the resolved seed pair."},
+    {.name = "pair_1",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_CONSTRUCT,
+     ROW(pair[1]),
+     .doc = "Second number of the resolved seed pair."},
+    {0},
+};
+
+static leat_status both_check(leat_dataset *dataset, leat_error *err) {
+    struct both_args *args = dataset->args;
+    if (args->count < 1 && args->count != -1) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "shuffle_and_repeat: count is %lld; expected at least 1, or -1 for ever",
+                          (long long)args->count);
+    }
+    if (args->buffer_size < 1 && args->buffer_size != LEAT_UNKNOWN_CARDINALITY) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "shuffle_and_repeat: buffer_size is %lld; expected at least 1, or -2 "
+                          "(UNKNOWN_CARDINALITY) for the whole input",
+                          (long long)args->buffer_size);
+    }
+    if (!args->resolved) {
+        leati_resolve_seed(args->seed, &args->pair[0], &args->pair[1]);
+        leati_fresh_seed_if_zero(&args->pair[0], &args->pair[1]);
+        args->resolved = true;
+    }
+    return LEAT_OK;
+}
+
+static int64_t both_cardinality(const leat_dataset *dataset) {
+    const struct both_args *args = dataset->args;
+    return args->count < 0 ? LEAT_INFINITE_CARDINALITY
+                           : leati_repeat_cardinality(dataset->inputs[0], args->count);
+}
+
+static void *both_share(const leat_dataset *dataset, leat_error *err) {
+    const struct both_args *args = dataset->args;
+    return leati_seed_generator_new(args->pair[0], args->pair[1], false, err);
+}
+
+static void both_unshare(void *shared) {
+    leati_seed_generator_free(shared);
+}
+
+static leat_dataset *both_expand(const leat_dataset *dataset, leat_error *err) {
+    const struct both_args *args = dataset->args;
+    leat_dataset *shuffle = leati_shuffle_resolved(leat_dataset_ref(dataset->inputs[0]),
+                                                   args->buffer_size, args->pair, err);
+    if (shuffle == NULL) {
+        return NULL;
+    }
+    /* Nobody has seen the shuffle yet: it borrows this node's seed generator. */
+    shuffle->origin = leat_dataset_ref(dataset->origin);
+    if (args->buffer_size < 0) {
+        return leat_repeat(shuffle, args->count, err);
+    }
+    leat_dataset *both = leati_shuffle_repeated(shuffle, args->count, err);
+    leat_dataset_unref(shuffle);
+    return both;
+}
+
+const leati_dataset_op leati_op_shuffle_and_repeat = {
+    .name = "shuffle_and_repeat",
+    .version = 1,
+    .doc = "The input's epochs, each in a random order. Runs, is saved and restored as shuffle.",
+    .num_inputs = 1,
+    .flow = LEATI_MORE_OUT,
+    .flags = LEATI_OP_SHARED_DRAW | LEATI_OP_SEED_GENERATOR,
+    .args_size = sizeof(struct both_args),
+    .rows = both_rows,
+    .check = both_check,
+    .cardinality = both_cardinality,
+    .share = both_share,
+    .unshare = both_unshare,
+    .expand = both_expand,
+};
+
+leat_dataset *leat_shuffle_and_repeat(leat_dataset *input, int64_t buffer_size, int64_t count,
+                                      leat_seed seed, leat_error *err) {
+    struct both_args args = {.buffer_size = buffer_size,
+                             .count = count,
+                             .seed = {.given = seed.given, .value = seed.value}};
+    return leati_dataset_new(&leati_op_shuffle_and_repeat, &args, &input, 1, err);
+}

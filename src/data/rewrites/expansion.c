@@ -1,0 +1,13 @@
+/* expansion: an operator that is made of others becomes those, so that the rewrites after it see
+ * what runs. Without it leati_node_open does the same. */
+#include "data/rewrite.h"
+
+static leat_dataset *apply(leat_dataset *node, leat_error *err) {
+    return node->op->expand == NULL ? NULL : node->op->expand(node, err);
+}
+
+const leati_rewrite_rule leati_rewrite_expansion = {
+    .name = "expansion",
+    .doc = "Operators that are made of others become those.",
+    .apply = apply,
+};

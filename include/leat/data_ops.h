@@ -160,6 +160,16 @@ LEAT_API leat_dataset *leat_take_while(leat_dataset *input, leat_function *predi
  * log. CANCELLED, DEADLINE_EXCEEDED and RESOURCE_EXHAUSTED are delivered. */
 LEAT_API leat_dataset *leat_ignore_errors(leat_dataset *input, bool log_warning, leat_error *err);
 
+/* tf.data.Dataset.window: each element is a dataset of `size` consecutive elements, one per
+ * component in the structure of the input's elements. */
+typedef struct leat_window_options {
+    int64_t shift;  /* elements from one window to the next; 0: size */
+    int64_t stride; /* elements from one of a window to its next; 0: 1 */
+    bool drop_remainder;
+} leat_window_options;
+LEAT_API leat_dataset *leat_window(leat_dataset *input, int64_t size,
+                                   const leat_window_options *options, leat_error *err);
+
 /* tf.data.Dataset.unique: the first occurrence of each element. INVALID_ARGUMENT unless elements
  * are one component of int32, int64 or string. */
 LEAT_API leat_dataset *leat_unique(leat_dataset *input, leat_error *err);

@@ -4,13 +4,30 @@
 #include "data/values.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "data/row_values.h"
 #include <string.h>
+
+/* Only datasets that are rows of a block are data themselves. */
+static leat_status put_datasets(leati_writer *out, leat_object *const *objects, int64_t count,
+                                leat_error *err) {
+    for (int64_t i = 0; i < count; i++) {
+        const leati_block *rows = leati_rows_of(objects[i]);
+        if (rows == NULL) {
+            return leati_fail(err, LEAT_FAILED_PRECONDITION,
+                              "an element that is a dataset cannot be saved as data");
+        }
+        leat_status status = leati_put_block(out, rows, 0, rows->n, err);
+        if (status != LEAT_OK) {
+            return status;
+        }
+    }
+    return LEAT_OK;
+}
 
 static leat_status put_values(leati_writer *out, leat_dtype dtype, const void *data, int64_t count,
                               leat_error *err) {
     if (dtype == LEAT_OBJECT) {
-        return leati_fail(err, LEAT_FAILED_PRECONDITION,
-                          "an element that is a dataset cannot be saved as data");
+        return put_datasets(out, data, count, err);
     }
     if (dtype == LEAT_STRING) {
         const leat_string *strings = data;
@@ -116,6 +133,35 @@ leat_status leati_put_block(leati_writer *out, const leati_block *block, int64_t
     return out->failed ? leati_no_memory(err, out->size) : LEAT_OK;
 }
 
+/* A scalar of one dataset with elements of `element`, as put_datasets wrote it. */
+static leat_status get_dataset(leati_reader *in, const leat_spec *element, leat_tensor *out,
+                               leat_error *err) {
+    const void *name = NULL;
+    size_t size = 0;
+    uint64_t rank = 0;
+    leati_block rows = {0};
+    leat_status status = leati_get_bytes(in, &name, &size, err);
+    if (status == LEAT_OK) {
+        status = leati_get_uint(in, &rank, err);
+    }
+    if (status == LEAT_OK && (element == NULL || rank != 0)) {
+        status = leati_fail(err, LEAT_DATA_LOSS, "a saved dataset of rank %llu; expected 0",
+                            (unsigned long long)rank);
+    }
+    if (status == LEAT_OK) {
+        status = leati_get_block(in, element, &rows, err);
+    }
+    if (status == LEAT_OK) {
+        leat_dataset *dataset = leati_rows_dataset(&rows, element, err);
+        status = dataset == NULL
+                     ? LEAT_RESOURCE_EXHAUSTED
+                     : leat_tensor_copy_of(LEAT_OBJECT, LEAT_SCALAR, &dataset, out, err);
+        leat_dataset_unref(dataset);
+    }
+    leati_block_fini(&rows);
+    return status;
+}
+
 leat_status leati_get_block(leati_reader *in, const leat_spec *spec, leati_block *out,
                             leat_error *err) {
     int64_t n = 0;
@@ -142,7 +188,9 @@ leat_status leati_get_block(leati_reader *in, const leat_spec *spec, leati_block
         }
         leat_tensor *rows = leat_buffer_data(buffer);
         for (int64_t i = 0; i < n && status == LEAT_OK; i++) {
-            status = leati_get_tensor(in, &rows[i], err);
+            status = leat_spec_component_dtype(spec, c) == LEAT_OBJECT
+                         ? get_dataset(in, leati_spec_component_element(spec, c), &rows[i], err)
+                         : leati_get_tensor(in, &rows[i], err);
             if (status == LEAT_OK) {
                 status = leati_spec_check_tensor(spec, c, &rows[i], err);
             }

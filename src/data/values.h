@@ -1,6 +1,7 @@
 /* Elements, blocks and errors as bytes of a saved state: for what cannot be read again (leftovers
  * of impure inputs, caches). Strings by value, numbers in memory order of little-endian machines.
- * Dataset values are refused (FAILED_PRECONDITION). */
+ * Dataset values are written where they are windows, and refused
+ * (FAILED_PRECONDITION) elsewhere. */
 #ifndef LEATI_DATA_VALUES_H
 #define LEATI_DATA_VALUES_H
 

@@ -27,6 +27,8 @@ static uint64_t hash_element(const leat_element *element, uint64_t hash) {
         const leat_tensor *tensor = &element->tensors[i];
         const leat_string *strings = tensor->data;
         hash = leati_hash(tensor->dims, (size_t)tensor->rank * sizeof(int64_t), hash);
+        if (tensor->dtype == LEAT_OBJECT)
+            continue; /* an address */
         if (tensor->dtype != LEAT_STRING) {
             hash = leati_hash(tensor->data, leat_tensor_bytes(tensor), hash);
             continue;

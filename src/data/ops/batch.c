@@ -69,10 +69,16 @@ struct batch_state {
     size_t element_bytes; /* of a row of all columns; 0: not static */
 };
 
+/* Datasets have no batches. As in TensorFlow that is found out with the first of them. */
 static leat_spec *batch_spec(const leat_dataset *dataset, leat_error *err) {
     const struct batch_args *args = dataset->args;
-    return leati_spec_batch(dataset->inputs[0]->spec,
-                            args->drop_remainder ? args->batch_size : LEAT_UNKNOWN_DIM, err);
+    const leat_spec *input = dataset->inputs[0]->spec;
+    for (int c = 0; c < leat_spec_num_components(input); c++) {
+        if (leat_spec_component_dtype(input, c) == LEAT_OBJECT) {
+            return leat_spec_ref(input);
+        }
+    }
+    return leati_spec_batch(input, args->drop_remainder ? args->batch_size : LEAT_UNKNOWN_DIM, err);
 }
 
 static int64_t batch_cardinality(const leat_dataset *dataset) {
@@ -266,6 +272,13 @@ static leat_status gather(struct batch_state *s, int64_t filled, int64_t n, int6
         struct slot *slot = &s->slots[c];
         const leati_column *column = &s->input.block.columns[c];
         leat_status status = LEAT_OK;
+        if (slot->dtype == LEAT_OBJECT) {
+            return leati_fail(
+                err, LEAT_INVALID_ARGUMENT,
+                "component %d is a dataset, which cannot be batched; flatten it first "
+                "(flat_map)",
+                c);
+        }
         if (slot->buffer == NULL || (filled == 0 && slot->pool == NULL)) {
             leat_buffer_unref(slot->buffer);
             slot->buffer = NULL;
@@ -393,7 +406,7 @@ static leati_tail batch_pull(leati_node_state *node, void *state, int64_t want, 
         leati_input_peek(&s->input, batches * args->batch_size, destinations, &available, err);
     bool viewable = available >= args->batch_size;
     for (int c = 0; viewable && c < s->num_columns; c++) {
-        viewable = consecutive(&s->input.block.columns[c]);
+        viewable = s->slots[c].dtype != LEAT_OBJECT && consecutive(&s->input.block.columns[c]);
     }
     if (!viewable) {
         tail = gather_batch(node, s, out, err);

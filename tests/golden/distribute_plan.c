@@ -20,6 +20,9 @@ static int trace(void *context, leat_graph *graph, leat_value *out) {
         out[0] = leat_string_to_number(x, LEAT_INT64);
     } else if (strcmp(p->name, "add") == 0) {
         out[0] = leat_add(x, golden_like(x, p->number));
+    } else if (strcmp(p->name, "copies") == 0) {
+        leat_value count = leat_add(leat_floormod(x, golden_like(x, 3)), golden_like(x, 1));
+        out[0] = leat_fill(leat_reshape(count, (const int64_t[]){1}, 1), x);
     } else if (strcmp(p->name, "to_batch") == 0) {
         leat_value begin = leat_multiply(x, golden_like(x, p->number));
         leat_value end = leat_add(begin, golden_like(x, p->number));
@@ -121,8 +124,9 @@ static json_t *vectors(const json_t *op) {
 
 /* Operations whose members are the operator's arguments. */
 static bool is_plain(const char *name) {
-    static const char *const names[] = {"batch", "repeat",  "take",     "skip",     "shuffle",
-                                        "cache", "unbatch", "prefetch", "enumerate"};
+    static const char *const names[] = {"batch",     "repeat",      "take",    "skip",
+                                        "shuffle",   "cache",       "unbatch", "prefetch",
+                                        "enumerate", "ragged_batch"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(names[i], name) == 0)
             return true;
@@ -133,14 +137,10 @@ static bool is_plain(const char *name) {
 /* Operations that a table must have before the runner can translate them. */
 static const char *operator_behind(const char *name) {
     static const char *const pairs[][2] = {
-        {"padded_batch", "padded_batch"},
-        {"map_and_batch", "map_and_batch"},
-        {"ragged_batch", "ragged_batch"},
         {"window_batch", "window"},
         {"scan", "scan"},
         {"interleave_identity", "interleave"},
         {"generator", "from_generator"},
-        {"assert_cardinality", "assert_cardinality"},
         {"records_interleave", "interleave"},
         {"records_list_files", "interleave"},
         {"records_reader_direct", "flat_map over tf_record_dataset"},
@@ -151,6 +151,29 @@ static const char *operator_behind(const char *name) {
         if (strcmp(pairs[i][0], name) == 0)
             return pairs[i][1];
     }
+    return NULL;
+}
+
+/* Operators of batches of another kind; NULL: none of these. */
+static json_t *batches(const json_t *op, json_t *input) {
+    const char *name = golden_text(op, "op");
+    json_int_t size = (json_int_t)golden_int(op, "batch_size", 0);
+    int drop = golden_bool(op, "drop_remainder", false);
+    if (strcmp(name, "map_and_batch") == 0)
+        return node(name,
+                    json_pack("{s:{s:s,s:I},s:I,s:b}", "map_func", "function", "add", "k",
+                              (json_int_t)golden_int(op, "c", 0), "batch_size", size,
+                              "drop_remainder", drop),
+                    input);
+    if (strcmp(name, "padded_batch") == 0)
+        return node(name,
+                    json_pack("{s:I,s:b,s:[I]}", "batch_size", size, "drop_remainder", drop,
+                              "padded_shapes", (json_int_t)golden_int(op, "width", -1)),
+                    mapped(input, "copies", 0, false));
+    if (strcmp(name, "assert_cardinality") == 0)
+        return node(name,
+                    json_pack("{s:I}", "expected_cardinality", (json_int_t)golden_int(op, "n", 0)),
+                    input);
     return NULL;
 }
 
@@ -184,6 +207,9 @@ static json_t *translate(golden_case *c, const json_t *op, json_t *input, const 
         json_object_del(args, "op");
         return node(name, args, input);
     }
+    json_t *batched = batches(op, input);
+    if (batched != NULL)
+        return batched;
     if (operator_behind(name) != NULL)
         golden_missing(c, "operator %s", operator_behind(name));
     else

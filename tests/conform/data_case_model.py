@@ -205,10 +205,14 @@ class Node:
         return default if value is None else value
 
 
+def argument_of(json_value):
+    return node_of(json_value) if "op" in json_value else value_of(json_value)
+
+
 def node_of(json_node):
     if "op" not in json_node:
         raise Unknown("ref")
-    args = {k: value_of(v) if isinstance(v, dict) else v for k, v in json_node.get("args", {}).items()}
+    args = {k: argument_of(v) if isinstance(v, dict) else v for k, v in json_node.get("args", {}).items()}
     structure = None
     if isinstance(json_node.get("inputs"), dict):
         inputs, structure = [], read_tree(json_node["inputs"], collected := [])
@@ -389,8 +393,8 @@ def run_zip(node):
         for source in sources:
             outcome = next(source, None)
             ended = ended or outcome is None
-            if isinstance(outcome, Error) and error is None:
-                error = outcome
+            if isinstance(outcome, Error) and error is None and not ended:
+                error = outcome  # an end hides the errors of later inputs
             step.append(outcome)
         if error is not None:
             yield error

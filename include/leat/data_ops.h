@@ -18,6 +18,22 @@ typedef struct leat_range_options {
 LEAT_API leat_dataset *leat_range(int64_t start, int64_t stop, int64_t step,
                                   const leat_range_options *options, leat_error *err);
 
+/* tf.data.Dataset.random: int64 scalars from 0 to 2^32 - 1, TensorFlow's numbers bit for bit,
+ * without end. */
+typedef struct leat_random_dataset_options {
+    leat_seed seed;
+    bool rerandomize_each_iteration; /* other numbers in every epoch and iterator */
+} leat_random_dataset_options;
+LEAT_API leat_dataset *leat_random(const leat_random_dataset_options *options, leat_error *err);
+
+/* tf.data.Dataset.counter: start, start + step, ... without end. INVALID_ARGUMENT for numbers that
+ * the dtype does not have; integers may be up to 2^53 in magnitude. */
+typedef struct leat_counter_options {
+    leat_dtype dtype; /* LEAT_INVALID: int64 */
+} leat_counter_options;
+LEAT_API leat_dataset *leat_counter(double start, double step, const leat_counter_options *options,
+                                    leat_error *err);
+
 /* tf.data.Dataset.from_tensor_slices: the rows along axis 0 of each component. `tensors` is
  * borrowed, its memory is referenced. INVALID_ARGUMENT for scalars and unequal first dimensions. */
 LEAT_API leat_dataset *leat_from_tensor_slices(const leat_element *tensors, leat_error *err);
@@ -117,6 +133,17 @@ typedef struct leat_interleave_options {
 } leat_interleave_options;
 LEAT_API leat_dataset *leat_interleave(leat_dataset *input, leat_function *function,
                                        const leat_interleave_options *options, leat_error *err);
+
+/* tf.data.experimental.parallel_interleave, the legacy form: interleave's parallel order with any
+ * cycle_length. The order is the same with sloppy. */
+typedef struct leat_parallel_interleave_options {
+    int64_t block_length; /* elements; 0: 1 */
+    bool sloppy;
+} leat_parallel_interleave_options;
+LEAT_API leat_dataset *leat_parallel_interleave(leat_dataset *input, leat_function *function,
+                                                int64_t cycle_length,
+                                                const leat_parallel_interleave_options *options,
+                                                leat_error *err);
 
 /* tf.data.Dataset.scan: `function` of (state, element) to (state, output) is called along the input,
  * first with `initial_state` (borrowed). Its tree of arguments is a tuple of the two. Trace it with

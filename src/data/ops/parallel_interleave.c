@@ -1,0 +1,183 @@
+/* parallel_interleave: the legacy form of interleave
+ * (tf.data.experimental.parallel_interleave).
+ *
+ * The order is that of interleave's parallel form (data/cycle.h): round robin, an element in place
+ * of each dataset that has ended, errors counted as elements. TensorFlow has it for
+ * deterministic reading with enough inputs; sloppy=True allows any order, and gets this one.
+ * buffer_output_elements and prefetch_input_elements bound what TensorFlow's threads read ahead;
+ * here they are checked and change nothing that can be seen.
+ *
+ * Failures: an error of the input, of the function or of an inner dataset is one outcome. No
+ * locks. */
+#include "data/apply.h"
+#include "data/cycle.h"
+#include <leat/data_ops.h>
+
+struct legacy_args {
+    leat_object *map_func;
+    int64_t cycle_length;
+    int64_t block_length;
+    bool sloppy;
+    int64_t buffer_output_elements;
+    int64_t prefetch_input_elements;
+    int64_t num_parallel_calls;
+};
+
+#define ROW(field) .offset = offsetof(struct legacy_args, field)
+
+/* None of the three that bound TensorFlow's threads was given. */
+#define NOT_GIVEN INT64_MIN
+
+static const leati_row legacy_rows[] = {
+    {.name = "map_func",
+     .type = LEATI_ROW_FUNCTION,
+     .flags = LEATI_REQUIRED,
+     ROW(map_func),
+     .doc = "From an element to a dataset."},
+    {.name = "cycle_length",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_REQUIRED,
+     ROW(cycle_length),
+     .minimum = 1,
+     .maximum = INT64_MAX,
+     .doc = "How many datasets are read in turns."},
+    {.name = "block_length",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_NONE,
+     ROW(block_length),
+     .default_number = 1,
+     .minimum = 1,
+     .maximum = INT64_MAX,
+     .doc = "How many elements one gives before the next one's turn."},
+    {.name = "sloppy",
+     .type = LEATI_ROW_BOOL,
+     .flags = LEATI_NONE,
+     ROW(sloppy),
+     .doc = "Accepted; the order is the same for True."},
+    {.name = "buffer_output_elements",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_NONE,
+     ROW(buffer_output_elements),
+     .default_number = (double)NOT_GIVEN,
+     .minimum = 1,
+     .maximum = INT64_MAX,
+     .doc = "How many elements of each dataset may be ready; none: 2 * block_length."},
+    {.name = "prefetch_input_elements",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_NONE,
+     ROW(prefetch_input_elements),
+     .default_number = (double)NOT_GIVEN,
+     .maximum = INT64_MAX,
+     .doc = "How many datasets may be opened ahead; none: 2 * cycle_length."},
+    {.name = "num_parallel_calls",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_AUTOTUNE | LEATI_NONE,
+     ROW(num_parallel_calls),
+     .default_number = (double)NOT_GIVEN,
+     .minimum = 1,
+     .maximum = INT64_MAX,
+     .doc = "Accepted, as interleave has it."},
+    {0},
+};
+
+static const leat_function *function_of(const leat_dataset *dataset) {
+    return (const leat_function *)((const struct legacy_args *)dataset->args)->map_func;
+}
+
+static leat_status legacy_check(leat_dataset *dataset, leat_error *err) {
+    return leati_inner_check(dataset, function_of(dataset), err);
+}
+
+static leat_spec *legacy_spec(const leat_dataset *dataset, leat_error *err) {
+    (void)err;
+    return leati_inner_spec(function_of(dataset));
+}
+
+static void *legacy_share(const leat_dataset *dataset, leat_error *err) {
+    return leati_program_new(function_of(dataset), err);
+}
+
+static void legacy_unshare(void *shared) {
+    leati_program_free(shared);
+}
+
+static leat_status legacy_open(leati_node_state *node, void *state, leat_error *err) {
+    const struct legacy_args *args = node->dataset->args;
+    return leati_cycle_open(state, node, args->cycle_length, args->block_length, true, err);
+}
+
+static leati_tail legacy_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
+                              leat_error *err) {
+    return leati_cycle_pull(node, state, want, out, err);
+}
+
+static leati_tail legacy_advance(leati_node_state *node, void *state, int64_t n, int64_t *passed,
+                                 leat_error *err) {
+    return leati_cycle_advance(node, state, n, passed, err);
+}
+
+static leat_status legacy_save(leati_node_state *node, void *state, leati_writer *out,
+                               leati_save_cost *cost, leat_error *err) {
+    return leati_cycle_save(node, state, out, cost, err);
+}
+
+static leat_status legacy_restore(leati_node_state *node, void *state, leati_reader *in,
+                                  leat_error *err) {
+    return leati_cycle_restore(node, state, in, err);
+}
+
+static leat_status legacy_reset(leati_node_state *node, void *state, leat_error *err) {
+    (void)node;
+    return leati_cycle_reset(state, err);
+}
+
+static void legacy_close(leati_node_state *node, void *state) {
+    (void)node;
+    leati_cycle_close(state);
+}
+
+const leati_dataset_op leati_op_parallel_interleave = {
+    .name = "parallel_interleave",
+    .version = 1,
+    .doc = "The elements of cycle_length datasets that `map_func` returns, block_length of each in "
+           "turn. Saved as the input's position and, for each open dataset, the element it was "
+           "made from and its position; restoring calls the function once for each.",
+    .num_inputs = 1,
+    .flow = LEATI_MORE_OUT,
+    .args_size = sizeof(struct legacy_args),
+    .rows = legacy_rows,
+    .check = legacy_check,
+    .spec = legacy_spec,
+    .share = legacy_share,
+    .unshare = legacy_unshare,
+    .state_size = sizeof(leati_cycle),
+    .open = legacy_open,
+    .pull = legacy_pull,
+    .advance = legacy_advance,
+    .save = legacy_save,
+    .restore = legacy_restore,
+    .reset = legacy_reset,
+    .close = legacy_close,
+};
+
+leat_dataset *leat_parallel_interleave(leat_dataset *input, leat_function *function,
+                                       int64_t cycle_length,
+                                       const leat_parallel_interleave_options *options,
+                                       leat_error *err) {
+    struct legacy_args args = {.map_func = (leat_object *)function,
+                               .cycle_length = cycle_length,
+                               .block_length = 1,
+                               .buffer_output_elements = NOT_GIVEN,
+                               .prefetch_input_elements = NOT_GIVEN,
+                               .num_parallel_calls = NOT_GIVEN};
+    if (options != NULL) {
+        args.block_length = options->block_length == 0 ? 1 : options->block_length;
+        args.sloppy = options->sloppy;
+    }
+    leat_dataset *dataset =
+        leati_function_is_missing(function, "parallel_interleave", "map_func", &input, 1, err)
+            ? NULL
+            : leati_dataset_new(&leati_op_parallel_interleave, &args, &input, 1, err);
+    leat_function_unref(function);
+    return dataset;
+}

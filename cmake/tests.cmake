@@ -10,6 +10,7 @@
 #   examples/foo.c             executable and test examples/foo, linked to libleat as a user would
 #   tests/tools/*_test.py      test tools/*_test
 #   tests/cli/*_test.py        test cli/*_test, which runs what lies in the folder LEAT_BUILD
+#   tests/sweeps/*_long_test.py  test sweeps/*_long_test, likewise
 #
 # Labels: `threads` for what the thread sanitizer runs, `long` for what only `make test-long` runs
 # (a test whose name ends in _long_test). Every test starts in the project's root.
@@ -131,11 +132,13 @@ if(Python3_FOUND)
         get_filename_component(name ${source} NAME_WE)
         leat_test(NAME tools/${name} COMMAND ${Python3_EXECUTABLE} -B ${source})
     endforeach()
-    file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/cli/*_test.py)
-    foreach(source IN LISTS sources)
-        get_filename_component(name ${source} NAME_WE)
-        leat_test(NAME cli/${name} TIMEOUT 900 COMMAND
-            ${CMAKE_COMMAND} -E env LEAT_BUILD=${PROJECT_BINARY_DIR} ${Python3_EXECUTABLE} -B ${source})
+    foreach(folder cli sweeps)
+        file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${folder}/*_test.py)
+        foreach(source IN LISTS sources)
+            get_filename_component(name ${source} NAME_WE)
+            leat_test(NAME ${folder}/${name} TIMEOUT 3600 COMMAND
+                ${CMAKE_COMMAND} -E env LEAT_BUILD=${PROJECT_BINARY_DIR} ${Python3_EXECUTABLE} -B ${source})
+        endforeach()
     endforeach()
 endif()
 

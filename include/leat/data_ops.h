@@ -221,6 +221,30 @@ LEAT_API leat_dataset *leat_zip(leat_dataset *const *inputs, int num_inputs, lea
 LEAT_API leat_dataset *leat_zip_structured(leat_dataset *const *inputs, int num_inputs,
                                            leat_spec *structure, leat_error *err);
 
+/* tf.data.Dataset.choose_from_datasets: elements of the inputs (given, all released on failure) in
+ * the order of the numbers in `choice` (given), a dataset of int64 scalars. */
+typedef struct leat_choose_from_datasets_options {
+    bool go_on_at_empty_dataset; /* stop_on_empty_dataset=False */
+} leat_choose_from_datasets_options;
+LEAT_API leat_dataset *leat_choose_from_datasets(leat_dataset *const *inputs, int num_inputs,
+                                                 leat_dataset *choice,
+                                                 const leat_choose_from_datasets_options *options,
+                                                 leat_error *err);
+
+/* tf.data.Dataset.sample_from_datasets: elements of the inputs (given, all released on failure) in
+ * a random order, TensorFlow's draws bit for bit. */
+typedef struct leat_sample_from_datasets_options {
+    const leat_element *weights; /* borrowed, copied: a vector of float32 or float64, one number for
+                                    each input. NULL: equal weights. float32 leaves out inputs whose
+                                    weight is not positive, as a list of numbers does in Python */
+    leat_seed seed;
+    bool stop_on_empty_dataset;
+    bool rerandomize_each_iteration; /* other draws in every epoch and iterator */
+} leat_sample_from_datasets_options;
+LEAT_API leat_dataset *leat_sample_from_datasets(leat_dataset *const *inputs, int num_inputs,
+                                                 const leat_sample_from_datasets_options *options,
+                                                 leat_error *err);
+
 /* tf.data.Dataset.cache in memory: the first complete iteration fills it, later ones of any
  * iterator read it. */
 LEAT_API leat_dataset *leat_cache(leat_dataset *input, leat_error *err);

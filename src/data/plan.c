@@ -127,6 +127,18 @@ static bool is_node(const json_t *json) {
            (json_object_get(json, "op") != NULL || json_object_get(json, "ref") != NULL);
 }
 
+/* The row that says whether argument `row` is an input, or NULL (LEATI_NODE). */
+static const leati_row *marker(const leati_dataset_op *op, const leati_row *row) {
+    char name[64];
+    snprintf(name, sizeof(name), "%s_is_input", row->name);
+    return leati_rows_find(op->rows, name);
+}
+
+static int mark_input(const leati_dataset_op *op, const leati_row *row, json_t *args) {
+    const leati_row *mark = marker(op, row);
+    return mark == NULL ? 0 : json_object_set_new(args, mark->name, json_true());
+}
+
 /* Moves the datasets among the arguments to the inputs and returns the remaining arguments (owned).
  */
 static json_t *split_arguments(const json_t *args, const leati_plan_reader *reader, int depth,
@@ -146,6 +158,11 @@ static json_t *split_arguments(const json_t *args, const leati_plan_reader *read
             return NULL;
         }
         json_object_del(rest, row->name);
+        if (mark_input(op, row, rest) != 0) {
+            leati_no_memory(err, 0);
+            json_decref(rest);
+            return NULL;
+        }
     }
     return rest;
 }
@@ -339,7 +356,9 @@ static const leati_row *node_row(const leat_dataset *dataset) {
     for (const leati_row *row = dataset->op->rows; row != NULL && row->type != LEATI_ROW_END;
          row++) {
         if ((row->flags & LEATI_NODE) != 0 && dataset->num_inputs > 0) {
-            return row;
+            const leati_row *mark = marker(dataset->op, row);
+            bool given = mark == NULL || *(const bool *)((char *)dataset->args + mark->offset);
+            return given ? row : NULL;
         }
     }
     return NULL;

@@ -201,7 +201,21 @@ static void run_mode(golden_case *c, const json_t *json, uint32_t mode) {
 
 /* ---- the part ---- */
 
+/* Cases whose answers no known rule explains; the summary names them among what is missing. */
+static const struct unexplained {
+    const char *file, *name, *lacks;
+} unexplained[] = {
+    /* One choose_from_datasets node, read twice in each of two epochs: the orders of its shuffled
+     * choice are not the first four of its seed generator, as they are for a shuffle that is read
+     * so without choose_from_datasets. */
+    {"tfdata/composed.json", "c0124", "rule for the seeds of a choice that is read twice"},
+};
+
 static void check_case_names(golden_case *c, const json_t *json) {
+    for (size_t i = 0; i < sizeof unexplained / sizeof unexplained[0]; i++) {
+        if (strcmp(c->file, unexplained[i].file) == 0 && strcmp(c->name, unexplained[i].name) == 0)
+            golden_missing(c, "%s", unexplained[i].lacks);
+    }
     const json_t *lets = json_object_get(json, "let"), *before = json_object_get(json, "before");
     const char *terminal = golden_text(json_object_get(json, "terminal"), "op");
     for (size_t i = 0; i < json_array_size(lets); i++)

@@ -105,6 +105,26 @@ LEAT_API leat_dataset *leat_fixed_length_record_dataset_of(leat_dataset *filenam
                                                            const leat_fixed_length_options *options,
                                                            leat_error *err);
 
+/* tf.data.experimental.CsvDataset: tuples of scalars, one per record of the files in order.
+ * record_defaults (borrowed, copied) is a tuple with a tensor for each column, of float32, float64,
+ * int32, int64 or string: its one value where a field is missing, or no values if it must be there.
+ * A bad record is one "INVALID_ARGUMENT"_ARGUMENT; an error of a file comes again at each call. */
+typedef struct leat_csv_options {
+    const char *compression_type; /* NULL or "": none; "GZIP", "ZLIB" */
+    int64_t buffer_size;          /* bytes read at once; 0: 4 MiB */
+    bool header;                  /* leave out the first record of each file */
+    const char *field_delim;      /* one byte; NULL: "," */
+    bool no_quotes;               /* use_quote_delim=False */
+    const char *na_value;         /* a field of this text is missing; NULL: "" */
+    const int64_t *select_cols;   /* the fields to take, ascending (borrowed); NULL: all */
+    int num_select_cols;
+    const int64_t *exclude_cols; /* the fields to leave out, ascending (borrowed); NULL: none */
+    int num_exclude_cols;
+} leat_csv_options;
+LEAT_API leat_dataset *leat_csv_dataset(const char *const *filenames, int num_filenames,
+                                        const leat_element *record_defaults,
+                                        const leat_csv_options *options, leat_error *err);
+
 /* tf.data.Dataset.map. `function` takes the element's components. num_parallel_calls 0: one call at
  * a time on the consumer's thread; n or LEAT_AUTOTUNE: on the pool, delivered in order unless
  * not_deterministic. */

@@ -19,12 +19,14 @@ typedef enum leati_file_outcome {
     LEATI_FILE_LOST      /* an error outcome; the rest of the file is passed over */
 } leati_file_outcome;
 
-/* Where records go: `records` may be NULL, then they are passed over. */
+/* Where records go: `records` may be NULL, then they are passed over. A format whose records are no
+ * strings takes `sink` instead. */
 typedef struct leati_file_request {
     int64_t want;         /* at least 1 */
     size_t bytes;         /* no further record once so many bytes are reached; 0: no limit */
     leat_string *records; /* become views ... */
     leat_buffer *owner;   /* ... of memory that this buffer is made to hold */
+    void *sink;
 } leati_file_request;
 
 typedef struct leati_file_format {

@@ -415,6 +415,35 @@ case("bad_option", node("fixed_length_record_dataset", filenames=[TEN, TEN], rec
      expect={"elements": [{"error": "INVALID_ARGUMENT"}] * 2})
 
 
+INT, TEXT = {"required": "int32"}, {"required": "string"}
+
+
+def csv(name, expected, limits=(None,), **args):
+    """`expected`: lists of values by column, or codes of errors."""
+    types = [d.get("required", d.get("dtype")) for d in args["record_defaults"]]
+    out = [
+        {"error": row} if isinstance(row, str) else {"tuple": [literal(t, [], [v]) for t, v in zip(types, row)]}
+        for row in expected
+    ]
+    args["filenames"] = ["files/csv/" + f for f in args["filenames"]]
+    case(name, node("csv_dataset", **args), limits, expect={k: out for k in KEYS[: len(limits)]})
+
+
+csv("zero", [], filenames=["empty.csv"], record_defaults=[INT])
+csv("many", [[1, 2], [3, 4]] * 3, TWICE, filenames=["crlf.csv", "no_newline.csv", "empty.csv", "cr.csv"], record_defaults=[INT, INT])
+for size in (1, 3, 1000):
+    csv("quotes_buffer_%d" % size, [["a,b", 1], ['say "hi"', 2], [{"hex": "74776f0a6c696e6573"}, 3], "INVALID_ARGUMENT"], filenames=["quotes.csv"],
+        record_defaults=[TEXT, INT], buffer_size=size)
+csv("bad_records", [[1, 2], "INVALID_ARGUMENT", [5, 6], [1, 2], "INVALID_ARGUMENT", [6, 7], "INVALID_ARGUMENT"], filenames=["too_few.csv", "too_many.csv", "after_quote.csv"],
+    record_defaults=[INT, INT])
+csv("header", [[1, "abc"], [2, "def"]], filenames=["header.csv"], record_defaults=[INT, TEXT], header=True, select_cols=[0, 2])
+csv("one", [["abc"]], (1,), filenames=["plain.csv"], record_defaults=[TEXT], exclude_cols=[0, 1])
+csv("defaults", [[1, "none", 3], [-1, "2", 3], [1, "2", -3]], filenames=["missing.csv"],
+    record_defaults=[literal("int32", [1], [-1]), literal("string", [1], ["none"]), literal("int32", [1], [-3])])
+csv("missing", [[1, 2], [3, 4], "NOT_FOUND", "NOT_FOUND"], (4,), filenames=["crlf.csv", "not_there.csv", "crlf.csv"], record_defaults=[INT, INT])
+csv("gzip", [["abc"], ["def"], "INVALID_ARGUMENT"], filenames=["plain.csv.gz"], record_defaults=[TEXT], select_cols=[2], compression_type="GZIP", buffer_size=5)
+
+
 def compositions(seed, count):
     """Random chains over operators that the model knows; a plan whose outcome it does not know is drawn again."""
     random.seed(seed)

@@ -1,0 +1,79 @@
+/* Numbers as text says them; see number.h. Locks: the one of pthread_once. */
+#include "core/number.h"
+#include <ctype.h>
+#include <locale.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The text without white space around it. */
+static leat_string trimmed(leat_string s) {
+    while (s.size > 0 && isspace((unsigned char)s.data[0])) {
+        s.data++;
+        s.size--;
+    }
+    while (s.size > 0 && isspace((unsigned char)s.data[s.size - 1]))
+        s.size--;
+    return s;
+}
+
+static bool parse_integer(leat_string s, int64_t lowest, int64_t highest, int64_t *out) {
+    bool negative = s.size > 0 && s.data[0] == '-';
+    size_t at = s.size > 0 && (s.data[0] == '-' || s.data[0] == '+') ? 1 : 0;
+    int64_t value = 0; /* negative: the lowest has no positive */
+    if (at == s.size)
+        return false;
+    for (; at < s.size; at++) {
+        int digit = s.data[at] - '0';
+        if (digit < 0 || digit > 9 || __builtin_mul_overflow(value, 10, &value) ||
+            __builtin_sub_overflow(value, digit, &value))
+            return false;
+    }
+    if (!negative && __builtin_sub_overflow(0, value, &value))
+        return false;
+    *out = value;
+    return value >= lowest && value <= highest;
+}
+
+static locale_t c_locale;
+static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
+
+static void make_c_locale(void) {
+    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+/* `wide` chooses the precision; text longer than any number of use is refused. */
+static bool parse_float(leat_string s, bool wide, double *out) {
+    char text[256], *end = NULL;
+    if (s.size == 0 || s.size >= sizeof text || memchr(s.data, 'x', s.size) != NULL ||
+        memchr(s.data, 'X', s.size) != NULL)
+        return false;
+    memcpy(text, s.data, s.size);
+    text[s.size] = '\0';
+    pthread_once(&c_locale_once, make_c_locale);
+    if (c_locale == (locale_t)0)
+        *out = wide ? strtod(text, &end) : (double)strtof(text, &end);
+    else
+        *out = wide ? strtod_l(text, &end, c_locale) : (double)strtof_l(text, &end, c_locale);
+    return end == text + s.size;
+}
+
+bool leati_parse_number(leat_string text, leat_dtype dtype, void *out) {
+    leat_string s = trimmed(text);
+    int64_t integer = 0;
+    double number = 0;
+    switch (dtype) {
+    case LEAT_INT32:
+        if (!parse_integer(s, INT32_MIN, INT32_MAX, &integer))
+            return false;
+        *(int32_t *)out = (int32_t)integer;
+        return true;
+    case LEAT_INT64: return parse_integer(s, INT64_MIN, INT64_MAX, out);
+    case LEAT_FLOAT32:
+        if (!parse_float(s, false, &number))
+            return false;
+        *(float *)out = (float)number;
+        return true;
+    default: return parse_float(s, true, out);
+    }
+}

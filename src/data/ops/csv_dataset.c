@@ -1,0 +1,627 @@
+/* csv_dataset: the records of CSV files as tuples of scalars (tf.data.experimental.CsvDataset).
+ *
+ * A record ends at '\n', '\r' or both; fields may be quoted, and a quoted one may hold delimiters,
+ * line ends and quotes written twice. Happy path: the whole record is brought into the window of
+ * chunks, its fields are unquoted in place, numbers are read into the block's columns, strings are
+ * views. Which file comes next, data/files.h says. Failures: a field that is missing, no number or
+ * wrongly quoted, and a record of another length, are one INVALID_ARGUMENT, and the next record
+ * follows; a quote that is not closed takes the rest of its file with it, as in TensorFlow. An
+ * error of the file itself comes again at every call. No locks. */
+#include "core/number.h"
+#include "data/files.h"
+#include "file/chunks.h"
+#include <leat/data_ops.h>
+#include <string.h>
+
+enum { DEFAULT_BUFFER = 4 << 20, MOST_BUFFER = 64 << 20, MOST_ROWS = 4096 };
+
+struct csv_args {
+    leati_strings filenames;
+    leat_element record_defaults;
+    char *compression_type;
+    int64_t buffer_size;
+    bool header;
+    char *field_delim;
+    bool use_quote_delim;
+    char *na_value;
+    leati_ints select_cols;
+    leati_ints exclude_cols;
+};
+
+#define ROW(field) .offset = offsetof(struct csv_args, field)
+
+static const leati_row csv_rows[] = {
+    {.name = "filenames",
+     .type = LEATI_ROW_STRINGS,
+     .flags = LEATI_NODE,
+     ROW(filenames),
+     .doc = "One path, a list of them, or a dataset of string scalars."},
+    {.name = "record_defaults",
+     .type = LEATI_ROW_ELEMENT,
+     .flags = LEATI_REQUIRED,
+     ROW(record_defaults),
+     .doc = "A tuple with one default for each column of the result; no values: the field must be "
+            "there."},
+    {.name = "compression_type",
+     .type = LEATI_ROW_STRING,
+     .flags = LEATI_NONE,
+     ROW(compression_type),
+     .doc = "\"\" (none), \"ZLIB\" or \"GZIP\"."},
+    {.name = "buffer_size",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_NONE,
+     ROW(buffer_size),
+     .default_number = DEFAULT_BUFFER,
+     .minimum = 1,
+     .maximum = INT64_MAX,
+     .doc = "Bytes read at once, up to 64 MiB; none: 4 MiB."},
+    {.name = "header",
+     .type = LEATI_ROW_BOOL,
+     ROW(header),
+     .doc = "Leave out the first record of each file."},
+    {.name = "field_delim",
+     .type = LEATI_ROW_STRING,
+     ROW(field_delim),
+     .default_text = ",",
+     .doc = "The one byte between fields."},
+    {.name = "use_quote_delim",
+     .type = LEATI_ROW_BOOL,
+     ROW(use_quote_delim),
+     .default_number = 1,
+     .doc = "Fields may be quoted; else a quote is a byte like any other."},
+    {.name = "na_value",
+     .type = LEATI_ROW_STRING,
+     ROW(na_value),
+     .default_text = "",
+     .doc = "A field of this text is missing, as an empty one is."},
+    {.name = "select_cols",
+     .type = LEATI_ROW_INTS,
+     .flags = LEATI_NONE,
+     ROW(select_cols),
+     .doc = "Which fields are taken, ascending; none: all."},
+    {.name = "exclude_cols",
+     .type = LEATI_ROW_INTS,
+     .flags = LEATI_NONE,
+     ROW(exclude_cols),
+     .doc = "Which fields are left out, ascending; none: none."},
+    {0},
+};
+
+struct csv_state {
+    leati_files files;
+    const struct csv_args *args;
+    leat_compression compression;
+    size_t chunk_size;
+    leati_buffer_pool *pool;
+    int num_columns;
+};
+
+/* An open file. */
+struct csv_reader {
+    leati_chunks chunks;
+    const struct csv_state *state;
+    bool failed; /* the record before the window failed, and that was not told yet */
+    leat_error error;
+    int64_t failed_at; /* where it starts */
+};
+
+/* Where records go: column c's values from buffers[c]'s row `filled` on. */
+struct csv_sink {
+    leat_buffer **buffers;
+    int64_t filled;
+};
+
+/* ---- the plan side ---- */
+
+static leat_status check_columns(const leati_ints *columns, const char *name, leat_error *err) {
+    for (int i = 0; i < columns->count; i++) {
+        if (columns->values[i] < 0 || (i > 0 && columns->values[i] <= columns->values[i - 1])) {
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "csv_dataset: %s has %lld at place %d; expected numbers from 0 on, "
+                              "each larger than the one before",
+                              name, (long long)columns->values[i], i);
+        }
+    }
+    return LEAT_OK;
+}
+
+static leat_status check_defaults(const struct csv_args *args, leat_error *err) {
+    const leat_element *defaults = &args->record_defaults;
+    if (defaults->num_tensors == 0 || leat_spec_get_kind(defaults->spec) != LEAT_SPEC_TUPLE ||
+        leat_spec_num_children(defaults->spec) != defaults->num_tensors) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "csv_dataset: record_defaults is no tuple of tensors; give one for each "
+                          "column");
+    }
+    for (int c = 0; c < defaults->num_tensors; c++) {
+        leat_dtype dtype = defaults->tensors[c].dtype;
+        if (dtype != LEAT_FLOAT32 && dtype != LEAT_FLOAT64 && dtype != LEAT_INT32 &&
+            dtype != LEAT_INT64 && dtype != LEAT_STRING) {
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "csv_dataset: default %d is of %s; expected float32, float64, int32, "
+                              "int64 or string",
+                              c, leat_dtype_name(dtype));
+        }
+        if (leat_tensor_count(&defaults->tensors[c]) > 1) {
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "csv_dataset: default %d has %lld values; expected one, or none for "
+                              "a field that must be there",
+                              c, (long long)leat_tensor_count(&defaults->tensors[c]));
+        }
+    }
+    return LEAT_OK;
+}
+
+static leat_status csv_check(leat_dataset *dataset, leat_error *err) {
+    const struct csv_args *args = dataset->args;
+    leat_compression compression;
+    leat_error local = {0};
+    leat_status status = leati_files_check(dataset, &args->filenames, 0, err);
+    if (status == LEAT_OK) {
+        status = check_defaults(args, err);
+    }
+    if (status == LEAT_OK) {
+        status = check_columns(&args->select_cols, "select_cols", err);
+    }
+    if (status == LEAT_OK) {
+        status = check_columns(&args->exclude_cols, "exclude_cols", err);
+    }
+    if (status != LEAT_OK) {
+        return status;
+    }
+    if (args->select_cols.values != NULL && args->exclude_cols.values != NULL) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "csv_dataset: select_cols and exclude_cols are both given; give one");
+    }
+    if (args->select_cols.values != NULL &&
+        args->select_cols.count != args->record_defaults.num_tensors) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "csv_dataset: select_cols has %d columns, record_defaults %d; expected "
+                          "as many",
+                          args->select_cols.count, args->record_defaults.num_tensors);
+    }
+    if (args->field_delim == NULL || strlen(args->field_delim) != 1) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "csv_dataset: field_delim is \"%.100s\"; expected one byte",
+                          args->field_delim == NULL ? "" : args->field_delim);
+    }
+    if (leat_compression_from_name(args->compression_type, &compression, &local) != LEAT_OK) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "csv_dataset: compression_type: %s",
+                          local.text);
+    }
+    return LEAT_OK;
+}
+
+static leat_spec *csv_spec(const leat_dataset *dataset, leat_error *err) {
+    const leat_element *defaults = &((const struct csv_args *)dataset->args)->record_defaults;
+    size_t count = (size_t)defaults->num_tensors;
+    leat_spec **children = leati_alloc_zero(count, sizeof(*children)), *spec = NULL;
+    size_t made = 0;
+    if (children == NULL) {
+        leati_no_memory(err, count * sizeof(*children));
+        return NULL;
+    }
+    for (; made < count; made++) {
+        children[made] = leat_spec_tensor(defaults->tensors[made].dtype, LEAT_SCALAR, err);
+        if (children[made] == NULL) {
+            break;
+        }
+    }
+    if (made == count) {
+        spec = leat_spec_tuple(children, (int)count, err);
+    } else {
+        while (made > 0) {
+            leat_spec_unref(children[--made]);
+        }
+    }
+    leati_free(children);
+    return spec;
+}
+
+/* ---- one record ---- */
+
+/* Where a byte stands in a record. */
+enum place { FIELD_START, PLAIN, QUOTED, AFTER_QUOTE };
+
+static enum place next_place(enum place place, char byte, char delimiter, bool quotes) {
+    switch (place) {
+    case FIELD_START:
+        return quotes && byte == '"' ? QUOTED : byte == delimiter ? FIELD_START : PLAIN;
+    case PLAIN: return byte == delimiter ? FIELD_START : PLAIN;
+    case QUOTED: return byte == '"' ? AFTER_QUOTE : QUOTED;
+    default: return byte == delimiter ? FIELD_START : QUOTED; /* a second quote, or a mistake */
+    }
+}
+
+/* Brings the next record into the window: its size without and with its end. END: no byte left. */
+static leati_file_outcome find_record(struct csv_reader *r, size_t *size, size_t *taken,
+                                      leat_error *err) {
+    const struct csv_args *args = r->state->args;
+    leati_chunks *chunks = &r->chunks;
+    enum place place = FIELD_START;
+    for (size_t at = 0;; at++) {
+        if (chunks->end - chunks->begin == at &&
+            leati_chunks_need(chunks, at + 1, err) != LEAT_OK) {
+            return LEATI_FILE_ERROR;
+        }
+        if (chunks->end - chunks->begin == at) {
+            *size = *taken = at;
+            return at > 0 ? LEATI_FILE_MORE : LEATI_FILE_END;
+        }
+        char byte = (char)chunks->data[chunks->begin + at];
+        if (place != QUOTED && (byte == '\n' || byte == '\r')) {
+            if (byte == '\r' && leati_chunks_need(chunks, at + 2, err) != LEAT_OK) {
+                return LEATI_FILE_ERROR;
+            }
+            bool both = byte == '\r' && chunks->end - chunks->begin > at + 1 &&
+                        chunks->data[chunks->begin + at + 1] == '\n';
+            *size = at;
+            *taken = at + 1 + both;
+            return LEATI_FILE_MORE;
+        }
+        place = next_place(place, byte, args->field_delim[0], args->use_quote_delim);
+    }
+}
+
+/* The text of a quoted field, whose first quote stands at *at; moves *at to the delimiter behind it
+ * or to the end. */
+static leat_string quoted_field(char *record, size_t size, size_t *at, char delimiter,
+                                const char **mistake) {
+    char *to = record + *at, *text = to;
+    for (size_t i = *at + 1;; i++) {
+        if (i >= size) {
+            *mistake = "its quote is not closed";
+            *at = size;
+            break;
+        }
+        if (record[i] != '"') {
+            *to++ = record[i];
+        } else if (i + 1 == size || record[i + 1] == delimiter) {
+            *at = i + 1;
+            break;
+        } else if (record[i + 1] == '"') {
+            *to++ = '"';
+            i++;
+        } else {
+            *mistake = "text follows its closing quote; write a quote inside as two";
+        }
+    }
+    return (leat_string){.data = text, .size = (size_t)(to - text)};
+}
+
+static leat_string plain_field(const char *record, size_t size, size_t *at, char delimiter,
+                               bool quotes, const char **mistake) {
+    const char *text = record + *at;
+    const char *end = size > *at ? memchr(text, delimiter, size - *at) : NULL;
+    size_t length = end == NULL ? size - *at : (size_t)(end - text);
+    if (quotes && length > 0 && memchr(text, '"', length) != NULL) {
+        *mistake = "a quote stands inside; quote the whole field";
+    }
+    *at += length;
+    return (leat_string){.data = text, .size = length};
+}
+
+/* Is field number `field` taken? `taken` fields before it were. */
+static bool is_taken(const struct csv_args *args, int64_t field, int64_t taken) {
+    if (args->select_cols.values != NULL) {
+        return taken < args->select_cols.count && args->select_cols.values[taken] == field;
+    }
+    for (int i = 0; i < args->exclude_cols.count; i++) {
+        if (args->exclude_cols.values[i] == field) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Writes a field to its column. */
+static leat_status put_field(const struct csv_args *args, const struct csv_sink *sink, int64_t row,
+                             int64_t column, leat_string text, leat_error *err) {
+    const leat_tensor *fallback = &args->record_defaults.tensors[column];
+    size_t size = leat_dtype_size(fallback->dtype), na = strlen(args->na_value);
+    char *to = (char *)leat_buffer_data(sink->buffers[column]) + (size_t)row * size;
+    if (text.size == 0 || (text.size == na && memcmp(text.data, args->na_value, na) == 0)) {
+        if (leat_tensor_count(fallback) == 0) {
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "Field %lld is required but missing in record! Give a default, or "
+                              "use ignore_errors",
+                              (long long)column);
+        }
+        memcpy(to, fallback->data, size);
+    } else if (fallback->dtype == LEAT_STRING) {
+        memcpy(to, &text, sizeof(text));
+    } else if (!leati_parse_number(text, fallback->dtype, to)) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "Field %lld in record is not a valid %s: %.*s", (long long)column,
+                          leat_dtype_name(fallback->dtype), (int)(text.size < 60 ? text.size : 60),
+                          text.data);
+    }
+    return LEAT_OK;
+}
+
+/* Cuts a record into fields, in place, and writes them to row `row`; the first mistake is what the
+ * error says. */
+static leat_status parse_record(const struct csv_args *args, char *record, size_t size,
+                                const struct csv_sink *sink, int64_t row, leat_error *err) {
+    int64_t field = 0, taken = 0, columns = args->record_defaults.num_tensors;
+    char delimiter = args->field_delim[0];
+    leat_status status = LEAT_OK;
+    for (size_t at = 0;; at++, field++) {
+        const char *mistake = NULL;
+        leat_string text =
+            args->use_quote_delim && at < size && record[at] == '"'
+                ? quoted_field(record, size, &at, delimiter, &mistake)
+                : plain_field(record, size, &at, delimiter, args->use_quote_delim, &mistake);
+        if (status == LEAT_OK && mistake != NULL) {
+            status =
+                leati_fail(err, LEAT_INVALID_ARGUMENT, "field %lld: %s", (long long)field, mistake);
+        }
+        if (is_taken(args, field, taken)) {
+            if (status == LEAT_OK && taken < columns) {
+                status = put_field(args, sink, row, taken, text, err);
+            }
+            taken++;
+        }
+        if (at >= size) {
+            break; /* no delimiter behind the field */
+        }
+    }
+    if (status == LEAT_OK && taken != columns) {
+        status =
+            leati_fail(err, LEAT_INVALID_ARGUMENT, "Expect %lld fields but have %lld in record",
+                       (long long)columns, (long long)taken);
+    }
+    return status;
+}
+
+/* ---- the format ---- */
+
+static leati_file_outcome open_csv(void *context, const char *path, int64_t position, void **reader,
+                                   leat_error *err) {
+    const struct csv_state *s = context;
+    struct csv_reader *r = leati_alloc_zero(1, sizeof(*r));
+    *reader = r;
+    if (r == NULL) {
+        leati_no_memory(err, sizeof(*r));
+        return LEATI_FILE_ERROR;
+    }
+    r->state = s;
+    if (leati_chunks_open(&r->chunks, path, s->compression, position, s->chunk_size, s->pool,
+                          err) != LEAT_OK) {
+        return LEATI_FILE_ERROR;
+    }
+    if (position == 0 && s->args->header) {
+        size_t size = 0, taken = 0;
+        if (find_record(r, &size, &taken, err) == LEATI_FILE_ERROR) {
+            return LEATI_FILE_ERROR;
+        }
+        leati_chunks_take(&r->chunks, taken);
+    }
+    return LEATI_FILE_MORE;
+}
+
+/* The columns of strings keep the window's chunk alive. */
+static leat_status share_window(struct csv_reader *r, const struct csv_sink *sink,
+                                leat_error *err) {
+    const leat_element *defaults = &r->state->args->record_defaults;
+    leat_status status = LEAT_OK;
+    for (int c = 0; c < defaults->num_tensors && status == LEAT_OK; c++) {
+        if (defaults->tensors[c].dtype == LEAT_STRING) {
+            status = leati_chunks_share(&r->chunks, sink->buffers[c], err);
+        }
+    }
+    return status;
+}
+
+static leati_file_outcome read_csv(void *reader, const leati_file_request *request, int64_t *n,
+                                   leat_error *err) {
+    struct csv_reader *r = reader;
+    struct csv_sink *sink = request->sink;
+    size_t bytes = 0;
+    while (*n < request->want && (request->bytes == 0 || bytes < request->bytes)) {
+        size_t size = 0, taken = 0;
+        leat_error local = {0};
+        leati_file_outcome outcome = LEATI_FILE_ERROR;
+        if (r->failed) {
+            local = r->error;
+            r->failed = *n > 0;
+        } else {
+            outcome = find_record(r, &size, &taken, &local);
+            if (outcome == LEATI_FILE_MORE && share_window(r, sink, &local) != LEAT_OK) {
+                outcome = LEATI_FILE_ERROR;
+            }
+        }
+        if (outcome != LEATI_FILE_MORE) {
+            *err = *n > 0 ? *err : local;
+            return *n > 0 ? LEATI_FILE_MORE : outcome;
+        }
+        int64_t at = r->chunks.position;
+        char *record = (char *)r->chunks.data + r->chunks.begin;
+        leat_status status = parse_record(r->state->args, record, size, sink, sink->filled, &local);
+        leati_chunks_take(&r->chunks, taken);
+        if (status == LEAT_OK) {
+            sink->filled++;
+            ++*n;
+        } else {
+            leati_prefix(&local, "%.200s at byte %lld", r->chunks.stream.file->path, (long long)at);
+            r->failed = true;
+            r->error = local;
+            r->failed_at = at;
+        }
+        bytes += taken;
+    }
+    return LEATI_FILE_MORE;
+}
+
+static int64_t csv_position(const void *reader) {
+    const struct csv_reader *r = reader;
+    return r->failed ? r->failed_at : r->chunks.position;
+}
+
+static void close_csv(void *reader) {
+    struct csv_reader *r = reader;
+    if (r != NULL) {
+        leati_chunks_close(&r->chunks);
+    }
+    leati_free(r);
+}
+
+static const leati_file_format format = {.op = "csv_dataset",
+                                         .open = open_csv,
+                                         .read = read_csv,
+                                         .position = csv_position,
+                                         .close = close_csv};
+
+/* ---- the protocol ---- */
+
+static leat_status csv_open(leati_node_state *node, void *state, leat_error *err) {
+    struct csv_state *s = state;
+    s->args = node->dataset->args;
+    s->num_columns = s->args->record_defaults.num_tensors;
+    s->chunk_size =
+        (size_t)(s->args->buffer_size > MOST_BUFFER ? MOST_BUFFER : s->args->buffer_size);
+    leat_status status =
+        leat_compression_from_name(s->args->compression_type, &s->compression, err);
+    if (status != LEAT_OK) {
+        return status;
+    }
+    s->pool = leati_buffer_pool_new(s->chunk_size, err);
+    if (s->pool == NULL) {
+        return LEAT_RESOURCE_EXHAUSTED;
+    }
+    return leati_files_open(&s->files, node, &format, s, &s->args->filenames, 0, err);
+}
+
+/* A buffer of `want` values for each column; string columns keep the defaults alive. */
+static leat_status take_buffers(struct csv_state *s, int64_t want, leat_buffer **buffers,
+                                leat_error *err) {
+    leat_status status = LEAT_OK;
+    for (int c = 0; c < s->num_columns && status == LEAT_OK; c++) {
+        const leat_tensor *fallback = &s->args->record_defaults.tensors[c];
+        buffers[c] =
+            leati_pools_take(&s->files.pools, (size_t)want * leat_dtype_size(fallback->dtype), err);
+        status = buffers[c] == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
+        if (status == LEAT_OK && fallback->dtype == LEAT_STRING && fallback->owner != NULL) {
+            status = leati_buffer_hold(buffers[c], fallback->owner, err);
+        }
+    }
+    return status;
+}
+
+static leati_tail csv_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
+                           leat_error *err) {
+    (void)node;
+    struct csv_state *s = state;
+    leat_shape scalar = LEAT_SCALAR;
+    leati_tail tail = LEATI_MORE;
+    int64_t n = 0;
+    leati_block_clear(out);
+    want = want < MOST_ROWS ? want : MOST_ROWS;
+    struct csv_sink sink = {.buffers =
+                                leati_alloc_zero((size_t)s->num_columns, sizeof(*sink.buffers))};
+    if (sink.buffers == NULL) {
+        leati_no_memory(err, (size_t)s->num_columns * sizeof(*sink.buffers));
+        return LEATI_ERROR;
+    }
+    if (take_buffers(s, want, sink.buffers, err) != LEAT_OK ||
+        leati_block_prepare(out, s->num_columns, err) != LEAT_OK) {
+        tail = LEATI_ERROR;
+    } else {
+        leati_file_request request = {.want = want,
+                                      .bytes = out->byte_target > 0 ? out->byte_target
+                                                                    : LEATI_BYTE_TARGET,
+                                      .sink = &sink};
+        /* A file whose only records here are bad ones gives none, and its error next. */
+        do {
+            tail = leati_files_next(&s->files, &request, &n, err);
+        } while (tail == LEATI_MORE && n == 0);
+    }
+    for (int c = 0; c < s->num_columns; c++) {
+        leat_dtype dtype = s->args->record_defaults.tensors[c].dtype;
+        if (n > 0) {
+            leati_column_strided(&out->columns[c], dtype, &scalar,
+                                 leat_buffer_data(sink.buffers[c]), (int64_t)leat_dtype_size(dtype),
+                                 sink.buffers[c]);
+        } else {
+            leat_buffer_unref(sink.buffers[c]);
+        }
+    }
+    leati_free(sink.buffers);
+    if (n == 0) {
+        leati_block_clear(out);
+    }
+    out->n = n;
+    return tail;
+}
+
+static leat_status csv_save(leati_node_state *node, void *state, leati_writer *out,
+                            leati_save_cost *cost, leat_error *err) {
+    (void)node;
+    return leati_files_save(&((struct csv_state *)state)->files, out, cost, err);
+}
+
+static leat_status csv_restore(leati_node_state *node, void *state, leati_reader *in,
+                               leat_error *err) {
+    (void)node;
+    return leati_files_restore(&((struct csv_state *)state)->files, in, err);
+}
+
+static leat_status csv_reset(leati_node_state *node, void *state, leat_error *err) {
+    (void)node;
+    return leati_files_reset(&((struct csv_state *)state)->files, err);
+}
+
+static void csv_close(leati_node_state *node, void *state) {
+    (void)node;
+    struct csv_state *s = state;
+    leati_files_close(&s->files);
+    leati_buffer_pool_close(s->pool);
+}
+
+const leati_dataset_op leati_op_csv_dataset = {
+    .name = "csv_dataset",
+    .version = 1,
+    .doc = "The records of CSV files. Saved as the place in the list of files and a byte offset; "
+           "restoring costs a seek (of a compressed file: reading up to there).",
+    .num_inputs = -1,
+    .flow = LEATI_SOURCE,
+    .args_size = sizeof(struct csv_args),
+    .rows = csv_rows,
+    .check = csv_check,
+    .spec = csv_spec,
+    .state_size = sizeof(struct csv_state),
+    .open = csv_open,
+    .pull = csv_pull,
+    .save = csv_save,
+    .restore = csv_restore,
+    .reset = csv_reset,
+    .close = csv_close,
+};
+
+leat_dataset *leat_csv_dataset(const char *const *filenames, int num_filenames,
+                               const leat_element *record_defaults, const leat_csv_options *options,
+                               leat_error *err) {
+    static const leat_csv_options none = {0};
+    const leat_csv_options *o = options != NULL ? options : &none;
+    struct csv_args args = {
+        .compression_type = (char *)(uintptr_t)o->compression_type, /* texts are copied */
+        .buffer_size = o->buffer_size == 0 ? DEFAULT_BUFFER : o->buffer_size,
+        .header = o->header,
+        .field_delim = (char *)(uintptr_t)(o->field_delim != NULL ? o->field_delim : ","),
+        .use_quote_delim = !o->no_quotes,
+        .na_value = (char *)(uintptr_t)(o->na_value != NULL ? o->na_value : ""),
+        .select_cols = {.values = (int64_t *)o->select_cols, .count = o->num_select_cols},
+        .exclude_cols = {.values = (int64_t *)o->exclude_cols, .count = o->num_exclude_cols}};
+    leat_dataset *dataset = NULL;
+    if (record_defaults == NULL) {
+        leati_fail(err, LEAT_INVALID_ARGUMENT, "csv_dataset: record_defaults is NULL");
+        return NULL;
+    }
+    args.record_defaults = *record_defaults;
+    if (leati_filenames_view("csv_dataset", filenames, num_filenames, &args.filenames, err) ==
+        LEAT_OK) {
+        dataset = leati_dataset_new(&leati_op_csv_dataset, &args, NULL, 0, err);
+    }
+    leati_free(args.filenames.values);
+    return dataset;
+}

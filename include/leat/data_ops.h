@@ -217,6 +217,14 @@ typedef struct leat_window_options {
 LEAT_API leat_dataset *leat_window(leat_dataset *input, int64_t size,
                                    const leat_window_options *options, leat_error *err);
 
+/* tf.data.Dataset.group_by_window: elements are gathered by `key_func` (to an int64 scalar); as
+ * soon as a group has window_size elements, or what `window_size_func` (may be NULL; of the key)
+ * says, the elements of the dataset that `reduce_func` of (key, dataset of the group) returns follow.
+ * What is left at the end follows in the order of keys. */
+LEAT_API leat_dataset *leat_group_by_window(leat_dataset *input, leat_function *key_func,
+                                            leat_function *reduce_func, int64_t window_size,
+                                            leat_function *window_size_func, leat_error *err);
+
 /* tf.data.Dataset.unique: the first occurrence of each element. INVALID_ARGUMENT unless elements
  * are one component of int32, int64 or string. */
 LEAT_API leat_dataset *leat_unique(leat_dataset *input, leat_error *err);

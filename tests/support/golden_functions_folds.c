@@ -1,5 +1,6 @@
-/* The named functions of (state, element): folds of reduce, functions of scan, and the three parts
- * of the reducers of group_by_reducer, named REDUCER.init, REDUCER.reduce and REDUCER.finalize. */
+/* The named functions of (state, element): folds of reduce, functions of scan, window sizes of
+ * a key, and the three parts of the reducers of group_by_reducer, named REDUCER.init,
+ * REDUCER.reduce and REDUCER.finalize. */
 #include "golden_functions.h"
 
 /* A function of a scalar state s and an element x, with one output. */
@@ -100,6 +101,21 @@ static leat_spec *pair_then_leaf(const leat_spec *input, leat_error *err) {
     return leat_spec_tuple(whole, 2, err);
 }
 
+/* ---- window sizes, of a key ---- */
+
+#define KEY(NAME, EXPRESSION)                                                                      \
+    static int NAME(leat_graph *graph, const leat_spec *input, leat_value *out) {                  \
+        (void)input;                                                                               \
+        leat_value key = golden_arg(graph, 0);                                                     \
+        out[0] = (EXPRESSION);                                                                     \
+        return 1;                                                                                  \
+    }
+
+KEY(key_plus_1, leat_add(key, golden_int64(graph, 1)))
+KEY(key_minus_1, leat_subtract(key, golden_int64(graph, 1)))
+KEY(key_times_2_plus_2,
+    leat_add(leat_multiply(key, golden_int64(graph, 2)), golden_int64(graph, 2)))
+
 /* ---- reducers ---- */
 
 static int zero(leat_graph *graph, const leat_spec *input, leat_value *out) {
@@ -156,6 +172,9 @@ const golden_named golden_fold_functions[] = {
     {.name = "running_sum_fail_on_3", .trace = running_sum_fail_on_3},
     {.name = "scan_not_pair", .trace = sum},
     {.name = "scan_change_dtype", .trace = scan_change_dtype},
+    {.name = "key_plus_1", .trace = key_plus_1},
+    {.name = "key_minus_1", .trace = key_minus_1},
+    {.name = "key_times_2_plus_2", .trace = key_times_2_plus_2},
     {.name = "reducer_sum.init", .trace = zero},
     {.name = "reducer_sum.reduce", .trace = sum},
     {.name = "reducer_sum.finalize", .trace = same, .structure = like_input},

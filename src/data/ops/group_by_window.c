@@ -1,0 +1,566 @@
+/* group_by_window: elements gathered by key; when a group has as many as its window takes, a
+ * function makes a dataset of them, whose elements follow (tf.data.Dataset.group_by_window).
+ *
+ * Groups lie in the order of their keys, and at the end of the input what is left of them follows
+ * in that order. Keys of a block are computed at once where nobody sees it. An error of the input,
+ * of a function or of an inner dataset is delivered at its place; a window size below 1 costs the
+ * element; a group whose function fails is kept and tried again at the end, at every further call,
+ * as in TensorFlow. */
+#include "data/apply.h"
+#include "data/inner.h"
+#include "data/row_values.h"
+#include "data/values.h"
+#include <leat/data_ops.h>
+#include <string.h>
+
+struct group_args {
+    leat_object *key_func, *reduce_func;
+    int64_t window_size;
+    leat_object *window_size_func;
+};
+
+#define NO_SIZE ((double)INT64_MIN)
+
+static const leati_row group_rows[] = {
+    {.name = "key_func",
+     .type = LEATI_ROW_FUNCTION,
+     .flags = LEATI_REQUIRED,
+     .offset = offsetof(struct group_args, key_func),
+     .doc = "From an element to its key, an int64 scalar."},
+    {.name = "reduce_func",
+     .type = LEATI_ROW_FUNCTION,
+     .flags = LEATI_REQUIRED,
+     .offset = offsetof(struct group_args, reduce_func),
+     .doc = "From (key, dataset of the group's elements) to a dataset."},
+    {.name = "window_size",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_NONE,
+     .offset = offsetof(struct group_args, window_size),
+     .default_number = NO_SIZE,
+     .doc = "Elements of a full group; either this or window_size_func."},
+    {.name = "window_size_func",
+     .type = LEATI_ROW_FUNCTION,
+     .flags = LEATI_NONE,
+     .offset = offsetof(struct group_args, window_size_func),
+     .doc = "From a key to the elements of its full group, an int64 scalar."},
+    {0},
+};
+
+enum { MOST_AHEAD = 256 };
+
+struct group {
+    int64_t key, size; /* of a full one */
+    leati_block rows;
+};
+
+struct group_state {
+    leati_input input;
+    leati_program *key, *size; /* `size` NULL: one for all */
+    leati_scratch *key_scratch, *size_scratch;
+    leati_block keys; /* of the input's next rows, `known` of them from `keys_at` on */
+    int64_t keys_at, known;
+    int64_t calls; /* of key_func */
+    bool one_by_one, ended;
+    struct group *groups; /* by key */
+    size_t num_groups, capacity;
+    int64_t bytes;
+    bool active; /* `inner` reads the dataset of the group with `active_key` */
+    int64_t active_key, opened;
+    leati_inner reduce;
+    leati_input inner;
+    leati_iteration iteration;
+    leati_block piece, result;
+};
+
+static const struct group_args *args_of(const leat_dataset *dataset) {
+    return dataset->args;
+}
+
+/* ---- plan side ---- */
+
+static leat_spec *int64_scalar(leat_error *err) {
+    return leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err);
+}
+
+static leat_spec *group_spec_of(const leat_spec *element, leat_error *err) {
+    leat_spec *both[2] = {int64_scalar(err), leat_spec_dataset(leat_spec_ref(element), err)};
+    return leat_spec_tuple(both, 2, err);
+}
+
+static leat_spec *group_function_input(const void *args, leat_dataset *const *inputs,
+                                       int num_inputs, const leati_row *row, leat_error *err) {
+    (void)args;
+    if (num_inputs != 1) {
+        leati_fail(err, LEAT_INVALID_ARGUMENT, "group_by_window: expected one input, found %d",
+                   num_inputs);
+        return NULL;
+    }
+    return row == &group_rows[0]   ? leat_spec_ref(inputs[0]->spec)
+           : row == &group_rows[1] ? group_spec_of(inputs[0]->spec, err)
+                                   : int64_scalar(err);
+}
+
+/* Does `function` take `input` (given) and return an int64 scalar? */
+static leat_status check_int64(const char *argument, const leat_object *function, leat_spec *input,
+                               leat_error *err) {
+    const leat_function *f = (const leat_function *)function;
+    leat_status status = input == NULL
+                             ? LEAT_RESOURCE_EXHAUSTED
+                             : leati_check_function("group_by_window", argument, f, input, err);
+    leat_spec_unref(input);
+    if (status != LEAT_OK) {
+        return status;
+    }
+    const leat_spec *output = leat_function_output(f);
+    if (leat_spec_get_kind(output) != LEAT_SPEC_TENSOR || leat_spec_dtype(output) != LEAT_INT64 ||
+        leat_spec_shape(output).rank != 0) {
+        char text[128];
+        leat_spec_print(output, text, sizeof(text));
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "group_by_window: %s returns %s; expected an int64 scalar", argument,
+                          text);
+    }
+    return LEAT_OK;
+}
+
+static leat_status group_check(leat_dataset *dataset, leat_error *err) {
+    const struct group_args *args = dataset->args;
+    const leat_spec *element = dataset->inputs[0]->spec;
+    if ((args->window_size == INT64_MIN) == (args->window_size_func == NULL)) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "group_by_window: expected either window_size or window_size_func");
+    }
+    leat_status status = check_int64("key_func", args->key_func, leat_spec_ref(element), err);
+    if (status == LEAT_OK && args->window_size_func != NULL) {
+        status = check_int64("window_size_func", args->window_size_func, int64_scalar(err), err);
+    }
+    leat_spec *input = status == LEAT_OK ? group_spec_of(element, err) : NULL;
+    if (status == LEAT_OK) {
+        const leat_function *reduce = (const leat_function *)args->reduce_func;
+        status = input == NULL
+                     ? LEAT_RESOURCE_EXHAUSTED
+                     : leati_check_function("group_by_window", "reduce_func", reduce, input, err);
+        if (status == LEAT_OK &&
+            leat_spec_get_kind(leat_function_output(reduce)) != LEAT_SPEC_DATASET) {
+            status = leati_fail(err, LEAT_INVALID_ARGUMENT,
+                                "group_by_window: reduce_func returns no dataset; expected one "
+                                "(leat_dataset_value)");
+        }
+    }
+    leat_spec_unref(input);
+    return status;
+}
+
+static leat_spec *group_spec(const leat_dataset *dataset, leat_error *err) {
+    (void)err;
+    return leati_inner_spec((const leat_function *)args_of(dataset)->reduce_func);
+}
+
+static int64_t group_cardinality(const leat_dataset *dataset) {
+    return dataset->inputs[0]->cardinality == LEAT_INFINITE_CARDINALITY ? LEAT_INFINITE_CARDINALITY
+                                                                        : LEAT_UNKNOWN_CARDINALITY;
+}
+
+static void *group_share(const leat_dataset *dataset, leat_error *err) {
+    return leati_program_new((const leat_function *)args_of(dataset)->reduce_func, err);
+}
+
+static void group_unshare(void *shared) {
+    leati_program_free(shared);
+}
+
+/* ---- run side ---- */
+
+static leat_status open_function(const leat_object *function, leati_program **program,
+                                 leati_scratch **scratch, leat_error *err) {
+    *program = leati_program_new((const leat_function *)function, err);
+    *scratch = *program == NULL ? NULL : leati_scratch_new(*program, err);
+    return *scratch == NULL ? err->code : LEAT_OK;
+}
+
+static leat_status group_open(leati_node_state *node, void *state, leat_error *err) {
+    struct group_state *s = state;
+    const struct group_args *args = args_of(node->dataset);
+    leat_status status = open_function(args->key_func, &s->key, &s->key_scratch, err);
+    if (status == LEAT_OK && args->window_size_func != NULL) {
+        status = open_function(args->window_size_func, &s->size, &s->size_scratch, err);
+    }
+    if (status == LEAT_OK) {
+        status = leati_inner_init(&s->reduce, node, err);
+    }
+    s->one_by_one = !node->dataset->pure;
+    return status == LEAT_OK ? leati_input_open(&s->input, node, 0, err) : status;
+}
+
+/* The place of `key` among the groups, or where it belongs. */
+static size_t place_of(const struct group_state *s, int64_t key) {
+    size_t low = 0, high = s->num_groups;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (s->groups[middle].key < key) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static leat_status add_group(struct group_state *s, size_t place, int64_t key, int64_t size,
+                             leat_error *err) {
+    if (!leati_grow((void **)&s->groups, &s->capacity, s->num_groups + 1, sizeof(*s->groups))) {
+        return leati_no_memory(err, s->num_groups * sizeof(*s->groups));
+    }
+    memmove(&s->groups[place + 1], &s->groups[place], (s->num_groups - place) * sizeof(*s->groups));
+    s->groups[place] = (struct group){.key = key, .size = size};
+    s->num_groups++;
+    return LEAT_OK;
+}
+
+static void remove_group(struct group_state *s, size_t place) {
+    s->bytes -= (int64_t)leati_block_bytes(&s->groups[place].rows);
+    leati_block_fini(&s->groups[place].rows);
+    s->num_groups--;
+    memmove(&s->groups[place], &s->groups[place + 1], (s->num_groups - place) * sizeof(*s->groups));
+}
+
+static void clear_groups(struct group_state *s) {
+    while (s->num_groups > 0) {
+        remove_group(s, s->num_groups - 1);
+    }
+    s->bytes = 0;
+}
+
+/* `out` becomes one row: the key, and a dataset if there is one. */
+static leat_status arguments(int64_t key, leat_dataset *dataset, leati_block *out,
+                             leat_error *err) {
+    leat_tensor tensors[2] = {{0}, {0}};
+    int count = dataset == NULL ? 1 : 2;
+    leat_status status = leati_block_prepare(out, count, err);
+    if (status == LEAT_OK) {
+        status = leat_tensor_copy_of(LEAT_INT64, LEAT_SCALAR, &key, &tensors[0], err);
+    }
+    if (status == LEAT_OK && count == 2) {
+        status = leat_tensor_copy_of(LEAT_OBJECT, LEAT_SCALAR, &dataset, &tensors[1], err);
+    }
+    for (int c = 0; c < count && status == LEAT_OK; c++) {
+        leati_column_constant(&out->columns[c], &tensors[c]);
+    }
+    out->n = status == LEAT_OK ? 1 : 0;
+    leat_tensor_unref(&tensors[0]);
+    leat_tensor_unref(&tensors[1]);
+    return status;
+}
+
+static leat_status window_size(leati_node_state *node, struct group_state *s, int64_t key,
+                               int64_t *size, leat_error *err) {
+    *size = args_of(node->dataset)->window_size;
+    leat_status status = LEAT_OK;
+    if (s->size != NULL) {
+        status = arguments(key, NULL, &s->piece, err);
+        if (status == LEAT_OK) {
+            status = leati_run_rows(node, s->size, s->size_scratch, &s->piece, 0, 1, s->calls,
+                                    &s->result, err);
+        }
+        if (status == LEAT_OK) {
+            *size = *(const int64_t *)leati_column_row(&s->result.columns[0], 0);
+        }
+        leati_block_clear(&s->piece);
+        leati_block_clear(&s->result);
+    }
+    if (status == LEAT_OK && *size <= 0) {
+        status = leati_fail(err, LEAT_INVALID_ARGUMENT,
+                            "the window size of key %lld is %lld; expected 1 or more",
+                            (long long)key, (long long)*size);
+    }
+    return status;
+}
+
+/* Opens the dataset of the group at `place`. */
+static leat_status open_group(leati_node_state *node, struct group_state *s, size_t place,
+                              int64_t call, leat_error *err) {
+    struct group *group = &s->groups[place];
+    leat_dataset *dataset = leati_rows_dataset(&group->rows, node->dataset->inputs[0]->spec, err);
+    if (dataset == NULL) {
+        return LEAT_RESOURCE_EXHAUSTED;
+    }
+    leat_status status = arguments(group->key, dataset, &s->piece, err);
+    leat_dataset_unref(dataset);
+    if (status == LEAT_OK) {
+        status =
+            leati_inner_open(&s->reduce, node, &s->piece, 0, call, &s->iteration, &s->inner, err);
+    }
+    leati_block_clear(&s->piece);
+    s->active = status == LEAT_OK;
+    s->active_key = group->key;
+    if (status != LEAT_OK) {
+        leati_as_internal("reduce_func", err);
+    }
+    return status;
+}
+
+/* Adds the input's next row to the group of `key`; full groups are opened. */
+static leat_status add_row(leati_node_state *node, struct group_state *s, int64_t key,
+                           leat_error *err) {
+    size_t place = place_of(s, key);
+    leat_status status = LEAT_OK;
+    if (place == s->num_groups || s->groups[place].key != key) {
+        int64_t size = 0;
+        status = window_size(node, s, key, &size, err);
+        if (status == LEAT_OK) {
+            status = add_group(s, place, key, size, err);
+        }
+    }
+    if (status == LEAT_OK) {
+        status =
+            leati_block_slice(&s->input.block, leati_input_begin(&s->input), 1, &s->piece, err);
+    }
+    if (status == LEAT_OK) {
+        s->bytes += (int64_t)leati_block_bytes(&s->piece);
+        status = leati_block_append(&s->groups[place].rows, &s->piece, err);
+    }
+    leati_block_clear(&s->piece);
+    if (status == LEAT_OK) {
+        status = leati_holder_set(&node->holder, s->bytes, err);
+    }
+    if (status == LEAT_OK && s->groups[place].rows.n == s->groups[place].size) {
+        status = open_group(node, s, place, s->opened++, err);
+    }
+    return status;
+}
+
+/* Computes keys of the next `n` rows, at least one. */
+static leat_status look(leati_node_state *node, struct group_state *s, int64_t n, leat_error *err) {
+    leat_status status = leati_run_rows(node, s->key, s->key_scratch, &s->input.block,
+                                        leati_input_begin(&s->input), n, s->calls, &s->keys, err);
+    s->keys_at = 0;
+    s->known = s->keys.n;
+    if (s->known > 0) {
+        return LEAT_OK;
+    }
+    leati_as_internal("key_func", err);
+    return status;
+}
+
+/* Takes one element of the input to its group. MORE, or ERROR, or END of the input. */
+static leati_tail next_row(leati_node_state *node, struct group_state *s, leat_error *err) {
+    int64_t most = s->one_by_one ? 1 : MOST_AHEAD, available = 0;
+    leati_tail tail = leati_input_peek(&s->input, most, NULL, &available, err);
+    if (available == 0) {
+        leati_input_consume(&s->input, tail == LEATI_ERROR);
+        return tail;
+    }
+    leat_error error = {0};
+    leat_status status =
+        s->known > 0 ? LEAT_OK : look(node, s, available < most ? available : most, &error);
+    if (status == LEAT_OK) {
+        error = (leat_error){0};
+        int64_t key = *(const int64_t *)leati_column_row(&s->keys.columns[0], s->keys_at++);
+        s->known--;
+        status = add_row(node, s, key, &error);
+    }
+    leati_input_consume(&s->input, 1);
+    s->calls++;
+    if (status != LEAT_OK) {
+        *err = error;
+        return LEATI_ERROR;
+    }
+    return LEATI_MORE;
+}
+
+static void close_inner(struct group_state *s) {
+    if (s->active) {
+        leati_input_close(&s->inner);
+        s->active = false;
+    }
+}
+
+static leati_tail group_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
+                             leat_error *err) {
+    struct group_state *s = state;
+    leati_block_clear(out);
+    for (;;) {
+        if (s->active) {
+            leati_tail tail = leati_input_take(&s->inner, want, out, err);
+            if (tail != LEATI_END) {
+                return tail;
+            }
+            close_inner(s);
+            remove_group(s, place_of(s, s->active_key));
+            if (out->n > 0) {
+                return LEATI_MORE;
+            }
+        } else if (!s->ended) {
+            leati_tail tail = next_row(node, s, err);
+            s->ended = tail == LEATI_END;
+            if (tail == LEATI_ERROR) {
+                return tail;
+            }
+        } else if (s->num_groups == 0) {
+            return LEATI_END;
+        } else if (open_group(node, s, 0, s->opened++, err) != LEAT_OK) {
+            return LEATI_ERROR;
+        }
+    }
+}
+
+static leat_status group_save(leati_node_state *node, void *state, leati_writer *out,
+                              leati_save_cost *cost, leat_error *err) {
+    (void)node;
+    struct group_state *s = state;
+    leati_put_int(out, s->calls);
+    leati_put_int(out, s->opened);
+    leati_put_uint(out, s->ended);
+    leati_put_uint(out, s->num_groups);
+    leat_status status = LEAT_OK;
+    for (size_t i = 0; i < s->num_groups && status == LEAT_OK; i++) {
+        leati_put_int(out, s->groups[i].key);
+        leati_put_int(out, s->groups[i].size);
+        status = leati_put_block(out, &s->groups[i].rows, 0, s->groups[i].rows.n, err);
+    }
+    leati_put_uint(out, s->active);
+    leati_put_int(out, s->active_key);
+    if (status == LEAT_OK) {
+        status = leati_input_save(&s->input, out, cost, err);
+    }
+    return status == LEAT_OK && s->active ? leati_input_save(&s->inner, out, cost, err) : status;
+}
+
+static leat_status restore_groups(leati_node_state *node, struct group_state *s, uint64_t count,
+                                  leati_reader *in, leat_error *err) {
+    leat_status status = LEAT_OK;
+    for (uint64_t i = 0; i < count && status == LEAT_OK; i++) {
+        int64_t key = 0, size = 0;
+        status = leati_get_int(in, &key, err);
+        if (status == LEAT_OK) {
+            status = leati_get_int(in, &size, err);
+        }
+        if (status == LEAT_OK && i > 0 && s->groups[i - 1].key >= key) {
+            status =
+                leati_fail(err, LEAT_DATA_LOSS, "%s: saved groups are not in order", node->name);
+        }
+        if (status == LEAT_OK) {
+            status = add_group(s, (size_t)i, key, size, err);
+        }
+        if (status == LEAT_OK) {
+            status = leati_get_block(in, node->dataset->inputs[0]->spec, &s->groups[i].rows, err);
+        }
+        if (status == LEAT_OK) {
+            s->bytes += (int64_t)leati_block_bytes(&s->groups[i].rows);
+        }
+    }
+    return status;
+}
+
+static leat_status restore_active(leati_node_state *node, struct group_state *s, leati_reader *in,
+                                  leat_error *err) {
+    size_t place = place_of(s, s->active_key);
+    if (place == s->num_groups || s->groups[place].key != s->active_key) {
+        return leati_fail(err, LEAT_DATA_LOSS, "%s: the group that was being read is not saved",
+                          node->name);
+    }
+    leat_status status = open_group(node, s, place, s->opened - 1, err);
+    return status == LEAT_OK ? leati_input_restore(&s->inner, in, err) : status;
+}
+
+static leat_status group_restore(leati_node_state *node, void *state, leati_reader *in,
+                                 leat_error *err) {
+    struct group_state *s = state;
+    uint64_t ended = 0, count = 0, active = 0;
+    clear_groups(s);
+    s->known = 0;
+    leat_status status = leati_get_int(in, &s->calls, err);
+    if (status == LEAT_OK) {
+        status = leati_get_int(in, &s->opened, err);
+    }
+    if (status == LEAT_OK) {
+        status = leati_get_uint(in, &ended, err);
+    }
+    if (status == LEAT_OK) {
+        status = leati_get_uint(in, &count, err);
+    }
+    if (status == LEAT_OK) {
+        status = restore_groups(node, s, count, in, err);
+    }
+    if (status == LEAT_OK) {
+        status = leati_get_uint(in, &active, err);
+    }
+    if (status == LEAT_OK) {
+        status = leati_get_int(in, &s->active_key, err);
+    }
+    if (status == LEAT_OK) {
+        status = leati_input_restore(&s->input, in, err);
+    }
+    s->ended = ended != 0;
+    return status == LEAT_OK && active != 0 ? restore_active(node, s, in, err) : status;
+}
+
+static leat_status group_reset(leati_node_state *node, void *state, leat_error *err) {
+    (void)node;
+    struct group_state *s = state;
+    close_inner(s);
+    clear_groups(s);
+    s->known = 0;
+    s->ended = false;
+    return leati_input_reset(&s->input, err);
+}
+
+static void group_close(leati_node_state *node, void *state) {
+    (void)node;
+    struct group_state *s = state;
+    close_inner(s);
+    clear_groups(s);
+    leati_free(s->groups);
+    leati_input_close(&s->input);
+    leati_inner_fini(&s->reduce);
+    leati_block_fini(&s->keys);
+    leati_block_fini(&s->piece);
+    leati_block_fini(&s->result);
+    leati_scratch_free(s->key_scratch);
+    leati_scratch_free(s->size_scratch);
+    leati_program_free(s->key);
+    leati_program_free(s->size);
+}
+
+const leati_dataset_op leati_op_group_by_window = {
+    .name = "group_by_window",
+    .version = 1,
+    .doc = "The elements of the datasets that `reduce_func` makes of groups of elements with one "
+           "key. Saved as the elements of all groups and the positions of the input and of the "
+           "dataset being read; restoring calls the function once.",
+    .num_inputs = 1,
+    .flow = LEATI_MORE_OUT,
+    .args_size = sizeof(struct group_args),
+    .rows = group_rows,
+    .check = group_check,
+    .spec = group_spec,
+    .function_input = group_function_input,
+    .cardinality = group_cardinality,
+    .share = group_share,
+    .unshare = group_unshare,
+    .state_size = sizeof(struct group_state),
+    .open = group_open,
+    .pull = group_pull,
+    .save = group_save,
+    .restore = group_restore,
+    .reset = group_reset,
+    .close = group_close,
+};
+
+leat_dataset *leat_group_by_window(leat_dataset *input, leat_function *key_func,
+                                   leat_function *reduce_func, int64_t window_size,
+                                   leat_function *window_size_func, leat_error *err) {
+    struct group_args args = {.key_func = (leat_object *)key_func,
+                              .reduce_func = (leat_object *)reduce_func,
+                              .window_size = window_size_func == NULL ? window_size : INT64_MIN,
+                              .window_size_func = (leat_object *)window_size_func};
+    leat_dataset *dataset = NULL;
+    if (!leati_function_is_missing(key_func, "group_by_window", "key_func", &input, 1, err) &&
+        !leati_function_is_missing(reduce_func, "group_by_window", "reduce_func", &input, 1, err)) {
+        dataset = leati_dataset_new(&leati_op_group_by_window, &args, &input, 1, err);
+    }
+    leat_function_unref(key_func);
+    leat_function_unref(reduce_func);
+    leat_function_unref(window_size_func);
+    return dataset;
+}

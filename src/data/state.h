@@ -58,6 +58,9 @@ leati_tail leati_node_advance(leati_node_state *node, int64_t n, int64_t *passed
  * some inputs. */
 leati_tail leati_advance_by_pulling(leati_node_state *node, int64_t n, int64_t *passed,
                                     leat_error *err);
+/* Is every outcome an element, so that what is passed unseen holds no error? Only where all
+ * operators are known to be so. */
+bool leati_cannot_fail(const leat_dataset *dataset);
 /* Only where the operator has its own way to skip. */
 leati_tail leati_node_skip(leati_node_state *node, int64_t n, int64_t *skipped, leat_error *err);
 LEAT_WARN_UNUSED leat_status leati_node_save(leati_node_state *node, leati_writer *out,

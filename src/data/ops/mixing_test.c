@@ -23,7 +23,7 @@ static leat_dataset *shuffled(int64_t n, leat_error *err) {
 
 struct zipped {
     int64_t first, second;
-    bool errors, more_errors, impure;
+    bool errors, more_errors, impure, ahead;
     int64_t repeat;
 };
 
@@ -34,6 +34,7 @@ static leat_dataset *zip_some(void *context, leat_error *err) {
     inputs[1] = z->more_errors ? dataset_faults(inputs[1], 2, 1, err) : inputs[1];
     inputs[1] = z->impure ? dataset_impure(inputs[1], err) : inputs[1];
     leat_dataset *dataset = leat_zip(inputs, 2, err);
+    dataset = z->ahead ? leat_prefetch(dataset, 1, err) : dataset;
     return z->repeat == 0 ? dataset : leat_repeat(dataset, z->repeat, err);
 }
 
@@ -51,10 +52,15 @@ static void test_zip(void **state) {
     dataset_check(zip_some,
                   &(struct zipped){.first = 6, .second = 6, .errors = true, .more_errors = true},
                   "(0,10) !INVALID_ARGUMENT (2,12) !INVALID_ARGUMENT (4,14) !INVALID_ARGUMENT");
-    /* A step with an error and an end is an error, and then the end. */
+    /* A step in which the first input has ended is the end, whatever the second one says; one in
+     * which the first input fails is an error, and then the end. */
     dataset_check(zip_some,
                   &(struct zipped){.first = 3, .second = 6, .more_errors = true, .impure = true},
-                  "(0,10) !INVALID_ARGUMENT (2,12) !INVALID_ARGUMENT");
+                  "(0,10) !INVALID_ARGUMENT (2,12)");
+    struct zipped last = {.first = 6, .second = 3, .errors = true};
+    dataset_check(zip_some, &last, "(0,10) (1,11) (2,12) !INVALID_ARGUMENT");
+    last.ahead = true;
+    dataset_check(zip_some, &last, "(0,10) (1,11) (2,12) !INVALID_ARGUMENT");
 }
 
 static leat_dataset *zip_nested(void *context, leat_error *err) {

@@ -5,7 +5,6 @@
  * count takes everything. An input's error counts as nothing: TensorFlow counts elements only. */
 #include "data/input.h"
 #include <leat/data_ops.h>
-#include <string.h>
 
 struct take_args {
     int64_t count;
@@ -58,30 +57,14 @@ static leati_tail take_pull(leati_node_state *node, void *state, int64_t want, l
     return s->left == 0 && tail == LEATI_MORE ? LEATI_END : tail;
 }
 
-/* Advancing does not tell which outcomes were errors, and those do not count: so elements are
- * passed unseen only over operators that cannot fail. */
-static bool cannot_fail(const leat_dataset *dataset) {
-    static const char *const names[] = {"range",     "from_tensors", "from_tensor_slices",
-                                        "shuffle",   "repeat",       "prefetch",
-                                        "enumerate", "concatenate",  "zip",
-                                        "take",      "skip",         "shard"};
-    bool known = false;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !known; i++) {
-        known = strcmp(dataset->op->name, names[i]) == 0;
-    }
-    for (int i = 0; i < dataset->num_inputs && known; i++) {
-        known = cannot_fail(dataset->inputs[i]);
-    }
-    return known;
-}
-
 static leati_tail take_advance(leati_node_state *node, void *state, int64_t n, int64_t *passed,
                                leat_error *err) {
     struct take_state *s = state;
     if (s->left == 0) {
         return LEATI_END;
     }
-    if (!cannot_fail(node->dataset->inputs[0])) {
+    /* Errors do not count, and advancing does not tell them from elements. */
+    if (!leati_cannot_fail(node->dataset->inputs[0])) {
         return leati_advance_by_pulling(node, n, passed, err);
     }
     leati_tail tail =

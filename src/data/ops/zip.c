@@ -176,10 +176,22 @@ static leati_tail zip_pull(leati_node_state *node, void *state, int64_t want, le
     return failed && !ended_first ? LEATI_ERROR : LEATI_END;
 }
 
+/* May an input fail in the step in which a later one ends? That step is an outcome, where an end
+ * alone is none, and advancing does not tell errors from elements. */
+static bool may_fail_at_end(const leat_dataset *dataset) {
+    bool may = false;
+    for (int i = 0; i + 1 < dataset->num_inputs && !may; i++) {
+        may = !leati_cannot_fail(dataset->inputs[i]);
+    }
+    return may;
+}
+
 static leati_tail zip_advance(leati_node_state *node, void *state, int64_t n, int64_t *passed,
                               leat_error *err) {
-    (void)node;
     struct zip_state *s = state;
+    if (may_fail_at_end(node->dataset)) {
+        return leati_advance_by_pulling(node, n, passed, err);
+    }
     *passed = n;
     for (int i = 0; i < s->num_inputs; i++) {
         int64_t own = 0;

@@ -439,21 +439,24 @@ def known(node):
     return node.op not in ("filter", "flat_map", "rebatch", "legacy_rebatch") and all(known(i) for i in node.inputs)
 
 
+def unread(node):
+    """The node with seeds and caches as before the first iterator."""
+    return Node(node.op, node.args, [unread(i) for i in node.inputs], node.structure)
+
+
 def run_cache(node):
     if node.arg("filename", ""):
         raise Unknown("file cache")
     if node.cached is None:
-        kept, failed, source = [], False, run(node.inputs[0])
-        outcome = next(source, None)
-        while outcome is not None:
+        kept, failed = [], False
+        ahead = itertools.islice(run(unread(node.inputs[0])), 1, None) if known(node) else None
+        for outcome in run(node.inputs[0]):
+            failed = failed or isinstance(outcome, Error)
             if not isinstance(outcome, Error):
                 kept.append(outcome)
-            following = next(source, None)
-            failed = failed or isinstance(outcome, Error)
-            if following is None and not failed and known(node):
+            if ahead is not None and next(ahead, None) is None and not failed:
                 node.cached = kept  # with the last element, where the cardinality is known
             yield outcome
-            outcome = following
         node.cached = kept
     else:
         yield from node.cached

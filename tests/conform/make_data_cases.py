@@ -457,7 +457,7 @@ def compositions(seed, count):
             continue
         if any(len(found) == 40 for found in expect.values()):
             continue  # longer than a test needs, or endless
-        if list(limits) != [None] and may_show_ahead(plan):
+        if list(limits) != [None] and may_show_ahead(plan, limits):
             limits, expect = (None,), {"elements": expect["elements"]} if limits[0] is None else expectation(plan, (None,))
         out = {"name": "c%d_%d" % (seed, len(made)), "op": "composed", "pipeline": plan}
         if list(limits) != [None]:
@@ -472,10 +472,12 @@ def operators(plan):
     return [plan["op"]] + [op for p in inner for op in operators(p)]
 
 
-def may_show_ahead(plan):
+def may_show_ahead(plan, limits):
     """Where threads read ahead of the consumer, a later iterator sees how far a dropped one had come."""
     ops = operators(plan)
-    return "shuffle" in ops and ("prefetch" in ops or '"num_parallel_calls"' in json.dumps(plan))
+    dropped = any(n is not None for n in limits) or "take" in ops or "zip" in ops
+    ahead = "prefetch" in ops or '"num_parallel_calls"' in json.dumps(plan)
+    return ahead and ("shuffle" in ops or ("cache" in ops and dropped))
 
 
 def leaf():

@@ -130,14 +130,37 @@ static bool has_shared_nodes(const json_t *json) {
     return json_object_get(json, "let") != NULL;
 }
 
+/* What TensorFlow sees below an operator: not those that do nothing. */
+static const json_t *without_noops(const json_t *json) {
+    static const struct noop {
+        const char *op, *argument;
+        json_int_t value;
+    } noops[] = {{"take", "count", -1},
+                 {"skip", "count", 0},
+                 {"repeat", "count", 1},
+                 {"prefetch", "buffer_size", 0}};
+    for (size_t i = 0; json != NULL && i < sizeof noops / sizeof noops[0]; i++) {
+        const json_t *value = json_object_get(json_object_get(json, "args"), noops[i].argument);
+        if (strcmp(golden_text(json, "op"), noops[i].op) == 0 && json_is_integer(value) &&
+            json_integer_value(value) == noops[i].value) {
+            return without_noops(json_object_get(json, "input"));
+        }
+    }
+    return json;
+}
+
 /* Does an operator stand directly over another, where TensorFlow runs the two as one? */
 static bool is_fused(const json_t *json) {
     const char *key = NULL, *op = golden_text(json, "op");
-    const char *below = golden_text(json_object_get(json, "input"), "op");
+    const char *below = golden_text(without_noops(json_object_get(json, "input")), "op");
     json_t *value = NULL;
+    size_t i = 0;
     bool found = (strcmp(op, "batch") == 0 && strcmp(below, "map") == 0) ||
                  (strcmp(op, "repeat") == 0 && strcmp(below, "shuffle") == 0);
     json_object_foreach((json_t *)json, key, value) {
+        found = found || is_fused(value);
+    }
+    json_array_foreach((json_t *)json, i, value) {
         found = found || is_fused(value);
     }
     return found;

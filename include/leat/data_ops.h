@@ -159,6 +159,8 @@ LEAT_API leat_dataset *leat_interleave(leat_dataset *input, leat_function *funct
 typedef struct leat_parallel_interleave_options {
     int64_t block_length; /* elements; 0: 1 */
     bool sloppy;
+    /* Bounds of what TensorFlow's threads read ahead, without effect here; 0: none given. */
+    int64_t buffer_output_elements, prefetch_input_elements, num_parallel_calls;
 } leat_parallel_interleave_options;
 LEAT_API leat_dataset *leat_parallel_interleave(leat_dataset *input, leat_function *function,
                                                 int64_t cycle_length,

@@ -1,6 +1,6 @@
 /* Reading several datasets in turns: see cycle.h.
  *
- * Happy path: a visit to an open slot appends rows of its input's block to the result. Pure inner
+ * Happy path: a visit to an open slot adds rows of its input's block to the result. Pure inner
  * datasets are asked for their share of what the consumer wants, others only for what the present
  * turn takes. A state is positions: of the input, of the turn, and for each open slot the element
  * it was made from (as data: the input has passed it) and its inner position; restoring calls the
@@ -64,6 +64,9 @@ leat_status leati_cycle_open(leati_cycle *cycle, leati_node_state *node, int64_t
                           (long long)cycle_length);
     }
     leat_status status = leati_inner_init(&cycle->inner, node, err);
+    if (status == LEAT_OK) {
+        status = leati_join_init(&cycle->join, node->dataset->spec, err);
+    }
     return status == LEAT_OK ? leati_input_open(&cycle->input, node, 0, err) : status;
 }
 
@@ -76,7 +79,7 @@ static void empty_slots(leati_cycle *cycle) {
 void leati_cycle_close(leati_cycle *cycle) {
     empty_slots(cycle);
     leati_free((void *)cycle->slots);
-    leati_block_fini(&cycle->piece);
+    leati_join_fini(&cycle->join);
     leati_inner_fini(&cycle->inner);
     if (cycle->input.child != NULL) {
         leati_input_close(&cycle->input);
@@ -153,7 +156,7 @@ static leati_tail fill_slot(leati_node_state *node, leati_cycle *cycle, leat_err
     return failed ? LEATI_ERROR : LEATI_MORE;
 }
 
-/* Appends up to `most` rows of the slot to `out`. */
+/* Adds up to `most` rows of the slot to `out`. */
 static leati_tail pull_slot(leati_cycle *cycle, leati_slot *slot, int64_t want, int64_t most,
                             leati_block *out, int64_t *n, leat_error *err) {
     int64_t share = (want + cycle->open - 1) / cycle->open;
@@ -165,11 +168,7 @@ static leati_tail pull_slot(leati_cycle *cycle, leati_slot *slot, int64_t want, 
         return tail;
     }
     int64_t rows = available < most ? available : most;
-    if (leati_block_slice(&slot->input.block, leati_input_begin(&slot->input), rows, &cycle->piece,
-                          err) != LEAT_OK ||
-        leati_block_append(out, &cycle->piece, err) != LEAT_OK) {
-        return LEATI_ERROR;
-    }
+    leati_join_rows(&cycle->join, &slot->input.block, leati_input_begin(&slot->input), rows, out);
     leati_input_consume(&slot->input, rows);
     *n = rows;
     return LEATI_MORE;
@@ -228,14 +227,17 @@ static leati_tail visit(leati_node_state *node, leati_cycle *cycle, visit_mode m
 
 leati_tail leati_cycle_pull(leati_node_state *node, leati_cycle *cycle, int64_t want,
                             leati_block *out, leat_error *err) {
-    int64_t count = 0, n = 0;
+    int64_t most = 0, n = 0;
     leati_tail tail = LEATI_MORE;
-    leati_block_clear(out);
-    while (count < want && tail == LEATI_MORE) {
-        tail = visit(node, cycle, VISIT_PULL, want - count, out, &n, err);
-        count += n;
+    if (leati_join_begin(&cycle->join, want, out, &most, err) != LEAT_OK) {
+        return LEATI_ERROR;
     }
-    leati_block_clear(&cycle->piece);
+    while (out->n < most && tail == LEATI_MORE) {
+        tail = visit(node, cycle, VISIT_PULL, most - out->n, out, &n, err);
+    }
+    if (out->n == 0) {
+        leati_block_clear(out);
+    }
     return tail;
 }
 
@@ -250,23 +252,39 @@ leati_tail leati_cycle_skip(leati_node_state *node, leati_cycle *cycle, int64_t 
     return tail;
 }
 
-/* In the sequential form errors do not count in a block, so what is passed must be looked at. */
-leati_tail leati_cycle_advance(leati_node_state *node, leati_cycle *cycle, int64_t n,
-                               int64_t *passed, leat_error *err) {
+/* Passes outcomes of the sequential form, where errors do not count in a block, so that what is
+ * passed must be looked at. */
+static leati_tail advance_by_pulling(leati_node_state *node, leati_cycle *cycle, int64_t n,
+                                     int64_t *passed, leat_error *err) {
     leati_block block = {.byte_target = LEATI_BYTE_TARGET};
     leati_tail tail = LEATI_MORE;
     while (*passed < n && tail == LEATI_MORE) {
-        int64_t more = 0;
-        leati_block_clear(&block);
-        tail = visit(node, cycle, cycle->errors_take_turns ? VISIT_ADVANCE : VISIT_PULL,
-                     n - *passed, &block, &more, err);
-        *passed += more;
+        tail = leati_cycle_pull(node, cycle, n - *passed, &block, err);
+        *passed += block.n;
         if (tail == LEATI_ERROR && err->code != LEAT_CANCELLED) {
             ++*passed; /* one error outcome, as before */
             tail = LEATI_MORE;
         }
     }
     leati_block_fini(&block);
+    return tail;
+}
+
+leati_tail leati_cycle_advance(leati_node_state *node, leati_cycle *cycle, int64_t n,
+                               int64_t *passed, leat_error *err) {
+    if (!cycle->errors_take_turns) {
+        return advance_by_pulling(node, cycle, n, passed, err);
+    }
+    leati_tail tail = LEATI_MORE;
+    while (*passed < n && tail == LEATI_MORE) {
+        int64_t more = 0;
+        tail = visit(node, cycle, VISIT_ADVANCE, n - *passed, NULL, &more, err);
+        *passed += more;
+        if (tail == LEATI_ERROR && err->code != LEAT_CANCELLED) {
+            ++*passed; /* one error outcome, as before */
+            tail = LEATI_MORE;
+        }
+    }
     return tail;
 }
 

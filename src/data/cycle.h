@@ -10,6 +10,7 @@
 #define LEATI_DATA_CYCLE_H
 
 #include "data/inner.h"
+#include "data/join.h"
 
 typedef struct leati_slot leati_slot;
 
@@ -22,7 +23,7 @@ typedef struct leati_cycle {
     int64_t open;       /* slots that are not NULL */
     int64_t at, block;  /* whose turn it is, and how much of its block was given */
     int64_t call;       /* number of the input's next outcome */
-    leati_block piece;  /* scratch of pull */
+    leati_join join;
 } leati_cycle;
 
 /* The slots of an operator whose state is a cycle. open takes the numbers that were checked

@@ -4,8 +4,7 @@
  * used up; when the last input has ended, or the first one where stop_on_empty is set, the
  * iteration ends. A number outside of the inputs is one INVALID_ARGUMENT, an input's error one
  * outcome; both use up their number. Pure inputs are asked for their share of what the consumer
- * wants, others for one element at a time. Where memory is wanting the number waits for the next
- * call. No locks. */
+ * wants, others for one element at a time. No locks. */
 #include "data/directed.h"
 #include <string.h>
 
@@ -52,14 +51,15 @@ leat_status leati_directed_open(leati_directed *directed, leati_node_state *node
     if (directed->inputs == NULL || directed->dead == NULL) {
         return leati_no_memory(err, (size_t)count * sizeof(*directed->inputs));
     }
-    for (; directed->num_inputs < count; directed->num_inputs++) {
-        leat_status status = leati_input_open(&directed->inputs[directed->num_inputs], node,
-                                              input_number(which, directed->num_inputs), err);
+    leat_status status = leati_join_init(&directed->join, node->dataset->spec, err);
+    for (; status == LEAT_OK && directed->num_inputs < count; directed->num_inputs++) {
+        status = leati_input_open(&directed->inputs[directed->num_inputs], node,
+                                  input_number(which, directed->num_inputs), err);
         if (status != LEAT_OK) {
-            return status;
+            break;
         }
     }
-    return LEAT_OK;
+    return status;
 }
 
 void leati_directed_close(leati_directed *directed) {
@@ -68,7 +68,7 @@ void leati_directed_close(leati_directed *directed) {
     }
     leati_free(directed->inputs);
     leati_free(directed->dead);
-    leati_block_fini(&directed->piece);
+    leati_join_fini(&directed->join);
 }
 
 leat_status leati_directed_reset(leati_directed *directed, leat_error *err) {
@@ -90,7 +90,7 @@ static void bury(leati_directed *directed) {
     directed->ended = directed->stop_on_empty || directed->live == 0;
 }
 
-/* Appends one element of the selected input to `out`. */
+/* Adds one element of the selected input to `out`. */
 static leati_tail take_selected(leati_directed *directed, int64_t want, leati_block *out,
                                 leat_error *err) {
     leati_input *input = &directed->inputs[directed->selected];
@@ -105,11 +105,7 @@ static leati_tail take_selected(leati_directed *directed, int64_t want, leati_bl
         directed->selected = -1;
         return tail;
     }
-    if (leati_block_slice(&input->block, leati_input_begin(input), 1, &directed->piece, err) !=
-            LEAT_OK ||
-        leati_block_append(out, &directed->piece, err) != LEAT_OK) {
-        return LEATI_ERROR;
-    }
+    leati_join_rows(&directed->join, &input->block, leati_input_begin(input), 1, out);
     leati_input_consume(input, 1);
     directed->selected = -1;
     return LEATI_MORE;
@@ -139,21 +135,26 @@ static leati_tail draw(leati_node_state *node, leati_directed *directed, leati_s
 leati_tail leati_directed_pull(leati_node_state *node, leati_directed *directed,
                                leati_select *select, void *selector, int64_t want, leati_block *out,
                                leat_error *err) {
-    leati_block_clear(out);
-    while (out->n < want) {
-        int64_t left = want - out->n;
-        leati_tail tail =
-            directed->ended ? LEATI_END : draw(node, directed, select, selector, left, err);
+    int64_t most = 0;
+    leati_tail tail = LEATI_MORE;
+    if (leati_join_begin(&directed->join, want, out, &most, err) != LEAT_OK) {
+        return LEATI_ERROR;
+    }
+    while (out->n < most) {
+        int64_t left = most - out->n;
+        tail = directed->ended ? LEATI_END : draw(node, directed, select, selector, left, err);
         if (tail == LEATI_MORE) {
             tail = take_selected(directed, left, out, err);
         }
         if (tail == LEATI_ERROR || (tail == LEATI_END && directed->ended)) {
-            leati_block_clear(&directed->piece);
-            return tail;
+            break;
         }
+        tail = LEATI_MORE;
     }
-    leati_block_clear(&directed->piece);
-    return LEATI_MORE;
+    if (out->n == 0) {
+        leati_block_clear(out);
+    }
+    return tail;
 }
 
 leat_status leati_directed_save(leati_directed *directed, leati_writer *out, leati_save_cost *cost,

@@ -4,6 +4,7 @@
 #define LEATI_DATA_DIRECTED_H
 
 #include "data/input.h"
+#include "data/join.h"
 
 /* The next number: MORE, END or ERROR. `want` says how many the caller may need at most. */
 typedef leati_tail leati_select(leati_node_state *node, void *selector, int64_t want,
@@ -16,8 +17,8 @@ typedef struct leati_directed {
     int live;
     bool stop_on_empty;
     bool ended;
-    int64_t selected;  /* a number whose element is still to come, or -1 */
-    leati_block piece; /* scratch of pull */
+    int64_t selected; /* a number whose element is still to come, or -1 */
+    leati_join join;
 } leati_directed;
 
 /* Opens the `count` inputs of the node's dataset that `which` names (NULL: the first ones). */

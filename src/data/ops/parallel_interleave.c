@@ -173,6 +173,12 @@ leat_dataset *leat_parallel_interleave(leat_dataset *input, leat_function *funct
     if (options != NULL) {
         args.block_length = options->block_length == 0 ? 1 : options->block_length;
         args.sloppy = options->sloppy;
+        args.buffer_output_elements =
+            options->buffer_output_elements == 0 ? NOT_GIVEN : options->buffer_output_elements;
+        args.prefetch_input_elements =
+            options->prefetch_input_elements == 0 ? NOT_GIVEN : options->prefetch_input_elements;
+        args.num_parallel_calls =
+            options->num_parallel_calls == 0 ? NOT_GIVEN : options->num_parallel_calls;
     }
     leat_dataset *dataset =
         leati_function_is_missing(function, "parallel_interleave", "map_func", &input, 1, err)

@@ -94,6 +94,21 @@ LEAT_API void leat_iterator_cancel(leat_iterator *iterator);
 /* Ends an iteration: cancels, joins its threads. NULL is allowed. */
 LEAT_API void leat_iterator_free(leat_iterator *iterator);
 
+/* Runs through a dataset (borrowed): `function` (borrowed) of (state, element) to the next state,
+ * the first being `initial_state` (borrowed); `out` gets the last one (tf.data.Dataset.reduce).
+ * Trace the function for a tuple of the two specs, with shapes that hold for every state.
+ * INVALID_ARGUMENT where structure or dtypes of the state change; the first error of an element
+ * otherwise. Blocks. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_reduce(leat_dataset *dataset,
+                                                  const leat_element *initial_state,
+                                                  const leat_function *function, leat_element *out,
+                                                  leat_error *err);
+
+/* The one element of a dataset (borrowed); INVALID_ARGUMENT where it has none or more
+ * (tf.data.Dataset.get_single_element). Blocks. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_get_single_element(leat_dataset *dataset,
+                                                              leat_element *out, leat_error *err);
+
 /* The state from which a new iterator of an equal plan continues with exactly the remaining
  * outcomes: positions, not data, wherever the input can be re-read. `*data` is owned
  * (leat_text_free). FAILED_PRECONDITION where an operator cannot be saved. */

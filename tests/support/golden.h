@@ -141,6 +141,11 @@ bool golden_compare(golden_case *c, const char *what, const json_t *expected, co
 /* Runs the case's first iteration, saves at each outcome and compares what follows. */
 void golden_restore(golden_case *c, const json_t *json, bool anew);
 
+/* Terminal operations that give an element (golden_terminal.c): is that one, and its result. */
+bool golden_terminal_known(const char *op);
+LEAT_WARN_UNUSED leat_status golden_terminal(leat_dataset *dataset, const json_t *terminal,
+                                             leat_element *out, leat_error *err);
+
 /* Judges one case of tfdata in the run's modes. */
 void golden_tfdata_case(golden_run *run, const char *file, const json_t *json);
 

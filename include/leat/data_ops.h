@@ -337,6 +337,17 @@ LEAT_API leat_dataset *leat_map_and_batch(leat_dataset *input, leat_function *fu
 LEAT_API leat_dataset *leat_shuffle_and_repeat(leat_dataset *input, int64_t buffer_size,
                                                int64_t count, leat_seed seed, leat_error *err);
 
+/* tf.data.Dataset.with_options: the input; iterators over any plan that holds the node follow its
+ * options. Of two values of one field that of the node closer to the plan's end counts. Each field
+ * is 0 (not set), 1 (true) or -1 (false). */
+typedef struct leat_options {
+    int deterministic; /* false: parallel operators that leave it open give up their order */
+    int apply_default_optimizations; /* false: only the rewrites that are true below */
+    int map_and_batch_fusion, map_fusion, noop_elimination, shuffle_and_repeat_fusion;
+} leat_options;
+LEAT_API leat_dataset *leat_with_options(leat_dataset *input, const leat_options *options,
+                                         leat_error *err);
+
 /* tf.data.Dataset.prefetch: a thread keeps up to buffer_size elements ready; LEAT_AUTOTUNE tunes
  * the number, 0 passes through. */
 LEAT_API leat_dataset *leat_prefetch(leat_dataset *input, int64_t buffer_size, leat_error *err);

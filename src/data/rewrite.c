@@ -2,6 +2,7 @@
  * that is used twice is rewritten once per use; its shared state stays the origin's, so that caches
  * and seed generators are still shared. */
 #include "data/rewrite.h"
+#include <stdio.h>
 #include <string.h>
 
 #define X(name) extern const leati_rewrite_rule leati_rewrite_##name;
@@ -108,9 +109,59 @@ leat_dataset *leati_dataset_with_function(const leat_dataset *node, const char *
     return copy;
 }
 
+leat_dataset *leati_dataset_with_flag(const leat_dataset *node, const char *name, int8_t value,
+                                      leat_dataset *input, leat_error *err) {
+    const leati_row *row = leati_rows_find(node->op->rows, name);
+    char *args = leati_alloc_zero(1, node->op->args_size);
+    leat_dataset *copy = NULL;
+    if (args == NULL || leati_rows_copy(node->op->rows, node->args, args, err) != LEAT_OK) {
+        if (args == NULL) {
+            leati_no_memory(err, node->op->args_size);
+        }
+        leat_dataset_unref(input);
+    } else {
+        memcpy(args + row->offset, &value, 1); /* bool or bool-or-none: one byte */
+        copy = leati_dataset_with(node, args, &input, err);
+        leati_rows_fini(node->op->rows, args);
+    }
+    leati_free(args);
+    return copy;
+}
+
+static int option_of(const leat_dataset *node, const char *name, int depth) {
+    int64_t value = -1;
+    if (strcmp(node->op->name, "with_options") == 0) {
+        value = leati_argument_int(node, name);
+    }
+    for (int i = node->num_inputs; value < 0 && i > 0 && depth < MOST_DEPTH; i--) {
+        value = option_of(node->inputs[i - 1], name, depth + 1);
+    }
+    return value < 0 ? -1 : value != 0;
+}
+
+int leati_plan_option(const leat_dataset *plan, const char *name) {
+    return option_of(plan, name, 0);
+}
+
+static bool is_enabled(const leati_rewrite_rule *rule, const leat_dataset *plan) {
+    char name[128];
+    if (rule->enabled != NULL) {
+        return rule->enabled(plan);
+    }
+    snprintf(name, sizeof(name), "experimental_optimization.%s", rule->name);
+    int own = leati_plan_option(plan, name);
+    return own >= 0
+               ? own != 0
+               : leati_plan_option(plan, "experimental_optimization.apply_default_optimizations") !=
+                     0;
+}
+
 leat_dataset *leati_rewrite(leat_dataset *dataset, leat_error *err) {
     leat_dataset *current = leat_dataset_ref(dataset);
     for (size_t i = 0; rules[i] != NULL && current != NULL; i++) {
+        if (!is_enabled(rules[i], dataset)) {
+            continue;
+        }
         leat_dataset *next = apply_rule(rules[i], current, 0, err);
         leat_dataset_unref(current);
         current = next;

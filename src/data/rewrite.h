@@ -9,10 +9,17 @@
 typedef struct leati_rewrite_rule {
     const char *name; /* TensorFlow's name of the rewrite where it has one */
     const char *doc;
+    /* Is the rule applied to a plan with these with_options nodes? NULL: by the option of its name
+     * and apply_default_optimizations. */
+    bool (*enabled)(const leat_dataset *plan);
     /* Given a node whose inputs are already rewritten (borrowed): a replacement (owned), or NULL
      * without an error for "leave it". */
     leat_dataset *(*apply)(leat_dataset *node, leat_error *err);
 } leati_rewrite_rule;
+
+/* A flag of the plan's with_options nodes: 1, 0, or -1 where none sets it. The node closest to the
+ * end counts. */
+int leati_plan_option(const leat_dataset *plan, const char *name);
 
 /* For rules: an argument of `node` by its name. INT, BOOL and BOOL_OR_NONE as an integer; a
  * function borrowed, NULL if there is none. Asking for a name that the operator lacks gives
@@ -25,6 +32,11 @@ leat_function *leati_argument_function(const leat_dataset *node, const char *nam
 leat_dataset *leati_dataset_with_function(const leat_dataset *node, const char *name,
                                           leat_function *function, leat_dataset *const *inputs,
                                           leat_error *err);
+
+/* A copy of `node` over `input` (given) in which a flag argument has another value; it shares the
+ * node's state. Owned. */
+leat_dataset *leati_dataset_with_flag(const leat_dataset *node, const char *name, int8_t value,
+                                      leat_dataset *input, leat_error *err);
 
 /* The rewritten plan (owned; the argument is borrowed), NULL on failure. */
 leat_dataset *leati_rewrite(leat_dataset *dataset, leat_error *err);

@@ -312,6 +312,13 @@ case("child_error", node("pad_to_cardinality", mapped("to_dict", faulty(5)), car
      expect={"elements": [masked(i, True) for i in range(3)] + [{"error": "INVALID_ARGUMENT"}, masked(4, True), masked(0, False)]
              + [{"error": "FAILED_PRECONDITION"}] * 2})
 
+case("zero", node("with_options", rng(0), deterministic=True), expect={"elements": []})
+case("one", node("with_options", rng(1), deterministic=True), expect={"elements": [literal("int64", [], [0])]})
+case("many", node("with_options", rng(4), **{"experimental_optimization.map_fusion": False}), TWICE,
+     expect={k: [literal("int64", [], [i]) for i in range(4)] for k in KEYS[:2]})
+case("child_error", node("with_options", faulty(5), **{"experimental_optimization.apply_default_optimizations": False}),
+     expect={"elements": [literal("int64", [], [i]) if i != 3 else {"error": "INVALID_ARGUMENT"} for i in range(5)]})
+
 case("zero", node("zip", rng(0), rng(4)))
 case("one", node("zip", rng(1), rng(4)))
 case("many", node("zip", rng(20), mapped("square", rng(30)), rng(5, 45)), TWICE)

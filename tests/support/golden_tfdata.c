@@ -193,10 +193,12 @@ static bool is_fused(const json_t *json) {
     return found;
 }
 
-/* Are there errors among the answers, or is the order free? Then it shows that two were one. */
+/* Are there errors among the answers, is the order free, or do options speak of it? Then it shows
+ * whether two were one. */
 static bool shows_fusion(const json_t *json) {
     char *text = leati_json_print(json, 0, false, NULL);
     bool shows = text != NULL && (strstr(text, "\"error\"") != NULL ||
+                                  strstr(text, "_and_repeat_fusion\"") != NULL ||
                                   strstr(text, "\"deterministic\":false") != NULL ||
                                   strstr(text, "\"deterministic\": false") != NULL);
     leati_free(text);

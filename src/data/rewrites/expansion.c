@@ -6,8 +6,14 @@ static leat_dataset *apply(leat_dataset *node, leat_error *err) {
     return node->op->expand == NULL ? NULL : node->op->expand(node, err);
 }
 
+static bool always(const leat_dataset *plan) {
+    (void)plan;
+    return true;
+}
+
 const leati_rewrite_rule leati_rewrite_expansion = {
     .name = "expansion",
     .doc = "Operators that are made of others become those.",
+    .enabled = always,
     .apply = apply,
 };

@@ -1,0 +1,24 @@
+/* make_sloppy: with the option deterministic=False, parallel operators that leave their order open
+ * give elements as they are ready. */
+#include "data/rewrite.h"
+
+static bool wanted(const leat_dataset *plan) {
+    return leati_plan_option(plan, "deterministic") == 0;
+}
+
+static leat_dataset *apply(leat_dataset *node, leat_error *err) {
+    if (leati_argument_int(node, "deterministic") != -1 || node->num_inputs != 1 ||
+        leati_argument_int(node, "num_parallel_calls") == 0) {
+        return NULL;
+    }
+    return leati_dataset_with_flag(node, "deterministic", 0, leat_dataset_ref(node->inputs[0]),
+                                   err);
+}
+
+const leati_rewrite_rule leati_rewrite_make_sloppy = {
+    .name = "make_sloppy",
+    .doc = "With the option deterministic=False, parallel operators give elements as they are "
+           "ready.",
+    .enabled = wanted,
+    .apply = apply,
+};

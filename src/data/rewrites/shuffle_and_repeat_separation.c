@@ -1,0 +1,29 @@
+/* shuffle_and_repeat_separation: where the options forbid shuffle_and_repeat_fusion, a repeat over
+ * a shuffle draws seeds as TensorFlow's two operators do: once more after the last epoch. A node
+ * without a run side between the two says so to repeat. */
+#include "data/rewrite.h"
+#include <leat/data_ops.h>
+#include <string.h>
+
+static bool wanted(const leat_dataset *plan) {
+    int own = leati_plan_option(plan, "experimental_optimization.shuffle_and_repeat_fusion");
+    return own == 0 ||
+           (own < 0 &&
+            leati_plan_option(plan, "experimental_optimization.apply_default_optimizations") == 0);
+}
+
+static leat_dataset *apply(leat_dataset *node, leat_error *err) {
+    if (strcmp(node->op->name, "repeat") != 0 ||
+        strcmp(node->inputs[0]->op->name, "shuffle") != 0) {
+        return NULL;
+    }
+    leat_dataset *between = leat_with_options(leat_dataset_ref(node->inputs[0]), NULL, err);
+    return between == NULL ? NULL : leati_dataset_with(node, NULL, &between, err);
+}
+
+const leati_rewrite_rule leati_rewrite_shuffle_and_repeat_separation = {
+    .name = "shuffle_and_repeat_separation",
+    .doc = "Without shuffle_and_repeat_fusion, repeat over shuffle draws seeds as the two do.",
+    .enabled = wanted,
+    .apply = apply,
+};

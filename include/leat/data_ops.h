@@ -42,6 +42,10 @@ LEAT_API leat_dataset *leat_from_tensor_slices(const leat_element *tensors, leat
  * memory is referenced. */
 LEAT_API leat_dataset *leat_from_tensors(const leat_element *tensors, leat_error *err);
 
+/* tf.data.experimental.from_list: the elements of a list, given as one tuple (borrowed, its memory is
+ * referenced). INVALID_ARGUMENT for an empty one and for elements that have no common spec. */
+LEAT_API leat_dataset *leat_from_list(const leat_element *elements, leat_error *err);
+
 /* tf.data.Dataset.list_files: names that match the glob patterns, sorted, then shuffled unless told
  * not to. INVALID_ARGUMENT "No files matched pattern" at the call. */
 typedef struct leat_list_files_options {

@@ -172,6 +172,7 @@ def run_group_by_reducer(node):
         yield states[key]
 
 
+OPERATORS["from_list"] = (lambda node: (model.value_of(e) for e in node.args["elements"]), ["elements"])
 OPERATORS["take_while"] = (run_take_while, ["predicate"])
 OPERATORS["ignore_errors"] = (run_ignore_errors, ["log_warning"])
 OPERATORS["unique"] = (run_unique, [])

@@ -5,6 +5,18 @@ def add(case, node, rng, mapped, faulty, literal):
     twice = (None, None)
     zero = literal("int64", [], [0])
 
+    def listed(*elements):
+        return node("from_list", elements=list(elements))
+
+    numbers = [literal("int64", [], [n]) for n in range(12)]
+    case("one", listed(numbers[5]), twice)
+    case("many", listed(*numbers), twice)
+    case("none_left", node("skip", listed(*numbers[:3]), count=3), op="from_list")
+    case("shapes", listed(literal("int64", [1], [4]), literal("int64", [0], []), literal("int64", [2], [5, 6])))
+    case("texts", listed(*[literal("string", [], [t]) for t in ("a", "", "ccc")]))
+    case("tuples", listed(*[{"tuple": [n, literal("float32", [2], [0.5, 1.5])]} for n in numbers[:4]]))
+    case("dicts", listed(*[{"dict": {"b": n, "a": n}} for n in numbers[:3]]))
+
     case("zero", node("take_while", rng(0), predicate="is_even"))
     case("one", node("take_while", rng(4), predicate="is_even"))
     case("none", node("take_while", rng(1, 5), predicate="is_even"))

@@ -1,0 +1,158 @@
+/* from_list: the elements of a list, which may differ in shape
+ * (tf.data.experimental.from_list).
+ *
+ * The list is one structure, a tuple of the elements; blocks refer to their tensors. Elements
+ * without a common spec and an empty list are refused when the operator is built. */
+#include "core/spec.h"
+#include "data/input.h"
+#include <leat/data_ops.h>
+
+struct from_list_args {
+    leat_element elements;
+};
+
+static const leati_row from_list_rows[] = {
+    {.name = "elements",
+     .type = LEATI_ROW_ELEMENT,
+     .flags = LEATI_REQUIRED,
+     .offset = offsetof(struct from_list_args, elements),
+     .doc = "The elements, as one tuple."},
+    {0},
+};
+
+struct from_list_state {
+    int64_t next;
+};
+
+static const leat_element *list_of(const leat_dataset *dataset) {
+    return &((const struct from_list_args *)dataset->args)->elements;
+}
+
+static int64_t from_list_cardinality(const leat_dataset *dataset) {
+    return leat_spec_num_children(list_of(dataset)->spec);
+}
+
+static leat_status from_list_check(leat_dataset *dataset, leat_error *err) {
+    const leat_spec *spec = list_of(dataset)->spec;
+    if (leat_spec_get_kind(spec) == LEAT_SPEC_TUPLE && leat_spec_num_children(spec) > 0) {
+        return LEAT_OK;
+    }
+    return leati_fail(
+        err, LEAT_INVALID_ARGUMENT,
+        "from_list: elements is no list, or it is empty; expected one element or more");
+}
+
+/* What all elements are. */
+static leat_spec *from_list_spec(const leat_dataset *dataset, leat_error *err) {
+    const leat_spec *list = list_of(dataset)->spec;
+    leat_spec *spec = leat_spec_ref(leat_spec_child(list, 0));
+    for (int i = 1; i < leat_spec_num_children(list) && spec != NULL; i++) {
+        leat_spec *both = leati_spec_join(spec, leat_spec_child(list, i), err);
+        leat_spec_unref(spec);
+        spec = both;
+        if (spec == NULL) {
+            leati_prefix(err, "from_list: element %d", i);
+        }
+    }
+    return spec;
+}
+
+static leat_status from_list_open(leati_node_state *node, void *state, leat_error *err) {
+    (void)node;
+    (void)state;
+    (void)err;
+    return LEAT_OK;
+}
+
+static leati_tail from_list_pull(leati_node_state *node, void *state, int64_t want,
+                                 leati_block *out, leat_error *err) {
+    struct from_list_state *s = state;
+    const leat_element *list = list_of(node->dataset);
+    const leat_spec *spec = node->dataset->spec;
+    int64_t left = from_list_cardinality(node->dataset) - s->next, n = left < want ? left : want;
+    int columns = leat_spec_num_components(spec);
+    if (leati_block_prepare(out, columns, err) != LEAT_OK) {
+        return LEATI_ERROR;
+    }
+    for (int c = 0; c < columns && n > 0; c++) {
+        leat_buffer *buffer = leati_buffer_of_tensors(n, err);
+        if (buffer == NULL) {
+            leati_block_clear(out);
+            return LEATI_ERROR;
+        }
+        leat_tensor *rows = leat_buffer_data(buffer);
+        for (int64_t i = 0; i < n; i++) {
+            rows[i] = leat_tensor_ref(&list->tensors[(s->next + i) * columns + c]);
+        }
+        leati_column_tensors(&out->columns[c], leat_spec_component_dtype(spec, c), buffer);
+    }
+    out->n = n;
+    s->next += n;
+    return n == left ? LEATI_END : LEATI_MORE;
+}
+
+static leati_tail from_list_advance(leati_node_state *node, void *state, int64_t n, int64_t *passed,
+                                    leat_error *err) {
+    struct from_list_state *s = state;
+    int64_t left = from_list_cardinality(node->dataset) - s->next;
+    (void)err;
+    *passed = left < n ? left : n;
+    s->next += *passed;
+    return *passed == left ? LEATI_END : LEATI_MORE;
+}
+
+static leat_status from_list_save(leati_node_state *node, void *state, leati_writer *out,
+                                  leati_save_cost *cost, leat_error *err) {
+    (void)node;
+    (void)cost;
+    (void)err;
+    leati_put_int(out, ((struct from_list_state *)state)->next);
+    return LEAT_OK;
+}
+
+static leat_status from_list_restore(leati_node_state *node, void *state, leati_reader *in,
+                                     leat_error *err) {
+    struct from_list_state *s = state;
+    leat_status status = leati_get_int(in, &s->next, err);
+    int64_t count = from_list_cardinality(node->dataset);
+    if (status == LEAT_OK && (s->next < 0 || s->next > count)) {
+        return leati_fail(err, LEAT_DATA_LOSS, "from_list: a saved place of %lld among %lld",
+                          (long long)s->next, (long long)count);
+    }
+    return status;
+}
+
+static leat_status from_list_reset(leati_node_state *node, void *state, leat_error *err) {
+    (void)node;
+    (void)err;
+    ((struct from_list_state *)state)->next = 0;
+    return LEAT_OK;
+}
+
+const leati_dataset_op leati_op_from_list = {
+    .name = "from_list",
+    .version = 1,
+    .doc = "The elements of a list. Saved as the position; restoring costs nothing.",
+    .num_inputs = 0,
+    .flow = LEATI_SOURCE,
+    .args_size = sizeof(struct from_list_args),
+    .rows = from_list_rows,
+    .check = from_list_check,
+    .spec = from_list_spec,
+    .cardinality = from_list_cardinality,
+    .state_size = sizeof(struct from_list_state),
+    .open = from_list_open,
+    .pull = from_list_pull,
+    .advance = from_list_advance,
+    .save = from_list_save,
+    .restore = from_list_restore,
+    .reset = from_list_reset,
+};
+
+leat_dataset *leat_from_list(const leat_element *elements, leat_error *err) {
+    struct from_list_args args = {0};
+    if (elements != NULL) {
+        args.elements = *elements;
+    }
+    return leati_dataset_new(&leati_op_from_list, &args, NULL, 0, err);
+}

@@ -21,6 +21,12 @@ if(LEAT_ONEDNN AND NOT LEAT_SANITIZE STREQUAL "thread")
         list(APPEND LEAT_LINK_NAMES dnnl gomp)
     endif()
 endif()
+# Without SQLite sql_dataset is refused at construction.
+pkg_check_modules(LEAT_SQLITE IMPORTED_TARGET sqlite3)
+if(LEAT_SQLITE_FOUND)
+    list(APPEND LEAT_LINK_NAMES ${LEAT_SQLITE_LIBRARIES})
+endif()
+message(STATUS "SQLite: ${LEAT_SQLITE_FOUND}")
 message(STATUS "oneDNN: ${LEAT_HAVE_ONEDNN}")
 
 # leati_link carries libraries and system headers; leati_build adds how our own sources are compiled.
@@ -30,10 +36,17 @@ if(LEAT_HAVE_ONEDNN)
     target_link_libraries(leati_link INTERFACE ${LEAT_DNNL_LIBRARY} gomp)
 endif()
 
+if(LEAT_SQLITE_FOUND)
+    target_link_libraries(leati_link INTERFACE PkgConfig::LEAT_SQLITE)
+endif()
+
 add_library(leati_build INTERFACE)
 target_link_libraries(leati_build INTERFACE leati_link)
 target_include_directories(leati_build INTERFACE
     ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+if(LEAT_SQLITE_FOUND)
+    target_compile_definitions(leati_build INTERFACE LEATI_HAVE_SQLITE)
+endif()
 target_include_directories(leati_build SYSTEM INTERFACE ${LEAT_RANDOM123_INCLUDE})
 # Written with an empty value, so that a file may also say `#define _GNU_SOURCE`.
 target_compile_definitions(leati_build INTERFACE "_GNU_SOURCE=")

@@ -129,6 +129,13 @@ LEAT_API leat_dataset *leat_csv_dataset(const char *const *filenames, int num_fi
                                         const leat_element *record_defaults,
                                         const leat_csv_options *options, leat_error *err);
 
+/* tf.data.experimental.SqlDataset: tuples of scalars, one per row of a query to an SQLite database
+ * (driver "sqlite"; texts borrowed). output_types has a dtype for each column. UNKNOWN at each call
+ * for a query that SQLite refuses; UNIMPLEMENTED in a library built without SQLite. */
+LEAT_API leat_dataset *leat_sql_dataset(const char *driver_name, const char *data_source_name,
+                                        const char *query, const leat_dtype *output_types,
+                                        int num_columns, leat_error *err);
+
 /* tf.data.Dataset.map. `function` takes the element's components. num_parallel_calls 0: one call at
  * a time on the consumer's thread; n or LEAT_AUTOTUNE: on the pool, delivered in order unless
  * not_deterministic. */

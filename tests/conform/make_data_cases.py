@@ -451,6 +451,19 @@ csv("missing", [[1, 2], [3, 4], "NOT_FOUND", "NOT_FOUND"], (4,), filenames=["crl
 csv("gzip", [["abc"], ["def"], "INVALID_ARGUMENT"], filenames=["plain.csv.gz"], record_defaults=[TEXT], select_cols=[2], compression_type="GZIP", buffer_size=5)
 
 
+def sql(name, query, rows, limits=(None,), types=("int64",)):
+    out = [{"error": r} if isinstance(r, str) else {"tuple": [literal(t, [], [v]) for t, v in zip(types, r)]} for r in rows]
+    plan = node("sql_dataset", driver_name="sqlite", data_source_name="files/people.sqlite", query=query, output_types=list(types))
+    case(name, plan, limits, expect={k: out for k in KEYS[: len(limits)]})
+
+
+sql("zero", "select id from people where id < 0", [])
+sql("one", "select 7", [[7]])
+sql("many", "select id, name from people order by id", [[1, "Ann"], [2, "Bob"], [3, ""], [300, "Eve"]], TWICE, ("int32", "string"))
+sql("cut", "select id from people order by id", [[1], [2], [3], [44]], types=("uint8",))
+sql("refused", "select nothing", ["UNKNOWN"] * 3, (3,))
+
+
 def compositions(seed, count):
     """Random chains over operators that the model knows; a plan whose outcome it does not know is drawn again."""
     random.seed(seed)

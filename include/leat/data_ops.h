@@ -42,8 +42,8 @@ LEAT_API leat_dataset *leat_from_tensor_slices(const leat_element *tensors, leat
  * memory is referenced. */
 LEAT_API leat_dataset *leat_from_tensors(const leat_element *tensors, leat_error *err);
 
-/* tf.data.experimental.from_list: the elements of a list, given as one tuple (borrowed, its memory is
- * referenced). INVALID_ARGUMENT for an empty one and for elements that have no common spec. */
+/* tf.data.experimental.from_list: the elements of a list, given as one tuple (borrowed, its memory
+ * is referenced). INVALID_ARGUMENT for an empty one and for elements that have no common spec. */
 LEAT_API leat_dataset *leat_from_list(const leat_element *elements, leat_error *err);
 
 /* tf.data.Dataset.list_files: names that match the glob patterns, sorted, then shuffled unless told
@@ -178,10 +178,10 @@ LEAT_API leat_dataset *leat_parallel_interleave(leat_dataset *input, leat_functi
                                                 const leat_parallel_interleave_options *options,
                                                 leat_error *err);
 
-/* tf.data.Dataset.scan: `function` of (state, element) to (state, output) is called along the input,
- * first with `initial_state` (borrowed). Its tree of arguments is a tuple of the two. Trace it with
- * shapes that hold for every state: one that changes has unknown dimensions. INVALID_ARGUMENT where
- * structure or dtypes of the state change. */
+/* tf.data.Dataset.scan: `function` of (state, element) to (state, output) is called along the
+ * input, first with `initial_state` (borrowed). Its tree of arguments is a tuple of the two. Trace
+ * it with shapes that hold for every state: one that changes has unknown dimensions.
+ * INVALID_ARGUMENT where structure or dtypes of the state change. */
 LEAT_API leat_dataset *leat_scan(leat_dataset *input, const leat_element *initial_state,
                                  leat_function *function, leat_error *err);
 
@@ -232,8 +232,8 @@ LEAT_API leat_dataset *leat_window(leat_dataset *input, int64_t size,
 
 /* tf.data.Dataset.group_by_window: elements are gathered by `key_func` (to an int64 scalar); as
  * soon as a group has window_size elements, or what `window_size_func` (may be NULL; of the key)
- * says, the elements of the dataset that `reduce_func` of (key, dataset of the group) returns follow.
- * What is left at the end follows in the order of keys. */
+ * says, the elements of the dataset that `reduce_func` of (key, dataset of the group) returns
+ * follow. What is left at the end follows in the order of keys. */
 LEAT_API leat_dataset *leat_group_by_window(leat_dataset *input, leat_function *key_func,
                                             leat_function *reduce_func, int64_t window_size,
                                             leat_function *window_size_func, leat_error *err);
@@ -313,8 +313,8 @@ typedef struct leat_padded_batch_options {
     const leat_element *padded_shapes;  /* borrowed, copied: the elements' structure with vectors of
                                            dimensions, -1: the longest of the batch. NULL: all of
                                            the elements' shapes, unknown dimensions as -1 */
-    const leat_element *padding_values; /* borrowed, copied: the same with scalars, or one scalar for
-                                           all components. NULL: 0, false, "" */
+    const leat_element *padding_values; /* borrowed, copied: the same with scalars, or one scalar
+                                           for all components. NULL: 0, false, "" */
 } leat_padded_batch_options;
 LEAT_API leat_dataset *leat_padded_batch(leat_dataset *input, int64_t batch_size,
                                          const leat_padded_batch_options *options, leat_error *err);

@@ -23,8 +23,7 @@ static leat_function *fold_function(const char *name, const leat_spec *state,
 static leat_status reduce(leat_dataset *dataset, const json_t *args, leat_element *out,
                           leat_error *err) {
     leat_element state = {0};
-    leat_status status =
-        leati_json_to_element(json_object_get(args, "initial_state"), &state, err);
+    leat_status status = leati_json_to_element(json_object_get(args, "initial_state"), &state, err);
     if (status != LEAT_OK)
         return status;
     leat_function *function = fold_function(golden_text(args, "reduce_func"), state.spec,

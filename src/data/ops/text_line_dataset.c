@@ -111,8 +111,9 @@ static leati_file_outcome find_line(leati_chunks *chunks, size_t *size, size_t *
     size_t looked = 0;
     for (;;) {
         size_t window = chunks->end - chunks->begin;
-        const uint8_t *from = chunks->data + chunks->begin;
-        const uint8_t *end = looked == window ? NULL : memchr(from + looked, '\n', window - looked);
+        /* Before the first chunk there is no memory to point into. */
+        const uint8_t *from = looked == window ? NULL : chunks->data + chunks->begin;
+        const uint8_t *end = from == NULL ? NULL : memchr(from + looked, '\n', window - looked);
         if (end != NULL) {
             *size = (size_t)(end - from);
             *taken = *size + 1;
@@ -138,7 +139,6 @@ static leati_file_outcome read_text(void *reader, const leati_file_request *requ
         leat_error local = {0};
         leati_file_outcome outcome = find_line(chunks, &size, &taken, &local);
         bool last = taken == size; /* no '\n' */
-        uint8_t *line = chunks->data + chunks->begin;
         if (outcome == LEATI_FILE_MORE && request->records != NULL &&
             leati_chunks_share(chunks, request->owner, &local) != LEAT_OK) {
             outcome = LEATI_FILE_ERROR;
@@ -147,6 +147,7 @@ static leati_file_outcome read_text(void *reader, const leati_file_request *requ
             *err = *n > 0 ? *err : local;
             return *n > 0 ? LEATI_FILE_MORE : outcome;
         }
+        uint8_t *line = chunks->data + chunks->begin;
         size = squeeze(line, size);
         leati_chunks_take(chunks, taken);
         if (last && size == 0) {

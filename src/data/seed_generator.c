@@ -13,6 +13,14 @@ struct leati_seed_generator {
     uint64_t requests;
 };
 
+void leati_resolve_once(leati_seed_argument seed, bool *resolved, int64_t pair[2]) {
+    if (!*resolved) {
+        leati_resolve_seed(seed, &pair[0], &pair[1]);
+        leati_fresh_seed_if_zero(&pair[0], &pair[1]);
+        *resolved = true;
+    }
+}
+
 leati_seed_generator *leati_seed_generator_new(int64_t seed, int64_t seed2, bool fixed,
                                                leat_error *err) {
     leati_seed_generator *generator = leati_alloc_zero(1, sizeof(*generator));

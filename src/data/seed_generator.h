@@ -4,7 +4,31 @@
 #define LEATI_DATA_SEED_GENERATOR_H
 
 #include "base/bytes.h"
+#include "base/random.h"
+#include "core/row.h"
 #include <leat/base.h>
+
+/* Rows for the fields `resolved` (bool) and `pair` (int64[2]) of an argument struct, which
+ * leati_resolve_once fills. */
+#define LEATI_RESOLVED_ROWS(args)                                                                  \
+    {.name = "resolved",                                                                           \
+     .type = LEATI_ROW_BOOL,                                                                       \
+     .flags = LEATI_CONSTRUCT,                                                                     \
+     .offset = offsetof(args, resolved),                                                           \
+     .doc = "The pair was made."},                                                                 \
+        {.name = "pair_0",                                                                         \
+         .type = LEATI_ROW_INT,                                                                    \
+         .flags = LEATI_CONSTRUCT,                                                                 \
+         .offset = offsetof(args, pair[0]),                                                        \
+         .doc = "First number of the resolved seed pair."},                                        \
+    {                                                                                              \
+        .name = "pair_1", .type = LEATI_ROW_INT, .flags = LEATI_CONSTRUCT,                         \
+        .offset = offsetof(args, pair[1]), .doc = "Second number of the resolved seed pair."       \
+    }
+
+/* For an operator's check: makes the seed pair, unless it was made before (a copied node keeps its
+ * pair). */
+void leati_resolve_once(leati_seed_argument seed, bool *resolved, int64_t pair[2]);
 
 typedef struct leati_seed_generator leati_seed_generator;
 

@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "data/input.h"
+#include "data/seed_generator.h"
 #include "file/glob.h"
 #include <leat/data_ops.h>
 #include <string.h>
@@ -40,21 +41,7 @@ static const leati_row list_files_rows[] = {
      .flags = LEATI_NONE,
      ROW(seed),
      .doc = "Seed of the order."},
-    {.name = "resolved",
-     .type = LEATI_ROW_BOOL,
-     .flags = LEATI_CONSTRUCT,
-     ROW(resolved),
-     .doc = "The pair was made."},
-    {.name = "pair_0",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_CONSTRUCT,
-     ROW(pair[0]),
-     .doc = "First number of the resolved seed pair."},
-    {.name = "pair_1",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_CONSTRUCT,
-     ROW(pair[1]),
-     .doc = "Second number of the resolved seed pair."},
+    LEATI_RESOLVED_ROWS(struct list_files_args),
     {0},
 };
 
@@ -143,10 +130,8 @@ static leat_status list_files_check(leat_dataset *dataset, leat_error *err) {
                           "list_files: found %d input datasets; expected none",
                           dataset->num_inputs);
     }
-    if (args->shuffle && !args->resolved) {
-        leati_resolve_seed(args->seed, &args->pair[0], &args->pair[1]);
-        leati_fresh_seed_if_zero(&args->pair[0], &args->pair[1]);
-        args->resolved = true;
+    if (args->shuffle) {
+        leati_resolve_once(args->seed, &args->resolved, args->pair);
     }
     leat_tensor names = {0};
     leat_error local = {0};

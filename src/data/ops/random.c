@@ -31,21 +31,7 @@ static const leati_row random_rows[] = {
      ROW(rerandomize_each_iteration),
      .default_number = -1,
      .doc = "True: other numbers in every epoch and iterator."},
-    {.name = "resolved",
-     .type = LEATI_ROW_BOOL,
-     .flags = LEATI_CONSTRUCT,
-     ROW(resolved),
-     .doc = "The pair was made."},
-    {.name = "pair_0",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_CONSTRUCT,
-     ROW(pair[0]),
-     .doc = "First number of the resolved seed pair."},
-    {.name = "pair_1",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_CONSTRUCT,
-     ROW(pair[1]),
-     .doc = "Second number of the resolved seed pair."},
+    LEATI_RESOLVED_ROWS(struct random_args),
     {0},
 };
 
@@ -60,11 +46,7 @@ struct random_state {
 static leat_status random_check(leat_dataset *dataset, leat_error *err) {
     (void)err;
     struct random_args *args = dataset->args;
-    if (!args->resolved) {
-        leati_resolve_seed(args->seed, &args->pair[0], &args->pair[1]);
-        leati_fresh_seed_if_zero(&args->pair[0], &args->pair[1]);
-        args->resolved = true;
-    }
+    leati_resolve_once(args->seed, &args->resolved, args->pair);
     return LEAT_OK;
 }
 

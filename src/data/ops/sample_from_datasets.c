@@ -54,21 +54,7 @@ static const leati_row sample_rows[] = {
      .flags = LEATI_NONE,
      ROW(rerandomize_each_iteration),
      .doc = "Other draws in every epoch and iterator."},
-    {.name = "resolved",
-     .type = LEATI_ROW_BOOL,
-     .flags = LEATI_CONSTRUCT,
-     ROW(resolved),
-     .doc = "The pair was made."},
-    {.name = "pair_0",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_CONSTRUCT,
-     ROW(pair[0]),
-     .doc = "First number of the resolved seed pair."},
-    {.name = "pair_1",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_CONSTRUCT,
-     ROW(pair[1]),
-     .doc = "Second number of the resolved seed pair."},
+    LEATI_RESOLVED_ROWS(struct sample_args),
     {0},
 };
 
@@ -169,10 +155,8 @@ static leat_status sample_check(leat_dataset *dataset, leat_error *err) {
     if (status == LEAT_OK) {
         status = is_alone(dataset, &alone, err);
     }
-    if (status == LEAT_OK && !args->resolved && !alone) {
-        leati_resolve_seed(args->seed, &args->pair[0], &args->pair[1]);
-        leati_fresh_seed_if_zero(&args->pair[0], &args->pair[1]);
-        args->resolved = true;
+    if (status == LEAT_OK && !alone) {
+        leati_resolve_once(args->seed, &args->resolved, args->pair);
     }
     return status;
 }

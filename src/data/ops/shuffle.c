@@ -12,6 +12,7 @@
  * errors come earlier. The ring itself is in data/shuffle_ring.c, saving in data/shuffle_state.c.
  */
 #include "base/random.h"
+#include "data/seed_generator.h"
 #include "data/shuffle_ring.h"
 #include <leat/data_ops.h>
 
@@ -44,21 +45,7 @@ static const leati_row shuffle_rows[] = {
      ROW(reshuffle_each_iteration),
      .default_number = 1,
      .doc = "Another order in every epoch and iterator."},
-    {.name = "resolved",
-     .type = LEATI_ROW_BOOL,
-     .flags = LEATI_CONSTRUCT,
-     ROW(resolved),
-     .doc = "The pair was made."},
-    {.name = "pair_0",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_CONSTRUCT,
-     ROW(pair[0]),
-     .doc = "First number of the resolved seed pair."},
-    {.name = "pair_1",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_CONSTRUCT,
-     ROW(pair[1]),
-     .doc = "Second number of the resolved seed pair."},
+    LEATI_RESOLVED_ROWS(struct shuffle_args),
     {.name = "epochs",
      .type = LEATI_ROW_INT,
      .flags = LEATI_CONSTRUCT,
@@ -82,11 +69,7 @@ static leat_status shuffle_check(leat_dataset *dataset, leat_error *err) {
                           "shuffle: epochs is %lld; expected at least 1, or -1 for ever",
                           (long long)args->epochs);
     }
-    if (!args->resolved) {
-        leati_resolve_seed(args->seed, &args->pair[0], &args->pair[1]);
-        leati_fresh_seed_if_zero(&args->pair[0], &args->pair[1]);
-        args->resolved = true;
-    }
+    leati_resolve_once(args->seed, &args->resolved, args->pair);
     return LEAT_OK;
 }
 

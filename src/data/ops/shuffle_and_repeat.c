@@ -36,21 +36,7 @@ static const leati_row both_rows[] = {
      .flags = LEATI_NONE,
      ROW(seed),
      .doc = "Seed of the order."},
-    {.name = "resolved",
-     .type = LEATI_ROW_BOOL,
-     .flags = LEATI_CONSTRUCT,
-     ROW(resolved),
-     .doc = "The pair was made."},
-    {.name = "pair_0",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_CONSTRUCT,
-     ROW(pair[0]),
-     .doc = "First number of the resolved seed pair."},
-    {.name = "pair_1",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_CONSTRUCT,
-     ROW(pair[1]),
-     .doc = "Second number of the resolved seed pair."},
+    LEATI_RESOLVED_ROWS(struct both_args),
     {0},
 };
 
@@ -67,11 +53,7 @@ static leat_status both_check(leat_dataset *dataset, leat_error *err) {
                           "(UNKNOWN_CARDINALITY) for the whole input",
                           (long long)args->buffer_size);
     }
-    if (!args->resolved) {
-        leati_resolve_seed(args->seed, &args->pair[0], &args->pair[1]);
-        leati_fresh_seed_if_zero(&args->pair[0], &args->pair[1]);
-        args->resolved = true;
-    }
+    leati_resolve_once(args->seed, &args->resolved, args->pair);
     return LEAT_OK;
 }
 

@@ -18,13 +18,34 @@ static const leati_rewrite_rule *const rules[] = {
 
 enum { MOST_DEPTH = 1000 };
 
-/* Rewrites below `dataset`, then the node itself. Owned. */
-static leat_dataset *apply_rule(const leati_rewrite_rule *rule, leat_dataset *dataset, int depth,
-                                leat_error *err) {
+/* The node over rewritten inputs. Owned. */
+static leat_dataset *over_rewritten(leat_dataset *dataset, leati_node_rewrite rewrite,
+                                    void *context, int depth, leat_error *err);
+
+static leat_dataset *rewrite_below(leat_dataset *dataset, leati_node_rewrite rewrite, void *context,
+                                   int depth, leat_error *err) {
     if (depth > MOST_DEPTH) {
         leati_fail(err, LEAT_INVALID_ARGUMENT, "a plan deeper than %d operators", MOST_DEPTH);
         return NULL;
     }
+    leat_dataset *node = over_rewritten(dataset, rewrite, context, depth, err);
+    if (node == NULL) {
+        return NULL;
+    }
+    leat_error local = {0};
+    leat_dataset *replacement = rewrite(context, node, &local);
+    if (replacement == NULL && local.code == LEAT_OK) {
+        return node;
+    }
+    leat_dataset_unref(node);
+    if (replacement == NULL && err != NULL) {
+        *err = local;
+    }
+    return replacement;
+}
+
+static leat_dataset *over_rewritten(leat_dataset *dataset, leati_node_rewrite rewrite,
+                                    void *context, int depth, leat_error *err) {
     leat_dataset **inputs = leati_alloc_zero((size_t)dataset->num_inputs, sizeof(*inputs));
     if (inputs == NULL) {
         leati_no_memory(err, (size_t)dataset->num_inputs * sizeof(*inputs));
@@ -34,7 +55,7 @@ static leat_dataset *apply_rule(const leati_rewrite_rule *rule, leat_dataset *da
     leat_dataset *node = NULL;
     int done = 0;
     for (; done < dataset->num_inputs; done++) {
-        inputs[done] = apply_rule(rule, dataset->inputs[done], depth + 1, err);
+        inputs[done] = rewrite_below(dataset->inputs[done], rewrite, context, depth + 1, err);
         if (inputs[done] == NULL) {
             break;
         }
@@ -50,19 +71,16 @@ static leat_dataset *apply_rule(const leati_rewrite_rule *rule, leat_dataset *da
         leat_dataset_unref(inputs[i]);
     }
     leati_free(inputs);
-    if (node == NULL) {
-        return NULL;
-    }
-    leat_error local = {0};
-    leat_dataset *replacement = rule->apply(node, &local);
-    if (replacement == NULL && local.code == LEAT_OK) {
-        return node;
-    }
-    leat_dataset_unref(node);
-    if (replacement == NULL && err != NULL) {
-        *err = local;
-    }
-    return replacement;
+    return node;
+}
+
+leat_dataset *leati_rewrite_nodes(leat_dataset *plan, leati_node_rewrite rewrite, void *context,
+                                  leat_error *err) {
+    return rewrite_below(plan, rewrite, context, 0, err);
+}
+
+static leat_dataset *apply_rule(void *context, leat_dataset *node, leat_error *err) {
+    return ((const leati_rewrite_rule *)context)->apply(node, err);
 }
 
 static const void *argument_of(const leat_dataset *node, const char *name, leati_row_type *type) {
@@ -162,7 +180,9 @@ leat_dataset *leati_rewrite(leat_dataset *dataset, leat_error *err) {
         if (!is_enabled(rules[i], dataset)) {
             continue;
         }
-        leat_dataset *next = apply_rule(rules[i], current, 0, err);
+        leat_dataset *next = rules[i]->apply_to_plan != NULL
+                                 ? rules[i]->apply_to_plan(current, err)
+                                 : leati_rewrite_nodes(current, apply_rule, (void *)rules[i], err);
         leat_dataset_unref(current);
         current = next;
     }

@@ -15,7 +15,17 @@ typedef struct leati_rewrite_rule {
     /* Given a node whose inputs are already rewritten (borrowed): a replacement (owned), or NULL
      * without an error for "leave it". */
     leat_dataset *(*apply)(leat_dataset *node, leat_error *err);
+    /* Instead of apply, for rules that must see the plan as a whole: the new plan (owned). */
+    leat_dataset *(*apply_to_plan)(leat_dataset *plan, leat_error *err);
 } leati_rewrite_rule;
+
+/* What is done to each node of a plan, inputs first: a replacement (owned), or NULL without an
+ * error for "leave it". */
+typedef leat_dataset *(*leati_node_rewrite)(void *context, leat_dataset *node, leat_error *err);
+/* Walks `plan` (borrowed): a node that is used twice is visited once per use, first inputs first.
+ * Owned. */
+leat_dataset *leati_rewrite_nodes(leat_dataset *plan, leati_node_rewrite rewrite, void *context,
+                                  leat_error *err);
 
 /* A flag of the plan's with_options nodes: 1, 0, or -1 where none sets it. The node closest to the
  * end counts. */

@@ -163,10 +163,43 @@ static void test_effects(void **state) {
     free(text);
 }
 
+/* Two uses of a choose_from_datasets node, four epochs; `kept` says whether the choice dataset is
+ * still held by others. */
+struct choosing {
+    bool kept;
+    leat_dataset *choice;
+};
+
+static leat_dataset *make_choosing(void *context, leat_error *err) {
+    struct choosing *c = context;
+    leat_dataset *choice =
+        leat_shuffle(range_of(2, err), 2, &(leat_shuffle_options){.seed = LEAT_SEED(7)}, err);
+    leat_dataset *inputs[] = {range_of(1, err), leat_range(50, 51, 1, NULL, err)};
+    c->choice = c->kept && choice != NULL ? leat_dataset_ref(choice) : NULL;
+    leat_choose_from_datasets_options options = {.go_on_at_empty_dataset = true};
+    leat_dataset *chosen = leat_choose_from_datasets(inputs, 2, choice, &options, err);
+    leat_dataset *again = chosen == NULL ? NULL : leat_dataset_ref(chosen);
+    return leat_repeat(leat_concatenate(chosen, again, err), 4, err);
+}
+
+/* As TensorFlow 2.21 gave them, with and without a reference to the choice in the program. */
+static void test_choice_separation(void **state) {
+    (void)state;
+    struct choosing alone = {.kept = false}, kept = {.kept = true};
+    leat_iterator_options plain = {.no_rewrites = true};
+    const char *shared = "0 50 50 0 50 0 0 50 0 50 0 50 0 50 50 0";
+    const char *separate = "0 50 0 50 50 0 50 0 50 0 50 0 0 50 0 50";
+    leat_clear_seed();
+    dataset_same(make_choosing, &alone, NULL, separate, -1, "alone");
+    dataset_same(make_choosing, &kept, NULL, shared, -1, "kept");
+    leat_dataset_unref(kept.choice);
+    dataset_same(make_choosing, &alone, &plain, shared, -1, "without rewrites");
+}
+
 #define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, torture_setup, torture_teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {TEST(test_noop_elimination), TEST(test_map_fusion),
-                                       TEST(test_effects)};
+                                       TEST(test_effects), TEST(test_choice_separation)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
  * stop_on_empty_dataset is set, with the first one. Failures: a number outside of the inputs is one
  * INVALID_ARGUMENT; errors of the inputs and of the choice are handed on, one outcome each. No
  * locks. */
+#include "data/choice.h"
 #include "data/directed.h"
 #include <leat/data_ops.h>
 
@@ -153,6 +154,8 @@ const leati_dataset_op leati_op_choose_from_datasets = {
     .check = choose_check,
     .spec = choose_spec,
     .cardinality = choose_cardinality,
+    .share = leati_choices_share,
+    .unshare = leati_choices_unshare,
     .state_size = sizeof(struct choose_state),
     .open = choose_open,
     .pull = choose_pull,

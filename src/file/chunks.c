@@ -96,6 +96,16 @@ leat_status leati_chunks_need(leati_chunks *chunks, size_t size, leat_error *err
     return status;
 }
 
+leat_status leati_chunks_whole(const leati_chunks *chunks, leat_error *err) {
+    if (!chunks->stream.cut) {
+        return LEAT_OK;
+    }
+    return leati_fail(err, LEAT_DATA_LOSS,
+                      "%.250s at byte %lld (decompressed): the file ends inside its compressed "
+                      "stream; get the whole file, or leave it out",
+                      chunks->stream.file->path, (long long)chunks->position);
+}
+
 void leati_chunks_take(leati_chunks *chunks, size_t n) {
     chunks->begin += n;
     chunks->position += (int64_t)n;

@@ -34,6 +34,9 @@ LEAT_WARN_UNUSED leat_status leati_chunks_more(leati_chunks *chunks, leat_error 
 /* Makes the window at least `size` bytes long, as far as the stream goes. */
 LEAT_WARN_UNUSED leat_status leati_chunks_need(leati_chunks *chunks, size_t size, leat_error *err);
 
+/* Once `ended`: DATA_LOSS where that is not the file's end but a compressed stream's cut. */
+LEAT_WARN_UNUSED leat_status leati_chunks_whole(const leati_chunks *chunks, leat_error *err);
+
 /* Moves the window's begin over n of its bytes. */
 void leati_chunks_take(leati_chunks *chunks, size_t n);
 /* `owner` keeps alive what the window shows. */

@@ -354,13 +354,31 @@ case("many", node("list_files", file_pattern="files/list/?.txt", shuffle=False),
 case("zero", node("list_files", file_pattern="files/list/nothing*", shuffle=False),
      expect={"error": {"when": "build", "code": "INVALID_ARGUMENT", "python": "InvalidArgumentError"}})
 
+# What TensorFlow loses, wraps or hangs in: tests/golden/deviations.json.
+
+LONG = rng(2**62)
+case("cardinality_beyond_int64", node("concatenate", LONG, node("concatenate", LONG, rng(5, 9))), (3,),
+     expect={"elements": [literal("int64", [], [i]) for i in range(3)], "cardinality": -2})
+case("cardinality_beyond_int64", node("repeat", LONG, count=2), (3,),
+     expect={"elements": [literal("int64", [], [i]) for i in range(3)], "cardinality": -2})
+case("cardinality_beyond_int64", rng(-2**63, 2**63 - 2), (2,),
+     expect={"elements": [literal("int64", [], [i - 2**63]) for i in range(2)], "cardinality": -2})
+case("negative_size", node("rebatch", node("batch", rng(6), batch_size=2), batch_size=-1),
+     expect={"error": {"when": "build", "code": "INVALID_ARGUMENT", "python": "InvalidArgumentError"}})
+case("zero_weight_left", node("sample_from_datasets", rng(3), rng(10, 13), seed=6, weights=literal("float64", [2], [0.0, 1.0])),
+     expect={"elements": [literal("int64", [], [i]) for i in range(10, 13)]})
+CUT = "files/text/truncated.txt.gz"
+
 PLAIN, OTHER = "files/tfrecord/plain.tfrecord", "files/tfrecord/other.tfrecord"
 EMPTY, TRUNCATED = "files/tfrecord/empty.tfrecord", "files/tfrecord/truncated_data.tfrecord"
+HEADER, GARBAGE = "files/tfrecord/truncated_length.tfrecord", "files/tfrecord/garbage_after.tfrecord"
 RECORDS = {
     PLAIN: [*texts("first", ""), literal("string", [], [{"hex": "7468697264007265636f7264"}]), *texts("x" * 100)],
     OTHER: texts("other", "file"),
     EMPTY: [],
     TRUNCATED: [*texts("first", ""), {"error": "DATA_LOSS"}],
+    HEADER: [*texts("first", ""), {"error": "DATA_LOSS"}],
+    GARBAGE: [*texts("other", "file"), {"error": "DATA_LOSS"}],
 }
 
 
@@ -374,6 +392,7 @@ records("two", [OTHER])
 records("many", [OTHER, EMPTY, PLAIN, OTHER, PLAIN], TWICE)
 records("small_buffer", [PLAIN, OTHER], buffer_size=7)
 records("damaged", [PLAIN, TRUNCATED, OTHER], TWICE)
+records("header_cut", [HEADER, GARBAGE, OTHER], TWICE)
 names = node("from_tensor_slices", tensors=literal("string", [3], [PLAIN, EMPTY, OTHER]))
 records("names_from_a_dataset", [PLAIN, EMPTY, OTHER], TWICE, filenames=names)
 
@@ -394,6 +413,8 @@ case("in_turns", node("text_line_dataset", filenames=[ONE, TWO, "files/text/crlf
      expect=lines("alpha", "delta", "beta", "epsilon", "gamma", "a", "b"))
 case("gzip", node("text_line_dataset", filenames=[ONE + ".gz", "files/text/crlf.txt.gz"], compression_type="GZIP", buffer_size=3),
      expect=lines("alpha", "beta", "gamma", "a", "b"))
+case("gzip_cut", node("text_line_dataset", filenames=[CUT, ONE + ".gz"], compression_type="GZIP"), TWICE,
+     expect={k: [{"error": "DATA_LOSS"}] + texts("alpha", "beta", "gamma") for k in KEYS[:2]})
 case("missing", node("text_line_dataset", filenames=[TWO, "files/text/missing.txt", ONE]), (4,),
      expect={"elements": texts("delta", "epsilon") + [{"error": "NOT_FOUND"}] * 2})
 case("bad_option", node("text_line_dataset", filenames=[ONE, TWO], compression_type="BZIP"),
@@ -418,6 +439,8 @@ case("uneven", node("fixed_length_record_dataset", filenames=[TEN, "files/fixed/
      expect={"elements": texts("01234", "56789") + [{"error": "INVALID_ARGUMENT"}] * 2})
 case("uneven_gzip", node("fixed_length_record_dataset", filenames=[TEN + ".gz", TEN + ".gz"], record_bytes=4, compression_type="GZIP"),
      expect={"elements": (texts("0123", "4567") + [{"error": "DATA_LOSS"}]) * 2})
+case("gzip_cut", node("fixed_length_record_dataset", filenames=[CUT, TEN + ".gz"], record_bytes=1097, compression_type="GZIP"),
+     expect={"elements": texts(*["x" * 1097] * 4) + [{"error": "DATA_LOSS"}] * 2})
 case("bad_option", node("fixed_length_record_dataset", filenames=[TEN, TEN], record_bytes=0),
      expect={"elements": [{"error": "INVALID_ARGUMENT"}] * 2})
 
@@ -441,8 +464,11 @@ csv("many", [[1, 2], [3, 4]] * 3, TWICE, filenames=["crlf.csv", "no_newline.csv"
 for size in (1, 3, 1000):
     csv("quotes_buffer_%d" % size, [["a,b", 1], ['say "hi"', 2], [{"hex": "74776f0a6c696e6573"}, 3], "INVALID_ARGUMENT"], filenames=["quotes.csv"],
         record_defaults=[TEXT, INT], buffer_size=size)
-csv("bad_records", [[1, 2], "INVALID_ARGUMENT", [5, 6], [1, 2], "INVALID_ARGUMENT", [6, 7], "INVALID_ARGUMENT"], filenames=["too_few.csv", "too_many.csv", "after_quote.csv"],
+csv("bad_records", [[1, 2], "INVALID_ARGUMENT", [5, 6], [1, 2], "INVALID_ARGUMENT", [6, 7], "INVALID_ARGUMENT", "INVALID_ARGUMENT"], filenames=["too_few.csv", "too_many.csv", "after_quote.csv"],
     record_defaults=[INT, INT])
+csv("after_quote", ["INVALID_ARGUMENT", [2, "def"], "INVALID_ARGUMENT", [2, "c"]], TWICE, filenames=["after_quote.csv", "stray_quote.csv"], record_defaults=[INT, TEXT],
+    buffer_size=3)
+csv("gzip_cut", ["DATA_LOSS", ["1,2.5,abc"], ["2,3.5,def"], ["3,-1e3,"]], filenames=["../text/truncated.txt.gz", "plain.csv.gz"], record_defaults=[TEXT], compression_type="GZIP", field_delim="|")
 csv("header", [[1, "abc"], [2, "def"]], filenames=["header.csv"], record_defaults=[INT, TEXT], header=True, select_cols=[0, 2])
 csv("one", [["abc"]], (1,), filenames=["plain.csv"], record_defaults=[TEXT], exclude_cols=[0, 1])
 csv("defaults", [[1, "none", 3], [-1, "2", 3], [1, "2", -3]], filenames=["missing.csv"],
@@ -460,7 +486,9 @@ def sql(name, query, rows, limits=(None,), types=("int64",)):
 sql("zero", "select id from people where id < 0", [])
 sql("one", "select 7", [[7]])
 sql("many", "select id, name from people order by id", [[1, "Ann"], [2, "Bob"], [3, ""], [300, "Eve"]], TWICE, ("int32", "string"))
-sql("cut", "select id from people order by id", [[1], [2], [3], [44]], types=("uint8",))
+sql("cut", "select id from people order by id", [[1], [2], [3], "DATA_LOSS"], types=("uint8",))
+sql("wide", "select 70000 union all select 5 union all select -1", ["DATA_LOSS", [5], "DATA_LOSS"], TWICE, types=("uint16",))
+sql("limits", "select -128, 32767, -2147483648, 255, 65535", [[-128, 32767, -2147483648, 255, 65535]], types=("int8", "int16", "int32", "uint8", "uint16"))
 sql("refused", "select nothing", ["UNKNOWN"] * 3, (3,))
 
 

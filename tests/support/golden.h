@@ -32,6 +32,9 @@ typedef struct golden_run {
     bool verbose;    /* name each skipped case */
     const char *one; /* NULL, or the name of the one case to run */
     int passed, failed, skipped;
+    /* Owned; NULL: none. The list of tests/golden/deviations.json. */
+    json_t *deviations;
+    int deviated;       /* cases that gave what that list says instead of TensorFlow's answer */
     int broken;         /* files that are missing or of an unknown kind */
     json_t *reasons;    /* object: missing name -> number of cases skipped for it */
     json_t *exclusions; /* object: mode and reason -> number of cases not run in that mode */
@@ -45,6 +48,7 @@ typedef struct golden_case {
     char missing[200]; /* the first name that the tables lack; empty: none */
     const char *mode;  /* NULL, or how the pipeline is being run */
     bool failed;
+    bool deviates; /* the answer is the list's */
 } golden_case;
 
 /* ---- verdicts (golden_report.c) ---- */
@@ -63,8 +67,17 @@ void golden_end(golden_case *c);
 void golden_broken(golden_run *run, const char *format, ...) LEAT_PRINTF(2, 3);
 void golden_summary(const golden_run *run);
 
+/* ---- where leat deviates on purpose (golden_deviations.c) ---- */
+
+/* Reads the list for the run; golden_broken if it cannot. */
+void golden_read_deviations(golden_run *run, const char *path);
+/* `json`, or the same with the answer that the list has for this case. Owned. */
+json_t *golden_deviate(golden_case *c, const json_t *json);
+
 /* ---- files and values (golden_values.c) ---- */
 
+/* A whole file. Owned; NULL after golden_broken. */
+json_t *golden_read_json(golden_run *run, const char *file);
 /* The cases of a file: a list (owned), either bare or the member "cases". NULL after
  * golden_broken. */
 json_t *golden_read_cases(golden_run *run, const char *file);

@@ -56,6 +56,8 @@ void golden_end(golden_case *c) {
             printf("skip %s %s: %s\n", c->file, c->name, c->missing);
     } else if (c->failed) {
         run->failed++;
+    } else if (c->deviates) {
+        run->deviated++;
     } else {
         run->passed++;
     }
@@ -84,5 +86,6 @@ static void print_reasons(const char *title, json_t *reasons) {
 void golden_summary(const golden_run *run) {
     print_reasons("not run in a mode:", run->exclusions);
     print_reasons("skipped, by the first name that is missing:", run->reasons);
-    printf("%d passed, %d failed, %d skipped\n", run->passed, run->failed, run->skipped);
+    printf("%d passed, %d deviations, %d failed, %d skipped\n", run->passed, run->deviated,
+           run->failed, run->skipped);
 }

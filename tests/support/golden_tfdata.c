@@ -294,6 +294,7 @@ void golden_tfdata_case(golden_run *run, const char *file, const json_t *json) {
         golden_fail(&c, "an unknown kind of case: expected pipeline and expect");
     else
         check_case_names(&c, json);
+    json_t *own = golden_deviate(&c, json);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         uint32_t mode = 1u << i;
         char folder[512];
@@ -304,11 +305,12 @@ void golden_tfdata_case(golden_run *run, const char *file, const json_t *json) {
             golden_fail(&c, "cannot make a folder");
             continue;
         }
-        json_t *whole = with_folder(json, folder);
+        json_t *whole = with_folder(own, folder);
         run_mode(&c, whole, mode);
         json_decref(whole);
         golden_folder_remove(folder);
     }
+    json_decref(own);
     golden_end(&c);
 }
 

@@ -23,7 +23,7 @@ static char *read_file(const char *path, size_t *size) {
     return data;
 }
 
-json_t *golden_read_cases(golden_run *run, const char *file) {
+json_t *golden_read_json(golden_run *run, const char *file) {
     size_t size = 0;
     leat_error err = {0};
     char *text = read_file(file, &size);
@@ -33,10 +33,15 @@ json_t *golden_read_cases(golden_run *run, const char *file) {
     }
     json_t *root = leati_json_parse(text, size, &err);
     free(text);
-    if (root == NULL) {
+    if (root == NULL)
         golden_broken(run, "%s: %s", file, err.text);
+    return root;
+}
+
+json_t *golden_read_cases(golden_run *run, const char *file) {
+    json_t *root = golden_read_json(run, file);
+    if (root == NULL)
         return NULL;
-    }
     json_t *cases = json_is_object(root) ? json_object_get(root, "cases") : root;
     if (!json_is_array(cases)) {
         golden_broken(run, "%s: no list of cases", file);

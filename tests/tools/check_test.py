@@ -1,5 +1,6 @@
 """Each check of tools/ accepts good input and complains about bad input: a check that cannot fail is
 a defect."""
+import json
 import os
 import shutil
 import subprocess
@@ -188,6 +189,49 @@ class Format(Check):
         code, out = self.run_tool("check_format")
         self.assertEqual(code, 1)
         self.assertIn("src/core/a.c", out)
+
+
+class Deviations(Check):
+    LINE = {"file": "take.json", "case": "minus_*", "class": "wraps", "reason": "It wraps.", "expect": {"cardinality": 5}}
+    TEST = {"file": "src/take_test.c", "case": "test_take", "class": "hangs", "reason": "It hangs."}
+
+    def list(self, recorded=(LINE,), unrecorded=(TEST,)):
+        self.write("tests/golden/data/take.json", json.dumps([{"name": "minus_5"}]))
+        self.write("src/take_test.c", "static void test_take(void **state) {}\n")
+        listed = {"classes": {"wraps": "It counts.", "hangs": "It goes on."}, "recorded": recorded, "unrecorded": unrecorded}
+        self.write("tests/golden/deviations.json", json.dumps(listed))
+        self.write("docs/COMPATIBILITY.md", "Head\n<!-- deviations: written by tools/check_deviations.py --fix -->\n"
+                   "<!-- end of deviations -->\n")
+        script = os.path.join(ROOT, "tools", "check_deviations.py")
+        return subprocess.run([sys.executable, "-B", script, "--fix", self.root], capture_output=True, text=True)
+
+    def test_printed(self):
+        self.assertEqual(self.list().returncode, 0)
+        self.accepts("check_deviations")
+        with open(os.path.join(self.root, "docs/COMPATIBILITY.md"), encoding="utf-8") as file:
+            self.assertIn("| It wraps. | `take.json` minus_* |", file.read())
+
+    def test_page_not_current(self):
+        self.list()
+        self.write("docs/COMPATIBILITY.md", "<!-- deviations: written by tools/check_deviations.py --fix -->\nold\n"
+                   "<!-- end of deviations -->\n")
+        self.complains("check_deviations", "is not current")
+
+    def test_no_such_case(self):
+        self.list(recorded=({**self.LINE, "case": "plus_*"},))
+        self.complains("check_deviations", "take.json plus_*: no such case")
+
+    def test_no_such_test(self):
+        self.list(unrecorded=({**self.TEST, "case": "test_skip"},))
+        self.complains("check_deviations", "src/take_test.c test_skip: no such case")
+
+    def test_no_answer(self):
+        self.list(recorded=({**self.LINE, "expect": {}},))
+        self.complains("check_deviations", "no answer of its own")
+
+    def test_unknown_class(self):
+        self.list(recorded=({**self.LINE, "class": "odd"},))
+        self.complains("check_deviations", "unknown class odd")
 
 
 if __name__ == "__main__":

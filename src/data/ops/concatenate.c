@@ -37,7 +37,7 @@ static int64_t concatenate_cardinality(const leat_dataset *dataset) {
     if (a < 0 || b < 0) {
         return LEAT_UNKNOWN_CARDINALITY;
     }
-    return (int64_t)((uint64_t)a + (uint64_t)b);
+    return a > INT64_MAX - b ? LEAT_UNKNOWN_CARDINALITY : a + b;
 }
 
 static leat_status concatenate_open(leati_node_state *node, void *state, leat_error *err) {

@@ -5,8 +5,9 @@
  * chunks, its fields are unquoted in place, numbers are read into the block's columns, strings are
  * views. Which file comes next, data/files.h says. Failures: a field that is missing, no number or
  * wrongly quoted, and a record of another length, are one INVALID_ARGUMENT, and the next record
- * follows; a quote that is not closed takes the rest of its file with it, as in TensorFlow. An
- * error of the file itself comes again at every call. No locks. */
+ * follows; a quote that is not closed takes the rest of its file with it, as in TensorFlow. A
+ * compressed file that is cut short is one DATA_LOSS, and the next file follows; any other error of
+ * the file itself comes again at every call. No locks. */
 #include "core/number.h"
 #include "data/files.h"
 #include "file/chunks.h"
@@ -229,7 +230,8 @@ static enum place next_place(enum place place, char byte, char delimiter, bool q
         return quotes && byte == '"' ? QUOTED : byte == delimiter ? FIELD_START : PLAIN;
     case PLAIN: return byte == delimiter ? FIELD_START : PLAIN;
     case QUOTED: return byte == '"' ? AFTER_QUOTE : QUOTED;
-    default: return byte == delimiter ? FIELD_START : QUOTED; /* a second quote, or a mistake */
+    default: /* a second quote; anything else is a mistake, and the line's end ends the record */
+        return byte == delimiter ? FIELD_START : byte == '"' ? QUOTED : PLAIN;
     }
 }
 
@@ -245,6 +247,9 @@ static leati_file_outcome find_record(struct csv_reader *r, size_t *size, size_t
             return LEATI_FILE_ERROR;
         }
         if (chunks->end - chunks->begin == at) {
+            if (leati_chunks_whole(chunks, err) != LEAT_OK) {
+                return LEATI_FILE_LOST; /* with what there is of the record */
+            }
             *size = *taken = at;
             return at > 0 ? LEATI_FILE_MORE : LEATI_FILE_END;
         }
@@ -284,6 +289,8 @@ static leat_string quoted_field(char *record, size_t size, size_t *at, char deli
             i++;
         } else {
             *mistake = "text follows its closing quote; write a quote inside as two";
+            *at = size;
+            break;
         }
     }
     return (leat_string){.data = text, .size = (size_t)(to - text)};
@@ -392,8 +399,9 @@ static leati_file_outcome open_csv(void *context, const char *path, int64_t posi
     }
     if (position == 0 && s->args->header) {
         size_t size = 0, taken = 0;
-        if (find_record(r, &size, &taken, err) == LEATI_FILE_ERROR) {
-            return LEATI_FILE_ERROR;
+        leati_file_outcome outcome = find_record(r, &size, &taken, err);
+        if (outcome == LEATI_FILE_ERROR || outcome == LEATI_FILE_LOST) {
+            return outcome;
         }
         leati_chunks_take(&r->chunks, taken);
     }

@@ -182,6 +182,9 @@ static leati_file_outcome open_fixed(void *context, const char *path, int64_t po
 
 /* What stands where no whole record is left. */
 static leati_file_outcome finish(const struct fixed_reader *r, size_t window, leat_error *err) {
+    if (leati_chunks_whole(&r->chunks, err) != LEAT_OK) {
+        return LEATI_FILE_LOST;
+    }
     if (window == r->footer_bytes) {
         return LEATI_FILE_END;
     }

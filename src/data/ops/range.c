@@ -134,7 +134,7 @@ static int64_t range_cardinality(const leat_dataset *dataset) {
     if (args->stop == INT64_MAX && args->step > 0 && count > 0) {
         return LEAT_INFINITE_CARDINALITY;
     }
-    return count > INT64_MAX ? INT64_MAX : (int64_t)count;
+    return count > INT64_MAX ? LEAT_UNKNOWN_CARDINALITY : (int64_t)count;
 }
 
 static leat_status range_open(leati_node_state *node, void *state, leat_error *err) {

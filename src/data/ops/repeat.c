@@ -43,9 +43,9 @@ int64_t leati_repeat_cardinality(const leat_dataset *input, int64_t count) {
     if (input->cardinality < 0) {
         return input->cardinality;
     }
-    /* TensorFlow's product wraps around; programs that were recorded see that number. */
-    __builtin_mul_overflow(input->cardinality, count, &product);
-    return product;
+    /* Where TensorFlow's product wraps around, no number says how many. */
+    return __builtin_mul_overflow(input->cardinality, count, &product) ? LEAT_UNKNOWN_CARDINALITY
+                                                                       : product;
 }
 
 static int64_t repeat_cardinality(const leat_dataset *dataset) {

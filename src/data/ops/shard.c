@@ -50,6 +50,9 @@ static leat_status shard_check(leat_dataset *dataset, leat_error *err) {
 static int64_t shard_cardinality(const leat_dataset *dataset) {
     const struct shard_args *args = dataset->args;
     int64_t n = dataset->inputs[0]->cardinality;
+    if (args->num_shards == SHARD_HINT) {
+        return LEAT_UNKNOWN_CARDINALITY;
+    }
     return n < 0 ? n : n / args->num_shards + (args->index < n % args->num_shards);
 }
 

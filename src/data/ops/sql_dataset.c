@@ -1,11 +1,11 @@
 /* sql_dataset: the rows of a query as tuples of scalars (tf.data.experimental.SqlDataset).
  *
  * The database is SQLite. Happy path: the query runs when the first row is asked for, and rows are
- * read one by one; values are converted as SQLite converts them, integers are cut to their dtype,
- * NULL is 0 or "". Failures, at every call: a query that SQLite refuses is UNKNOWN, another number
- * of columns INVALID_ARGUMENT. A missing database is made, empty, as in TensorFlow. In a library
- * without SQLite the construction is UNIMPLEMENTED. Saved as the number of rows; restoring runs the
- * query again and passes over them. No locks. */
+ * read one by one; values are converted as SQLite converts them, NULL is 0 or "". Failures: a row
+ * with an integer that its dtype cannot hold is one DATA_LOSS; at every call a query that SQLite
+ * refuses is UNKNOWN, another number of columns INVALID_ARGUMENT. A missing database is made,
+ * empty, as in TensorFlow. In a library without SQLite the construction is UNIMPLEMENTED. Saved as
+ * the number of rows; restoring runs the query again and passes over them. No locks. */
 #include "data/input.h"
 #include <leat/data_ops.h>
 #include <string.h>
@@ -181,6 +181,25 @@ static leat_status begin(struct sql_state *s, const struct sql_args *args, leat_
     return LEAT_OK;
 }
 
+/* Narrower integers of a column have their limits here. */
+static leat_status check_range(int c, leat_dtype dtype, int64_t value, leat_error *err) {
+    const size_t bits = 8 * leat_dtype_size(dtype);
+    const bool is_signed = dtype == LEAT_INT8 || dtype == LEAT_INT16 || dtype == LEAT_INT32;
+    if (!is_signed && dtype != LEAT_UINT8 && dtype != LEAT_UINT16) {
+        return LEAT_OK;
+    }
+    const int64_t least = is_signed ? -(INT64_C(1) << (bits - 1)) : 0;
+    const int64_t most = (INT64_C(1) << (is_signed ? bits - 1 : bits)) - 1;
+    if (value >= least && value <= most) {
+        return LEAT_OK;
+    }
+    return leati_fail(err, LEAT_DATA_LOSS,
+                      "column %d has %lld, which %s cannot hold; expected %lld to %lld, or a wider "
+                      "type in output_types",
+                      c, (long long)value, leat_dtype_name(dtype), (long long)least,
+                      (long long)most);
+}
+
 /* Column `c` of the present row as a tensor. */
 static leat_status read_value(struct sql_state *s, int c, leat_dtype dtype, leat_tensor *out,
                               leat_error *err) {
@@ -197,6 +216,10 @@ static leat_status read_value(struct sql_state *s, int c, leat_dtype dtype, leat
     } value = {0};
     int64_t integer =
         dtype == LEAT_STRING || dtype == LEAT_FLOAT64 ? 0 : sqlite3_column_int64(s->statement, c);
+    leat_status status = check_range(c, dtype, integer, err);
+    if (status != LEAT_OK) {
+        return status;
+    }
     switch (dtype) {
     case LEAT_STRING:
         value.string.data = (const char *)sqlite3_column_text(s->statement, c);
@@ -251,15 +274,17 @@ static leati_tail sql_pull(leati_node_state *node, void *state, int64_t want, le
         fail_sql(s, args, code, err);
         return LEATI_ERROR;
     }
-    if (read_row(s, args, out, err) != LEAT_OK) {
-        /* Without memory the row stays to be read: the query begins anew. */
-        leati_block_clear(out);
+    leat_status status = read_row(s, args, out, err);
+    if (status == LEAT_OK || status == LEAT_DATA_LOSS) {
+        s->rows++;
+    } else { /* Without memory the row stays to be read: the query begins anew. */
         s->to_pass = s->rows;
         stop(s);
-        return LEATI_ERROR;
     }
-    s->rows++;
-    return LEATI_MORE;
+    if (status != LEAT_OK) {
+        leati_block_clear(out);
+    }
+    return status == LEAT_OK ? LEATI_MORE : LEATI_ERROR;
 }
 
 static leat_status sql_save(leati_node_state *node, void *state, leati_writer *out,

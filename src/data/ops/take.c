@@ -27,10 +27,9 @@ struct take_state {
 static int64_t take_cardinality(const leat_dataset *dataset) {
     const struct take_args *args = dataset->args;
     int64_t input = dataset->inputs[0]->cardinality;
-    if (input == LEAT_UNKNOWN_CARDINALITY || args->count == -1) {
+    if (input == LEAT_UNKNOWN_CARDINALITY || args->count < 0) {
         return input;
     }
-    /* TensorFlow hands a count below -1 on as the number; programs that were recorded see that. */
     return input == LEAT_INFINITE_CARDINALITY || input > args->count ? args->count : input;
 }
 

@@ -5,7 +5,8 @@
  * chunks that were read; '\r' is squeezed out in place. Which file comes next, data/files.h says.
  * Failures: an unknown compression_type or a negative buffer_size is one INVALID_ARGUMENT per file;
  * any error of the file itself comes again at every call, and the files behind it are not reached.
- * A compressed file that is cut short ends there, as in TensorFlow. No locks. */
+ * A compressed file that is cut short is one DATA_LOSS, instead of the line that was cut; the next
+ * file follows. No locks. */
 #include "data/files.h"
 #include "file/chunks.h"
 #include <leat/data_ops.h>
@@ -120,6 +121,9 @@ static leati_file_outcome find_line(leati_chunks *chunks, size_t *size, size_t *
             return LEATI_FILE_MORE;
         }
         if (chunks->ended) {
+            if (leati_chunks_whole(chunks, err) != LEAT_OK) {
+                return LEATI_FILE_LOST; /* with what there is of the line */
+            }
             *size = *taken = window;
             return window > 0 ? LEATI_FILE_MORE : LEATI_FILE_END;
         }

@@ -101,8 +101,10 @@ static leati_file_outcome lost(leat_status status) {
 static leati_file_outcome open_file(void *context, const char *path, int64_t position,
                                     void **reader, leat_error *err) {
     const struct record_state *s = context;
-    leati_tfrecord_options options = {
-        .compression = s->compression, .chunk_size = s->chunk_size, .pool = s->chunks};
+    leati_tfrecord_options options = {.compression = s->compression,
+                                      .strict_tail = true,
+                                      .chunk_size = s->chunk_size,
+                                      .pool = s->chunks};
     leat_status status = leati_tfrecord_open(path, &options, (leati_tfrecord **)reader, err);
     if (status == LEAT_OK && position > 0) {
         status = leati_tfrecord_seek(*reader, position, err);

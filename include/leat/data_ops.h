@@ -233,10 +233,22 @@ LEAT_API leat_dataset *leat_window(leat_dataset *input, int64_t size,
 /* tf.data.Dataset.group_by_window: elements are gathered by `key_func` (to an int64 scalar); as
  * soon as a group has window_size elements, or what `window_size_func` (may be NULL; of the key)
  * says, the elements of the dataset that `reduce_func` of (key, dataset of the group) returns
- * follow. What is left at the end follows in the order of keys. */
+ * follow. What is left at the end follows in the order of keys. Where reduce_func fails there
+ * (INTERNAL) it is called again at each further call, as in TensorFlow. */
 LEAT_API leat_dataset *leat_group_by_window(leat_dataset *input, leat_function *key_func,
                                             leat_function *reduce_func, int64_t window_size,
                                             leat_function *window_size_func, leat_error *err);
+
+/* tf.data.experimental.group_by_reducer: for each key that `key_func` (to an int64 scalar) finds,
+ * in the order of keys, finalize_func of a state that init_func (of the key) begins and reduce_func
+ * (of (state, element), as reduce has it) takes through the key's elements. The functions are
+ * given; `reducer` itself is borrowed. The whole input is read before the first element.
+ * INVALID_ARGUMENT where structure or dtypes of the state change. */
+typedef struct leat_reducer {
+    leat_function *init_func, *reduce_func, *finalize_func;
+} leat_reducer;
+LEAT_API leat_dataset *leat_group_by_reducer(leat_dataset *input, leat_function *key_func,
+                                             const leat_reducer *reducer, leat_error *err);
 
 /* tf.data.Dataset.unique: the first occurrence of each element. INVALID_ARGUMENT unless elements
  * are one component of int32, int64 or string. */

@@ -51,6 +51,22 @@ leat_status leati_apply(leati_node_state *node, const leati_program *program,
     return as_invalid(leati_run_rows(node, program, scratch, in, begin, n, ordinal, out, e), e);
 }
 
+leat_status leati_called_open(leati_called *called, const leat_object *function, leat_error *err) {
+    leat_error local = {0};
+    called->program = leati_program_new((const leat_function *)function, &local);
+    called->scratch = called->program == NULL ? NULL : leati_scratch_new(called->program, &local);
+    if (called->scratch == NULL && err != NULL) {
+        *err = local;
+    }
+    return called->scratch == NULL ? local.code : LEAT_OK;
+}
+
+void leati_called_close(leati_called *called) {
+    leati_scratch_free(called->scratch);
+    leati_program_free(called->program);
+    *called = (leati_called){0};
+}
+
 static bool takes(const leat_function *function, const leat_spec *input) {
     const leat_spec *expected = leat_function_input(function);
     int count = expected == NULL ? 0 : leat_spec_num_components(expected);

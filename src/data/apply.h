@@ -19,6 +19,16 @@ LEAT_WARN_UNUSED leat_status leati_apply(leati_node_state *node, const leati_pro
                                          int64_t begin, int64_t n, int64_t ordinal,
                                          leati_block *out, leat_error *err);
 
+/* A function made ready for one thread, where an operator has several; {0} is closed. */
+typedef struct leati_called {
+    leati_program *program;
+    leati_scratch *scratch;
+} leati_called;
+
+LEAT_WARN_UNUSED leat_status leati_called_open(leati_called *called, const leat_object *function,
+                                               leat_error *err);
+void leati_called_close(leati_called *called);
+
 /* Does `function`, argument `argument` of operator `op`, take elements of `input`? INVALID_ARGUMENT
  * with both specs. */
 LEAT_WARN_UNUSED leat_status leati_check_function(const char *op, const char *argument,

@@ -34,12 +34,17 @@ DATASETS["batch_3_drop"] = lambda w: plain("batch", [dataset_of(w)], batch_size=
 DATASETS["same_dataset"] = dataset_of
 FUNCTIONS["zero"] = lambda *x: scalar(0)
 
+def fail(code):
+    raise Error(code)
+
+
 GROUPS = {
     "window_batch_3": lambda key, w: plain("batch", [w], batch_size=3),
     "window_batch_all": lambda key, w: plain("batch", [w], batch_size=100),
     "window_same": lambda key, w: w,
     "window_first": lambda key, w: plain("take", [w], count=1),
     "window_empty": lambda key, w: plain("take", [w], count=0),
+    "window_batch_key": lambda key, w: plain("batch", [w], batch_size=key) if key > 0 else fail("INTERNAL"),
 }
 SIZES = {"key_plus_1": lambda k: k + 1, "key_times_2_plus_2": lambda k: 2 * k + 2, "key_minus_1": lambda k: k - 1}
 not_3 = fails(lambda x: x == 3)
@@ -53,9 +58,19 @@ SCANS = {
     "growing": lambda s, x: (Tensor("int64", [len(s.data) + 1], s.data + [number(x)]),) * 2,
     "running_sum_fail_on_3": lambda s, x: (scalar(number(s) + number(not_3(x))),) * 2,
 }
-REDUCERS = {
-    "reducer_sum": (lambda k: scalar(0), lambda s, x: scalar(number(s) + number(x))),
-    "reducer_key_and_count": (lambda k: (scalar(k), scalar(0)), lambda s, x: (s[0], scalar(number(s[1]) + 1))),
+REDUCERS = {  # init of a key, reduce of (state, element), finalize of a state
+    "reducer_sum": (lambda k: scalar(0), lambda s, x: scalar(number(s) + number(x)), lambda s: s),
+    "reducer_key_and_count": (lambda k: (scalar(k), scalar(0)), lambda s, x: (s[0], scalar(number(s[1]) + 1)), lambda s: s),
+    "reducer_fails": (
+        lambda k: fail("INVALID_ARGUMENT") if k == 2 else scalar(0),
+        lambda s, x: scalar(number(s) + number(not_3(x))),
+        fails(lambda s: s == 9),
+    ),
+    "reducer_append": (
+        lambda k: Tensor("int64", [0], []),
+        lambda s, x: Tensor("int64", [len(s.data) + 1], s.data + [number(x)]),
+        lambda s: s,
+    ),
 }
 
 
@@ -129,47 +144,52 @@ def run_group_by_window(node):
     groups, sizes = {}, {}
 
     def flush(key):
-        rows = groups.pop(key)
+        """A group whose function fails stays."""
+        inner = reduce(key, plain("rows_of_window", rows=groups[key]))
+        groups.pop(key)
         sizes.pop(key)
-        yield from run(reduce(key, plain("rows_of_window", rows=rows)))
+        yield from run(inner)
 
     for outcome in run(node.inputs[0]):
-        if isinstance(outcome, Error):
-            yield outcome
-            continue
         try:
+            if isinstance(outcome, Error):
+                raise outcome
             key = number(call(FUNCTIONS, node.args["key_func"], outcome))
+            if key not in sizes:
+                size = SIZES[node.args["window_size_func"]](key) if "window_size_func" in node.args else node.args["window_size"]
+                if size <= 0:
+                    raise Error()
+                sizes[key] = size
+            groups.setdefault(key, []).append(outcome)
+            if len(groups[key]) == sizes[key]:
+                yield from flush(key)
         except Error as error:
             yield error
-            continue
-        if key not in sizes:
-            size = SIZES[node.args["window_size_func"]](key) if "window_size_func" in node.args else node.args["window_size"]
-            if size <= 0:
-                yield Error()
-                continue
-            sizes[key] = size
-        groups.setdefault(key, []).append(outcome)
-        if len(groups[key]) == sizes[key]:
-            yield from flush(key)
-    for key in sorted(groups):
-        yield from flush(key)
+    while groups:
+        try:
+            yield from flush(min(groups))
+        except Error as error:
+            yield error
 
 
 def run_group_by_reducer(node):
-    init, reduce = REDUCERS[node.args["reducer"]]
+    init, reduce, finalize = REDUCERS[node.args["reducer"]]
     states = {}
     for outcome in run(node.inputs[0]):
-        if isinstance(outcome, Error):
-            yield outcome
-            continue
         try:
+            if isinstance(outcome, Error):
+                raise outcome
             key = number(call(FUNCTIONS, node.args["key_func"], outcome))
+            if key not in states:
+                states[key] = init(key)
+            states[key] = reduce(states[key], outcome)
         except Error as error:
             yield error
-            continue
-        states[key] = reduce(states.get(key) or init(key), outcome)
     for key in sorted(states):
-        yield states[key]
+        try:
+            yield finalize(states[key])
+        except Error as error:
+            yield error
 
 
 OPERATORS["from_list"] = (lambda node: (model.value_of(e) for e in node.args["elements"]), ["elements"])

@@ -98,6 +98,8 @@ def add(case, node, rng, mapped, faulty, literal):
         case(function, grouped(rng(12), window_size_func=function))
     case("own_error", grouped(rng(9), key="fail_on_3", window_size=1))
     case("size_0", grouped(rng(4), window_size=0))
+    case("reduce_error", grouped(rng(1, 12), reduce="window_batch_key", window_size=2), (10,))
+    case("reduce_error_at_the_end", grouped(rng(7), key="minus_mod_3", reduce="window_batch_key", window_size=9), (5,))
     case("of_shuffle", grouped(node("shuffle", rng(12), buffer_size=4, seed=2)), twice)
 
     def reduced(below, key="mod_3", reducer="reducer_sum"):
@@ -111,3 +113,9 @@ def add(case, node, rng, mapped, faulty, literal):
     case("child_error", reduced(faulty(9)))
     case("own_error", reduced(rng(9), key="fail_on_mod_4_is_3"))
     case("of_shuffle", reduced(node("shuffle", rng(12), buffer_size=4, seed=2)), twice)
+    case("every_function_fails", reduced(rng(14), reducer="reducer_fails"))
+    case("result_fails", reduced(rng(9), key="half", reducer="reducer_fails"), twice)
+    case("growing_states", reduced(rng(14), reducer="reducer_append"), twice)
+    case("growing_states_child_error", reduced(faulty(9), key="mod_2", reducer="reducer_append"))
+    case("many_keys", reduced(mapped("square", rng(70)), key="minus_mod_3"))
+    case("repeated", node("repeat", reduced(rng(5)), count=2), op="group_by_reducer")

@@ -153,6 +153,7 @@ WINDOW(window_same, w)
 WINDOW(window_first, on(w, "take", "{\"count\": 1}"))
 WINDOW(window_with_key, pair_with_key(golden_arg(graph, 0), w))
 WINDOW(window_padded, on(w, "padded_batch", "{\"batch_size\": 100}"))
+WINDOW(window_batch_key, bound_on(w, "batch", "batch_size", golden_arg(graph, 0)))
 WINDOW(window_empty, on(w, "take", "{\"count\": 0}"))
 WINDOW(window_forever, on(w, "repeat", "{}"))
 
@@ -186,6 +187,7 @@ const golden_named golden_dataset_functions[] = {
     {.name = "window_first", .trace = window_first, NEEDS("take")},
     {.name = "window_with_key", .trace = window_with_key, NEEDS("from_tensors", "zip")},
     {.name = "window_padded", .trace = window_padded, NEEDS("padded_batch")},
+    {.name = "window_batch_key", .trace = window_batch_key, NEEDS("batch")},
     {.name = "window_empty", .trace = window_empty, NEEDS("take")},
     {.name = "window_forever", .trace = window_forever, NEEDS("repeat")},
     {.name = "window_not_dataset", .trace = same},

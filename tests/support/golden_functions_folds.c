@@ -138,6 +138,34 @@ static int count_behind_key(leat_graph *graph, const leat_spec *input, leat_valu
     return 2;
 }
 
+/* As reducer_sum, but each of its functions fails now and then. */
+static int key_not_2(leat_graph *graph, const leat_spec *input, leat_value *out) {
+    (void)input;
+    leat_value key = golden_arg(graph, 0), two = golden_int64(graph, 2);
+    out[0] = leat_assert(leat_not_equal(key, two), golden_int64(graph, 0), LEAT_INVALID_ARGUMENT,
+                         "the function failed by order");
+    return 1;
+}
+
+static int sum_not_9(leat_graph *graph, const leat_spec *input, leat_value *out) {
+    (void)input;
+    leat_value sum = golden_arg(graph, 0);
+    out[0] = leat_assert(leat_not_equal(sum, golden_int64(graph, 9)), sum, LEAT_INVALID_ARGUMENT,
+                         "the function failed by order");
+    return 1;
+}
+
+static int no_numbers(leat_graph *graph, const leat_spec *input, leat_value *out) {
+    leat_error err = {0};
+    (void)input;
+    leat_tensor tensor = {0};
+    if (leat_tensor_new(LEAT_INT64, LEAT_SHAPE(0), &tensor, &err) != LEAT_OK)
+        return leat_graph_fail(graph, err.code, err.text), -1;
+    out[0] = leat_graph_tensor(graph, &tensor);
+    leat_tensor_unref(&tensor);
+    return 1;
+}
+
 static int same(leat_graph *graph, const leat_spec *input, leat_value *out) {
     int n = leat_spec_num_components(input);
     for (int i = 0; i < n && i < LEAT_MAX_OUTPUTS; i++)
@@ -181,5 +209,11 @@ const golden_named golden_fold_functions[] = {
     {.name = "reducer_key_and_count.init", .trace = key_and_zero},
     {.name = "reducer_key_and_count.reduce", .trace = count_behind_key},
     {.name = "reducer_key_and_count.finalize", .trace = same, .structure = like_input},
+    {.name = "reducer_fails.init", .trace = key_not_2},
+    {.name = "reducer_fails.reduce", .trace = sum_fail_on_3},
+    {.name = "reducer_fails.finalize", .trace = sum_not_9},
+    {.name = "reducer_append.init", .trace = no_numbers},
+    {.name = "reducer_append.reduce", .trace = append},
+    {.name = "reducer_append.finalize", .trace = same, .structure = like_input},
     {0},
 };

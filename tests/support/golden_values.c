@@ -23,6 +23,30 @@ static char *read_file(const char *path, size_t *size) {
     return data;
 }
 
+/* A reducer is one argument of a recorded case, and three functions of the operator: NAME.init and
+ * so on. */
+static void expand_reducers(json_t *json) {
+    static const char *const parts[][2] = {
+        {"init_func", "init"}, {"reduce_func", "reduce"}, {"finalize_func", "finalize"}};
+    const char *key = NULL;
+    json_t *value = NULL;
+    size_t i = 0;
+    json_t *reducer = json_incref(json_object_get(json, "reducer"));
+    if (json_is_string(reducer)) {
+        for (i = 0; i < sizeof parts / sizeof parts[0]; i++)
+            json_object_set_new(json, parts[i][0],
+                                json_sprintf("%s.%s", json_string_value(reducer), parts[i][1]));
+        json_object_del(json, "reducer");
+    }
+    json_decref(reducer);
+    json_object_foreach(json, key, value) {
+        expand_reducers(value);
+    }
+    json_array_foreach(json, i, value) {
+        expand_reducers(value);
+    }
+}
+
 json_t *golden_read_json(golden_run *run, const char *file) {
     size_t size = 0;
     leat_error err = {0};
@@ -47,6 +71,7 @@ json_t *golden_read_cases(golden_run *run, const char *file) {
         golden_broken(run, "%s: no list of cases", file);
         cases = NULL;
     }
+    expand_reducers(cases);
     json_incref(cases);
     json_decref(root);
     return cases;

@@ -4,10 +4,10 @@
  * Groups lie in the order of their keys, and at the end of the input what is left of them follows
  * in that order. Keys of a block are computed at once where nobody sees it. An error of the input,
  * of a function or of an inner dataset is delivered at its place; a window size below 1 costs the
- * element; a group whose function fails is kept and tried again at the end, at every further call,
- * as in TensorFlow. */
-#include "data/apply.h"
+ * element; a group whose function fails (INTERNAL) is kept and tried again at the end, at every
+ * further call, as in TensorFlow. */
 #include "data/inner.h"
+#include "data/keys.h"
 #include "data/row_values.h"
 #include "data/values.h"
 #include <leat/data_ops.h>
@@ -46,21 +46,15 @@ static const leati_row group_rows[] = {
     {0},
 };
 
-enum { MOST_AHEAD = 256 };
-
 struct group {
     int64_t key, size; /* of a full one */
     leati_block rows;
 };
 
 struct group_state {
-    leati_input input;
-    leati_program *key, *size; /* `size` NULL: one for all */
-    leati_scratch *key_scratch, *size_scratch;
-    leati_block keys; /* of the input's next rows, `known` of them from `keys_at` on */
-    int64_t keys_at, known;
-    int64_t calls; /* of key_func */
-    bool one_by_one, ended;
+    leati_keys keys;
+    leati_called size; /* closed: one for all */
+    bool ended;
     struct group *groups; /* by key */
     size_t num_groups, capacity;
     int64_t bytes;
@@ -100,29 +94,6 @@ static leat_spec *group_function_input(const void *args, leat_dataset *const *in
                                    : int64_scalar(err);
 }
 
-/* Does `function` take `input` (given) and return an int64 scalar? */
-static leat_status check_int64(const char *argument, const leat_object *function, leat_spec *input,
-                               leat_error *err) {
-    const leat_function *f = (const leat_function *)function;
-    leat_status status = input == NULL
-                             ? LEAT_RESOURCE_EXHAUSTED
-                             : leati_check_function("group_by_window", argument, f, input, err);
-    leat_spec_unref(input);
-    if (status != LEAT_OK) {
-        return status;
-    }
-    const leat_spec *output = leat_function_output(f);
-    if (leat_spec_get_kind(output) != LEAT_SPEC_TENSOR || leat_spec_dtype(output) != LEAT_INT64 ||
-        leat_spec_shape(output).rank != 0) {
-        char text[128];
-        leat_spec_print(output, text, sizeof(text));
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "group_by_window: %s returns %s; expected an int64 scalar", argument,
-                          text);
-    }
-    return LEAT_OK;
-}
-
 static leat_status group_check(leat_dataset *dataset, leat_error *err) {
     const struct group_args *args = dataset->args;
     const leat_spec *element = dataset->inputs[0]->spec;
@@ -130,9 +101,13 @@ static leat_status group_check(leat_dataset *dataset, leat_error *err) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "group_by_window: expected either window_size or window_size_func");
     }
-    leat_status status = check_int64("key_func", args->key_func, leat_spec_ref(element), err);
+    leat_status status = leati_check_int64_function("group_by_window", "key_func",
+                                                    (const leat_function *)args->key_func,
+                                                    leat_spec_ref(element), err);
     if (status == LEAT_OK && args->window_size_func != NULL) {
-        status = check_int64("window_size_func", args->window_size_func, int64_scalar(err), err);
+        status = leati_check_int64_function("group_by_window", "window_size_func",
+                                            (const leat_function *)args->window_size_func,
+                                            int64_scalar(err), err);
     }
     leat_spec *input = status == LEAT_OK ? group_spec_of(element, err) : NULL;
     if (status == LEAT_OK) {
@@ -171,25 +146,14 @@ static void group_unshare(void *shared) {
 
 /* ---- run side ---- */
 
-static leat_status open_function(const leat_object *function, leati_program **program,
-                                 leati_scratch **scratch, leat_error *err) {
-    *program = leati_program_new((const leat_function *)function, err);
-    *scratch = *program == NULL ? NULL : leati_scratch_new(*program, err);
-    return *scratch == NULL ? err->code : LEAT_OK;
-}
-
 static leat_status group_open(leati_node_state *node, void *state, leat_error *err) {
     struct group_state *s = state;
     const struct group_args *args = args_of(node->dataset);
-    leat_status status = open_function(args->key_func, &s->key, &s->key_scratch, err);
+    leat_status status = leati_keys_open(&s->keys, node, args->key_func, err);
     if (status == LEAT_OK && args->window_size_func != NULL) {
-        status = open_function(args->window_size_func, &s->size, &s->size_scratch, err);
+        status = leati_called_open(&s->size, args->window_size_func, err);
     }
-    if (status == LEAT_OK) {
-        status = leati_inner_init(&s->reduce, node, err);
-    }
-    s->one_by_one = !node->dataset->pure;
-    return status == LEAT_OK ? leati_input_open(&s->input, node, 0, err) : status;
+    return status == LEAT_OK ? leati_inner_init(&s->reduce, node, err) : status;
 }
 
 /* The place of `key` among the groups, or where it belongs. */
@@ -231,19 +195,18 @@ static void clear_groups(struct group_state *s) {
     s->bytes = 0;
 }
 
-/* `out` becomes one row: the key, and a dataset if there is one. */
+/* `out` becomes one row: the key, and a dataset. */
 static leat_status arguments(int64_t key, leat_dataset *dataset, leati_block *out,
                              leat_error *err) {
     leat_tensor tensors[2] = {{0}, {0}};
-    int count = dataset == NULL ? 1 : 2;
-    leat_status status = leati_block_prepare(out, count, err);
+    leat_status status = leati_block_prepare(out, 2, err);
     if (status == LEAT_OK) {
         status = leat_tensor_copy_of(LEAT_INT64, LEAT_SCALAR, &key, &tensors[0], err);
     }
-    if (status == LEAT_OK && count == 2) {
+    if (status == LEAT_OK) {
         status = leat_tensor_copy_of(LEAT_OBJECT, LEAT_SCALAR, &dataset, &tensors[1], err);
     }
-    for (int c = 0; c < count && status == LEAT_OK; c++) {
+    for (int c = 0; c < 2 && status == LEAT_OK; c++) {
         leati_column_constant(&out->columns[c], &tensors[c]);
     }
     out->n = status == LEAT_OK ? 1 : 0;
@@ -256,14 +219,16 @@ static leat_status window_size(leati_node_state *node, struct group_state *s, in
                                int64_t *size, leat_error *err) {
     *size = args_of(node->dataset)->window_size;
     leat_status status = LEAT_OK;
-    if (s->size != NULL) {
-        status = arguments(key, NULL, &s->piece, err);
+    if (s->size.program != NULL) {
+        status = leati_key_row(key, &s->piece, err);
         if (status == LEAT_OK) {
-            status = leati_run_rows(node, s->size, s->size_scratch, &s->piece, 0, 1, s->calls,
-                                    &s->result, err);
+            status = leati_run_rows(node, s->size.program, s->size.scratch, &s->piece, 0, 1,
+                                    s->keys.calls, &s->result, err);
         }
         if (status == LEAT_OK) {
             *size = *(const int64_t *)leati_column_row(&s->result.columns[0], 0);
+        } else {
+            leati_as_internal("window_size_func", err);
         }
         leati_block_clear(&s->piece);
         leati_block_clear(&s->result);
@@ -274,6 +239,16 @@ static leat_status window_size(leati_node_state *node, struct group_state *s, in
                             (long long)key, (long long)*size);
     }
     return status;
+}
+
+/* What the function itself fails with is INTERNAL in TensorFlow. */
+static void reduce_failed(leat_error *err) {
+    if (err->code != LEAT_RESOURCE_EXHAUSTED && err->code != LEAT_CANCELLED &&
+        err->code != LEAT_DEADLINE_EXCEEDED) {
+        leat_error cause = *err;
+        leati_fail(err, LEAT_INTERNAL, "reduce_func failed with %s: %s",
+                   leat_status_name(cause.code), cause.text);
+    }
 }
 
 /* Opens the dataset of the group at `place`. */
@@ -294,7 +269,7 @@ static leat_status open_group(leati_node_state *node, struct group_state *s, siz
     s->active = status == LEAT_OK;
     s->active_key = group->key;
     if (status != LEAT_OK) {
-        leati_as_internal("reduce_func", err);
+        reduce_failed(err);
     }
     return status;
 }
@@ -312,8 +287,8 @@ static leat_status add_row(leati_node_state *node, struct group_state *s, int64_
         }
     }
     if (status == LEAT_OK) {
-        status =
-            leati_block_slice(&s->input.block, leati_input_begin(&s->input), 1, &s->piece, err);
+        const leati_input *input = &s->keys.input;
+        status = leati_block_slice(&input->block, leati_input_begin(input), 1, &s->piece, err);
     }
     if (status == LEAT_OK) {
         s->bytes += (int64_t)leati_block_bytes(&s->piece);
@@ -329,38 +304,16 @@ static leat_status add_row(leati_node_state *node, struct group_state *s, int64_
     return status;
 }
 
-/* Computes keys of the next `n` rows, at least one. */
-static leat_status look(leati_node_state *node, struct group_state *s, int64_t n, leat_error *err) {
-    leat_status status = leati_run_rows(node, s->key, s->key_scratch, &s->input.block,
-                                        leati_input_begin(&s->input), n, s->calls, &s->keys, err);
-    s->keys_at = 0;
-    s->known = s->keys.n;
-    if (s->known > 0) {
-        return LEAT_OK;
-    }
-    leati_as_internal("key_func", err);
-    return status;
-}
-
 /* Takes one element of the input to its group. MORE, or ERROR, or END of the input. */
 static leati_tail next_row(leati_node_state *node, struct group_state *s, leat_error *err) {
-    int64_t most = s->one_by_one ? 1 : MOST_AHEAD, available = 0;
-    leati_tail tail = leati_input_peek(&s->input, most, NULL, &available, err);
-    if (available == 0) {
-        leati_input_consume(&s->input, tail == LEATI_ERROR);
+    int64_t key = 0;
+    leati_tail tail = leati_keys_next(&s->keys, node, &key, err);
+    if (tail != LEATI_MORE) {
         return tail;
     }
     leat_error error = {0};
-    leat_status status =
-        s->known > 0 ? LEAT_OK : look(node, s, available < most ? available : most, &error);
-    if (status == LEAT_OK) {
-        error = (leat_error){0};
-        int64_t key = *(const int64_t *)leati_column_row(&s->keys.columns[0], s->keys_at++);
-        s->known--;
-        status = add_row(node, s, key, &error);
-    }
-    leati_input_consume(&s->input, 1);
-    s->calls++;
+    leat_status status = add_row(node, s, key, &error);
+    leati_keys_consume(&s->keys);
     if (status != LEAT_OK) {
         *err = error;
         return LEATI_ERROR;
@@ -408,7 +361,7 @@ static leat_status group_save(leati_node_state *node, void *state, leati_writer 
                               leati_save_cost *cost, leat_error *err) {
     (void)node;
     struct group_state *s = state;
-    leati_put_int(out, s->calls);
+    leati_put_int(out, s->keys.calls);
     leati_put_int(out, s->opened);
     leati_put_uint(out, s->ended);
     leati_put_uint(out, s->num_groups);
@@ -421,7 +374,7 @@ static leat_status group_save(leati_node_state *node, void *state, leati_writer 
     leati_put_uint(out, s->active);
     leati_put_int(out, s->active_key);
     if (status == LEAT_OK) {
-        status = leati_input_save(&s->input, out, cost, err);
+        status = leati_input_save(&s->keys.input, out, cost, err);
     }
     return status == LEAT_OK && s->active ? leati_input_save(&s->inner, out, cost, err) : status;
 }
@@ -468,8 +421,7 @@ static leat_status group_restore(leati_node_state *node, void *state, leati_read
     struct group_state *s = state;
     uint64_t ended = 0, count = 0, active = 0;
     clear_groups(s);
-    s->known = 0;
-    leat_status status = leati_get_int(in, &s->calls, err);
+    leat_status status = leati_get_int(in, &s->keys.calls, err);
     if (status == LEAT_OK) {
         status = leati_get_int(in, &s->opened, err);
     }
@@ -489,7 +441,7 @@ static leat_status group_restore(leati_node_state *node, void *state, leati_read
         status = leati_get_int(in, &s->active_key, err);
     }
     if (status == LEAT_OK) {
-        status = leati_input_restore(&s->input, in, err);
+        status = leati_input_restore(&s->keys.input, in, err);
     }
     s->ended = ended != 0;
     return status == LEAT_OK && active != 0 ? restore_active(node, s, in, err) : status;
@@ -500,9 +452,8 @@ static leat_status group_reset(leati_node_state *node, void *state, leat_error *
     struct group_state *s = state;
     close_inner(s);
     clear_groups(s);
-    s->known = 0;
     s->ended = false;
-    return leati_input_reset(&s->input, err);
+    return leati_keys_reset(&s->keys, err);
 }
 
 static void group_close(leati_node_state *node, void *state) {
@@ -511,15 +462,11 @@ static void group_close(leati_node_state *node, void *state) {
     close_inner(s);
     clear_groups(s);
     leati_free(s->groups);
-    leati_input_close(&s->input);
+    leati_keys_close(&s->keys);
+    leati_called_close(&s->size);
     leati_inner_fini(&s->reduce);
-    leati_block_fini(&s->keys);
     leati_block_fini(&s->piece);
     leati_block_fini(&s->result);
-    leati_scratch_free(s->key_scratch);
-    leati_scratch_free(s->size_scratch);
-    leati_program_free(s->key);
-    leati_program_free(s->size);
 }
 
 const leati_dataset_op leati_op_group_by_window = {

@@ -360,13 +360,32 @@ LEAT_API leat_dataset *leat_map_and_batch(leat_dataset *input, leat_function *fu
 LEAT_API leat_dataset *leat_shuffle_and_repeat(leat_dataset *input, int64_t buffer_size,
                                                int64_t count, leat_seed seed, leat_error *err);
 
+/* tf.data.experimental.ExternalStatePolicy: what saving an iterator does whose functions have
+ * effects or random states, which a state does not hold. */
+typedef enum leat_external_state {
+    LEAT_EXTERNAL_STATE_DEFAULT = 0, /* as IGNORE */
+    LEAT_EXTERNAL_STATE_WARN,        /* saves and logs it once */
+    LEAT_EXTERNAL_STATE_IGNORE,
+    LEAT_EXTERNAL_STATE_FAIL /* FAILED_PRECONDITION */
+} leat_external_state;
+
 /* tf.data.Dataset.with_options: the input; iterators over any plan that holds the node follow its
- * options. Of two values of one field that of the node closer to the plan's end counts. Each field
- * is 0 (not set), 1 (true) or -1 (false). */
+ * options. Of two values of one field that of the node closer to the plan's end counts. Flags are 0
+ * (not set), 1 (true) or -1 (false); numbers 0 where not set. An iterator's own options
+ * (leat_iterator_options) come before these. */
 typedef struct leat_options {
     int deterministic; /* false: parallel operators that leave it open give up their order */
     int apply_default_optimizations; /* false: only the rewrites that are true below */
-    int map_and_batch_fusion, map_fusion, noop_elimination, shuffle_and_repeat_fusion;
+    int inject_prefetch, map_and_batch_fusion, map_fusion, map_parallelization, noop_elimination,
+        shuffle_and_repeat_fusion;
+    int autotune;                    /* false: LEAT_AUTOTUNE numbers keep their start values */
+    int64_t cpu_budget;              /* threads that AUTOTUNE may give to one operator */
+    int64_t ram_budget;              /* bytes held beyond which AUTOTUNE enlarges no buffer */
+    int64_t initial_parallelism;     /* calls at a time that AUTOTUNE starts with */
+    int64_t min_parallelism;         /* calls at a time that it keeps at least */
+    int64_t private_threadpool_size; /* threads of a pool of each iterator's own */
+    leat_external_state external_state;
+    const char *dataset_name; /* names the pipeline in metrics and traces. Copied. */
 } leat_options;
 LEAT_API leat_dataset *leat_with_options(leat_dataset *input, const leat_options *options,
                                          leat_error *err);

@@ -65,13 +65,7 @@ static int64_t default_cardinality(const leat_dataset *dataset) {
     return LEAT_UNKNOWN_CARDINALITY;
 }
 
-static bool own_purity(const leat_dataset *dataset) {
-    if (dataset->op->pure != NULL) {
-        return dataset->op->pure(dataset);
-    }
-    if (dataset->op->flags & LEATI_OP_IMPURE) {
-        return false;
-    }
+bool leati_dataset_has_effects(const leat_dataset *dataset) {
     for (const leati_row *row = dataset->op->rows; row != NULL && row->type != LEATI_ROW_END;
          row++) {
         if (row->type != LEATI_ROW_FUNCTION) {
@@ -80,10 +74,17 @@ static bool own_purity(const leat_dataset *dataset) {
         const leat_function *function =
             *(leat_function *const *)((const char *)dataset->args + row->offset);
         if (function != NULL && leati_function_has(function, LEATI_IMPURE | LEATI_STATEFUL)) {
-            return false;
+            return true;
         }
     }
-    return true;
+    return false;
+}
+
+static bool own_purity(const leat_dataset *dataset) {
+    if (dataset->op->pure != NULL) {
+        return dataset->op->pure(dataset);
+    }
+    return (dataset->op->flags & LEATI_OP_IMPURE) == 0 && !leati_dataset_has_effects(dataset);
 }
 
 static leat_status describe(leat_dataset *dataset, leat_error *err) {

@@ -44,6 +44,9 @@ leat_dataset *leati_shuffle_repeated(const leat_dataset *shuffle, int64_t epochs
 /* The number of elements of `count` epochs of a dataset, as repeat has it. */
 int64_t leati_repeat_cardinality(const leat_dataset *input, int64_t count);
 
+/* Does a function of this node (not of those below) have effects, or a random state of its own? */
+bool leati_dataset_has_effects(const leat_dataset *dataset);
+
 /* Is the object a dataset? */
 bool leati_is_dataset(const leat_object *object);
 

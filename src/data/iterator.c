@@ -6,9 +6,11 @@
  * time; leat_iterator_cancel alone comes from any thread. */
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/log.h"
 #include "data/autotune.h"
 #include "data/explain.h"
 #include "data/input.h"
+#include "data/options.h"
 #include "data/rewrite.h"
 #include "data/seed_generator.h"
 #include "run/queue.h"
@@ -24,10 +26,31 @@ struct leat_iterator {
     int64_t want;
     int64_t deadline_ms;
     int64_t taken;
-    bool broken; /* a restore failed half way */
+    int64_t state_policy; /* leati_state_policy, or LEATI_OPTION_NOT_SET */
+    bool broken;          /* a restore failed half way */
 };
 
 enum { MOST_WANTED = 4096, QUICK_NS = 100 * 1000, SLOW_NS = 1000 * 1000 };
+
+/* The number of threads of a pool of the iterator's own; 0: it uses the shared one. */
+static int own_threads(const leat_dataset *dataset, const leat_iterator_options *options) {
+    int64_t asked = leati_plan_number(dataset, "threading.private_threadpool_size");
+    if (options->num_threads > 0 || asked == LEATI_OPTION_NOT_SET) {
+        return options->num_threads;
+    }
+    return asked > 0 ? (int)asked : leati_num_cores();
+}
+
+/* What the plan's options leave to autotune. */
+static void read_tuning(const leat_dataset *dataset, const leat_iterator_options *options,
+                        leati_iteration *iteration) {
+    iteration->autotune =
+        !options->no_autotune && leati_plan_option(dataset, "autotune.enabled") != 0;
+    leati_tuning *tuning = &iteration->tuning;
+    tuning->memory = leati_plan_number(dataset, "autotune.ram_budget");
+    tuning->start = leati_plan_number(dataset, "autotune.initial_parallelism");
+    tuning->least = leati_plan_number(dataset, "autotune.min_parallelism");
+}
 
 static leat_status open_iteration(leat_iterator *iterator, const leat_iterator_options *options,
                                   leat_error *err) {
@@ -37,9 +60,10 @@ static leat_status open_iteration(leat_iterator *iterator, const leat_iterator_o
     iteration->root = &iterator->top;
     iteration->verify = options->verify;
     iteration->verify_seed = options->verify_seed;
-    iteration->autotune = !options->no_autotune;
-    if (options->num_threads > 0) {
-        iterator->own_pool = leati_pool_new(options->num_threads, err);
+    read_tuning(iterator->dataset, options, iteration);
+    int threads = own_threads(iterator->dataset, options);
+    if (threads > 0) {
+        iterator->own_pool = leati_pool_new(threads, err);
         iteration->pool = iterator->own_pool;
     } else {
         iteration->pool = leati_pool_shared(err);
@@ -51,8 +75,10 @@ static leat_status open_iteration(leat_iterator *iterator, const leat_iterator_o
     if (iteration->cancel == NULL) {
         return err->code;
     }
-    iteration->budget =
-        leati_budget_new((size_t)options->memory_limit, leati_pool_size(iteration->pool), err);
+    int64_t cpus = leati_plan_number(iterator->dataset, "autotune.cpu_budget");
+    int most = leati_pool_size(iteration->pool);
+    iteration->budget = leati_budget_new((size_t)options->memory_limit,
+                                         cpus > 0 && cpus < most ? (int)cpus : most, err);
     return iteration->budget == NULL ? err->code : LEAT_OK;
 }
 
@@ -101,6 +127,7 @@ leat_iterator *leat_iterator_new(leat_dataset *dataset, const leat_iterator_opti
     }
     iterator->dataset = leat_dataset_ref(dataset);
     iterator->want = 1;
+    iterator->state_policy = leati_plan_number(dataset, "experimental_external_state_policy");
     iterator->deadline_ms = options->deadline_ms;
     leat_error fresh = {0};
     if (open_iteration(iterator, options, &fresh) != LEAT_OK ||
@@ -268,10 +295,47 @@ static leat_status restore_generators(const leat_dataset *dataset, leati_reader 
     return status;
 }
 
+/* The first operator of the plan, consumer's end first, with a function that has a state of its
+ * own; NULL: none. */
+static const leat_dataset *outside_state(const leat_dataset *dataset) {
+    const leat_dataset *found = leati_dataset_has_effects(dataset) ? dataset : NULL;
+    for (int i = 0; i < dataset->num_inputs && found == NULL; i++) {
+        found = outside_state(dataset->inputs[i]);
+    }
+    return found;
+}
+
+static leat_status check_outside_state(const leat_iterator *iterator, leat_error *err) {
+    static int logged;
+    if (iterator->state_policy != LEATI_STATE_FAIL && iterator->state_policy != LEATI_STATE_WARN) {
+        return LEAT_OK;
+    }
+    const leat_dataset *stateful = outside_state(iterator->dataset);
+    if (stateful == NULL) {
+        return LEAT_OK;
+    }
+    if (iterator->state_policy == LEATI_STATE_WARN) {
+        leati_log_once(&logged, LEAT_LOG_WARNING,
+                       "saving an iterator: what the function of %s keeps outside of the pipeline "
+                       "is not part of the state",
+                       stateful->op->name);
+        return LEAT_OK;
+    }
+    return leati_fail(
+        err, LEAT_FAILED_PRECONDITION,
+        "saving an iterator: the function of %s has effects or a random state outside "
+        "of the pipeline, which experimental_external_state_policy FAIL forbids; use "
+        "WARN or IGNORE if that state may be lost",
+        stateful->op->name);
+}
+
 leat_status leat_iterator_save(leat_iterator *iterator, char **data, size_t *size,
                                leat_save_report *report, leat_error *err) {
     if (iterator == NULL || data == NULL || size == NULL) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_iterator_save: an argument is NULL");
+    }
+    if (check_outside_state(iterator, err) != LEAT_OK) {
+        return LEAT_FAILED_PRECONDITION;
     }
     leati_writer out = {0};
     leati_save_cost cost = {0};
@@ -280,7 +344,7 @@ leat_status leat_iterator_save(leat_iterator *iterator, char **data, size_t *siz
     leati_put_fixed64(&out, leat_dataset_fingerprint(iterator->dataset));
     leati_put_fixed64(&out, leat_dataset_fingerprint(iterator->rewritten));
     leati_put_int(&out, iterator->taken);
-    leat_status status = save_generators(iterator->dataset, &out, err);
+    leat_status status = save_generators(iterator->rewritten, &out, err);
     if (status == LEAT_OK) {
         status = leati_input_save(&iterator->input, &out, &cost, err);
     }
@@ -367,7 +431,7 @@ leat_status leat_iterator_restore(leat_iterator *iterator, const char *data, siz
         status = read_header(iterator, &in, &taken, err);
     }
     if (status == LEAT_OK) {
-        status = restore_generators(iterator->dataset, &in, err);
+        status = restore_generators(iterator->rewritten, &in, err);
     }
     if (status == LEAT_OK) {
         status = leati_input_restore(&iterator->input, &in, err);

@@ -146,21 +146,6 @@ leat_dataset *leati_dataset_with_flag(const leat_dataset *node, const char *name
     return copy;
 }
 
-static int option_of(const leat_dataset *node, const char *name, int depth) {
-    int64_t value = -1;
-    if (strcmp(node->op->name, "with_options") == 0) {
-        value = leati_argument_int(node, name);
-    }
-    for (int i = node->num_inputs; value < 0 && i > 0 && depth < MOST_DEPTH; i--) {
-        value = option_of(node->inputs[i - 1], name, depth + 1);
-    }
-    return value < 0 ? -1 : value != 0;
-}
-
-int leati_plan_option(const leat_dataset *plan, const char *name) {
-    return option_of(plan, name, 0);
-}
-
 static bool is_enabled(const leati_rewrite_rule *rule, const leat_dataset *plan) {
     char name[128];
     if (rule->enabled != NULL) {

@@ -5,6 +5,7 @@
 #define LEATI_DATA_REWRITE_H
 
 #include "data/dataset.h"
+#include "data/options.h"
 
 typedef struct leati_rewrite_rule {
     const char *name; /* TensorFlow's name of the rewrite where it has one */
@@ -26,10 +27,6 @@ typedef leat_dataset *(*leati_node_rewrite)(void *context, leat_dataset *node, l
  * Owned. */
 leat_dataset *leati_rewrite_nodes(leat_dataset *plan, leati_node_rewrite rewrite, void *context,
                                   leat_error *err);
-
-/* A flag of the plan's with_options nodes: 1, 0, or -1 where none sets it. The node closest to the
- * end counts. */
-int leati_plan_option(const leat_dataset *plan, const char *name);
 
 /* For rules: an argument of `node` by its name. INT, BOOL and BOOL_OR_NONE as an integer; a
  * function borrowed, NULL if there is none. Asking for a name that the operator lacks gives

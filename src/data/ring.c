@@ -530,15 +530,26 @@ static leat_status make_pieces(leati_ring *ring, leat_error *err) {
     return LEAT_OK;
 }
 
+static int64_t within(int64_t value, int64_t least, int64_t most) {
+    return value < least ? least : value > most ? most : value;
+}
+
 /* Tasks beyond the number of threads only wait in the pool; a few more hide its latency. */
 static void add_knob(leati_ring *ring) {
     const leati_ring_options *options = &ring->options;
-    int64_t threads = leati_pool_size(ring->node->iteration->pool);
+    const leati_iteration *iteration = ring->node->iteration;
+    int64_t threads = leati_pool_size(iteration->pool);
     int64_t start_value = options->limit, least = options->limit, most = options->limit;
-    if (options->limit == LEAT_AUTOTUNE) {
+    if (options->limit == LEAT_AUTOTUNE && options->program != NULL) {
+        int64_t may = leati_budget_cpus(iteration->budget);
+        most = may < threads ? may : threads + threads / 2 + 1;
+        least = within(iteration->tuning.least, 1, most);
+        start_value =
+            within(iteration->tuning.start > 0 ? iteration->tuning.start : may, least, most);
+    } else if (options->limit == LEAT_AUTOTUNE) {
         least = 1;
-        start_value = options->program != NULL ? threads : 2;
-        most = options->program != NULL ? threads + threads / 2 + 1 : 512;
+        start_value = 2;
+        most = 512;
     } else if (options->program != NULL && most > 4 * threads) {
         start_value = least = most = 4 * threads;
     }

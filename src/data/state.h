@@ -6,6 +6,13 @@
 #include "data/dataset.h"
 #include "exec/program.h"
 
+/* What the user leaves to autotune; each LEATI_OPTION_NOT_SET, or 0 for no limit of its own. */
+typedef struct leati_tuning {
+    int64_t memory; /* bytes held beyond which no buffer grows */
+    int64_t start;  /* calls at a time to start with */
+    int64_t least;  /* calls at a time to keep at least */
+} leati_tuning;
+
 /* What one iterator shares among its operators. */
 struct leati_iteration {
     leati_pool *pool;     /* borrowed */
@@ -15,6 +22,7 @@ struct leati_iteration {
     bool verify;
     uint64_t verify_seed;
     bool autotune;
+    leati_tuning tuning;
     bool inline_only;          /* a dataset inside a function: no drivers, no pool (DESIGN 6) */
     uint64_t scope;            /* random numbers: hash of the ordinals of enclosing functions */
     struct leati_tuner *tuner; /* NULL: none; data/autotune.h */

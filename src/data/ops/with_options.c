@@ -5,21 +5,24 @@
  * (data/rewrite.c); those without effect say so once, in the log. Expands to the input: there is
  * nothing to run here. */
 #include "base/log.h"
-#include "data/dataset.h"
+#include "data/options.h"
 #include <leat/data_ops.h>
 
-/* Flags are -1 (not set), 0 or 1. */
+/* Flags are -1 (not set), 0 or 1; numbers LEATI_OPTION_NOT_SET. What stands from
+ * without_effect on has none. */
 struct options_args {
-    int8_t deterministic, apply_default_optimizations, map_and_batch_fusion, map_fusion,
-        noop_elimination, shuffle_and_repeat_fusion, enabled, filter_fusion, filter_parallelization,
-        inject_prefetch, map_and_filter_fusion, map_parallelization, parallel_batch,
-        seq_interleave_prefetch, pinned, experimental_slack, experimental_symbolic_checkpoint,
-        experimental_warm_start;
-    int64_t cpu_budget, ram_budget, autotune_algorithm, initial_parallelism, min_parallelism,
-        auto_shard_policy, num_devices, experimental_external_state_policy,
-        max_intra_op_parallelism, private_threadpool_size;
+    int8_t deterministic, apply_default_optimizations, inject_prefetch, map_and_batch_fusion,
+        map_fusion, map_parallelization, noop_elimination, shuffle_and_repeat_fusion, enabled;
+    int64_t cpu_budget, ram_budget, initial_parallelism, min_parallelism,
+        experimental_external_state_policy, private_threadpool_size;
     char *dataset_name;
-    char *framework_type;
+    struct options_without_effect {
+        int64_t autotune_algorithm, auto_shard_policy, num_devices, max_intra_op_parallelism;
+        int8_t filter_fusion, filter_parallelization, map_and_filter_fusion, parallel_batch,
+            seq_interleave_prefetch, pinned, experimental_slack, experimental_symbolic_checkpoint,
+            experimental_warm_start;
+        char *framework_type;
+    } without_effect;
 };
 
 #define FLAG(NAME, FIELD, DOC)                                                                     \
@@ -27,81 +30,117 @@ struct options_args {
         .name = NAME, .type = LEATI_ROW_BOOL_OR_NONE, .flags = LEATI_NONE,                         \
         .offset = offsetof(struct options_args, FIELD), .default_number = -1, .doc = DOC           \
     }
-#define UNUSED_DOC "Accepted; without effect here."
-#define UNUSED_FLAG(NAME, FIELD) FLAG(NAME, FIELD, UNUSED_DOC)
-#define UNUSED_NUMBER(NAME, FIELD)                                                                 \
+#define NUMBER(NAME, FIELD, DOC)                                                                   \
     {                                                                                              \
         .name = NAME, .type = LEATI_ROW_INT, .flags = LEATI_NONE,                                  \
-        .offset = offsetof(struct options_args, FIELD), .default_number = NOT_SET,                 \
-        .doc = UNUSED_DOC                                                                          \
+        .offset = offsetof(struct options_args, FIELD), .default_number = LEATI_OPTION_NOT_SET,    \
+        .doc = DOC                                                                                 \
     }
-#define UNUSED_TEXT(NAME, FIELD)                                                                   \
+#define TEXT(NAME, FIELD, DOC)                                                                     \
     {                                                                                              \
         .name = NAME, .type = LEATI_ROW_STRING, .flags = LEATI_NONE,                               \
-        .offset = offsetof(struct options_args, FIELD), .doc = UNUSED_DOC                          \
+        .offset = offsetof(struct options_args, FIELD), .doc = DOC                                 \
     }
-
-enum { NOT_SET = -1000000 };
+#define UNUSED_DOC "Accepted; without effect here."
+#define UNUSED_FLAG(NAME, FIELD) FLAG(NAME, without_effect.FIELD, UNUSED_DOC)
+#define UNUSED_NUMBER(NAME, FIELD) NUMBER(NAME, without_effect.FIELD, UNUSED_DOC)
+#define REWRITE(NAME)                                                                              \
+    FLAG("experimental_optimization." #NAME, NAME, "Whether the rewrite of this name is applied.")
 
 static const leati_row options_rows[] = {
     FLAG("deterministic", deterministic,
          "False: operators without a policy of their own may give elements in any order."),
     FLAG("experimental_optimization.apply_default_optimizations", apply_default_optimizations,
          "False: only the rewrites that are named true."),
-    FLAG("experimental_optimization.map_and_batch_fusion", map_and_batch_fusion,
-         "Whether the rewrite of this name is applied."),
-    FLAG("experimental_optimization.map_fusion", map_fusion,
-         "Whether the rewrite of this name is applied."),
-    FLAG("experimental_optimization.noop_elimination", noop_elimination,
-         "Whether the rewrite of this name is applied."),
-    FLAG("experimental_optimization.shuffle_and_repeat_fusion", shuffle_and_repeat_fusion,
-         "Whether the rewrite of this name is applied."),
-    UNUSED_FLAG("autotune.enabled", enabled),
-    UNUSED_NUMBER("autotune.cpu_budget", cpu_budget),
-    UNUSED_NUMBER("autotune.ram_budget", ram_budget),
+    REWRITE(inject_prefetch),
+    REWRITE(map_and_batch_fusion),
+    REWRITE(map_fusion),
+    REWRITE(map_parallelization),
+    REWRITE(noop_elimination),
+    REWRITE(shuffle_and_repeat_fusion),
+    FLAG("autotune.enabled", enabled,
+         "False: numbers that were left to AUTOTUNE keep their start values."),
+    NUMBER("autotune.cpu_budget", cpu_budget,
+           "Threads that AUTOTUNE may give to one operator; 0: all of the pool."),
+    NUMBER("autotune.ram_budget", ram_budget,
+           "Bytes held beyond which AUTOTUNE enlarges no buffer; 0: half of the memory."),
+    NUMBER("autotune.initial_parallelism", initial_parallelism,
+           "Calls at a time that an operator left to AUTOTUNE starts with."),
+    NUMBER("autotune.min_parallelism", min_parallelism,
+           "Calls at a time that AUTOTUNE keeps at least."),
+    NUMBER("experimental_external_state_policy", experimental_external_state_policy,
+           "When an iterator is saved whose functions have effects or random states: 0 (WARN) logs "
+           "it once, 1 (IGNORE, the default) saves, 2 (FAIL) refuses."),
+    NUMBER("threading.private_threadpool_size", private_threadpool_size,
+           "Iterators have a pool of so many threads of their own; 0: one per processor."),
+    TEXT("dataset_name", dataset_name, "Names the pipeline in metrics and traces."),
     UNUSED_NUMBER("autotune.autotune_algorithm", autotune_algorithm),
-    UNUSED_NUMBER("autotune.initial_parallelism", initial_parallelism),
-    UNUSED_NUMBER("autotune.min_parallelism", min_parallelism),
     UNUSED_NUMBER("experimental_distribute.auto_shard_policy", auto_shard_policy),
     UNUSED_NUMBER("experimental_distribute.num_devices", num_devices),
-    UNUSED_NUMBER("experimental_external_state_policy", experimental_external_state_policy),
+    UNUSED_NUMBER("threading.max_intra_op_parallelism", max_intra_op_parallelism),
     UNUSED_FLAG("experimental_optimization.filter_fusion", filter_fusion),
     UNUSED_FLAG("experimental_optimization.filter_parallelization", filter_parallelization),
-    UNUSED_FLAG("experimental_optimization.inject_prefetch", inject_prefetch),
     UNUSED_FLAG("experimental_optimization.map_and_filter_fusion", map_and_filter_fusion),
-    UNUSED_FLAG("experimental_optimization.map_parallelization", map_parallelization),
     UNUSED_FLAG("experimental_optimization.parallel_batch", parallel_batch),
     UNUSED_FLAG("experimental_optimization.seq_interleave_prefetch", seq_interleave_prefetch),
     UNUSED_FLAG("experimental_service.pinned", pinned),
     UNUSED_FLAG("experimental_slack", experimental_slack),
     UNUSED_FLAG("experimental_symbolic_checkpoint", experimental_symbolic_checkpoint),
     UNUSED_FLAG("experimental_warm_start", experimental_warm_start),
-    UNUSED_NUMBER("threading.max_intra_op_parallelism", max_intra_op_parallelism),
-    UNUSED_NUMBER("threading.private_threadpool_size", private_threadpool_size),
-    UNUSED_TEXT("dataset_name", dataset_name),
-    UNUSED_TEXT("framework_type", framework_type),
+    TEXT("framework_type", without_effect.framework_type, UNUSED_DOC),
     {0},
+};
+
+/* Numbers of which only some are allowed. */
+static const struct range {
+    const char *name;
+    size_t offset;
+    int64_t minimum, maximum;
+} ranges[] = {
+    {"autotune.cpu_budget", offsetof(struct options_args, cpu_budget), 0, INT32_MAX},
+    {"autotune.ram_budget", offsetof(struct options_args, ram_budget), 0, INT64_MAX},
+    {"autotune.initial_parallelism", offsetof(struct options_args, initial_parallelism), 0,
+     INT32_MAX},
+    {"autotune.min_parallelism", offsetof(struct options_args, min_parallelism), 0, INT32_MAX},
+    {"experimental_external_state_policy",
+     offsetof(struct options_args, experimental_external_state_policy), LEATI_STATE_WARN,
+     LEATI_STATE_FAIL},
+    {"threading.private_threadpool_size", offsetof(struct options_args, private_threadpool_size), 0,
+     4096},
 };
 
 static bool is_set(const leati_row *row, const void *args) {
     const void *at = (const char *)args + row->offset;
     switch (row->type) {
-    case LEATI_ROW_INT: return *(const int64_t *)at != NOT_SET;
+    case LEATI_ROW_INT: return *(const int64_t *)at != LEATI_OPTION_NOT_SET;
     case LEATI_ROW_STRING: return *(char *const *)at != NULL;
     default: return *(const int8_t *)at >= 0;
     }
 }
 
-static leat_status options_check(leat_dataset *dataset, leat_error *err) {
-    static int logged[sizeof(options_rows) / sizeof(options_rows[0])];
-    (void)err;
-    for (size_t i = 0; options_rows[i].type != LEATI_ROW_END; i++) {
-        const leati_row *row = &options_rows[i];
-        if (row->offset >= offsetof(struct options_args, enabled) && is_set(row, dataset->args)) {
-            leati_log_once(&logged[i], LEAT_LOG_INFO, "with_options: %s has no effect", row->name);
+static leat_status check_ranges(const void *args, leat_error *err) {
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+        const struct range *r = &ranges[i];
+        int64_t value = *(const int64_t *)((const char *)args + r->offset);
+        if (value != LEATI_OPTION_NOT_SET && (value < r->minimum || value > r->maximum)) {
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "with_options: %s is %lld; expected %lld to %lld", r->name,
+                              (long long)value, (long long)r->minimum, (long long)r->maximum);
         }
     }
     return LEAT_OK;
+}
+
+static leat_status options_check(leat_dataset *dataset, leat_error *err) {
+    static int logged[sizeof(options_rows) / sizeof(options_rows[0])];
+    for (size_t i = 0; options_rows[i].type != LEATI_ROW_END; i++) {
+        const leati_row *row = &options_rows[i];
+        if (row->offset >= offsetof(struct options_args, without_effect) &&
+            is_set(row, dataset->args)) {
+            leati_log_once(&logged[i], LEAT_LOG_INFO, "with_options: %s has no effect", row->name);
+        }
+    }
+    return check_ranges(dataset->args, err);
 }
 
 static leat_dataset *options_expand(const leat_dataset *dataset, leat_error *err) {
@@ -125,6 +164,10 @@ static int8_t flag(int value) {
     return value == 0 ? -1 : value > 0;
 }
 
+static int64_t number(int64_t value) {
+    return value == 0 ? LEATI_OPTION_NOT_SET : value;
+}
+
 leat_dataset *leat_with_options(leat_dataset *input, const leat_options *options, leat_error *err) {
     static const leat_options none = {0};
     const leat_options *o = options != NULL ? options : &none;
@@ -135,9 +178,20 @@ leat_dataset *leat_with_options(leat_dataset *input, const leat_options *options
     }
     args.deterministic = flag(o->deterministic);
     args.apply_default_optimizations = flag(o->apply_default_optimizations);
+    args.inject_prefetch = flag(o->inject_prefetch);
     args.map_and_batch_fusion = flag(o->map_and_batch_fusion);
     args.map_fusion = flag(o->map_fusion);
+    args.map_parallelization = flag(o->map_parallelization);
     args.noop_elimination = flag(o->noop_elimination);
     args.shuffle_and_repeat_fusion = flag(o->shuffle_and_repeat_fusion);
+    args.enabled = flag(o->autotune);
+    args.cpu_budget = number(o->cpu_budget);
+    args.ram_budget = number(o->ram_budget);
+    args.initial_parallelism = number(o->initial_parallelism);
+    args.min_parallelism = number(o->min_parallelism);
+    args.private_threadpool_size = number(o->private_threadpool_size);
+    args.experimental_external_state_policy =
+        o->external_state == 0 ? LEATI_OPTION_NOT_SET : (int64_t)o->external_state - 1;
+    args.dataset_name = (char *)o->dataset_name; /* the constructor copies it */
     return leati_dataset_new(&leati_op_with_options, &args, &input, 1, err);
 }

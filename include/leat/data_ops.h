@@ -239,6 +239,24 @@ LEAT_API leat_dataset *leat_group_by_window(leat_dataset *input, leat_function *
                                             leat_function *reduce_func, int64_t window_size,
                                             leat_function *window_size_func, leat_error *err);
 
+/* tf.data.Dataset.bucket_by_sequence_length: batches of elements of one bucket, which is the first
+ * with from <= length < to, where the bounds are -2^31, the `num_boundaries` numbers of
+ * bucket_boundaries and 2^31 - 1; element_length_func gives the length (a number of int32, int64,
+ * float32 or float64). bucket_batch_sizes has num_boundaries + 1 numbers. The arrays are borrowed.
+ * A batch comes as soon as it is full, what is left at the end in the order of buckets. */
+typedef struct leat_bucket_options {
+    const leat_element *padded_shapes, *padding_values; /* as in leat_padded_batch_options */
+    bool pad_to_bucket_boundary; /* unknown dimensions become the bucket's upper bound less 1; a
+                                    group behind the last boundary is INTERNAL */
+    bool no_padding;             /* elements are batched as they are */
+    bool drop_remainder;
+} leat_bucket_options;
+LEAT_API leat_dataset *
+leat_bucket_by_sequence_length(leat_dataset *input, leat_function *element_length_func,
+                               const int64_t *bucket_boundaries, int num_boundaries,
+                               const int64_t *bucket_batch_sizes,
+                               const leat_bucket_options *options, leat_error *err);
+
 /* tf.data.experimental.group_by_reducer: for each key that `key_func` (to an int64 scalar) finds,
  * in the order of keys, finalize_func of a state that init_func (of the key) begins and reduce_func
  * (of (state, element), as reduce has it) takes through the key's elements. The functions are

@@ -87,6 +87,27 @@ static bool own_purity(const leat_dataset *dataset) {
     return (dataset->op->flags & LEATI_OP_IMPURE) == 0 && !leati_dataset_has_effects(dataset);
 }
 
+static leat_status no_spec(const leat_dataset *dataset, leat_error *err) {
+    return err != NULL && err->code != LEAT_OK
+               ? err->code
+               : leati_fail(err, LEAT_INTERNAL, "%s has no element spec", dataset->op->name);
+}
+
+/* A node that stands for a plan of other operators is what that plan is. */
+static leat_status describe_expanded(leat_dataset *dataset, leat_error *err) {
+    const leati_dataset_op *op = dataset->op;
+    leat_dataset *plan = op->expand(dataset, err);
+    if (plan == NULL) {
+        return no_spec(dataset, err);
+    }
+    dataset->spec = leat_spec_ref(plan->spec);
+    dataset->cardinality = op->cardinality != NULL ? op->cardinality(dataset) : plan->cardinality;
+    dataset->pure = plan->pure;
+    dataset->replayable = plan->replayable;
+    leat_dataset_unref(plan);
+    return LEAT_OK;
+}
+
 static leat_status describe(leat_dataset *dataset, leat_error *err) {
     const leati_dataset_op *op = dataset->op;
     if (op->check != NULL) {
@@ -95,13 +116,14 @@ static leat_status describe(leat_dataset *dataset, leat_error *err) {
             return status;
         }
     }
+    if (op->expand != NULL) {
+        return describe_expanded(dataset, err);
+    }
     dataset->spec = op->spec != NULL          ? op->spec(dataset, err)
                     : dataset->num_inputs > 0 ? leat_spec_ref(dataset->inputs[0]->spec)
                                               : NULL;
     if (dataset->spec == NULL) {
-        return err != NULL && err->code != LEAT_OK
-                   ? err->code
-                   : leati_fail(err, LEAT_INTERNAL, "%s has no element spec", op->name);
+        return no_spec(dataset, err);
     }
     dataset->cardinality =
         op->cardinality != NULL ? op->cardinality(dataset) : default_cardinality(dataset);

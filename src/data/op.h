@@ -86,7 +86,9 @@ typedef struct leati_dataset_op {
     /* Does an iterator of this node read the input ahead on a thread of its own? NULL slot: no. */
     bool (*reads_ahead)(const leat_dataset *dataset);
     /* For operators made of others: the plan that stands for the node (owned), over its inputs.
-     * The node is replaced by it when an iterator is made, and has no run side. NULL: none. */
+     * The node is replaced by it when an iterator is made, and has no run side; spec, purity and,
+     * without a slot of its own, cardinality are the plan's. It is asked when the node is made,
+     * too. NULL: none. */
     leat_dataset *(*expand)(const leat_dataset *dataset, leat_error *err);
     /* Shared state of the node, made on first use by leati_dataset_shared, freed with the node;
      * NULL: none. */

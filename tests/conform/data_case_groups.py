@@ -137,26 +137,24 @@ def run_window(node):
         buffer = buffer[shift:]
 
 
-def run_group_by_window(node):
-    if node.args["reduce_func"] not in GROUPS:
-        raise Unknown("reduce_func")
-    reduce = GROUPS[node.args["reduce_func"]]
+def grouped(source, key_of, size_of, inner_of):
+    """The elements of inner_of(key, rows) for each group, as soon as it has size_of(key) rows."""
     groups, sizes = {}, {}
 
     def flush(key):
         """A group whose function fails stays."""
-        inner = reduce(key, plain("rows_of_window", rows=groups[key]))
+        inner = inner_of(key, plain("rows_of_window", rows=groups[key]))
         groups.pop(key)
         sizes.pop(key)
         yield from run(inner)
 
-    for outcome in run(node.inputs[0]):
+    for outcome in source:
         try:
             if isinstance(outcome, Error):
                 raise outcome
-            key = number(call(FUNCTIONS, node.args["key_func"], outcome))
+            key = key_of(outcome)
             if key not in sizes:
-                size = SIZES[node.args["window_size_func"]](key) if "window_size_func" in node.args else node.args["window_size"]
+                size = size_of(key)
                 if size <= 0:
                     raise Error()
                 sizes[key] = size
@@ -170,6 +168,57 @@ def run_group_by_window(node):
             yield from flush(min(groups))
         except Error as error:
             yield error
+
+
+def run_group_by_window(node):
+    if node.args["reduce_func"] not in GROUPS:
+        raise Unknown("reduce_func")
+    size_func = SIZES[node.args["window_size_func"]] if "window_size_func" in node.args else lambda key: node.args["window_size"]
+    return grouped(
+        run(node.inputs[0]),
+        lambda x: number(call(FUNCTIONS, node.args["key_func"], x)),
+        size_func,
+        GROUPS[node.args["reduce_func"]],
+    )
+
+
+LENGTHS = {
+    "vec_size_int32": lambda v: len(v.data),
+    "size_of": lambda v: len(v.data),
+    "to_int32": number,
+    "to_float64": number,
+    "identity": number,
+    "fail_on_3": lambda x: number(not_3(x)),
+}
+
+
+def run_bucket_by_sequence_length(node):
+    boundaries, sizes = node.args["bucket_boundaries"], node.args["bucket_batch_sizes"]
+    drop = node.arg("drop_remainder", False)
+
+    def bucket(x):
+        length = call(LENGTHS, node.args["element_length_func"], x)
+        bounds = zip([-(2**31)] + boundaries, boundaries + [2**31 - 1])
+        found = [i for i, (low, high) in enumerate(bounds) if low <= length < high]
+        if not found:
+            raise Error()
+        return found[0]
+
+    def batch(key, rows):
+        if node.arg("no_padding", False):
+            return plain("batch", [rows], batch_size=sizes[key], drop_remainder=drop)
+        args = {"drop_remainder": drop}
+        if node.arg("pad_to_bucket_boundary", False):
+            if key == len(boundaries):
+                raise Error("INTERNAL")
+            args["padded_to"] = boundaries[key] - 1
+        if "padded_shapes" in node.args:
+            raise Unknown("padded_shapes")
+        if "padding_values" in node.args:
+            args["padding_values"] = node.args["padding_values"]
+        return plain("padded_batch", [rows], batch_size=sizes[key], **args)
+
+    return grouped(run(node.inputs[0]), bucket, lambda key: sizes[key], batch)
 
 
 def run_group_by_reducer(node):
@@ -199,6 +248,11 @@ OPERATORS["unique"] = (run_unique, [])
 OPERATORS["scan"] = (run_scan, ["initial_state", "scan_func"])
 OPERATORS["window"] = (run_window, ["size", "shift", "stride", "drop_remainder"])
 OPERATORS["group_by_window"] = (run_group_by_window, ["key_func", "reduce_func", "window_size", "window_size_func"])
+OPERATORS["bucket_by_sequence_length"] = (
+    run_bucket_by_sequence_length,
+    ["element_length_func", "bucket_boundaries", "bucket_batch_sizes", "padded_shapes", "padding_values"]
+    + ["pad_to_bucket_boundary", "no_padding", "drop_remainder"],
+)
 OPERATORS["group_by_reducer"] = (run_group_by_reducer, ["key_func", "reducer"])
 
 if __name__ == "__main__":

@@ -583,6 +583,7 @@ def run_padded_batch(node):
             columns = []
             for column in zip(*[leaves(r) for r in rows]):
                 shape = [max(p.shape[d] for p in column) for d in range(len(column[0].shape))]
+                shape = shape if node.arg("padded_to", -1) < 0 else [node.args["padded_to"]] * len(shape)
                 value = fill if fill is not None else "" if column[0].dtype == "string" else 0
                 columns.append([padded(p, shape, value) for p in column])
             yield stack([rebuild(rows[0], iter(row)) for row in zip(*columns)])
@@ -638,7 +639,7 @@ OPERATORS = {
     "rebatch": (run_rebatch, ["batch_size", "drop_remainder"]),
     "legacy_rebatch": (run_legacy_rebatch, ["num_replicas"]),
     "unbatch": (run_unbatch, []),
-    "padded_batch": (run_padded_batch, ["batch_size", "padded_shapes", "padding_values", "drop_remainder"]),
+    "padded_batch": (run_padded_batch, ["batch_size", "padded_shapes", "padding_values", "padded_to", "drop_remainder"]),
     "assert_cardinality": (run_assert_cardinality, ["expected_cardinality"]),
     "map_and_batch": (run_map_and_batch, ["map_func", "batch_size", "num_parallel_batches", "drop_remainder", "num_parallel_calls"]),
     "shuffle_and_repeat": (run_shuffle_and_repeat, ["buffer_size", "count", "seed"]),

@@ -119,3 +119,28 @@ def add(case, node, rng, mapped, faulty, literal):
     case("growing_states_child_error", reduced(faulty(9), key="mod_2", reducer="reducer_append"))
     case("many_keys", reduced(mapped("square", rng(70)), key="minus_mod_3"))
     case("repeated", node("repeat", reduced(rng(5)), count=2), op="group_by_reducer")
+
+    lengths = [3, 0, 7, 2, 2, 5, 9, 1, 3, 4, 6, 6, 0, 8]
+    vectors = mapped("iota", node("from_tensor_slices", tensors=literal("int64", [len(lengths)], lengths)))
+
+    def bucketed(below, boundaries=(3, 6), sizes=(2, 3, 2), length="vec_size_int32", **args):
+        return node("bucket_by_sequence_length", below, element_length_func=length, bucket_boundaries=list(boundaries),
+                    bucket_batch_sizes=list(sizes), **args)
+
+    case("zero", bucketed(mapped("iota", rng(0))))
+    case("one", bucketed(mapped("iota", rng(4, 5))))
+    case("many", bucketed(vectors), twice)
+    case("drop_remainder", bucketed(vectors, drop_remainder=True))
+    case("one_bucket", bucketed(vectors, (), (4,), length="size_of"))
+    case("downwards", bucketed(vectors, (6, 3), (2, 2, 2)))
+    case("padding_value", bucketed(vectors, padding_values=literal("int64", [], [-1])))
+    case("to_boundary", bucketed(vectors, (2, 5, 12), (2, 3, 2, 1), pad_to_bucket_boundary=True), twice)
+    case("beyond_the_boundary", bucketed(vectors, pad_to_bucket_boundary=True), (9,))
+    case("no_padding", bucketed(vectors, no_padding=True))
+    case("batch_size_0", bucketed(vectors, sizes=(2, 0, 3)))
+    case("child_error", bucketed(faulty(9), length="to_int32", no_padding=True))
+    case("own_error", bucketed(rng(9), length="fail_on_3", no_padding=True))
+    case("lengths_in_no_bucket", bucketed(mapped("negate", rng(2**31 - 3, 2**31 + 4)), (), (2,), length="identity", no_padding=True))
+    case("float_lengths", bucketed(rng(2**31 - 7, 2**31 + 2), (2**31 - 5,), (2, 3), length="to_float64", no_padding=True))
+    case("repeated", node("repeat", bucketed(vectors), count=2), op="bucket_by_sequence_length")
+    case("of_shuffle", bucketed(node("shuffle", vectors, buffer_size=4, seed=2)), twice)

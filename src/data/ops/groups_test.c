@@ -1,5 +1,5 @@
-/* group_by_window and group_by_reducer: arguments that are refused, functions that fail, many keys.
- * Expected outcomes are TensorFlow's. */
+/* group_by_window, group_by_reducer and bucket_by_sequence_length: arguments that are refused,
+ * functions that fail, many keys. Expected outcomes are TensorFlow's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -217,12 +217,118 @@ static void test_failing_group(void **state) {
     leat_dataset_unref(dataset);
 }
 
+/* ---- bucket_by_sequence_length ---- */
+
+static int text_of(void *context, leat_graph *graph, leat_value *out) {
+    (void)context;
+    out[0] = leat_as_string(argument(graph, 0));
+    return 1;
+}
+
+static leat_dataset *buckets(leat_tracer length, int arguments, const int64_t *boundaries,
+                             int count, const int64_t *sizes, const leat_bucket_options *options,
+                             leat_error *err) {
+    leat_function *function = length == NULL ? NULL : of_scalars(length, arguments, NULL, err);
+    return leat_bucket_by_sequence_length(leat_range(0, 9, 1, NULL, err), function, boundaries,
+                                          count, sizes, options, err);
+}
+
+static leat_dataset *some_buckets(void *context, leat_error *err) {
+    const leat_bucket_options *options = context;
+    return buckets(same, 1, (const int64_t[]){2, 5}, 2, (const int64_t[]){2, 2, 3}, options, err);
+}
+
+static void test_buckets(void **state) {
+    (void)state;
+    leat_bucket_options options = {0};
+    dataset_check(some_buckets, NULL, "[0,1] [2,3] [5,6,7] [4] [8]");
+    dataset_check(some_buckets, &options, "[0,1] [2,3] [5,6,7] [4] [8]");
+    options.drop_remainder = true;
+    dataset_check(some_buckets, &options, "[0,1] [2,3] [5,6,7]");
+    options.no_padding = true;
+    dataset_check(some_buckets, &options, "[0,1] [2,3] [5,6,7]");
+    /* The batch size is known at run time only, as in TensorFlow. */
+    leat_dataset *dataset = dataset_made(some_buckets, &options);
+    char text[64];
+    leat_spec_print(leat_dataset_spec(dataset), text, sizeof(text));
+    assert_string_equal(text, "int64[?]");
+    leat_dataset_unref(dataset);
+}
+
+static void test_buckets_refuse(void **state) {
+    (void)state;
+    const int64_t two[] = {2, 5}, three[] = {2, 2, 2}, large[] = {2, (int64_t)1 << 31};
+    leat_error err = {0};
+    refused(buckets(NULL, 0, two, 2, three, NULL, &err), &err, "element_length_func is NULL");
+    err = (leat_error){0};
+    refused(buckets(sum, 2, two, 2, three, NULL, &err), &err,
+            "element_length_func takes (int64[], int64[]), but the input's elements are int64[]");
+    err = (leat_error){0};
+    refused(buckets(text_of, 1, two, 2, three, NULL, &err), &err,
+            "element_length_func returns string[]; expected a scalar of int32, int64, float32 or "
+            "float64");
+    err = (leat_error){0};
+    refused(buckets(to_int32, 1, large, 2, three, NULL, &err), &err,
+            "bucket_boundaries[1] is 2147483648; expected a number of the lengths' dtype, int32");
+    err = (leat_error){0};
+    refused(buckets(same, 1, two, 2, NULL, NULL, &err), &err,
+            "bucket_batch_sizes has 0 numbers, bucket_boundaries 2; expected 3 batch sizes");
+    float value = 1;
+    leat_tensor tensor = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &value);
+    leat_spec *spec = leat_spec_tensor(LEAT_FLOAT32, LEAT_SCALAR, &err);
+    leat_element padding = {.spec = spec, .tensors = &tensor, .num_tensors = 1};
+    err = (leat_error){0};
+    refused(
+        buckets(same, 1, two, 2, three, &(leat_bucket_options){.padding_values = &padding}, &err),
+        &err, "padding_values of component 0 is float32");
+    leat_spec_unref(spec);
+    leati_dataset_templates_trim();
+}
+
+/* What the functions say of elements that they cannot place. */
+static void test_bucket_errors(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_bucket_options options = {.pad_to_bucket_boundary = true};
+    leat_dataset *dataset = dataset_made(some_buckets, &options);
+    leat_iterator *iterator = dataset_iterate(dataset, NULL);
+    leat_element element = {0};
+    leat_status status = LEAT_OK;
+    while (status == LEAT_OK) {
+        status = leat_iterator_next(iterator, &element, &err);
+    }
+    assert_int_equal(status, LEAT_INTERNAL);
+    assert_non_null(strstr(err.text, "group_by_window \"bucket_by_sequence_length\""));
+    assert_non_null(strstr(err.text, "lengths must be less than the last of bucket_boundaries"));
+    leat_iterator_free(iterator);
+    leat_dataset_unref(dataset);
+    leat_function *length = of_scalars(same, 1, NULL, &err);
+    dataset =
+        leat_bucket_by_sequence_length(leat_range(INT32_MAX, (int64_t)INT32_MAX + 1, 1, NULL, &err),
+                                       length, NULL, 0, (const int64_t[]){1}, NULL, &err);
+    iterator = dataset_iterate(dataset, NULL);
+    assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_INVALID_ARGUMENT);
+    assert_non_null(strstr(err.text, "the length lies in no bucket"));
+    leat_element_fini(&element);
+    leat_iterator_free(iterator);
+    leat_dataset_unref(dataset);
+}
+
+/* Arguments of dataset values that earlier tests left behind are not this allocator's. */
+static int fresh_setup(void **state) {
+    leati_dataset_templates_trim();
+    return torture_setup(state);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums),
         cmocka_unit_test_setup_teardown(test_many_keys, torture_setup, torture_teardown),
         cmocka_unit_test_setup_teardown(test_reducer_refuses, torture_setup, torture_teardown),
         cmocka_unit_test(test_failing_group),
+        cmocka_unit_test(test_buckets),
+        cmocka_unit_test_setup_teardown(test_buckets_refuse, fresh_setup, torture_teardown),
+        cmocka_unit_test(test_bucket_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

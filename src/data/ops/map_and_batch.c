@@ -90,17 +90,6 @@ static leat_dataset *map_and_batch_expand(const leat_dataset *dataset, leat_erro
     return fused;
 }
 
-static leat_spec *map_and_batch_spec(const leat_dataset *dataset, leat_error *err) {
-    leat_error local = {0};
-    leat_dataset *plan = map_and_batch_expand(dataset, &local);
-    leat_spec *spec = plan == NULL ? NULL : leat_spec_ref(plan->spec);
-    leat_dataset_unref(plan);
-    if (spec == NULL && err != NULL) {
-        *err = local;
-    }
-    return spec;
-}
-
 static int64_t map_and_batch_cardinality(const leat_dataset *dataset) {
     const struct map_and_batch_args *args = dataset->args;
     int64_t input = dataset->inputs[0]->cardinality;
@@ -118,7 +107,6 @@ const leati_dataset_op leati_op_map_and_batch = {
     .args_size = sizeof(struct map_and_batch_args),
     .rows = map_and_batch_rows,
     .check = map_and_batch_check,
-    .spec = map_and_batch_spec,
     .cardinality = map_and_batch_cardinality,
     .expand = map_and_batch_expand,
 };

@@ -15,6 +15,7 @@ struct padded_args {
     leat_element padded_shapes;
     leat_element padding_values;
     bool drop_remainder;
+    int64_t length;
 };
 
 #define ROW(field) .offset = offsetof(struct padded_args, field)
@@ -42,6 +43,14 @@ static const leati_row padded_rows[] = {
      .type = LEATI_ROW_BOOL,
      ROW(drop_remainder),
      .doc = "Leave out a last batch that is smaller."},
+    {.name = "length",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_CONSTRUCT,
+     ROW(length),
+     .default_number = -1,
+     .minimum = -1,
+     .maximum = INT64_MAX,
+     .doc = "What -1 in padded_shapes stands for; -1: the longest of the batch."},
     {0},
 };
 
@@ -184,6 +193,13 @@ static leat_status find_paddings(const leat_dataset *dataset, struct padding *pa
     leat_status status = walk_specs(&shapes, input, args->padded_shapes.spec, err);
     if (status != LEAT_OK) {
         return status;
+    }
+    for (int c = 0; c < shapes.component; c++) {
+        for (int d = 0; d < paddings[c].shape.rank; d++) {
+            if (paddings[c].shape.dims[d] < 0) {
+                paddings[c].shape.dims[d] = args->length;
+            }
+        }
     }
     const leat_spec *given = args->padding_values.spec;
     if (given == NULL || leat_spec_get_kind(given) != LEAT_SPEC_TENSOR) {
@@ -470,7 +486,7 @@ const leati_dataset_op leati_op_padded_batch = {
 
 leat_dataset *leat_padded_batch(leat_dataset *input, int64_t batch_size,
                                 const leat_padded_batch_options *options, leat_error *err) {
-    struct padded_args args = {.batch_size = batch_size};
+    struct padded_args args = {.batch_size = batch_size, .length = -1};
     if (options != NULL) {
         args.drop_remainder = options->drop_remainder;
         if (options->padded_shapes != NULL) {

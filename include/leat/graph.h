@@ -89,6 +89,16 @@ LEAT_API leat_function *leat_callback_function(leat_callback callback, void *con
                                                uint32_t flags, leat_spec *input, leat_spec *output,
                                                leat_error *err);
 
+/* Says where in the user's program the function (given and returned; NULL passes through) stands:
+ * the last part of `file`, and the line. Errors of its calls name it. The calls that make functions
+ * do so by themselves in C; a binding calls this for its users. */
+LEAT_API leat_function *leat_function_at(leat_function *function, const char *file, int line);
+#define leat_trace(...) leat_function_at(leat_trace(__VA_ARGS__), __FILE__, __LINE__)
+#define leat_trace_structured(...)                                                                 \
+    leat_function_at(leat_trace_structured(__VA_ARGS__), __FILE__, __LINE__)
+#define leat_callback_function(...)                                                                \
+    leat_function_at(leat_callback_function(__VA_ARGS__), __FILE__, __LINE__)
+
 /* Names a callback so that plans that mention it can be read back. Process-wide; replaces an
  * earlier one of that name; a NULL callback forgets the name. The context is borrowed. */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_register_callback(const char *name,

@@ -19,7 +19,7 @@
 #define HEADER ((sizeof(leat_buffer) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT)
 
 /* How deep leati_buffer_pinned follows holds; deeper buffers are small change. */
-#define PINNED_DEPTH 4
+#define PINNED_DEPTH 4 /* and how deep leati_buffer_with_path does */
 
 leat_buffer *leat_buffer_new(size_t size, leat_error *err) {
     size_t total;
@@ -88,6 +88,11 @@ void leat_buffer_unref(leat_buffer *buffer) {
             }
         }
         dead->num_holds = 0;
+        if (dead->path && drop(dead->path)) {
+            dead->path->next = list;
+            list = dead->path;
+        }
+        dead->path = NULL;
         if (dead->pool)
             leati_buffer_pool_return(dead->pool, dead);
         else
@@ -117,6 +122,28 @@ leat_status leati_buffer_hold(leat_buffer *buffer, leat_buffer *other, leat_erro
     buffer->hold_capacity = (int32_t)capacity;
     buffer->holds[buffer->num_holds++] = leat_buffer_ref(other);
     return LEAT_OK;
+}
+
+void leati_buffer_set_path(leat_buffer *buffer, leat_buffer *path, int64_t at) {
+    if (buffer->path != path) {
+        leat_buffer_unref(buffer->path);
+        buffer->path = leat_buffer_ref(path);
+    }
+    buffer->path_at = at;
+}
+
+static const leat_buffer *with_path(const leat_buffer *buffer, uintptr_t address, int depth) {
+    uintptr_t begin = (uintptr_t)buffer->data;
+    const leat_buffer *found = NULL;
+    if (buffer->path && address >= begin && address <= begin + buffer->size)
+        return buffer;
+    for (int32_t i = 0; !found && depth > 0 && i < buffer->num_holds; i++)
+        found = with_path(buffer->holds[i], address, depth - 1);
+    return found;
+}
+
+const leat_buffer *leati_buffer_with_path(const leat_buffer *buffer, const void *address) {
+    return buffer ? with_path(buffer, (uintptr_t)address, PINNED_DEPTH) : NULL;
 }
 
 bool leati_buffer_sole_owner(const leat_buffer *buffer) {

@@ -17,6 +17,10 @@ struct leat_buffer {
     int32_t hold_capacity;
     bool writable; /* leat allocated it */
     size_t filled; /* bytes that leati_block_append has written so far; 0: not one of its buffers */
+    /* Bytes of a file: its path (a buffer that owns the text), and which byte stands at data[0];
+     * dropped with the last reference. NULL: of no file. */
+    leat_buffer *path;
+    int64_t path_at;
     struct leati_buffer_pool *pool; /* where it goes when its last reference is dropped, or NULL */
     struct leat_buffer *next;       /* in the list of buffers being released, or idle in a pool */
 };
@@ -25,6 +29,13 @@ struct leat_buffer {
  * owner. Holding the same buffer twice in a row takes one reference. */
 LEAT_WARN_UNUSED leat_status leati_buffer_hold(leat_buffer *buffer, leat_buffer *other,
                                                leat_error *err);
+
+/* Says that the buffer shows the file `path` (a reference is taken; NULL: none) from byte `at` on.
+ * Only while it has one owner. */
+void leati_buffer_set_path(leat_buffer *buffer, leat_buffer *path, int64_t at);
+/* The buffer with a path whose memory `address` points into: `buffer` itself or one that it holds.
+ * Borrowed; NULL: none. */
+const leat_buffer *leati_buffer_with_path(const leat_buffer *buffer, const void *address);
 
 /* True if the caller's reference is the only one and leat allocated the memory: it may be written
  * in place. */

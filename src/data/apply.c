@@ -2,6 +2,8 @@
  */
 #include "data/apply.h"
 #include "core/spec.h"
+#include "data/place.h"
+#include <stdio.h>
 #include <string.h>
 
 static leat_status as_invalid(leat_status status, leat_error *err) {
@@ -14,11 +16,9 @@ static leat_status as_invalid(leat_status status, leat_error *err) {
                       cause.text);
 }
 
-leat_status leati_run_rows(leati_node_state *node, const leati_program *program,
-                           leati_scratch *scratch, const leati_block *in, int64_t begin, int64_t n,
-                           int64_t ordinal, leati_block *out, leat_error *err) {
-    leat_error local = {0};
-    leat_error *e = err != NULL ? err : &local;
+static leat_status run_rows(leati_node_state *node, const leati_program *program,
+                            leati_scratch *scratch, const leati_block *in, int64_t begin, int64_t n,
+                            int64_t ordinal, leati_block *out, leat_error *e) {
     int64_t called = leati_scratch_callbacks(scratch);
     leati_call_context context = leati_node_context(node, ordinal);
     int64_t failed = 0;
@@ -43,12 +43,32 @@ leat_status leati_run_rows(leati_node_state *node, const leati_program *program,
     return status;
 }
 
+/* The error is that of the row behind those in `out`. */
+static leat_status marked(leat_status status, const leati_program *program, const leati_block *in,
+                          int64_t begin, const leati_block *out, leat_error *err) {
+    if (status != LEAT_OK) {
+        leati_mark_origin(leati_program_function(program), in, begin + out->n, err);
+    }
+    return status;
+}
+
+leat_status leati_run_rows(leati_node_state *node, const leati_program *program,
+                           leati_scratch *scratch, const leati_block *in, int64_t begin, int64_t n,
+                           int64_t ordinal, leati_block *out, leat_error *err) {
+    leat_error local = {0};
+    leat_error *e = err != NULL ? err : &local;
+    leat_status status = run_rows(node, program, scratch, in, begin, n, ordinal, out, e);
+    return marked(status, program, in, begin, out, e);
+}
+
 leat_status leati_apply(leati_node_state *node, const leati_program *program,
                         leati_scratch *scratch, const leati_block *in, int64_t begin, int64_t n,
                         int64_t ordinal, leati_block *out, leat_error *err) {
     leat_error local = {0};
     leat_error *e = err != NULL ? err : &local;
-    return as_invalid(leati_run_rows(node, program, scratch, in, begin, n, ordinal, out, e), e);
+    leat_status status =
+        as_invalid(run_rows(node, program, scratch, in, begin, n, ordinal, out, e), e);
+    return marked(status, program, in, begin, out, e);
 }
 
 leat_status leati_called_open(leati_called *called, const leat_object *function, leat_error *err) {
@@ -141,8 +161,9 @@ leat_status leati_check_flags(const leati_block *flags, leat_error *err) {
 
 void leati_as_internal(const char *argument, leat_error *err) {
     if (err->code == LEAT_OUT_OF_RANGE) {
-        leat_error cause = *err;
-        leati_fail(err, LEAT_INTERNAL, "%s failed with OUT_OF_RANGE: %s", argument, cause.text);
+        char before[64];
+        snprintf(before, sizeof(before), "%s failed with OUT_OF_RANGE", argument);
+        leati_wrap_error(err, LEAT_INTERNAL, before);
     }
 }
 

@@ -8,6 +8,7 @@
 #include "data/state.h"
 #include "base/clock.h"
 #include "base/hash.h"
+#include "data/place.h"
 #include "data/seed_generator.h"
 #include "exec/program.h"
 #include <pthread.h>
@@ -121,7 +122,7 @@ void leati_node_passes_error(leati_node_state *node) {
 /* Writes the place of an error that arose here; errors from below have theirs. */
 static void place_error(leati_node_state *node, int64_t element, leat_error *err) {
     if (!error_is_placed && err->code != LEAT_CANCELLED && err->code != LEAT_DEADLINE_EXCEEDED) {
-        leati_prefix(err, "%s: element %lld", node->name, (long long)element);
+        leati_place_error(node->name, element, err);
     }
 }
 

@@ -69,6 +69,7 @@ static leat_status make_room(leati_chunks *chunks, leat_error *err) {
         chunks->data = leat_buffer_data(larger);
         chunks->shared = false;
     }
+    leati_buffer_set_path(chunks->chunk, chunks->stream.path, chunks->position);
     chunks->begin = 0;
     chunks->end = window;
     return LEAT_OK;

@@ -8,15 +8,32 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "file/compress.h"
+#include <string.h>
 
 #define INPUT_SIZE (64u << 10)
+
+/* A buffer with the text of `path`. Owned. */
+static leat_buffer *path_buffer(const char *path, leat_error *err) {
+    size_t size = strlen(path) + 1;
+    leat_buffer *buffer = leat_buffer_new(size, err);
+    if (buffer)
+        memcpy(leat_buffer_data(buffer), path, size);
+    return buffer;
+}
 
 leat_status leati_stream_open(leati_stream *stream, const char *path, leat_compression compression,
                               leat_error *err) {
     *stream = (leati_stream){.compression = compression};
     leat_status status = leati_file_open(path, &stream->file, err);
-    if (status || compression == LEAT_COMPRESSION_NONE)
+    if (status)
         return status;
+    stream->path = path_buffer(path, err);
+    if (!stream->path) {
+        leati_stream_close(stream);
+        return LEAT_RESOURCE_EXHAUSTED;
+    }
+    if (compression == LEAT_COMPRESSION_NONE)
+        return LEAT_OK;
     stream->inflate = leati_inflate_new(compression, err);
     stream->input = stream->inflate ? leati_alloc(INPUT_SIZE, 1) : NULL;
     if (!stream->input) {
@@ -28,6 +45,7 @@ leat_status leati_stream_open(leati_stream *stream, const char *path, leat_compr
 
 void leati_stream_close(leati_stream *stream) {
     leati_file_close(stream->file);
+    leat_buffer_unref(stream->path);
     leati_inflate_free(stream->inflate);
     leati_free(stream->input);
     *stream = (leati_stream){0};

@@ -2,6 +2,7 @@
 #ifndef LEATI_FILE_STREAM_H
 #define LEATI_FILE_STREAM_H
 
+#include "core/buffer.h"
 #include "file/fs.h"
 #include <leat/file.h>
 
@@ -11,6 +12,7 @@ struct leati_inflate;
 typedef struct leati_stream {
     leati_file *file;
     struct leati_inflate *inflate; /* NULL: not compressed */
+    leat_buffer *path;             /* owns the text; for leati_buffer_set_path */
     leat_compression compression;
     int64_t position; /* of the next byte, in the decompressed bytes */
     int64_t file_at;  /* of the next byte to read from the file */

@@ -110,6 +110,7 @@ static leat_status next_chunk(leati_tfrecord *reader, size_t need, leat_error *e
     if (have > 0)
         memcpy(data, reader->data + reader->begin, have);
     leat_buffer_unref(reader->chunk);
+    leati_buffer_set_path(chunk, reader->stream.path, leati_tfrecord_position(reader));
     reader->chunk = chunk;
     reader->data = data;
     reader->capacity = leat_buffer_size(chunk);

@@ -205,10 +205,10 @@ static leat_function *build(leati_callback *callback, const leat_spec *input,
     return leat_graph_finish(graph, values, first < 0 ? 0 : num_outputs, output, err);
 }
 
-leat_function *leat_callback_function(leat_callback callback, void *context,
-                                      void (*release)(void *context), const char *name,
-                                      uint32_t flags, leat_spec *input, leat_spec *output,
-                                      leat_error *err) {
+leat_function *(leat_callback_function)(leat_callback callback, void *context,
+                                        void (*release)(void *context), const char *name,
+                                        uint32_t flags, leat_spec *input, leat_spec *output,
+                                        leat_error *err) {
     leat_function *function = NULL;
     leati_callback *object = NULL;
     if (callback && input && output)

@@ -237,8 +237,8 @@ leat_function *leat_graph_finish(leat_graph *graph, const leat_value *outputs, i
     return function;
 }
 
-leat_function *leat_trace_structured(leat_tracer tracer, void *context, const leat_spec *input,
-                                     leat_spec *structure, leat_error *err) {
+leat_function *(leat_trace_structured)(leat_tracer tracer, void *context, const leat_spec *input,
+                                       leat_spec *structure, leat_error *err) {
     leat_function *function = NULL;
     leat_value outputs[LEAT_MAX_OUTPUTS];
     if (!input || !tracer) {
@@ -259,9 +259,16 @@ leat_function *leat_trace_structured(leat_tracer tracer, void *context, const le
     return function;
 }
 
-leat_function *leat_trace(leat_tracer tracer, void *context, const leat_spec *input,
-                          leat_error *err) {
-    return leat_trace_structured(tracer, context, input, NULL, err);
+leat_function *(leat_trace)(leat_tracer tracer, void *context, const leat_spec *input,
+                            leat_error *err) {
+    return (leat_trace_structured)(tracer, context, input, NULL, err);
+}
+
+leat_function *leat_function_at(leat_function *function, const char *file, int line) {
+    const char *name = file ? strrchr(file, '/') : NULL;
+    if (function && file)
+        snprintf(function->place, sizeof function->place, "%.48s:%d", name ? name + 1 : file, line);
+    return function;
 }
 
 void leat_text_free(char *text) {

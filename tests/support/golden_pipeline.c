@@ -195,6 +195,10 @@ bool golden_iterate(golden_case *c, leat_iterator *iterator, int64_t limit, size
             break;
         if (c->run->verbose && status != LEAT_OK)
             printf("%s %s: %s\n", c->file, c->name, err.text);
+        if (status != LEAT_OK && strchr(err.text, 1) != NULL) {
+            golden_fail(c, "an error's text has the mark of its place in it: %s", err.text);
+            good = false;
+        }
         json_array_append_new(outcomes, outcome(status, &element, &err));
     }
     if (ended) {

@@ -8,9 +8,11 @@
  * further call, as in TensorFlow. */
 #include "data/inner.h"
 #include "data/keys.h"
+#include "data/place.h"
 #include "data/row_values.h"
 #include "data/values.h"
 #include <leat/data_ops.h>
+#include <stdio.h>
 #include <string.h>
 
 struct group_args {
@@ -245,9 +247,9 @@ static leat_status window_size(leati_node_state *node, struct group_state *s, in
 static void reduce_failed(leat_error *err) {
     if (err->code != LEAT_RESOURCE_EXHAUSTED && err->code != LEAT_CANCELLED &&
         err->code != LEAT_DEADLINE_EXCEEDED) {
-        leat_error cause = *err;
-        leati_fail(err, LEAT_INTERNAL, "reduce_func failed with %s: %s",
-                   leat_status_name(cause.code), cause.text);
+        char before[64];
+        snprintf(before, sizeof(before), "reduce_func failed with %s", leat_status_name(err->code));
+        leati_wrap_error(err, LEAT_INTERNAL, before);
     }
 }
 

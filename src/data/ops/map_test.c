@@ -260,7 +260,8 @@ static void test_users_functions(void **state) {
         assert_string_equal(text, "10 11 !DATA_LOSS 13 14");
         leat_element element = {0};
         assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_INVALID_ARGUMENT);
-        assert_non_null(strstr(err.text, "map \"mine\": element 5: "));
+        assert_non_null(strstr(err.text, "map \"mine\" (map_test.c:"));
+        assert_non_null(strstr(err.text, "): element 5: "));
         assert_non_null(strstr(err.text, "no such thing as 5"));
         dataset_take(iterator, -1, &text);
         char *table = leat_iterator_explain(iterator, &err);

@@ -1,0 +1,126 @@
+/* Where an element came from: see place.h.
+ *
+ * A mark is MARK, the function's place, MARK, the origin, MARK; each may be empty. Nothing is kept
+ * for it while elements flow: the memory that a file's bytes lie in knows its file (core/buffer.h),
+ * and strings still point there. No locks. */
+#include "data/place.h"
+#include "base/error.h"
+#include "file/crc.h"
+#include "file/tfrecord.h"
+#include "file/wire.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { MARK = '\1', ORIGIN_TEXT = 320 };
+
+/* Is the string the whole data of a TFRecord record, whose header stands before it? */
+static bool is_record(const leat_buffer *buffer, const leat_string *string) {
+    const uint8_t *data = (const uint8_t *)string->data;
+    if (data < (const uint8_t *)buffer->data + LEATI_RECORD_HEADER) {
+        return false;
+    }
+    const uint8_t *header = data - LEATI_RECORD_HEADER;
+    return leati_load64(header) == string->size &&
+           leati_load32(header + 8) == leati_crc_mask(leati_crc32c(header, 8));
+}
+
+/* The file that the row's first string of that kind points into. */
+static bool find_file(const leati_column *column, int64_t row, char *text, size_t size) {
+    const leat_string *string = leati_column_row(column, row);
+    const leat_buffer *owner = column->owner;
+    leat_shape shape = leati_column_row_shape(column, row);
+    if (column->form == LEATI_TENSORS) {
+        owner = column->tensors[row].owner;
+    }
+    if (leati_shape_count(&shape) < 1 || string->data == NULL) {
+        return false;
+    }
+    const leat_buffer *found = leati_buffer_with_path(owner, string->data);
+    if (found == NULL) {
+        return false;
+    }
+    int64_t at = found->path_at + (string->data - (const char *)found->data);
+    at -= is_record(found, string) ? LEATI_RECORD_HEADER : 0;
+    snprintf(text, size, " of %.250s at byte %lld", (const char *)found->path->data, (long long)at);
+    return true;
+}
+
+static bool reads_files(const leat_function *function) {
+    bool found = false;
+    for (size_t i = 0; function != NULL && i < function->body.num_nodes && !found; i++) {
+        found = strcmp(function->body.nodes[i].op->name, "read_file") == 0;
+    }
+    return found;
+}
+
+/* The path that the row gives to a function that reads files: its first string. */
+static bool find_path(const leati_column *column, int64_t row, char *text, size_t size) {
+    const leat_string *string = leati_column_row(column, row);
+    leat_shape shape = leati_column_row_shape(column, row);
+    if (leati_shape_count(&shape) != 1 || string->size == 0 || string->size > 250 ||
+        memchr(string->data, MARK, string->size) != NULL) {
+        return false;
+    }
+    snprintf(text, size, " of %.*s", (int)string->size, string->data);
+    return true;
+}
+
+void leati_mark_origin(const leat_function *function, const leati_block *block, int64_t row,
+                       leat_error *err) {
+    char origin[ORIGIN_TEXT] = "", text[LEAT_ERROR_TEXT];
+    const char *place = function != NULL ? function->place : "";
+    bool found = false, paths = reads_files(function);
+    if (err == NULL || err->text[0] == MARK) {
+        return;
+    }
+    for (int c = 0; c < block->num_columns && !found; c++) {
+        if (block->columns[c].dtype == LEAT_STRING) {
+            found = find_file(&block->columns[c], row, origin, sizeof(origin));
+        }
+    }
+    for (int c = 0; c < block->num_columns && paths && !found; c++) {
+        if (block->columns[c].dtype == LEAT_STRING) {
+            found = find_path(&block->columns[c], row, origin, sizeof(origin));
+        }
+    }
+    if (found || place[0] != '\0') {
+        memcpy(text, err->text, sizeof(text));
+        leati_fail(err, err->code, "%c%s%c%s%c%s", MARK, place, MARK, origin, MARK, text);
+    }
+}
+
+/* The parts of a marked text: function's place, origin, and what follows, cut apart in `text`. */
+static void split(char *text, const char **place, const char **origin, const char **rest) {
+    char *second = text[0] == MARK ? strchr(text + 1, MARK) : NULL;
+    char *third = second != NULL ? strchr(second + 1, MARK) : NULL;
+    *place = *origin = "";
+    *rest = text;
+    if (third != NULL) {
+        *second = *third = '\0';
+        *place = text + 1;
+        *origin = second + 1;
+        *rest = third + 1;
+    }
+}
+
+void leati_wrap_error(leat_error *err, leat_status code, const char *before) {
+    char text[LEAT_ERROR_TEXT];
+    const char *place = NULL, *origin = NULL, *rest = NULL;
+    memcpy(text, err->text, sizeof(text));
+    split(text, &place, &origin, &rest);
+    if (rest == text) {
+        leati_fail(err, code, "%s: %s", before, rest);
+    } else {
+        leati_fail(err, code, "%c%s%c%s%c%s: %s", MARK, place, MARK, origin, MARK, before, rest);
+    }
+}
+
+void leati_place_error(const char *name, int64_t element, leat_error *err) {
+    char text[LEAT_ERROR_TEXT];
+    const char *place = NULL, *origin = NULL, *rest = NULL;
+    memcpy(text, err->text, sizeof(text));
+    split(text, &place, &origin, &rest);
+    leati_fail(err, err->code,
+               place[0] != '\0' ? "%s (%s): element %lld%s: %s" : "%s%s: element %lld%s: %s", name,
+               place, (long long)element, origin, rest);
+}

@@ -1,0 +1,25 @@
+/* Where an element came from, for the text of its error:
+ *
+ *     map "decode" (user.c:41): element 17 of train-03.tfrecord at byte 9312: not a JPEG
+ *
+ * Operator and element number are known where an error leaves its operator (data/state.c), the
+ * user's function and the file where it arises, perhaps on another thread. So whoever runs a
+ * function writes what it knows in front of the text, marked, and the framework puts it in its
+ * place. */
+#ifndef LEATI_DATA_PLACE_H
+#define LEATI_DATA_PLACE_H
+
+#include "core/block.h"
+#include "graph/graph.h"
+
+/* Marks the failure of row `row` of `block` in `function` (NULL: none). The row's strings may point
+ * into memory that a file was read into; then file and byte are named. A function that reads files
+ * names the path that it was given. Nothing is known: the text stays as it is. */
+void leati_mark_origin(const leat_function *function, const leati_block *block, int64_t row,
+                       leat_error *err);
+/* Gives the error another code and puts `before` and ": " in front of its text, behind a mark. */
+void leati_wrap_error(leat_error *err, leat_status code, const char *before);
+/* Puts operator, element number and what the mark says in front of the text. */
+void leati_place_error(const char *name, int64_t element, leat_error *err);
+
+#endif

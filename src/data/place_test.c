@@ -1,0 +1,280 @@
+/* What the texts of failing elements say: operator, label, the user's function, the element's
+ * number, its file and byte. A TFRecord record of n bytes takes n + 16. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../../tests/support/torture.h"
+
+#include "../../tests/support/scratch.h"
+#include <leat/leat.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Numbers as texts: the third and the fifth are none. */
+static const char *const texts[] = {"1", "22", "three", "4", "5five", "6"};
+enum { NUM_TEXTS = 6, THIRD = 17 + 18, FIFTH = 17 + 18 + 21 + 17 };
+
+static const char *write_records(const char *name, leat_compression compression) {
+    leat_error err = {0};
+    const char *path = scratch_path(name);
+    leat_tfrecord_writer_options options = {.compression = compression};
+    leat_tfrecord_writer *writer = leat_tfrecord_writer_open(path, &options, &err);
+    assert_non_null(writer);
+    for (int i = 0; i < NUM_TEXTS; i++) {
+        assert_int_equal(leat_tfrecord_writer_write(writer, texts[i], strlen(texts[i]), &err),
+                         LEAT_OK);
+    }
+    assert_int_equal(leat_tfrecord_writer_close(writer, &err), LEAT_OK);
+    return path;
+}
+
+static int to_number(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    outputs[0] = leat_string_to_number(leat_graph_argument(graph, 0), LEAT_INT64);
+    return 1;
+}
+
+/* The function stands in this line. */
+enum { LINE = __LINE__ + 3 };
+static leat_dataset *numbers(leat_dataset *dataset, const leat_map_options *options,
+                             leat_error *err) {
+    leat_function *function = leat_trace(to_number, NULL, leat_dataset_spec(dataset), err);
+    return leat_label(leat_map(dataset, function, options, err), "number", err);
+}
+
+/* Runs the dataset (given) to its end and compares the texts of its errors up to the last colon. */
+static void expect_places(leat_dataset *dataset, const char *const *places, int count) {
+    leat_error err = {0};
+    leat_iterator *iterator = leat_iterator_new(dataset, NULL, &err);
+    leat_element element = {0};
+    int found = 0;
+    assert_non_null(iterator);
+    for (;;) {
+        leat_status status = leat_iterator_next(iterator, &element, &err);
+        if (status == LEAT_OUT_OF_RANGE) {
+            break;
+        }
+        if (status != LEAT_OK) {
+            assert_true(found < count);
+            if (strncmp(err.text, places[found], strlen(places[found])) != 0) {
+                fail_msg("expected %s..., found %s", places[found], err.text);
+            }
+            assert_null(strchr(err.text, 1));
+            found++;
+        }
+    }
+    assert_int_equal(found, count);
+    leat_element_fini(&element);
+    leat_iterator_free(iterator);
+    leat_dataset_unref(dataset);
+}
+
+/* "map ... element N of PATH at byte B: op" for `count` pairs of N and B. */
+static void expect_bytes(leat_dataset *dataset, const char *path, const int (*pairs)[2],
+                         int count) {
+    char lines[4][1400];
+    const char *places[4];
+    for (int i = 0; i < count; i++) {
+        snprintf(lines[i], sizeof(lines[i]),
+                 "map \"number\" (place_test.c:%d): element %d of %s at byte %d: op", LINE,
+                 pairs[i][0], path, pairs[i][1]);
+        places[i] = lines[i];
+    }
+    expect_places(dataset, places, count);
+}
+
+static leat_dataset *records(const char *path, const char *compression) {
+    leat_error err = {0};
+    leat_tf_record_options options = {.compression_type = compression};
+    leat_dataset *dataset = leat_tf_record_dataset(&path, 1, &options, &err);
+    assert_non_null(dataset);
+    return dataset;
+}
+
+static const int in_order[][2] = {{2, THIRD}, {4, FIFTH}};
+
+static void test_records(void **state) {
+    (void)state;
+    const char *path = write_records("train-03.tfrecord", LEAT_COMPRESSION_NONE);
+    leat_map_options parallel = {.num_parallel_calls = 2};
+    expect_bytes(numbers(records(path, NULL), NULL, NULL), path, in_order, 2);
+    expect_bytes(numbers(records(path, NULL), &parallel, NULL), path, in_order, 2);
+    const char *packed = write_records("train.tfrecord.gz", LEAT_COMPRESSION_GZIP);
+    expect_bytes(numbers(records(packed, "GZIP"), NULL, NULL), packed, in_order, 2);
+}
+
+static leat_value one_of(leat_graph *graph) {
+    int32_t value = 1;
+    leat_tensor tensor = {0};
+    assert_int_equal(leat_tensor_copy_of(LEAT_INT32, LEAT_SCALAR, &value, &tensor, NULL), LEAT_OK);
+    leat_value one = leat_graph_tensor(graph, &tensor);
+    leat_tensor_unref(&tensor);
+    return one;
+}
+
+static int is_long(void *context, leat_graph *graph, leat_value *outputs) {
+    leat_value one = one_of(graph);
+    (void)context;
+    outputs[0] = leat_greater(leat_string_length(leat_graph_argument(graph, 0)), one);
+    return 1;
+}
+
+/* What stands between the reader and the function keeps the place. */
+static void test_between(void **state) {
+    (void)state;
+    leat_error err = {0};
+    const char *path = write_records("a", LEAT_COMPRESSION_NONE);
+    leat_dataset *dataset = records(path, NULL);
+    leat_function *function = leat_trace(is_long, NULL, leat_dataset_spec(dataset), &err);
+    dataset = leat_prefetch(leat_filter(dataset, function, &err), 2, &err);
+    static const int filtered[][2] = {{1, THIRD}, {2, FIFTH}};
+    expect_bytes(numbers(dataset, NULL, &err), path, filtered, 2);
+
+    dataset = leat_skip(leat_repeat(records(path, NULL), 2, &err), 4, &err);
+    static const int repeated[][2] = {{0, FIFTH}, {4, THIRD}, {6, FIFTH}};
+    expect_bytes(numbers(dataset, NULL, &err), path, repeated, 3);
+
+    leat_shuffle_options seeded = {.seed = LEAT_SEED(1)};
+    /* range(6).shuffle(6, seed=1) is 3 5 1 2 4 0 in TensorFlow. */
+    dataset = leat_shuffle(records(path, NULL), 6, &seeded, &err);
+    leat_dataset *order = leat_shuffle(leat_range(0, 6, 1, NULL, &err), 6, &seeded, &err);
+    leat_iterator *iterator = leat_iterator_new(order, NULL, &err);
+    leat_element element = {0};
+    int pairs[2][2], n = 0;
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OK);
+        int64_t number = *(int64_t *)element.tensors[0].data;
+        if (number == 2 || number == 4) {
+            pairs[n][0] = i;
+            pairs[n++][1] = number == 2 ? THIRD : FIFTH;
+        }
+    }
+    leat_element_fini(&element);
+    leat_iterator_free(iterator);
+    leat_dataset_unref(order);
+    expect_bytes(numbers(dataset, NULL, &err), path, pairs, 2);
+}
+
+/* A batch is named after its first record. */
+static void test_batches(void **state) {
+    (void)state;
+    leat_error err = {0};
+    const char *path = write_records("a", LEAT_COMPRESSION_NONE);
+    static const int rows[][2] = {{1, THIRD}, {2, FIFTH}};
+    leat_dataset *dataset = leat_batch(records(path, NULL), 2, NULL, &err);
+    expect_bytes(numbers(dataset, NULL, &err), path, rows, 2);
+}
+
+static void test_lines(void **state) {
+    (void)state;
+    leat_error err = {0};
+    const char *path = scratch_write("lines.txt", "1\n22\r\nthree\n4\nfive", 17);
+    static const int bytes[][2] = {{2, 6}, {4, 14}};
+    leat_text_line_options small = {.buffer_size = 3};
+    leat_dataset *dataset = leat_text_line_dataset(&path, 1, NULL, &err);
+    expect_bytes(numbers(dataset, NULL, &err), path, bytes, 2);
+    dataset = leat_text_line_dataset(&path, 1, &small, &err);
+    expect_bytes(numbers(dataset, NULL, &err), path, bytes, 2);
+    const char *fixed = scratch_write("fixed", "head11x22233yy", 14);
+    static const int fixed_bytes[][2] = {{1, 6}, {4, 12}};
+    leat_fixed_length_options options = {.header_bytes = 4};
+    dataset = leat_fixed_length_record_dataset(&fixed, 1, 2, &options, &err);
+    expect_bytes(numbers(dataset, NULL, &err), fixed, fixed_bytes, 2);
+}
+
+static int read_number(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_value contents = leat_read_file(leat_graph_argument(graph, 0));
+    outputs[0] = leat_string_to_number(contents, LEAT_INT64);
+    return 1;
+}
+
+static void test_files(void **state) {
+    (void)state;
+    leat_error err = {0};
+    scratch_write("a.num", "1", 1);
+    const char *bad = scratch_write("b.num", "no number", 9);
+    leat_list_files_options sorted = {.no_shuffle = true};
+    leat_dataset *dataset = leat_list_files(scratch_path("*.num"), &sorted, &err);
+    const int at = __LINE__ + 1;
+    leat_function *function = leat_trace(read_number, NULL, leat_dataset_spec(dataset), &err);
+    char line[1400];
+    snprintf(line, sizeof(line), "map (place_test.c:%d): element 1 of %s: op string_to_number", at,
+             bad);
+    const char *place = line;
+    expect_places(leat_map(dataset, function, NULL, &err), &place, 1);
+}
+
+static leat_status refuse(void *context, const leat_element *in, leat_element *out,
+                          leat_error *err) {
+    (void)context;
+    const leat_string *text = in->tensors[0].data;
+    if (text->size < 5) {
+        return leat_element_set(out, in->spec, in->tensors, err);
+    }
+    snprintf(err->text, sizeof(err->text), "too long");
+    return err->code = LEAT_UNKNOWN;
+}
+
+static void test_callbacks(void **state) {
+    (void)state;
+    leat_error err = {0};
+    const char *path = write_records("a", LEAT_COMPRESSION_NONE);
+    leat_dataset *dataset = records(path, NULL);
+    leat_spec *in = leat_spec_tensor(LEAT_STRING, LEAT_SCALAR, &err), *out = leat_spec_ref(in);
+    leat_function *function = NULL;
+    const int line = __LINE__ + 1;
+    function = leat_callback_function(refuse, NULL, NULL, "refuse", 0, in, out, &err);
+    char lines[2][1400];
+    const char *places[2] = {lines[0], lines[1]};
+    for (int i = 0; i < 2; i++) {
+        snprintf(lines[i], sizeof(lines[i]),
+                 "map (place_test.c:%d): element %d of %s at byte %d: op call (node 0): callback "
+                 "\"refuse\": too long",
+                 line, in_order[i][0], path, in_order[i][1]);
+    }
+    expect_places(leat_map(dataset, function, NULL, &err), places, 2);
+}
+
+/* Wrapped codes keep the place, and a binding may give it. */
+static int to_flag(void *context, leat_graph *graph, leat_value *outputs) {
+    leat_value text = leat_graph_argument(graph, 0);
+    leat_value one = one_of(graph);
+    (void)context;
+    leat_value fits = leat_less_equal(leat_string_length(text), one);
+    outputs[0] = leat_assert(fits, fits, LEAT_OUT_OF_RANGE, "too long");
+    return 1;
+}
+
+static void test_wrapped(void **state) {
+    (void)state;
+    leat_error err = {0};
+    const char *path = scratch_write("lines.txt", "1\n22\n", 5), *place = NULL;
+    leat_dataset *dataset = leat_text_line_dataset(&path, 1, NULL, &err);
+    leat_function *function = leat_trace(to_flag, NULL, leat_dataset_spec(dataset), &err);
+    function = leat_function_at(function, "/home/user/train.py", 12);
+    char line[1400];
+    snprintf(line, sizeof(line),
+             "filter (train.py:12): element 1 of %s at byte 2: predicate failed with OUT_OF_RANGE: "
+             "op assert",
+             path);
+    place = line;
+    expect_places(leat_filter(dataset, function, &err), &place, 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_records, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(test_between, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(test_batches, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(test_lines, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(test_files, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(test_callbacks, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(test_wrapped, scratch_setup, scratch_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

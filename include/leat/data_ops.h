@@ -142,6 +142,8 @@ LEAT_API leat_dataset *leat_sql_dataset(const char *driver_name, const char *dat
 typedef struct leat_map_options {
     int64_t num_parallel_calls;
     bool not_deterministic;
+    bool synchronous; /* never in parallel, also where a rewrite would; not with num_parallel_calls
+                       */
 } leat_map_options;
 LEAT_API leat_dataset *leat_map(leat_dataset *input, leat_function *function,
                                 const leat_map_options *options, leat_error *err);

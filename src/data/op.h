@@ -43,7 +43,8 @@ enum {
     LEATI_OP_SHARED_DRAW = 4, /* draws from a seed generator shared by iterators: asking ahead would
                                  be seen, replay is exact */
     LEATI_OP_SEED_GENERATOR = 8, /* the node's shared state is a leati_seed_generator */
-    LEATI_OP_OWN_INPUTS = 16     /* check makes the inputs; a written plan leaves them out */
+    LEATI_OP_OWN_INPUTS = 16,    /* check makes the inputs; a written plan leaves them out */
+    LEATI_OP_READS_FILES = 32    /* waits for files: worth a thread of its own */
 };
 
 /* Predicted cost of restoring, summed over the tree by save. */

@@ -127,8 +127,8 @@ leat_dataset *leati_dataset_with_function(const leat_dataset *node, const char *
     return copy;
 }
 
-leat_dataset *leati_dataset_with_flag(const leat_dataset *node, const char *name, int8_t value,
-                                      leat_dataset *input, leat_error *err) {
+leat_dataset *leati_dataset_with_argument(const leat_dataset *node, const char *name, int64_t value,
+                                          leat_dataset *input, leat_error *err) {
     const leati_row *row = leati_rows_find(node->op->rows, name);
     char *args = leati_alloc_zero(1, node->op->args_size);
     leat_dataset *copy = NULL;
@@ -138,7 +138,11 @@ leat_dataset *leati_dataset_with_flag(const leat_dataset *node, const char *name
         }
         leat_dataset_unref(input);
     } else {
-        memcpy(args + row->offset, &value, 1); /* bool or bool-or-none: one byte */
+        if (row->type == LEATI_ROW_INT) {
+            memcpy(args + row->offset, &value, sizeof(value));
+        } else {
+            args[row->offset] = (char)value; /* bool or bool-or-none: one byte */
+        }
         copy = leati_dataset_with(node, args, &input, err);
         leati_rows_fini(node->op->rows, args);
     }
@@ -146,17 +150,22 @@ leat_dataset *leati_dataset_with_flag(const leat_dataset *node, const char *name
     return copy;
 }
 
-static bool is_enabled(const leati_rewrite_rule *rule, const leat_dataset *plan) {
-    char name[128];
-    if (rule->enabled != NULL) {
-        return rule->enabled(plan);
-    }
-    snprintf(name, sizeof(name), "experimental_optimization.%s", rule->name);
-    int own = leati_plan_option(plan, name);
+bool leati_rewrite_by_option(const leat_dataset *plan, const char *name) {
+    char option[128];
+    snprintf(option, sizeof(option), "experimental_optimization.%s", name);
+    int own = leati_plan_option(plan, option);
     return own >= 0
                ? own != 0
                : leati_plan_option(plan, "experimental_optimization.apply_default_optimizations") !=
                      0;
+}
+
+bool leati_rewrite_with_autotune(const leat_dataset *plan, const char *name) {
+    return leati_plan_option(plan, "autotune.enabled") != 0 && leati_rewrite_by_option(plan, name);
+}
+
+static bool is_enabled(const leati_rewrite_rule *rule, const leat_dataset *plan) {
+    return rule->enabled != NULL ? rule->enabled(plan) : leati_rewrite_by_option(plan, rule->name);
 }
 
 leat_dataset *leati_rewrite(leat_dataset *dataset, leat_error *err) {

@@ -20,6 +20,11 @@ typedef struct leati_rewrite_rule {
     leat_dataset *(*apply_to_plan)(leat_dataset *plan, leat_error *err);
 } leati_rewrite_rule;
 
+/* The default of `enabled`: whether the plan's options ask for the rewrite `name`. */
+bool leati_rewrite_by_option(const leat_dataset *plan, const char *name);
+/* The same for rewrites that leave a number to AUTOTUNE: not where autotune is off. */
+bool leati_rewrite_with_autotune(const leat_dataset *plan, const char *name);
+
 /* What is done to each node of a plan, inputs first: a replacement (owned), or NULL without an
  * error for "leave it". */
 typedef leat_dataset *(*leati_node_rewrite)(void *context, leat_dataset *node, leat_error *err);
@@ -40,10 +45,10 @@ leat_dataset *leati_dataset_with_function(const leat_dataset *node, const char *
                                           leat_function *function, leat_dataset *const *inputs,
                                           leat_error *err);
 
-/* A copy of `node` over `input` (given) in which a flag argument has another value; it shares the
- * node's state. Owned. */
-leat_dataset *leati_dataset_with_flag(const leat_dataset *node, const char *name, int8_t value,
-                                      leat_dataset *input, leat_error *err);
+/* A copy of `node` over `input` (given) in which one argument (INT, BOOL or BOOL_OR_NONE) has
+ * another value; it shares the node's state. Owned. */
+leat_dataset *leati_dataset_with_argument(const leat_dataset *node, const char *name, int64_t value,
+                                          leat_dataset *input, leat_error *err);
 
 /* The rewritten plan (owned; the argument is borrowed), NULL on failure. */
 leat_dataset *leati_rewrite(leat_dataset *dataset, leat_error *err);

@@ -9,6 +9,7 @@
 #include "../../tests/support/torture.h"
 
 #include "../../tests/support/dataset.h"
+#include "../../tests/support/scratch.h"
 #include "data/rewrite.h"
 #include <leat/ops.h>
 
@@ -163,6 +164,72 @@ static void test_effects(void **state) {
     free(text);
 }
 
+/* Reading a file is dear: such a map goes to the pool, and a plan that ends in something else gets
+ * a prefetch. A map that asked for its own number, or must not be parallel, stays. */
+struct reading {
+    const char *path;
+    bool synchronous, batched, tuned_off, named;
+};
+
+static int trace_read(void *context, leat_graph *graph, leat_value *outputs) {
+    const struct reading *r = context;
+    leat_string path = {r->path, strlen(r->path)};
+    leat_tensor tensor = leat_tensor_view(LEAT_STRING, LEAT_SCALAR, &path);
+    outputs[0] = leat_read_file(leat_graph_tensor(graph, &tensor));
+    return 1;
+}
+
+static leat_dataset *make_reading(void *context, leat_error *err) {
+    const struct reading *r = context;
+    leat_dataset *dataset = range_of(3, err);
+    leat_function *function = leat_trace(trace_read, context, leat_dataset_spec(dataset), err);
+    dataset = leat_map(
+        dataset, function,
+        &(leat_map_options){.num_parallel_calls = r->named ? 2 : 0, .synchronous = r->synchronous},
+        err);
+    if (r->batched) {
+        dataset = leat_batch(dataset, 2, NULL, err);
+    }
+    return !r->tuned_off ? dataset
+                         : leat_with_options(dataset, &(leat_options){.autotune = -1}, err);
+}
+
+static int64_t parallel_calls(struct reading *r) {
+    leat_error err = {0};
+    leat_dataset *dataset = dataset_made(make_reading, r);
+    leat_dataset *plan = leati_rewrite(dataset, &err);
+    assert_non_null(plan);
+    const leat_dataset *node = plan;
+    while (strcmp(node->op->name, "map") != 0) {
+        node = node->inputs[0];
+    }
+    int64_t calls = leati_argument_int(node, "num_parallel_calls");
+    leat_dataset_unref(plan);
+    leat_dataset_unref(dataset);
+    return calls;
+}
+
+static void test_costly_maps(void **state) {
+    scratch_setup(state);
+    struct reading r = {.path = scratch_write("two", "ab", 2)};
+    check(make_reading, &r, "map range", "\"ab\" \"ab\" \"ab\"");
+    assert_int_equal(parallel_calls(&r), LEAT_AUTOTUNE);
+    r.named = true;
+    assert_int_equal(parallel_calls(&r), 2);
+    r.named = false;
+    r.batched = true;
+    check(make_reading, &r, "prefetch batch map range", "[\"ab\",\"ab\"] [\"ab\"]");
+    r.tuned_off = true;
+    check(make_reading, &r, "batch map range", "[\"ab\",\"ab\"] [\"ab\"]");
+    assert_int_equal(parallel_calls(&r), INT64_MIN);
+    r = (struct reading){.path = r.path, .synchronous = true};
+    check(make_reading, &r, "prefetch map range", "\"ab\" \"ab\" \"ab\"");
+    assert_int_equal(parallel_calls(&r), INT64_MIN);
+    r = (struct reading){.path = scratch_path("missing")};
+    check(make_reading, &r, "map range", "!NOT_FOUND !NOT_FOUND !NOT_FOUND");
+    scratch_teardown(state);
+}
+
 /* Two uses of a choose_from_datasets node, four epochs; `kept` says whether the choice dataset is
  * still held by others. */
 struct choosing {
@@ -200,6 +267,7 @@ static void test_choice_separation(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {TEST(test_noop_elimination), TEST(test_map_fusion),
-                                       TEST(test_effects), TEST(test_choice_separation)};
+                                       TEST(test_effects), TEST(test_choice_separation),
+                                       TEST(test_costly_maps)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -171,12 +171,14 @@ static void reap(leati_ring *ring, leati_stage *dead) {
 /* ---- the driver ---- */
 
 /* A snapshot of the input as it stands; where taking them costs much of the time, only now and
- * then, and a state replays a little more. In verification mode some are left out. */
+ * then, and a state replays a little more. In verification mode some are left out. None is left out
+ * after an error: elements can be passed unseen, errors must be read again. */
 static leat_status mark_input(leati_ring *ring, leat_error *err) {
     bool due = ring->mark == NULL || ring->mark_ns * 16 <= ring->pull_ns;
     if (ring->node->iteration->verify && ring->mark != NULL) {
         due = (ring->pulls + (int64_t)ring->node->iteration->verify_seed) % 3 != 0;
     }
+    due = due || ring->mark->error != INT64_MAX;
     if (!ring->replayable || !due) {
         return LEAT_OK;
     }
@@ -187,6 +189,7 @@ static leat_status mark_input(leati_ring *ring, leat_error *err) {
     }
     leati_save_cost cost = {0};
     mark->refs = 1;
+    mark->error = INT64_MAX;
     leat_error local = {0};
     leat_status status = leati_input_save(&ring->input, &mark->state, &cost, &local);
     leati_gate_lock(ring->gate);
@@ -242,6 +245,9 @@ static bool fetch(leati_ring *ring, leati_stage *stage, int64_t want, leat_error
     stage->mark = ring->mark;
     if (stage->mark != NULL) {
         stage->mark->refs++;
+        if (stage->tail == LEATI_ERROR && stage->mark->error == INT64_MAX) {
+            stage->mark->error = ring->next_index + stage->rows.n;
+        }
     }
     leati_gate_unlock(ring->gate);
     return true;

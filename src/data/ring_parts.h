@@ -17,6 +17,7 @@
 typedef struct leati_mark {
     int32_t refs;  /* gate */
     int64_t index; /* the outcome that the input stands before */
+    int64_t error; /* gate; the first error read after it; INT64_MAX: none yet */
     leati_writer state;
 } leati_mark;
 

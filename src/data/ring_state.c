@@ -78,11 +78,10 @@ static void put_ranges(const leati_ring *ring, leati_writer *out) {
     leati_writer_fini(&list.bytes);
 }
 
-/* How many outcomes a restore passes or computes again. */
-static int64_t replayed(const leati_ring *ring, int64_t index) {
+/* The first outcome that is still to come. */
+static int64_t first_left(const leati_ring *ring) {
     const leati_piece *piece = ring->pieces;
-    int64_t first = piece != NULL ? piece->stage->index + piece->begin : first_uncut(ring);
-    return first > index ? first - index : 0;
+    return piece != NULL ? piece->stage->index + piece->begin : first_uncut(ring);
 }
 
 /* ---- with a mark ---- */
@@ -95,6 +94,7 @@ static leat_status save_idle(leati_ring *ring, leati_writer *out, leati_save_cos
     out->failed = out->failed || state.failed;
     leati_writer_fini(&state);
     leati_put_int(out, ring->next_index);
+    leati_put_uint(out, false);
     leati_gate_lock(ring->gate);
     put_ranges(ring, out);
     leati_gate_unlock(ring->gate);
@@ -112,10 +112,12 @@ static leat_status save_mark(leati_ring *ring, leati_writer *out, leati_save_cos
             "%s",
             ring->unsavable.code != LEAT_OK ? ring->unsavable.text : "the input has no snapshot");
     } else {
+        int64_t first = first_left(ring);
         leati_put_bytes(out, mark->state.data, mark->state.size);
         leati_put_int(out, mark->index);
+        leati_put_uint(out, mark->error < first);
         put_ranges(ring, out);
-        cost->replay_elements += replayed(ring, mark->index);
+        cost->replay_elements += first > mark->index ? first - mark->index : 0;
     }
     leati_gate_unlock(ring->gate);
     return status;
@@ -156,16 +158,29 @@ static leat_status get_ranges(leati_ring *ring, int64_t index, leati_reader *in,
     return status;
 }
 
+/* Passes n outcomes, errors among them, which advance must not be asked to pass. */
+static leati_tail read_again(leati_input *input, int64_t n, int64_t *passed, leat_error *err) {
+    leati_block block = {0};
+    leati_tail tail = LEATI_MORE;
+    while (*passed < n && tail != LEATI_END && err->code != LEAT_CANCELLED) {
+        tail = leati_input_take(input, n - *passed, &block, err);
+        *passed += block.n + (tail == LEATI_ERROR);
+    }
+    leati_block_fini(&block);
+    return tail;
+}
+
 /* Brings the input from a mark's state to outcome `first`. */
 static leat_status replay(leati_ring *ring, leati_reader *state, int64_t index, int64_t first,
-                          leat_error *err) {
+                          bool errors, leat_error *err) {
     leat_status status = leati_input_restore(&ring->input, state, err);
     if (status != LEAT_OK) {
         return status;
     }
     int64_t passed = 0;
     leat_error local = {0};
-    leati_tail tail = leati_input_advance(&ring->input, first - index, &passed, &local);
+    leati_tail tail = errors ? read_again(&ring->input, first - index, &passed, &local)
+                             : leati_input_advance(&ring->input, first - index, &passed, &local);
     if (passed != first - index || (tail == LEATI_ERROR && local.code == LEAT_CANCELLED)) {
         return leati_fail(err, LEAT_DATA_LOSS,
                           "%s: the saved state is %lld outcomes after a point from which only %lld "
@@ -179,9 +194,13 @@ static leat_status restore_mark(leati_ring *ring, leati_reader *in, leat_error *
     const void *data = NULL;
     leati_reader state = {0};
     int64_t index = 0;
+    uint64_t errors = 0;
     leat_status status = leati_get_bytes(in, &data, &state.size, err);
     if (status == LEAT_OK) {
         status = leati_get_int(in, &index, err);
+    }
+    if (status == LEAT_OK) {
+        status = leati_get_uint(in, &errors, err);
     }
     if (status == LEAT_OK) {
         status = get_ranges(ring, index, in, err);
@@ -192,7 +211,7 @@ static leat_status restore_mark(leati_ring *ring, leati_reader *in, leat_error *
     state.data = data;
     int64_t first = ring->num_wanted > 0 ? ring->wanted[0].begin : ring->frontier;
     ring->next_index = first;
-    return replay(ring, &state, index, first, err);
+    return replay(ring, &state, index, first, errors != 0, err);
 }
 
 /* ---- with rows ---- */
@@ -371,11 +390,11 @@ static leat_status rewind_seeds(leati_ring *ring, leat_error *err) {
     if (mark == NULL || !draws_seeds(ring->node->dataset->inputs[0])) {
         return LEAT_OK;
     }
-    const leati_piece *piece = ring->pieces;
-    int64_t first = piece != NULL ? piece->stage->index + piece->begin : first_uncut(ring);
+    int64_t first = first_left(ring);
     leati_reader state = {.data = mark->state.data, .size = mark->state.size};
     leat_status status = leati_input_reset(&ring->input, err);
-    return status == LEAT_OK ? replay(ring, &state, mark->index, first, err) : status;
+    return status == LEAT_OK ? replay(ring, &state, mark->index, first, mark->error < first, err)
+                             : status;
 }
 
 leat_status leati_ring_reset(leati_ring *ring, leat_error *err) {

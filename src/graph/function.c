@@ -83,7 +83,8 @@ static uint64_t fingerprint(const leat_function *function) {
 }
 
 void leati_function_seal(leat_function *function) {
-    const uint32_t kept = LEATI_RANDOM | LEATI_STATEFUL | LEATI_IMPURE | LEATI_NO_EAGER;
+    const uint32_t kept =
+        LEATI_RANDOM | LEATI_STATEFUL | LEATI_IMPURE | LEATI_NO_EAGER | LEATI_COSTLY;
     function->flags = 0;
     for (size_t i = 0; i < function->body.num_nodes; i++)
         function->flags |= leati_node_flags(&function->body.nodes[i]) & kept;

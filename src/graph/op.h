@@ -22,7 +22,8 @@ enum {
         4, /* reads or writes state: keeps trace order, is never dropped or duplicated */
     LEATI_IMPURE =
         8, /* calls a user's code that was not declared pure: one element at a time, in order */
-    LEATI_NO_EAGER = 16 /* needs a replica context: only inside a step */
+    LEATI_NO_EAGER = 16, /* needs a replica context: only inside a step */
+    LEATI_COSTLY = 32 /* an element takes many microseconds, or waits for a file: worth a thread */
 };
 
 /* ---- inference ---- */

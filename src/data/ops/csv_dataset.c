@@ -593,6 +593,7 @@ const leati_dataset_op leati_op_csv_dataset = {
            "restoring costs a seek (of a compressed file: reading up to there).",
     .num_inputs = -1,
     .flow = LEATI_SOURCE,
+    .flags = LEATI_OP_READS_FILES,
     .args_size = sizeof(struct csv_args),
     .rows = csv_rows,
     .check = csv_check,

@@ -302,6 +302,7 @@ const leati_dataset_op leati_op_fixed_length_record_dataset = {
            "each open one; restoring costs a seek (of a compressed file: reading up to there).",
     .num_inputs = -1,
     .flow = LEATI_SOURCE,
+    .flags = LEATI_OP_READS_FILES,
     .args_size = sizeof(struct fixed_args),
     .rows = fixed_rows,
     .check = fixed_check,

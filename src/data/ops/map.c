@@ -268,6 +268,7 @@ leat_dataset *leat_map(leat_dataset *input, leat_function *function,
     if (options != NULL && options->not_deterministic) {
         args.deterministic = 0;
     }
+    args.synchronous = options != NULL && options->synchronous;
     leat_dataset *dataset = leati_function_is_missing(function, "map", "map_func", &input, 1, err)
                                 ? NULL
                                 : leati_dataset_new(&leati_op_map, &args, &input, 1, err);

@@ -241,6 +241,7 @@ const leati_dataset_op leati_op_text_line_dataset = {
            "each open one; restoring costs a seek (of a compressed file: reading up to there).",
     .num_inputs = -1,
     .flow = LEATI_SOURCE,
+    .flags = LEATI_OP_READS_FILES,
     .args_size = sizeof(struct text_args),
     .rows = text_rows,
     .check = text_check,

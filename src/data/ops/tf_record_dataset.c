@@ -225,6 +225,7 @@ const leati_dataset_op leati_op_tf_record_dataset = {
            "there).",
     .num_inputs = -1,
     .flow = LEATI_SOURCE,
+    .flags = LEATI_OP_READS_FILES,
     .args_size = sizeof(struct record_args),
     .rows = record_rows,
     .check = record_check,

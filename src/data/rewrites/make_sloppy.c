@@ -11,8 +11,8 @@ static leat_dataset *apply(leat_dataset *node, leat_error *err) {
         leati_argument_int(node, "num_parallel_calls") == 0) {
         return NULL;
     }
-    return leati_dataset_with_flag(node, "deterministic", 0, leat_dataset_ref(node->inputs[0]),
-                                   err);
+    return leati_dataset_with_argument(node, "deterministic", 0, leat_dataset_ref(node->inputs[0]),
+                                       err);
 }
 
 const leati_rewrite_rule leati_rewrite_make_sloppy = {

@@ -13,15 +13,15 @@ static leat_dataset *apply(leat_dataset *node, leat_error *err) {
     }
     leat_dataset *map = node->inputs[0];
     if (leati_argument_int(map, "deterministic") == 0) {
-        map =
-            leati_dataset_with_flag(map, "deterministic", 1, leat_dataset_ref(map->inputs[0]), err);
+        map = leati_dataset_with_argument(map, "deterministic", 1, leat_dataset_ref(map->inputs[0]),
+                                          err);
         if (map == NULL) {
             return NULL;
         }
     } else {
         map = leat_dataset_ref(map);
     }
-    return leati_dataset_with_flag(node, "fused", 1, map, err);
+    return leati_dataset_with_argument(node, "fused", 1, map, err);
 }
 
 const leati_rewrite_rule leati_rewrite_map_and_batch_fusion = {

@@ -6,10 +6,7 @@
 #include <string.h>
 
 static bool wanted(const leat_dataset *plan) {
-    int own = leati_plan_option(plan, "experimental_optimization.shuffle_and_repeat_fusion");
-    return own == 0 ||
-           (own < 0 &&
-            leati_plan_option(plan, "experimental_optimization.apply_default_optimizations") == 0);
+    return !leati_rewrite_by_option(plan, "shuffle_and_repeat_fusion");
 }
 
 static leat_dataset *apply(leat_dataset *node, leat_error *err) {

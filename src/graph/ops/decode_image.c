@@ -59,6 +59,7 @@ const leati_tensor_op leati_tensor_op_decode_image = {
     .args_size = sizeof(struct decode_image_args),
     .min_inputs = 1,
     .max_inputs = 1,
+    .flags = LEATI_COSTLY,
     .infer = decode_image_infer,
     .kernel = decode_image_kernel,
 };

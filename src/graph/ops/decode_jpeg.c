@@ -93,6 +93,7 @@ const leati_tensor_op leati_tensor_op_decode_jpeg = {
     .args_size = sizeof(struct decode_jpeg_args),
     .min_inputs = 1,
     .max_inputs = 1,
+    .flags = LEATI_COSTLY,
     .infer = decode_jpeg_infer,
     .kernel = decode_jpeg_kernel,
 };

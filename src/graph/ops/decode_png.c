@@ -50,6 +50,7 @@ const leati_tensor_op leati_tensor_op_decode_png = {
     .args_size = sizeof(struct decode_png_args),
     .min_inputs = 1,
     .max_inputs = 1,
+    .flags = LEATI_COSTLY,
     .infer = decode_png_infer,
     .kernel = decode_png_kernel,
 };

@@ -86,6 +86,7 @@ const leati_tensor_op leati_tensor_op_read_file = {
     .rows = leati_no_rows,
     .min_inputs = 1,
     .max_inputs = 1,
+    .flags = LEATI_COSTLY,
     .infer = read_file_infer,
     .kernel = read_file_kernel,
 };

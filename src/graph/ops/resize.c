@@ -183,6 +183,7 @@ const leati_tensor_op leati_tensor_op_resize = {
     .args_size = sizeof(struct resize_args),
     .min_inputs = 1,
     .max_inputs = 1,
+    .flags = LEATI_COSTLY,
     .infer = resize_infer,
     .kernel = resize_kernel,
 };

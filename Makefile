@@ -4,7 +4,8 @@ BUILD ?= build
 PREFIX ?= /usr/local
 DIR ?= tests/golden/data
 BUILD_PACKAGES = gcc g++ cmake ninja-build pkgconf libc6-dev libjpeg62-turbo-dev libspng-dev \
-	libisal-dev zlib1g-dev librandom123-dev libjansson-dev libxxhash-dev libsqlite3-dev libcmocka-dev libdnnl-dev
+	libisal-dev zlib1g-dev librandom123-dev libjansson-dev libxxhash-dev libsqlite3-dev libzstd-dev \
+	liblz4-dev libsnappy-dev libcmocka-dev libdnnl-dev
 TEST_PACKAGES = clang libclang-rt-dev clang-format clang-tidy cppcheck python3
 
 .PHONY: all deps demo test check test-long bench golden install clean format lint asan tsan help

@@ -1,4 +1,4 @@
-# What leat is built on. Everything but oneDNN is required. oneDNN's own CMake package is never
+# What leat is built on. oneDNN, SQLite, zstd, lz4 and snappy may be missing. oneDNN's own CMake package is never
 # asked: it ends the configuration where OpenCL is missing.
 
 find_package(PkgConfig REQUIRED)
@@ -26,6 +26,24 @@ pkg_check_modules(LEAT_SQLITE IMPORTED_TARGET sqlite3)
 if(LEAT_SQLITE_FOUND)
     list(APPEND LEAT_LINK_NAMES ${LEAT_SQLITE_LIBRARIES})
 endif()
+# Without their libraries these codecs are refused by name.
+include(CheckLibraryExists)
+set(LEAT_CODECS)
+function(leat_find_codec name package symbol)
+    pkg_check_modules(LEAT_${name} IMPORTED_TARGET ${package})
+    if(LEAT_${name}_FOUND)
+        check_library_exists("${LEAT_${name}_LIBRARIES}" ${symbol}
+            "${LEAT_${name}_LIBRARY_DIRS}" LEAT_${name}_USABLE)
+    endif()
+    if(LEAT_${name}_USABLE)
+        set(LEAT_CODECS ${LEAT_CODECS} ${name} PARENT_SCOPE)
+        set(LEAT_LINK_NAMES ${LEAT_LINK_NAMES} ${LEAT_${name}_LIBRARIES} PARENT_SCOPE)
+    endif()
+endfunction()
+leat_find_codec(ZSTD libzstd ZSTD_createDCtx_advanced)
+leat_find_codec(LZ4 liblz4 LZ4F_createDecompressionContext_advanced)
+leat_find_codec(SNAPPY snappy snappy_compress)
+message(STATUS "Codecs: ${LEAT_CODECS}")
 message(STATUS "SQLite: ${LEAT_SQLITE_FOUND}")
 message(STATUS "oneDNN: ${LEAT_HAVE_ONEDNN}")
 
@@ -40,6 +58,10 @@ if(LEAT_SQLITE_FOUND)
     target_link_libraries(leati_link INTERFACE PkgConfig::LEAT_SQLITE)
 endif()
 
+foreach(codec IN LISTS LEAT_CODECS)
+    target_link_libraries(leati_link INTERFACE PkgConfig::LEAT_${codec})
+endforeach()
+
 add_library(leati_build INTERFACE)
 target_link_libraries(leati_build INTERFACE leati_link)
 target_include_directories(leati_build INTERFACE
@@ -47,6 +69,9 @@ target_include_directories(leati_build INTERFACE
 if(LEAT_SQLITE_FOUND)
     target_compile_definitions(leati_build INTERFACE LEATI_HAVE_SQLITE)
 endif()
+foreach(codec IN LISTS LEAT_CODECS)
+    target_compile_definitions(leati_build INTERFACE LEATI_HAVE_${codec})
+endforeach()
 target_include_directories(leati_build SYSTEM INTERFACE ${LEAT_RANDOM123_INCLUDE})
 # Written with an empty value, so that a file may also say `#define _GNU_SOURCE`.
 target_compile_definitions(leati_build INTERFACE "_GNU_SOURCE=")

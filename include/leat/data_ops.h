@@ -59,7 +59,7 @@ LEAT_API leat_dataset *leat_list_files(const char *pattern, const leat_list_file
  * file and byte of a damaged record, then the next file follows; NOT_FOUND at each call for a
  * missing one. */
 typedef struct leat_tf_record_options {
-    const char *compression_type; /* NULL or "": none; "GZIP", "ZLIB" */
+    const char *compression_type; /* a name of leat_compression; NULL: none */
     int64_t buffer_size;          /* bytes read at once; 0: 256 KiB */
     int64_t num_parallel_reads;   /* files read in turns, record by record; 0: one after the other.
                                      LEAT_AUTOTUNE is UNIMPLEMENTED for more than one file: its
@@ -77,7 +77,7 @@ LEAT_API leat_dataset *leat_tf_record_dataset_of(leat_dataset *filenames,
  * '\r'. An error of a file comes again at each call; a bad option is INVALID_ARGUMENT at the first
  * element. */
 typedef struct leat_text_line_options {
-    const char *compression_type; /* NULL or "": none; "GZIP", "ZLIB" */
+    const char *compression_type; /* a name of leat_compression; NULL: none */
     int64_t buffer_size;          /* bytes read at once; 0: 256 KiB */
     int64_t num_parallel_reads;   /* as in leat_tf_record_options */
 } leat_text_line_options;
@@ -96,7 +96,7 @@ LEAT_API leat_dataset *leat_text_line_dataset_of(leat_dataset *filenames,
 typedef struct leat_fixed_length_options {
     int64_t header_bytes, footer_bytes; /* left out of each file */
     int64_t buffer_size;                /* bytes read at once; 0: 256 KiB */
-    const char *compression_type;       /* NULL or "": none; "GZIP", "ZLIB" */
+    const char *compression_type;       /* a name of leat_compression; NULL: none */
     int64_t num_parallel_reads;         /* as in leat_tf_record_options */
 } leat_fixed_length_options;
 LEAT_API leat_dataset *leat_fixed_length_record_dataset(const char *const *filenames,
@@ -114,7 +114,7 @@ LEAT_API leat_dataset *leat_fixed_length_record_dataset_of(leat_dataset *filenam
  * int32, int64 or string: its one value where a field is missing, or no values if it must be there.
  * A bad record is one "INVALID_ARGUMENT"_ARGUMENT; an error of a file comes again at each call. */
 typedef struct leat_csv_options {
-    const char *compression_type; /* NULL or "": none; "GZIP", "ZLIB" */
+    const char *compression_type; /* a name of leat_compression; NULL: none */
     int64_t buffer_size;          /* bytes read at once; 0: 4 MiB */
     bool header;                  /* leave out the first record of each file */
     const char *field_delim;      /* one byte; NULL: "," */

@@ -13,18 +13,23 @@
 extern "C" {
 #endif
 
-/* How the bytes of a file are packed (tf.io.TFRecordOptions.compression_type). */
+/* How the bytes of a file are packed (tf.io.TFRecordOptions.compression_type). TensorFlow has the
+ * first three everywhere, SNAPPY for record files alone, ZSTD and LZ4 nowhere. */
 typedef enum leat_compression {
     LEAT_COMPRESSION_NONE = 0, /* "" */
     LEAT_COMPRESSION_ZLIB,     /* "ZLIB" */
-    LEAT_COMPRESSION_GZIP      /* "GZIP" */
+    LEAT_COMPRESSION_GZIP,     /* "GZIP" */
+    LEAT_COMPRESSION_ZSTD,     /* "ZSTD": zstd frames */
+    LEAT_COMPRESSION_LZ4,      /* "LZ4": LZ4 frames */
+    LEAT_COMPRESSION_SNAPPY    /* "SNAPPY": TensorFlow's blocks; .sz files are read too */
 } leat_compression;
 
-/* TensorFlow's name of a compression: "", "ZLIB" or "GZIP"; static text. */
+/* The name of a compression, as in compression_type; static text. */
 LEAT_API const char *leat_compression_name(leat_compression compression);
 
-/* The compression that TensorFlow's name `text` means; NULL counts as "". "SNAPPY" is UNIMPLEMENTED
- * and any other text INVALID_ARGUMENT. */
+/* The compression that the name `text` means; NULL counts as "". Any other text is
+ * INVALID_ARGUMENT; UNIMPLEMENTED, naming the package, for a codec that was left out because its
+ * library was missing when leat was built (zstd, lz4 and snappy may be). */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_compression_from_name(const char *text,
                                                                  leat_compression *out,
                                                                  leat_error *err);
@@ -32,7 +37,8 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_compression_from_name(const char *tex
 /* Options of a writer; {0} is the default: no compression, atomic. */
 typedef struct leat_tfrecord_writer_options {
     leat_compression compression;
-    int level;     /* of compression, 1 (fast) to 9 (small); 0: 6 */
+    int level;     /* of compression, 1 (fast) to 9 (small), to 22 for ZSTD, to 12 for LZ4, 1 for
+                      SNAPPY; 0: the codec's own default */
     bool in_place; /* Write to the path itself instead of a temporary file beside it that replaces
                       it on close. What is no plain file (a pipe, a device) is always so written. */
 } leat_tfrecord_writer_options;
@@ -141,9 +147,8 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_inspect_records(const char *path,
                                                            void *context, leat_record_summary *out,
                                                            leat_error *err);
 
-/* The compression a file seems to have, from its first bytes: GZIP, ZLIB or none. A guess: a plain
- * TFRecord file can begin like a zlib stream, so ZLIB is answered only where the first bytes are no
- * valid record header. */
+/* The compression a file seems to have, from its first bytes. A guess, since a plain TFRecord file
+ * can begin like a zlib stream: so a file whose first bytes are a valid record header has none. */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_guess_compression(const char *path,
                                                              leat_compression *out,
                                                              leat_error *err);

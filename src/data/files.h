@@ -10,6 +10,9 @@
 #include "data/input.h"
 #include "exec/pools.h"
 
+/* Of the argument compression_type. */
+#define LEATI_COMPRESSION_DOC "\"\" (none), \"ZLIB\", \"GZIP\", \"ZSTD\", \"LZ4\" or \"SNAPPY\"."
+
 #define LEATI_FILE_BUFFER (256 << 10) /* bytes read at once where nothing else is asked for */
 
 typedef enum leati_file_outcome {

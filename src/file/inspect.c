@@ -4,6 +4,7 @@
  * shown to the caller's function. Failures: those of the reader and of the function, unchanged; the
  * summary is then not written. No locks. */
 #include "base/error.h"
+#include "file/compress.h"
 #include "file/crc.h"
 #include "file/fs.h"
 #include "file/tfrecord.h"
@@ -73,11 +74,6 @@ leat_status leat_guess_compression(const char *path, leat_compression *out, leat
     /* A valid header is no accident: its checksum has 32 bits. */
     bool record =
         got == sizeof first && leati_load32(first + 8) == leati_crc_mask(leati_crc32c(first, 8));
-    if (!record && got > 2 && first[0] == 0x1f && first[1] == 0x8b)
-        *out = LEAT_COMPRESSION_GZIP;
-    else if (!record && got > 2 && (first[0] & 15) == 8 && (first[0] * 256 + first[1]) % 31 == 0)
-        *out = LEAT_COMPRESSION_ZLIB;
-    else
-        *out = LEAT_COMPRESSION_NONE;
+    *out = record ? LEAT_COMPRESSION_NONE : leati_codec_guess(first, got);
     return LEAT_OK;
 }

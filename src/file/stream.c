@@ -34,8 +34,8 @@ leat_status leati_stream_open(leati_stream *stream, const char *path, leat_compr
     }
     if (compression == LEAT_COMPRESSION_NONE)
         return LEAT_OK;
-    stream->inflate = leati_inflate_new(compression, err);
-    stream->input = stream->inflate ? leati_alloc(INPUT_SIZE, 1) : NULL;
+    stream->unpacker = leati_unpacker_new(compression, err);
+    stream->input = stream->unpacker ? leati_alloc(INPUT_SIZE, 1) : NULL;
     if (!stream->input) {
         leati_stream_close(stream);
         return leati_no_memory(err, INPUT_SIZE);
@@ -46,16 +46,18 @@ leat_status leati_stream_open(leati_stream *stream, const char *path, leat_compr
 void leati_stream_close(leati_stream *stream) {
     leati_file_close(stream->file);
     leat_buffer_unref(stream->path);
-    leati_inflate_free(stream->inflate);
+    leati_unpacker_free(stream->unpacker);
     leati_free(stream->input);
     *stream = (leati_stream){0};
 }
 
 int64_t leati_stream_left(const leati_stream *stream) {
-    if (stream->inflate || stream->file->size < 0)
+    if (stream->unpacker || stream->file->size < 0)
         return -1;
     return stream->file->size > stream->position ? stream->file->size - stream->position : 0;
 }
+
+static leat_status read_away(leati_stream *stream, int64_t position, leat_error *err);
 
 /* Reads the next piece of compressed bytes; *end at the end of the file. */
 static leat_status fill_input(leati_stream *stream, bool *end, leat_error *err) {
@@ -69,6 +71,13 @@ static leat_status fill_input(leati_stream *stream, bool *end, leat_error *err) 
     stream->input_end = got;
     *end = got == 0;
     return LEAT_OK;
+}
+
+/* Keeps the failure of the codec: what came out before it is good and goes out first. */
+static void keep_failure(leati_stream *stream, leat_error *bad, size_t left) {
+    stream->failure = *bad;
+    leati_prefix(&stream->failure, "%.250s at byte %lld", stream->file->path,
+                 (long long)(stream->file_at - (int64_t)left));
 }
 
 static leat_status read_compressed(leati_stream *stream, uint8_t *data, size_t size, size_t *got,
@@ -85,18 +94,31 @@ static leat_status read_compressed(leati_stream *stream, uint8_t *data, size_t s
         const uint8_t *in = stream->input + stream->input_begin;
         size_t in_size = stream->input_end - stream->input_begin;
         leat_error bad = {0};
-        if (leati_inflate_run(stream->inflate, &in, &in_size, &out, &room, &bad))
-            leati_fail(&stream->failure, bad.code, "%.300s at byte %lld: %s", stream->file->path,
-                       (long long)(stream->file_at - (int64_t)in_size), bad.text);
+        if (leati_unpacker_run(stream->unpacker, &in, &in_size, &out, &room, &bad))
+            keep_failure(stream, &bad, in_size);
         stream->input_begin = stream->input_end - in_size;
     }
-    /* What came out before the damage is good and goes out first. */
     *got = size - room;
-    if (room == size && stream->failure.code)
-        return leati_fail(err, stream->failure.code, "%s", stream->failure.text);
-    if (room == size)
-        stream->cut = leati_inflate_where(stream->inflate) == LEATI_INFLATE_MORE;
-    return LEAT_OK;
+    if (room < size)
+        return LEAT_OK;
+    stream->cut = !stream->failure.code && !stream->unpacker->between;
+    leat_status status = stream->failure.code;
+    if (status && err)
+        *err = stream->failure;
+    if (status == LEAT_RESOURCE_EXHAUSTED && stream->file->seekable) {
+        stream->restart = true;
+        stream->failure = (leat_error){0};
+    }
+    return status;
+}
+
+/* Back to the first byte of a compressed file. */
+static void rewind_compressed(leati_stream *stream) {
+    leati_unpacker_reset(stream->unpacker);
+    stream->file_at = stream->position = 0;
+    stream->input_begin = stream->input_end = 0;
+    stream->cut = stream->restart = false;
+    stream->failure = (leat_error){0};
 }
 
 leat_status leati_stream_read(leati_stream *stream, void *data, size_t size, size_t *got,
@@ -105,7 +127,17 @@ leat_status leati_stream_read(leati_stream *stream, void *data, size_t size, siz
     *got = 0;
     if (size == 0)
         return LEAT_OK;
-    if (stream->inflate)
+    if (stream->restart) {
+        int64_t position = stream->position;
+        rewind_compressed(stream);
+        status = read_away(stream, position, err);
+        if (status) {
+            stream->position = position;
+            stream->restart = true;
+            return status;
+        }
+    }
+    if (stream->unpacker)
         status = read_compressed(stream, data, size, got, err);
     else
         status = leati_file_read_at(stream->file, stream->position, data, size, got, err);
@@ -143,20 +175,14 @@ leat_status leati_stream_seek(leati_stream *stream, int64_t position, leat_error
     if (position < 0)
         return leati_fail(err, LEAT_OUT_OF_RANGE, "%.300s: asked to go on at byte %lld",
                           stream->file->path, (long long)position);
-    if (!stream->inflate && stream->file->seekable) {
+    if (!stream->unpacker && stream->file->seekable) {
         if (stream->file->size >= 0 && position > stream->file->size)
             return beyond_end(stream, position, stream->file->size, err);
         stream->position = position;
         return LEAT_OK;
     }
-    if (stream->inflate && position < stream->position) {
-        leati_inflate_reset(stream->inflate);
-        stream->file_at = 0;
-        stream->input_begin = stream->input_end = 0;
-        stream->position = 0;
-        stream->cut = false;
-        stream->failure = (leat_error){0};
-    }
+    if (stream->unpacker && position < stream->position)
+        rewind_compressed(stream);
     if (position < stream->position)
         return leati_fail(err, LEAT_FAILED_PRECONDITION,
                           "%.300s: it can only be read from start to end (a pipe?), asked for byte "

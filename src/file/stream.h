@@ -6,13 +6,13 @@
 #include "file/fs.h"
 #include <leat/file.h>
 
-struct leati_inflate;
+struct leati_unpacker;
 
 /* An open stream, embedded in its reader; fields are for reading only. One thread at a time. */
 typedef struct leati_stream {
     leati_file *file;
-    struct leati_inflate *inflate; /* NULL: not compressed */
-    leat_buffer *path;             /* owns the text; for leati_buffer_set_path */
+    leat_buffer *path;               /* owns the text; for leati_buffer_set_path */
+    struct leati_unpacker *unpacker; /* NULL: not compressed */
     leat_compression compression;
     int64_t position; /* of the next byte, in the decompressed bytes */
     int64_t file_at;  /* of the next byte to read from the file */
@@ -20,6 +20,7 @@ typedef struct leati_stream {
     size_t input_begin;
     size_t input_end;
     bool cut;           /* the file ended inside a compressed stream: read has come to that end */
+    bool restart;       /* memory ran out inside the codec: decompress again up to `position` */
     leat_error failure; /* of decompression, given again by every later read */
 } leati_stream;
 

@@ -86,7 +86,7 @@ static size_t chunk_bytes(const leati_tfrecord *reader, size_t need) {
     if (left >= 0 && (uint64_t)left < size - (size > have ? have : size))
         size = (size_t)left + have;
     /* A small compressed file needs no whole chunk; sixteenfold is as dense as records get. */
-    int64_t packed = reader->stream.inflate ? reader->stream.file->size : -1;
+    int64_t packed = reader->stream.unpacker ? reader->stream.file->size : -1;
     if (packed >= 0 && packed < (int64_t)(size / 16))
         size = 4096 + 16 * (size_t)packed < size ? 4096 + 16 * (size_t)packed : size;
     return size > need ? size : need;
@@ -151,7 +151,7 @@ static leat_status ensure(leati_tfrecord *reader, size_t need, leat_error *err) 
 }
 
 static const char *unit_of(const leati_tfrecord *reader) {
-    return reader->stream.inflate ? " (decompressed)" : "";
+    return reader->stream.unpacker ? " (decompressed)" : "";
 }
 
 /* What a user may do about a file that is bad at `offset`. */
@@ -159,7 +159,7 @@ static const char *hint_at(const leati_tfrecord *reader, int64_t offset) {
     if (offset > 0)
         return "; the file is damaged: write it again or leave it out";
     const uint8_t *first = reader->data + reader->begin;
-    if (!reader->stream.inflate && reader->end - reader->begin >= 2 && first[0] == 0x1f &&
+    if (!reader->stream.unpacker && reader->end - reader->begin >= 2 && first[0] == 0x1f &&
         first[1] == 0x8b)
         return "; it looks like gzip: give compression_type \"GZIP\"";
     return "; is it a TFRecord file, and is compression_type right?";

@@ -13,46 +13,39 @@
 
 struct leat_tfrecord_writer {
     leati_output *output;
-    leati_deflate *deflate; /* NULL: not compressed */
+    leati_packer *packer; /* NULL: not compressed */
 };
 
 static leat_status write_through(void *context, const void *data, size_t size, leat_error *err) {
-    return leati_output_write(context, data, size, err);
+    return leati_output_write(((leat_tfrecord_writer *)context)->output, data, size, err);
 }
 
 leat_tfrecord_writer *leat_tfrecord_writer_open(const char *path,
                                                 const leat_tfrecord_writer_options *options,
                                                 leat_error *err) {
     leat_tfrecord_writer_options chosen = options ? *options : (leat_tfrecord_writer_options){0};
-    if ((unsigned)chosen.compression > LEAT_COMPRESSION_GZIP) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "compression %d is none; expected a leat_compression", (int)chosen.compression);
-        return NULL;
-    }
     leat_tfrecord_writer *writer = leati_alloc_zero(1, sizeof *writer);
     if (!writer) {
         leati_no_memory(err, sizeof *writer);
         return NULL;
     }
-    if (leati_output_open(path, chosen.in_place, &writer->output, err)) {
-        leati_free(writer);
-        return NULL;
-    }
+    bool good = true;
     if (chosen.compression != LEAT_COMPRESSION_NONE) {
-        writer->deflate =
-            leati_deflate_new(chosen.compression, chosen.level, write_through, writer->output, err);
-        if (!writer->deflate) {
-            leat_tfrecord_writer_discard(writer);
-            return NULL;
-        }
+        writer->packer =
+            leati_packer_new(chosen.compression, chosen.level, write_through, writer, err);
+        good = writer->packer != NULL;
+    }
+    if (!good || leati_output_open(path, chosen.in_place, &writer->output, err)) {
+        leat_tfrecord_writer_discard(writer);
+        return NULL;
     }
     return writer;
 }
 
 static leat_status put(leat_tfrecord_writer *writer, const void *data, size_t size,
                        leat_error *err) {
-    return writer->deflate ? leati_deflate_write(writer->deflate, data, size, err)
-                           : leati_output_write(writer->output, data, size, err);
+    return writer->packer ? leati_packer_write(writer->packer, data, size, err)
+                          : leati_output_write(writer->output, data, size, err);
 }
 
 leat_status leat_tfrecord_writer_write(leat_tfrecord_writer *writer, const void *data, size_t size,
@@ -75,13 +68,13 @@ leat_status leat_tfrecord_writer_write(leat_tfrecord_writer *writer, const void 
 leat_status leat_tfrecord_writer_close(leat_tfrecord_writer *writer, leat_error *err) {
     if (!writer)
         return LEAT_OK;
-    leat_status status = writer->deflate ? leati_deflate_finish(writer->deflate, err) : LEAT_OK;
+    leat_status status = writer->packer ? leati_packer_finish(writer->packer, err) : LEAT_OK;
     if (status) {
         leat_tfrecord_writer_discard(writer);
         return status;
     }
     status = leati_output_commit(writer->output, err);
-    leati_deflate_free(writer->deflate);
+    leati_packer_free(writer->packer);
     leati_free(writer);
     return status;
 }
@@ -90,6 +83,6 @@ void leat_tfrecord_writer_discard(leat_tfrecord_writer *writer) {
     if (!writer)
         return;
     leati_output_discard(writer->output);
-    leati_deflate_free(writer->deflate);
+    leati_packer_free(writer->packer);
     leati_free(writer);
 }

@@ -51,10 +51,17 @@ static void same_bytes_as_tensorflow(void **state) {
     free(expected);
 }
 
+/* The codecs that have a library may be missing. */
+static bool has_codec(int c) {
+    leat_compression out;
+    const char *name = leat_compression_name((leat_compression)c);
+    return leat_compression_from_name(name, &out, NULL) == LEAT_OK;
+}
+
 static void compressed_files_read_back(void **state) {
     (void)state;
-    for (int c = LEAT_COMPRESSION_ZLIB; c <= LEAT_COMPRESSION_GZIP; c++) {
-        for (int level = 0; level <= 9; level += 9) {
+    for (int c = LEAT_COMPRESSION_ZLIB; c <= LEAT_COMPRESSION_SNAPPY; c++) {
+        for (int level = 0; has_codec(c) && level <= 1; level++) {
             leat_tfrecord_writer_options options = {.compression = (leat_compression)c,
                                                     .level = level};
             const char *path = scratch_path("out.tfrecord");
@@ -110,13 +117,16 @@ static void full_disk(void **state) {
     if (access("/dev/full", W_OK) != 0)
         skip();
     static char data[100000];
-    for (int c = LEAT_COMPRESSION_NONE; c <= LEAT_COMPRESSION_GZIP; c++) {
+    for (int c = LEAT_COMPRESSION_NONE; c <= LEAT_COMPRESSION_SNAPPY; c++) {
         leat_tfrecord_writer_options options = {.compression = (leat_compression)c};
         leat_error err = {0};
+        if (!has_codec(c))
+            continue;
         leat_tfrecord_writer *writer = leat_tfrecord_writer_open("/dev/full", &options, &err);
+        /* What a codec keeps back fails when it is closed. */
+        leat_status status = leat_tfrecord_writer_write(writer, data, sizeof data, &err);
         if (c == LEAT_COMPRESSION_NONE)
-            assert_int_equal(leat_tfrecord_writer_write(writer, data, sizeof data, &err),
-                             LEAT_RESOURCE_EXHAUSTED);
+            assert_int_equal(status, LEAT_RESOURCE_EXHAUSTED);
         assert_int_equal(leat_tfrecord_writer_close(writer, &err), LEAT_RESOURCE_EXHAUSTED);
         assert_non_null(strstr(err.text, "/dev/full: writing failed"));
         assert_non_null(strstr(err.text, "No space left on device"));
@@ -132,10 +142,11 @@ static leat_status write_all(void *context, leat_error *err) {
 
 static void every_allocation_fails_once(void **state) {
     (void)state;
-    for (int c = LEAT_COMPRESSION_NONE; c <= LEAT_COMPRESSION_GZIP; c++) {
+    for (int c = LEAT_COMPRESSION_NONE; c <= LEAT_COMPRESSION_SNAPPY; c++) {
         leat_tfrecord_writer_options options = {.compression = (leat_compression)c};
         torture_begin();
-        torture_run(write_all, &options);
+        if (has_codec(c))
+            torture_run(write_all, &options);
         torture_end();
     }
 }

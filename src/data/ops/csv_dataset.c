@@ -47,7 +47,7 @@ static const leati_row csv_rows[] = {
      .type = LEATI_ROW_STRING,
      .flags = LEATI_NONE,
      ROW(compression_type),
-     .doc = "\"\" (none), \"ZLIB\" or \"GZIP\"."},
+     .doc = LEATI_COMPRESSION_DOC},
     {.name = "buffer_size",
      .type = LEATI_ROW_INT,
      .flags = LEATI_NONE,
@@ -186,11 +186,10 @@ static leat_status csv_check(leat_dataset *dataset, leat_error *err) {
                           "csv_dataset: field_delim is \"%.100s\"; expected one byte",
                           args->field_delim == NULL ? "" : args->field_delim);
     }
-    if (leat_compression_from_name(args->compression_type, &compression, &local) != LEAT_OK) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "csv_dataset: compression_type: %s",
-                          local.text);
-    }
-    return LEAT_OK;
+    status = leat_compression_from_name(args->compression_type, &compression, &local);
+    return status == LEAT_OK
+               ? LEAT_OK
+               : leati_fail(err, status, "csv_dataset: compression_type: %s", local.text);
 }
 
 static leat_spec *csv_spec(const leat_dataset *dataset, leat_error *err) {

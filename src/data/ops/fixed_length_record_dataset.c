@@ -53,7 +53,7 @@ static const leati_row fixed_rows[] = {
      .type = LEATI_ROW_STRING,
      .flags = LEATI_NONE,
      ROW(compression_type),
-     .doc = "\"\" (none), \"ZLIB\" or \"GZIP\"."},
+     .doc = LEATI_COMPRESSION_DOC},
     {.name = "num_parallel_reads",
      .type = LEATI_ROW_INT,
      .flags = LEATI_NONE | LEATI_AUTOTUNE,
@@ -101,12 +101,7 @@ static leat_status check_sizes(const struct fixed_args *args, leat_compression *
                               (long long)(INT64_MAX / 4));
         }
     }
-    if (leat_compression_from_name(args->compression_type, compression, NULL) != LEAT_OK) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "compression_type is \"%.100s\"; expected \"\", \"ZLIB\" or \"GZIP\"",
-                          args->compression_type);
-    }
-    return LEAT_OK;
+    return leat_compression_from_name(args->compression_type, compression, err);
 }
 
 /* Does the size of a plain file fit? Unknown sizes are found out at the file's end. */

@@ -33,7 +33,7 @@ static const leati_row text_rows[] = {
      .type = LEATI_ROW_STRING,
      .flags = LEATI_NONE,
      ROW(compression_type),
-     .doc = "\"\" (none), \"ZLIB\" or \"GZIP\"."},
+     .doc = LEATI_COMPRESSION_DOC},
     {.name = "buffer_size",
      .type = LEATI_ROW_INT,
      .flags = LEATI_NONE,
@@ -73,10 +73,7 @@ static leati_file_outcome open_text(void *context, const char *path, int64_t pos
                    (long long)s->args->buffer_size);
         return LEATI_FILE_LOST;
     }
-    if (leat_compression_from_name(s->args->compression_type, &compression, NULL) != LEAT_OK) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "compression_type is \"%.100s\"; expected \"\", \"ZLIB\" or \"GZIP\"",
-                   s->args->compression_type);
+    if (leat_compression_from_name(s->args->compression_type, &compression, err) != LEAT_OK) {
         return LEATI_FILE_LOST;
     }
     leati_chunks *chunks = leati_alloc_zero(1, sizeof(*chunks));

@@ -35,7 +35,7 @@ static const leati_row record_rows[] = {
      .type = LEATI_ROW_STRING,
      .flags = LEATI_NONE,
      ROW(compression_type),
-     .doc = "\"\" (none), \"ZLIB\" or \"GZIP\"."},
+     .doc = LEATI_COMPRESSION_DOC},
     {.name = "buffer_size",
      .type = LEATI_ROW_INT,
      .flags = LEATI_NONE,

@@ -341,7 +341,6 @@ static void test_arguments(void **state) {
         leat_status status;
         const char *text;
     } bad[] = {
-        {{.compression_type = "SNAPPY"}, LEAT_UNIMPLEMENTED, "SNAPPY"},
         {{.num_parallel_reads = LEAT_AUTOTUNE}, LEAT_UNIMPLEMENTED, "num_parallel_reads"},
         {{.num_parallel_reads = -2}, LEAT_INVALID_ARGUMENT, "num_parallel_reads"},
     };

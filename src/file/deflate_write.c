@@ -5,17 +5,7 @@
  * one owner. */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "file/compress.h"
-#include <zlib.h>
-
-#define OUTPUT_SIZE (32u << 10)
-
-struct leati_deflate {
-    z_stream stream;
-    leati_deflate_sink sink;
-    void *context;
-    uint8_t output[OUTPUT_SIZE];
-};
+#include "file/deflate.h"
 
 static voidpf take_memory(voidpf context, uInt count, uInt size) {
     (void)context;
@@ -27,41 +17,25 @@ static void give_memory(voidpf context, voidpf memory) {
     leati_free(memory);
 }
 
-leati_deflate *leati_deflate_new(leat_compression compression, int level, leati_deflate_sink sink,
-                                 void *context, leat_error *err) {
-    if (level < 0 || level > 9) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "the compression level is %d; expected 1 (fast) to 9 (small), or 0 for 6",
-                   level);
-        return NULL;
-    }
-    leati_deflate *self = leati_alloc_zero(1, sizeof *self);
-    if (!self) {
-        leati_no_memory(err, sizeof *self);
-        return NULL;
-    }
-    self->sink = sink;
-    self->context = context;
+leat_status leati_deflate_open(leati_packer *packer, int level, leat_error *err) {
+    leati_deflate *self = (leati_deflate *)packer;
     self->stream.zalloc = take_memory;
     self->stream.zfree = give_memory;
-    int window = 15 + (compression == LEAT_COMPRESSION_GZIP ? 16 : 0);
-    if (deflateInit2(&self->stream, level ? level : 6, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY) !=
-        Z_OK) {
-        leati_no_memory(err, 256u << 10);
-        leati_free(self);
-        return NULL;
-    }
-    return self;
+    int window = 15 + (packer->codec->compression == LEAT_COMPRESSION_GZIP ? 16 : 0);
+    if (deflateInit2(&self->stream, level, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        return leati_no_memory(err, 256u << 10);
+    return LEAT_OK;
 }
 
 /* Runs zlib until it takes no more input (and, at the end, has no more output). */
 static leat_status run(leati_deflate *self, int flush, leat_error *err) {
     for (;;) {
         self->stream.next_out = self->output;
-        self->stream.avail_out = OUTPUT_SIZE;
+        self->stream.avail_out = sizeof self->output;
         int code = deflate(&self->stream, flush);
-        size_t size = OUTPUT_SIZE - self->stream.avail_out;
-        leat_status status = size ? self->sink(self->context, self->output, size, err) : LEAT_OK;
+        size_t size = sizeof self->output - self->stream.avail_out;
+        leat_status status =
+            size ? self->base.sink(self->base.context, self->output, size, err) : LEAT_OK;
         if (status || code == Z_STREAM_END)
             return status;
         if (code != Z_OK && code != Z_BUF_ERROR)
@@ -71,8 +45,9 @@ static leat_status run(leati_deflate *self, int flush, leat_error *err) {
     }
 }
 
-leat_status leati_deflate_write(leati_deflate *self, const void *data, size_t size,
+leat_status leati_deflate_write(leati_packer *packer, const void *data, size_t size,
                                 leat_error *err) {
+    leati_deflate *self = (leati_deflate *)packer;
     leat_status status = LEAT_OK;
     for (size_t done = 0; done < size && !status;) {
         uInt part = size - done < (1u << 30) ? (uInt)(size - done) : 1u << 30;
@@ -84,15 +59,13 @@ leat_status leati_deflate_write(leati_deflate *self, const void *data, size_t si
     return status;
 }
 
-leat_status leati_deflate_finish(leati_deflate *self, leat_error *err) {
+leat_status leati_deflate_finish(leati_packer *packer, leat_error *err) {
+    leati_deflate *self = (leati_deflate *)packer;
     self->stream.next_in = NULL;
     self->stream.avail_in = 0;
     return run(self, Z_FINISH, err);
 }
 
-void leati_deflate_free(leati_deflate *self) {
-    if (!self)
-        return;
-    deflateEnd(&self->stream);
-    leati_free(self);
+void leati_deflate_close(leati_packer *packer) {
+    deflateEnd(&((leati_deflate *)packer)->stream);
 }

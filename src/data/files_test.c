@@ -1,0 +1,144 @@
+/* The readers of files over every codec: what they give does not depend on how the bytes are
+ * packed, and a file that is cut is an error. A codec that was left out of the build is refused by
+ * name. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../../tests/support/torture.h"
+
+#include "../../tests/support/dataset.h"
+#include "../../tests/support/scratch.h"
+#include "file/compress.h"
+
+/* Four lines; as records of three bytes, four; as CSV, four records of one number. */
+static const char text[] = "12\n34\n56\n78\n";
+#define RECORD "{\"hex\":\"31320a33340a35360a37380a\"}"
+
+struct reading {
+    int reader;
+    const char *compression;
+};
+
+static const char *const expected[] = {
+    "\"12\" \"34\" \"56\" \"78\"",
+    "{\"hex\":\"31320a\"} {\"hex\":\"33340a\"} {\"hex\":\"35360a\"} {\"hex\":\"37380a\"}",
+    "(12) (34) (56) (78)", RECORD};
+enum { NUM_READERS = sizeof expected / sizeof *expected };
+
+static leat_status append(void *context, const void *data, size_t size, leat_error *err) {
+    (void)err;
+    return fwrite(data, 1, size, context) == size ? LEAT_OK : LEAT_INTERNAL;
+}
+
+/* The file "packed", or a record file of one record with the text. */
+static void write_packed(const char *name, leat_compression compression) {
+    leat_error err = {0};
+    if (strcmp(name, "records") == 0) {
+        leat_tfrecord_writer_options options = {.compression = compression};
+        leat_tfrecord_writer *writer =
+            leat_tfrecord_writer_open(scratch_path(name), &options, &err);
+        assert_int_equal(leat_tfrecord_writer_write(writer, text, sizeof text - 1, &err), LEAT_OK);
+        assert_int_equal(leat_tfrecord_writer_close(writer, &err), LEAT_OK);
+        return;
+    }
+    FILE *file = fopen(scratch_path(name), "wb");
+    assert_non_null(file);
+    leati_packer *packer = leati_packer_new(compression, 0, append, file, &err);
+    assert_non_null(packer);
+    assert_int_equal(leati_packer_write(packer, text, sizeof text - 1, &err), LEAT_OK);
+    assert_int_equal(leati_packer_finish(packer, &err), LEAT_OK);
+    leati_packer_free(packer);
+    fclose(file);
+}
+
+static leat_dataset *csv(const char *path, const char *compression, leat_error *err) {
+    leat_csv_options options = {.compression_type = compression};
+    leat_spec *column = leat_spec_tensor(LEAT_INT64, LEAT_SHAPE(0), err);
+    leat_spec *spec = leat_spec_tuple(&column, 1, err);
+    leat_tensor tensor = {0};
+    leat_element defaults = {0};
+    leat_dataset *dataset = NULL;
+    if (spec != NULL && leat_tensor_new(LEAT_INT64, LEAT_SHAPE(0), &tensor, err) == LEAT_OK &&
+        leat_element_set(&defaults, spec, &tensor, err) == LEAT_OK) {
+        dataset = leat_csv_dataset(&path, 1, &defaults, &options, err);
+    }
+    leat_element_fini(&defaults);
+    leat_tensor_unref(&tensor);
+    leat_spec_unref(spec);
+    return dataset;
+}
+
+static leat_dataset *read_packed(void *context, leat_error *err) {
+    const struct reading *r = context;
+    char path[1024];
+    snprintf(path, sizeof path, "%s/%s", scratch_folder, r->reader == 3 ? "records" : "packed");
+    const char *names[] = {path};
+    switch (r->reader) {
+    case 0: {
+        leat_text_line_options options = {.compression_type = r->compression};
+        return leat_text_line_dataset(names, 1, &options, err);
+    }
+    case 1: {
+        leat_fixed_length_options options = {.compression_type = r->compression};
+        return leat_fixed_length_record_dataset(names, 1, 3, &options, err);
+    }
+    case 2: return csv(path, r->compression, err);
+    default: {
+        leat_tf_record_options options = {.compression_type = r->compression};
+        return leat_tf_record_dataset(names, 1, &options, err);
+    }
+    }
+}
+
+static void test_codecs(void **state) {
+    (void)state;
+    for (leat_compression c = LEAT_COMPRESSION_ZLIB; leati_codec_of(c); c++) {
+        for (int reader = 0; reader < NUM_READERS; reader++) {
+            struct reading reading = {reader, leat_compression_name(c)};
+            leat_error err = {0};
+            if (leati_codec_of(c)->package != NULL) {
+                leat_dataset *dataset = read_packed(&reading, &err);
+                assert_true(dataset != NULL || err.code == LEAT_UNIMPLEMENTED);
+                leat_dataset_unref(dataset);
+                continue;
+            }
+            write_packed(reader == 3 ? "records" : "packed", c);
+            torture_begin();
+            dataset_check(read_packed, &reading, expected[reader]);
+            torture_end();
+        }
+    }
+}
+
+/* Files that end inside their stream, one byte early: what the codec gives before the end, then the
+ * error. */
+static void test_cut(void **state) {
+    (void)state;
+    for (leat_compression c = LEAT_COMPRESSION_ZLIB; leati_codec_of(c); c++) {
+        for (int reader = 0; reader < NUM_READERS && leati_codec_of(c)->package == NULL; reader++) {
+            struct reading reading = {reader, leat_compression_name(c)};
+            const char *name = reader == 3 ? "records" : "packed";
+            char outcomes[200];
+            size_t size = 0;
+            write_packed(name, c);
+            uint8_t *data = scratch_read(scratch_path(name), &size);
+            scratch_write(name, data, size - 1);
+            free(data);
+            bool whole_block = c == LEAT_COMPRESSION_SNAPPY; /* or nothing */
+            snprintf(outcomes, sizeof outcomes, "%s%s!DATA_LOSS",
+                     whole_block ? "" : expected[reader], whole_block ? "" : " ");
+            dataset_check(read_packed, &reading, outcomes);
+        }
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {TEST(test_codecs), TEST(test_cut)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,184 @@
+/* The table of codecs, and the names of compressions as TensorFlow spells them.
+ *
+ * Everything about one codec lies in its own file; here are the lookups and what all have in
+ * common. Failures: an unknown name or number, a codec that was left out of the build, a level that
+ * the codec does not have. No state, no locks. */
+#include "file/compress.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include <stdio.h>
+#include <string.h>
+
+#define X(name) extern const leati_codec leati_codec_##name;
+#include "file/compress.def"
+#undef X
+
+static const leati_codec *const codecs[] = {
+#define X(name) &leati_codec_##name,
+#include "file/compress.def"
+#undef X
+};
+
+enum { NUM_CODECS = sizeof codecs / sizeof *codecs };
+
+const leati_codec *leati_codec_of(leat_compression compression) {
+    for (int i = 0; i < NUM_CODECS; i++) {
+        if (codecs[i]->compression == compression)
+            return codecs[i];
+    }
+    return NULL;
+}
+
+leat_compression leati_codec_guess(const uint8_t *first, size_t size) {
+    for (int i = 0; i < NUM_CODECS; i++) {
+        if (codecs[i]->looks && codecs[i]->looks(first, size))
+            return codecs[i]->compression;
+    }
+    return LEAT_COMPRESSION_NONE;
+}
+
+const char *leat_compression_name(leat_compression compression) {
+    const leati_codec *codec = leati_codec_of(compression);
+    if (codec)
+        return codec->name;
+    return compression == LEAT_COMPRESSION_NONE ? "" : "unknown";
+}
+
+static leat_status left_out(const leati_codec *codec, leat_error *err) {
+    return leati_fail(err, LEAT_UNIMPLEMENTED,
+                      "compression_type \"%s\" was left out of this build, which found no %s; "
+                      "install it and build again",
+                      codec->name, codec->package);
+}
+
+static leat_status unknown_name(const char *text, leat_error *err) {
+    char names[128] = "";
+    size_t at = 0;
+    for (int i = 0; i < NUM_CODECS; i++)
+        at += (size_t)snprintf(names + at, sizeof names - at, "%s\"%s\"",
+                               i < NUM_CODECS - 1 ? ", " : " or ", codecs[i]->name);
+    return leati_fail(err, LEAT_INVALID_ARGUMENT, "compression_type is \"%.100s\"; expected \"\"%s",
+                      text, names);
+}
+
+leat_status leat_compression_from_name(const char *text, leat_compression *out, leat_error *err) {
+    if (!text || !*text) {
+        *out = LEAT_COMPRESSION_NONE;
+        return LEAT_OK;
+    }
+    for (int i = 0; i < NUM_CODECS; i++) {
+        if (strcmp(text, codecs[i]->name) != 0)
+            continue;
+        if (codecs[i]->package)
+            return left_out(codecs[i], err);
+        *out = codecs[i]->compression;
+        return LEAT_OK;
+    }
+    return unknown_name(text, err);
+}
+
+/* The codec, if it can be used. */
+static const leati_codec *find_codec(leat_compression compression, leat_error *err) {
+    const leati_codec *codec = leati_codec_of(compression);
+    if (!codec)
+        leati_fail(err, LEAT_INVALID_ARGUMENT,
+                   "compression %d has no codec; expected a leat_compression", (int)compression);
+    else if (codec->package)
+        left_out(codec, err);
+    else
+        return codec;
+    return NULL;
+}
+
+/* ---- reading ---- */
+
+leati_unpacker *leati_unpacker_new(leat_compression compression, leat_error *err) {
+    const leati_codec *codec = find_codec(compression, err);
+    if (!codec)
+        return NULL;
+    leati_unpacker *unpacker = leati_alloc_zero(1, codec->unpacker_size);
+    if (!unpacker) {
+        leati_no_memory(err, codec->unpacker_size);
+        return NULL;
+    }
+    unpacker->codec = codec;
+    if (codec->unpacker_open && codec->unpacker_open(unpacker, err)) {
+        leati_unpacker_free(unpacker);
+        return NULL;
+    }
+    leati_unpacker_reset(unpacker);
+    return unpacker;
+}
+
+void leati_unpacker_free(leati_unpacker *unpacker) {
+    if (unpacker && unpacker->codec->unpacker_close)
+        unpacker->codec->unpacker_close(unpacker);
+    leati_free(unpacker);
+}
+
+void leati_unpacker_reset(leati_unpacker *unpacker) {
+    unpacker->between = true;
+    unpacker->codec->reset(unpacker);
+}
+
+leat_status leati_unpacker_run(leati_unpacker *unpacker, const uint8_t **in, size_t *in_size,
+                               uint8_t **out, size_t *out_size, leat_error *err) {
+    return unpacker->codec->run(unpacker, in, in_size, out, out_size, err);
+}
+
+leat_status leati_no_header(const leati_unpacker *unpacker, leat_error *err) {
+    return leati_fail(err, LEAT_DATA_LOSS,
+                      "not %s data: no such header here; check compression_type",
+                      unpacker->codec->name);
+}
+
+/* ---- writing ---- */
+
+leati_packer *leati_packer_new(leat_compression compression, int level, leati_pack_sink sink,
+                               void *context, leat_error *err) {
+    const leati_codec *codec = find_codec(compression, err);
+    if (!codec)
+        return NULL;
+    if (level < 0 || level > codec->max_level) {
+        leati_fail(err, LEAT_INVALID_ARGUMENT,
+                   "the compression level is %d; %s has 1 (fast) to %d (small), or 0 for %d", level,
+                   codec->name, codec->max_level, codec->default_level);
+        return NULL;
+    }
+    leati_packer *packer = leati_alloc_zero(1, codec->packer_size);
+    if (!packer) {
+        leati_no_memory(err, codec->packer_size);
+        return NULL;
+    }
+    *packer = (leati_packer){codec, sink, context};
+    if (codec->packer_open(packer, level ? level : codec->default_level, err)) {
+        leati_packer_free(packer);
+        return NULL;
+    }
+    return packer;
+}
+
+leat_status leati_packer_write(leati_packer *packer, const void *data, size_t size,
+                               leat_error *err) {
+    return packer->codec->write(packer, data, size, err);
+}
+
+leat_status leati_packer_finish(leati_packer *packer, leat_error *err) {
+    return packer->codec->finish(packer, err);
+}
+
+void leati_packer_free(leati_packer *packer) {
+    if (packer && packer->codec->packer_close)
+        packer->codec->packer_close(packer);
+    leati_free(packer);
+}
+
+void *leati_pack_alloc(void *context, size_t size) {
+    (void)context;
+    return leati_alloc(1, size);
+}
+
+void leati_pack_free(void *context, void *memory) {
+    (void)context;
+    leati_free(memory);
+}

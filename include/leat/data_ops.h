@@ -222,6 +222,20 @@ LEAT_API leat_dataset *leat_take_while(leat_dataset *input, leat_function *predi
  * log. CANCELLED, DEADLINE_EXCEEDED and RESOURCE_EXHAUSTED are delivered. */
 LEAT_API leat_dataset *leat_ignore_errors(leat_dataset *input, bool log_warning, leat_error *err);
 
+/* Beyond tf.data: the elements without the bad ones. Each error is an element set aside: a line of
+ * JSON with operator, element number, file, byte, code and reason is appended to the file `path`
+ * (copied; NULL: none), by one write, unless the file lists that element already. More of them in
+ * an epoch than the options allow are DATA_LOSS, and then the end. CANCELLED, DEADLINE_EXCEEDED and
+ * RESOURCE_EXHAUSTED are delivered. */
+typedef struct leat_quarantine_options {
+    int64_t max_errors;  /* bad elements of an epoch; 0: any number */
+    bool no_errors;      /* instead of max_errors: not one */
+    double max_fraction; /* of an epoch's elements, above 0 to 1, from 100 elements on and at the
+                            end; 0: 1 */
+} leat_quarantine_options;
+LEAT_API leat_dataset *leat_quarantine(leat_dataset *input, const char *path,
+                                       const leat_quarantine_options *options, leat_error *err);
+
 /* tf.data.Dataset.window: each element is a dataset of `size` consecutive elements, one per
  * component in the structure of the input's elements. */
 typedef struct leat_window_options {

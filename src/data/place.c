@@ -9,6 +9,7 @@
 #include "file/tfrecord.h"
 #include "file/wire.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MARK = '\1', ORIGIN_TEXT = 320 };
@@ -123,4 +124,70 @@ void leati_place_error(const char *name, int64_t element, leat_error *err) {
     leati_fail(err, err->code,
                place[0] != '\0' ? "%s (%s): element %lld%s: %s" : "%s%s: element %lld%s: %s", name,
                place, (long long)element, origin, rest);
+}
+
+/* The digits at `at` as a number that `after` follows: where they end, or NULL. */
+static const char *read_number(const char *at, const char *after, int64_t *out) {
+    char *end = NULL;
+    if (*at < '0' || *at > '9') {
+        return NULL;
+    }
+    *out = strtoll(at, &end, 10);
+    return strncmp(end, after, strlen(after)) == 0 ? end : NULL;
+}
+
+/* "FILE at byte N" or "FILE", and what ends it; moves *at to that. */
+static void read_file_part(const char **at, leati_place *out) {
+    static const char at_byte[] = " at byte ";
+    const char *colon = strstr(*at, ": "), *end = NULL;
+    for (const char *found = strstr(*at, at_byte); found != NULL && end == NULL;
+         found = strstr(found + 1, at_byte)) {
+        int64_t byte = 0;
+        end = read_number(found + sizeof(at_byte) - 1, ": ", &byte);
+        if (end == NULL) {
+            end = read_number(found + sizeof(at_byte) - 1, " (", &byte); /* decompressed */
+        }
+        if (end != NULL) {
+            *out = (leati_place){.op = out->op,
+                                 .op_size = out->op_size,
+                                 .element = out->element,
+                                 .file = *at,
+                                 .file_size = (size_t)(found - *at),
+                                 .byte = byte};
+            colon = strstr(end, ": ");
+        }
+    }
+    if (end == NULL && colon != NULL) {
+        out->file = *at;
+        out->file_size = (size_t)(colon - *at);
+    }
+    *at = colon;
+}
+
+void leati_read_place(const char *text, leati_place *out) {
+    static const char element[] = ": element ";
+    const char *found = strstr(text, element), *at = NULL;
+    *out = (leati_place){.op = "", .element = -1, .byte = -1, .file = "", .reason = text};
+    if (found == NULL ||
+        (at = read_number(found + sizeof(element) - 1, "", &out->element)) == NULL) {
+        return;
+    }
+    out->op = text;
+    out->op_size = (size_t)(found - text);
+    if (strncmp(at, " of ", 4) == 0) {
+        at += 4;
+        read_file_part(&at, out);
+    }
+    out->reason = at != NULL && strncmp(at, ": ", 2) == 0 ? at + 2 : text;
+    /* A reader's own error begins with file and byte. */
+    if (out->file_size == 0 && at != NULL) {
+        leati_place own = *out;
+        const char *rest = out->reason;
+        read_file_part(&rest, &own);
+        if (own.byte >= 0 && rest != NULL && memchr(own.file, ':', own.file_size) == NULL) {
+            const char *reason = rest + 2;
+            *out = own;
+            out->reason = reason;
+        }
+    }
 }

@@ -22,4 +22,16 @@ void leati_wrap_error(leat_error *err, leat_status code, const char *before);
 /* Puts operator, element number and what the mark says in front of the text. */
 void leati_place_error(const char *name, int64_t element, leat_error *err);
 
+/* The parts of a text that leati_place_error wrote; views of the text. */
+typedef struct leati_place {
+    const char *op; /* operator, label and function */
+    size_t op_size;
+    int64_t element; /* -1: the text has no place, and all of it is the reason */
+    const char *file;
+    size_t file_size;   /* 0: unknown */
+    int64_t byte;       /* -1: unknown */
+    const char *reason; /* to the text's end */
+} leati_place;
+void leati_read_place(const char *text, leati_place *out);
+
 #endif

@@ -119,6 +119,10 @@ void leati_node_passes_error(leati_node_state *node) {
     error_is_placed = true;
 }
 
+void leati_node_owns_error(void) {
+    error_is_placed = false;
+}
+
 /* Writes the place of an error that arose here; errors from below have theirs. */
 static void place_error(leati_node_state *node, int64_t element, leat_error *err) {
     if (!error_is_placed && err->code != LEAT_CANCELLED && err->code != LEAT_DEADLINE_EXCEEDED) {

@@ -79,6 +79,9 @@ LEAT_WARN_UNUSED leat_status leati_node_restore(leati_node_state *node, leati_re
  * ring). */
 void leati_node_passes_error(leati_node_state *node);
 
+/* For operators that end an input's error and fail with one of their own in the same pull. */
+void leati_node_owns_error(void);
+
 /* An iteration derived for datasets inside a function: same pool, cancel and budget, inline only,
  * its own random scope. */
 void leati_iteration_derive(const leati_iteration *from, uint64_t ordinal, leati_iteration *out);

@@ -123,6 +123,15 @@ leat_status leati_path_remove(const char *path, leat_error *err) {
     return fs->remove ? fs->remove(fs, rest, err) : read_only(fs, path, err);
 }
 
+leat_status leati_path_append(const char *path, const void *data, size_t size, leat_error *err) {
+    const leati_fs *fs = NULL;
+    const char *rest = NULL;
+    leat_status status = leati_fs_of(path, &fs, &rest, err);
+    if (status)
+        return status;
+    return fs->append ? fs->append(fs, rest, data, size, err) : read_only(fs, path, err);
+}
+
 /* Reads to the end into *data, which is grown by doubling: what a file of unknown size needs. */
 static leat_status read_growing(leati_file *file, uint8_t **data, size_t *size, leat_error *err) {
     size_t capacity = 0;

@@ -72,6 +72,10 @@ struct leati_fs {
     /* Replaces `to`; the change is on the disk when this returns OK. */
     leat_status (*rename)(const leati_fs *fs, const char *from, const char *to, leat_error *err);
     leat_status (*remove)(const leati_fs *fs, const char *path, leat_error *err);
+    /* Writes at the file's end by one call, so that several writers' texts do not mix; makes the
+     * file. NULL: no. */
+    leat_status (*append)(const leati_fs *fs, const char *path, const void *data, size_t size,
+                          leat_error *err);
     /* Makes a folder; one that is there already is OK. */
     leat_status (*mkdir)(const leati_fs *fs, const char *path, leat_error *err);
 };
@@ -91,6 +95,9 @@ LEAT_WARN_UNUSED leat_status leati_path_list(const char *path, leati_list_functi
                                              void *context, leat_error *err);
 LEAT_WARN_UNUSED leat_status leati_path_mkdir(const char *path, leat_error *err);
 LEAT_WARN_UNUSED leat_status leati_path_remove(const char *path, leat_error *err);
+/* Appends by one write, which other writers' cannot come between; makes the file. */
+LEAT_WARN_UNUSED leat_status leati_path_append(const char *path, const void *data, size_t size,
+                                               leat_error *err);
 
 /* The whole file in one new buffer (tf.io.read_file). Owned. */
 LEAT_WARN_UNUSED leat_status leati_file_read_all(const char *path, leat_buffer **out,

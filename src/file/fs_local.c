@@ -303,6 +303,22 @@ static leat_status local_rename(const leati_fs *fs, const char *from, const char
     return LEAT_OK;
 }
 
+static leat_status local_append(const leati_fs *fs, const char *path, const void *data, size_t size,
+                                leat_error *err) {
+    (void)fs;
+    int fd = open_again(path, O_WRONLY | O_APPEND | O_CREAT);
+    if (fd < 0)
+        return leati_fail_errno(err, errno, path, "open it for appending");
+    ssize_t n = write(fd, data, size);
+    int number = n < 0 ? errno : ENOSPC;
+    leat_status status = LEAT_OK;
+    if (n != (ssize_t)size)
+        status = leati_fail_errno(err, number, path, "append to it");
+    if (close(fd) != 0 && !status && errno != EINTR)
+        status = leati_fail_errno(err, errno, path, "append to it");
+    return status;
+}
+
 static leat_status local_remove(const leati_fs *fs, const char *path, leat_error *err) {
     (void)fs;
     if (remove(path) != 0)
@@ -336,5 +352,6 @@ const leati_fs leati_fs_local = {
     .close_sink = local_close_sink,
     .rename = local_rename,
     .remove = local_remove,
+    .append = local_append,
     .mkdir = local_mkdir,
 };

@@ -89,6 +89,22 @@ def run_ignore_errors(node):
     return (outcome for outcome in run(node.inputs[0]) if not isinstance(outcome, Error))
 
 
+def run_quarantine(node):
+    """Good elements, until too many were bad: one error, and the end."""
+    most, share, good, bad = node.args.get("max_errors"), node.args.get("max_fraction", 1.0), 0, 0
+    for outcome in run(node.inputs[0]):
+        if isinstance(outcome, Error):
+            bad += 1
+            if (most is not None and bad > most) or (good + bad >= 100 and bad > share * (good + bad)):
+                yield Error("DATA_LOSS")
+                return
+        else:
+            good += 1
+            yield outcome
+    if bad > share * (good + bad):
+        yield Error("DATA_LOSS")
+
+
 def run_unique(node):
     seen = set()
     for outcome in run(node.inputs[0]):
@@ -243,6 +259,7 @@ def run_group_by_reducer(node):
 
 OPERATORS["from_list"] = (lambda node: (model.value_of(e) for e in node.args["elements"]), ["elements"])
 OPERATORS["take_while"] = (run_take_while, ["predicate"])
+OPERATORS["quarantine"] = (run_quarantine, ["path", "max_errors", "max_fraction"])
 OPERATORS["ignore_errors"] = (run_ignore_errors, ["log_warning"])
 OPERATORS["unique"] = (run_unique, [])
 OPERATORS["scan"] = (run_scan, ["initial_state", "scan_func"])

@@ -34,6 +34,16 @@ def add(case, node, rng, mapped, faulty, literal):
     case("only_errors", node("ignore_errors", mapped("fail_always", rng(5))))
     case("every_other", node("ignore_errors", mapped("fail_on_odd", rng(12))), twice)
     case("of_batches", node("ignore_errors", node("batch", faulty(12), batch_size=2)))
+    for name, args in (("", {}), ("_two", {"max_errors": 2}), ("_none", {"max_errors": 0}), ("_half", {"max_fraction": 0.5}), ("_some", {"max_fraction": 0.4})):
+        case("zero" + name, node("quarantine", rng(0), **args))
+        case("one" + name, node("quarantine", rng(1), **args))
+        case("many" + name, node("quarantine", rng(20), **args), twice)
+        case("child_error" + name, node("quarantine", faulty(9), **args), twice)
+        case("only_errors" + name, node("quarantine", mapped("fail_always", rng(5)), **args))
+        case("every_other" + name, node("quarantine", mapped("fail_on_odd", rng(12)), **args), twice)
+        case("repeated" + name, node("repeat", node("quarantine", mapped("fail_on_mod_4_is_3", rng(9)), **args), count=3), op="quarantine")
+        case("of_parallel_map" + name, node("quarantine", mapped("fail_on_mod_4_is_3", rng(14), num_parallel_calls=3), **args))
+    case("hundred", node("quarantine", mapped("fail_on_odd", rng(120)), max_fraction=0.45))
     case("of_parallel_map", node("ignore_errors", mapped("fail_on_mod_4_is_3", rng(14), num_parallel_calls=3)))
 
     case("zero", node("unique", rng(0)))

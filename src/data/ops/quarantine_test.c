@@ -1,0 +1,266 @@
+/* quarantine: the lines of its list, limits, and that an element is listed once. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../../../tests/support/torture.h"
+
+#include "../../../tests/support/scratch.h"
+#include "core/json.h"
+#include "data/place.h"
+#include <leat/leat.h>
+#include <stdio.h>
+#include <string.h>
+
+static int to_number(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    outputs[0] = leat_string_to_number(leat_graph_argument(graph, 0), LEAT_INT64);
+    return 1;
+}
+
+/* Numbers 1, 2, ... where the text has a digit in a line; anything else is bad. */
+static leat_dataset *numbers(const char *lines, const char *compression) {
+    leat_error err = {0};
+    const char *path = scratch_write("numbers.txt", lines, strlen(lines));
+    leat_text_line_options options = {.compression_type = compression};
+    leat_dataset *dataset = leat_text_line_dataset(&path, 1, &options, &err);
+    leat_function *function = leat_trace(to_number, NULL, leat_dataset_spec(dataset), &err);
+    leat_map_options parallel = {.num_parallel_calls = 2};
+    dataset = leat_label(leat_map(dataset, function, &parallel, &err), "number", &err);
+    assert_non_null(dataset);
+    return dataset;
+}
+
+/* The outcomes of `calls` calls, or to the end: numbers, or the errors' texts. */
+static void expect_outcomes(leat_iterator *iterator, int calls, const char *expected) {
+    char text[4000] = "";
+    leat_element element = {0};
+    for (int i = 0; i != calls; i++) {
+        leat_error err = {0};
+        leat_status status = leat_iterator_next(iterator, &element, &err);
+        size_t at = strlen(text);
+        if (status == LEAT_OUT_OF_RANGE) {
+            break;
+        }
+        if (status != LEAT_OK) {
+            snprintf(text + at, sizeof(text) - at, "%s: %s|", leat_status_name(status), err.text);
+        } else {
+            snprintf(text + at, sizeof(text) - at, "%lld ",
+                     (long long)*(int64_t *)element.tensors[0].data);
+        }
+    }
+    assert_string_equal(text, expected);
+    leat_element_fini(&element);
+}
+
+static leat_iterator *iterate(leat_dataset *dataset) {
+    leat_error err = {0};
+    leat_iterator *iterator = leat_iterator_new(dataset, NULL, &err);
+    assert_non_null(iterator);
+    return iterator;
+}
+
+/* Line `number` of the list has these members; "" for none. */
+static void expect_line(const char *path, int number, const char *file, int64_t byte,
+                        int64_t element) {
+    size_t size = 0;
+    char *text = (char *)scratch_read(path, &size), *line = text;
+    for (int i = 0; i < number; i++) {
+        line = strchr(line, '\n');
+        assert_non_null(line);
+        line++;
+    }
+    json_t *json = leati_json_parse(line, strcspn(line, "\n"), NULL);
+    assert_non_null(json);
+    assert_string_equal(json_string_value(json_object_get(json, "file")), file);
+    assert_int_equal(json_integer_value(json_object_get(json, "byte")), byte);
+    assert_int_equal(json_integer_value(json_object_get(json, "element")), element);
+    assert_string_equal(json_string_value(json_object_get(json, "code")), "INVALID_ARGUMENT");
+    const char *op = json_string_value(json_object_get(json, "operator"));
+    assert_non_null(strstr(op, "map \"number\" (quarantine_test.c:"));
+    const char *reason = json_string_value(json_object_get(json, "reason"));
+    assert_int_equal(strncmp(reason, "op string_to_number (node 0): ", 30), 0);
+    json_decref(json);
+    free(text);
+}
+
+static int count_lines(const char *path) {
+    size_t size = 0;
+    char *text = (char *)scratch_read(path, &size);
+    int count = 0;
+    for (size_t i = 0; i < size; i++) {
+        count += text[i] == '\n';
+    }
+    assert_true(size == 0 || text[size - 1] == '\n');
+    free(text);
+    return count;
+}
+
+/* Two epochs and a second iterator list each element once. */
+static void test_list(void **state) {
+    (void)state;
+    leat_error err = {0};
+    const char *path = scratch_path("bad.jsonl");
+    leat_dataset *dataset = leat_quarantine(numbers("1\nx\n3\n\n5\n", NULL), path, NULL, &err);
+    dataset = leat_repeat(dataset, 2, &err);
+    for (int i = 0; i < 2; i++) {
+        leat_iterator *iterator = iterate(dataset);
+        expect_outcomes(iterator, -1, "1 3 5 1 3 5 ");
+        char *table = leat_iterator_explain(iterator, &err);
+        assert_non_null(strstr(table, "quarantine"));
+        leat_text_free(table);
+        leat_iterator_free(iterator);
+        assert_int_equal(count_lines(path), 2);
+    }
+    char file[1024];
+    snprintf(file, sizeof(file), "%s/numbers.txt", scratch_folder);
+    expect_line(path, 0, file, 2, 1);
+    expect_line(path, 1, file, 6, 3);
+    leat_dataset_unref(dataset);
+}
+
+static void test_limit(void **state) {
+    (void)state;
+    leat_error err = {0};
+    char path[1024], expected[3000];
+    snprintf(path, sizeof(path), "%s", scratch_path("bad.jsonl"));
+    leat_quarantine_options one = {.max_errors = 1}, none = {.no_errors = true};
+    leat_dataset *dataset = leat_quarantine(numbers("1\nx\n3\ny\n5\n", NULL), path, &one, &err);
+    leat_iterator *iterator = iterate(dataset);
+    leat_element element = {0};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OK);
+    }
+    assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_DATA_LOSS);
+    snprintf(expected, sizeof(expected),
+             "quarantine: element 2: 2 of 4 elements were bad, and max_errors is 1; they are "
+             "listed in %s; the last one: map \"number\" (quarantine_test.c:",
+             path);
+    assert_int_equal(strncmp(err.text, expected, strlen(expected)), 0);
+    assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OUT_OF_RANGE);
+    leat_iterator_free(iterator);
+    leat_dataset_unref(dataset);
+    assert_int_equal(count_lines(path), 2);
+
+    dataset = leat_quarantine(numbers("x\n", NULL), NULL, &none, &err);
+    iterator = iterate(dataset);
+    assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_DATA_LOSS);
+    leat_iterator_free(iterator);
+    leat_dataset_unref(dataset);
+    leat_element_fini(&element);
+}
+
+/* The count goes on where it was, and what was listed is not listed again. */
+static void test_resume(void **state) {
+    (void)state;
+    leat_error err = {0};
+    char path[1024];
+    snprintf(path, sizeof(path), "%s", scratch_path("bad.jsonl"));
+    leat_quarantine_options two = {.max_errors = 2};
+    leat_dataset *dataset =
+        leat_quarantine(numbers("x\n1\ny\n2\n3\nz\n4\n", NULL), path, &two, &err);
+    leat_iterator *iterator = iterate(dataset);
+    expect_outcomes(iterator, 2, "1 2 ");
+    char *saved = NULL;
+    size_t size = 0;
+    assert_int_equal(leat_iterator_save(iterator, &saved, &size, NULL, &err), LEAT_OK);
+    leat_iterator_free(iterator);
+    iterator = iterate(dataset);
+    assert_int_equal(leat_iterator_restore(iterator, saved, size, &err), LEAT_OK);
+    leat_element element = {0};
+    expect_outcomes(iterator, 1, "3 ");
+    assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_DATA_LOSS);
+    assert_non_null(strstr(err.text, "3 of 6 elements were bad"));
+    leat_element_fini(&element);
+    leat_iterator_free(iterator);
+    leat_text_free(saved);
+    leat_dataset_unref(dataset);
+    assert_int_equal(count_lines(path), 3);
+}
+
+/* A list that cannot be written loses no element: each is an error in its place. */
+static void test_no_folder(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_dataset *dataset =
+        leat_quarantine(numbers("1\nx\n3\n", NULL), scratch_path("missing/bad"), NULL, &err);
+    leat_iterator *iterator = iterate(dataset);
+    leat_element element = {0};
+    assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OK);
+    assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_NOT_FOUND);
+    assert_non_null(strstr(err.text, "quarantine: element 1: cannot list a bad element: "));
+    assert_non_null(strstr(err.text, "; the element: map \"number\""));
+    assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OK);
+    assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OUT_OF_RANGE);
+    leat_element_fini(&element);
+    leat_iterator_free(iterator);
+    leat_dataset_unref(dataset);
+}
+
+static void test_arguments(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_quarantine_options few = {.max_errors = -3}, more = {.max_fraction = 1.5};
+    assert_null(leat_quarantine(leat_range(0, 3, 1, NULL, &err), NULL, &few, &err));
+    assert_string_equal(err.text, "quarantine: max_errors is -3; expected at least 0, or none");
+    err = (leat_error){0};
+    assert_null(leat_quarantine(leat_range(0, 3, 1, NULL, &err), NULL, &more, &err));
+    assert_string_equal(err.text, "quarantine: max_fraction is 1.5; expected 0 to 1");
+    err = (leat_error){0};
+    leat_dataset *plan = leat_dataset_from_json(
+        "{\"op\": \"quarantine\", \"args\": {\"path\": \"bad\", \"max_errors\": 3}, "
+        "\"input\": {\"op\": \"range\", \"args\": {\"stop\": 3}}}",
+        &err);
+    assert_non_null(plan);
+    leat_dataset_unref(plan);
+}
+
+/* What leati_read_place finds in texts of all kinds. */
+static void test_places(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *op;
+        int64_t element;
+        const char *file;
+        int64_t byte;
+        const char *reason;
+    } cases[] = {
+        {"map \"a\" (u.c:4): element 17 of a b.rec at byte 93: not: that", "map \"a\" (u.c:4)", 17,
+         "a b.rec", 93, "not: that"},
+        {"map: element 1 of d/x.jpg: op y: bad", "map", 1, "d/x.jpg", -1, "op y: bad"},
+        {"map: element 1: bad at byte x: no", "map", 1, "", -1, "bad at byte x: no"},
+        {"tf_record_dataset: element 3: f.rec at byte 37: damaged record: x", "tf_record_dataset",
+         3, "f.rec", 37, "damaged record: x"},
+        {"csv: element 3: f.gz at byte 37 (decompressed): cut", "csv", 3, "f.gz", 37, "cut"},
+        {"map: element 2 of at byte x at byte 3 at byte 7: y", "map", 2, "at byte x at byte 3", 7,
+         "y"},
+        {"no place: at all", "", -1, "", -1, "no place: at all"},
+        {"map: element x: y", "", -1, "", -1, "map: element x: y"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        leati_place place;
+        leati_read_place(cases[i].text, &place);
+        assert_int_equal(place.op_size, strlen(cases[i].op));
+        assert_memory_equal(place.op, cases[i].op, place.op_size);
+        assert_int_equal(place.element, cases[i].element);
+        assert_int_equal(place.file_size, strlen(cases[i].file));
+        assert_memory_equal(place.file, cases[i].file, place.file_size);
+        assert_int_equal(place.byte, cases[i].byte);
+        assert_string_equal(place.reason, cases[i].reason);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_list, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(test_limit, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(test_resume, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(test_no_folder, scratch_setup, scratch_teardown),
+        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_places),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -109,6 +109,30 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_reduce(leat_dataset *dataset,
 LEAT_API LEAT_WARN_UNUSED leat_status leat_get_single_element(leat_dataset *dataset,
                                                               leat_element *out, leat_error *err);
 
+/* Random access: opens a handle that answers any number of indices
+ * (tf.data.experimental.at, with what it prepares kept). `dataset` is borrowed, the handle keeps a
+ * reference; several handles may be open, each is used by one thread at a time. Owned; NULL on
+ * failure. */
+typedef struct leat_accessor leat_accessor;
+LEAT_API leat_accessor *leat_accessor_open(leat_dataset *dataset, leat_error *err);
+
+/* Element number `index` (owned by the caller's struct, which is cleared first), without computing
+ * those before it where the operators allow that; a cache reads its input up to it.
+ * UNIMPLEMENTED where an operator on the way has no random access, FAILED_PRECONDITION where its
+ * cardinality is infinite or unknown, OUT_OF_RANGE outside of 0 .. cardinality - 1; otherwise the
+ * element's own error. A shuffle answers by one permutation of its whole input, which is not the
+ * order of its iterators. Blocks. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_accessor_get(leat_accessor *accessor, int64_t index,
+                                                        leat_element *out, leat_error *err);
+
+/* NULL is allowed. */
+LEAT_API void leat_accessor_close(leat_accessor *accessor);
+
+/* leat_accessor_get of a handle that is opened for this one call (tf.data.experimental.at). A
+ * shuffle's permutation and what a cache has read stay with the dataset. Any thread. Blocks. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_at(leat_dataset *dataset, int64_t index,
+                                              leat_element *out, leat_error *err);
+
 /* The state from which a new iterator of an equal plan continues with exactly the remaining
  * outcomes: positions, not data, wherever the input can be re-read. `*data` is owned
  * (leat_text_free). FAILED_PRECONDITION where an operator cannot be saved. */

@@ -26,6 +26,7 @@ typedef enum leati_tail { LEATI_MORE = 0, LEATI_END, LEATI_ERROR } leati_tail;
 typedef struct leati_node_state
     leati_node_state; /* data/state.h: the framework's record around an operator's state */
 typedef struct leati_iteration leati_iteration; /* data/state.h: what one iterator shares */
+typedef struct leati_access leati_access; /* data/access.h: an operator that answers by number */
 
 /* How outcomes in relate to outcomes out; default cardinality and checks follow from it. */
 typedef enum leati_flow {
@@ -119,6 +120,16 @@ typedef struct leati_dataset_op {
     /* Starts over as a fresh open would (a new epoch); NULL: close and open. */
     leat_status (*reset)(leati_node_state *node, void *state, leat_error *err);
     void (*close)(leati_node_state *node, void *state);
+    /* Random access (data/access.h has the contract of at). access_open and access_close may be
+     * NULL; close runs also after a failed open. NULL at: UNIMPLEMENTED. */
+    size_t access_size;
+    leat_status (*access_open)(leati_access *access, leat_error *err);
+    leat_status (*at)(leati_access *access, const int64_t *indices, int64_t n, leati_block *out,
+                      leat_error *err);
+    void (*access_close)(leati_access *access);
+    /* May global_shuffle stand over this node, its inputs aside? NULL slot: where there is an at.
+     */
+    leat_status (*indexable)(const leat_dataset *dataset, leat_error *err);
 } leati_dataset_op;
 
 /* The table: data/ops.def, later joined with service's. */

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/random.h"
+#include "core/buffer.h"
 #include "core/row.h"
 #include <leat/base.h>
 
@@ -40,6 +41,12 @@ void leati_seed_generator_free(leati_seed_generator *generator);
 
 /* The next pair. Thread-safe. */
 void leati_seed_generator_next(leati_seed_generator *generator, uint64_t pair[2]);
+
+/* The permutation of 0 .. n - 1 (int64) that random access to a shuffle answers by: n swaps with
+ * words of Philox(seed, seed2); of a fixed generator (seed, seed), which is TensorFlow's quirk. The
+ * last one asked for is kept. A new reference; NULL without memory. Thread-safe. */
+leat_buffer *leati_seed_generator_order(leati_seed_generator *generator, int64_t n,
+                                        leat_error *err);
 
 /* Seeds and position; restoring rewinds it for every iterator that shares it, as in TensorFlow.
  * Thread-safe. */

@@ -60,6 +60,27 @@ static void unlink_node(leati_node_state *node) {
     leati_tree_unlock();
 }
 
+void leati_node_init(leati_node_state *node, const leat_dataset *dataset,
+                     leati_iteration *iteration, leati_node_state *parent) {
+    node->dataset = leat_dataset_ref((leat_dataset *)dataset);
+    node->iteration = iteration;
+    node->parent = parent;
+    node->depth = parent == NULL ? 0 : parent->depth + 1;
+    if (dataset->label != NULL) {
+        snprintf(node->name, sizeof(node->name), "%s \"%s\"", dataset->op->name, dataset->label);
+    } else {
+        snprintf(node->name, sizeof(node->name), "%s", dataset->op->name);
+    }
+    leati_holder_open(&node->holder, iteration->budget, node->name);
+    link_node(node);
+}
+
+void leati_node_fini(leati_node_state *node) {
+    unlink_node(node);
+    leati_holder_close(&node->holder);
+    leat_dataset_unref((leat_dataset *)node->dataset);
+}
+
 leati_node_state *leati_node_open(const leat_dataset *dataset, leati_iteration *iteration,
                                   leati_node_state *parent, leat_error *err) {
     if (dataset->op->expand != NULL) {
@@ -77,18 +98,8 @@ leati_node_state *leati_node_open(const leat_dataset *dataset, leati_iteration *
         leati_no_memory(err, sizeof(*node) + dataset->op->state_size);
         return NULL;
     }
-    node->dataset = leat_dataset_ref((leat_dataset *)dataset);
-    node->iteration = iteration;
-    node->parent = parent;
-    node->depth = parent == NULL ? 0 : parent->depth + 1;
     node->state = state;
-    if (dataset->label != NULL) {
-        snprintf(node->name, sizeof(node->name), "%s \"%s\"", dataset->op->name, dataset->label);
-    } else {
-        snprintf(node->name, sizeof(node->name), "%s", dataset->op->name);
-    }
-    leati_holder_open(&node->holder, iteration->budget, node->name);
-    link_node(node);
+    leati_node_init(node, dataset, iteration, parent);
     leat_error local = {0};
     if (dataset->op->open(node, state, &local) != LEAT_OK) {
         if (err != NULL) {
@@ -107,9 +118,7 @@ void leati_node_close(leati_node_state *node) {
     if (node->dataset->op->close != NULL) {
         node->dataset->op->close(node, node->state);
     }
-    unlink_node(node);
-    leati_holder_close(&node->holder);
-    leat_dataset_unref((leat_dataset *)node->dataset);
+    leati_node_fini(node);
     leati_free(node->state);
     leati_free(node);
 }

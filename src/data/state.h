@@ -57,6 +57,10 @@ void leati_tree_unlock(void);
 leati_node_state *leati_node_open(const leat_dataset *dataset, leati_iteration *iteration,
                                   leati_node_state *parent, leat_error *err);
 void leati_node_close(leati_node_state *node);
+/* The record alone, zeroed before: names, counters, the place in the tree. */
+void leati_node_init(leati_node_state *node, const leat_dataset *dataset,
+                     leati_iteration *iteration, leati_node_state *parent);
+void leati_node_fini(leati_node_state *node);
 
 /* The protocol's calls, with counters, position and END made sticky. want >= 1. An error's text is
  * prefixed with the operator's name and the outcome's number once, where it arises. */

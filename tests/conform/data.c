@@ -18,6 +18,7 @@
 #include "../support/golden.h"
 #include "conform.h"
 #include "data/op.h"
+#include "data_at.h"
 #include "data_torture.h"
 #include "data_wants.h"
 #include <stdlib.h>
@@ -27,7 +28,7 @@
 #define FOLDER LEATI_SOURCE_DIR "/tests/conform/data"
 #define RECORDED LEATI_SOURCE_DIR "/tests/golden/data"
 
-enum { VERIFY_SEEDS = 6, WANT_SEEDS = 4, LONGEST = 60, TORTURED = 14 };
+enum { VERIFY_SEEDS = 6, WANT_SEEDS = 4, LONGEST = 60, TORTURED = 14, TORTURED_AT = 8 };
 
 static const char *const keys[] = {"elements", "elements_epoch2", "elements_epoch3"};
 
@@ -226,6 +227,34 @@ static void test_memory(void **state) {
     run_fini(&run);
 }
 
+/* Random access, with the cases of all operators and the compositions; most plans have none. */
+static void test_at(void **state) {
+    (void)state;
+    golden_run run;
+    size_t count = 0, compared = 0;
+    const leati_dataset_op *const *ops = leati_dataset_ops(&count);
+    run_init(&run);
+    for (size_t i = 0; i <= count; i++) {
+        const char *name = i < count ? ops[i]->name : "compositions";
+        json_t *cases = read_cases(&run, name);
+        for (size_t k = 0; k < json_array_size(cases); k++) {
+            const json_t *json = json_array_get(cases, k);
+            golden_case c;
+            begin(&c, &run, name, json, "at");
+            bool can = !is_error_case(json) && data_at(&c, json);
+            golden_end(&c);
+            compared += can;
+            if (can && json_array_size(json_object_get(json_object_get(json, "expect"),
+                                                       "elements")) <= TORTURED_AT)
+                data_at_torture(json);
+        }
+        json_decref(cases);
+    }
+    print_message("%zu cases compared\n", compared);
+    assert_true(compared >= 60);
+    run_fini(&run);
+}
+
 static void test_compositions(void **state) {
     (void)state;
     golden_run run;
@@ -249,6 +278,7 @@ int conform_data(void) {
         cmocka_unit_test(test_operators),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_compositions),
+        cmocka_unit_test(test_at),
     };
     return cmocka_run_group_tests_name("data", tests, NULL, NULL);
 }

@@ -42,9 +42,12 @@ leat_status golden_terminal(leat_dataset *dataset, const json_t *terminal, leat_
         return reduce(dataset, args, out, err);
     if (strcmp(op, "get_single_element") == 0)
         return leat_get_single_element(dataset, out, err);
+    if (strcmp(op, "at") == 0)
+        return leat_at(dataset, golden_int(args, "index", 0), out, err);
     return leati_fail(err, LEAT_UNIMPLEMENTED, "no terminal operation is named %s", op);
 }
 
 bool golden_terminal_known(const char *op) {
-    return strcmp(op, "reduce") == 0 || strcmp(op, "get_single_element") == 0;
+    return strcmp(op, "reduce") == 0 || strcmp(op, "get_single_element") == 0 ||
+           strcmp(op, "at") == 0;
 }

@@ -5,6 +5,7 @@
  * FAILED_PRECONDITION in place of the end, more at the first one too many, and again at every
  * further call; an infinite claim only forbids the end. Errors of the input pass through and do not
  * count. No locks. */
+#include "data/access.h"
 #include "data/input.h"
 #include <leat/data_ops.h>
 
@@ -98,6 +99,28 @@ static void assert_close(leati_node_state *node, void *state) {
     leati_input_close(&((struct assert_state *)state)->input);
 }
 
+/* An index that the claim allows and the input has not is where the claim fails. */
+static leat_status assert_at(leati_access *access, const int64_t *indices, int64_t n,
+                             leati_block *out, leat_error *err) {
+    const struct assert_args *args = access->node.dataset->args;
+    int64_t good = 0;
+    while (good < n && indices[good] >= 0 && indices[good] < args->expected_cardinality) {
+        good++;
+    }
+    if (good == 0) {
+        return leati_access_outside(indices[0], args->expected_cardinality, err);
+    }
+    leat_status status = leati_access_input(access, 0, indices, good, out, err);
+    if (status == LEAT_OUT_OF_RANGE) {
+        leat_error cause = *err;
+        return leati_fail(err, LEAT_FAILED_PRECONDITION,
+                          "the input was expected to contain %lld elements, but there is none of "
+                          "index %lld; correct expected_cardinality (%s)",
+                          (long long)args->expected_cardinality, (long long)indices[0], cause.text);
+    }
+    return status;
+}
+
 const leati_dataset_op leati_op_assert_cardinality = {
     .name = "assert_cardinality",
     .version = 1,
@@ -115,6 +138,7 @@ const leati_dataset_op leati_op_assert_cardinality = {
     .restore = assert_restore,
     .reset = assert_reset,
     .close = assert_close,
+    .at = assert_at,
 };
 
 leat_dataset *leat_assert_cardinality(leat_dataset *input, int64_t expected_cardinality,

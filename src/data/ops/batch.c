@@ -6,6 +6,7 @@
  * the batch. An input's error is delivered at once and the rows gathered so far are lost, as in
  * TensorFlow; rows of unequal shapes cost the whole batch. Nothing is kept between pulls but the
  * pools. */
+#include "data/access.h"
 #include "data/input.h"
 #include <leat/data_ops.h>
 #include <string.h>
@@ -61,12 +62,22 @@ struct slot {
         *pool; /* buffers of batch_size rows of the static shape; NULL: shapes are not static */
 };
 
-struct batch_state {
-    leati_input input;
-    struct slot *slots;
+/* The batch that is being gathered. */
+struct slots {
+    struct slot *columns;
     leati_destination *destinations; /* NULL: not offered */
     int num_columns;
     size_t element_bytes; /* of a row of all columns; 0: not static */
+};
+
+struct batch_state {
+    leati_input input;
+    struct slots slots;
+};
+
+struct batch_access {
+    struct slots slots;
+    leati_block block; /* of the input */
 };
 
 /* Datasets have no batches. As in TensorFlow that is found out with the first of them. */
@@ -101,18 +112,18 @@ static leat_status batch_check(leat_dataset *dataset, leat_error *err) {
     return LEAT_OK;
 }
 
-static leat_status open_slots(leati_node_state *node, struct batch_state *s, leat_error *err) {
-    const struct batch_args *args = node->dataset->args;
-    const leat_spec *spec = node->dataset->inputs[0]->spec;
+static leat_status open_slots(const leat_dataset *dataset, struct slots *s, leat_error *err) {
+    const struct batch_args *args = dataset->args;
+    const leat_spec *spec = dataset->inputs[0]->spec;
     s->num_columns = leat_spec_num_components(spec);
-    s->slots = leati_alloc_zero((size_t)s->num_columns, sizeof(*s->slots));
+    s->columns = leati_alloc_zero((size_t)s->num_columns, sizeof(*s->columns));
     s->destinations = leati_alloc_zero((size_t)s->num_columns, sizeof(*s->destinations));
-    if (s->slots == NULL || s->destinations == NULL) {
-        return leati_no_memory(err, (size_t)s->num_columns * sizeof(*s->slots));
+    if (s->columns == NULL || s->destinations == NULL) {
+        return leati_no_memory(err, (size_t)s->num_columns * sizeof(*s->columns));
     }
     bool offered = true;
     for (int c = 0; c < s->num_columns; c++) {
-        struct slot *slot = &s->slots[c];
+        struct slot *slot = &s->columns[c];
         slot->dtype = leat_spec_component_dtype(spec, c);
         slot->shape = leat_spec_component_shape(spec, c);
         int64_t count = leati_shape_count(&slot->shape);
@@ -142,7 +153,7 @@ static leat_status open_slots(leati_node_state *node, struct batch_state *s, lea
 
 static leat_status batch_open(leati_node_state *node, void *state, leat_error *err) {
     struct batch_state *s = state;
-    leat_status status = open_slots(node, s, err);
+    leat_status status = open_slots(node->dataset, &s->slots, err);
     return status == LEAT_OK ? leati_input_open(&s->input, node, 0, err) : status;
 }
 
@@ -174,10 +185,10 @@ static leat_status view_batches(struct batch_state *s, int64_t batch_size, int64
 
 /* ---- the general way: gather one batch ---- */
 
-static void drop_slots(struct batch_state *s) {
+static void drop_slots(struct slots *s) {
     for (int c = 0; c < s->num_columns; c++) {
-        leat_buffer_unref(s->slots[c].buffer);
-        s->slots[c].buffer = NULL;
+        leat_buffer_unref(s->columns[c].buffer);
+        s->columns[c].buffer = NULL;
     }
 }
 
@@ -199,9 +210,9 @@ static leat_status new_slot_buffer(struct slot *slot, int64_t rows, leat_error *
 }
 
 /* Takes slot buffers ahead of the rows and describes their free part, from row `filled`. */
-static const leati_destination *offer(struct batch_state *s, int64_t filled, leat_error *err) {
+static const leati_destination *offer(struct slots *s, int64_t filled, leat_error *err) {
     for (int c = 0; s->destinations != NULL && c < s->num_columns; c++) {
-        struct slot *slot = &s->slots[c];
+        struct slot *slot = &s->columns[c];
         if (slot->buffer == NULL && new_slot_buffer(slot, 0, err) != LEAT_OK) {
             return NULL;
         }
@@ -263,14 +274,13 @@ static leat_status reserve_rows(struct slot *slot, int64_t filled, int64_t neede
     return status;
 }
 
-/* Appends n rows of the input's block to the slots. Unequal shapes give INVALID_ARGUMENT; the rows
- * count as gathered all the same. */
-static leat_status gather(struct batch_state *s, int64_t filled, int64_t n, int64_t batch_size,
-                          leat_error *err) {
-    int64_t begin = leati_input_begin(&s->input);
+/* Appends rows [begin, begin + n) of a block of the input to the slots. Unequal shapes give
+ * INVALID_ARGUMENT; the rows count as gathered all the same. */
+static leat_status gather(struct slots *s, const leati_block *block, int64_t begin, int64_t n,
+                          int64_t filled, int64_t batch_size, leat_error *err) {
     for (int c = 0; c < s->num_columns; c++) {
-        struct slot *slot = &s->slots[c];
-        const leati_column *column = &s->input.block.columns[c];
+        struct slot *slot = &s->columns[c];
+        const leati_column *column = &block->columns[c];
         leat_status status = LEAT_OK;
         if (slot->dtype == LEAT_OBJECT) {
             return leati_fail(
@@ -315,11 +325,10 @@ static leat_status gather(struct batch_state *s, int64_t filled, int64_t n, int6
 }
 
 /* The gathered rows become one element. */
-static leat_status finish(struct batch_state *s, int64_t filled, leati_block *out,
-                          leat_error *err) {
+static leat_status finish(struct slots *s, int64_t filled, leati_block *out, leat_error *err) {
     leat_status status = leati_block_prepare(out, s->num_columns, err);
     for (int c = 0; c < s->num_columns && status == LEAT_OK; c++) {
-        struct slot *slot = &s->slots[c];
+        struct slot *slot = &s->columns[c];
         leat_shape shape;
         status = leati_shape_prepend(&slot->shape, filled, &shape, err);
         if (status == LEAT_OK) {
@@ -357,8 +366,8 @@ static leati_tail gather_batch(leati_node_state *node, struct batch_state *s, le
     leati_tail tail = LEATI_MORE;
     while (filled < args->batch_size) {
         leat_error error = {0};
-        tail = leati_input_peek(&s->input, args->batch_size - filled, offer(s, filled, &error),
-                                &available, &error);
+        tail = leati_input_peek(&s->input, args->batch_size - filled,
+                                offer(&s->slots, filled, &error), &available, &error);
         if (available == 0 && tail == LEATI_ERROR) {
             failed = true;
             if (takes_a_place(s, args, &filled, &error, &failure)) {
@@ -370,7 +379,8 @@ static leati_tail gather_batch(leati_node_state *node, struct batch_state *s, le
         }
         int64_t n = available < args->batch_size - filled ? available : args->batch_size - filled;
         if (failure.code == LEAT_OK) {
-            gather(s, filled, n, args->batch_size, &failure);
+            gather(&s->slots, &s->input.block, leati_input_begin(&s->input), n, filled,
+                   args->batch_size, &failure);
         }
         leati_input_consume(&s->input, n);
         filled += n;
@@ -380,7 +390,7 @@ static leati_tail gather_batch(leati_node_state *node, struct batch_state *s, le
     if (!failed && !enough) {
         return LEATI_END;
     }
-    if (failure.code == LEAT_OK && finish(s, filled, out, &failure) == LEAT_OK) {
+    if (failure.code == LEAT_OK && finish(&s->slots, filled, out, &failure) == LEAT_OK) {
         return tail;
     }
     if (err != NULL) {
@@ -393,7 +403,7 @@ static leati_tail batch_pull(leati_node_state *node, void *state, int64_t want, 
                              leat_error *err) {
     struct batch_state *s = state;
     const struct batch_args *args = node->dataset->args;
-    size_t batch_bytes = s->element_bytes * (size_t)args->batch_size;
+    size_t batch_bytes = s->slots.element_bytes * (size_t)args->batch_size;
     int64_t most = 1;
     if (batch_bytes > 0 && out->byte_target > batch_bytes) {
         most = (int64_t)(out->byte_target / batch_bytes);
@@ -401,21 +411,22 @@ static leati_tail batch_pull(leati_node_state *node, void *state, int64_t want, 
     int64_t batches = want < most ? want : most;
     leati_block_clear(out);
     int64_t available = 0;
-    const leati_destination *destinations = batches == 1 ? offer(s, 0, err) : NULL;
+    const leati_destination *destinations = batches == 1 ? offer(&s->slots, 0, err) : NULL;
     leati_tail tail =
         leati_input_peek(&s->input, batches * args->batch_size, destinations, &available, err);
     bool viewable = available >= args->batch_size;
-    for (int c = 0; viewable && c < s->num_columns; c++) {
-        viewable = s->slots[c].dtype != LEAT_OBJECT && consecutive(&s->input.block.columns[c]);
+    for (int c = 0; viewable && c < s->slots.num_columns; c++) {
+        viewable =
+            s->slots.columns[c].dtype != LEAT_OBJECT && consecutive(&s->input.block.columns[c]);
     }
     if (!viewable) {
         tail = gather_batch(node, s, out, err);
-        drop_slots(s);
+        drop_slots(&s->slots);
         return tail;
     }
     batches = available / args->batch_size < batches ? available / args->batch_size : batches;
     leat_status status = view_batches(s, args->batch_size, batches, out, err);
-    drop_slots(s);
+    drop_slots(&s->slots);
     return status == LEAT_OK ? LEATI_MORE : LEATI_ERROR;
 }
 
@@ -436,20 +447,97 @@ static leat_status batch_reset(leati_node_state *node, void *state, leat_error *
     return leati_input_reset(&((struct batch_state *)state)->input, err);
 }
 
+static void close_slots(struct slots *s) {
+    for (int c = 0; c < s->num_columns && s->columns != NULL; c++) {
+        leat_buffer_unref(s->columns[c].buffer);
+        if (s->columns[c].pool != NULL) {
+            leati_buffer_pool_close(s->columns[c].pool);
+        }
+    }
+    leati_free(s->columns);
+    leati_free(s->destinations);
+}
+
 static void batch_close(leati_node_state *node, void *state) {
     (void)node;
     struct batch_state *s = state;
     if (s->input.child != NULL) {
         leati_input_close(&s->input);
     }
-    for (int c = 0; c < s->num_columns && s->slots != NULL; c++) {
-        leat_buffer_unref(s->slots[c].buffer);
-        if (s->slots[c].pool != NULL) {
-            leati_buffer_pool_close(s->slots[c].pool);
+    close_slots(&s->slots);
+}
+
+/* ---- random access ---- */
+
+enum { MOST_ASKED = 4096 };
+
+static leat_status batch_access_open(leati_access *access, leat_error *err) {
+    return open_slots(access->node.dataset, &((struct batch_access *)access->state)->slots, err);
+}
+
+/* Rows first .. first + rows - 1 of the input into the slots. */
+static leat_status gather_at(leati_access *access, int64_t first, int64_t rows, leat_error *err) {
+    struct batch_access *a = access->state;
+    int64_t most = rows < MOST_ASKED ? rows : MOST_ASKED, filled = 0;
+    int64_t *below = leati_access_indices(access, most, err);
+    leat_status status = below == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
+    while (status == LEAT_OK && filled < rows) {
+        int64_t n = rows - filled < most ? rows - filled : most;
+        for (int64_t i = 0; i < n; i++) {
+            below[i] = first + filled + i;
         }
+        a->block.destinations = offer(&a->slots, filled, err);
+        status = leati_access_input(access, 0, below, n, &a->block, err);
+        if (status == LEAT_OK) {
+            status = gather(&a->slots, &a->block, 0, a->block.n, filled, rows, err);
+        }
+        filled += a->block.n;
     }
-    leati_free(s->slots);
-    leati_free(s->destinations);
+    leati_block_clear(&a->block);
+    return status;
+}
+
+/* One batch at a time. What TensorFlow runs as another operator, a batch with parallel calls and
+ * one that is fused with the map below, has no random access there. */
+static leat_status batch_at(leati_access *access, const int64_t *indices, int64_t n,
+                            leati_block *out, leat_error *err) {
+    (void)n;
+    const leat_dataset *dataset = access->node.dataset;
+    const struct batch_args *args = dataset->args;
+    struct batch_access *a = access->state;
+    if (args->num_parallel_calls != 0 || (args->fused && !access->for_iteration)) {
+        return leati_fail(err, LEAT_UNIMPLEMENTED, "random access is not implemented for %s; %s",
+                          args->fused ? "a batch that is fused with the map below"
+                                      : "a batch with num_parallel_calls",
+                          args->fused ? "switch map_and_batch_fusion off (with_options)"
+                                      : "leave that argument out");
+    }
+    if (indices[0] < 0 || indices[0] >= dataset->cardinality) {
+        return leati_access_outside(indices[0], dataset->cardinality, err);
+    }
+    int64_t first = indices[0] * args->batch_size, left = dataset->inputs[0]->cardinality - first;
+    int64_t rows = left < args->batch_size ? left : args->batch_size;
+    leat_status status = gather_at(access, first, rows, err);
+    if (status == LEAT_OK) {
+        status = finish(&a->slots, rows, out, err);
+    }
+    drop_slots(&a->slots);
+    return status;
+}
+
+static void batch_access_close(leati_access *access) {
+    struct batch_access *a = access->state;
+    leati_block_fini(&a->block);
+    close_slots(&a->slots);
+}
+
+static leat_status batch_indexable(const leat_dataset *dataset, leat_error *err) {
+    const struct batch_args *args = dataset->args;
+    return args->drop_remainder && args->num_parallel_calls == 0 && !args->fused
+               ? LEAT_OK
+               : leati_fail(err, LEAT_FAILED_PRECONDITION,
+                            "global_shuffle stands only over batches with drop_remainder, without "
+                            "num_parallel_calls, and not over map_and_batch");
 }
 
 const leati_dataset_op leati_op_batch = {
@@ -472,6 +560,11 @@ const leati_dataset_op leati_op_batch = {
     .restore = batch_restore,
     .reset = batch_reset,
     .close = batch_close,
+    .access_size = sizeof(struct batch_access),
+    .access_open = batch_access_open,
+    .at = batch_at,
+    .access_close = batch_access_close,
+    .indexable = batch_indexable,
 };
 
 leat_dataset *leat_batch(leat_dataset *input, int64_t batch_size, const leat_batch_options *options,

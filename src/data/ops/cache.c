@@ -15,7 +15,9 @@
  * element: restoring in a process that has not the cached elements computes them again. Over other
  * inputs a memory cache is saved with its elements, and a half-written file cache not at all.
  * Locks: those of data/cache_rows.c. */
+#include "data/access.h"
 #include "data/cache_file.h"
+#include "data/cache_fill.h"
 #include "data/cache_rows.h"
 #include "data/input.h"
 #include <leat/data_ops.h>
@@ -51,19 +53,52 @@ struct cache_state {
     leati_cache_reader *reader;
 };
 
+struct cache_access {
+    leati_cache_rows *rows; /* of a complete iteration; NULL: there was none yet */
+    leati_cache_cursor cursor;
+};
+
 /* NULL: in memory. */
-static const char *prefix_of(const leati_node_state *node) {
-    const char *filename = ((const struct cache_args *)node->dataset->args)->filename;
+static const char *prefix_of(const leat_dataset *dataset) {
+    const char *filename = ((const struct cache_args *)dataset->args)->filename;
     return filename == NULL || filename[0] == 0 ? NULL : filename;
+}
+
+/* What the node's iterators and accessors share. */
+struct cache_shared {
+    leati_cache_store *store; /* what a complete iteration has kept */
+    leati_cache_fill *fill;   /* what random access has read */
+};
+
+static void cache_unshare(void *shared) {
+    struct cache_shared *both = shared;
+    leati_cache_fill_free(both->fill);
+    if (both->store != NULL) {
+        leati_cache_store_free(both->store);
+    }
+    leati_free(both);
 }
 
 static void *cache_share(const leat_dataset *dataset, leat_error *err) {
     (void)dataset;
-    return leati_cache_store_new(err);
+    struct cache_shared *both = leati_alloc_zero(1, sizeof(*both));
+    if (both == NULL) {
+        leati_no_memory(err, sizeof(*both));
+        return NULL;
+    }
+    both->store = leati_cache_store_new(err);
+    both->fill = both->store == NULL ? NULL : leati_cache_fill_new(err);
+    if (both->fill == NULL) {
+        cache_unshare(both);
+        return NULL;
+    }
+    return both;
 }
 
-static void cache_unshare(void *shared) {
-    leati_cache_store_free(shared);
+/* NULL without memory. */
+static leati_cache_store *store_of(const leat_dataset *dataset, leat_error *err) {
+    struct cache_shared *both = leati_dataset_shared(dataset, err);
+    return both == NULL ? NULL : both->store;
 }
 
 /* ---- epochs ---- */
@@ -98,11 +133,11 @@ static leat_status open_input(leati_node_state *node, struct cache_state *s, lea
 }
 
 static leat_status begin_epoch(leati_node_state *node, struct cache_state *s, leat_error *err) {
-    const char *prefix = prefix_of(node);
+    const char *prefix = prefix_of(node->dataset);
     forget(node, s);
     s->mode = CACHE_WRITE;
     if (prefix == NULL) {
-        leati_cache_store *store = leati_dataset_shared(node->dataset, err);
+        leati_cache_store *store = store_of(node->dataset, err);
         if (store == NULL) {
             return LEAT_RESOURCE_EXHAUSTED;
         }
@@ -146,7 +181,7 @@ static leat_status begin_list(leati_node_state *node, struct cache_state *s, lea
         status = status == LEAT_FAILED_PRECONDITION ? LEAT_OK : status;
     }
     s->begun = s->begun || status == LEAT_OK;
-    if (status == LEAT_OK && prefix_of(node) == NULL && s->rows == NULL) {
+    if (status == LEAT_OK && prefix_of(node->dataset) == NULL && s->rows == NULL) {
         leati_cache_rows *rows = leati_cache_rows_new(err);
         if (rows == NULL) {
             return LEAT_RESOURCE_EXHAUSTED;
@@ -164,8 +199,9 @@ static leat_status begin_list(leati_node_state *node, struct cache_state *s, lea
 /* The files are begun when the first element is asked for. */
 static leat_status begin_writing(leati_node_state *node, struct cache_state *s, leat_error *err) {
     leat_status status = begin_list(node, s, err);
-    if (status == LEAT_OK && prefix_of(node) != NULL && s->writer == NULL && !s->complete) {
-        status = leati_cache_writer_open(prefix_of(node), &s->writer, err);
+    if (status == LEAT_OK && prefix_of(node->dataset) != NULL && s->writer == NULL &&
+        !s->complete) {
+        status = leati_cache_writer_open(prefix_of(node->dataset), &s->writer, err);
     }
     return status;
 }
@@ -193,7 +229,7 @@ static leat_status publish(leati_node_state *node, struct cache_state *s, leat_e
         s->complete = status == LEAT_OK;
         return status == LEAT_OK ? LEAT_OK : give_up(node, s, status, err);
     }
-    leati_cache_store *store = leati_dataset_shared(node->dataset, err);
+    leati_cache_store *store = store_of(node->dataset, err);
     if (store == NULL) {
         return LEAT_RESOURCE_EXHAUSTED;
     }
@@ -451,7 +487,7 @@ static leat_status restore_file_position(const leati_node_state *node, struct ca
 
 static leat_status restore_reading(leati_node_state *node, struct cache_state *s, leati_reader *in,
                                    leat_error *err) {
-    if (prefix_of(node) != NULL) {
+    if (prefix_of(node->dataset) != NULL) {
         return restore_file_position(node, s, in, err);
     }
     int64_t position = 0, rows = 0;
@@ -544,6 +580,52 @@ static void cache_close(leati_node_state *node, void *state) {
     leati_writer_fini(&s->origin);
 }
 
+/* ---- random access ---- */
+
+/* A row that an iteration has kept, or else of the rows that random access reads for itself. */
+static leat_status cache_at(leati_access *access, const int64_t *indices, int64_t n,
+                            leati_block *out, leat_error *err) {
+    (void)n;
+    struct cache_access *a = access->state;
+    const leat_dataset *dataset = access->node.dataset;
+    if (prefix_of(dataset) != NULL) {
+        return leati_fail(err, LEAT_UNIMPLEMENTED,
+                          "random access is not implemented for a cache in files; cache in memory");
+    }
+    struct cache_shared *both = leati_dataset_shared(dataset, err);
+    if (both == NULL) {
+        return LEAT_RESOURCE_EXHAUSTED;
+    }
+    if (a->rows == NULL) {
+        a->rows = leati_cache_store_get(both->store);
+        a->cursor = (leati_cache_cursor){0};
+    }
+    if (indices[0] < 0 || (a->rows != NULL && indices[0] >= a->rows->rows)) {
+        return leati_access_outside(indices[0],
+                                    a->rows != NULL ? a->rows->rows : dataset->cardinality, err);
+    }
+    if (a->rows != NULL) {
+        return leati_cache_rows_view(a->rows, &a->cursor, indices[0], 1, out, err);
+    }
+    int64_t bytes = 0;
+    leat_status status = leati_cache_fill_row(both->fill, dataset->inputs[0], &a->cursor,
+                                              indices[0], out, &bytes, err);
+    leat_status held = leati_holder_set(&access->node.holder, bytes, err);
+    return status == LEAT_OK ? held : status;
+}
+
+static void cache_access_close(leati_access *access) {
+    leati_cache_rows_unref(((struct cache_access *)access->state)->rows);
+}
+
+static leat_status cache_indexable(const leat_dataset *dataset, leat_error *err) {
+    return prefix_of(dataset) == NULL
+               ? LEAT_OK
+               : leati_fail(err, LEAT_FAILED_PRECONDITION,
+                            "a cache in files does not support random access; cache in memory, or "
+                            "behind global_shuffle");
+}
+
 const leati_dataset_op leati_op_cache = {
     .name = "cache",
     .version = 1,
@@ -565,6 +647,10 @@ const leati_dataset_op leati_op_cache = {
     .restore = cache_restore,
     .reset = cache_reset,
     .close = cache_close,
+    .access_size = sizeof(struct cache_access),
+    .at = cache_at,
+    .access_close = cache_access_close,
+    .indexable = cache_indexable,
 };
 
 leat_dataset *leat_cache(leat_dataset *input, leat_error *err) {

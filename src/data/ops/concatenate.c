@@ -3,6 +3,7 @@
  * Hands on views of its inputs' blocks. The second input is opened when the first has ended, as in
  * TensorFlow, because opening may draw seeds. The spec is what both are; without one the call is
  * INVALID_ARGUMENT. */
+#include "data/access.h"
 #include "data/input.h"
 #include <leat/data_ops.h>
 
@@ -137,6 +138,23 @@ static void concatenate_close(leati_node_state *node, void *state) {
     leati_input_close(&s->inputs[0]);
 }
 
+/* The first indices that lie in one of the two inputs; which it is says the first of them. */
+static leat_status concatenate_at(leati_access *access, const int64_t *indices, int64_t n,
+                                  leati_block *out, leat_error *err) {
+    int64_t first = access->node.dataset->inputs[0]->cardinality;
+    n = leati_access_checked(access, indices, n, err);
+    int64_t *below = n == 0 ? NULL : leati_access_indices(access, n, err);
+    if (below == NULL) {
+        return err->code;
+    }
+    bool second = indices[0] >= first;
+    int64_t run = 0;
+    for (; run < n && (indices[run] >= first) == second; run++) {
+        below[run] = second ? indices[run] - first : indices[run];
+    }
+    return leati_access_input(access, second, below, run, out, err);
+}
+
 const leati_dataset_op leati_op_concatenate = {
     .name = "concatenate",
     .version = 1,
@@ -156,6 +174,7 @@ const leati_dataset_op leati_op_concatenate = {
     .restore = concatenate_restore,
     .reset = concatenate_reset,
     .close = concatenate_close,
+    .at = concatenate_at,
 };
 
 leat_dataset *leat_concatenate(leat_dataset *first, leat_dataset *second, leat_error *err) {

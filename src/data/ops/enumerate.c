@@ -3,6 +3,7 @@
  * The numbers start at `start` and count outcomes: an element that failed has used its number, as
  * in TensorFlow, where they come from a zipped range. Adds a column to views of its input's blocks.
  */
+#include "data/access.h"
 #include "data/input.h"
 #include "exec/pools.h"
 #include <leat/data_ops.h>
@@ -129,6 +130,17 @@ static void enumerate_close(leati_node_state *node, void *state) {
     leati_input_close(&s->input);
 }
 
+/* TensorFlow zips a range without end, which has no random access. */
+static leat_status enumerate_at(leati_access *access, const int64_t *indices, int64_t n,
+                                leati_block *out, leat_error *err) {
+    (void)out;
+    return leati_access_checked(access, indices, n, err) == 0
+               ? err->code
+               : leati_fail(err, LEAT_FAILED_PRECONDITION,
+                            "the numbers have no end, which does not allow random access; zip with "
+                            "a range of the dataset's length");
+}
+
 const leati_dataset_op leati_op_enumerate = {
     .name = "enumerate",
     .version = 1,
@@ -147,6 +159,7 @@ const leati_dataset_op leati_op_enumerate = {
     .restore = enumerate_restore,
     .reset = enumerate_reset,
     .close = enumerate_close,
+    .at = enumerate_at,
 };
 
 leat_dataset *leat_enumerate(leat_dataset *input, int64_t start, leat_error *err) {

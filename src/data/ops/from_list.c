@@ -4,6 +4,7 @@
  * The list is one structure, a tuple of the elements; blocks refer to their tensors. Elements
  * without a common spec and an empty list are refused when the operator is built. */
 #include "core/spec.h"
+#include "data/access.h"
 #include "data/input.h"
 #include <leat/data_ops.h>
 
@@ -64,29 +65,37 @@ static leat_status from_list_open(leati_node_state *node, void *state, leat_erro
     return LEAT_OK;
 }
 
-static leati_tail from_list_pull(leati_node_state *node, void *state, int64_t want,
-                                 leati_block *out, leat_error *err) {
-    struct from_list_state *s = state;
-    const leat_element *list = list_of(node->dataset);
-    const leat_spec *spec = node->dataset->spec;
-    int64_t left = from_list_cardinality(node->dataset) - s->next, n = left < want ? left : want;
+/* `out` becomes n elements: those of the indices, or without them those from `first` on. */
+static leat_status list_rows(const leat_dataset *dataset, const int64_t *indices, int64_t first,
+                             int64_t n, leati_block *out, leat_error *err) {
+    const leat_element *list = list_of(dataset);
+    const leat_spec *spec = dataset->spec;
     int columns = leat_spec_num_components(spec);
-    if (leati_block_prepare(out, columns, err) != LEAT_OK) {
-        return LEATI_ERROR;
-    }
-    for (int c = 0; c < columns && n > 0; c++) {
+    leat_status status = leati_block_prepare(out, columns, err);
+    for (int c = 0; c < columns && n > 0 && status == LEAT_OK; c++) {
         leat_buffer *buffer = leati_buffer_of_tensors(n, err);
         if (buffer == NULL) {
             leati_block_clear(out);
-            return LEATI_ERROR;
+            return LEAT_RESOURCE_EXHAUSTED;
         }
         leat_tensor *rows = leat_buffer_data(buffer);
         for (int64_t i = 0; i < n; i++) {
-            rows[i] = leat_tensor_ref(&list->tensors[(s->next + i) * columns + c]);
+            int64_t at = indices != NULL ? indices[i] : first + i;
+            rows[i] = leat_tensor_ref(&list->tensors[at * columns + c]);
         }
         leati_column_tensors(&out->columns[c], leat_spec_component_dtype(spec, c), buffer);
     }
-    out->n = n;
+    out->n = status == LEAT_OK ? n : 0;
+    return status;
+}
+
+static leati_tail from_list_pull(leati_node_state *node, void *state, int64_t want,
+                                 leati_block *out, leat_error *err) {
+    struct from_list_state *s = state;
+    int64_t left = from_list_cardinality(node->dataset) - s->next, n = left < want ? left : want;
+    if (list_rows(node->dataset, NULL, s->next, n, out, err) != LEAT_OK) {
+        return LEATI_ERROR;
+    }
     s->next += n;
     return n == left ? LEATI_END : LEATI_MORE;
 }
@@ -129,6 +138,12 @@ static leat_status from_list_reset(leati_node_state *node, void *state, leat_err
     return LEAT_OK;
 }
 
+static leat_status from_list_at(leati_access *access, const int64_t *indices, int64_t n,
+                                leati_block *out, leat_error *err) {
+    n = leati_access_checked(access, indices, n, err);
+    return n == 0 ? err->code : list_rows(access->node.dataset, indices, 0, n, out, err);
+}
+
 const leati_dataset_op leati_op_from_list = {
     .name = "from_list",
     .version = 1,
@@ -147,6 +162,7 @@ const leati_dataset_op leati_op_from_list = {
     .save = from_list_save,
     .restore = from_list_restore,
     .reset = from_list_reset,
+    .at = from_list_at,
 };
 
 leat_dataset *leat_from_list(const leat_element *elements, leat_error *err) {

@@ -4,7 +4,9 @@
  * A source without children whose blocks are views of the tensors: nothing is copied, and position
  * and advance are arithmetic. All components have the same first dimension, which is the
  * cardinality. Failures come at construction alone. */
+#include "data/access.h"
 #include "data/input.h"
+#include "exec/pools.h"
 #include <leat/data_ops.h>
 
 struct slices_args {
@@ -27,6 +29,11 @@ struct slices_state {
 static const leat_tensor *tensors_of(const leat_dataset *dataset) {
     return ((const struct slices_args *)dataset->args)->tensors.tensors;
 }
+
+struct slices_access {
+    leati_block all;   /* scratch */
+    leati_pools pools; /* of row numbers */
+};
 
 static leat_status slices_check(leat_dataset *dataset, leat_error *err) {
     const struct slices_args *args = dataset->args;
@@ -109,19 +116,12 @@ static leat_status slices_open(leati_node_state *node, void *state, leat_error *
     return LEAT_OK;
 }
 
-static leati_tail slices_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
-                              leat_error *err) {
-    struct slices_state *s = state;
-    const struct slices_args *args = node->dataset->args;
-    int64_t left = tensors_of(node->dataset)[0].dims[0] - s->next, n = left < want ? left : want;
-    leati_block_clear(out);
-    if (n == 0) {
-        return LEATI_END;
-    }
-    if (leati_block_prepare(out, args->tensors.num_tensors, err) != LEAT_OK) {
-        return LEATI_ERROR;
-    }
-    for (int c = 0; c < args->tensors.num_tensors; c++) {
+/* `out` becomes n rows from `begin` on: views. */
+static leat_status view_rows(const leat_dataset *dataset, int64_t begin, int64_t n,
+                             leati_block *out, leat_error *err) {
+    const struct slices_args *args = dataset->args;
+    leat_status status = leati_block_prepare(out, args->tensors.num_tensors, err);
+    for (int c = 0; c < args->tensors.num_tensors && status == LEAT_OK; c++) {
         const leat_tensor *tensor = &args->tensors.tensors[c];
         leat_shape row = {.rank = tensor->rank - 1};
         size_t bytes = leat_dtype_size(tensor->dtype);
@@ -130,10 +130,24 @@ static leati_tail slices_pull(leati_node_state *node, void *state, int64_t want,
             bytes *= (size_t)tensor->dims[i];
         }
         leati_column_strided(&out->columns[c], tensor->dtype, &row,
-                             (char *)tensor->data + (size_t)s->next * bytes, (int64_t)bytes,
+                             (char *)tensor->data + (size_t)begin * bytes, (int64_t)bytes,
                              leat_buffer_ref(tensor->owner));
     }
-    out->n = n;
+    out->n = status == LEAT_OK ? n : 0;
+    return status;
+}
+
+static leati_tail slices_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
+                              leat_error *err) {
+    struct slices_state *s = state;
+    int64_t left = tensors_of(node->dataset)[0].dims[0] - s->next, n = left < want ? left : want;
+    leati_block_clear(out);
+    if (n == 0) {
+        return LEATI_END;
+    }
+    if (view_rows(node->dataset, s->next, n, out, err) != LEAT_OK) {
+        return LEATI_ERROR;
+    }
     s->next += n;
     return n == left ? LEATI_END : LEATI_MORE;
 }
@@ -177,6 +191,38 @@ static leat_status slices_reset(leati_node_state *node, void *state, leat_error 
     return LEAT_OK;
 }
 
+/* Rows of memory that may be anywhere: a selection, whose numbers have 32 bits. */
+static leat_status slices_at(leati_access *access, const int64_t *indices, int64_t n,
+                             leati_block *out, leat_error *err) {
+    const leat_dataset *dataset = access->node.dataset;
+    n = leati_access_checked(access, indices, n, err);
+    if (n < 2 || dataset->cardinality > UINT32_MAX) {
+        return n == 0 ? err->code : view_rows(dataset, indices[0], 1, out, err);
+    }
+    struct slices_access *a = access->state;
+    leat_buffer *buffer = leati_pools_take(&a->pools, (size_t)n * sizeof(uint32_t), err);
+    if (buffer == NULL) {
+        return LEAT_RESOURCE_EXHAUSTED;
+    }
+    uint32_t *rows = leat_buffer_data(buffer);
+    for (int64_t i = 0; i < n; i++) {
+        rows[i] = (uint32_t)indices[i];
+    }
+    leat_status status = view_rows(dataset, 0, dataset->cardinality, &a->all, err);
+    if (status == LEAT_OK) {
+        status = leati_block_select(&a->all, rows, buffer, n, out, err);
+    }
+    leat_buffer_unref(buffer);
+    leati_block_clear(&a->all);
+    return status;
+}
+
+static void slices_access_close(leati_access *access) {
+    struct slices_access *a = access->state;
+    leati_block_fini(&a->all);
+    leati_pools_close(&a->pools);
+}
+
 const leati_dataset_op leati_op_from_tensor_slices = {
     .name = "from_tensor_slices",
     .version = 1,
@@ -197,6 +243,9 @@ const leati_dataset_op leati_op_from_tensor_slices = {
     .save = slices_save,
     .restore = slices_restore,
     .reset = slices_reset,
+    .access_size = sizeof(struct slices_access),
+    .at = slices_at,
+    .access_close = slices_access_close,
 };
 
 leat_dataset *leat_from_tensor_slices(const leat_element *tensors, leat_error *err) {

@@ -1,6 +1,7 @@
 /* from_tensors: one element, the tensors themselves (tf.data.Dataset.from_tensors).
  *
  * A source without children; its block is a view. Failures come at construction alone. */
+#include "data/access.h"
 #include "data/input.h"
 #include <leat/data_ops.h>
 
@@ -122,6 +123,15 @@ static leat_status tensors_reset(leati_node_state *node, void *state, leat_error
     return LEAT_OK;
 }
 
+static leat_status tensors_at(leati_access *access, const int64_t *indices, int64_t n,
+                              leati_block *out, leat_error *err) {
+    const struct tensors_args *args = access->node.dataset->args;
+    n = leati_access_checked(access, indices, n, err);
+    leat_status status = n == 0 ? err->code : leati_block_of_element(&args->tensors, out, err);
+    out->n = status == LEAT_OK ? n : 0; /* the columns repeat the one element */
+    return status;
+}
+
 const leati_dataset_op leati_op_from_tensors = {
     .name = "from_tensors",
     .version = 1,
@@ -142,6 +152,7 @@ const leati_dataset_op leati_op_from_tensors = {
     .save = tensors_save,
     .restore = tensors_restore,
     .reset = tensors_reset,
+    .at = tensors_at,
 };
 
 leat_dataset *leat_from_tensors(const leat_element *tensors, leat_error *err) {

@@ -9,6 +9,7 @@
  * A row that fails costs its own place: the rows before it are delivered, then the error, and the
  * next pull goes on behind it. Calls are numbered by outcomes of the input, over all epochs; the
  * number is part of the key of random operations. */
+#include "data/access.h"
 #include "data/apply.h"
 #include "data/input.h"
 #include "data/ring.h"
@@ -64,6 +65,13 @@ struct map_state {
     bool effects;     /* the function has some: one row at a time */
     int64_t ordinal;  /* of the next call */
     double row_bytes; /* of results, measured; 0: not yet */
+};
+
+struct map_access {
+    const leati_program *program; /* the node's */
+    leati_scratch *scratch;
+    leati_block block; /* of the input */
+    bool one_by_one;   /* the function has effects, or draws numbers by the call's ordinal */
 };
 
 static leat_function *function_of(const leat_dataset *dataset) {
@@ -231,6 +239,39 @@ static void map_close(leati_node_state *node, void *state) {
     leati_input_close(&s->input);
 }
 
+static leat_status map_access_open(leati_access *access, leat_error *err) {
+    struct map_access *a = access->state;
+    a->program = leati_dataset_shared(access->node.dataset, err);
+    a->scratch = a->program == NULL ? NULL : leati_scratch_new(a->program, err);
+    a->one_by_one = leati_function_has(function_of(access->node.dataset),
+                                       LEATI_IMPURE | LEATI_STATEFUL | LEATI_RANDOM);
+    return a->scratch == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
+}
+
+/* Functions that draw numbers draw those of the element's index, which are those of a first epoch.
+ * A function's OUT_OF_RANGE ends nothing here, and stays what it is where a user asks. */
+static leat_status map_at(leati_access *access, const int64_t *indices, int64_t n, leati_block *out,
+                          leat_error *err) {
+    struct map_access *a = access->state;
+    n = leati_access_checked(access, indices, n, err);
+    leat_status status =
+        n == 0 ? err->code
+               : leati_access_input(access, 0, indices, a->one_by_one ? 1 : n, &a->block, err);
+    if (status == LEAT_OK) {
+        status = (access->for_iteration ? leati_apply : leati_run_rows)(
+            &access->node, a->program, a->scratch, &a->block, 0, a->block.n, indices[0], out, err);
+        status = out->n > 0 ? LEAT_OK : status;
+    }
+    leati_block_clear(&a->block);
+    return status;
+}
+
+static void map_access_close(leati_access *access) {
+    struct map_access *a = access->state;
+    leati_scratch_free(a->scratch);
+    leati_block_fini(&a->block);
+}
+
 const leati_dataset_op leati_op_map = {
     .name = "map",
     .version = 1,
@@ -255,6 +296,10 @@ const leati_dataset_op leati_op_map = {
     .restore = map_restore,
     .reset = map_reset,
     .close = map_close,
+    .access_size = sizeof(struct map_access),
+    .access_open = map_access_open,
+    .at = map_at,
+    .access_close = map_access_close,
 };
 
 leat_dataset *leat_map(leat_dataset *input, leat_function *function,

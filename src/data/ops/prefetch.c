@@ -2,6 +2,7 @@
  *
  * The work is the ring's (data/ring.h), without a function. Order and errors are the input's. A
  * buffer of 0, and a dataset inside a function, pass the input's blocks on without a thread. */
+#include "data/access.h"
 #include "data/input.h"
 #include "data/ring.h"
 #include <leat/data_ops.h>
@@ -95,6 +96,11 @@ static void prefetch_close(leati_node_state *node, void *state) {
     leati_input_close(&s->input);
 }
 
+static leat_status prefetch_at(leati_access *access, const int64_t *indices, int64_t n,
+                               leati_block *out, leat_error *err) {
+    return leati_access_input(access, 0, indices, n, out, err);
+}
+
 const leati_dataset_op leati_op_prefetch = {
     .name = "prefetch",
     .version = 1,
@@ -117,6 +123,7 @@ const leati_dataset_op leati_op_prefetch = {
     .restore = prefetch_restore,
     .reset = prefetch_reset,
     .close = prefetch_close,
+    .at = prefetch_at,
 };
 
 leat_dataset *leat_prefetch(leat_dataset *input, int64_t buffer_size, leat_error *err) {

@@ -3,6 +3,7 @@
  * A source without children: a block is computed from its first index, so position and advance are
  * arithmetic. Values are computed in int64 with wrapping and then cast to output_type. */
 #include "core/half.h"
+#include "data/access.h"
 #include "data/input.h"
 #include "exec/pools.h"
 #include <leat/data_ops.h>
@@ -94,6 +95,10 @@ static leat_status fill_block(leati_pools *pools, leat_dtype dtype, int64_t firs
 struct range_state {
     int64_t next;  /* index of the next element */
     int64_t count; /* of all elements */
+    leati_pools pools;
+};
+
+struct range_access {
     leati_pools pools;
 };
 
@@ -210,6 +215,30 @@ static void range_close(leati_node_state *node, void *state) {
     leati_pools_close(&((struct range_state *)state)->pools);
 }
 
+/* The values of the indices one by one; with one index the block is as a pull makes it. */
+static leat_status range_at(leati_access *access, const int64_t *indices, int64_t n,
+                            leati_block *out, leat_error *err) {
+    const struct range_args *args = access->node.dataset->args;
+    struct range_access *a = access->state;
+    n = leati_access_checked(access, indices, n, err);
+    if (n == 0) {
+        return err->code;
+    }
+    leat_status status = fill_block(&a->pools, args->output_type, 0, 0, n, out, err);
+    for (int64_t i = 0; i < n && status == LEAT_OK; i++) {
+        int64_t value =
+            (int64_t)((uint64_t)args->start + (uint64_t)indices[i] * (uint64_t)args->step);
+        leati_column *column = &out->columns[0];
+        fill_values(args->output_type, value, 0, 1, column->data + i * column->stride,
+                    column->stride);
+    }
+    return status;
+}
+
+static void range_access_close(leati_access *access) {
+    leati_pools_close(&((struct range_access *)access->state)->pools);
+}
+
 const leati_dataset_op leati_op_range = {
     .name = "range",
     .version = 1,
@@ -230,6 +259,9 @@ const leati_dataset_op leati_op_range = {
     .restore = range_restore,
     .reset = range_reset,
     .close = range_close,
+    .access_size = sizeof(struct range_access),
+    .at = range_at,
+    .access_close = range_access_close,
 };
 
 leat_dataset *leat_range(int64_t start, int64_t stop, int64_t step,

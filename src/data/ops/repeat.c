@@ -8,6 +8,7 @@
  * too; where the input draws from seed generators that other iterators share, they would see it,
  * and so the input is reset there. Not right over shuffle: those two TensorFlow runs as one
  * operator. */
+#include "data/access.h"
 #include "data/input.h"
 #include <leat/data_ops.h>
 
@@ -171,6 +172,29 @@ static void repeat_close(leati_node_state *node, void *state) {
     }
 }
 
+static leat_status repeat_at(leati_access *access, const int64_t *indices, int64_t n,
+                             leati_block *out, leat_error *err) {
+    int64_t count = access->node.dataset->inputs[0]->cardinality;
+    n = leati_access_checked(access, indices, n, err);
+    int64_t *below = n == 0 ? NULL : leati_access_indices(access, n, err);
+    if (below == NULL) {
+        return err->code;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        below[i] = indices[i] % count;
+    }
+    return leati_access_input(access, 0, below, n, out, err);
+}
+
+static leat_status repeat_indexable(const leat_dataset *dataset, leat_error *err) {
+    const struct repeat_args *args = dataset->args;
+    return args->count >= 0 ? LEAT_OK
+                            : leati_fail(err, LEAT_FAILED_PRECONDITION,
+                                         "repeat(%lld) has no end and no random access; repeat "
+                                         "behind global_shuffle, or give a count",
+                                         (long long)args->count);
+}
+
 const leati_dataset_op leati_op_repeat = {
     .name = "repeat",
     .version = 1,
@@ -189,6 +213,8 @@ const leati_dataset_op leati_op_repeat = {
     .restore = repeat_restore,
     .reset = repeat_reset,
     .close = repeat_close,
+    .at = repeat_at,
+    .indexable = repeat_indexable,
 };
 
 leat_dataset *leat_repeat(leat_dataset *input, int64_t count, leat_error *err) {

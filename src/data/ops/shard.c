@@ -4,6 +4,7 @@
  * asked one element at a time, because TensorFlow does not read what it skips either (a damaged
  * record in another shard costs nothing). As there, an error met while skipping lets the skipping
  * begin anew, and one met at an own element leaves its place to the next one. */
+#include "data/access.h"
 #include "data/input.h"
 #include <leat/data_ops.h>
 
@@ -56,14 +57,18 @@ static int64_t shard_cardinality(const leat_dataset *dataset) {
     return n < 0 ? n : n / args->num_shards + (args->index < n % args->num_shards);
 }
 
+static leat_status check_hint(const struct shard_args *args, leat_error *err) {
+    return args->num_shards != SHARD_HINT
+               ? LEAT_OK
+               : leati_fail(err, LEAT_FAILED_PRECONDITION,
+                            "shard: num_shards is still SHARD_HINT (-1); distribute the dataset "
+                            "with the autoshard policy HINT, or give a number");
+}
+
 static leat_status shard_open(leati_node_state *node, void *state, leat_error *err) {
-    const struct shard_args *args = node->dataset->args;
-    if (args->num_shards == SHARD_HINT) {
-        return leati_fail(err, LEAT_FAILED_PRECONDITION,
-                          "shard: num_shards is still SHARD_HINT (-1); distribute the dataset with "
-                          "the autoshard policy HINT, or give a number");
-    }
-    return leati_input_open(&((struct shard_state *)state)->input, node, 0, err);
+    leat_status status = check_hint(node->dataset->args, err);
+    return status == LEAT_OK ? leati_input_open(&((struct shard_state *)state)->input, node, 0, err)
+                             : status;
 }
 
 /* Elements to pass before the next own one. */
@@ -198,6 +203,24 @@ static void shard_close(leati_node_state *node, void *state) {
     leati_input_close(&((struct shard_state *)state)->input);
 }
 
+static leat_status shard_access_open(leati_access *access, leat_error *err) {
+    return check_hint(access->node.dataset->args, err);
+}
+
+static leat_status shard_at(leati_access *access, const int64_t *indices, int64_t n,
+                            leati_block *out, leat_error *err) {
+    const struct shard_args *args = access->node.dataset->args;
+    n = leati_access_checked(access, indices, n, err);
+    int64_t *below = n == 0 ? NULL : leati_access_indices(access, n, err);
+    if (below == NULL) {
+        return err->code;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        below[i] = args->index + args->num_shards * indices[i];
+    }
+    return leati_access_input(access, 0, below, n, out, err);
+}
+
 const leati_dataset_op leati_op_shard = {
     .name = "shard",
     .version = 1,
@@ -216,6 +239,8 @@ const leati_dataset_op leati_op_shard = {
     .restore = shard_restore,
     .reset = shard_reset,
     .close = shard_close,
+    .access_open = shard_access_open,
+    .at = shard_at,
 };
 
 leat_dataset *leat_shard(leat_dataset *input, int64_t num_shards, int64_t index, leat_error *err) {

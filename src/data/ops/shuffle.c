@@ -10,8 +10,13 @@
  * With `epochs` other than 1 the node is shuffle and repeat in one: the order is the same, but the
  * next epochs are read into the places that the one being drawn from leaves free, and so their
  * errors come earlier. The ring itself is in data/shuffle_ring.c, saving in data/shuffle_state.c.
+ *
+ * Random access knows no buffer: one permutation of all indices, drawn from the node's own pair.
+ * As in TensorFlow a node of several epochs permutes the indices of all of them, and those behind
+ * the input's last are OUT_OF_RANGE.
  */
 #include "base/random.h"
+#include "data/access.h"
 #include "data/seed_generator.h"
 #include "data/shuffle_ring.h"
 #include <leat/data_ops.h>
@@ -23,6 +28,10 @@ struct shuffle_args {
     bool resolved;
     int64_t pair[2];
     int64_t epochs;
+};
+
+struct shuffle_access {
+    leat_buffer *order; /* the permutation; NULL: not asked for yet */
 };
 
 #define ROW(field) .offset = offsetof(struct shuffle_args, field)
@@ -159,6 +168,38 @@ static void shuffle_close(leati_node_state *node, void *state) {
     leati_shuffle_close(state);
 }
 
+static leat_status shuffle_at(leati_access *access, const int64_t *indices, int64_t n,
+                              leati_block *out, leat_error *err) {
+    struct shuffle_access *a = access->state;
+    const leat_dataset *dataset = access->node.dataset;
+    n = leati_access_checked(access, indices, n, err);
+    if (n > 0 && a->order == NULL) {
+        leati_seed_generator *generator = leati_dataset_shared(dataset, err);
+        a->order = generator == NULL
+                       ? NULL
+                       : leati_seed_generator_order(generator, dataset->cardinality, err);
+    }
+    int64_t *below = n == 0 || a->order == NULL ? NULL : leati_access_indices(access, n, err);
+    if (below == NULL) {
+        return err->code;
+    }
+    const int64_t *order = leat_buffer_data(a->order);
+    for (int64_t i = 0; i < n; i++) {
+        below[i] = order[indices[i]];
+    }
+    return leati_access_input(access, 0, below, n, out, err);
+}
+
+static void shuffle_access_close(leati_access *access) {
+    leat_buffer_unref(((struct shuffle_access *)access->state)->order);
+}
+
+static leat_status shuffle_indexable(const leat_dataset *dataset, leat_error *err) {
+    (void)dataset;
+    return leati_fail(err, LEAT_FAILED_PRECONDITION,
+                      "global_shuffle does not stand over shuffle; one of them is enough");
+}
+
 const leati_dataset_op leati_op_shuffle = {
     .name = "shuffle",
     .version = 1,
@@ -181,6 +222,10 @@ const leati_dataset_op leati_op_shuffle = {
     .restore = shuffle_restore,
     .reset = shuffle_reset,
     .close = shuffle_close,
+    .access_size = sizeof(struct shuffle_access),
+    .at = shuffle_at,
+    .access_close = shuffle_access_close,
+    .indexable = shuffle_indexable,
 };
 
 leat_dataset *leati_shuffle_resolved(leat_dataset *input, int64_t buffer_size,

@@ -4,6 +4,7 @@
  * count skips everything. After an error among them the count begins anew, as in TensorFlow: the
  * next pull skips as many elements as before. Sources that can pass elements without reading them
  * do. */
+#include "data/access.h"
 #include "data/input.h"
 #include <leat/data_ops.h>
 
@@ -126,6 +127,29 @@ static void skip_close(leati_node_state *node, void *state) {
     leati_input_close(&((struct skip_state *)state)->input);
 }
 
+static leat_status skip_at(leati_access *access, const int64_t *indices, int64_t n,
+                           leati_block *out, leat_error *err) {
+    const struct skip_args *args = access->node.dataset->args;
+    n = leati_access_checked(access, indices, n, err);
+    int64_t *below = n == 0 ? NULL : leati_access_indices(access, n, err);
+    if (below == NULL) {
+        return err->code;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        below[i] = args->count + indices[i];
+    }
+    return leati_access_input(access, 0, below, n, out, err);
+}
+
+static leat_status skip_indexable(const leat_dataset *dataset, leat_error *err) {
+    const struct skip_args *args = dataset->args;
+    return args->count >= 0 ? LEAT_OK
+                            : leati_fail(err, LEAT_FAILED_PRECONDITION,
+                                         "skip(%lld) passes everything; global_shuffle needs "
+                                         "elements",
+                                         (long long)args->count);
+}
+
 const leati_dataset_op leati_op_skip = {
     .name = "skip",
     .version = 1,
@@ -145,6 +169,8 @@ const leati_dataset_op leati_op_skip = {
     .restore = skip_restore,
     .reset = skip_reset,
     .close = skip_close,
+    .at = skip_at,
+    .indexable = skip_indexable,
 };
 
 leat_dataset *leat_skip(leat_dataset *input, int64_t count, leat_error *err) {

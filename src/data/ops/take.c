@@ -3,6 +3,7 @@
  * Hands on views of its input's blocks and never asks for more than is left, so that the input
  * computes nothing beyond the last element; with a count of 0 it is not even opened. A negative
  * count takes everything. An input's error counts as nothing: TensorFlow counts elements only. */
+#include "data/access.h"
 #include "data/input.h"
 #include <leat/data_ops.h>
 
@@ -103,6 +104,24 @@ static void take_close(leati_node_state *node, void *state) {
     leati_input_close(&s->input);
 }
 
+static leat_status take_at(leati_access *access, const int64_t *indices, int64_t n,
+                           leati_block *out, leat_error *err) {
+    const struct take_args *args = access->node.dataset->args;
+    if (args->count >= 0) {
+        n = leati_access_checked(access, indices, n, err);
+    }
+    return n == 0 ? err->code : leati_access_input(access, 0, indices, n, out, err);
+}
+
+/* Of what has an unknown number of elements TensorFlow blames the number. */
+static leat_status take_indexable(const leat_dataset *dataset, leat_error *err) {
+    return dataset->inputs[0]->cardinality != LEAT_UNKNOWN_CARDINALITY
+               ? LEAT_OK
+               : leati_fail(err, LEAT_INVALID_ARGUMENT,
+                            "take over an unknown number of elements has an unknown number too; "
+                            "give it one with assert_cardinality");
+}
+
 const leati_dataset_op leati_op_take = {
     .name = "take",
     .version = 1,
@@ -121,6 +140,8 @@ const leati_dataset_op leati_op_take = {
     .restore = take_restore,
     .reset = take_reset,
     .close = take_close,
+    .at = take_at,
+    .indexable = take_indexable,
 };
 
 leat_dataset *leat_take(leat_dataset *input, int64_t count, leat_error *err) {

@@ -4,6 +4,7 @@
  * until its last row is given out; elements without rows give nothing. Components with unequal
  * numbers of rows, or scalars where the rank was not known before, are INVALID_ARGUMENT and cost
  * their element. No locks. */
+#include "data/access.h"
 #include "data/rows.h"
 #include <leat/data_ops.h>
 
@@ -16,6 +17,11 @@ static const leati_row unbatch_rows[] = {{0}};
 struct unbatch_state {
     leati_input input;
     int64_t offset; /* rows of the input's present element that were given out */
+};
+
+struct unbatch_access {
+    leati_block element; /* of the input, kept for the next of its rows */
+    int64_t number;      /* of that element; -1: none */
 };
 
 /* Leaves whose rows are not rows of their components. */
@@ -88,10 +94,9 @@ static leat_status unbatch_open(leati_node_state *node, void *state, leat_error 
     return status;
 }
 
-/* `out` becomes n rows of element `at` of the input's block, from the offset on: a view. */
-static leat_status view_rows(const struct unbatch_state *s, int64_t at, int64_t n, leati_block *out,
-                             leat_error *err) {
-    const leati_block *block = &s->input.block;
+/* `out` becomes rows [offset, offset + n) of element `at` of a block of the input: a view. */
+static leat_status view_rows(const leati_block *block, int64_t at, int64_t offset, int64_t n,
+                             leati_block *out, leat_error *err) {
     leat_status status = leati_block_prepare(out, block->num_columns, err);
     if (status != LEAT_OK) {
         return status;
@@ -104,7 +109,7 @@ static leat_status view_rows(const struct unbatch_state *s, int64_t at, int64_t 
             row.dims[i] = whole.dims[i + 1];
             bytes *= (size_t)row.dims[i];
         }
-        char *data = whole.data == NULL ? NULL : (char *)whole.data + (size_t)s->offset * bytes;
+        char *data = whole.data == NULL ? NULL : (char *)whole.data + (size_t)offset * bytes;
         leati_column_strided(&out->columns[c], whole.dtype, &row, data, (int64_t)bytes,
                              leat_buffer_ref(whole.owner));
         leat_tensor_unref(&whole);
@@ -136,7 +141,7 @@ static leati_tail unbatch_pull(leati_node_state *node, void *state, int64_t want
             return LEATI_ERROR;
         }
         int64_t left = s->offset < rows ? rows - s->offset : 0, n = left < want ? left : want;
-        if (n > 0 && view_rows(s, at, n, out, err) != LEAT_OK) {
+        if (n > 0 && view_rows(&s->input.block, at, s->offset, n, out, err) != LEAT_OK) {
             return LEATI_ERROR;
         }
         s->offset += n;
@@ -181,6 +186,49 @@ static void unbatch_close(leati_node_state *node, void *state) {
     leati_input_close(&((struct unbatch_state *)state)->input);
 }
 
+static leat_status unbatch_access_open(leati_access *access, leat_error *err) {
+    (void)err;
+    ((struct unbatch_access *)access->state)->number = -1;
+    return LEAT_OK;
+}
+
+/* An element that cannot be computed again as it was is not kept, as TensorFlow keeps none. */
+static leat_status unbatch_at(leati_access *access, const int64_t *indices, int64_t n,
+                              leati_block *out, leat_error *err) {
+    const leat_dataset *dataset = access->node.dataset;
+    struct unbatch_access *a = access->state;
+    if (leati_access_checked(access, indices, n, err) == 0) {
+        return err->code;
+    }
+    int64_t size = static_rows(dataset->inputs[0]->spec), found = 0;
+    int64_t number = indices[0] / size, row = indices[0] % size, run = 1;
+    leat_status status = LEAT_OK;
+    if (a->number != number || !dataset->inputs[0]->replayable) {
+        a->number = -1;
+        status = leati_access_input(access, 0, &number, 1, &a->element, err);
+    }
+    if (status == LEAT_OK) {
+        a->number = number;
+        status = leati_element_rows(&a->element, 0, &found, err);
+    }
+    while (run < n && row + run < size && indices[run] == indices[0] + run) {
+        run++;
+    }
+    return status == LEAT_OK ? view_rows(&a->element, 0, row, run, out, err) : status;
+}
+
+static void unbatch_access_close(leati_access *access) {
+    leati_block_fini(&((struct unbatch_access *)access->state)->element);
+}
+
+/* TensorFlow asks unbatch by number, but does not shuffle it so. */
+static leat_status unbatch_indexable(const leat_dataset *dataset, leat_error *err) {
+    (void)dataset;
+    return leati_fail(err, LEAT_FAILED_PRECONDITION,
+                      "global_shuffle does not stand over unbatch; shuffle the batches, or unbatch "
+                      "behind it");
+}
+
 const leati_dataset_op leati_op_unbatch = {
     .name = "unbatch",
     .version = 1,
@@ -200,6 +248,11 @@ const leati_dataset_op leati_op_unbatch = {
     .restore = unbatch_restore,
     .reset = unbatch_reset,
     .close = unbatch_close,
+    .access_size = sizeof(struct unbatch_access),
+    .access_open = unbatch_access_open,
+    .at = unbatch_at,
+    .access_close = unbatch_access_close,
+    .indexable = unbatch_indexable,
 };
 
 leat_dataset *leat_unbatch(leat_dataset *input, leat_error *err) {

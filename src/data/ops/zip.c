@@ -5,6 +5,7 @@
  * input that had none may be out of step), any end is the end. Over pure inputs the steps are
  * taken by blocks: views of what all inputs have ready. Elsewhere one step at a time, because the
  * inputs behind the one that ends must not be asked for more than TensorFlow asks. */
+#include "data/access.h"
 #include "data/input.h"
 #include <leat/data_ops.h>
 
@@ -25,6 +26,11 @@ struct zip_state {
     leati_input *inputs;
     int num_inputs;
     bool ended;
+};
+
+struct zip_access {
+    leati_block block; /* of an input */
+    bool one_by_one;   /* somebody would see that more was asked for than used */
 };
 
 static int count_leaves(const leat_spec *structure) {
@@ -250,6 +256,38 @@ static void zip_close(leati_node_state *node, void *state) {
     leati_free(s->inputs);
 }
 
+/* One row of every input after the other, as TensorFlow asks them; the first failure is the row's.
+ * What an input has answered beyond the shortest answer is asked again. */
+static leat_status zip_at(leati_access *access, const int64_t *indices, int64_t n, leati_block *out,
+                          leat_error *err) {
+    const leat_dataset *dataset = access->node.dataset;
+    struct zip_access *a = access->state;
+    int next = 0;
+    n = leati_access_checked(access, indices, n, err);
+    leat_status status =
+        n == 0 ? err->code : leati_block_prepare(out, leat_spec_num_components(dataset->spec), err);
+    for (int i = 0; i < dataset->num_inputs && status == LEAT_OK; i++) {
+        status = leati_access_input(access, i, indices, a->one_by_one ? 1 : n, &a->block, err);
+        n = status == LEAT_OK ? a->block.n : 0;
+        for (int c = 0; c < a->block.num_columns && status == LEAT_OK; c++) {
+            leati_column_copy(&a->block.columns[c], &out->columns[next++]);
+        }
+        leati_block_clear(&a->block);
+    }
+    out->n = n;
+    return status;
+}
+
+static leat_status zip_access_open(leati_access *access, leat_error *err) {
+    (void)err;
+    ((struct zip_access *)access->state)->one_by_one = !access->node.dataset->replayable;
+    return LEAT_OK;
+}
+
+static void zip_access_close(leati_access *access) {
+    leati_block_fini(&((struct zip_access *)access->state)->block);
+}
+
 const leati_dataset_op leati_op_zip = {
     .name = "zip",
     .version = 1,
@@ -271,6 +309,10 @@ const leati_dataset_op leati_op_zip = {
     .restore = zip_restore,
     .reset = zip_reset,
     .close = zip_close,
+    .access_size = sizeof(struct zip_access),
+    .access_open = zip_access_open,
+    .at = zip_at,
+    .access_close = zip_access_close,
 };
 
 leat_dataset *leat_zip(leat_dataset *const *inputs, int num_inputs, leat_error *err) {

@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "core/element.h"
 #include "core/object.h"
+#include "core/tensor.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -95,6 +96,20 @@ void leati_strings_fini(leati_strings *strings) {
 }
 
 /* Copies one member; `at` is zeroed. */
+/* Tensors over the caller's memory become copies. */
+static leat_status own_tensors(leat_element *element, leat_error *err) {
+    for (int i = 0; i < element->num_tensors; i++) {
+        leat_tensor copy = {0};
+        if (element->tensors[i].owner)
+            continue;
+        leat_status status = leati_tensor_clone(&element->tensors[i], &copy, err);
+        if (status != LEAT_OK)
+            return status;
+        element->tensors[i] = copy;
+    }
+    return LEAT_OK;
+}
+
 static leat_status copy_member(const leati_row *row, const void *value, void *at, leat_error *err) {
     void *array = NULL;
     leat_status status = LEAT_OK;
@@ -134,7 +149,11 @@ static leat_status copy_member(const leati_row *row, const void *value, void *at
             status = leati_strings_copy(strings->values, strings->count, at, err);
         break;
     }
-    case LEATI_ROW_ELEMENT: status = leati_element_copy(value, at, err); break;
+    case LEATI_ROW_ELEMENT:
+        status = leati_element_copy(value, at, err);
+        if (status == LEAT_OK && !(row->flags & LEATI_REFERENCED))
+            status = own_tensors(at, err);
+        break;
     case LEATI_ROW_FUNCTION:
     case LEATI_ROW_OBJECT:
         *(leat_object **)at = leati_object_ref(*(leat_object *const *)value);

@@ -40,6 +40,8 @@ enum {
     LEATI_AUTOTUNE = 2,  /* the text "AUTOTUNE" is accepted and means -1 */
     LEATI_CONSTRUCT = 4, /* not shown as an argument: filled by the constructor (a resolved seed) */
     LEATI_NONE = 8,      /* null is accepted and means the default */
+    LEATI_REFERENCED = 32, /* ELEMENT: a tensor over the caller's memory (no owner) stays one;
+                              without it, it is copied */
     LEATI_NODE = 16 /* a plan may give a dataset in place of the value: it becomes the last input.
                        A CONSTRUCT row NAME_is_input (BOOL) says so where inputs alone do not. */
 };

@@ -211,10 +211,41 @@ static leat_status bind_all(void *context, leat_error *err) {
     return status;
 }
 
+/* A tensor over the caller's memory is copied, unless the row says that it is referenced. */
+static leat_status copy_views(void *context, leat_error *err) {
+    static const leati_row referenced[] = {
+        {.name = "element",
+         .type = LEATI_ROW_ELEMENT,
+         .flags = LEATI_REFERENCED,
+         .offset = offsetof(struct arguments, element)},
+        {0},
+    };
+    int64_t numbers[] = {1, 2};
+    leat_tensor view = leat_tensor_view(LEAT_INT64, LEAT_SHAPE(2), numbers);
+    leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SHAPE(2), err);
+    struct arguments args = {.element = {.spec = spec, .tensors = &view, .num_tensors = 1}};
+    struct arguments copies[2] = {{0}, {0}};
+    (void)context;
+    leat_status status =
+        spec == NULL ? LEAT_RESOURCE_EXHAUSTED : leati_rows_copy(rows, &args, &copies[0], err);
+    if (status == LEAT_OK) {
+        status = leati_rows_copy(referenced, &args, &copies[1], err);
+        numbers[0] = 3;
+        assert_int_equal(*(int64_t *)copies[0].element.tensors[0].data, 1);
+    }
+    if (status == LEAT_OK)
+        assert_ptr_equal(copies[1].element.tensors[0].data, numbers);
+    leati_rows_fini(rows, &copies[0]);
+    leati_rows_fini(referenced, &copies[1]);
+    leat_spec_unref(spec);
+    return status;
+}
+
 static void torture(void **state) {
     (void)state;
     torture_begin();
     torture_run(bind_all, NULL);
+    torture_run(copy_views, NULL);
     torture_end();
 }
 

@@ -15,7 +15,7 @@ struct from_list_args {
 static const leati_row from_list_rows[] = {
     {.name = "elements",
      .type = LEATI_ROW_ELEMENT,
-     .flags = LEATI_REQUIRED,
+     .flags = LEATI_REQUIRED | LEATI_REFERENCED,
      .offset = offsetof(struct from_list_args, elements),
      .doc = "The elements, as one tuple."},
     {0},

@@ -16,7 +16,7 @@ struct slices_args {
 static const leati_row slices_rows[] = {
     {.name = "tensors",
      .type = LEATI_ROW_ELEMENT,
-     .flags = LEATI_REQUIRED,
+     .flags = LEATI_REQUIRED | LEATI_REFERENCED,
      .offset = offsetof(struct slices_args, tensors),
      .doc = "A structure of tensors whose first dimensions are equal."},
     {0},

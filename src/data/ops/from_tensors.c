@@ -12,7 +12,7 @@ struct tensors_args {
 static const leati_row tensors_rows[] = {
     {.name = "tensors",
      .type = LEATI_ROW_ELEMENT,
-     .flags = LEATI_REQUIRED,
+     .flags = LEATI_REQUIRED | LEATI_REFERENCED,
      .offset = offsetof(struct tensors_args, tensors),
      .doc = "A structure of tensors."},
     {0},

@@ -332,6 +332,15 @@ LEAT_API leat_dataset *leat_sample_from_datasets(leat_dataset *const *inputs, in
                                                  const leat_sample_from_datasets_options *options,
                                                  leat_error *err);
 
+/* tf.data.Dataset.rejection_resample: tuples of class and element, of which so many are rejected
+ * and repeated at random that classes come by target_dist: num_classes numbers, as in initial_dist,
+ * the classes' shares in the input (both borrowed, copied; NULL: they are estimated as elements
+ * come). `class_func` gives an int32 or int64 scalar from 0 on. The input is read by several
+ * iterators: two, or five to estimate. TensorFlow's draws bit for bit. */
+LEAT_API leat_dataset *leat_rejection_resample(leat_dataset *input, leat_function *class_func,
+                                               const float *target_dist, const float *initial_dist,
+                                               int num_classes, leat_seed seed, leat_error *err);
+
 /* tf.data.Dataset.cache in memory: the first complete iteration fills it, later ones of any
  * iterator read it. */
 LEAT_API leat_dataset *leat_cache(leat_dataset *input, leat_error *err);

@@ -35,6 +35,12 @@ leat_dataset *leati_dataset_new(const leati_dataset_op *op, const void *args,
 leat_dataset *leati_shuffle_resolved(leat_dataset *input, int64_t buffer_size,
                                      const int64_t pair[2], leat_error *err);
 
+/* leat_sample_from_datasets, ending with the first dataset that ends, by weights that a dataset
+ * gives: `inputs` are `num_datasets` datasets and then that one. The seed pair was resolved before.
+ */
+leat_dataset *leati_sample_resolved(leat_dataset *const *inputs, int num_datasets,
+                                    const int64_t pair[2], leat_error *err);
+
 /* How many epochs a shuffle node runs through: 1, or what fusion with repeat set (-1: forever). 0
  * for other operators. */
 int64_t leati_shuffle_epochs(const leat_dataset *dataset);

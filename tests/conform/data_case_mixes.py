@@ -115,8 +115,8 @@ def run_counter(node):
 # ---- elements of several inputs in a given order ----
 
 
-def directed(numbers, inputs, stop_on_empty):
-    sources, dead = [run(i) for i in inputs], set()
+def directed(numbers, sources, stop_on_empty):
+    dead = set()
     for choice in numbers:
         if isinstance(choice, Error):
             yield choice
@@ -134,7 +134,7 @@ def directed(numbers, inputs, stop_on_empty):
 
 def run_choose_from_datasets(node):
     choices = (c if isinstance(c, Error) else number(c) for c in run(node.args["choice_dataset"]))
-    yield from directed(choices, node.inputs, node.arg("stop_on_empty_dataset", True))
+    yield from directed(choices, [run(i) for i in node.inputs], node.arg("stop_on_empty_dataset", True))
 
 
 def multinomial(weights, s0, s1):
@@ -169,7 +169,7 @@ def run_sample_from_datasets(node):
             seeds = next(stream), next(stream)
             yield row if isinstance(row, Error) else multinomial(row.data if varying else weights, *seeds)
 
-    yield from directed(draws(), inputs, node.arg("stop_on_empty_dataset", False))
+    yield from directed(draws(), [run(i) for i in inputs], node.arg("stop_on_empty_dataset", False))
 
 
 def begin(node):

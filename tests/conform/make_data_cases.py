@@ -14,8 +14,10 @@ import sys
 
 import data_case_groups  # noqa: F401, adds to the tables of the model
 import data_case_mixes  # noqa: F401
+import data_case_resample  # noqa: F401
 import data_group_cases
 import data_mix_cases
+import data_resample_cases
 from data_case_model import Unknown, outcomes
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
@@ -339,6 +341,7 @@ case("shuffled", node("concatenate", node("shuffle", rng(5), buffer_size=3, seed
 
 data_group_cases.add(case, node, rng, mapped, faulty, literal)
 data_mix_cases.add(case, node, rng, mapped, faulty, literal)
+data_resample_cases.add(case, node, rng, mapped, faulty, literal)
 
 # ---- files, relative to tests/golden/data ----
 

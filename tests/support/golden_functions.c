@@ -273,6 +273,7 @@ const golden_named golden_element_functions[] = {
     {.name = "minus_mod_3", .trace = minus_mod_3},
     {.name = "zero", .trace = zero},
     {.name = "mod_2_int32", .trace = mod_2_int32},
+    {.name = "mod_2_of_first", .trace = mod_2},
     {.name = "to_int32", .trace = to_int32},
     {.name = "to_int64", .trace = to_int64},
     {.name = "to_uint8", .trace = to_uint8},

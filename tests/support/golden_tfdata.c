@@ -176,14 +176,16 @@ static const json_t *without_noops(const json_t *json) {
     return json;
 }
 
-/* Does an operator stand directly over another, where TensorFlow runs the two as one? */
+/* Does an operator stand directly over another, where TensorFlow runs the two as one, or is one
+ * made of such? */
 static bool is_fused(const json_t *json) {
     const char *key = NULL, *op = golden_text(json, "op");
     const char *below = golden_text(without_noops(json_object_get(json, "input")), "op");
     json_t *value = NULL;
     size_t i = 0;
     bool found = (strcmp(op, "batch") == 0 && strcmp(below, "map") == 0) ||
-                 (strcmp(op, "repeat") == 0 && strcmp(below, "shuffle") == 0);
+                 (strcmp(op, "repeat") == 0 && strcmp(below, "shuffle") == 0) ||
+                 strcmp(op, "rejection_resample") == 0;
     json_object_foreach((json_t *)json, key, value) {
         found = found || is_fused(value);
     }

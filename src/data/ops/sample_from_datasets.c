@@ -474,6 +474,15 @@ const leati_dataset_op leati_op_sample_from_datasets = {
     .close = sample_close,
 };
 
+leat_dataset *leati_sample_resolved(leat_dataset *const *inputs, int num_datasets,
+                                    const int64_t pair[2], leat_error *err) {
+    struct sample_args args = {.weights_are_input = true,
+                               .stop_on_empty_dataset = true,
+                               .resolved = true,
+                               .pair = {pair[0], pair[1]}};
+    return leati_dataset_new(&leati_op_sample_from_datasets, &args, inputs, num_datasets + 1, err);
+}
+
 leat_dataset *leat_sample_from_datasets(leat_dataset *const *inputs, int num_inputs,
                                         const leat_sample_from_datasets_options *options,
                                         leat_error *err) {

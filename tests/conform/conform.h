@@ -13,4 +13,7 @@ int conform_ops_pictures(void);
 /* Every dataset operator against tests/conform/data/<name>.json, and compositions of them. */
 int conform_data(void);
 
+/* Every argument of every dataset operator with values that it does not take. */
+int conform_arguments(void);
+
 #endif

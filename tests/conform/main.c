@@ -12,6 +12,7 @@ static const struct {
     {"ops_state", conform_ops_state},
     {"ops_pictures", conform_ops_pictures},
     {"data", conform_data},
+    {"arguments", conform_arguments},
 };
 
 static int named(int argc, char **argv, const char *name) {

@@ -93,6 +93,16 @@ typedef void (*leat_log_function)(void *context, leat_log_level level, const cha
 /* Replaces where log lines go; NULL restores stderr. Nothing is logged in the steady state. */
 LEAT_API void leat_set_log(leat_log_function function, void *context);
 
+/* Records what each thread does when, in all iterators of the process: pulls, tasks of parallel
+ * operators, waits (tf.profiler). Off at start; while it is on, each thread keeps its last few
+ * thousand spans. Thread-safe. */
+LEAT_API void leat_trace_start(void);
+LEAT_API void leat_trace_stop(void);
+/* Writes what was recorded so far to file `path` as Chrome trace JSON (for Perfetto and
+ * chrome://tracing). UNKNOWN with the system's reason; a part of the file may stay then.
+ * Thread-safe. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_trace_write(const char *path, leat_error *err);
+
 /* Sets the global seed, as tf.random.set_seed: operators created afterwards without a seed of their
  * own draw one from CPython's Mersenne Twister started with `seed` (reference: tf.random.set_seed,
  * random.Random.randint). */

@@ -155,6 +155,11 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_iterator_restore(leat_iterator *itera
  * (leat_text_free). */
 LEAT_API char *leat_iterator_explain(const leat_iterator *iterator, leat_error *err);
 
+/* The same counters in Prometheus' text format, for a scrape or a textfile collector; samples are
+ * labelled with the plan's dataset_name (leat_options), the operator and its place. Owned text
+ * (leat_text_free). */
+LEAT_API char *leat_iterator_metrics(const leat_iterator *iterator, leat_error *err);
+
 #ifdef __cplusplus
 }
 #endif

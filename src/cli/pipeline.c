@@ -41,9 +41,24 @@ static leat_status visit(leat_iterator *iterator, int64_t limit,
     return status;
 }
 
+static leat_status report(const leat_iterator *iterator, const leati_pipeline_reports *reports,
+                          leat_error *err) {
+    if (reports->table) {
+        *reports->table = leat_iterator_explain(iterator, err);
+        if (!*reports->table)
+            return err->code;
+    }
+    if (reports->metrics) {
+        *reports->metrics = leat_iterator_metrics(iterator, err);
+        if (!*reports->metrics)
+            return err->code;
+    }
+    return LEAT_OK;
+}
+
 leat_status leati_pipeline_run(const char *path, const leati_pipeline_options *options,
-                               const leati_pipeline_visitor *visitor, char **table,
-                               leat_error *err) {
+                               const leati_pipeline_visitor *visitor,
+                               const leati_pipeline_reports *reports, leat_error *err) {
     leat_dataset *dataset = NULL;
     if (options->seed.given)
         leat_set_seed(options->seed.value);
@@ -62,10 +77,8 @@ leat_status leati_pipeline_run(const char *path, const leati_pipeline_options *o
     if (!iterator)
         return err->code;
     status = visit(iterator, options->limit, visitor, err);
-    if (status == LEAT_OK && table) {
-        *table = leat_iterator_explain(iterator, err);
-        status = *table ? LEAT_OK : err->code;
-    }
+    if (status == LEAT_OK && reports)
+        status = report(iterator, reports, err);
     leat_iterator_free(iterator);
     return status;
 }

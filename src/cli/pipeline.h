@@ -47,11 +47,17 @@ typedef struct leati_pipeline_visitor {
     bool (*error)(void *context, const leat_error *error);
 } leati_pipeline_visitor;
 
-/* Reads and runs the pipeline in file `path` ("-": standard input). `table` (may be NULL) receives
- * the text of leat_iterator_explain (leat_text_free). */
+/* What is said about a run at its end, if the pointers are not NULL: the texts of
+ * leat_iterator_explain and leat_iterator_metrics (leat_text_free). */
+typedef struct leati_pipeline_reports {
+    char **table, **metrics;
+} leati_pipeline_reports;
+
+/* Reads and runs the pipeline in file `path` ("-": standard input). `reports` may be NULL. */
 LEAT_WARN_UNUSED leat_status leati_pipeline_run(const char *path,
                                                 const leati_pipeline_options *options,
-                                                const leati_pipeline_visitor *visitor, char **table,
+                                                const leati_pipeline_visitor *visitor,
+                                                const leati_pipeline_reports *reports,
                                                 leat_error *err);
 
 #endif

@@ -103,10 +103,46 @@ static void test_explain(void **state) {
     leat_dataset_unref(dataset);
 }
 
+/* The samples of a run that has ended, and a lack of memory at every step. */
+static leat_status metrics_body(void *context, leat_error *err) {
+    char *text = leat_iterator_metrics(context, err);
+    if (text == NULL) {
+        return err->code;
+    }
+    static const char *const samples[] = {
+        "\nleat_operator_elements_total{pipeline=\"\",operator=\"prefetch\",place=\"0\"} 4\n",
+        "place=\"0.0\"} 4\n", /* batches; the second fell with its fault */
+        "operator=\"map \\\"square\\\"\",place=\"0.0.0\"} 19\n",
+        "operator=\"test_faults\",place=\"0.0.0.0\"} 19\n",
+        "operator=\"range\",place=\"0.0.0.0.0\"} 20\n",
+        "# TYPE leat_operator_held_bytes gauge\n",
+        "\nleat_pipeline_memory_limit_bytes{pipeline=\"\"} "};
+    for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+        if (strstr(text, samples[i]) == NULL) {
+            fail_msg("%s is missing in\n%s", samples[i], text);
+        }
+    }
+    leat_text_free(text);
+    return LEAT_OK;
+}
+
+static void test_metrics(void **state) {
+    (void)state;
+    leat_dataset *dataset = dataset_made(make, NULL);
+    leat_iterator *iterator = dataset_iterate(dataset, NULL);
+    char *text = NULL;
+    dataset_append(&text, "");
+    dataset_take(iterator, -1, &text);
+    free(text);
+    torture_run(metrics_body, iterator);
+    leat_iterator_free(iterator);
+    leat_dataset_unref(dataset);
+}
+
 #define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, torture_setup, torture_teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {TEST(test_steps), TEST(test_verdicts), TEST(test_climb),
-                                       TEST(test_explain)};
+                                       TEST(test_explain), TEST(test_metrics)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

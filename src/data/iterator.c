@@ -10,6 +10,7 @@
 #include "data/autotune.h"
 #include "data/explain.h"
 #include "data/input.h"
+#include "data/metrics.h"
 #include "data/options.h"
 #include "data/rewrite.h"
 #include "data/seed_generator.h"
@@ -445,4 +446,9 @@ leat_status leat_iterator_restore(leat_iterator *iterator, const char *data, siz
 
 char *leat_iterator_explain(const leat_iterator *iterator, leat_error *err) {
     return leati_explain(&iterator->iteration, &iterator->top, err);
+}
+
+char *leat_iterator_metrics(const leat_iterator *iterator, leat_error *err) {
+    const char *name = leati_plan_text(iterator->dataset, "dataset_name");
+    return leati_metrics(&iterator->iteration, &iterator->top, name != NULL ? name : "", err);
 }

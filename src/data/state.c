@@ -11,6 +11,7 @@
 #include "data/place.h"
 #include "data/seed_generator.h"
 #include "exec/program.h"
+#include "run/trace.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -166,9 +167,11 @@ leati_tail leati_node_pull(leati_node_state *node, int64_t want, leati_block *ou
     int64_t outer = time_below;
     time_below = 0;
     int64_t waited = leati_count_get(&node->counters.waiting_ns);
+    leati_span span = leati_trace_begin();
     int64_t start = leati_now_ns();
     leati_tail tail = node->dataset->op->pull(node, node->state, want, out, e);
     int64_t total = leati_now_ns() - start;
+    leati_trace_end(span, "pull", node->name);
     waited = leati_count_get(&node->counters.waiting_ns) - waited;
     int64_t own = total - time_below - waited;
     leati_count(&node->counters.busy_ns, own > 0 ? own : 0);

@@ -127,16 +127,16 @@ void leati_trace_record(leati_span span, const char *category, const char *name)
     pthread_mutex_unlock(&ring->lock);
 }
 
-void leati_trace_start(void) {
+void leat_trace_start(void) {
     atomic_store(&leati_trace_on, true);
 }
 
-void leati_trace_stop(void) {
+void leat_trace_stop(void) {
     atomic_store(&leati_trace_on, false);
 }
 
 void leati_trace_fini(void) {
-    leati_trace_stop();
+    leat_trace_stop();
     pthread_mutex_lock(&list_lock);
     atomic_fetch_add(&generation, 1);
     struct ring *ring = rings;
@@ -194,7 +194,7 @@ static void write_ring(FILE *file, struct ring *ring, long process) {
     pthread_mutex_unlock(&ring->lock);
 }
 
-leat_status leati_trace_write(const char *path, leat_error *err) {
+leat_status leat_trace_write(const char *path, leat_error *err) {
     char reason[64];
     long process = getpid();
     FILE *file = fopen(path, "we");

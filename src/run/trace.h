@@ -1,6 +1,7 @@
 /* A trace of what each thread did when, for chrome://tracing and Perfetto. Off by default; then a
  * span costs one relaxed load. While it is on, each thread writes the spans that it ends into a
- * ring of its own, which keeps the last few thousand. */
+ * ring of its own, which keeps the last few thousand. leat_trace_start, stop and write are public
+ * (leat/base.h). */
 #ifndef LEATI_RUN_TRACE_H
 #define LEATI_RUN_TRACE_H
 
@@ -9,14 +10,6 @@
 #include <stdatomic.h>
 
 extern atomic_bool leati_trace_on;
-
-/* Turns recording on and off; what was recorded stays until fini. Thread-safe. */
-void leati_trace_start(void);
-void leati_trace_stop(void);
-
-/* Writes all spans recorded so far as Chrome trace JSON. Fails with UNKNOWN and the system's
- * reason. Thread-safe. */
-LEAT_WARN_UNUSED leat_status leati_trace_write(const char *path, leat_error *err);
 
 /* Forgets all spans and frees the rings. No thread may record meanwhile: tracing is stopped and no
  * span is open. */

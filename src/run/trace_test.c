@@ -35,7 +35,7 @@ static int remove_file(void **state) {
 /* The whole file; the caller frees it. */
 static char *written(void) {
     leat_error err = {0};
-    assert_int_equal(leati_trace_write(path, &err), LEAT_OK);
+    assert_int_equal(leat_trace_write(path, &err), LEAT_OK);
     FILE *file = fopen(path, "r");
     assert_non_null(file);
     fseek(file, 0, SEEK_END);
@@ -65,9 +65,9 @@ static void span(const char *name) {
 static void off_records_nothing(void **state) {
     (void)state;
     span("early");
-    leati_trace_start();
+    leat_trace_start();
     leati_span across = leati_trace_begin();
-    leati_trace_stop();
+    leat_trace_stop();
     leati_trace_end(across, "test", "across"); /* begun while on: kept */
     span("late");
     char *text = written();
@@ -78,7 +78,7 @@ static void off_records_nothing(void **state) {
 
 static void names_are_escaped_and_cut(void **state) {
     (void)state;
-    leati_trace_start();
+    leat_trace_start();
     span("map \"a\\b\"\n\xC3\xA9");
     span("0123456789012345678901234567890123456789012345678901234567890");
     char *text = written();
@@ -89,7 +89,7 @@ static void names_are_escaped_and_cut(void **state) {
 
 static void rings_keep_the_last(void **state) {
     (void)state;
-    leati_trace_start();
+    leat_trace_start();
     for (int i = 0; i < 5000; i++) {
         char name[24];
         snprintf(name, sizeof name, "span-%d", i);
@@ -109,7 +109,7 @@ static void trace_once(void *context) {
 
 static void threads_leave_their_rings(void **state) {
     (void)state;
-    leati_trace_start();
+    leat_trace_start();
     for (int i = 0; i < 10; i++)
         leati_driver_join(leati_driver_start("worker-thread", trace_once, "work", NULL));
     assert_int_equal(torture_live(), 1); /* one ring served all ten */
@@ -118,7 +118,7 @@ static void threads_leave_their_rings(void **state) {
     assert_true(count(text, "\"args\":{\"name\":\"worker-thread\"}") >= 1);
     leati_free(text);
     leati_trace_fini();
-    leati_trace_start();
+    leat_trace_start();
     span("after");
     text = written();
     assert_int_equal(count(text, "\"ph\":\"X\""), 1);
@@ -134,7 +134,7 @@ static void trace_many(void *context) {
 static void writing_while_tracing(void **state) {
     (void)state;
     leati_driver *drivers[3];
-    leati_trace_start();
+    leat_trace_start();
     for (int i = 0; i < 3; i++)
         drivers[i] = leati_driver_start("many", trace_many, NULL, NULL);
     leati_free(written());
@@ -147,7 +147,7 @@ static void writing_while_tracing(void **state) {
 
 static void waits_are_traced(void **state) {
     (void)state;
-    leati_trace_start();
+    leat_trace_start();
     leati_gate *gate = leati_gate_new("prefetch", NULL, NULL);
     leati_gate_lock(gate);
     assert_int_equal(leati_gate_wait(gate, LEATI_WAIT_INPUT, leati_now_ns() + 1000000, NULL, NULL),
@@ -162,14 +162,14 @@ static void waits_are_traced(void **state) {
 static void failures_are_told(void **state) {
     (void)state;
     leat_error err = {0};
-    assert_int_equal(leati_trace_write("/nonexistent/trace.json", &err), LEAT_UNKNOWN);
+    assert_int_equal(leat_trace_write("/nonexistent/trace.json", &err), LEAT_UNKNOWN);
     assert_non_null(strstr(err.text, "/nonexistent/trace.json"));
-    leati_trace_start();
+    leat_trace_start();
     span("lots");
     if (access("/dev/full", W_OK) == 0)
-        assert_int_equal(leati_trace_write("/dev/full", &err), LEAT_UNKNOWN);
+        assert_int_equal(leat_trace_write("/dev/full", &err), LEAT_UNKNOWN);
     leati_trace_fini();
-    leati_trace_start();
+    leat_trace_start();
     torture_fail_at(1);
     span("lost"); /* no memory for a ring: the span is dropped */
     torture_fail_at(0);

@@ -53,6 +53,35 @@ class RunTest(ToolTest):
         self.fail_with(1, "Is a directory", "run", self.folder)
         self.fail_with(1, "batch_size", "run", self.plan({"op": "batch", "args": {"batch_size": 0}, "input": RANGE}))
 
+    def test_metrics(self):
+        """One sample of each family per operator; labels are escaped."""
+        plan = self.plan({"op": "with_options", "args": {"dataset_name": 'a "b"'}, "input": dict(BATCHES, label='four\\')})
+        metrics = os.path.join(self.folder, "metrics.prom")
+        self.succeed("explain", "--metrics", metrics, plan)
+        with open(metrics, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        labels = 'pipeline="a \\"b\\"",operator="batch \\"four\\\\\\"",place="0"'
+        self.assertIn("leat_operator_elements_total{%s} 3" % labels, lines)
+        self.assertIn('leat_operator_elements_total{pipeline="a \\"b\\"",operator="range",place="0.0"} 10', lines)
+        for line in lines:
+            self.assertRegex(line, r"^(# (HELP|TYPE) leat_[a-z_]+ .+|leat_[a-z_]+\{.*\} [-+.e0-9]+)$")
+        families = [line.split()[2] for line in lines if line.startswith("# TYPE")]
+        self.assertEqual(len(families), len(set(families)))
+        self.fail_with(1, "nowhere/m", "explain", "--metrics", os.path.join(self.folder, "nowhere/m"), plan)
+
+    def test_trace(self):
+        """A trace that JSON readers accept, with a span of each operator."""
+        trace = os.path.join(self.folder, "trace.json")
+        self.succeed("explain", "--trace", trace, self.plan({"op": "prefetch", "args": {"buffer_size": 2}, "input": BATCHES}))
+        with open(trace, encoding="utf-8") as file:
+            events = json.load(file)["traceEvents"]
+        spans = [event for event in events if event["ph"] == "X"]
+        self.assertLessEqual({"prefetch", "batch", "range"}, {event["name"] for event in spans})
+        self.assertGreater(len({event["tid"] for event in spans}), 1)
+        for event in spans:
+            self.assertGreaterEqual(event["dur"], 0)
+        self.fail_with(1, "nowhere/t", "explain", "--trace", os.path.join(self.folder, "nowhere/t"), self.plan(RANGE))
+
     def test_failing_element(self):
         """A damaged record ends the run, or only its own place with --keep-going."""
         with open(os.path.join(DIGITS, "digits-test.tfrecord"), "rb") as file:

@@ -7,16 +7,29 @@
 #include "cli/command.h"
 #include "cli/pipeline.h"
 #include "cli/say.h"
+#include "file/atomic.h"
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 struct explain_options {
     leati_pipeline_options pipeline;
+    const char *trace, *metrics; /* files, or NULL */
 };
 
 static const leati_option explain_rows[] = {
     LEATI_PIPELINE_OPTIONS(struct explain_options, pipeline),
+    {.name = "trace",
+     .type = LEATI_OPTION_TEXT,
+     .offset = offsetof(struct explain_options, trace),
+     .value = "FILE",
+     .doc = "Write what each thread did when, as Chrome trace JSON."},
+    {.name = "metrics",
+     .type = LEATI_OPTION_TEXT,
+     .offset = offsetof(struct explain_options, metrics),
+     .value = "FILE",
+     .doc = "Write the counters in Prometheus' text format."},
     {0},
 };
 
@@ -41,22 +54,39 @@ static bool count_error(void *context, const leat_error *error) {
     return counting->errors < MAX_ERRORS;
 }
 
+/* The files that were asked for. */
+static leat_status write_files(const struct explain_options *o, const char *metrics,
+                               leat_error *err) {
+    leat_status status = LEAT_OK;
+    if (o->trace)
+        status = leat_trace_write(o->trace, err);
+    if (status == LEAT_OK && o->metrics)
+        status = leati_write_file(o->metrics, metrics, strlen(metrics), err);
+    return status;
+}
+
 static leati_exit run_explain(void *options, char **arguments, int count) {
     (void)count;
     const struct explain_options *o = options;
     struct counting counting = {0};
     leati_pipeline_visitor visitor = {&counting, count_element, count_error};
-    char *table = NULL;
+    char *table = NULL, *metrics = NULL;
+    leati_pipeline_reports reports = {&table, &metrics};
     leat_error err = {0};
+    if (o->trace)
+        leat_trace_start();
     int64_t start = leati_now_ns();
-    leat_status status = leati_pipeline_run(arguments[0], &o->pipeline, &visitor, &table, &err);
+    leat_status status = leati_pipeline_run(arguments[0], &o->pipeline, &visitor, &reports, &err);
     double seconds = (double)(leati_now_ns() - start) * 1e-9;
-    if (status) {
-        leati_say_failure(&err);
-    } else {
+    leat_trace_stop();
+    if (status == LEAT_OK) {
         printf("%" PRId64 " elements in %.3f s\n%s", counting.elements, seconds, table);
+        status = write_files(o, metrics, &err);
     }
+    if (status)
+        leati_say_failure(&err);
     leat_text_free(table);
+    leat_text_free(metrics);
     if (counting.errors > 1)
         leati_say_error("%" PRId64 " elements failed; the first is shown above", counting.errors);
     return status || counting.errors ? LEATI_EXIT_FAILURE : LEATI_EXIT_OK;
@@ -69,7 +99,8 @@ const leati_command leati_command_explain = {
     .description =
         "Runs a pipeline without printing its elements and then prints one line per operator:\n"
         "elements per second, busy and waiting time, depth, bytes; which of them bounds the\n"
-        "pipeline, and what autotune decided and why. '-' reads it from standard input.",
+        "pipeline, and what autotune decided and why. '-' reads it from standard input.\n"
+        "--trace and --metrics write the same for Perfetto and Prometheus.",
     .min_arguments = 1,
     .max_arguments = 1,
     .options = explain_rows,

@@ -31,7 +31,7 @@ static const leati_option inspect_rows[] = {
      .type = LEATI_OPTION_TEXT,
      .offset = offsetof(struct inspect_options, compression),
      .value = "TYPE",
-     .doc = "NONE, GZIP, ZLIB, ZSTD, LZ4 or SNAPPY; without it the first bytes decide."},
+     .doc = "NONE, GZIP, ZLIB, ZSTD, LZ4 or SNAPPY; else by its first bytes."},
     {0},
 };
 

@@ -157,7 +157,8 @@ LEAT_API leat_dataset *leat_flat_map(leat_dataset *input, leat_function *functio
 /* tf.data.Dataset.interleave: the elements of `cycle_length` of the datasets that `function`
  * returns, block_length of each in turn. num_parallel_calls n or LEAT_AUTOTUNE chooses TensorFlow's
  * parallel form, whose order differs behind an error; INVALID_ARGUMENT for more than cycle_length.
- * The order is the same with not_deterministic. */
+ * Drivers read pure datasets ahead, num_parallel_calls at a time; with not_deterministic the one
+ * that is ready goes first. */
 typedef struct leat_interleave_options {
     int64_t cycle_length;       /* 0 or LEAT_AUTOTUNE: by the number of cores, when it is made */
     int64_t block_length;       /* elements; 0: 1 */
@@ -168,12 +169,13 @@ LEAT_API leat_dataset *leat_interleave(leat_dataset *input, leat_function *funct
                                        const leat_interleave_options *options, leat_error *err);
 
 /* tf.data.experimental.parallel_interleave, the legacy form: interleave's parallel order with any
- * cycle_length. The order is the same with sloppy. */
+ * cycle_length. With sloppy the dataset that is ready goes first. */
 typedef struct leat_parallel_interleave_options {
     int64_t block_length; /* elements; 0: 1 */
     bool sloppy;
     /* Bounds of what TensorFlow's threads read ahead, without effect here; 0: none given. */
-    int64_t buffer_output_elements, prefetch_input_elements, num_parallel_calls;
+    int64_t buffer_output_elements, prefetch_input_elements;
+    int64_t num_parallel_calls; /* datasets read at a time; 0: as many as help */
 } leat_parallel_interleave_options;
 LEAT_API leat_dataset *leat_parallel_interleave(leat_dataset *input, leat_function *function,
                                                 int64_t cycle_length,

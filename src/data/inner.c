@@ -3,6 +3,7 @@
  * then. No locks. */
 #include "data/inner.h"
 #include "data/apply.h"
+#include "data/rewrite.h"
 
 leat_status leati_inner_check(const leat_dataset *dataset, const leat_function *function,
                               leat_error *err) {
@@ -24,6 +25,19 @@ leat_spec *leati_inner_spec(const leat_function *function) {
     return leat_spec_ref(leati_spec_component_element(leat_function_output(function), 0));
 }
 
+bool leati_inner_pure(const leat_dataset *dataset) {
+    return !leati_function_has(leati_argument_function(dataset, "map_func"),
+                               LEATI_IMPURE | LEATI_STATEFUL);
+}
+
+void *leati_inner_share(const leat_dataset *dataset, leat_error *err) {
+    return leati_program_new(leati_argument_function(dataset, "map_func"), err);
+}
+
+void leati_inner_unshare(void *shared) {
+    leati_program_free(shared);
+}
+
 leat_status leati_inner_init(leati_inner *inner, leati_node_state *node, leat_error *err) {
     const leati_program *program = leati_dataset_shared(node->dataset, err);
     inner->scratch = program == NULL ? NULL : leati_scratch_new(program, err);
@@ -36,9 +50,8 @@ void leati_inner_fini(leati_inner *inner) {
     *inner = (leati_inner){0};
 }
 
-leat_status leati_inner_open(leati_inner *inner, leati_node_state *node, const leati_block *block,
-                             int64_t row, int64_t call, leati_iteration *iteration,
-                             leati_input *out, leat_error *err) {
+leat_status leati_inner_call(leati_inner *inner, leati_node_state *node, const leati_block *block,
+                             int64_t row, int64_t call, leat_dataset **out, leat_error *err) {
     const leati_program *program = leati_dataset_shared(node->dataset, err);
     if (program == NULL) {
         return LEAT_RESOURCE_EXHAUSTED;
@@ -48,12 +61,25 @@ leat_status leati_inner_open(leati_inner *inner, leati_node_state *node, const l
     if (status != LEAT_OK) {
         return status;
     }
-    const leat_object *object = *(leat_object **)leati_column_row(&inner->result.columns[0], 0);
+    leat_object *object = *(leat_object **)leati_column_row(&inner->result.columns[0], 0);
     if (!leati_is_dataset(object)) {
         return leati_fail(err, LEAT_INTERNAL, "the function's result is no dataset");
     }
-    leati_iteration_derive(node->iteration, (uint64_t)call, iteration);
-    status = leati_input_open_dataset(out, node, (const leat_dataset *)object, iteration, err);
+    *out = leat_dataset_ref((leat_dataset *)object);
     leati_block_clear(&inner->result);
+    return LEAT_OK;
+}
+
+leat_status leati_inner_open(leati_inner *inner, leati_node_state *node, const leati_block *block,
+                             int64_t row, int64_t call, leati_iteration *iteration,
+                             leati_input *out, leat_error *err) {
+    leat_dataset *dataset = NULL;
+    leat_status status = leati_inner_call(inner, node, block, row, call, &dataset, err);
+    if (status != LEAT_OK) {
+        return status;
+    }
+    leati_iteration_derive(node->iteration, (uint64_t)call, iteration);
+    status = leati_input_open_dataset(out, node, dataset, iteration, err);
+    leat_dataset_unref(dataset);
     return status;
 }

@@ -10,6 +10,11 @@ LEAT_WARN_UNUSED leat_status leati_inner_check(const leat_dataset *dataset,
                                                const leat_function *function, leat_error *err);
 /* The spec of the elements of the datasets that `function` returns. Owned. */
 leat_spec *leati_inner_spec(const leat_function *function);
+/* Has the argument map_func no effects, and no state? */
+bool leati_inner_pure(const leat_dataset *dataset);
+/* An operator's slots share and unshare: the program of its argument map_func. */
+void *leati_inner_share(const leat_dataset *dataset, leat_error *err);
+void leati_inner_unshare(void *shared);
 
 /* What a state keeps for calling the function; {0} is closed. The program is the node's shared
  * state. */
@@ -22,6 +27,10 @@ LEAT_WARN_UNUSED leat_status leati_inner_init(leati_inner *inner, leati_node_sta
                                               leat_error *err);
 void leati_inner_fini(leati_inner *inner);
 
+/* Calls the function on row `row` of `block` as call number `call`. *out is owned. */
+LEAT_WARN_UNUSED leat_status leati_inner_call(leati_inner *inner, leati_node_state *node,
+                                              const leati_block *block, int64_t row, int64_t call,
+                                              leat_dataset **out, leat_error *err);
 /* Calls the function on row `row` of `block` as call number `call` and opens the dataset it returns
  * as `out`, inline, with a random scope of its own. `iteration` is filled in and must live as long
  * as `out`. On failure `out` is closed. */

@@ -20,7 +20,7 @@ def add(case, node, rng, mapped, faulty, literal):
         case("shuffled_inside" + name, node("interleave", rng(2, 6), map_func="shuffled_range", **args), twice)
         case("of_shuffle" + name, node("interleave", node("shuffle", rng(6), buffer_size=3, seed=2), map_func="repeat_3", **args), twice)
         case("slices" + name, node("interleave", mapped("vec3", rng(4)), map_func="slices_of", **args))
-    case("any_order", node("interleave", rng(7), map_func="range_of", cycle_length=2, num_parallel_calls=2, deterministic=False))
+    case("any_order", node("interleave", rng(7), map_func="range_of", cycle_length=2, num_parallel_calls=2, deterministic=False), unordered=True)
 
     for cycle, block in ((1, 1), (2, 1), (4, 3)):
         suffix, args = "_%d_%d" % (cycle, block), {"cycle_length": cycle, "block_length": block}
@@ -31,7 +31,7 @@ def add(case, node, rng, mapped, faulty, literal):
         case("own_error" + suffix, node("parallel_interleave", rng(7), map_func="range_fail_on_3", **args))
         case("error_inside" + suffix, node("parallel_interleave", rng(5), map_func="range_map_fail_on_3", **args))
     args = {"sloppy": True, "buffer_output_elements": 1, "prefetch_input_elements": 0, "num_parallel_calls": 2}
-    case("all_arguments", node("parallel_interleave", rng(6), map_func="repeat_3", cycle_length=3, **args))
+    case("all_arguments", node("parallel_interleave", rng(6), map_func="repeat_3", cycle_length=3, **args), unordered=True)
 
     def first(name, count, source, limits=(None,)):
         case(name, node("take", source, count=count), limits, op=source["op"])

@@ -45,14 +45,6 @@ static leat_spec *flat_map_spec(const leat_dataset *dataset, leat_error *err) {
     return leati_inner_spec(function_of(dataset));
 }
 
-static void *flat_map_share(const leat_dataset *dataset, leat_error *err) {
-    return leati_program_new(function_of(dataset), err);
-}
-
-static void flat_map_unshare(void *shared) {
-    leati_program_free(shared);
-}
-
 static leat_status flat_map_open(leati_node_state *node, void *state, leat_error *err) {
     struct flat_map_state *s = state;
     leat_status status = leati_inner_init(&s->caller, node, err);
@@ -236,8 +228,8 @@ const leati_dataset_op leati_op_flat_map = {
     .rows = flat_map_rows,
     .check = flat_map_check,
     .spec = flat_map_spec,
-    .share = flat_map_share,
-    .unshare = flat_map_unshare,
+    .share = leati_inner_share,
+    .unshare = leati_inner_unshare,
     .state_size = sizeof(struct flat_map_state),
     .open = flat_map_open,
     .pull = flat_map_pull,

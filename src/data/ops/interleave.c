@@ -3,8 +3,9 @@
  *
  * cycle_length datasets are open at a time and give block_length elements each in turn; where one
  * has ended, the next element's dataset takes its place (data/cycle.h). The order is TensorFlow's,
- * whose sequential and parallel forms differ behind an error. num_parallel_calls chooses the form;
- * the elements never depend on threads, and deterministic=False gives the same order as True.
+ * whose sequential and parallel forms differ behind an error. num_parallel_calls chooses the form
+ * and bounds how many datasets drivers read ahead; with deterministic=False the one that is ready
+ * goes first, else nothing depends on threads.
  * cycle_length AUTOTUNE becomes a number when the plan is made, so that a written plan keeps its
  * order on other machines.
  *
@@ -56,13 +57,14 @@ static const leati_row interleave_rows[] = {
      .default_number = (double)NOT_PARALLEL,
      .minimum = 1,
      .maximum = INT64_MAX,
-     .doc = "The parallel form, with at most cycle_length calls; none: the sequential one."},
+     .doc = "The parallel form: so many datasets, at most cycle_length, are read ahead at a "
+            "time; none: the sequential one."},
     {.name = "deterministic",
      .type = LEATI_ROW_BOOL_OR_NONE,
      .flags = LEATI_NONE,
      ROW(deterministic),
      .default_number = -1,
-     .doc = "Accepted; the order is the same for False."},
+     .doc = "False: in the parallel form the dataset that is ready goes first."},
     {0},
 };
 
@@ -111,65 +113,24 @@ static int64_t interleave_cardinality(const leat_dataset *dataset) {
                : LEAT_UNKNOWN_CARDINALITY;
 }
 
-static void *interleave_share(const leat_dataset *dataset, leat_error *err) {
-    return leati_program_new(function_of(dataset), err);
+static bool is_sloppy(const struct interleave_args *args) {
+    return is_parallel(args) && args->deterministic == 0;
 }
 
-static void interleave_unshare(void *shared) {
-    leati_program_free(shared);
+/* In any order: what comes again does not come in the same order. */
+static bool interleave_pure(const leat_dataset *dataset) {
+    return leati_inner_pure(dataset) && !is_sloppy(dataset->args);
 }
 
 static leat_status interleave_open(leati_node_state *node, void *state, leat_error *err) {
     const struct interleave_args *args = node->dataset->args;
-    return leati_cycle_open(state, node, args->cycle_length, args->block_length, is_parallel(args),
-                            err);
-}
-
-static leati_tail interleave_pull(leati_node_state *node, void *state, int64_t want,
-                                  leati_block *out, leat_error *err) {
-    return leati_cycle_pull(node, state, want, out, err);
-}
-
-static leati_tail interleave_advance(leati_node_state *node, void *state, int64_t n,
-                                     int64_t *passed, leat_error *err) {
-    return leati_cycle_advance(node, state, n, passed, err);
-}
-
-/* TensorFlow's sequential form lets the inner datasets skip in their own way, the parallel one
- * reads them. */
-static leati_tail interleave_skip(leati_node_state *node, void *state, int64_t n, int64_t *skipped,
-                                  leat_error *err) {
-    if (!is_parallel(node->dataset->args)) {
-        return leati_cycle_skip(node, state, n, skipped, err);
-    }
-    leati_block block = {.byte_target = LEATI_BYTE_TARGET};
-    leati_tail tail = LEATI_MORE;
-    while (*skipped < n && tail == LEATI_MORE) {
-        tail = leati_cycle_pull(node, state, n - *skipped, &block, err);
-        *skipped += block.n;
-    }
-    leati_block_fini(&block);
-    return tail;
-}
-
-static leat_status interleave_save(leati_node_state *node, void *state, leati_writer *out,
-                                   leati_save_cost *cost, leat_error *err) {
-    return leati_cycle_save(node, state, out, cost, err);
-}
-
-static leat_status interleave_restore(leati_node_state *node, void *state, leati_reader *in,
-                                      leat_error *err) {
-    return leati_cycle_restore(node, state, in, err);
-}
-
-static leat_status interleave_reset(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    return leati_cycle_reset(state, err);
-}
-
-static void interleave_close(leati_node_state *node, void *state) {
-    (void)node;
-    leati_cycle_close(state);
+    const leati_cycle_options options = {.cycle_length = args->cycle_length,
+                                         .block_length = args->block_length,
+                                         .parallel = is_parallel(args),
+                                         .any_order = is_sloppy(args),
+                                         .limit = args->num_parallel_calls};
+    (void)state;
+    return leati_cycle_open(node, &options, err);
 }
 
 const leati_dataset_op leati_op_interleave = {
@@ -177,7 +138,8 @@ const leati_dataset_op leati_op_interleave = {
     .version = 1,
     .doc = "The elements of cycle_length datasets that `map_func` returns, block_length of each in "
            "turn. Saved as the input's position and, for each open dataset, the element it was "
-           "made from and its position; restoring calls the function once for each.",
+           "made from and its position; restoring calls the function once for each and reads "
+           "again what was read ahead.",
     .num_inputs = 1,
     .flow = LEATI_MORE_OUT,
     .args_size = sizeof(struct interleave_args),
@@ -185,17 +147,18 @@ const leati_dataset_op leati_op_interleave = {
     .check = interleave_check,
     .spec = interleave_spec,
     .cardinality = interleave_cardinality,
-    .share = interleave_share,
-    .unshare = interleave_unshare,
+    .pure = interleave_pure,
+    .share = leati_inner_share,
+    .unshare = leati_inner_unshare,
     .state_size = sizeof(leati_cycle),
     .open = interleave_open,
-    .pull = interleave_pull,
-    .advance = interleave_advance,
-    .skip = interleave_skip,
-    .save = interleave_save,
-    .restore = interleave_restore,
-    .reset = interleave_reset,
-    .close = interleave_close,
+    .pull = leati_cycle_pull,
+    .advance = leati_cycle_advance,
+    .skip = leati_cycle_skip,
+    .save = leati_cycle_save,
+    .restore = leati_cycle_restore,
+    .reset = leati_cycle_reset,
+    .close = leati_cycle_close,
 };
 
 leat_dataset *leat_interleave(leat_dataset *input, leat_function *function,

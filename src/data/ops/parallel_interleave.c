@@ -3,7 +3,7 @@
  *
  * The order is that of interleave's parallel form (data/cycle.h): round robin, an element in place
  * of each dataset that has ended, errors counted as elements. TensorFlow has it for
- * deterministic reading with enough inputs; sloppy=True allows any order, and gets this one.
+ * deterministic reading with enough inputs; with sloppy=True the dataset that is ready goes first.
  * buffer_output_elements and prefetch_input_elements bound what TensorFlow's threads read ahead;
  * here they are checked and change nothing that can be seen.
  *
@@ -53,7 +53,7 @@ static const leati_row legacy_rows[] = {
      .type = LEATI_ROW_BOOL,
      .flags = LEATI_NONE,
      ROW(sloppy),
-     .doc = "Accepted; the order is the same for True."},
+     .doc = "True: the dataset that is ready goes first."},
     {.name = "buffer_output_elements",
      .type = LEATI_ROW_INT,
      .flags = LEATI_NONE,
@@ -76,7 +76,7 @@ static const leati_row legacy_rows[] = {
      .default_number = (double)NOT_GIVEN,
      .minimum = 1,
      .maximum = INT64_MAX,
-     .doc = "Accepted, as interleave has it."},
+     .doc = "How many datasets are read ahead at a time; none: as many as help."},
     {0},
 };
 
@@ -93,47 +93,21 @@ static leat_spec *legacy_spec(const leat_dataset *dataset, leat_error *err) {
     return leati_inner_spec(function_of(dataset));
 }
 
-static void *legacy_share(const leat_dataset *dataset, leat_error *err) {
-    return leati_program_new(function_of(dataset), err);
-}
-
-static void legacy_unshare(void *shared) {
-    leati_program_free(shared);
+/* In any order: what comes again does not come in the same order. */
+static bool legacy_pure(const leat_dataset *dataset) {
+    return leati_inner_pure(dataset) && !((const struct legacy_args *)dataset->args)->sloppy;
 }
 
 static leat_status legacy_open(leati_node_state *node, void *state, leat_error *err) {
     const struct legacy_args *args = node->dataset->args;
-    return leati_cycle_open(state, node, args->cycle_length, args->block_length, true, err);
-}
-
-static leati_tail legacy_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
-                              leat_error *err) {
-    return leati_cycle_pull(node, state, want, out, err);
-}
-
-static leati_tail legacy_advance(leati_node_state *node, void *state, int64_t n, int64_t *passed,
-                                 leat_error *err) {
-    return leati_cycle_advance(node, state, n, passed, err);
-}
-
-static leat_status legacy_save(leati_node_state *node, void *state, leati_writer *out,
-                               leati_save_cost *cost, leat_error *err) {
-    return leati_cycle_save(node, state, out, cost, err);
-}
-
-static leat_status legacy_restore(leati_node_state *node, void *state, leati_reader *in,
-                                  leat_error *err) {
-    return leati_cycle_restore(node, state, in, err);
-}
-
-static leat_status legacy_reset(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    return leati_cycle_reset(state, err);
-}
-
-static void legacy_close(leati_node_state *node, void *state) {
-    (void)node;
-    leati_cycle_close(state);
+    int64_t calls = args->num_parallel_calls;
+    const leati_cycle_options options = {.cycle_length = args->cycle_length,
+                                         .block_length = args->block_length,
+                                         .parallel = true,
+                                         .any_order = args->sloppy,
+                                         .limit = calls == NOT_GIVEN ? LEAT_AUTOTUNE : calls};
+    (void)state;
+    return leati_cycle_open(node, &options, err);
 }
 
 const leati_dataset_op leati_op_parallel_interleave = {
@@ -141,23 +115,25 @@ const leati_dataset_op leati_op_parallel_interleave = {
     .version = 1,
     .doc = "The elements of cycle_length datasets that `map_func` returns, block_length of each in "
            "turn. Saved as the input's position and, for each open dataset, the element it was "
-           "made from and its position; restoring calls the function once for each.",
+           "made from and its position; restoring calls the function once for each and reads "
+           "again what was read ahead.",
     .num_inputs = 1,
     .flow = LEATI_MORE_OUT,
     .args_size = sizeof(struct legacy_args),
     .rows = legacy_rows,
     .check = legacy_check,
     .spec = legacy_spec,
-    .share = legacy_share,
-    .unshare = legacy_unshare,
+    .pure = legacy_pure,
+    .share = leati_inner_share,
+    .unshare = leati_inner_unshare,
     .state_size = sizeof(leati_cycle),
     .open = legacy_open,
-    .pull = legacy_pull,
-    .advance = legacy_advance,
-    .save = legacy_save,
-    .restore = legacy_restore,
-    .reset = legacy_reset,
-    .close = legacy_close,
+    .pull = leati_cycle_pull,
+    .advance = leati_cycle_advance,
+    .save = leati_cycle_save,
+    .restore = leati_cycle_restore,
+    .reset = leati_cycle_reset,
+    .close = leati_cycle_close,
 };
 
 leat_dataset *leat_parallel_interleave(leat_dataset *input, leat_function *function,

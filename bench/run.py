@@ -42,7 +42,8 @@ def chain(c):
 
 def tfrecord(c):
     return {"limit": ["limit", "records", c.records, "1", c.seconds],
-            "leat": ["leat_tfrecord_small", c.seconds, "1", c.records]}
+            "leat": ["leat_tfrecord_small", c.seconds, "1", c.records],
+            "floor": lambda limit: 0.4}
 
 
 def cnn(side):

@@ -211,7 +211,7 @@ leat_status leati_column_hold(const leati_column *column, int64_t begin, int64_t
 static size_t string_bytes(const leat_string *strings, int64_t count) {
     size_t bytes = 0;
     for (int64_t i = 0; i < count; i++) {
-        if (!leati_add_size(bytes, strings[i].size, &bytes))
+        if (__builtin_add_overflow(bytes, strings[i].size, &bytes)) /* inline: a hot loop */
             return SIZE_MAX;
     }
     return bytes;
@@ -219,7 +219,7 @@ static size_t string_bytes(const leat_string *strings, int64_t count) {
 
 static size_t saturating_add(size_t a, size_t b) {
     size_t sum;
-    return leati_add_size(a, b, &sum) ? sum : SIZE_MAX;
+    return __builtin_add_overflow(a, b, &sum) ? SIZE_MAX : sum;
 }
 
 size_t leati_column_bytes(const leati_column *column, int64_t begin, int64_t n) {

@@ -5,29 +5,15 @@
  * checked and counted. Nothing is allocated.
  * Failures: INVALID_ARGUMENT with feature and byte; spans are then undefined. No locks: a plan is
  * immutable, an order belongs to one thread. */
-#include "file/example.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "file/example_plan.h"
 #include "file/feature.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* A name of the plan, sorted by length and then bytes. */
-typedef struct plan_name {
-    const char *text;
-    size_t size;
-    int index; /* of its request */
-} plan_name;
-
-struct leati_example_plan {
-    int count;
-    leati_feature_request *requests; /* names are owned */
-    plan_name *by_index;
-    plan_name *sorted;
-};
-
 static int compare_names(const void *a, const void *b) {
-    const plan_name *x = a, *y = b;
+    const leati_plan_name *x = a, *y = b;
     if (x->size != y->size)
         return x->size < y->size ? -1 : 1;
     return memcmp(x->text, y->text, x->size);
@@ -74,8 +60,14 @@ static leat_status fill_plan(leati_example_plan *plan, const leati_feature_reque
         if (!plan->requests[i].name)
             return leati_no_memory(err, size + 1);
         plan->count = i + 1;
-        plan->by_index[i] = plan->sorted[i] = (plan_name){plan->requests[i].name, size, i};
+        leati_plan_name name = {.text = plan->requests[i].name, .size = size, .index = i};
+        memcpy(&name.head, name.text, size < 8 ? size : 8);
+        memset(&name.mask, 0xff, size < 8 ? size : 8);
+        plan->by_index[i] = plan->sorted[i] = name;
     }
+    plan->dense = count <= 64;
+    for (int i = 0; i < count; i++)
+        plan->dense = plan->dense && requests[i].length >= 0;
     if (count > 1)
         qsort(plan->sorted, (size_t)count, sizeof *plan->sorted, compare_names);
     return check_twice(plan, err);
@@ -122,22 +114,12 @@ const leati_feature_request *leati_example_plan_request(const leati_example_plan
     return &plan->requests[index];
 }
 
-static bool is_name(const plan_name *name, leati_wire text) {
-    return name->size == (size_t)(text.end - text.at) &&
-           memcmp(name->text, text.at, name->size) == 0;
-}
-
-/* The request of that name, or -1. Entry `entry` of the record is remembered in `order`. */
-static int find_request(const leati_example_plan *plan, leati_wire text, int entry,
-                        leati_example_order *order) {
-    bool remember = order && entry < LEATI_REMEMBERED_FEATURES;
-    if (remember && order->request[entry] > 0 && order->request[entry] <= plan->count &&
-        is_name(&plan->by_index[order->request[entry] - 1], text))
-        return order->request[entry] - 1;
-    plan_name key = {(const char *)text.at, (size_t)(text.end - text.at), 0};
-    const plan_name *found =
+int leati_plan_look_up(const leati_example_plan *plan, leati_wire text, int entry,
+                       leati_example_order *order) {
+    leati_plan_name key = {.text = (const char *)text.at, .size = (size_t)(text.end - text.at)};
+    const leati_plan_name *found =
         bsearch(&key, plan->sorted, (size_t)plan->count, sizeof key, compare_names);
-    if (remember)
+    if (order && entry < LEATI_REMEMBERED_FEATURES)
         order->request[entry] = found ? (int16_t)(found->index + 1) : 0;
     return found ? found->index : -1;
 }
@@ -169,7 +151,7 @@ static leat_status walk_features(walk *w, leati_wire features, leat_error *err) 
             continue;
         if (!leati_feature_split(field.bytes, &entry, &bad))
             return malformed(w->record, bad, err);
-        int index = find_request(w->plan, entry.name, w->entry++, w->order);
+        int index = leati_plan_find(w->plan, entry.name, features.end, w->entry++, w->order);
         if (index >= 0) {
             w->spans[index].list = (const char *)entry.feature.at;
             w->spans[index].size = (size_t)(entry.feature.end - entry.feature.at);

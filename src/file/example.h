@@ -27,11 +27,18 @@ typedef struct leati_feature_span {
     int64_t count; /* values: those of the defaults if it is missing */
 } leati_feature_span;
 
-/* What a thread remembers of the last record's order of features, which the next one mostly shares:
- * then no name is looked up. {0} at first. Never shared between threads. */
+/* What a thread remembers of the last record's entries, which those of the next one mostly
+ * resemble: then no name is looked up, and an entry whose first bytes are the same needs no second
+ * look at its tags and lengths. {0} at first. For one plan and one thread. */
 #define LEATI_REMEMBERED_FEATURES 32
 typedef struct leati_example_order {
     int16_t request[LEATI_REMEMBERED_FEATURES]; /* entry i of the record is request - 1; 0: none */
+    struct leati_entry_shape {
+        uint64_t head[4], mask[4]; /* its bytes up to the values, and which of these 32 count */
+        uint32_t prefix;           /* how many; 0: nothing is remembered */
+        uint32_t size;             /* of the whole entry */
+        int32_t request;           /* -1: not wanted */
+    } shape[LEATI_REMEMBERED_FEATURES];
 } leati_example_order;
 
 /* A checked list of requests. Immutable, so any number of threads may use it. */
@@ -54,6 +61,22 @@ const leati_feature_request *leati_example_plan_request(const leati_example_plan
 LEAT_WARN_UNUSED leat_status leati_example_parse(const leati_example_plan *plan, leat_string record,
                                                  leati_example_order *order,
                                                  leati_feature_span *spans, leat_error *err);
+
+/* Where the values of one request go in consecutive records: `data` is record 0's place, `stride`
+ * bytes behind it lies that of record 1. */
+typedef struct leati_example_column {
+    void *data;
+    int64_t stride;
+} leati_example_column;
+
+/* Parses records[0 .. n) into `columns`, one per request, as leati_example_parse and _read do, as
+ * long as they are written the way that every encoder does; returns how many it parsed. The record
+ * where it stopped may be anything: that is what leati_example_parse says. Its places may have been
+ * written to. Needs a fixed length of every request, and at most 64, else it stops at once. `order`
+ * is not NULL. */
+int64_t leati_example_parse_dense(const leati_example_plan *plan, const leat_string *records,
+                                  int64_t n, leati_example_order *order,
+                                  const leati_example_column *columns);
 
 /* Writes the values of request `index` (exactly span->count) to `to`, an array of its dtype;
  * strings are views of the record (of the defaults, if missing). */

@@ -18,6 +18,8 @@
 /* Protobuf's own limit; a longer record in a file of unknown size is taken for damage. */
 #define MAX_UNKNOWN_RECORD (UINT64_C(2) << 30)
 
+enum { KNOWN_LENGTHS = 64 }; /* a power of two */
+
 struct leati_tfrecord {
     leati_stream stream;
     leati_tfrecord_options options;
@@ -26,6 +28,11 @@ struct leati_tfrecord {
     size_t begin, end;  /* bytes read and not yet used: data[begin .. end) */
     size_t capacity;
     bool at_end; /* the stream has nothing after `end` */
+    /* Checksums of lengths seen, at the length's last bits: files have few different ones. */
+    struct known_length {
+        uint64_t length;
+        uint32_t crc; /* masked */
+    } known[KNOWN_LENGTHS];
 };
 
 leat_status leati_tfrecord_open(const char *path, const leati_tfrecord_options *options,
@@ -207,6 +214,15 @@ static leati_record_outcome end_of_file(const leati_tfrecord *reader, leat_error
     return LEATI_RECORD_ERROR;
 }
 
+/* The masked checksum of a length, whose bytes are at `header`. An entry of {0, 0} is none: the
+ * checksum of length 0 is not 0. */
+static uint32_t length_crc(leati_tfrecord *reader, const uint8_t *header, uint64_t length) {
+    struct known_length *known = &reader->known[length & (KNOWN_LENGTHS - 1)];
+    if (known->length != length || known->crc == 0)
+        *known = (struct known_length){length, leati_crc_mask(leati_crc32c(header, 8))};
+    return known->crc;
+}
+
 /* Reads and checks the header at `begin`; *size is the length that it gives. The record is then
  * known to fit into the file, where the file's size is known. */
 static leati_record_outcome read_header(leati_tfrecord *reader, size_t *size, leat_error *err) {
@@ -218,7 +234,7 @@ static leati_record_outcome read_header(leati_tfrecord *reader, size_t *size, le
     const uint8_t *header = reader->data + reader->begin;
     uint64_t length = leati_load64(header);
     uint32_t found = leati_load32(header + 8);
-    uint32_t expected = leati_crc_mask(leati_crc32c(header, 8));
+    uint32_t expected = length_crc(reader, header, length);
     if (found != expected) {
         bad_checksum(reader, "length", 8, found, expected, err);
         return LEATI_RECORD_ERROR;

@@ -2,7 +2,8 @@
  * scalar string in, one output per feature in the order of sorted keys.
  *
  * Happy path: the features are planned once a call; every row is walked once and its values are
- * written straight to the outputs. Strings are views of the record, which the outputs keep alive.
+ * written straight to the outputs, where all features have a fixed length by the quick parser of
+ * file/example.h. Strings are views of the record, which the outputs keep alive.
  * A feature of shape [-1, ...] takes as many values as there are, one row at a time. Fails as
  * file/example.h says, at the first row that does. No gradient, no locks. */
 #include "file/example.h"
@@ -161,17 +162,47 @@ static leat_status write_feature(leati_kernel_call *call, const leati_example_pl
     return LEAT_OK;
 }
 
+/* The outputs as columns from row `row` on, in `columns`. */
+static void output_columns(const leati_kernel_call *call, int64_t row,
+                           leati_example_column *columns) {
+    for (int i = 0; i < call->num_outputs; i++)
+        columns[i] = (leati_example_column){leati_row_of(&call->outputs[i], row),
+                                            call->outputs[i].row_stride};
+}
+
+/* Room for features of fixed length, whose rows need no shape of their own. */
+static leat_status prepare_dense(leati_kernel_call *call, const leati_example_plan *plan,
+                                 leat_error *err) {
+    const struct parse_example_args *args = call->args;
+    for (int i = 0; i < call->num_outputs; i++) {
+        leat_shape shape = leat_spec_shape(leat_spec_child(args->features, i));
+        if (leati_example_plan_request(plan, i)->length < 0)
+            return LEAT_OK; /* then no row can be parsed so */
+        LEATI_TRY(leati_output_like(call, i, &shape, err));
+    }
+    return LEAT_OK;
+}
+
 static leat_status parse_rows(leati_kernel_call *call, const leati_example_plan *plan,
                               leat_error *err) {
     leati_example_order order = {0};
-    size_t bytes = (size_t)call->num_outputs * sizeof(leati_feature_span);
-    leati_feature_span *spans = leati_arena_alloc(call->arena, bytes);
-    if (spans == NULL)
-        return leati_no_memory(err, bytes);
+    size_t count = (size_t)call->num_outputs;
+    leati_feature_span *spans = leati_arena_alloc(call->arena, count * sizeof(*spans));
+    leati_example_column *columns = leati_arena_alloc(call->arena, count * sizeof(*columns));
+    bool in_a_row = call->inputs[0].row_stride == sizeof(leat_string);
+    if (spans == NULL || columns == NULL)
+        return leati_no_memory(err, count * (sizeof(*spans) + sizeof(*columns)));
+    LEATI_TRY(prepare_dense(call, plan, err));
     for (int64_t row = 0; row < call->n; row++) {
-        leat_string record = *leati_strings_of(&call->inputs[0], row);
+        const leat_string *record = leati_strings_of(&call->inputs[0], row);
+        output_columns(call, row, columns);
+        row +=
+            leati_example_parse_dense(plan, record, in_a_row ? call->n - row : 1, &order, columns);
+        if (row == call->n)
+            break;
+        record = leati_strings_of(&call->inputs[0], row);
         call->failed_row = row;
-        LEATI_TRY(leati_example_parse(plan, record, &order, spans, err));
+        LEATI_TRY(leati_example_parse(plan, *record, &order, spans, err));
         for (int i = 0; i < call->num_outputs; i++)
             LEATI_TRY(write_feature(call, plan, i, &spans[i], row, err));
     }

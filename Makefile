@@ -8,7 +8,7 @@ BUILD_PACKAGES = gcc g++ cmake ninja-build pkgconf libc6-dev libjpeg62-turbo-dev
 	liblz4-dev libsnappy-dev libcmocka-dev libdnnl-dev
 TEST_PACKAGES = clang libclang-rt-dev clang-format clang-tidy cppcheck python3
 
-.PHONY: all deps demo test check test-long bench golden install clean format lint asan tsan help
+.PHONY: all deps demo test check test-long bench golden fuzz install clean format lint asan tsan help
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
@@ -40,6 +40,9 @@ bench: all ## JSON lines, each a ratio to a limit measured in the same run; CASE
 
 golden: all ## the recorded cases of a folder; DIR=folder ONLY=part
 	@$(BUILD)/tests/golden $(if $(ONLY),--only $(ONLY)) $(DIR)
+
+fuzz: ## libFuzzer on each format from outside, one core; SECONDS=60 TARGET=name KEEP=1
+	@python3 -B tools/fuzz.py --seconds $(or $(SECONDS),60) $(if $(KEEP),--keep) $(TARGET)
 
 install: all ## headers, libraries, tool; PREFIX=/usr/local DESTDIR=
 	@cmake --install $(BUILD) --prefix $(PREFIX)

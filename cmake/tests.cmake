@@ -7,6 +7,7 @@
 #   tests/support/*.c          linked to everything under tests/
 #   tests/golden/*.c           one executable, tests/golden, run once per part of the recorded cases,
 #                              and once more with the pipelines in every mode
+#   tests/fuzz/*.c             one executable, tests/fuzz_replay, and test fuzz
 #   examples/foo.c             executable and test examples/foo, linked to libleat as a user would
 #   tests/tools/*_test.py      test tools/*_test
 #   tests/cli/*_test.py        test cli/*_test, which runs what lies in the folder LEAT_BUILD
@@ -98,6 +99,22 @@ if(sources)
     endforeach()
     leat_test(NAME golden/modes TIMEOUT 900 LABELS threads
         COMMAND ${PROJECT_BINARY_DIR}/tests/golden --only tfdata --modes all tests/golden/data)
+endif()
+
+# With libFuzzer's runtime one program holds every target; without, the kept corpus is replayed.
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/*.c)
+list(FILTER sources EXCLUDE REGEX "/(libfuzzer|replay)\\.c$")
+add_library(leati_fuzz OBJECT ${sources})
+target_compile_definitions(leati_fuzz PRIVATE LEATI_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+target_link_libraries(leati_fuzz PRIVATE leati_build PkgConfig::CMOCKA)
+leat_test_program(tests/fuzz_replay ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.c
+    $<TARGET_OBJECTS:leati_fuzz> ${suite_objects})
+leat_test(NAME fuzz TIMEOUT 900
+    COMMAND ${PROJECT_BINARY_DIR}/tests/fuzz_replay ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus)
+if(LEAT_SANITIZE STREQUAL "fuzzer")
+    leat_test_program(tests/fuzz ${PROJECT_SOURCE_DIR}/tests/fuzz/libfuzzer.c
+        $<TARGET_OBJECTS:leati_fuzz> ${suite_objects})
+    target_link_options(t_tests_fuzz PRIVATE -fsanitize=fuzzer)
 endif()
 
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.c)

@@ -1,0 +1,19 @@
+/* SNAPPY streams; see compressed.c. */
+#include "compressed.h"
+#include "fuzz.h"
+
+static void run(const uint8_t *data, size_t size) {
+    fuzz_compressed(LEAT_COMPRESSION_SNAPPY, data, size);
+}
+
+static void seeds(void) {
+    fuzz_compressed_seeds(LEAT_COMPRESSION_SNAPPY);
+}
+
+const fuzz_target fuzz_snappy = {
+    .name = "snappy",
+    .doc = "SNAPPY streams",
+    .run = run,
+    .most = 4096,
+    .seeds = seeds,
+};

@@ -259,7 +259,7 @@ static int compare_entries(const void *a, const void *b) {
 
 /* Copies the sorted entries into the node; INVALID_ARGUMENT on a key that comes twice. */
 static bool fill_dict(leat_spec *spec, const struct entry *entries, leat_error *err) {
-    char *bytes = (char *)(spec->keys + spec->num_children);
+    char *bytes = spec->num_children > 0 ? (char *)(spec->keys + spec->num_children) : NULL;
     for (int i = 0; i < spec->num_children; i++) {
         if (i > 0 && strcmp(entries[i - 1].key, entries[i].key) == 0) {
             leati_fail(err, LEAT_INVALID_ARGUMENT, "the key '%s' comes twice in a dict spec",

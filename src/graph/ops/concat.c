@@ -12,8 +12,10 @@ static leat_status join_shape(leat_shape *shape, const leat_shape *next, int32_t
     for (int32_t d = 0; d < shape->rank && fits; d++) {
         int64_t a = shape->dims[d], b = next->dims[d];
         bool open = a == LEAT_UNKNOWN_DIM || b == LEAT_UNKNOWN_DIM;
-        if (d == axis)
-            shape->dims[d] = open ? LEAT_UNKNOWN_DIM : a + b;
+        if (d == axis && open)
+            shape->dims[d] = LEAT_UNKNOWN_DIM;
+        else if (d == axis)
+            fits = !__builtin_add_overflow(a, b, &shape->dims[d]);
         else if (open || a == b)
             shape->dims[d] = a == LEAT_UNKNOWN_DIM ? b : a;
         else
@@ -23,7 +25,7 @@ static leat_status join_shape(leat_shape *shape, const leat_shape *next, int32_t
         return LEAT_OK;
     return leati_fail(err, LEAT_INVALID_ARGUMENT,
                       "input %d has shape %s, those before it joined %s; expected equal dimensions "
-                      "but for axis %d",
+                      "but for axis %d, and a sum below 2^63 there",
                       index, leati_shape_text(next, texts[0]), leati_shape_text(shape, texts[1]),
                       (int)axis);
 }

@@ -244,7 +244,9 @@ static leat_dataset *make_node(const leati_dataset_op *op, const json_t *json,
     }
     if (status == LEAT_OK && structure != NULL) {
         const leati_row *row = leati_rows_find(op->rows, op->structure_argument);
-        *(leat_spec **)((char *)args + row->offset) = structure;
+        leat_spec **argument = (leat_spec **)((char *)args + row->offset);
+        leat_spec_unref(*argument); /* a plan may also say it among "args" */
+        *argument = structure;
         structure = NULL;
     }
     if (status == LEAT_OK) {

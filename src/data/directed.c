@@ -128,6 +128,11 @@ static leati_tail draw(leati_node_state *node, leati_directed *directed, leati_s
             return LEATI_ERROR;
         }
         directed->selected = directed->dead[number] ? -1 : number;
+        /* Where the weight of inputs that have ended is large, hardly any draw hits another one. */
+        if (directed->selected < 0 && leati_cancel_fired(node->iteration->cancel)) {
+            leati_fail(err, LEAT_CANCELLED, "%s: the iterator was cancelled", node->name);
+            return LEATI_ERROR;
+        }
     }
     return LEATI_MORE;
 }

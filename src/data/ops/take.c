@@ -87,7 +87,15 @@ static leat_status take_restore(leati_node_state *node, void *state, leati_reade
                                 leat_error *err) {
     const struct take_args *args = node->dataset->args;
     struct take_state *s = state;
-    leat_status status = leati_get_int(in, &s->left, err);
+    int64_t left = 0, most = args->count < 0 ? -1 : args->count;
+    leat_status status = leati_get_int(in, &left, err);
+    if (status == LEAT_OK && (left > most || (left < 0) != (most < 0))) {
+        status = leati_fail(err, LEAT_DATA_LOSS, "a saved number of %lld elements left of %lld",
+                            (long long)left, (long long)args->count);
+    }
+    if (status == LEAT_OK) {
+        s->left = left;
+    }
     return status == LEAT_OK && args->count != 0 ? leati_input_restore(&s->input, in, err) : status;
 }
 

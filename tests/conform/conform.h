@@ -10,6 +10,9 @@ int conform_ops(void);
 int conform_ops_state(void);
 int conform_ops_pictures(void);
 
+/* Every name of tf.data against the table of operators and the public headers. */
+int conform_census(void);
+
 /* Every dataset operator against tests/conform/data/<name>.json, and compositions of them. */
 int conform_data(void);
 

@@ -8,7 +8,7 @@ BUILD_PACKAGES = gcc g++ cmake ninja-build pkgconf libc6-dev libjpeg62-turbo-dev
 	liblz4-dev libsnappy-dev libcmocka-dev libdnnl-dev
 TEST_PACKAGES = clang libclang-rt-dev clang-format clang-tidy cppcheck python3
 
-.PHONY: all deps demo test check test-long bench golden fuzz install clean format lint asan tsan help
+.PHONY: all deps demo test check test-long bench golden fuzz mutants install clean format lint asan tsan help
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
@@ -43,6 +43,9 @@ golden: all ## the recorded cases of a folder; DIR=folder ONLY=part
 
 fuzz: ## libFuzzer on each format from outside, one core; SECONDS=60 TARGET=name KEEP=1
 	@python3 -B tools/fuzz.py --seconds $(or $(SECONDS),60) $(if $(KEEP),--keep) $(TARGET)
+
+mutants: ## one-line changes of src/ that the tests should notice; N=50 SEED=1 ONLY=text
+	@python3 -B tools/mutants.py --count $(or $(N),50) --seed $(or $(SEED),1) --only "$(ONLY)"
 
 install: all ## headers, libraries, tool; PREFIX=/usr/local DESTDIR=
 	@cmake --install $(BUILD) --prefix $(PREFIX)

@@ -1,0 +1,292 @@
+#!/usr/bin/env python3
+"""Do the tests notice mistakes? Seeded one-line changes of src/, each of which should turn `make check` red: `make mutants`.
+
+    mutants.py [--count 50] [--seed 1] [--only TEXT] [--folder build-mutants]        --show: print the changes and stop
+
+Works in a copy of the tree that is built without debugging information, so that a change that the compiler makes nothing of is
+known by its unchanged object file and replaced by another one. The tests run nearest first: those beside the changed file, those
+of its room, the conformance and recorded cases, then the others; the first that fails, or takes ten times as long as without the
+change, ends the mutant. Tests of the tools and of the installation are left out, as no change of src/ concerns them alone.
+
+Prints a line per mutant, then the survivors as diffs. Exit status 1 if fewer than 85% were noticed.
+"""
+import argparse
+import json
+import os
+import random
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import time
+
+import sources
+
+ENOUGH = 0.85
+CODES = ["LEAT_INVALID_ARGUMENT", "LEAT_DATA_LOSS", "LEAT_OUT_OF_RANGE", "LEAT_NOT_FOUND", "LEAT_FAILED_PRECONDITION",
+         "LEAT_UNIMPLEMENTED", "LEAT_RESOURCE_EXHAUSTED"]
+LEFT_OUT = ("tools/", "install")
+MOST_MEMORY = 8 << 30
+
+
+# ---- what may be changed ----
+
+def swap(pattern, *replacements):
+    """A rule that puts each of the replacements in place of a match."""
+    compiled = re.compile(pattern)
+    return lambda line: [(m.start(), m.end(), m.expand(r)) for m in compiled.finditer(line) for r in replacements]
+
+
+def negate(line):
+    """if (x) and while (x), closed on their line."""
+    found = []
+    for match in re.finditer(r"\b(?:if|while) \(", line):
+        depth, end = 1, match.end()
+        while end < len(line) and depth:
+            depth += {"(": 1, ")": -1}.get(line[end], 0)
+            end += 1
+        if depth == 0:
+            found.append((match.end(), end - 1, "!(%s)" % line[match.end():end - 1]))
+    return found
+
+
+def drop(line):
+    """A whole statement: a call, an assignment, a jump."""
+    match = re.match(r"\s+((?:\*?[A-Za-z_][\w.>\[\]-]*(?:\([^;{}]*\)| (?:[-+*|&]?=) [^;{}]*|\+\+|--)|break|continue);)$", line)
+    if not match or re.match(r"\s+(?:return|goto|struct|static|const|va_|else)\b", line):
+        return []
+    return [(match.start(1), match.end(1), "(void)0;")]
+
+
+RULES = {
+    "comparison": [swap(r" < ", " <= ", " >= "), swap(r" <= ", " < "), swap(r" > ", " >= ", " <= "), swap(r" >= ", " > "),
+                   swap(r" == ", " != "), swap(r" != ", " == ")],
+    "off by one": [swap(r" ([-+]) 1\b(?![.\d])", r" \1 0", r" \1 2"), swap(r"(?<=[ (\[])0(?=[,;)\]])", "1"),
+                   swap(r"(?<=[ (\[])1(?=[,;)\]])", "0")],
+    "condition": [negate],
+    "logic": [swap(r" && ", " || "), swap(r" \|\| ", " && ")],
+    "arithmetic": [swap(r" \+ ", " - "), swap(r" - ", " + "), swap(r" \* ", " + "), swap(r" % ", " / "), swap(r" \+= ", " -= "),
+                   lambda line: [] if "for (" in line else swap(r"\+\+", "--")(line)],
+    "statement": [drop],
+    "constant": [swap(r"\btrue\b", "false"), swap(r"\bfalse\b", "true")]
+                + [swap(r"\b%s\b" % code, CODES[(i + 1) % len(CODES)]) for i, code in enumerate(CODES)],
+    "return": [swap(r"\breturn ([a-z][^;]*);$", "return 0;"), swap(r"\breturn (status|code);$", "return LEAT_OK;")],
+}
+
+
+def bodies(code):
+    """The lines (from 0) that lie inside function bodies of C text without comments and strings."""
+    depth, inside = 0, []
+    for number, line in enumerate(code.split("\n")):
+        if depth > 0 and not line.lstrip().startswith(("case ", "default:")):
+            inside.append(number)
+        depth += line.count("{") - line.count("}")
+    return inside
+
+
+def changes_of(root, name):
+    """All changes of a file: (name, line from 0, rule, new line)."""
+    text = sources.read(root, name)
+    lines = text.split("\n")
+    # Strings and comments keep their length here, so that columns are those of the file.
+    code = sources.TOKEN.sub(lambda m: re.sub(r"[^\n]", "~" if m["text"] else " ", m[0]), text)
+    code = sources.DIRECTIVE.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), code).split("\n")
+    found = []
+    for number in bodies("\n".join(code)):
+        for rule, parts in RULES.items():
+            for part in parts:
+                for begin, end, new in part(code[number]):
+                    if "~" in code[number][begin:end]:
+                        continue                     # it would write a blanked string back
+                    line = lines[number][:begin] + new + lines[number][end:]
+                    found.append((name, number, rule, line))
+    return found
+
+
+# ---- the copy ----
+
+def limit_memory():
+    """A mutant may ask for all there is."""
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+
+
+
+class Tree:
+    """A copy of the project with its build."""
+
+    def __init__(self, folder):
+        self.root, self.build = os.path.join(folder, "tree"), os.path.join(folder, "tree", "build")
+        names = sources.listed(sources.ROOT)
+        known = set(names)
+        for name in names:
+            source, target = os.path.join(sources.ROOT, name), os.path.join(self.root, name)
+            if not os.path.exists(target) or open(source, "rb").read() != open(target, "rb").read():
+                os.makedirs(os.path.dirname(target), exist_ok=True)
+                shutil.copy2(source, target)
+                os.utime(target)
+        for place, folders, files in os.walk(self.root):
+            folders[:] = [f for f in folders if os.path.join(place, f) != self.build]
+            for file in files:
+                if os.path.relpath(os.path.join(place, file), self.root) not in known:
+                    os.remove(os.path.join(place, file))
+        ccache = ["-DCMAKE_C_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
+        self.run(["cmake", "-G", "Ninja", "-B", self.build, "-DCMAKE_C_FLAGS_RELEASE=-O1 -g0", *ccache], check=True)
+        self.run(["ninja", "-C", self.build], check=True)
+        shown = self.run(["ctest", "--test-dir", self.build, "--show-only=json-v1"], check=True)
+        self.tests = [self.test(item) for item in json.loads(shown)["tests"]]
+        self.tests = [t for t in self.tests if t and not t["name"].startswith(LEFT_OUT) and "long" not in t["labels"]]
+        self.objects = {}
+        for line in self.run(["ninja", "-C", self.build, "-t", "targets", "all"], check=True).split("\n"):
+            target = line.split(":")[0]
+            match = re.match(r"CMakeFiles/\w+\.dir/(src/.*\.c)\.o$", target)
+            if match:
+                self.objects.setdefault(match[1], target)
+
+    def test(self, item):
+        if "command" not in item:
+            return None
+        properties = {p["name"]: p["value"] for p in item["properties"]}
+        program = item["command"][0]
+        inside = os.path.relpath(program, self.build) if program.startswith(self.build + os.sep) else None
+        return {"name": item["name"], "command": item["command"], "labels": properties.get("LABELS", []), "target": inside,
+                "folder": properties.get("WORKING_DIRECTORY", self.root)}
+
+    def run(self, command, check=False):
+        done = subprocess.run(command, cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        if check and done.returncode:
+            sys.exit("mutants: %s failed:\n%s" % (" ".join(command[:4]), done.stdout[-3000:]))
+        return done.stdout if check else done.returncode
+
+    def passes(self, test, limit):
+        """True, False, or None where it takes longer than `limit`."""
+        process = subprocess.Popen(test["command"], cwd=test["folder"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=limit_memory)
+        try:
+            return process.wait(limit) == 0
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, 9)
+            process.wait()
+            return None
+
+    def time_tests(self):
+        """Runs every test once, as it should pass, and remembers how long it took."""
+        for test in self.tests:
+            start = time.monotonic()
+            if not self.passes(test, 900):
+                sys.exit("mutants: %s fails without a change" % test["name"])
+            test["seconds"] = time.monotonic() - start
+
+    def nearest(self, name):
+        """The tests, those next to a file first; among equals the quick ones."""
+        place = name.split("/")
+        stem = re.sub(r"\.c$", "", "/".join(place[1:]))
+
+        def distance(test):
+            own = test["name"].removesuffix("_test")
+            if own == stem or own.startswith(stem + "_") or stem.startswith(own + "_"):
+                return 0
+            if own.startswith(place[1] + "/"):
+                return 1
+            return 2 if own.startswith(("conform", "golden")) else 3
+        return sorted(self.tests, key=lambda test: (distance(test), test["seconds"]))
+
+
+# ---- one mutant ----
+
+def judge(tree, change):
+    """Applies a change and says what became of it: (verdict, what noticed it)."""
+    name, number, _, line = change
+    path, target = os.path.join(tree.root, name), tree.objects[name]
+    original, text = os.path.join(tree.build, target), sources.read(tree.root, name)
+    before = open(original, "rb").read()
+    lines = text.split("\n")
+    lines[number] = line
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("\n".join(lines))
+        if tree.run(["ninja", "-C", tree.build, target]):
+            return "not compiling", ""
+        if open(original, "rb").read() == before:
+            return "no difference", ""
+        return run_tests(tree, name)
+    finally:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        tree.run(["ninja", "-C", tree.build, target])
+
+
+def run_tests(tree, name):
+    built = False
+    for test in tree.nearest(name):
+        if test["target"] and not built:
+            if tree.run(["ninja", "-C", tree.build, test["target"]]):
+                return "not compiling", "linking"
+        elif not built:
+            if tree.run(["ninja", "-C", tree.build]):
+                return "not compiling", "linking"
+            built = True
+        good = tree.passes(test, 10 * test["seconds"] + 20)
+        if good is None:
+            return "timeout", test["name"]
+        if not good:
+            return "killed", test["name"]
+    return "survived", ""
+
+
+def diff(root, change):
+    name, number, rule, line = change
+    return "--- %s:%d (%s)\n-%s\n+%s\n" % (name, number + 1, rule, sources.read(root, name).split("\n")[number], line)
+
+
+def pick(names, generator, root):
+    """An endless series of changes: a file by the number of its lines, then a change of it."""
+    found = {}
+    weights = [len(sources.read(root, name).split("\n")) for name in names]
+    while True:
+        name = generator.choices(names, weights)[0]
+        if name not in found:
+            found[name] = changes_of(root, name)
+        if found[name]:
+            yield found[name].pop(generator.randrange(len(found[name])))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", default="", help="files of src/ whose name contains this text")
+    parser.add_argument("--folder", default=os.path.join(sources.ROOT, "build-mutants"))
+    parser.add_argument("--show", action="store_true")
+    args = parser.parse_args()
+    names = [n for n in sources.c_files(sources.ROOT, "src")
+             if n.endswith(".c") and not n.endswith("_test.c") and args.only in n]
+    if args.show:
+        changes = pick(names, random.Random(args.seed), sources.ROOT)
+        for _ in range(args.count):
+            print(diff(sources.ROOT, next(changes)))
+        return
+    tree = Tree(os.path.abspath(args.folder))
+    tree.time_tests()
+    changes = pick([n for n in names if n in tree.objects], random.Random(args.seed), tree.root)
+    counts, survivors = {"killed": 0, "timeout": 0, "survived": 0, "not compiling": 0, "no difference": 0}, []
+    while counts["killed"] + counts["timeout"] + counts["survived"] < args.count:
+        change = next(changes)
+        start = time.monotonic()
+        verdict, by = judge(tree, change)
+        counts[verdict] += 1
+        if verdict == "survived":
+            survivors.append(change)
+        print("%-14s %4.0f s  %s:%d (%s)%s" % (verdict, time.monotonic() - start, change[0], change[1] + 1, change[2],
+                                              " by " + by if by else ""), flush=True)
+        if verdict == "survived":
+            print(diff(tree.root, change), flush=True)
+    noticed = counts["killed"] + counts["timeout"]
+    print("\nsurvivors:\n" + "\n".join(diff(tree.root, change) for change in survivors) if survivors else "")
+    print("make mutants: %d of %d noticed (%.0f%%): %s" % (
+        noticed, args.count, 100 * noticed / args.count, ", ".join("%d %s" % (n, what) for what, n in counts.items())))
+    sys.exit(noticed < ENOUGH * args.count)
+
+
+if __name__ == "__main__":
+    main()

@@ -21,9 +21,17 @@ static leat_status no_memory(const char *what, leat_error *err) {
 
 /* ---- reading ---- */
 
+/* The library says nothing of what it wrote in a call that failed. So a call gets no input that
+ * could fail behind output: not the next block's header with a block, no checksum with bytes that
+ * are stored as they are, nothing at all while output waits. */
+enum { WORD = 4, SMALLEST_HEADER = 7 };
+
 typedef struct lz4_unpacker {
     leati_unpacker base;
     LZ4F_dctx *context;
+    size_t hint;    /* bytes that the library asks for next; 0: a frame begins */
+    bool checksums; /* the frame's blocks have one each */
+    bool waiting;   /* the last call filled its room, so more output may wait */
 } lz4_unpacker;
 
 static bool looks(const uint8_t *first, size_t size) {
@@ -42,7 +50,31 @@ static void unpacker_close(leati_unpacker *unpacker) {
 }
 
 static void reset(leati_unpacker *unpacker) {
-    LZ4F_resetDecompressionContext(((lz4_unpacker *)unpacker)->context);
+    lz4_unpacker *self = (lz4_unpacker *)unpacker;
+    LZ4F_resetDecompressionContext(self->context);
+    self->hint = 0;
+    self->checksums = self->waiting = false;
+}
+
+/* How much input the next call may have. A block is asked for with its checksum and the header of
+ * the one behind it. */
+static size_t portion(const lz4_unpacker *self) {
+    size_t behind = self->checksums ? 2 * WORD : WORD;
+    if (self->waiting)
+        return 0;
+    if (self->hint == 0)
+        return SMALLEST_HEADER;
+    if (self->hint > behind)
+        return self->hint - behind;
+    return self->hint > WORD ? self->hint - WORD : self->hint;
+}
+
+/* Looks whether the blocks of the frame have checksums, once its header was read. */
+static void note_frame(lz4_unpacker *self) {
+    LZ4F_frameInfo_t info = {0};
+    size_t none = 0;
+    self->checksums = !LZ4F_isError(LZ4F_getFrameInfo(self->context, &info, NULL, &none)) &&
+                      info.blockChecksumFlag == LZ4F_blockChecksumEnabled;
 }
 
 static leat_status bad_stream(const leati_unpacker *unpacker, size_t code, leat_error *err) {
@@ -61,7 +93,8 @@ static leat_status run(leati_unpacker *unpacker, const uint8_t **in, size_t *in_
         if (self->base.between && *in_size == 0)
             return LEAT_OK;
         self->base.between = false;
-        size_t read = *in_size, written = *out_size;
+        size_t most = portion(self), read = *in_size < most ? *in_size : most;
+        size_t given = read, written = *out_size;
         size_t left = LZ4F_decompress(self->context, *out, &written, *in, &read, NULL);
         if (LZ4F_isError(left))
             return bad_stream(unpacker, left, err);
@@ -70,9 +103,13 @@ static leat_status run(leati_unpacker *unpacker, const uint8_t **in, size_t *in_
         *out += written;
         *out_size -= written;
         self->base.between = left == 0;
+        self->hint = left;
+        self->waiting = *out_size == 0 && left != 0;
+        if (written == 0 && left != 0)
+            note_frame(self);
         if (*out_size == 0 || (*in_size == 0 && written == 0))
             return LEAT_OK;
-        if (read == 0 && written == 0)
+        if (given > 0 && read == 0 && written == 0)
             return leati_fail(err, LEAT_DATA_LOSS, "damaged LZ4 data (it does not go on)");
     }
 }

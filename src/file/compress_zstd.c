@@ -24,9 +24,17 @@ static leat_status failed(const char *what, size_t code, leat_error *err) {
 
 /* ---- reading ---- */
 
+/* The library says nothing of what it wrote in a call that failed. So a call gets no input that
+ * could fail behind output: not the next block's header with a block, nothing at all while output
+ * waits.
+ */
+enum { BLOCK_HEADER = 3, SMALLEST_HEADER = 5 };
+
 typedef struct zstd_unpacker {
     leati_unpacker base;
     ZSTD_DCtx *context;
+    size_t hint;  /* bytes that the library asks for next; 0: a frame begins */
+    bool waiting; /* the last call filled its room, so more output may wait */
 } zstd_unpacker;
 
 static bool looks(const uint8_t *first, size_t size) {
@@ -45,7 +53,20 @@ static void unpacker_close(leati_unpacker *unpacker) {
 }
 
 static void reset(leati_unpacker *unpacker) {
-    ZSTD_DCtx_reset(((zstd_unpacker *)unpacker)->context, ZSTD_reset_session_only);
+    zstd_unpacker *self = (zstd_unpacker *)unpacker;
+    ZSTD_DCtx_reset(self->context, ZSTD_reset_session_only);
+    self->hint = 0;
+    self->waiting = false;
+}
+
+/* How much input the next call may have. A block is asked for with the header of the one behind it.
+ */
+static size_t portion(const zstd_unpacker *self) {
+    if (self->waiting)
+        return 0;
+    if (self->hint == 0)
+        return SMALLEST_HEADER;
+    return self->hint > BLOCK_HEADER ? self->hint - BLOCK_HEADER : self->hint;
 }
 
 static leat_status bad_stream(const leati_unpacker *unpacker, size_t code, leat_error *err) {
@@ -68,7 +89,8 @@ static leat_status run(leati_unpacker *unpacker, const uint8_t **in, size_t *in_
         if (self->base.between && *in_size == 0)
             return LEAT_OK;
         self->base.between = false;
-        ZSTD_inBuffer from = {*in, *in_size, 0};
+        size_t most = portion(self);
+        ZSTD_inBuffer from = {*in, *in_size < most ? *in_size : most, 0};
         ZSTD_outBuffer to = {*out, *out_size, 0};
         size_t left = ZSTD_decompressStream(self->context, &to, &from);
         *in += from.pos;
@@ -78,6 +100,8 @@ static leat_status run(leati_unpacker *unpacker, const uint8_t **in, size_t *in_
         if (ZSTD_isError(left))
             return bad_stream(unpacker, left, err);
         self->base.between = left == 0;
+        self->hint = left;
+        self->waiting = *out_size == 0 && left != 0;
         if (*out_size == 0 || (*in_size == 0 && to.pos == 0))
             return LEAT_OK;
     }

@@ -8,7 +8,8 @@
 
 typedef struct leati_inflate {
     leati_unpacker base;
-    bool done; /* a zlib stream has ended */
+    bool done;  /* a zlib stream has ended */
+    int failed; /* ISA-L's code, once it has failed; what it wrote before goes out first */
     struct inflate_state state;
 } leati_inflate;
 

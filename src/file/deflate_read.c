@@ -7,6 +7,7 @@
  * Failures: every negative code of ISA-L is DATA_LOSS with its meaning. No locks: one owner. */
 #include "base/error.h"
 #include "file/deflate.h"
+#include <string.h>
 
 static void start_stream(leati_inflate *inflate) {
     bool gzip = inflate->base.codec->compression == LEAT_COMPRESSION_GZIP;
@@ -14,6 +15,7 @@ static void start_stream(leati_inflate *inflate) {
     inflate->state.crc_flag = gzip ? ISAL_GZIP : ISAL_ZLIB;
     inflate->base.between = true;
     inflate->done = false;
+    inflate->failed = 0;
 }
 
 void leati_inflate_reset(leati_unpacker *unpacker) {
@@ -50,11 +52,31 @@ static void end_stream(leati_inflate *inflate) {
     inflate->done = true;
 }
 
+/* Where there is little room for output ISA-L decodes into a buffer of its own, and what lies there
+ * when it fails is good. True when all of it has gone out. */
+static bool drain(struct inflate_state *state, uint8_t **out, size_t *out_size) {
+    size_t left = (size_t)(state->tmp_out_valid - state->tmp_out_processed);
+    size_t size = left < *out_size ? left : *out_size;
+    memcpy(*out, state->tmp_out_buffer + state->tmp_out_processed, size);
+    state->tmp_out_processed += (int32_t)size;
+    *out += size;
+    *out_size -= size;
+    return size == left;
+}
+
+static leat_status fail_behind_output(leati_inflate *inflate, uint8_t **out, size_t *out_size,
+                                      leat_error *err) {
+    bool all = drain(&inflate->state, out, out_size);
+    return all ? bad_stream(&inflate->base, inflate->failed, err) : LEAT_OK;
+}
+
 leat_status leati_inflate_run(leati_unpacker *unpacker, const uint8_t **in, size_t *in_size,
                               uint8_t **out, size_t *out_size, leat_error *err) {
     leati_inflate *inflate = (leati_inflate *)unpacker;
     struct inflate_state *state = &inflate->state;
     for (;;) {
+        if (inflate->failed != 0)
+            return fail_behind_output(inflate, out, out_size, err);
         if (inflate->done && (*in_size > 0 || state->read_in_length >= 8))
             return leati_fail(err, LEAT_DATA_LOSS, "bytes follow the end of ZLIB data");
         if (inflate->base.between && *in_size == 0)
@@ -72,8 +94,10 @@ leat_status leati_inflate_run(leati_unpacker *unpacker, const uint8_t **in, size
         *in_size -= read;
         *out += written;
         *out_size -= written;
-        if (code < 0 || code == ISAL_NEED_DICT)
-            return bad_stream(unpacker, code, err);
+        if (code < 0 || code == ISAL_NEED_DICT) {
+            inflate->failed = code;
+            continue;
+        }
         if (state->block_state == ISAL_BLOCK_FINISH)
             end_stream(inflate);
         else if (*in_size == 0)

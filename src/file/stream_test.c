@@ -53,16 +53,22 @@ static bool usable(leat_compression c) {
     for (leat_compression c = LEAT_COMPRESSION_ZLIB; leati_codec_of(c); c++)                       \
         if (usable(c))
 
-/* Reads to the end or to a failure. */
-static leat_status read_all(leati_stream *stream, struct bytes *out, leat_error *err) {
+/* Reads to the end or to a failure, up to `room` bytes at a time. */
+static leat_status read_by(leati_stream *stream, size_t room, struct bytes *out, leat_error *err) {
     leat_status status = LEAT_OK;
     size_t got = 1;
     out->size = 0;
     while (!status && got > 0) {
-        status = leati_stream_read(stream, out->data + out->size, 700, &got, err);
+        size_t left = sizeof out->data - out->size;
+        status =
+            leati_stream_read(stream, out->data + out->size, room < left ? room : left, &got, err);
         out->size += got;
     }
     return status;
+}
+
+static leat_status read_all(leati_stream *stream, struct bytes *out, leat_error *err) {
+    return read_by(stream, 700, out, err);
 }
 
 static void seeks(void **state) {
@@ -133,6 +139,29 @@ static void damage(void **state) {
     }
 }
 
+/* How much is good before the damage does not depend on the size of the reads. */
+static void damage_is_at_one_place(void **state) {
+    (void)state;
+    static struct bytes packed, whole, pieces;
+    FOR_CODECS(c) {
+        pack(c, &packed);
+        for (size_t at = 0; at < packed.size; at += at + 40 < packed.size ? 13 : 1) {
+            leat_error err = {0};
+            leati_stream stream = {0};
+            packed.data[at] ^= 0x55;
+            const char *path = scratch_write("packed", packed.data, packed.size);
+            packed.data[at] ^= 0x55;
+            assert_int_equal(leati_stream_open(&stream, path, c, &err), LEAT_OK);
+            leat_status status = read_by(&stream, sizeof whole.data, &whole, &err);
+            assert_int_equal(leati_stream_seek(&stream, 0, &err), LEAT_OK);
+            assert_int_equal(read_by(&stream, 100, &pieces, &err), status);
+            assert_int_equal(pieces.size, whole.size);
+            assert_memory_equal(pieces.data, whole.data, whole.size);
+            leati_stream_close(&stream);
+        }
+    }
+}
+
 struct source {
     const char *path;
     leat_compression compression;
@@ -184,6 +213,7 @@ int main(void) {
         TEST(seeks),
         TEST(cuts),
         TEST(damage),
+        TEST(damage_is_at_one_place),
         TEST(every_allocation_fails_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

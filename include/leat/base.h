@@ -93,6 +93,12 @@ typedef void (*leat_log_function)(void *context, leat_log_level level, const cha
 /* Replaces where log lines go; NULL restores stderr. Nothing is logged in the steady state. */
 LEAT_API void leat_set_log(leat_log_function function, void *context);
 
+/* The bytes that the operators of all iterators of the process may hold together (buffers of
+ * shuffle and prefetch, caches, pending groups); 0, the default: half of what the machine or its
+ * control group grants. What is held already stays. An operator that needs more fails with
+ * RESOURCE_EXHAUSTED, naming who holds what. INVALID_ARGUMENT if negative. Thread-safe. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_set_memory_limit(int64_t bytes, leat_error *err);
+
 /* Records what each thread does when, in all iterators of the process: pulls, tasks of parallel
  * operators, waits (tf.profiler). Off at start; while it is on, each thread keeps its last few
  * thousand spans. Thread-safe. */

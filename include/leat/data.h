@@ -62,12 +62,11 @@ LEAT_API leat_value leat_dataset_value(leat_graph *graph, const char *op, const 
  * counterpart, not its bits). */
 LEAT_API uint64_t leat_dataset_fingerprint(const leat_dataset *dataset);
 
-/* How an iterator runs (part of tf.data.Options). {0} is the default: shared pool, all cores, half
- * of the memory. */
+/* How an iterator runs (part of tf.data.Options). {0} is the default: shared pool, all cores, the
+ * process's memory limit. */
 typedef struct leat_iterator_options {
     int num_threads;      /* 0: the shared pool; n: a pool of n threads of its own */
-    int64_t memory_limit; /* bytes that operators may hold; 0: half of what the machine or cgroup
-                             grants */
+    int64_t memory_limit; /* bytes that its operators may hold; 0: leat_set_memory_limit's alone */
     bool no_rewrites;     /* run the plan as written */
     bool no_autotune;     /* LEAT_AUTOTUNE values keep their start values */
     bool verify; /* verification mode: every block is re-encoded, cut at random and checksummed

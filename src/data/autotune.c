@@ -116,8 +116,9 @@ typedef struct trial {
 /* Turns the next knob by one step; false if it stands at its end. */
 static bool begin_trial(leati_tuner *tuner, trial *t) {
     const leati_budget *budget = tuner->iteration->budget;
-    int64_t own = tuner->iteration->tuning.memory, all = (int64_t)leati_budget_limit(budget);
-    bool tight = leati_budget_used(budget) > (own > 0 && own < all ? own : all) / 4 * 3;
+    int64_t own = tuner->iteration->tuning.memory;
+    bool tight = !leati_budget_fits(budget, leati_budget_limit(budget) / 4) ||
+                 (own > 0 && leati_budget_used(budget) > own / 4 * 3);
     leati_tree_lock();
     t->number = tuner->turn++;
     t->knob = knob_number(tuner, t->number);

@@ -1,8 +1,10 @@
 /* Budgets.
  *
- * Holders form a list in the order in which they were opened; a change of a figure adds the
- * difference to the total. A refusal copies what its text needs, names the three largest holders
- * and changes nothing. One lock per budget; nothing is called while it is held but formatting. */
+ * Every figure counts twice: in its iterator's budget, which has a limit only where the user set
+ * one, and in the process's. Holders form a list in the order in which they were opened; a change
+ * of a figure adds the difference to the total. A refusal copies what its text needs, names the
+ * three largest holders and changes nothing. One lock per budget, under which the process's may be
+ * taken; nothing else is called while they are held but formatting. */
 #include "run/budget.h"
 
 #include "base/alloc.h"
@@ -19,6 +21,13 @@
 #define NAMED 3
 #define NAME_SIZE 64
 
+/* What all iterators of the process hold. */
+static struct {
+    pthread_mutex_t lock;
+    int64_t limit; /* lock; 0: half of the machine's */
+    int64_t used;  /* lock */
+} process = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
 struct leati_budget {
     atomic_int references;
     pthread_mutex_t lock;
@@ -28,6 +37,26 @@ struct leati_budget {
     int cpus;
 };
 
+/* With the lock. */
+static int64_t process_limit(void) {
+    if (process.limit == 0)
+        process.limit = leati_machine_memory() / 2;
+    return process.limit;
+}
+
+leat_status leat_set_memory_limit(int64_t bytes, leat_error *err) {
+    if (bytes < 0)
+        return leati_fail(
+            err, LEAT_INVALID_ARGUMENT,
+            "leat_set_memory_limit: bytes is %lld; expected at least 1, or 0 for half "
+            "of the machine's",
+            (long long)bytes);
+    pthread_mutex_lock(&process.lock);
+    process.limit = bytes;
+    pthread_mutex_unlock(&process.lock);
+    return LEAT_OK;
+}
+
 leati_budget *leati_budget_new(size_t memory_limit, int cpu_limit, leat_error *err) {
     leati_budget *budget = leati_alloc_zero(1, sizeof *budget);
     if (budget == NULL) {
@@ -36,10 +65,8 @@ leati_budget *leati_budget_new(size_t memory_limit, int cpu_limit, leat_error *e
     }
     atomic_init(&budget->references, 1);
     pthread_mutex_init(&budget->lock, NULL);
-    if (memory_limit == 0)
-        budget->limit = leati_machine_memory() / 2;
-    else
-        budget->limit = memory_limit > INT64_MAX ? INT64_MAX : (int64_t)memory_limit;
+    budget->limit =
+        memory_limit == 0 || memory_limit > INT64_MAX ? INT64_MAX : (int64_t)memory_limit;
     budget->cpus = cpu_limit > 0 ? cpu_limit : leati_num_cores();
     return budget;
 }
@@ -71,12 +98,23 @@ void leati_holder_open(leati_holder *holder, leati_budget *budget, const char *n
     pthread_mutex_unlock(&budget->lock);
 }
 
+/* Adds to what the process holds; false, and nothing, where more would go beyond its limit. With
+ * the budget's lock. */
+static bool grow_process(int64_t bytes) {
+    pthread_mutex_lock(&process.lock);
+    bool fits = bytes <= 0 || bytes <= process_limit() - process.used;
+    process.used += fits ? bytes : 0;
+    pthread_mutex_unlock(&process.lock);
+    return fits;
+}
+
 void leati_holder_close(leati_holder *holder) {
     leati_budget *budget = holder->budget;
     if (budget == NULL)
         return;
     pthread_mutex_lock(&budget->lock);
     budget->used -= holder->bytes;
+    grow_process(-holder->bytes);
     if (holder->previous != NULL)
         holder->previous->next = holder->next;
     else
@@ -120,28 +158,50 @@ static void print_bytes(char text[24], int64_t bytes) {
         snprintf(text, 24, "%.1f %s", value, units[unit]);
 }
 
-/* Writes the refusal, with the lock held: names of other holders are valid only under it. */
-static leat_status refuse(const leati_holder *holder, int64_t bytes, leat_error *err) {
-    const leati_budget *budget = holder->budget;
+/* The largest holders of this iterator as text, with the lock held: their names are valid only
+ * under it. */
+static void print_largest(const leati_budget *budget, char *text, size_t room) {
     const leati_holder *largest[NAMED];
-    char list[NAMED * (NAME_SIZE + 24) + 16] = "";
-    char size[24];
-    size_t length = 0;
+    size_t length = (size_t)snprintf(text, room, "none");
     int count = find_largest(budget, largest);
     for (int i = 0; i < count; i++) {
+        char size[24];
         print_bytes(size, largest[i]->bytes);
-        length += (size_t)snprintf(list + length, sizeof list - length, "%s%.*s %s",
-                                   i == 0 ? "" : ", ", NAME_SIZE, largest[i]->name, size);
+        length = i == 0 ? 0 : length;
+        length += (size_t)snprintf(text + length, room - length, "%s%.*s %s", i == 0 ? "" : ", ",
+                                   NAME_SIZE, largest[i]->name, size);
     }
-    char wanted[24];
-    char limit[24];
+}
+
+/* Writes the refusal, with the lock held. */
+static leat_status refuse(const leati_holder *holder, int64_t bytes, leat_error *err) {
+    const leati_budget *budget = holder->budget;
+    char list[NAMED * (NAME_SIZE + 24) + 16], wanted[24], limit[24], others[24];
+    print_largest(budget, list, sizeof list);
     print_bytes(wanted, bytes);
     print_bytes(limit, budget->limit);
-    print_bytes(size, budget->used - holder->bytes);
+    print_bytes(others, budget->used - holder->bytes);
     return leati_fail(err, LEAT_RESOURCE_EXHAUSTED,
                       "%.*s needs %s, but the iterator's memory limit is %s and others hold %s; "
                       "largest holders: %s; make their buffers smaller or raise the limit",
-                      NAME_SIZE, holder->name, wanted, limit, size, count == 0 ? "none" : list);
+                      NAME_SIZE, holder->name, wanted, limit, others, list);
+}
+
+static leat_status refuse_process(const leati_holder *holder, int64_t bytes, leat_error *err) {
+    const leati_budget *budget = holder->budget;
+    char list[NAMED * (NAME_SIZE + 24) + 16], wanted[24], limit[24], others[24], elsewhere[24];
+    print_largest(budget, list, sizeof list);
+    print_bytes(wanted, bytes);
+    print_bytes(others, budget->used - holder->bytes);
+    pthread_mutex_lock(&process.lock);
+    print_bytes(limit, process_limit());
+    print_bytes(elsewhere, process.used - budget->used);
+    pthread_mutex_unlock(&process.lock);
+    return leati_fail(err, LEAT_RESOURCE_EXHAUSTED,
+                      "%.*s needs %s, but the memory limit of all iterators is %s; other operators "
+                      "of this one hold %s, other iterators %s; largest holders here: %s; make "
+                      "their buffers smaller or raise the limit (leat_set_memory_limit)",
+                      NAME_SIZE, holder->name, wanted, limit, others, elsewhere, list);
 }
 
 leat_status leati_holder_set(leati_holder *holder, int64_t bytes, leat_error *err) {
@@ -151,6 +211,8 @@ leat_status leati_holder_set(leati_holder *holder, int64_t bytes, leat_error *er
     int64_t others = budget->used - holder->bytes;
     if (bytes > holder->bytes && bytes > budget->limit - others) {
         status = refuse(holder, bytes, err);
+    } else if (!grow_process(bytes - holder->bytes)) {
+        status = refuse_process(holder, bytes, err);
     } else {
         budget->used = others + bytes;
         holder->bytes = bytes;
@@ -160,11 +222,17 @@ leat_status leati_holder_set(leati_holder *holder, int64_t bytes, leat_error *er
 }
 
 bool leati_budget_fits(const leati_budget *budget, int64_t bytes) {
-    return bytes <= budget->limit - leati_budget_used(budget);
+    pthread_mutex_lock(&process.lock);
+    int64_t left = process_limit() - process.used;
+    pthread_mutex_unlock(&process.lock);
+    return bytes <= left && bytes <= budget->limit - leati_budget_used(budget);
 }
 
-size_t leati_budget_limit(const leati_budget *budget) {
-    return (size_t)budget->limit;
+int64_t leati_budget_limit(const leati_budget *budget) {
+    pthread_mutex_lock(&process.lock);
+    int64_t limit = process_limit();
+    pthread_mutex_unlock(&process.lock);
+    return budget->limit < limit ? budget->limit : limit;
 }
 
 int64_t leati_budget_used(const leati_budget *budget) {

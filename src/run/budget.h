@@ -1,5 +1,5 @@
-/* Memory and CPU budgets of an iterator. Only what outlives a pull is counted (buffers, rings,
- * caches). */
+/* Memory and CPU budgets of an iterator, within the process's memory limit (leat_set_memory_limit).
+ * Only what outlives a pull is counted (buffers, rings, caches). */
 #ifndef LEATI_RUN_BUDGET_H
 #define LEATI_RUN_BUDGET_H
 
@@ -7,8 +7,8 @@
 
 typedef struct leati_budget leati_budget;
 
-/* `memory_limit` in bytes; 0: half of what the machine or cgroup grants. `cpu_limit` in threads; 0:
- * all. Owned (one reference). */
+/* `memory_limit` in bytes; 0: the process's alone. `cpu_limit` in threads; 0: all. Owned (one
+ * reference). */
 leati_budget *leati_budget_new(size_t memory_limit, int cpu_limit, leat_error *err);
 leati_budget *leati_budget_ref(leati_budget *budget);
 void leati_budget_unref(leati_budget *budget);
@@ -23,12 +23,14 @@ typedef struct leati_holder {
 
 void leati_holder_open(leati_holder *holder, leati_budget *budget, const char *name);
 void leati_holder_close(leati_holder *holder);
-/* Sets what the holder holds. Growing beyond the limit fails with RESOURCE_EXHAUSTED naming the
- * three largest holders and what to change; the old figure stays. Shrinking never fails. */
+/* Sets what the holder holds. Growing beyond the budget's limit, or the process's, fails with
+ * RESOURCE_EXHAUSTED naming the three largest holders and what to change; the old figure stays.
+ * Shrinking never fails. */
 LEAT_WARN_UNUSED leat_status leati_holder_set(leati_holder *holder, int64_t bytes, leat_error *err);
 /* True if `bytes` more would fit now. */
 bool leati_budget_fits(const leati_budget *budget, int64_t bytes);
-size_t leati_budget_limit(const leati_budget *budget);
+/* The smaller of the two limits. */
+int64_t leati_budget_limit(const leati_budget *budget);
 int64_t leati_budget_used(const leati_budget *budget);
 int leati_budget_cpus(const leati_budget *budget);
 

@@ -49,6 +49,41 @@ static void limits_are_kept(void **state) {
     leati_budget_unref(NULL);
 }
 
+/* Two iterators without limits of their own share the process's. */
+static void process_limit_is_shared(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leati_budget *train = leati_budget_new(0, 1, NULL), *check = leati_budget_new(0, 1, NULL);
+    leati_holder shuffle = {0}, cache = {0};
+    leati_holder_open(&shuffle, train, "shuffle");
+    leati_holder_open(&cache, check, "cache");
+    assert_int_equal(leat_set_memory_limit(1 << 20, &err), LEAT_OK);
+    assert_int_equal(leati_budget_limit(train), 1 << 20);
+    assert_int_equal(leati_holder_set(&shuffle, 700 << 10, &err), LEAT_OK);
+    assert_true(leati_budget_fits(check, 324 << 10));
+    assert_false(leati_budget_fits(check, 325 << 10));
+    assert_int_equal(leati_holder_set(&cache, 100 << 10, &err), LEAT_OK);
+    assert_int_equal(leati_holder_set(&cache, 500 << 10, &err), LEAT_RESOURCE_EXHAUSTED);
+    assert_string_equal(
+        err.text, "cache needs 500.0 KiB, but the memory limit of all iterators is 1.0 MiB; other "
+                  "operators of this one hold 0 bytes, other iterators 700.0 KiB; largest holders "
+                  "here: cache 100.0 KiB; make their buffers smaller or raise the limit "
+                  "(leat_set_memory_limit)");
+    assert_int_equal(leati_budget_used(check), 100 << 10); /* unchanged */
+    leati_holder_close(&shuffle);
+    assert_int_equal(leati_holder_set(&cache, 1 << 20, &err), LEAT_OK);
+    /* A smaller limit takes nothing away, and what shrinks still may. */
+    assert_int_equal(leat_set_memory_limit(1 << 10, &err), LEAT_OK);
+    assert_int_equal(leati_holder_set(&cache, 1 << 19, &err), LEAT_OK);
+    assert_int_equal(leati_holder_set(&cache, (1 << 19) + 1, &err), LEAT_RESOURCE_EXHAUSTED);
+    leati_holder_close(&cache);
+    assert_int_equal(leat_set_memory_limit(-1, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leat_set_memory_limit(0, &err), LEAT_OK);
+    assert_int_equal(leati_budget_limit(train), leati_machine_memory() / 2);
+    leati_budget_unref(train);
+    leati_budget_unref(check);
+}
+
 static void refusal_names_the_largest(void **state) {
     (void)state;
     leati_budget *budget = leati_budget_new(100 << 20, 0, NULL);
@@ -240,15 +275,11 @@ static void this_machine_has_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(limits_are_kept),
-        TEST(refusal_names_the_largest),
-        TEST(largest_are_found_in_any_order),
-        TEST(threads_share_a_budget),
-        TEST(budgets_survive_failures),
-        FILES(nothing_means_no_limit),
-        FILES(version_2_takes_the_smallest),
-        FILES(version_1_is_read),
-        FILES(version_1_under_its_own_name),
+        TEST(limits_are_kept),           TEST(process_limit_is_shared),
+        TEST(refusal_names_the_largest), TEST(largest_are_found_in_any_order),
+        TEST(threads_share_a_budget),    TEST(budgets_survive_failures),
+        FILES(nothing_means_no_limit),   FILES(version_2_takes_the_smallest),
+        FILES(version_1_is_read),        FILES(version_1_under_its_own_name),
         TEST(this_machine_has_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

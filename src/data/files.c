@@ -8,7 +8,14 @@
 #include "data/values.h"
 #include <string.h>
 
-enum { MOST_ROWS = 4096 };
+enum {
+    MOST_ROWS = 4096,
+    DEFAULT_BUFFER = 256 << 10,
+    MOST_BUFFER = 64 << 20,
+    /* A record of more than this part of a block's bytes ends its block: who keeps one element of a
+     * block, as shuffle does, keeps all of its records alive. */
+    OWN_BLOCK = 8
+};
 
 /* DONE: the file ended or was lost, and at its next turn the slot gets another one. */
 enum place { VACANT = 0, BUSY, DONE };
@@ -89,11 +96,11 @@ leat_status leati_filenames_view(const char *op, const char *const *filenames, i
 /* ---- files ---- */
 
 leat_status leati_files_open(leati_files *files, leati_node_state *node,
-                             const leati_file_format *format, void *context,
-                             const leati_strings *filenames, int64_t num_parallel_reads,
-                             leat_error *err) {
+                             const leati_file_format *format, const leati_strings *filenames,
+                             int64_t num_parallel_reads, int64_t buffer_size, leat_error *err) {
+    int64_t size = buffer_size > 0 ? buffer_size : DEFAULT_BUFFER;
+    files->chunk_size = (size_t)(size < MOST_BUFFER ? size : MOST_BUFFER);
     files->format = format;
-    files->context = context;
     files->paths = filenames;
     files->node = node;
     files->num_slots = num_parallel_reads > 1 ? num_parallel_reads : 1;
@@ -172,8 +179,7 @@ static leati_tail use_slot(leati_files *files, struct leati_file_slot *slot,
     }
     leati_file_outcome outcome = LEATI_FILE_MORE;
     if (slot->reader == NULL) {
-        outcome =
-            files->format->open(files->context, slot->path, slot->position, &slot->reader, err);
+        outcome = files->format->open(files, slot->path, slot->position, &slot->reader, err);
         if (outcome != LEATI_FILE_MORE) {
             files->format->close(slot->reader);
             slot->reader = NULL;
@@ -230,7 +236,10 @@ leati_tail leati_files_next(leati_files *files, const leati_file_request *reques
     return LEATI_END;
 }
 
-leati_tail leati_files_pull(leati_files *files, int64_t want, leati_block *out, leat_error *err) {
+leati_tail leati_files_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
+                            leat_error *err) {
+    (void)node;
+    leati_files *files = state;
     size_t target = out->byte_target > 0 ? out->byte_target : LEATI_BYTE_TARGET, bytes = 0;
     int64_t count = 0;
     leati_tail tail = LEATI_MORE;
@@ -242,15 +251,15 @@ leati_tail leati_files_pull(leati_files *files, int64_t want, leati_block *out, 
         return LEATI_ERROR;
     }
     leat_string *records = leat_buffer_data(buffer);
-    while (count < want && bytes < target && tail == LEATI_MORE) {
+    size_t large = target / OWN_BLOCK, last = 0;
+    while (count < want && bytes < target && last <= large && tail == LEATI_MORE) {
         int64_t n = 0;
-        leati_file_request request = {.want = want - count,
-                                      .bytes = target - bytes,
-                                      .records = records + count,
-                                      .owner = buffer};
+        leati_file_request request = {
+            .want = want - count, .bytes = large + 1, .records = records + count, .owner = buffer};
         tail = leati_files_next(files, &request, &n, err);
         for (; n > 0; n--) {
-            bytes += records[count++].size;
+            last = records[count++].size;
+            bytes += last;
         }
     }
     if (count == 0) {
@@ -265,12 +274,14 @@ leati_tail leati_files_pull(leati_files *files, int64_t want, leati_block *out, 
     return tail;
 }
 
-leati_tail leati_files_advance(leati_files *files, int64_t n, int64_t *passed, leat_error *err) {
+leati_tail leati_files_advance(leati_node_state *node, void *state, int64_t n, int64_t *passed,
+                               leat_error *err) {
+    (void)node;
     leati_tail tail = LEATI_MORE;
     while (*passed < n && tail == LEATI_MORE) {
         int64_t more = 0;
         leati_file_request request = {.want = n - *passed};
-        tail = leati_files_next(files, &request, &more, err);
+        tail = leati_files_next(state, &request, &more, err);
         *passed += more;
     }
     return tail;
@@ -278,8 +289,10 @@ leati_tail leati_files_advance(leati_files *files, int64_t n, int64_t *passed, l
 
 /* ---- saving ---- */
 
-leat_status leati_files_save(leati_files *files, leati_writer *out, leati_save_cost *cost,
-                             leat_error *err) {
+leat_status leati_files_save(leati_node_state *node, void *state, leati_writer *out,
+                             leati_save_cost *cost, leat_error *err) {
+    (void)node;
+    leati_files *files = state;
     leati_put_uint(out, files->started);
     leati_put_int(out, files->at);
     leati_put_int(out, files->next_name);
@@ -324,9 +337,11 @@ static leat_status restore_slot(const leati_files *files, struct leati_file_slot
     return status == LEAT_OK && slot->failed ? leati_get_error(in, &slot->error, err) : status;
 }
 
-leat_status leati_files_restore(leati_files *files, leati_reader *in, leat_error *err) {
+leat_status leati_files_restore(leati_node_state *node, void *state, leati_reader *in,
+                                leat_error *err) {
+    leati_files *files = state;
     uint64_t started = 0;
-    int64_t count = files->node->dataset->num_inputs > 0 ? 0 : files->paths->count;
+    int64_t count = node->dataset->num_inputs > 0 ? 0 : files->paths->count;
     leat_status status = leati_get_uint(in, &started, err);
     if (status == LEAT_OK) {
         status = leati_get_int(in, &files->at, err);
@@ -350,16 +365,19 @@ leat_status leati_files_restore(leati_files *files, leati_reader *in, leat_error
                : status;
 }
 
-leat_status leati_files_reset(leati_files *files, leat_error *err) {
+leat_status leati_files_reset(leati_node_state *node, void *state, leat_error *err) {
+    leati_files *files = state;
     for (int64_t i = 0; i < files->num_slots; i++) {
         clear_slot(files, &files->slots[i]);
     }
     files->started = false;
     files->next_name = files->at = 0;
-    return files->node->dataset->num_inputs > 0 ? leati_input_reset(&files->names, err) : LEAT_OK;
+    return node->dataset->num_inputs > 0 ? leati_input_reset(&files->names, err) : LEAT_OK;
 }
 
-void leati_files_close(leati_files *files) {
+void leati_files_close(leati_node_state *node, void *state) {
+    (void)node;
+    leati_files *files = state;
     for (int64_t i = 0; i < files->num_slots && files->slots != NULL; i++) {
         clear_slot(files, &files->slots[i]);
     }

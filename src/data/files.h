@@ -7,13 +7,11 @@
 #ifndef LEATI_DATA_FILES_H
 #define LEATI_DATA_FILES_H
 
+#include "core/pools.h"
 #include "data/input.h"
-#include "exec/pools.h"
 
 /* Of the argument compression_type. */
 #define LEATI_COMPRESSION_DOC "\"\" (none), \"ZLIB\", \"GZIP\", \"ZSTD\", \"LZ4\" or \"SNAPPY\"."
-
-#define LEATI_FILE_BUFFER (256 << 10) /* bytes read at once where nothing else is asked for */
 
 typedef enum leati_file_outcome {
     LEATI_FILE_MORE = 0, /* the file is open; or records were read, n > 0 */
@@ -32,11 +30,14 @@ typedef struct leati_file_request {
     void *sink;
 } leati_file_request;
 
+struct leati_files;
+
 typedef struct leati_file_format {
     const char *op;
-    /* Opens `path` where reading stood, at `position` (0: at the start). *reader is owned. */
-    leati_file_outcome (*open)(void *context, const char *path, int64_t position, void **reader,
-                               leat_error *err);
+    /* Opens `path` where reading stood, at `position` (0: at the start). `files` is the operator's
+     * state. *reader is owned. */
+    leati_file_outcome (*open)(struct leati_files *files, const char *path, int64_t position,
+                               void **reader, leat_error *err);
     /* Reads 1 to want records: MORE. What stops a call after its first record is reported by the
      * next call. */
     leati_file_outcome (*read)(void *reader, const leati_file_request *request, int64_t *n,
@@ -48,10 +49,9 @@ typedef struct leati_file_format {
 
 struct leati_file_slot;
 
-/* {0} is closed. */
+/* The state of an operator that reads files starts with it. {0} is closed. */
 typedef struct leati_files {
     const leati_file_format *format;
-    void *context;              /* of the format, borrowed */
     const leati_strings *paths; /* borrowed from the arguments; not with a dataset of names */
     leati_node_state *node;
     leati_input names; /* only with a dataset of names */
@@ -59,7 +59,8 @@ typedef struct leati_files {
     bool started;      /* the first files have got their places */
     struct leati_file_slot *slots;
     int64_t num_slots, at; /* whose turn it is */
-    leati_pools pools;     /* of columns */
+    size_t chunk_size;     /* bytes that a reader reads at once */
+    leati_pools pools;     /* of columns and chunks */
 } leati_files;
 
 /* Checks the arguments filenames and num_parallel_reads: exactly one list or one dataset of string
@@ -70,26 +71,31 @@ LEAT_WARN_UNUSED leat_status leati_files_check(const leat_dataset *dataset,
 /* The spec of one string scalar; for descriptors. Owned. */
 leat_spec *leati_files_spec(const leat_dataset *dataset, leat_error *err);
 
-/* `num_parallel_reads` below 2: one after the other. */
+/* Makes the state ready, in an operator's `open`. `num_parallel_reads` below 2: one file after the
+ * other. `buffer_size`: bytes read at once, up to 64 MiB; 0 or less: 256 KiB. */
 LEAT_WARN_UNUSED leat_status leati_files_open(leati_files *files, leati_node_state *node,
-                                              const leati_file_format *format, void *context,
+                                              const leati_file_format *format,
                                               const leati_strings *filenames,
-                                              int64_t num_parallel_reads, leat_error *err);
-void leati_files_close(leati_files *files);
-LEAT_WARN_UNUSED leat_status leati_files_reset(leati_files *files, leat_error *err);
+                                              int64_t num_parallel_reads, int64_t buffer_size,
+                                              leat_error *err);
 
 /* The next records, all from one file. END: no file has any. An error is one outcome. */
 leati_tail leati_files_next(leati_files *files, const leati_file_request *request, int64_t *n,
                             leat_error *err);
-/* What pull and advance do for operators whose elements are the records. */
-leati_tail leati_files_pull(leati_files *files, int64_t want, leati_block *out, leat_error *err);
-leati_tail leati_files_advance(leati_files *files, int64_t n, int64_t *passed, leat_error *err);
 
-/* The place in the list of files and a byte offset for each open one. */
-LEAT_WARN_UNUSED leat_status leati_files_save(leati_files *files, leati_writer *out,
-                                              leati_save_cost *cost, leat_error *err);
-LEAT_WARN_UNUSED leat_status leati_files_restore(leati_files *files, leati_reader *in,
-                                                 leat_error *err);
+/* Slots of a leati_dataset_op whose state starts with leati_files. Pull and advance are for
+ * operators whose elements are the records; saved is the place in the list of files and a byte
+ * offset for each open one. */
+leati_tail leati_files_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
+                            leat_error *err);
+leati_tail leati_files_advance(leati_node_state *node, void *state, int64_t n, int64_t *passed,
+                               leat_error *err);
+leat_status leati_files_save(leati_node_state *node, void *state, leati_writer *out,
+                             leati_save_cost *cost, leat_error *err);
+leat_status leati_files_restore(leati_node_state *node, void *state, leati_reader *in,
+                                leat_error *err);
+leat_status leati_files_reset(leati_node_state *node, void *state, leat_error *err);
+void leati_files_close(leati_node_state *node, void *state);
 
 /* For builders: an array of views of `count` C strings, freed by leati_free. INVALID_ARGUMENT for
  * missing ones. `out` is changed on success alone. */

@@ -5,7 +5,7 @@
 #define LEATI_DATA_RESERVOIR_H
 
 #include "core/block.h"
-#include "exec/pools.h"
+#include "core/pools.h"
 
 typedef struct leati_reservoir_column {
     size_t row_bytes; /* 0: rows are tensors */

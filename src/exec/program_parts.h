@@ -7,7 +7,7 @@
 #ifndef LEATI_EXEC_PROGRAM_PARTS_H
 #define LEATI_EXEC_PROGRAM_PARTS_H
 
-#include "exec/pools.h"
+#include "core/pools.h"
 #include "exec/program.h"
 #include "exec/simplify.h"
 #include "graph/kernel_host.h"

@@ -10,9 +10,9 @@
 #include <string.h>
 
 leat_status leati_chunks_open(leati_chunks *chunks, const char *path, leat_compression compression,
-                              int64_t position, size_t chunk_size, leati_buffer_pool *pool,
+                              int64_t position, size_t chunk_size, leati_pools *pools,
                               leat_error *err) {
-    *chunks = (leati_chunks){.pool = pool, .chunk_size = chunk_size, .position = position};
+    *chunks = (leati_chunks){.pools = pools, .chunk_size = chunk_size, .position = position};
     leat_error local = {0};
     leat_status status = leati_stream_open(&chunks->stream, path, compression, err);
     if (status != LEAT_OK || position == 0) {
@@ -55,9 +55,7 @@ static leat_status make_room(leati_chunks *chunks, leat_error *err) {
             return leati_no_memory(err, SIZE_MAX);
         }
         size = window * 2 > size ? window * 2 : size;
-        leat_buffer *larger = chunks->pool != NULL && size == chunks->chunk_size
-                                  ? leati_buffer_pool_take(chunks->pool, err)
-                                  : leat_buffer_new(size, err);
+        leat_buffer *larger = leati_pools_take(chunks->pools, size, err);
         if (larger == NULL) {
             return LEAT_RESOURCE_EXHAUSTED;
         }

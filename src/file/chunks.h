@@ -4,13 +4,13 @@
 #ifndef LEATI_FILE_CHUNKS_H
 #define LEATI_FILE_CHUNKS_H
 
-#include "core/buffer.h"
+#include "core/pools.h"
 #include "file/stream.h"
 
 /* {0} is closed. One thread at a time. */
 typedef struct leati_chunks {
     leati_stream stream;
-    leati_buffer_pool *pool; /* whose buffers have at least chunk_size bytes; borrowed, or NULL */
+    leati_pools *pools; /* of chunks; borrowed */
     size_t chunk_size;
     leat_buffer *chunk;
     uint8_t *data; /* of the chunk; what was not shared may be written by the reader */
@@ -25,7 +25,7 @@ typedef struct leati_chunks {
  * DATA_LOSS. chunk_size at least 1. */
 LEAT_WARN_UNUSED leat_status leati_chunks_open(leati_chunks *chunks, const char *path,
                                                leat_compression compression, int64_t position,
-                                               size_t chunk_size, leati_buffer_pool *pool,
+                                               size_t chunk_size, leati_pools *pools,
                                                leat_error *err);
 void leati_chunks_close(leati_chunks *chunks);
 

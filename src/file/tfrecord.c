@@ -18,7 +18,10 @@
 /* Protobuf's own limit; a longer record in a file of unknown size is taken for damage. */
 #define MAX_UNKNOWN_RECORD (UINT64_C(2) << 30)
 
-enum { KNOWN_LENGTHS = 64 }; /* a power of two */
+enum {
+    KNOWN_LENGTHS = 64, /* a power of two */
+    OWN_CHUNK = 8       /* a record of more than this part of a chunk gets one of its own */
+};
 
 struct leati_tfrecord {
     leati_stream stream;
@@ -85,9 +88,13 @@ leat_status leati_tfrecord_seek(leati_tfrecord *reader, int64_t position, leat_e
     return leati_stream_seek(&reader->stream, position, err);
 }
 
-/* Bytes of a new chunk that shall hold `need`: no more than the file has, where that is known. */
+/* Bytes of a new chunk that shall hold `need`: no more than the file has, where that is known. A
+ * large record gets a chunk of its own, with the header behind it, so that who keeps the record
+ * keeps no other one alive. */
 static size_t chunk_bytes(const leati_tfrecord *reader, size_t need) {
     size_t size = reader->options.chunk_size;
+    if (need > size / OWN_CHUNK)
+        size = need + LEATI_RECORD_HEADER;
     int64_t left = leati_stream_left(&reader->stream);
     size_t have = reader->end - reader->begin;
     if (left >= 0 && (uint64_t)left < size - (size > have ? have : size))
@@ -99,17 +106,11 @@ static size_t chunk_bytes(const leati_tfrecord *reader, size_t need) {
     return size > need ? size : need;
 }
 
-static leat_buffer *take_chunk(leati_tfrecord *reader, size_t size, leat_error *err) {
-    leati_buffer_pool *pool = reader->options.pool;
-    size_t whole = reader->options.chunk_size;
-    if (pool && size <= whole && size > whole / 2)
-        return leati_buffer_pool_take(pool, err);
-    return leat_buffer_new(size, err);
-}
-
 /* Replaces the chunk by one for `need` bytes that starts with the unused bytes of the old one. */
 static leat_status next_chunk(leati_tfrecord *reader, size_t need, leat_error *err) {
-    leat_buffer *chunk = take_chunk(reader, chunk_bytes(reader, need), err);
+    size_t size = chunk_bytes(reader, need);
+    leati_pools *pools = reader->options.pools;
+    leat_buffer *chunk = pools ? leati_pools_take(pools, size, err) : leat_buffer_new(size, err);
     if (!chunk)
         return LEAT_RESOURCE_EXHAUSTED;
     size_t have = reader->end - reader->begin;
@@ -120,7 +121,7 @@ static leat_status next_chunk(leati_tfrecord *reader, size_t need, leat_error *e
     leati_buffer_set_path(chunk, reader->stream.path, leati_tfrecord_position(reader));
     reader->chunk = chunk;
     reader->data = data;
-    reader->capacity = leat_buffer_size(chunk);
+    reader->capacity = size; /* the buffer may be larger: then the rest is never touched */
     reader->begin = 0;
     reader->end = have;
     return LEAT_OK;

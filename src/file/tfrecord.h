@@ -4,7 +4,7 @@
 #ifndef LEATI_FILE_TFRECORD_H
 #define LEATI_FILE_TFRECORD_H
 
-#include "core/buffer.h"
+#include "core/pools.h"
 #include <leat/file.h>
 
 typedef struct leati_tfrecord_options {
@@ -13,9 +13,9 @@ typedef struct leati_tfrecord_options {
      * records, is DATA_LOSS instead of a clean end. TensorFlow takes it for a clean end. */
     bool strict_tail;
     size_t chunk_size; /* bytes read at once; 0: LEATI_CHUNK_SIZE */
-    /* Where chunks come from; its buffers have at least chunk_size bytes. Borrowed, must outlive
-     * the reader; NULL: new memory for each chunk. */
-    leati_buffer_pool *pool;
+    /* Where chunks come from. Borrowed, must outlive the reader; NULL: new memory for each chunk.
+     */
+    leati_pools *pools;
 } leati_tfrecord_options;
 
 #define LEATI_CHUNK_SIZE (256u << 10) /* stays in a core's cache until it is checked */

@@ -164,9 +164,9 @@ static void digits_by_blocks(void **state) {
 static void views_outlive_the_reader(void **state) {
     (void)state;
     torture_begin();
-    leati_buffer_pool *pool = leati_buffer_pool_new(4096, NULL);
+    leati_pools pools = {0};
     leati_tfrecord *reader =
-        open_reader(DIGITS, (leati_tfrecord_options){.chunk_size = 4096, .pool = pool});
+        open_reader(DIGITS, (leati_tfrecord_options){.chunk_size = 4096, .pools = &pools});
     leat_buffer *owner = leat_buffer_new(100 * sizeof(leat_string), NULL);
     leat_string *records = leat_buffer_data(owner);
     int64_t n = 0;
@@ -176,7 +176,7 @@ static void views_outlive_the_reader(void **state) {
     assert_int_equal(leati_tfrecord_skip(reader, 2000, &skipped, NULL), LEATI_RECORD_END);
     assert_int_equal(skipped, 1337);
     leati_tfrecord_close(reader);
-    leati_buffer_pool_close(pool);
+    leati_pools_close(&pools);
     size_t size = 0, at = 0;
     uint8_t *file = scratch_read(DIGITS, &size);
     for (int64_t i = 0; i < n; i++) {
@@ -443,9 +443,9 @@ static void from_a_pipe(void **state) {
 static void no_allocation_per_chunk(void **state) {
     (void)state;
     torture_begin();
-    leati_buffer_pool *pool = leati_buffer_pool_new(8192, NULL);
+    leati_pools pools = {0};
     leati_tfrecord *reader =
-        open_reader(DIGITS, (leati_tfrecord_options){.chunk_size = 8192, .pool = pool});
+        open_reader(DIGITS, (leati_tfrecord_options){.chunk_size = 8192, .pools = &pools});
     leat_string record;
     int64_t n = 0;
     for (int i = 0; i < 200; i++)
@@ -455,8 +455,40 @@ static void no_allocation_per_chunk(void **state) {
         assert_int_equal(leati_tfrecord_read(reader, 1, 0, &record, NULL, &n, NULL), LEATI_RECORD);
     assert_int_equal(torture_count(), before);
     leati_tfrecord_close(reader);
-    leati_buffer_pool_close(pool);
+    leati_pools_close(&pools);
     torture_end();
+}
+
+/* Who keeps one large record keeps no other one: each has a chunk of its own, after the first. */
+static void large_records_stand_alone(void **state) {
+    (void)state;
+    enum { SIZE = 1000, COUNT = 10 };
+    char data[SIZE] = {0};
+    leat_error err = {0};
+    const char *path = scratch_path("large");
+    leat_tfrecord_writer *writer = leat_tfrecord_writer_open(path, NULL, &err);
+    for (int i = 0; i < COUNT; i++) {
+        data[0] = (char)i;
+        assert_int_equal(leat_tfrecord_writer_write(writer, data, SIZE, &err), LEAT_OK);
+    }
+    assert_int_equal(leat_tfrecord_writer_close(writer, &err), LEAT_OK);
+    leati_pools pools = {0};
+    leati_tfrecord *reader =
+        open_reader(path, (leati_tfrecord_options){.chunk_size = 1500, .pools = &pools});
+    for (int i = 0; i < COUNT; i++) {
+        leat_buffer *owner = leat_buffer_new(sizeof(leat_string), &err);
+        const leat_string *record = leat_buffer_data(owner);
+        int64_t n = 0;
+        assert_int_equal(
+            leati_tfrecord_read(reader, 1, 0, leat_buffer_data(owner), owner, &n, &err),
+            LEATI_RECORD);
+        assert_int_equal(record->size, SIZE);
+        assert_int_equal(record->data[0], i);
+        assert_in_range(leati_buffer_pinned(owner), SIZE, i == 0 ? 1600 : SIZE + SIZE / 4 + 100);
+        leat_buffer_unref(owner);
+    }
+    leati_tfrecord_close(reader);
+    leati_pools_close(&pools);
 }
 
 typedef struct source {
@@ -518,6 +550,7 @@ int main(void) {
         cmocka_unit_test(error_waits_for_the_good),
         TEST(from_a_pipe),
         cmocka_unit_test(no_allocation_per_chunk),
+        TEST(large_records_stand_alone),
         cmocka_unit_test(every_allocation_fails_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

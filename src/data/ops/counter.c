@@ -4,8 +4,8 @@
  * added up one by one and rounded each time, as TensorFlow's scan does, so their state holds the
  * sum. Failures: start or step outside of the dtype (INVALID_ARGUMENT at the call). No locks. */
 #include "core/half.h"
+#include "core/pools.h"
 #include "data/input.h"
-#include "exec/pools.h"
 #include <leat/data_ops.h>
 #include <math.h>
 #include <string.h>

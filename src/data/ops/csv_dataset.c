@@ -14,7 +14,7 @@
 #include <leat/data_ops.h>
 #include <string.h>
 
-enum { DEFAULT_BUFFER = 4 << 20, MOST_BUFFER = 64 << 20, MOST_ROWS = 4096 };
+enum { DEFAULT_BUFFER = 4 << 20, MOST_ROWS = 4096 };
 
 struct csv_args {
     leati_strings filenames;
@@ -89,11 +89,9 @@ static const leati_row csv_rows[] = {
 };
 
 struct csv_state {
-    leati_files files;
+    leati_files files; /* first: the slots of data/files.h take it */
     const struct csv_args *args;
     leat_compression compression;
-    size_t chunk_size;
-    leati_buffer_pool *pool;
     int num_columns;
 };
 
@@ -382,9 +380,9 @@ static leat_status parse_record(const struct csv_args *args, char *record, size_
 
 /* ---- the format ---- */
 
-static leati_file_outcome open_csv(void *context, const char *path, int64_t position, void **reader,
-                                   leat_error *err) {
-    const struct csv_state *s = context;
+static leati_file_outcome open_csv(leati_files *files, const char *path, int64_t position,
+                                   void **reader, leat_error *err) {
+    const struct csv_state *s = (const struct csv_state *)files;
     struct csv_reader *r = leati_alloc_zero(1, sizeof(*r));
     *reader = r;
     if (r == NULL) {
@@ -392,8 +390,8 @@ static leati_file_outcome open_csv(void *context, const char *path, int64_t posi
         return LEATI_FILE_ERROR;
     }
     r->state = s;
-    if (leati_chunks_open(&r->chunks, path, s->compression, position, s->chunk_size, s->pool,
-                          err) != LEAT_OK) {
+    if (leati_chunks_open(&r->chunks, path, s->compression, position, files->chunk_size,
+                          &files->pools, err) != LEAT_OK) {
         return LEATI_FILE_ERROR;
     }
     if (position == 0 && s->args->header) {
@@ -485,18 +483,13 @@ static leat_status csv_open(leati_node_state *node, void *state, leat_error *err
     struct csv_state *s = state;
     s->args = node->dataset->args;
     s->num_columns = s->args->record_defaults.num_tensors;
-    s->chunk_size =
-        (size_t)(s->args->buffer_size > MOST_BUFFER ? MOST_BUFFER : s->args->buffer_size);
     leat_status status =
         leat_compression_from_name(s->args->compression_type, &s->compression, err);
     if (status != LEAT_OK) {
         return status;
     }
-    s->pool = leati_buffer_pool_new(s->chunk_size, err);
-    if (s->pool == NULL) {
-        return LEAT_RESOURCE_EXHAUSTED;
-    }
-    return leati_files_open(&s->files, node, &format, s, &s->args->filenames, 0, err);
+    return leati_files_open(&s->files, node, &format, &s->args->filenames, 0, s->args->buffer_size,
+                            err);
 }
 
 /* A buffer of `want` values for each column; string columns keep the defaults alive. */
@@ -561,30 +554,6 @@ static leati_tail csv_pull(leati_node_state *node, void *state, int64_t want, le
     return tail;
 }
 
-static leat_status csv_save(leati_node_state *node, void *state, leati_writer *out,
-                            leati_save_cost *cost, leat_error *err) {
-    (void)node;
-    return leati_files_save(&((struct csv_state *)state)->files, out, cost, err);
-}
-
-static leat_status csv_restore(leati_node_state *node, void *state, leati_reader *in,
-                               leat_error *err) {
-    (void)node;
-    return leati_files_restore(&((struct csv_state *)state)->files, in, err);
-}
-
-static leat_status csv_reset(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    return leati_files_reset(&((struct csv_state *)state)->files, err);
-}
-
-static void csv_close(leati_node_state *node, void *state) {
-    (void)node;
-    struct csv_state *s = state;
-    leati_files_close(&s->files);
-    leati_buffer_pool_close(s->pool);
-}
-
 const leati_dataset_op leati_op_csv_dataset = {
     .name = "csv_dataset",
     .version = 1,
@@ -600,10 +569,10 @@ const leati_dataset_op leati_op_csv_dataset = {
     .state_size = sizeof(struct csv_state),
     .open = csv_open,
     .pull = csv_pull,
-    .save = csv_save,
-    .restore = csv_restore,
-    .reset = csv_reset,
-    .close = csv_close,
+    .save = leati_files_save,
+    .restore = leati_files_restore,
+    .reset = leati_files_reset,
+    .close = leati_files_close,
 };
 
 leat_dataset *leat_csv_dataset(const char *const *filenames, int num_filenames,

@@ -3,9 +3,9 @@
  * The numbers start at `start` and count outcomes: an element that failed has used its number, as
  * in TensorFlow, where they come from a zipped range. Adds a column to views of its input's blocks.
  */
+#include "core/pools.h"
 #include "data/access.h"
 #include "data/input.h"
-#include "exec/pools.h"
 #include <leat/data_ops.h>
 
 struct enumerate_args {

@@ -5,9 +5,9 @@
  * kept so far; elsewhere one element for each that is lacking, and one at a time where the
  * predicate or the input has effects. An error of the input or of the predicate is delivered at its
  * place; what the predicate kept before it comes first. */
+#include "core/pools.h"
 #include "data/apply.h"
 #include "data/input.h"
-#include "exec/pools.h"
 #include <leat/data_ops.h>
 #include <string.h>
 

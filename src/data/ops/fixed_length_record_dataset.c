@@ -11,8 +11,6 @@
 #include "file/chunks.h"
 #include <leat/data_ops.h>
 
-enum { MOST_BUFFER = 64 << 20 };
-
 struct fixed_args {
     leati_strings filenames;
     int64_t record_bytes, header_bytes, footer_bytes;
@@ -65,10 +63,8 @@ static const leati_row fixed_rows[] = {
 };
 
 struct fixed_state {
-    leati_files files;
+    leati_files files; /* first: the slots of data/files.h take it */
     const struct fixed_args *args;
-    size_t chunk_size;
-    leati_buffer_pool *pool;
 };
 
 /* An open file. */
@@ -151,9 +147,9 @@ static leati_file_outcome pass_header(const struct fixed_args *args, leati_chunk
     return LEATI_FILE_MORE;
 }
 
-static leati_file_outcome open_fixed(void *context, const char *path, int64_t position,
+static leati_file_outcome open_fixed(leati_files *files, const char *path, int64_t position,
                                      void **reader, leat_error *err) {
-    const struct fixed_state *s = context;
+    const struct fixed_state *s = (const struct fixed_state *)files;
     leat_compression compression = LEAT_COMPRESSION_NONE;
     if (check_sizes(s->args, &compression, err) != LEAT_OK) {
         return LEATI_FILE_LOST;
@@ -166,8 +162,8 @@ static leati_file_outcome open_fixed(void *context, const char *path, int64_t po
     }
     r->record_bytes = (size_t)s->args->record_bytes;
     r->footer_bytes = (size_t)s->args->footer_bytes;
-    if (leati_chunks_open(&r->chunks, path, compression, position, s->chunk_size, s->pool, err) !=
-        LEAT_OK) {
+    if (leati_chunks_open(&r->chunks, path, compression, position, files->chunk_size, &files->pools,
+                          err) != LEAT_OK) {
         return LEATI_FILE_ERROR;
     }
     leati_file_outcome outcome = check_file(s->args, &r->chunks, path, err);
@@ -244,50 +240,8 @@ static const leati_file_format format = {.op = "fixed_length_record_dataset",
 static leat_status fixed_open(leati_node_state *node, void *state, leat_error *err) {
     struct fixed_state *s = state;
     s->args = node->dataset->args;
-    int64_t size = s->args->buffer_size > 0 ? s->args->buffer_size : LEATI_FILE_BUFFER;
-    s->chunk_size = (size_t)(size > MOST_BUFFER ? MOST_BUFFER : size);
-    s->pool = leati_buffer_pool_new(s->chunk_size, err);
-    if (s->pool == NULL) {
-        return LEAT_RESOURCE_EXHAUSTED;
-    }
-    return leati_files_open(&s->files, node, &format, s, &s->args->filenames,
-                            s->args->num_parallel_reads, err);
-}
-
-static leati_tail fixed_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
-                             leat_error *err) {
-    (void)node;
-    return leati_files_pull(&((struct fixed_state *)state)->files, want, out, err);
-}
-
-static leati_tail fixed_advance(leati_node_state *node, void *state, int64_t n, int64_t *passed,
-                                leat_error *err) {
-    (void)node;
-    return leati_files_advance(&((struct fixed_state *)state)->files, n, passed, err);
-}
-
-static leat_status fixed_save(leati_node_state *node, void *state, leati_writer *out,
-                              leati_save_cost *cost, leat_error *err) {
-    (void)node;
-    return leati_files_save(&((struct fixed_state *)state)->files, out, cost, err);
-}
-
-static leat_status fixed_restore(leati_node_state *node, void *state, leati_reader *in,
-                                 leat_error *err) {
-    (void)node;
-    return leati_files_restore(&((struct fixed_state *)state)->files, in, err);
-}
-
-static leat_status fixed_reset(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    return leati_files_reset(&((struct fixed_state *)state)->files, err);
-}
-
-static void fixed_close(leati_node_state *node, void *state) {
-    (void)node;
-    struct fixed_state *s = state;
-    leati_files_close(&s->files);
-    leati_buffer_pool_close(s->pool);
+    return leati_files_open(&s->files, node, &format, &s->args->filenames,
+                            s->args->num_parallel_reads, s->args->buffer_size, err);
 }
 
 const leati_dataset_op leati_op_fixed_length_record_dataset = {
@@ -304,12 +258,12 @@ const leati_dataset_op leati_op_fixed_length_record_dataset = {
     .spec = leati_files_spec,
     .state_size = sizeof(struct fixed_state),
     .open = fixed_open,
-    .pull = fixed_pull,
-    .advance = fixed_advance,
-    .save = fixed_save,
-    .restore = fixed_restore,
-    .reset = fixed_reset,
-    .close = fixed_close,
+    .pull = leati_files_pull,
+    .advance = leati_files_advance,
+    .save = leati_files_save,
+    .restore = leati_files_restore,
+    .reset = leati_files_reset,
+    .close = leati_files_close,
 };
 
 static struct fixed_args args_of(int64_t record_bytes, const leat_fixed_length_options *options) {

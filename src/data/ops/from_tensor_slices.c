@@ -4,9 +4,9 @@
  * A source without children whose blocks are views of the tensors: nothing is copied, and position
  * and advance are arithmetic. All components have the same first dimension, which is the
  * cardinality. Failures come at construction alone. */
+#include "core/pools.h"
 #include "data/access.h"
 #include "data/input.h"
-#include "exec/pools.h"
 #include <leat/data_ops.h>
 
 struct slices_args {

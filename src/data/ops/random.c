@@ -5,9 +5,9 @@
  * of the node's seed generator, which all its iterators share. Position and advance are arithmetic.
  * Failures: want of memory only. Locks: none here; the generator has its own. */
 #include "base/random.h"
+#include "core/pools.h"
 #include "data/input.h"
 #include "data/seed_generator.h"
-#include "exec/pools.h"
 #include <leat/data_ops.h>
 
 struct random_args {

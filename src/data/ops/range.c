@@ -3,9 +3,9 @@
  * A source without children: a block is computed from its first index, so position and advance are
  * arithmetic. Values are computed in int64 with wrapping and then cast to output_type. */
 #include "core/half.h"
+#include "core/pools.h"
 #include "data/access.h"
 #include "data/input.h"
-#include "exec/pools.h"
 #include <leat/data_ops.h>
 #include <string.h>
 

@@ -12,8 +12,6 @@
 #include <leat/data_ops.h>
 #include <string.h>
 
-enum { MOST_BUFFER = 64 << 20 };
-
 struct text_args {
     leati_strings filenames;
     char *compression_type;
@@ -50,10 +48,8 @@ static const leati_row text_rows[] = {
 };
 
 struct text_state {
-    leati_files files;
+    leati_files files; /* first: the slots of data/files.h take it */
     const struct text_args *args;
-    size_t chunk_size;
-    leati_buffer_pool *pool;
 };
 
 static leat_status text_check(leat_dataset *dataset, leat_error *err) {
@@ -63,9 +59,9 @@ static leat_status text_check(leat_dataset *dataset, leat_error *err) {
 
 /* ---- the format ---- */
 
-static leati_file_outcome open_text(void *context, const char *path, int64_t position,
+static leati_file_outcome open_text(leati_files *files, const char *path, int64_t position,
                                     void **reader, leat_error *err) {
-    const struct text_state *s = context;
+    const struct text_state *s = (const struct text_state *)files;
     leat_compression compression = LEAT_COMPRESSION_NONE;
     if (s->args->buffer_size < 0) {
         leati_fail(err, LEAT_INVALID_ARGUMENT,
@@ -82,8 +78,8 @@ static leati_file_outcome open_text(void *context, const char *path, int64_t pos
         leati_no_memory(err, sizeof(*chunks));
         return LEATI_FILE_ERROR;
     }
-    return leati_chunks_open(chunks, path, compression, position, s->chunk_size, s->pool, err) ==
-                   LEAT_OK
+    return leati_chunks_open(chunks, path, compression, position, files->chunk_size, &files->pools,
+                             err) == LEAT_OK
                ? LEATI_FILE_MORE
                : LEATI_FILE_ERROR;
 }
@@ -185,50 +181,8 @@ static const leati_file_format format = {.op = "text_line_dataset",
 static leat_status text_open(leati_node_state *node, void *state, leat_error *err) {
     struct text_state *s = state;
     s->args = node->dataset->args;
-    int64_t size = s->args->buffer_size > 0 ? s->args->buffer_size : LEATI_FILE_BUFFER;
-    s->chunk_size = (size_t)(size > MOST_BUFFER ? MOST_BUFFER : size);
-    s->pool = leati_buffer_pool_new(s->chunk_size, err);
-    if (s->pool == NULL) {
-        return LEAT_RESOURCE_EXHAUSTED;
-    }
-    return leati_files_open(&s->files, node, &format, s, &s->args->filenames,
-                            s->args->num_parallel_reads, err);
-}
-
-static leati_tail text_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
-                            leat_error *err) {
-    (void)node;
-    return leati_files_pull(&((struct text_state *)state)->files, want, out, err);
-}
-
-static leati_tail text_advance(leati_node_state *node, void *state, int64_t n, int64_t *passed,
-                               leat_error *err) {
-    (void)node;
-    return leati_files_advance(&((struct text_state *)state)->files, n, passed, err);
-}
-
-static leat_status text_save(leati_node_state *node, void *state, leati_writer *out,
-                             leati_save_cost *cost, leat_error *err) {
-    (void)node;
-    return leati_files_save(&((struct text_state *)state)->files, out, cost, err);
-}
-
-static leat_status text_restore(leati_node_state *node, void *state, leati_reader *in,
-                                leat_error *err) {
-    (void)node;
-    return leati_files_restore(&((struct text_state *)state)->files, in, err);
-}
-
-static leat_status text_reset(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    return leati_files_reset(&((struct text_state *)state)->files, err);
-}
-
-static void text_close(leati_node_state *node, void *state) {
-    (void)node;
-    struct text_state *s = state;
-    leati_files_close(&s->files);
-    leati_buffer_pool_close(s->pool);
+    return leati_files_open(&s->files, node, &format, &s->args->filenames,
+                            s->args->num_parallel_reads, s->args->buffer_size, err);
 }
 
 const leati_dataset_op leati_op_text_line_dataset = {
@@ -245,12 +199,12 @@ const leati_dataset_op leati_op_text_line_dataset = {
     .spec = leati_files_spec,
     .state_size = sizeof(struct text_state),
     .open = text_open,
-    .pull = text_pull,
-    .advance = text_advance,
-    .save = text_save,
-    .restore = text_restore,
-    .reset = text_reset,
-    .close = text_close,
+    .pull = leati_files_pull,
+    .advance = leati_files_advance,
+    .save = leati_files_save,
+    .restore = leati_files_restore,
+    .reset = leati_files_reset,
+    .close = leati_files_close,
 };
 
 static struct text_args args_of(const leat_text_line_options *options) {

@@ -14,7 +14,7 @@
 #include <leat/data_ops.h>
 #include <string.h>
 
-enum { LEAST_BUFFER = 4096, MOST_BUFFER = 64 << 20 };
+enum { LEAST_BUFFER = 4096, DEFAULT_BUFFER = 256 << 10 };
 
 struct record_args {
     leati_strings filenames;
@@ -40,7 +40,7 @@ static const leati_row record_rows[] = {
      .type = LEATI_ROW_INT,
      .flags = LEATI_NONE,
      ROW(buffer_size),
-     .default_number = LEATI_FILE_BUFFER,
+     .default_number = DEFAULT_BUFFER,
      .doc = "Bytes read at once, from 4 KiB to 64 MiB; none: 256 KiB."},
     {.name = "num_parallel_reads",
      .type = LEATI_ROW_INT,
@@ -53,10 +53,8 @@ static const leati_row record_rows[] = {
 };
 
 struct record_state {
-    leati_files files;
+    leati_files files; /* first: the slots of data/files.h take it */
     leat_compression compression;
-    size_t chunk_size;
-    leati_buffer_pool *chunks;
 };
 
 /* ---- the plan side ---- */
@@ -98,13 +96,13 @@ static leati_file_outcome lost(leat_status status) {
 }
 
 /* A file that got shorter meanwhile is DATA_LOSS; one that cannot be opened is tried again. */
-static leati_file_outcome open_file(void *context, const char *path, int64_t position,
+static leati_file_outcome open_file(leati_files *files, const char *path, int64_t position,
                                     void **reader, leat_error *err) {
-    const struct record_state *s = context;
+    const struct record_state *s = (const struct record_state *)files;
     leati_tfrecord_options options = {.compression = s->compression,
                                       .strict_tail = true,
-                                      .chunk_size = s->chunk_size,
-                                      .pool = s->chunks};
+                                      .chunk_size = files->chunk_size,
+                                      .pools = &files->pools};
     leat_status status = leati_tfrecord_open(path, &options, (leati_tfrecord **)reader, err);
     if (status == LEAT_OK && position > 0) {
         status = leati_tfrecord_seek(*reader, position, err);
@@ -151,29 +149,10 @@ static const leati_file_format format = {.op = "tf_record_dataset",
 static leat_status record_open(leati_node_state *node, void *state, leat_error *err) {
     struct record_state *s = state;
     const struct record_args *args = node->dataset->args;
-    int64_t size = args->buffer_size > 0 ? args->buffer_size : LEATI_FILE_BUFFER;
-    size = size < LEAST_BUFFER ? LEAST_BUFFER : size;
-    size = size > MOST_BUFFER ? MOST_BUFFER : size;
+    int64_t size = args->buffer_size;
     s->compression = compression_of(args);
-    s->chunk_size = (size_t)size;
-    s->chunks = leati_buffer_pool_new(s->chunk_size, err);
-    if (s->chunks == NULL) {
-        return LEAT_RESOURCE_EXHAUSTED;
-    }
-    return leati_files_open(&s->files, node, &format, s, &args->filenames, args->num_parallel_reads,
-                            err);
-}
-
-static leati_tail record_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
-                              leat_error *err) {
-    (void)node;
-    return leati_files_pull(&((struct record_state *)state)->files, want, out, err);
-}
-
-static leati_tail record_advance(leati_node_state *node, void *state, int64_t n, int64_t *passed,
-                                 leat_error *err) {
-    (void)node;
-    return leati_files_advance(&((struct record_state *)state)->files, n, passed, err);
+    return leati_files_open(&s->files, node, &format, &args->filenames, args->num_parallel_reads,
+                            size > 0 && size < LEAST_BUFFER ? LEAST_BUFFER : size, err);
 }
 
 /* TensorFlow's files in turns are skipped by reading them. */
@@ -181,40 +160,16 @@ static leati_tail record_skip(leati_node_state *node, void *state, int64_t n, in
                               leat_error *err) {
     const struct record_args *args = node->dataset->args;
     if (args->num_parallel_reads == 0) {
-        return record_advance(node, state, n, skipped, err);
+        return leati_files_advance(node, state, n, skipped, err);
     }
     leati_block block = {.byte_target = LEATI_BYTE_TARGET};
     leati_tail tail = LEATI_MORE;
     while (*skipped < n && tail == LEATI_MORE) {
-        tail = record_pull(node, state, n - *skipped, &block, err);
+        tail = leati_files_pull(node, state, n - *skipped, &block, err);
         *skipped += block.n;
     }
     leati_block_fini(&block);
     return tail == LEATI_END && *skipped == n ? LEATI_MORE : tail;
-}
-
-static leat_status record_save(leati_node_state *node, void *state, leati_writer *out,
-                               leati_save_cost *cost, leat_error *err) {
-    (void)node;
-    return leati_files_save(&((struct record_state *)state)->files, out, cost, err);
-}
-
-static leat_status record_restore(leati_node_state *node, void *state, leati_reader *in,
-                                  leat_error *err) {
-    (void)node;
-    return leati_files_restore(&((struct record_state *)state)->files, in, err);
-}
-
-static leat_status record_reset(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    return leati_files_reset(&((struct record_state *)state)->files, err);
-}
-
-static void record_close(leati_node_state *node, void *state) {
-    (void)node;
-    struct record_state *s = state;
-    leati_files_close(&s->files);
-    leati_buffer_pool_close(s->chunks);
 }
 
 const leati_dataset_op leati_op_tf_record_dataset = {
@@ -232,22 +187,22 @@ const leati_dataset_op leati_op_tf_record_dataset = {
     .spec = leati_files_spec,
     .state_size = sizeof(struct record_state),
     .open = record_open,
-    .pull = record_pull,
-    .advance = record_advance,
+    .pull = leati_files_pull,
+    .advance = leati_files_advance,
     .skip = record_skip,
-    .save = record_save,
-    .restore = record_restore,
-    .reset = record_reset,
-    .close = record_close,
+    .save = leati_files_save,
+    .restore = leati_files_restore,
+    .reset = leati_files_reset,
+    .close = leati_files_close,
 };
 
 static void set_options(const leat_tf_record_options *options, struct record_args *args) {
-    args->buffer_size = LEATI_FILE_BUFFER;
+    args->buffer_size = DEFAULT_BUFFER;
     if (options == NULL) {
         return;
     }
     args->compression_type = (char *)(uintptr_t)options->compression_type; /* copied, not changed */
-    args->buffer_size = options->buffer_size == 0 ? LEATI_FILE_BUFFER : options->buffer_size;
+    args->buffer_size = options->buffer_size == 0 ? DEFAULT_BUFFER : options->buffer_size;
     args->num_parallel_reads = options->num_parallel_reads;
 }
 

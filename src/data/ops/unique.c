@@ -3,9 +3,9 @@
  * A set of the values that came so far decides; what is kept of a block is a selection of its rows,
  * not a copy. Errors of the input are delivered at their places. Elements of several components and
  * other dtypes than int32, int64 and string are refused when the operator is built. */
+#include "core/pools.h"
 #include "data/input.h"
 #include "data/seen.h"
-#include "exec/pools.h"
 #include <leat/data_ops.h>
 
 struct unique_args {

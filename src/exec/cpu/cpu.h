@@ -7,8 +7,8 @@
 #ifndef LEATI_EXEC_CPU_CPU_H
 #define LEATI_EXEC_CPU_CPU_H
 
+#include "core/pools.h"
 #include "exec/device.h"
-#include "exec/pools.h"
 #include "exec/simplify.h"
 #include "exec/slab.h"
 #include "graph/kernel_host.h"

@@ -1,6 +1,6 @@
 /* Buffers of any size out of pools, one pool per size class (four classes to the octave). */
-#ifndef LEATI_EXEC_POOLS_H
-#define LEATI_EXEC_POOLS_H
+#ifndef LEATI_CORE_POOLS_H
+#define LEATI_CORE_POOLS_H
 
 #include "core/buffer.h"
 

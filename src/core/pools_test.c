@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "../../tests/support/torture.h"
-#include "exec/pools.h"
+#include "core/pools.h"
 
 static void test_sizes(void **state) {
     (void)state;

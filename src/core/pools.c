@@ -3,7 +3,7 @@
  *
  * Class 0 holds 64 bytes; after that each octave has four classes. Beyond the last class (a
  * terabyte) buffers are plain allocations. Failure: RESOURCE_EXHAUSTED. Locks: the pools' own. */
-#include "exec/pools.h"
+#include "core/pools.h"
 
 #define SMALLEST 6 /* log2 of class 0 */
 

@@ -3,6 +3,7 @@
  *   limit jpeg    LIST THREADS SECONDS [full|ifast|plain|rrc|rrcscale]     LIST names files
  *   limit jpegrec LIST THREADS SECONDS                                     record files of pictures
  *   limit records LIST THREADS SECONDS                                     record files
+ *   limit gzip    LIST THREADS SECONDS                                     gzip'd record files
  *   limit gather  ROWS COLUMNS BATCH SECONDS
  *   limit service BYTES SECONDS                          a socket pair between two threads
  *
@@ -11,10 +12,11 @@
  * INTEGER_ACCURATE; ifast: the fast DCT, TensorFlow's default; plain: that with merged upsampling;
  * rrc: a random resized crop, decoding only its rows and columns; rrcscale: that, with the inverse
  * DCT scaled by 1/2, 1/4 or 1/8 while the crop stays at least 224 wide and high. Records are
- * checked by CRC32C and copied. A damaged file ends the program: then there is nothing to compare
- * with. */
+ * checked by CRC32C and copied; of gzip'd ones the stream is inflated, nothing more. A damaged file
+ * ends the program: then there is nothing to compare with. */
 #include <fcntl.h>
 #include <isa-l/crc.h>
+#include <isa-l/igzip_lib.h>
 #include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -340,6 +342,82 @@ static void *record_worker(void *arg) {
     return NULL;
 }
 
+/* ---- gzip ---- */
+
+/* A whole file in memory; *size is its size. */
+static uint8_t *read_file(const char *path, size_t *size) {
+    int fd = open(path, O_RDONLY);
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st) != 0)
+        stop("cannot open a file of the list");
+    uint8_t *data = bench_alloc((size_t)st.st_size);
+    for (*size = 0; *size < (size_t)st.st_size;) {
+        ssize_t n = read(fd, data + *size, (size_t)st.st_size - *size);
+        if (n <= 0)
+            stop("cannot read a file of the list");
+        *size += (size_t)n;
+    }
+    close(fd);
+    return data;
+}
+
+/* Inflates `size` bytes piece by piece; counts the records in them, which costs a look at each
+ * length, unless `records` is NULL. */
+static void inflate_file(uint8_t *data, size_t size, uint8_t *out, size_t room, size_t *records) {
+    static _Thread_local struct inflate_state state;
+    size_t next = 0, done = 0; /* of the record's length, of what came out before */
+    isal_inflate_init(&state);
+    state.crc_flag = ISAL_GZIP;
+    state.next_in = data;
+    state.avail_in = (uint32_t)size;
+    do {
+        /* A length may lie across two pieces: eight bytes of the one before are kept. */
+        if (done > 0)
+            memcpy(out - 8, out + room - 8, 8);
+        state.next_out = out;
+        state.avail_out = (uint32_t)room;
+        if (isal_inflate(&state) < 0)
+            stop("a gzip file is damaged");
+        size_t got = room - state.avail_out;
+        for (uint64_t n; records && next + 8 <= done + got; next += 16 + n, ++*records)
+            memcpy(&n, out + (ptrdiff_t)(next - done), 8);
+        done += got;
+    } while (state.block_state != ISAL_BLOCK_FINISH);
+}
+
+static size_t file_records[1 << 10];
+
+static void count_gzip_records(void) {
+    uint8_t *out = bench_alloc(8 + (256 << 10));
+    if (list_count > sizeof file_records / sizeof *file_records)
+        stop("too many files");
+    for (size_t i = 0; i < list_count; i++) {
+        size_t size;
+        uint8_t *data = read_file(list[i], &size);
+        inflate_file(data, size, out + 8, 256 << 10, &file_records[i]);
+        free(data);
+    }
+    free(out);
+}
+
+static void *gzip_worker(void *arg) {
+    (void)arg;
+    uint8_t *out = bench_alloc(8 + (256 << 10));
+    size_t units = 0, bytes = 0;
+    while (bench_now() < deadline) {
+        size_t i = atomic_fetch_add(&next_index, 1) % list_count, size;
+        uint8_t *data = read_file(list[i], &size);
+        inflate_file(data, size, out + 8, 256 << 10, NULL);
+        units += file_records[i];
+        bytes += size;
+        free(data);
+    }
+    atomic_fetch_add(&total_units, units);
+    atomic_fetch_add(&total_bytes, bytes);
+    free(out);
+    return NULL;
+}
+
 /* ---- gather ---- */
 
 static void permute(uint32_t *order, size_t rows, uint64_t *rng) {
@@ -444,6 +522,13 @@ int main(int argc, char **argv) {
     } else if (strcmp(what, "gather") == 0 && argc == 6) {
         seconds = atof(argv[5]);
         gather(number(argv[2]), number(argv[3]), number(argv[4]));
+    } else if (argc == 5 && strcmp(what, "gzip") == 0) {
+        read_list(argv[2]);
+        threads = (int)number(argv[3]);
+        seconds = atof(argv[4]);
+        count_gzip_records();
+        r.unit = "records/s";
+        run_threads(gzip_worker, threads);
     } else if (argc >= 5 && (strncmp(what, "jpeg", 4) == 0 || strcmp(what, "records") == 0)) {
         read_list(argv[2]);
         threads = (int)number(argv[3]);

@@ -3,6 +3,7 @@
  *   make_data images OUT COUNT           OUT/class_K/img_NNNN.jpg, K = NNNN modulo 10
  *   make_data records OUT COUNT SHARDS   OUT/small-SSSSS-of-NNNNN.tfrecord: examples of id and
  * label (int64), x (16 floats) and data (100 bytes), 224 bytes each
+ *   make_data large OUT COUNT SHARDS     OUT/large-...: examples of data (100,000 bytes), label
  *
  * The pictures stand in for photographs: fractal noise in layers of colour, hard edges, a sensor's
  * grain, ImageNet's mix of sizes, about half a byte per pixel at quality 92; 5 % progressive, 2 %
@@ -198,9 +199,11 @@ static void make_images(const char *out, int count) {
 
 /* ---- records ---- */
 
+enum { SMALL = 100, LARGE = 100000 }; /* bytes of the feature data */
+
 /* A growing message; the records here fit easily. */
 typedef struct message {
-    uint8_t bytes[512];
+    uint8_t bytes[LARGE + 500];
     size_t size;
 } message;
 
@@ -225,7 +228,8 @@ static void put_field(message *m, int number, const void *bytes, size_t size) {
 /* One entry of Features: a name and a Feature whose list (1 bytes, 2 floats, 3 int64) is `value`.
  */
 static void put_feature(message *m, const char *name, int kind, const message *value) {
-    message list = {.size = 0}, feature = {.size = 0}, entry = {.size = 0};
+    static message list, feature, entry;
+    list.size = feature.size = entry.size = 0;
     put_field(&list, 1, value->bytes, value->size);
     put_field(&feature, kind, list.bytes, list.size);
     put_field(&entry, 1, name, strlen(name));
@@ -233,14 +237,17 @@ static void put_feature(message *m, const char *name, int kind, const message *v
     put_field(m, 1, entry.bytes, entry.size);
 }
 
-static void make_example(int64_t id, uint64_t *rng, message *out) {
-    message features = {.size = 0}, value = {.size = 100};
+static void make_example(int64_t id, size_t size, uint64_t *rng, message *out) {
+    static message features, value;
+    features.size = 0;
+    value.size = size;
     for (size_t i = 0; i < value.size; i++)
         value.bytes[i] = (uint8_t)rng_next(rng);
     put_feature(&features, "data", 1, &value);
     value.size = 0;
     put_varint(&value, (uint64_t)id);
-    put_feature(&features, "id", 3, &value);
+    if (size == SMALL)
+        put_feature(&features, "id", 3, &value);
     value.size = 0;
     put_varint(&value, (uint64_t)(id * 7 % 100));
     put_feature(&features, "label", 3, &value);
@@ -249,7 +256,8 @@ static void make_example(int64_t id, uint64_t *rng, message *out) {
         float x = 2 * rng_unit(rng) - 1;
         put_bytes(&value, &x, sizeof x);
     }
-    put_feature(&features, "x", 2, &value);
+    if (size == SMALL)
+        put_feature(&features, "x", 2, &value);
     out->size = 0;
     put_field(out, 1, features.bytes, features.size);
 }
@@ -268,16 +276,16 @@ static void write_record(FILE *f, const message *m) {
     fwrite(&tail, sizeof tail, 1, f);
 }
 
-static void make_records(const char *out, int count, int shards) {
+static void make_records(const char *out, const char *name, size_t size, int count, int shards) {
     char path[PATH_SIZE];
-    message m;
+    static message m;
     uint64_t rng = 3;
     make_folder(out);
     for (int shard = 0; shard < shards; shard++) {
-        snprintf(path, sizeof path, "%s/small-%05d-of-%05d.tfrecord", out, shard, shards);
+        snprintf(path, sizeof path, "%s/%s-%05d-of-%05d.tfrecord", out, name, shard, shards);
         FILE *f = create(path);
         for (int i = shard; i < count; i += shards) {
-            make_example(i, &rng, &m);
+            make_example(i, size, &rng, &m);
             write_record(f, &m);
         }
         finish(f, path);
@@ -291,9 +299,14 @@ int main(int argc, char **argv) {
         return 0;
     }
     if (argc == 5 && strcmp(argv[1], "records") == 0 && count > 0 && shards > 0) {
-        make_records(argv[2], count, shards);
+        make_records(argv[2], "small", SMALL, count, shards);
         return 0;
     }
-    fprintf(stderr, "usage: make_data images OUT COUNT | make_data records OUT COUNT SHARDS\n");
+    if (argc == 5 && strcmp(argv[1], "large") == 0 && count > 0 && shards > 0) {
+        make_records(argv[2], "large", LARGE, count, shards);
+        return 0;
+    }
+    fprintf(stderr,
+            "usage: make_data images OUT COUNT | make_data records|large OUT COUNT SHARDS\n");
     return 2;
 }

@@ -5,12 +5,15 @@
 
 photos/   pictures by tools/make_photos.py where Pillow and the packages of wallpapers can be had; else pictures/ of make_data.c
 small/    1,000,000 records in 8 shards: tf.train.Example of id, label (int64), x (16 floats), data (100 bytes)
+large/    2,000 records in 4 shards: tf.train.Example of data (100,000 bytes) and label
+gzip/     two shards of small/, packed by gzip
 
-DIR is $LEAT_BENCH_DATA, or bench-data in the build folder: 0.3 GB. Each corpus is made in a
+DIR is $LEAT_BENCH_DATA, or bench-data in the build folder: 0.6 GB. Each corpus is made in a
 folder beside its place and then renamed, so an interrupted run leaves nothing half-made.
 """
 import argparse
 import glob
+import gzip
 import importlib.util
 import os
 import shutil
@@ -54,11 +57,26 @@ def pictures(build, data, count=512):
     return kind, sorted(glob.glob(os.path.join(folder, "*", "*.jpg")), key=os.path.basename)
 
 
-def records(build, data):
-    folder = os.path.join(data, "small")
-    if not make(folder, [os.path.join(build, "bench", "make_data"), "records", "OUT", "1000000", "8"]):
+def records(build, data, kind="small"):
+    folder = os.path.join(data, kind)
+    arguments = {"small": ["records", "OUT", "1000000", "8"], "large": ["large", "OUT", "2000", "4"]}[kind]
+    if not make(folder, [os.path.join(build, "bench", "make_data")] + arguments):
         sys.exit("prepare: no records could be made")
     return sorted(glob.glob(os.path.join(folder, "*.tfrecord")))
+
+
+def packed_records(build, data):
+    """Record files packed by gzip."""
+    folder = os.path.join(data, "gzip")
+    if not os.path.isdir(folder):
+        half = folder + ".half"
+        shutil.rmtree(half, ignore_errors=True)
+        os.makedirs(half)
+        for path in records(build, data)[:2]:
+            with open(path, "rb") as file, gzip.open(os.path.join(half, os.path.basename(path) + ".gz"), "wb", 6) as out:
+                shutil.copyfileobj(file, out, 1 << 20)
+        os.rename(half, folder)
+    return sorted(glob.glob(os.path.join(folder, "*.gz")))
 
 
 def write_list(data, name, files):

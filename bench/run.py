@@ -40,10 +40,27 @@ def chain(c):
             "floor": lambda limit: 1 / 5e-9 / limit}
 
 
-def tfrecord(c):
-    return {"limit": ["limit", "records", c.records, "1", c.seconds],
-            "leat": ["leat_tfrecord_small", c.seconds, "1", c.records],
-            "floor": lambda limit: 0.4}
+def tfrecord(threads):
+    return lambda c: {"limit": ["limit", "records", c.records, threads, c.seconds],
+                      "leat": ["leat_tfrecord", c.seconds, threads, c.records, "small"],
+                      "floor": lambda limit: 0.4}
+
+
+def tfrecord_large(c):
+    return {"limit": ["limit", "records", c.large_records, "1", c.seconds],
+            "leat": ["leat_tfrecord", c.seconds, "1", c.large_records, "large"],
+            "floor": lambda limit: 0.7}
+
+
+def tfrecord_gzip(c):
+    return {"limit": ["limit", "gzip", c.packed_records, "1", c.seconds],
+            "leat": ["leat_tfrecord", c.seconds, "1", c.packed_records, "small", "GZIP"],
+            "floor": lambda limit: 0.8}
+
+
+def stream_memory(c):
+    return {"leat": ["leat_stream_memory", c.seconds, THREADS, c.large_records],
+            "floor": lambda limit: 0.65}
 
 
 def cnn(side):
@@ -61,7 +78,11 @@ CASES = {
     "jpeg_full": (jpeg, "files, decode, bilinear 224, flip, float, batch 64, on two threads"),
     "small_shuffle": (small_shuffle, "1 M rows of 32 floats and a label: shuffle, x * 2 + 1, batch 256, on one thread"),
     "chain_8": (chain, "range, eight maps x + 1, batch 1024, on one thread; 5 ns an element and map"),
-    "tfrecord_small": (tfrecord, "read, check and parse 224-byte Examples, batch 1024, on one thread"),
+    "tfrecord_small": (tfrecord("1"), "read, check and parse 224-byte Examples, batch 1024, on one thread"),
+    "tfrecord_small_2": (tfrecord(THREADS), "the same, two files at once on two threads"),
+    "tfrecord_large": (tfrecord_large, "the same with 100 KB Examples, batch 32, on one thread"),
+    "tfrecord_gzip": (tfrecord_gzip, "tfrecord_small from gzip'd files; the limit inflates, nothing more"),
+    "stream_memory": (stream_memory, "2 GB of 100 KB records, shuffle(1000), batch 32: what share of the peak the buffers are"),
     "cnn_step": (cnn("8"), "the demo's CNN on 8 x 8, batch 64: forward, gradients, Adam, on one core"),
     "cnn_step_28": (cnn("28"), "the same on 28 x 28"),
     "pipeline_and_training": (pipeline_and_training, "both together against the slower alone, or the cores they share"),
@@ -82,6 +103,10 @@ class Context:
             self.pictures = prepare.write_list(self.data, "pictures", files)
         elif name == "records":
             self.records = prepare.write_list(self.data, "records", prepare.records(self.build, self.data))
+        elif name == "large_records":
+            self.large_records = prepare.write_list(self.data, "large", prepare.records(self.build, self.data, "large"))
+        elif name == "packed_records":
+            self.packed_records = prepare.write_list(self.data, "packed", prepare.packed_records(self.build, self.data))
         else:
             raise AttributeError(name)
         return self.__dict__[name]

@@ -33,6 +33,8 @@ leat_status leati_block_prepare(leati_block *block, int num_columns, leat_error 
 void leati_block_clear(leati_block *block) {
     for (int32_t c = 0; c < block->num_columns; c++)
         leati_column_fini(&block->columns[c]);
+    if (block->origins.data)
+        leati_column_fini(&block->origins);
     block->num_columns = 0;
     block->n = 0;
 }
@@ -68,7 +70,11 @@ leat_status leati_block_slice(const leati_block *block, int64_t begin, int64_t n
             return status;
         for (int32_t c = 0; c < block->num_columns; c++)
             leati_column_copy(&block->columns[c], &out->columns[c]);
+        if (block->origins.data)
+            leati_column_copy(&block->origins, &out->origins);
     }
+    if (out->origins.data && begin > 0)
+        leati_column_skip(&out->origins, begin);
     for (int32_t c = 0; begin > 0 && c < out->num_columns; c++)
         leati_column_skip(&out->columns[c], begin);
     out->n = n;
@@ -105,8 +111,9 @@ static leat_status pick_strided(const leati_column *from, const struct pick *pic
 /* The composed row numbers that an earlier column of `out` got for the same array, or new ones. */
 static leat_status pick_selected(const leati_block *block, int32_t c, const struct pick *pick,
                                  leati_block *out, leat_error *err) {
-    const leati_column *from = &block->columns[c];
-    leati_column *to = &out->columns[c];
+    bool hidden = c == block->num_columns;
+    const leati_column *from = hidden ? &block->origins : &block->columns[c];
+    leati_column *to = hidden ? &out->origins : &out->columns[c];
     const uint32_t *composed = NULL;
     leat_buffer *owner = NULL;
     for (int32_t k = 0; k < c && !composed; k++) {
@@ -158,6 +165,10 @@ static leat_status pick_rows(const leati_block *block, const struct pick *pick, 
         else
             status = pick_tensors(from, pick, &out->columns[c], err);
     }
+    if (status == LEAT_OK && block->origins.data)
+        status = block->origins.form == LEATI_STRIDED
+                     ? pick_strided(&block->origins, pick, &out->origins)
+                     : pick_selected(block, block->num_columns, pick, out, err);
     if (status != LEAT_OK) {
         leati_block_clear(out);
         return status;
@@ -199,6 +210,8 @@ void leati_block_move(leati_block *from, leati_block *to) {
     to->num_columns = from->num_columns;
     to->columns = from->columns;
     to->capacity = from->capacity;
+    to->origins = from->origins;
+    from->origins = (leati_column){0};
     from->n = 0;
     from->num_columns = 0;
     from->columns = columns;

@@ -165,6 +165,21 @@ static void commit(leati_column *column, int64_t n) {
     owner->filled = (size_t)(end - (const char *)owner->data);
 }
 
+/* The origins of both, if they are of one table; else they are forgotten. Nothing fails for their
+ * sake. */
+static void append_origins(const leati_block *to, const leati_block *from, leati_block *joined) {
+    const leati_column *a = &to->origins, *b = &from->origins;
+    struct append job = {.to = a, .to_n = to->n, .from = b, .from_n = from->n};
+    if (!a->data || !b->data || a->owner->num_holds != 1 || b->owner->num_holds != 1 ||
+        a->owner->holds[0] != b->owner->holds[0])
+        return;
+    if (append_rows(&job, &joined->origins, NULL) != LEAT_OK)
+        joined->origins = (leati_column){0};
+    else if (joined->origins.owner != a->owner &&
+             leati_buffer_hold(joined->origins.owner, a->owner->holds[0], NULL) != LEAT_OK)
+        leati_column_fini(&joined->origins);
+}
+
 leat_status leati_block_append(leati_block *to, const leati_block *from, leat_error *err) {
     if (from->n == 0)
         return LEAT_OK;
@@ -181,7 +196,10 @@ leat_status leati_block_append(leati_block *to, const leati_block *from, leat_er
         status = append_column(&job, &joined.columns[c], err);
     }
     if (status == LEAT_OK) {
+        append_origins(to, from, &joined);
         joined.n = to->n + from->n;
+        if (joined.origins.data)
+            commit(&joined.origins, joined.n);
         for (int32_t c = 0; c < joined.num_columns; c++)
             commit(&joined.columns[c], joined.n);
         leati_block_move(&joined, to);

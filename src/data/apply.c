@@ -2,6 +2,7 @@
  */
 #include "data/apply.h"
 #include "core/spec.h"
+#include "data/origins.h"
 #include "data/place.h"
 #include <stdio.h>
 #include <string.h>
@@ -68,6 +69,9 @@ leat_status leati_apply(leati_node_state *node, const leati_program *program,
     leat_error *e = err != NULL ? err : &local;
     leat_status status =
         as_invalid(run_rows(node, program, scratch, in, begin, n, ordinal, out, e), e);
+    if (node->gives_origins) {
+        leati_origins_derive(node, in, begin, out);
+    }
     return marked(status, program, in, begin, out, e);
 }
 

@@ -12,6 +12,7 @@
 #include "data/input.h"
 #include "data/metrics.h"
 #include "data/options.h"
+#include "data/origins.h"
 #include "data/rewrite.h"
 #include "data/seed_generator.h"
 #include "run/queue.h"
@@ -80,7 +81,11 @@ static leat_status open_iteration(leat_iterator *iterator, const leat_iterator_o
     int most = leati_pool_size(iteration->pool);
     iteration->budget = leati_budget_new((size_t)options->memory_limit,
                                          cpus > 0 && cpus < most ? (int)cpus : most, err);
-    return iteration->budget == NULL ? err->code : LEAT_OK;
+    if (iteration->budget == NULL) {
+        return err->code;
+    }
+    iteration->origins = leati_origins_new(err);
+    return iteration->origins == NULL ? err->code : LEAT_OK;
 }
 
 static leat_status open_tree(leat_iterator *iterator, const leat_iterator_options *options,
@@ -154,6 +159,7 @@ void leat_iterator_free(leat_iterator *iterator) {
     leati_tuner_stop(&iterator->iteration);
     leati_input_close(&iterator->input);
     leati_tuner_free(&iterator->iteration);
+    leat_buffer_unref(iterator->iteration.origins);
     leati_budget_unref(iterator->iteration.budget);
     leati_cancel_unref(iterator->iteration.cancel);
     leati_pool_free(iterator->own_pool);

@@ -24,7 +24,23 @@ leat_status leati_join_begin(leati_join *join, int64_t want, leati_block *out, i
     *most = n < MOST_ROWS || out->destinations != NULL ? n : MOST_ROWS;
     leat_status status = leati_reservoir_begin(&join->columns, *most, out, err);
     out->n = 0;
+    join->most = *most;
     return status;
+}
+
+static void join_origins(leati_join *join, const leati_block *block, int64_t begin, int64_t n,
+                         leati_block *out) {
+    const leat_buffer *owner = block->origins.owner;
+    if (owner == NULL || owner->num_holds != 1) {
+        return;
+    }
+    if (out->origins.data == NULL) {
+        leati_reservoir_begin_origins(&join->columns, owner->holds[0], join->most, out);
+    }
+    if (out->origins.data != NULL && out->origins.owner->holds[0] == owner->holds[0]) {
+        leati_column_gather(&block->origins, begin, n,
+                            out->origins.data + out->n * (int64_t)sizeof(int64_t), sizeof(int64_t));
+    }
 }
 
 void leati_join_rows(leati_join *join, const leati_block *block, int64_t begin, int64_t n,
@@ -40,6 +56,9 @@ void leati_join_rows(leati_join *join, const leati_block *block, int64_t begin, 
         for (int64_t i = 0; i < n; i++) {
             tensors[out->n + i] = leati_column_tensor(from, begin + i);
         }
+    }
+    if (block->origins.data != NULL) {
+        join_origins(join, block, begin, n, out);
     }
     out->n += n;
 }

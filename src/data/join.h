@@ -9,6 +9,7 @@
 /* Describes the columns and owns the pools; one per operator state. {0} is closed. */
 typedef struct leati_join {
     leati_reservoir columns; /* keeps no elements */
+    int64_t most;            /* rows of the block that was begun */
 } leati_join;
 
 LEAT_WARN_UNUSED leat_status leati_join_init(leati_join *join, const leat_spec *spec,

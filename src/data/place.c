@@ -5,6 +5,7 @@
  * and strings still point there. No locks. */
 #include "data/place.h"
 #include "base/error.h"
+#include "data/origins.h"
 #include "file/crc.h"
 #include "file/tfrecord.h"
 #include "file/wire.h"
@@ -25,6 +26,11 @@ static bool is_record(const leat_buffer *buffer, const leat_string *string) {
            leati_load32(header + 8) == leati_crc_mask(leati_crc32c(header, 8));
 }
 
+int64_t leati_source_byte(const leat_buffer *source, const leat_string *string) {
+    int64_t at = source->path_at + (string->data - (const char *)source->data);
+    return at - (is_record(source, string) ? LEATI_RECORD_HEADER : 0);
+}
+
 /* The file that the row's first string of that kind points into. */
 static bool find_file(const leati_column *column, int64_t row, char *text, size_t size) {
     const leat_string *string = leati_column_row(column, row);
@@ -40,9 +46,8 @@ static bool find_file(const leati_column *column, int64_t row, char *text, size_
     if (found == NULL) {
         return false;
     }
-    int64_t at = found->path_at + (string->data - (const char *)found->data);
-    at -= is_record(found, string) ? LEATI_RECORD_HEADER : 0;
-    snprintf(text, size, " of %.250s at byte %lld", (const char *)found->path->data, (long long)at);
+    snprintf(text, size, " of %.250s at byte %lld", (const char *)found->path->data,
+             (long long)leati_source_byte(found, string));
     return true;
 }
 
@@ -73,6 +78,12 @@ void leati_mark_origin(const leat_function *function, const leati_block *block, 
     bool found = false, paths = reads_files(function);
     if (err == NULL || err->text[0] == MARK) {
         return;
+    }
+    const char *path = NULL;
+    int64_t byte = 0;
+    if (leati_origin_read(block, row, &path, &byte)) {
+        found = true;
+        snprintf(origin, sizeof(origin), " of %.250s at byte %lld", path, (long long)byte);
     }
     for (int c = 0; c < block->num_columns && !found; c++) {
         if (block->columns[c].dtype == LEAT_STRING) {

@@ -17,6 +17,9 @@
  * names the path that it was given. Nothing is known: the text stays as it is. */
 void leati_mark_origin(const leat_function *function, const leati_block *block, int64_t row,
                        leat_error *err);
+/* The byte of a file where the string stands, or the record whose data it is; `source` is memory
+ * with a path (core/buffer.h). */
+int64_t leati_source_byte(const leat_buffer *source, const leat_string *string);
 /* Gives the error another code and puts `before` and ": " in front of its text, behind a mark. */
 void leati_wrap_error(leat_error *err, leat_status code, const char *before);
 /* Puts operator, element number and what the mark says in front of the text. */

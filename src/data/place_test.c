@@ -38,6 +38,43 @@ static int to_number(void *context, leat_graph *graph, leat_value *outputs) {
     return 1;
 }
 
+static leat_value one_of(leat_graph *graph) {
+    int32_t value = 1;
+    leat_tensor tensor = {0};
+    assert_int_equal(leat_tensor_copy_of(LEAT_INT32, LEAT_SCALAR, &value, &tensor, NULL), LEAT_OK);
+    leat_value one = leat_graph_tensor(graph, &tensor);
+    leat_tensor_unref(&tensor);
+    return one;
+}
+
+/* Fails for numbers above 2. */
+static int small_only(void *context, leat_graph *graph, leat_value *outputs) {
+    leat_value number = leat_graph_argument(graph, 0);
+    (void)context;
+    leat_value most = leat_cast(leat_add(one_of(graph), one_of(graph)), LEAT_INT64);
+    leat_value fits =
+        leat_reduce_max(leat_cast(leat_greater(number, most), LEAT_INT64), NULL, 0, false);
+    outputs[0] = leat_assert(leat_equal(fits, leat_subtract(fits, fits)), number, LEAT_DATA_LOSS,
+                             "too large");
+    return 1;
+}
+
+static int digits(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    outputs[0] = leat_cast(leat_string_length(leat_graph_argument(graph, 0)), LEAT_INT64);
+    return 1;
+}
+
+/* The texts' lengths: 1 2 5 1 5 1. */
+static leat_dataset *lengths(leat_dataset *dataset, int64_t parallel) {
+    leat_error err = {0};
+    leat_map_options options = {.num_parallel_calls = parallel};
+    leat_function *function = leat_trace(digits, NULL, leat_dataset_spec(dataset), &err);
+    dataset = leat_map(dataset, function, &options, &err);
+    assert_non_null(dataset);
+    return dataset;
+}
+
 /* The function stands in this line. */
 enum { LINE = __LINE__ + 3 };
 static leat_dataset *numbers(leat_dataset *dataset, const leat_map_options *options,
@@ -107,15 +144,6 @@ static void test_records(void **state) {
     expect_bytes(numbers(records(packed, "GZIP"), NULL, NULL), packed, in_order, 2);
 }
 
-static leat_value one_of(leat_graph *graph) {
-    int32_t value = 1;
-    leat_tensor tensor = {0};
-    assert_int_equal(leat_tensor_copy_of(LEAT_INT32, LEAT_SCALAR, &value, &tensor, NULL), LEAT_OK);
-    leat_value one = leat_graph_tensor(graph, &tensor);
-    leat_tensor_unref(&tensor);
-    return one;
-}
-
 static int is_long(void *context, leat_graph *graph, leat_value *outputs) {
     leat_value one = one_of(graph);
     (void)context;
@@ -157,6 +185,106 @@ static void test_between(void **state) {
     leat_iterator_free(iterator);
     leat_dataset_unref(order);
     expect_bytes(numbers(dataset, NULL, &err), path, pairs, 2);
+}
+
+/* "map "small" ... of PATH at byte B" for each error, whatever the element's number. */
+static void expect_small(leat_dataset *dataset, const char *path, const int *bytes, int count) {
+    leat_error err = {0};
+    leat_function *function = leat_trace(small_only, NULL, leat_dataset_spec(dataset), &err);
+    dataset = leat_label(leat_map(dataset, function, NULL, &err), "small", &err);
+    leat_iterator *iterator = leat_iterator_new(dataset, NULL, &err);
+    leat_element element = {0};
+    leat_status status = LEAT_OK;
+    int found = 0;
+    assert_non_null(iterator);
+    while (status != LEAT_OUT_OF_RANGE) {
+        status = leat_iterator_next(iterator, &element, &err);
+        if (status != LEAT_OK && status != LEAT_OUT_OF_RANGE) {
+            char place[1400];
+            assert_true(found < count);
+            snprintf(place, sizeof(place), " of %s at byte %d: op assert", path, bytes[found++]);
+            if (strstr(err.text, place) == NULL) {
+                fail_msg("expected%s, found %s", place, err.text);
+            }
+        }
+    }
+    assert_int_equal(found, count);
+    leat_element_fini(&element);
+    leat_iterator_free(iterator);
+    leat_dataset_unref(dataset);
+}
+
+/* What is no string any more has kept its place too, through whatever moves rows. */
+static void test_numbers(void **state) {
+    (void)state;
+    leat_error err = {0};
+    const char *path = write_records("a", LEAT_COMPRESSION_NONE);
+    static const int bytes[] = {THIRD, FIFTH}, twice[] = {THIRD, FIFTH, THIRD, FIFTH};
+    for (int64_t parallel = 0; parallel < 3; parallel += 2) {
+        expect_small(lengths(records(path, NULL), parallel), path, bytes, 2);
+        leat_dataset *dataset = lengths(records(path, NULL), parallel);
+        expect_small(leat_prefetch(dataset, 2, &err), path, bytes, 2);
+        dataset = leat_cache(lengths(records(path, NULL), parallel), &err);
+        expect_small(leat_repeat(dataset, 2, &err), path, twice, 4);
+    }
+    leat_dataset *dataset = records(path, NULL);
+    leat_function *keep = leat_trace(is_long, NULL, leat_dataset_spec(dataset), &err);
+    expect_small(lengths(leat_filter(dataset, keep, &err), 0), path, bytes, 2);
+    static const int in_turns[] = {THIRD, THIRD, FIFTH, FIFTH};
+    leat_dataset *inputs[2] = {lengths(records(path, NULL), 0), lengths(records(path, NULL), 0)};
+    leat_dataset *turns = leat_repeat(leat_range(0, 2, 1, NULL, &err), 6, &err);
+    dataset = leat_choose_from_datasets(inputs, 2, turns, NULL, &err);
+    expect_small(dataset, path, in_turns, 4);
+    /* Rows 1 2 | 5 1 | 5 1: the batch's first record is named. */
+    dataset = leat_batch(lengths(records(path, NULL), 0), 2, NULL, &err);
+    expect_small(dataset, path, bytes, 2);
+    dataset = leat_batch(lengths(records(path, NULL), 2), 2, NULL, &err);
+    expect_small(dataset, path, bytes, 2);
+}
+
+static void test_shuffled(void **state) {
+    (void)state;
+    leat_error err = {0};
+    const char *path = write_records("a", LEAT_COMPRESSION_NONE);
+    leat_shuffle_options seeded = {.seed = LEAT_SEED(1)};
+    leat_dataset *order = leat_shuffle(leat_range(0, 6, 1, NULL, &err), 3, &seeded, &err);
+    leat_iterator *iterator = leat_iterator_new(order, NULL, &err);
+    leat_element element = {0};
+    int bytes[2], n = 0;
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OK);
+        int64_t number = *(int64_t *)element.tensors[0].data;
+        if (number == 2 || number == 4) {
+            bytes[n++] = number == 2 ? THIRD : FIFTH;
+        }
+    }
+    leat_element_fini(&element);
+    leat_iterator_free(iterator);
+    leat_dataset_unref(order);
+    leat_dataset *dataset = leat_shuffle(lengths(records(path, NULL), 0), 3, &seeded, &err);
+    expect_small(dataset, path, bytes, 2);
+}
+
+static void test_csv(void **state) {
+    (void)state;
+    leat_error err = {0};
+    const char *path = scratch_write("a.csv", "1\n2\n3\nx\n5\n", 10);
+    static const int bytes[] = {4, 8};
+    int64_t none = 0;
+    leat_tensor tensor = {0};
+    leat_element defaults = {0};
+    leat_spec *one = leat_spec_tensor(LEAT_INT64, LEAT_SHAPE(0), &err);
+    leat_spec *spec = leat_spec_tuple(&one, 1, &err);
+    assert_int_equal(leat_tensor_copy_of(LEAT_INT64, LEAT_SHAPE(0), &none, &tensor, &err), LEAT_OK);
+    assert_int_equal(leat_element_set(&defaults, spec, &tensor, &err), LEAT_OK);
+    leat_dataset *dataset = leat_csv_dataset(&path, 1, &defaults, NULL, &err);
+    leat_iterator *iterator = leat_iterator_new(dataset, NULL, &err);
+    assert_non_null(iterator);
+    leat_iterator_free(iterator);
+    expect_small(leat_ignore_errors(dataset, false, &err), path, bytes, 2);
+    leat_element_fini(&defaults);
+    leat_tensor_unref(&tensor);
+    leat_spec_unref(spec);
 }
 
 /* A batch is named after its first record. */
@@ -270,6 +398,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_records, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_between, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(test_numbers, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(test_shuffled, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(test_csv, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_batches, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_lines, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_files, scratch_setup, scratch_teardown),

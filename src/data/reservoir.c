@@ -45,6 +45,8 @@ void leati_reservoir_fini(leati_reservoir *reservoir) {
         leati_free(reservoir->columns[c].tensors);
     }
     leati_free(reservoir->columns);
+    leati_free(reservoir->origins);
+    leat_buffer_unref(reservoir->paths);
     leati_pools_close(&reservoir->pools);
     memset(reservoir, 0, sizeof(*reservoir));
 }
@@ -64,6 +66,18 @@ static leat_status grow_column(leati_reservoir_column *column, size_t capacity, 
     return LEAT_OK;
 }
 
+/* Without memory the origins are forgotten. */
+static void grow_origins(leati_reservoir *reservoir, size_t capacity) {
+    if (reservoir->origins == NULL) {
+        return;
+    }
+    int64_t *larger = leati_resize(reservoir->origins, capacity, sizeof(*larger));
+    if (larger == NULL) {
+        leati_free(reservoir->origins);
+    }
+    reservoir->origins = larger;
+}
+
 leat_status leati_reservoir_grow(leati_reservoir *reservoir, size_t n, leat_error *err) {
     size_t needed = reservoir->size + n;
     if (needed > UINT32_MAX) {
@@ -81,6 +95,7 @@ leat_status leati_reservoir_grow(leati_reservoir *reservoir, size_t n, leat_erro
                 return status;
             }
         }
+        grow_origins(reservoir, capacity);
         reservoir->capacity = capacity;
     }
     for (int c = 0; c < reservoir->num_columns; c++) {
@@ -93,8 +108,30 @@ leat_status leati_reservoir_grow(leati_reservoir *reservoir, size_t n, leat_erro
     return LEAT_OK;
 }
 
+/* Origins of another table than the first mean nothing here. */
+static void put_origin(leati_reservoir *reservoir, size_t slot, const leati_block *block,
+                       int64_t row) {
+    const leat_buffer *owner = block->origins.owner;
+    leat_buffer *paths = owner != NULL && owner->num_holds == 1 ? owner->holds[0] : NULL;
+    if (reservoir->origins == NULL) {
+        reservoir->origins =
+            paths == NULL ? NULL : leati_alloc_zero(reservoir->capacity, sizeof(int64_t));
+        if (reservoir->origins == NULL) {
+            return;
+        }
+        leat_buffer_unref(reservoir->paths);
+        reservoir->paths = leat_buffer_ref(paths);
+    }
+    reservoir->origins[slot] = paths != NULL && paths == reservoir->paths
+                                   ? *(const int64_t *)leati_column_row(&block->origins, row)
+                                   : 0;
+}
+
 void leati_reservoir_put(leati_reservoir *reservoir, size_t slot, const leati_block *block,
                          int64_t row) {
+    if (block->origins.data != NULL || reservoir->origins != NULL) {
+        put_origin(reservoir, slot, block, row);
+    }
     for (int c = 0; c < reservoir->num_columns; c++) {
         leati_reservoir_column *column = &reservoir->columns[c];
         if (column->row_bytes == 8) {
@@ -139,6 +176,19 @@ static leat_status begin_fixed(leati_reservoir *reservoir, int c, int64_t n, lea
     return LEAT_OK;
 }
 
+void leati_reservoir_begin_origins(leati_reservoir *reservoir, leat_buffer *paths, int64_t n,
+                                   leati_block *out) {
+    leat_shape scalar = LEAT_SCALAR;
+    leat_buffer *buffer = leati_pools_take(&reservoir->pools, (size_t)n * sizeof(int64_t), NULL);
+    if (buffer == NULL || leati_buffer_hold(buffer, paths, NULL) != LEAT_OK) {
+        leat_buffer_unref(buffer);
+        return;
+    }
+    memset(leat_buffer_data(buffer), 0, (size_t)n * sizeof(int64_t));
+    leati_column_strided(&out->origins, LEAT_INT64, &scalar, leat_buffer_data(buffer),
+                         sizeof(int64_t), buffer);
+}
+
 leat_status leati_reservoir_begin(leati_reservoir *reservoir, int64_t n, leati_block *out,
                                   leat_error *err) {
     leat_status status = leati_block_prepare(out, reservoir->num_columns, err);
@@ -157,11 +207,16 @@ leat_status leati_reservoir_begin(leati_reservoir *reservoir, int64_t n, leati_b
     }
     if (status != LEAT_OK) {
         leati_block_clear(out);
+    } else if (reservoir->origins != NULL) {
+        leati_reservoir_begin_origins(reservoir, reservoir->paths, n, out);
     }
     return status;
 }
 
 void leati_reservoir_take(leati_reservoir *reservoir, size_t slot, leati_block *out, int64_t row) {
+    if (out->origins.data != NULL && reservoir->origins != NULL) {
+        ((int64_t *)(void *)out->origins.data)[row] = reservoir->origins[slot];
+    }
     for (int c = 0; c < reservoir->num_columns; c++) {
         leati_reservoir_column *column = &reservoir->columns[c];
         leati_column *to = &out->columns[c];

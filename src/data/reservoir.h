@@ -19,6 +19,8 @@ typedef struct leati_reservoir {
     leati_reservoir_column *columns;
     int num_columns;
     size_t size, capacity; /* slots */
+    int64_t *origins;      /* of each slot's row (core/block.h); NULL: nobody knew any */
+    leat_buffer *paths;    /* the table that they mean; a reference */
     int64_t bytes;         /* of tensors kept; fixed rows are counted by capacity */
     leati_pools pools;     /* of the blocks that are given out */
 } leati_reservoir;
@@ -45,5 +47,9 @@ int64_t leati_reservoir_bytes(const leati_reservoir *reservoir);
 LEAT_WARN_UNUSED leat_status leati_reservoir_begin(leati_reservoir *reservoir, int64_t n,
                                                    leati_block *out, leat_error *err);
 void leati_reservoir_take(leati_reservoir *reservoir, size_t slot, leati_block *out, int64_t row);
+/* For a block that was begun: unknown origins for n rows, numbers of `paths`. Without memory none.
+ */
+void leati_reservoir_begin_origins(leati_reservoir *reservoir, leat_buffer *paths, int64_t n,
+                                   leati_block *out);
 
 #endif

@@ -8,6 +8,7 @@
 #include "data/state.h"
 #include "base/clock.h"
 #include "base/hash.h"
+#include "data/origins.h"
 #include "data/place.h"
 #include "data/seed_generator.h"
 #include "exec/program.h"
@@ -72,6 +73,7 @@ void leati_node_init(leati_node_state *node, const leat_dataset *dataset,
     } else {
         snprintf(node->name, sizeof(node->name), "%s", dataset->op->name);
     }
+    node->gives_origins = leati_origins_wanted(node);
     leati_holder_open(&node->holder, iteration->budget, node->name);
     link_node(node);
 }

@@ -25,6 +25,7 @@ struct leati_iteration {
     leati_tuning tuning;
     bool inline_only;          /* a dataset inside a function: no drivers, no pool (DESIGN 6) */
     uint64_t scope;            /* random numbers: hash of the ordinals of enclosing functions */
+    leat_buffer *origins;      /* the paths of rows' origins, data/origins.h; borrowed */
     struct leati_tuner *tuner; /* NULL: none; data/autotune.h */
     int64_t started_ns;        /* when the iterator was made */
     leati_node_state *root;    /* stands above the tree; children are linked from their parents */
@@ -33,9 +34,10 @@ struct leati_iteration {
 struct leati_node_state {
     const leat_dataset *dataset; /* a reference */
     leati_iteration *iteration;
-    void *state; /* op->state_size bytes */
-    bool ended;  /* END was delivered: sticky until reset */
-    bool stale;  /* a reset failed half way: the next call begins with another one */
+    void *state;        /* op->state_size bytes */
+    bool gives_origins; /* rows get origins where they can; set by open */
+    bool ended;         /* END was delivered: sticky until reset */
+    bool stale;         /* a reset failed half way: the next call begins with another one */
     leati_counters counters;
     leati_holder holder;
     int64_t position; /* outcomes delivered since open: kept by the framework */

@@ -8,6 +8,7 @@
  * pools. */
 #include "data/access.h"
 #include "data/input.h"
+#include "data/place.h"
 #include <leat/data_ops.h>
 #include <string.h>
 
@@ -178,6 +179,11 @@ static leat_status view_batches(struct batch_state *s, int64_t batch_size, int64
         column->rank++;
         column->stride *= batch_size;
     }
+    if (out->origins.data != NULL && out->origins.form == LEATI_STRIDED) {
+        out->origins.stride *= batch_size; /* a batch is named after its first row */
+    } else if (out->origins.data != NULL) {
+        leati_column_fini(&out->origins);
+    }
     out->n = batches;
     leati_input_consume(&s->input, batches * batch_size);
     return LEAT_OK;
@@ -306,7 +312,9 @@ static leat_status gather(struct slots *s, const leati_block *block, int64_t beg
         for (int64_t i = 0; i < to_check; i++) {
             leat_shape shape = leati_column_row_shape(column, begin + i);
             if (!leati_shape_equal(&shape, &slot->shape)) {
-                return unequal(slot, c, &shape, filled + i, err);
+                leat_status failed = unequal(slot, c, &shape, filled + i, err);
+                leati_mark_origin(NULL, block, begin + i, err);
+                return failed;
             }
         }
         char *target = (char *)leat_buffer_data(slot->buffer) + (size_t)filled * slot->row_bytes;
@@ -361,8 +369,9 @@ static leati_tail gather_batch(leati_node_state *node, struct batch_state *s, le
                                leat_error *err) {
     const struct batch_args *args = node->dataset->args;
     int64_t filled = 0, available = 0;
-    leat_error failure = {0}; /* the first: of the input, or unequal shapes */
-    bool failed = false;      /* an element of the input failed */
+    leat_error failure = {0};  /* the first: of the input, or unequal shapes */
+    bool failed = false;       /* an element of the input failed */
+    leati_column origin = {0}; /* of the first row */
     leati_tail tail = LEATI_MORE;
     while (filled < args->batch_size) {
         leat_error error = {0};
@@ -378,6 +387,10 @@ static leati_tail gather_batch(leati_node_state *node, struct batch_state *s, le
             break;
         }
         int64_t n = available < args->batch_size - filled ? available : args->batch_size - filled;
+        if (filled == 0 && s->input.block.origins.data != NULL) {
+            leati_column_copy(&s->input.block.origins, &origin);
+            leati_column_skip(&origin, leati_input_begin(&s->input));
+        }
         if (failure.code == LEAT_OK) {
             gather(&s->slots, &s->input.block, leati_input_begin(&s->input), n, filled,
                    args->batch_size, &failure);
@@ -388,11 +401,14 @@ static leati_tail gather_batch(leati_node_state *node, struct batch_state *s, le
     }
     bool enough = filled == args->batch_size || (filled > 0 && !args->drop_remainder);
     if (!failed && !enough) {
+        leati_column_fini(&origin);
         return LEATI_END;
     }
     if (failure.code == LEAT_OK && finish(&s->slots, filled, out, &failure) == LEAT_OK) {
+        out->origins = origin;
         return tail;
     }
+    leati_column_fini(&origin);
     if (err != NULL) {
         *err = failure;
     }

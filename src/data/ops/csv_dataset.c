@@ -10,6 +10,7 @@
  * the file itself comes again at every call. No locks. */
 #include "core/number.h"
 #include "data/files.h"
+#include "data/origins.h"
 #include "file/chunks.h"
 #include <leat/data_ops.h>
 #include <string.h>
@@ -107,6 +108,8 @@ struct csv_reader {
 /* Where records go: column c's values from buffers[c]'s row `filled` on. */
 struct csv_sink {
     leat_buffer **buffers;
+    int64_t *origins; /* NULL: not wanted */
+    leat_buffer *paths;
     int64_t filled;
 };
 
@@ -423,6 +426,8 @@ static leati_file_outcome read_csv(void *reader, const leati_file_request *reque
     struct csv_reader *r = reader;
     struct csv_sink *sink = request->sink;
     size_t bytes = 0;
+    int64_t number =
+        sink->origins == NULL ? 0 : leati_origins_number(sink->paths, r->chunks.stream.path);
     while (*n < request->want && (request->bytes == 0 || bytes < request->bytes)) {
         size_t size = 0, taken = 0;
         leat_error local = {0};
@@ -445,6 +450,9 @@ static leati_file_outcome read_csv(void *reader, const leati_file_request *reque
         leat_status status = parse_record(r->state->args, record, size, sink, sink->filled, &local);
         leati_chunks_take(&r->chunks, taken);
         if (status == LEAT_OK) {
+            if (sink->origins != NULL) {
+                sink->origins[sink->filled] = leati_origin_at(number, at);
+            }
             sink->filled++;
             ++*n;
         } else {
@@ -510,7 +518,6 @@ static leat_status take_buffers(struct csv_state *s, int64_t want, leat_buffer *
 
 static leati_tail csv_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
                            leat_error *err) {
-    (void)node;
     struct csv_state *s = state;
     leat_shape scalar = LEAT_SCALAR;
     leati_tail tail = LEATI_MORE;
@@ -527,6 +534,8 @@ static leati_tail csv_pull(leati_node_state *node, void *state, int64_t want, le
         leati_block_prepare(out, s->num_columns, err) != LEAT_OK) {
         tail = LEATI_ERROR;
     } else {
+        sink.origins = node->gives_origins ? leati_origins_begin(node, want, out) : NULL;
+        sink.paths = node->iteration->origins;
         leati_file_request request = {.want = want,
                                       .bytes = out->byte_target > 0 ? out->byte_target
                                                                     : LEATI_BYTE_TARGET,

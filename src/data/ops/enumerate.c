@@ -59,6 +59,7 @@ static leat_status add_numbers(const leati_node_state *node, struct enumerate_st
     for (int c = 0; c < s->block.num_columns; c++) {
         leati_column_copy(&s->block.columns[c], &out->columns[c + 1]);
     }
+    leati_column_copy(&s->block.origins, &out->origins);
     out->n = n;
     s->position += n;
     return LEAT_OK;

@@ -150,6 +150,9 @@ static leat_status with_mask(struct pad_state *s, leati_block *out, leat_error *
             leati_column_copy(&s->taken.columns[from++], &out->columns[c]);
         }
     }
+    if (status == LEAT_OK) {
+        leati_column_copy(&s->taken.origins, &out->origins);
+    }
     out->n = status == LEAT_OK ? s->taken.n : 0;
     return status;
 }

@@ -136,6 +136,10 @@ static leat_status join(struct zip_state *s, int num_columns, int64_t n, leati_b
             leati_column_copy(&block->columns[c], &out->columns[next]);
             leati_column_skip(&out->columns[next++], leati_input_begin(&s->inputs[i]));
         }
+        if (block->origins.data != NULL && out->origins.data == NULL) {
+            leati_column_copy(&block->origins, &out->origins);
+            leati_column_skip(&out->origins, leati_input_begin(&s->inputs[i]));
+        }
     }
     for (int i = 0; i < s->num_inputs; i++) {
         leati_input_consume(&s->inputs[i], n);

@@ -1,10 +1,9 @@
-/* Users' C functions: the object that a graph holds, the gate before it, and the registry.
+/* Users' C functions: the object that a graph holds, and the registry.
  *
- * A callback that was not declared pure is called by one thread at a time. The gate is a counter
- * under `lock`, which is free while the user's code runs, so a callback may use the library, and
- * even call itself. A waiting thread waits for the user's code alone. The registry has a lock of
- * its own; it is never held together with another one. */
+ * A callback that was not declared pure is called by one thread at a time; it may use the library,
+ * and even call itself. No lock is held while it runs. */
 #include "graph/callback.h"
+#include "core/names.h"
 #include "graph/graph.h"
 #include <string.h>
 
@@ -12,8 +11,7 @@ static void callback_free(leat_object *object) {
     leati_callback *callback = (leati_callback *)(void *)object;
     if (callback->release)
         callback->release(callback->context);
-    pthread_mutex_destroy(&callback->lock);
-    pthread_cond_destroy(&callback->idle);
+    leati_turn_fini(&callback->turn);
     leati_free(callback->name);
     leati_free(callback);
 }
@@ -33,8 +31,7 @@ static leati_callback *callback_new(leat_callback function, void *context, const
         return NULL;
     }
     leati_object_init(&callback->object, &callback_type);
-    pthread_mutex_init(&callback->lock, NULL);
-    pthread_cond_init(&callback->idle, NULL);
+    leati_turn_init(&callback->turn);
     callback->function = function;
     callback->context = context;
     callback->flags = flags;
@@ -49,31 +46,15 @@ static leati_callback *callback_new(leat_callback function, void *context, const
 
 /* ---- calling ---- */
 
-static void enter(leati_callback *callback) {
-    pthread_mutex_lock(&callback->lock);
-    while (callback->busy && !pthread_equal(callback->caller, pthread_self()))
-        pthread_cond_wait(&callback->idle, &callback->lock);
-    callback->busy++;
-    callback->caller = pthread_self();
-    pthread_mutex_unlock(&callback->lock);
-}
-
-static void leave(leati_callback *callback) {
-    pthread_mutex_lock(&callback->lock);
-    if (--callback->busy == 0)
-        pthread_cond_signal(&callback->idle);
-    pthread_mutex_unlock(&callback->lock);
-}
-
 leat_status leati_callback_run(leati_callback *callback, const leat_element *in, leat_element *out,
                                leat_error *err) {
     leat_error failure = {0};
     bool pure = (callback->flags & LEAT_PURE) != 0;
     if (!pure)
-        enter(callback);
+        leati_turn_enter(&callback->turn);
     leat_status status = callback->function(callback->context, in, out, &failure);
     if (!pure)
-        leave(callback);
+        leati_turn_leave(&callback->turn);
     if (!status)
         return LEAT_OK;
     leati_fail(err, status, "%s",
@@ -84,70 +65,21 @@ leat_status leati_callback_run(leati_callback *callback, const leat_element *in,
 
 /* ---- the registry ---- */
 
-static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
-static leati_callback **registry; /* guarded by registry_lock, as the next two */
-static size_t num_registered, registry_capacity;
-
-/* The place of a name; num_registered where there is none. The lock is held. */
-static size_t find_place(const char *name) {
-    size_t at = 0;
-    while (at < num_registered && strcmp(registry[at]->name, name) != 0)
-        at++;
-    return at;
-}
-
-/* Owned; NULL: not registered. */
-static leati_callback *find_registered(const char *name) {
-    pthread_mutex_lock(&registry_lock);
-    size_t at = find_place(name);
-    leati_callback *found = at < num_registered ? leati_object_ref(registry[at]) : NULL;
-    pthread_mutex_unlock(&registry_lock);
-    return found;
-}
-
-/* Puts `callback` (given; NULL: nothing) in the place of what `name` meant; returns that (owned).
- * False without memory. */
-static bool replace(const char *name, leati_callback *callback, leati_callback **old) {
-    bool ok = true;
-    *old = NULL;
-    pthread_mutex_lock(&registry_lock);
-    size_t at = find_place(name);
-    if (at < num_registered) {
-        *old = registry[at];
-        registry[at] = callback ? callback : registry[--num_registered];
-    } else if (callback) {
-        ok = leati_grow((void **)&registry, &registry_capacity, num_registered + 1,
-                        sizeof(leati_callback *));
-        if (ok)
-            registry[num_registered++] = callback;
-    }
-    if (!num_registered) {
-        leati_free(registry);
-        registry = NULL;
-        registry_capacity = 0;
-    }
-    pthread_mutex_unlock(&registry_lock);
-    return ok;
-}
+static leati_names registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 leat_status leat_register_callback(const char *name, leat_callback callback, void *context,
                                    uint32_t flags, leat_error *err) {
-    leati_callback *object = NULL, *old = NULL;
+    leati_callback *object = NULL;
     if (!name || !*name)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "a registered callback needs a name");
     if (callback && !(object = callback_new(callback, context, name, flags, err)))
         return LEAT_RESOURCE_EXHAUSTED;
-    if (!replace(name, object, &old)) {
-        leati_object_unref(object);
-        return leati_no_memory(err, sizeof(leati_callback *));
-    }
-    leati_object_unref(old);
-    return LEAT_OK;
+    return leati_names_set(&registry, name, object ? &object->object : NULL, err);
 }
 
 leat_status leati_callback_check_registered(const leat_object *object, leat_error *err) {
     const leati_callback *callback = (const leati_callback *)(const void *)object;
-    leati_callback *found = callback->name ? find_registered(callback->name) : NULL;
+    leati_callback *found = leati_names_find(&registry, callback->name);
     leati_object_unref(found);
     if (found)
         return LEAT_OK;
@@ -168,7 +100,7 @@ leat_status leati_callback_resolve(const leati_tensor_op *op, void *args, leat_e
     struct leati_call_args *call = args;
     if (op != &leati_tensor_op_call || call->callback)
         return LEAT_OK;
-    leati_callback *found = call->name ? find_registered(call->name) : NULL;
+    leati_callback *found = leati_names_find(&registry, call->name);
     if (!found)
         return fail_unregistered(call->name, err);
     call->callback = &found->object;
@@ -232,7 +164,7 @@ leat_function *(leat_callback_function)(leat_callback callback, void *context,
 
 leat_function *leati_callback_function_named(const char *name, const leat_spec *input,
                                              const leat_spec *output, leat_error *err) {
-    leati_callback *found = name ? find_registered(name) : NULL;
+    leati_callback *found = leati_names_find(&registry, name);
     leat_function *function = NULL;
     if (found)
         function = build(found, input, output, err);

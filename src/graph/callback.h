@@ -4,7 +4,7 @@
 
 #include "core/object.h"
 #include "graph/op.h"
-#include <pthread.h>
+#include "run/turn.h"
 
 typedef struct leati_callback {
     leat_object object;
@@ -13,10 +13,7 @@ typedef struct leati_callback {
     void *context;
     void (*release)(void *context); /* may be NULL */
     uint32_t flags;
-    pthread_mutex_t lock; /* guards busy and caller; never held while the function runs */
-    pthread_cond_t idle;
-    int busy; /* calls in progress, nested ones of `caller` included */
-    pthread_t caller;
+    leati_turn turn;
 } leati_callback;
 
 /* Attributes of the operation `call`. */

@@ -46,6 +46,41 @@ LEAT_API leat_dataset *leat_from_tensors(const leat_element *tensors, leat_error
  * is referenced). INVALID_ARGUMENT for an empty one and for elements that have no common spec. */
 LEAT_API leat_dataset *leat_from_list(const leat_element *elements, leat_error *err);
 
+/* What makes the values of leat_from_generator. A run belongs to one iterator and epoch: `open`
+ * (NULL: there is nothing to open) begins it with the dataset's args (borrowed; {0}: none), `next`
+ * fills `out` (it is {0} or holds the value before) with leat_element_set and gives
+ * LEAT_OUT_OF_RANGE at the end, `close` (NULL: there is nothing to close) ends it, early too. A
+ * failure of open or next, with its text in `err`, is delivered once and ends the run. Called from
+ * any thread, one call at a time unless LEAT_PURE. */
+typedef struct leat_generator {
+    leat_status (*open)(void *context, const leat_element *args, void **run, leat_error *err);
+    leat_status (*next)(void *context, void *run, leat_element *out, leat_error *err);
+    void (*close)(void *context, void *run);
+} leat_generator;
+
+/* tf.data.Dataset.from_generator: values converted to the dtypes of output_signature (given) as
+ * numpy does it; one of another structure or shape is an INVALID_ARGUMENT in its place. `generator`
+ * is copied. A plan refers to it by `name`. With LEAT_PURE (each run of the same args gives the
+ * same values) values are taken ahead and iterators can be saved; else saving is UNIMPLEMENTED. */
+typedef struct leat_generator_options {
+    const leat_element *args;       /* borrowed, copied: what `open` gets; NULL: nothing */
+    const char *name;               /* copied; NULL: no plan can be written */
+    uint32_t flags;                 /* 0 or LEAT_PURE */
+    void (*release)(void *context); /* frees the context with the dataset, or at once if the call
+                                       fails; NULL: nothing to free */
+} leat_generator_options;
+LEAT_API leat_dataset *leat_from_generator(const leat_generator *generator, void *context,
+                                           const leat_generator_options *options,
+                                           leat_spec *output_signature, leat_error *err);
+
+/* Names a generator so that plans that mention it can be read back. Process-wide; replaces an
+ * earlier one of that name; NULL forgets the name. The functions are copied, the context is
+ * borrowed. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_register_generator(const char *name,
+                                                              const leat_generator *generator,
+                                                              void *context, uint32_t flags,
+                                                              leat_error *err);
+
 /* tf.data.Dataset.list_files: names that match the glob patterns, sorted, then shuffled unless told
  * not to. INVALID_ARGUMENT "No files matched pattern" at the call. */
 typedef struct leat_list_files_options {

@@ -142,6 +142,8 @@ json_t *leati_json_of_rows(const leati_row *rows, const void *args, bool all,
         const void *at = (const char *)args + row->offset;
         if (!all && !(row->flags & LEATI_REQUIRED) && is_default(row, at))
             continue;
+        if (row->type == LEATI_ROW_OBJECT && (row->flags & LEATI_CONSTRUCT))
+            continue; /* made again of other arguments */
         json_t *value = write_member(row, at, functions, err);
         if (!value) {
             leati_prefix(err, "argument %s", row->name);

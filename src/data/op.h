@@ -82,6 +82,8 @@ typedef struct leati_dataset_op {
      * structure of this spec, whose dimensions may be unknown. Owned. NULL slot: no such argument.
      */
     leat_spec *(*spec_of_elements)(const leat_spec *tensors, leat_error *err);
+    /* May the node be written as JSON? NULL slot: yes. */
+    leat_status (*writable)(const leat_dataset *dataset, leat_error *err);
     int64_t (*cardinality)(const leat_dataset *dataset); /* NULL slot: by flow */
     bool (*pure)(
         const leat_dataset *dataset); /* NULL slot: by flags and functions; inputs are and-ed */

@@ -407,6 +407,9 @@ static int write_inputs(const leat_dataset *dataset, json_t *node, json_t *args,
 
 json_t *leati_plan_write(const leat_dataset *dataset, leat_error *err) {
     leati_json_functions functions = {.write = write_function};
+    if (dataset->op->writable != NULL && dataset->op->writable(dataset, err) != LEAT_OK) {
+        return NULL;
+    }
     json_t *args = leati_json_of_rows(dataset->op->rows, dataset->args, false, &functions, err);
     if (args == NULL) {
         return NULL;

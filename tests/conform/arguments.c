@@ -168,6 +168,7 @@ static void test_arguments(void **state) {
     size_t count = 0;
     const leati_dataset_op *const *ops = leati_dataset_ops(&count);
     assert_int_equal(chdir(RECORDED), 0);
+    golden_generators_begin();
     for (size_t i = 0; i < count; i++) {
         json_t *json = good_case(&run, ops[i]->name);
         assert_non_null(json);
@@ -178,6 +179,7 @@ static void test_arguments(void **state) {
         json_decref(json);
     }
     leat_clear_seed();
+    assert_int_equal(golden_generators_end(), 0);
     assert_int_equal(chdir(LEATI_SOURCE_DIR), 0);
     print_message("%d bad arguments refused\n", counts.refused);
     assert_true(counts.refused > 200);

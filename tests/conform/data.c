@@ -179,6 +179,7 @@ static void run_init(golden_run *run) {
     *run = (golden_run){.modes = UINT32_MAX, .seed = 1};
     run->reasons = json_object();
     run->exclusions = json_object();
+    golden_generators_begin();
 }
 
 static void run_fini(golden_run *run) {
@@ -188,6 +189,7 @@ static void run_fini(golden_run *run) {
     json_decref(run->reasons);
     json_decref(run->exclusions);
     leat_clear_seed();
+    assert_int_equal(golden_generators_end(), 0);
     assert_int_equal(chdir(LEATI_SOURCE_DIR), 0);
     assert_int_equal(failed, 0);
 }

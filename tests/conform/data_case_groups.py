@@ -257,6 +257,56 @@ def run_group_by_reducer(node):
             yield error
 
 
+def i64(*values):
+    return [scalar(v) for v in values]
+
+
+def vector(*values):
+    return Tensor("int64", [len(values)], values)
+
+
+GENERATORS = {  # values, where an Error is a failure
+    "gen_count_5": i64(0, 1, 2, 3, 4),
+    "gen_empty": [],
+    "gen_one": i64(7),
+    "gen_pairs": [(scalar(len(t) - 1), scalar(t, "string")) for t in ("a", "bb", "ccc")],
+    "gen_ragged_vectors": [vector(), vector(1), vector(1, 2), vector(1, 2, 3)],
+    "gen_fail_after_2": i64(0, 1) + [Error()],
+    "gen_fail_unknown": i64(0, 1) + [Error("UNKNOWN")],
+    "gen_fail_not_implemented": i64(0) + [Error("UNIMPLEMENTED")],
+    "gen_wrong_type": [scalar(0), scalar("text", "string"), scalar(2)],
+    "gen_wrong_shape": [vector(1, 2), vector(1, 2, 3), vector(3, 4)],
+}
+
+
+def converted(value, signature):
+    """A value as its signature has it."""
+    if isinstance(value, Error):
+        return value
+    if "tuple" in signature and isinstance(value, tuple) and len(value) == len(signature["tuple"]):
+        parts = tuple(converted(v, s) for v, s in zip(value, signature["tuple"]))
+        return next((p for p in parts if isinstance(p, Error)), parts)
+    if not isinstance(value, Tensor) or "tuple" in signature:
+        return Error()
+    if (value.dtype == "string") != (signature["dtype"] == "string"):
+        return Error()
+    shape = signature["shape"]
+    if shape is not None and (len(shape) != len(value.shape) or any(-1 != s != n for s, n in zip(shape, value.shape))):
+        return Error()
+    real = signature["dtype"] in ("float32", "float64")
+    return Tensor(signature["dtype"], value.shape, [float(x) if real else x for x in value.data])
+
+
+def run_from_generator(node):
+    name = node.args["generator"].removesuffix(".pure")
+    values = i64(*range(number(node.args["args"][0]))) if name == "gen_count_to" else GENERATORS.get(name)
+    if values is None:
+        raise Unknown(name)
+    for value in values:
+        yield converted(value, node.args["output_signature"])
+
+
+OPERATORS["from_generator"] = (run_from_generator, ["generator", "output_signature", "args"])
 OPERATORS["from_list"] = (lambda node: (model.value_of(e) for e in node.args["elements"]), ["elements"])
 OPERATORS["take_while"] = (run_take_while, ["predicate"])
 OPERATORS["quarantine"] = (run_quarantine, ["path", "max_errors", "max_fraction"])

@@ -205,14 +205,16 @@ class Node:
         return default if value is None else value
 
 
-def argument_of(json_value):
+def argument_of(name, json_value):
+    if name == "output_signature":
+        return json_value
     return node_of(json_value) if "op" in json_value else value_of(json_value)
 
 
 def node_of(json_node):
     if "op" not in json_node:
         raise Unknown("ref")
-    args = {k: argument_of(v) if isinstance(v, dict) else v for k, v in json_node.get("args", {}).items()}
+    args = {k: argument_of(k, v) if isinstance(v, dict) else v for k, v in json_node.get("args", {}).items()}
     structure = None
     if isinstance(json_node.get("inputs"), dict):
         inputs, structure = [], read_tree(json_node["inputs"], collected := [])
@@ -544,7 +546,7 @@ def run_unbatch(node):
     for outcome in run(node.inputs[0]):
         if isinstance(outcome, Error):
             yield outcome
-        elif len({p.shape[0] for p in leaves(outcome)}) > 1:
+        elif any(not p.shape for p in leaves(outcome)) or len({p.shape[0] for p in leaves(outcome)}) > 1:
             yield Error()
         else:
             yield from rows_of(outcome)

@@ -154,3 +154,29 @@ def add(case, node, rng, mapped, faulty, literal):
     case("float_lengths", bucketed(rng(2**31 - 7, 2**31 + 2), (2**31 - 5,), (2, 3), length="to_float64", no_padding=True))
     case("repeated", node("repeat", bucketed(vectors), count=2), op="bucket_by_sequence_length")
     case("of_shuffle", bucketed(node("shuffle", vectors, buffer_size=4, seed=2)), twice)
+
+    number, vectors = {"dtype": "int64", "shape": []}, {"dtype": "int64", "shape": [-1]}
+
+    def generated(name, signature, **args):
+        return node("from_generator", generator="gen_" + name, output_signature=signature, **args)
+
+    for pure in ("", ".pure"):
+        case("zero" + pure, generated("empty" + pure, number), twice)
+        case("one" + pure, generated("one" + pure, number), twice)
+        case("many" + pure, generated("count_5" + pure, number), twice)
+        case("converted" + pure, generated("count_5" + pure, {"dtype": "float32", "shape": None}))
+        case("structure" + pure, generated("pairs" + pure, {"tuple": [{"dtype": "uint8", "shape": []}, {"dtype": "string", "shape": []}]}))
+        case("shapes" + pure, generated("ragged_vectors" + pure, vectors), twice)
+        case("args" + pure, generated("count_to" + pure, number, args={"tuple": [literal("int64", [], [40])]}), twice)
+        for name in ("fail_after_2", "fail_unknown", "fail_not_implemented"):
+            case(name + pure, generated(name + pure, number), twice)
+        case("other_type" + pure, generated("wrong_type" + pure, number), twice)
+        case("other_shape" + pure, generated("wrong_shape" + pure, {"dtype": "int64", "shape": [2]}), twice)
+        case("other_structure" + pure, generated("pairs" + pure, number))
+        case("broken_off" + pure, generated("count_5" + pure, number), (2, None))
+        case("repeated" + pure, node("repeat", node("take", generated("count_5" + pure, number), count=3), count=2), op="from_generator")
+        case("in_batches" + pure, node("batch", generated("wrong_type" + pure, number), batch_size=2), op="from_generator")
+    case("behind_prefetch", node("prefetch", generated("count_5.pure", number), buffer_size=3), twice, op="from_generator")
+    case("behind_shuffle", node("shuffle", generated("count_to.pure", number, args={"tuple": [literal("int64", [], [12])]}),
+                                buffer_size=4, seed=2), twice, op="from_generator")
+    case("one_in_turns", node("zip", generated("count_5", number), generated("count_5", number)), op="from_generator")

@@ -124,6 +124,11 @@ leat_function *golden_function(const char *name, const leat_spec *input, leat_er
 /* Is the name in the list, and what does the table of operations lack for it (NULL: nothing)? */
 bool golden_function_known(const char *name, const char **lacks);
 
+/* Registers the named generators, before any allocation is made to fail, and forgets them: returns
+ * how many of their runs were never closed. */
+void golden_generators_begin(void);
+int golden_generators_end(void);
+
 /* ---- pipelines of tfdata (golden_pipeline.c, golden_restore.c, golden_tfdata.c) ---- */
 
 /* A case as it is built: the dataset and the named ones it may refer to. */

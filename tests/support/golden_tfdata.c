@@ -318,6 +318,7 @@ void golden_tfdata_case(golden_run *run, const char *file, const json_t *json) {
 
 void golden_tfdata(golden_run *run) {
     json_t *files = golden_list(run, "tfdata");
+    golden_generators_begin();
     for (size_t i = 0; i < json_array_size(files); i++) {
         char path[512];
         snprintf(path, sizeof path, "tfdata/%s", json_string_value(json_array_get(files, i)));
@@ -328,4 +329,7 @@ void golden_tfdata(golden_run *run) {
     }
     leat_clear_seed();
     json_decref(files);
+    int running = golden_generators_end();
+    if (running != 0)
+        golden_broken(run, "%d runs of generators were not closed", running);
 }

@@ -470,6 +470,13 @@ typedef struct leat_options {
 LEAT_API leat_dataset *leat_with_options(leat_dataset *input, const leat_options *options,
                                          leat_error *err);
 
+/* tf.data.Dataset.apply: what `transformation` (called once, now) makes of the dataset that it is
+ * given; it returns an owned one, or NULL with an error in `err`. INVALID_ARGUMENT where it returns
+ * NULL without one. */
+typedef leat_dataset *(*leat_transformation)(void *context, leat_dataset *input, leat_error *err);
+LEAT_API leat_dataset *leat_apply(leat_dataset *input, leat_transformation transformation,
+                                  void *context, leat_error *err);
+
 /* tf.data.Dataset.prefetch: a thread keeps up to buffer_size elements ready; LEAT_AUTOTUNE tunes
  * the number, 0 passes through. */
 LEAT_API leat_dataset *leat_prefetch(leat_dataset *input, int64_t buffer_size, leat_error *err);

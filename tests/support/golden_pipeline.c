@@ -3,6 +3,49 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- transformations ---- */
+
+/* apply is no operator of the table: it calls one of these. */
+static leat_dataset *square_and_keep_even(void *context, leat_dataset *input, leat_error *err) {
+    (void)context;
+    leat_function *square = golden_function("square", leat_dataset_spec(input), err);
+    leat_dataset *squares = leat_map(input, square, NULL, err);
+    leat_function *even =
+        squares == NULL ? NULL : golden_function("is_even", leat_dataset_spec(squares), err);
+    return leat_filter(squares, even, err);
+}
+
+static leat_dataset *take_2(void *context, leat_dataset *input, leat_error *err) {
+    (void)context;
+    return leat_take(input, 2, err);
+}
+
+static leat_dataset *return_none(void *context, leat_dataset *input, leat_error *err) {
+    (void)context;
+    (void)err;
+    leat_dataset_unref(input);
+    return NULL;
+}
+
+static bool is_apply(const json_t *node) {
+    return strcmp(golden_text(node, "op"), "apply") == 0;
+}
+
+static leat_transformation transformation_of(const json_t *node) {
+    static const struct {
+        const char *name;
+        leat_transformation function;
+    } named[] = {{"square_and_keep_even", square_and_keep_even},
+                 {"take_2", take_2},
+                 {"return_none", return_none}};
+    const char *name = golden_text(json_object_get(node, "args"), "transformation_func");
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+        if (strcmp(name, named[i].name) == 0)
+            return named[i].function;
+    }
+    return NULL;
+}
+
 /* ---- names ---- */
 
 static bool is_node(const json_t *json) {
@@ -39,7 +82,11 @@ static void check_arguments(golden_case *c, const leati_dataset_op *op, const js
 
 void golden_check_names(golden_case *c, const json_t *node) {
     const char *name = json_string_value(json_object_get(node, "op"));
-    if (name != NULL) {
+    if (name != NULL && is_apply(node)) {
+        if (transformation_of(node) == NULL)
+            golden_fail(c, "transformation %s is of an unknown kind",
+                        golden_text(json_object_get(node, "args"), "transformation_func"));
+    } else if (name != NULL) {
         const leati_dataset_op *op = leati_dataset_op_find(name);
         if (op == NULL)
             golden_missing(c, "operator %s", name);
@@ -92,6 +139,9 @@ static leat_dataset *read_ref(void *context, const char *name, leat_error *err) 
 
 static leat_dataset *read_plan(golden_pipeline *pipeline, const json_t *node, leat_error *err) {
     leati_plan_reader reader = {.context = pipeline, .function = read_function, .ref = read_ref};
+    if (is_apply(node)) /* at the root of a plan alone */
+        return leat_apply(read_plan(pipeline, json_object_get(node, "input"), err),
+                          transformation_of(node), NULL, err);
     return leati_plan_read(node, &reader, err);
 }
 

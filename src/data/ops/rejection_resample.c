@@ -7,8 +7,11 @@
  * sample_from_datasets with a dataset of weights; without initial_dist the distribution is
  * estimated from the classes seen so far, in batches of 32, on further copies of the input. The
  * order in which the copies stand in the plan is TensorFlow's, for inputs that draw seeds when they
- * are opened. TensorFlow reads the filtered copy three elements ahead on a thread, which is left to
- * the user's own prefetch. There is nothing to run here.
+ * are opened. There is nothing to run here.
+ *
+ * TensorFlow reads the filtered copy ahead on threads, which is left to the user's own prefetch.
+ * The rejections' random numbers go on from epoch to epoch of one iterator, so in later epochs
+ * TensorFlow's depend on how far its threads had come; here they depend on what was read.
  *
  * Failures at run time are the input's and class_func's, once for each copy that meets them, and a
  * class outside the distribution (INVALID_ARGUMENT). */

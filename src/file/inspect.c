@@ -50,6 +50,11 @@ leat_status leat_inspect_records(const char *path, leat_compression compression,
         return status;
     leat_record_summary summary = {.file_size = leati_tfrecord_file_size(reader)};
     status = visit_all(reader, function, context, &summary, err);
+    if (!status && leati_tfrecord_cut(reader))
+        status = leati_fail(err, LEAT_DATA_LOSS,
+                            "after %lld good records: %.250s: the file ends inside its compressed "
+                            "stream; get the whole file",
+                            (long long)summary.records, path);
     summary.trailing_bytes = leati_tfrecord_trailing(reader);
     leati_tfrecord_close(reader);
     if (status)

@@ -119,6 +119,16 @@ static void bad_files(void **state) {
                      LEAT_DATA_LOSS);
     assert_ptr_equal(strstr(err.text, "after 2 good records: "), err.text);
     assert_non_null(strstr(err.text, "bad_data.tfrecord at byte 37: damaged record"));
+    /* The file in gzip but for its last bytes, which hold the checksum. */
+    size_t size = 0;
+    uint8_t *data = scratch_read(FILES "plain.tfrecord.gz", &size);
+    assert_int_equal(scratch_setup(state), 0);
+    const char *path = scratch_write("cut", data, size - 5);
+    assert_int_equal(leat_inspect_records(path, LEAT_COMPRESSION_GZIP, NULL, NULL, &got, &err),
+                     LEAT_DATA_LOSS);
+    assert_non_null(strstr(err.text, "cut: the file ends inside its compressed stream"));
+    scratch_teardown(state);
+    free(data);
     assert_int_equal(
         leat_inspect_records(FILES "nowhere", LEAT_COMPRESSION_NONE, NULL, NULL, &got, &err),
         LEAT_NOT_FOUND);

@@ -71,6 +71,10 @@ int64_t leati_tfrecord_trailing(const leati_tfrecord *reader) {
     return (int64_t)(reader->end - reader->begin);
 }
 
+bool leati_tfrecord_cut(const leati_tfrecord *reader) {
+    return reader->stream.cut;
+}
+
 int64_t leati_tfrecord_file_size(const leati_tfrecord *reader) {
     return reader->stream.file->size;
 }

@@ -67,6 +67,9 @@ LEAT_WARN_UNUSED leat_status leati_tfrecord_seek(leati_tfrecord *reader, int64_t
 /* After END: bytes left over, too few for a header (0 to 11). */
 int64_t leati_tfrecord_trailing(const leati_tfrecord *reader);
 
+/* After END: did the file end inside its compressed stream? Records may be missing then. */
+bool leati_tfrecord_cut(const leati_tfrecord *reader);
+
 /* Size of the file on the disk, or -1. */
 int64_t leati_tfrecord_file_size(const leati_tfrecord *reader);
 

@@ -4,7 +4,7 @@
  * Failures: a file that cannot be opened is its error at every call, and the files behind it are
  * not reached, unless the format says that it is lost; a name that the dataset of names failed to
  * give is one error. No locks. */
-#include "data/files.h"
+#include "data/file_slot.h"
 #include "data/values.h"
 #include <string.h>
 
@@ -15,19 +15,6 @@ enum {
     /* A record of more than this part of a block's bytes ends its block: who keeps one element of a
      * block, as shuffle does, keeps all of its records alive. */
     OWN_BLOCK = 8
-};
-
-/* DONE: the file ended or was lost, and at its next turn the slot gets another one. */
-enum place { VACANT = 0, BUSY, DONE };
-
-/* A place in the cycle of open files. */
-struct leati_file_slot {
-    enum place place;
-    char *path;       /* of the file that has the place */
-    void *reader;     /* NULL: to be opened */
-    int64_t position; /* where to begin once it is open */
-    bool failed;      /* instead of a file: an error to be delivered once */
-    leat_error error;
 };
 
 /* ---- the plan side ---- */
@@ -103,48 +90,37 @@ leat_status leati_files_open(leati_files *files, leati_node_state *node,
     files->format = format;
     files->paths = filenames;
     files->node = node;
-    files->num_slots = num_parallel_reads > 1 ? num_parallel_reads : 1;
+    /* A place that no file would get changes no turn. */
+    int64_t most = node->dataset->num_inputs > 0 ? INT64_MAX : filenames->count;
+    files->num_slots = num_parallel_reads < most ? num_parallel_reads : most;
+    files->num_slots = files->num_slots > 1 ? files->num_slots : 1;
     files->slots = leati_alloc_zero((size_t)files->num_slots, sizeof(*files->slots));
     if (files->slots == NULL) {
         return leati_no_memory(err, (size_t)files->num_slots * sizeof(*files->slots));
     }
+    for (int64_t i = 0; i < files->num_slots; i++) {
+        files->slots[i].files = files;
+    }
+    const leati_iteration *iteration = node->iteration;
+    if (files->num_slots > 1 && !iteration->inline_only && leati_pool_size(iteration->pool) > 1) {
+        files->gate = leati_gate_new(format->op, NULL, err);
+        if (files->gate == NULL) {
+            return LEAT_RESOURCE_EXHAUSTED;
+        }
+    }
     return node->dataset->num_inputs > 0 ? leati_input_open(&files->names, node, 0, err) : LEAT_OK;
-}
-
-static void clear_slot(const leati_files *files, struct leati_file_slot *slot) {
-    files->format->close(slot->reader);
-    leati_free(slot->path);
-    *slot = (struct leati_file_slot){0};
-}
-
-/* Gives the slot the file `name`. */
-static leat_status set_path(const leati_files *files, struct leati_file_slot *slot,
-                            leat_string name, leat_error *err) {
-    char *path = leati_strndup(name.size > 0 ? name.data : "", name.size);
-    if (path == NULL) {
-        return leati_no_memory(err, name.size);
-    }
-    clear_slot(files, slot);
-    slot->place = BUSY;
-    slot->path = path;
-    if (memchr(path, 0, name.size) != NULL) {
-        slot->failed = true;
-        leati_fail(&slot->error, LEAT_INVALID_ARGUMENT,
-                   "the file name \"%.200s\" has a byte of 0 in it; expected a path", path);
-    }
-    return LEAT_OK;
 }
 
 /* Gives the slot the next file, or leaves it empty if there is none. An error is that of the
  * library itself; one of the dataset of names takes the place of a file. */
-static leat_status take_name(leati_files *files, struct leati_file_slot *slot, leat_error *err) {
+static leat_status take_name(leati_files *files, leati_file_slot *slot, leat_error *err) {
     leat_status status = LEAT_OK;
     if (files->node->dataset->num_inputs == 0) {
         if (files->next_name == files->paths->count) {
-            clear_slot(files, slot);
+            leati_slot_clear(slot);
             return LEAT_OK;
         }
-        status = set_path(files, slot, files->paths->values[files->next_name], err);
+        status = leati_slot_set_path(slot, files->paths->values[files->next_name], err);
         files->next_name += status == LEAT_OK;
         return status;
     }
@@ -154,11 +130,11 @@ static leat_status take_name(leati_files *files, struct leati_file_slot *slot, l
     if (available > 0) {
         const leat_string *name =
             leati_column_row(&files->names.block.columns[0], leati_input_begin(&files->names));
-        status = set_path(files, slot, *name, err);
+        status = leati_slot_set_path(slot, *name, err);
     } else {
-        clear_slot(files, slot);
+        leati_slot_clear(slot);
         slot->failed = tail == LEATI_ERROR;
-        slot->place = slot->failed ? BUSY : VACANT;
+        slot->place = slot->failed ? LEATI_BUSY : LEATI_VACANT;
         slot->error = failure;
     }
     if (status == LEAT_OK) {
@@ -167,37 +143,11 @@ static leat_status take_name(leati_files *files, struct leati_file_slot *slot, l
     return status;
 }
 
-/* Takes records out of one slot. */
-static leati_tail use_slot(leati_files *files, struct leati_file_slot *slot,
-                           const leati_file_request *request, int64_t *n, leat_error *err) {
-    *n = 0;
-    if (slot->failed) {
-        *err = slot->error;
-        slot->failed = false;
-        slot->place = DONE;
-        return LEATI_ERROR;
-    }
-    leati_file_outcome outcome = LEATI_FILE_MORE;
-    if (slot->reader == NULL) {
-        outcome = files->format->open(files, slot->path, slot->position, &slot->reader, err);
-        if (outcome != LEATI_FILE_MORE) {
-            files->format->close(slot->reader);
-            slot->reader = NULL;
-        }
-    }
-    if (outcome == LEATI_FILE_MORE) {
-        outcome = files->format->read(slot->reader, request, n, err);
-    }
-    slot->place = outcome == LEATI_FILE_END || outcome == LEATI_FILE_LOST ? DONE : BUSY;
-    return outcome == LEATI_FILE_MORE  ? LEATI_MORE
-           : outcome == LEATI_FILE_END ? LEATI_END
-                                       : LEATI_ERROR;
-}
-
 static leat_status start(leati_files *files, leat_error *err) {
     for (int64_t i = 0; !files->started && i < files->num_slots; i++) {
-        leat_status status =
-            files->slots[i].place == VACANT ? take_name(files, &files->slots[i], err) : LEAT_OK;
+        leat_status status = files->slots[i].place == LEATI_VACANT
+                                 ? take_name(files, &files->slots[i], err)
+                                 : LEAT_OK;
         if (status != LEAT_OK) {
             return status;
         }
@@ -206,9 +156,56 @@ static leat_status start(leati_files *files, leat_error *err) {
     return LEAT_OK;
 }
 
+/* Gives the turn to the next slot, where the present one needs none; false: it keeps the turn
+ * because its next file could not be named. */
+static bool end_turn(leati_files *files, leati_file_slot *slot, leati_tail tail, leat_error *err) {
+    if (tail == LEATI_END && slot->place == LEATI_DONE && take_name(files, slot, err) != LEAT_OK) {
+        return false;
+    }
+    files->at = (files->at + 1) % files->num_slots;
+    return true;
+}
+
+/* Records from the slots in turns. */
+static leati_tail read_in_turns(leati_files *files, const leati_file_request *request, int64_t *n,
+                                leat_error *err) {
+    leati_file_request one = *request;
+    size_t bytes = 0;
+    for (int64_t empty = 0; empty < files->num_slots && *n < request->want;) {
+        leati_file_slot *slot = &files->slots[files->at];
+        leati_tail tail = LEATI_END;
+        if (slot->place == LEATI_BUSY) {
+            if (*n > 0 && !leati_slot_has_record(slot)) {
+                return LEATI_MORE; /* what it has instead comes first in the next call */
+            }
+            tail = leati_slot_take(slot, &one, files->calls, err);
+            if (tail == LEATI_ERROR && slot->now.at < slot->now.n) {
+                return tail; /* not the file's: without memory its record waits for its turn */
+            }
+        }
+        if (!end_turn(files, slot, tail, err)) {
+            return *n > 0 ? LEATI_MORE : LEATI_ERROR;
+        }
+        if (tail == LEATI_ERROR) {
+            return tail;
+        }
+        if (tail == LEATI_MORE) {
+            ++*n;
+            if (one.records != NULL) {
+                bytes += one.records->size;
+                one.records++;
+            }
+            if (request->bytes > 0 && bytes >= request->bytes) {
+                return LEATI_MORE;
+            }
+        }
+        empty = slot->place == LEATI_BUSY ? 0 : empty + 1;
+    }
+    return *n > 0 ? LEATI_MORE : LEATI_END;
+}
+
 leati_tail leati_files_next(leati_files *files, const leati_file_request *request, int64_t *n,
                             leat_error *err) {
-    leati_file_request own = *request;
     *n = 0;
     if (leati_cancel_fired(files->node->iteration->cancel)) {
         leati_fail(err, LEAT_CANCELLED, "the iterator was cancelled");
@@ -217,21 +214,22 @@ leati_tail leati_files_next(leati_files *files, const leati_file_request *reques
     if (start(files, err) != LEAT_OK) {
         return LEATI_ERROR;
     }
-    own.want = files->num_slots > 1 ? 1 : own.want;
-    for (int64_t empty = 0; empty < files->num_slots;) {
-        struct leati_file_slot *slot = &files->slots[files->at];
+    files->calls++;
+    if (files->num_slots > 1) {
+        return read_in_turns(files, request, n, err);
+    }
+    leati_file_slot *slot = files->slots;
+    while (slot->place != LEATI_VACANT) {
         leati_tail tail = LEATI_END;
-        if (slot->place == BUSY) {
-            tail = use_slot(files, slot, &own, n, err);
+        if (slot->place == LEATI_BUSY) {
+            tail = leati_slot_read(slot, request, n, err);
         }
-        if (tail == LEATI_END && slot->place == DONE && take_name(files, slot, err) != LEAT_OK) {
+        if (!end_turn(files, slot, tail, err)) {
             return LEATI_ERROR;
         }
-        files->at = (files->at + 1) % files->num_slots;
         if (tail != LEATI_END) {
             return tail;
         }
-        empty = slot->place == BUSY ? 0 : empty + 1;
     }
     return LEATI_END;
 }
@@ -297,13 +295,15 @@ leat_status leati_files_save(leati_node_state *node, void *state, leati_writer *
     leati_put_int(out, files->at);
     leati_put_int(out, files->next_name);
     for (int64_t i = 0; i < files->num_slots; i++) {
-        const struct leati_file_slot *slot = &files->slots[i];
+        const leati_file_slot *slot = &files->slots[i];
         const char *path = slot->path != NULL ? slot->path : "";
         leati_put_uint(out, (uint64_t)slot->place << 2 | (uint64_t)slot->failed << 1 |
                                 (uint64_t)(slot->path != NULL));
         leati_put_bytes(out, path, strlen(path));
-        leati_put_int(out, slot->reader != NULL ? files->format->position(slot->reader)
-                                                : slot->position);
+        int64_t position = 0, skip = 0;
+        leati_slot_where(slot, &position, &skip);
+        leati_put_int(out, position);
+        leati_put_int(out, skip);
         if (slot->failed) {
             leati_put_error(out, &slot->error);
         }
@@ -312,8 +312,8 @@ leat_status leati_files_save(leati_node_state *node, void *state, leati_writer *
                                                 : LEAT_OK;
 }
 
-static leat_status restore_slot(const leati_files *files, struct leati_file_slot *slot,
-                                leati_reader *in, leat_error *err) {
+static leat_status restore_slot(const leati_files *files, leati_file_slot *slot, leati_reader *in,
+                                leat_error *err) {
     uint64_t flags = 0;
     const void *path = NULL;
     size_t size = 0;
@@ -322,15 +322,18 @@ static leat_status restore_slot(const leati_files *files, struct leati_file_slot
         status = leati_get_bytes(in, &path, &size, err);
     }
     if (status == LEAT_OK && (flags & 1) != 0) {
-        status = set_path(files, slot, (leat_string){.data = path, .size = size}, err);
+        status = leati_slot_set_path(slot, (leat_string){.data = path, .size = size}, err);
     }
-    slot->place = (enum place)(flags >> 2 & 3);
+    slot->place = (leati_place)(flags >> 2 & 3);
     slot->failed = (flags & 2) != 0;
     if (status == LEAT_OK) {
         status = leati_get_int(in, &slot->position, err);
     }
-    if (status == LEAT_OK && (slot->position < 0 || flags >> 2 > DONE ||
-                              (slot->place == BUSY && !slot->failed && slot->path == NULL))) {
+    if (status == LEAT_OK) {
+        status = leati_get_int(in, &slot->skip, err);
+    }
+    if (status == LEAT_OK && (slot->position < 0 || slot->skip < 0 || flags >> 2 > LEATI_DONE ||
+                              (slot->place == LEATI_BUSY && !slot->failed && slot->path == NULL))) {
         status = leati_fail(err, LEAT_DATA_LOSS, "%s: a saved place of %lld", files->format->op,
                             (long long)slot->position);
     }
@@ -357,7 +360,7 @@ leat_status leati_files_restore(leati_node_state *node, void *state, leati_reade
     }
     files->started = started != 0;
     for (int64_t i = 0; i < files->num_slots && status == LEAT_OK; i++) {
-        clear_slot(files, &files->slots[i]);
+        leati_slot_clear(&files->slots[i]);
         status = restore_slot(files, &files->slots[i], in, err);
     }
     return status == LEAT_OK && files->node->dataset->num_inputs > 0
@@ -368,7 +371,7 @@ leat_status leati_files_restore(leati_node_state *node, void *state, leati_reade
 leat_status leati_files_reset(leati_node_state *node, void *state, leat_error *err) {
     leati_files *files = state;
     for (int64_t i = 0; i < files->num_slots; i++) {
-        clear_slot(files, &files->slots[i]);
+        leati_slot_clear(&files->slots[i]);
     }
     files->started = false;
     files->next_name = files->at = 0;
@@ -378,10 +381,11 @@ leat_status leati_files_reset(leati_node_state *node, void *state, leat_error *e
 void leati_files_close(leati_node_state *node, void *state) {
     (void)node;
     leati_files *files = state;
-    for (int64_t i = 0; i < files->num_slots && files->slots != NULL; i++) {
-        clear_slot(files, &files->slots[i]);
+    for (int64_t i = 0; files->slots != NULL && i < files->num_slots; i++) {
+        leati_slot_close(&files->slots[i]);
     }
     leati_free(files->slots);
+    leati_gate_free(files->gate);
     leati_pools_close(&files->pools);
     leati_input_close(&files->names);
 }

@@ -3,7 +3,8 @@
  *
  * Files are read one after the other, or num_parallel_reads of them in turns, record by record:
  * TensorFlow's legacy parallel interleave, where a file that ended gives its place to the next one
- * in order and its turn to its neighbour. */
+ * in order and its turn to its neighbour. Files in turns are read ahead by tasks of the pool; their
+ * order is the same for any number of threads. */
 #ifndef LEATI_DATA_FILES_H
 #define LEATI_DATA_FILES_H
 
@@ -35,9 +36,10 @@ struct leati_files;
 typedef struct leati_file_format {
     const char *op;
     /* Opens `path` where reading stood, at `position` (0: at the start). `files` is the operator's
-     * state. *reader is owned. */
-    leati_file_outcome (*open)(struct leati_files *files, const char *path, int64_t position,
-                               void **reader, leat_error *err);
+     * state, which is only read: files in turns are opened and read on several threads. `pools` are
+     * for this reader's chunks. *reader is owned. */
+    leati_file_outcome (*open)(const struct leati_files *files, leati_pools *pools,
+                               const char *path, int64_t position, void **reader, leat_error *err);
     /* Reads 1 to want records: MORE. What stops a call after its first record is reported by the
      * next call. */
     leati_file_outcome (*read)(void *reader, const leati_file_request *request, int64_t *n,
@@ -47,7 +49,8 @@ typedef struct leati_file_format {
     void (*close)(void *reader); /* NULL is allowed */
 } leati_file_format;
 
-struct leati_file_slot;
+struct leati_file_slot; /* data/file_slot.h */
+struct leati_gate;
 
 /* The state of an operator that reads files starts with it. {0} is closed. */
 typedef struct leati_files {
@@ -58,9 +61,11 @@ typedef struct leati_files {
     int64_t next_name; /* only with a list */
     bool started;      /* the first files have got their places */
     struct leati_file_slot *slots;
-    int64_t num_slots, at; /* whose turn it is */
-    size_t chunk_size;     /* bytes that a reader reads at once */
-    leati_pools pools;     /* of columns and chunks */
+    int64_t num_slots, at;   /* whose turn it is */
+    size_t chunk_size;       /* bytes that a reader reads at once */
+    uint64_t calls;          /* of leati_files_next, counted */
+    struct leati_gate *gate; /* of tasks that read ahead; NULL: there are none */
+    leati_pools pools;       /* of columns */
 } leati_files;
 
 /* Checks the arguments filenames and num_parallel_reads: exactly one list or one dataset of string
@@ -79,7 +84,8 @@ LEAT_WARN_UNUSED leat_status leati_files_open(leati_files *files, leati_node_sta
                                               int64_t num_parallel_reads, int64_t buffer_size,
                                               leat_error *err);
 
-/* The next records, all from one file. END: no file has any. An error is one outcome. */
+/* The next records. END: no file has any. An error is one outcome; what stops a call after its
+ * first record is reported by the next call. */
 leati_tail leati_files_next(leati_files *files, const leati_file_request *request, int64_t *n,
                             leat_error *err);
 

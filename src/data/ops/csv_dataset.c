@@ -383,8 +383,8 @@ static leat_status parse_record(const struct csv_args *args, char *record, size_
 
 /* ---- the format ---- */
 
-static leati_file_outcome open_csv(leati_files *files, const char *path, int64_t position,
-                                   void **reader, leat_error *err) {
+static leati_file_outcome open_csv(const leati_files *files, leati_pools *pools, const char *path,
+                                   int64_t position, void **reader, leat_error *err) {
     const struct csv_state *s = (const struct csv_state *)files;
     struct csv_reader *r = leati_alloc_zero(1, sizeof(*r));
     *reader = r;
@@ -393,8 +393,8 @@ static leati_file_outcome open_csv(leati_files *files, const char *path, int64_t
         return LEATI_FILE_ERROR;
     }
     r->state = s;
-    if (leati_chunks_open(&r->chunks, path, s->compression, position, files->chunk_size,
-                          &files->pools, err) != LEAT_OK) {
+    if (leati_chunks_open(&r->chunks, path, s->compression, position, files->chunk_size, pools,
+                          err) != LEAT_OK) {
         return LEATI_FILE_ERROR;
     }
     if (position == 0 && s->args->header) {

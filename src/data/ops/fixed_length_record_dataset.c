@@ -147,8 +147,8 @@ static leati_file_outcome pass_header(const struct fixed_args *args, leati_chunk
     return LEATI_FILE_MORE;
 }
 
-static leati_file_outcome open_fixed(leati_files *files, const char *path, int64_t position,
-                                     void **reader, leat_error *err) {
+static leati_file_outcome open_fixed(const leati_files *files, leati_pools *pools, const char *path,
+                                     int64_t position, void **reader, leat_error *err) {
     const struct fixed_state *s = (const struct fixed_state *)files;
     leat_compression compression = LEAT_COMPRESSION_NONE;
     if (check_sizes(s->args, &compression, err) != LEAT_OK) {
@@ -162,8 +162,8 @@ static leati_file_outcome open_fixed(leati_files *files, const char *path, int64
     }
     r->record_bytes = (size_t)s->args->record_bytes;
     r->footer_bytes = (size_t)s->args->footer_bytes;
-    if (leati_chunks_open(&r->chunks, path, compression, position, files->chunk_size, &files->pools,
-                          err) != LEAT_OK) {
+    if (leati_chunks_open(&r->chunks, path, compression, position, files->chunk_size, pools, err) !=
+        LEAT_OK) {
         return LEATI_FILE_ERROR;
     }
     leati_file_outcome outcome = check_file(s->args, &r->chunks, path, err);

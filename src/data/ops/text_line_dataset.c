@@ -59,8 +59,8 @@ static leat_status text_check(leat_dataset *dataset, leat_error *err) {
 
 /* ---- the format ---- */
 
-static leati_file_outcome open_text(leati_files *files, const char *path, int64_t position,
-                                    void **reader, leat_error *err) {
+static leati_file_outcome open_text(const leati_files *files, leati_pools *pools, const char *path,
+                                    int64_t position, void **reader, leat_error *err) {
     const struct text_state *s = (const struct text_state *)files;
     leat_compression compression = LEAT_COMPRESSION_NONE;
     if (s->args->buffer_size < 0) {
@@ -78,8 +78,8 @@ static leati_file_outcome open_text(leati_files *files, const char *path, int64_
         leati_no_memory(err, sizeof(*chunks));
         return LEATI_FILE_ERROR;
     }
-    return leati_chunks_open(chunks, path, compression, position, files->chunk_size, &files->pools,
-                             err) == LEAT_OK
+    return leati_chunks_open(chunks, path, compression, position, files->chunk_size, pools, err) ==
+                   LEAT_OK
                ? LEATI_FILE_MORE
                : LEATI_FILE_ERROR;
 }

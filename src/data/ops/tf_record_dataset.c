@@ -96,13 +96,13 @@ static leati_file_outcome lost(leat_status status) {
 }
 
 /* A file that got shorter meanwhile is DATA_LOSS; one that cannot be opened is tried again. */
-static leati_file_outcome open_file(leati_files *files, const char *path, int64_t position,
-                                    void **reader, leat_error *err) {
+static leati_file_outcome open_file(const leati_files *files, leati_pools *pools, const char *path,
+                                    int64_t position, void **reader, leat_error *err) {
     const struct record_state *s = (const struct record_state *)files;
     leati_tfrecord_options options = {.compression = s->compression,
                                       .strict_tail = true,
                                       .chunk_size = files->chunk_size,
-                                      .pools = &files->pools};
+                                      .pools = pools};
     leat_status status = leati_tfrecord_open(path, &options, (leati_tfrecord **)reader, err);
     if (status == LEAT_OK && position > 0) {
         status = leati_tfrecord_seek(*reader, position, err);

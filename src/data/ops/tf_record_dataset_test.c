@@ -261,6 +261,56 @@ static void test_many_records(void **state) {
     leat_dataset_unref(dataset);
 }
 
+/* Takes `count` elements from number `from` on: x and y by turns while y, 2,000 long, lasts, then
+ * x, 3,000 long. */
+static void expect_turns(leat_iterator *iterator, int from, int count) {
+    leat_element element = {0};
+    leat_error err = {0};
+    for (int i = from; i < from + count && i < 5000; i++) {
+        char expected[32];
+        bool turns = i < 4000;
+        snprintf(expected, sizeof(expected), "%c%d", turns && i % 2 == 1 ? 'y' : 'x',
+                 turns ? i / 2 : i - 2000);
+        assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OK);
+        const leat_string *record = element.tensors[0].data;
+        assert_int_equal(record->size, strlen(expected) + 100);
+        assert_memory_equal(record->data, expected, strlen(expected));
+    }
+    if (from + count > 5000) {
+        assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OUT_OF_RANGE);
+    }
+    leat_element_fini(&element);
+}
+
+/* Files in turns are read ahead in blocks; a state holds where in a block its reader stands. */
+static void test_read_ahead(void **state) {
+    (void)state;
+    write_records("x", "x", 3000, 100, LEAT_COMPRESSION_NONE);
+    write_records("y", "y", 2000, 100, LEAT_COMPRESSION_NONE);
+    struct reading r = {.names = "x y", .options.num_parallel_reads = 2};
+    leat_dataset *dataset = dataset_made(read_files, &r);
+    static const int places[] = {0, 1, 2, 1999, 2047, 2048, 2049, 3999, 4001, 4999, 5000};
+    for (int threads = 1; threads <= 4; threads += 3) {
+        leat_iterator_options options = {.num_threads = threads};
+        for (size_t p = 0; p < sizeof(places) / sizeof(places[0]); p++) {
+            leat_iterator *iterator = dataset_iterate(dataset, &options);
+            leat_error err = {0};
+            char *data = NULL;
+            size_t size = 0;
+            expect_turns(iterator, 0, places[p]);
+            assert_int_equal(leat_iterator_save(iterator, &data, &size, NULL, &err), LEAT_OK);
+            assert_in_range(size, 1, 4096);
+            leat_iterator_free(iterator);
+            iterator = dataset_iterate(dataset, &options);
+            assert_int_equal(leat_iterator_restore(iterator, data, size, &err), LEAT_OK);
+            leati_free(data);
+            expect_turns(iterator, places[p], p % 2 == 0 ? 5001 : 100);
+            leat_iterator_free(iterator);
+        }
+    }
+    leat_dataset_unref(dataset);
+}
+
 /* After the first blocks nothing is allocated: chunks and columns come back to their pools. */
 static void test_no_allocation_in_the_steady_state(void **state) {
     (void)state;
@@ -378,6 +428,7 @@ int main(void) {
         TEST(test_files_in_turns),
         TEST(test_composed),
         TEST(test_many_records),
+        TEST(test_read_ahead),
         TEST(test_no_allocation_in_the_steady_state),
         TEST(test_file_shorter_than_the_state),
         TEST(test_arguments),

@@ -10,7 +10,9 @@
 #include "base/clock.h"
 #include <string.h>
 
-enum { AHEAD_ROWS = 1024, AHEAD_BYTES = 128 << 10 };
+/* Bytes that all slots together read at once, and one of them: enough that a thread is awake before
+ * the consumer is through with the block before. */
+enum { AHEAD_TOGETHER = 4 << 20, AHEAD_LEAST = 128 << 10, AHEAD_MOST = 1 << 20, ROW_BYTES = 128 };
 
 /* ---- reading ---- */
 
@@ -76,6 +78,9 @@ leati_tail leati_slot_read(leati_file_slot *slot, const leati_file_request *requ
 /* Reads a block. */
 static void fill(leati_file_slot *slot, leati_file_block *block) {
     const leati_file_format *format = slot->files->format;
+    int64_t bytes = AHEAD_TOGETHER / slot->files->num_slots;
+    bytes = bytes < AHEAD_LEAST ? AHEAD_LEAST : bytes > AHEAD_MOST ? AHEAD_MOST : bytes;
+    int64_t rows = bytes / ROW_BYTES;
     leat_buffer_unref(block->records);
     *block = (leati_file_block){
         .outcome = LEATI_FILE_ERROR, .start = slot->position, .skip = slot->skip};
@@ -84,7 +89,7 @@ static void fill(leati_file_slot *slot, leati_file_block *block) {
         block->skip = 0;
     }
     block->records =
-        leati_pools_take(&slot->pools, AHEAD_ROWS * sizeof(leat_string), &block->error);
+        leati_pools_take(&slot->pools, (size_t)rows * sizeof(leat_string), &block->error);
     if (block->records == NULL) {
         return;
     }
@@ -92,8 +97,8 @@ static void fill(leati_file_slot *slot, leati_file_block *block) {
     if (block->outcome != LEATI_FILE_MORE) {
         return;
     }
-    leati_file_request request = {.want = AHEAD_ROWS,
-                                  .bytes = AHEAD_BYTES,
+    leati_file_request request = {.want = rows,
+                                  .bytes = (size_t)bytes,
                                   .records = leat_buffer_data(block->records),
                                   .owner = block->records};
     block->start = format->position(slot->reader);
@@ -186,6 +191,26 @@ bool leati_slot_has_record(leati_file_slot *slot) {
     return !slot->failed && now->at < now->n;
 }
 
+/* Makes the owner hold the memory of a record of `now`. */
+static leat_status hold_record(leati_file_block *now, const leat_string *record, leat_buffer *owner,
+                               uint64_t call, leat_error *err) {
+    leat_buffer *records = now->records, *chunk = NULL;
+    for (; now->chunk < records->num_holds; now->chunk++, now->held_by = 0) {
+        chunk = records->holds[now->chunk];
+        const char *data = chunk->data;
+        if (record->data >= data && record->data + record->size <= data + chunk->size) {
+            break;
+        }
+        chunk = NULL;
+    }
+    if (now->held_by == call) {
+        return LEAT_OK;
+    }
+    leat_status status = leati_buffer_hold(owner, chunk != NULL ? chunk : records, err);
+    now->held_by = status == LEAT_OK ? call : now->held_by;
+    return status;
+}
+
 leati_tail leati_slot_take(leati_file_slot *slot, const leati_file_request *request, uint64_t call,
                            leat_error *err) {
     leati_file_block *now = &slot->now;
@@ -201,13 +226,11 @@ leati_tail leati_slot_take(leati_file_slot *slot, const leati_file_request *requ
         return outcome == LEATI_FILE_END ? LEATI_END : LEATI_ERROR;
     }
     if (request->records != NULL) {
-        if (now->held_by != call) {
-            if (leati_buffer_hold(request->owner, now->records, err) != LEAT_OK) {
-                return LEATI_ERROR;
-            }
-            now->held_by = call;
+        const leat_string *record = (const leat_string *)now->records->data + now->at;
+        if (hold_record(now, record, request->owner, call, err) != LEAT_OK) {
+            return LEATI_ERROR;
         }
-        *request->records = ((const leat_string *)leat_buffer_data(now->records))[now->at];
+        *request->records = *record;
     }
     now->at++;
     return LEATI_MORE;

@@ -14,10 +14,13 @@ typedef enum leati_place { LEATI_VACANT = 0, LEATI_BUSY, LEATI_DONE } leati_plac
 
 /* Records read by one call of the format, then what stopped it. */
 typedef struct leati_file_block {
-    leat_buffer *records; /* n views, and holder of their memory */
+    leat_buffer *records; /* n views; it holds their memory */
     int64_t n, at;        /* at: the next one to be given out */
     int64_t start, skip;  /* where the first one lies: at a byte, and so many records behind it */
-    uint64_t held_by;     /* the last call that made its owner hold `records` */
+    /* Records lie in the buffers that `records` holds, in order: the number of the present one's,
+     * and the last call whose owner holds it. */
+    int32_t chunk;
+    uint64_t held_by;
     leati_file_outcome outcome;
     leat_error error;
 } leati_file_block;

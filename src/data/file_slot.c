@@ -75,12 +75,15 @@ leati_tail leati_slot_read(leati_file_slot *slot, const leati_file_request *requ
                                        : LEATI_ERROR;
 }
 
+static int64_t block_bytes(const leati_files *files) {
+    int64_t bytes = AHEAD_TOGETHER / files->num_slots;
+    return bytes < AHEAD_LEAST ? AHEAD_LEAST : bytes > AHEAD_MOST ? AHEAD_MOST : bytes;
+}
+
 /* Reads a block. */
 static void fill(leati_file_slot *slot, leati_file_block *block) {
     const leati_file_format *format = slot->files->format;
-    int64_t bytes = AHEAD_TOGETHER / slot->files->num_slots;
-    bytes = bytes < AHEAD_LEAST ? AHEAD_LEAST : bytes > AHEAD_MOST ? AHEAD_MOST : bytes;
-    int64_t rows = bytes / ROW_BYTES;
+    int64_t bytes = block_bytes(slot->files), rows = bytes / ROW_BYTES;
     leat_buffer_unref(block->records);
     *block = (leati_file_block){
         .outcome = LEATI_FILE_ERROR, .start = slot->position, .skip = slot->skip};
@@ -125,11 +128,18 @@ static void run_task(leati_task *task, int worker) {
     leati_gate_unlock(gate);
 }
 
-/* Has a task read the next block, where there are threads for it. */
+/* Counts `ahead` blocks as the node's memory, if there is room for them. */
+static bool count_ahead(leati_files *files, int64_t ahead) {
+    bool fits = leati_holder_set(&files->node->holder, ahead * block_bytes(files), NULL) == LEAT_OK;
+    files->ahead = fits ? ahead : files->ahead;
+    return fits;
+}
+
+/* Has a task read the next block, where there are threads and memory for it. */
 static void read_ahead(leati_file_slot *slot) {
     leati_files *files = slot->files;
     const leati_iteration *iteration = files->node->iteration;
-    if (files->gate == NULL) {
+    if (files->gate == NULL || !count_ahead(files, files->ahead + 1)) {
         return;
     }
     leati_gate_lock(files->gate);
@@ -142,6 +152,8 @@ static void read_ahead(leati_file_slot *slot) {
     leati_gate_unlock(files->gate);
     if (submit) {
         leati_pool_submit(iteration->pool, &slot->task, false);
+    } else {
+        (void)count_ahead(files, files->ahead - 1);
     }
 }
 
@@ -154,6 +166,7 @@ static bool settle(leati_file_slot *slot, bool forgotten) {
         return false;
     }
     leati_gate_lock(gate);
+    bool counted = slot->ahead != LEATI_AHEAD_NONE;
     if (slot->ahead == LEATI_AHEAD_WANTED) {
         slot->ahead = LEATI_AHEAD_NONE;
     }
@@ -166,6 +179,9 @@ static bool settle(leati_file_slot *slot, bool forgotten) {
     ready = slot->ahead == LEATI_AHEAD_READY;
     slot->ahead = LEATI_AHEAD_NONE;
     leati_gate_unlock(gate);
+    if (counted) {
+        (void)count_ahead(slot->files, slot->files->ahead - 1);
+    }
     return ready;
 }
 

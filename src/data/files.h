@@ -63,6 +63,7 @@ typedef struct leati_files {
     struct leati_file_slot *slots;
     int64_t num_slots, at;   /* whose turn it is */
     size_t chunk_size;       /* bytes that a reader reads at once */
+    int64_t ahead;           /* slots with a block that is read ahead */
     uint64_t calls;          /* of leati_files_next, counted */
     struct leati_gate *gate; /* of tasks that read ahead; NULL: there are none */
     leati_pools pools;       /* of columns */

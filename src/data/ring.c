@@ -18,10 +18,13 @@
 #include <string.h>
 
 enum {
-    BLOCK_NS = 200 * 1000,      /* of a block that the driver asks for */
-    QUICK_NS = 1000 * 1000,     /* of what an autotuned buffer may hold in any case */
-    QUICK_BYTES = 1 << 20,      /* and its bytes */
-    MOST_ROWS = 16384,          /* of a block */
+    BLOCK_NS = 200 * 1000,  /* of a block that the driver asks for */
+    QUICK_NS = 1000 * 1000, /* of what an autotuned buffer may hold in any case */
+    QUICK_BYTES = 1 << 20,  /* and its bytes */
+    MOST_ROWS = 16384,      /* of a block */
+    AHEAD = 8,              /* tasks per thread for which rows are read ahead */
+    BLOCKED = 32,           /* pieces per thread behind one that takes long */
+    MOST_BLOCKED = 512,
     MOST_UNCUT_BYTES = 16 << 20 /* read ahead of the tasks */
 };
 
@@ -70,7 +73,8 @@ static int64_t room_for_rows(const leati_ring *ring) {
         return ring->undelivered < parallel && ring->uncut == NULL ? 1 : 0;
     }
     int64_t rows = ring->last_rows > 0 ? ring->last_rows : 1;
-    int64_t target = rows > MOST_ROWS / parallel ? MOST_ROWS : rows * parallel;
+    int64_t tasks = AHEAD * parallel;
+    int64_t target = rows > MOST_ROWS / tasks ? MOST_ROWS : rows * tasks;
     if (ring->uncut_rows > 0 &&
         (ring->uncut_rows >= target / 2 || ring->uncut_bytes > MOST_UNCUT_BYTES)) {
         return 0;
@@ -522,7 +526,8 @@ static void wake_cancelled(leati_cancel_watch *watch) {
 /* The pieces of a ring with a program exist from the start, so that reading on needs no memory. */
 static leat_status make_pieces(leati_ring *ring, leat_error *err) {
     int64_t most = ring->knob.maximum;
-    ring->max_pieces = most + most / 2 + 2;
+    ring->max_pieces = BLOCKED * most < MOST_BLOCKED ? BLOCKED * most : MOST_BLOCKED;
+    ring->max_pieces += most + most / 2 + 2;
     ring->all_pieces = leati_alloc_zero((size_t)ring->max_pieces, sizeof(*ring->all_pieces));
     ring->workers = leati_pool_size(ring->node->iteration->pool);
     ring->scratches = leati_alloc_zero((size_t)ring->workers, sizeof(leati_scratch *));

@@ -11,7 +11,11 @@
 #include "run/trace.h"
 #include <string.h>
 
-enum { TASK_NS = 200 * 1000, MOST_TASK_ROWS = 65536 };
+enum {
+    TASK_NS = 200 * 1000,
+    MOST_TASK_ROWS = 65536,
+    MOST_BLOCKED_BYTES = 32 << 20 /* in the ring, behind a piece that takes long */
+};
 
 int64_t leati_ring_parallelism(const leati_ring *ring) {
     return leati_knob_get(&ring->knob);
@@ -161,12 +165,19 @@ static void close_stage(leati_ring *ring, leati_stage *stage) {
     }
 }
 
+/* How many pieces there may be. While the oldest one is being computed, the others go on behind it,
+ * so that one slow element does not stop them. */
+static int64_t most_pieces(const leati_ring *ring, int64_t parallel) {
+    bool blocked = ring->pieces != NULL && !ring->pieces->done && ring->held < MOST_BLOCKED_BYTES;
+    return blocked ? ring->max_pieces : parallel + parallel / 2 + 1;
+}
+
 /* May another piece of so many rows be added? */
 static bool has_room(const leati_ring *ring, int64_t rows) {
     int64_t parallel = leati_ring_parallelism(ring);
     double bytes = (double)rows * ring->out_bytes;
     return ring->num_pieces == 0 ||
-           (ring->running < parallel && ring->num_pieces < parallel + parallel / 2 + 1 &&
+           (ring->running < parallel && ring->num_pieces < most_pieces(ring, parallel) &&
             leati_budget_fits(ring->node->iteration->budget, (int64_t)bytes));
 }
 

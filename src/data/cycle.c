@@ -382,6 +382,10 @@ static leati_tail read_slot(leati_cycle *cycle, visit_request *r, leat_error *er
 
 /* In any order: gives the turn to a slot that is ready. */
 static void choose_turn(leati_cycle *cycle) {
+    const leati_slot *slot = cycle->slots[cycle->at];
+    if (slot != NULL && (slot->kind >= LEATI_KIND_PLAIN || !leati_slot_drained(slot))) {
+        return;
+    }
     int64_t at = leati_crew_ready(cycle->crew, cycle->at);
     if (at != cycle->at) {
         cycle->at = at;

@@ -3,11 +3,11 @@
  * Happy path: the consumer reads a dataset itself when its turn comes and nobody has. Where that
  * turns out to be worth a driver's while, it hires one, each time that it has to do the work or to
  * wait, up to as many as the pool has threads. A driver takes the next slot in the order of the
- * turns that has nothing ready, then one of the queue, then those with one portion ready; calls the
- * function, opens, reads a portion, and publishes it. A portion is as many rows as take about
- * PORTION_NS, and never more than the bytes of a block. So the number of threads does not depend on
- * cycle_length, and the consumer waits only while a driver reads the very portion that it needs: no
- * budget can stop the pipeline.
+ * turns that has nothing ready, then one of the queue, then those with less ready than two portions
+ * or two turns; calls the function, opens, reads a portion, and publishes it. A portion is as many
+ * rows as take about PORTION_NS, or half a turn, and never more than the bytes of a block. So the
+ * number of threads does not depend on cycle_length, and the consumer waits only while a driver
+ * reads the very portion that it needs: no budget can stop the pipeline.
  *
  * Before a portion the driver remembers the dataset's state (the mark), unless that costs much of
  * the time; once the consumer has passed that point it is the base for saving, from which a restore
@@ -44,10 +44,19 @@ static bool tight(const leati_crew *crew) {
            !leati_budget_fits(crew->below.budget, each);
 }
 
+/* Rows that a turn takes, as far as that bounds what is read ahead. */
+static int64_t block_rows(const leati_crew *crew) {
+    int64_t rows = crew->cycle->options.block_length;
+    return rows < MOST_ROWS ? rows : MOST_ROWS;
+}
+
+/* Should the slot, with at most `depth` portions ready, have one more? Two, or two turns. */
 static bool wants(const leati_crew *crew, const leati_slot *slot, int depth) {
     bool readable =
         slot->phase == LEATI_PHASE_OPEN || (slot->phase == LEATI_PHASE_CALL && crew->ahead);
-    return readable && !slot->busy && slot->fault == LEATI_FAULT_NONE && slot->count <= depth;
+    bool lacks = slot->count < 2 || slot->ready_rows < 2 * block_rows(crew);
+    return readable && lacks && !slot->busy && slot->fault == LEATI_FAULT_NONE &&
+           slot->count <= depth;
 }
 
 static leati_slot *choose_open(const leati_crew *crew, int depth) {
@@ -79,19 +88,8 @@ static leati_slot *choose(const leati_crew *crew) {
     return slot;
 }
 
-/* Does a driver rest that might work? The consumer asks, who hires them. */
-static bool has_rested(const leati_crew *crew) {
-    int64_t allowed = leati_knob_get(&crew->knob);
-    for (int i = 0; i < crew->hired && i < allowed; i++) {
-        if (crew->workers[i].rests) {
-            return true;
-        }
-    }
-    return false;
-}
-
 void leati_crew_rouse(leati_crew *crew) {
-    if (has_rested(crew) && choose(crew) != NULL) {
+    if (crew->resting > 0 && choose(crew) != NULL) {
         leati_gate_wake(crew->gate);
     }
 }
@@ -100,7 +98,7 @@ static void account(leati_crew *crew) {
     leati_node_state *node = crew->cycle->node;
     leati_count_set(&node->counters.depth, crew->rows);
     leati_count_set(&node->counters.bytes_held, crew->held);
-    leati_count_set(&node->counters.parallelism, crew->worth ? leati_knob_get(&crew->knob) : 1);
+    leati_count_set(&node->counters.parallelism, crew->worth ? crew->most : 1);
     /* Over the limit less is read ahead; it is no failure. */
     if (leati_holder_set(&node->holder, crew->held, NULL) != LEAT_OK) {
         return;
@@ -184,9 +182,10 @@ static void measure(leati_crew *crew, const found *f) {
         double row_ns = (double)f->spent / (double)rows;
         crew->row_ns = crew->row_ns == 0 ? row_ns : crew->row_ns + (row_ns - crew->row_ns) / 4;
     }
-    if (rows == f->ask && f->spent < PORTION_NS / 2 && crew->ask < MOST_ROWS) {
+    if (rows == f->ask && f->ask == crew->ask && f->spent < PORTION_NS / 2 &&
+        crew->ask < MOST_ROWS) {
         crew->ask *= 2;
-    } else if (f->spent > 2 * PORTION_NS && crew->ask > 1) {
+    } else if (f->ask == crew->ask && f->spent > 2 * PORTION_NS && crew->ask > 1) {
         crew->ask /= 2;
     }
     int64_t each = crew->work_ns / (crew->opened > 0 ? crew->opened : 1);
@@ -206,6 +205,7 @@ static void publish(leati_crew *crew, leati_slot *slot, const found *f) {
         crew->portions++;
         crew->held += f->portion->bytes;
         crew->rows += f->portion->rows.n;
+        slot->ready_rows += f->portion->rows.n;
     }
     account(crew);
 }
@@ -217,18 +217,20 @@ static void drive(void *context) {
     leati_token_acquire(pool);
     leati_gate_lock(crew->gate);
     while (!crew->stop) {
-        leati_slot *slot = worker->number < leati_knob_get(&crew->knob) ? choose(crew) : NULL;
+        leati_slot *slot = choose(crew);
         if (slot == NULL) {
-            worker->rests = true;
+            crew->resting++;
             leat_status status =
                 leati_gate_wait(crew->gate, LEATI_WAIT_CONSUMER, LEATI_NO_DEADLINE, NULL, NULL);
-            worker->rests = false;
+            crew->resting--;
             if (status != LEAT_OK) {
                 break;
             }
             continue;
         }
         found f = begin(crew, slot);
+        int64_t least = (block_rows(crew) + 1) / 2;
+        f.ask = f.ask > least ? f.ask : least;
         leati_gate_unlock(crew->gate);
         work(crew, slot, &worker->inner, &f);
         leati_gate_lock(crew->gate);
@@ -254,7 +256,6 @@ static void drive(void *context) {
 static void hire(leati_crew *crew) {
     leati_crew_worker *worker = &crew->workers[crew->hired];
     worker->crew = crew;
-    worker->number = crew->hired;
     if (leati_inner_init(&worker->inner, crew->cycle->node, NULL) == LEAT_OK) {
         leati_gate_lock(crew->gate);
         crew->running++;
@@ -275,7 +276,7 @@ static void hire(leati_crew *crew) {
 
 /* Would one more driver have something to do? With the gate locked. */
 static bool needs_driver(const leati_crew *crew) {
-    return crew->hired < crew->most && !has_rested(crew) && choose(crew) != NULL;
+    return crew->hired < crew->most && crew->resting == 0 && choose(crew) != NULL;
 }
 
 /* With the gate locked, and again on return: the consumer does a driver's work. */
@@ -304,6 +305,7 @@ static void take(leati_crew *crew, leati_slot *slot) {
     slot->kind = LEATI_KIND_STAGED;
     crew->portions--;
     crew->rows -= slot->front.rows.n;
+    slot->ready_rows -= slot->front.rows.n;
     if (slot->marked && slot->taken >= slot->mark_at) {
         leati_writer base = slot->base;
         slot->base = slot->mark;
@@ -385,11 +387,11 @@ int64_t leati_crew_ready(leati_crew *crew, int64_t at) {
     leati_gate_lock(crew->gate);
     for (int64_t i = 0; i < length && i < MOST_SCANNED && best < 2 && crew->worth; i++) {
         int64_t place = at < length - i ? at + i : at - (length - i);
-        int found = welcome(cycle, cycle->slots[place]);
+        int how = welcome(cycle, cycle->slots[place]);
         /* An empty place keeps its turn. */
-        found = i == 0 && cycle->slots[place] == NULL ? 2 * found : found;
-        if (found > best) {
-            best = found;
+        how = i == 0 && cycle->slots[place] == NULL ? 2 * how : how;
+        if (how > best) {
+            best = how;
             found_at = place;
         }
     }
@@ -457,15 +459,13 @@ static void wake_cancelled(leati_cancel_watch *watch) {
     leati_gate_unlock(crew->gate);
 }
 
-/* More drivers than threads of the pool would only wait for its tokens. */
-static void add_knob(leati_crew *crew) {
+/* More drivers than threads of the pool would only wait for its tokens, and those that find nothing
+ * to do cost nothing: so there is nothing to tune. */
+static int most_drivers(const leati_crew *crew) {
     const leati_cycle_options *options = &crew->cycle->options;
     int64_t most = leati_pool_size(crew->below.pool), limit = options->limit;
     most = options->cycle_length < most / 2 + 1 ? 2 * options->cycle_length : most;
-    most = limit != LEAT_AUTOTUNE && limit < most ? limit : most;
-    crew->most = (int)most;
-    leati_knob_add(&crew->knob, crew->cycle->node, "num_parallel_calls", most,
-                   limit == LEAT_AUTOTUNE ? 1 : most, most);
+    return (int)(limit != LEAT_AUTOTUNE && limit < most ? limit : most);
 }
 
 static leat_status open_crew(leati_crew *crew, leat_error *err) {
@@ -499,7 +499,7 @@ leati_crew *leati_crew_new(leati_cycle *cycle, leat_error *err) {
     crew->ahead = dataset->inputs[0]->pure && leati_inner_pure(dataset);
     crew->ask = 1;
     crew->worth = crew->below.verify;
-    add_knob(crew);
+    crew->most = most_drivers(crew);
     if (open_crew(crew, err) != LEAT_OK) {
         leati_crew_free(crew);
         return NULL;
@@ -532,7 +532,6 @@ void leati_crew_free(leati_crew *crew) {
         leati_inner_fini(&crew->workers[i].inner);
     }
     leati_free(crew->workers);
-    leati_knob_remove(&crew->knob);
     leati_gate_free(crew->gate);
     leati_cancel_unref(crew->cancel);
     leati_free(crew);

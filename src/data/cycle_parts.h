@@ -8,12 +8,11 @@
 #ifndef LEATI_DATA_CYCLE_PARTS_H
 #define LEATI_DATA_CYCLE_PARTS_H
 
-#include "data/autotune.h"
 #include "data/cycle.h"
 #include "run/driver.h"
 #include "run/queue.h"
 
-enum { LEATI_PORTIONS = 2 }; /* ready ones of a slot */
+enum { LEATI_PORTIONS = 4 }; /* ready ones of a slot, at most */
 
 /* What one pull gave. An error behind the rows is the slot's. */
 typedef struct leati_portion {
@@ -71,16 +70,15 @@ struct leati_slot {
     leati_fault fault; /* `error` is to be delivered behind the last portion, and none is made */
     leat_error error;
     leati_portion ready[LEATI_PORTIONS];
-    int first, count; /* of them */
-    bool marked;      /* `mark` will be the next base */
+    int first, count;   /* of them */
+    int64_t ready_rows; /* in them */
+    bool marked;        /* `mark` will be the next base */
     leati_writer mark;
     int64_t mark_at;
 };
 
 typedef struct leati_crew_worker {
     leati_crew *crew;
-    int number;
-    bool rests; /* gate */
     leati_driver *driver;
     leati_inner inner;
 } leati_crew_worker;
@@ -91,7 +89,6 @@ struct leati_crew {
     leati_cancel *cancel;  /* of those */
     leati_cancel_watch watch;
     leati_gate *gate; /* without a cancel object: closing waits after a cancel, too */
-    leati_knob knob;  /* how many drivers may work */
     bool ahead;       /* input and function are pure: the queue may grow, drivers may call */
 
     leati_crew_worker *workers; /* `hired` of them, which the consumer does */
@@ -100,9 +97,9 @@ struct leati_crew {
 
     /* Gate. */
     bool stop, hold, worth;
-    const leati_slot *awaited; /* by the consumer */
-    int running, busy;
-    int64_t turn; /* where the drivers look first */
+    const leati_slot *awaited;  /* by the consumer */
+    int running, resting, busy; /* drivers, drivers that wait, slots */
+    int64_t turn;               /* where the drivers look first */
     int64_t held, portions, rows;
     int64_t ask;     /* rows of the next portion */
     int64_t work_ns; /* spent on datasets, and on how many */

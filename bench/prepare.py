@@ -7,6 +7,7 @@ photos/   pictures by tools/make_photos.py where Pillow and the packages of wall
 small/    1,000,000 records in 8 shards: tf.train.Example of id, label (int64), x (16 floats), data (100 bytes)
 large/    2,000 records in 4 shards: tf.train.Example of data (100,000 bytes) and label
 gzip/     two shards of small/, packed by gzip
+sixteen/  320,000 of them in 16 shards, made when a benchmark first asks for them
 
 DIR is $LEAT_BENCH_DATA, or bench-data in the build folder: 0.6 GB. Each corpus is made in a
 folder beside its place and then renamed, so an interrupted run leaves nothing half-made.
@@ -59,7 +60,8 @@ def pictures(build, data, count=512):
 
 def records(build, data, kind="small"):
     folder = os.path.join(data, kind)
-    arguments = {"small": ["records", "OUT", "1000000", "8"], "large": ["large", "OUT", "2000", "4"]}[kind]
+    arguments = {"small": ["records", "OUT", "1000000", "8"], "large": ["large", "OUT", "2000", "4"],
+                 "sixteen": ["records", "OUT", "320000", "16"]}[kind]
     if not make(folder, [os.path.join(build, "bench", "make_data")] + arguments):
         sys.exit("prepare: no records could be made")
     return sorted(glob.glob(os.path.join(folder, "*.tfrecord")))

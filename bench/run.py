@@ -74,6 +74,15 @@ def pipeline_and_training(c):
             "floor": lambda limit: 0.85, "corpus": c.kind}
 
 
+def interleave(block, order):
+    return lambda c: {"leat": ["leat_interleave_16", c.seconds, THREADS, c.sixteen, str(block), order]}
+
+
+def uneven_map(order):
+    return lambda c: {"leat": ["leat_uneven_map", c.seconds, THREADS, order],
+                      "floor": lambda limit: 0.8}
+
+
 CASES = {
     "jpeg_full": (jpeg, "files, decode, bilinear 224, flip, float, batch 64, on two threads"),
     "small_shuffle": (small_shuffle, "1 M rows of 32 floats and a label: shuffle, x * 2 + 1, batch 256, on one thread"),
@@ -85,6 +94,11 @@ CASES = {
     "stream_memory": (stream_memory, "2 GB of 100 KB records, shuffle(1000), batch 32: what share of the peak the buffers are"),
     "cnn_step": (cnn("8"), "the demo's CNN on 8 x 8, batch 64: forward, gradients, Adam, on one core"),
     "cnn_step_28": (cnn("28"), "the same on 28 x 28"),
+    "interleave_16_1": (interleave(1, "order"), "16 record files in turns of 1, parsed, batch 1024, on two threads"),
+    "interleave_16_16": (interleave(16, "order"), "the same in turns of 16"),
+    "interleave_16_any": (interleave(16, "any"), "the same in any order"),
+    "uneven_map": (uneven_map("order"), "parallel map, 1 element in 100 costs 100 times as much, on two threads"),
+    "uneven_map_any": (uneven_map("any"), "the same in any order"),
     "pipeline_and_training": (pipeline_and_training, "both together against the slower alone, or the cores they share"),
 }
 
@@ -107,6 +121,8 @@ class Context:
             self.large_records = prepare.write_list(self.data, "large", prepare.records(self.build, self.data, "large"))
         elif name == "packed_records":
             self.packed_records = prepare.write_list(self.data, "packed", prepare.packed_records(self.build, self.data))
+        elif name == "sixteen":
+            self.sixteen = prepare.write_list(self.data, "sixteen", prepare.records(self.build, self.data, "sixteen"))
         else:
             raise AttributeError(name)
         return self.__dict__[name]

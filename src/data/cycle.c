@@ -202,6 +202,31 @@ static leati_tail read_input(leati_cycle *cycle, int64_t want, leat_error *err) 
     return LEATI_MORE;
 }
 
+/* The slot whose turn it is has ended. Its place gets another dataset if the input has one beyond
+ * those for the places that are empty already. ERROR without memory: nothing has happened. */
+static leati_tail end_turn(leati_cycle *cycle, leat_error *err) {
+    int64_t rest = cycle->options.keeps_block ? cycle->block : 0;
+    int64_t wanted = cycle->options.cycle_length - cycle->open + 1;
+    while (rest > 0 && cycle->queued < wanted && !cycle->input.ended) {
+        int64_t ask = leati_input_pure(&cycle->input) ? wanted - cycle->queued : 1;
+        if (read_input(cycle, ask, err) == LEATI_ERROR) {
+            return LEATI_ERROR;
+        }
+    }
+    bool replaced = cycle->queued >= wanted;
+    clear_place(cycle, cycle->at);
+    pass_turn(cycle);
+    cycle->block = replaced ? 0 : rest;
+    return LEATI_MORE;
+}
+
+/* The place whose turn it is stays empty. */
+static void pass_empty(leati_cycle *cycle) {
+    int64_t rest = cycle->options.keeps_block ? cycle->block : 0;
+    pass_turn(cycle);
+    cycle->block = rest;
+}
+
 /* Fills the empty place whose turn it is: MORE, END where the input has ended, or ERROR without
  * memory. */
 static leati_tail fill_place(leati_cycle *cycle, leat_error *err) {
@@ -371,9 +396,7 @@ static leati_tail read_slot(leati_cycle *cycle, visit_request *r, leat_error *er
         tail = read_front(cycle, slot, r, err);
     }
     if (tail == LEATI_END && r->n < r->most) {
-        clear_place(cycle, cycle->at);
-        pass_turn(cycle);
-        return LEATI_MORE;
+        return end_turn(cycle, err);
     }
     bool counts = tail == LEATI_ERROR && r->mode == VISIT_PULL && cycle->options.parallel;
     take_turns(cycle, r->n + counts);
@@ -408,12 +431,11 @@ static leati_tail visit(leati_cycle *cycle, visit_request *r, leat_error *err) {
             if (cycle->open == 0) {
                 return LEATI_END;
             }
-            pass_turn(cycle);
+            pass_empty(cycle);
         } else if (slot == NULL) {
             tail = fill_place(cycle, err);
         } else if (slot->kind == LEATI_KIND_SPENT) {
-            clear_place(cycle, cycle->at);
-            pass_turn(cycle);
+            tail = end_turn(cycle, err);
         } else {
             tail = read_slot(cycle, r, err);
         }

@@ -23,8 +23,10 @@ typedef struct leati_crew leati_crew;
 typedef struct leati_cycle_options {
     int64_t cycle_length, block_length; /* at least 1 */
     bool parallel;                      /* the parallel form */
-    bool any_order;                     /* parallel: whose elements are ready comes first */
-    int64_t limit; /* parallel: datasets read at a time; LEAT_AUTOTUNE: as many as help */
+    bool keeps_block; /* a slot that ends and gets no other dataset leaves its block's rest to the
+                         next one */
+    bool any_order;   /* parallel: whose elements are ready comes first */
+    int64_t limit;    /* parallel: datasets read at a time; LEAT_AUTOTUNE: as many as help */
 } leati_cycle_options;
 
 /* An operator's state. {0} is closed. */

@@ -155,7 +155,7 @@ static void test_order(void **state) {
     check_order((struct interleaved){17, 5, 3, 1, 3, false, false, false});
     check_order((struct interleaved){9, 9, 4, 3, LEAT_AUTOTUNE, false, false, false});
     check_order((struct interleaved){12, 7, 1, 2, 1, false, false, false});
-    check_order((struct interleaved){11, 4, 5, 2, 0, false, false, true});
+    check_order((struct interleaved){11, 4, 5, 1, 0, false, false, true});
     check_order((struct interleaved){8, 6, 20, 1, 2, false, true, false});
 }
 

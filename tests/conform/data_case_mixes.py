@@ -48,8 +48,11 @@ def run_interleave(node):
                     yield error
 
 
-def in_workers(node):
-    """The parallel form: each element of the input is a worker with a list of results, errors among them."""
+def in_workers(node, keeps_block=False):
+    """The parallel form: each element of the input is a worker with a list of results, errors among them.
+
+    keeps_block: a worker that ends and is not replaced leaves what its block lacks to the next one.
+    """
     cycle, block = node.arg("cycle_length"), node.arg("block_length", 1)
 
     def workers():
@@ -68,11 +71,12 @@ def in_workers(node):
             yield outcome
             given += 1
         if outcome is None or given == block:
-            at, given = (at + 1) % len(slots), 0
+            rest = given if keeps_block and slots[at] is None else 0
+            at, given = (at + 1) % len(slots), rest
 
 
 def run_parallel_interleave(node):
-    yield from in_workers(node)
+    yield from in_workers(node, keeps_block=True)
 
 
 # ---- sources of numbers ----

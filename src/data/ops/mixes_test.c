@@ -60,8 +60,7 @@ static void test_interleave(void **state) {
     (void)state;
     leat_error err = {0};
     leat_interleave_options options = {.cycle_length = 2};
-    leat_interleave_options parallel = {
-        .cycle_length = 3, .num_parallel_calls = 2, .not_deterministic = true};
+    leat_interleave_options parallel = {.cycle_length = 3, .num_parallel_calls = 2};
     EXPECT(leat_interleave(leat_range(0, 4, 1, NULL, &err), range_function(), &options, &err), true,
            0, 0, 1, 0, 1, 2);
     EXPECT(leat_interleave(leat_range(0, 8, 1, NULL, &err), range_function(), &parallel, &err),
@@ -71,6 +70,15 @@ static void test_interleave(void **state) {
     EXPECT(leat_parallel_interleave(leat_range(0, 7, 1, NULL, &err), range_function(), 2, &legacy,
                                     &err),
            true, 0, 0, 1, 0, 1, 0, 2, 1, 2, 0, 3, 1, 2, 0, 3, 1, 4, 2, 3, 4, 5);
+    /* With no element for its place, an ended dataset leaves the rest of its block to the next. */
+    legacy = (leat_parallel_interleave_options){.block_length = 2};
+    EXPECT(leat_parallel_interleave(leat_range(2, 6, 1, NULL, &err), range_function(), 7, &legacy,
+                                    &err),
+           true, 0, 1, 0, 1, 0, 1, 0, 1, 2, 2, 2, 3, 3, 4);
+    legacy.block_length = 3;
+    EXPECT(leat_parallel_interleave(leat_range(1, 7, 1, NULL, &err), range_function(), 3, &legacy,
+                                    &err),
+           true, 0, 0, 1, 0, 1, 2, 0, 1, 2, 0, 1, 2, 3, 3, 4, 0, 1, 2, 3, 4, 5);
 }
 
 /* cycle_length AUTOTUNE is the number of cores, and stays so in a written plan. */

@@ -2,8 +2,9 @@
  * (tf.data.experimental.parallel_interleave).
  *
  * The order is that of interleave's parallel form (data/cycle.h): round robin, an element in place
- * of each dataset that has ended, errors counted as elements. TensorFlow has it for
- * deterministic reading with enough inputs; with sloppy=True the dataset that is ready goes first.
+ * of each dataset that has ended, errors counted as elements. One difference: where no element is
+ * left for the place of a dataset that ends within its block, the next dataset gives only what the
+ * block lacks. With sloppy=True the dataset that is ready goes first.
  * buffer_output_elements and prefetch_input_elements bound what TensorFlow's threads read ahead;
  * here they are checked and change nothing that can be seen.
  *
@@ -104,6 +105,7 @@ static leat_status legacy_open(leati_node_state *node, void *state, leat_error *
     const leati_cycle_options options = {.cycle_length = args->cycle_length,
                                          .block_length = args->block_length,
                                          .parallel = true,
+                                         .keeps_block = true,
                                          .any_order = args->sloppy,
                                          .limit = calls == NOT_GIVEN ? LEAT_AUTOTUNE : calls};
     (void)state;

@@ -159,6 +159,42 @@ static void test_order(void **state) {
     check_order((struct interleaved){8, 6, 20, 1, 2, false, true, false});
 }
 
+/* x: range(4).interleave(...), in the parallel form */
+static int trace_nested(void *context, leat_graph *graph, leat_value *outputs) {
+    leat_error err = {0};
+    leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err);
+    leat_function *function = leat_trace(trace_inner, context, spec, &err);
+    char *json = function == NULL ? NULL : leat_function_to_json(function, &err);
+    leat_value range = leat_dataset_value(graph, "range", "{\"stop\": 4}", NULL, 0, NULL, NULL, 0);
+    size_t size = json == NULL ? 256 : strlen(json) + 256;
+    char *args = malloc(size);
+    snprintf(args, size, "{\"map_func\": %s, \"cycle_length\": 2, \"num_parallel_calls\": 2}",
+             json == NULL ? "null" : json);
+    outputs[0] = leat_dataset_value(graph, "interleave", args, &range, 1, NULL, NULL, 0);
+    free(args);
+    leat_text_free(json);
+    leat_function_unref(function);
+    leat_spec_unref(spec);
+    return 1;
+}
+
+/* Inside a function everything runs on the consumer's thread. */
+static void test_nested(void **state) {
+    (void)state;
+    struct interleaved s = {4, 3, 2, 1, 2, false, false, false};
+    leat_error err = {0};
+    forget(50000, -1);
+    leat_dataset *dataset = leat_range(0, 3, 1, NULL, &err);
+    leat_function *function = leat_trace(trace_nested, &s, leat_dataset_spec(dataset), &err);
+    dataset = leat_flat_map(dataset, function, &err);
+    leat_iterator_options options = {.num_threads = 2, .no_rewrites = true};
+    char *text = dataset_text(dataset, &options, -1);
+    assert_string_equal(text, "0 10 11 20 21 30 22 0 10 11 20 21 30 22 0 10 11 20 21 30 22");
+    assert_int_equal(seen.num_threads, 1);
+    free(text);
+    leat_dataset_unref(dataset);
+}
+
 /* Threads do not grow with cycle_length. */
 static void test_few_threads(void **state) {
     (void)state;
@@ -321,9 +357,10 @@ static int forget_callbacks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),    cmocka_unit_test(test_few_threads),
-        cmocka_unit_test(test_effects),  cmocka_unit_test(test_any_order),
-        cmocka_unit_test(test_deadline), cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_order),     cmocka_unit_test(test_few_threads),
+        cmocka_unit_test(test_nested),    cmocka_unit_test(test_effects),
+        cmocka_unit_test(test_any_order), cmocka_unit_test(test_deadline),
+        cmocka_unit_test(test_cancel),
     };
     return cmocka_run_group_tests(tests, register_callbacks, forget_callbacks);
 }

@@ -233,6 +233,13 @@ typedef struct leat_shuffle_options {
 LEAT_API leat_dataset *leat_shuffle(leat_dataset *input, int64_t buffer_size,
                                     const leat_shuffle_options *options, leat_error *err);
 
+/* TensorFlow's internal global_shuffle: all elements in a random order, asked of the input by
+ * number and not buffered. FAILED_PRECONDITION over operators without random access, batches that
+ * keep a remainder, repeat without end; INVALID_ARGUMENT for an input without elements or of
+ * unknown cardinality. */
+LEAT_API leat_dataset *leat_global_shuffle(leat_dataset *input, const leat_shuffle_options *options,
+                                           leat_error *err);
+
 /* tf.data.Dataset.repeat; a negative count repeats forever. */
 LEAT_API leat_dataset *leat_repeat(leat_dataset *input, int64_t count, leat_error *err);
 

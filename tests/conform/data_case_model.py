@@ -349,6 +349,8 @@ def begin(node):
     """Draws the seeds that opening an iterator draws: shuffle and concatenate open inputs later, some none."""
     if node.op == "shuffle":
         next_pair(node)
+    elif node.op == "global_shuffle":
+        next_pair(node), next_pair(node)
     elif node.cached is None and not (node.op in ("take", "repeat") and node.arg("count") == 0):
         for i in node.inputs[: 1 if node.op == "concatenate" else None]:
             begin(i)

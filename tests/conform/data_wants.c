@@ -2,6 +2,7 @@
  * than it was asked for; over others it asks for no more. What it was handed and does not hand on
  * stays in its input, as in every operator. */
 #include "data_wants.h"
+#include "data/access.h"
 #include "data/input.h"
 #include <string.h>
 
@@ -75,6 +76,15 @@ static void wants_close(leati_node_state *node, void *state) {
     leati_input_close(&((struct wants_state *)state)->input);
 }
 
+/* Answers some of the first indices. */
+static leat_status wants_at(leati_access *access, const int64_t *indices, int64_t n,
+                            leati_block *out, leat_error *err) {
+    const struct wants_args *args = access->node.dataset->args;
+    uint64_t random = ((uint64_t)args->seed + access->calls) * 6364136223846793005u;
+    int64_t some = 1 + (int64_t)((random >> 33) % (uint64_t)n);
+    return leati_access_input(access, 0, indices, some, out, err);
+}
+
 static const leati_dataset_op wants_op = {
     .name = "wants",
     .version = 1,
@@ -90,6 +100,7 @@ static const leati_dataset_op wants_op = {
     .restore = wants_restore,
     .reset = wants_reset,
     .close = wants_close,
+    .at = wants_at,
 };
 
 leat_dataset *wants_between(leat_dataset *dataset, uint64_t seed, leat_error *err) {

@@ -12,6 +12,7 @@ import os
 import random
 import sys
 
+import data_case_access
 import data_case_groups  # noqa: F401, adds to the tables of the model
 import data_case_mixes  # noqa: F401
 import data_case_resample  # noqa: F401
@@ -342,6 +343,7 @@ case("shuffled", node("concatenate", node("shuffle", rng(5), buffer_size=3, seed
 data_group_cases.add(case, node, rng, mapped, faulty, literal)
 data_mix_cases.add(case, node, rng, mapped, faulty, literal)
 data_resample_cases.add(case, node, rng, mapped, faulty, literal)
+data_case_access.add(case, node, rng, mapped, faulty, literal)
 
 # ---- files, relative to tests/golden/data ----
 

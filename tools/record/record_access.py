@@ -261,7 +261,6 @@ shuffled("flat_map", node("flat_map", rng(6), map_func="range_of"))
 shuffled("enumerate", node("enumerate", rng(4)))
 shuffled("concatenate_empty", node("concatenate", rng(6), rng(0)))
 shuffled("zip_uneven", node("zip", rng(3), rng(9)))
-shuffled("nested", node("global_shuffle", rng(8), seed=9), 2)
 for count in (2, 3, 100):
     shuffled("range_%d" % count, rng(count), 2, seed=count)
     shuffled("range_%d_fixed" % count, rng(count), 2, seed=count, reshuffle_each_iteration=False)

@@ -121,13 +121,13 @@ static leat_status take_at(leati_access *access, const int64_t *indices, int64_t
     return n == 0 ? err->code : leati_access_input(access, 0, indices, n, out, err);
 }
 
-/* Of what has an unknown number of elements TensorFlow blames the number. */
+/* TensorFlow blames the number first where it is none. */
 static leat_status take_indexable(const leat_dataset *dataset, leat_error *err) {
-    return dataset->inputs[0]->cardinality != LEAT_UNKNOWN_CARDINALITY
+    return take_cardinality(dataset) >= 0
                ? LEAT_OK
                : leati_fail(err, LEAT_INVALID_ARGUMENT,
-                            "take over an unknown number of elements has an unknown number too; "
-                            "give it one with assert_cardinality");
+                            "the number of elements that take gives is infinite or unknown; "
+                            "expected a known one (assert_cardinality gives it)");
 }
 
 const leati_dataset_op leati_op_take = {

@@ -154,6 +154,12 @@ LEAT_API leat_value leat_random_uniform(leat_graph *graph, leat_shape shape, lea
 LEAT_API leat_value leat_random_normal(leat_graph *graph, leat_shape shape, leat_dtype dtype,
                                        const leat_random_options *options);
 
+/* Where `index` goes in the pseudorandom permutation of 0 .. `max_index` that `seed` (two integers)
+ * stands for: int32, int64, uint32 or uint64, index and max_index of one dtype. Scalars, or vectors
+ * of one length beside scalars; a seed for each is an [n, 2] matrix. A negative number, or an index
+ * beyond max_index, fails the run with INVALID_ARGUMENT (tf.random.experimental.index_shuffle). */
+LEAT_API leat_value leat_index_shuffle(leat_value index, leat_value seed, leat_value max_index);
+
 /* ---- reductions ---- */
 
 /* Over the named axes, or all (axes NULL); `keepdims` leaves dimensions of 1. The mean of no values

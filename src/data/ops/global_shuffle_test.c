@@ -83,8 +83,8 @@ static void sort_words(char *text) {
     qsort((void *)words, count, sizeof *words, by_text);
     text[0] = '\0';
     for (size_t i = 0; i < count; i++) {
+        strcat(text, i == 0 ? "" : " ");
         strcat(text, words[i]);
-        strcat(text, " ");
     }
     free(copy);
 }

@@ -440,7 +440,8 @@ def run_prefetch(node):
 
 def known(node):
     """Is the number of elements known before they are?"""
-    return node.op not in ("filter", "flat_map", "rebatch", "legacy_rebatch") and all(known(i) for i in node.inputs)
+    unknown = ("filter", "flat_map", "rebatch", "legacy_rebatch", "group_by_window", "group_by_reducer", "bucket_by_sequence_length")
+    return node.op not in unknown and all(known(i) for i in node.inputs)
 
 
 def unread(node):

@@ -537,6 +537,13 @@ def leaf():
     return rng(random.randint(0, 4), random.randint(0, 16)), "number"
 
 
+KEYS_OF = ["mod_3", "minus_mod_3", "half", "fail_on_3"]
+
+
+def grouped(below, **args):
+    return node("group_by_window", below, key_func=random.choice(KEYS_OF), **args)
+
+
 def compose(depth):
     if depth == 0:
         return leaf()
@@ -559,6 +566,11 @@ def compose(depth):
         lambda: (node("batch", below, batch_size=random.randint(1, 5), drop_remainder=random.random() < 0.4), "batch"),
         lambda: (node("zip", below, compose_numbers(random.randint(0, 2))), "pair"),
         lambda: (node("enumerate", below), "pair"),
+        lambda: (grouped(below, window_size=random.randint(1, 4), reduce_func=random.choice(["window_same", "window_first"])), kind),
+        lambda: (grouped(below, window_size=random.randint(1, 4), reduce_func="window_batch_3"), "batch"),
+        lambda: (node("group_by_reducer", below, key_func=random.choice(KEYS_OF), reducer=random.choice(["reducer_sum", "reducer_fails"])), kind),
+        lambda: (node("bucket_by_sequence_length", below, element_length_func="to_int32", bucket_boundaries=[random.randint(0, 3), 9],
+                      bucket_batch_sizes=[2, random.randint(1, 4), 3], no_padding=True), "batch"),
     ]
     pairs = [
         lambda: (mapped(random.choice(["first", "second", "add_pair"]), below), "number"),

@@ -162,7 +162,7 @@ static bool end_turn(leati_files *files, leati_file_slot *slot, leati_tail tail,
     if (tail == LEATI_END && slot->place == LEATI_DONE && take_name(files, slot, err) != LEAT_OK) {
         return false;
     }
-    files->at = (files->at + 1) % files->num_slots;
+    files->at = files->at + 1 < files->num_slots ? files->at + 1 : 0;
     return true;
 }
 

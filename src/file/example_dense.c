@@ -125,13 +125,14 @@ static void remember(const walk *w, int entry, const uint8_t *at, size_t prefix,
 
 static inline bool resembles(const struct leati_entry_shape *shape, const uint8_t *at,
                              const uint8_t *end) {
-    uint64_t words[4], differences = 0;
+    uint64_t word, differences = 0;
     size_t left = (size_t)(end - at);
-    if (left < sizeof words || shape->prefix == 0 || shape->size > left)
+    if (left < sizeof shape->head || shape->prefix == 0 || shape->size > left)
         return false;
-    memcpy(words, at, sizeof words);
-    for (int i = 0; i < 4; i++)
-        differences |= (words[i] & shape->mask[i]) ^ shape->head[i];
+    for (int i = 0; i < 4; i++) {
+        memcpy(&word, at + 8 * i, sizeof word);
+        differences |= (word & shape->mask[i]) ^ shape->head[i];
+    }
     return differences == 0;
 }
 

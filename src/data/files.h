@@ -11,8 +11,25 @@
 #include "core/pools.h"
 #include "data/input.h"
 
-/* Of the argument compression_type. */
-#define LEATI_COMPRESSION_DOC "\"\" (none), \"ZLIB\", \"GZIP\", \"ZSTD\", \"LZ4\" or \"SNAPPY\"."
+/* Rows of the arguments that readers share; `args` is the type of the operator's. */
+#define LEATI_ROW_FILENAMES(args)                                                                  \
+    {                                                                                              \
+        .name = "filenames", .type = LEATI_ROW_STRINGS, .flags = LEATI_NODE,                       \
+        .offset = offsetof(args, filenames),                                                       \
+        .doc = "One path, a list of them, or a dataset of string scalars."                         \
+    }
+#define LEATI_ROW_COMPRESSION(args)                                                                \
+    {                                                                                              \
+        .name = "compression_type", .type = LEATI_ROW_STRING, .flags = LEATI_NONE,                 \
+        .offset = offsetof(args, compression_type),                                                \
+        .doc = "\"\" (none), \"ZLIB\", \"GZIP\", \"ZSTD\", \"LZ4\" or \"SNAPPY\"."                 \
+    }
+#define LEATI_ROW_PARALLEL_READS(args)                                                             \
+    {                                                                                              \
+        .name = "num_parallel_reads", .type = LEATI_ROW_INT, .flags = LEATI_NONE | LEATI_AUTOTUNE, \
+        .offset = offsetof(args, num_parallel_reads), .minimum = 1, .maximum = 65536,              \
+        .doc = "How many files are read in turns, record by record; none: one after the other."    \
+    }
 
 typedef enum leati_file_outcome {
     LEATI_FILE_MORE = 0, /* the file is open; or records were read, n > 0 */

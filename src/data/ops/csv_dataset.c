@@ -33,22 +33,14 @@ struct csv_args {
 #define ROW(field) .offset = offsetof(struct csv_args, field)
 
 static const leati_row csv_rows[] = {
-    {.name = "filenames",
-     .type = LEATI_ROW_STRINGS,
-     .flags = LEATI_NODE,
-     ROW(filenames),
-     .doc = "One path, a list of them, or a dataset of string scalars."},
+    LEATI_ROW_FILENAMES(struct csv_args),
     {.name = "record_defaults",
      .type = LEATI_ROW_ELEMENT,
      .flags = LEATI_REQUIRED,
      ROW(record_defaults),
      .doc = "A tuple with one default for each column of the result; no values: the field must be "
             "there."},
-    {.name = "compression_type",
-     .type = LEATI_ROW_STRING,
-     .flags = LEATI_NONE,
-     ROW(compression_type),
-     .doc = LEATI_COMPRESSION_DOC},
+    LEATI_ROW_COMPRESSION(struct csv_args),
     {.name = "buffer_size",
      .type = LEATI_ROW_INT,
      .flags = LEATI_NONE,

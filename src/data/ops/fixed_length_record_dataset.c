@@ -22,11 +22,7 @@ struct fixed_args {
 #define ROW(field) .offset = offsetof(struct fixed_args, field)
 
 static const leati_row fixed_rows[] = {
-    {.name = "filenames",
-     .type = LEATI_ROW_STRINGS,
-     .flags = LEATI_NODE,
-     ROW(filenames),
-     .doc = "One path, a list of them, or a dataset of string scalars."},
+    LEATI_ROW_FILENAMES(struct fixed_args),
     {.name = "record_bytes",
      .type = LEATI_ROW_INT,
      .flags = LEATI_REQUIRED,
@@ -47,18 +43,8 @@ static const leati_row fixed_rows[] = {
      .flags = LEATI_NONE,
      ROW(buffer_size),
      .doc = "Bytes read at once, up to 64 MiB; none or 0: 256 KiB."},
-    {.name = "compression_type",
-     .type = LEATI_ROW_STRING,
-     .flags = LEATI_NONE,
-     ROW(compression_type),
-     .doc = LEATI_COMPRESSION_DOC},
-    {.name = "num_parallel_reads",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_NONE | LEATI_AUTOTUNE,
-     ROW(num_parallel_reads),
-     .minimum = 1,
-     .maximum = 65536,
-     .doc = "How many files are read in turns, record by record; none: one after the other."},
+    LEATI_ROW_COMPRESSION(struct fixed_args),
+    LEATI_ROW_PARALLEL_READS(struct fixed_args),
     {0},
 };
 

@@ -22,28 +22,14 @@ struct text_args {
 #define ROW(field) .offset = offsetof(struct text_args, field)
 
 static const leati_row text_rows[] = {
-    {.name = "filenames",
-     .type = LEATI_ROW_STRINGS,
-     .flags = LEATI_NODE,
-     ROW(filenames),
-     .doc = "One path, a list of them, or a dataset of string scalars."},
-    {.name = "compression_type",
-     .type = LEATI_ROW_STRING,
-     .flags = LEATI_NONE,
-     ROW(compression_type),
-     .doc = LEATI_COMPRESSION_DOC},
+    LEATI_ROW_FILENAMES(struct text_args),
+    LEATI_ROW_COMPRESSION(struct text_args),
     {.name = "buffer_size",
      .type = LEATI_ROW_INT,
      .flags = LEATI_NONE,
      ROW(buffer_size),
      .doc = "Bytes read at once, up to 64 MiB; none or 0: 256 KiB."},
-    {.name = "num_parallel_reads",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_NONE | LEATI_AUTOTUNE,
-     ROW(num_parallel_reads),
-     .minimum = 1,
-     .maximum = 65536,
-     .doc = "How many files are read in turns, line by line; none: one after the other."},
+    LEATI_ROW_PARALLEL_READS(struct text_args),
     {0},
 };
 

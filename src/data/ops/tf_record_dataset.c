@@ -26,29 +26,15 @@ struct record_args {
 #define ROW(field) .offset = offsetof(struct record_args, field)
 
 static const leati_row record_rows[] = {
-    {.name = "filenames",
-     .type = LEATI_ROW_STRINGS,
-     .flags = LEATI_NODE,
-     ROW(filenames),
-     .doc = "One path, a list of them, or a dataset of string scalars."},
-    {.name = "compression_type",
-     .type = LEATI_ROW_STRING,
-     .flags = LEATI_NONE,
-     ROW(compression_type),
-     .doc = LEATI_COMPRESSION_DOC},
+    LEATI_ROW_FILENAMES(struct record_args),
+    LEATI_ROW_COMPRESSION(struct record_args),
     {.name = "buffer_size",
      .type = LEATI_ROW_INT,
      .flags = LEATI_NONE,
      ROW(buffer_size),
      .default_number = DEFAULT_BUFFER,
      .doc = "Bytes read at once, from 4 KiB to 64 MiB; none: 256 KiB."},
-    {.name = "num_parallel_reads",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_NONE | LEATI_AUTOTUNE,
-     ROW(num_parallel_reads),
-     .minimum = 1,
-     .maximum = 65536,
-     .doc = "How many files are read in turns, record by record; none: one after the other."},
+    LEATI_ROW_PARALLEL_READS(struct record_args),
     {0},
 };
 

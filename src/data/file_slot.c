@@ -8,6 +8,7 @@
  * and to the consumer otherwise. */
 #include "data/file_slot.h"
 #include "base/clock.h"
+#include "file/fs.h"
 #include <string.h>
 
 /* Bytes that all slots together read at once, and one of them: enough that a thread is awake before
@@ -41,7 +42,10 @@ static leati_file_outcome open_reader(leati_file_slot *slot, leat_error *err) {
     leati_file_outcome outcome =
         format->open(slot->files, &slot->pools, slot->path, slot->position, &slot->reader, err);
     int64_t skip = slot->skip;
+    leati_stat stat = {0};
     if (outcome == LEATI_FILE_MORE) {
+        slot->plain =
+            leati_path_stat(slot->path, &stat, NULL) == LEAT_OK && stat.kind == LEATI_PATH_FILE;
         outcome = pass(slot, err);
     }
     if (outcome != LEATI_FILE_MORE) {
@@ -139,7 +143,7 @@ static bool count_ahead(leati_files *files, int64_t ahead) {
 static void read_ahead(leati_file_slot *slot) {
     leati_files *files = slot->files;
     const leati_iteration *iteration = files->node->iteration;
-    if (files->gate == NULL || !count_ahead(files, files->ahead + 1)) {
+    if (files->gate == NULL || !slot->plain || !count_ahead(files, files->ahead + 1)) {
         return;
     }
     leati_gate_lock(files->gate);

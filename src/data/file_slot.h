@@ -43,6 +43,7 @@ typedef struct leati_file_slot {
     /* Where to begin once it is open: at a byte, and so many records behind it. */
     int64_t position, skip;
     void *reader; /* NULL: to be opened; with `pools`, of whoever reads */
+    bool plain;   /* the open file is no pipe, for whose bytes a task of the pool must not wait */
     leati_pools pools;
     leati_file_block now, next;
     leati_ahead ahead; /* under the files' gate, like ... */

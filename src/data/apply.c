@@ -70,7 +70,7 @@ leat_status leati_apply(leati_node_state *node, const leati_program *program,
     leat_status status =
         as_invalid(run_rows(node, program, scratch, in, begin, n, ordinal, out, e), e);
     if (node->gives_origins) {
-        leati_origins_derive(node, in, begin, out);
+        leati_origins_derive(node, leati_program_function(program), in, begin, out);
     }
     return marked(status, program, in, begin, out, e);
 }

@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { BYTE_BITS = 44, MOST_PATHS = (1 << 19) - 1 };
+enum { BYTE_BITS = 44, MOST_PATHS = 1 << 17 };
 
 struct table {
     pthread_mutex_t lock;
@@ -157,8 +157,24 @@ static const leati_column *source_column(const leati_block *block, int64_t row) 
     return NULL;
 }
 
-void leati_origins_derive(leati_node_state *node, const leati_block *in, int64_t begin,
-                          leati_block *out) {
+/* The rows of a function that reads a file each: component `name` of its arguments says which. */
+static void derive_from_names(leati_node_state *node, const leati_column *names, int64_t begin,
+                              leati_block *out) {
+    int64_t *rows = leati_origins_begin(node, out->n, out);
+    for (int64_t i = 0; rows != NULL && i < out->n; i++) {
+        const leat_string *name = leati_column_row(names, begin + i);
+        leat_buffer *path = leat_buffer_new(name->size + 1, NULL);
+        if (path != NULL) {
+            memcpy(path->data, name->data, name->size);
+            ((char *)path->data)[name->size] = '\0';
+            rows[i] = leati_origins_number(node->iteration->origins, path);
+        }
+        leat_buffer_unref(path);
+    }
+}
+
+void leati_origins_derive(leati_node_state *node, const leat_function *function,
+                          const leati_block *in, int64_t begin, leati_block *out) {
     if (out->n == 0 || out->origins.data != NULL) {
         return;
     }
@@ -168,6 +184,11 @@ void leati_origins_derive(leati_node_state *node, const leati_block *in, int64_t
         return;
     }
     const leati_column *strings = source_column(in, begin);
+    int named = strings == NULL ? leati_path_component(function, in, begin) : -1;
+    if (named >= 0) {
+        derive_from_names(node, &in->columns[named], begin, out);
+        return;
+    }
     int64_t *rows = strings == NULL ? NULL : leati_origins_begin(node, out->n, out);
     const leat_buffer *path = NULL;
     int64_t number = 0;

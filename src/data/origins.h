@@ -23,10 +23,11 @@ static inline int64_t leati_origin_at(int64_t number, int64_t byte) {
 
 /* Does an operator above call functions, so that rows of this one should have origins? */
 bool leati_origins_wanted(const leati_node_state *node);
-/* `out`'s rows get the origins of rows [begin, begin + out->n) of `in`: those of its column, or of
- * its strings. Without memory they stay unknown. */
-void leati_origins_derive(leati_node_state *node, const leati_block *in, int64_t begin,
-                          leati_block *out);
+/* `out`'s rows get the origins of rows [begin, begin + out->n) of `in`, of which `function` made
+ * them: those of the column, or of the strings; for a function that reads files, the file that it
+ * was told to read, from byte 0 on. Without memory they stay unknown. */
+void leati_origins_derive(leati_node_state *node, const leat_function *function,
+                          const leati_block *in, int64_t begin, leati_block *out);
 /* A column of n unknown origins, to be filled: out->origins. NULL without memory. */
 int64_t *leati_origins_begin(leati_node_state *node, int64_t n, leati_block *out);
 /* The row's origin, or 0. */

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MARK = '\1', ORIGIN_TEXT = 320 };
+enum { MARK = '\1', ORIGIN_TEXT = 320, MOST_PATH = 250 };
 
 /* Is the string the whole data of a TFRecord record, whose header stands before it? */
 static bool is_record(const leat_buffer *buffer, const leat_string *string) {
@@ -59,23 +59,28 @@ static bool reads_files(const leat_function *function) {
     return found;
 }
 
-/* The path that the row gives to a function that reads files: its first string. */
-static bool find_path(const leati_column *column, int64_t row, char *text, size_t size) {
-    const leat_string *string = leati_column_row(column, row);
+/* Can the row's value be a path? */
+static bool is_path(const leati_column *column, int64_t row) {
     leat_shape shape = leati_column_row_shape(column, row);
-    if (leati_shape_count(&shape) != 1 || string->size == 0 || string->size > 250 ||
-        memchr(string->data, MARK, string->size) != NULL) {
-        return false;
+    const leat_string *string = leati_column_row(column, row);
+    return column->dtype == LEAT_STRING && leati_shape_count(&shape) == 1 && string->size > 0 &&
+           string->size <= MOST_PATH && memchr(string->data, MARK, string->size) == NULL &&
+           memchr(string->data, 0, string->size) == NULL;
+}
+
+int leati_path_component(const leat_function *function, const leati_block *block, int64_t row) {
+    int found = -1;
+    for (int c = 0; c < block->num_columns && found < 0 && reads_files(function); c++) {
+        found = is_path(&block->columns[c], row) ? c : -1;
     }
-    snprintf(text, size, " of %.*s", (int)string->size, string->data);
-    return true;
+    return found;
 }
 
 void leati_mark_origin(const leat_function *function, const leati_block *block, int64_t row,
                        leat_error *err) {
     char origin[ORIGIN_TEXT] = "", text[LEAT_ERROR_TEXT];
     const char *place = function != NULL ? function->place : "";
-    bool found = false, paths = reads_files(function);
+    bool found = false;
     if (err == NULL || err->text[0] == MARK) {
         return;
     }
@@ -90,10 +95,11 @@ void leati_mark_origin(const leat_function *function, const leati_block *block, 
             found = find_file(&block->columns[c], row, origin, sizeof(origin));
         }
     }
-    for (int c = 0; c < block->num_columns && paths && !found; c++) {
-        if (block->columns[c].dtype == LEAT_STRING) {
-            found = find_path(&block->columns[c], row, origin, sizeof(origin));
-        }
+    int named = found ? -1 : leati_path_component(function, block, row);
+    if (named >= 0) {
+        const leat_string *name = leati_column_row(&block->columns[named], row);
+        snprintf(origin, sizeof(origin), " of %.*s", (int)name->size, name->data);
+        found = true;
     }
     if (found || place[0] != '\0') {
         memcpy(text, err->text, sizeof(text));

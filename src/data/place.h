@@ -20,6 +20,9 @@ void leati_mark_origin(const leat_function *function, const leati_block *block, 
 /* The byte of a file where the string stands, or the record whose data it is; `source` is memory
  * with a path (core/buffer.h). */
 int64_t leati_source_byte(const leat_buffer *source, const leat_string *string);
+/* Does the function read files whose names it is given, and which component of its arguments (a
+ * string scalar) is the name? -1: none. */
+int leati_path_component(const leat_function *function, const leati_block *block, int64_t row);
 /* Gives the error another code and puts `before` and ": " in front of its text, behind a mark. */
 void leati_wrap_error(leat_error *err, leat_status code, const char *before);
 /* Puts operator, element number and what the mark says in front of the text. */

@@ -337,6 +337,27 @@ static void test_files(void **state) {
     expect_places(leat_map(dataset, function, NULL, &err), &place, 1);
 }
 
+static int read_contents(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    outputs[0] = leat_read_file(leat_graph_argument(graph, 0));
+    return 1;
+}
+
+/* Read in one function, refused in another. */
+static void test_contents(void **state) {
+    (void)state;
+    leat_error err = {0};
+    scratch_write("a.num", "1", 1);
+    const char *bad = scratch_write("b.num", "no number", 9);
+    leat_list_files_options sorted = {.no_shuffle = true};
+    leat_map_options parallel = {.num_parallel_calls = 2};
+    leat_dataset *dataset = leat_list_files(scratch_path("*.num"), &sorted, &err);
+    leat_function *function = leat_trace(read_contents, NULL, leat_dataset_spec(dataset), &err);
+    dataset = leat_shuffle(leat_map(dataset, function, &parallel, &err), 1, NULL, &err);
+    static const int bytes[][2] = {{1, 0}};
+    expect_bytes(numbers(dataset, NULL, &err), bad, bytes, 1);
+}
+
 static leat_status refuse(void *context, const leat_element *in, leat_element *out,
                           leat_error *err) {
     (void)context;
@@ -404,6 +425,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_batches, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_lines, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_files, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(test_contents, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_callbacks, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_wrapped, scratch_setup, scratch_teardown),
     };

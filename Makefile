@@ -8,7 +8,7 @@ BUILD_PACKAGES = gcc g++ cmake ninja-build pkgconf libc6-dev libjpeg62-turbo-dev
 	liblz4-dev libsnappy-dev libcmocka-dev libdnnl-dev
 TEST_PACKAGES = clang libclang-rt-dev clang-format clang-tidy cppcheck python3
 
-.PHONY: all deps demo test check test-long bench golden fuzz mutants install clean format lint asan tsan help
+.PHONY: all deps demo test check test-long bench bench-peers performance golden fuzz mutants install clean format lint asan tsan help
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
@@ -37,6 +37,14 @@ test-long: all ## the sweeps
 bench: all ## JSON lines, each a ratio to a limit measured in the same run; CASE=name SECONDS=s
 	@ninja -C $(BUILD) bench >&2
 	@python3 -B bench/run.py --build $(BUILD) $(if $(SECONDS),--seconds $(SECONDS)) $(CASE)
+
+bench-peers: all ## the same work by tf.data and others; CASE=name ROUNDS=n SECONDS=s
+	@ninja -C $(BUILD) bench >&2
+	@python3 -B bench/peers/main.py --build $(BUILD) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(CASE)
+
+performance: all ## measure operators and rewrites, write docs/PERFORMANCE.md
+	@ninja -C $(BUILD) bench_leat_operators >&2
+	@python3 -B bench/performance.py --build $(BUILD)
 
 golden: all ## the recorded cases of a folder; DIR=folder ONLY=part
 	@$(BUILD)/tests/golden $(if $(ONLY),--only $(ONLY)) $(DIR)

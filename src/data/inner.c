@@ -50,6 +50,31 @@ void leati_inner_fini(leati_inner *inner) {
     *inner = (leati_inner){0};
 }
 
+/* Does the dataset give what the caller takes? A function that was read from JSON may promise other
+ * elements than the dataset has that it makes. */
+static leat_status check_promise(const leat_spec *promised, const leat_spec *found,
+                                 leat_error *err) {
+    if (promised == NULL || leat_spec_equal(promised, found)) {
+        return LEAT_OK;
+    }
+    leat_error local = {0};
+    leat_spec *both = leati_spec_join(promised, found, &local);
+    if (both == NULL && local.code == LEAT_RESOURCE_EXHAUSTED) {
+        return leati_fail(err, local.code, "%s", local.text);
+    }
+    bool fits = both != NULL && leat_spec_equal(both, promised);
+    leat_spec_unref(both);
+    if (fits) {
+        return LEAT_OK;
+    }
+    char texts[2][128];
+    leat_spec_print(promised, texts[0], sizeof(texts[0]));
+    leat_spec_print(found, texts[1], sizeof(texts[1]));
+    return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                      "the function returned a dataset of %s; its output promises %s", texts[1],
+                      texts[0]);
+}
+
 leat_status leati_inner_call(leati_inner *inner, leati_node_state *node, const leati_block *block,
                              int64_t row, int64_t call, leat_dataset **out, leat_error *err) {
     const leati_program *program = leati_dataset_shared(node->dataset, err);
@@ -64,6 +89,12 @@ leat_status leati_inner_call(leati_inner *inner, leati_node_state *node, const l
     leat_object *object = *(leat_object **)leati_column_row(&inner->result.columns[0], 0);
     if (!leati_is_dataset(object)) {
         return leati_fail(err, LEAT_INTERNAL, "the function's result is no dataset");
+    }
+    const leat_spec *promised =
+        leati_spec_component_element(leat_function_output(leati_program_function(program)), 0);
+    status = check_promise(promised, ((leat_dataset *)object)->spec, err);
+    if (status != LEAT_OK) {
+        return status;
     }
     *out = leat_dataset_ref((leat_dataset *)object);
     leati_block_clear(&inner->result);

@@ -67,7 +67,7 @@ static void check_plan(leat_string record, const features *all) {
     static char values[MOST_VALUES * sizeof(leat_string)];
     leati_feature_request requests[MOST_FEATURES] = {{0}};
     leati_feature_span spans[MOST_FEATURES];
-    leati_example_order order = {{0}};
+    leati_example_order order = {0};
     leati_example_plan *plan = NULL;
     leat_error err = {0};
     for (int i = 0; i < all->count; i++)

@@ -49,8 +49,8 @@ static leati_tail assert_pull(leati_node_state *node, void *state, int64_t want,
     struct assert_state *s = state;
     const struct assert_args *args = node->dataset->args;
     bool endless = args->expected_cardinality == LEAT_INFINITE_CARDINALITY;
-    int64_t left = endless ? INT64_MAX : args->expected_cardinality - s->count;
     bool enough = !endless && s->count >= args->expected_cardinality;
+    int64_t left = endless ? INT64_MAX : enough ? 0 : args->expected_cardinality - s->count;
     leati_tail tail = leati_input_take(&s->input,
                                        enough || left < 1 ? 1
                                        : want < left      ? want

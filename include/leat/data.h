@@ -131,6 +131,22 @@ LEAT_API void leat_accessor_close(leat_accessor *accessor);
  * shuffle's permutation and what a cache has read stay with the dataset. Any thread. Blocks. */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_at(leat_dataset *dataset, int64_t index,
                                               leat_element *out, leat_error *err);
+/* Writes the elements of a dataset (borrowed) to files in the folder `path`, which is made if need
+ * be (tf.data.Dataset.save); leat_load and TensorFlow's Dataset.load read them. A dataset that was
+ * saved there before is replaced when the new one is complete; its files stay. The first error of
+ * an element ends the call; nothing that reads as finished is left then. Blocks. */
+typedef struct leat_save_options {
+    const char *compression; /* NULL or "": none; or a compression_type. A name that nobody knows is
+                                none, with a warning, as in TensorFlow */
+    const leat_function *shard_func; /* borrowed; from an element to its shard, an int64 scalar.
+                                        NULL: one shard, so that the order is kept */
+    /* A file that says how far it is (checkpoint_args): a call that finds it goes on from there,
+     * with the same plan, path and compression; it is removed at the end. NULL: none. */
+    const char *checkpoint;
+    int64_t checkpoint_interval; /* elements from one to the next; 0: 100,000 */
+} leat_save_options;
+LEAT_API LEAT_WARN_UNUSED leat_status leat_save(leat_dataset *dataset, const char *path,
+                                                const leat_save_options *options, leat_error *err);
 
 /* The state from which a new iterator of an equal plan continues with exactly the remaining
  * outcomes: positions, not data, wherever the input can be re-read. `*data` is owned

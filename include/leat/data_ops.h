@@ -395,6 +395,38 @@ LEAT_API leat_dataset *leat_cache(leat_dataset *input, leat_error *err);
 LEAT_API leat_dataset *leat_cache_to_file(leat_dataset *input, const char *filename,
                                           leat_error *err);
 
+/* tf.data.Dataset.snapshot: the first iteration that runs to its end writes the elements to files
+ * in the folder `path`, later ones, of other processes too, read them. A changed plan makes a
+ * snapshot of its own beside; callbacks are told apart by their names alone. */
+typedef struct leat_snapshot_options {
+    const char *compression; /* NULL: "AUTO", which is SNAPPY; "" is none; or a compression_type */
+    leat_function *reader_func; /* given; from a dataset of the shards' datasets to a dataset. Where
+                                   shard_func is NULL elements are tuples of number and element.
+                                   NULL: the shards are read in turns */
+    leat_function *shard_func;  /* given; from an element to its shard, an int64 scalar. NULL: the
+                                   elements' numbers modulo the machine's processors */
+} leat_snapshot_options;
+LEAT_API leat_dataset *leat_snapshot(leat_dataset *input, const char *path,
+                                     const leat_snapshot_options *options, leat_error *err);
+
+/* tf.data.Dataset.load: the elements that leat_save or TensorFlow's Dataset.save wrote to the
+ * folder `path`. NOT_FOUND where there are none or saving has not finished. Blocks while it waits.
+ */
+typedef struct leat_load_options {
+    const leat_spec *element_spec; /* borrowed; NULL: the one that was saved. It is not held against
+                                      that one: tensors that do not fit are INVALID_ARGUMENT */
+    const char *compression;       /* that it was saved with; NULL: none */
+    leat_function *reader_func;    /* given; from a dataset of the shards' datasets to a dataset.
+                                      NULL: the shards are read in turns */
+    bool wait;                     /* until the folder holds a saved dataset */
+    int64_t wait_deadline_ms;      /* DEADLINE_EXCEEDED after that; 0: none */
+    bool (*cancelled)(
+        void *context); /* asked while waiting: true ends it with CANCELLED; or NULL */
+    void *context;
+} leat_load_options;
+LEAT_API leat_dataset *leat_load(const char *path, const leat_load_options *options,
+                                 leat_error *err);
+
 /* tf.data.Dataset.rebatch: the rows of the input's batches in batches of `batch_sizes`, taken in
  * turn (borrowed, copied). */
 LEAT_API leat_dataset *leat_rebatch(leat_dataset *input, const int64_t *batch_sizes, int num_sizes,

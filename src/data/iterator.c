@@ -345,7 +345,7 @@ leat_status leat_iterator_save(leat_iterator *iterator, char **data, size_t *siz
         return LEAT_FAILED_PRECONDITION;
     }
     leati_writer out = {0};
-    leati_save_cost cost = {0};
+    leati_save_cost cost = {.lasting = true};
     leati_put_bytes(&out, magic, sizeof(magic));
     leati_put_uint(&out, STATE_VERSION);
     leati_put_fixed64(&out, leat_dataset_fingerprint(iterator->dataset));

@@ -48,9 +48,10 @@ enum {
     LEATI_OP_READS_FILES = 32    /* waits for files: worth a thread of its own */
 };
 
-/* Predicted cost of restoring, summed over the tree by save. */
+/* How a tree is saved, and the predicted cost of restoring it, summed over the tree. */
 typedef struct leati_save_cost {
     int64_t replay_elements;
+    bool lasting; /* the user asked for the state; else it is an input's own snapshot */
 } leati_save_cost;
 
 typedef struct leati_dataset_op {

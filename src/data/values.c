@@ -5,18 +5,28 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "data/row_values.h"
+#include "data/saved_reader.h"
 #include <string.h>
 
-/* Only datasets that are rows of a block are data themselves. */
+/* What a dataset value is. Saved; append only. */
+enum { DATASET_ROWS = 0, DATASET_SHARD };
+
+/* Datasets that are rows of a block are data themselves; shards of a saved dataset have names. */
 static leat_status put_datasets(leati_writer *out, leat_object *const *objects, int64_t count,
                                 leat_error *err) {
     for (int64_t i = 0; i < count; i++) {
         const leati_block *rows = leati_rows_of(objects[i]);
-        if (rows == NULL) {
-            return leati_fail(err, LEAT_FAILED_PRECONDITION,
-                              "an element that is a dataset cannot be saved as data");
+        leat_status status = LEAT_OK;
+        if (leati_is_saved_shard(objects[i])) {
+            leati_put_uint(out, DATASET_SHARD);
+            leati_put_saved_shard(out, objects[i]);
+        } else if (rows != NULL) {
+            leati_put_uint(out, DATASET_ROWS);
+            status = leati_put_block(out, rows, 0, rows->n, err);
+        } else {
+            status = leati_fail(err, LEAT_FAILED_PRECONDITION,
+                                "an element that is a dataset cannot be saved as data");
         }
-        leat_status status = leati_put_block(out, rows, 0, rows->n, err);
         if (status != LEAT_OK) {
             return status;
         }
@@ -138,8 +148,9 @@ static leat_status get_dataset(leati_reader *in, const leat_spec *element, leat_
                                leat_error *err) {
     const void *name = NULL;
     size_t size = 0;
-    uint64_t rank = 0;
+    uint64_t rank = 0, kind = 0;
     leati_block rows = {0};
+    leat_dataset *dataset = NULL;
     leat_status status = leati_get_bytes(in, &name, &size, err);
     if (status == LEAT_OK) {
         status = leati_get_uint(in, &rank, err);
@@ -149,10 +160,14 @@ static leat_status get_dataset(leati_reader *in, const leat_spec *element, leat_
                             (unsigned long long)rank);
     }
     if (status == LEAT_OK) {
+        status = leati_get_uint(in, &kind, err);
+    }
+    if (status == LEAT_OK && kind == DATASET_ROWS) {
         status = leati_get_block(in, element, &rows, err);
     }
     if (status == LEAT_OK) {
-        leat_dataset *dataset = leati_rows_dataset(&rows, element, err);
+        dataset = kind == DATASET_SHARD ? leati_get_saved_shard(in, element, err)
+                                        : leati_rows_dataset(&rows, element, err);
         status = dataset == NULL
                      ? LEAT_RESOURCE_EXHAUSTED
                      : leat_tensor_copy_of(LEAT_OBJECT, LEAT_SCALAR, &dataset, out, err);

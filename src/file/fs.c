@@ -114,6 +114,23 @@ leat_status leati_path_mkdir(const char *path, leat_error *err) {
     return fs->mkdir ? fs->mkdir(fs, rest, err) : read_only(fs, path, err);
 }
 
+leat_status leati_path_mkdirs(const char *path, leat_error *err) {
+    leat_error local = {0};
+    leat_status status = leati_path_mkdir(path, &local);
+    const char *slash = strrchr(path, '/');
+    if (status == LEAT_NOT_FOUND && slash && slash > path && slash[-1] != '/') {
+        char *above = leati_strndup(path, (size_t)(slash - path));
+        if (!above)
+            return leati_no_memory(err, (size_t)(slash - path));
+        status = leati_path_mkdirs(above, err);
+        leati_free(above);
+        return status ? status : leati_path_mkdir(path, err);
+    }
+    if (status && err)
+        *err = local;
+    return status;
+}
+
 leat_status leati_path_remove(const char *path, leat_error *err) {
     const leati_fs *fs = NULL;
     const char *rest = NULL;

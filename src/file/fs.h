@@ -94,6 +94,8 @@ LEAT_WARN_UNUSED leat_status leati_path_stat(const char *path, leati_stat *out, 
 LEAT_WARN_UNUSED leat_status leati_path_list(const char *path, leati_list_function function,
                                              void *context, leat_error *err);
 LEAT_WARN_UNUSED leat_status leati_path_mkdir(const char *path, leat_error *err);
+/* The same with the folders above it that are missing. */
+LEAT_WARN_UNUSED leat_status leati_path_mkdirs(const char *path, leat_error *err);
 LEAT_WARN_UNUSED leat_status leati_path_remove(const char *path, leat_error *err);
 /* Appends by one write, which other writers' cannot come between; makes the file. */
 LEAT_WARN_UNUSED leat_status leati_path_append(const char *path, const void *data, size_t size,

@@ -38,6 +38,17 @@ static void begin(golden_case *c, golden_run *run, const char *file, const json_
     c->mode = mode;
 }
 
+/* The case with a fresh folder for "$TMP", which `folder` names. Owned. */
+static json_t *in_folder(const json_t *json, char folder[512]) {
+    assert_true(golden_folder_make(folder, 512));
+    return golden_with_folder(json, folder);
+}
+
+static void out_of_folder(json_t *json, const char *folder) {
+    json_decref(json);
+    golden_folder_remove(folder);
+}
+
 /* ---- any want ---- */
 
 /* The case with operators in between that cut and ask at random. */
@@ -119,17 +130,23 @@ static void check_case(golden_run *run, const char *file, const json_t *json) {
         run->failed += verify.failed;
     }
     for (uint64_t seed = 1; seed <= WANT_SEEDS; seed++) {
+        char folder[512];
+        json_t *own = in_folder(json, folder);
         begin(&c, run, file, json, "wants");
-        check_wants(&c, json, seed);
+        check_wants(&c, own, seed);
         golden_end(&c);
+        out_of_folder(own, folder);
     }
     for (size_t i = 0; i <= count && i < LONGEST; i++) {
+        char folder[512];
+        json_t *own = in_folder(json, folder);
         begin(&c, run, file, json, "early close");
-        check_stop(&c, json, i, false);
+        check_stop(&c, own, i, false);
         golden_end(&c);
         begin(&c, run, file, json, "cancel");
-        check_stop(&c, json, i, true);
+        check_stop(&c, own, i, true);
         golden_end(&c);
+        out_of_folder(own, folder);
     }
 }
 
@@ -222,7 +239,10 @@ static void test_memory(void **state) {
                 json_is_integer(limit))
                 continue;
             print_message("%s: %s\n", ops[i]->name, golden_text(json, "name"));
-            data_torture(json);
+            char folder[512];
+            json_t *own = in_folder(json, folder);
+            data_torture(own, folder);
+            out_of_folder(own, folder);
         }
         json_decref(cases);
     }

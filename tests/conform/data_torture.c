@@ -14,10 +14,12 @@
 #include "data/op.h"
 #include "data_torture.h"
 #include <string.h>
+#include <sys/stat.h>
 
 struct body {
     const json_t *json;
-    bool known; /* `outcomes` and `hash` are those of a run without failures */
+    const char *folder; /* emptied after each run */
+    bool known;         /* `outcomes` and `hash` are those of a run without failures */
     size_t outcomes;
     uint64_t hash;
 };
@@ -82,11 +84,14 @@ static leat_status run(void *context, leat_error *err) {
         golden_pipeline_fini(&pipeline);
     }
     leati_dataset_templates_trim();
+    golden_folder_remove(body->folder);
+    if (mkdir(body->folder, 0700) != 0)
+        fail_msg("cannot make %s again", body->folder);
     return status;
 }
 
-void data_torture(const json_t *json) {
-    struct body body = {.json = json};
+void data_torture(const json_t *json, const char *folder) {
+    struct body body = {.json = json, .folder = folder};
     leat_error err = {0};
     leati_dataset_templates_trim();
     torture_begin();

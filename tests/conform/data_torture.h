@@ -4,7 +4,8 @@
 
 #include <jansson.h>
 
-/* Fails the running test if a failed allocation leaks, crashes, or is not reported. */
-void data_torture(const json_t *json);
+/* Fails the running test if a failed allocation leaks, crashes, or is not reported. `folder` is the
+ * one that the case writes to; it is emptied after each run. */
+void data_torture(const json_t *json, const char *folder);
 
 #endif

@@ -16,6 +16,7 @@ import data_case_access
 import data_case_groups  # noqa: F401, adds to the tables of the model
 import data_case_mixes  # noqa: F401
 import data_case_resample  # noqa: F401
+import data_case_saves
 import data_group_cases
 import data_mix_cases
 import data_resample_cases
@@ -495,6 +496,8 @@ sql("cut", "select id from people order by id", [[1], [2], [3], "DATA_LOSS"], ty
 sql("wide", "select 70000 union all select 5 union all select -1", ["DATA_LOSS", [5], "DATA_LOSS"], TWICE, types=("uint16",))
 sql("limits", "select -128, 32767, -2147483648, 255, 65535", [[-128, 32767, -2147483648, 255, 65535]], types=("int8", "int16", "int32", "uint8", "uint16"))
 sql("refused", "select nothing", ["UNKNOWN"] * 3, (3,))
+
+data_case_saves.add(case, node, rng, mapped, faulty, literal)
 
 
 def compositions(seed, count):

@@ -115,6 +115,8 @@ json_t *golden_dataset_value(void *context, leat_object *object, leat_error *err
 /* A fresh empty folder, and its removal (golden_folder.c). */
 bool golden_folder_make(char *path, size_t size);
 void golden_folder_remove(const char *path);
+/* `json` with `folder` in place of "$TMP" in all strings. Owned. */
+json_t *golden_with_folder(const json_t *json, const char *folder);
 
 /* ---- functions of the cases (golden_functions.c) ---- */
 

@@ -145,12 +145,10 @@ static leat_dataset *read_plan(golden_pipeline *pipeline, const json_t *node, le
     return leati_plan_read(node, &reader, err);
 }
 
-static leat_status run_action(golden_pipeline *pipeline, const json_t *action, leat_error *err) {
-    leat_dataset *dataset = read_plan(pipeline, json_object_get(action, "pipeline"), err);
-    leat_iterator *iterator = dataset == NULL ? NULL : leat_iterator_new(dataset, NULL, err);
+static leat_status run_once(leat_dataset *dataset, leat_error *err) {
+    leat_iterator *iterator = leat_iterator_new(dataset, NULL, err);
     leat_element element = {0};
     leat_status status = LEAT_OK;
-    leat_dataset_unref(dataset);
     if (iterator == NULL)
         return err->code;
     while (status == LEAT_OK)
@@ -161,6 +159,31 @@ static leat_status run_action(golden_pipeline *pipeline, const json_t *action, l
         return status;
     *err = (leat_error){0};
     return LEAT_OK;
+}
+
+static leat_status save(leat_dataset *dataset, const json_t *action, leat_error *err) {
+    const json_t *args = json_object_get(action, "args");
+    const char *shard = json_string_value(json_object_get(args, "shard_func"));
+    leat_function *function =
+        shard == NULL ? NULL : golden_function(shard, leat_dataset_spec(dataset), err);
+    leat_save_options options = {.compression =
+                                     json_string_value(json_object_get(args, "compression")),
+                                 .shard_func = function};
+    if (shard != NULL && function == NULL)
+        return err->code;
+    leat_status status = leat_save(dataset, golden_text(action, "path"), &options, err);
+    leat_function_unref(function);
+    return status;
+}
+
+static leat_status run_action(golden_pipeline *pipeline, const json_t *action, leat_error *err) {
+    leat_dataset *dataset = read_plan(pipeline, json_object_get(action, "pipeline"), err);
+    leat_status status = dataset == NULL ? err->code
+                         : strcmp(golden_text(action, "action"), "save") == 0
+                             ? save(dataset, action, err)
+                             : run_once(dataset, err);
+    leat_dataset_unref(dataset);
+    return status;
 }
 
 static leat_status build(golden_pipeline *pipeline, const json_t *json, leat_error *err) {

@@ -1,0 +1,301 @@
+/* load: the elements of a dataset that was saved (tf.data.Dataset.load).
+ *
+ * The folder's metadata and, where none is given, its spec are read when the operator is made; the
+ * shards are listed when an iterator is, and read by the plan of data/saved_reader.h.
+ * Failures: NOT_FOUND at the call where the folder holds no saved dataset, or one whose saving has
+ * not finished; with `wait` the call waits for it instead. A given element_spec is not held against
+ * the stored one: tensors that do not fit cost their elements. No locks. */
+#include "base/clock.h"
+#include "base/log.h"
+#include "core/spec.h"
+#include "data/input.h"
+#include "data/saved_reader.h"
+#include "data/saved_rows.h"
+#include "file/tensor_proto.h"
+#include <leat/data_ops.h>
+#include <string.h>
+#include <time.h>
+
+struct load_args {
+    char *path;
+    leat_spec *element_spec;
+    char *compression;
+    leat_object *reader_func;
+    bool wait;
+    int64_t cycle_length, num_elements;
+};
+
+#define ROW(field) .offset = offsetof(struct load_args, field)
+
+static const leati_row load_rows[] = {
+    {.name = "path",
+     .type = LEATI_ROW_STRING,
+     .flags = LEATI_REQUIRED,
+     ROW(path),
+     .doc = "The folder that was saved to."},
+    {.name = "element_spec",
+     .type = LEATI_ROW_SPEC,
+     .flags = LEATI_NONE,
+     ROW(element_spec),
+     .doc = "What the elements are; none: what the folder says."},
+    {.name = "compression",
+     .type = LEATI_ROW_STRING,
+     .flags = LEATI_NONE,
+     ROW(compression),
+     .doc = "The compression that it was saved with."},
+    {.name = "reader_func",
+     .type = LEATI_ROW_FUNCTION,
+     .flags = LEATI_NONE,
+     ROW(reader_func),
+     .doc = "From a dataset of the shards' datasets to the dataset to read; none: they are read in "
+            "turns."},
+    {.name = "wait",
+     .type = LEATI_ROW_BOOL,
+     ROW(wait),
+     .doc = "Wait until the folder holds a saved dataset."},
+    {.name = "cycle_length", .type = LEATI_ROW_INT, .flags = LEATI_CONSTRUCT, ROW(cycle_length)},
+    {.name = "num_elements", .type = LEATI_ROW_INT, .flags = LEATI_CONSTRUCT, ROW(num_elements)},
+    {0},
+};
+
+struct load_state {
+    leati_saved_info info;
+    leat_dataset *plan;
+    leati_input inner;
+};
+
+static const struct load_args *args_of(const leati_node_state *node) {
+    return node->dataset->args;
+}
+
+/* ---- plan side ---- */
+
+static leat_status read_info(const char *path, leati_saved_info *out, leat_error *err) {
+    bool found = false;
+    leat_status status = leati_saved_info_read(path, out, &found, err);
+    if (status == LEAT_OK && (!found || !out->finalized)) {
+        status = leati_fail(err, LEAT_NOT_FOUND,
+                            "load: %.300s holds %s; save a dataset there, or set wait", path,
+                            found ? "a dataset whose saving has not finished"
+                                  : "no saved dataset (snapshot.metadata)");
+    }
+    if (status == LEAT_OK && out->version != 2) {
+        status = leati_fail(err, LEAT_UNIMPLEMENTED,
+                            "load: %.300s has records of version %lld; leat reads version 2, which "
+                            "TensorFlow writes since 2.6",
+                            path, (long long)out->version);
+    }
+    return status;
+}
+
+static leat_spec *read_spec(const char *path, leat_error *err) {
+    char *name = leati_saved_path(path, "dataset_spec.pb", err);
+    leat_buffer *buffer = NULL;
+    leat_spec *spec = NULL;
+    if (name != NULL && leati_file_read_all(name, &buffer, err) == LEAT_OK) {
+        const uint8_t *data = leat_buffer_data(buffer);
+        spec = leati_spec_of_proto((leati_wire){data, data + leat_buffer_size(buffer)}, err);
+        if (spec == NULL) {
+            leati_prefix(err, "load: %.300s", name);
+        }
+    }
+    leat_buffer_unref(buffer);
+    leati_free(name);
+    return spec;
+}
+
+enum { POLL_NS = 50 * 1000 * 1000 };
+
+/* Waits until `path` holds a saved dataset. */
+static leat_status wait_for(const char *path, const leat_load_options *options, leat_error *err) {
+    static int logged;
+    int64_t deadline_ms = options == NULL ? 0 : options->wait_deadline_ms;
+    int64_t end = deadline_ms > 0 ? leati_now_ns() + deadline_ms * 1000000 : LEATI_NO_DEADLINE;
+    for (;;) {
+        leati_saved_info info;
+        leat_error local = {0};
+        struct timespec pause = {.tv_nsec = POLL_NS};
+        if (read_info(path, &info, &local) != LEAT_NOT_FOUND) {
+            return LEAT_OK; /* what it is comes to light where it is read */
+        }
+        leati_log_once(&logged, LEAT_LOG_INFO, "load: waiting for %.200s", path);
+        if (options != NULL && options->cancelled != NULL && options->cancelled(options->context)) {
+            return leati_fail(err, LEAT_CANCELLED, "load: waiting for %.300s was cancelled", path);
+        }
+        if (leati_now_ns() >= end) {
+            return leati_fail(err, LEAT_DEADLINE_EXCEEDED, "load: waited %lld ms for %.300s: %s",
+                              (long long)deadline_ms, path, local.text);
+        }
+        nanosleep(&pause, NULL);
+    }
+}
+
+static leat_status load_check(leat_dataset *dataset, leat_error *err) {
+    struct load_args *args = dataset->args;
+    leati_saved_info info;
+    leat_compression compression = LEAT_COMPRESSION_NONE;
+    leat_status status = args->wait ? wait_for(args->path, NULL, err) : LEAT_OK;
+    if (status == LEAT_OK) {
+        status = read_info(args->path, &info, err);
+    }
+    if (status == LEAT_OK && args->element_spec == NULL) {
+        args->element_spec = read_spec(args->path, err);
+        status = args->element_spec == NULL ? LEAT_NOT_FOUND : LEAT_OK;
+    }
+    if (status == LEAT_OK) {
+        status = leati_saved_compression("load", args->compression, false, &compression, err);
+    }
+    if (status == LEAT_OK) {
+        status = leati_saved_check("load", args->element_spec, err);
+    }
+    if (status == LEAT_OK) {
+        status = leati_saved_check_reader("load", args->reader_func, args->element_spec, err);
+    }
+    if (status == LEAT_OK) {
+        args->num_elements = info.num_elements;
+        args->cycle_length = args->cycle_length > 0 ? args->cycle_length : leati_saved_cycle();
+    }
+    return status;
+}
+
+static leat_spec *load_spec(const leat_dataset *dataset, leat_error *err) {
+    (void)err;
+    return leat_spec_ref(((const struct load_args *)dataset->args)->element_spec);
+}
+
+static leat_spec *load_function_input(const void *args, leat_dataset *const *inputs, int num_inputs,
+                                      const leati_row *row, leat_error *err) {
+    const struct load_args *a = args;
+    (void)inputs;
+    (void)num_inputs;
+    (void)row;
+    leat_spec *spec =
+        a->element_spec != NULL ? leat_spec_ref(a->element_spec) : read_spec(a->path, err);
+    leat_spec *input = spec == NULL ? NULL : leati_saved_reader_input(spec, err);
+    leat_spec_unref(spec);
+    return input;
+}
+
+static int64_t load_cardinality(const leat_dataset *dataset) {
+    return ((const struct load_args *)dataset->args)->num_elements;
+}
+
+/* ---- run side ---- */
+
+/* Opens the plan of the run that s->info names. */
+static leat_status open_plan(leati_node_state *node, struct load_state *s, leat_error *err) {
+    const struct load_args *args = args_of(node);
+    leat_compression compression = LEAT_COMPRESSION_NONE;
+    leat_error local = {0};
+    leat_status status =
+        leati_saved_compression("load", args->compression, false, &compression, &local);
+    if (status == LEAT_OK) {
+        s->plan = leati_saved_plan(args->path, &s->info, compression, args->element_spec,
+                                   args->reader_func, args->cycle_length, &local);
+        status = s->plan == NULL ? local.code : LEAT_OK;
+    }
+    if (status == LEAT_NOT_FOUND) {
+        return leati_fail(err, LEAT_DATA_LOSS,
+                          "%.200s: the metadata speaks of %lld elements in run %s, whose files are "
+                          "gone; save the dataset again",
+                          args->path, (long long)s->info.num_elements, s->info.run);
+    }
+    if (status != LEAT_OK) {
+        *err = local;
+        return status;
+    }
+    return leati_input_open_dataset(&s->inner, node, s->plan, node->iteration, err);
+}
+
+static void close_plan(struct load_state *s) {
+    if (s->inner.child != NULL) {
+        leati_input_close(&s->inner);
+    }
+    leat_dataset_unref(s->plan);
+    s->plan = NULL;
+}
+
+static leat_status load_open(leati_node_state *node, void *state, leat_error *err) {
+    struct load_state *s = state;
+    leat_status status = read_info(args_of(node)->path, &s->info, err);
+    return status == LEAT_OK ? open_plan(node, s, err) : status;
+}
+
+static leati_tail load_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
+                            leat_error *err) {
+    (void)node;
+    return leati_input_take(&((struct load_state *)state)->inner, want, out, err);
+}
+
+static leat_status load_save(leati_node_state *node, void *state, leati_writer *out,
+                             leati_save_cost *cost, leat_error *err) {
+    struct load_state *s = state;
+    (void)node;
+    leati_saved_put_run(out, s->info.run);
+    return leati_input_save(&s->inner, out, cost, err);
+}
+
+static leat_status load_restore(leati_node_state *node, void *state, leati_reader *in,
+                                leat_error *err) {
+    struct load_state *s = state;
+    char run[LEATI_RUN_TEXT] = "";
+    leat_status status = leati_saved_get_run(in, run, err);
+    if (status == LEAT_OK && strcmp(run, s->info.run) != 0) {
+        close_plan(s);
+        memcpy(s->info.run, run, sizeof(run));
+        status = open_plan(node, s, err);
+    }
+    return status == LEAT_OK ? leati_input_restore(&s->inner, in, err) : status;
+}
+
+static leat_status load_reset(leati_node_state *node, void *state, leat_error *err) {
+    (void)node;
+    return leati_input_reset(&((struct load_state *)state)->inner, err);
+}
+
+static void load_close(leati_node_state *node, void *state) {
+    (void)node;
+    close_plan(state);
+}
+
+const leati_dataset_op leati_op_load = {
+    .name = "load",
+    .version = 1,
+    .doc = "The elements of a dataset that was saved to a folder. Saved as the name of the run and "
+           "a byte for each shard that is open; restoring reads compressed files up to there.",
+    .num_inputs = 0,
+    .flow = LEATI_SOURCE,
+    .args_size = sizeof(struct load_args),
+    .rows = load_rows,
+    .check = load_check,
+    .spec = load_spec,
+    .function_input = load_function_input,
+    .cardinality = load_cardinality,
+    .state_size = sizeof(struct load_state),
+    .open = load_open,
+    .pull = load_pull,
+    .save = load_save,
+    .restore = load_restore,
+    .reset = load_reset,
+    .close = load_close,
+};
+
+leat_dataset *leat_load(const char *path, const leat_load_options *options, leat_error *err) {
+    struct load_args args = {.path = (char *)(uintptr_t)path}; /* copied */
+    leat_error local = {0};
+    leat_error *e = err != NULL ? err : &local;
+    leat_status status =
+        path == NULL ? leati_fail(e, LEAT_INVALID_ARGUMENT, "load: path is NULL; pass a folder")
+                     : LEAT_OK;
+    if (options != NULL) {
+        args.element_spec = (leat_spec *)(uintptr_t)options->element_spec;
+        args.compression = (char *)(uintptr_t)options->compression;
+        args.reader_func = (leat_object *)options->reader_func;
+        args.wait = options->wait;
+        status = status == LEAT_OK && options->wait ? wait_for(path, options, e) : status;
+    }
+    leat_dataset *dataset =
+        status == LEAT_OK ? leati_dataset_new(&leati_op_load, &args, NULL, 0, e) : NULL;
+    leat_function_unref(options == NULL ? NULL : options->reader_func);
+    return dataset;
+}

@@ -131,6 +131,7 @@ LEAT_API void leat_accessor_close(leat_accessor *accessor);
  * shuffle's permutation and what a cache has read stay with the dataset. Any thread. Blocks. */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_at(leat_dataset *dataset, int64_t index,
                                               leat_element *out, leat_error *err);
+
 /* Writes the elements of a dataset (borrowed) to files in the folder `path`, which is made if need
  * be (tf.data.Dataset.save); leat_load and TensorFlow's Dataset.load read them. A dataset that was
  * saved there before is replaced when the new one is complete; its files stay. The first error of

@@ -50,17 +50,18 @@ static leat_status build(const json_t *json, leat_error *err) {
     return status;
 }
 
-/* The operator's first case that can be built. Owned. */
-static json_t *good_case(golden_run *run, const char *op) {
+/* The operator's first case that can be built, with `folder` for "$TMP". Owned. */
+static json_t *good_case(golden_run *run, const char *op, const char *folder) {
     char path[1024];
     leat_error err = {0};
     snprintf(path, sizeof path, FOLDER "/%s.json", op);
     json_t *cases = golden_read_cases(run, path), *found = NULL;
     for (size_t i = 0; i < json_array_size(cases) && found == NULL; i++) {
-        const json_t *json = json_array_get(cases, i);
+        json_t *json = golden_with_folder(json_array_get(cases, i), folder);
         if (build(json, &err) == LEAT_OK &&
             find_node(json_object_get(json, "pipeline"), op) != NULL)
-            found = json_deep_copy(json);
+            found = json_incref(json);
+        json_decref(json);
     }
     json_decref(cases);
     return found;
@@ -167,10 +168,12 @@ static void test_arguments(void **state) {
     struct counts counts = {0};
     size_t count = 0;
     const leati_dataset_op *const *ops = leati_dataset_ops(&count);
+    char folder[512];
     assert_int_equal(chdir(RECORDED), 0);
     golden_generators_begin();
+    assert_true(golden_folder_make(folder, sizeof folder));
     for (size_t i = 0; i < count; i++) {
-        json_t *json = good_case(&run, ops[i]->name);
+        json_t *json = good_case(&run, ops[i]->name, folder);
         assert_non_null(json);
         for (const leati_row *row = ops[i]->rows; row->type != LEATI_ROW_END; row++) {
             if ((row->flags & LEATI_CONSTRUCT) == 0 && row->type != LEATI_ROW_OBJECT)
@@ -178,6 +181,7 @@ static void test_arguments(void **state) {
         }
         json_decref(json);
     }
+    golden_folder_remove(folder);
     leat_clear_seed();
     assert_int_equal(golden_generators_end(), 0);
     assert_int_equal(chdir(LEATI_SOURCE_DIR), 0);

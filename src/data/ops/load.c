@@ -81,8 +81,8 @@ static leat_status read_info(const char *path, leati_saved_info *out, leat_error
     }
     if (status == LEAT_OK && out->version != 2) {
         status = leati_fail(err, LEAT_UNIMPLEMENTED,
-                            "load: %.300s has records of version %lld; leat reads version 2, which "
-                            "TensorFlow writes since 2.6",
+                            "load: %.300s has records of version %lld; leat reads "
+                            "version 2",
                             path, (long long)out->version);
     }
     return status;

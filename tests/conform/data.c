@@ -260,7 +260,8 @@ static void test_at(void **state) {
         const char *name = i < count ? ops[i]->name : "compositions";
         json_t *cases = read_cases(&run, name);
         for (size_t k = 0; k < json_array_size(cases); k++) {
-            const json_t *json = json_array_get(cases, k);
+            char folder[512];
+            json_t *json = in_folder(json_array_get(cases, k), folder);
             golden_case c;
             begin(&c, &run, name, json, "at");
             bool can = !is_error_case(json) && data_at(&c, json);
@@ -269,6 +270,7 @@ static void test_at(void **state) {
             if (can && json_array_size(json_object_get(json_object_get(json, "expect"),
                                                        "elements")) <= TORTURED_AT)
                 data_at_torture(json);
+            out_of_folder(json, folder);
         }
         json_decref(cases);
     }

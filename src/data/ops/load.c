@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "core/spec.h"
 #include "data/input.h"
+#include "data/row_values.h"
 #include "data/saved_reader.h"
 #include "data/saved_rows.h"
 #include "file/tensor_proto.h"
@@ -193,6 +194,15 @@ static leat_status open_plan(leati_node_state *node, struct load_state *s, leat_
         s->plan = leati_saved_plan(args->path, &s->info, compression, args->element_spec,
                                    args->reader_func, args->cycle_length, &local);
         status = s->plan == NULL ? local.code : LEAT_OK;
+    }
+    if (status == LEAT_NOT_FOUND && s->info.num_elements == 0) {
+        /* Folders without files get lost where files are copied or kept under version control. */
+        leati_block none = {0};
+        s->plan = leati_rows_dataset(&none, args->element_spec, err);
+        status = s->plan == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
+        return status == LEAT_OK
+                   ? leati_input_open_dataset(&s->inner, node, s->plan, node->iteration, err)
+                   : status;
     }
     if (status == LEAT_NOT_FOUND) {
         return leati_fail(err, LEAT_DATA_LOSS,

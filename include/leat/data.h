@@ -155,10 +155,30 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_save(leat_dataset *dataset, const cha
 typedef struct leat_save_report {
     size_t bytes;
     int64_t replay_elements; /* predicted number of elements that restoring recomputes */
+    int64_t data_elements;   /* how many elements the state holds itself */
 } leat_save_report;
 LEAT_API LEAT_WARN_UNUSED leat_status leat_iterator_save(leat_iterator *iterator, char **data,
                                                          size_t *size, leat_save_report *report,
                                                          leat_error *err);
+
+/* What a state holds of elements that operators keep or have read ahead. Saved by name. */
+typedef enum leat_save_mode {
+    LEAT_SAVE_AUTO = 0,  /* positions, and data where elements cannot be computed again, or where
+                            that would compute more than replay_limit */
+    LEAT_SAVE_POSITIONS, /* positions alone: FAILED_PRECONDITION where that cannot be */
+    LEAT_SAVE_DATA       /* the elements themselves, so that restoring computes little: as large as
+                            the buffers are */
+} leat_save_mode;
+
+/* The same in a chosen way. leat_iterator_restore reads them all. `options` NULL or {0} is
+ * leat_iterator_save. */
+typedef struct leat_iterator_save_options {
+    leat_save_mode mode;
+    int64_t replay_limit; /* elements, for LEAT_SAVE_AUTO; 0: none */
+} leat_iterator_save_options;
+LEAT_API LEAT_WARN_UNUSED leat_status
+leat_iterator_save_with(leat_iterator *iterator, const leat_iterator_save_options *options,
+                        char **data, size_t *size, leat_save_report *report, leat_error *err);
 
 /* Brings a fresh iterator (no element taken) to a saved state. FAILED_PRECONDITION if the plan's
  * fingerprint differs, DATA_LOSS if the bytes are damaged. */

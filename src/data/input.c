@@ -288,6 +288,16 @@ leati_tail leati_input_skip(leati_input *input, int64_t n, int64_t *skipped, lea
  */
 enum { SAVED_ENDED = 0, SAVED_NOW, SAVED_REPLAY, SAVED_DATA };
 
+/* Datasets among the values may be of a kind that is no data. */
+static bool holds_objects(const leati_block *block) {
+    for (int c = 0; c < block->num_columns; c++) {
+        if (block->columns[c].dtype == LEAT_OBJECT) {
+            return true;
+        }
+    }
+    return false;
+}
+
 leat_status leati_input_save(leati_input *input, leati_writer *out, leati_save_cost *cost,
                              leat_error *err) {
     /* An ended child is saved too: it may hold what the next epoch needs, such as the state of a
@@ -302,7 +312,8 @@ leat_status leati_input_save(leati_input *input, leati_writer *out, leati_save_c
         leati_put_uint(out, SAVED_NOW);
         return leati_node_save(input->child, out, cost, err);
     }
-    if (input->snapshot.size > 0) {
+    if (input->snapshot.size > 0 &&
+        (cost->mode != LEAT_SAVE_DATA || holds_objects(&input->block))) {
         leati_put_uint(out, SAVED_REPLAY);
         leati_put_bytes(out, input->snapshot.data, input->snapshot.size);
         leati_put_int(out, input->consumed);
@@ -310,6 +321,7 @@ leat_status leati_input_save(leati_input *input, leati_writer *out, leati_save_c
         return out->failed ? leati_no_memory(err, out->size) : LEAT_OK;
     }
     leati_put_uint(out, SAVED_DATA);
+    cost->data_elements += input->block.n > input->consumed ? input->block.n - input->consumed : 0;
     leat_status status = leati_put_block(
         out, &input->block, input->consumed,
         input->block.n > input->consumed ? input->block.n - input->consumed : 0, err);

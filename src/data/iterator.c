@@ -336,28 +336,56 @@ static leat_status check_outside_state(const leat_iterator *iterator, leat_error
         stateful->op->name);
 }
 
-leat_status leat_iterator_save(leat_iterator *iterator, char **data, size_t *size,
-                               leat_save_report *report, leat_error *err) {
+static leat_status write_state(leat_iterator *iterator, leati_save_cost *cost, leati_writer *out,
+                               leat_error *err) {
+    leati_put_bytes(out, magic, sizeof(magic));
+    leati_put_uint(out, STATE_VERSION);
+    leati_put_fixed64(out, leat_dataset_fingerprint(iterator->dataset));
+    leati_put_fixed64(out, leat_dataset_fingerprint(iterator->rewritten));
+    leati_put_int(out, iterator->taken);
+    leat_status status = save_generators(iterator->rewritten, out, err);
+    if (status == LEAT_OK) {
+        status = leati_input_save(&iterator->input, out, cost, err);
+    }
+    leati_put_fixed64(out, leati_hash(out->data, out->size, STATE_VERSION));
+    if (status == LEAT_OK && out->failed) {
+        status = leati_no_memory(err, out->size);
+    }
+    return status;
+}
+
+leat_status leat_iterator_save_with(leat_iterator *iterator,
+                                    const leat_iterator_save_options *options, char **data,
+                                    size_t *size, leat_save_report *report, leat_error *err) {
+    static const leat_iterator_save_options none = {0};
+    const leat_iterator_save_options *o = options != NULL ? options : &none;
     if (iterator == NULL || data == NULL || size == NULL) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_iterator_save: an argument is NULL");
+    }
+    if ((unsigned)o->mode > LEAT_SAVE_DATA || o->replay_limit < 0) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "leat_iterator_save: mode is %d and replay_limit %lld; expected a "
+                          "leat_save_mode and 0 or more",
+                          (int)o->mode, (long long)o->replay_limit);
     }
     if (check_outside_state(iterator, err) != LEAT_OK) {
         return LEAT_FAILED_PRECONDITION;
     }
     leati_writer out = {0};
-    leati_save_cost cost = {.lasting = true};
-    leati_put_bytes(&out, magic, sizeof(magic));
-    leati_put_uint(&out, STATE_VERSION);
-    leati_put_fixed64(&out, leat_dataset_fingerprint(iterator->dataset));
-    leati_put_fixed64(&out, leat_dataset_fingerprint(iterator->rewritten));
-    leati_put_int(&out, iterator->taken);
-    leat_status status = save_generators(iterator->rewritten, &out, err);
-    if (status == LEAT_OK) {
-        status = leati_input_save(&iterator->input, &out, &cost, err);
+    leati_save_cost cost = {.mode = o->mode, .lasting = true};
+    leat_status status = write_state(iterator, &cost, &out, err);
+    if (status == LEAT_OK && o->mode == LEAT_SAVE_AUTO && o->replay_limit > 0 &&
+        cost.replay_elements > o->replay_limit) {
+        cost = (leati_save_cost){.mode = LEAT_SAVE_DATA, .lasting = true};
+        out.size = 0;
+        status = write_state(iterator, &cost, &out, err);
     }
-    leati_put_fixed64(&out, leati_hash(out.data, out.size, STATE_VERSION));
-    if (status == LEAT_OK && out.failed) {
-        status = leati_no_memory(err, out.size);
+    if (status == LEAT_OK && o->mode == LEAT_SAVE_POSITIONS && cost.data_elements > 0) {
+        status = leati_fail(err, LEAT_FAILED_PRECONDITION,
+                            "leat_iterator_save: %lld elements that operators keep cannot be "
+                            "computed again, so positions alone do not do; save with "
+                            "LEAT_SAVE_AUTO, or declare the callbacks pure",
+                            (long long)cost.data_elements);
     }
     if (status != LEAT_OK) {
         leati_writer_fini(&out);
@@ -366,9 +394,16 @@ leat_status leat_iterator_save(leat_iterator *iterator, char **data, size_t *siz
     *data = (char *)out.data;
     *size = out.size;
     if (report != NULL) {
-        *report = (leat_save_report){.bytes = out.size, .replay_elements = cost.replay_elements};
+        *report = (leat_save_report){.bytes = out.size,
+                                     .replay_elements = cost.replay_elements,
+                                     .data_elements = cost.data_elements};
     }
     return LEAT_OK;
+}
+
+leat_status leat_iterator_save(leat_iterator *iterator, char **data, size_t *size,
+                               leat_save_report *report, leat_error *err) {
+    return leat_iterator_save_with(iterator, NULL, data, size, report, err);
 }
 
 static leat_status read_header(const leat_iterator *iterator, leati_reader *in, int64_t *taken,

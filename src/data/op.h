@@ -51,7 +51,9 @@ enum {
 /* How a tree is saved, and the predicted cost of restoring it, summed over the tree. */
 typedef struct leati_save_cost {
     int64_t replay_elements;
-    bool lasting; /* the user asked for the state; else it is an input's own snapshot */
+    int64_t data_elements; /* that the state holds itself */
+    leat_save_mode mode;   /* DATA: hold elements rather than compute them again */
+    bool lasting;          /* the user asked for the state; else it is an input's own snapshot */
 } leati_save_cost;
 
 typedef struct leati_dataset_op {

@@ -259,6 +259,7 @@ static leat_status save_rows(leati_ring *ring, leati_writer *out, leati_save_cos
     }
     leati_put_int(out, ring->next_index);
     leati_put_uint(out, count);
+    cost->data_elements += ring->undelivered;
     for (const leati_piece *piece = ring->pieces; piece != NULL && status == LEAT_OK;
          piece = piece->next) {
         status = put_rows(piece->stage, piece->begin, piece->rows, piece->last, out, err);
@@ -336,12 +337,27 @@ static leat_status restore_rows(leati_ring *ring, leati_reader *in, leat_error *
 
 /* ---- the slots ---- */
 
+/* Must, or should, the state hold the outcomes in the ring? Those of a state that was data have no
+ * mark before them; where outcomes of a replay are still to come there is one. With the gate
+ * locked. */
+static bool holds_rows(const leati_ring *ring, leat_save_mode mode) {
+    const leati_mark *mark = ring->stages != NULL ? ring->stages->mark : ring->mark;
+    if (!ring->replayable) {
+        return true;
+    }
+    if (idle(ring) || ring->wanted_at < ring->num_wanted || ring->unsavable.code != LEAT_OK) {
+        return false;
+    }
+    return mark == NULL || mode == LEAT_SAVE_DATA;
+}
+
 leat_status leati_ring_save(leati_ring *ring, leati_writer *out, leati_save_cost *cost,
                             leat_error *err) {
     leati_gate_lock(ring->gate);
     leati_put_int(out, ring->delivered);
+    bool rows = holds_rows(ring, cost->mode);
     leati_gate_unlock(ring->gate);
-    if (ring->replayable) {
+    if (!rows) {
         leati_put_uint(out, SAVED_MARK);
         return idle(ring) ? save_idle(ring, out, cost, err) : save_mark(ring, out, cost, err);
     }

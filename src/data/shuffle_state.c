@@ -5,7 +5,7 @@
  * state at the start of its epoch. Restoring runs the ring over numbers of outcomes to learn which
  * elements of the front slice are still in it, lets the input advance, and pulls only those; of the
  * slices behind it all elements are. So at most buffer_size elements are computed again. Over other
- * inputs the elements themselves are saved.
+ * inputs, and where data are asked for, the elements themselves are saved.
  *
  * A state that does not fit the input or itself gives DATA_LOSS; the iterator is then of no use. */
 #include "data/shuffle_ring.h"
@@ -43,9 +43,21 @@ static leat_status save_elements(const leati_shuffle_ring *ring, int slice, leat
     return LEAT_OK;
 }
 
-static saved_as how_to_save(const leati_shuffle_ring *ring) {
+static bool holds_objects(const leati_shuffle_ring *ring) {
+    for (int c = 0; c < ring->reservoir.num_columns; c++) {
+        if (ring->reservoir.columns[c].dtype == LEAT_OBJECT) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static saved_as how_to_save(const leati_shuffle_ring *ring, leat_save_mode mode) {
     if (!ring->epoch_open) {
         return SAVED_FRESH;
+    }
+    if (mode == LEAT_SAVE_DATA && !holds_objects(ring)) {
+        return SAVED_DATA;
     }
     for (int i = 0; i < ring->num_slices; i++) {
         if (ring->slices[i].snapshot.size == 0) {
@@ -66,7 +78,7 @@ static void save_positions(const leati_shuffle_slice *slice, leati_writer *out) 
 leat_status leati_shuffle_save(leati_node_state *node, leati_shuffle_ring *ring, leati_writer *out,
                                leati_save_cost *cost, leat_error *err) {
     (void)node;
-    saved_as how = how_to_save(ring);
+    saved_as how = how_to_save(ring, cost->mode);
     leati_seed_generator_save(ring->generator, out);
     leati_put_fixed64(out, ring->pair[0]);
     leati_put_fixed64(out, ring->pair[1]);
@@ -88,6 +100,7 @@ leat_status leati_shuffle_save(leati_node_state *node, leati_shuffle_ring *ring,
             status = save_elements(ring, i, out, err);
         }
     }
+    cost->data_elements += how == SAVED_DATA ? leati_shuffle_held(ring) : 0;
     if (how == SAVED_POSITIONS) {
         cost->replay_elements += leati_shuffle_held(ring);
         return status;

@@ -38,8 +38,10 @@ static size_t take_states(golden_case *c, leat_iterator *iterator, size_t count,
                           state *states, json_t *found) {
     for (size_t i = 0; i <= count; i++) {
         leat_error err = {0};
-        leat_status status =
-            leat_iterator_save(iterator, &states[i].data, &states[i].size, NULL, &err);
+        /* Every other state holds the elements that operators keep. */
+        leat_iterator_save_options options = {.mode = i % 2 == 1 ? LEAT_SAVE_DATA : LEAT_SAVE_AUTO};
+        leat_status status = leat_iterator_save_with(iterator, &options, &states[i].data,
+                                                     &states[i].size, NULL, &err);
         if (status == (lost ? LEAT_UNIMPLEMENTED : LEAT_FAILED_PRECONDITION)) {
             golden_exclude(c, "%s", err.text);
             return 0;

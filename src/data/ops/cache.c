@@ -354,13 +354,14 @@ static leat_status save_reading(struct cache_state *s, leati_writer *out, leati_
         return LEAT_OK; /* the files have the rest */
     }
     leati_put_int(out, s->rows->rows);
-    if (s->rows->origin.size > 0) {
+    if (s->rows->origin.size > 0 && cost->mode != LEAT_SAVE_DATA) {
         leati_put_uint(out, FROM_ORIGIN);
         leati_put_bytes(out, s->rows->origin.data, s->rows->origin.size);
         cost->replay_elements += s->rows->rows;
         return LEAT_OK;
     }
     leati_put_uint(out, FROM_ROWS);
+    cost->data_elements += s->rows->rows;
     return leati_cache_rows_save(s->rows, out, err);
 }
 
@@ -371,7 +372,7 @@ static leat_status save_writing(leati_node_state *node, struct cache_state *s, l
         return status;
     }
     leati_put_int(out, s->outcomes);
-    if (s->origin.size > 0) {
+    if (s->origin.size > 0 && (cost->mode != LEAT_SAVE_DATA || s->rows == NULL)) {
         leati_put_uint(out, FROM_ORIGIN);
         leati_put_bytes(out, s->origin.data, s->origin.size);
         cost->replay_elements += s->outcomes;
@@ -386,6 +387,7 @@ static leat_status save_writing(leati_node_state *node, struct cache_state *s, l
             node->name);
     }
     leati_put_uint(out, FROM_ROWS);
+    cost->data_elements += s->rows->rows;
     leati_put_uint(out, s->complete);
     status = leati_cache_rows_save(s->rows, out, err);
     return status == LEAT_OK ? leati_input_save(&s->input, out, cost, err) : status;

@@ -371,6 +371,7 @@ static leat_status group_save(leati_node_state *node, void *state, leati_writer 
     for (size_t i = 0; i < s->num_groups && status == LEAT_OK; i++) {
         leati_put_int(out, s->groups[i].key);
         leati_put_int(out, s->groups[i].size);
+        cost->data_elements += s->groups[i].rows.n;
         status = leati_put_block(out, &s->groups[i].rows, 0, s->groups[i].rows.n, err);
     }
     leati_put_uint(out, s->active);

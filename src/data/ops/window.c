@@ -355,6 +355,7 @@ static leat_status window_save(leati_node_state *node, void *state, leati_writer
             leati_put_error(out, s->places[i]);
         }
     }
+    cost->data_elements += s->buffer.n;
     leat_status status = leati_put_block(out, &s->buffer, 0, s->buffer.n, err);
     return status == LEAT_OK ? leati_input_save(&s->input, out, cost, err) : status;
 }

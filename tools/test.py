@@ -18,7 +18,8 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 JOBS = str(len(os.sched_getaffinity(0)))
-CHECKS = ["check_layers", "check_docs", "check_size", "check_format", "check_deviations"]
+CHECKS = ["check_layers", "check_docs", "check_size", "check_format", "check_deviations",
+          "check_resume"]
 BUILDS = {
     "gcc": {"CC": "gcc", "CXX": "g++"},
     "clang": {"CC": "clang", "CXX": "clang++"},

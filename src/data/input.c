@@ -125,8 +125,8 @@ static void load(leati_input *input, int64_t want, const leati_destination *dest
     leat_status status = check_block(input, &input->error);
     forget_block(input);
     if (status == LEAT_OK && needs_snapshot(input, want)) {
-        leati_save_cost cost = {0};
-        status = leati_node_save(input->child, &input->snapshot, &cost, &input->error);
+        input->cost = (leati_save_cost){0};
+        status = leati_node_save(input->child, &input->snapshot, &input->cost, &input->error);
         if (status == LEAT_FAILED_PRECONDITION) {
             input->snapshot.size = 0;
             status = LEAT_OK;
@@ -318,6 +318,7 @@ leat_status leati_input_save(leati_input *input, leati_writer *out, leati_save_c
         leati_put_bytes(out, input->snapshot.data, input->snapshot.size);
         leati_put_int(out, input->consumed);
         cost->replay_elements += input->consumed;
+        leati_save_cost_add(cost, &input->cost);
         return out->failed ? leati_no_memory(err, out->size) : LEAT_OK;
     }
     leati_put_uint(out, SAVED_DATA);

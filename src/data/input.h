@@ -23,6 +23,7 @@ typedef struct leati_input {
     bool loaded;           /* block and tail are valid */
     bool ended;            /* END was consumed: sticky */
     leati_writer snapshot; /* the child's state before the block; empty if snapshots are off */
+    leati_save_cost cost;  /* of restoring the snapshot */
     leati_snapshots snapshots; /* when the child's state is remembered; set after open */
     uint64_t checksum;
     struct leati_verify *verify;

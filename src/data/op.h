@@ -56,6 +56,12 @@ typedef struct leati_save_cost {
     bool lasting;          /* the user asked for the state; else it is an input's own snapshot */
 } leati_save_cost;
 
+/* Adds what a state inside another one costs. */
+static inline void leati_save_cost_add(leati_save_cost *to, const leati_save_cost *inside) {
+    to->replay_elements += inside->replay_elements;
+    to->data_elements += inside->data_elements;
+}
+
 typedef struct leati_dataset_op {
     const char *name; /* TensorFlow's, snake case */
     int version;

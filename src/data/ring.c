@@ -196,6 +196,7 @@ static leat_status mark_input(leati_ring *ring, leat_error *err) {
     mark->error = INT64_MAX;
     leat_error local = {0};
     leat_status status = leati_input_save(&ring->input, &mark->state, &cost, &local);
+    mark->cost = cost;
     leati_gate_lock(ring->gate);
     mark->index = ring->next_index;
     if (status == LEAT_OK) {

@@ -19,6 +19,7 @@ typedef struct leati_mark {
     int64_t index; /* the outcome that the input stands before */
     int64_t error; /* gate; the first error read after it; INT64_MAX: none yet */
     leati_writer state;
+    leati_save_cost cost; /* of restoring it */
 } leati_mark;
 
 typedef struct leati_stage leati_stage;

@@ -118,6 +118,7 @@ static leat_status save_mark(leati_ring *ring, leati_writer *out, leati_save_cos
         leati_put_uint(out, mark->error < first);
         put_ranges(ring, out);
         cost->replay_elements += first > mark->index ? first - mark->index : 0;
+        leati_save_cost_add(cost, &mark->cost);
     }
     leati_gate_unlock(ring->gate);
     return status;

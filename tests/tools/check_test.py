@@ -234,5 +234,29 @@ class Deviations(Check):
         self.complains("check_deviations", "unknown class odd")
 
 
+class CheckResume(Check):
+    def operator(self, doc):
+        self.write("src/data/ops.def", "/* X(name) */\nX(take)\n")
+        self.write("src/data/ops/take.c", '.doc = "Elements. " "%s",\n' % doc)
+        self.write("docs/RESUME.md", "Head\n<!-- operators: written by tools/check_resume.py --fix -->\n<!-- end of operators -->\n")
+        script = os.path.join(ROOT, "tools", "check_resume.py")
+        return subprocess.run([sys.executable, "-B", script, "--fix", self.root], capture_output=True, text=True)
+
+    def test_printed(self):
+        self.assertEqual(self.operator("Saved as a count.").returncode, 0)
+        self.accepts("check_resume")
+        with open(os.path.join(self.root, "docs/RESUME.md"), encoding="utf-8") as file:
+            self.assertIn("| take | Saved as a count. |", file.read())
+
+    def test_page_not_current(self):
+        self.operator("Saved as a count.")
+        self.write("src/data/ops/take.c", '.doc = "Saved as two counts.",\n')
+        self.complains("check_resume", "is not current")
+
+    def test_says_nothing(self):
+        self.operator("And nothing else.")
+        self.complains("check_resume", "does not say how")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -123,6 +123,20 @@ leat_spec *leati_spec_of_types(const leati_type *types, int count, leat_error *e
     return spec;
 }
 
+/* Leaves that are no tensors are kept as the structure says them; do they have the values' dtypes?
+ */
+static leat_status check_leaves(const leat_spec *spec, const leati_type *types, int count,
+                                leat_error *err) {
+    for (int i = 0; i < count; i++)
+        if (leat_spec_component_dtype(spec, i) != types[i].dtype)
+            return leati_fail(
+                err, LEAT_INVALID_ARGUMENT,
+                "component %d of the result is %s, but output %d of the function is %s", i,
+                leat_dtype_name(leat_spec_component_dtype(spec, i)), i,
+                leat_dtype_name(types[i].dtype));
+    return LEAT_OK;
+}
+
 /* The output spec of values arranged like `structure`. Owned. */
 static leat_spec *structured_spec(const leati_type *types, int count, const leat_spec *structure,
                                   leat_error *err) {
@@ -143,6 +157,10 @@ static leat_spec *structured_spec(const leati_type *types, int count, const leat
             shapes[i] = types[i].shape;
         }
         spec = leati_spec_like(structure, dtypes, shapes, err);
+        if (spec && check_leaves(spec, types, count, err)) {
+            leat_spec_unref(spec);
+            spec = NULL;
+        }
     }
     leati_free(dtypes);
     leati_free(shapes);

@@ -1,0 +1,380 @@
+/* Reader and builder of sidecar indexes.
+ *
+ * The file: "leat-index\r\n" and the version (4 bytes); blocks of up to 512 numbers, each the byte
+ * where a record starts, then the byte where the block's last record ends, and their checksum; a
+ * tail with the kind of file (16 bytes), the data file's size and number of records (8 bytes each),
+ * checksums of its first and last 4 KiB, and a checksum of head and tail. All little-endian; a
+ * block's place follows from its number. Checksums are CRC32C, a block's is mixed with its number.
+ *
+ * Happy path: the builder passes over the headers of all records and writes blocks as they fill, so
+ * memory does not grow with the file; the index appears whole or not at all. The reader checks head
+ * and tail once and each block when it is needed. Failures: a data file of another size or with
+ * other ends is FAILED_PRECONDITION; whatever does not fit in the index is DATA_LOSS; both say how
+ * to make it again. No locks: one owner. */
+#include "file/index.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "file/atomic.h"
+#include "file/crc.h"
+#include "file/fs.h"
+#include "file/tfrecord.h"
+#include "file/wire.h"
+#include <string.h>
+
+enum {
+    VERSION = 1,
+    MAGIC = 12,
+    HEAD = MAGIC + 4,
+    KIND = 16,
+    TAIL = KIND + 8 + 8 + 4 + 4 + 4,
+    SIZE_AT = KIND,
+    COUNT_AT = SIZE_AT + 8,
+    FIRST_AT = COUNT_AT + 8,
+    LAST_AT = FIRST_AT + 4,
+    SUM_AT = LAST_AT + 4,
+    BLOCK = 512,
+    END_BYTES = 4096 /* of the data file, at either end */
+};
+
+static const char magic[MAGIC + 1] = "leat-index\r\n";
+
+/* Bytes of a block of n records: their starts, the last one's end, the checksum. */
+static size_t block_bytes(size_t n) {
+    return (n + 1) * 8 + 4;
+}
+
+static uint32_t block_sum(const uint8_t *data, size_t n, uint64_t number) {
+    return leati_crc_mask(leati_crc32c(data, (n + 1) * 8)) ^ (uint32_t)number;
+}
+
+static uint32_t frame_sum(const uint8_t *head, const uint8_t *tail) {
+    uint8_t both[HEAD + SUM_AT];
+    memcpy(both, head, HEAD);
+    memcpy(both + HEAD, tail, SUM_AT);
+    return leati_crc_mask(leati_crc32c(both, sizeof both));
+}
+
+static leat_status index_path(const char *path, char **out, leat_error *err) {
+    leati_text text = {0};
+    leati_text_addf(&text, "%s%s", path, LEATI_INDEX_ENDING);
+    *out = leati_text_take(&text);
+    return *out ? LEAT_OK : leati_no_memory(err, strlen(path) + sizeof LEATI_INDEX_ENDING);
+}
+
+/* What is known of a data file without reading it. */
+struct ends {
+    int64_t size;
+    uint32_t first, last; /* checksums of its first and last bytes */
+};
+
+static leat_status sum_part(leati_file *file, int64_t offset, size_t size, uint32_t *out,
+                            leat_error *err) {
+    uint8_t bytes[END_BYTES];
+    size_t got = 0;
+    leat_status status = leati_file_read_at(file, offset, bytes, size, &got, err);
+    *out = leati_crc32c(bytes, got);
+    return status;
+}
+
+static leat_status read_ends(const char *path, struct ends *out, leat_error *err) {
+    leati_file *file = NULL;
+    leat_status status = leati_file_open(path, &file, err);
+    if (status)
+        return status;
+    out->size = file->size;
+    if (file->size < 0 || !file->seekable) {
+        status =
+            leati_fail(err, LEAT_INVALID_ARGUMENT,
+                       "%.250s is a pipe or a device; only plain files can have an index", path);
+    } else {
+        size_t part = file->size < END_BYTES ? (size_t)file->size : END_BYTES;
+        status = sum_part(file, 0, part, &out->first, err);
+        if (!status)
+            status = sum_part(file, file->size - (int64_t)part, part, &out->last, err);
+    }
+    leati_file_close(file);
+    return status;
+}
+
+/* ---- reading ---- */
+
+struct leati_index {
+    leati_file *file;
+    char *path; /* of the data file */
+    int64_t count, data_size;
+    int64_t block; /* the one that `data` holds; -1: none */
+    uint8_t data[(BLOCK + 1) * 8 + 4];
+};
+
+leat_status leati_index_stale(const char *path, leat_error *err) {
+    return leati_fail(err, LEAT_FAILED_PRECONDITION,
+                      "%.200s was changed after %.200s%s was made; run `leat index` on it again",
+                      path, path, LEATI_INDEX_ENDING);
+}
+
+static leat_status damaged(const char *path, const char *what, leat_error *err) {
+    return leati_fail(err, LEAT_DATA_LOSS, "%.200s%s: %s; run `leat index %.200s` to make it again",
+                      path, LEATI_INDEX_ENDING, what, path);
+}
+
+/* Reads exactly `size` bytes. */
+static leat_status read_part(leati_index *index, int64_t offset, void *data, size_t size,
+                             leat_error *err) {
+    size_t got = 0;
+    leat_status status = leati_file_read_at(index->file, offset, data, size, &got, err);
+    if (!status && got < size)
+        status = damaged(index->path, "the index is shorter than it says", err);
+    return status;
+}
+
+/* Do blocks of `count` records fill the index? */
+static bool size_fits(int64_t size, uint64_t count) {
+    if (count > (uint64_t)size / 8)
+        return false;
+    uint64_t whole = count / BLOCK, rest = count % BLOCK;
+    return (uint64_t)size ==
+           HEAD + TAIL + whole * block_bytes(BLOCK) + (rest > 0 ? block_bytes((size_t)rest) : 0);
+}
+
+static leat_status check_frame(leati_index *index, const char *kind, const struct ends *ends,
+                               leat_error *err) {
+    uint8_t head[HEAD], tail[TAIL];
+    int64_t size = index->file->size;
+    if (size < HEAD + TAIL)
+        return damaged(index->path, "too short for an index", err);
+    leat_status status = read_part(index, 0, head, sizeof head, err);
+    if (!status)
+        status = read_part(index, size - TAIL, tail, sizeof tail, err);
+    if (status)
+        return status;
+    if (memcmp(head, magic, MAGIC) != 0)
+        return damaged(index->path, "no index: it does not begin with \"leat-index\"", err);
+    if (leati_load32(head + MAGIC) != VERSION)
+        return leati_fail(err, LEAT_UNIMPLEMENTED,
+                          "%.200s%s has version %u; expected %d; run `leat index %.200s` to make "
+                          "it again",
+                          index->path, LEATI_INDEX_ENDING, leati_load32(head + MAGIC), VERSION,
+                          index->path);
+    if (leati_load32(tail + SUM_AT) != frame_sum(head, tail))
+        return damaged(index->path, "the checksum of its head and tail does not fit", err);
+    uint64_t count = leati_load64(tail + COUNT_AT);
+    if (!size_fits(size, count))
+        return damaged(index->path, "its size does not fit its number of records", err);
+    if (strncmp((const char *)tail, kind, KIND) != 0)
+        return leati_fail(err, LEAT_FAILED_PRECONDITION,
+                          "%.200s%s is the index of a %.*s file; expected one of a %s file",
+                          index->path, LEATI_INDEX_ENDING, KIND, (const char *)tail, kind);
+    if (leati_load64(tail + SIZE_AT) != (uint64_t)ends->size ||
+        leati_load32(tail + FIRST_AT) != ends->first || leati_load32(tail + LAST_AT) != ends->last)
+        return leati_index_stale(index->path, err);
+    index->count = (int64_t)count;
+    index->data_size = ends->size;
+    return LEAT_OK;
+}
+
+static leat_status open_sidecar(leati_index *index, const char *path, leat_error *err) {
+    char *name = NULL;
+    index->path = leati_strdup(path);
+    if (!index->path)
+        return leati_no_memory(err, strlen(path) + 1);
+    leat_status status = index_path(path, &name, err);
+    if (!status)
+        status = leati_file_open(name, &index->file, err);
+    leati_free(name);
+    if (status == LEAT_NOT_FOUND)
+        status = leati_fail(err, LEAT_NOT_FOUND,
+                            "%.200s has no index; run `leat index %.200s` to make it", path, path);
+    return status;
+}
+
+leat_status leati_index_open(const char *path, const char *kind, leati_index **out,
+                             leat_error *err) {
+    struct ends ends = {0};
+    leat_status status = read_ends(path, &ends, err);
+    if (status)
+        return status;
+    leati_index *index = leati_alloc_zero(1, sizeof *index);
+    if (!index)
+        return leati_no_memory(err, sizeof *index);
+    index->block = -1;
+    status = open_sidecar(index, path, err);
+    if (!status)
+        status = check_frame(index, kind, &ends, err);
+    if (status)
+        leati_index_close(index);
+    else
+        *out = index;
+    return status;
+}
+
+void leati_index_close(leati_index *index) {
+    if (!index)
+        return;
+    leati_file_close(index->file);
+    leati_free(index->path);
+    leati_free(index);
+}
+
+int64_t leati_index_count(const leati_index *index) {
+    return index->count;
+}
+
+static leat_status load_block(leati_index *index, int64_t block, leat_error *err) {
+    int64_t left = index->count - block * BLOCK;
+    size_t n = left < BLOCK ? (size_t)left : BLOCK;
+    index->block = -1;
+    leat_status status = read_part(index, HEAD + block * (int64_t)block_bytes(BLOCK), index->data,
+                                   block_bytes(n), err);
+    if (status)
+        return status;
+    if (leati_load32(index->data + (n + 1) * 8) != block_sum(index->data, n, (uint64_t)block))
+        return damaged(index->path, "the checksum of a block does not fit", err);
+    index->block = block;
+    return LEAT_OK;
+}
+
+leat_status leati_index_find(leati_index *index, int64_t number, int64_t *begin, int64_t *end,
+                             leat_error *err) {
+    if (number < 0 || number >= index->count)
+        return leati_fail(err, LEAT_OUT_OF_RANGE, "%.250s has no record %lld: it has %lld",
+                          index->path, (long long)number, (long long)index->count);
+    leat_status status =
+        number / BLOCK == index->block ? LEAT_OK : load_block(index, number / BLOCK, err);
+    if (status)
+        return status;
+    const uint8_t *at = index->data + number % BLOCK * 8;
+    uint64_t from = leati_load64(at), to = leati_load64(at + 8);
+    if (from >= to || to > (uint64_t)index->data_size)
+        return damaged(index->path, "a record ends before it starts or beyond the file", err);
+    *begin = (int64_t)from;
+    *end = (int64_t)to;
+    return LEAT_OK;
+}
+
+/* ---- building ---- */
+
+struct builder {
+    leati_output *output;
+    int64_t count;
+    uint8_t data[(BLOCK + 1) * 8 + 4];
+};
+
+static leat_status write_block(struct builder *b, size_t n, int64_t end, leat_error *err) {
+    uint64_t number = (uint64_t)(b->count - 1) / BLOCK;
+    leati_store64(b->data + n * 8, (uint64_t)end);
+    leati_store32(b->data + (n + 1) * 8, block_sum(b->data, n, number));
+    return leati_output_write(b->output, b->data, block_bytes(n), err);
+}
+
+/* Adds the record that starts at `begin`; records follow one another. */
+static leat_status add_record(struct builder *b, int64_t begin, leat_error *err) {
+    size_t at = (size_t)(b->count % BLOCK);
+    if (at == 0 && b->count > 0) {
+        leat_status status = write_block(b, BLOCK, begin, err);
+        if (status)
+            return status;
+    }
+    leati_store64(b->data + at * 8, (uint64_t)begin);
+    b->count++;
+    return LEAT_OK;
+}
+
+static leat_status write_head(struct builder *b, uint8_t *head, leat_error *err) {
+    memcpy(head, magic, MAGIC);
+    leati_store32(head + MAGIC, VERSION);
+    return leati_output_write(b->output, head, HEAD, err);
+}
+
+static leat_status write_end(struct builder *b, const uint8_t *head, const char *kind,
+                             const struct ends *ends, int64_t end, leat_error *err) {
+    uint8_t tail[TAIL] = {0};
+    leat_status status = LEAT_OK;
+    if (b->count > 0)
+        status = write_block(b, (size_t)((b->count - 1) % BLOCK) + 1, end, err);
+    if (status)
+        return status;
+    memcpy(tail, kind, strlen(kind));
+    leati_store64(tail + SIZE_AT, (uint64_t)ends->size);
+    leati_store64(tail + COUNT_AT, (uint64_t)b->count);
+    leati_store32(tail + FIRST_AT, ends->first);
+    leati_store32(tail + LAST_AT, ends->last);
+    leati_store32(tail + SUM_AT, frame_sum(head, tail));
+    return leati_output_write(b->output, tail, sizeof tail, err);
+}
+
+/* Passes over all records of a TFRecord file; *end is where the last one ends. */
+static leat_status find_tfrecords(struct builder *b, const char *path, int64_t *end,
+                                  leat_error *err) {
+    leati_tfrecord_options options = {.strict_tail = true};
+    leati_tfrecord *reader = NULL;
+    leat_status status = leati_tfrecord_open(path, &options, &reader, err);
+    while (!status) {
+        leat_error own = {0};
+        int64_t passed = 0;
+        *end = leati_tfrecord_position(reader);
+        leati_record_outcome outcome = leati_tfrecord_skip(reader, 1, &passed, &own);
+        if (outcome == LEATI_RECORD_END)
+            break;
+        status = outcome == LEATI_RECORD ? add_record(b, *end, err)
+                                         : leati_fail(err, own.code, "%s", own.text);
+    }
+    leati_tfrecord_close(reader);
+    return status;
+}
+
+static leat_status build(struct builder *b, const char *path, leat_error *err) {
+    uint8_t head[HEAD];
+    struct ends before = {0}, after = {0};
+    int64_t end = 0;
+    leat_status status = read_ends(path, &before, err);
+    if (!status)
+        status = write_head(b, head, err);
+    if (!status)
+        status = find_tfrecords(b, path, &end, err);
+    if (!status)
+        status = read_ends(path, &after, err);
+    if (status)
+        return status;
+    if (before.size != after.size || before.first != after.first || before.last != after.last)
+        return leati_fail(err, LEAT_FAILED_PRECONDITION,
+                          "%.250s was changed while it was being indexed; run `leat index` again "
+                          "once it is whole",
+                          path);
+    return write_end(b, head, LEATI_INDEX_TFRECORD, &after, end, err);
+}
+
+static leat_status refuse_compressed(const char *path, leat_error *err) {
+    leat_compression compression = LEAT_COMPRESSION_NONE;
+    leat_status status = leat_guess_compression(path, &compression, err);
+    if (!status && compression != LEAT_COMPRESSION_NONE)
+        status = leati_fail(err, LEAT_UNIMPLEMENTED,
+                            "%.250s looks compressed (%s): records of a compressed file cannot be "
+                            "found by number; write it without compression",
+                            path, leat_compression_name(compression));
+    return status;
+}
+
+leat_status leat_index_file(const char *path, int64_t *records, leat_error *err) {
+    if (!path)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_index_file: the path is NULL");
+    char *name = NULL;
+    struct builder b = {0};
+    leat_status status = refuse_compressed(path, err);
+    if (!status)
+        status = index_path(path, &name, err);
+    if (!status)
+        status = leati_output_open(name, false, &b.output, err);
+    leati_free(name);
+    if (status)
+        return status;
+    status = build(&b, path, err);
+    if (status) {
+        leati_output_discard(b.output);
+        return status;
+    }
+    status = leati_output_commit(b.output, err);
+    if (!status && records)
+        *records = b.count;
+    return status;
+}

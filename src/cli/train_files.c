@@ -76,6 +76,11 @@ static bool is_picture(const char *name) {
     return ends_with(name, ".png") || ends_with(name, ".jpg") || ends_with(name, ".jpeg");
 }
 
+/* Of record files, compressed ones among them, but not the indexes beside them. */
+static bool is_records(const char *name) {
+    return strstr(name, ".tfrecord") != NULL && !ends_with(name, ".leat-index");
+}
+
 /* Whether a file's name says that it is this part of a data set: "digits-test.tfrecord",
  * "test-00000-of-00010.tfrecord". */
 static bool is_part(const char *path, const char *part) {
@@ -168,7 +173,7 @@ static leat_status find_in_folder(const char *folder, leati_corpus_files *out, l
     leati_paths records = {0};
     leat_status status = list_folder(folder, &listing, err);
     for (size_t i = 0; status == LEAT_OK && i < listing.files.count; i++) {
-        if (strstr(listing.files.values[i], ".tfrecord"))
+        if (is_records(listing.files.values[i]))
             status = add_joined(&records, folder, listing.files.values[i], err);
     }
     if (status == LEAT_OK)

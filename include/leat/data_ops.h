@@ -144,6 +144,19 @@ LEAT_API leat_dataset *leat_fixed_length_record_dataset_of(leat_dataset *filenam
                                                            const leat_fixed_length_options *options,
                                                            leat_error *err);
 
+/* Samples of tar shards in WebDataset's layout (not in tf.data): a dict of string scalars, the
+ * bytes of the member for each field and "__key__", the path up to the first dot of its last part.
+ * A field is an extension in lower case, or several, "jpg;png", of which a sample has one. A sample
+ * that lacks a field or has it twice is one INVALID_ARGUMENT; a damaged archive gives DATA_LOSS
+ * after the samples before the damage, then the next file. Texts are borrowed and copied. */
+typedef struct leat_tar_options {
+    const char *compression_type; /* a name of leat_compression; NULL: none */
+    int64_t buffer_size;          /* bytes read at once; 0: 256 KiB */
+} leat_tar_options;
+LEAT_API leat_dataset *leat_tar_dataset(const char *const *filenames, int num_filenames,
+                                        const char *const *fields, int num_fields,
+                                        const leat_tar_options *options, leat_error *err);
+
 /* tf.data.experimental.CsvDataset: tuples of scalars, one per record of the files in order.
  * record_defaults (borrowed, copied) is a tuple with a tensor for each column, of float32, float64,
  * int32, int64 or string: its one value where a field is missing, or no values if it must be there.

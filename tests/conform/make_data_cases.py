@@ -20,6 +20,7 @@ import data_case_saves
 import data_group_cases
 import data_mix_cases
 import data_resample_cases
+import data_tar_cases
 from data_case_model import Unknown, outcomes
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
@@ -427,6 +428,8 @@ case("bad_option", node("text_line_dataset", filenames=[ONE, TWO], compression_t
      expect={"elements": [{"error": "INVALID_ARGUMENT"}] * 2})
 case("names_from_a_dataset", node("text_line_dataset", filenames=node("from_tensor_slices", tensors=literal("string", [2], [TWO, ONE]))),
      expect=lines("delta", "epsilon", "alpha", "beta", "gamma"))
+
+data_tar_cases.add(case, node)
 
 TEN, FRAMED = "files/fixed/ten.bin", "files/fixed/head_foot.bin"
 case("zero", node("fixed_length_record_dataset", filenames="files/fixed/empty.bin", record_bytes=5), expect=lines())

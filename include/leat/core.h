@@ -169,7 +169,8 @@ LEAT_API leat_spec *leat_spec_dataset(leat_spec *element, leat_error *err);
 /* A ragged leaf (tf.RaggedTensorSpec). Its components are the flat values and then `ragged_rank`
  * vectors of row splits (int32 or int64), the outermost first. `shape` is that of the ragged value;
  * its first ragged_rank + 1 dimensions stand for rows, so its rank is greater than `ragged_rank`.
- * Owned. */
+ * A ragged rank of 0 or less says of a tensor that it was cut out of a ragged one: stacking it
+ * raises the rank. Owned. */
 LEAT_API leat_spec *leat_spec_ragged(leat_dtype dtype, leat_shape shape, int ragged_rank,
                                      leat_dtype row_splits_dtype, leat_error *err);
 

@@ -50,9 +50,13 @@ static const leat_tensor *put_value(leati_sink *sink, const leat_spec *spec,
     case LEAT_SPEC_OPTIONAL: leati_sink_put(sink, "<optional>"); return next + 1;
     case LEAT_SPEC_SPARSE: return put_parts(sink, "sparse", sparse, 2, 3, next);
     case LEAT_SPEC_RAGGED:
+        if (leat_spec_ragged_rank(spec) <= 0)
+            break; /* without row splits it is a tensor */
         return put_parts(sink, "ragged", ragged, 1, leat_spec_num_components(spec), next);
-    default: leati_tensor_print(sink, next); return next + 1;
+    default: break;
     }
+    leati_tensor_print(sink, next);
+    return next + 1;
 }
 
 size_t leat_element_print(const leat_element *element, char *text, size_t size) {

@@ -45,10 +45,12 @@ LEAT_WARN_UNUSED leat_status leati_json_to_shape(const json_t *json, leat_shape 
 /* Writes an object value (a dataset of a window) in an element; owned, NULL on failure. */
 typedef json_t *(*leati_json_object_writer)(void *context, leat_object *object, leat_error *err);
 
-/* A tensor literal, {"tuple": [...]}, {"dict": {...}}, {"ragged": {"values", "row_splits"}} or, for
- * None, null. A bare number, text, {"hex"}, bool or list of these is a tensor by the rule of
- * tf.constant: int32 (int64 where a value needs it), float32, string, bool. A list of structures is
- * a tuple. {"required": dtype} is an empty vector of that dtype, as csv_dataset takes it. */
+/* A tensor literal, {"tuple": [...]}, {"dict": {...}}, {"ragged": {"values", "row_splits"}} (with
+ * "row_splits_dtype": "int32" where they are not int64), {"sparse": {"indices", "values",
+ * "dense_shape"}} or, for None, null. A bare number, text, {"hex"}, bool or list of these is a
+ * tensor by the rule of tf.constant: int32 (int64 where a value needs it), float32, string, bool. A
+ * list of structures is a tuple. {"required": dtype} is an empty vector of that dtype, as
+ * csv_dataset takes it. */
 json_t *leati_json_of_element(const leat_element *element, leat_error *err);
 /* The same, where `write` (may be NULL) turns objects into values; NULL: they are UNIMPLEMENTED. */
 json_t *leati_json_of_element_with(const leat_element *element, leati_json_object_writer write,

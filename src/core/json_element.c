@@ -64,11 +64,11 @@ static json_t *plain_list(const leat_tensor *tensor) {
     return list;
 }
 
-/* A ragged value of ragged rank 0 is a tensor. */
+/* A ragged value of ragged rank 0 or less is a tensor. */
 static json_t *write_ragged(struct writer *writer, const leat_spec *spec) {
     int ragged_rank = leat_spec_ragged_rank(spec);
     json_t *values = leati_json_of_tensor(writer->next++, writer->err);
-    if (!values || ragged_rank == 0)
+    if (!values || ragged_rank <= 0)
         return values;
     json_t *splits = json_array();
     for (int i = 0; i < ragged_rank; i++) {
@@ -78,7 +78,9 @@ static json_t *write_ragged(struct writer *writer, const leat_spec *spec) {
         }
         writer->next++;
     }
-    json_t *json = json_pack("{s:{s:o, s:o}}", "ragged", "values", values, "row_splits", splits);
+    bool narrow = leat_spec_row_splits_dtype(spec) == LEAT_INT32;
+    json_t *json = json_pack("{s:{s:o, s:o, s:s*}}", "ragged", "values", values, "row_splits",
+                             splits, "row_splits_dtype", narrow ? "int32" : NULL);
     return json ? json : leati_json_no_memory(writer->err);
 }
 
@@ -210,18 +212,18 @@ static leat_spec *keep_tensor(struct reader *reader, leat_tensor *tensor, leat_e
 
 /* Reads one vector of row splits: from 0, never falling, to `*rows` of the next level, which it
  * replaces by its own number of rows. */
-static leat_status read_splits(const json_t *json, int64_t *rows, leat_tensor *out,
-                               leat_error *err) {
+static leat_status read_splits(const json_t *json, leat_dtype dtype, int64_t *rows,
+                               leat_tensor *out, leat_error *err) {
     leat_shape shape = LEAT_SHAPE((int64_t)json_array_size(json));
     leat_tensor splits;
-    leat_status status = leati_json_to_values(LEAT_INT64, &shape, json, &splits, err);
+    leat_status status = leati_json_to_values(dtype, &shape, json, &splits, err);
     if (status != LEAT_OK)
         return status;
-    const int64_t *values = splits.data;
     int64_t last = shape.dims[0] - 1;
-    bool valid = last >= 0 && values[0] == 0 && values[last] == *rows;
+    bool valid = last >= 0 && leati_tensor_int_at(&splits, 0) == 0 &&
+                 leati_tensor_int_at(&splits, last) == *rows;
     for (int64_t i = 0; valid && i < last; i++)
-        valid = values[i] <= values[i + 1];
+        valid = leati_tensor_int_at(&splits, i) <= leati_tensor_int_at(&splits, i + 1);
     if (!valid) {
         leat_tensor_unref(&splits);
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
@@ -241,6 +243,16 @@ static leat_spec *read_ragged(struct reader *reader, const json_t *json, leat_er
     leat_tensor parts[LEAT_MAX_RANK + 1] = {0};
     leat_spec *spec = NULL;
     leat_shape shape = {0};
+    leat_dtype splits = LEAT_INT64;
+    const json_t *name = json_object_get(json, "row_splits_dtype");
+    if (name && leati_json_to_dtype(name, &splits, err) != LEAT_OK)
+        return NULL;
+    if (splits != LEAT_INT32 && splits != LEAT_INT64) {
+        leati_fail(err, LEAT_INVALID_ARGUMENT,
+                   "expected \"row_splits_dtype\" int32 or int64, found %s",
+                   leat_dtype_name(splits));
+        return NULL;
+    }
     if (leati_json_to_tensor(json_object_get(json, "values"), &parts[0], err) != LEAT_OK)
         return NULL;
     if (levels < 1 || parts[0].rank < 1 || levels + (size_t)parts[0].rank > LEAT_MAX_RANK) {
@@ -252,7 +264,7 @@ static leat_spec *read_ragged(struct reader *reader, const json_t *json, leat_er
     }
     int64_t rows = parts[0].dims[0];
     for (size_t i = levels; i > 0; i--) {
-        if (read_splits(json_array_get(lists, i - 1), &rows, &parts[i], err) != LEAT_OK)
+        if (read_splits(json_array_get(lists, i - 1), splits, &rows, &parts[i], err) != LEAT_OK)
             goto done;
     }
     shape.rank = (int32_t)levels + parts[0].rank;
@@ -261,7 +273,7 @@ static leat_spec *read_ragged(struct reader *reader, const json_t *json, leat_er
         shape.dims[i] = LEAT_UNKNOWN_DIM;
     for (int32_t i = 1; i < parts[0].rank; i++)
         shape.dims[(int32_t)levels + i] = parts[0].dims[i];
-    spec = leat_spec_ragged(parts[0].dtype, shape, (int)levels, LEAT_INT64, err);
+    spec = leat_spec_ragged(parts[0].dtype, shape, (int)levels, splits, err);
     for (size_t i = 0; spec && i <= levels; i++) {
         leat_status status = keep(reader, &parts[i], err);
         parts[i] = (leat_tensor){0};

@@ -111,10 +111,10 @@ static leat_spec *read_leaf(const json_t *json, leat_spec_kind kind, leat_error 
     if (kind == LEAT_SPEC_SPARSE)
         return leat_spec_sparse(dtype, shape, err);
     const json_t *rank = json_object_get(json, "ragged_rank");
-    if (!json_is_integer(rank) || json_integer_value(rank) < 0 ||
+    if (!json_is_integer(rank) || json_integer_value(rank) < -LEAT_MAX_RANK ||
         json_integer_value(rank) > LEAT_MAX_RANK) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "expected \"ragged_rank\" from 0 to %d, found %s",
-                   LEAT_MAX_RANK, leati_json_type(rank));
+        leati_fail(err, LEAT_INVALID_ARGUMENT, "expected \"ragged_rank\" from %d to %d, found %s",
+                   -LEAT_MAX_RANK, LEAT_MAX_RANK, leati_json_type(rank));
         return NULL;
     }
     return leat_spec_ragged(dtype, shape, (int)json_integer_value(rank), splits, err);

@@ -101,8 +101,8 @@ leat_spec *leat_spec_ragged(leat_dtype dtype, leat_shape shape, int ragged_rank,
                             leat_dtype row_splits_dtype, leat_error *err) {
     if (check_leaf(dtype, &shape, err) != LEAT_OK)
         return NULL;
-    bool fits = ragged_rank >= 0 && ragged_rank < LEAT_MAX_RANK &&
-                (shape.rank < 0 || ragged_rank < shape.rank || ragged_rank == 0);
+    bool fits = ragged_rank >= -LEAT_MAX_RANK && ragged_rank < LEAT_MAX_RANK &&
+                (shape.rank < 0 || ragged_rank < shape.rank || ragged_rank <= 0);
     if (!fits || (row_splits_dtype != LEAT_INT32 && row_splits_dtype != LEAT_INT64)) {
         char text[128];
         leati_fail(err, LEAT_INVALID_ARGUMENT,
@@ -111,7 +111,8 @@ leat_spec *leat_spec_ragged(leat_dtype dtype, leat_shape shape, int ragged_rank,
                    leati_shape_text(&shape, text), ragged_rank, leat_dtype_name(row_splits_dtype));
         return NULL;
     }
-    leat_spec *spec = node_new(LEAT_SPEC_RAGGED, 0, ragged_rank + 1, 0, err);
+    int levels = ragged_rank > 0 ? ragged_rank : 0;
+    leat_spec *spec = node_new(LEAT_SPEC_RAGGED, 0, levels + 1, 0, err);
     if (!spec)
         return NULL;
     spec->dtype = dtype;

@@ -24,6 +24,14 @@ LEAT_WARN_UNUSED leat_status leati_shape_prepend(const leat_shape *shape, int64_
 /* Writes "[2, ?, 3]", "[]" or "<unknown>"; returns text. */
 const char *leati_shape_text(const leat_shape *shape, char text[128]);
 
+/* Makes the leaf that replaces `leaf`, whose first component is number `component`. Owned; NULL
+ * with the error set. */
+typedef leat_spec *(*leati_leaf_rule)(const leat_spec *leaf, int component, const void *context,
+                                      leat_error *err);
+/* A new spec of the same structure with the leaves that `rule` makes. Owned. */
+leat_spec *leati_spec_rewrite(const leat_spec *spec, leati_leaf_rule rule, const void *context,
+                              leat_error *err);
+
 /* A new spec of the same structure whose tensor leaves have the dtypes and shapes given for their
  * components. Leaves of other kinds are kept as they are. Owned. */
 leat_spec *leati_spec_like(const leat_spec *structure, const leat_dtype *dtypes,
@@ -40,6 +48,11 @@ leat_spec *leati_spec_join(const leat_spec *a, const leat_spec *b, leat_error *e
 leat_spec *leati_spec_batch(const leat_spec *spec, int64_t outer, leat_error *err);
 /* Every leaf's shape without its first dimension. INVALID_ARGUMENT on a scalar leaf. Owned. */
 leat_spec *leati_spec_unbatch(const leat_spec *spec, leat_error *err);
+/* Every leaf's shape with the first dimension that `resize` says for it. INVALID_ARGUMENT on a
+ * scalar leaf. Owned. */
+leat_spec *leati_spec_resize(const leat_spec *spec,
+                             int64_t (*resize)(const leat_shape *shape, const void *context),
+                             const void *context, leat_error *err);
 
 /* Does the tensor fit dtype and shape? INVALID_ARGUMENT with both in the text, prefixed by
  * "component i". */

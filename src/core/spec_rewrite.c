@@ -9,12 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Makes the leaf that replaces `leaf`, whose first component is number `component`. Owned. */
-typedef leat_spec *(*leaf_rule)(const leat_spec *leaf, int component, const void *context,
-                                leat_error *err);
-
-static leat_spec *rewrite(const leat_spec *spec, int component, leaf_rule rule, const void *context,
-                          leat_error *err) {
+static leat_spec *rewrite(const leat_spec *spec, int component, leati_leaf_rule rule,
+                          const void *context, leat_error *err) {
     leat_spec_kind kind = leat_spec_get_kind(spec);
     if (kind != LEAT_SPEC_TUPLE && kind != LEAT_SPEC_DICT)
         return rule(spec, component, context, err);
@@ -43,6 +39,11 @@ done:
     leati_free(children);
     leati_free(keys);
     return result;
+}
+
+leat_spec *leati_spec_rewrite(const leat_spec *spec, leati_leaf_rule rule, const void *context,
+                              leat_error *err) {
+    return rewrite(spec, 0, rule, context, err);
 }
 
 struct leaves {
@@ -116,13 +117,37 @@ static leat_spec *unbatch_leaf(const leat_spec *leaf, int component, const void 
         return leat_spec_sparse(leat_spec_dtype(leaf), shape, err);
     int ragged_rank = leat_spec_ragged_rank(leaf);
     if (kind == LEAT_SPEC_RAGGED)
-        return leat_spec_ragged(leat_spec_dtype(leaf), shape, ragged_rank > 0 ? ragged_rank - 1 : 0,
+        return leat_spec_ragged(leat_spec_dtype(leaf), shape, ragged_rank - 1,
                                 leat_spec_row_splits_dtype(leaf), err);
     return leat_spec_tensor(leat_spec_dtype(leaf), shape, err);
 }
 
 leat_spec *leati_spec_unbatch(const leat_spec *spec, leat_error *err) {
     return rewrite(spec, 0, unbatch_leaf, NULL, err);
+}
+
+/* What gives a leaf its new first dimension. */
+struct resizing {
+    int64_t (*resize)(const leat_shape *shape, const void *context);
+    const void *context;
+};
+
+static leat_spec *resize_leaf(const leat_spec *leaf, int component, const void *context,
+                              leat_error *err) {
+    const struct resizing *resizing = context;
+    leat_shape shape = leat_spec_shape(leaf);
+    int64_t outer = resizing->resize(&shape, resizing->context);
+    leat_spec *row = unbatch_leaf(leaf, component, NULL, err);
+    leat_spec *batch = row ? batch_leaf(row, component, &outer, err) : NULL;
+    leat_spec_unref(row);
+    return batch;
+}
+
+leat_spec *leati_spec_resize(const leat_spec *spec,
+                             int64_t (*resize)(const leat_shape *shape, const void *context),
+                             const void *context, leat_error *err) {
+    struct resizing resizing = {.resize = resize, .context = context};
+    return rewrite(spec, 0, resize_leaf, &resizing, err);
 }
 
 static void fail_join(const leat_spec *a, const leat_spec *b, leat_error *err) {

@@ -15,6 +15,14 @@ LEAT_WARN_UNUSED leat_status leati_tensor_clone(const leat_tensor *tensor, leat_
  * equal, 0.0 and -0.0 differ. */
 bool leati_tensor_equal(const leat_tensor *a, const leat_tensor *b);
 
+/* Rows [begin, begin + n) along axis 0 as a view. Owned. */
+leat_tensor leati_tensor_rows(const leat_tensor *tensor, int64_t begin, int64_t n);
+
+/* n tensors (tensors[0], tensors[step], ...; at least one) one after the other along axis 0; one is
+ * given out as it is. INVALID_ARGUMENT for scalars and where the other dimensions differ. Owned. */
+LEAT_WARN_UNUSED leat_status leati_tensor_concat(const leat_tensor *tensors, int64_t step,
+                                                 int64_t n, leat_tensor *out, leat_error *err);
+
 /* The value of an integer or bool scalar (or of the single value of any shape); a uint64 beyond
  * int64 is INVALID_ARGUMENT, as are other dtypes and counts. */
 LEAT_WARN_UNUSED leat_status leati_tensor_to_int64(const leat_tensor *tensor, int64_t *out,

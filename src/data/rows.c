@@ -1,106 +1,156 @@
-/* Cutting and joining rows of batched elements: see rows.h. */
+/* Cutting and joining rows of batched elements: see rows.h. Dense leaves are cut as views of
+ * columns; ragged and sparse ones leaf by leaf, by core/composite. */
 #include "data/rows.h"
+#include "core/tensor.h"
 #include <string.h>
 
-leat_tensor leati_tensor_rows(const leat_tensor *tensor, int64_t begin, int64_t n) {
-    leat_tensor rows = *tensor;
-    size_t row_bytes = leat_dtype_size(tensor->dtype);
-    for (int i = 1; i < tensor->rank; i++) {
-        row_bytes *= (size_t)tensor->dims[i];
-    }
-    rows.dims[0] = n;
-    rows.data = tensor->data == NULL ? NULL : (char *)tensor->data + (size_t)begin * row_bytes;
-    return leat_tensor_ref(&rows);
+leat_status leati_leaves_init(leati_leaves *leaves, const leat_spec *spec, leat_error *err) {
+    leaves->composite = leati_spec_has_composite(spec);
+    return leati_spec_leaves(spec, &leaves->items, &leaves->count, err);
 }
 
-leat_status leati_element_rows(const leati_block *block, int64_t row, int64_t *rows,
-                               leat_error *err) {
-    for (int c = 0; c < block->num_columns; c++) {
-        leat_shape shape = leati_column_row_shape(&block->columns[c], row);
-        if (shape.rank < 1) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "component %d is a scalar; expected rows: use batch before it", c);
+void leati_leaves_fini(leati_leaves *leaves) {
+    leati_free(leaves->items);
+    *leaves = (leati_leaves){0};
+}
+
+void leati_leaf_value(const leati_leaf *leaf, const leati_block *block, int64_t row,
+                      leat_tensor value[LEATI_MAX_PARTS]) {
+    for (int p = 0; p < leaf->count; p++) {
+        const leati_column *column = &block->columns[leaf->first + p];
+        leat_shape shape = leati_column_row_shape(column, row);
+        value[p] = (leat_tensor){
+            .dtype = column->dtype, .rank = shape.rank, .data = leati_column_row(column, row)};
+        value[p].owner = column->form == LEATI_TENSORS ? column->tensors[row].owner : column->owner;
+        memcpy(value[p].dims, shape.dims, sizeof(shape.dims));
+    }
+}
+
+leat_status leati_element_rows(const leati_leaves *leaves, const leati_block *block, int64_t row,
+                               int64_t *rows, leat_error *err) {
+    for (int l = 0; l < leaves->count; l++) {
+        const leati_leaf *leaf = &leaves->items[l];
+        leat_tensor value[LEATI_MAX_PARTS];
+        int64_t own = 0;
+        leati_leaf_value(leaf, block, row, value);
+        leat_status status = leati_leaf_rows(leaf->spec, value, &own, err);
+        if (status != LEAT_OK) {
+            leati_prefix(err, "component %d", leaf->first);
+            return status;
         }
-        if (c > 0 && shape.dims[0] != *rows) {
+        if (l > 0 && own != *rows) {
             return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "component %d has %lld rows, component 0 has %lld", c,
-                              (long long)shape.dims[0], (long long)*rows);
+                              "component %d has %lld rows, component 0 has %lld", leaf->first,
+                              (long long)own, (long long)*rows);
         }
-        *rows = shape.dims[0];
+        *rows = own;
     }
     return LEAT_OK;
 }
 
-leat_status leati_pieces_add(leati_pieces *pieces, const leati_block *block, int64_t row,
-                             int64_t begin, int64_t n, leat_error *err) {
+/* The rows of a dense leaf: a view. */
+static void cut_dense(const leat_tensor *whole, int64_t begin, leati_column *column) {
+    leat_shape row = {.rank = whole->rank - 1};
+    size_t bytes = leat_dtype_size(whole->dtype);
+    for (int i = 0; i < row.rank; i++) {
+        row.dims[i] = whole->dims[i + 1];
+        bytes *= (size_t)row.dims[i];
+    }
+    char *data = whole->data == NULL ? NULL : (char *)whole->data + (size_t)begin * bytes;
+    leati_column_strided(column, whole->dtype, &row, data, (int64_t)bytes,
+                         leat_buffer_ref(whole->owner));
+}
+
+static leat_status cut_composite(const leat_spec *leaf, const leat_tensor *value, int64_t begin,
+                                 int64_t n, leati_column *columns, leat_error *err) {
+    int parts = leati_leaf_row_parts(leaf);
+    leat_tensor *arrays[LEATI_MAX_PARTS];
+    leat_buffer *owners[LEATI_MAX_PARTS] = {NULL};
+    leat_status status = LEAT_OK;
+    for (int p = 0; p < parts && status == LEAT_OK; p++) {
+        owners[p] = leati_buffer_of_tensors(n, err);
+        arrays[p] = owners[p] == NULL ? NULL : leat_buffer_data(owners[p]);
+        status = owners[p] == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
+    }
+    if (status == LEAT_OK) {
+        status = leati_leaf_cut(leaf, value, begin, n, arrays, err);
+    }
+    for (int p = 0; p < parts; p++) {
+        if (status == LEAT_OK) {
+            leati_column_tensors(&columns[p], arrays[p][0].dtype, owners[p]);
+        } else {
+            leat_buffer_unref(owners[p]);
+        }
+    }
+    return status;
+}
+
+leat_status leati_cut_rows(const leati_leaves *leaves, const leati_block *block, int64_t row,
+                           int64_t begin, int64_t n, leati_block *out, leat_error *err) {
+    int columns = 0, column = 0;
+    for (int l = 0; l < leaves->count; l++) {
+        columns += leati_leaf_row_parts(leaves->items[l].spec);
+    }
+    leat_status status = leati_block_prepare(out, columns, err);
+    for (int l = 0; l < leaves->count && status == LEAT_OK; l++) {
+        const leati_leaf *leaf = &leaves->items[l];
+        leat_tensor value[LEATI_MAX_PARTS];
+        leati_leaf_value(leaf, block, row, value);
+        if (leati_leaf_is_composite(leaf->spec)) {
+            status = cut_composite(leaf->spec, value, begin, n, &out->columns[column], err);
+        } else {
+            cut_dense(value, begin, &out->columns[column]);
+        }
+        column += leati_leaf_row_parts(leaf->spec);
+    }
+    if (status != LEAT_OK) {
+        leati_block_clear(out);
+        return status;
+    }
+    out->n = n;
+    return LEAT_OK;
+}
+
+leat_status leati_pieces_add(leati_pieces *pieces, const leati_leaves *leaves,
+                             const leati_block *block, int64_t row, int64_t begin, int64_t n,
+                             leat_error *err) {
     size_t columns = (size_t)block->num_columns;
     pieces->num_components = block->num_columns;
     if (!leati_grow((void **)&pieces->tensors, &pieces->capacity, (pieces->count + 1) * columns,
                     sizeof(leat_tensor))) {
         return leati_no_memory(err, (pieces->count + 1) * columns * sizeof(leat_tensor));
     }
-    for (size_t c = 0; c < columns; c++) {
-        leat_tensor whole = leati_column_tensor(&block->columns[c], row);
-        pieces->tensors[pieces->count * columns + c] = leati_tensor_rows(&whole, begin, n);
-        leat_tensor_unref(&whole);
+    leat_tensor *piece = &pieces->tensors[pieces->count * columns];
+    memset(piece, 0, columns * sizeof(*piece));
+    leat_status status = LEAT_OK;
+    for (int l = 0; l < leaves->count && status == LEAT_OK; l++) {
+        const leati_leaf *leaf = &leaves->items[l];
+        leat_tensor value[LEATI_MAX_PARTS];
+        leati_leaf_value(leaf, block, row, value);
+        status = leati_leaf_slice(leaf->spec, value, begin, n, &piece[leaf->first], err);
     }
-    pieces->count++;
-    return LEAT_OK;
-}
-
-static leat_status join_component(const leati_pieces *pieces, int c, leat_tensor *out,
-                                  leat_error *err) {
-    const leat_tensor *first = &pieces->tensors[c];
-    leat_shape shape = leat_tensor_shape(first);
-    for (size_t p = 1; p < pieces->count; p++) {
-        const leat_tensor *piece = &pieces->tensors[p * (size_t)pieces->num_components + (size_t)c];
-        leat_shape other = leat_tensor_shape(piece);
-        int64_t rows = other.dims[0];
-        other.dims[0] = first->dims[0];
-        leat_shape expected = leat_tensor_shape(first);
-        if (!leati_shape_equal(&other, &expected)) {
-            char a[128], b[128];
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "component %d: rows of shapes %s and %s cannot be joined", c,
-                              leati_shape_text(&expected, a), leati_shape_text(&other, b));
-        }
-        shape.dims[0] += rows;
+    for (size_t c = 0; c < columns && status != LEAT_OK; c++) {
+        leat_tensor_unref(&piece[c]);
     }
-    leat_status status = leat_tensor_new(first->dtype, shape, out, err);
-    char *to = out->data;
-    for (size_t p = 0; p < pieces->count && status == LEAT_OK; p++) {
-        const leat_tensor *piece = &pieces->tensors[p * (size_t)pieces->num_components + (size_t)c];
-        leati_column column = {0};
-        leat_shape row_shape = leat_tensor_shape(piece);
-        int64_t rows = row_shape.dims[0];
-        row_shape.rank--;
-        memmove(row_shape.dims, row_shape.dims + 1,
-                (size_t)row_shape.rank * sizeof(row_shape.dims[0]));
-        int64_t row_bytes = (int64_t)leat_dtype_size(piece->dtype) * leati_shape_count(&row_shape);
-        leati_column_strided(&column, piece->dtype, &row_shape, piece->data, row_bytes,
-                             piece->owner);
-        leati_column_gather(&column, 0, rows, to, row_bytes);
-        if (piece->dtype == LEAT_STRING || piece->dtype == LEAT_OBJECT) {
-            status = leati_column_hold(&column, 0, rows, out->owner, err);
-        }
-        to += rows * row_bytes;
-    }
+    pieces->count += status == LEAT_OK;
     return status;
 }
 
-leat_status leati_pieces_join(leati_pieces *pieces, leati_block *out, leat_error *err) {
+leat_status leati_pieces_join(leati_pieces *pieces, const leati_leaves *leaves, leati_block *out,
+                              leat_error *err) {
     leat_status status = leati_block_prepare(out, pieces->num_components, err);
-    for (int c = 0; c < pieces->num_components && status == LEAT_OK; c++) {
-        leat_tensor joined = {0};
-        if (pieces->count == 1) {
-            joined = leat_tensor_ref(&pieces->tensors[c]);
-        } else {
-            status = join_component(pieces, c, &joined, err);
+    for (int l = 0; l < leaves->count && status == LEAT_OK; l++) {
+        const leati_leaf *leaf = &leaves->items[l];
+        leat_tensor joined[LEATI_MAX_PARTS] = {0};
+        status = leati_leaf_join(leaf->spec, &pieces->tensors[leaf->first], pieces->num_components,
+                                 (int64_t)pieces->count, joined, err);
+        if (status != LEAT_OK) {
+            leati_prefix(err, "component %d", leaf->first);
         }
-        if (status == LEAT_OK) {
-            leati_column_constant(&out->columns[c], &joined);
+        for (int p = 0; p < leaf->count && status == LEAT_OK; p++) {
+            leati_column_constant(&out->columns[leaf->first + p], &joined[p]);
+            leat_tensor_unref(&joined[p]);
         }
-        leat_tensor_unref(&joined);
     }
     leati_pieces_clear(pieces);
     if (status != LEAT_OK) {
@@ -125,25 +175,21 @@ void leati_pieces_fini(leati_pieces *pieces) {
 }
 
 leat_status leati_empty_element(const leat_spec *spec, leati_block *out, leat_error *err) {
-    int count = leat_spec_num_components(spec);
-    leat_status status = leati_block_prepare(out, count, err);
-    for (int c = 0; c < count && status == LEAT_OK; c++) {
-        leat_shape shape = leat_spec_component_shape(spec, c);
-        if (shape.rank == LEAT_UNKNOWN_RANK) {
-            shape = LEAT_SHAPE(0);
-        }
-        for (int i = 0; i < shape.rank; i++) {
-            shape.dims[i] = i == 0 || shape.dims[i] < 0 ? 0 : shape.dims[i];
-        }
-        leat_tensor tensor = {0};
-        status = leat_tensor_new(leat_spec_component_dtype(spec, c), shape, &tensor, err);
-        if (status == LEAT_OK) {
-            memset(tensor.data, 0,
-                   leat_tensor_bytes(&tensor)); /* a scalar is one zero, as in TensorFlow */
-            leati_column_constant(&out->columns[c], &tensor);
-            leat_tensor_unref(&tensor);
+    leati_leaves leaves = {0};
+    leat_status status = leati_leaves_init(&leaves, spec, err);
+    if (status == LEAT_OK) {
+        status = leati_block_prepare(out, leat_spec_num_components(spec), err);
+    }
+    for (int l = 0; l < leaves.count && status == LEAT_OK; l++) {
+        const leati_leaf *leaf = &leaves.items[l];
+        leat_tensor value[LEATI_MAX_PARTS] = {0};
+        status = leati_leaf_empty(leaf->spec, value, err);
+        for (int p = 0; p < leaf->count && status == LEAT_OK; p++) {
+            leati_column_constant(&out->columns[leaf->first + p], &value[p]);
+            leat_tensor_unref(&value[p]);
         }
     }
+    leati_leaves_fini(&leaves);
     if (status != LEAT_OK) {
         leati_block_clear(out);
         return status;

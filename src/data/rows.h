@@ -3,15 +3,34 @@
 #ifndef LEATI_DATA_ROWS_H
 #define LEATI_DATA_ROWS_H
 
+#include "core/composite.h"
 #include "data/input.h"
 
-/* Rows [begin, begin + n) along axis 0 as a view. Owned. */
-leat_tensor leati_tensor_rows(const leat_tensor *tensor, int64_t begin, int64_t n);
+/* The leaves of the elements that an operator cuts or joins; one per operator state. {0} is closed.
+ */
+typedef struct leati_leaves {
+    leati_leaf *items;
+    int count;
+    bool composite; /* there is a ragged or sparse one */
+} leati_leaves;
+LEAT_WARN_UNUSED leat_status leati_leaves_init(leati_leaves *leaves, const leat_spec *spec,
+                                               leat_error *err);
+void leati_leaves_fini(leati_leaves *leaves);
+
+/* The components of a leaf of element `row` of a block; borrowed from it. */
+void leati_leaf_value(const leati_leaf *leaf, const leati_block *block, int64_t row,
+                      leat_tensor value[LEATI_MAX_PARTS]);
 
 /* The number of rows of element `row` of a block; INVALID_ARGUMENT for a scalar component, or where
- * components have unequal numbers. */
-LEAT_WARN_UNUSED leat_status leati_element_rows(const leati_block *block, int64_t row,
+ * leaves have unequal numbers. */
+LEAT_WARN_UNUSED leat_status leati_element_rows(const leati_leaves *leaves,
+                                                const leati_block *block, int64_t row,
                                                 int64_t *rows, leat_error *err);
+/* `out` becomes rows [begin, begin + n) of element `row`, which leati_element_rows accepted: n
+ * elements, views as far as leaves are dense. */
+LEAT_WARN_UNUSED leat_status leati_cut_rows(const leati_leaves *leaves, const leati_block *block,
+                                            int64_t row, int64_t begin, int64_t n, leati_block *out,
+                                            leat_error *err);
 
 /* Rows gathered for one new element: a list of views per component. */
 typedef struct leati_pieces {
@@ -21,18 +40,18 @@ typedef struct leati_pieces {
 } leati_pieces;
 
 /* Adds rows [begin, begin + n) of element `row` of `block`. */
-LEAT_WARN_UNUSED leat_status leati_pieces_add(leati_pieces *pieces, const leati_block *block,
-                                              int64_t row, int64_t begin, int64_t n,
-                                              leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_pieces_add(leati_pieces *pieces, const leati_leaves *leaves,
+                                              const leati_block *block, int64_t row, int64_t begin,
+                                              int64_t n, leat_error *err);
 /* `out` becomes one element: the rows of all pieces one after the other; a single piece is a view.
  * Rows of unequal shapes are INVALID_ARGUMENT. The pieces are dropped. */
-LEAT_WARN_UNUSED leat_status leati_pieces_join(leati_pieces *pieces, leati_block *out,
-                                               leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_pieces_join(leati_pieces *pieces, const leati_leaves *leaves,
+                                               leati_block *out, leat_error *err);
 void leati_pieces_clear(leati_pieces *pieces);
 void leati_pieces_fini(leati_pieces *pieces);
 
 /* `out` becomes one element without rows: unknown dimensions are 0, an unknown rank is the vector
- * of no values. */
+ * of no values, and a scalar is one zero, as in TensorFlow. */
 LEAT_WARN_UNUSED leat_status leati_empty_element(const leat_spec *spec, leati_block *out,
                                                  leat_error *err);
 

@@ -3,7 +3,7 @@
  *
  * The list is one structure, a tuple of the elements; blocks refer to their tensors. Elements
  * without a common spec and an empty list are refused when the operator is built. */
-#include "core/spec.h"
+#include "core/composite.h"
 #include "data/access.h"
 #include "data/input.h"
 #include <leat/data_ops.h>
@@ -35,6 +35,11 @@ static int64_t from_list_cardinality(const leat_dataset *dataset) {
 
 static leat_status from_list_check(leat_dataset *dataset, leat_error *err) {
     const leat_spec *spec = list_of(dataset)->spec;
+    if (leati_spec_has_composite(spec)) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "from_list: elements have ragged or sparse tensors; expected dense ones, "
+                          "or use from_tensors for each and concatenate");
+    }
     if (leat_spec_get_kind(spec) == LEAT_SPEC_TUPLE && leat_spec_num_children(spec) > 0) {
         return LEAT_OK;
     }

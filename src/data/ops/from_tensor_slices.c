@@ -1,12 +1,13 @@
 /* from_tensor_slices: the rows of tensors along their first axis
  * (tf.data.Dataset.from_tensor_slices).
  *
- * A source without children whose blocks are views of the tensors: nothing is copied, and position
- * and advance are arithmetic. All components have the same first dimension, which is the
- * cardinality. Failures come at construction alone. */
+ * A source without children whose blocks are views of the tensors: nothing of a dense leaf is
+ * copied, ragged and sparse ones are cut, and position and advance are arithmetic. All leaves have
+ * the same first dimension, which is the cardinality. Failures come at construction alone. */
 #include "core/pools.h"
 #include "data/access.h"
-#include "data/input.h"
+#include "data/row_values.h"
+#include "data/rows.h"
 #include <leat/data_ops.h>
 
 struct slices_args {
@@ -23,6 +24,9 @@ static const leati_row slices_rows[] = {
 };
 
 struct slices_state {
+    leati_leaves leaves;
+    leati_block whole; /* the tensors as one element */
+    int64_t rows;
     int64_t next; /* row of the next element */
 };
 
@@ -31,9 +35,36 @@ static const leat_tensor *tensors_of(const leat_dataset *dataset) {
 }
 
 struct slices_access {
+    leati_leaves leaves;
+    leati_block whole; /* the tensors as one element */
     leati_block all;   /* scratch */
     leati_pools pools; /* of row numbers */
 };
+
+/* Has a leaf as many rows as the first one, whose number *rows becomes? */
+static leat_status check_leaf(const leati_leaf *leaf, const leat_tensor *tensors, bool later,
+                              int64_t *rows, leat_error *err) {
+    int64_t own = 0;
+    if (tensors[leaf->first].rank == 0) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "from_tensor_slices: component %d of tensors is a scalar; expected rank "
+                          "1 or more, or use from_tensors",
+                          leaf->first);
+    }
+    leat_status status = leati_leaf_rows(leaf->spec, &tensors[leaf->first], &own, err);
+    if (status != LEAT_OK) {
+        leati_prefix(err, "from_tensor_slices: component %d of tensors", leaf->first);
+        return status;
+    }
+    if (later && own != *rows) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "from_tensor_slices: component %d of tensors has %lld rows, component 0 "
+                          "has %lld; expected the same first dimension",
+                          leaf->first, (long long)own, (long long)*rows);
+    }
+    *rows = own;
+    return LEAT_OK;
+}
 
 static leat_status slices_check(leat_dataset *dataset, leat_error *err) {
     const struct slices_args *args = dataset->args;
@@ -48,104 +79,74 @@ static leat_status slices_check(leat_dataset *dataset, leat_error *err) {
             return leati_fail(err, LEAT_INVALID_ARGUMENT,
                               "from_tensor_slices: component %d of tensors has no dtype", c);
         }
-        if (tensors[c].rank == 0) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "from_tensor_slices: component %d of tensors is a scalar; expected "
-                              "rank 1 or more, or use from_tensors",
-                              c);
-        }
-        if (tensors[c].dims[0] != tensors[0].dims[0]) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "from_tensor_slices: component %d of tensors has %lld rows, "
-                              "component 0 has %lld; expected the same first dimension",
-                              c, (long long)tensors[c].dims[0], (long long)tensors[0].dims[0]);
-        }
     }
-    return LEAT_OK;
-}
-
-/* Leaves whose rows are not rows of their components. */
-static bool has_composite(const leat_spec *spec) {
-    leat_spec_kind kind = leat_spec_get_kind(spec);
-    for (int i = 0; i < leat_spec_num_children(spec); i++) {
-        if (has_composite(leat_spec_child(spec, i))) {
-            return true;
-        }
+    leati_leaves leaves = {0};
+    int64_t first = 0;
+    leat_status status = leati_leaves_init(&leaves, args->tensors.spec, err);
+    for (int l = 0; l < leaves.count && status == LEAT_OK; l++) {
+        status = check_leaf(&leaves.items[l], tensors, l > 0, &first, err);
     }
-    return kind == LEAT_SPEC_RAGGED || kind == LEAT_SPEC_SPARSE;
+    leati_leaves_fini(&leaves);
+    return status;
 }
 
 static leat_spec *slices_spec(const leat_dataset *dataset, leat_error *err) {
     const struct slices_args *args = dataset->args;
     int count = args->tensors.num_tensors;
-    if (has_composite(args->tensors.spec)) {
-        leati_fail(err, LEAT_UNIMPLEMENTED,
-                   "from_tensor_slices: ragged and sparse tensors are not sliced; slice their "
-                   "dense form");
-        return NULL;
-    }
     leat_dtype *dtypes = leati_alloc((size_t)count, sizeof(*dtypes));
     leat_shape *shapes = leati_alloc((size_t)count, sizeof(*shapes));
-    leat_spec *spec = NULL;
+    leat_spec *whole = NULL, *spec = NULL;
     if (dtypes == NULL || shapes == NULL) {
         leati_no_memory(err, (size_t)count * sizeof(*shapes));
     } else {
         for (int c = 0; c < count; c++) {
-            const leat_tensor *tensor = &tensors_of(dataset)[c];
-            dtypes[c] = tensor->dtype;
-            shapes[c] = (leat_shape){.rank = tensor->rank - 1};
-            for (int i = 1; i < tensor->rank; i++) {
-                shapes[c].dims[i - 1] = tensor->dims[i];
-            }
+            dtypes[c] = tensors_of(dataset)[c].dtype;
+            shapes[c] = leat_tensor_shape(&tensors_of(dataset)[c]);
         }
-        spec = leati_spec_like(args->tensors.spec, dtypes, shapes, err);
+        whole = leati_spec_like(args->tensors.spec, dtypes, shapes, err);
+        spec = whole == NULL ? NULL : leati_spec_unbatch(whole, err);
     }
+    leat_spec_unref(whole);
     leati_free(dtypes);
     leati_free(shapes);
     return spec;
 }
 
+/* The rows of the first leaf, whose values have been checked. */
 static int64_t slices_cardinality(const leat_dataset *dataset) {
-    return tensors_of(dataset)[0].dims[0];
+    const struct slices_args *args = dataset->args;
+    const leat_tensor *tensors = tensors_of(dataset);
+    const leat_spec *leaf = NULL;
+    int begin = 0;
+    for (int l = 0; leaf == NULL || leat_spec_num_components(leaf) == 0; l++) {
+        leaf = leati_spec_leaf(args->tensors.spec, l, &begin);
+    }
+    switch (leat_spec_get_kind(leaf)) {
+    case LEAT_SPEC_SPARSE: return ((const int64_t *)tensors[2].data)[0];
+    case LEAT_SPEC_RAGGED:
+        return leat_spec_ragged_rank(leaf) > 0 ? tensors[1].dims[0] - 1 : tensors[0].dims[0];
+    default: return tensors[0].dims[0];
+    }
 }
 
 static leat_status slices_open(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    (void)state;
-    (void)err;
-    return LEAT_OK;
-}
-
-/* `out` becomes n rows from `begin` on: views. */
-static leat_status view_rows(const leat_dataset *dataset, int64_t begin, int64_t n,
-                             leati_block *out, leat_error *err) {
-    const struct slices_args *args = dataset->args;
-    leat_status status = leati_block_prepare(out, args->tensors.num_tensors, err);
-    for (int c = 0; c < args->tensors.num_tensors && status == LEAT_OK; c++) {
-        const leat_tensor *tensor = &args->tensors.tensors[c];
-        leat_shape row = {.rank = tensor->rank - 1};
-        size_t bytes = leat_dtype_size(tensor->dtype);
-        for (int i = 1; i < tensor->rank; i++) {
-            row.dims[i - 1] = tensor->dims[i];
-            bytes *= (size_t)tensor->dims[i];
-        }
-        leati_column_strided(&out->columns[c], tensor->dtype, &row,
-                             (char *)tensor->data + (size_t)begin * bytes, (int64_t)bytes,
-                             leat_buffer_ref(tensor->owner));
-    }
-    out->n = status == LEAT_OK ? n : 0;
-    return status;
+    struct slices_state *s = state;
+    const struct slices_args *args = node->dataset->args;
+    leat_status status = leati_leaves_init(&s->leaves, args->tensors.spec, err);
+    s->rows = slices_cardinality(node->dataset);
+    return status == LEAT_OK ? leati_block_of_element(&args->tensors, &s->whole, err) : status;
 }
 
 static leati_tail slices_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
                               leat_error *err) {
+    (void)node;
     struct slices_state *s = state;
-    int64_t left = tensors_of(node->dataset)[0].dims[0] - s->next, n = left < want ? left : want;
+    int64_t left = s->rows - s->next, n = left < want ? left : want;
     leati_block_clear(out);
     if (n == 0) {
         return LEATI_END;
     }
-    if (view_rows(node->dataset, s->next, n, out, err) != LEAT_OK) {
+    if (leati_cut_rows(&s->leaves, &s->whole, 0, s->next, n, out, err) != LEAT_OK) {
         return LEATI_ERROR;
     }
     s->next += n;
@@ -155,8 +156,9 @@ static leati_tail slices_pull(leati_node_state *node, void *state, int64_t want,
 static leati_tail slices_advance(leati_node_state *node, void *state, int64_t n, int64_t *passed,
                                  leat_error *err) {
     (void)err;
+    (void)node;
     struct slices_state *s = state;
-    int64_t left = tensors_of(node->dataset)[0].dims[0] - s->next;
+    int64_t left = s->rows - s->next;
     *passed = left < n ? left : n;
     s->next += *passed;
     return *passed == left ? LEATI_END : LEATI_MORE;
@@ -173,13 +175,13 @@ static leat_status slices_save(leati_node_state *node, void *state, leati_writer
 
 static leat_status slices_restore(leati_node_state *node, void *state, leati_reader *in,
                                   leat_error *err) {
+    (void)node;
     struct slices_state *s = state;
-    int64_t rows = tensors_of(node->dataset)[0].dims[0];
     leat_status status = leati_get_int(in, &s->next, err);
-    if (status == LEAT_OK && (s->next < 0 || s->next > rows)) {
+    if (status == LEAT_OK && (s->next < 0 || s->next > s->rows)) {
         return leati_fail(err, LEAT_DATA_LOSS,
                           "from_tensor_slices: a saved position of %lld; expected 0 to %lld",
-                          (long long)s->next, (long long)rows);
+                          (long long)s->next, (long long)s->rows);
     }
     return status;
 }
@@ -191,15 +193,31 @@ static leat_status slices_reset(leati_node_state *node, void *state, leat_error 
     return LEAT_OK;
 }
 
-/* Rows of memory that may be anywhere: a selection, whose numbers have 32 bits. */
+static void slices_close(leati_node_state *node, void *state) {
+    (void)node;
+    struct slices_state *s = state;
+    leati_block_fini(&s->whole);
+    leati_leaves_fini(&s->leaves);
+}
+
+static leat_status slices_access_open(leati_access *access, leat_error *err) {
+    struct slices_access *a = access->state;
+    const struct slices_args *args = access->node.dataset->args;
+    leat_status status = leati_leaves_init(&a->leaves, args->tensors.spec, err);
+    return status == LEAT_OK ? leati_block_of_element(&args->tensors, &a->whole, err) : status;
+}
+
+/* Rows of memory that may be anywhere: a selection, whose numbers have 32 bits. Ragged and sparse
+ * rows are cut one at a time. */
 static leat_status slices_at(leati_access *access, const int64_t *indices, int64_t n,
                              leati_block *out, leat_error *err) {
     const leat_dataset *dataset = access->node.dataset;
-    n = leati_access_checked(access, indices, n, err);
-    if (n < 2 || dataset->cardinality > UINT32_MAX) {
-        return n == 0 ? err->code : view_rows(dataset, indices[0], 1, out, err);
-    }
     struct slices_access *a = access->state;
+    n = leati_access_checked(access, indices, n, err);
+    if (n < 2 || a->leaves.composite || dataset->cardinality > UINT32_MAX) {
+        return n == 0 ? err->code
+                      : leati_cut_rows(&a->leaves, &a->whole, 0, indices[0], 1, out, err);
+    }
     leat_buffer *buffer = leati_pools_take(&a->pools, (size_t)n * sizeof(uint32_t), err);
     if (buffer == NULL) {
         return LEAT_RESOURCE_EXHAUSTED;
@@ -208,7 +226,8 @@ static leat_status slices_at(leati_access *access, const int64_t *indices, int64
     for (int64_t i = 0; i < n; i++) {
         rows[i] = (uint32_t)indices[i];
     }
-    leat_status status = view_rows(dataset, 0, dataset->cardinality, &a->all, err);
+    leat_status status =
+        leati_cut_rows(&a->leaves, &a->whole, 0, 0, dataset->cardinality, &a->all, err);
     if (status == LEAT_OK) {
         status = leati_block_select(&a->all, rows, buffer, n, out, err);
     }
@@ -219,8 +238,10 @@ static leat_status slices_at(leati_access *access, const int64_t *indices, int64
 
 static void slices_access_close(leati_access *access) {
     struct slices_access *a = access->state;
+    leati_block_fini(&a->whole);
     leati_block_fini(&a->all);
     leati_pools_close(&a->pools);
+    leati_leaves_fini(&a->leaves);
 }
 
 const leati_dataset_op leati_op_from_tensor_slices = {
@@ -243,7 +264,9 @@ const leati_dataset_op leati_op_from_tensor_slices = {
     .save = slices_save,
     .restore = slices_restore,
     .reset = slices_reset,
+    .close = slices_close,
     .access_size = sizeof(struct slices_access),
+    .access_open = slices_access_open,
     .at = slices_at,
     .access_close = slices_access_close,
 };

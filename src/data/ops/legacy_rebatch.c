@@ -2,7 +2,7 @@
  * first version, which tf.distribute uses where the batch size is unknown or pieces are sharded).
  *
  * An element of b rows gives num_replicas pieces of ceil(b / num_replicas) rows; the last ones may
- * be short or empty. Each component is cut by its own number of rows. The element being cut stays
+ * be short or empty. Each leaf is cut by its own number of rows. The element being cut stays
  * unconsumed in `input`; the state is the number of the next piece. */
 #include "data/rows.h"
 
@@ -23,32 +23,27 @@ static const leati_row legacy_rebatch_rows[] = {
 
 struct legacy_rebatch_state {
     leati_input input;
+    leati_leaves leaves;
     int64_t piece; /* the next one of the present element */
 };
 
+static int64_t even_piece(const leat_shape *shape, const void *context) {
+    const struct legacy_rebatch_args *args = context;
+    int64_t rows = shape->rank > 0 ? shape->dims[0] : LEAT_UNKNOWN_DIM;
+    return rows > 0 && rows % args->num_replicas == 0 ? rows / args->num_replicas
+                                                      : LEAT_UNKNOWN_DIM;
+}
+
 static leat_spec *legacy_rebatch_spec(const leat_dataset *dataset, leat_error *err) {
-    const struct legacy_rebatch_args *args = dataset->args;
-    const leat_spec *input = dataset->inputs[0]->spec;
-    int count = leat_spec_num_components(input);
-    leat_dtype *dtypes = leati_alloc((size_t)count, sizeof(*dtypes));
-    leat_shape *shapes = leati_alloc((size_t)count, sizeof(*shapes));
-    leat_spec *spec = NULL;
-    if (dtypes == NULL || shapes == NULL) {
-        leati_no_memory(err, (size_t)count * sizeof(*shapes));
-    } else {
-        for (int c = 0; c < count; c++) {
-            dtypes[c] = leat_spec_component_dtype(input, c);
-            shapes[c] = leat_spec_component_shape(input, c);
-            if (shapes[c].rank > 0) {
-                int64_t rows = shapes[c].dims[0];
-                bool even = rows > 0 && rows % args->num_replicas == 0;
-                shapes[c].dims[0] = even ? rows / args->num_replicas : LEAT_UNKNOWN_DIM;
-            }
+    leat_error local = {0};
+    leat_spec *spec =
+        leati_spec_resize(dataset->inputs[0]->spec, even_piece, dataset->args, &local);
+    if (spec == NULL) {
+        leati_prefix(&local, "legacy_rebatch");
+        if (err != NULL) {
+            *err = local;
         }
-        spec = leati_spec_like(input, dtypes, shapes, err);
     }
-    leati_free(dtypes);
-    leati_free(shapes);
     return spec;
 }
 
@@ -63,32 +58,43 @@ static int64_t legacy_rebatch_cardinality(const leat_dataset *dataset) {
 
 static leat_status legacy_rebatch_open(leati_node_state *node, void *state, leat_error *err) {
     struct legacy_rebatch_state *s = state;
-    leat_status status = leati_input_open(&s->input, node, 0, err);
+    leat_status status = leati_leaves_init(&s->leaves, node->dataset->inputs[0]->spec, err);
+    if (status == LEAT_OK) {
+        status = leati_input_open(&s->input, node, 0, err);
+    }
     s->input.snapshots = LEATI_SNAPSHOTS_ALWAYS;
     return status;
 }
 
-/* Piece number `piece` of element `at` of the input's block. */
+/* The present piece of one leaf of element `at` of the input's block. */
+static leat_status cut_leaf(const struct legacy_rebatch_state *s, const leati_leaf *leaf,
+                            int64_t at, int64_t pieces, leati_block *out, leat_error *err) {
+    leat_tensor value[LEATI_MAX_PARTS], part[LEATI_MAX_PARTS] = {0};
+    int64_t rows = 0;
+    leati_leaf_value(leaf, &s->input.block, at, value);
+    leat_status status = leati_leaf_rows(leaf->spec, value, &rows, err);
+    int64_t step = (rows + pieces - 1) / pieces;
+    int64_t begin = s->piece * step < rows ? s->piece * step : rows;
+    int64_t end = begin + step < rows ? begin + step : rows;
+    if (status == LEAT_OK) {
+        status = leati_leaf_slice(leaf->spec, value, begin, end - begin, part, err);
+    }
+    if (status != LEAT_OK) {
+        leati_prefix(err, "component %d, for %lld replicas", leaf->first, (long long)pieces);
+    }
+    for (int p = 0; p < leaf->count && status == LEAT_OK; p++) {
+        leati_column_constant(&out->columns[leaf->first + p], &part[p]);
+        leat_tensor_unref(&part[p]);
+    }
+    return status;
+}
+
+/* The present piece of element `at` of the input's block. */
 static leat_status cut(const struct legacy_rebatch_state *s, int64_t at, int64_t pieces,
                        leati_block *out, leat_error *err) {
-    const leati_block *block = &s->input.block;
-    leat_status status = leati_block_prepare(out, block->num_columns, err);
-    for (int c = 0; c < block->num_columns && status == LEAT_OK; c++) {
-        leat_tensor whole = leati_column_tensor(&block->columns[c], at);
-        if (whole.rank < 1) {
-            status = leati_fail(
-                err, LEAT_INVALID_ARGUMENT,
-                "component %d is a scalar and cannot be split among %lld replicas; use batch", c,
-                (long long)pieces);
-        } else {
-            int64_t rows = whole.dims[0], step = (rows + pieces - 1) / pieces;
-            int64_t begin = s->piece * step < rows ? s->piece * step : rows;
-            int64_t end = begin + step < rows ? begin + step : rows;
-            leat_tensor part = leati_tensor_rows(&whole, begin, end - begin);
-            leati_column_constant(&out->columns[c], &part);
-            leat_tensor_unref(&part);
-        }
-        leat_tensor_unref(&whole);
+    leat_status status = leati_block_prepare(out, s->input.block.num_columns, err);
+    for (int l = 0; l < s->leaves.count && status == LEAT_OK; l++) {
+        status = cut_leaf(s, &s->leaves.items[l], at, pieces, out, err);
     }
     if (status != LEAT_OK) {
         leati_block_clear(out);
@@ -154,6 +160,7 @@ static void legacy_rebatch_close(leati_node_state *node, void *state) {
     if (s->input.child != NULL) {
         leati_input_close(&s->input);
     }
+    leati_leaves_fini(&s->leaves);
 }
 
 const leati_dataset_op leati_op_legacy_rebatch = {

@@ -31,10 +31,12 @@ static const leati_row rebatch_rows[] = {
 
 struct rebatch_state {
     leati_input input;
+    leati_leaves leaves;
     leati_pieces pieces;
     bool ended;     /* a batch met the input's end; sizes of 0 give nothing from then on */
     int32_t next;   /* place in the list of sizes */
     int64_t offset; /* rows of the input's present element that were given away */
+    int64_t rows;   /* of the present element, -1: not looked at yet */
 };
 
 static leat_status rebatch_check(leat_dataset *dataset, leat_error *err) {
@@ -54,40 +56,33 @@ static leat_status rebatch_check(leat_dataset *dataset, leat_error *err) {
 }
 
 /* The batch dimension is known if all sizes are equal and every batch is full. */
+struct static_size {
+    int64_t size;
+    bool equal, drop_remainder;
+};
+
+static int64_t static_size(const leat_shape *shape, const void *context) {
+    const struct static_size *wanted = context;
+    bool even = shape->rank > 0 && shape->dims[0] > 0 && wanted->size > 0 &&
+                shape->dims[0] % wanted->size == 0;
+    return wanted->equal && (wanted->drop_remainder || even) ? wanted->size : LEAT_UNKNOWN_DIM;
+}
+
 static leat_spec *rebatch_spec(const leat_dataset *dataset, leat_error *err) {
     const struct rebatch_args *args = dataset->args;
-    const leat_spec *input = dataset->inputs[0]->spec;
-    int count = leat_spec_num_components(input);
-    int64_t size = args->batch_size.values[0];
-    bool equal = true;
+    struct static_size wanted = {
+        .size = args->batch_size.values[0], .equal = true, .drop_remainder = args->drop_remainder};
+    leat_error local = {0};
     for (int i = 1; i < args->batch_size.count; i++) {
-        equal = equal && args->batch_size.values[i] == size;
+        wanted.equal = wanted.equal && args->batch_size.values[i] == wanted.size;
     }
-    leat_dtype *dtypes = leati_alloc((size_t)count, sizeof(*dtypes));
-    leat_shape *shapes = leati_alloc((size_t)count, sizeof(*shapes));
-    leat_spec *spec = NULL;
-    if (dtypes == NULL || shapes == NULL) {
-        leati_no_memory(err, (size_t)count * sizeof(*shapes));
-        goto done;
-    }
-    for (int c = 0; c < count; c++) {
-        dtypes[c] = leat_spec_component_dtype(input, c);
-        shapes[c] = leat_spec_component_shape(input, c);
-        if (shapes[c].rank == 0) {
-            leati_fail(err, LEAT_INVALID_ARGUMENT,
-                       "rebatch: component %d is a scalar; use batch before rebatch", c);
-            goto done;
-        }
-        if (shapes[c].rank > 0) {
-            bool full = args->drop_remainder ||
-                        (shapes[c].dims[0] > 0 && size > 0 && shapes[c].dims[0] % size == 0);
-            shapes[c].dims[0] = equal && full ? size : LEAT_UNKNOWN_DIM;
+    leat_spec *spec = leati_spec_resize(dataset->inputs[0]->spec, static_size, &wanted, &local);
+    if (spec == NULL) {
+        leati_prefix(&local, "rebatch");
+        if (err != NULL) {
+            *err = local;
         }
     }
-    spec = leati_spec_like(input, dtypes, shapes, err);
-done:
-    leati_free(dtypes);
-    leati_free(shapes);
     return spec;
 }
 
@@ -98,7 +93,11 @@ static int64_t rebatch_cardinality(const leat_dataset *dataset) {
 
 static leat_status rebatch_open(leati_node_state *node, void *state, leat_error *err) {
     struct rebatch_state *s = state;
-    leat_status status = leati_input_open(&s->input, node, 0, err);
+    leat_status status = leati_leaves_init(&s->leaves, node->dataset->inputs[0]->spec, err);
+    s->rows = -1;
+    if (status == LEAT_OK) {
+        status = leati_input_open(&s->input, node, 0, err);
+    }
     s->input.snapshots = LEATI_SNAPSHOTS_ALWAYS;
     return status;
 }
@@ -110,12 +109,18 @@ static int64_t next_size(const leati_node_state *node, struct rebatch_state *s) 
     return size;
 }
 
+static void next_element(struct rebatch_state *s) {
+    leati_input_consume(&s->input, 1);
+    s->offset = 0;
+    s->rows = -1;
+}
+
 /* Gathers up to `size` rows. END: the input has no more (there may be rows all the same). */
 static leati_tail gather_rows(struct rebatch_state *s, int64_t size, int64_t *rows,
                               leat_error *err) {
     *rows = 0;
     while (*rows < size) {
-        int64_t available = 0, in_element = 0;
+        int64_t available = 0;
         leati_tail tail = leati_input_peek(&s->input, 1, NULL, &available, err);
         if (available == 0) {
             if (tail == LEATI_ERROR) {
@@ -125,21 +130,20 @@ static leati_tail gather_rows(struct rebatch_state *s, int64_t size, int64_t *ro
             return tail;
         }
         int64_t at = leati_input_begin(&s->input);
-        if (leati_element_rows(&s->input.block, at, &in_element, err) != LEAT_OK) {
-            leati_input_consume(&s->input, 1);
-            s->offset = 0;
+        if (s->rows < 0 &&
+            leati_element_rows(&s->leaves, &s->input.block, at, &s->rows, err) != LEAT_OK) {
+            next_element(s);
             return LEATI_ERROR;
         }
-        int64_t left = in_element - s->offset, n = left < size - *rows ? left : size - *rows;
-        if (n > 0 &&
-            leati_pieces_add(&s->pieces, &s->input.block, at, s->offset, n, err) != LEAT_OK) {
+        int64_t left = s->rows - s->offset, n = left < size - *rows ? left : size - *rows;
+        if (n > 0 && leati_pieces_add(&s->pieces, &s->leaves, &s->input.block, at, s->offset, n,
+                                      err) != LEAT_OK) {
             return LEATI_ERROR;
         }
         *rows += n;
         s->offset += n;
-        if (s->offset == in_element) {
-            leati_input_consume(&s->input, 1);
-            s->offset = 0;
+        if (s->offset >= s->rows) {
+            next_element(s);
         }
     }
     return LEATI_MORE;
@@ -166,7 +170,8 @@ static leati_tail rebatch_pull(leati_node_state *node, void *state, int64_t want
     }
     /* The end is told by the next pull, because a size of 0 may come first only while it has not
      * been seen. */
-    return leati_pieces_join(&s->pieces, out, err) == LEAT_OK ? LEATI_MORE : LEATI_ERROR;
+    return leati_pieces_join(&s->pieces, &s->leaves, out, err) == LEAT_OK ? LEATI_MORE
+                                                                          : LEATI_ERROR;
 }
 
 static leat_status rebatch_save(leati_node_state *node, void *state, leati_writer *out,
@@ -207,6 +212,7 @@ static leat_status rebatch_reset(leati_node_state *node, void *state, leat_error
     struct rebatch_state *s = state;
     s->next = 0;
     s->offset = 0;
+    s->rows = -1;
     s->ended = false;
     return leati_input_reset(&s->input, err);
 }
@@ -218,6 +224,7 @@ static void rebatch_close(leati_node_state *node, void *state) {
         leati_input_close(&s->input);
     }
     leati_pieces_fini(&s->pieces);
+    leati_leaves_fini(&s->leaves);
 }
 
 const leati_dataset_op leati_op_rebatch = {

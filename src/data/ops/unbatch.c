@@ -1,10 +1,12 @@
 /* unbatch: the rows of every element as elements of their own (tf.data.Dataset.unbatch).
  *
- * A block is a view of consecutive rows of one input element, which stays unconsumed in `input`
- * until its last row is given out; elements without rows give nothing. Components with unequal
- * numbers of rows, or scalars where the rank was not known before, are INVALID_ARGUMENT and cost
- * their element. No locks. */
+ * A block is consecutive rows of one input element, views as far as its leaves are dense, and the
+ * element stays unconsumed in `input` until its last row is given out; elements without rows give
+ * nothing. Components with unequal numbers of rows, scalars where the rank was not known before,
+ * sparse vectors and sparse indices out of order are INVALID_ARGUMENT and cost their element. No
+ * locks. */
 #include "data/access.h"
+#include "data/row_values.h"
 #include "data/rows.h"
 #include <leat/data_ops.h>
 
@@ -16,53 +18,49 @@ static const leati_row unbatch_rows[] = {{0}};
 
 struct unbatch_state {
     leati_input input;
+    leati_leaves leaves;
     int64_t offset; /* rows of the input's present element that were given out */
+    int64_t rows;   /* of the present element, -1: not looked at yet */
 };
 
 struct unbatch_access {
+    leati_leaves leaves;
     leati_block element; /* of the input, kept for the next of its rows */
     int64_t number;      /* of that element; -1: none */
 };
 
-/* Leaves whose rows are not rows of their components. */
-static bool has_composite(const leat_spec *spec) {
-    leat_spec_kind kind = leat_spec_get_kind(spec);
-    for (int i = 0; i < leat_spec_num_children(spec); i++) {
-        if (has_composite(leat_spec_child(spec, i))) {
-            return true;
+/* The number of rows that the dense leaves have as far as it is known before, or (`ragged`) that
+ * all but sparse leaves have; LEAT_UNKNOWN_DIM otherwise. */
+static int64_t static_rows(const leat_spec *spec, bool ragged, bool *equal) {
+    int64_t rows = LEAT_UNKNOWN_DIM;
+    const leat_spec *leaf = NULL;
+    int begin = 0;
+    *equal = true;
+    for (int l = 0; (leaf = leati_spec_leaf(spec, l, &begin)) != NULL; l++) {
+        leat_shape shape = leat_spec_shape(leaf);
+        leat_spec_kind kind = leat_spec_get_kind(leaf);
+        bool counts = kind == LEAT_SPEC_TENSOR || (ragged && kind == LEAT_SPEC_RAGGED);
+        if (counts && shape.rank > 0 && shape.dims[0] >= 0) {
+            *equal = *equal && (rows < 0 || rows == shape.dims[0]);
+            rows = rows < 0 ? shape.dims[0] : rows;
         }
     }
-    return kind == LEAT_SPEC_RAGGED || kind == LEAT_SPEC_SPARSE;
+    return rows;
 }
 
-/* The number of rows as far as it is known before; LEAT_UNKNOWN_DIM otherwise. */
-static int64_t static_rows(const leat_spec *spec) {
-    for (int c = 0; c < leat_spec_num_components(spec); c++) {
-        leat_shape shape = leat_spec_component_shape(spec, c);
-        if (shape.rank > 0 && shape.dims[0] >= 0) {
-            return shape.dims[0];
-        }
-    }
-    return LEAT_UNKNOWN_DIM;
-}
-
+/* Row splits and sparse indices tell their rows when they come; so do unknown dimensions. */
 static leat_status unbatch_check(leat_dataset *dataset, leat_error *err) {
-    const leat_spec *spec = dataset->inputs[0]->spec;
-    int64_t rows = static_rows(spec);
-    if (has_composite(spec)) {
-        return leati_fail(err, LEAT_UNIMPLEMENTED,
-                          "unbatch: ragged and sparse tensors are not cut; use their dense form");
+    bool equal = true;
+    int64_t rows = static_rows(dataset->inputs[0]->spec, false, &equal);
+    if (equal) {
+        return LEAT_OK;
     }
-    for (int c = 0; c < leat_spec_num_components(spec); c++) {
-        leat_shape shape = leat_spec_component_shape(spec, c);
-        if (shape.rank > 0 && shape.dims[0] >= 0 && shape.dims[0] != rows) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "unbatch: component %d has %lld rows, another one has %lld; expected "
-                              "the same first dimension",
-                              c, (long long)shape.dims[0], (long long)rows);
-        }
-    }
-    return LEAT_OK;
+    char text[256];
+    leat_spec_print(dataset->inputs[0]->spec, text, sizeof(text));
+    return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                      "unbatch: components have other numbers of rows than the first's %lld, in "
+                      "%s; expected the same first dimension",
+                      (long long)rows, text);
 }
 
 static leat_spec *unbatch_spec(const leat_dataset *dataset, leat_error *err) {
@@ -79,7 +77,8 @@ static leat_spec *unbatch_spec(const leat_dataset *dataset, leat_error *err) {
 
 static int64_t unbatch_cardinality(const leat_dataset *dataset) {
     int64_t input = dataset->inputs[0]->cardinality, product = 0;
-    int64_t rows = static_rows(dataset->inputs[0]->spec);
+    bool equal = true;
+    int64_t rows = static_rows(dataset->inputs[0]->spec, true, &equal);
     if (input < 0) {
         return input;
     }
@@ -89,38 +88,19 @@ static int64_t unbatch_cardinality(const leat_dataset *dataset) {
 
 static leat_status unbatch_open(leati_node_state *node, void *state, leat_error *err) {
     struct unbatch_state *s = state;
-    leat_status status = leati_input_open(&s->input, node, 0, err);
+    leat_status status = leati_leaves_init(&s->leaves, node->dataset->inputs[0]->spec, err);
+    s->rows = -1;
+    if (status == LEAT_OK) {
+        status = leati_input_open(&s->input, node, 0, err);
+    }
     s->input.snapshots = LEATI_SNAPSHOTS_ALWAYS;
     return status;
-}
-
-/* `out` becomes rows [offset, offset + n) of element `at` of a block of the input: a view. */
-static leat_status view_rows(const leati_block *block, int64_t at, int64_t offset, int64_t n,
-                             leati_block *out, leat_error *err) {
-    leat_status status = leati_block_prepare(out, block->num_columns, err);
-    if (status != LEAT_OK) {
-        return status;
-    }
-    for (int c = 0; c < block->num_columns; c++) {
-        leat_tensor whole = leati_column_tensor(&block->columns[c], at);
-        leat_shape row = {.rank = whole.rank - 1};
-        size_t bytes = leat_dtype_size(whole.dtype);
-        for (int i = 0; i < row.rank; i++) {
-            row.dims[i] = whole.dims[i + 1];
-            bytes *= (size_t)row.dims[i];
-        }
-        char *data = whole.data == NULL ? NULL : (char *)whole.data + (size_t)offset * bytes;
-        leati_column_strided(&out->columns[c], whole.dtype, &row, data, (int64_t)bytes,
-                             leat_buffer_ref(whole.owner));
-        leat_tensor_unref(&whole);
-    }
-    out->n = n;
-    return LEAT_OK;
 }
 
 static void next_element(struct unbatch_state *s) {
     leati_input_consume(&s->input, 1);
     s->offset = 0;
+    s->rows = -1;
 }
 
 static leati_tail unbatch_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
@@ -129,23 +109,26 @@ static leati_tail unbatch_pull(leati_node_state *node, void *state, int64_t want
     struct unbatch_state *s = state;
     leati_block_clear(out);
     for (;;) {
-        int64_t available = 0, rows = 0;
+        int64_t available = 0;
         leati_tail tail = leati_input_peek(&s->input, 1, NULL, &available, err);
         if (available == 0) {
             leati_input_consume(&s->input, tail == LEATI_ERROR);
             return tail;
         }
         int64_t at = leati_input_begin(&s->input);
-        if (leati_element_rows(&s->input.block, at, &rows, err) != LEAT_OK) {
+        if (s->rows < 0 &&
+            leati_element_rows(&s->leaves, &s->input.block, at, &s->rows, err) != LEAT_OK) {
             next_element(s);
             return LEATI_ERROR;
         }
-        int64_t left = s->offset < rows ? rows - s->offset : 0, n = left < want ? left : want;
-        if (n > 0 && view_rows(&s->input.block, at, s->offset, n, out, err) != LEAT_OK) {
+        int64_t left = s->offset < s->rows ? s->rows - s->offset : 0;
+        int64_t n = left < want ? left : want;
+        if (n > 0 &&
+            leati_cut_rows(&s->leaves, &s->input.block, at, s->offset, n, out, err) != LEAT_OK) {
             return LEATI_ERROR;
         }
         s->offset += n;
-        if (s->offset >= rows) {
+        if (s->offset >= s->rows) {
             next_element(s);
         }
         if (n > 0) {
@@ -178,18 +161,23 @@ static leat_status unbatch_reset(leati_node_state *node, void *state, leat_error
     (void)node;
     struct unbatch_state *s = state;
     s->offset = 0;
+    s->rows = -1;
     return leati_input_reset(&s->input, err);
 }
 
 static void unbatch_close(leati_node_state *node, void *state) {
     (void)node;
-    leati_input_close(&((struct unbatch_state *)state)->input);
+    struct unbatch_state *s = state;
+    if (s->input.child != NULL) {
+        leati_input_close(&s->input);
+    }
+    leati_leaves_fini(&s->leaves);
 }
 
 static leat_status unbatch_access_open(leati_access *access, leat_error *err) {
-    (void)err;
-    ((struct unbatch_access *)access->state)->number = -1;
-    return LEAT_OK;
+    struct unbatch_access *a = access->state;
+    a->number = -1;
+    return leati_leaves_init(&a->leaves, access->node.dataset->inputs[0]->spec, err);
 }
 
 /* An element that cannot be computed again as it was is not kept, as TensorFlow keeps none. */
@@ -200,7 +188,8 @@ static leat_status unbatch_at(leati_access *access, const int64_t *indices, int6
     if (leati_access_checked(access, indices, n, err) == 0) {
         return err->code;
     }
-    int64_t size = static_rows(dataset->inputs[0]->spec), found = 0;
+    bool equal = true;
+    int64_t size = static_rows(dataset->inputs[0]->spec, true, &equal), found = 0;
     int64_t number = indices[0] / size, row = indices[0] % size, run = 1;
     leat_status status = LEAT_OK;
     if (a->number != number || !dataset->inputs[0]->replayable) {
@@ -209,16 +198,23 @@ static leat_status unbatch_at(leati_access *access, const int64_t *indices, int6
     }
     if (status == LEAT_OK) {
         a->number = number;
-        status = leati_element_rows(&a->element, 0, &found, err);
+        status = leati_element_rows(&a->leaves, &a->element, 0, &found, err);
+    }
+    if (status == LEAT_OK && found != size) {
+        status = leati_fail(err, LEAT_INVALID_ARGUMENT, "%lld rows; expected the spec's %lld",
+                            (long long)found, (long long)size);
     }
     while (run < n && row + run < size && indices[run] == indices[0] + run) {
         run++;
     }
-    return status == LEAT_OK ? view_rows(&a->element, 0, row, run, out, err) : status;
+    return status == LEAT_OK ? leati_cut_rows(&a->leaves, &a->element, 0, row, run, out, err)
+                             : status;
 }
 
 static void unbatch_access_close(leati_access *access) {
-    leati_block_fini(&((struct unbatch_access *)access->state)->element);
+    struct unbatch_access *a = access->state;
+    leati_block_fini(&a->element);
+    leati_leaves_fini(&a->leaves);
 }
 
 /* TensorFlow asks unbatch by number, but does not shuffle it so. */

@@ -3,6 +3,7 @@
  * A set of the values that came so far decides; what is kept of a block is a selection of its rows,
  * not a copy. Errors of the input are delivered at their places. Elements of several components and
  * other dtypes than int32, int64 and string are refused when the operator is built. */
+#include "core/composite.h"
 #include "core/pools.h"
 #include "data/input.h"
 #include "data/seen.h"
@@ -22,9 +23,8 @@ struct unique_state {
 
 static leat_status unique_check(leat_dataset *dataset, leat_error *err) {
     const leat_spec *spec = dataset->inputs[0]->spec;
-    leat_dtype dtype = leat_spec_get_kind(spec) == LEAT_SPEC_TENSOR ? leat_spec_dtype(spec)
-                       : leat_spec_num_components(spec) == 1 ? leat_spec_component_dtype(spec, 0)
-                                                             : LEAT_INVALID;
+    bool one = leat_spec_num_components(spec) == 1 && !leati_spec_has_composite(spec);
+    leat_dtype dtype = one ? leat_spec_component_dtype(spec, 0) : LEAT_INVALID;
     if (dtype == LEAT_INT32 || dtype == LEAT_INT64 || dtype == LEAT_STRING) {
         return LEAT_OK;
     }

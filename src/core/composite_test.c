@@ -1,0 +1,162 @@
+/* Ragged and sparse values: what cutting, stacking and joining refuse. What they give is compared
+ * with TensorFlow's answers by the recorded pipelines and by the conformance suite. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "core/composite.h"
+#include "core/json.h"
+#include "core/tensor.h"
+#include <string.h>
+
+/* An element from JSON text. */
+static leat_element element_of(const char *text) {
+    leat_error err = {0};
+    leat_element element = {0};
+    json_t *json = leati_json_parse(text, strlen(text), &err);
+    assert_non_null(json);
+    assert_int_equal(leati_json_to_element(json, &element, &err), LEAT_OK);
+    json_decref(json);
+    return element;
+}
+
+static void drop(leat_tensor *tensors, int count) {
+    for (int i = 0; i < count; i++)
+        leat_tensor_unref(&tensors[i]);
+}
+
+/* A ragged value of three rows whose row splits are `splits`, whatever they say. */
+static leat_status rows_of_splits(const int64_t *splits, int count, int64_t *rows,
+                                  leat_error *err) {
+    int64_t numbers[] = {1, 2, 3, 4};
+    leat_spec *spec = leat_spec_ragged(LEAT_INT64, LEAT_SHAPE(-1, -1), 1, LEAT_INT64, err);
+    leat_tensor value[] = {leat_tensor_view(LEAT_INT64, LEAT_SHAPE(4), numbers),
+                           leat_tensor_view(LEAT_INT64, LEAT_SHAPE(count), splits)};
+    leat_status status = leati_leaf_rows(spec, value, rows, err);
+    leat_spec_unref(spec);
+    return status;
+}
+
+static void test_row_splits(void **state) {
+    (void)state;
+    leat_error err = {0};
+    int64_t rows = 0;
+    int64_t good[] = {0, 1, 1, 4}, late[] = {1, 2, 3, 4}, falling[] = {0, 3, 2, 4},
+            shorter[] = {0, 1, 2, 3};
+    assert_int_equal(rows_of_splits(good, 4, &rows, &err), LEAT_OK);
+    assert_int_equal(rows, 3);
+    assert_int_equal(rows_of_splits(late, 4, &rows, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(rows_of_splits(falling, 4, &rows, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(rows_of_splits(shorter, 4, &rows, &err), LEAT_INVALID_ARGUMENT);
+    assert_non_null(strstr(err.text, "end at the 4 rows"));
+    assert_int_equal(rows_of_splits(good, 0, &rows, &err), LEAT_INVALID_ARGUMENT);
+}
+
+/* Values whose number of indices is another than that of their values, and too few dimensions. */
+static void test_sparse_parts(void **state) {
+    (void)state;
+    leat_error err = {0};
+    int64_t indices[] = {0, 0, 1, 1}, numbers[] = {5, 6, 7}, shape[] = {2, 2}, rows = 0;
+    leat_spec *spec = leat_spec_sparse(LEAT_INT64, LEAT_SHAPE(2, 2), &err);
+    leat_tensor value[] = {leat_tensor_view(LEAT_INT64, LEAT_SHAPE(2, 2), indices),
+                           leat_tensor_view(LEAT_INT64, LEAT_SHAPE(3), numbers),
+                           leat_tensor_view(LEAT_INT64, LEAT_SHAPE(2), shape)},
+                out[3] = {0};
+    assert_int_equal(leati_leaf_rows(spec, value, &rows, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leati_leaf_stack(spec, value, 3, 1, out, &err), LEAT_INVALID_ARGUMENT);
+    value[1] = leat_tensor_view(LEAT_INT64, LEAT_SHAPE(2), numbers);
+    assert_int_equal(leati_leaf_rows(spec, value, &rows, &err), LEAT_OK);
+    assert_int_equal(rows, 2);
+    shape[0] = -1;
+    assert_int_equal(leati_leaf_rows(spec, value, &rows, &err), LEAT_INVALID_ARGUMENT);
+    leat_spec_unref(spec);
+}
+
+/* Row splits of int32 stay int32, and a dimension that the spec knows is the dense shape's. */
+static void test_kept(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_element ragged =
+        element_of("{\"ragged\": {\"values\": {\"dtype\": \"int32\", \"shape\": [3], \"data\": [7, "
+                   "8, 9]}, \"row_splits\": [[0, 1, 3]], \"row_splits_dtype\": "
+                   "\"int32\"}}");
+    leat_tensor out[4] = {0};
+    assert_int_equal(leati_leaf_stack(ragged.spec, ragged.tensors, 2, 1, out, &err), LEAT_OK);
+    assert_int_equal(out[1].dtype, LEAT_INT32);
+    assert_int_equal(out[2].dtype, LEAT_INT32);
+    assert_int_equal(((const int32_t *)out[1].data)[1], 2);
+    drop(out, 3);
+    leat_element_fini(&ragged);
+    leat_element sparse =
+        element_of("{\"sparse\": {\"indices\": {\"dtype\": \"int64\", \"shape\": [1, 1], \"data\": "
+                   "[1]}, \"values\": {\"dtype\": \"int32\", \"shape\": [1], \"data\": [3]}, "
+                   "\"dense_shape\": [4]}}");
+    leat_spec *wide = leat_spec_sparse(LEAT_INT32, LEAT_SHAPE(9), &err);
+    assert_int_equal(leati_leaf_stack(wide, sparse.tensors, 3, 1, out, &err), LEAT_OK);
+    assert_int_equal(((const int64_t *)out[2].data)[1], 9);
+    drop(out, 3);
+    leat_spec_unref(wide);
+    leat_element_fini(&sparse);
+}
+
+/* What JSON and print say of ragged ranks below 1, and of none. */
+static void test_texts(void **state) {
+    (void)state;
+    leat_error err = {0};
+    char text[200];
+    leat_spec *batch = leat_spec_ragged(LEAT_INT64, LEAT_SHAPE(-1, -1), 1, LEAT_INT64, &err);
+    leat_spec *row = leati_spec_unbatch(batch, &err), *number = leati_spec_unbatch(row, &err);
+    assert_int_equal(leat_spec_ragged_rank(number), -1);
+    assert_int_equal(leat_spec_num_components(number), 1);
+    json_t *json = leati_json_of_spec(number, &err);
+    leat_spec *again = leati_json_to_spec(json, &err);
+    assert_true(leat_spec_equal(number, again));
+    leat_element element = {0};
+    int64_t value = 5;
+    leat_tensor tensor = leat_tensor_view(LEAT_INT64, LEAT_SCALAR, &value);
+    assert_int_equal(leat_element_set(&element, number, &tensor, &err), LEAT_OK);
+    leat_element_print(&element, text, sizeof text);
+    assert_string_equal(text, "5");
+    leat_element_fini(&element);
+    json_decref(json);
+    leat_spec_unref(again);
+    leat_spec_unref(number);
+    leat_spec_unref(row);
+    leat_spec_unref(batch);
+}
+
+static void test_bad_literals(void **state) {
+    (void)state;
+    static const char *const literals[] = {
+        "{\"ragged\": {\"values\": {\"dtype\": \"int32\", \"shape\": [2], \"data\": [1, 2]}, "
+        "\"row_splits\": [[0, 1]]}}",
+        "{\"ragged\": {\"values\": {\"dtype\": \"int32\", \"shape\": [2], \"data\": [1, 2]}, "
+        "\"row_splits\": [[0, 2]], \"row_splits_dtype\": "
+        "\"float32\"}}",
+        "{\"ragged\": {\"values\": {\"dtype\": \"int32\", \"shape\": [2], \"data\": [1, 2]}, "
+        "\"row_splits\": []}}",
+        "{\"sparse\": {\"indices\": {\"dtype\": \"int32\", \"shape\": [1], \"data\": [1]}, "
+        "\"values\": {\"dtype\": \"int32\", \"shape\": [1], \"data\": [3]}, \"dense_shape\": [4]}}",
+    };
+    for (size_t i = 0; i < sizeof literals / sizeof literals[0]; i++) {
+        leat_error err = {0};
+        leat_element element = {0};
+        json_t *json = leati_json_parse(literals[i], strlen(literals[i]), &err);
+        assert_int_equal(leati_json_to_element(json, &element, &err), LEAT_INVALID_ARGUMENT);
+        json_decref(json);
+        leat_element_fini(&element);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_row_splits),   cmocka_unit_test(test_sparse_parts),
+        cmocka_unit_test(test_kept),         cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_bad_literals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

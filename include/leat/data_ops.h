@@ -463,6 +463,23 @@ typedef struct leat_padded_batch_options {
 LEAT_API leat_dataset *leat_padded_batch(leat_dataset *input, int64_t batch_size,
                                          const leat_padded_batch_options *options, leat_error *err);
 
+/* tf.data.Dataset.ragged_batch: stacks batch_size consecutive elements; tensors whose spec has
+ * unknown dimensions become ragged values, down to the last of these. Others are stacked as
+ * leat_batch does it. */
+typedef struct leat_ragged_batch_options {
+    bool drop_remainder;
+    leat_dtype row_splits_dtype; /* of new row splits; LEAT_INVALID: int64 */
+} leat_ragged_batch_options;
+LEAT_API leat_dataset *leat_ragged_batch(leat_dataset *input, int64_t batch_size,
+                                         const leat_ragged_batch_options *options, leat_error *err);
+
+/* tf.data.Dataset.sparse_batch: stacks batch_size consecutive tensors as one sparse value of dense
+ * shape [rows, row_shape...]; an unknown dimension is the largest of the batch. INVALID_ARGUMENT
+ * for elements of several components, and at an element of another rank; DATA_LOSS at one that is
+ * larger than row_shape. */
+LEAT_API leat_dataset *leat_sparse_batch(leat_dataset *input, int64_t batch_size,
+                                         leat_shape row_shape, leat_error *err);
+
 /* tf.data.experimental.assert_cardinality: the input, of which it is claimed that it has so many
  * elements (LEAT_INFINITE_CARDINALITY: no end). FAILED_PRECONDITION where it has not, at that place
  * and at each further call. */

@@ -41,6 +41,14 @@ leat_dataset *leati_shuffle_resolved(leat_dataset *input, int64_t buffer_size,
 leat_dataset *leati_sample_resolved(leat_dataset *const *inputs, int num_datasets,
                                     const int64_t pair[2], leat_error *err);
 
+/* leat_batch joined with what lies below it as map_and_batch_fusion joins it with a map: an element
+ * that fails costs exactly its batch. For operators made of others. */
+leat_dataset *leati_batch_fused(leat_dataset *input, int64_t batch_size, bool drop_remainder,
+                                leat_error *err);
+/* Tensors whose shapes are not known as ragged values, for ragged_batch. */
+leat_dataset *leati_dense_to_ragged(leat_dataset *input, leat_dtype row_splits_dtype,
+                                    leat_error *err);
+
 /* How many epochs a shuffle node runs through: 1, or what fusion with repeat set (-1: forever). 0
  * for other operators. */
 int64_t leati_shuffle_epochs(const leat_dataset *dataset);

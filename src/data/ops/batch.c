@@ -3,12 +3,13 @@
  * Small batches whose rows lie one after the other in the input's block are views of it. Otherwise
  * one batch is gathered into a slot from a pool; where the shapes are known the slot's rows are
  * offered to the input as destinations, so that the last operation of a map writes straight into
- * the batch. An input's error is delivered at once and the rows gathered so far are lost, as in
+ * the batch. Ragged and sparse leaves are kept as references until the batch is complete, and then
+ * stacked. An input's error is delivered at once and the rows gathered so far are lost, as in
  * TensorFlow; rows of unequal shapes cost the whole batch. Nothing is kept between pulls but the
  * pools. */
 #include "data/access.h"
-#include "data/input.h"
 #include "data/place.h"
+#include "data/stacks.h"
 #include <leat/data_ops.h>
 #include <string.h>
 
@@ -59,6 +60,7 @@ struct slot {
     leat_dtype dtype;
     leat_shape shape; /* of a row */
     size_t row_bytes;
+    bool composite; /* part of a ragged or sparse leaf: its rows are in the stacks */
     leati_buffer_pool
         *pool; /* buffers of batch_size rows of the static shape; NULL: shapes are not static */
 };
@@ -66,6 +68,7 @@ struct slot {
 /* The batch that is being gathered. */
 struct slots {
     struct slot *columns;
+    leati_stacks stacks;
     leati_destination *destinations; /* NULL: not offered */
     int num_columns;
     size_t element_bytes; /* of a row of all columns; 0: not static */
@@ -113,6 +116,17 @@ static leat_status batch_check(leat_dataset *dataset, leat_error *err) {
     return LEAT_OK;
 }
 
+/* Marks the components whose rows are stacked leaf by leaf. */
+static void mark_composites(struct slots *s) {
+    const leati_leaves *leaves = &s->stacks.leaves;
+    for (int l = 0; l < leaves->count; l++) {
+        for (int p = 0; p < leaves->items[l].count; p++) {
+            s->columns[leaves->items[l].first + p].composite =
+                leati_leaf_is_composite(leaves->items[l].spec);
+        }
+    }
+}
+
 static leat_status open_slots(const leat_dataset *dataset, struct slots *s, leat_error *err) {
     const struct batch_args *args = dataset->args;
     const leat_spec *spec = dataset->inputs[0]->spec;
@@ -122,6 +136,11 @@ static leat_status open_slots(const leat_dataset *dataset, struct slots *s, leat
     if (s->columns == NULL || s->destinations == NULL) {
         return leati_no_memory(err, (size_t)s->num_columns * sizeof(*s->columns));
     }
+    leat_status status = leati_stacks_init(&s->stacks, spec, err);
+    if (status != LEAT_OK) {
+        return status;
+    }
+    mark_composites(s);
     bool offered = true;
     for (int c = 0; c < s->num_columns; c++) {
         struct slot *slot = &s->columns[c];
@@ -129,7 +148,8 @@ static leat_status open_slots(const leat_dataset *dataset, struct slots *s, leat
         slot->shape = leat_spec_component_shape(spec, c);
         int64_t count = leati_shape_count(&slot->shape);
         size_t bytes = 0;
-        bool fits = slot->dtype != LEAT_STRING && slot->dtype != LEAT_OBJECT && count > 0 &&
+        bool fits = !slot->composite && slot->dtype != LEAT_STRING && slot->dtype != LEAT_OBJECT &&
+                    count > 0 &&
                     leati_mul_size((size_t)count, leat_dtype_size(slot->dtype), &slot->row_bytes) &&
                     leati_mul_size(slot->row_bytes, (size_t)args->batch_size, &bytes) &&
                     bytes < SIZE_MAX / 4;
@@ -196,6 +216,7 @@ static void drop_slots(struct slots *s) {
         leat_buffer_unref(s->columns[c].buffer);
         s->columns[c].buffer = NULL;
     }
+    leati_stacks_clear(&s->stacks);
 }
 
 static leat_status new_slot_buffer(struct slot *slot, int64_t rows, leat_error *err) {
@@ -284,10 +305,13 @@ static leat_status reserve_rows(struct slot *slot, int64_t filled, int64_t neede
  * INVALID_ARGUMENT; the rows count as gathered all the same. */
 static leat_status gather(struct slots *s, const leati_block *block, int64_t begin, int64_t n,
                           int64_t filled, int64_t batch_size, leat_error *err) {
-    for (int c = 0; c < s->num_columns; c++) {
+    leat_status status = leati_stacks_add(&s->stacks, block, begin, n, err);
+    for (int c = 0; c < s->num_columns && status == LEAT_OK; c++) {
         struct slot *slot = &s->columns[c];
         const leati_column *column = &block->columns[c];
-        leat_status status = LEAT_OK;
+        if (slot->composite) {
+            continue;
+        }
         if (slot->dtype == LEAT_OBJECT) {
             return leati_fail(
                 err, LEAT_INVALID_ARGUMENT,
@@ -325,29 +349,43 @@ static leat_status gather(struct slots *s, const leati_block *block, int64_t beg
         status = slot->dtype == LEAT_STRING || slot->dtype == LEAT_OBJECT
                      ? leati_column_hold(column, begin, n, slot->buffer, err)
                      : LEAT_OK;
-        if (status != LEAT_OK) {
-            return status;
-        }
     }
-    return LEAT_OK;
+    return status;
+}
+
+/* The rows of a slot as the one value of a column. */
+static leat_status finish_slot(struct slot *slot, int64_t filled, leati_column *column,
+                               leat_error *err) {
+    leat_shape shape;
+    leat_status status = leati_shape_prepend(&slot->shape, filled, &shape, err);
+    if (status == LEAT_OK) {
+        leati_column_strided(column, slot->dtype, &shape, leat_buffer_data(slot->buffer),
+                             (int64_t)(slot->row_bytes * (size_t)filled), slot->buffer);
+        slot->buffer = NULL;
+    }
+    return status;
 }
 
 /* The gathered rows become one element. */
 static leat_status finish(struct slots *s, int64_t filled, leati_block *out, leat_error *err) {
-    leat_status status = leati_block_prepare(out, s->num_columns, err);
-    for (int c = 0; c < s->num_columns && status == LEAT_OK; c++) {
-        struct slot *slot = &s->columns[c];
-        leat_shape shape;
-        status = leati_shape_prepend(&slot->shape, filled, &shape, err);
-        if (status == LEAT_OK) {
-            leati_column_strided(&out->columns[c], slot->dtype, &shape,
-                                 leat_buffer_data(slot->buffer),
-                                 (int64_t)(slot->row_bytes * (size_t)filled), slot->buffer);
-            slot->buffer = NULL;
+    const leati_leaves *leaves = &s->stacks.leaves;
+    leat_status status =
+        leati_block_prepare(out, leati_stacks_columns(&s->stacks, leaves->count), err);
+    for (int l = 0; l < leaves->count && status == LEAT_OK; l++) {
+        const leati_leaf *leaf = &leaves->items[l];
+        if (leati_leaf_is_composite(leaf->spec)) {
+            status = leati_stacks_put(&s->stacks, l, out, err);
+        } else {
+            int column = leati_stacks_columns(&s->stacks, l);
+            status = finish_slot(&s->columns[leaf->first], filled, &out->columns[column], err);
         }
     }
-    out->n = status == LEAT_OK ? 1 : 0;
-    return status;
+    if (status != LEAT_OK) {
+        leati_block_clear(out);
+        return status;
+    }
+    out->n = 1;
+    return LEAT_OK;
 }
 
 /* What becomes of an error of the input. Fused with the map below, it takes its element's place,
@@ -432,8 +470,8 @@ static leati_tail batch_pull(leati_node_state *node, void *state, int64_t want, 
         leati_input_peek(&s->input, batches * args->batch_size, destinations, &available, err);
     bool viewable = available >= args->batch_size;
     for (int c = 0; viewable && c < s->slots.num_columns; c++) {
-        viewable =
-            s->slots.columns[c].dtype != LEAT_OBJECT && consecutive(&s->input.block.columns[c]);
+        viewable = s->slots.columns[c].dtype != LEAT_OBJECT && !s->slots.columns[c].composite &&
+                   consecutive(&s->input.block.columns[c]);
     }
     if (!viewable) {
         tail = gather_batch(node, s, out, err);
@@ -470,6 +508,7 @@ static void close_slots(struct slots *s) {
             leati_buffer_pool_close(s->columns[c].pool);
         }
     }
+    leati_stacks_fini(&s->stacks);
     leati_free(s->columns);
     leati_free(s->destinations);
 }
@@ -591,5 +630,14 @@ leat_dataset *leat_batch(leat_dataset *input, int64_t batch_size, const leat_bat
         args.num_parallel_calls = options->num_parallel_calls;
         args.deterministic = options->not_deterministic ? 0 : -1;
     }
+    return leati_dataset_new(&leati_op_batch, &args, &input, 1, err);
+}
+
+leat_dataset *leati_batch_fused(leat_dataset *input, int64_t batch_size, bool drop_remainder,
+                                leat_error *err) {
+    struct batch_args args = {.batch_size = batch_size,
+                              .drop_remainder = drop_remainder,
+                              .deterministic = -1,
+                              .fused = true};
     return leati_dataset_new(&leati_op_batch, &args, &input, 1, err);
 }

@@ -1,0 +1,84 @@
+/* ragged_batch: stacks tensors of unequal shapes as ragged values (tf.data.Dataset.ragged_batch).
+ *
+ * Expands to a batch over dense_to_ragged, joined as map_and_batch_fusion joins a batch and a map,
+ * because in TensorFlow the encoding is a map: an element that fails costs exactly its batch. There
+ * is nothing to run here. */
+#include "data/dataset.h"
+#include <leat/data_ops.h>
+
+struct ragged_batch_args {
+    int64_t batch_size;
+    bool drop_remainder;
+    leat_dtype row_splits_dtype;
+};
+
+#define ROW(field) .offset = offsetof(struct ragged_batch_args, field)
+
+static const leati_row ragged_batch_rows[] = {
+    {.name = "batch_size",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_REQUIRED,
+     ROW(batch_size),
+     .minimum = 1,
+     .maximum = INT64_MAX,
+     .doc = "Elements of a batch."},
+    {.name = "drop_remainder",
+     .type = LEATI_ROW_BOOL,
+     ROW(drop_remainder),
+     .doc = "Leave out a last batch that is smaller."},
+    {.name = "row_splits_dtype",
+     .type = LEATI_ROW_DTYPE,
+     ROW(row_splits_dtype),
+     .default_number = LEAT_INT64,
+     .doc = "The dtype of new row splits: int32 or int64."},
+    {0},
+};
+
+static leat_dataset *ragged_batch_expand(const leat_dataset *dataset, leat_error *err) {
+    const struct ragged_batch_args *args = dataset->args;
+    leat_dataset *ragged =
+        leati_dense_to_ragged(leat_dataset_ref(dataset->inputs[0]), args->row_splits_dtype, err);
+    return leati_batch_fused(ragged, args->batch_size, args->drop_remainder, err);
+}
+
+static leat_spec *ragged_batch_spec(const leat_dataset *dataset, leat_error *err) {
+    leat_dataset *plan = ragged_batch_expand(dataset, err);
+    leat_spec *spec = plan == NULL ? NULL : leat_spec_ref(plan->spec);
+    leat_dataset_unref(plan);
+    return spec;
+}
+
+static int64_t ragged_batch_cardinality(const leat_dataset *dataset) {
+    const struct ragged_batch_args *args = dataset->args;
+    int64_t input = dataset->inputs[0]->cardinality;
+    return input < 0 ? input
+                     : input / args->batch_size +
+                           (!args->drop_remainder && input % args->batch_size != 0);
+}
+
+const leati_dataset_op leati_op_ragged_batch = {
+    .name = "ragged_batch",
+    .version = 1,
+    .doc =
+        "Stacks `batch_size` consecutive elements along a new first axis; tensors whose spec has "
+        "unknown dimensions become ragged. Runs, is saved and restored as batch.",
+    .num_inputs = 1,
+    .flow = LEATI_FEWER,
+    .args_size = sizeof(struct ragged_batch_args),
+    .rows = ragged_batch_rows,
+    .spec = ragged_batch_spec,
+    .cardinality = ragged_batch_cardinality,
+    .expand = ragged_batch_expand,
+};
+
+leat_dataset *leat_ragged_batch(leat_dataset *input, int64_t batch_size,
+                                const leat_ragged_batch_options *options, leat_error *err) {
+    struct ragged_batch_args args = {.batch_size = batch_size, .row_splits_dtype = LEAT_INT64};
+    if (options != NULL) {
+        args.drop_remainder = options->drop_remainder;
+        if (options->row_splits_dtype != LEAT_INVALID) {
+            args.row_splits_dtype = options->row_splits_dtype;
+        }
+    }
+    return leati_dataset_new(&leati_op_ragged_batch, &args, &input, 1, err);
+}

@@ -15,10 +15,12 @@ import sys
 import data_case_access
 import data_case_groups  # noqa: F401, adds to the tables of the model
 import data_case_mixes  # noqa: F401
+import data_case_ragged  # noqa: F401
 import data_case_resample  # noqa: F401
 import data_case_saves
 import data_group_cases
 import data_mix_cases
+import data_ragged_cases
 import data_resample_cases
 import data_tar_cases
 from data_case_model import Unknown, outcomes
@@ -346,6 +348,7 @@ data_group_cases.add(case, node, rng, mapped, faulty, literal)
 data_mix_cases.add(case, node, rng, mapped, faulty, literal)
 data_resample_cases.add(case, node, rng, mapped, faulty, literal)
 data_case_access.add(case, node, rng, mapped, faulty, literal)
+data_ragged_cases.add(case, node, rng, mapped, faulty, literal)
 
 # ---- files, relative to tests/golden/data ----
 

@@ -316,7 +316,10 @@ static bool equal(const json_t *expected, const json_t *found, bool single) {
             if (!equal(value, json_object_get(found, key), narrow_values))
                 return false;
         }
-        return json_object_size(expected) == json_object_size(found);
+        /* Recorded ragged values do not say how wide their row splits are; their spec does. */
+        bool unsaid = json_object_get(found, "row_splits_dtype") != NULL &&
+                      json_object_get(expected, "row_splits_dtype") == NULL;
+        return json_object_size(expected) == json_object_size(found) - unsaid;
     }
     return json_equal(expected, found);
 }

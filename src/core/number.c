@@ -45,8 +45,7 @@ static void make_c_locale(void) {
 /* `wide` chooses the precision; text longer than any number of use is refused. */
 static bool parse_float(leat_string s, bool wide, double *out) {
     char text[256], *end = NULL;
-    if (s.size == 0 || s.size >= sizeof text || memchr(s.data, 'x', s.size) != NULL ||
-        memchr(s.data, 'X', s.size) != NULL)
+    if (s.size == 0 || s.size >= sizeof text)
         return false;
     memcpy(text, s.data, s.size);
     text[s.size] = '\0';

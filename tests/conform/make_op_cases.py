@@ -624,7 +624,7 @@ case("string_to_number", "float64", [b"0.1"], F64(0.1), {"out_type": "float64"})
 for name, data in (("empty", b""), ("words", b"seven"), ("behind", b"7x"), ("sign", b"-"), ("large", b"2147483648"), ("fraction", b"1.5")):
     case("string_to_number", name, [data], error=(INVALID, "is not a number of int32"), attributes={"out_type": "int32"})
 case("string_to_number", "too_large", [b"9223372036854775808"], error=(INVALID, "int64"), attributes={"out_type": "int64"})
-case("string_to_number", "hexadecimal", [b"0x10"], error=(INVALID, "float32"))
+case("string_to_number", "hexadecimal", [b"0x10"], F32(16))
 case("decode_raw", "int32", [np.array([1, -2, 3], "<i4").tobytes()], np.array([1, -2, 3], I32), {"out_type": "int32"})
 case("decode_raw", "rows", [[b"\x01\x02", b"\x03\x04"]], np.array([[1, 2], [3, 4]], U8), {"out_type": "uint8"})
 case("decode_raw", "nothing", [b""], np.zeros(0, F32), {"out_type": "float32"})

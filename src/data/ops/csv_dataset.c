@@ -373,7 +373,47 @@ static leat_status parse_record(const struct csv_args *args, char *record, size_
     return status;
 }
 
+/* The first quoting mistake in a record, or NULL. */
+static const char *quoting_mistake(const struct csv_args *args, char *record, size_t size) {
+    const char *mistake = NULL;
+    char delimiter = args->field_delim[0];
+    for (size_t at = 0; mistake == NULL && args->use_quote_delim && at < size; at++) {
+        if (record[at] == '"') {
+            quoted_field(record, size, &at, delimiter, &mistake);
+        } else {
+            plain_field(record, size, &at, delimiter, true, &mistake);
+        }
+    }
+    return mistake;
+}
+
 /* ---- the format ---- */
+
+/* Passes the header. One that is wrongly quoted is an error of its own, as in TensorFlow; a file
+ * without one is lost. */
+static leati_file_outcome pass_header(struct csv_reader *r, leat_error *err) {
+    size_t size = 0, taken = 0;
+    leati_file_outcome outcome = find_record(r, &size, &taken, err);
+    if (outcome == LEATI_FILE_END) {
+        leati_fail(err, LEAT_INVALID_ARGUMENT,
+                   "%.200s is empty; expected a header, or pass header=false",
+                   r->chunks.stream.file->path);
+        return LEATI_FILE_LOST;
+    }
+    if (outcome != LEATI_FILE_MORE) {
+        return outcome;
+    }
+    const char *mistake =
+        quoting_mistake(r->state->args, (char *)r->chunks.data + r->chunks.begin, size);
+    if (mistake != NULL) {
+        leati_fail(&r->error, LEAT_INVALID_ARGUMENT, "the header of %.200s: %s",
+                   r->chunks.stream.file->path, mistake);
+        r->failed = true;
+        r->failed_at = 0;
+    }
+    leati_chunks_take(&r->chunks, taken);
+    return LEATI_FILE_MORE;
+}
 
 static leati_file_outcome open_csv(const leati_files *files, leati_pools *pools, const char *path,
                                    int64_t position, void **reader, leat_error *err) {
@@ -390,12 +430,7 @@ static leati_file_outcome open_csv(const leati_files *files, leati_pools *pools,
         return LEATI_FILE_ERROR;
     }
     if (position == 0 && s->args->header) {
-        size_t size = 0, taken = 0;
-        leati_file_outcome outcome = find_record(r, &size, &taken, err);
-        if (outcome == LEATI_FILE_ERROR || outcome == LEATI_FILE_LOST) {
-            return outcome;
-        }
-        leati_chunks_take(&r->chunks, taken);
+        return pass_header(r, err);
     }
     return LEATI_FILE_MORE;
 }

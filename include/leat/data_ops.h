@@ -546,6 +546,47 @@ typedef leat_dataset *(*leat_transformation)(void *context, leat_dataset *input,
 LEAT_API leat_dataset *leat_apply(leat_dataset *input, leat_transformation transformation,
                                   void *context, leat_error *err);
 
+/* tf.data.experimental.parse_example_dataset: vectors of serialised tf.train.Examples as
+ * dictionaries of batches. `features` (borrowed) is a dict with the spec of each feature in one
+ * Example: a tensor of a known shape (FixedLenFeature), one whose first dimension is -1
+ * (FixedLenSequenceFeature, filled up to the longest of the batch), or a sparse (VarLenFeature) or
+ * ragged (RaggedFeature, rank 0) vector [-1]. A record that does not fit is INVALID_ARGUMENT and
+ * costs its batch. */
+typedef struct leat_parse_example_options {
+    const leat_element *defaults; /* borrowed, copied: a dict of values for dense features */
+    int64_t num_parallel_calls;   /* batches at a time; 0: 1; or LEAT_AUTOTUNE */
+    bool not_deterministic;
+} leat_parse_example_options;
+LEAT_API leat_dataset *leat_parse_example_dataset(leat_dataset *input, const leat_spec *features,
+                                                  const leat_parse_example_options *options,
+                                                  leat_error *err);
+
+/* How whole input pipelines shuffle and repeat. {0}: shuffled, forever, prefetched. */
+typedef struct leat_epochs_options {
+    int64_t num_epochs; /* 0: forever, without a smaller last batch */
+    bool no_shuffle;
+    int64_t shuffle_buffer_size; /* records; 0: 10000 */
+    leat_seed shuffle_seed;
+    int64_t prefetch_buffer_size; /* batches; 0: LEAT_AUTOTUNE */
+} leat_epochs_options;
+
+/* tf.data.experimental.make_batched_features_dataset: the TFRecords of all files that match the
+ * patterns (texts borrowed), shuffled, repeated, in batches, parsed as leat_parse_example_dataset
+ * does it. INVALID_ARGUMENT "No files matched pattern" at the call. */
+typedef struct leat_batched_features_options {
+    leat_epochs_options epochs;
+    const leat_element *defaults; /* as in leat_parse_example_options */
+    const char *label_key;        /* borrowed; NULL: none. Elements become pairs of the other
+                                     features and this one */
+    const char *compression_type; /* borrowed; of the files: NULL, "GZIP", "ZLIB" */
+    int64_t reader_num_threads;   /* files read in turns; 0: 1 */
+    int64_t parser_num_threads;   /* 0: 2 */
+    bool sloppy_ordering, drop_final_batch;
+} leat_batched_features_options;
+LEAT_API leat_dataset *leat_make_batched_features_dataset(
+    const char *const *file_pattern, int num_patterns, int64_t batch_size,
+    const leat_spec *features, const leat_batched_features_options *options, leat_error *err);
+
 /* tf.data.Dataset.prefetch: a thread keeps up to buffer_size elements ready; LEAT_AUTOTUNE tunes
  * the number, 0 passes through. */
 LEAT_API leat_dataset *leat_prefetch(leat_dataset *input, int64_t buffer_size, leat_error *err);

@@ -228,7 +228,7 @@ class Node:
 
 
 def argument_of(name, json_value):
-    if name == "output_signature":
+    if name in ("output_signature", "features"):
         return json_value
     return node_of(json_value) if "op" in json_value else value_of(json_value)
 

@@ -191,11 +191,7 @@ def feature_of(spec, default, key):
     if "sparse" in spec:
         return tf.io.VarLenFeature(tf.as_dtype(spec["sparse"]["dtype"]))
     dtype, shape = tf.as_dtype(spec["dtype"]), spec["shape"]
-    value = None if default is None else array_of(default).numpy()
-    if value is not None and value.shape == ():
-        value = value[()]
-    elif value is not None:
-        value = value.tolist()
+    value = None if default is None else np.asarray(array_of(default).numpy()).tolist()
     if shape and shape[0] == -1:
         return tf.io.FixedLenSequenceFeature(shape[1:], dtype, allow_missing=True, default_value=value)
     return tf.io.FixedLenFeature(shape, dtype, value)

@@ -7,10 +7,9 @@
  * changed. The seed pair is resolved at construction and kept among the arguments, so that a plan
  * that was written shuffles as before. No match is INVALID_ARGUMENT at construction. */
 #include "base/random.h"
-#include "base/text.h"
 #include "data/input.h"
+#include "data/recipe.h"
 #include "data/seed_generator.h"
-#include "file/glob.h"
 #include <leat/data_ops.h>
 #include <string.h>
 
@@ -49,76 +48,6 @@ struct list_files_state {
     leati_input input;
 };
 
-static leat_status no_match(const struct list_files_args *args, leat_error *err) {
-    leati_text text = {0};
-    for (int i = 0; i < args->file_pattern.count; i++) {
-        leati_text_addf(&text, "%s%s", i == 0 ? "" : ", ", args->file_pattern.values[i].data);
-    }
-    leat_status status =
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "No files matched pattern: %.400s; check the spelling and the working folder",
-                   text.data != NULL ? text.data : "(none was given)");
-    leati_text_fini(&text);
-    return status;
-}
-
-/* The sorted names as one vector of strings. */
-static leat_status match(const struct list_files_args *args, leat_tensor *names, leat_error *err) {
-    size_t count = (size_t)args->file_pattern.count;
-    const char **patterns = leati_alloc(count, sizeof(*patterns));
-    leati_paths paths = {0};
-    leat_string *strings = NULL;
-    leat_status status = LEAT_OK;
-    if (patterns == NULL) {
-        return leati_no_memory(err, count * sizeof(*patterns));
-    }
-    for (size_t i = 0; i < count && status == LEAT_OK; i++) {
-        patterns[i] = args->file_pattern.values[i].data;
-        if (strlen(patterns[i]) != args->file_pattern.values[i].size) {
-            status = leati_fail(err, LEAT_INVALID_ARGUMENT,
-                                "list_files: file_pattern %zu has a byte of 0; expected a path", i);
-        }
-    }
-    if (status == LEAT_OK) {
-        status = leati_glob(patterns, count, false, &paths, err);
-    }
-    if (status == LEAT_OK && paths.count == 0) {
-        status = no_match(args, err);
-    }
-    if (status == LEAT_OK) {
-        strings = leati_alloc(paths.count, sizeof(*strings));
-        status = strings == NULL ? leati_no_memory(err, paths.count * sizeof(*strings)) : LEAT_OK;
-    }
-    for (size_t i = 0; i < paths.count && status == LEAT_OK; i++) {
-        strings[i] = (leat_string){.data = paths.values[i], .size = strlen(paths.values[i])};
-    }
-    if (status == LEAT_OK) {
-        status =
-            leat_tensor_copy_of(LEAT_STRING, LEAT_SHAPE((int64_t)paths.count), strings, names, err);
-    }
-    leati_free(strings);
-    leati_free(patterns);
-    leati_paths_fini(&paths);
-    return status;
-}
-
-/* The plan behind the node. Owned. */
-static leat_dataset *make_plan(const struct list_files_args *args, const leat_tensor *names,
-                               leat_error *err) {
-    leat_spec *spec = leat_spec_tensor(LEAT_STRING, leat_tensor_shape(names), err);
-    leat_element element = {0};
-    leat_dataset *plan = NULL;
-    if (spec != NULL && leat_element_set(&element, spec, names, err) == LEAT_OK) {
-        plan = leat_from_tensor_slices(&element, err);
-    }
-    leat_element_fini(&element);
-    leat_spec_unref(spec);
-    if (plan == NULL || !args->shuffle) {
-        return plan;
-    }
-    return leati_shuffle_resolved(plan, names->dims[0], args->pair, err);
-}
-
 static leat_status list_files_check(leat_dataset *dataset, leat_error *err) {
     struct list_files_args *args = dataset->args;
     if (dataset->num_inputs == 1 && leat_spec_num_components(dataset->inputs[0]->spec) == 1 &&
@@ -135,7 +64,7 @@ static leat_status list_files_check(leat_dataset *dataset, leat_error *err) {
     }
     leat_tensor names = {0};
     leat_error local = {0};
-    leat_status status = match(args, &names, &local);
+    leat_status status = leati_match_names(&args->file_pattern, "", &names, &local);
     leat_dataset **inputs = leati_resize(dataset->inputs, 1, sizeof(*inputs));
     if (inputs == NULL) {
         status = leati_no_memory(&local, sizeof(*inputs));
@@ -143,7 +72,7 @@ static leat_status list_files_check(leat_dataset *dataset, leat_error *err) {
         dataset->inputs = inputs;
     }
     if (status == LEAT_OK) {
-        inputs[0] = make_plan(args, &names, &local);
+        inputs[0] = leati_names_dataset(&names, args->shuffle ? args->pair : NULL, &local);
         dataset->num_inputs = inputs[0] != NULL;
         status = inputs[0] == NULL ? local.code : LEAT_OK;
     }

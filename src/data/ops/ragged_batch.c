@@ -41,21 +41,6 @@ static leat_dataset *ragged_batch_expand(const leat_dataset *dataset, leat_error
     return leati_batch_fused(ragged, args->batch_size, args->drop_remainder, err);
 }
 
-static leat_spec *ragged_batch_spec(const leat_dataset *dataset, leat_error *err) {
-    leat_dataset *plan = ragged_batch_expand(dataset, err);
-    leat_spec *spec = plan == NULL ? NULL : leat_spec_ref(plan->spec);
-    leat_dataset_unref(plan);
-    return spec;
-}
-
-static int64_t ragged_batch_cardinality(const leat_dataset *dataset) {
-    const struct ragged_batch_args *args = dataset->args;
-    int64_t input = dataset->inputs[0]->cardinality;
-    return input < 0 ? input
-                     : input / args->batch_size +
-                           (!args->drop_remainder && input % args->batch_size != 0);
-}
-
 const leati_dataset_op leati_op_ragged_batch = {
     .name = "ragged_batch",
     .version = 1,
@@ -66,8 +51,6 @@ const leati_dataset_op leati_op_ragged_batch = {
     .flow = LEATI_FEWER,
     .args_size = sizeof(struct ragged_batch_args),
     .rows = ragged_batch_rows,
-    .spec = ragged_batch_spec,
-    .cardinality = ragged_batch_cardinality,
     .expand = ragged_batch_expand,
 };
 

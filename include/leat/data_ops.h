@@ -583,9 +583,10 @@ typedef struct leat_batched_features_options {
     int64_t parser_num_threads;   /* 0: 2 */
     bool sloppy_ordering, drop_final_batch;
 } leat_batched_features_options;
-LEAT_API leat_dataset *leat_make_batched_features_dataset(
-    const char *const *file_pattern, int num_patterns, int64_t batch_size,
-    const leat_spec *features, const leat_batched_features_options *options, leat_error *err);
+LEAT_API leat_dataset *
+leat_make_batched_features_dataset(const char *const *file_pattern, int num_patterns,
+                                   int64_t batch_size, const leat_spec *features,
+                                   const leat_batched_features_options *options, leat_error *err);
 
 /* tf.data.Dataset.prefetch: a thread keeps up to buffer_size elements ready; LEAT_AUTOTUNE tunes
  * the number, 0 passes through. */

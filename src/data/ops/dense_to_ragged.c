@@ -181,6 +181,7 @@ static leat_status encode(const leati_node_state *node, struct dense_to_ragged_s
         }
         to += s->levels[c] + 1;
     }
+    leati_column_copy(&s->block.origins, &out->origins);
     out->n = s->block.n;
     return status;
 }

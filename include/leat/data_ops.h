@@ -588,6 +588,32 @@ leat_make_batched_features_dataset(const char *const *file_pattern, int num_patt
                                    int64_t batch_size, const leat_spec *features,
                                    const leat_batched_features_options *options, leat_error *err);
 
+/* tf.data.experimental.make_csv_dataset: the records of all CSV files that match the patterns
+ * (texts borrowed), shuffled, repeated, in batches, as dictionaries of columns. Names that are not
+ * given are the files' first rows; dtypes that are not given are inferred, and such columns are
+ * optional. INVALID_ARGUMENT "No files matched pattern" at the call, as for columns that the files
+ * have not.
+ */
+typedef struct leat_make_csv_options {
+    leat_epochs_options epochs;
+    const char *const *column_names; /* borrowed: num_columns names; 0: the headers' */
+    int num_columns;
+    const leat_element *column_defaults; /* borrowed, copied: as leat_csv_dataset's record_defaults,
+                                            one for each selected column; NULL: inferred */
+    const char *label_name;              /* borrowed; NULL: none. Elements become pairs */
+    const leat_element *select_columns;  /* borrowed, copied: a vector of numbers or of names */
+    const char *field_delim;             /* one byte; NULL: "," */
+    const char *na_value;                /* NULL: "" */
+    const char *compression_type;        /* NULL, "GZIP", "ZLIB" */
+    bool no_quotes, no_header;           /* use_quote_delim=False, header=False */
+    int64_t num_parallel_reads;          /* files read in turns; 0: 1 */
+    int64_t num_rows_for_inference;      /* 0: 100; negative: all */
+    bool sloppy, ignore_errors;
+} leat_make_csv_options;
+LEAT_API leat_dataset *leat_make_csv_dataset(const char *const *file_pattern, int num_patterns,
+                                             int64_t batch_size,
+                                             const leat_make_csv_options *options, leat_error *err);
+
 /* tf.data.Dataset.prefetch: a thread keeps up to buffer_size elements ready; LEAT_AUTOTUNE tunes
  * the number, 0 passes through. */
 LEAT_API leat_dataset *leat_prefetch(leat_dataset *input, int64_t buffer_size, leat_error *err);

@@ -136,6 +136,15 @@ leat_dataset *leati_rearranged(leat_dataset *input, const int *order, const leat
     return leat_map(input, function, NULL, err);
 }
 
+leat_status leati_recipe_check_threads(const char *op, const char *name, int64_t threads,
+                                       leat_error *err) {
+    return threads > 0 || threads == LEAT_AUTOTUNE
+               ? LEAT_OK
+               : leati_fail(err, LEAT_INVALID_ARGUMENT,
+                            "%s: %s is %lld; expected at least 1, or AUTOTUNE (-1)", op, name,
+                            (long long)threads);
+}
+
 bool leati_recipe_is_made(const leat_dataset *dataset) {
     return dataset->num_inputs == 1;
 }

@@ -57,6 +57,8 @@ typedef struct leati_epochs {
          .flags = LEATI_NONE | LEATI_AUTOTUNE,                                                     \
          LEATI_EPOCHS_ROW(args, prefetch_buffer_size),                                             \
          .default_number = LEAT_AUTOTUNE,                                                          \
+         .minimum = -1,                                                                            \
+         .maximum = INT64_MAX,                                                                     \
          .doc = "How many batches are kept ready; 0: none."},                                      \
         {.name = "resolved",                                                                       \
          .type = LEATI_ROW_BOOL,                                                                   \
@@ -96,6 +98,9 @@ leat_dataset *leati_epochs_records(const leati_epochs *epochs, leat_dataset *rec
 leat_dataset *leati_rearranged(leat_dataset *input, const int *order, const leat_spec *output,
                                leat_error *err);
 
+/* Is a number of threads at least 1, or AUTOTUNE? */
+LEAT_WARN_UNUSED leat_status leati_recipe_check_threads(const char *op, const char *name,
+                                                        int64_t threads, leat_error *err);
 /* Is `dataset` a copy whose plan was made before? */
 bool leati_recipe_is_made(const leat_dataset *dataset);
 /* For an operator's check: `plan` (given; NULL: an earlier failure, which `err` has) becomes the

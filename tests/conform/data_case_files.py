@@ -3,7 +3,9 @@
 Reads TFRecord files without looking at checksums, and tf.train.Examples byte by byte. `data_case_files.py FOLDER` compares the model
 with the cases recorded from TensorFlow in FOLDER/tfdata.
 """
+import csv
 import glob
+import math
 import os
 import struct
 import sys
@@ -204,6 +206,83 @@ def run_batched_features(node):
         yield outcome
 
 
+# ---- tables ----
+
+
+def rows_of_table(name, node):
+    """The records of a CSV file, without its header."""
+    with open(os.path.join(FILES, name), newline="") as file:
+        rows = list(csv.reader(file, delimiter=node.arg("field_delim", ",")))
+    return rows[0], rows[node.arg("header", True) :]
+
+
+def fits(text, dtype):
+    try:
+        if dtype.startswith("int"):
+            return -(2 ** (int(dtype[3:]) - 1)) <= int(text) < 2 ** (int(dtype[3:]) - 1)
+        return dtype == "string" or float(text) < (3.4028235677973366e38 if dtype == "float32" else math.inf)
+    except ValueError:
+        return False
+
+
+DTYPES = ["int32", "int64", "float32", "float64", "string"]
+
+
+def inferred(texts, na):
+    kind = 0
+    told = [t for t in texts if t not in ("", na)]
+    for text in told:
+        kind = next(k for k in range(kind, len(DTYPES)) if fits(text, DTYPES[k]))
+    return DTYPES[kind] if told else "string"
+
+
+def value_of_text(text, dtype, na):
+    if text in ("", na):
+        return "" if dtype == "string" else 0
+    if dtype == "string":
+        return text_of(text.encode())
+    if not fits(text, dtype):
+        raise Error()
+    value = int(text) if dtype.startswith("int") else float(text)
+    return struct.unpack("<f", struct.pack("<f", value))[0] if dtype == "float32" else value
+
+
+def run_table(node):
+    """Records as tuples of the columns that `owner`, the node of the pipeline, has found out."""
+    owner, na = node.args["owner"], node.args["owner"].arg("na_value", "")
+    for row in rows_of_table(node.args["filename"], owner)[1]:
+        try:
+            if len(row) != len(owner.names):
+                raise Error()
+            yield tuple(scalar(value_of_text(row[c], d, na), d) for c, d in zip(owner.columns, owner.dtypes))
+        except Error as error:
+            if not owner.arg("ignore_errors", False):
+                yield error
+
+
+def run_make_csv(node):
+    if node.cached is None:
+        files = matching(node.args["file_pattern"])
+        if node.arg("compression_type") or "column_defaults" in node.args:
+            raise Unknown("compression, defaults")
+        node.names = node.arg("column_names") or rows_of_table(files[0], node)[0]
+        chosen = node.arg("select_columns", list(range(len(node.names))))
+        node.columns = sorted(node.names.index(c) if isinstance(c, str) else c for c in chosen)
+        rows = [row for name in files for row in rows_of_table(name, node)[1]][: node.arg("num_rows_for_inference", 100)]
+        node.dtypes = [inferred([row[c] for row in rows], node.arg("na_value", "")) for c in node.columns]
+        DATASETS["table_%d" % id(node)] = lambda name: Node("table", {"filename": name.data[0], "owner": node}, [])
+        records = epochs_of(node, files, "table_%d" % id(node), node.arg("num_parallel_reads", 1))
+        node.cached = batches_of(node, records, False)
+    label, names = node.arg("label_name"), [node.names[c] for c in node.columns]
+    for outcome in run(node.cached):
+        if isinstance(outcome, Error):
+            yield outcome
+            continue
+        columns = dict(zip(names, outcome))
+        rest = {k: v for k, v in columns.items() if k != label}
+        yield (rest, columns[label]) if label else rest
+
+
 EPOCHS = ["num_epochs", "shuffle", "shuffle_buffer_size", "shuffle_seed", "prefetch_buffer_size"]
 DATASETS["records_of"] = lambda name: Node("records", {"filename": name.data[0]}, [])
 OPERATORS["records"] = (run_records, ["filename"])
@@ -213,6 +292,12 @@ OPERATORS["make_batched_features_dataset"] = (
     run_batched_features,
     EPOCHS + ["file_pattern", "batch_size", "features", "defaults", "label_key", "reader_args", "reader_num_threads", "parser_num_threads",
               "sloppy_ordering", "drop_final_batch"],
+)
+OPERATORS["table"] = (run_table, ["filename", "owner"])
+OPERATORS["make_csv_dataset"] = (
+    run_make_csv,
+    EPOCHS + ["file_pattern", "batch_size", "column_names", "column_defaults", "label_name", "select_columns", "field_delim", "na_value",
+              "header", "num_parallel_reads", "sloppy", "num_rows_for_inference", "compression_type", "ignore_errors"],
 )
 
 if __name__ == "__main__":

@@ -41,3 +41,16 @@ def add(case, node, rng, mapped, faulty, literal):
         features("shuffled_%d" % size, twice, batch_size=size, num_epochs=2, shuffle_seed=5, shuffle_buffer_size=4)
     features("turns", batch_size=2, reader_num_threads=2, drop_final_batch=True, **once)
     features("label", batch_size=4, label_key="words", prefetch_buffer_size=0, **once)
+
+    def table(name, file_pattern, limits=(None,), **args):
+        case(name, node("make_csv_dataset", file_pattern="files/tables/" + file_pattern, **args), limits)
+
+    table("zero", "none.csv", batch_size=3, **once)
+    table("one", "one.csv", batch_size=3, **once)
+    for size in (1, 3, 20):
+        table("many_%d" % size, "[ab].csv", twice, batch_size=size, **once)
+        table("shuffled_%d" % size, "[ab].csv", twice, batch_size=size, num_epochs=2, shuffle_seed=5, shuffle_buffer_size=3)
+    table("turns", "[ab].csv", batch_size=2, num_parallel_reads=2, select_columns=["id", "name"], label_name="id", **once)
+    table("errors", "late.csv", batch_size=1, num_rows_for_inference=2, prefetch_buffer_size=0, **once)
+    table("ignored", "late.csv", batch_size=1, num_rows_for_inference=3, ignore_errors=True, **once)
+    table("names", "tabs.tsv", batch_size=2, column_names=["n", "t"], field_delim="\t", na_value="a", **once)

@@ -139,6 +139,81 @@ def parse_cases():
     features("no_epoch", {"num_epochs": 0, "shuffle": False})
 
 
+TABLES = {
+    "a.csv": "id,price,name,big,huge\n1,2.5,ann,3000000000,1e40\n2,,\"b, b\",4,2\n,4,NA,5,3\n4,-1e3,dora,,4\n",
+    "b.csv": "id,price,name,big,huge\n10,1,x,1,1\n11,2,y,2,2\n12,3,z,3,3\n",
+    "other.csv": "id,cost\n1,2\n",
+    "twice.csv": "id,id\n1,2\n",
+    "tabs.tsv": "k\tv\n1\ta\n2\t\"b\tc\"\n3\t\n",
+    "crlf.csv": "k,v\r\n1,a\r\n2,b\r\n",
+    "blank.csv": "k,v\n1,2\n\n3,4\n",
+    "bad.csv": "k,v\n1,2\nx,4\n5,6\n7\n8,9\n",
+    "bare.csv": "5,a\n6,b\n7,c\n",
+    "kinds.csv": "i,j,f,g,n,s,b,u,e\n 1 ,2147483648,1e5,1e39,nan,0x10,True,1_0,\n-2,1,2,3,4,5,6,7,\n",
+    "late.csv": "v\n1\n2\n3.5\nx\n",
+    "one.csv": "k\n5\n",
+    "none.csv": "k\n",
+    "empty.csv": "",
+    "quoted.csv": "\"a \"\"q\"\"\",\"b\nc\"\n1,2\n",
+}
+
+
+def csv_cases():
+    once = {"num_epochs": 1, "shuffle": False, "batch_size": 3}
+
+    def table(name, file_pattern, more_args, **more):
+        case(name, "make_csv_dataset", dict(more_args, file_pattern=file_pattern), **more)
+
+    a, both = "files/tables/a.csv", "files/tables/[ab].csv"
+    table("in_order", a, once)
+    table("two_files", both, once)
+    table("list", ["files/tables/b.csv", a], once)
+    table("two_epochs", a, dict(once, num_epochs=2))
+    table("forever", a, {"batch_size": 3, "shuffle": False}, iterate=[4])
+    table("shuffled", both, {"batch_size": 2, "num_epochs": 1, "shuffle_seed": 7}, iterate=[None, None])
+    table("shuffled_small", both, {"batch_size": 4, "num_epochs": 2, "shuffle_seed": 3, "shuffle_buffer_size": 2})
+    table("global_seed", both, {"batch_size": 2, "num_epochs": 1}, global_seed=42)
+    table("label", a, dict(once, label_name="name"))
+    table("na_value", a, dict(once, na_value="NA"))
+    table("select_names", a, dict(once, select_columns=["name", "id"]))
+    table("select_numbers", a, dict(once, select_columns=[3, 0]))
+    table("select_and_label", a, dict(once, select_columns=["id", "name"], label_name="id"))
+    table("defaults", a, dict(once, column_defaults=[literal("int32", [1], [-1]), literal("float64", [1], [0.5]), {"required": "string"},
+                                                     literal("int64", [1], [7]), {"required": "float32"}]))
+    table("defaults_of_selected", a, dict(once, select_columns=["id"], column_defaults=[literal("int64", [1], [-1])]))
+    table("names", "files/tables/bare.csv", dict(once, header=False, column_names=["n", "t"]))
+    table("names_over_header", "files/tables/crlf.csv", dict(once, column_names=["n", "t"]))
+    table("tabs", "files/tables/tabs.tsv", dict(once, field_delim="\t"))
+    table("no_quotes", "files/tables/bare.csv", dict(once, use_quote_delim=False, header=False, column_names=["n", "t"]))
+    table("crlf", "files/tables/crlf.csv", once)
+    table("quoted_header", "files/tables/quoted.csv", once)
+    table("kinds", "files/tables/kinds.csv", once)
+    table("late", "files/tables/late.csv", dict(once, num_rows_for_inference=2))
+    table("late_float", "files/tables/late.csv", dict(once, num_rows_for_inference=3))
+    table("late_all", "files/tables/late.csv", once)
+    table("gzip", "files/tables/c.csv.gz", dict(once, compression_type="GZIP"))
+    table("turns", both, dict(once, num_parallel_reads=2))
+    table("ignore_errors", "files/tables/bad.csv", dict(once, ignore_errors=True, column_defaults=[{"required": "int32"}] * 2))
+    table("errors", "files/tables/bad.csv", dict(once, column_defaults=[{"required": "int32"}] * 2))
+    table("one", "files/tables/one.csv", once)
+    table("zero", "files/tables/none.csv", once)
+    table("no_prefetch", a, dict(once, prefetch_buffer_size=0))
+    table("blank_line", "files/tables/blank.csv", once)
+    table("other_headers", ["files/tables/b.csv", "files/tables/other.csv"], once)
+    table("double_names", "files/tables/twice.csv", once)
+    table("empty_file", "files/tables/empty.csv", once)
+    table("no_names", "files/tables/bare.csv", dict(once, header=False))
+    table("no_match", "files/tables/*.none", once)
+    table("unknown_label", a, dict(once, label_name="nobody"))
+    table("unselected_label", a, dict(once, select_columns=["id"], label_name="name"))
+    table("unknown_column", a, dict(once, select_columns=["nobody"]))
+    table("column_out_of_range", a, dict(once, select_columns=[5]))
+    table("column_twice", a, dict(once, select_columns=["id", "id"]))
+    table("too_few_defaults", a, dict(once, select_columns=["id", "name"], column_defaults=[{"required": "int32"}]))
+    table("zlib", a, dict(once, compression_type="ZLIB"))
+    table("batch_size_0", a, dict(once, batch_size=0))
+
+
 def write_records(path, numbers, compression=""):
     with tf.io.TFRecordWriter(path, compression) as writer:
         for i in numbers:
@@ -154,7 +229,13 @@ def main(folder, plans):
     write_records(os.path.join(examples, "c.tfrecord.gz"), range(20, 25), "GZIP")
     write_records(os.path.join(examples, "one.tfrecord"), [5])
     write_records(os.path.join(examples, "empty.tfrecord"), [])
+    for name, text in TABLES.items():
+        with open(os.path.join(folder, "files", "tables", name), "w", newline="") as file:
+            file.write(text)
+    with open(os.path.join(folder, "files", "tables", "c.csv.gz"), "wb") as file:
+        file.write(gzip.compress(b"k,v\n1,a\n2,b\n", mtime=0))
     parse_cases()
+    csv_cases()
     with open(plans, "w") as file:
         json.dump(PLANS, file)
 

@@ -214,8 +214,18 @@ static leat_status batched_check(leat_dataset *dataset, leat_error *err) {
                           "the features",
                           args->label_key);
     }
+    static const char op[] = "make_batched_features_dataset";
+    leat_status status =
+        leati_recipe_check_threads(op, "reader_num_threads", args->reader_num_threads, err);
+    if (status == LEAT_OK) {
+        status =
+            leati_recipe_check_threads(op, "parser_num_threads", args->parser_num_threads, err);
+    }
+    if (status != LEAT_OK) {
+        return status;
+    }
     leati_epochs_resolve(&args->epochs);
-    leat_status status = leati_recipe_finish(dataset, make_plan(args, &local), &local);
+    status = leati_recipe_finish(dataset, make_plan(args, &local), &local);
     if (status != LEAT_OK && err != NULL) {
         *err = local;
     }

@@ -3,6 +3,7 @@
  * Happy path: record files are told apart by their names ("-train", "-test"), or the folders of a
  * folder are classes and the JPEG and PNG files in them pictures. Failure modes: a path that is
  * missing, or holds neither; too few classes; memory. Hidden files are passed over. No locks. */
+#include "cli/listing.h"
 #include "cli/train.h"
 
 #include "base/alloc.h"
@@ -10,62 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-
-/* Files and folders of one folder. */
-struct listing {
-    const char *folder; /* borrowed */
-    leati_paths files, folders;
-};
-
-static leat_status add_joined(leati_paths *paths, const char *folder, const char *name,
-                              leat_error *err) {
-    size_t front = strlen(folder), size = front + 1 + strlen(name);
-    while (front > 1 && folder[front - 1] == '/')
-        front--;
-    char *text = leati_alloc(size + 1, 1);
-    if (!text)
-        return leati_no_memory(err, size + 1);
-    int used = snprintf(text, size + 1, "%.*s/%s", (int)front, folder, name);
-    leat_status status = leati_paths_add(paths, text, (size_t)used, err);
-    leati_free(text);
-    return status;
-}
-
-/* What a name is whose kind the folder does not tell (a link). One that leads nowhere is a file:
- * whoever reads it says so. */
-static leati_path_kind resolve_kind(const char *folder, const char *name) {
-    leati_paths joined = {0};
-    leati_stat stat = {.kind = LEATI_PATH_FILE};
-    leat_status status = add_joined(&joined, folder, name, NULL);
-    if (status == LEAT_OK)
-        status = leati_path_stat(joined.values[0], &stat, NULL);
-    leati_paths_fini(&joined);
-    return status == LEAT_OK ? stat.kind : LEATI_PATH_FILE;
-}
-
-static leat_status add_name(void *context, const char *name, leati_path_kind kind,
-                            leat_error *err) {
-    struct listing *listing = context;
-    if (name[0] == '.')
-        return LEAT_OK;
-    if (kind == LEATI_PATH_UNKNOWN)
-        kind = resolve_kind(listing->folder, name);
-    return leati_paths_add(kind == LEATI_PATH_FOLDER ? &listing->folders : &listing->files, name,
-                           strlen(name), err);
-}
-
-static leat_status list_folder(const char *path, struct listing *out, leat_error *err) {
-    out->folder = path;
-    leat_status status = leati_path_list(path, add_name, out, err);
-    leati_paths_sort(&out->files);
-    leati_paths_sort(&out->folders);
-    return status;
-}
-
-static void listing_fini(struct listing *listing) {
-    leati_paths_fini(&listing->files);
-    leati_paths_fini(&listing->folders);
-}
 
 static bool ends_with(const char *name, const char *ending) {
     size_t size = strlen(name), tail = strlen(ending);
@@ -129,21 +74,21 @@ static leat_status add_label(leati_corpus_files *out, int64_t label, leat_error 
 static leat_status add_class(const char *folder, const char *name, leati_corpus_files *out,
                              leat_error *err) {
     leati_paths joined = {0};
-    struct listing listing = {0};
+    leati_listing listing = {0};
     size_t before = out->pictures.count;
-    leat_status status = add_joined(&joined, folder, name, err);
+    leat_status status = leati_join_path(&joined, folder, name, err);
     if (status == LEAT_OK)
-        status = list_folder(joined.values[0], &listing, err);
+        status = leati_listing_read(joined.values[0], &listing, err);
     for (size_t i = 0; status == LEAT_OK && i < listing.files.count; i++) {
         if (!is_picture(listing.files.values[i]))
             continue;
-        status = add_joined(&out->pictures, joined.values[0], listing.files.values[i], err);
+        status = leati_join_path(&out->pictures, joined.values[0], listing.files.values[i], err);
         if (status == LEAT_OK)
             status = add_label(out, (int64_t)out->classes.count, err);
     }
     if (status == LEAT_OK && out->pictures.count > before)
         status = leati_paths_add(&out->classes, name, strlen(name), err);
-    listing_fini(&listing);
+    leati_listing_fini(&listing);
     leati_paths_fini(&joined);
     return status;
 }
@@ -169,18 +114,18 @@ static leat_status find_classes(const char *folder, const leati_paths *folders,
 }
 
 static leat_status find_in_folder(const char *folder, leati_corpus_files *out, leat_error *err) {
-    struct listing listing = {0};
+    leati_listing listing = {0};
     leati_paths records = {0};
-    leat_status status = list_folder(folder, &listing, err);
+    leat_status status = leati_listing_read(folder, &listing, err);
     for (size_t i = 0; status == LEAT_OK && i < listing.files.count; i++) {
         if (is_records(listing.files.values[i]))
-            status = add_joined(&records, folder, listing.files.values[i], err);
+            status = leati_join_path(&records, folder, listing.files.values[i], err);
     }
     if (status == LEAT_OK)
         status = records.count > 0 ? sort_records(&records, out, err)
                                    : find_classes(folder, &listing.folders, out, err);
     leati_paths_fini(&records);
-    listing_fini(&listing);
+    leati_listing_fini(&listing);
     return status;
 }
 

@@ -6,7 +6,7 @@ import unittest
 
 from tool import LEAT, ROOT, ToolTest
 
-COMMANDS = ["train", "inspect", "index", "run", "explain", "ops", "help"]
+COMMANDS = ["train", "inspect", "convert", "index", "run", "explain", "ops", "help"]
 
 
 class HelpTest(ToolTest):

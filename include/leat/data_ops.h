@@ -97,8 +97,8 @@ typedef struct leat_tf_record_options {
     const char *compression_type; /* a name of leat_compression; NULL: none */
     int64_t buffer_size;          /* bytes read at once; 0: 256 KiB */
     int64_t num_parallel_reads;   /* files read in turns, record by record; 0: one after the other.
-                                     LEAT_AUTOTUNE is UNIMPLEMENTED for more than one file: its
-                                     order would depend on the machine */
+                                     LEAT_AUTOTUNE: a third of the machine's cores, rounded up; it
+                                     becomes this number, on which the order depends, in the plan */
 } leat_tf_record_options;
 LEAT_API leat_dataset *leat_tf_record_dataset(const char *const *filenames, int num_filenames,
                                               const leat_tf_record_options *options,

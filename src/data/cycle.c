@@ -84,6 +84,17 @@ void leati_cycle_empty(leati_cycle *cycle) {
 
 /* ---- opening and closing ---- */
 
+int64_t leati_cycle_of_cores(int64_t num_parallel_calls) {
+    int64_t cores = leati_num_cores();
+    if (num_parallel_calls == LEATI_NOT_PARALLEL) {
+        return cores;
+    }
+    if (num_parallel_calls == LEAT_AUTOTUNE) {
+        return (cores + 2) / 3;
+    }
+    return num_parallel_calls < cores ? num_parallel_calls : cores;
+}
+
 leat_status leati_cycle_open(leati_node_state *node, const leati_cycle_options *options,
                              leat_error *err) {
     leati_cycle *cycle = node->state;

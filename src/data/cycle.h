@@ -17,6 +17,9 @@
 #include "data/inner.h"
 #include "data/join.h"
 
+/* In place of num_parallel_calls: none was given. */
+#define LEATI_NOT_PARALLEL INT64_MIN
+
 typedef struct leati_slot leati_slot;
 typedef struct leati_crew leati_crew;
 
@@ -44,6 +47,11 @@ typedef struct leati_cycle {
     leati_join join;
     leati_crew *crew; /* NULL: everything happens on the consumer's thread */
 } leati_cycle;
+
+/* TensorFlow's cycle_length for AUTOTUNE: by the number of cores, and in the parallel form by
+ * num_parallel_calls, which may be LEAT_AUTOTUNE; LEATI_NOT_PARALLEL: the sequential form. It is
+ * called when a plan is made, so that a written plan keeps its order on other machines. */
+int64_t leati_cycle_of_cores(int64_t num_parallel_calls);
 
 /* Opens the cycle that is `node`'s state. */
 LEAT_WARN_UNUSED leat_status leati_cycle_open(leati_node_state *node,

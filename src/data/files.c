@@ -4,6 +4,7 @@
  * Failures: a file that cannot be opened is its error at every call, and the files behind it are
  * not reached, unless the format says that it is lost; a name that the dataset of names failed to
  * give is one error. No locks. */
+#include "data/cycle.h"
 #include "data/file_slot.h"
 #include "data/values.h"
 #include <string.h>
@@ -20,14 +21,11 @@ enum {
 /* ---- the plan side ---- */
 
 leat_status leati_files_check(const leat_dataset *dataset, const leati_strings *filenames,
-                              int64_t num_parallel_reads, leat_error *err) {
+                              int64_t *num_parallel_reads, leat_error *err) {
     const char *op = dataset->op->name;
     leat_shape scalar = LEAT_SCALAR;
-    if (num_parallel_reads == LEAT_AUTOTUNE && (dataset->num_inputs > 0 || filenames->count > 1)) {
-        return leati_fail(err, LEAT_UNIMPLEMENTED,
-                          "%s: num_parallel_reads is AUTOTUNE, whose order depends on the number "
-                          "of processors; give a number, or none",
-                          op);
+    if (num_parallel_reads != NULL && *num_parallel_reads == LEAT_AUTOTUNE) {
+        *num_parallel_reads = leati_cycle_of_cores(LEAT_AUTOTUNE);
     }
     if (dataset->num_inputs == 0) {
         return filenames->values != NULL

@@ -28,7 +28,8 @@
     {                                                                                              \
         .name = "num_parallel_reads", .type = LEATI_ROW_INT, .flags = LEATI_NONE | LEATI_AUTOTUNE, \
         .offset = offsetof(args, num_parallel_reads), .minimum = 1, .maximum = 65536,              \
-        .doc = "How many files are read in turns, record by record; none: one after the other."    \
+        .doc = "How many files are read in turns, record by record; none: one after the other; "   \
+               "AUTOTUNE: by the number of cores."                                                 \
     }
 
 typedef enum leati_file_outcome {
@@ -87,10 +88,11 @@ typedef struct leati_files {
 } leati_files;
 
 /* Checks the arguments filenames and num_parallel_reads: exactly one list or one dataset of string
- * scalars; AUTOTUNE for one file only. */
+ * scalars. AUTOTUNE becomes a number as in leati_cycle_of_cores; NULL: the reader has no such
+ * argument. */
 LEAT_WARN_UNUSED leat_status leati_files_check(const leat_dataset *dataset,
                                                const leati_strings *filenames,
-                                               int64_t num_parallel_reads, leat_error *err);
+                                               int64_t *num_parallel_reads, leat_error *err);
 /* The spec of one string scalar; for descriptors. Owned. */
 leat_spec *leati_files_spec(const leat_dataset *dataset, leat_error *err);
 

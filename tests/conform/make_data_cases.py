@@ -424,6 +424,8 @@ for size in (1, 2, 7):
          expect=lines("delta", "epsilon", "ab", "c", "d", "", "", "x", ""))
 case("in_turns", node("text_line_dataset", filenames=[ONE, TWO, "files/text/crlf.txt"], num_parallel_reads=2),
      expect=lines("alpha", "delta", "beta", "epsilon", "gamma", "a", "b"))
+case("in_turns_of_cores", node("text_line_dataset", filenames=["files/text/newline.txt"] * 3, num_parallel_reads="AUTOTUNE"),
+     expect=lines("", "", ""))
 case("gzip", node("text_line_dataset", filenames=[ONE + ".gz", "files/text/crlf.txt.gz"], compression_type="GZIP", buffer_size=3),
      expect=lines("alpha", "beta", "gamma", "a", "b"))
 case("gzip_cut", node("text_line_dataset", filenames=[CUT, ONE + ".gz"], compression_type="GZIP"), TWICE,
@@ -450,6 +452,8 @@ case("framed_gzip", node("fixed_length_record_dataset", filenames=FRAMED + ".gz"
      expect=lines("aaa", "bbb", "ccc"))
 case("in_turns", node("fixed_length_record_dataset", filenames=[TEN, FRAMED], record_bytes=2, num_parallel_reads=2),
      expect=lines("01", "HH", "23", "aa", "45", "ab", "67", "bb", "89", "cc", "cF"))
+case("in_turns_of_cores", node("fixed_length_record_dataset", filenames=[TEN] * 3, record_bytes=10, num_parallel_reads="AUTOTUNE"),
+     expect=lines(*["0123456789"] * 3))
 case("uneven", node("fixed_length_record_dataset", filenames=[TEN, "files/fixed/odd.bin", TEN], record_bytes=5), (4,),
      expect={"elements": texts("01234", "56789") + [{"error": "INVALID_ARGUMENT"}] * 2})
 case("uneven_gzip", node("fixed_length_record_dataset", filenames=[TEN + ".gz", TEN + ".gz"], record_bytes=4, compression_type="GZIP"),

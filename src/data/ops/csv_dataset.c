@@ -150,7 +150,7 @@ static leat_status csv_check(leat_dataset *dataset, leat_error *err) {
     const struct csv_args *args = dataset->args;
     leat_compression compression;
     leat_error local = {0};
-    leat_status status = leati_files_check(dataset, &args->filenames, 0, err);
+    leat_status status = leati_files_check(dataset, &args->filenames, NULL, err);
     if (status == LEAT_OK) {
         status = check_defaults(args, err);
     }

@@ -60,8 +60,8 @@ struct fixed_reader {
 };
 
 static leat_status fixed_check(leat_dataset *dataset, leat_error *err) {
-    const struct fixed_args *args = dataset->args;
-    return leati_files_check(dataset, &args->filenames, args->num_parallel_reads, err);
+    struct fixed_args *args = dataset->args;
+    return leati_files_check(dataset, &args->filenames, &args->num_parallel_reads, err);
 }
 
 /* ---- the format ---- */

@@ -13,10 +13,7 @@
  * locks. */
 #include "data/apply.h"
 #include "data/cycle.h"
-#include "run/pool.h"
 #include <leat/data_ops.h>
-
-#define NOT_PARALLEL INT64_MIN
 
 struct interleave_args {
     leat_object *map_func;
@@ -54,7 +51,7 @@ static const leati_row interleave_rows[] = {
      .type = LEATI_ROW_INT,
      .flags = LEATI_AUTOTUNE | LEATI_NONE,
      ROW(num_parallel_calls),
-     .default_number = (double)NOT_PARALLEL,
+     .default_number = (double)LEATI_NOT_PARALLEL,
      .minimum = 1,
      .maximum = INT64_MAX,
      .doc = "The parallel form: so many datasets, at most cycle_length, are read ahead at a "
@@ -69,29 +66,17 @@ static const leati_row interleave_rows[] = {
 };
 
 static bool is_parallel(const struct interleave_args *args) {
-    return args->num_parallel_calls != NOT_PARALLEL;
+    return args->num_parallel_calls != LEATI_NOT_PARALLEL;
 }
 
 static const leat_function *function_of(const leat_dataset *dataset) {
     return (const leat_function *)((const struct interleave_args *)dataset->args)->map_func;
 }
 
-/* TensorFlow's number for cycle_length AUTOTUNE. */
-static int64_t cores_cycle(const struct interleave_args *args) {
-    int64_t cores = leati_num_cores();
-    if (!is_parallel(args)) {
-        return cores;
-    }
-    if (args->num_parallel_calls == LEAT_AUTOTUNE) {
-        return (cores + 2) / 3;
-    }
-    return args->num_parallel_calls < cores ? args->num_parallel_calls : cores;
-}
-
 static leat_status interleave_check(leat_dataset *dataset, leat_error *err) {
     struct interleave_args *args = dataset->args;
     if (args->cycle_length == LEAT_AUTOTUNE) {
-        args->cycle_length = cores_cycle(args);
+        args->cycle_length = leati_cycle_of_cores(args->num_parallel_calls);
     } else if (is_parallel(args) && args->num_parallel_calls > args->cycle_length) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "interleave: num_parallel_calls is %lld; expected at most cycle_length, "
@@ -166,13 +151,13 @@ leat_dataset *leat_interleave(leat_dataset *input, leat_function *function,
     struct interleave_args args = {.map_func = (leat_object *)function,
                                    .cycle_length = LEAT_AUTOTUNE,
                                    .block_length = 1,
-                                   .num_parallel_calls = NOT_PARALLEL,
+                                   .num_parallel_calls = LEATI_NOT_PARALLEL,
                                    .deterministic = -1};
     if (options != NULL) {
         args.cycle_length = options->cycle_length == 0 ? LEAT_AUTOTUNE : options->cycle_length;
         args.block_length = options->block_length == 0 ? 1 : options->block_length;
         args.num_parallel_calls =
-            options->num_parallel_calls == 0 ? NOT_PARALLEL : options->num_parallel_calls;
+            options->num_parallel_calls == 0 ? LEATI_NOT_PARALLEL : options->num_parallel_calls;
         args.deterministic = options->not_deterministic ? 0 : -1;
     }
     leat_dataset *dataset =

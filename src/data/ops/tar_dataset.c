@@ -126,7 +126,7 @@ static leat_status tar_check(leat_dataset *dataset, leat_error *err) {
     if (status == LEAT_OK) {
         status = leat_compression_from_name(args->compression_type, &compression, err);
     }
-    return status == LEAT_OK ? leati_files_check(dataset, &args->filenames, 0, err)
+    return status == LEAT_OK ? leati_files_check(dataset, &args->filenames, NULL, err)
                              : leati_prefix(err, "tar_dataset");
 }
 

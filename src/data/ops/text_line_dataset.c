@@ -39,8 +39,8 @@ struct text_state {
 };
 
 static leat_status text_check(leat_dataset *dataset, leat_error *err) {
-    const struct text_args *args = dataset->args;
-    return leati_files_check(dataset, &args->filenames, args->num_parallel_reads, err);
+    struct text_args *args = dataset->args;
+    return leati_files_check(dataset, &args->filenames, &args->num_parallel_reads, err);
 }
 
 /* ---- the format ---- */

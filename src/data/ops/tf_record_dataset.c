@@ -54,11 +54,11 @@ static leat_compression compression_of(const struct record_args *args) {
 
 static leat_status record_check(leat_dataset *dataset, leat_error *err) {
     static int logged;
-    const struct record_args *args = dataset->args;
+    struct record_args *args = dataset->args;
     leat_compression compression;
     leat_error local = {0};
     leat_status status =
-        leati_files_check(dataset, &args->filenames, args->num_parallel_reads, err);
+        leati_files_check(dataset, &args->filenames, &args->num_parallel_reads, err);
     if (status != LEAT_OK) {
         return status;
     }

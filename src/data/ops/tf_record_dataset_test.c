@@ -213,6 +213,31 @@ static void test_files_in_turns(void **state) {
                   "\"a0\" \"b0\" \"a0\" \"a1\" \"b1\" \"a1\" \"a2\" \"a2\" \"a3\" \"a3\"");
 }
 
+/* AUTOTUNE is a third of the cores, rounded up, and stays so in a written plan; the order is
+ * that of the number. */
+static void test_turns_of_cores(void **state) {
+    (void)state;
+    static const char *const expected[] = {
+        "\"a0\" \"a1\" \"a2\" \"a3\" \"b0\" \"b1\" \"a0\" \"a1\" \"a2\" \"a3\"",
+        "\"a0\" \"b0\" \"a1\" \"b1\" \"a2\" \"a3\" \"a0\" \"a1\" \"a2\" \"a3\"",
+        "\"a0\" \"b0\" \"a0\" \"a1\" \"b1\" \"a1\" \"a2\" \"a2\" \"a3\" \"a3\""};
+    int reads = (leati_num_cores() + 2) / 3;
+    struct reading r = {.names = "a b a", .options.num_parallel_reads = LEAT_AUTOTUNE};
+    leat_error err = {0};
+    for (int from_dataset = 0; from_dataset < 2; from_dataset++) {
+        r.from_dataset = from_dataset == 1;
+        dataset_check(read_files, &r, expected[reads < 3 ? reads - 1 : 2]);
+        leat_dataset *dataset = dataset_made(read_files, &r);
+        char *text = leat_dataset_to_json(dataset, &err);
+        char number[64];
+        snprintf(number, sizeof(number), "\"num_parallel_reads\": %d", reads);
+        assert_non_null(text);
+        assert_non_null(strstr(text, number));
+        leat_text_free(text);
+        leat_dataset_unref(dataset);
+    }
+}
+
 static leat_dataset *shuffled_batches(void *context, leat_error *err) {
     leat_dataset *dataset = leat_repeat(read_files(context, err), 2, err);
     dataset = leat_shuffle(dataset, 5, &(leat_shuffle_options){.seed = LEAT_SEED(2)}, err);
@@ -391,7 +416,6 @@ static void test_arguments(void **state) {
         leat_status status;
         const char *text;
     } bad[] = {
-        {{.num_parallel_reads = LEAT_AUTOTUNE}, LEAT_UNIMPLEMENTED, "num_parallel_reads"},
         {{.num_parallel_reads = -2}, LEAT_INVALID_ARGUMENT, "num_parallel_reads"},
     };
     const char *names[2] = {"a", "b"};
@@ -426,6 +450,7 @@ int main(void) {
         TEST(test_missing_file),
         TEST(test_skipped_damage),
         TEST(test_files_in_turns),
+        TEST(test_turns_of_cores),
         TEST(test_composed),
         TEST(test_many_records),
         TEST(test_read_ahead),

@@ -153,13 +153,13 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_guess_compression(const char *path,
                                                              leat_compression *out,
                                                              leat_error *err);
 
-/* Writes the index of a plain TFRecord file beside it, as PATH.leat-index: where each record
- * starts, so that records are found by number without reading those before. It replaces an older
- * one and appears whole or not at all. Headers of all records are checked, data are not read.
- * *records (may be NULL) is how many there are. An index belongs to the file's bytes: after the
- * file is written again, make it again. UNIMPLEMENTED for a compressed file; DATA_LOSS at the first
- * bad header, and where the file ends inside a record; FAILED_PRECONDITION where it changes
- * meanwhile. Not in TensorFlow. */
+/* Writes the index of a plain TFRecord file, or of a tar archive of samples (leat_tar_dataset),
+ * beside it, as PATH.leat-index: where each record or sample starts, so that records are found by
+ * number without reading those before. It replaces an older one and appears whole or not at all.
+ * Headers of all records are checked, data are not read. *records (may be NULL) is how many there
+ * are. An index belongs to the file's bytes: after the file is written again, make it again.
+ * UNIMPLEMENTED for a compressed file; DATA_LOSS at the first bad header, and where the file ends
+ * inside a record; FAILED_PRECONDITION where it changes meanwhile. Not in TensorFlow. */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_index_file(const char *path, int64_t *records,
                                                       leat_error *err);
 

@@ -6,11 +6,11 @@
  * checksums of its first and last 4 KiB, and a checksum of head and tail. All little-endian; a
  * block's place follows from its number. Checksums are CRC32C, a block's is mixed with its number.
  *
- * Happy path: the builder passes over the headers of all records and writes blocks as they fill, so
- * memory does not grow with the file; the index appears whole or not at all. The reader checks head
- * and tail once and each block when it is needed. Failures: a data file of another size or with
- * other ends is FAILED_PRECONDITION; whatever does not fit in the index is DATA_LOSS; both say how
- * to make it again. No locks: one owner. */
+ * Happy path: the builder passes over the headers of all records, or members of a tar archive, and
+ * writes blocks as they fill, so memory does not grow with the file; the index appears whole or not
+ * at all. The reader checks head and tail once and each block when it is needed. Failures: a data
+ * file of another size or with other ends is FAILED_PRECONDITION; whatever does not fit in the
+ * index is DATA_LOSS; both say how to make it again. No locks: one owner. */
 #include "file/index.h"
 #include "base/alloc.h"
 #include "base/error.h"
@@ -18,6 +18,7 @@
 #include "file/atomic.h"
 #include "file/crc.h"
 #include "file/fs.h"
+#include "file/tar.h"
 #include "file/tfrecord.h"
 #include "file/wire.h"
 #include <string.h>
@@ -34,6 +35,7 @@ enum {
     LAST_AT = FIRST_AT + 4,
     SUM_AT = LAST_AT + 4,
     BLOCK = 512,
+    TAR_MAGIC_AT = 257,
     END_BYTES = 4096 /* of the data file, at either end */
 };
 
@@ -323,7 +325,49 @@ static leat_status find_tfrecords(struct builder *b, const char *path, int64_t *
     return status;
 }
 
-static leat_status build(struct builder *b, const char *path, leat_error *err) {
+/* Adds a tar member where it begins a sample; `key` is that of the sample before. */
+static leat_status add_member(struct builder *b, const leati_tar_member *member, leati_text *key,
+                              leat_error *err) {
+    size_t size = 0;
+    const char *extension = NULL;
+    if (!member->is_file || !leati_tar_sample(&member->name, &size, &extension) ||
+        (b->count > 0 && key->size == size && memcmp(key->data, member->name.data, size) == 0))
+        return LEAT_OK;
+    key->size = 0;
+    leati_text_add(key, member->name.data, size);
+    return key->failed ? leati_no_memory(err, size) : add_record(b, member->at, err);
+}
+
+/* Passes over all members of a tar archive; *end is where its end mark stands. */
+static leat_status find_samples(struct builder *b, const char *path, int64_t *end,
+                                leat_error *err) {
+    leati_pools pools = {0};
+    leati_chunks chunks = {0};
+    leati_tar_member member = {0};
+    leati_text key = {0};
+    leati_tar_outcome outcome = LEATI_TAR_MEMBER;
+    leat_status status =
+        leati_chunks_open(&chunks, path, LEAT_COMPRESSION_NONE, 0, LEATI_CHUNK_SIZE, &pools, err);
+    while (!status && outcome == LEATI_TAR_MEMBER) {
+        leat_error own = {0};
+        outcome = leati_tar_next(&chunks, &member, &own);
+        *end = chunks.position;
+        if (outcome == LEATI_TAR_MEMBER) {
+            status = add_member(b, &member, &key, err);
+            outcome = leati_tar_pass(&chunks, member.size, &own);
+        }
+        if (!status && own.code)
+            status = leati_fail(err, own.code, "%s", own.text);
+    }
+    leati_chunks_close(&chunks);
+    leati_tar_fini(&member);
+    leati_text_fini(&key);
+    leati_pools_close(&pools);
+    return status;
+}
+
+static leat_status build(struct builder *b, const char *path, const char *kind, leat_error *err) {
+    bool tar = strcmp(kind, LEATI_INDEX_TAR) == 0;
     uint8_t head[HEAD];
     struct ends before = {0}, after = {0};
     int64_t end = 0;
@@ -331,7 +375,7 @@ static leat_status build(struct builder *b, const char *path, leat_error *err) {
     if (!status)
         status = write_head(b, head, err);
     if (!status)
-        status = find_tfrecords(b, path, &end, err);
+        status = tar ? find_samples(b, path, &end, err) : find_tfrecords(b, path, &end, err);
     if (!status)
         status = read_ends(path, &after, err);
     if (status)
@@ -341,17 +385,29 @@ static leat_status build(struct builder *b, const char *path, leat_error *err) {
                           "%.250s was changed while it was being indexed; run `leat index` again "
                           "once it is whole",
                           path);
-    return write_end(b, head, LEATI_INDEX_TFRECORD, &after, end, err);
+    return write_end(b, head, kind, &after, end, err);
 }
 
-static leat_status refuse_compressed(const char *path, leat_error *err) {
+/* What a file holds, by its first bytes, and where they say nothing by its name. */
+static leat_status find_kind(const char *path, const char **kind, leat_error *err) {
+    char first[TAR_MAGIC_AT + 5] = {0};
+    leati_file *file = NULL;
+    size_t got = 0, size = strlen(path);
     leat_compression compression = LEAT_COMPRESSION_NONE;
-    leat_status status = leat_guess_compression(path, &compression, err);
+    leat_status status = leati_file_open(path, &file, err);
+    if (!status)
+        status = leati_file_read_at(file, 0, first, sizeof first, &got, err);
+    leati_file_close(file);
+    bool magic_found = memcmp(first + TAR_MAGIC_AT, "ustar", 5) == 0;
+    if (!status && !magic_found)
+        status = leat_guess_compression(path, &compression, err);
     if (!status && compression != LEAT_COMPRESSION_NONE)
         status = leati_fail(err, LEAT_UNIMPLEMENTED,
                             "%.250s looks compressed (%s): records of a compressed file cannot be "
                             "found by number; write it without compression",
                             path, leat_compression_name(compression));
+    bool named = size > 4 && strcmp(path + size - 4, ".tar") == 0;
+    *kind = magic_found || named ? LEATI_INDEX_TAR : LEATI_INDEX_TFRECORD;
     return status;
 }
 
@@ -360,7 +416,8 @@ leat_status leat_index_file(const char *path, int64_t *records, leat_error *err)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_index_file: the path is NULL");
     char *name = NULL;
     struct builder b = {0};
-    leat_status status = refuse_compressed(path, err);
+    const char *kind = NULL;
+    leat_status status = find_kind(path, &kind, err);
     if (!status)
         status = index_path(path, &name, err);
     if (!status)
@@ -368,7 +425,7 @@ leat_status leat_index_file(const char *path, int64_t *records, leat_error *err)
     leati_free(name);
     if (status)
         return status;
-    status = build(&b, path, err);
+    status = build(&b, path, kind, err);
     if (status) {
         leati_output_discard(b.output);
         return status;

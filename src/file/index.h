@@ -8,6 +8,7 @@
 #define LEATI_INDEX_ENDING ".leat-index"
 /* Files of records whose places may be indexed, as the index names them. */
 #define LEATI_INDEX_TFRECORD "tfrecord"
+#define LEATI_INDEX_TAR "tar" /* records are samples, file/tar.h */
 
 /* An index open for reading. One thread at a time; different ones over one file at once. Holds one
  * block of numbers (4 KiB), whatever the number of records. */
@@ -24,10 +25,10 @@ void leati_index_close(leati_index *index); /* NULL is allowed */
 /* How many records the file has. */
 int64_t leati_index_count(const leati_index *index);
 
-/* Record `number`, 0 to count - 1, takes the bytes [*begin, *end) of the file, header and all. As
- * long as *end - *begin is what the file itself says there, the file still is the one that was
- * indexed: whoever reads a record compares. OUT_OF_RANGE for another number; DATA_LOSS where the
- * index is damaged. */
+/* Record `number`, 0 to count - 1, takes the bytes [*begin, *end) of the file, header and all; a
+ * sample's end where the next one begins. As long as *end - *begin is what the file itself says
+ * there, the file still is the one that was indexed: whoever reads a record compares. OUT_OF_RANGE
+ * for another number; DATA_LOSS where the index is damaged. */
 LEAT_WARN_UNUSED leat_status leati_index_find(leati_index *index, int64_t number, int64_t *begin,
                                               int64_t *end, leat_error *err);
 

@@ -13,6 +13,8 @@
 #include "file/index.h"
 #include "file/wire.h"
 
+#define TARS LEATI_SOURCE_DIR "/tests/golden/data/files/tar/"
+
 enum { BLOCK = 512, BLOCK_BYTES = (BLOCK + 1) * 8 + 4, HEAD = 16, TAIL = 44 };
 
 /* Record i has `first` + i % 5 bytes. */
@@ -215,6 +217,66 @@ static void truncated(void **state) {
     assert_int_equal(scratch_count(), 1);
 }
 
+/* Samples of tar shards, at the bytes where Python's tarfile has the headers of their first
+ * members.
+ */
+static void samples(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        int64_t count, begins[4], end;
+    } cases[] = {
+        {"first.tar", 3, {0, 2048, 4096}, 7680},
+        {"second.tar", 2, {3584, 6144}, 8192},
+        {"long_gnu.tar", 2, {0, 4096}, 6144},
+        {"long_pax.tar", 2, {0, 4096}, 6144},
+        {"prefixed.tar", 1, {0}, 2048},
+        {"empty.tar", 0, {0}, 0},
+        {"lacking.tar", 4, {0, 2048, 3072, 5120}, 6144},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        char from[512];
+        size_t size = 0;
+        int64_t records = 0, begin = 0, end = 0;
+        leati_index *index = NULL;
+        snprintf(from, sizeof from, "%s%s", TARS, cases[c].name);
+        uint8_t *data = scratch_read(from, &size);
+        const char *path = scratch_write(cases[c].name, data, size);
+        free(data);
+        assert_int_equal(leat_index_file(path, &records, NULL), LEAT_OK);
+        assert_int_equal(records, cases[c].count);
+        assert_int_equal(leati_index_open(path, LEATI_INDEX_TFRECORD, &index, NULL),
+                         LEAT_FAILED_PRECONDITION);
+        assert_int_equal(leati_index_open(path, LEATI_INDEX_TAR, &index, NULL), LEAT_OK);
+        for (int64_t i = 0; i < records; i++) {
+            assert_int_equal(leati_index_find(index, i, &begin, &end, NULL), LEAT_OK);
+            assert_int_equal(begin, cases[c].begins[i]);
+            assert_int_equal(end, i + 1 < records ? cases[c].begins[i + 1] : cases[c].end);
+        }
+        leati_index_close(index);
+    }
+}
+
+static void bad_archives(void **state) {
+    (void)state;
+    const char *const bad[] = {"damaged.tar", "cut_data.tar", "cut_header.tar", "no_end.tar",
+                               "no_tar.tar"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char from[512];
+        size_t size = 0;
+        snprintf(from, sizeof from, "%s%s", TARS, bad[i]);
+        uint8_t *data = scratch_read(from, &size);
+        assert_int_equal(leat_index_file(scratch_write(bad[i], data, size), NULL, NULL),
+                         LEAT_DATA_LOSS);
+        free(data);
+        assert_int_equal(scratch_count(), i + 1);
+    }
+}
+
+static leat_status build_samples(void *context, leat_error *err) {
+    return leat_index_file(context, NULL, err);
+}
+
 static leat_status build_and_read(void *context, leat_error *err) {
     leati_index *index = NULL;
     int64_t begin = 0, end = 0;
@@ -232,6 +294,11 @@ static void failing_allocations(void **state) {
     const char *path = write_records(700, 1);
     torture_begin();
     torture_run(build_and_read, (void *)(uintptr_t)path);
+    size_t size = 0;
+    uint8_t *data = scratch_read(TARS "long_pax.tar", &size);
+    path = scratch_write("long_pax.tar", data, size);
+    free(data);
+    torture_run(build_samples, (void *)(uintptr_t)path);
     torture_end();
 }
 
@@ -246,6 +313,8 @@ int main(void) {
         TEST(swapped_blocks),
         TEST(refused),
         TEST(truncated),
+        TEST(samples),
+        TEST(bad_archives),
         TEST(failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,6 +30,18 @@ void leati_tar_fini(leati_tar_member *member) {
     leati_text_fini(&member->name);
 }
 
+bool leati_tar_sample(const leati_text *path, size_t *key_size, const char **extension) {
+    const char *slash = path->size > 0 ? memrchr(path->data, '/', path->size) : NULL;
+    const char *base = slash != NULL ? slash + 1 : path->data;
+    size_t base_size = path->size - (size_t)(base - path->data);
+    const char *dot = base_size > 0 ? memchr(base, '.', base_size) : NULL;
+    if (dot == NULL || dot == base || strncmp(base, "__", 2) == 0)
+        return false;
+    *key_size = (size_t)(dot - path->data);
+    *extension = dot + 1;
+    return true;
+}
+
 static leati_tar_outcome damaged(const leati_chunks *chunks, leat_error *err, const char *what) {
     leati_fail(err, LEAT_DATA_LOSS,
                "%.250s: %s at byte %lld; the rest of the archive is left out: was it cut short or "

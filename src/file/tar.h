@@ -31,4 +31,9 @@ leati_tar_outcome leati_tar_next(leati_chunks *chunks, leati_tar_member *member,
 leati_tar_outcome leati_tar_pass(leati_chunks *chunks, int64_t size, leat_error *err);
 void leati_tar_fini(leati_tar_member *member);
 
+/* Splits a member's path as WebDataset does: the size of its sample's key, the path up to the first
+ * dot of its last part, and the extension behind that dot (a view). False where it belongs to no
+ * sample. Files that stand next to each other and have the same key are one sample. */
+bool leati_tar_sample(const leati_text *path, size_t *key_size, const char **extension);
+
 #endif

@@ -4,6 +4,7 @@ import gzip
 import os
 import shutil
 import struct
+import tarfile
 import unittest
 
 from tool import DIGITS, ToolTest, example, record, records_of
@@ -57,6 +58,14 @@ class IndexTest(ToolTest):
         self.write("a.tfrecord", record(b"a") + record(b"bc"))
         self.assertEqual(self.succeed("index", path), path + ": 2 records\n")
         self.assertEqual(numbers_of(path + ".leat-index"), [0, 17, 35])
+
+    def test_tar_shard(self):
+        path = os.path.join(self.folder, "a.tar")
+        with tarfile.open(path, "w") as tar:
+            for name in ("a/1.jpg", "a/1.cls", "a/2.jpg", "README", "a/2.cls", "a/3.cls"):
+                tar.addfile(tarfile.TarInfo(name))
+        self.assertEqual(self.succeed("index", path), path + ": 3 records\n")
+        self.assertEqual(numbers_of(path + ".leat-index"), [0, 1024, 2560, 3072])
 
     def test_several_files(self):
         """The second file gets its index although the first is missing."""

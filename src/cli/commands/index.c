@@ -27,7 +27,7 @@ static leati_exit run_index(void *options, char **arguments, int count) {
 
 const leati_command leati_command_index = {
     .name = "index",
-    .summary = "write the index of TFRecord files, to find records by number",
+    .summary = "write the index of record files and tar shards, to find records by number",
     .arguments = "FILE...",
     .description =
         "Writes FILE.leat-index beside each plain TFRecord file: where every record\n"

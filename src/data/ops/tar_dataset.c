@@ -161,21 +161,6 @@ static leat_spec *tar_spec(const leat_dataset *dataset, leat_error *err) {
 
 /* ---- samples ---- */
 
-/* Splits a member's path: the size of its key and where its extension starts; false where it
- * belongs to no sample. */
-static bool split_path(const leati_text *path, size_t *key_size, const char **extension) {
-    const char *slash = path->size > 0 ? memrchr(path->data, '/', path->size) : NULL;
-    const char *base = slash != NULL ? slash + 1 : path->data;
-    size_t base_size = path->size - (size_t)(base - path->data);
-    const char *dot = base_size > 0 ? memchr(base, '.', base_size) : NULL;
-    if (dot == NULL || dot == base || strncmp(base, "__", 2) == 0) {
-        return false;
-    }
-    *key_size = (size_t)(dot - path->data);
-    *extension = dot + 1;
-    return true;
-}
-
 static bool is_extension(const char *text, size_t size, const char *extension,
                          size_t extension_size) {
     bool same = size == extension_size;
@@ -217,7 +202,8 @@ static leati_file_outcome next_member(struct tar_reader *r, leat_error *err) {
     while (!r->pending) {
         leati_tar_outcome outcome = leati_tar_next(&r->chunks, &r->member, err);
         if (outcome == LEATI_TAR_MEMBER) {
-            r->pending = r->member.is_file && split_path(&r->member.name, &key_size, &extension);
+            r->pending =
+                r->member.is_file && leati_tar_sample(&r->member.name, &key_size, &extension);
             if (!r->pending) {
                 outcome = leati_tar_pass(&r->chunks, r->member.size, err);
             }
@@ -296,7 +282,7 @@ static leati_file_outcome read_member(struct tar_reader *r, const struct tar_sin
                                       int *twice, leat_error *err) {
     size_t key_size = 0;
     const char *extension = NULL;
-    split_path(&r->member.name, &key_size, &extension);
+    leati_tar_sample(&r->member.name, &key_size, &extension);
     size_t size = r->member.name.size - key_size - 1;
     int field = field_of(&r->state->args->fields, extension, size);
     if (field >= 0) {
@@ -317,7 +303,7 @@ static leati_file_outcome read_member(struct tar_reader *r, const struct tar_sin
 static bool same_sample(const struct tar_reader *r) {
     size_t key_size = 0;
     const char *extension = NULL;
-    return split_path(&r->member.name, &key_size, &extension) && key_size == r->key.size &&
+    return leati_tar_sample(&r->member.name, &key_size, &extension) && key_size == r->key.size &&
            memcmp(r->member.name.data, r->key.data, key_size) == 0;
 }
 
@@ -327,7 +313,7 @@ static leati_file_outcome begin_sample(struct tar_reader *r, leat_error *err) {
     r->sample_at = r->resume_at = r->pending ? r->member.at : r->chunks.position;
     leati_file_outcome outcome = next_member(r, err);
     if (outcome == LEATI_FILE_MORE) {
-        split_path(&r->member.name, &key_size, &extension);
+        leati_tar_sample(&r->member.name, &key_size, &extension);
         r->sample_at = r->resume_at = r->member.at;
         r->key.size = 0;
         leati_text_add(&r->key, r->member.name.data, key_size);

@@ -480,6 +480,24 @@ LEAT_API leat_dataset *leat_ragged_batch(leat_dataset *input, int64_t batch_size
 LEAT_API leat_dataset *leat_sparse_batch(leat_dataset *input, int64_t batch_size,
                                          leat_shape row_shape, leat_error *err);
 
+/* Beyond tf.data: sequences of any length one after the other in windows of `length` tokens
+ * (packing, concat-then-split). The elements are vectors of one length each: one tensor, or any
+ * structure of them. A window is a dict of the elements' entries (of one entry "tokens" where the
+ * elements are no dict), each of shape [length], and of two int32 vectors: segment_ids numbers the
+ * window's sequences from 1 on, and is 0 in the padding; positions is a token's place in its
+ * sequence, which goes on where the sequence is split. INVALID_ARGUMENT for other elements, and at
+ * a sequence that is too long; such an error, as one of the input, ends its own place alone. */
+typedef struct leat_pack_options {
+    bool no_split; /* a sequence that does not fit begins the next window, and what is left of this
+                      one is padded; one longer than a window is INVALID_ARGUMENT */
+    bool truncate; /* with no_split: cut a sequence that is longer than a window */
+    bool drop_remainder;           /* leave out a last window that is not full */
+    const leat_element *pad_value; /* borrowed, copied: one scalar, or the elements' structure with
+                                      scalars. NULL: 0, false, "" */
+} leat_pack_options;
+LEAT_API leat_dataset *leat_pack(leat_dataset *input, int64_t length,
+                                 const leat_pack_options *options, leat_error *err);
+
 /* tf.data.experimental.assert_cardinality: the input, of which it is claimed that it has so many
  * elements (LEAT_INFINITE_CARDINALITY: no end). FAILED_PRECONDITION where it has not, at that place
  * and at each further call. */

@@ -197,3 +197,17 @@ leat_status leati_empty_element(const leat_spec *spec, leati_block *out, leat_er
     out->n = 1;
     return LEAT_OK;
 }
+
+void leati_fill_values(void *to, int64_t count, size_t size, const leat_tensor *value) {
+    size_t bytes = (size_t)count * size;
+    if (value == NULL || bytes == 0) {
+        memset(to, 0, bytes);
+        return;
+    }
+    memcpy(to, value->data, size);
+    for (size_t done = size; done < bytes;) { /* what is filled is the source of as much again */
+        size_t n = done < bytes - done ? done : bytes - done;
+        memcpy((char *)to + done, to, n);
+        done += n;
+    }
+}

@@ -1,5 +1,5 @@
 /* Elements that are batches: cutting rows out of them and joining rows of several. For rebatch, its
- * legacy form and unbatch. */
+ * legacy form, unbatch and pack. */
 #ifndef LEATI_DATA_ROWS_H
 #define LEATI_DATA_ROWS_H
 
@@ -54,5 +54,8 @@ void leati_pieces_fini(leati_pieces *pieces);
  * of no values, and a scalar is one zero, as in TensorFlow. */
 LEAT_WARN_UNUSED leat_status leati_empty_element(const leat_spec *spec, leati_block *out,
                                                  leat_error *err);
+
+/* Sets `count` values of `size` bytes to the scalar `value`; NULL: to zeros. */
+void leati_fill_values(void *to, int64_t count, size_t size, const leat_tensor *value);
 
 #endif

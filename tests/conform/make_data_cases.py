@@ -17,6 +17,7 @@ import data_case_groups  # noqa: F401, adds to the tables of the model
 import data_case_files  # noqa: F401
 import data_case_mixes  # noqa: F401
 import data_case_ragged  # noqa: F401
+import data_case_pack
 import data_case_resample  # noqa: F401
 import data_case_saves
 import data_file_cases
@@ -352,6 +353,7 @@ data_resample_cases.add(case, node, rng, mapped, faulty, literal)
 data_case_access.add(case, node, rng, mapped, faulty, literal)
 data_ragged_cases.add(case, node, rng, mapped, faulty, literal)
 data_file_cases.add(case, node, rng, mapped, faulty, literal)
+data_case_pack.add(case, node, rng, mapped, faulty, literal)
 
 # ---- files, relative to tests/golden/data ----
 

@@ -6,7 +6,7 @@
  * lost; a row larger than a fixed dimension (DATA_LOSS) or of another rank (INVALID_ARGUMENT) costs
  * its batch, as in TensorFlow. Nothing is kept between pulls. No locks. */
 #include "core/tensor.h"
-#include "data/input.h"
+#include "data/rows.h"
 #include <leat/data_ops.h>
 #include <string.h>
 
@@ -317,16 +317,6 @@ static leat_status target_shape(const struct padded_state *s, int c, int64_t row
     return LEAT_OK;
 }
 
-static void fill(char *to, int64_t count, size_t size, const leat_tensor *value) {
-    if (value == NULL) {
-        memset(to, 0, (size_t)count * size);
-        return;
-    }
-    for (int64_t i = 0; i < count; i++) {
-        memcpy(to + (size_t)i * size, value->data, size);
-    }
-}
-
 /* Copies a tensor into the corner of a larger one of the same rank, dimension `d` and those behind
  * it; `from` and `to` move to what was copied. */
 static void copy_corner(const leat_tensor *row, const leat_shape *target, int d, size_t size,
@@ -371,7 +361,7 @@ static leat_status pad_component(const struct padded_state *s, int c, int64_t ro
         char *to = (char *)out->data + (size_t)(i * count) * size;
         const char *from = row->data;
         if (leat_tensor_count(row) != count) {
-            fill(to, count, size, value);
+            leati_fill_values(to, count, size, value);
         }
         if (leat_tensor_count(row) > 0) {
             copy_corner(row, &target, 0, size, &from, to);

@@ -73,6 +73,7 @@ struct output {
 struct anchor {
     bool current;          /* in the block that `input` holds; else `snapshot` is from before it */
     leati_writer snapshot; /* empty: the input gave none */
+    leati_save_cost cost;  /* of restoring it */
     int64_t index;         /* outcomes of the block before the window's first sequence */
     int64_t offset;        /* tokens of that sequence before the window */
     int64_t since;         /* outcomes consumed from there on */
@@ -433,6 +434,7 @@ static void keep_snapshot(struct pack_state *s) {
         s->input.snapshot = s->anchor.snapshot;
         s->input.snapshot.size = 0;
         s->anchor.snapshot = kept;
+        s->anchor.cost = input->cost;
         s->anchor.current = false;
     }
 }
@@ -559,6 +561,7 @@ static leat_status save_anchor(struct pack_state *s, const leati_writer *snapsho
     leati_put_int(out, s->anchor.since);
     leati_put_int(out, s->fill);
     cost->replay_elements += s->anchor.index + s->anchor.since;
+    leati_save_cost_add(cost, s->anchor.current ? &s->input.cost : &s->anchor.cost);
     return out->failed ? leati_no_memory(err, out->size) : LEAT_OK;
 }
 
@@ -580,11 +583,12 @@ static leat_status pack_save(leati_node_state *node, void *state, leati_writer *
     struct pack_state *s = state;
     const struct pack_args *args = node->dataset->args;
     const leati_writer *snapshot = s->anchor.current ? &s->input.snapshot : &s->anchor.snapshot;
-    if (s->fill > 0 && snapshot->size > 0) {
+    if (s->fill > 0 && snapshot->size > 0 && cost->mode != LEAT_SAVE_DATA) {
         return save_anchor(s, snapshot, out, cost, err);
     }
     leat_status status = LEAT_OK;
     if (s->fill > 0) {
+        cost->data_elements += s->segment;
         status = save_tokens(s, args->length, out, err);
     } else {
         leati_put_uint(out, SAVED_NOTHING);

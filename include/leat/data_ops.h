@@ -92,13 +92,22 @@ LEAT_API leat_dataset *leat_list_files(const char *pattern, const leat_list_file
 
 /* tf.data.TFRecordDataset: string scalars, one per record of the files in order. DATA_LOSS names
  * file and byte of a damaged record, then the next file follows; NOT_FOUND at each call for a
- * missing one. */
+ * missing one. With indexes of all files (for a list of plain files, read one after the other) the
+ * cardinality is known, skipping costs a seek, and there is random access, so that global_shuffle
+ * may follow. An index that does not fit its file is FAILED_PRECONDITION, a damaged one DATA_LOSS,
+ * both when the dataset is made. */
+typedef enum leat_index_use {
+    LEAT_INDEX_NONE = 0, /* as in tf.data: unknown cardinality, no random access */
+    LEAT_INDEX_AUTO,     /* where all files have an index (leat_index_file), it is used */
+    LEAT_INDEX_REQUIRED  /* a missing index is NOT_FOUND when the dataset is made */
+} leat_index_use;
 typedef struct leat_tf_record_options {
     const char *compression_type; /* a name of leat_compression; NULL: none */
     int64_t buffer_size;          /* bytes read at once; 0: 256 KiB */
     int64_t num_parallel_reads;   /* files read in turns, record by record; 0: one after the other.
                                      LEAT_AUTOTUNE: a third of the machine's cores, rounded up; it
                                      becomes this number, on which the order depends, in the plan */
+    leat_index_use index;         /* not in tf.data */
 } leat_tf_record_options;
 LEAT_API leat_dataset *leat_tf_record_dataset(const char *const *filenames, int num_filenames,
                                               const leat_tf_record_options *options,

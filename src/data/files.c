@@ -283,6 +283,36 @@ leati_tail leati_files_advance(leati_node_state *node, void *state, int64_t n, i
     return tail;
 }
 
+/* ---- places ---- */
+
+bool leati_files_where(const leati_files *files, int64_t *file, int64_t *position,
+                       int64_t *behind) {
+    const leati_file_slot *slot = &files->slots[0];
+    bool inside = slot->place == LEATI_BUSY;
+    *file = files->next_name - inside;
+    *position = *behind = 0;
+    if (inside) {
+        leati_slot_where(slot, position, behind);
+    }
+    return !slot->failed;
+}
+
+leat_status leati_files_go(leati_files *files, int64_t file, int64_t position, leat_error *err) {
+    leati_file_slot *slot = &files->slots[0];
+    leat_status status = LEAT_OK;
+    if (file < files->paths->count) {
+        status = leati_slot_set_path(slot, files->paths->values[file], err);
+        slot->position = status == LEAT_OK ? position : slot->position;
+    } else {
+        leati_slot_clear(slot);
+    }
+    if (status == LEAT_OK) {
+        files->next_name = file < files->paths->count ? file + 1 : file;
+        files->started = true;
+    }
+    return status;
+}
+
 /* ---- saving ---- */
 
 leat_status leati_files_save(leati_node_state *node, void *state, leati_writer *out,

@@ -109,6 +109,14 @@ LEAT_WARN_UNUSED leat_status leati_files_open(leati_files *files, leati_node_sta
 leati_tail leati_files_next(leati_files *files, const leati_file_request *request, int64_t *n,
                             leat_error *err);
 
+/* For a list of files read one after the other: where the next record lies. *file is its number in
+ * the list, or how many there are at the end; *behind records lie between byte *position and it.
+ * False while an error waits to be given out. */
+bool leati_files_where(const leati_files *files, int64_t *file, int64_t *position, int64_t *behind);
+/* Goes on at byte `position` of file number `file`, or to the end. */
+LEAT_WARN_UNUSED leat_status leati_files_go(leati_files *files, int64_t file, int64_t position,
+                                            leat_error *err);
+
 /* Slots of a leati_dataset_op whose state starts with leati_files. Pull and advance are for
  * operators whose elements are the records; saved is the place in the list of files and a byte
  * offset for each open one. */

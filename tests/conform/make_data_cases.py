@@ -408,6 +408,13 @@ records("many", [OTHER, EMPTY, PLAIN, OTHER, PLAIN], TWICE)
 records("small_buffer", [PLAIN, OTHER], buffer_size=7)
 records("damaged", [PLAIN, TRUNCATED, OTHER], TWICE)
 records("header_cut", [HEADER, GARBAGE, OTHER], TWICE)
+INDEXED = [OTHER, EMPTY, PLAIN, OTHER]  # their indexes come from make_index_files.py
+case("indexed", node("tf_record_dataset", filenames=INDEXED, index="required"), TWICE,
+     expect={**dict(zip(KEYS, [[r for f in INDEXED for r in RECORDS[f]]] * 2)), "cardinality": 8})
+case("not_all_indexed", node("tf_record_dataset", filenames=[OTHER, GARBAGE], index="auto"),
+     expect={"elements": [*RECORDS[OTHER], *RECORDS[GARBAGE]], "cardinality": -2})
+case("index_missing", node("tf_record_dataset", filenames=[OTHER, GARBAGE], index="required"),
+     expect={"error": {"when": "build", "code": "NOT_FOUND", "python": "NotFoundError"}})
 names = node("from_tensor_slices", tensors=literal("string", [3], [PLAIN, EMPTY, OTHER]))
 records("names_from_a_dataset", [PLAIN, EMPTY, OTHER], TWICE, filenames=names)
 

@@ -7,20 +7,29 @@
  * be opened is its error at every call, and the files behind it are not reached; a name that the
  * dataset of names failed to give is one error. Skipped elements are not read: their checksums are
  * not looked at, as in TensorFlow.
+ * With an index (data/record_index.h) the cardinality is known, skipping is a seek, and records are
+ * found by number.
  * Saved as the place in the list of files and a byte offset for each open file. No locks. */
 #include "base/log.h"
-#include "data/files.h"
+#include "data/dataset.h"
+#include "data/record_index.h"
 #include "file/tfrecord.h"
 #include <leat/data_ops.h>
 #include <string.h>
 
-enum { LEAST_BUFFER = 4096, DEFAULT_BUFFER = 256 << 10 };
+enum {
+    LEAST_BUFFER = 4096,
+    DEFAULT_BUFFER = 256 << 10,
+    LEAST_SKIP =
+        64 /* records that are passed over by their headers at no more cost than by index */
+};
 
 struct record_args {
     leati_strings filenames;
     char *compression_type;
     int64_t buffer_size;
     int64_t num_parallel_reads;
+    char *index;
 };
 
 #define ROW(field) .offset = offsetof(struct record_args, field)
@@ -35,6 +44,12 @@ static const leati_row record_rows[] = {
      .default_number = DEFAULT_BUFFER,
      .doc = "Bytes read at once, from 4 KiB to 64 MiB; none: 256 KiB."},
     LEATI_ROW_PARALLEL_READS(struct record_args),
+    {.name = "index",
+     .type = LEATI_ROW_STRING,
+     ROW(index),
+     .default_text = "none",
+     .doc = "Are FILE.leat-index used: \"none\", \"auto\" (where all files have one), "
+            "\"required\"."},
     {0},
 };
 
@@ -50,6 +65,34 @@ static leat_compression compression_of(const struct record_args *args) {
     return leat_compression_from_name(args->compression_type, &compression, NULL) == LEAT_OK
                ? compression
                : LEAT_COMPRESSION_NONE;
+}
+
+static bool may_have_index(const leat_dataset *dataset) {
+    const struct record_args *args = dataset->args;
+    return dataset->num_inputs == 0 && compression_of(args) == LEAT_COMPRESSION_NONE &&
+           (args->num_parallel_reads <= 1 || args->filenames.count <= 1);
+}
+
+/* Is there an index, if one is asked for? */
+static leat_status check_index(const leat_dataset *dataset, leat_error *err) {
+    const struct record_args *args = dataset->args;
+    bool required = strcmp(args->index, "required") == 0;
+    if (!required && strcmp(args->index, "auto") != 0) {
+        return strcmp(args->index, "none") == 0
+                   ? LEAT_OK
+                   : leati_fail(err, LEAT_INVALID_ARGUMENT,
+                                "tf_record_dataset: index is \"%.50s\"; expected \"none\", "
+                                "\"auto\" or \"required\"",
+                                args->index);
+    }
+    if (!may_have_index(dataset)) {
+        return required ? leati_fail(err, LEAT_INVALID_ARGUMENT,
+                                     "tf_record_dataset: index is \"required\", which needs a list "
+                                     "of files without compression, read one after the other")
+                        : LEAT_OK;
+    }
+    return leati_dataset_shared(dataset, err) != NULL ? LEAT_OK
+                                                      : leati_prefix(err, "tf_record_dataset");
 }
 
 static leat_status record_check(leat_dataset *dataset, leat_error *err) {
@@ -71,7 +114,31 @@ static leat_status record_check(leat_dataset *dataset, leat_error *err) {
     } else if (status != LEAT_OK) {
         return leati_fail(err, status, "tf_record_dataset: compression_type: %s", local.text);
     }
-    return LEAT_OK;
+    return check_index(dataset, err);
+}
+
+static void *record_share(const leat_dataset *dataset, leat_error *err) {
+    const struct record_args *args = dataset->args;
+    return leati_record_index_new(&args->filenames, strcmp(args->index, "required") == 0, err);
+}
+
+static void record_unshare(void *shared) {
+    leati_record_index_free(shared);
+}
+
+/* The index of the files; NULL: there is none. */
+static const leati_record_index *index_of(const leat_dataset *dataset) {
+    const struct record_args *args = dataset->args;
+    if (strcmp(args->index, "none") == 0 || !may_have_index(dataset)) {
+        return NULL;
+    }
+    const leati_record_index *index = leati_dataset_shared(dataset, NULL);
+    return index != NULL && index->starts != NULL ? index : NULL;
+}
+
+static int64_t record_cardinality(const leat_dataset *dataset) {
+    const leati_record_index *index = index_of(dataset);
+    return index != NULL ? leati_record_index_total(index) : LEAT_UNKNOWN_CARDINALITY;
 }
 
 /* ---- the format ---- */
@@ -145,6 +212,10 @@ static leat_status record_open(leati_node_state *node, void *state, leat_error *
 static leati_tail record_skip(leati_node_state *node, void *state, int64_t n, int64_t *skipped,
                               leat_error *err) {
     const struct record_args *args = node->dataset->args;
+    const leati_record_index *index = n >= LEAST_SKIP ? index_of(node->dataset) : NULL;
+    if (index != NULL) {
+        return leati_record_index_skip(index, state, n, skipped, err);
+    }
     if (args->num_parallel_reads == 0) {
         return leati_files_advance(node, state, n, skipped, err);
     }
@@ -156,6 +227,32 @@ static leati_tail record_skip(leati_node_state *node, void *state, int64_t n, in
     }
     leati_block_fini(&block);
     return tail == LEATI_END && *skipped == n ? LEATI_MORE : tail;
+}
+
+/* ---- random access ---- */
+
+static const char *const without_index =
+    "tf_record_dataset finds records by number only where all files have an index: run `leat "
+    "index` on them and pass index=\"required\"";
+
+static leat_status record_at(leati_access *access, const int64_t *indices, int64_t n,
+                             leati_block *out, leat_error *err) {
+    const leati_record_index *index = index_of(access->node.dataset);
+    if (index == NULL) {
+        return leati_fail(err, LEAT_UNIMPLEMENTED, "%s", without_index);
+    }
+    n = leati_access_checked(access, indices, n, err);
+    return n == 0 ? err->code : leati_record_reader_get(access->state, index, indices, n, out, err);
+}
+
+static void record_access_close(leati_access *access) {
+    leati_record_reader_close(access->state);
+}
+
+static leat_status record_indexable(const leat_dataset *dataset, leat_error *err) {
+    return index_of(dataset) != NULL
+               ? LEAT_OK
+               : leati_fail(err, LEAT_FAILED_PRECONDITION, "%s", without_index);
 }
 
 const leati_dataset_op leati_op_tf_record_dataset = {
@@ -171,6 +268,9 @@ const leati_dataset_op leati_op_tf_record_dataset = {
     .rows = record_rows,
     .check = record_check,
     .spec = leati_files_spec,
+    .cardinality = record_cardinality,
+    .share = record_share,
+    .unshare = record_unshare,
     .state_size = sizeof(struct record_state),
     .open = record_open,
     .pull = leati_files_pull,
@@ -180,9 +280,18 @@ const leati_dataset_op leati_op_tf_record_dataset = {
     .restore = leati_files_restore,
     .reset = leati_files_reset,
     .close = leati_files_close,
+    .access_size = sizeof(leati_record_reader),
+    .at = record_at,
+    .access_close = record_access_close,
+    .indexable = record_indexable,
 };
 
 static void set_options(const leat_tf_record_options *options, struct record_args *args) {
+    static const char *const names[] = {"none", "auto", "required"};
+    bool known = options != NULL && options->index >= 0 && options->index <= LEAT_INDEX_REQUIRED;
+    args->index = (char *)(uintptr_t)(options == NULL ? "none"
+                                      : known         ? names[options->index]
+                                                      : "");
     args->buffer_size = DEFAULT_BUFFER;
     if (options == NULL) {
         return;

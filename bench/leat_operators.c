@@ -280,11 +280,17 @@ static void write_files(void) {
     leat_error err = {0};
     leat_tfrecord_writer *records = leat_tfrecord_writer_open("records.tfrecord", NULL, &err);
     FILE *lines = fopen("lines.txt", "w"), *fixed = fopen("records.bin", "w"),
-         *csv = fopen("numbers.csv", "w");
-    if (records == NULL || lines == NULL || fixed == NULL || csv == NULL) {
+         *csv = fopen("numbers.csv", "w"), *npy = fopen("numbers.npy", "w");
+    if (records == NULL || lines == NULL || fixed == NULL || csv == NULL || npy == NULL) {
         fprintf(stderr, "leat_operators: no files in the scratch folder\n");
         exit(2);
     }
+    static const char dict[] = "{'descr': '<i8', 'fortran_order': False, 'shape': (%d, 8), }";
+    char header[119] = "";
+    int written = snprintf(header, sizeof header, dict, (int)LINES);
+    memset(header + written, ' ', sizeof header - 1 - (size_t)written);
+    fwrite("\x93NUMPY\1\0\x76\0", 1, 10, npy);
+    fwrite(header, 1, sizeof header - 1, npy);
     for (int i = 0; i < LINES; i++) {
         char text[65];
         snprintf(text, sizeof text, "%064d", i);
@@ -292,11 +298,13 @@ static void write_files(void) {
                     &err);
         fprintf(lines, "%s\n", text);
         fwrite(text, 1, 64, fixed);
+        fwrite(text, 1, 64, npy);
         fprintf(csv, "%d,%d.25\n", i, i % 1000);
     }
     bench_check(leat_tfrecord_writer_close(records, &err) == LEAT_OK, "records", &err);
     fclose(lines);
     fclose(fixed);
+    fclose(npy);
     fclose(csv);
 }
 

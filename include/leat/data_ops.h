@@ -153,6 +153,24 @@ LEAT_API leat_dataset *leat_fixed_length_record_dataset_of(leat_dataset *filenam
                                                            const leat_fixed_length_options *options,
                                                            leat_error *err);
 
+/* The rows of .npy files, the slices of each array along its first dimension (not in tf.data). All
+ * files have rows of one dtype and shape: those of output_signature, else of the first file, whose
+ * header is read now. Numbers in the other byte order are converted; arrays in Fortran order are
+ * INVALID_ARGUMENT, of objects, records, text, dates or complex numbers UNIMPLEMENTED, as are .npz
+ * archives. Such a file, and a damaged header, is one error and the next file follows; a cut file
+ * gives its whole rows, then DATA_LOSS. Names are borrowed and copied. */
+typedef struct leat_numpy_options {
+    const leat_spec *output_signature; /* borrowed: a tensor of known shape, of a row; NULL: as the
+                                          first file says */
+    const char *compression_type;      /* a name of leat_compression; NULL: none */
+    int64_t buffer_size;               /* bytes read at once; 0: 256 KiB */
+} leat_numpy_options;
+LEAT_API leat_dataset *leat_numpy_dataset(const char *const *filenames, int num_filenames,
+                                          const leat_numpy_options *options, leat_error *err);
+/* The same with the names from a dataset of string scalars; output_signature is required. */
+LEAT_API leat_dataset *leat_numpy_dataset_of(leat_dataset *filenames,
+                                             const leat_numpy_options *options, leat_error *err);
+
 /* Samples of tar shards in WebDataset's layout (not in tf.data): a dict of string scalars, the
  * bytes of the member for each field and "__key__", the path up to the first dot of its last part.
  * A field is an extension in lower case, or several, "jpg;png", of which a sample has one. A sample

@@ -115,3 +115,8 @@ leat_status leati_chunks_share(leati_chunks *chunks, leat_buffer *owner, leat_er
     chunks->shared = chunks->shared || status == LEAT_OK;
     return status;
 }
+
+leat_buffer *leati_chunks_ref(leati_chunks *chunks) {
+    chunks->shared = true;
+    return leat_buffer_ref(chunks->chunk);
+}

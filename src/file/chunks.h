@@ -42,5 +42,7 @@ void leati_chunks_take(leati_chunks *chunks, size_t n);
 /* `owner` keeps alive what the window shows. */
 LEAT_WARN_UNUSED leat_status leati_chunks_share(leati_chunks *chunks, leat_buffer *owner,
                                                 leat_error *err);
+/* The chunk in which the window lies, for views of it: its bytes stay as they are. Owned. */
+leat_buffer *leati_chunks_ref(leati_chunks *chunks);
 
 #endif

@@ -23,6 +23,7 @@ import data_case_saves
 import data_file_cases
 import data_group_cases
 import data_mix_cases
+import data_numpy_cases
 import data_ragged_cases
 import data_resample_cases
 import data_tar_cases
@@ -447,6 +448,7 @@ case("names_from_a_dataset", node("text_line_dataset", filenames=node("from_tens
      expect=lines("delta", "epsilon", "alpha", "beta", "gamma"))
 
 data_tar_cases.add(case, node)
+data_numpy_cases.add(case, node)
 
 TEN, FRAMED = "files/fixed/ten.bin", "files/fixed/head_foot.bin"
 case("zero", node("fixed_length_record_dataset", filenames="files/fixed/empty.bin", record_bytes=5), expect=lines())

@@ -81,11 +81,10 @@ static void seeds(void) {
         "{\"dtype\": \"int64\", \"shape\": [], \"data\": [5]}",
         "{\"dtype\": \"string\", \"shape\": [], \"data\": [\"hello\"]}",
         "{\"dtype\": \"float32\", \"shape\": [1, 2], \"data\": [1, 2]}",
-        "{\"tuple\": [{\"dtype\": \"string\", \"shape\": [2], \"data\": [\"\", \"b\"]}, "
-        "{\"dtype\": "
-        "\"bool\", \"shape\": [3], \"data\": [true, false, true]}]}",
-        "{\"dict\": {\"a\": {\"dtype\": \"uint8\", \"shape\": [2], \"data\": [1, 2]}, \"b\": "
-        "{\"dtype\": \"int64\", \"shape\": [], \"data\": [3]}}}"};
+        ("{\"tuple\": [{\"dtype\": \"string\", \"shape\": [2], \"data\": [\"\", \"b\"]}, "
+         "{\"dtype\": \"bool\", \"shape\": [3], \"data\": [true, false, true]}]}"),
+        ("{\"dict\": {\"a\": {\"dtype\": \"uint8\", \"shape\": [2], \"data\": [1, 2]}, \"b\": "
+         "{\"dtype\": \"int64\", \"shape\": [], \"data\": [3]}}}")};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         leat_error err = {0};
         leat_element element = {0};

@@ -1,5 +1,5 @@
-/* What leat's side of the benchmarks shares: errors that end the program, lists of files, the CNN.
- */
+/* What leat's side of the benchmarks shares: errors that end the program, lists of files, the
+ * functions that several cases map, the CNN. */
 #ifndef LEAT_BENCH_H
 #define LEAT_BENCH_H
 
@@ -78,6 +78,78 @@ static inline bench_result bench_drain(leat_iterator *iterator, double seconds, 
     result.cpu_seconds = bench_cpu() - cpu;
     leat_element_fini(&element);
     return result;
+}
+
+/* The map of the picture cases: a file's name to its picture, decoded by the accurate DCT, 224 x
+ * 224, flipped now and then, as floats. */
+static inline int bench_load_picture(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_value contents = leat_read_file(leat_graph_argument(graph, 0)), decoded[LEAT_MAX_OUTPUTS];
+    if (leat_graph_call(graph, "decode_jpeg",
+                        "{\"channels\": 3, \"dct_method\": \"INTEGER_ACCURATE\"}", &contents, 1,
+                        decoded) != 1)
+        return -1;
+    leat_value picture = leat_resize(decoded[0], 224, 224, NULL);
+    leat_tensor half = leat_scalar_float32(0.5f), scale = leat_scalar_float32(1 / 255.0f);
+    leat_value draw = leat_random_uniform(graph, LEAT_SCALAR, LEAT_FLOAT32, NULL);
+    leat_value flip = leat_less(draw, leat_graph_tensor(graph, &half));
+    leat_value chosen = leat_select(flip, leat_flip_left_right(picture), picture);
+    outputs[0] = leat_multiply(chosen, leat_graph_tensor(graph, &scale));
+    leat_tensor_unref(&half);
+    leat_tensor_unref(&scale);
+    return 1;
+}
+
+/* The map of the record cases; the context is the spec of the features. */
+static inline int bench_parse_record(void *context, leat_graph *graph, leat_value *outputs) {
+    return leat_parse_example(leat_graph_argument(graph, 0), context, NULL, outputs);
+}
+
+/* The features of a small record, or of a large one, which has the first and the third. */
+static inline leat_spec *bench_record_features(bool small, leat_error *err) {
+    const char *keys[] = {"data", "id", "label", "x"};
+    leat_spec *children[] = {leat_spec_tensor(LEAT_STRING, LEAT_SCALAR, err),
+                             leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err),
+                             leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err),
+                             leat_spec_tensor(LEAT_FLOAT32, LEAT_SHAPE(16), err)};
+    if (!small) {
+        leat_spec_unref(children[1]);
+        leat_spec_unref(children[3]);
+        keys[1] = keys[2];
+        children[1] = children[2];
+    }
+    return leat_spec_dict(keys, children, small ? 4 : 2, err);
+}
+
+enum { BENCH_RARE = 100, BENCH_UNIT = 20000 };
+
+/* Work of a fixed number of steps, which no compiler can shorten. */
+static inline uint64_t bench_work(int64_t steps) {
+    uint64_t x = 1;
+    for (int64_t i = 0; i < steps; i++) {
+        x = x * 6364136223846793005u + 1442695040888963407u;
+        bench_touch(&x);
+    }
+    return x;
+}
+
+static inline int64_t bench_steps_of(int64_t element) {
+    return element % BENCH_RARE == 37 ? BENCH_UNIT * BENCH_RARE : BENCH_UNIT;
+}
+
+static inline leat_status bench_uneven(void *context, const leat_element *in, leat_element *out,
+                                       leat_error *err) {
+    int64_t element = *(const int64_t *)in->tensors[0].data;
+    (void)context;
+    bench_touch(&(uint64_t){bench_work(bench_steps_of(element))});
+    return leat_element_set(out, in->spec, in->tensors, err);
+}
+
+/* For elements of `input`: the identity, at an uneven cost. */
+static inline leat_function *bench_uneven_function(const leat_dataset *input, leat_error *err) {
+    leat_spec *spec = leat_spec_ref(leat_dataset_spec(input));
+    return leat_callback_function(bench_uneven, NULL, NULL, NULL, LEAT_PURE, leat_spec_ref(spec),
+                                  spec, err);
 }
 
 /* The demo's CNN, its optimizer and the traced step. */

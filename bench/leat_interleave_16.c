@@ -5,19 +5,10 @@
 
 enum { ROUNDS = 4, BATCH = 1024 };
 
-static int parse(void *context, leat_graph *graph, leat_value *outputs) {
-    return leat_parse_example(leat_graph_argument(graph, 0), context, NULL, outputs);
-}
-
 static leat_function *parser(leat_error *err) {
-    const char *keys[] = {"data", "id", "label", "x"};
-    leat_spec *children[] = {leat_spec_tensor(LEAT_STRING, LEAT_SCALAR, err),
-                             leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err),
-                             leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err),
-                             leat_spec_tensor(LEAT_FLOAT32, LEAT_SHAPE(16), err)};
-    leat_spec *features = leat_spec_dict(keys, children, 4, err);
+    leat_spec *features = bench_record_features(true, err);
     leat_spec *record = leat_spec_tensor(LEAT_STRING, LEAT_SCALAR, err);
-    leat_function *function = leat_trace(parse, features, record, err);
+    leat_function *function = leat_trace(bench_parse_record, features, record, err);
     leat_spec_unref(features);
     leat_spec_unref(record);
     bench_check(function != NULL, "parser", err);

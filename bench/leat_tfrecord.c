@@ -3,26 +3,6 @@
  * above 1 so many files are read at once. */
 #include "leat_bench.h"
 
-static int parse(void *context, leat_graph *graph, leat_value *outputs) {
-    return leat_parse_example(leat_graph_argument(graph, 0), context, NULL, outputs);
-}
-
-/* The features of a small record, or of a large one, which has the first and the third. */
-static leat_spec *features(bool small, leat_error *err) {
-    const char *keys[] = {"data", "id", "label", "x"};
-    leat_spec *children[] = {leat_spec_tensor(LEAT_STRING, LEAT_SCALAR, err),
-                             leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err),
-                             leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err),
-                             leat_spec_tensor(LEAT_FLOAT32, LEAT_SHAPE(16), err)};
-    if (!small) {
-        leat_spec_unref(children[1]);
-        leat_spec_unref(children[3]);
-        keys[1] = keys[2];
-        children[1] = children[2];
-    }
-    return leat_spec_dict(keys, children, small ? 4 : 2, err);
-}
-
 int main(int argc, char **argv) {
     if (argc < 5 || argc > 6) {
         fprintf(stderr, "usage: leat_tfrecord SECONDS THREADS LIST small|large [COMPRESSION]\n");
@@ -32,11 +12,12 @@ int main(int argc, char **argv) {
     int count = 0, threads = atoi(argv[2]);
     bool small = strcmp(argv[4], "small") == 0;
     char **names = bench_names(argv[3], &count);
-    leat_spec *spec = features(small, &err);
+    leat_spec *spec = bench_record_features(small, &err);
     leat_tf_record_options reading = {.compression_type = argc > 5 ? argv[5] : "",
                                       .num_parallel_reads = threads > 1 ? threads : 0};
     leat_dataset *ds = leat_tf_record_dataset((const char *const *)names, count, &reading, &err);
-    ds = leat_map(ds, leat_trace(parse, spec, leat_dataset_spec(ds), &err), NULL, &err);
+    ds =
+        leat_map(ds, leat_trace(bench_parse_record, spec, leat_dataset_spec(ds), &err), NULL, &err);
     ds = leat_repeat(leat_batch(ds, small ? 1024 : 32, NULL, &err), -1, &err);
     leat_iterator_options options = {.num_threads = threads};
     leat_iterator *iterator = leat_iterator_new(ds, &options, &err);

@@ -3,36 +3,14 @@
  * element takes on one thread, measured beside it. */
 #include "leat_bench.h"
 
-enum { ROUNDS = 4, BATCH = 100, RARE = 100, UNIT = 20000 };
-
-/* Work of a fixed number of steps, which no compiler can shorten. */
-static uint64_t work(int64_t steps) {
-    uint64_t x = 1;
-    for (int64_t i = 0; i < steps; i++) {
-        x = x * 6364136223846793005u + 1442695040888963407u;
-        bench_touch(&x);
-    }
-    return x;
-}
-
-static int64_t steps_of(int64_t element) {
-    return element % RARE == 37 ? UNIT * RARE : UNIT;
-}
-
-static leat_status uneven(void *context, const leat_element *in, leat_element *out,
-                          leat_error *err) {
-    int64_t element = *(const int64_t *)in->tensors[0].data;
-    (void)context;
-    bench_touch(&(uint64_t){work(steps_of(element))});
-    return leat_element_set(out, in->spec, in->tensors, err);
-}
+enum { ROUNDS = 4, BATCH = 100 };
 
 /* Elements per second of the bare work on one thread. */
 static double bare(double seconds) {
     double start = bench_now();
     int64_t n = 0;
-    while (n % RARE != 0 || bench_now() - start < seconds)
-        bench_touch(&(uint64_t){work(steps_of(n++))});
+    while (n % BENCH_RARE != 0 || bench_now() - start < seconds)
+        bench_touch(&(uint64_t){bench_work(bench_steps_of(n++))});
     return (double)n / (bench_now() - start);
 }
 
@@ -45,12 +23,10 @@ int main(int argc, char **argv) {
     int threads = atoi(argv[2]);
     double seconds = atof(argv[1]) / ROUNDS / 2, limit = 0;
     leat_dataset *ds = leat_range(0, INT64_MAX, 1, NULL, &err);
-    leat_spec *spec = leat_spec_ref(leat_dataset_spec(ds));
-    leat_function *function = leat_callback_function(uneven, NULL, NULL, NULL, LEAT_PURE,
-                                                     leat_spec_ref(spec), spec, &err);
     leat_map_options parallel = {.num_parallel_calls = LEAT_AUTOTUNE,
                                  .not_deterministic = strcmp(argv[3], "any") == 0};
-    ds = leat_batch(leat_map(ds, function, &parallel, &err), BATCH, NULL, &err);
+    ds = leat_batch(leat_map(ds, bench_uneven_function(ds, &err), &parallel, &err), BATCH, NULL,
+                    &err);
     leat_iterator_options options = {.num_threads = threads};
     leat_iterator *iterator = leat_iterator_new(ds, &options, &err);
     bench_check(iterator != NULL, "uneven_map", &err);

@@ -83,6 +83,12 @@ def uneven_map(order):
                       "floor": lambda limit: 0.8}
 
 
+def autotune(kind, files=None):
+    """A turn in the grid has to be longer than what is read ahead between turns: so more seconds."""
+    return lambda c: {"leat": ["leat_autotune", str(6 * float(c.seconds)), THREADS, kind] + ([getattr(c, files)] if files else []),
+                      "floor": lambda limit: 0.9}
+
+
 CASES = {
     "jpeg_full": (jpeg, "files, decode, bilinear 224, flip, float, batch 64, on two threads"),
     "small_shuffle": (small_shuffle, "1 M rows of 32 floats and a label: shuffle, x * 2 + 1, batch 256, on one thread"),
@@ -99,6 +105,9 @@ CASES = {
     "interleave_16_any": (interleave(16, "any"), "the same in any order"),
     "uneven_map": (uneven_map("order"), "parallel map, 1 element in 100 costs 100 times as much, on two threads"),
     "uneven_map_any": (uneven_map("any"), "the same in any order"),
+    "autotune_pictures": (autotune("pictures", "pictures"), "AUTOTUNE everywhere beside the best of 12 settings: jpeg_full's map, batch 2, prefetch"),
+    "autotune_records": (autotune("records", "records"), "the same: tfrecord_small with parallel reads, map, batch 1024, prefetch"),
+    "autotune_uneven": (autotune("uneven"), "the same: uneven_map, batch 50, prefetch"),
     "pipeline_and_training": (pipeline_and_training, "both together against the slower alone, or the cores they share"),
 }
 

@@ -12,6 +12,7 @@
 #include "../../tests/support/dataset.h"
 #include "data/autotune.h"
 #include <leat/ops.h>
+#include <stdatomic.h>
 
 static void test_steps(void **state) {
     (void)state;
@@ -44,17 +45,96 @@ static double rate_of(int64_t threads) {
 static void test_climb(void **state) {
     (void)state;
     for (int64_t start = 1; start <= 16; start++) {
-        int64_t value = start;
-        bool down = false;
-        for (int i = 0; i < 60; i++) {
-            bool way = (down || value == 16) && value > 1;
-            int64_t next = leati_climb_next(value, 1, 16, way, false);
-            bool keep = leati_climb_keeps(way, rate_of(value), rate_of(next));
-            down = keep == way;
-            value = keep ? next : value;
+        leati_knob knob = {.name = "num_parallel_calls", .minimum = 1, .maximum = 16};
+        int late = 0;
+        atomic_store(&knob.value, start);
+        for (int i = 0; i < 260; i++) {
+            int64_t value = leati_knob_get(&knob), next = 0;
+            bool down = false;
+            knob.climb.resting -= knob.climb.resting > 0;
+            if (leati_climb_plan(&knob, (leati_scope){.starved = true}, &next, &down)) {
+                bool keep = leati_climb_keeps(down, rate_of(value), rate_of(next));
+                leati_climb_judge(&knob.climb, down, keep);
+                atomic_store(&knob.value, keep ? next : value);
+                late += i >= 100;
+            }
         }
-        assert_int_equal(value, 5);
+        assert_int_equal(leati_knob_get(&knob), 5);
+        /* Once it is there it hardly ever disturbs: a trial in 64 rounds. */
+        assert_in_range(late, 1, 4);
     }
+}
+
+/* One way is refused, then the other: the knob rests for longer each time, and a success ends it.
+ */
+static void test_rest(void **state) {
+    (void)state;
+    static const int64_t rests[] = {0, 4, 8, 16, 32, 64, 64, 64};
+    leati_climb climb = {0};
+    for (size_t i = 0; i < sizeof(rests) / sizeof(rests[0]); i++) {
+        bool down = climb.down;
+        leati_climb_judge(&climb, down, false);
+        assert_int_equal(climb.resting, rests[i]);
+        assert_int_equal(climb.down, !down);
+    }
+    leati_climb_judge(&climb, true, true);
+    assert_int_equal(climb.resting, 0);
+    assert_int_equal(climb.refused, 0);
+    assert_true(climb.down);
+}
+
+/* The consumer's own time, and a pause of its own, change no verdict. */
+static void test_samples(void **state) {
+    (void)state;
+    static const int64_t ms = 1000000;
+    leati_sample before = {.elements = 100, .inside_ns = 100 * ms, .elapsed_ns = 200 * ms};
+    leati_sample paused = {.elements = 100, .inside_ns = 50 * ms, .elapsed_ns = 5000 * ms};
+    double was = 0, is = 0;
+    leati_climb_compare(&before, &paused, &was, &is);
+    assert_true(was > 499.9 && was < 500);
+    assert_true(is > 666.6 && is < 666.7);
+    leati_climb_compare(&paused, &before, &was, &is);
+    assert_true(is > 499.9 && is < 500);
+    assert_true(was > 666.6 && was < 666.7);
+    assert_true(leati_climb_is_starved(&before));
+    assert_false(leati_climb_is_starved(&paused));
+    assert_true(leati_climb_is_hopeless(100, 70));
+    assert_false(leati_climb_is_hopeless(100, 90));
+}
+
+static bool plan(const char *name, int64_t value, bool down, leati_scope scope, int64_t *to) {
+    leati_knob knob = {.name = name, .minimum = 1, .maximum = 16, .climb.down = down};
+    bool way = false;
+    atomic_store(&knob.value, value);
+    return leati_climb_plan(&knob, scope, to, &way);
+}
+
+/* While memory is tight nothing grows and buffers shrink; for a consumer that does not wait nothing
+ * is tried, but that. */
+static void test_budgets(void **state) {
+    (void)state;
+    static const leati_scope waiting = {.starved = true}, idle = {0}, tight = {.tight = true},
+                             both = {.starved = true, .tight = true};
+    static const char buffer[] = "buffer_size", calls[] = "num_parallel_calls";
+    int64_t to = 0;
+    assert_true(plan(buffer, 4, false, waiting, &to));
+    assert_int_equal(to, 8);
+    assert_true(plan(buffer, 4, false, both, &to));
+    assert_int_equal(to, 2);
+    assert_true(plan(buffer, 4, false, tight, &to));
+    assert_int_equal(to, 2);
+    assert_false(plan(buffer, 1, false, both, &to));
+    assert_false(plan(buffer, 4, false, idle, &to));
+    assert_false(plan(buffer, 4, true, idle, &to));
+    assert_true(plan(calls, 4, false, waiting, &to));
+    assert_int_equal(to, 5);
+    assert_true(plan(calls, 4, false, both, &to));
+    assert_int_equal(to, 3);
+    assert_false(plan(calls, 4, false, tight, &to));
+    assert_false(plan(calls, 1, false, both, &to));
+    assert_false(plan(calls, 4, true, idle, &to));
+    assert_true(plan(calls, 16, false, waiting, &to));
+    assert_int_equal(to, 15);
 }
 
 static int trace_square(void *context, leat_graph *graph, leat_value *outputs) {
@@ -142,7 +222,8 @@ static void test_metrics(void **state) {
 #define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, torture_setup, torture_teardown)
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_steps), TEST(test_verdicts), TEST(test_climb),
+    const struct CMUnitTest tests[] = {TEST(test_steps),   TEST(test_verdicts), TEST(test_climb),
+                                       TEST(test_rest),    TEST(test_samples),  TEST(test_budgets),
                                        TEST(test_explain), TEST(test_metrics)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

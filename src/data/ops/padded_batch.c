@@ -159,7 +159,7 @@ static leat_status shape_leaf(const leat_spec *leaf, const leat_tensor *given, i
                               "%lld; expected at least the elements' %lld, or -1",
                               i, component, (long long)size, known ? (long long)input.dims[i] : 0);
         }
-        padding->shape.dims[i] = size < 0 ? (known ? input.dims[i] : LEAT_UNKNOWN_DIM) : size;
+        padding->shape.dims[i] = size < 0 ? LEAT_UNKNOWN_DIM : size;
     }
     return LEAT_OK;
 }

@@ -55,28 +55,48 @@ static leat_status rebatch_check(leat_dataset *dataset, leat_error *err) {
     return LEAT_OK;
 }
 
-/* The batch dimension is known if all sizes are equal and every batch is full. */
-struct static_size {
-    int64_t size;
-    bool equal, drop_remainder;
-};
+/* Puts the static size of the batches into `out`: known if all sizes are equal and every batch is
+ * full, which the first known batch dimension of the input says for all components. A size of 0
+ * divides every dimension, as in TensorFlow. */
+static leat_status find_size(const leat_dataset *dataset, int64_t *out, leat_error *err) {
+    const struct rebatch_args *args = dataset->args;
+    const leat_spec *input = dataset->inputs[0]->spec;
+    int64_t size = args->batch_size.values[0], known = LEAT_UNKNOWN_DIM;
+    *out = LEAT_UNKNOWN_DIM;
+    for (int i = 1; i < args->batch_size.count; i++) {
+        if (args->batch_size.values[i] != size) {
+            return LEAT_OK;
+        }
+    }
+    for (int c = 0; c < leat_spec_num_components(input) && !args->drop_remainder; c++) {
+        leat_shape shape = leat_spec_component_shape(input, c);
+        int64_t dim = shape.rank > 0 ? shape.dims[0] : LEAT_UNKNOWN_DIM;
+        if (known >= 0 && dim >= 0 && dim != known) {
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "rebatch: batches of %lld rows and, in component %d, of %lld; "
+                              "expected one batch size for all components",
+                              (long long)known, c, (long long)dim);
+        }
+        known = dim >= 0 ? dim : known;
+    }
+    if (args->drop_remainder || (known >= 0 && (size == 0 || known % size == 0))) {
+        *out = size;
+    }
+    return LEAT_OK;
+}
 
 static int64_t static_size(const leat_shape *shape, const void *context) {
-    const struct static_size *wanted = context;
-    bool even = shape->rank > 0 && shape->dims[0] > 0 && wanted->size > 0 &&
-                shape->dims[0] % wanted->size == 0;
-    return wanted->equal && (wanted->drop_remainder || even) ? wanted->size : LEAT_UNKNOWN_DIM;
+    (void)shape;
+    return *(const int64_t *)context;
 }
 
 static leat_spec *rebatch_spec(const leat_dataset *dataset, leat_error *err) {
-    const struct rebatch_args *args = dataset->args;
-    struct static_size wanted = {
-        .size = args->batch_size.values[0], .equal = true, .drop_remainder = args->drop_remainder};
+    int64_t size = LEAT_UNKNOWN_DIM;
     leat_error local = {0};
-    for (int i = 1; i < args->batch_size.count; i++) {
-        wanted.equal = wanted.equal && args->batch_size.values[i] == wanted.size;
+    if (find_size(dataset, &size, err) != LEAT_OK) {
+        return NULL;
     }
-    leat_spec *spec = leati_spec_resize(dataset->inputs[0]->spec, static_size, &wanted, &local);
+    leat_spec *spec = leati_spec_resize(dataset->inputs[0]->spec, static_size, &size, &local);
     if (spec == NULL) {
         leati_prefix(&local, "rebatch");
         if (err != NULL) {

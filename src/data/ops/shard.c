@@ -41,7 +41,7 @@ static leat_status shard_check(leat_dataset *dataset, leat_error *err) {
                           "shard: num_shards is %lld; expected at least 1",
                           (long long)args->num_shards);
     }
-    if (args->index < 0 || (args->num_shards != SHARD_HINT && args->index >= args->num_shards)) {
+    if (args->num_shards != SHARD_HINT && (args->index < 0 || args->index >= args->num_shards)) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "shard: index is %lld; expected 0 to %lld",
                           (long long)args->index, (long long)args->num_shards - 1);
     }

@@ -438,7 +438,8 @@ static leati_tail gather_batch(leati_node_state *node, struct batch_state *s, le
         tail = LEATI_MORE;
     }
     bool enough = filled == args->batch_size || (filled > 0 && !args->drop_remainder);
-    if (!failed && !enough) {
+    /* Fused with the map, rows of unequal shapes fail even where the batch is left out. */
+    if (!failed && !enough && !(args->fused && failure.code != LEAT_OK)) {
         leati_column_fini(&origin);
         return LEATI_END;
     }

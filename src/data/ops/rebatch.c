@@ -55,34 +55,18 @@ static leat_status rebatch_check(leat_dataset *dataset, leat_error *err) {
     return LEAT_OK;
 }
 
-/* Puts the static size of the batches into `out`: known if all sizes are equal and every batch is
- * full, which the first known batch dimension of the input says for all components. A size of 0
- * divides every dimension, as in TensorFlow. */
-static leat_status find_size(const leat_dataset *dataset, int64_t *out, leat_error *err) {
-    const struct rebatch_args *args = dataset->args;
-    const leat_spec *input = dataset->inputs[0]->spec;
-    int64_t size = args->batch_size.values[0], known = LEAT_UNKNOWN_DIM;
-    *out = LEAT_UNKNOWN_DIM;
-    for (int i = 1; i < args->batch_size.count; i++) {
-        if (args->batch_size.values[i] != size) {
-            return LEAT_OK;
-        }
-    }
-    for (int c = 0; c < leat_spec_num_components(input) && !args->drop_remainder; c++) {
-        leat_shape shape = leat_spec_component_shape(input, c);
-        int64_t dim = shape.rank > 0 ? shape.dims[0] : LEAT_UNKNOWN_DIM;
-        if (known >= 0 && dim >= 0 && dim != known) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "rebatch: batches of %lld rows and, in component %d, of %lld; "
-                              "expected one batch size for all components",
-                              (long long)known, c, (long long)dim);
-        }
-        known = dim >= 0 ? dim : known;
-    }
-    if (args->drop_remainder || (known >= 0 && (size == 0 || known % size == 0))) {
-        *out = size;
-    }
-    return LEAT_OK;
+/* The batch dimensions that are known before the run. */
+struct known_size {
+    int64_t size; /* LEAT_UNKNOWN_DIM: none is */
+    bool differ;
+};
+
+static int64_t note_size(const leat_shape *shape, const void *context) {
+    struct known_size *known = *(struct known_size *const *)context;
+    int64_t size = shape->rank > 0 ? shape->dims[0] : LEAT_UNKNOWN_DIM;
+    known->differ = known->differ || (known->size >= 0 && size >= 0 && size != known->size);
+    known->size = size >= 0 ? size : known->size;
+    return size;
 }
 
 static int64_t static_size(const leat_shape *shape, const void *context) {
@@ -90,13 +74,11 @@ static int64_t static_size(const leat_shape *shape, const void *context) {
     return *(const int64_t *)context;
 }
 
-static leat_spec *rebatch_spec(const leat_dataset *dataset, leat_error *err) {
-    int64_t size = LEAT_UNKNOWN_DIM;
+static leat_spec *resized(const leat_dataset *dataset,
+                          int64_t (*size)(const leat_shape *, const void *), const void *context,
+                          leat_error *err) {
     leat_error local = {0};
-    if (find_size(dataset, &size, err) != LEAT_OK) {
-        return NULL;
-    }
-    leat_spec *spec = leati_spec_resize(dataset->inputs[0]->spec, static_size, &size, &local);
+    leat_spec *spec = leati_spec_resize(dataset->inputs[0]->spec, size, context, &local);
     if (spec == NULL) {
         leati_prefix(&local, "rebatch");
         if (err != NULL) {
@@ -104,6 +86,34 @@ static leat_spec *rebatch_spec(const leat_dataset *dataset, leat_error *err) {
         }
     }
     return spec;
+}
+
+/* The static batch dimension is known if all sizes are equal and every batch is full, which the
+ * known batch dimension of any component says for all. A size of 0 divides every dimension, as in
+ * TensorFlow. */
+static leat_spec *rebatch_spec(const leat_dataset *dataset, leat_error *err) {
+    const struct rebatch_args *args = dataset->args;
+    int64_t size = args->batch_size.values[0];
+    struct known_size known = {.size = LEAT_UNKNOWN_DIM}, *noted = &known;
+    bool equal = true;
+    for (int i = 1; i < args->batch_size.count; i++) {
+        equal = equal && args->batch_size.values[i] == size;
+    }
+    leat_spec *input = resized(dataset, note_size, &noted, err);
+    if (input == NULL) {
+        return NULL;
+    }
+    leat_spec_unref(input);
+    if (equal && !args->drop_remainder && known.differ) {
+        leati_fail(err, LEAT_INVALID_ARGUMENT,
+                   "rebatch: the batches of the components differ in size, one has %lld rows; "
+                   "expected one size for all",
+                   (long long)known.size);
+        return NULL;
+    }
+    bool full = args->drop_remainder || (known.size >= 0 && (size == 0 || known.size % size == 0));
+    size = equal && full ? size : LEAT_UNKNOWN_DIM;
+    return resized(dataset, static_size, &size, err);
 }
 
 static int64_t rebatch_cardinality(const leat_dataset *dataset) {

@@ -71,8 +71,9 @@ LEAT_WARN_UNUSED leat_status leati_normal_axis(int64_t axis, int32_t rank, int32
 LEAT_WARN_UNUSED leat_status leati_output_like(leati_kernel_call *call, int index,
                                                const leat_shape *shape, leat_error *err);
 leat_shape leati_operand_shape(const leati_operand *operand);
+/* NULL for an operand without values and memory. */
 static inline char *leati_row_of(const leati_operand *operand, int64_t row) {
-    return operand->data + row * operand->row_stride;
+    return operand->data == NULL ? NULL : operand->data + row * operand->row_stride;
 }
 /* Value `index` of a row of int32 or int64. */
 int64_t leati_index_at(const leati_operand *operand, int64_t row, int64_t index);

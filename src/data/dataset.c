@@ -65,19 +65,21 @@ static int64_t default_cardinality(const leat_dataset *dataset) {
     return LEAT_UNKNOWN_CARDINALITY;
 }
 
-bool leati_dataset_has_effects(const leat_dataset *dataset) {
-    for (const leati_row *row = dataset->op->rows; row != NULL && row->type != LEATI_ROW_END;
-         row++) {
-        if (row->type != LEATI_ROW_FUNCTION) {
-            continue;
-        }
+uint32_t leati_functions_flags(const leati_row *rows, const void *args) {
+    uint32_t flags = 0;
+    for (const leati_row *row = rows; row != NULL && row->type != LEATI_ROW_END; row++) {
         const leat_function *function =
-            *(leat_function *const *)((const char *)dataset->args + row->offset);
-        if (function != NULL && leati_function_has(function, LEATI_IMPURE | LEATI_STATEFUL)) {
-            return true;
-        }
+            row->type == LEATI_ROW_FUNCTION
+                ? *(leat_function *const *)((const char *)args + row->offset)
+                : NULL;
+        flags |= function == NULL ? 0 : function->flags;
     }
-    return false;
+    return flags;
+}
+
+bool leati_dataset_has_effects(const leat_dataset *dataset) {
+    return (leati_functions_flags(dataset->op->rows, dataset->args) &
+            (LEATI_IMPURE | LEATI_STATEFUL)) != 0;
 }
 
 static bool own_purity(const leat_dataset *dataset) {

@@ -58,6 +58,8 @@ leat_dataset *leati_shuffle_repeated(const leat_dataset *shuffle, int64_t epochs
 /* The number of elements of `count` epochs of a dataset, as repeat has it. */
 int64_t leati_repeat_cardinality(const leat_dataset *input, int64_t count);
 
+/* What the functions among an operator's arguments do: their flags (graph/op.h), joined. */
+uint32_t leati_functions_flags(const leati_row *rows, const void *args);
 /* Does a function of this node (not of those below) have effects, or a random state of its own? */
 bool leati_dataset_has_effects(const leat_dataset *dataset);
 

@@ -493,14 +493,8 @@ static uint32_t dataset_flags(const void *node_args) {
     }
     uint32_t flags = t->op->flags & LEATI_OP_IMPURE ? LEATI_IMPURE : 0;
     flags |= t->op->flags & LEATI_OP_READS_FILES ? LEATI_COSTLY : 0;
-    for (const leati_row *row = t->op->rows; row != NULL && row->type != LEATI_ROW_END; row++) {
-        const leat_function *function = NULL;
-        if (row->type == LEATI_ROW_FUNCTION) {
-            function = *(leat_function *const *)((const char *)t->args + row->offset);
-        }
-        flags |=
-            function == NULL ? 0 : function->flags & (LEATI_IMPURE | LEATI_STATEFUL | LEATI_COSTLY);
-    }
+    flags |= leati_functions_flags(t->op->rows, t->args) &
+             (LEATI_IMPURE | LEATI_STATEFUL | LEATI_COSTLY);
     template_release(t);
     return flags;
 }

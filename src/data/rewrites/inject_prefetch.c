@@ -13,12 +13,8 @@ static bool wanted(const leat_dataset *plan) {
 }
 
 static bool is_costly(const leat_dataset *node) {
-    bool costly = (node->op->flags & LEATI_OP_READS_FILES) != 0;
-    for (const leati_row *row = node->op->rows; row != NULL && row->type != LEATI_ROW_END; row++) {
-        const void *field = (const char *)node->args + row->offset;
-        costly = costly || (row->type == LEATI_ROW_FUNCTION && *(leat_function *const *)field &&
-                            leati_function_has(*(leat_function *const *)field, LEATI_COSTLY));
-    }
+    bool costly = (node->op->flags & LEATI_OP_READS_FILES) != 0 ||
+                  (leati_functions_flags(node->op->rows, node->args) & LEATI_COSTLY) != 0;
     for (int i = 0; i < node->num_inputs && !costly; i++) {
         costly = is_costly(node->inputs[i]);
     }

@@ -24,6 +24,12 @@
         .offset = offsetof(args, compression_type),                                                \
         .doc = "\"\" (none), \"ZLIB\", \"GZIP\", \"ZSTD\", \"LZ4\" or \"SNAPPY\"."                 \
     }
+#define LEATI_ROW_BUFFER_SIZE(args)                                                                \
+    {                                                                                              \
+        .name = "buffer_size", .type = LEATI_ROW_INT, .flags = LEATI_NONE,                         \
+        .offset = offsetof(args, buffer_size),                                                     \
+        .doc = "Bytes read at once, up to 64 MiB; none or 0: 256 KiB."                             \
+    }
 #define LEATI_ROW_PARALLEL_READS(args)                                                             \
     {                                                                                              \
         .name = "num_parallel_reads", .type = LEATI_ROW_INT, .flags = LEATI_NONE | LEATI_AUTOTUNE, \

@@ -35,11 +35,7 @@ static const leati_row numpy_rows[] = {
      ROW(output_signature),
      .doc = "Dtype and shape of a row; none: those of the first file, which is read for it."},
     LEATI_ROW_COMPRESSION(struct numpy_args),
-    {.name = "buffer_size",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_NONE,
-     ROW(buffer_size),
-     .doc = "Bytes read at once, up to 64 MiB; none or 0: 256 KiB."},
+    LEATI_ROW_BUFFER_SIZE(struct numpy_args),
     {0},
 };
 

@@ -36,11 +36,7 @@ static const leati_row tar_rows[] = {
      ROW(fields),
      .doc = "The extensions that make an element; \"jpg;png\": either, under the first's name."},
     LEATI_ROW_COMPRESSION(struct tar_args),
-    {.name = "buffer_size",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_NONE,
-     ROW(buffer_size),
-     .doc = "Bytes read at once, up to 64 MiB; none or 0: 256 KiB."},
+    LEATI_ROW_BUFFER_SIZE(struct tar_args),
     {0},
 };
 
@@ -50,7 +46,8 @@ struct tar_state {
     leat_compression compression;
     int num_columns;
     int key_column;
-    int *columns; /* of each field */
+    int *columns;          /* of each field */
+    leat_buffer **buffers; /* of each column, while a pull runs */
 };
 
 /* An open archive. `member` has been read and not used while `pending`; what stopped a call after
@@ -63,6 +60,7 @@ struct tar_reader {
     leati_tar_member member;
     bool pending, broken;
     leati_text key; /* of the sample being read */
+    bool *seen;     /* of it: for each field */
     int64_t sample_at;
     int64_t resume_at; /* where to read on after a failure, and what is saved then */
     bool stopped;
@@ -74,6 +72,7 @@ struct tar_reader {
 struct tar_sink {
     leat_buffer **buffers;
     int64_t filled;
+    leati_pools *pools;
     leat_buffer *keys;
     size_t keys_used;
 };
@@ -246,7 +245,7 @@ static leat_status show_key(const struct tar_reader *r, struct tar_sink *sink, l
     int column = r->state->key_column;
     size_t size = r->key.size;
     if (sink->keys == NULL || leat_buffer_size(sink->keys) - sink->keys_used < size) {
-        leat_buffer *keys = leat_buffer_new(size > KEY_BYTES ? size : KEY_BYTES, err);
+        leat_buffer *keys = leati_pools_take(sink->pools, size > KEY_BYTES ? size : KEY_BYTES, err);
         if (keys == NULL) {
             return LEAT_RESOURCE_EXHAUSTED;
         }
@@ -277,17 +276,17 @@ static leati_file_outcome refuse(const struct tar_reader *r, int field, const ch
     return LEATI_FILE_ERROR;
 }
 
-/* One member of the sample that is being read; `seen` has a flag for each field. */
-static leati_file_outcome read_member(struct tar_reader *r, const struct tar_sink *sink, bool *seen,
-                                      int *twice, leat_error *err) {
+/* One member of the sample that is being read. */
+static leati_file_outcome read_member(struct tar_reader *r, const struct tar_sink *sink, int *twice,
+                                      leat_error *err) {
     size_t key_size = 0;
     const char *extension = NULL;
     leati_tar_sample(&r->member.name, &key_size, &extension);
     size_t size = r->member.name.size - key_size - 1;
     int field = field_of(&r->state->args->fields, extension, size);
     if (field >= 0) {
-        *twice = seen[field] ? field : *twice;
-        seen[field] = true;
+        *twice = r->seen[field] ? field : *twice;
+        r->seen[field] = true;
     }
     leati_file_outcome outcome = LEATI_FILE_MORE;
     if (field >= 0 && sink != NULL) {
@@ -336,14 +335,14 @@ static void stop_before(struct tar_reader *r, leati_file_outcome outcome, const 
 }
 
 /* Reads the next sample into the sink's row `filled`, or over it. */
-static leati_file_outcome read_sample(struct tar_reader *r, struct tar_sink *sink, bool *seen,
+static leati_file_outcome read_sample(struct tar_reader *r, struct tar_sink *sink,
                                       leat_error *err) {
     const leati_strings *fields = &r->state->args->fields;
     int twice = -1, missing = -1;
-    memset(seen, 0, (size_t)fields->count * sizeof(*seen));
+    memset(r->seen, 0, (size_t)fields->count * sizeof(*r->seen));
     leati_file_outcome outcome = begin_sample(r, err);
     while (outcome == LEATI_FILE_MORE && r->pending && same_sample(r)) {
-        outcome = read_member(r, sink, seen, &twice, err);
+        outcome = read_member(r, sink, &twice, err);
         if (outcome != LEATI_FILE_MORE) {
             return outcome;
         }
@@ -361,7 +360,7 @@ static leati_file_outcome read_sample(struct tar_reader *r, struct tar_sink *sin
         return outcome;
     }
     for (int f = fields->count - 1; f >= 0; f--) {
-        missing = seen[f] ? missing : f;
+        missing = r->seen[f] ? missing : f;
     }
     if (missing >= 0 && r->stopped && r->stop == LEATI_FILE_LOST) {
         *err = r->error; /* the archive broke off within the sample */
@@ -393,7 +392,8 @@ static leati_file_outcome open_tar(const leati_files *files, leati_pools *pools,
     r->pools = pools;
     r->sample_at = r->resume_at = position;
     r->path = leati_strdup(path);
-    if (r->path == NULL) {
+    r->seen = leati_alloc((size_t)s->args->fields.count, sizeof(*r->seen));
+    if (r->path == NULL || r->seen == NULL) {
         leati_no_memory(err, strlen(path));
         return LEATI_FILE_ERROR;
     }
@@ -423,12 +423,7 @@ static leati_file_outcome read_tar(void *reader, const leati_file_request *reque
     struct tar_reader *r = reader;
     struct tar_sink *sink = request->sink;
     int64_t start = r->chunks.position;
-    bool *seen = leati_alloc((size_t)r->state->args->fields.count, sizeof(*seen));
     leati_file_outcome outcome = LEATI_FILE_MORE;
-    if (seen == NULL) {
-        leati_no_memory(err, sizeof(*seen));
-        return LEATI_FILE_ERROR;
-    }
     while (
         *n < request->want && outcome == LEATI_FILE_MORE &&
         (*n == 0 || request->bytes == 0 || r->chunks.position - start < (int64_t)request->bytes)) {
@@ -439,7 +434,7 @@ static leati_file_outcome read_tar(void *reader, const leati_file_request *reque
             local = r->error;
         } else {
             outcome = r->broken && mend(r, &local) != LEAT_OK ? LEATI_FILE_ERROR
-                                                              : read_sample(r, sink, seen, &local);
+                                                              : read_sample(r, sink, &local);
         }
         if (outcome == LEATI_FILE_MORE) {
             ++*n;
@@ -455,7 +450,6 @@ static leati_file_outcome read_tar(void *reader, const leati_file_request *reque
             }
         }
     }
-    leati_free(seen);
     return *n > 0 ? LEATI_FILE_MORE : outcome;
 }
 
@@ -472,6 +466,7 @@ static void close_tar(void *reader) {
         leati_tar_fini(&r->member);
         leati_text_fini(&r->key);
         leati_free(r->path);
+        leati_free(r->seen);
     }
     leati_free(r);
 }
@@ -503,7 +498,8 @@ static leat_status tar_open(leati_node_state *node, void *state, leat_error *err
     s->args = node->dataset->args;
     s->num_columns = s->args->fields.count + 1;
     s->columns = leati_alloc_zero((size_t)s->args->fields.count, sizeof(*s->columns));
-    if (s->columns == NULL) {
+    s->buffers = leati_alloc_zero((size_t)s->num_columns, sizeof(*s->buffers));
+    if (s->columns == NULL || s->buffers == NULL) {
         return leati_no_memory(err, (size_t)s->args->fields.count * sizeof(*s->columns));
     }
     place_columns(s);
@@ -534,12 +530,7 @@ static leati_tail tar_pull(leati_node_state *node, void *state, int64_t want, le
     int64_t n = 0;
     leati_block_clear(out);
     want = want < MOST_ROWS ? want : MOST_ROWS;
-    struct tar_sink sink = {0};
-    sink.buffers = leati_alloc_zero((size_t)s->num_columns, sizeof(*sink.buffers));
-    if (sink.buffers == NULL) {
-        leati_no_memory(err, (size_t)s->num_columns * sizeof(*sink.buffers));
-        return LEATI_ERROR;
-    }
+    struct tar_sink sink = {.buffers = s->buffers, .pools = &s->files.pools};
     if (take_buffers(s, want, sink.buffers, err) == LEAT_OK &&
         leati_block_prepare(out, s->num_columns, err) == LEAT_OK) {
         leati_file_request request = {.want = want,
@@ -556,9 +547,9 @@ static leati_tail tar_pull(leati_node_state *node, void *state, int64_t want, le
         } else {
             leat_buffer_unref(sink.buffers[c]);
         }
+        sink.buffers[c] = NULL;
     }
     leat_buffer_unref(sink.keys);
-    leati_free((void *)sink.buffers);
     if (n == 0) {
         leati_block_clear(out);
     }
@@ -570,6 +561,7 @@ static void tar_close(leati_node_state *node, void *state) {
     struct tar_state *s = state;
     leati_files_close(node, &s->files);
     leati_free(s->columns);
+    leati_free((void *)s->buffers);
 }
 
 const leati_dataset_op leati_op_tar_dataset = {

@@ -19,16 +19,10 @@ struct text_args {
     int64_t num_parallel_reads;
 };
 
-#define ROW(field) .offset = offsetof(struct text_args, field)
-
 static const leati_row text_rows[] = {
     LEATI_ROW_FILENAMES(struct text_args),
     LEATI_ROW_COMPRESSION(struct text_args),
-    {.name = "buffer_size",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_NONE,
-     ROW(buffer_size),
-     .doc = "Bytes read at once, up to 64 MiB; none or 0: 256 KiB."},
+    LEATI_ROW_BUFFER_SIZE(struct text_args),
     LEATI_ROW_PARALLEL_READS(struct text_args),
     {0},
 };

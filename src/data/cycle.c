@@ -137,9 +137,7 @@ void leati_cycle_close(leati_node_state *node, void *state) {
     leati_free((void *)cycle->slots);
     leati_join_fini(&cycle->join);
     leati_inner_fini(&cycle->inner);
-    if (cycle->input.child != NULL) {
-        leati_input_close(&cycle->input);
-    }
+    leati_input_close(&cycle->input);
 }
 
 leat_status leati_cycle_reset(leati_node_state *node, void *state, leat_error *err) {

@@ -11,9 +11,7 @@ leati_slot *leati_slot_new(leat_error *err) {
 }
 
 void leati_slot_free(leati_slot *slot) {
-    if (slot->input.child != NULL) {
-        leati_input_close(&slot->input);
-    }
+    leati_input_close(&slot->input);
     leat_dataset_unref(slot->dataset);
     for (int i = 0; i < LEATI_PORTIONS; i++) {
         leati_block_fini(&slot->ready[i].rows);

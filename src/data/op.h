@@ -62,6 +62,23 @@ static inline void leati_save_cost_add(leati_save_cost *to, const leati_save_cos
     to->data_elements += inside->data_elements;
 }
 
+/* A number of an operator's state that is its position: an int64_t or a bool. */
+typedef struct leati_saved {
+    enum { LEATI_SAVED_END = 0, LEATI_SAVED_INT, LEATI_SAVED_FLAG } kind;
+    bool kept; /* goes on counting in the next epoch; others start at 0 */
+    size_t offset;
+} leati_saved;
+
+#define LEATI_SAVED(type, field)                                                                   \
+    {                                                                                              \
+        .kind = _Generic(((type *)0)->field, int64_t                                               \
+                         : LEATI_SAVED_INT, bool                                                   \
+                         : LEATI_SAVED_FLAG),                                                      \
+        .offset = offsetof(type, field)                                                            \
+    }
+#define LEATI_SAVED_KEPT(type, field)                                                              \
+    { .kind = LEATI_SAVED_INT, .kept = true, .offset = offsetof(type, field) }
+
 typedef struct leati_dataset_op {
     const char *name; /* TensorFlow's, snake case */
     int version;
@@ -108,8 +125,14 @@ typedef struct leati_dataset_op {
     void *(*share)(const leat_dataset *dataset, leat_error *err);
     void (*unshare)(void *shared);
     /* Run side. `state` is zeroed memory of state_size that the framework owns; close always runs,
-     * also after a failed open. */
+     * also after a failed open. The state of an operator over one input that leaves out open, save,
+     * restore, reset or close starts with its leati_input, and the default does that slot's work on
+     * the input (if it is open) and on the numbers in `saved`. */
     size_t state_size;
+    leati_saved saved[4]; /* ends with {0} */
+    /* Makes the state's own part that of a new epoch, before open and before reset. NULL: zeros,
+     * which memory and the numbers in `saved` have already. */
+    void (*start)(leati_node_state *node, void *state);
     leat_status (*open)(leati_node_state *node, void *state, leat_error *err);
     leati_tail (*pull)(leati_node_state *node, void *state, int64_t want, leati_block *out,
                        leat_error *err);
@@ -128,7 +151,10 @@ typedef struct leati_dataset_op {
     leat_status (*save)(leati_node_state *node, void *state, leati_writer *out,
                         leati_save_cost *cost, leat_error *err);
     leat_status (*restore)(leati_node_state *node, void *state, leati_reader *in, leat_error *err);
-    /* Starts over as a fresh open would (a new epoch); NULL: close and open. */
+    /* For the default of restore: checks the numbers that were read, before the input's state is,
+     * and completes the state by them. NULL: nothing. */
+    leat_status (*restored)(leati_node_state *node, void *state, leat_error *err);
+    /* Starts over as a fresh open would (a new epoch). */
     leat_status (*reset)(leati_node_state *node, void *state, leat_error *err);
     void (*close)(leati_node_state *node, void *state);
     /* Random access (data/access.h has the contract of at). access_open and access_close may be

@@ -48,10 +48,6 @@ static const leati_dataset_op look_op = {
     .state_size = sizeof(struct dataset_test_state),
     .open = look_open,
     .pull = look_pull,
-    .save = dataset_test_save,
-    .restore = dataset_test_restore,
-    .reset = dataset_test_reset,
-    .close = dataset_test_close,
 };
 
 /* Options below and above an operator; either may be NULL. */

@@ -11,6 +11,7 @@
 #include "data/origins.h"
 #include "data/place.h"
 #include "data/seed_generator.h"
+#include "data/slots.h"
 #include "exec/program.h"
 #include "run/trace.h"
 #include <pthread.h>
@@ -104,7 +105,7 @@ leati_node_state *leati_node_open(const leat_dataset *dataset, leati_iteration *
     node->state = state;
     leati_node_init(node, dataset, iteration, parent);
     leat_error local = {0};
-    if (dataset->op->open(node, state, &local) != LEAT_OK) {
+    if (leati_slots_open(node, &local) != LEAT_OK) {
         if (err != NULL) {
             *err = local;
         }
@@ -118,9 +119,7 @@ void leati_node_close(leati_node_state *node) {
     if (node == NULL) {
         return;
     }
-    if (node->dataset->op->close != NULL) {
-        node->dataset->op->close(node, node->state);
-    }
+    leati_slots_close(node);
     leati_node_fini(node);
     leati_free(node->state);
     leati_free(node);
@@ -346,13 +345,9 @@ leat_status leati_node_save(leati_node_state *node, leati_writer *out, leati_sav
     }
     leati_put_uint(out, node->ended ? 1 : 0);
     leati_put_int(out, node->position);
-    if (node->dataset->op->save == NULL) {
-        return leati_fail(err, LEAT_FAILED_PRECONDITION,
-                          "%s cannot be saved; iterate without it or keep its data", node->name);
-    }
     status = save_unopened(node, out, err);
     if (status == LEAT_OK) {
-        status = node->dataset->op->save(node, node->state, out, cost, err);
+        status = leati_slots_save(node, out, cost, err);
     }
     if (status == LEAT_OK && out->failed) {
         return leati_no_memory(err, out->size);
@@ -370,28 +365,15 @@ leat_status leati_node_restore(leati_node_state *node, leati_reader *in, leat_er
         return leati_prefix(err, "%s", node->name);
     }
     node->ended = ended != 0;
-    if (node->dataset->op->restore == NULL) {
-        return leati_fail(err, LEAT_FAILED_PRECONDITION, "%s cannot be restored", node->name);
-    }
     status = restore_unopened(node, in, err);
-    return status == LEAT_OK ? node->dataset->op->restore(node, node->state, in, err)
+    return status == LEAT_OK ? leati_slots_restore(node, in, err)
                              : leati_prefix(err, "%s", node->name);
 }
 
 leat_status leati_node_reset(leati_node_state *node, leat_error *err) {
-    const leati_dataset_op *op = node->dataset->op;
-    leat_status status = LEAT_OK;
     node->ended = false;
     node->position = 0;
-    if (op->reset != NULL) {
-        status = op->reset(node, node->state, err);
-    } else {
-        if (op->close != NULL) {
-            op->close(node, node->state);
-        }
-        memset(node->state, 0, op->state_size);
-        status = op->open(node, node->state, err);
-    }
+    leat_status status = leati_slots_reset(node, err);
     node->stale = status != LEAT_OK;
     return status;
 }

@@ -54,28 +54,6 @@ static leati_tail wants_pull(leati_node_state *node, void *state, int64_t want, 
     return LEATI_MORE;
 }
 
-static leat_status wants_save(leati_node_state *node, void *state, leati_writer *out,
-                              leati_save_cost *cost, leat_error *err) {
-    (void)node;
-    return leati_input_save(&((struct wants_state *)state)->input, out, cost, err);
-}
-
-static leat_status wants_restore(leati_node_state *node, void *state, leati_reader *in,
-                                 leat_error *err) {
-    (void)node;
-    return leati_input_restore(&((struct wants_state *)state)->input, in, err);
-}
-
-static leat_status wants_reset(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    return leati_input_reset(&((struct wants_state *)state)->input, err);
-}
-
-static void wants_close(leati_node_state *node, void *state) {
-    (void)node;
-    leati_input_close(&((struct wants_state *)state)->input);
-}
-
 /* Answers some of the first indices. */
 static leat_status wants_at(leati_access *access, const int64_t *indices, int64_t n,
                             leati_block *out, leat_error *err) {
@@ -96,10 +74,6 @@ static const leati_dataset_op wants_op = {
     .state_size = sizeof(struct wants_state),
     .open = wants_open,
     .pull = wants_pull,
-    .save = wants_save,
-    .restore = wants_restore,
-    .reset = wants_reset,
-    .close = wants_close,
     .at = wants_at,
 };
 

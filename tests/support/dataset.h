@@ -59,34 +59,6 @@ static leat_status dataset_test_open(leati_node_state *node, void *state, leat_e
     return leati_input_open(&s->input, node, 0, err);
 }
 
-static leat_status dataset_test_save(leati_node_state *node, void *state, leati_writer *out,
-                                     leati_save_cost *cost, leat_error *err) {
-    (void)node;
-    struct dataset_test_state *s = state;
-    leati_put_int(out, s->position);
-    return leati_input_save(&s->input, out, cost, err);
-}
-
-static leat_status dataset_test_restore(leati_node_state *node, void *state, leati_reader *in,
-                                        leat_error *err) {
-    (void)node;
-    struct dataset_test_state *s = state;
-    leat_status status = leati_get_int(in, &s->position, err);
-    return status == LEAT_OK ? leati_input_restore(&s->input, in, err) : status;
-}
-
-static leat_status dataset_test_reset(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    struct dataset_test_state *s = state;
-    s->position = 0;
-    return leati_input_reset(&s->input, err);
-}
-
-static void dataset_test_close(leati_node_state *node, void *state) {
-    (void)node;
-    leati_input_close(&((struct dataset_test_state *)state)->input);
-}
-
 /* Asks for 1 to 2 * want, and hands on what was wanted. */
 static leati_tail dataset_any_want_pull(leati_node_state *node, void *state, int64_t want,
                                         leati_block *out, leat_error *err) {
@@ -145,12 +117,9 @@ static leati_tail dataset_impure_pull(leati_node_state *node, void *state, int64
         .args_size = sizeof(struct dataset_test_args),                                             \
         .rows = dataset_test_rows,                                                                 \
         .state_size = sizeof(struct dataset_test_state),                                           \
+        .saved = {LEATI_SAVED(struct dataset_test_state, position)},                               \
         .open = dataset_test_open,                                                                 \
         .pull = dataset_##NAME##_pull,                                                             \
-        .save = dataset_test_save,                                                                 \
-        .restore = dataset_test_restore,                                                           \
-        .reset = dataset_test_reset,                                                               \
-        .close = dataset_test_close,                                                               \
     }
 DATASET_TEST_OP(any_want, 0);
 DATASET_TEST_OP(faults, 0);

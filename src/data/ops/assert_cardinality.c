@@ -31,10 +31,6 @@ static int64_t assert_cardinality(const leat_dataset *dataset) {
     return ((const struct assert_args *)dataset->args)->expected_cardinality;
 }
 
-static leat_status assert_open(leati_node_state *node, void *state, leat_error *err) {
-    return leati_input_open(&((struct assert_state *)state)->input, node, 0, err);
-}
-
 static leati_tail differs(const struct assert_args *args, const char *how, int64_t count,
                           leat_error *err) {
     leati_fail(err, LEAT_FAILED_PRECONDITION,
@@ -67,36 +63,13 @@ static leati_tail assert_pull(leati_node_state *node, void *state, int64_t want,
     return out->n > 0 ? LEATI_MORE : differs(args, "only", s->count, err);
 }
 
-static leat_status assert_save(leati_node_state *node, void *state, leati_writer *out,
-                               leati_save_cost *cost, leat_error *err) {
+static leat_status assert_restored(leati_node_state *node, void *state, leat_error *err) {
     (void)node;
     struct assert_state *s = state;
-    leati_put_int(out, s->count);
-    return leati_input_save(&s->input, out, cost, err);
-}
-
-static leat_status assert_restore(leati_node_state *node, void *state, leati_reader *in,
-                                  leat_error *err) {
-    (void)node;
-    struct assert_state *s = state;
-    leat_status status = leati_get_int(in, &s->count, err);
-    if (status == LEAT_OK && s->count < 0) {
-        return leati_fail(err, LEAT_DATA_LOSS, "assert_cardinality: a saved count of %lld",
-                          (long long)s->count);
-    }
-    return status == LEAT_OK ? leati_input_restore(&s->input, in, err) : status;
-}
-
-static leat_status assert_reset(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    struct assert_state *s = state;
-    s->count = 0;
-    return leati_input_reset(&s->input, err);
-}
-
-static void assert_close(leati_node_state *node, void *state) {
-    (void)node;
-    leati_input_close(&((struct assert_state *)state)->input);
+    return s->count >= 0
+               ? LEAT_OK
+               : leati_fail(err, LEAT_DATA_LOSS, "assert_cardinality: a saved count of %lld",
+                            (long long)s->count);
 }
 
 /* An index that the claim allows and the input has not is where the claim fails. */
@@ -132,12 +105,9 @@ const leati_dataset_op leati_op_assert_cardinality = {
     .rows = assert_rows,
     .cardinality = assert_cardinality,
     .state_size = sizeof(struct assert_state),
-    .open = assert_open,
+    .saved = {LEATI_SAVED(struct assert_state, count)},
+    .restored = assert_restored,
     .pull = assert_pull,
-    .save = assert_save,
-    .restore = assert_restore,
-    .reset = assert_reset,
-    .close = assert_close,
     .at = assert_at,
 };
 

@@ -485,23 +485,6 @@ static leati_tail batch_pull(leati_node_state *node, void *state, int64_t want, 
     return status == LEAT_OK ? LEATI_MORE : LEATI_ERROR;
 }
 
-static leat_status batch_save(leati_node_state *node, void *state, leati_writer *out,
-                              leati_save_cost *cost, leat_error *err) {
-    (void)node;
-    return leati_input_save(&((struct batch_state *)state)->input, out, cost, err);
-}
-
-static leat_status batch_restore(leati_node_state *node, void *state, leati_reader *in,
-                                 leat_error *err) {
-    (void)node;
-    return leati_input_restore(&((struct batch_state *)state)->input, in, err);
-}
-
-static leat_status batch_reset(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    return leati_input_reset(&((struct batch_state *)state)->input, err);
-}
-
 static void close_slots(struct slots *s) {
     for (int c = 0; c < s->num_columns && s->columns != NULL; c++) {
         leat_buffer_unref(s->columns[c].buffer);
@@ -517,9 +500,7 @@ static void close_slots(struct slots *s) {
 static void batch_close(leati_node_state *node, void *state) {
     (void)node;
     struct batch_state *s = state;
-    if (s->input.child != NULL) {
-        leati_input_close(&s->input);
-    }
+    leati_input_close(&s->input);
     close_slots(&s->slots);
 }
 
@@ -612,9 +593,6 @@ const leati_dataset_op leati_op_batch = {
     .state_size = sizeof(struct batch_state),
     .open = batch_open,
     .pull = batch_pull,
-    .save = batch_save,
-    .restore = batch_restore,
-    .reset = batch_reset,
     .close = batch_close,
     .access_size = sizeof(struct batch_access),
     .access_open = batch_access_open,

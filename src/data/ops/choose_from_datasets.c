@@ -137,9 +137,7 @@ static void choose_close(leati_node_state *node, void *state) {
     (void)node;
     struct choose_state *s = state;
     leati_directed_close(&s->directed);
-    if (s->choice.child != NULL) {
-        leati_input_close(&s->choice);
-    }
+    leati_input_close(&s->choice);
 }
 
 const leati_dataset_op leati_op_choose_from_datasets = {

@@ -112,17 +112,11 @@ static double following(const struct counter_args *args, double sum) {
     return rounded(args->dtype, sum + rounded(args->dtype, args->step));
 }
 
-static leat_status counter_reset(leati_node_state *node, void *state, leat_error *err) {
-    (void)err;
+static void counter_start(leati_node_state *node, void *state) {
     const struct counter_args *args = node->dataset->args;
     struct counter_state *s = state;
     s->given = 0;
     s->sum = rounded(args->dtype, args->start);
-    return LEAT_OK;
-}
-
-static leat_status counter_open(leati_node_state *node, void *state, leat_error *err) {
-    return counter_reset(node, state, err);
 }
 
 #define FILL(type)                                                                                 \
@@ -246,12 +240,11 @@ const leati_dataset_op leati_op_counter = {
     .spec = counter_spec,
     .cardinality = counter_cardinality,
     .state_size = sizeof(struct counter_state),
-    .open = counter_open,
+    .start = counter_start,
     .pull = counter_pull,
     .advance = counter_advance,
     .save = counter_save,
     .restore = counter_restore,
-    .reset = counter_reset,
     .close = counter_close,
 };
 

@@ -225,29 +225,10 @@ static leati_tail dense_to_ragged_advance(leati_node_state *node, void *state, i
     return leati_input_advance(&((struct dense_to_ragged_state *)state)->input, n, passed, err);
 }
 
-static leat_status dense_to_ragged_save(leati_node_state *node, void *state, leati_writer *out,
-                                        leati_save_cost *cost, leat_error *err) {
-    (void)node;
-    return leati_input_save(&((struct dense_to_ragged_state *)state)->input, out, cost, err);
-}
-
-static leat_status dense_to_ragged_restore(leati_node_state *node, void *state, leati_reader *in,
-                                           leat_error *err) {
-    (void)node;
-    return leati_input_restore(&((struct dense_to_ragged_state *)state)->input, in, err);
-}
-
-static leat_status dense_to_ragged_reset(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    return leati_input_reset(&((struct dense_to_ragged_state *)state)->input, err);
-}
-
 static void dense_to_ragged_close(leati_node_state *node, void *state) {
     (void)node;
     struct dense_to_ragged_state *s = state;
-    if (s->input.child != NULL) {
-        leati_input_close(&s->input);
-    }
+    leati_input_close(&s->input);
     leati_block_fini(&s->block);
     leati_free(s->levels);
 }
@@ -267,9 +248,6 @@ const leati_dataset_op leati_op_dense_to_ragged = {
     .open = dense_to_ragged_open,
     .pull = dense_to_ragged_pull,
     .advance = dense_to_ragged_advance,
-    .save = dense_to_ragged_save,
-    .restore = dense_to_ragged_restore,
-    .reset = dense_to_ragged_reset,
     .close = dense_to_ragged_close,
 };
 

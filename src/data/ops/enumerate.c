@@ -33,10 +33,6 @@ static leat_spec *enumerate_spec(const leat_dataset *dataset, leat_error *err) {
     return leat_spec_tuple(children, 2, err);
 }
 
-static leat_status enumerate_open(leati_node_state *node, void *state, leat_error *err) {
-    return leati_input_open(&((struct enumerate_state *)state)->input, node, 0, err);
-}
-
 static leat_status add_numbers(const leati_node_state *node, struct enumerate_state *s,
                                leati_block *out, leat_error *err) {
     const struct enumerate_args *args = node->dataset->args;
@@ -100,29 +96,6 @@ static leati_tail enumerate_advance(leati_node_state *node, void *state, int64_t
     return tail;
 }
 
-static leat_status enumerate_save(leati_node_state *node, void *state, leati_writer *out,
-                                  leati_save_cost *cost, leat_error *err) {
-    (void)node;
-    struct enumerate_state *s = state;
-    leati_put_int(out, s->position);
-    return leati_input_save(&s->input, out, cost, err);
-}
-
-static leat_status enumerate_restore(leati_node_state *node, void *state, leati_reader *in,
-                                     leat_error *err) {
-    (void)node;
-    struct enumerate_state *s = state;
-    leat_status status = leati_get_int(in, &s->position, err);
-    return status == LEAT_OK ? leati_input_restore(&s->input, in, err) : status;
-}
-
-static leat_status enumerate_reset(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    struct enumerate_state *s = state;
-    s->position = 0;
-    return leati_input_reset(&s->input, err);
-}
-
 static void enumerate_close(leati_node_state *node, void *state) {
     (void)node;
     struct enumerate_state *s = state;
@@ -153,12 +126,9 @@ const leati_dataset_op leati_op_enumerate = {
     .rows = enumerate_rows,
     .spec = enumerate_spec,
     .state_size = sizeof(struct enumerate_state),
-    .open = enumerate_open,
+    .saved = {LEATI_SAVED(struct enumerate_state, position)},
     .pull = enumerate_pull,
     .advance = enumerate_advance,
-    .save = enumerate_save,
-    .restore = enumerate_restore,
-    .reset = enumerate_reset,
     .close = enumerate_close,
     .at = enumerate_at,
 };

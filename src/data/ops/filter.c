@@ -154,27 +154,6 @@ static leati_tail filter_pull(leati_node_state *node, void *state, int64_t want,
     return LEATI_MORE;
 }
 
-static leat_status filter_save(leati_node_state *node, void *state, leati_writer *out,
-                               leati_save_cost *cost, leat_error *err) {
-    (void)node;
-    struct filter_state *s = state;
-    leati_put_int(out, s->calls);
-    return leati_input_save(&s->input, out, cost, err);
-}
-
-static leat_status filter_restore(leati_node_state *node, void *state, leati_reader *in,
-                                  leat_error *err) {
-    (void)node;
-    struct filter_state *s = state;
-    leat_status status = leati_get_int(in, &s->calls, err);
-    return status == LEAT_OK ? leati_input_restore(&s->input, in, err) : status;
-}
-
-static leat_status filter_reset(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    return leati_input_reset(&((struct filter_state *)state)->input, err);
-}
-
 static void filter_close(leati_node_state *node, void *state) {
     (void)node;
     struct filter_state *s = state;
@@ -196,11 +175,9 @@ const leati_dataset_op leati_op_filter = {
     .rows = filter_rows,
     .check = filter_check,
     .state_size = sizeof(struct filter_state),
+    .saved = {LEATI_SAVED_KEPT(struct filter_state, calls)},
     .open = filter_open,
     .pull = filter_pull,
-    .save = filter_save,
-    .restore = filter_restore,
-    .reset = filter_reset,
     .close = filter_close,
 };
 

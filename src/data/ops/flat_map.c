@@ -199,11 +199,9 @@ static leat_status flat_map_restore(leati_node_state *node, void *state, leati_r
     return status == LEAT_OK ? leati_input_restore(&s->inner, in, err) : status;
 }
 
-static leat_status flat_map_reset(leati_node_state *node, void *state, leat_error *err) {
+static void flat_map_start(leati_node_state *node, void *state) {
     (void)node;
-    struct flat_map_state *s = state;
-    close_inner(s);
-    return leati_input_reset(&s->input, err);
+    close_inner(state);
 }
 
 static void flat_map_close(leati_node_state *node, void *state) {
@@ -211,9 +209,7 @@ static void flat_map_close(leati_node_state *node, void *state) {
     struct flat_map_state *s = state;
     close_inner(s);
     leati_inner_fini(&s->caller);
-    if (s->input.child != NULL) {
-        leati_input_close(&s->input);
-    }
+    leati_input_close(&s->input);
 }
 
 const leati_dataset_op leati_op_flat_map = {
@@ -231,13 +227,13 @@ const leati_dataset_op leati_op_flat_map = {
     .share = leati_inner_share,
     .unshare = leati_inner_unshare,
     .state_size = sizeof(struct flat_map_state),
+    .start = flat_map_start,
     .open = flat_map_open,
     .pull = flat_map_pull,
     .advance = flat_map_advance,
     .skip = flat_map_skip,
     .save = flat_map_save,
     .restore = flat_map_restore,
-    .reset = flat_map_reset,
     .close = flat_map_close,
 };
 

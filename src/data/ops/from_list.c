@@ -63,13 +63,6 @@ static leat_spec *from_list_spec(const leat_dataset *dataset, leat_error *err) {
     return spec;
 }
 
-static leat_status from_list_open(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    (void)state;
-    (void)err;
-    return LEAT_OK;
-}
-
 /* `out` becomes n elements: those of the indices, or without them those from `first` on. */
 static leat_status list_rows(const leat_dataset *dataset, const int64_t *indices, int64_t first,
                              int64_t n, leati_block *out, leat_error *err) {
@@ -115,32 +108,13 @@ static leati_tail from_list_advance(leati_node_state *node, void *state, int64_t
     return *passed == left ? LEATI_END : LEATI_MORE;
 }
 
-static leat_status from_list_save(leati_node_state *node, void *state, leati_writer *out,
-                                  leati_save_cost *cost, leat_error *err) {
-    (void)node;
-    (void)cost;
-    (void)err;
-    leati_put_int(out, ((struct from_list_state *)state)->next);
-    return LEAT_OK;
-}
-
-static leat_status from_list_restore(leati_node_state *node, void *state, leati_reader *in,
-                                     leat_error *err) {
+static leat_status from_list_restored(leati_node_state *node, void *state, leat_error *err) {
     struct from_list_state *s = state;
-    leat_status status = leati_get_int(in, &s->next, err);
     int64_t count = from_list_cardinality(node->dataset);
-    if (status == LEAT_OK && (s->next < 0 || s->next > count)) {
-        return leati_fail(err, LEAT_DATA_LOSS, "from_list: a saved place of %lld among %lld",
-                          (long long)s->next, (long long)count);
-    }
-    return status;
-}
-
-static leat_status from_list_reset(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    (void)err;
-    ((struct from_list_state *)state)->next = 0;
-    return LEAT_OK;
+    return s->next >= 0 && s->next <= count
+               ? LEAT_OK
+               : leati_fail(err, LEAT_DATA_LOSS, "from_list: a saved place of %lld among %lld",
+                            (long long)s->next, (long long)count);
 }
 
 static leat_status from_list_at(leati_access *access, const int64_t *indices, int64_t n,
@@ -161,12 +135,10 @@ const leati_dataset_op leati_op_from_list = {
     .spec = from_list_spec,
     .cardinality = from_list_cardinality,
     .state_size = sizeof(struct from_list_state),
-    .open = from_list_open,
+    .saved = {LEATI_SAVED(struct from_list_state, next)},
+    .restored = from_list_restored,
     .pull = from_list_pull,
     .advance = from_list_advance,
-    .save = from_list_save,
-    .restore = from_list_restore,
-    .reset = from_list_reset,
     .at = from_list_at,
 };
 

@@ -164,33 +164,14 @@ static leati_tail slices_advance(leati_node_state *node, void *state, int64_t n,
     return *passed == left ? LEATI_END : LEATI_MORE;
 }
 
-static leat_status slices_save(leati_node_state *node, void *state, leati_writer *out,
-                               leati_save_cost *cost, leat_error *err) {
-    (void)node;
-    (void)cost;
-    (void)err;
-    leati_put_int(out, ((struct slices_state *)state)->next);
-    return LEAT_OK;
-}
-
-static leat_status slices_restore(leati_node_state *node, void *state, leati_reader *in,
-                                  leat_error *err) {
+static leat_status slices_restored(leati_node_state *node, void *state, leat_error *err) {
     (void)node;
     struct slices_state *s = state;
-    leat_status status = leati_get_int(in, &s->next, err);
-    if (status == LEAT_OK && (s->next < 0 || s->next > s->rows)) {
-        return leati_fail(err, LEAT_DATA_LOSS,
-                          "from_tensor_slices: a saved position of %lld; expected 0 to %lld",
-                          (long long)s->next, (long long)s->rows);
-    }
-    return status;
-}
-
-static leat_status slices_reset(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    (void)err;
-    ((struct slices_state *)state)->next = 0;
-    return LEAT_OK;
+    return s->next >= 0 && s->next <= s->rows
+               ? LEAT_OK
+               : leati_fail(err, LEAT_DATA_LOSS,
+                            "from_tensor_slices: a saved position of %lld; expected 0 to %lld",
+                            (long long)s->next, (long long)s->rows);
 }
 
 static void slices_close(leati_node_state *node, void *state) {
@@ -258,12 +239,11 @@ const leati_dataset_op leati_op_from_tensor_slices = {
     .spec_of_elements = leati_spec_unbatch,
     .cardinality = slices_cardinality,
     .state_size = sizeof(struct slices_state),
+    .saved = {LEATI_SAVED(struct slices_state, next)},
+    .restored = slices_restored,
     .open = slices_open,
     .pull = slices_pull,
     .advance = slices_advance,
-    .save = slices_save,
-    .restore = slices_restore,
-    .reset = slices_reset,
     .close = slices_close,
     .access_size = sizeof(struct slices_access),
     .access_open = slices_access_open,

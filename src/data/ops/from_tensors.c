@@ -64,13 +64,6 @@ static int64_t tensors_cardinality(const leat_dataset *dataset) {
     return 1;
 }
 
-static leat_status tensors_open(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    (void)state;
-    (void)err;
-    return LEAT_OK;
-}
-
 static leati_tail tensors_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
                                leat_error *err) {
     (void)want;
@@ -98,31 +91,6 @@ static leati_tail tensors_advance(leati_node_state *node, void *state, int64_t n
     return LEATI_END;
 }
 
-static leat_status tensors_save(leati_node_state *node, void *state, leati_writer *out,
-                                leati_save_cost *cost, leat_error *err) {
-    (void)node;
-    (void)cost;
-    (void)err;
-    leati_put_uint(out, ((struct tensors_state *)state)->given);
-    return LEAT_OK;
-}
-
-static leat_status tensors_restore(leati_node_state *node, void *state, leati_reader *in,
-                                   leat_error *err) {
-    (void)node;
-    uint64_t given = 0;
-    leat_status status = leati_get_uint(in, &given, err);
-    ((struct tensors_state *)state)->given = given != 0;
-    return status;
-}
-
-static leat_status tensors_reset(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    (void)err;
-    ((struct tensors_state *)state)->given = false;
-    return LEAT_OK;
-}
-
 static leat_status tensors_at(leati_access *access, const int64_t *indices, int64_t n,
                               leati_block *out, leat_error *err) {
     const struct tensors_args *args = access->node.dataset->args;
@@ -146,12 +114,9 @@ const leati_dataset_op leati_op_from_tensors = {
     .spec_of_elements = tensors_spec_of_elements,
     .cardinality = tensors_cardinality,
     .state_size = sizeof(struct tensors_state),
-    .open = tensors_open,
+    .saved = {LEATI_SAVED(struct tensors_state, given)},
     .pull = tensors_pull,
     .advance = tensors_advance,
-    .save = tensors_save,
-    .restore = tensors_restore,
-    .reset = tensors_reset,
     .at = tensors_at,
 };
 

@@ -24,10 +24,6 @@ struct ignore_errors_state {
     leati_input input;
 };
 
-static leat_status ignore_errors_open(leati_node_state *node, void *state, leat_error *err) {
-    return leati_input_open(&((struct ignore_errors_state *)state)->input, node, 0, err);
-}
-
 static bool is_of_an_element(leat_status code) {
     return code != LEAT_CANCELLED && code != LEAT_DEADLINE_EXCEEDED &&
            code != LEAT_RESOURCE_EXHAUSTED;
@@ -56,28 +52,6 @@ static leati_tail ignore_errors_pull(leati_node_state *node, void *state, int64_
     }
 }
 
-static leat_status ignore_errors_save(leati_node_state *node, void *state, leati_writer *out,
-                                      leati_save_cost *cost, leat_error *err) {
-    (void)node;
-    return leati_input_save(&((struct ignore_errors_state *)state)->input, out, cost, err);
-}
-
-static leat_status ignore_errors_restore(leati_node_state *node, void *state, leati_reader *in,
-                                         leat_error *err) {
-    (void)node;
-    return leati_input_restore(&((struct ignore_errors_state *)state)->input, in, err);
-}
-
-static leat_status ignore_errors_reset(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    return leati_input_reset(&((struct ignore_errors_state *)state)->input, err);
-}
-
-static void ignore_errors_close(leati_node_state *node, void *state) {
-    (void)node;
-    leati_input_close(&((struct ignore_errors_state *)state)->input);
-}
-
 const leati_dataset_op leati_op_ignore_errors = {
     .name = "ignore_errors",
     .version = 1,
@@ -89,12 +63,7 @@ const leati_dataset_op leati_op_ignore_errors = {
     .args_size = sizeof(struct ignore_errors_args),
     .rows = ignore_errors_rows,
     .state_size = sizeof(struct ignore_errors_state),
-    .open = ignore_errors_open,
     .pull = ignore_errors_pull,
-    .save = ignore_errors_save,
-    .restore = ignore_errors_restore,
-    .reset = ignore_errors_reset,
-    .close = ignore_errors_close,
 };
 
 leat_dataset *leat_ignore_errors(leat_dataset *input, bool log_warning, leat_error *err) {

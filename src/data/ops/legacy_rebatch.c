@@ -127,39 +127,19 @@ static leati_tail legacy_rebatch_pull(leati_node_state *node, void *state, int64
     return status == LEAT_OK ? LEATI_MORE : LEATI_ERROR;
 }
 
-static leat_status legacy_rebatch_save(leati_node_state *node, void *state, leati_writer *out,
-                                       leati_save_cost *cost, leat_error *err) {
-    (void)node;
-    struct legacy_rebatch_state *s = state;
-    leati_put_int(out, s->piece);
-    return leati_input_save(&s->input, out, cost, err);
-}
-
-static leat_status legacy_rebatch_restore(leati_node_state *node, void *state, leati_reader *in,
-                                          leat_error *err) {
+static leat_status legacy_rebatch_restored(leati_node_state *node, void *state, leat_error *err) {
     const struct legacy_rebatch_args *args = node->dataset->args;
     struct legacy_rebatch_state *s = state;
-    leat_status status = leati_get_int(in, &s->piece, err);
-    if (status == LEAT_OK && (s->piece < 0 || s->piece >= args->num_replicas)) {
-        return leati_fail(err, LEAT_DATA_LOSS, "legacy_rebatch: a saved piece %lld of %lld",
-                          (long long)s->piece, (long long)args->num_replicas);
-    }
-    return status == LEAT_OK ? leati_input_restore(&s->input, in, err) : status;
-}
-
-static leat_status legacy_rebatch_reset(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    struct legacy_rebatch_state *s = state;
-    s->piece = 0;
-    return leati_input_reset(&s->input, err);
+    return s->piece >= 0 && s->piece < args->num_replicas
+               ? LEAT_OK
+               : leati_fail(err, LEAT_DATA_LOSS, "legacy_rebatch: a saved piece %lld of %lld",
+                            (long long)s->piece, (long long)args->num_replicas);
 }
 
 static void legacy_rebatch_close(leati_node_state *node, void *state) {
     (void)node;
     struct legacy_rebatch_state *s = state;
-    if (s->input.child != NULL) {
-        leati_input_close(&s->input);
-    }
+    leati_input_close(&s->input);
     leati_leaves_fini(&s->leaves);
 }
 
@@ -175,10 +155,9 @@ const leati_dataset_op leati_op_legacy_rebatch = {
     .spec = legacy_rebatch_spec,
     .cardinality = legacy_rebatch_cardinality,
     .state_size = sizeof(struct legacy_rebatch_state),
+    .saved = {LEATI_SAVED(struct legacy_rebatch_state, piece)},
+    .restored = legacy_rebatch_restored,
     .open = legacy_rebatch_open,
     .pull = legacy_rebatch_pull,
-    .save = legacy_rebatch_save,
-    .restore = legacy_rebatch_restore,
-    .reset = legacy_rebatch_reset,
     .close = legacy_rebatch_close,
 };

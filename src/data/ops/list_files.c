@@ -92,10 +92,6 @@ static int64_t list_files_cardinality(const leat_dataset *dataset) {
     return dataset->inputs[0]->cardinality;
 }
 
-static leat_status list_files_open(leati_node_state *node, void *state, leat_error *err) {
-    return leati_input_open(&((struct list_files_state *)state)->input, node, 0, err);
-}
-
 static leati_tail list_files_pull(leati_node_state *node, void *state, int64_t want,
                                   leati_block *out, leat_error *err) {
     (void)node;
@@ -106,28 +102,6 @@ static leati_tail list_files_advance(leati_node_state *node, void *state, int64_
                                      int64_t *passed, leat_error *err) {
     (void)node;
     return leati_input_advance(&((struct list_files_state *)state)->input, n, passed, err);
-}
-
-static leat_status list_files_save(leati_node_state *node, void *state, leati_writer *out,
-                                   leati_save_cost *cost, leat_error *err) {
-    (void)node;
-    return leati_input_save(&((struct list_files_state *)state)->input, out, cost, err);
-}
-
-static leat_status list_files_restore(leati_node_state *node, void *state, leati_reader *in,
-                                      leat_error *err) {
-    (void)node;
-    return leati_input_restore(&((struct list_files_state *)state)->input, in, err);
-}
-
-static leat_status list_files_reset(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    return leati_input_reset(&((struct list_files_state *)state)->input, err);
-}
-
-static void list_files_close(leati_node_state *node, void *state) {
-    (void)node;
-    leati_input_close(&((struct list_files_state *)state)->input);
 }
 
 const leati_dataset_op leati_op_list_files = {
@@ -144,13 +118,8 @@ const leati_dataset_op leati_op_list_files = {
     .spec = list_files_spec,
     .cardinality = list_files_cardinality,
     .state_size = sizeof(struct list_files_state),
-    .open = list_files_open,
     .pull = list_files_pull,
     .advance = list_files_advance,
-    .save = list_files_save,
-    .restore = list_files_restore,
-    .reset = list_files_reset,
-    .close = list_files_close,
 };
 
 leat_dataset *leat_list_files(const char *pattern, const leat_list_files_options *options,

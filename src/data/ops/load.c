@@ -218,9 +218,7 @@ static leat_status open_plan(leati_node_state *node, struct load_state *s, leat_
 }
 
 static void close_plan(struct load_state *s) {
-    if (s->inner.child != NULL) {
-        leati_input_close(&s->inner);
-    }
+    leati_input_close(&s->inner);
     leat_dataset_unref(s->plan);
     s->plan = NULL;
 }

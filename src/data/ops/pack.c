@@ -728,9 +728,7 @@ static void pack_close(leati_node_state *node, void *state) {
     leati_free(s->outputs);
     leati_writer_fini(&s->anchor.snapshot);
     leati_pools_close(&s->pools);
-    if (s->input.child != NULL) {
-        leati_input_close(&s->input);
-    }
+    leati_input_close(&s->input);
 }
 
 const leati_dataset_op leati_op_pack = {

@@ -209,36 +209,13 @@ static leati_tail pad_pull(leati_node_state *node, void *state, int64_t want, le
     return left == 0 ? LEATI_END : fail_count(args, s, err);
 }
 
-static leat_status pad_save(leati_node_state *node, void *state, leati_writer *out,
-                            leati_save_cost *cost, leat_error *err) {
-    (void)node;
-    struct pad_state *s = state;
-    leati_put_int(out, s->count);
-    leati_put_int(out, s->filled);
-    return leati_input_save(&s->input, out, cost, err);
-}
-
-static leat_status pad_restore(leati_node_state *node, void *state, leati_reader *in,
-                               leat_error *err) {
+static leat_status pad_restored(leati_node_state *node, void *state, leat_error *err) {
     const struct pad_args *args = node->dataset->args;
     struct pad_state *s = state;
-    leat_status status = leati_get_int(in, &s->count, err);
-    if (status == LEAT_OK) {
-        status = leati_get_int(in, &s->filled, err);
-    }
-    if (status == LEAT_OK &&
-        (s->filled < 0 || s->filled > s->count || s->count > args->cardinality)) {
-        return leati_fail(err, LEAT_DATA_LOSS, "pad_to_cardinality: a saved count of %lld",
-                          (long long)s->count);
-    }
-    return status == LEAT_OK ? leati_input_restore(&s->input, in, err) : status;
-}
-
-static leat_status pad_reset(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    struct pad_state *s = state;
-    s->count = s->filled = 0;
-    return leati_input_reset(&s->input, err);
+    return s->filled >= 0 && s->filled <= s->count && s->count <= args->cardinality
+               ? LEAT_OK
+               : leati_fail(err, LEAT_DATA_LOSS, "pad_to_cardinality: a saved count of %lld",
+                            (long long)s->count);
 }
 
 static void pad_close(leati_node_state *node, void *state) {
@@ -265,11 +242,10 @@ const leati_dataset_op leati_op_pad_to_cardinality = {
     .spec = pad_spec,
     .cardinality = pad_cardinality,
     .state_size = sizeof(struct pad_state),
+    .saved = {LEATI_SAVED(struct pad_state, count), LEATI_SAVED(struct pad_state, filled)},
+    .restored = pad_restored,
     .open = pad_open,
     .pull = pad_pull,
-    .save = pad_save,
-    .restore = pad_restore,
-    .reset = pad_reset,
     .close = pad_close,
 };
 

@@ -428,23 +428,6 @@ static leati_tail padded_pull(leati_node_state *node, void *state, int64_t want,
     return tail;
 }
 
-static leat_status padded_save(leati_node_state *node, void *state, leati_writer *out,
-                               leati_save_cost *cost, leat_error *err) {
-    (void)node;
-    return leati_input_save(&((struct padded_state *)state)->input, out, cost, err);
-}
-
-static leat_status padded_restore(leati_node_state *node, void *state, leati_reader *in,
-                                  leat_error *err) {
-    (void)node;
-    return leati_input_restore(&((struct padded_state *)state)->input, in, err);
-}
-
-static leat_status padded_reset(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    return leati_input_reset(&((struct padded_state *)state)->input, err);
-}
-
 static void padded_close(leati_node_state *node, void *state) {
     (void)node;
     struct padded_state *s = state;
@@ -468,9 +451,6 @@ const leati_dataset_op leati_op_padded_batch = {
     .state_size = sizeof(struct padded_state),
     .open = padded_open,
     .pull = padded_pull,
-    .save = padded_save,
-    .restore = padded_restore,
-    .reset = padded_reset,
     .close = padded_close,
 };
 

@@ -78,10 +78,6 @@ static leat_status quarantine_check(leat_dataset *dataset, leat_error *err) {
     return LEAT_OK;
 }
 
-static leat_status quarantine_open(leati_node_state *node, void *state, leat_error *err) {
-    return leati_input_open(&((struct quarantine_state *)state)->input, node, 0, err);
-}
-
 /* ---- the list ---- */
 
 /* An element whose file is known is the same one whatever its number in an epoch: the number, last
@@ -288,42 +284,13 @@ static leati_tail quarantine_pull(leati_node_state *node, void *state, int64_t w
     }
 }
 
-static leat_status quarantine_save(leati_node_state *node, void *state, leati_writer *out,
-                                   leati_save_cost *cost, leat_error *err) {
+static leat_status quarantine_restored(leati_node_state *node, void *state, leat_error *err) {
     (void)node;
     struct quarantine_state *s = state;
-    leati_put_int(out, s->good);
-    leati_put_int(out, s->bad);
-    leati_put_uint(out, s->failed);
-    return leati_input_save(&s->input, out, cost, err);
-}
-
-static leat_status quarantine_restore(leati_node_state *node, void *state, leati_reader *in,
-                                      leat_error *err) {
-    (void)node;
-    struct quarantine_state *s = state;
-    uint64_t failed = 0;
-    leat_status status = leati_get_int(in, &s->good, err);
-    if (status == LEAT_OK) {
-        status = leati_get_int(in, &s->bad, err);
-    }
-    if (status == LEAT_OK) {
-        status = leati_get_uint(in, &failed, err);
-    }
-    if (status == LEAT_OK && (s->good < 0 || s->bad < 0 || failed > 1)) {
-        status = leati_fail(err, LEAT_DATA_LOSS, "quarantine: saved counts of %lld and %lld",
+    return s->good >= 0 && s->bad >= 0
+               ? LEAT_OK
+               : leati_fail(err, LEAT_DATA_LOSS, "quarantine: saved counts of %lld and %lld",
                             (long long)s->good, (long long)s->bad);
-    }
-    s->failed = failed != 0;
-    return status == LEAT_OK ? leati_input_restore(&s->input, in, err) : status;
-}
-
-static leat_status quarantine_reset(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    struct quarantine_state *s = state;
-    s->good = s->bad = 0;
-    s->failed = false;
-    return leati_input_reset(&s->input, err);
 }
 
 static void quarantine_close(leati_node_state *node, void *state) {
@@ -345,11 +312,10 @@ const leati_dataset_op leati_op_quarantine = {
     .rows = quarantine_rows,
     .check = quarantine_check,
     .state_size = sizeof(struct quarantine_state),
-    .open = quarantine_open,
+    .saved = {LEATI_SAVED(struct quarantine_state, good), LEATI_SAVED(struct quarantine_state, bad),
+              LEATI_SAVED(struct quarantine_state, failed)},
+    .restored = quarantine_restored,
     .pull = quarantine_pull,
-    .save = quarantine_save,
-    .restore = quarantine_restore,
-    .reset = quarantine_reset,
     .close = quarantine_close,
 };
 

@@ -142,12 +142,9 @@ static int64_t range_cardinality(const leat_dataset *dataset) {
     return count > INT64_MAX ? LEAT_UNKNOWN_CARDINALITY : (int64_t)count;
 }
 
-static leat_status range_open(leati_node_state *node, void *state, leat_error *err) {
-    (void)err;
-    struct range_state *s = state;
+static void range_start(leati_node_state *node, void *state) {
     uint64_t count = count_of(node->dataset->args);
-    s->count = count > INT64_MAX ? INT64_MAX : (int64_t)count;
-    return LEAT_OK;
+    ((struct range_state *)state)->count = count > INT64_MAX ? INT64_MAX : (int64_t)count;
 }
 
 static leati_tail range_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
@@ -181,33 +178,14 @@ static leati_tail range_advance(leati_node_state *node, void *state, int64_t n, 
     return s->next == s->count ? LEATI_END : LEATI_MORE;
 }
 
-static leat_status range_save(leati_node_state *node, void *state, leati_writer *out,
-                              leati_save_cost *cost, leat_error *err) {
-    (void)node;
-    (void)cost;
-    (void)err;
-    leati_put_int(out, ((struct range_state *)state)->next);
-    return LEAT_OK;
-}
-
-static leat_status range_restore(leati_node_state *node, void *state, leati_reader *in,
-                                 leat_error *err) {
+static leat_status range_restored(leati_node_state *node, void *state, leat_error *err) {
     (void)node;
     struct range_state *s = state;
-    leat_status status = leati_get_int(in, &s->next, err);
-    if (status == LEAT_OK && (s->next < 0 || s->next > s->count)) {
-        return leati_fail(err, LEAT_DATA_LOSS,
-                          "range: a saved position of %lld; expected 0 to %lld", (long long)s->next,
-                          (long long)s->count);
-    }
-    return status;
-}
-
-static leat_status range_reset(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    (void)err;
-    ((struct range_state *)state)->next = 0;
-    return LEAT_OK;
+    return s->next >= 0 && s->next <= s->count
+               ? LEAT_OK
+               : leati_fail(err, LEAT_DATA_LOSS,
+                            "range: a saved position of %lld; expected 0 to %lld",
+                            (long long)s->next, (long long)s->count);
 }
 
 static void range_close(leati_node_state *node, void *state) {
@@ -252,12 +230,11 @@ const leati_dataset_op leati_op_range = {
     .spec = range_spec,
     .cardinality = range_cardinality,
     .state_size = sizeof(struct range_state),
-    .open = range_open,
+    .saved = {LEATI_SAVED(struct range_state, next)},
+    .start = range_start,
+    .restored = range_restored,
     .pull = range_pull,
     .advance = range_advance,
-    .save = range_save,
-    .restore = range_restore,
-    .reset = range_reset,
     .close = range_close,
     .access_size = sizeof(struct range_access),
     .at = range_at,

@@ -124,7 +124,6 @@ static int64_t rebatch_cardinality(const leat_dataset *dataset) {
 static leat_status rebatch_open(leati_node_state *node, void *state, leat_error *err) {
     struct rebatch_state *s = state;
     leat_status status = leati_leaves_init(&s->leaves, node->dataset->inputs[0]->spec, err);
-    s->rows = -1;
     if (status == LEAT_OK) {
         status = leati_input_open(&s->input, node, 0, err);
     }
@@ -237,22 +236,19 @@ static leat_status rebatch_restore(leati_node_state *node, void *state, leati_re
     return status == LEAT_OK ? leati_input_restore(&s->input, in, err) : status;
 }
 
-static leat_status rebatch_reset(leati_node_state *node, void *state, leat_error *err) {
+static void rebatch_start(leati_node_state *node, void *state) {
     (void)node;
     struct rebatch_state *s = state;
     s->next = 0;
     s->offset = 0;
     s->rows = -1;
     s->ended = false;
-    return leati_input_reset(&s->input, err);
 }
 
 static void rebatch_close(leati_node_state *node, void *state) {
     (void)node;
     struct rebatch_state *s = state;
-    if (s->input.child != NULL) {
-        leati_input_close(&s->input);
-    }
+    leati_input_close(&s->input);
     leati_pieces_fini(&s->pieces);
     leati_leaves_fini(&s->leaves);
 }
@@ -270,11 +266,11 @@ const leati_dataset_op leati_op_rebatch = {
     .spec = rebatch_spec,
     .cardinality = rebatch_cardinality,
     .state_size = sizeof(struct rebatch_state),
+    .start = rebatch_start,
     .open = rebatch_open,
     .pull = rebatch_pull,
     .save = rebatch_save,
     .restore = rebatch_restore,
-    .reset = rebatch_reset,
     .close = rebatch_close,
 };
 

@@ -66,7 +66,6 @@ static leat_status repeat_open(leati_node_state *node, void *state, leat_error *
     const struct repeat_args *args = node->dataset->args;
     const leat_dataset *input = node->dataset->inputs[0];
     struct repeat_state *s = state;
-    s->fresh = true;
     s->draws = args->count > 1 && leati_shuffle_epochs(input) != 1 && draws_seeds(input);
     return args->count == 0 ? LEAT_OK : leati_input_open(&s->input, node, 0, err);
 }
@@ -134,42 +133,9 @@ static leati_tail repeat_advance(leati_node_state *node, void *state, int64_t n,
     return *passed == n ? LEATI_MORE : LEATI_END;
 }
 
-static leat_status repeat_save(leati_node_state *node, void *state, leati_writer *out,
-                               leati_save_cost *cost, leat_error *err) {
-    const struct repeat_args *args = node->dataset->args;
-    struct repeat_state *s = state;
-    leati_put_int(out, s->epoch);
-    leati_put_uint(out, s->fresh);
-    return args->count == 0 ? LEAT_OK : leati_input_save(&s->input, out, cost, err);
-}
-
-static leat_status repeat_restore(leati_node_state *node, void *state, leati_reader *in,
-                                  leat_error *err) {
-    const struct repeat_args *args = node->dataset->args;
-    struct repeat_state *s = state;
-    uint64_t fresh = 0;
-    leat_status status = leati_get_int(in, &s->epoch, err);
-    if (status == LEAT_OK) {
-        status = leati_get_uint(in, &fresh, err);
-    }
-    s->fresh = fresh != 0;
-    return status != LEAT_OK || args->count == 0 ? status : leati_input_restore(&s->input, in, err);
-}
-
-static leat_status repeat_reset(leati_node_state *node, void *state, leat_error *err) {
-    const struct repeat_args *args = node->dataset->args;
-    struct repeat_state *s = state;
-    s->epoch = 0;
-    s->fresh = true;
-    return args->count == 0 ? LEAT_OK : leati_input_reset(&s->input, err);
-}
-
-static void repeat_close(leati_node_state *node, void *state) {
+static void repeat_start(leati_node_state *node, void *state) {
     (void)node;
-    struct repeat_state *s = state;
-    if (s->input.child != NULL) {
-        leati_input_close(&s->input);
-    }
+    ((struct repeat_state *)state)->fresh = true;
 }
 
 static leat_status repeat_at(leati_access *access, const int64_t *indices, int64_t n,
@@ -206,13 +172,11 @@ const leati_dataset_op leati_op_repeat = {
     .rows = repeat_rows,
     .cardinality = repeat_cardinality,
     .state_size = sizeof(struct repeat_state),
+    .saved = {LEATI_SAVED(struct repeat_state, epoch), LEATI_SAVED(struct repeat_state, fresh)},
+    .start = repeat_start,
     .open = repeat_open,
     .pull = repeat_pull,
     .advance = repeat_advance,
-    .save = repeat_save,
-    .restore = repeat_restore,
-    .reset = repeat_reset,
-    .close = repeat_close,
     .at = repeat_at,
     .indexable = repeat_indexable,
 };

@@ -432,9 +432,7 @@ static void sample_close(leati_node_state *node, void *state) {
     struct sample_state *s = state;
     leati_directed_close(&s->directed);
     leati_free(s->sums);
-    if (s->weights.child != NULL) {
-        leati_input_close(&s->weights);
-    }
+    leati_input_close(&s->weights);
 }
 
 static leat_status sample_reset(leati_node_state *node, void *state, leat_error *err) {

@@ -166,41 +166,14 @@ static leati_tail shard_pull(leati_node_state *node, void *state, int64_t want, 
     return LEATI_MORE;
 }
 
-static leat_status shard_save(leati_node_state *node, void *state, leati_writer *out,
-                              leati_save_cost *cost, leat_error *err) {
-    (void)node;
-    struct shard_state *s = state;
-    leati_put_int(out, s->next);
-    leati_put_int(out, s->skipped);
-    return leati_input_save(&s->input, out, cost, err);
-}
-
-static leat_status shard_restore(leati_node_state *node, void *state, leati_reader *in,
-                                 leat_error *err) {
+static leat_status shard_restored(leati_node_state *node, void *state, leat_error *err) {
     const struct shard_args *args = node->dataset->args;
     struct shard_state *s = state;
-    leat_status status = leati_get_int(in, &s->next, err);
-    if (status == LEAT_OK) {
-        status = leati_get_int(in, &s->skipped, err);
-    }
-    if (status == LEAT_OK && (s->next < 0 || s->next >= args->num_shards || s->skipped < 0 ||
-                              s->skipped >= args->num_shards || to_skip(args, s) < 0)) {
-        status = leati_fail(err, LEAT_DATA_LOSS, "shard: a saved position of %lld and %lld",
+    return s->next >= 0 && s->next < args->num_shards && s->skipped >= 0 &&
+                   s->skipped < args->num_shards && to_skip(args, s) >= 0
+               ? LEAT_OK
+               : leati_fail(err, LEAT_DATA_LOSS, "shard: a saved position of %lld and %lld",
                             (long long)s->next, (long long)s->skipped);
-    }
-    return status == LEAT_OK ? leati_input_restore(&s->input, in, err) : status;
-}
-
-static leat_status shard_reset(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    struct shard_state *s = state;
-    s->next = s->skipped = 0;
-    return leati_input_reset(&s->input, err);
-}
-
-static void shard_close(leati_node_state *node, void *state) {
-    (void)node;
-    leati_input_close(&((struct shard_state *)state)->input);
 }
 
 static leat_status shard_access_open(leati_access *access, leat_error *err) {
@@ -233,12 +206,10 @@ const leati_dataset_op leati_op_shard = {
     .check = shard_check,
     .cardinality = shard_cardinality,
     .state_size = sizeof(struct shard_state),
+    .saved = {LEATI_SAVED(struct shard_state, next), LEATI_SAVED(struct shard_state, skipped)},
+    .restored = shard_restored,
     .open = shard_open,
     .pull = shard_pull,
-    .save = shard_save,
-    .restore = shard_restore,
-    .reset = shard_reset,
-    .close = shard_close,
     .access_open = shard_access_open,
     .at = shard_at,
 };

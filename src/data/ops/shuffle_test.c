@@ -45,13 +45,6 @@ static leat_spec *epochs_spec(const leat_dataset *dataset, leat_error *err) {
     return leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err);
 }
 
-static leat_status epochs_open(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    (void)state;
-    (void)err;
-    return LEAT_OK;
-}
-
 /* Elements are 10 * epoch + index, one to a block. */
 static leati_tail epochs_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
                               leat_error *err) {
@@ -75,37 +68,11 @@ static leati_tail epochs_pull(leati_node_state *node, void *state, int64_t want,
     return LEATI_MORE;
 }
 
-static leat_status epochs_save(leati_node_state *node, void *state, leati_writer *out,
-                               leati_save_cost *cost, leat_error *err) {
-    (void)node;
-    (void)cost;
-    (void)err;
-    const struct epochs_state *s = state;
-    leati_put_int(out, s->epoch);
-    leati_put_int(out, s->next);
-    return LEAT_OK;
-}
-
-static leat_status epochs_restore(leati_node_state *node, void *state, leati_reader *in,
-                                  leat_error *err) {
-    (void)node;
-    struct epochs_state *s = state;
-    leat_status status = leati_get_int(in, &s->epoch, err);
-    return status == LEAT_OK ? leati_get_int(in, &s->next, err) : status;
-}
-
 static leat_status epochs_reset(leati_node_state *node, void *state, leat_error *err) {
     (void)node;
     (void)err;
-    struct epochs_state *s = state;
-    s->epoch++;
-    s->next = 0;
+    ((struct epochs_state *)state)->epoch++;
     return LEAT_OK;
-}
-
-static void epochs_close(leati_node_state *node, void *state) {
-    (void)node;
-    (void)state;
 }
 
 static const leati_dataset_op epochs_op = {
@@ -117,12 +84,9 @@ static const leati_dataset_op epochs_op = {
     .rows = epochs_rows,
     .spec = epochs_spec,
     .state_size = sizeof(struct epochs_state),
-    .open = epochs_open,
+    .saved = {LEATI_SAVED_KEPT(struct epochs_state, epoch), LEATI_SAVED(struct epochs_state, next)},
     .pull = epochs_pull,
-    .save = epochs_save,
-    .restore = epochs_restore,
     .reset = epochs_reset,
-    .close = epochs_close,
 };
 
 static leat_dataset *make(void *context, leat_error *err) {

@@ -35,8 +35,9 @@ static int64_t skip_cardinality(const leat_dataset *dataset) {
     return args->count < 0 || args->count > input ? 0 : input - args->count;
 }
 
-static void skip_start(const leati_node_state *node, struct skip_state *s) {
+static void skip_start(leati_node_state *node, void *state) {
     const struct skip_args *args = node->dataset->args;
+    struct skip_state *s = state;
     s->left = args->count < 0 ? -1 : args->count;
     /* TensorFlow counts in 32 bits: of the largest counts nothing is left, and nothing is skipped.
      */
@@ -47,7 +48,6 @@ static void skip_start(const leati_node_state *node, struct skip_state *s) {
 
 static leat_status skip_open(leati_node_state *node, void *state, leat_error *err) {
     struct skip_state *s = state;
-    skip_start(node, s);
     return s->left < 0 ? LEAT_OK : leati_input_open(&s->input, node, 0, err);
 }
 
@@ -95,36 +95,13 @@ static leati_tail skip_advance(leati_node_state *node, void *state, int64_t n, i
     return tail;
 }
 
-static leat_status skip_save(leati_node_state *node, void *state, leati_writer *out,
-                             leati_save_cost *cost, leat_error *err) {
+static leat_status skip_restored(leati_node_state *node, void *state, leat_error *err) {
     (void)node;
     struct skip_state *s = state;
-    leati_put_int(out, s->left);
-    return s->left < 0 ? LEAT_OK : leati_input_save(&s->input, out, cost, err);
-}
-
-static leat_status skip_restore(leati_node_state *node, void *state, leati_reader *in,
-                                leat_error *err) {
-    (void)node;
-    struct skip_state *s = state;
-    bool open = s->left >= 0;
-    leat_status status = leati_get_int(in, &s->left, err);
-    if (status == LEAT_OK && (s->left >= 0) != open) {
-        return leati_fail(err, LEAT_DATA_LOSS, "skip: a saved count of %lld elements to skip",
-                          (long long)s->left);
-    }
-    return status == LEAT_OK && open ? leati_input_restore(&s->input, in, err) : status;
-}
-
-static leat_status skip_reset(leati_node_state *node, void *state, leat_error *err) {
-    struct skip_state *s = state;
-    skip_start(node, s);
-    return s->left < 0 ? LEAT_OK : leati_input_reset(&s->input, err);
-}
-
-static void skip_close(leati_node_state *node, void *state) {
-    (void)node;
-    leati_input_close(&((struct skip_state *)state)->input);
+    return (s->left >= 0) == (s->input.child != NULL)
+               ? LEAT_OK
+               : leati_fail(err, LEAT_DATA_LOSS, "skip: a saved count of %lld elements to skip",
+                            (long long)s->left);
 }
 
 static leat_status skip_at(leati_access *access, const int64_t *indices, int64_t n,
@@ -162,13 +139,12 @@ const leati_dataset_op leati_op_skip = {
     .rows = skip_rows,
     .cardinality = skip_cardinality,
     .state_size = sizeof(struct skip_state),
+    .saved = {LEATI_SAVED(struct skip_state, left)},
+    .start = skip_start,
+    .restored = skip_restored,
     .open = skip_open,
     .pull = skip_pull,
     .advance = skip_advance,
-    .save = skip_save,
-    .restore = skip_restore,
-    .reset = skip_reset,
-    .close = skip_close,
     .at = skip_at,
     .indexable = skip_indexable,
 };

@@ -175,9 +175,7 @@ static leat_status open_names(leati_node_state *node, struct snapshot_state *s, 
 }
 
 static void close_plan(struct snapshot_state *s) {
-    if (s->inner.child != NULL) {
-        leati_input_close(&s->inner);
-    }
+    leati_input_close(&s->inner);
     leat_dataset_unref(s->plan);
     s->plan = NULL;
 }
@@ -483,9 +481,7 @@ static void snapshot_close(leati_node_state *node, void *state) {
     struct snapshot_state *s = state;
     (void)node;
     forget(s);
-    if (s->input.child != NULL) {
-        leati_input_close(&s->input);
-    }
+    leati_input_close(&s->input);
     leati_block_fini(&s->block);
     leati_block_fini(&s->shards);
     leati_scratch_free(s->scratch);

@@ -70,10 +70,6 @@ static int64_t sparse_batch_cardinality(const leat_dataset *dataset) {
     return input < 0 ? input : input / args->batch_size + (input % args->batch_size != 0);
 }
 
-static leat_status sparse_batch_open(leati_node_state *node, void *state, leat_error *err) {
-    return leati_input_open(&((struct sparse_batch_state *)state)->input, node, 0, err);
-}
-
 static void drop_rows(struct sparse_batch_state *s) {
     for (size_t i = 0; i < s->count; i++) {
         leat_tensor_unref(&s->rows[i]);
@@ -207,29 +203,10 @@ static leati_tail sparse_batch_pull(leati_node_state *node, void *state, int64_t
     return tail;
 }
 
-static leat_status sparse_batch_save(leati_node_state *node, void *state, leati_writer *out,
-                                     leati_save_cost *cost, leat_error *err) {
-    (void)node;
-    return leati_input_save(&((struct sparse_batch_state *)state)->input, out, cost, err);
-}
-
-static leat_status sparse_batch_restore(leati_node_state *node, void *state, leati_reader *in,
-                                        leat_error *err) {
-    (void)node;
-    return leati_input_restore(&((struct sparse_batch_state *)state)->input, in, err);
-}
-
-static leat_status sparse_batch_reset(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    return leati_input_reset(&((struct sparse_batch_state *)state)->input, err);
-}
-
 static void sparse_batch_close(leati_node_state *node, void *state) {
     (void)node;
     struct sparse_batch_state *s = state;
-    if (s->input.child != NULL) {
-        leati_input_close(&s->input);
-    }
+    leati_input_close(&s->input);
     drop_rows(s);
     leati_free(s->rows);
 }
@@ -248,11 +225,7 @@ const leati_dataset_op leati_op_sparse_batch = {
     .spec = sparse_batch_spec,
     .cardinality = sparse_batch_cardinality,
     .state_size = sizeof(struct sparse_batch_state),
-    .open = sparse_batch_open,
     .pull = sparse_batch_pull,
-    .save = sparse_batch_save,
-    .restore = sparse_batch_restore,
-    .reset = sparse_batch_reset,
     .close = sparse_batch_close,
 };
 

@@ -128,13 +128,6 @@ struct sql_state {
     int64_t to_pass;         /* rows to pass over when the query begins */
 };
 
-static leat_status sql_open(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    (void)state;
-    (void)err;
-    return LEAT_OK;
-}
-
 static void stop(struct sql_state *s) {
     sqlite3_finalize(s->statement);
     sqlite3_close(s->database);
@@ -297,27 +290,21 @@ static leat_status sql_save(leati_node_state *node, void *state, leati_writer *o
     return LEAT_OK;
 }
 
-static leat_status sql_restore(leati_node_state *node, void *state, leati_reader *in,
-                               leat_error *err) {
+static leat_status sql_restored(leati_node_state *node, void *state, leat_error *err) {
     (void)node;
     struct sql_state *s = state;
-    leat_status status = leati_get_int(in, &s->rows, err);
-    if (status == LEAT_OK && s->rows < 0) {
-        return leati_fail(err, LEAT_DATA_LOSS, "sql_dataset: a saved count of %lld rows",
-                          (long long)s->rows);
-    }
     stop(s);
     s->to_pass = s->rows;
-    return status;
+    return s->rows >= 0 ? LEAT_OK
+                        : leati_fail(err, LEAT_DATA_LOSS, "sql_dataset: a saved count of %lld rows",
+                                     (long long)s->rows);
 }
 
-static leat_status sql_reset(leati_node_state *node, void *state, leat_error *err) {
+static void sql_start(leati_node_state *node, void *state) {
     (void)node;
-    (void)err;
     struct sql_state *s = state;
     stop(s);
-    s->rows = s->to_pass = 0;
-    return LEAT_OK;
+    s->to_pass = 0;
 }
 
 static void sql_close(leati_node_state *node, void *state) {
@@ -340,11 +327,11 @@ const leati_dataset_op leati_op_sql_dataset = {
     .spec = sql_spec,
 #ifdef LEATI_HAVE_SQLITE
     .state_size = sizeof(struct sql_state),
-    .open = sql_open,
+    .saved = {LEATI_SAVED(struct sql_state, rows)},
+    .start = sql_start,
+    .restored = sql_restored,
     .pull = sql_pull,
     .save = sql_save,
-    .restore = sql_restore,
-    .reset = sql_reset,
     .close = sql_close,
 #endif
 };

@@ -34,10 +34,13 @@ static int64_t take_cardinality(const leat_dataset *dataset) {
     return input == LEAT_INFINITE_CARDINALITY || input > args->count ? args->count : input;
 }
 
+static void take_start(leati_node_state *node, void *state) {
+    const struct take_args *args = node->dataset->args;
+    ((struct take_state *)state)->left = args->count < 0 ? -1 : args->count;
+}
+
 static leat_status take_open(leati_node_state *node, void *state, leat_error *err) {
     struct take_state *s = state;
-    const struct take_args *args = node->dataset->args;
-    s->left = args->count < 0 ? -1 : args->count;
     return s->left == 0 ? LEAT_OK : leati_input_open(&s->input, node, 0, err);
 }
 
@@ -75,41 +78,13 @@ static leati_tail take_advance(leati_node_state *node, void *state, int64_t n, i
     return s->left == 0 && tail == LEATI_MORE ? LEATI_END : tail;
 }
 
-static leat_status take_save(leati_node_state *node, void *state, leati_writer *out,
-                             leati_save_cost *cost, leat_error *err) {
-    const struct take_args *args = node->dataset->args;
-    struct take_state *s = state;
-    leati_put_int(out, s->left);
-    return args->count == 0 ? LEAT_OK : leati_input_save(&s->input, out, cost, err);
-}
-
-static leat_status take_restore(leati_node_state *node, void *state, leati_reader *in,
-                                leat_error *err) {
-    const struct take_args *args = node->dataset->args;
-    struct take_state *s = state;
-    int64_t left = 0, most = args->count < 0 ? -1 : args->count;
-    leat_status status = leati_get_int(in, &left, err);
-    if (status == LEAT_OK && (left > most || (left < 0) != (most < 0))) {
-        status = leati_fail(err, LEAT_DATA_LOSS, "a saved number of %lld elements left of %lld",
-                            (long long)left, (long long)args->count);
-    }
-    if (status == LEAT_OK) {
-        s->left = left;
-    }
-    return status == LEAT_OK && args->count != 0 ? leati_input_restore(&s->input, in, err) : status;
-}
-
-static leat_status take_reset(leati_node_state *node, void *state, leat_error *err) {
-    struct take_state *s = state;
-    const struct take_args *args = node->dataset->args;
-    s->left = args->count < 0 ? -1 : args->count;
-    return args->count == 0 ? LEAT_OK : leati_input_reset(&s->input, err);
-}
-
-static void take_close(leati_node_state *node, void *state) {
-    (void)node;
-    struct take_state *s = state;
-    leati_input_close(&s->input);
+static leat_status take_restored(leati_node_state *node, void *state, leat_error *err) {
+    int64_t left = ((struct take_state *)state)->left;
+    int64_t count = ((const struct take_args *)node->dataset->args)->count;
+    return left <= (count < 0 ? -1 : count) && (left < 0) == (count < 0)
+               ? LEAT_OK
+               : leati_fail(err, LEAT_DATA_LOSS, "a saved number of %lld elements left of %lld",
+                            (long long)left, (long long)count);
 }
 
 static leat_status take_at(leati_access *access, const int64_t *indices, int64_t n,
@@ -141,13 +116,12 @@ const leati_dataset_op leati_op_take = {
     .rows = take_rows,
     .cardinality = take_cardinality,
     .state_size = sizeof(struct take_state),
+    .saved = {LEATI_SAVED(struct take_state, left)},
+    .start = take_start,
+    .restored = take_restored,
     .open = take_open,
     .pull = take_pull,
     .advance = take_advance,
-    .save = take_save,
-    .restore = take_restore,
-    .reset = take_reset,
-    .close = take_close,
     .at = take_at,
     .indexable = take_indexable,
 };

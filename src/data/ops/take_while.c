@@ -119,27 +119,6 @@ static leati_tail take_while_pull(leati_node_state *node, void *state, int64_t w
     return ends ? LEATI_END : LEATI_MORE;
 }
 
-static leat_status take_while_save(leati_node_state *node, void *state, leati_writer *out,
-                                   leati_save_cost *cost, leat_error *err) {
-    (void)node;
-    struct take_while_state *s = state;
-    leati_put_int(out, s->calls);
-    return leati_input_save(&s->input, out, cost, err);
-}
-
-static leat_status take_while_restore(leati_node_state *node, void *state, leati_reader *in,
-                                      leat_error *err) {
-    (void)node;
-    struct take_while_state *s = state;
-    leat_status status = leati_get_int(in, &s->calls, err);
-    return status == LEAT_OK ? leati_input_restore(&s->input, in, err) : status;
-}
-
-static leat_status take_while_reset(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    return leati_input_reset(&((struct take_while_state *)state)->input, err);
-}
-
 static void take_while_close(leati_node_state *node, void *state) {
     (void)node;
     struct take_while_state *s = state;
@@ -161,11 +140,9 @@ const leati_dataset_op leati_op_take_while = {
     .share = take_while_share,
     .unshare = take_while_unshare,
     .state_size = sizeof(struct take_while_state),
+    .saved = {LEATI_SAVED_KEPT(struct take_while_state, calls)},
     .open = take_while_open,
     .pull = take_while_pull,
-    .save = take_while_save,
-    .restore = take_while_restore,
-    .reset = take_while_reset,
     .close = take_while_close,
 };
 

@@ -86,10 +86,14 @@ static int64_t unbatch_cardinality(const leat_dataset *dataset) {
                                                                       : LEAT_UNKNOWN_CARDINALITY;
 }
 
+static void unbatch_start(leati_node_state *node, void *state) {
+    (void)node;
+    ((struct unbatch_state *)state)->rows = -1;
+}
+
 static leat_status unbatch_open(leati_node_state *node, void *state, leat_error *err) {
     struct unbatch_state *s = state;
     leat_status status = leati_leaves_init(&s->leaves, node->dataset->inputs[0]->spec, err);
-    s->rows = -1;
     if (status == LEAT_OK) {
         status = leati_input_open(&s->input, node, 0, err);
     }
@@ -137,40 +141,19 @@ static leati_tail unbatch_pull(leati_node_state *node, void *state, int64_t want
     }
 }
 
-static leat_status unbatch_save(leati_node_state *node, void *state, leati_writer *out,
-                                leati_save_cost *cost, leat_error *err) {
+static leat_status unbatch_restored(leati_node_state *node, void *state, leat_error *err) {
     (void)node;
     struct unbatch_state *s = state;
-    leati_put_int(out, s->offset);
-    return leati_input_save(&s->input, out, cost, err);
-}
-
-static leat_status unbatch_restore(leati_node_state *node, void *state, leati_reader *in,
-                                   leat_error *err) {
-    (void)node;
-    struct unbatch_state *s = state;
-    leat_status status = leati_get_int(in, &s->offset, err);
-    if (status == LEAT_OK && s->offset < 0) {
-        return leati_fail(err, LEAT_DATA_LOSS, "unbatch: a saved position of %lld in an element",
-                          (long long)s->offset);
-    }
-    return status == LEAT_OK ? leati_input_restore(&s->input, in, err) : status;
-}
-
-static leat_status unbatch_reset(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    struct unbatch_state *s = state;
-    s->offset = 0;
-    s->rows = -1;
-    return leati_input_reset(&s->input, err);
+    return s->offset >= 0
+               ? LEAT_OK
+               : leati_fail(err, LEAT_DATA_LOSS, "unbatch: a saved position of %lld in an element",
+                            (long long)s->offset);
 }
 
 static void unbatch_close(leati_node_state *node, void *state) {
     (void)node;
     struct unbatch_state *s = state;
-    if (s->input.child != NULL) {
-        leati_input_close(&s->input);
-    }
+    leati_input_close(&s->input);
     leati_leaves_fini(&s->leaves);
 }
 
@@ -238,11 +221,11 @@ const leati_dataset_op leati_op_unbatch = {
     .spec = unbatch_spec,
     .cardinality = unbatch_cardinality,
     .state_size = sizeof(struct unbatch_state),
+    .saved = {LEATI_SAVED(struct unbatch_state, offset)},
+    .start = unbatch_start,
+    .restored = unbatch_restored,
     .open = unbatch_open,
     .pull = unbatch_pull,
-    .save = unbatch_save,
-    .restore = unbatch_restore,
-    .reset = unbatch_reset,
     .close = unbatch_close,
     .access_size = sizeof(struct unbatch_access),
     .access_open = unbatch_access_open,

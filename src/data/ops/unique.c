@@ -35,10 +35,6 @@ static leat_status unique_check(leat_dataset *dataset, leat_error *err) {
                       text);
 }
 
-static leat_status unique_open(leati_node_state *node, void *state, leat_error *err) {
-    return leati_input_open(&((struct unique_state *)state)->input, node, 0, err);
-}
-
 /* Looks at `n` rows and notes the fresh ones; stops early without memory. */
 static leat_status look(struct unique_state *s, int64_t n, uint32_t *rows, int64_t *looked,
                         int64_t *kept, leat_error *err) {
@@ -115,11 +111,9 @@ static leat_status unique_restore(leati_node_state *node, void *state, leati_rea
     return status == LEAT_OK ? leati_input_restore(&s->input, in, err) : status;
 }
 
-static leat_status unique_reset(leati_node_state *node, void *state, leat_error *err) {
+static void unique_start(leati_node_state *node, void *state) {
     (void)node;
-    struct unique_state *s = state;
-    leati_seen_clear(&s->seen);
-    return leati_input_reset(&s->input, err);
+    leati_seen_clear(&((struct unique_state *)state)->seen);
 }
 
 static void unique_close(leati_node_state *node, void *state) {
@@ -141,11 +135,10 @@ const leati_dataset_op leati_op_unique = {
     .rows = unique_rows,
     .check = unique_check,
     .state_size = sizeof(struct unique_state),
-    .open = unique_open,
+    .start = unique_start,
     .pull = unique_pull,
     .save = unique_save,
     .restore = unique_restore,
-    .reset = unique_reset,
     .close = unique_close,
 };
 

@@ -409,14 +409,13 @@ static leat_status window_restore(leati_node_state *node, void *state, leati_rea
     return status == LEAT_OK ? leati_input_restore(&s->input, in, err) : status;
 }
 
-static leat_status window_reset(leati_node_state *node, void *state, leat_error *err) {
+static void window_start(leati_node_state *node, void *state) {
     (void)node;
     struct window_state *s = state;
     drop_places(s, s->length);
     leati_block_clear(&s->buffer);
     s->discard = 0;
     s->ended = false;
-    return leati_input_reset(&s->input, err);
 }
 
 static void window_close(leati_node_state *node, void *state) {
@@ -443,11 +442,11 @@ const leati_dataset_op leati_op_window = {
     .spec = window_spec,
     .cardinality = window_cardinality,
     .state_size = sizeof(struct window_state),
+    .start = window_start,
     .open = window_open,
     .pull = window_pull,
     .save = window_save,
     .restore = window_restore,
-    .reset = window_reset,
     .close = window_close,
 };
 

@@ -22,7 +22,7 @@ enum { MOST_THREADS = 32 };
 /* What the callback does, and what it saw. */
 static struct {
     pthread_mutex_t lock;
-    pthread_cond_t opened;
+    pthread_cond_t changed; /* open, threads */
     int64_t spin_ns;
     int64_t held_value; /* drivers wait at it until `open`; -1: none */
     bool open;
@@ -31,7 +31,7 @@ static struct {
     int num_threads;
     int64_t calls, last;
     bool disorder; /* a value came after a greater one */
-} seen = {.lock = PTHREAD_MUTEX_INITIALIZER, .opened = PTHREAD_COND_INITIALIZER};
+} seen = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static void forget(int64_t spin_ns, int64_t held_value) {
     seen.spin_ns = spin_ns;
@@ -46,7 +46,7 @@ static void forget(int64_t spin_ns, int64_t held_value) {
 static void open_latch(void) {
     pthread_mutex_lock(&seen.lock);
     seen.open = true;
-    pthread_cond_broadcast(&seen.opened);
+    pthread_cond_broadcast(&seen.changed);
     pthread_mutex_unlock(&seen.lock);
 }
 
@@ -62,13 +62,14 @@ static leat_status look(void *context, const leat_element *in, leat_element *out
     }
     if (i == seen.num_threads && i < MOST_THREADS) {
         seen.threads[seen.num_threads++] = pthread_self();
+        pthread_cond_broadcast(&seen.changed);
     }
     seen.calls++;
     seen.disorder = seen.disorder || value < seen.last;
     seen.last = value;
     seen.waiting += value == seen.held_value && !own;
     while (value == seen.held_value && !own && !seen.open) {
-        pthread_cond_wait(&seen.opened, &seen.lock);
+        pthread_cond_wait(&seen.changed, &seen.lock);
     }
     pthread_mutex_unlock(&seen.lock);
     while (leati_now_ns() - start < seen.spin_ns) {
@@ -205,6 +206,33 @@ static void test_few_threads(void **state) {
     char *text = dataset_text(dataset, &options, -1);
     assert_in_range(seen.num_threads, 1, 3); /* the consumer, and as many as the pool has */
     free(text);
+    leat_dataset_unref(dataset);
+}
+
+/* While the consumer does something else, a driver works. */
+static void test_ahead(void **state) {
+    (void)state;
+    struct interleaved s = {40, 5, 4, 2, 2, false, false, false};
+    struct timespec late;
+    forget(0, -1);
+    leat_dataset *dataset = dataset_made(interleave_some, &s);
+    leat_iterator_options options = {.num_threads = 2, .verify = true};
+    leat_iterator *iterator = dataset_iterate(dataset, &options);
+    leat_element element = {0};
+    for (int i = 0; i < 10; i++) {
+        assert_int_equal(leat_iterator_next(iterator, &element, NULL), LEAT_OK);
+    }
+    clock_gettime(CLOCK_REALTIME, &late);
+    late.tv_sec += 60; /* ends a test that fails */
+    pthread_mutex_lock(&seen.lock);
+    int status = 0;
+    while (seen.num_threads < 2 && status == 0) {
+        status = pthread_cond_timedwait(&seen.changed, &seen.lock, &late);
+    }
+    pthread_mutex_unlock(&seen.lock);
+    assert_int_equal(status, 0);
+    leat_element_fini(&element);
+    leat_iterator_free(iterator);
     leat_dataset_unref(dataset);
 }
 
@@ -360,7 +388,7 @@ int main(void) {
         cmocka_unit_test(test_order),     cmocka_unit_test(test_few_threads),
         cmocka_unit_test(test_nested),    cmocka_unit_test(test_effects),
         cmocka_unit_test(test_any_order), cmocka_unit_test(test_deadline),
-        cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_cancel),    cmocka_unit_test(test_ahead),
     };
     return cmocka_run_group_tests(tests, register_callbacks, forget_callbacks);
 }

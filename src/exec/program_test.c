@@ -150,6 +150,53 @@ static void test_reshape_copies_nothing(void **state) {
     machine_fini(&m);
 }
 
+/* Sums, rows that follow none, and products over nothing. */
+static int trace_of_nothing(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_value none = leat_graph_argument(graph, 0), some = leat_graph_argument(graph, 1);
+    leat_value turned = leat_transpose(none, NULL, 0);
+    outputs[0] = leat_reduce_sum(none, (int64_t[]){0}, 1, false);
+    outputs[1] = leat_concat((leat_value[]){none, leat_expand_dims(some, 0)}, 2, 0);
+    outputs[2] = leat_matmul(turned, none, false, false);
+    outputs[3] = leat_concat((leat_value[]){turned, leat_expand_dims(some, 1)}, 2, 1);
+    return 4;
+}
+
+/* Values without elements have their shapes, by which a kernel knows what it makes of them. */
+static void test_values_without_elements(void **state) {
+    (void)state;
+    enum { N = 5 };
+    leat_spec *children[2] = {leat_spec_tensor(LEAT_FLOAT32, LEAT_SHAPE(0, 3), NULL),
+                              leat_spec_tensor(LEAT_FLOAT32, LEAT_SHAPE(3), NULL)};
+    leat_spec *spec = leat_spec_tuple(children, 2, NULL);
+    leat_error err = {0};
+    leat_function *function = leat_trace(trace_of_nothing, NULL, spec, &err);
+    leat_spec_unref(spec);
+    if (!function)
+        fail_msg("%s", err.text);
+    struct machine m;
+    machine_init(&m, function);
+    static const float rows[N][3] = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {10, 11, 12}, {13, 14, 15}};
+    static const float zeros[9];
+    leat_shape none = LEAT_SHAPE(0, 3), some = LEAT_SHAPE(3);
+    leat_tensor tensor;
+    assert_int_equal(leat_tensor_copy_of(LEAT_FLOAT32, LEAT_SHAPE(N, 3), rows, &tensor, NULL),
+                     LEAT_OK);
+    assert_int_equal(leati_block_prepare(&m.in, 2, NULL), LEAT_OK);
+    leati_column_strided(&m.in.columns[0], LEAT_FLOAT32, &none, tensor.data, 0,
+                         leat_buffer_ref(tensor.owner));
+    leati_column_strided(&m.in.columns[1], LEAT_FLOAT32, &some, tensor.data, 12, tensor.owner);
+    m.in.n = N;
+    must_run(&m, N);
+    for (int64_t i = 0; i < N; i++) {
+        assert_memory_equal(leati_column_row(&m.out.columns[0], i), zeros, 12);
+        assert_memory_equal(leati_column_row(&m.out.columns[1], i), rows[i], 12);
+        assert_memory_equal(leati_column_row(&m.out.columns[2], i), zeros, 36);
+        assert_memory_equal(leati_column_row(&m.out.columns[3], i), rows[i], 12);
+    }
+    machine_fini(&m);
+}
+
 /* ---- failing rows ---- */
 
 static int trace_divisions(void *context, leat_graph *graph, leat_value *outputs) {
@@ -618,6 +665,7 @@ static void test_refuses_steps(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {TEST(test_many_tiles),
                                        TEST(test_reshape_copies_nothing),
+                                       TEST(test_values_without_elements),
                                        TEST(test_first_failing_row),
                                        TEST(test_wrong_rows),
                                        TEST(test_destination),

@@ -196,6 +196,12 @@ LEAT_API char *leat_iterator_explain(const leat_iterator *iterator, leat_error *
  * (leat_text_free). */
 LEAT_API char *leat_iterator_metrics(const leat_iterator *iterator, leat_error *err);
 
+/* The table of dataset operators as JSON text, for bindings: [{"name", "doc", "num_inputs" (-1: any
+ * number), "arguments": [{"name", "type", "required", "default", ..., "doc"}]}]; names of operators
+ * and arguments are those of tf.data, "default" null is None. Thread-safe. Owned text
+ * (leat_text_free); NULL without memory. */
+LEAT_API char *leat_dataset_operators_json(leat_error *err);
+
 #ifdef __cplusplus
 }
 #endif

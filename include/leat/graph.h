@@ -188,6 +188,16 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_value_tensor(leat_value value, leat_t
 LEAT_API int leat_graph_call(leat_graph *graph, const char *operation, const char *attributes,
                              const leat_value *inputs, int num_inputs, leat_value *outputs);
 
+/* The table of tensor operations as JSON text, for bindings: [{"name", "names": TensorFlow's paths
+ * below "tf." (none: internal), "doc", "min_inputs", "max_inputs" (-1: any), "inputs": [{"name",
+ * "list"}], "arguments": [{"name", "type", "required", "default", ..., "doc"}], "signature":
+ * [{"name", "kind", "default"}]}]. The signature has TensorFlow's parameters in order; "kind" is
+ * input, argument, name (of no effect) or fixed (takes its default alone); "default" stands where
+ * it is not the argument's own: an input that may be left out, or null where None means the
+ * argument's default. Of several operations with one path, the number of inputs decides.
+ * Thread-safe. Owned text (leat_text_free); NULL without memory. */
+LEAT_API char *leat_operations_json(leat_error *err);
+
 /* tf.cond: the outputs of `then_branch` where the bool scalar `predicate` holds, else those of
  * `else_branch`. Both functions (borrowed) take `inputs` and give equally many outputs of equal
  * dtypes. Fills `outputs` (room for LEAT_MAX_OUTPUTS) and returns their number, or -1 (the graph

@@ -5,9 +5,12 @@
  * asks from one thread. */
 #include "cli/tables.h"
 
+#include "core/json.h"
+#include "data/listing.h"
 #include "data/op.h"
 #include "dist/strategy.h"
 #include "graph/graph.h"
+#include "graph/listing.h"
 #include "train/kind.h"
 #include <stdio.h>
 #include <string.h>
@@ -61,14 +64,16 @@ KIND(initializer)
 
 const leati_table *leati_tables(size_t *count) {
     static leati_table tables[] = {
-        {"dataset_operators", "Dataset operators", "dataset operator", 0, dataset_operator},
-        {"tensor_operations", "Tensor operations", "tensor operation", 0, tensor_operation},
-        {"layers", "Layers", "layer", 0, layer},
-        {"losses", "Losses", "loss", 0, loss},
-        {"optimizers", "Optimizers", "optimizer", 0, optimizer},
-        {"metrics", "Metrics", "metric", 0, metric},
-        {"initializers", "Initialisers", "initialiser", 0, initializer},
-        {"strategies", "Strategies", "strategy", 0, strategy},
+        {"dataset_operators", "Dataset operators", "dataset operator", 0, dataset_operator,
+         leati_dataset_ops_describe},
+        {"tensor_operations", "Tensor operations", "tensor operation", 0, tensor_operation,
+         leati_tensor_ops_describe},
+        {"layers", "Layers", "layer", 0, layer, NULL},
+        {"losses", "Losses", "loss", 0, loss, NULL},
+        {"optimizers", "Optimizers", "optimizer", 0, optimizer, NULL},
+        {"metrics", "Metrics", "metric", 0, metric, NULL},
+        {"initializers", "Initialisers", "initialiser", 0, initializer, NULL},
+        {"strategies", "Strategies", "strategy", 0, strategy, NULL},
     };
     (void)leati_dataset_ops(&tables[0].count);
     (void)leati_tensor_ops(&tables[1].count);
@@ -82,34 +87,15 @@ const leati_table *leati_tables(size_t *count) {
     return tables;
 }
 
-/* An argument whose absence means something of its own: its default is a number that nobody gives.
- */
-static bool is_none(const leati_row *row) {
-    return row->type == LEATI_ROW_INT && leati_row_default_int(row) == INT64_MIN;
-}
-
-static bool has_default(const leati_row *row) {
-    if (row->flags & LEATI_REQUIRED)
-        return false;
-    switch (row->type) {
-    case LEATI_ROW_BOOL:
-    case LEATI_ROW_INT:
-    case LEATI_ROW_FLOAT: return true;
-    case LEATI_ROW_DTYPE: return row->default_number > 0;
-    case LEATI_ROW_STRING: return row->default_text != NULL;
-    default: return false;
-    }
-}
-
 const char *leati_row_default_text(const leati_row *row, char *text, size_t size) {
     text[0] = 0;
-    if (!has_default(row))
+    if (!leati_row_has_default(row))
         return text;
-    if (is_none(row))
+    if (leati_row_is_none(row))
         (void)snprintf(text, size, ", default none");
     else if (row->type == LEATI_ROW_STRING)
         (void)snprintf(text, size, ", default \"%s\"", row->default_text);
-    else if (row->type == LEATI_ROW_BOOL)
+    else if (row->type == LEATI_ROW_BOOL || row->type == LEATI_ROW_BOOL_OR_NONE)
         (void)snprintf(text, size, ", default %s", row->default_number != 0 ? "true" : "false");
     else if (row->type == LEATI_ROW_DTYPE)
         (void)snprintf(text, size, ", default %s",
@@ -121,56 +107,15 @@ const char *leati_row_default_text(const leati_row *row, char *text, size_t size
     return text;
 }
 
-/* Adds `value` (given) under `key`; false without memory. */
-static bool put(json_t *object, const char *key, json_t *value) {
-    return json_object_set_new(object, key, value) == 0;
-}
-
-static json_t *json_default(const leati_row *row) {
-    switch (row->type) {
-    case LEATI_ROW_STRING: return json_string(row->default_text);
-    case LEATI_ROW_BOOL: return json_boolean(row->default_number != 0);
-    case LEATI_ROW_DTYPE: return json_string(leat_dtype_name((leat_dtype)(int)row->default_number));
-    case LEATI_ROW_INT:
-        return is_none(row) ? json_null() : json_integer(leati_row_default_int(row));
-    default: return json_real(row->default_number);
-    }
-}
-
-static json_t *json_row(const leati_row *row) {
-    json_t *object = json_object();
-    bool good = object && put(object, "name", json_string(row->name)) &&
-                put(object, "type", json_string(leati_row_type_name(row->type))) &&
-                put(object, "required", json_boolean(row->flags & LEATI_REQUIRED));
-    if (good && has_default(row))
-        good = put(object, "default", json_default(row));
-    if (good && row->type == LEATI_ROW_INT && (row->minimum || row->maximum))
-        good = put(object, "minimum", json_integer(row->minimum)) &&
-               put(object, "maximum", json_integer(row->maximum));
-    if (good && (row->flags & LEATI_AUTOTUNE))
-        good = put(object, "autotune", json_true());
-    if (good && put(object, "doc", json_string(row->doc ? row->doc : "")))
-        return object;
-    json_decref(object);
-    return NULL;
-}
-
 static json_t *json_entry(const leati_entry *entry) {
-    json_t *object = json_object(), *arguments = json_array();
-    bool good = object && arguments && put(object, "name", json_string(entry->name)) &&
-                put(object, "doc", json_string(entry->doc ? entry->doc : ""));
+    json_t *object = json_object();
+    bool good = object && leati_json_put(object, "name", json_string(entry->name)) &&
+                leati_json_put(object, "doc", json_string(entry->doc ? entry->doc : ""));
     if (good && entry->inputs[0])
-        good = put(object, "inputs", json_string(entry->inputs));
-    for (const leati_row *row = entry->rows; good && row && row->type; row++) {
-        if (!(row->flags & LEATI_CONSTRUCT))
-            good = json_array_append_new(arguments, json_row(row)) == 0;
-    }
-    if (good && json_object_set(object, "arguments", arguments) == 0) {
-        json_decref(arguments);
+        good = leati_json_put(object, "inputs", json_string(entry->inputs));
+    if (good && leati_json_put(object, "arguments", leati_rows_describe(entry->rows)))
         return object;
-    }
     json_decref(object);
-    json_decref(arguments);
     return NULL;
 }
 
@@ -178,10 +123,14 @@ json_t *leati_tables_json(void) {
     size_t count;
     const leati_table *tables = leati_tables(&count);
     json_t *root = json_object();
-    bool good = root && put(root, "version", json_string(leat_version()));
+    bool good = root && leati_json_put(root, "version", json_string(leat_version()));
     for (size_t t = 0; good && t < count; t++) {
+        if (tables[t].describe) {
+            good = leati_json_put(root, tables[t].key, tables[t].describe());
+            continue;
+        }
         json_t *list = json_array();
-        good = put(root, tables[t].key, list);
+        good = leati_json_put(root, tables[t].key, list);
         for (size_t i = 0; good && i < tables[t].count; i++) {
             leati_entry entry = tables[t].entry(i);
             good = json_array_append_new(list, json_entry(&entry)) == 0;

@@ -19,6 +19,7 @@ typedef struct leati_table {
     const char *singular; /* what one entry is */
     size_t count;
     leati_entry (*entry)(size_t index);
+    json_t *(*describe)(void); /* the JSON of all entries, owned; NULL: made of the entries */
 } leati_table;
 
 /* Every table, in the order of printing. Static after the first call, which comes from one
@@ -28,8 +29,9 @@ const leati_table *leati_tables(size_t *count);
 /* Writes ", default VALUE" to `text` and returns it; "" where there is no default worth telling. */
 const char *leati_row_default_text(const leati_row *row, char *text, size_t size);
 
-/* {"version", key: [{"name", "doc", "inputs", "arguments": [{"name", "type", "required", "default",
- * "minimum", "maximum", "doc"}]}]}. Owned; NULL without memory. */
+/* {"version", key: [{"name", "doc", "arguments": [...]}]}, arguments as leati_rows_describe has
+ * them; dataset operators and tensor operations as their rooms describe them, for bindings. Owned;
+ * NULL without memory. */
 json_t *leati_tables_json(void);
 
 #endif

@@ -133,6 +133,15 @@ typedef struct leati_tensor_op {
     const char *name; /* TensorFlow's, snake case */
     int version;
     const char *doc; /* what it computes, and the TensorFlow symbol */
+    /* For bindings. `names`: TensorFlow's exported paths below "tf.", separated by blanks; NULL:
+     * internal, no binding shows it. Where several operations have one path, the number of inputs
+     * decides. `inputs`: TensorFlow's names of the inputs, separated by blanks; a last "*values"
+     * is a list of any length; NULL: none. `signature`: the names of inputs and rows in
+     * TensorFlow's order, where that is not the inputs and then the rows. NAME=JSON there gives the
+     * default that TensorFlow writes (of an input: it may be left out; of a row: null means the
+     * row's own default; of neither: an argument of TensorFlow's that takes this value alone).
+     * "name" stands for TensorFlow's argument of that name; where it does not stand, it is last. */
+    const char *names, *inputs, *signature;
     const leati_row *rows;
     size_t args_size;
     int min_inputs, max_inputs; /* max -1: any number */

@@ -13,6 +13,9 @@ int conform_ops_pictures(void);
 /* Every name of tf.data against the table of operators and the public headers. */
 int conform_census(void);
 
+/* What bindings offer of the operations against TensorFlow's signatures. */
+int conform_signatures(void);
+
 /* Every dataset operator against tests/conform/data/<name>.json, and compositions of them. */
 int conform_data(void);
 

@@ -11,6 +11,7 @@ static const struct {
     {"ops", conform_ops},
     {"ops_state", conform_ops_state},
     {"ops_pictures", conform_ops_pictures},
+    {"signatures", conform_signatures},
     {"census", conform_census},
     {"data", conform_data},
     {"arguments", conform_arguments},

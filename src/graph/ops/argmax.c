@@ -12,6 +12,7 @@ struct argmax_args {
 static const leati_row argmax_rows[] = {
     {.name = "axis",
      .type = LEATI_ROW_INT,
+     .flags = LEATI_NONE,
      .offset = offsetof(struct argmax_args, axis),
      .doc = "The dimension to search; negative counts from the end."},
     {.name = "output_type",
@@ -114,6 +115,9 @@ const leati_tensor_op leati_tensor_op_argmax = {
     .version = 1,
     .doc = "The index of the largest value along a dimension, the first of equals "
            "(tf.math.argmax).",
+    .names = "math.argmax argmax",
+    .inputs = "input",
+    .signature = "input axis=null output_type",
     .rows = argmax_rows,
     .args_size = sizeof(struct argmax_args),
     .min_inputs = 1,

@@ -147,6 +147,8 @@ const leati_tensor_op leati_tensor_op_convert_image_dtype = {
     .version = 1,
     .doc = "Pictures of another dtype, scaled so that 1.0 is an integer's largest value "
            "(tf.image.convert_image_dtype).",
+    .names = "image.convert_image_dtype",
+    .inputs = "image",
     .rows = convert_rows,
     .args_size = sizeof(struct leati_convert_args),
     .min_inputs = 1,

@@ -15,6 +15,7 @@ struct decode_image_args {
 static const leati_row decode_image_rows[] = {
     {.name = "channels",
      .type = LEATI_ROW_INT,
+     .flags = LEATI_NONE,
      .offset = offsetof(struct decode_image_args, channels),
      .doc = "0: those of the file; 1: grey; 3: RGB; 4: RGBA."},
     {.name = "dtype",
@@ -55,6 +56,9 @@ const leati_tensor_op leati_tensor_op_decode_image = {
     .name = "decode_image",
     .version = 1,
     .doc = "The pixels of a picture of any format (tf.io.decode_image).",
+    .names = "io.decode_image image.decode_image",
+    .inputs = "contents",
+    .signature = "contents channels=null dtype name expand_animations",
     .rows = decode_image_rows,
     .args_size = sizeof(struct decode_image_args),
     .min_inputs = 1,

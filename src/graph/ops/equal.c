@@ -32,6 +32,8 @@ const leati_tensor_op leati_tensor_op_equal = {
     .name = "equal",
     .version = 1,
     .doc = "x == y of numbers, booleans or strings, broadcast, as bool (tf.math.equal).",
+    .names = "math.equal equal",
+    .inputs = "x y",
     .rows = leati_no_rows,
     .min_inputs = 2,
     .max_inputs = 2,

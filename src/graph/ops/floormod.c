@@ -35,6 +35,8 @@ const leati_tensor_op leati_tensor_op_floormod = {
     .version = 1,
     .doc = "The remainder of floordiv, with the sign of y, broadcast; Python's % "
            "(tf.math.floormod).",
+    .names = "math.floormod math.mod",
+    .inputs = "x y",
     .rows = leati_no_rows,
     .min_inputs = 2,
     .max_inputs = 2,

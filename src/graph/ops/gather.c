@@ -8,6 +8,7 @@
 const leati_row leati_gather_rows[] = {
     {.name = "axis",
      .type = LEATI_ROW_INT,
+     .flags = LEATI_NONE,
      .offset = offsetof(struct leati_gather_args, axis),
      .doc = "The dimension of the first input that the indices number."},
     {0},
@@ -104,6 +105,9 @@ const leati_tensor_op leati_tensor_op_gather = {
     .name = "gather",
     .version = 1,
     .doc = "The slices of a tensor along an axis that the indices number (tf.gather).",
+    .names = "gather",
+    .inputs = "params indices",
+    .signature = "params indices validate_indices=null axis=null batch_dims=0",
     .rows = leati_gather_rows,
     .args_size = sizeof(struct leati_gather_args),
     .min_inputs = 2,

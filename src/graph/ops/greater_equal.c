@@ -19,6 +19,8 @@ const leati_tensor_op leati_tensor_op_greater_equal = {
     .name = "greater_equal",
     .version = 1,
     .doc = "x >= y of numbers, broadcast, as bool (tf.math.greater_equal).",
+    .names = "math.greater_equal greater_equal",
+    .inputs = "x y",
     .rows = leati_no_rows,
     .min_inputs = 2,
     .max_inputs = 2,

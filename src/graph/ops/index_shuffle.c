@@ -132,6 +132,8 @@ const leati_tensor_op leati_tensor_op_index_shuffle = {
     .version = 1,
     .doc = "Where an index goes in a pseudorandom permutation of 0 .. max_index "
            "(tf.random.experimental.index_shuffle).",
+    .names = "random.experimental.index_shuffle",
+    .inputs = "index seed max_index",
     .rows = leati_no_rows,
     .min_inputs = 3,
     .max_inputs = 3,

@@ -126,6 +126,10 @@ const leati_tensor_op leati_tensor_op_matmul = {
     .name = "matmul",
     .version = 1,
     .doc = "Matrix products over the last two dimensions (tf.linalg.matmul).",
+    .names = "linalg.matmul matmul",
+    .inputs = "a b",
+    .signature = "a b transpose_a transpose_b adjoint_a=false adjoint_b=false a_is_sparse=false "
+                 "b_is_sparse=false output_type=null grad_a=false grad_b=false",
     .rows = matmul_rows,
     .args_size = sizeof(struct matmul_args),
     .min_inputs = 2,

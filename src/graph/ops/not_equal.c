@@ -33,6 +33,8 @@ const leati_tensor_op leati_tensor_op_not_equal = {
     .version = 1,
     .doc = "x != y of numbers, booleans or strings, broadcast, as bool "
            "(tf.math.not_equal).",
+    .names = "math.not_equal not_equal",
+    .inputs = "x y",
     .rows = leati_no_rows,
     .min_inputs = 2,
     .max_inputs = 2,

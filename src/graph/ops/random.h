@@ -34,6 +34,7 @@ struct leati_random_args {
              .doc = LOW_DOC},                                                                      \
             {.name = HIGH,                                                                         \
              .type = LEATI_ROW_FLOAT,                                                              \
+             .flags = LEATI_NONE,                                                                  \
              .offset = offsetof(struct leati_random_args, high),                                   \
              .default_number = HIGH_NUMBER,                                                        \
              .doc = HIGH_DOC},                                                                     \

@@ -63,6 +63,7 @@ const leati_tensor_op leati_tensor_op_random_normal = {
     .name = "random_normal",
     .version = 1,
     .doc = "Random floats of a normal distribution (tf.random.normal).",
+    .names = "random.normal",
     .rows = random_normal_rows,
     .args_size = sizeof(struct leati_random_args),
     .flags = LEATI_RANDOM,

@@ -47,6 +47,8 @@ const leati_tensor_op leati_tensor_op_random_uniform = {
     .name = "random_uniform",
     .version = 1,
     .doc = "Random floats in [minval, maxval) (tf.random.uniform).",
+    .names = "random.uniform",
+    .signature = "shape minval maxval=null dtype seed",
     .rows = random_uniform_rows,
     .args_size = sizeof(struct leati_random_args),
     .flags = LEATI_RANDOM,

@@ -111,6 +111,8 @@ const leati_tensor_op leati_tensor_op_slice = {
     .version = 1,
     .doc = "The part of a tensor from begin on, size values along each dimension "
            "(tf.slice).",
+    .names = "slice",
+    .inputs = "input_",
     .rows = leati_slice_rows,
     .args_size = sizeof(struct leati_slice_args),
     .min_inputs = 1,

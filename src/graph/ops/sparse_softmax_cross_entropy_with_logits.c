@@ -106,6 +106,8 @@ const leati_tensor_op leati_tensor_op_sparse_softmax_cross_entropy_with_logits =
     .version = 1,
     .doc = "The loss of each line of logits against its label, and the loss's gradient "
            "(tf.nn.sparse_softmax_cross_entropy_with_logits).",
+    .names = "nn.sparse_softmax_cross_entropy_with_logits",
+    .inputs = "labels logits",
     .rows = leati_no_rows,
     .min_inputs = 2,
     .max_inputs = 2,

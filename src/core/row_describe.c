@@ -1,0 +1,80 @@
+/* Argument rows described as JSON, for listings and bindings: what a caller has to know of each to
+ * offer it as a keyword. Rows that constructors fill are left out.
+ *
+ * Failures: memory alone (NULL). No state, no locks. */
+#include "core/json.h"
+
+#include <string.h>
+
+bool leati_row_is_none(const leati_row *row) {
+    return row->type == LEATI_ROW_INT && leati_row_default_int(row) == INT64_MIN;
+}
+
+bool leati_row_has_default(const leati_row *row) {
+    if (row->flags & LEATI_REQUIRED)
+        return false;
+    switch (row->type) {
+    case LEATI_ROW_BOOL:
+    case LEATI_ROW_INT:
+    case LEATI_ROW_FLOAT: return true;
+    case LEATI_ROW_BOOL_OR_NONE: return row->default_number >= 0;
+    case LEATI_ROW_DTYPE: return row->default_number > 0;
+    case LEATI_ROW_STRING: return row->default_text != NULL;
+    default: return false;
+    }
+}
+
+static json_t *describe_default(const leati_row *row) {
+    if (!leati_row_has_default(row) || leati_row_is_none(row))
+        return json_null();
+    switch (row->type) {
+    case LEATI_ROW_STRING: return json_string(row->default_text);
+    case LEATI_ROW_BOOL:
+    case LEATI_ROW_BOOL_OR_NONE: return json_boolean(row->default_number != 0);
+    case LEATI_ROW_DTYPE: return json_string(leat_dtype_name((leat_dtype)(int)row->default_number));
+    case LEATI_ROW_INT: return json_integer(leati_row_default_int(row));
+    default: return leati_json_of_double(row->default_number);
+    }
+}
+
+bool leati_json_put(json_t *object, const char *key, json_t *value) {
+    return json_object_set_new(object, key, value) == 0;
+}
+
+static json_t *describe_row(const leati_row *row) {
+    json_t *object = json_object();
+    bool required = row->flags & LEATI_REQUIRED;
+    bool good = object && leati_json_put(object, "name", json_string(row->name)) &&
+                leati_json_put(object, "type", json_string(leati_row_type_name(row->type))) &&
+                leati_json_put(object, "required", json_boolean(required));
+    if (good && !required)
+        good = leati_json_put(object, "default", describe_default(row));
+    if (good && row->type == LEATI_ROW_INT && (row->minimum || row->maximum))
+        good = leati_json_put(object, "minimum", json_integer(row->minimum)) &&
+               leati_json_put(object, "maximum", json_integer(row->maximum));
+    static const struct {
+        uint32_t flag;
+        const char *name;
+    } flags[] = {{LEATI_AUTOTUNE, "autotune"}, {LEATI_NONE, "none"}, {LEATI_NODE, "node"}};
+    for (size_t i = 0; good && i < sizeof flags / sizeof flags[0]; i++) {
+        if (row->flags & flags[i].flag)
+            good = leati_json_put(object, flags[i].name, json_true());
+    }
+    if (good && leati_json_put(object, "doc", json_string(row->doc ? row->doc : "")))
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+json_t *leati_rows_describe(const leati_row *rows) {
+    json_t *list = json_array();
+    bool good = list != NULL;
+    for (const leati_row *row = rows; good && row && row->type != LEATI_ROW_END; row++) {
+        if (!(row->flags & LEATI_CONSTRUCT))
+            good = json_array_append_new(list, describe_row(row)) == 0;
+    }
+    if (good)
+        return list;
+    json_decref(list);
+    return NULL;
+}

@@ -1,0 +1,193 @@
+/* The table of tensor operations as JSON: what a binding needs to offer each under TensorFlow's
+ * name, with TensorFlow's parameters.
+ *
+ * Happy path: the words of a descriptor's `inputs` and `signature` become lists of objects. A word
+ * is NAME or NAME=JSON; JSON that does not parse is a mistake in the table, which the conformance
+ * suite finds, and stands as null. Failures: memory. No locks. */
+#include "graph/listing.h"
+
+#include "core/json.h"
+#include "graph/graph.h"
+
+#include <string.h>
+
+/* One word of a list separated by blanks. */
+typedef struct word {
+    const char *name;
+    size_t size;
+    const char *value; /* behind "="; NULL: none */
+    size_t value_size;
+} word;
+
+/* Takes the next word off `text`; false at its end. */
+static bool next_word(const char **text, word *out) {
+    const char *at = *text ? *text + strspn(*text, " ") : "";
+    size_t size = strcspn(at, " "), name = strcspn(at, " =");
+    *out = (word){.name = at, .size = name};
+    if (name < size) {
+        out->value = at + name + 1;
+        out->value_size = size - name - 1;
+    }
+    *text = at + size;
+    return size > 0;
+}
+
+static bool is_word(const word *w, const char *name) {
+    return strlen(name) == w->size && memcmp(w->name, name, w->size) == 0;
+}
+
+/* Adds `item` (given; NULL: no memory) to a list. */
+static bool append(json_t *list, json_t *item) {
+    return json_array_append_new(list, item) == 0;
+}
+
+static json_t *describe_paths(const char *names) {
+    json_t *list = json_array();
+    word w;
+    bool good = list != NULL;
+    while (good && next_word(&names, &w))
+        good = append(list, json_stringn(w.name, w.size));
+    if (good)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+/* [{"name", "list"}] */
+static json_t *describe_inputs(const leati_tensor_op *op) {
+    json_t *list = json_array();
+    const char *text = op->inputs;
+    word w;
+    bool good = list != NULL;
+    while (good && next_word(&text, &w)) {
+        bool many = w.name[0] == '*';
+        json_t *input = json_object();
+        good = input && leati_json_put(input, "name", json_stringn(w.name + many, w.size - many));
+        if (good && many)
+            good = leati_json_put(input, "list", json_true());
+        if (good)
+            good = append(list, input);
+        else
+            json_decref(input);
+    }
+    if (good)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+static bool is_input(const leati_tensor_op *op, const word *name) {
+    const char *text = op->inputs;
+    word w;
+    while (next_word(&text, &w)) {
+        size_t star = w.name[0] == '*';
+        if (w.size - star == name->size && memcmp(w.name + star, name->name, name->size) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_argument(const leati_tensor_op *op, const word *name) {
+    for (const leati_row *row = op->rows; row && row->type != LEATI_ROW_END; row++)
+        if (!(row->flags & LEATI_CONSTRUCT) && is_word(name, row->name))
+            return true;
+    return false;
+}
+
+static const char *kind_of(const leati_tensor_op *op, const word *w) {
+    if (is_input(op, w))
+        return "input";
+    if (is_argument(op, w))
+        return "argument";
+    return is_word(w, "name") ? "name" : "fixed";
+}
+
+static json_t *describe_parameter(const leati_tensor_op *op, const word *w) {
+    json_t *object = json_object();
+    bool good = object && leati_json_put(object, "name", json_stringn(w->name, w->size)) &&
+                leati_json_put(object, "kind", json_string(kind_of(op, w)));
+    if (good && w->value) {
+        leat_error ignored = {0};
+        json_t *value = leati_json_parse(w->value, w->value_size, &ignored);
+        if (!value && ignored.code != LEAT_RESOURCE_EXHAUSTED)
+            value = json_null();
+        good = leati_json_put(object, "default", value);
+    }
+    if (good)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+/* The parameters in `text`; `*named` becomes true where one of them is "name". */
+static bool add_parameters(json_t *list, const leati_tensor_op *op, const char *text, bool *named) {
+    word w;
+    while (next_word(&text, &w)) {
+        if (w.name[0] == '*') {
+            w.name++;
+            w.size--;
+        }
+        *named = *named || is_word(&w, "name");
+        if (!append(list, describe_parameter(op, &w)))
+            return false;
+    }
+    return true;
+}
+
+/* [{"name", "kind": "input" | "argument" | "name" | "fixed", "default"}] in TensorFlow's order;
+ * "default" only where the signature says one. */
+static json_t *describe_signature(const leati_tensor_op *op) {
+    json_t *list = json_array();
+    bool named = false;
+    bool good =
+        list && add_parameters(list, op, op->signature ? op->signature : op->inputs, &named);
+    for (const leati_row *row = op->signature ? NULL : op->rows;
+         good && row && row->type != LEATI_ROW_END; row++)
+        if (!(row->flags & LEATI_CONSTRUCT))
+            good = add_parameters(list, op, row->name, &named);
+    if (good && !named)
+        good = add_parameters(list, op, "name", &named);
+    if (good)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+static json_t *describe(const leati_tensor_op *op) {
+    json_t *object = json_object();
+    if (object && leati_json_put(object, "name", json_string(op->name)) &&
+        leati_json_put(object, "names", describe_paths(op->names)) &&
+        leati_json_put(object, "doc", json_string(op->doc)) &&
+        leati_json_put(object, "min_inputs", json_integer(op->min_inputs)) &&
+        leati_json_put(object, "max_inputs", json_integer(op->max_inputs)) &&
+        leati_json_put(object, "inputs", describe_inputs(op)) &&
+        leati_json_put(object, "arguments", leati_rows_describe(op->rows)) &&
+        leati_json_put(object, "signature", describe_signature(op)))
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+json_t *leati_tensor_ops_describe(void) {
+    size_t count;
+    const leati_tensor_op *const *ops = leati_tensor_ops(&count);
+    json_t *list = json_array();
+    bool good = list != NULL;
+    for (size_t i = 0; good && i < count; i++)
+        good = append(list, describe(ops[i]));
+    if (good)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+char *leat_operations_json(leat_error *err) {
+    json_t *list = leati_tensor_ops_describe();
+    char *text = NULL;
+    if (list)
+        text = leati_json_print(list, 0, false, err);
+    else
+        leati_no_memory(err, 0);
+    json_decref(list);
+    return text;
+}

@@ -57,13 +57,6 @@ static int64_t rows_cardinality(const leat_dataset *dataset) {
     return block_of(dataset)->n;
 }
 
-static leat_status rows_open(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    (void)state;
-    (void)err;
-    return LEAT_OK;
-}
-
 static leati_tail rows_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
                             leat_error *err) {
     struct rows_state *s = state;
@@ -78,31 +71,12 @@ static leati_tail rows_pull(leati_node_state *node, void *state, int64_t want, l
     return s->next == block->n ? LEATI_END : LEATI_MORE;
 }
 
-static leat_status rows_save(leati_node_state *node, void *state, leati_writer *out,
-                             leati_save_cost *cost, leat_error *err) {
-    (void)node;
-    (void)cost;
-    (void)err;
-    leati_put_int(out, ((struct rows_state *)state)->next);
-    return LEAT_OK;
-}
-
-static leat_status rows_restore(leati_node_state *node, void *state, leati_reader *in,
-                                leat_error *err) {
-    struct rows_state *s = state;
-    leat_status status = leati_get_int(in, &s->next, err);
-    if (status == LEAT_OK && (s->next < 0 || s->next > block_of(node->dataset)->n)) {
-        return leati_fail(err, LEAT_DATA_LOSS, "a saved place of %lld among %lld rows",
-                          (long long)s->next, (long long)block_of(node->dataset)->n);
-    }
-    return status;
-}
-
-static leat_status rows_reset(leati_node_state *node, void *state, leat_error *err) {
-    (void)node;
-    (void)err;
-    ((struct rows_state *)state)->next = 0;
-    return LEAT_OK;
+static leat_status rows_restored(leati_node_state *node, void *state, leat_error *err) {
+    int64_t next = ((struct rows_state *)state)->next, count = block_of(node->dataset)->n;
+    return next >= 0 && next <= count
+               ? LEAT_OK
+               : leati_fail(err, LEAT_DATA_LOSS, "a saved place of %lld among %lld rows",
+                            (long long)next, (long long)count);
 }
 
 static const leati_dataset_op rows_op = {
@@ -115,11 +89,9 @@ static const leati_dataset_op rows_op = {
     .spec = rows_spec,
     .cardinality = rows_cardinality,
     .state_size = sizeof(struct rows_state),
-    .open = rows_open,
+    .saved = {LEATI_SAVED(struct rows_state, next)},
+    .restored = rows_restored,
     .pull = rows_pull,
-    .save = rows_save,
-    .restore = rows_restore,
-    .reset = rows_reset,
 };
 
 /* ---- making and looking ---- */

@@ -3,8 +3,8 @@
  *
  * Both functions must be free of effects, and both maps must run the same way (sequential, or with
  * equal parallelism and order). Outcomes are one to one in both, so elements, codes of errors and
- * random numbers stay as they were: numbers of calls and of nodes are kept. Only the operator that
- * an error's text names may be another. */
+ * random numbers stay as they were: numbers of calls and of nodes are kept. Only an error's text
+ * names both labels and both functions' lines. */
 #include "data/rewrite.h"
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +22,14 @@ static bool run_alike(const leat_dataset *a, const leat_dataset *b) {
                leati_argument_int(b, "num_parallel_calls") &&
            leati_argument_int(a, "deterministic") == leati_argument_int(b, "deterministic") &&
            leati_argument_int(a, "synchronous") == leati_argument_int(b, "synchronous");
+}
+
+/* The lines of both: "user.c:41, user.c:57", or one where they are the same. */
+static void name_places(leat_function *composed, const char *first, const char *second) {
+    bool both = first[0] != '\0' && second[0] != '\0' && strcmp(first, second) != 0;
+    int half = (int)sizeof(composed->place) / 2 - 2;
+    snprintf(composed->place, sizeof(composed->place), both ? "%.*s, %.*s" : "%.*s%.*s", half,
+             first, half, both || first[0] == '\0' ? second : "");
 }
 
 /* second(first(x)). Owned; NULL where the functions do not fit each other after all, or without
@@ -56,6 +64,9 @@ static leat_function *compose(const leat_function *first, const leat_function *s
         leat_graph_free(graph);
     }
     leati_free(values);
+    if (composed != NULL) {
+        name_places(composed, first->place, second->place);
+    }
     if (composed == NULL && local.code == LEAT_RESOURCE_EXHAUSTED) {
         *err = local;
     }

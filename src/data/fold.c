@@ -3,6 +3,7 @@
 #include "data/fold.h"
 #include "core/spec.h"
 #include "data/apply.h"
+#include "data/origins.h"
 
 leat_spec *leati_fold_input(const leat_spec *state, const leat_spec *element, leat_error *err) {
     leat_spec *both[2] = {leat_spec_ref(state), leat_spec_ref(element)};
@@ -114,6 +115,7 @@ leat_status leati_fold_join(const leati_block *state, const leati_block *block, 
         leati_column_copy(&block->columns[c], &out->columns[count + c]);
         leati_column_skip(&out->columns[count + c], row);
     }
+    leati_origins_share(block, row, &out->origins);
     out->n = 1;
     return LEAT_OK;
 }
@@ -149,6 +151,8 @@ leat_status leati_fold_split(leati_block *result, const leat_spec *spec, leati_b
         move_columns(result, 0, state);
         if (rest != NULL) {
             move_columns(result, count, rest);
+            rest->origins = result->origins;
+            result->origins = (leati_column){0};
         }
         leati_block_clear(result);
     }

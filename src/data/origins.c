@@ -93,6 +93,15 @@ int64_t leati_origins_number(leat_buffer *table, leat_buffer *path) {
     return number;
 }
 
+void leati_origins_share(const leati_block *from, int64_t row, leati_column *origins) {
+    leat_shape scalar = LEAT_SCALAR;
+    *origins = (leati_column){0};
+    if (from->origins.data != NULL) {
+        leati_column_strided(origins, LEAT_INT64, &scalar, leati_column_row(&from->origins, row), 0,
+                             leat_buffer_ref(from->origins.owner));
+    }
+}
+
 bool leati_origin_read(const leati_block *block, int64_t row, const char **path, int64_t *byte) {
     int64_t origin = leati_origin_of(block, row);
     const leat_buffer *owner = block->origins.owner;

@@ -5,7 +5,7 @@
  * table, and the byte; 0 is unknown. The column's owner holds the table. It is made where a
  * function turns strings of a file into something else, by readers whose rows are no strings, and
  * only below another operator with a function; views, selections and appended blocks carry it on.
- */
+ * What is made of several elements is named after the first of them. */
 #ifndef LEATI_DATA_ORIGINS_H
 #define LEATI_DATA_ORIGINS_H
 
@@ -30,6 +30,10 @@ void leati_origins_derive(leati_node_state *node, const leat_function *function,
                           const leati_block *in, int64_t begin, leati_block *out);
 /* A column of n unknown origins, to be filled: out->origins. NULL without memory. */
 int64_t *leati_origins_begin(leati_node_state *node, int64_t n, leati_block *out);
+/* `origins` (overwritten) gives each of any number of rows the origin of row `row` of `from`: for
+ * elements made of that one, or of several of which it is the first. Freed with
+ * leati_column_fini. */
+void leati_origins_share(const leati_block *from, int64_t row, leati_column *origins);
 /* The row's origin, or 0. */
 static inline int64_t leati_origin_of(const leati_block *block, int64_t row) {
     return block->origins.data == NULL ? 0

@@ -47,10 +47,9 @@ static leat_value one_of(leat_graph *graph) {
     return one;
 }
 
-/* Fails for numbers above 2. */
+/* Fails for numbers above 2 in an argument: the first, or that of the number `context`. */
 static int small_only(void *context, leat_graph *graph, leat_value *outputs) {
-    leat_value number = leat_graph_argument(graph, 0);
-    (void)context;
+    leat_value number = leat_graph_argument(graph, context == NULL ? 0 : *(const int *)context);
     leat_value most = leat_cast(leat_add(one_of(graph), one_of(graph)), LEAT_INT64);
     leat_value fits =
         leat_reduce_max(leat_cast(leat_greater(number, most), LEAT_INT64), NULL, 0, false);
@@ -188,9 +187,10 @@ static void test_between(void **state) {
 }
 
 /* "map "small" ... of PATH at byte B" for each error, whatever the element's number. */
-static void expect_small(leat_dataset *dataset, const char *path, const int *bytes, int count) {
+static void expect_small_of(leat_dataset *dataset, int argument, const char *path, const int *bytes,
+                            int count) {
     leat_error err = {0};
-    leat_function *function = leat_trace(small_only, NULL, leat_dataset_spec(dataset), &err);
+    leat_function *function = leat_trace(small_only, &argument, leat_dataset_spec(dataset), &err);
     dataset = leat_label(leat_map(dataset, function, NULL, &err), "small", &err);
     leat_iterator *iterator = leat_iterator_new(dataset, NULL, &err);
     leat_element element = {0};
@@ -212,6 +212,10 @@ static void expect_small(leat_dataset *dataset, const char *path, const int *byt
     leat_element_fini(&element);
     leat_iterator_free(iterator);
     leat_dataset_unref(dataset);
+}
+
+static void expect_small(leat_dataset *dataset, const char *path, const int *bytes, int count) {
+    expect_small_of(dataset, 0, path, bytes, count);
 }
 
 /* What is no string any more has kept its place too, through whatever moves rows. */
@@ -240,6 +244,149 @@ static void test_numbers(void **state) {
     expect_small(dataset, path, bytes, 2);
     dataset = leat_batch(lengths(records(path, NULL), 2), 2, NULL, &err);
     expect_small(dataset, path, bytes, 2);
+}
+
+/* A vector of so many numbers, each the length of the text: its size is not known before. */
+static int repeated(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_value number = leat_graph_argument(graph, 0);
+    outputs[0] = leat_fill(leat_stack(&number, 1, 0), number);
+    return 1;
+}
+
+/* (sum, number) to (sum + number, number). */
+static int summed(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    outputs[1] = leat_graph_argument(graph, 1);
+    outputs[0] = leat_add(leat_graph_argument(graph, 0), outputs[1]);
+    return 2;
+}
+
+static int itself(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    outputs[0] = leat_graph_argument(graph, 0);
+    return 1;
+}
+
+/* The dataset that is argument number `context`, in batches of two. */
+static int in_pairs(void *context, leat_graph *graph, leat_value *outputs) {
+    leat_value one = leat_cast(one_of(graph), LEAT_INT64), two = leat_add(one, one);
+    leat_value window = leat_graph_argument(graph, *(const int *)context);
+    outputs[0] = leat_dataset_value(graph, "batch", NULL, &window, 1,
+                                    (const char *[]){"batch_size"}, &two, 1);
+    return 1;
+}
+
+/* The same in batches of nothing, which fails. */
+static int in_nothings(void *context, leat_graph *graph, leat_value *outputs) {
+    leat_value one = leat_cast(one_of(graph), LEAT_INT64), none = leat_subtract(one, one);
+    leat_value window = leat_graph_argument(graph, *(const int *)context);
+    outputs[0] = leat_dataset_value(graph, "batch", NULL, &window, 1,
+                                    (const char *[]){"batch_size"}, &none, 1);
+    return 1;
+}
+
+/* What is made of several elements is named after the first of them. Rows 1 2 5 1 5 1. */
+static void test_joined(void **state) {
+    (void)state;
+    leat_error err = {0};
+    const char *path = write_records("a", LEAT_COMPRESSION_NONE);
+    static const int fours[] = {0, FIFTH}, threes[] = {0, THIRD};
+    expect_small(leat_padded_batch(lengths(records(path, NULL), 0), 4, NULL, &err), path, fours, 2);
+    expect_small(leat_ragged_batch(lengths(records(path, NULL), 0), 4, NULL, &err), path, fours, 2);
+    leat_dataset *dataset = lengths(records(path, NULL), 0);
+    leat_function *vectors = leat_trace(repeated, NULL, leat_dataset_spec(dataset), &err);
+    dataset = leat_ragged_batch(leat_map(dataset, vectors, NULL, &err), 4, NULL, &err);
+    expect_small(dataset, path, fours, 2);
+    dataset = leat_sparse_batch(lengths(records(path, NULL), 0), 4, LEAT_SCALAR, &err);
+    expect_small_of(dataset, 1, path, fours, 2);
+    dataset = leat_batch(lengths(records(path, NULL), 0), 2, NULL, &err);
+    expect_small(leat_rebatch(dataset, (const int64_t[]){3}, 1, false, &err), path, threes, 2);
+    /* The rows of a batch have its name. */
+    dataset = leat_batch(lengths(records(path, NULL), 0), 4, NULL, &err);
+    expect_small(leat_unbatch(dataset, &err), path, fours, 2);
+}
+
+static void test_scanned(void **state) {
+    (void)state;
+    leat_error err = {0};
+    const char *path = write_records("a", LEAT_COMPRESSION_NONE);
+    static const int bytes[] = {THIRD, FIFTH};
+    int64_t zero = 0;
+    leat_tensor sum = leat_tensor_view(LEAT_INT64, LEAT_SCALAR, &zero);
+    leat_spec *both[2];
+    for (int i = 0; i < 2; i++) {
+        both[i] = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err);
+    }
+    leat_spec *state_spec = leat_spec_ref(both[0]), *pair = leat_spec_tuple(both, 2, &err);
+    leat_element initial = {.spec = state_spec, .tensors = &sum, .num_tensors = 1};
+    leat_function *function = leat_trace(summed, NULL, pair, &err);
+    expect_small(leat_scan(lengths(records(path, NULL), 0), &initial, function, &err), path, bytes,
+                 2);
+    leat_spec_unref(state_spec);
+    leat_spec_unref(pair);
+}
+
+/* The elements of windows keep their places in them. */
+static void test_windows(void **state) {
+    (void)state;
+    leat_error err = {0};
+    const char *path = write_records("a", LEAT_COMPRESSION_NONE);
+    static const int bytes[] = {THIRD, FIFTH};
+    int first = 0, second = 1;
+    leat_dataset *dataset = leat_window(lengths(records(path, NULL), 0), 2, NULL, &err);
+    leat_function *pairs = leat_trace(in_pairs, &first, leat_dataset_spec(dataset), &err);
+    expect_small(leat_flat_map(dataset, pairs, &err), path, bytes, 2);
+    /* A window itself is named after its first element. */
+    dataset = leat_window(lengths(records(path, NULL), 0), 2, NULL, &err);
+    pairs = leat_trace(in_nothings, &first, leat_dataset_spec(dataset), &err);
+    pairs = leat_function_at(pairs, "train.py", 5);
+    char lines[3][1400];
+    const char *places[3] = {lines[0], lines[1], lines[2]};
+    static const int begins[] = {0, THIRD, FIFTH};
+    for (int i = 0; i < 3; i++) {
+        snprintf(lines[i], sizeof(lines[i]),
+                 "flat_map (train.py:5): element %d of %s at byte %d: op dataset", i, path,
+                 begins[i]);
+    }
+    expect_places(leat_flat_map(dataset, pairs, &err), places, 3);
+    /* The group of the key 5 is one pair. */
+    dataset = lengths(records(path, NULL), 0);
+    leat_function *key = leat_trace(itself, NULL, leat_dataset_spec(dataset), &err);
+    leat_spec *both[2] = {
+        leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err),
+        leat_spec_dataset(leat_spec_ref((leat_spec *)leat_dataset_spec(dataset)), &err)};
+    leat_spec *group = leat_spec_tuple(both, 2, &err);
+    pairs = leat_trace(in_pairs, &second, group, &err);
+    expect_small(leat_group_by_window(dataset, key, pairs, 2, NULL, &err), path, bytes, 1);
+    leat_spec_unref(group);
+}
+
+/* Maps that run as one name both functions and labels. */
+static void test_fused(void **state) {
+    (void)state;
+    leat_error err = {0};
+    const char *path = write_records("a", LEAT_COMPRESSION_NONE);
+    leat_dataset *dataset = records(path, NULL);
+    leat_function *function = leat_trace(to_number, NULL, leat_dataset_spec(dataset), &err);
+    function = leat_function_at(function, "/home/user/train.py", 12);
+    dataset = leat_label(leat_map(dataset, function, NULL, &err), "number", &err);
+    function = leat_trace(small_only, NULL, leat_dataset_spec(dataset), &err);
+    function = leat_function_at(function, "/home/user/checks.py", 7);
+    dataset = leat_label(leat_map(dataset, function, NULL, &err), "small", &err);
+    static const int pairs[][2] = {{1, 17}, {2, THIRD}, {3, 56}, {4, FIFTH}, {5, 94}};
+    static const char *const ops[] = {"assert", "string_to_number", "assert", "string_to_number",
+                                      "assert"};
+    char lines[5][1400];
+    const char *places[5];
+    for (int i = 0; i < 5; i++) {
+        snprintf(lines[i], sizeof(lines[i]),
+                 "map \"number, small\" (train.py:12, checks.py:7): element %d of %s at byte %d: "
+                 "op %s",
+                 pairs[i][0], path, pairs[i][1], ops[i]);
+        places[i] = lines[i];
+    }
+    expect_places(dataset, places, 5);
 }
 
 static void test_shuffled(void **state) {
@@ -420,6 +567,10 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_records, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_between, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_numbers, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(test_joined, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(test_scanned, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(test_windows, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(test_fused, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_shuffled, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_csv, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_batches, scratch_setup, scratch_teardown),

@@ -2,6 +2,7 @@
  * columns; ragged and sparse ones leaf by leaf, by core/composite. */
 #include "data/rows.h"
 #include "core/tensor.h"
+#include "data/origins.h"
 #include <string.h>
 
 leat_status leati_leaves_init(leati_leaves *leaves, const leat_spec *spec, leat_error *err) {
@@ -107,6 +108,7 @@ leat_status leati_cut_rows(const leati_leaves *leaves, const leati_block *block,
         leati_block_clear(out);
         return status;
     }
+    leati_origins_share(block, row, &out->origins);
     out->n = n;
     return LEAT_OK;
 }
@@ -132,7 +134,9 @@ leat_status leati_pieces_add(leati_pieces *pieces, const leati_leaves *leaves,
     for (size_t c = 0; c < columns && status != LEAT_OK; c++) {
         leat_tensor_unref(&piece[c]);
     }
-    pieces->count += status == LEAT_OK;
+    if (status == LEAT_OK && pieces->count++ == 0) {
+        leati_origins_share(block, row, &pieces->origins);
+    }
     return status;
 }
 
@@ -152,6 +156,10 @@ leat_status leati_pieces_join(leati_pieces *pieces, const leati_leaves *leaves, 
             leat_tensor_unref(&joined[p]);
         }
     }
+    if (status == LEAT_OK) {
+        out->origins = pieces->origins;
+        pieces->origins = (leati_column){0};
+    }
     leati_pieces_clear(pieces);
     if (status != LEAT_OK) {
         leati_block_clear(out);
@@ -166,6 +174,7 @@ void leati_pieces_clear(leati_pieces *pieces) {
         leat_tensor_unref(&pieces->tensors[i]);
     }
     pieces->count = 0;
+    leati_column_fini(&pieces->origins);
 }
 
 void leati_pieces_fini(leati_pieces *pieces) {

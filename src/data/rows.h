@@ -37,6 +37,7 @@ typedef struct leati_pieces {
     leat_tensor *tensors; /* piece p of component c at tensors[p * num_components + c] */
     size_t count, capacity;
     int num_components;
+    leati_column origins; /* of the first piece's element */
 } leati_pieces;
 
 /* Adds rows [begin, begin + n) of element `row` of `block`. */

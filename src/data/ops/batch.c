@@ -8,6 +8,7 @@
  * TensorFlow; rows of unequal shapes cost the whole batch. Nothing is kept between pulls but the
  * pools. */
 #include "data/access.h"
+#include "data/origins.h"
 #include "data/place.h"
 #include "data/stacks.h"
 #include <leat/data_ops.h>
@@ -425,9 +426,8 @@ static leati_tail gather_batch(leati_node_state *node, struct batch_state *s, le
             break;
         }
         int64_t n = available < args->batch_size - filled ? available : args->batch_size - filled;
-        if (filled == 0 && s->input.block.origins.data != NULL) {
-            leati_column_copy(&s->input.block.origins, &origin);
-            leati_column_skip(&origin, leati_input_begin(&s->input));
+        if (filled == 0) {
+            leati_origins_share(&s->input.block, leati_input_begin(&s->input), &origin);
         }
         if (failure.code == LEAT_OK) {
             gather(&s->slots, &s->input.block, leati_input_begin(&s->input), n, filled,

@@ -8,6 +8,7 @@
  * further call, as in TensorFlow. */
 #include "data/inner.h"
 #include "data/keys.h"
+#include "data/origins.h"
 #include "data/place.h"
 #include "data/row_values.h"
 #include "data/values.h"
@@ -197,9 +198,9 @@ static void clear_groups(struct group_state *s) {
     s->bytes = 0;
 }
 
-/* `out` becomes one row: the key, and a dataset. */
-static leat_status arguments(int64_t key, leat_dataset *dataset, leati_block *out,
-                             leat_error *err) {
+/* `out` becomes one row: the key, and a dataset of `rows`. */
+static leat_status arguments(int64_t key, leat_dataset *dataset, const leati_block *rows,
+                             leati_block *out, leat_error *err) {
     leat_tensor tensors[2] = {{0}, {0}};
     leat_status status = leati_block_prepare(out, 2, err);
     if (status == LEAT_OK) {
@@ -210,6 +211,9 @@ static leat_status arguments(int64_t key, leat_dataset *dataset, leati_block *ou
     }
     for (int c = 0; c < 2 && status == LEAT_OK; c++) {
         leati_column_constant(&out->columns[c], &tensors[c]);
+    }
+    if (status == LEAT_OK) {
+        leati_origins_share(rows, 0, &out->origins);
     }
     out->n = status == LEAT_OK ? 1 : 0;
     leat_tensor_unref(&tensors[0]);
@@ -261,7 +265,7 @@ static leat_status open_group(leati_node_state *node, struct group_state *s, siz
     if (dataset == NULL) {
         return LEAT_RESOURCE_EXHAUSTED;
     }
-    leat_status status = arguments(group->key, dataset, &s->piece, err);
+    leat_status status = arguments(group->key, dataset, &group->rows, &s->piece, err);
     leat_dataset_unref(dataset);
     if (status == LEAT_OK) {
         status =

@@ -4,6 +4,7 @@
  * An element of b rows gives num_replicas pieces of ceil(b / num_replicas) rows; the last ones may
  * be short or empty. Each leaf is cut by its own number of rows. The element being cut stays
  * unconsumed in `input`; the state is the number of the next piece. */
+#include "data/origins.h"
 #include "data/rows.h"
 
 struct legacy_rebatch_args {
@@ -100,6 +101,7 @@ static leat_status cut(const struct legacy_rebatch_state *s, int64_t at, int64_t
         leati_block_clear(out);
         return status;
     }
+    leati_origins_share(&s->input.block, at, &out->origins);
     out->n = 1;
     return LEAT_OK;
 }

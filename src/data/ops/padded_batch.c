@@ -6,6 +6,7 @@
  * lost; a row larger than a fixed dimension (DATA_LOSS) or of another rank (INVALID_ARGUMENT) costs
  * its batch, as in TensorFlow. Nothing is kept between pulls. No locks. */
 #include "core/tensor.h"
+#include "data/origins.h"
 #include "data/rows.h"
 #include <leat/data_ops.h>
 #include <string.h>
@@ -66,6 +67,7 @@ struct padded_state {
     leat_tensor *tensors;     /* component c of row i at tensors[i * components + c] */
     size_t count, capacity;   /* of tensors that are set, and of room */
     int components;
+    leati_column origin; /* of the first row's element */
 };
 
 /* ---- the plan side ---- */
@@ -264,6 +266,7 @@ static leat_status padded_open(leati_node_state *node, void *state, leat_error *
 }
 
 static void drop_rows(struct padded_state *s) {
+    leati_column_fini(&s->origin);
     for (size_t i = 0; i < s->count; i++) {
         leat_tensor_unref(&s->tensors[i]);
     }
@@ -277,6 +280,10 @@ static leat_status take_rows(struct padded_state *s, int64_t n, leat_error *err)
         return leati_no_memory(err, (s->count + more) * sizeof(*s->tensors));
     }
     int64_t begin = leati_input_begin(&s->input);
+    if (s->count == 0) {
+        leati_column_fini(&s->origin);
+        leati_origins_share(&s->input.block, begin, &s->origin);
+    }
     for (int64_t i = begin; i < begin + n; i++) {
         for (int c = 0; c < s->components; c++) {
             s->tensors[s->count++] = leati_column_tensor(&s->input.block.columns[c], i);
@@ -394,6 +401,8 @@ static leati_tail finish(struct padded_state *s, int64_t rows, leati_block *out,
         leati_block_clear(out);
         return LEATI_ERROR;
     }
+    out->origins = s->origin;
+    s->origin = (leati_column){0};
     out->n = 1;
     return LEATI_MORE;
 }

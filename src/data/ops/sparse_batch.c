@@ -8,6 +8,7 @@
  * TensorFlow. Nothing is kept between pulls. No locks. */
 #include "core/tensor.h"
 #include "data/input.h"
+#include "data/origins.h"
 #include <leat/data_ops.h>
 #include <string.h>
 
@@ -36,6 +37,7 @@ struct sparse_batch_state {
     leati_input input;
     leat_tensor *rows; /* of the batch that is being gathered */
     size_t count, capacity;
+    leati_column origin; /* of the first of them */
 };
 
 static leat_status sparse_batch_check(leat_dataset *dataset, leat_error *err) {
@@ -71,6 +73,7 @@ static int64_t sparse_batch_cardinality(const leat_dataset *dataset) {
 }
 
 static void drop_rows(struct sparse_batch_state *s) {
+    leati_column_fini(&s->origin);
     for (size_t i = 0; i < s->count; i++) {
         leat_tensor_unref(&s->rows[i]);
     }
@@ -109,6 +112,9 @@ static leati_tail gather(struct sparse_batch_state *s, const struct sparse_batch
         if (!leati_grow((void **)&s->rows, &s->capacity, needed, sizeof(*s->rows))) {
             leati_no_memory(err, needed * sizeof(*s->rows));
             return LEATI_ERROR;
+        }
+        if (s->count == 0) {
+            leati_origins_share(&s->input.block, begin, &s->origin);
         }
         for (int64_t i = 0; i < n; i++) {
             leat_shape shape = leati_column_row_shape(&s->input.block.columns[0], begin + i);
@@ -192,6 +198,10 @@ static leati_tail sparse_batch_pull(leati_node_state *node, void *state, int64_t
         }
         for (int p = 0; p < 3 && status == LEAT_OK; p++) {
             leati_column_constant(&out->columns[p], &parts[p]);
+        }
+        if (status == LEAT_OK) {
+            out->origins = s->origin;
+            s->origin = (leati_column){0};
         }
         out->n = status == LEAT_OK;
         tail = status == LEAT_OK ? tail : LEATI_ERROR;

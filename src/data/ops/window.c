@@ -7,6 +7,7 @@
  * TensorFlow. Cancelling, deadlines and want of memory belong to no element and are delivered at
  * once. */
 #include "data/input.h"
+#include "data/origins.h"
 #include "data/row_values.h"
 #include "data/values.h"
 #include <leat/data_ops.h>
@@ -265,6 +266,7 @@ static leat_dataset *leaf_dataset(const leati_node_state *node, struct window_st
     for (int c = 0; c < count; c++) {
         leati_column_copy(&s->view.columns[begin + c], &s->piece.columns[c]);
     }
+    leati_column_copy(&s->view.origins, &s->piece.origins);
     s->piece.n = s->view.n;
     leat_dataset *dataset = leati_rows_dataset(&s->piece, spec, err);
     leati_block_clear(&s->piece);
@@ -287,9 +289,19 @@ static leat_status make_columns(const struct window_state *s, int64_t want, leat
     return status;
 }
 
-/* Writes the present window as row out->n. */
-static leat_status add_window(leati_node_state *node, struct window_state *s, leati_block *out,
-                              leat_error *err) {
+/* A window is named after its first element. */
+static void note_origin(leati_node_state *node, const struct window_state *s, int64_t most,
+                        leati_block *out) {
+    int64_t origin = s->view.n > 0 ? leati_origin_of(&s->view, 0) : 0;
+    if (origin != 0 &&
+        (out->origins.data != NULL || leati_origins_begin(node, most, out) != NULL)) {
+        *(int64_t *)leati_column_row(&out->origins, out->n) = origin;
+    }
+}
+
+/* Writes the present window as row out->n of `most`. */
+static leat_status add_window(leati_node_state *node, struct window_state *s, int64_t most,
+                              leati_block *out, leat_error *err) {
     const leat_error *failed = NULL;
     leat_status status = look(s, args_of(node->dataset)->stride, &failed, err);
     if (status == LEAT_OK && failed != NULL) {
@@ -303,6 +315,7 @@ static leat_status add_window(leati_node_state *node, struct window_state *s, le
             *place = (leat_object *)leaf_dataset(node, s, l, err);
             status = *place == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
         }
+        note_origin(node, s, most, out);
     }
     leati_block_clear(&s->view);
     leat_error other = {0};
@@ -330,7 +343,7 @@ static leati_tail window_pull(leati_node_state *node, void *state, int64_t want,
             tail = LEATI_ERROR;
         } else if (s->length == 0 || (args->drop_remainder && (int64_t)s->length < span_of(args))) {
             tail = LEATI_END;
-        } else if (add_window(node, s, out, err) != LEAT_OK) {
+        } else if (add_window(node, s, most, out, err) != LEAT_OK) {
             tail = LEATI_ERROR;
         }
     }

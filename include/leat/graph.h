@@ -205,6 +205,28 @@ LEAT_API char *leat_operations_json(leat_error *err);
 LEAT_API int leat_cond(leat_value predicate, leat_function *then_branch, leat_function *else_branch,
                        const leat_value *inputs, int num_inputs, leat_value *outputs);
 
+typedef struct leat_while_options {
+    bool has_maximum; /* the loop ends after so many iterations, without an error */
+    int64_t maximum_iterations;
+    /* Borrowed; one component per variable, of which the shapes count: what a variable's shape may
+     * become. NULL: dimensions that body changes become unknown by themselves. */
+    const leat_spec *shape_invariants;
+} leat_while_options;
+
+/* tf.while_loop: runs `body` on the loop variables as long as `cond` gives true. Both functions
+ * (borrowed) take the variables and then the invariants, which never change (what TensorFlow
+ * captures); `cond` gives a bool scalar, `body` the variables' next values, of the same dtypes.
+ * Shapes: trace the functions for shapes that hold in every iteration (unknown dimensions where
+ * they change); INVALID_ARGUMENT where body makes a shape that it does not take itself. `options`
+ * (borrowed) may be NULL: no limit. Random operations draw other numbers in each iteration.
+ * Differentiable once, by running the loop again and keeping each iteration's variables. Fills
+ * `outputs` (num_variables of them, from 1 to LEAT_MAX_OUTPUTS), the variables after the last
+ * iteration, and returns their number, or -1 (the graph keeps the error). An error of a run names
+ * the iteration, counted from 0, and the function. */
+LEAT_API int leat_while(leat_function *cond, leat_function *body, const leat_value *variables,
+                        int num_variables, const leat_value *invariants, int num_invariants,
+                        const leat_while_options *options, leat_value *outputs);
+
 /* Runs a function once on host tensors of its components' dtypes; fills `outputs` (as many as the
  * result has components). Owned references. Thread-safe. */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_function_call(const leat_function *function,

@@ -51,25 +51,31 @@ static leat_status check_inputs(const leati_body *body, const leati_tensor_op *o
     return LEAT_OK;
 }
 
-/* Runs the operation's rule into `outputs` (room for LEAT_MAX_OUTPUTS). */
+/* Runs the operation's rule into `outputs` (room for LEAT_MAX_OUTPUTS); infer_fini releases what
+ * `call` keeps. */
 static leat_status infer(const leati_body *body, const leati_tensor_op *op, const void *args,
                          const int32_t *inputs, int num_inputs, leati_type *outputs,
-                         int *num_outputs, leat_spec **made, leat_error *err) {
+                         leati_infer_call *call, leat_error *err) {
     leati_type *types = leati_alloc((size_t)num_inputs, sizeof *types);
     if (!types)
         return leati_no_memory(err, (size_t)num_inputs * sizeof *types);
     for (int i = 0; i < num_inputs; i++)
         types[i] = body->values[inputs[i]].type;
-    leati_infer_call call = {.inputs = types,
-                             .num_inputs = num_inputs,
-                             .args = args,
-                             .outputs = outputs,
-                             .capacity = LEAT_MAX_OUTPUTS};
-    leat_status status = op->infer(&call, err);
+    *call = (leati_infer_call){.inputs = types,
+                               .num_inputs = num_inputs,
+                               .args = args,
+                               .outputs = outputs,
+                               .capacity = LEAT_MAX_OUTPUTS};
+    leat_status status = op->infer(call, err);
+    call->inputs = NULL;
     leati_free(types);
-    *made = call.made;
-    *num_outputs = status ? 0 : call.num_outputs;
     return status;
+}
+
+static void infer_fini(leati_infer_call *call) {
+    while (call->num_made)
+        leat_spec_unref(call->made[--call->num_made]);
+    leati_free(call->made);
 }
 
 /* Deep copy of the attributes (or the defaults), checked. Owned by the node. */
@@ -129,8 +135,7 @@ leat_status leati_body_add_node(leati_body *body, const leati_tensor_op *op, con
                                 const int32_t *inputs, int num_inputs, int64_t number,
                                 leat_error *err) {
     leati_type outputs[LEAT_MAX_OUTPUTS];
-    int num_outputs = 0;
-    leat_spec *made = NULL;
+    leati_infer_call call = {0};
     leati_node node = {.op = op, .num_inputs = num_inputs, .number = number};
     leat_status status = check_inputs(body, op, inputs, num_inputs, err);
     if (status)
@@ -138,7 +143,7 @@ leat_status leati_body_add_node(leati_body *body, const leati_tensor_op *op, con
     status = copy_args(op, args, &node.args, err);
     if (status)
         goto named;
-    status = infer(body, op, node.args, inputs, num_inputs, outputs, &num_outputs, &made, err);
+    status = infer(body, op, node.args, inputs, num_inputs, outputs, &call, err);
     if (status)
         goto named;
     node.inputs = leati_alloc((size_t)num_inputs, sizeof *node.inputs);
@@ -148,13 +153,13 @@ leat_status leati_body_add_node(leati_body *body, const leati_tensor_op *op, con
     }
     if (num_inputs)
         memcpy(node.inputs, inputs, (size_t)num_inputs * sizeof *node.inputs);
-    status = append(body, &node, outputs, num_outputs, err);
+    status = append(body, &node, outputs, call.num_outputs, err);
     if (!status) {
-        leat_spec_unref(made);
+        infer_fini(&call);
         return LEAT_OK;
     }
 named:
-    leat_spec_unref(made);
+    infer_fini(&call);
     leati_free(node.inputs);
     free_args(op, node.args);
     leati_prefix(err, "op %s (node %zu)", op->name, body->num_nodes);

@@ -13,6 +13,32 @@ leat_status leati_infer_output(leati_infer_call *call, leat_dtype dtype, const l
     return LEAT_OK;
 }
 
+const leat_spec *leati_infer_keep(leati_infer_call *call, leat_spec *spec, leat_error *err) {
+    if (!spec)
+        return NULL;
+    if (!leati_grow((void **)&call->made, &call->made_capacity, call->num_made + 1,
+                    sizeof(leat_spec *))) {
+        leat_spec_unref(spec);
+        leati_no_memory(err, (call->num_made + 1) * sizeof(leat_spec *));
+        return NULL;
+    }
+    call->made[call->num_made++] = spec;
+    return spec;
+}
+
+leat_status leati_infer_join(leati_infer_call *call, const leati_type *a, const leati_type *b,
+                             leati_type *out, leat_error *err) {
+    leat_error failure = {0};
+    leati_type joined = {.dtype = a->dtype, .shape = leati_shape_join(&a->shape, &b->shape)};
+    if (a->element && b->element)
+        joined.element =
+            leati_infer_keep(call, leati_spec_join(a->element, b->element, &failure), &failure);
+    if (failure.code)
+        return leati_fail(err, failure.code, "%s", failure.text);
+    *out = joined;
+    return LEAT_OK;
+}
+
 leat_status leati_infer_same(leati_infer_call *call, leat_error *err) {
     const leati_type *input = &call->inputs[0];
     return leati_infer_output(call, input->dtype, &input->shape, input->element, err);

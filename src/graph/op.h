@@ -34,13 +34,22 @@ typedef struct leati_infer_call {
     leati_type *outputs; /* filled by leati_infer_output */
     int num_outputs;
     int capacity;
-    leat_spec *made; /* a spec that infer made for an output's elements; the caller releases it */
+    leat_spec **made; /* by leati_infer_keep; the caller releases them */
+    size_t num_made, made_capacity;
 } leati_infer_call;
 
 /* Adds an output; `element` (may be NULL) is borrowed and copied as a reference by the graph. */
 LEAT_WARN_UNUSED leat_status leati_infer_output(leati_infer_call *call, leat_dtype dtype,
                                                 const leat_shape *shape, const leat_spec *element,
                                                 leat_error *err);
+/* Keeps a spec (given; NULL passes through) that infer made for an output's elements as long as the
+ * call. Borrowed; NULL with the error set if there is no memory. */
+const leat_spec *leati_infer_keep(leati_infer_call *call, leat_spec *spec, leat_error *err);
+/* What two values of one dtype both are: shapes and the
+ * elements of datasets joined. */
+LEAT_WARN_UNUSED leat_status leati_infer_join(leati_infer_call *call, const leati_type *a,
+                                              const leati_type *b, leati_type *out,
+                                              leat_error *err);
 /* Shared rules: one output like input 0; numpy broadcasting of all inputs (dtypes must agree). */
 leat_status leati_infer_same(leati_infer_call *call, leat_error *err);
 leat_status leati_infer_broadcast(leati_infer_call *call, leat_error *err);

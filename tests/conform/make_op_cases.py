@@ -720,6 +720,7 @@ TESTED_BY = {
     "tests/conform/ops_state.c": ["all_reduce", "collective_broadcast", "replica_id", "apply_adam", "apply_gradient_descent", "apply_keras_momentum", "read_file"],
     "tests/conform/ops_pictures.c": ["decode_image", "decode_jpeg", "decode_png"],
     "src/graph/ops/cond_test.c": ["cond"],
+    "src/graph/ops/while_test.c": ["while", "while_gradient"],
     "src/graph/callback_test.c": ["call"],
     "src/graph/function_test.c": ["assign_add_variable", "assign_variable", "read_variable"],
 }

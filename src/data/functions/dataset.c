@@ -352,25 +352,27 @@ static leat_status dataset_infer(leati_infer_call *call, leat_error *err) {
                           call->num_inputs - num_datasets, args->bound.count);
     }
     leat_error local = {0};
+    leat_spec *spec = NULL;
     dataset_template *t = template_of(args, &local);
     if (t != NULL && t->op->spec_of_elements != NULL && args->bound.count > 0) {
         leat_spec *bound = bound_spec(call, num_datasets, &local);
-        call->made = bound == NULL ? NULL : t->op->spec_of_elements(bound, &local);
+        spec = bound == NULL ? NULL : t->op->spec_of_elements(bound, &local);
         leat_spec_unref(bound);
     } else if (t != NULL) {
-        call->made = spec_over_stubs(call, t, num_datasets, &local);
+        spec = spec_over_stubs(call, t, num_datasets, &local);
     }
     if (t != NULL) {
         template_release(t);
     }
-    if (call->made == NULL) {
+    const leat_spec *element = leati_infer_keep(call, spec, &local);
+    if (element == NULL) {
         if (err != NULL) {
             *err = local;
         }
         return local.code;
     }
     leat_shape scalar = LEAT_SCALAR;
-    return leati_infer_output(call, LEAT_OBJECT, &scalar, call->made, err);
+    return leati_infer_output(call, LEAT_OBJECT, &scalar, element, err);
 }
 
 /* ---- kernel ---- */

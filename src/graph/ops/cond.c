@@ -7,9 +7,8 @@
  * their seeds and the ordinal of the call. Failures of a branch say which one. Flags are those of
  * the branches. No locks. */
 #include "core/spec.h"
-#include "graph/function.h"
 #include "graph/interpret.h"
-#include "graph/kernel_host.h"
+#include "graph/ops/branch.h"
 #include <leat/ops.h>
 #include <string.h>
 
@@ -36,27 +35,10 @@ extern const leati_tensor_op leati_tensor_op_cond;
 static const char *const branch_names[2] = {"else_branch", "then_branch"};
 
 static leat_function *branch_of(const struct cond_args *args, int which) {
-    return (leat_function *)(void *)(which ? args->then_branch : args->else_branch);
+    return leati_branch(which ? args->then_branch : args->else_branch);
 }
 
 /* ---- inference ---- */
-
-/* The branch for the types of this call. Owned. */
-static leat_function *specialised_branch(const leati_infer_call *call, int which, leat_error *err) {
-    const leat_function *branch = branch_of(call->args, which);
-    leat_function *special = NULL;
-    if (!branch || !leati_object_is_function(&branch->object)) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "it is not a function");
-    } else if (branch->body.num_arguments != call->num_inputs - 1) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "it takes %d arguments, found %d inputs",
-                   (int)branch->body.num_arguments, call->num_inputs - 1);
-    } else {
-        special = leati_function_specialise(branch, call->inputs + 1, err);
-    }
-    if (!special)
-        leati_prefix(err, "%s", branch_names[which]);
-    return special;
-}
 
 static leat_status join_outputs(leati_infer_call *call, const leat_function *then_branch,
                                 const leat_function *else_branch, leat_error *err) {
@@ -71,11 +53,11 @@ static leat_status join_outputs(leati_infer_call *call, const leat_function *the
             return leati_fail(err, LEAT_INVALID_ARGUMENT,
                               "output %d is %s in then_branch and %s in else_branch; cast one",
                               (int)i, leat_dtype_name(a->dtype), leat_dtype_name(b->dtype));
-        /* Element specs outlive this call only in the functions that the attributes hold. */
-        const leat_function *kept = branch_of(call->args, 1);
-        const leat_spec *element = kept->body.values[kept->outputs[i]].type.element;
-        leat_shape shape = leati_shape_join(&a->shape, &b->shape);
-        leat_status status = leati_infer_output(call, a->dtype, &shape, element, err);
+        leati_type both;
+        leat_status status = leati_infer_join(call, a, b, &both, err);
+        if (status)
+            return leati_prefix(err, "output %d", (int)i);
+        status = leati_infer_output(call, both.dtype, &both.shape, both.element, err);
         if (status)
             return status;
     }
@@ -90,8 +72,14 @@ static leat_status cond_infer(leati_infer_call *call, leat_error *err) {
             err, LEAT_INVALID_ARGUMENT, "the predicate is %s of shape %s; expected a bool scalar",
             leat_dtype_name(predicate->dtype), leati_shape_text(&predicate->shape, found));
     leat_error failure = {0};
-    leat_function *then_branch = specialised_branch(call, 1, &failure);
-    leat_function *else_branch = then_branch ? specialised_branch(call, 0, &failure) : NULL;
+    const struct cond_args *args = call->args;
+    int count = call->num_inputs - 1;
+    leat_function *then_branch = leati_branch_specialise("then_branch", args->then_branch,
+                                                         call->inputs + 1, count, &failure);
+    leat_function *else_branch = NULL;
+    if (then_branch)
+        else_branch = leati_branch_specialise("else_branch", args->else_branch, call->inputs + 1,
+                                              count, &failure);
     if (else_branch)
         join_outputs(call, then_branch, else_branch, &failure);
     leat_function_unref(then_branch);
@@ -103,20 +91,11 @@ static leat_status cond_infer(leati_infer_call *call, leat_error *err) {
 
 /* ---- kernel ---- */
 
-/* What the nodes of this row's branch know: the row is a call of its own. */
-static leati_call_context branch_context(const leati_kernel_call *call, int64_t row) {
-    leati_call_context context = {.num_replicas = 1};
-    if (call->context)
-        context = *call->context;
-    context.ordinal += row;
-    return context;
-}
-
 static leat_status cond_row(leati_kernel_call *call, int64_t row, leat_tensor *inputs,
                             leat_tensor *outputs, leat_error *err) {
     int which =
         *(const bool *)(const void *)(call->inputs[0].data + row * call->inputs[0].row_stride);
-    leati_call_context context = branch_context(call, row);
+    leati_call_context context = leati_branch_context(call, row);
     for (int i = 1; i < call->num_inputs; i++)
         inputs[i - 1] = leati_operand_tensor(&call->inputs[i], row);
     memset(outputs, 0, (size_t)call->num_outputs * sizeof *outputs);
@@ -217,10 +196,8 @@ int leat_cond(leat_value predicate, leat_function *then_branch, leat_function *e
     leat_graph *graph = predicate.graph;
     if (!graph || graph->error.code)
         return -1;
-    if (!then_branch || !else_branch) {
-        leat_graph_fail(graph, LEAT_INVALID_ARGUMENT, "op cond: a branch is NULL");
+    if (!leati_branches_given(graph, "cond", (leat_function *[]){then_branch, else_branch}, 2))
         return -1;
-    }
     leat_value *all = leati_alloc((size_t)num_inputs + 1, sizeof *all);
     if (!all) {
         leat_error err = {0};

@@ -166,7 +166,7 @@ static void test_branches_that_disagree(void **state) {
     leat_error err = {0};
     cond_fails(two_outputs, "op cond (node 0): then_branch has 1 outputs and else_branch 2");
     cond_fails(to_int, "output 0 is float64 in then_branch and int32 in else_branch");
-    cond_fails(NULL, "a branch is NULL");
+    cond_fails(NULL, "op cond: a function is NULL");
 
     /* Shapes are joined. */
     leat_function *branches[2] = {branch(cube), branch(scalar_of)};

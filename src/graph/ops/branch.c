@@ -1,0 +1,36 @@
+/* Functions among attributes; see branch.h. Failures name the attribute. No locks. */
+#include "graph/ops/branch.h"
+
+leat_function *leati_branch_specialise(const char *name, const leat_object *object,
+                                       const leati_type *types, int count, leat_error *err) {
+    const leat_function *branch = (const leat_function *)(const void *)object;
+    leat_function *special = NULL;
+    if (!leati_object_is_function(object))
+        leati_fail(err, LEAT_INVALID_ARGUMENT, "it is not a function");
+    else if (branch->body.num_arguments != count)
+        leati_fail(err, LEAT_INVALID_ARGUMENT, "it takes %d arguments, found %d inputs",
+                   (int)branch->body.num_arguments, count);
+    else
+        special = leati_function_specialise(branch, types, err);
+    if (!special)
+        leati_prefix(err, "%s", name);
+    return special;
+}
+
+leati_call_context leati_branch_context(const leati_kernel_call *call, int64_t row) {
+    leati_call_context context = {.num_replicas = 1};
+    if (call->context)
+        context = *call->context;
+    context.ordinal += row;
+    return context;
+}
+
+bool leati_branches_given(leat_graph *graph, const char *op, leat_function *const *functions,
+                          int count) {
+    leat_error err = {0};
+    for (int i = 0; i < count; i++)
+        if (!functions[i])
+            leati_fail(&err, LEAT_INVALID_ARGUMENT, "op %s: a function is NULL; pass one", op);
+    leati_graph_error(graph, &err);
+    return !err.code;
+}

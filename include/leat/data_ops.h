@@ -468,7 +468,8 @@ LEAT_API leat_dataset *leat_load(const char *path, const leat_load_options *opti
                                  leat_error *err);
 
 /* tf.data.Dataset.rebatch: the rows of the input's batches in batches of `batch_sizes`, taken in
- * turn (borrowed, copied). */
+ * turn (borrowed, copied). A size of 0 gives a batch without rows, INVALID_ARGUMENT where a
+ * component is sparse or ragged with inner dimensions. */
 LEAT_API leat_dataset *leat_rebatch(leat_dataset *input, const int64_t *batch_sizes, int num_sizes,
                                     bool drop_remainder, leat_error *err);
 
@@ -492,7 +493,8 @@ LEAT_API leat_dataset *leat_padded_batch(leat_dataset *input, int64_t batch_size
 
 /* tf.data.Dataset.ragged_batch: stacks batch_size consecutive elements; tensors whose spec has
  * unknown dimensions become ragged values, down to the last of these. Others are stacked as
- * leat_batch does it. */
+ * leat_batch does it. As in TensorFlow every batch with a ragged value of rank 2 or more is
+ * INVALID_ARGUMENT where row_splits_dtype is int32. */
 typedef struct leat_ragged_batch_options {
     bool drop_remainder;
     leat_dtype row_splits_dtype; /* of new row splits; LEAT_INVALID: int64 */

@@ -288,8 +288,51 @@ static leat_status stack_splits(const leat_spec *leaf, const leat_tensor *values
     return LEAT_OK;
 }
 
+/* The size of dimension `i` of a value, one of those that batching stacked; -1 where a size of 0
+ * before it leaves that open. */
+static int64_t stacked_size(const leat_spec *leaf, const leat_tensor *value, int i) {
+    int levels = levels_of(leaf);
+    if (is_sparse(leaf))
+        return i < value[2].dims[0] ? ((const int64_t *)value[2].data)[i] : -1;
+    if (i == 0)
+        return levels > 0 ? value[1].dims[0] - 1 : value[0].rank > 0 ? value[0].dims[0] : -1;
+    if (i > levels)
+        return i - levels < value[0].rank ? value[0].dims[i - levels] : -1;
+    return value[i].dims[0] > 1 ? split_at(&value[i], 1) : -1;
+}
+
+/* Are checked values equal in the sizes of the dimensions that batching stacked? */
+static leat_status check_stacked(const leat_spec *leaf, const leat_tensor *values, int64_t step,
+                                 int64_t n, leat_error *err) {
+    int stacked = leati_spec_stacked(leaf), rank = leat_spec_ragged_rank(leaf) + 1;
+    if (!is_sparse(leaf) && stacked > 0 && rank < stacked + 1)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "a batch of batches of what lies below the row splits of a ragged value "
+                          "has a ragged rank of %d; expected at least %d, as in TensorFlow: make "
+                          "tensors of the rows first (map)",
+                          rank, stacked + 1);
+    for (int d = 0; d < stacked; d++) {
+        int64_t first = stacked_size(leaf, values, d);
+        for (int64_t i = 1; i < n; i++) {
+            int64_t size = stacked_size(leaf, &values[i * step], d);
+            if (size != first && size >= 0 && first >= 0)
+                return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                                  "Cannot batch tensors with different shapes: the first value is "
+                                  "a batch of %" PRId64 ", value %" PRId64 " one of %" PRId64
+                                  "; drop the remainder below, or unbatch first",
+                                  first, i, size);
+        }
+    }
+    return LEAT_OK;
+}
+
 leat_status leati_leaf_stack(const leat_spec *leaf, const leat_tensor *values, int64_t step,
                              int64_t n, leat_tensor *out, leat_error *err) {
+    leat_status status = is_sparse(leaf) ? LEAT_OK : check_all(leaf, values, step, n, err);
+    if (status == LEAT_OK)
+        status = check_stacked(leaf, values, step, n, err);
+    if (status != LEAT_OK)
+        return status;
     if (is_sparse(leaf))
         return leati_sparse_stack(leaf, values, step, n, out, err);
     int levels = levels_of(leaf);
@@ -299,9 +342,7 @@ leat_status leati_leaf_stack(const leat_spec *leaf, const leat_tensor *values, i
     leat_tensor *parts[LEATI_MAX_PARTS] = {&out[0]};
     for (int l = 1; l <= levels; l++)
         parts[l] = &out[l + 1];
-    leat_status status = check_all(leaf, values, step, n, err);
-    if (status == LEAT_OK)
-        status = join_ragged(leaf, values, step, n, parts, err);
+    status = join_ragged(leaf, values, step, n, parts, err);
     if (status == LEAT_OK)
         status = stack_splits(leaf, values, step, n, &out[1], err);
     if (status != LEAT_OK)

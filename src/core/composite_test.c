@@ -103,6 +103,39 @@ static void test_kept(void **state) {
     leat_element_fini(&sparse);
 }
 
+/* Batches of batches stack where their sizes are equal; what a function made stacks always. */
+static void test_stacked(void **state) {
+    (void)state;
+    leat_error err = {0};
+    int64_t numbers[] = {7, 8, 9}, two[] = {0, 1, 2}, one[] = {0, 1};
+    leat_spec *row = leat_spec_ragged(LEAT_INT64, LEAT_SHAPE(-1), 0, LEAT_INT64, &err);
+    leat_spec *batch = leati_spec_batch(row, -1, &err), *made = leati_spec_made(batch, &err);
+    leat_spec *other = leati_spec_join(batch, made, &err),
+              *same = leati_spec_join(batch, batch, &err);
+    leat_spec *twice = leati_spec_batch(batch, -1, &err), *back = leati_spec_unbatch(twice, &err);
+    leat_tensor out[4] = {0};
+    leat_tensor values[] = {leat_tensor_view(LEAT_INT64, LEAT_SHAPE(2), numbers),
+                            leat_tensor_view(LEAT_INT64, LEAT_SHAPE(3), two),
+                            leat_tensor_view(LEAT_INT64, LEAT_SHAPE(1), numbers + 2),
+                            leat_tensor_view(LEAT_INT64, LEAT_SHAPE(2), one)};
+    assert_int_equal(leati_spec_stacked(batch), 1);
+    assert_int_equal(leati_spec_stacked(same), 1);
+    assert_int_equal(leati_spec_stacked(twice), 2);
+    assert_int_equal(leati_spec_stacked(made), 0);
+    assert_int_equal(leati_spec_stacked(other), 0);
+    assert_int_equal(leati_spec_stacked(back), 0);
+    assert_true(leat_spec_equal(batch, made));
+    assert_int_equal(leati_leaf_stack(batch, values, 2, 2, out, &err), LEAT_INVALID_ARGUMENT);
+    assert_non_null(strstr(err.text, "different shapes"));
+    assert_int_equal(leati_leaf_stack(batch, values, 2, 1, out, &err), LEAT_OK);
+    drop(out, 3);
+    assert_int_equal(leati_leaf_stack(made, values, 2, 2, out, &err), LEAT_OK);
+    drop(out, 3);
+    leat_spec *all[] = {row, batch, made, other, same, twice, back};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        leat_spec_unref(all[i]);
+}
+
 /* What JSON and print say of ragged ranks below 1, and of none. */
 static void test_texts(void **state) {
     (void)state;
@@ -154,9 +187,9 @@ static void test_bad_literals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_row_splits),   cmocka_unit_test(test_sparse_parts),
-        cmocka_unit_test(test_kept),         cmocka_unit_test(test_texts),
-        cmocka_unit_test(test_bad_literals),
+        cmocka_unit_test(test_row_splits), cmocka_unit_test(test_sparse_parts),
+        cmocka_unit_test(test_kept),       cmocka_unit_test(test_stacked),
+        cmocka_unit_test(test_texts),      cmocka_unit_test(test_bad_literals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,8 @@ struct leat_spec {
     leat_shape shape;
     int ragged_rank;
     leat_dtype row_splits_dtype;
-    int depth; /* 1 for a leaf */
+    int stacked; /* see leati_spec_stacked */
+    int depth;   /* 1 for a leaf */
     int num_children;
     int num_components;
     leat_spec **children; /* one for dataset and optional: the element */
@@ -148,6 +149,16 @@ leat_spec *leat_spec_sparse(leat_dtype dtype, leat_shape shape, leat_error *err)
     set_component(spec, 1, dtype, LEAT_SHAPE(LEAT_UNKNOWN_DIM));
     set_component(spec, 2, LEAT_INT64, LEAT_SHAPE(rank));
     return spec;
+}
+
+int leati_spec_stacked(const leat_spec *leaf) {
+    return leaf->stacked;
+}
+
+leat_spec *leati_spec_mark_stacked(leat_spec *leaf, int stacked) {
+    if (leaf)
+        leaf->stacked = stacked;
+    return leaf;
 }
 
 leat_spec *leat_spec_none(leat_error *err) {

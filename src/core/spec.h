@@ -42,6 +42,18 @@ const leat_spec *leati_spec_component_element(const leat_spec *spec, int index);
  * Owned. */
 leat_spec *leati_spec_join(const leat_spec *a, const leat_spec *b, leat_error *err);
 
+/* How many outer dimensions of a ragged or sparse leaf are known to come from batching. TensorFlow
+ * holds such a value as an array of that many dimensions, each entry an encoded row, so that values
+ * whose sizes differ in one of them do not stack; what comes from elsewhere is one entry, and does.
+ * Nobody else looks at it: specs that differ in it alone are the same. */
+int leati_spec_stacked(const leat_spec *leaf);
+/* Sets it on a leaf that was just made (NULL is handed on); returns the leaf. */
+leat_spec *leati_spec_mark_stacked(leat_spec *leaf, int stacked);
+/* Has the spec such a leaf? */
+bool leati_spec_is_stacked(const leat_spec *spec);
+/* The same spec for elements that a function made anew: none of its leaves is stacked. Owned. */
+leat_spec *leati_spec_made(const leat_spec *spec, leat_error *err);
+
 /* Every leaf's shape with `outer` (or LEAT_UNKNOWN_DIM) in front: the spec of a batch. A ragged
  * leaf becomes one rank more ragged, as in TensorFlow; datasets and optionals are INVALID_ARGUMENT.
  * Owned. */

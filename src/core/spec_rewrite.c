@@ -83,16 +83,45 @@ static leat_spec *batch_leaf(const leat_spec *leaf, int component, const void *c
         leati_prefix(err, "component %d", component);
         return NULL;
     }
+    int stacked = leati_spec_stacked(leaf) + 1;
     if (kind == LEAT_SPEC_SPARSE)
-        return leat_spec_sparse(dtype, shape, err);
+        return leati_spec_mark_stacked(leat_spec_sparse(dtype, shape, err), stacked);
     if (kind == LEAT_SPEC_RAGGED)
-        return leat_spec_ragged(dtype, shape, leat_spec_ragged_rank(leaf) + 1,
-                                leat_spec_row_splits_dtype(leaf), err);
+        return leati_spec_mark_stacked(leat_spec_ragged(dtype, shape,
+                                                        leat_spec_ragged_rank(leaf) + 1,
+                                                        leat_spec_row_splits_dtype(leaf), err),
+                                       stacked);
     return leat_spec_tensor(dtype, shape, err);
 }
 
 leat_spec *leati_spec_batch(const leat_spec *spec, int64_t outer, leat_error *err) {
     return rewrite(spec, 0, batch_leaf, &outer, err);
+}
+
+static leat_spec *made_leaf(const leat_spec *leaf, int component, const void *context,
+                            leat_error *err) {
+    (void)component;
+    (void)context;
+    leat_shape shape = leat_spec_shape(leaf);
+    if (leati_spec_stacked(leaf) == 0)
+        return leat_spec_ref(leaf);
+    if (leat_spec_get_kind(leaf) == LEAT_SPEC_SPARSE)
+        return leat_spec_sparse(leat_spec_dtype(leaf), shape, err);
+    return leat_spec_ragged(leat_spec_dtype(leaf), shape, leat_spec_ragged_rank(leaf),
+                            leat_spec_row_splits_dtype(leaf), err);
+}
+
+bool leati_spec_is_stacked(const leat_spec *spec) {
+    for (int i = 0; i < leat_spec_num_children(spec); i++) {
+        if (leati_spec_is_stacked(leat_spec_child(spec, i)))
+            return true;
+    }
+    return leati_spec_stacked(spec) > 0;
+}
+
+leat_spec *leati_spec_made(const leat_spec *spec, leat_error *err) {
+    return !leati_spec_is_stacked(spec) ? leat_spec_ref(spec)
+                                        : rewrite(spec, 0, made_leaf, NULL, err);
 }
 
 static leat_spec *unbatch_leaf(const leat_spec *leaf, int component, const void *context,
@@ -167,12 +196,16 @@ static leat_spec *join_leaf(const leat_spec *a, const leat_spec *b, leat_error *
     leat_shape right = leat_spec_shape(b);
     leat_shape shape = leati_shape_join(&left, &right);
     leat_dtype dtype = leat_spec_dtype(a);
+    int stacked = leati_spec_stacked(a);
+    stacked = stacked == leati_spec_stacked(b) ? stacked : 0; /* nothing is known */
     switch (leat_spec_get_kind(a)) {
     case LEAT_SPEC_NONE: return leat_spec_ref(a);
-    case LEAT_SPEC_SPARSE: return leat_spec_sparse(dtype, shape, err);
+    case LEAT_SPEC_SPARSE:
+        return leati_spec_mark_stacked(leat_spec_sparse(dtype, shape, err), stacked);
     case LEAT_SPEC_RAGGED:
-        return leat_spec_ragged(dtype, shape, leat_spec_ragged_rank(a),
-                                leat_spec_row_splits_dtype(a), err);
+        return leati_spec_mark_stacked(leat_spec_ragged(dtype, shape, leat_spec_ragged_rank(a),
+                                                        leat_spec_row_splits_dtype(a), err),
+                                       stacked);
     case LEAT_SPEC_DATASET:
         return leat_spec_dataset(leati_spec_join(leat_spec_element(a), leat_spec_element(b), err),
                                  err);

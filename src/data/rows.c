@@ -49,6 +49,19 @@ leat_status leati_element_rows(const leati_leaves *leaves, const leati_block *bl
     return LEAT_OK;
 }
 
+leat_status leati_check_empty(const char *op, const leati_leaf *leaf, leat_error *err) {
+    int levels = leat_spec_ragged_rank(leaf->spec);
+    leat_spec_kind kind = leat_spec_get_kind(leaf->spec);
+    bool inner = leat_spec_shape(leaf->spec).rank - (levels > 0 ? levels : 0) > 1;
+    if (kind != LEAT_SPEC_SPARSE && !(kind == LEAT_SPEC_RAGGED && inner)) {
+        return LEAT_OK;
+    }
+    return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                      "%s: component %d is %s: it has no batch without rows; leave sizes of 0 out",
+                      op, leaf->first,
+                      kind == LEAT_SPEC_SPARSE ? "sparse" : "ragged with inner dimensions");
+}
+
 /* The rows of a dense leaf: a view. */
 static void cut_dense(const leat_tensor *whole, int64_t begin, leati_column *column) {
     leat_shape row = {.rank = whole->rank - 1};

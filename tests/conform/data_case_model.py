@@ -527,6 +527,13 @@ def shuffled(node, stream, size):
         start += 1
 
 
+def emptied(value):
+    try:
+        return rebuild(value, iter([leaf.without_rows() for leaf in leaves(value)]))
+    except Error as error:
+        return error
+
+
 def run_rebatch(node):
     sizes = node.args["batch_size"]
     sizes = sizes if isinstance(sizes, list) else [sizes]
@@ -546,7 +553,7 @@ def run_rebatch(node):
         if size == 0:
             if empty is None:
                 raise Unknown("an empty batch before the first row")
-            yield rebuild(empty, iter([leaf.without_rows() for leaf in leaves(empty)]))
+            yield emptied(empty)
             continue
         yield stack(rows[:size])
         rows = rows[size:]
@@ -561,7 +568,7 @@ def run_legacy_rebatch(node):
         piece = -(-len(rows) // replicas)
         for r in range(replicas):
             part = rows[r * piece : (r + 1) * piece]
-            yield stack(part) if part else rebuild(outcome, iter([leaf.without_rows() for leaf in leaves(outcome)]))
+            yield stack(part) if part else emptied(outcome)
 
 
 def run_unbatch(node):

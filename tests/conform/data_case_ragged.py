@@ -1,9 +1,11 @@
 """The slow model of ragged and sparse values: an addition to data_case_model.py's tables.
 
 A ragged value of rank r is a list of values of rank r - 1; of rank 0 and less it is a tensor that remembers its rank. A sparse
-value is a list of indices and values. `data_case_ragged.py FOLDER` compares the model with the cases recorded from
+value is a list of indices and values. TensorFlow holds such a value as an array of encoded rows, whose shape is here the `form`: batching puts
+a dimension in front of it and wants equal forms, a function starts again with none. `data_case_ragged.py FOLDER` compares the model with the cases recorded from
 TensorFlow in FOLDER/tfdata.
 """
+import copy
 import itertools
 import sys
 
@@ -11,8 +13,26 @@ import data_case_model as model
 from data_case_model import FUNCTIONS, LITERALS, OPERATORS, Error, Tensor, Unknown, batched, leaves, number, rebuild, run
 
 
+def formed(value, form=()):
+    """A copy of a value under another form; a plain tensor has none."""
+    if not hasattr(value, "form"):
+        return value
+    value = copy.copy(value)
+    value.form = form
+    return value
+
+
+def stacked_form(rows, rank):
+    """What has several dimensions must have row splits for all of them."""
+    if any(row.form != rows[0].form for row in rows) or (rows[0].form and rank < 1 + len(rows[0].form)):
+        raise Error()
+    return (len(rows),) + rows[0].form
+
+
 class Row(Tensor):
     """A tensor cut out of a ragged value."""
+
+    form = ()
 
     def __init__(self, dtype, shape, data, rank=0):
         super().__init__(dtype, shape, data)
@@ -26,30 +46,36 @@ class Row(Tensor):
         if rows[0].rank == 0:
             return Ragged.stacked(rows)
         whole = Tensor.stacked(rows)
-        return Row(whole.dtype, whole.shape, whole.data, rows[0].rank + 1)
+        return formed(Row(whole.dtype, whole.shape, whole.data, rows[0].rank + 1), stacked_form(rows, rows[0].rank + 1))
 
     def without_rows(self):
-        return Row(self.dtype, [0] + self.shape[1:], [], self.rank)
+        if len(self.shape) > 1:
+            raise Error()
+        return formed(Row(self.dtype, [0] + self.shape[1:], [], self.rank), (0,))
 
 
 class Ragged:
     """Rows of rank `rank` - 1 in a list; `inner` are the dimensions of a value."""
 
+    form = ()
+
     def __init__(self, dtype, rank, inner, items):
         self.dtype, self.rank, self.inner, self.items = dtype, rank, list(inner), list(items)
 
     def rows(self):
-        return self.items
+        return [formed(item) for item in self.items]
 
     @staticmethod
     def stacked(rows):
         inner = [row.shape[1:] if isinstance(row, Row) else row.inner for row in rows]
         if any(i != inner[0] for i in inner):
             raise Error()
-        return Ragged(rows[0].dtype, rows[0].rank + 1, inner[0], rows)
+        return formed(Ragged(rows[0].dtype, rows[0].rank + 1, inner[0], rows), stacked_form(rows, rows[0].rank + 1))
 
     def without_rows(self):
-        return Ragged(self.dtype, self.rank, self.inner, [])
+        if self.inner:
+            raise Error()
+        return formed(Ragged(self.dtype, self.rank, self.inner, []), (0,))
 
     def json(self):
         splits, level = [], self.items
@@ -64,6 +90,8 @@ class Ragged:
 
 class Sparse:
     """`values` is a list of pairs of an index and a value."""
+
+    form = ()
 
     def __init__(self, dtype, shape, values):
         self.dtype, self.shape, self.values = dtype, list(shape), list(values)
@@ -81,10 +109,11 @@ class Sparse:
         if len({len(row.shape) for row in rows}) > 1:
             raise Error()
         values = [((number,) + i, x) for number, row in enumerate(rows) for i, x in row.values]
-        return Sparse(rows[0].dtype, [len(rows)] + [max(sizes) for sizes in zip(*[row.shape for row in rows])], values)
+        whole = Sparse(rows[0].dtype, [len(rows)] + [max(sizes) for sizes in zip(*[row.shape for row in rows])], values)
+        return formed(whole, stacked_form(rows, len(whole.shape)))
 
     def without_rows(self):
-        return Sparse(self.dtype, [0] + self.shape[1:], [])
+        raise Error()
 
     def json(self):
         indices = [n for i, _ in self.values for n in i]
@@ -151,12 +180,19 @@ def encoded(leaf, dimension):
 
 
 def run_dense_to_ragged(node):
+    """Row splits inside are always of int64; TensorFlow refuses them where the batch says int32."""
     dimensions = open_dimensions(node.inputs[0])
+    refused = node.arg("row_splits_dtype") == "int32" and any((d or 0) > 0 for d in dimensions)
     for outcome in run(node.inputs[0]):
-        if isinstance(outcome, Error):
-            yield outcome
+        if isinstance(outcome, Error) or refused:
+            yield outcome if isinstance(outcome, Error) else Error()
         else:
             yield rebuild(outcome, iter([encoded(leaf, d) for leaf, d in zip(leaves(outcome), dimensions)]))
+
+
+def run_map(node):
+    for outcome in plain_map(node):
+        yield outcome if isinstance(outcome, Error) else rebuild(outcome, iter([formed(leaf) for leaf in leaves(outcome)]))
 
 
 def run_ragged_batch(node):
@@ -195,6 +231,8 @@ def run_sparse_batch(node):
         yield sparse_of(rows, shape)
 
 
+plain_map = OPERATORS["map"][0]
+OPERATORS["map"] = (run_map, OPERATORS["map"][1])
 OPERATORS["dense_to_ragged"] = (run_dense_to_ragged, ["row_splits_dtype"])
 OPERATORS["ragged_batch"] = (run_ragged_batch, ["batch_size", "drop_remainder", "row_splits_dtype"])
 OPERATORS["sparse_batch"] = (run_sparse_batch, ["batch_size", "row_shape"])

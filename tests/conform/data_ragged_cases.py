@@ -54,6 +54,25 @@ def add(case, node, rng, mapped, faulty, literal):
     for name in ("ragged_2", "ragged_inner", "sparse_3"):
         case("twice_" + name, node("unbatch", node("unbatch", node("from_tensors", tensors=values[name]))))
         case("nested_" + name, node("batch", node("batch", slices(name), batch_size=3), batch_size=2))
+        for size in (2, 3):
+            unequal = node("batch", slices(name), batch_size=size)
+            case("of_unequal_%s_%d" % (name, size), node("batch", unequal, batch_size=2))
+            case("of_unequal_%s_%d" % (name, size), node("batch", node("rebatch", unequal, batch_size=[2, 1]), batch_size=2), op="rebatch")
+            case("of_mapped_%s_%d" % (name, size), node("batch", node("map", unequal, map_func="identity"), batch_size=2))
+            case("thrice_%s_%d" % (name, size), node("batch", node("batch", unequal, batch_size=1), batch_size=2))
+    for name in ("ragged", "ragged_2", "ragged_inner", "ragged_empty", "sparse", "sparse_3", "mixed"):
+        case("without_rows_%s" % name, node("rebatch", node("batch", slices(name), batch_size=3), batch_size=[2, 0, 1]), twice)
+        case("of_pieces_%s" % name, node("batch", node("legacy_rebatch", node("batch", slices(name), batch_size=3), num_replicas=2), batch_size=2),
+             op="legacy_rebatch")
+    numbers = node("unbatch", slices("ragged"))
+    pairs = node("unbatch", node("unbatch", slices("ragged_inner")))
+    for name, below in (("numbers", numbers), ("pairs", node("unbatch", slices("ragged_inner"))), ("numbers_of_pairs", pairs)):
+        once = node("batch", below, batch_size=2)
+        case("below_splits_" + name, once, twice)
+        case("below_splits_twice_" + name, node("batch", once, batch_size=2))
+        case("below_splits_rebatched_" + name, node("rebatch", once, batch_size=[3, 0]))
+        case("below_splits_rebatched_twice_" + name, node("batch", node("rebatch", once, batch_size=1), batch_size=2))
+        case("below_splits_mapped_" + name, node("batch", node("map", once, map_func="identity"), batch_size=2))
     case("rows_of_a_row", node("unbatch", slices("ragged")))
     case("rows_of_rows", node("batch", node("unbatch", slices("ragged")), batch_size=4))
     case("of_a_sparse_vector", node("unbatch", node("from_tensors", tensors=sparse([[1]], [5], [3]))))
@@ -89,6 +108,9 @@ def add(case, node, rng, mapped, faulty, literal):
         case(function, node("ragged_batch", mapped(function, rng(7)), batch_size=3, drop_remainder=True))
         for shape in ([-1, -1], [5, -1], [9, 7]):
             case("%s_%d_%d" % (function, *shape), node("sparse_batch", mapped(function, rng(6)), batch_size=2, row_shape=shape))
+    for function in ("iota", "fill_rows", "fill_cols"):
+        case("int32_" + function, node("ragged_batch", mapped(function, rng(7)), batch_size=3, row_splits_dtype="int32"), twice)
+        case("int32_" + function, node("dense_to_ragged", mapped(function, faulty(6)), row_splits_dtype="int32"))
     case("numbers", node("ragged_batch", rng(7), batch_size=3))
     case("numbers", node("sparse_batch", rng(7), batch_size=3, row_shape=[]))
     case("pairs", node("ragged_batch", mapped("iota_pair", rng(7)), batch_size=3))

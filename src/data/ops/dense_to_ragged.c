@@ -4,7 +4,10 @@
  * A leaf whose spec has unknown dimensions becomes ragged down to the last of them; scalars, leaves
  * of a known shape, of an unknown rank, and ragged and sparse ones are handed on. The values are
  * the input's columns where only the first dimension is unknown, and views of them elsewhere, with
- * row splits that say what the shape said. No failure of its own; no locks. */
+ * row splits that say what the shape said.
+ * Failures: with row splits of int32 every element that would get some is INVALID_ARGUMENT, because
+ * TensorFlow encodes these as int64 and then refuses its own batch. A leaf of ragged rank 0 or less
+ * whose shape is known, which TensorFlow takes for a tensor, is refused at the start. No locks. */
 #include "core/composite.h"
 #include "data/input.h"
 #include <leat/data_ops.h>
@@ -27,6 +30,7 @@ struct dense_to_ragged_state {
     leati_block block; /* rows of the input that are being encoded; empty between pulls */
     int *levels;       /* per component of the input: row splits that its rows get */
     int num_columns;
+    bool refused; /* no element can be encoded */
 };
 
 static leat_status dense_to_ragged_check(leat_dataset *dataset, leat_error *err) {
@@ -55,7 +59,7 @@ static leat_spec *ragged_leaf(const leat_spec *leaf, int component, const void *
     const leat_dtype *splits = context;
     int rank = last_unknown(leaf);
     return rank < 0
-               ? leat_spec_ref(leaf)
+               ? leati_spec_made(leaf, err)
                : leat_spec_ragged(leat_spec_dtype(leaf), leat_spec_shape(leaf), rank, *splits, err);
 }
 
@@ -66,6 +70,7 @@ static leat_spec *dense_to_ragged_spec(const leat_dataset *dataset, leat_error *
 
 static leat_status dense_to_ragged_open(leati_node_state *node, void *state, leat_error *err) {
     struct dense_to_ragged_state *s = state;
+    const struct dense_to_ragged_args *args = node->dataset->args;
     const leat_spec *spec = node->dataset->inputs[0]->spec;
     leati_leaf *leaves = NULL;
     int count = 0;
@@ -75,46 +80,51 @@ static leat_status dense_to_ragged_open(leati_node_state *node, void *state, lea
         return leati_no_memory(err, (size_t)s->num_columns * sizeof(*s->levels));
     }
     leat_status status = leati_spec_leaves(spec, &leaves, &count, err);
-    for (int l = 0; l < count; l++) {
+    for (int l = 0; l < count && status == LEAT_OK; l++) {
+        leat_shape shape = leat_spec_shape(leaves[l].spec);
         int rank = last_unknown(leaves[l].spec);
+        if (leat_spec_get_kind(leaves[l].spec) == LEAT_SPEC_RAGGED &&
+            leat_spec_ragged_rank(leaves[l].spec) <= 0 && leati_shape_is_static(&shape)) {
+            status = leati_fail(err, LEAT_INVALID_ARGUMENT,
+                                "ragged_batch: component %d was cut out of a ragged value and has "
+                                "a known shape; batch it, or make a tensor of it first (map)",
+                                leaves[l].first);
+        }
         s->levels[leaves[l].first] = rank > 0 ? rank : 0;
+        s->refused = s->refused || (rank > 0 && args->row_splits_dtype == LEAT_INT32);
     }
     leati_free(leaves);
     return status == LEAT_OK ? leati_input_open(&s->input, node, 0, err) : status;
 }
 
-/* Do the row splits of a row of this shape fit the dtype? */
-static bool fits(const leat_shape *shape, int levels, leat_dtype dtype) {
+/* Can the rows of each level be counted? Dimensions may be large where another one is 0. */
+static bool countable(const leat_shape *shape, int levels) {
     int64_t rows = 1;
     for (int i = 0; i <= levels; i++) {
         if (__builtin_mul_overflow(rows, shape->dims[i], &rows)) {
             return false;
         }
     }
-    return dtype == LEAT_INT64 || rows <= INT32_MAX;
+    return true;
 }
 
 /* The row splits of level `level` (0: the outermost) of a tensor of this shape: even ones. */
-static leat_status even_splits(const leat_shape *shape, int level, leat_dtype dtype,
-                               leat_tensor *out, leat_error *err) {
+static leat_status even_splits(const leat_shape *shape, int level, leat_tensor *out,
+                               leat_error *err) {
     int64_t rows = 1, size = shape->dims[level + 1];
     for (int i = 0; i <= level; i++) {
         rows *= shape->dims[i];
     }
-    leat_status status = leat_tensor_new(dtype, LEAT_SHAPE(rows + 1), out, err);
+    leat_status status = leat_tensor_new(LEAT_INT64, LEAT_SHAPE(rows + 1), out, err);
     for (int64_t i = 0; status == LEAT_OK && i <= rows; i++) {
-        if (dtype == LEAT_INT32) {
-            ((int32_t *)out->data)[i] = (int32_t)(i * size);
-        } else {
-            ((int64_t *)out->data)[i] = i * size;
-        }
+        ((int64_t *)out->data)[i] = i * size;
     }
     return status;
 }
 
 /* The values of a row with its first dimensions joined to one, and its row splits. */
-static leat_status encode_row(leat_tensor row, int levels, leat_dtype dtype,
-                              leat_tensor *const *parts, int64_t at, leat_error *err) {
+static leat_status encode_row(leat_tensor row, int levels, leat_tensor *const *parts, int64_t at,
+                              leat_error *err) {
     leat_shape shape = leat_tensor_shape(&row);
     leat_tensor flat = row;
     flat.rank = row.rank - levels;
@@ -127,13 +137,13 @@ static leat_status encode_row(leat_tensor row, int levels, leat_dtype dtype,
     parts[0][at] = flat; /* the reference moves on */
     leat_status status = LEAT_OK;
     for (int l = 0; l < levels && status == LEAT_OK; l++) {
-        status = even_splits(&shape, l, dtype, &parts[l + 1][at], err);
+        status = even_splits(&shape, l, &parts[l + 1][at], err);
     }
     return status;
 }
 
 static leat_status encode_column(const leati_column *column, int64_t n, int levels,
-                                 leat_dtype splits, leati_column *out, leat_error *err) {
+                                 leati_column *out, leat_error *err) {
     leat_buffer *owners[LEATI_MAX_PARTS] = {NULL};
     leat_tensor *parts[LEATI_MAX_PARTS] = {NULL};
     leat_status status = LEAT_OK;
@@ -143,11 +153,11 @@ static leat_status encode_column(const leati_column *column, int64_t n, int leve
         status = owners[p] == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
     }
     for (int64_t i = 0; i < n && status == LEAT_OK; i++) {
-        status = encode_row(leati_column_tensor(column, i), levels, splits, parts, i, err);
+        status = encode_row(leati_column_tensor(column, i), levels, parts, i, err);
     }
     for (int p = 0; p <= levels; p++) {
         if (status == LEAT_OK) {
-            leati_column_tensors(&out[p], p == 0 ? column->dtype : splits, owners[p]);
+            leati_column_tensors(&out[p], p == 0 ? column->dtype : LEAT_INT64, owners[p]);
         } else {
             leat_buffer_unref(owners[p]);
         }
@@ -156,12 +166,13 @@ static leat_status encode_column(const leati_column *column, int64_t n, int leve
 }
 
 /* How many of the next n rows can be encoded. */
-static int64_t encodable(const struct dense_to_ragged_state *s, leat_dtype splits, int64_t n) {
+static int64_t encodable(const struct dense_to_ragged_state *s, int64_t n) {
+    n = s->refused ? 0 : n;
     int64_t begin = leati_input_begin(&s->input);
     for (int c = 0; c < s->num_columns; c++) {
         for (int64_t i = 0; i < n && s->levels[c] > 0; i++) {
             leat_shape shape = leati_column_row_shape(&s->input.block.columns[c], begin + i);
-            n = fits(&shape, s->levels[c], splits) ? n : i;
+            n = countable(&shape, s->levels[c]) ? n : i;
         }
     }
     return n;
@@ -177,7 +188,7 @@ static leat_status encode(const leati_node_state *node, struct dense_to_ragged_s
             leati_column_copy(&s->block.columns[c], &out->columns[to]);
         } else {
             status = encode_column(&s->block.columns[c], s->block.n, s->levels[c],
-                                   args->row_splits_dtype, &out->columns[to], err);
+                                   &out->columns[to], err);
         }
         to += s->levels[c] + 1;
     }
@@ -197,12 +208,14 @@ static leati_tail dense_to_ragged_pull(leati_node_state *node, void *state, int6
         leati_input_consume(&s->input, tail == LEATI_ERROR);
         return tail;
     }
-    int64_t n = encodable(s, args->row_splits_dtype, available < want ? available : want);
+    int64_t n = encodable(s, available < want ? available : want);
     if (n == 0) {
         leati_input_consume(&s->input, 1);
         leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "a ragged value of so many rows does not fit row splits of %s; use int64",
-                   leat_dtype_name(args->row_splits_dtype));
+                   s->refused
+                       ? "ragged values of rank 2 and more have row splits of int64, not "
+                         "int32, as in TensorFlow; leave row_splits_dtype at int64"
+                       : "a ragged value has more than 2^63 - 1 rows; is a dimension wrong?");
         return LEATI_ERROR;
     }
     leat_status status =

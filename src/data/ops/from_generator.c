@@ -88,8 +88,7 @@ static leat_status generator_check(leat_dataset *dataset, leat_error *err) {
 }
 
 static leat_spec *generator_spec(const leat_dataset *dataset, leat_error *err) {
-    (void)err;
-    return leat_spec_ref(args_of(dataset)->output_signature);
+    return leati_spec_made(args_of(dataset)->output_signature, err);
 }
 
 static bool generator_pure(const leat_dataset *dataset) {

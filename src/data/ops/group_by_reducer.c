@@ -137,8 +137,7 @@ static leat_status reducer_check(leat_dataset *dataset, leat_error *err) {
 
 static leat_spec *reducer_spec(const leat_dataset *dataset, leat_error *err) {
     const struct reducer_args *args = dataset->args;
-    (void)err;
-    return leat_spec_ref(leat_function_output(function_of(args->finalize_func)));
+    return leati_spec_made(leat_function_output(function_of(args->finalize_func)), err);
 }
 
 static int64_t reducer_cardinality(const leat_dataset *dataset) {

@@ -67,9 +67,11 @@ static leat_status legacy_rebatch_open(leati_node_state *node, void *state, leat
     return status;
 }
 
-/* The present piece of one leaf of element `at` of the input's block. */
+/* The present piece of one leaf of element `at` of the input's block. *refused: only a piece
+ * without rows is an error. */
 static leat_status cut_leaf(const struct legacy_rebatch_state *s, const leati_leaf *leaf,
-                            int64_t at, int64_t pieces, leati_block *out, leat_error *err) {
+                            int64_t at, int64_t pieces, bool *refused, leati_block *out,
+                            leat_error *err) {
     leat_tensor value[LEATI_MAX_PARTS], part[LEATI_MAX_PARTS] = {0};
     int64_t rows = 0;
     leati_leaf_value(leaf, &s->input.block, at, value);
@@ -77,6 +79,10 @@ static leat_status cut_leaf(const struct legacy_rebatch_state *s, const leati_le
     int64_t step = (rows + pieces - 1) / pieces;
     int64_t begin = s->piece * step < rows ? s->piece * step : rows;
     int64_t end = begin + step < rows ? begin + step : rows;
+    if (status == LEAT_OK && begin == end) {
+        status = leati_check_empty("legacy_rebatch", leaf, err);
+        *refused = status != LEAT_OK;
+    }
     if (status == LEAT_OK) {
         status = leati_leaf_slice(leaf->spec, value, begin, end - begin, part, err);
     }
@@ -92,10 +98,10 @@ static leat_status cut_leaf(const struct legacy_rebatch_state *s, const leati_le
 
 /* The present piece of element `at` of the input's block. */
 static leat_status cut(const struct legacy_rebatch_state *s, int64_t at, int64_t pieces,
-                       leati_block *out, leat_error *err) {
+                       bool *refused, leati_block *out, leat_error *err) {
     leat_status status = leati_block_prepare(out, s->input.block.num_columns, err);
     for (int l = 0; l < s->leaves.count && status == LEAT_OK; l++) {
-        status = cut_leaf(s, &s->leaves.items[l], at, pieces, out, err);
+        status = cut_leaf(s, &s->leaves.items[l], at, pieces, refused, out, err);
     }
     if (status != LEAT_OK) {
         leati_block_clear(out);
@@ -120,8 +126,10 @@ static leati_tail legacy_rebatch_pull(leati_node_state *node, void *state, int64
         }
         return tail;
     }
-    leat_status status = cut(s, leati_input_begin(&s->input), args->num_replicas, out, err);
-    s->piece = status == LEAT_OK ? s->piece + 1 : args->num_replicas;
+    bool refused = false;
+    leat_status status =
+        cut(s, leati_input_begin(&s->input), args->num_replicas, &refused, out, err);
+    s->piece = status == LEAT_OK || refused ? s->piece + 1 : args->num_replicas;
     if (s->piece == args->num_replicas) {
         leati_input_consume(&s->input, 1);
         s->piece = 0;

@@ -160,8 +160,7 @@ static leat_status load_check(leat_dataset *dataset, leat_error *err) {
 }
 
 static leat_spec *load_spec(const leat_dataset *dataset, leat_error *err) {
-    (void)err;
-    return leat_spec_ref(((const struct load_args *)dataset->args)->element_spec);
+    return leati_spec_made(((const struct load_args *)dataset->args)->element_spec, err);
 }
 
 static leat_spec *load_function_input(const void *args, leat_dataset *const *inputs, int num_inputs,

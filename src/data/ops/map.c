@@ -96,8 +96,7 @@ static leat_status map_check(leat_dataset *dataset, leat_error *err) {
 }
 
 static leat_spec *map_spec(const leat_dataset *dataset, leat_error *err) {
-    (void)err;
-    return leat_spec_ref(leat_function_output(function_of(dataset)));
+    return leati_spec_made(leat_function_output(function_of(dataset)), err);
 }
 
 static bool has_effects(const leat_dataset *dataset) {

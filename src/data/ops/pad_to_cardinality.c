@@ -94,7 +94,7 @@ static leat_spec *pad_spec(const leat_dataset *dataset, leat_error *err) {
             }
             if (key != NULL) {
                 keys[made] = key;
-                children[made++] = leat_spec_ref((leat_spec *)leat_spec_child(input, i));
+                children[made++] = leati_spec_made(leat_spec_child(input, i), err);
             }
         }
         spec = leat_spec_dict(keys, children, made, err);

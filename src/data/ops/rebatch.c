@@ -2,7 +2,8 @@
  * RebatchDatasetV2).
  *
  * The input's rows are one stream; sizes are taken from the list in turn, over and over. A size of
- * 0 gives an element without rows as long as the end has not been seen. A batch that lies within
+ * 0 gives an element without rows, or an error where a leaf has none, as long as the end has not
+ * been seen. A batch that lies within
  * one input element is a view. The input element being cut stays unconsumed in `input`, so the
  * state is positions: the place in the list and the offset. An input's error loses the rows
  * gathered so far, as in TensorFlow; the next batch, of the same size, starts with the next
@@ -178,6 +179,16 @@ static leati_tail gather_rows(struct rebatch_state *s, int64_t size, int64_t *ro
     return LEATI_MORE;
 }
 
+/* An element without rows. */
+static leat_status empty_element(const leati_node_state *node, const struct rebatch_state *s,
+                                 leati_block *out, leat_error *err) {
+    leat_status status = LEAT_OK;
+    for (int l = 0; l < s->leaves.count && status == LEAT_OK; l++) {
+        status = leati_check_empty("rebatch", &s->leaves.items[l], err);
+    }
+    return status == LEAT_OK ? leati_empty_element(node->dataset->spec, out, err) : status;
+}
+
 static leati_tail rebatch_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
                                leat_error *err) {
     (void)want;
@@ -187,9 +198,9 @@ static leati_tail rebatch_pull(leati_node_state *node, void *state, int64_t want
     int64_t size = next_size(node, s), rows = 0;
     leati_block_clear(out);
     if (size == 0) {
-        return s->ended                                                        ? LEATI_END
-               : leati_empty_element(node->dataset->spec, out, err) == LEAT_OK ? LEATI_MORE
-                                                                               : LEATI_ERROR;
+        return s->ended                                      ? LEATI_END
+               : empty_element(node, s, out, err) == LEAT_OK ? LEATI_MORE
+                                                             : LEATI_ERROR;
     }
     leati_tail tail = gather_rows(s, size, &rows, err);
     if (tail == LEATI_ERROR || rows == 0 || (rows < size && args->drop_remainder)) {

@@ -83,8 +83,7 @@ static leat_status scan_check(leat_dataset *dataset, leat_error *err) {
 }
 
 static leat_spec *scan_spec(const leat_dataset *dataset, leat_error *err) {
-    (void)err;
-    return leat_spec_ref(leat_spec_child(leat_function_output(function_of(dataset)), 1));
+    return leati_spec_made(leat_spec_child(leat_function_output(function_of(dataset)), 1), err);
 }
 
 static void *scan_share(const leat_dataset *dataset, leat_error *err) {

@@ -1,6 +1,7 @@
 /* noop_elimination: operators that change nothing go away, as TensorFlow's rewrite of that name
  * does: take of a negative count, skip(0), repeat(1), shard(1, 0), prefetch(0), and map whose
- * function returns its arguments as they are. list_files hands on the plan that it made, whose
+ * function returns its arguments as they are, unless that makes batches of ragged and sparse values
+ * anew, which then stack whatever their sizes. list_files hands on the plan that it made, whose
  * shuffle other rewrites are then to see. */
 #include "data/rewrite.h"
 #include <string.h>
@@ -21,7 +22,8 @@ static bool returns_its_arguments(const leat_dataset *node) {
             return false;
         }
     }
-    return leat_spec_equal(node->spec, node->inputs[0]->spec);
+    return leat_spec_equal(node->spec, node->inputs[0]->spec) &&
+           !leati_spec_is_stacked(node->inputs[0]->spec);
 }
 
 static bool does_nothing(const leat_dataset *node) {

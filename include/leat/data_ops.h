@@ -175,10 +175,13 @@ LEAT_API leat_dataset *leat_numpy_dataset_of(leat_dataset *filenames,
  * bytes of the member for each field and "__key__", the path up to the first dot of its last part.
  * A field is an extension in lower case, or several, "jpg;png", of which a sample has one. A sample
  * that lacks a field or has it twice is one INVALID_ARGUMENT; a damaged archive gives DATA_LOSS
- * after the samples before the damage, then the next file. Texts are borrowed and copied. */
+ * after the samples before the damage, then the next file. With indexes the cardinality is known,
+ * skipping costs a seek and passes samples whatever is in them, and there is random access. Texts
+ * are borrowed and copied. */
 typedef struct leat_tar_options {
     const char *compression_type; /* a name of leat_compression; NULL: none */
     int64_t buffer_size;          /* bytes read at once; 0: 256 KiB */
+    leat_index_use index;         /* as in leat_tf_record_options */
 } leat_tar_options;
 LEAT_API leat_dataset *leat_tar_dataset(const char *const *filenames, int num_filenames,
                                         const char *const *fields, int num_fields,

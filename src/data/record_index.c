@@ -1,4 +1,4 @@
-/* Records of TFRecord files by number; see record_index.h.
+/* Records of files by number; see record_index.h.
  *
  * Happy path: the sidecars' counts give each file a range of numbers. A number's file is found by
  * bisection, its bytes in the sidecar, and just they are read, with their checksums. Up to
@@ -6,7 +6,6 @@
  * sidecar that is another one than when the numbers were made is FAILED_PRECONDITION. No locks: one
  * owner each; a leati_record_index is immutable. */
 #include "data/record_index.h"
-#include "file/index.h"
 #include "file/tfrecord.h"
 #include <string.h>
 
@@ -17,10 +16,52 @@ enum {
     CHUNK = 64
 };
 
+/* ---- the plan side ---- */
+
+static const char *const uses[] = {"none", "auto", "required"};
+
+const char *leati_index_use_text(leat_index_use use) {
+    return use >= 0 && use <= LEAT_INDEX_REQUIRED ? uses[use] : "";
+}
+
+leat_status leati_record_index_check(const leat_dataset *dataset, const char *use, bool possible,
+                                     leat_error *err) {
+    bool required = strcmp(use, "required") == 0;
+    if (!required && strcmp(use, "auto") != 0) {
+        return strcmp(use, "none") == 0
+                   ? LEAT_OK
+                   : leati_fail(err, LEAT_INVALID_ARGUMENT,
+                                "%s: index is \"%.50s\"; expected \"none\", \"auto\" or "
+                                "\"required\"",
+                                dataset->op->name, use);
+    }
+    if (!possible) {
+        return required ? leati_fail(err, LEAT_INVALID_ARGUMENT,
+                                     "%s: index is \"required\", which needs a list of files "
+                                     "without compression, read one after the other",
+                                     dataset->op->name)
+                        : LEAT_OK;
+    }
+    return leati_dataset_shared(dataset, err) != NULL ? LEAT_OK
+                                                      : leati_prefix(err, "%s", dataset->op->name);
+}
+
+const leati_record_index *leati_record_index_of(const leat_dataset *dataset, const char *use,
+                                                bool possible) {
+    if (strcmp(use, "none") == 0 || !possible) {
+        return NULL;
+    }
+    const leati_record_index *index = leati_dataset_shared(dataset, NULL);
+    return index != NULL && index->starts != NULL ? index : NULL;
+}
+
+int64_t leati_record_index_cardinality(const leati_record_index *index) {
+    return index != NULL ? leati_record_index_total(index) : LEAT_UNKNOWN_CARDINALITY;
+}
+
 /* ---- numbers ---- */
 
-/* The path of file `number`; owned (leati_free), NULL without memory. */
-static char *path_of(const leati_record_index *index, int64_t number, leat_error *err) {
+char *leati_record_index_path(const leati_record_index *index, int64_t number, leat_error *err) {
     const leat_string *name = &index->paths->values[number];
     char *path = leati_strndup(name->size > 0 ? name->data : "", name->size);
     if (path == NULL) {
@@ -32,11 +73,11 @@ static char *path_of(const leati_record_index *index, int64_t number, leat_error
 /* Opens the sidecar of a file; its count must be the one that is known, if one is. */
 static leat_status open_index(const leati_record_index *index, int64_t number, int64_t count,
                               leati_index **out, leat_error *err) {
-    char *path = path_of(index, number, err);
+    char *path = leati_record_index_path(index, number, err);
     if (path == NULL) {
         return LEAT_RESOURCE_EXHAUSTED;
     }
-    leat_status status = leati_index_open(path, LEATI_INDEX_TFRECORD, out, err);
+    leat_status status = leati_index_open(path, index->kind, out, err);
     if (status == LEAT_OK && count >= 0 && leati_index_count(*out) != count) {
         leati_index_close(*out);
         *out = NULL;
@@ -47,6 +88,11 @@ static leat_status open_index(const leati_record_index *index, int64_t number, i
     }
     leati_free(path);
     return status;
+}
+
+leat_status leati_record_index_open(const leati_record_index *index, int64_t file,
+                                    leati_index **out, leat_error *err) {
+    return open_index(index, file, index->starts[file + 1] - index->starts[file], out, err);
 }
 
 static leat_status count_files(leati_record_index *index, leat_error *err) {
@@ -62,12 +108,13 @@ static leat_status count_files(leati_record_index *index, leat_error *err) {
     return LEAT_OK;
 }
 
-leati_record_index *leati_record_index_new(const leati_strings *paths, bool required,
-                                           leat_error *err) {
+leati_record_index *leati_record_index_new(const char *kind, const leati_strings *paths,
+                                           const char *use, leat_error *err) {
     leati_record_index *index = leati_alloc_zero(1, sizeof(*index));
     size_t count = (size_t)paths->count + 1;
     leat_error failure = {0};
     if (index != NULL) {
+        index->kind = kind;
         index->paths = paths;
         index->starts = leati_alloc_zero(count, sizeof(*index->starts));
     }
@@ -77,7 +124,7 @@ leati_record_index *leati_record_index_new(const leati_strings *paths, bool requ
         return NULL;
     }
     leat_status status = count_files(index, &failure);
-    if (status == LEAT_NOT_FOUND && !required) {
+    if (status == LEAT_NOT_FOUND && strcmp(use, "required") != 0) {
         leati_free(index->starts);
         index->starts = NULL;
     } else if (status != LEAT_OK) {
@@ -99,8 +146,7 @@ int64_t leati_record_index_total(const leati_record_index *index) {
     return index->starts[index->paths->count];
 }
 
-/* The file that has record `number`, which exists. */
-static int64_t file_of(const leati_record_index *index, int64_t number) {
+int64_t leati_record_index_file(const leati_record_index *index, int64_t number) {
     int64_t low = 0, high = index->paths->count;
     while (high - low > 1) {
         int64_t middle = low + (high - low) / 2;
@@ -118,8 +164,7 @@ static leat_status begin_of(const leati_record_index *index, int64_t file, int64
                             int64_t *begin, leat_error *err) {
     leati_index *sidecar = NULL;
     int64_t end = 0;
-    leat_status status =
-        open_index(index, file, index->starts[file + 1] - index->starts[file], &sidecar, err);
+    leat_status status = leati_record_index_open(index, file, &sidecar, err);
     if (status == LEAT_OK) {
         status = leati_index_find(sidecar, number, begin, &end, err);
     }
@@ -132,7 +177,8 @@ static leat_status records_before(const leati_record_index *index, int64_t file,
                                   int64_t *records, leat_error *err) {
     leati_index *sidecar = NULL;
     int64_t low = 0, high = index->starts[file + 1] - index->starts[file];
-    leat_status status = position > 0 ? open_index(index, file, high, &sidecar, err) : LEAT_OK;
+    leat_status status =
+        position > 0 ? leati_record_index_open(index, file, &sidecar, err) : LEAT_OK;
     high = position > 0 ? high : 0;
     while (low < high && status == LEAT_OK) {
         int64_t middle = low + (high - low) / 2, begin = 0, end = 0;
@@ -163,7 +209,7 @@ leati_tail leati_record_index_skip(const leati_record_index *index, leati_files 
         at += records + behind;
     }
     int64_t more = n < total - at ? n : total - at, to = at + more;
-    file = to < total ? file_of(index, to) : index->paths->count;
+    file = to < total ? leati_record_index_file(index, to) : index->paths->count;
     if (to < total && begin_of(index, file, to - index->starts[file], &begin, err) != LEAT_OK) {
         return LEATI_ERROR;
     }
@@ -189,9 +235,8 @@ static void close_file(record_file *file) {
 
 static leat_status open_file(leati_record_reader *reader, const leati_record_index *index,
                              record_file *file, leat_error *err) {
-    int64_t count = index->starts[file->number + 1] - index->starts[file->number];
-    leat_status status = open_index(index, file->number, count, &file->index, err);
-    char *path = status == LEAT_OK ? path_of(index, file->number, err) : NULL;
+    leat_status status = leati_record_index_open(index, file->number, &file->index, err);
+    char *path = status == LEAT_OK ? leati_record_index_path(index, file->number, err) : NULL;
     if (path == NULL) {
         return err->code;
     }
@@ -236,7 +281,7 @@ static record_file *use_file(leati_record_reader *reader, const leati_record_ind
 static leat_status read_record(leati_record_reader *reader, const leati_record_index *index,
                                int64_t number, leat_string *record, leat_buffer *owner,
                                leat_error *err) {
-    int64_t file_number = file_of(index, number), begin = 0, end = 0, got = 0;
+    int64_t file_number = leati_record_index_file(index, number), begin = 0, end = 0, got = 0;
     record_file *file = use_file(reader, index, file_number, err);
     if (file == NULL) {
         return err->code;
@@ -251,7 +296,7 @@ static leat_status read_record(leati_record_reader *reader, const leati_record_i
         status = err->code;
     }
     if (status == LEAT_OK && (got == 0 || leati_tfrecord_position(file->records) != end)) {
-        char *path = path_of(index, file_number, err);
+        char *path = leati_record_index_path(index, file_number, err);
         status = path != NULL ? leati_index_stale(path, err) : LEAT_RESOURCE_EXHAUSTED;
         leati_free(path);
     }

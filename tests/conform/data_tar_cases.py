@@ -75,3 +75,22 @@ def add(case, node):
     tar("no_tar", ["no_tar.tar", "zero_bytes.tar", "first.tar"], both, [LOST, LOST] + first)
     case("missing", node("tar_dataset", filenames=[FOLDER + "first.tar", FOLDER + "nowhere.tar"], fields=both), (5,),
          expect={"elements": first + [{"error": "NOT_FOUND"}] * 2})
+    # The indexes come from make_index_files.py.
+    indexed = ["first.tar", "empty.tar", "second.tar", "long_pax.tar", "lacking.tar", "prefixed.tar"]
+    expected = [s for f in indexed for s in samples(f, both)]
+    plan = node("tar_dataset", filenames=[FOLDER + f for f in indexed], fields=both, index="required")
+    case("indexed", plan, (None, None), expect={"elements": expected, "elements_epoch2": expected, "cardinality": len(expected)})
+    plan = node("tar_dataset", filenames=[FOLDER + f for f in ("first.tar", "damaged.tar")], fields=both, index="auto")
+    case("not_all_indexed", plan, expect={"elements": first + first[:1] + [LOST], "cardinality": -2})
+    case("index_missing", dict(plan, args=dict(plan["args"], index="required")),
+         expect={"error": {"when": "build", "code": "NOT_FOUND", "python": "NotFoundError"}})
+    case("index_of_compressed", node("tar_dataset", filenames=[FOLDER + "first.tar.gz"], fields=both, compression_type="GZIP", index="required"),
+         expect={"error": {"when": "build", "code": "INVALID_ARGUMENT", "python": "InvalidArgumentError"}})
+    many = ["first.tar", "empty.tar", "second.tar"] * 8
+    expected = [s for f in many for s in samples(f, both)]
+    plan = node("tar_dataset", filenames=[FOLDER + f for f in many], fields=both, index="required")
+    for count in (5, 17, 33, 38, 40, 50):
+        case("indexed_skip_%d" % count, node("skip", plan, count=count), (None, None), op="tar_dataset",
+             expect={"elements": expected[count:], "elements_epoch2": expected[count:], "cardinality": max(40 - count, 0)})
+    case("indexed_shard", node("shard", plan, num_shards=19, index=1), op="tar_dataset",
+         expect={"elements": expected[1::19], "cardinality": len(expected[1::19])})

@@ -9,13 +9,23 @@
  *
  * Values are views into the bytes read. A sample that lacks a field, or has it twice, is one
  * INVALID_ARGUMENT; a damaged archive gives the samples before the damage, DATA_LOSS, and then the
- * next file. Not in tf.data. No locks. */
-#include "data/files.h"
+ * next file. With an index (data/record_index.h) the cardinality is known, skipping is a seek that
+ * does not look at what it passes, and samples are found by number; a sample that is not where the
+ * index says is FAILED_PRECONDITION. Not in tf.data. No locks. */
+#include "data/dataset.h"
+#include "data/record_index.h"
 #include "file/tar.h"
 #include <leat/data_ops.h>
 #include <string.h>
 
-enum { MOST_ROWS = 1024, KEY_BYTES = 16 << 10 };
+enum {
+    MOST_ROWS = 1024,
+    KEY_BYTES = 16 << 10,
+    LEAST_SKIP =
+        16, /* samples that are passed over by their headers at no more cost than by index */
+    LEAST_CHUNK = 4 << 10,
+    MOST_CHUNK = 256 << 10
+};
 
 #define KEY "__key__"
 
@@ -24,6 +34,7 @@ struct tar_args {
     leati_strings fields;
     char *compression_type;
     int64_t buffer_size;
+    char *index;
 };
 
 #define ROW(field) .offset = offsetof(struct tar_args, field)
@@ -37,6 +48,7 @@ static const leati_row tar_rows[] = {
      .doc = "The extensions that make an element; \"jpg;png\": either, under the first's name."},
     LEATI_ROW_COMPRESSION(struct tar_args),
     LEATI_ROW_BUFFER_SIZE(struct tar_args),
+    LEATI_ROW_INDEX(struct tar_args),
     {0},
 };
 
@@ -111,6 +123,14 @@ static leat_status check_field(const leati_strings *fields, int at, leat_error *
                              (int)(field->size < 100 ? field->size : 100), field->data, at);
 }
 
+static bool may_have_index(const leat_dataset *dataset) {
+    const struct tar_args *args = dataset->args;
+    leat_compression compression = LEAT_COMPRESSION_NONE;
+    return dataset->num_inputs == 0 &&
+           leat_compression_from_name(args->compression_type, &compression, NULL) == LEAT_OK &&
+           compression == LEAT_COMPRESSION_NONE;
+}
+
 static leat_status tar_check(leat_dataset *dataset, leat_error *err) {
     const struct tar_args *args = dataset->args;
     leat_compression compression = LEAT_COMPRESSION_NONE;
@@ -125,8 +145,32 @@ static leat_status tar_check(leat_dataset *dataset, leat_error *err) {
     if (status == LEAT_OK) {
         status = leat_compression_from_name(args->compression_type, &compression, err);
     }
-    return status == LEAT_OK ? leati_files_check(dataset, &args->filenames, NULL, err)
-                             : leati_prefix(err, "tar_dataset");
+    if (status != LEAT_OK) {
+        return leati_prefix(err, "tar_dataset");
+    }
+    status = leati_files_check(dataset, &args->filenames, NULL, err);
+    return status == LEAT_OK
+               ? leati_record_index_check(dataset, args->index, may_have_index(dataset), err)
+               : status;
+}
+
+static void *tar_share(const leat_dataset *dataset, leat_error *err) {
+    const struct tar_args *args = dataset->args;
+    return leati_record_index_new(LEATI_INDEX_TAR, &args->filenames, args->index, err);
+}
+
+static void tar_unshare(void *shared) {
+    leati_record_index_free(shared);
+}
+
+/* The index of the shards; NULL: there is none. */
+static const leati_record_index *index_of(const leat_dataset *dataset) {
+    const struct tar_args *args = dataset->args;
+    return leati_record_index_of(dataset, args->index, may_have_index(dataset));
+}
+
+static int64_t tar_cardinality(const leat_dataset *dataset) {
+    return leati_record_index_cardinality(index_of(dataset));
 }
 
 static leat_spec *tar_spec(const leat_dataset *dataset, leat_error *err) {
@@ -493,9 +537,9 @@ static void place_columns(struct tar_state *s) {
     }
 }
 
-static leat_status tar_open(leati_node_state *node, void *state, leat_error *err) {
-    struct tar_state *s = state;
-    s->args = node->dataset->args;
+/* What iterators and accessors share. */
+static leat_status begin(struct tar_state *s, const struct tar_args *args, leat_error *err) {
+    s->args = args;
     s->num_columns = s->args->fields.count + 1;
     s->columns = leati_alloc_zero((size_t)s->args->fields.count, sizeof(*s->columns));
     s->buffers = leati_alloc_zero((size_t)s->num_columns, sizeof(*s->buffers));
@@ -503,8 +547,12 @@ static leat_status tar_open(leati_node_state *node, void *state, leat_error *err
         return leati_no_memory(err, (size_t)s->args->fields.count * sizeof(*s->columns));
     }
     place_columns(s);
-    leat_status status =
-        leat_compression_from_name(s->args->compression_type, &s->compression, err);
+    return leat_compression_from_name(args->compression_type, &s->compression, err);
+}
+
+static leat_status tar_open(leati_node_state *node, void *state, leat_error *err) {
+    struct tar_state *s = state;
+    leat_status status = begin(s, node->dataset->args, err);
     return status != LEAT_OK ? status
                              : leati_files_open(&s->files, node, &format, &s->args->filenames, 0,
                                                 s->args->buffer_size, err);
@@ -521,11 +569,29 @@ static leat_status take_buffers(struct tar_state *s, int64_t want, leat_buffer *
     return LEAT_OK;
 }
 
+/* The buffers become the columns of n rows. */
+static void show_rows(struct tar_state *s, int64_t n, leati_block *out) {
+    leat_shape scalar = LEAT_SCALAR;
+    for (int c = 0; c < s->num_columns; c++) {
+        leat_buffer *rows = s->buffers[c];
+        s->buffers[c] = NULL;
+        if (n > 0) {
+            leati_column_strided(&out->columns[c], LEAT_STRING, &scalar, leat_buffer_data(rows),
+                                 sizeof(leat_string), rows);
+        } else {
+            leat_buffer_unref(rows);
+        }
+    }
+    if (n == 0) {
+        leati_block_clear(out);
+    }
+    out->n = n;
+}
+
 static leati_tail tar_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
                            leat_error *err) {
     (void)node;
     struct tar_state *s = state;
-    leat_shape scalar = LEAT_SCALAR;
     leati_tail tail = LEATI_ERROR;
     int64_t n = 0;
     leati_block_clear(out);
@@ -539,22 +605,30 @@ static leati_tail tar_pull(leati_node_state *node, void *state, int64_t want, le
                                       .sink = &sink};
         tail = leati_files_next(&s->files, &request, &n, err);
     }
-    for (int c = 0; c < s->num_columns; c++) {
-        if (n > 0) {
-            leati_column_strided(&out->columns[c], LEAT_STRING, &scalar,
-                                 leat_buffer_data(sink.buffers[c]), sizeof(leat_string),
-                                 sink.buffers[c]);
-        } else {
-            leat_buffer_unref(sink.buffers[c]);
-        }
-        sink.buffers[c] = NULL;
-    }
+    show_rows(s, n, out);
     leat_buffer_unref(sink.keys);
-    if (n == 0) {
-        leati_block_clear(out);
-    }
-    out->n = n;
     return tail;
+}
+
+/* With an index samples are passed over whatever is in them, few or many. */
+static leati_tail tar_skip(leati_node_state *node, void *state, int64_t n, int64_t *skipped,
+                           leat_error *err) {
+    const leati_record_index *index = index_of(node->dataset);
+    if (index != NULL && n >= LEAST_SKIP) {
+        return leati_record_index_skip(index, state, n, skipped, err);
+    }
+    leati_tail tail = LEATI_ERROR;
+    while (tail == LEATI_ERROR && *skipped < n) {
+        leat_error local = {0};
+        tail = leati_files_advance(node, state, n, skipped, &local);
+        bool refused = index != NULL && local.code == LEAT_INVALID_ARGUMENT;
+        if (tail == LEATI_ERROR && !refused) {
+            *err = local;
+            return tail;
+        }
+        *skipped += tail == LEATI_ERROR;
+    }
+    return tail == LEATI_ERROR ? LEATI_MORE : tail;
 }
 
 static void tar_close(leati_node_state *node, void *state) {
@@ -562,6 +636,109 @@ static void tar_close(leati_node_state *node, void *state) {
     leati_files_close(node, &s->files);
     leati_free(s->columns);
     leati_free((void *)s->buffers);
+}
+
+/* ---- random access ---- */
+
+/* The sidecar of the shard that was asked last stays open. */
+struct tar_access {
+    struct tar_state state; /* its files are not used but for pools and chunk_size */
+    leati_pools chunks;
+    leati_index *sidecar;
+    int64_t file;
+};
+
+static const char *const without_index =
+    "tar_dataset finds samples by number only where all shards have an index: run `leat index` on "
+    "them and pass index=\"required\"";
+
+static leat_status tar_access_open(leati_access *access, leat_error *err) {
+    struct tar_access *a = access->state;
+    return begin(&a->state, access->node.dataset->args, err);
+}
+
+/* Where sample `number` lies. */
+static leat_status find_sample(struct tar_access *a, const leati_record_index *index,
+                               int64_t number, int64_t *start, int64_t *end, leat_error *err) {
+    int64_t file = leati_record_index_file(index, number);
+    if (a->sidecar == NULL || a->file != file) {
+        leati_index_close(a->sidecar);
+        a->sidecar = NULL;
+        leat_status status = leati_record_index_open(index, file, &a->sidecar, err);
+        if (status != LEAT_OK) {
+            return status;
+        }
+        a->file = file;
+    }
+    return leati_index_find(a->sidecar, number - index->starts[file], start, end, err);
+}
+
+/* Reads the sample at bytes [start, end) of the shard at `path` into the sink. */
+static leat_status read_at(struct tar_access *a, const char *path, int64_t start, int64_t end,
+                           struct tar_sink *sink, leat_error *err) {
+    int64_t size = end - start + LEATI_TAR_BLOCK, n = 0; /* with the header behind it */
+    leati_file_request request = {.want = 1, .sink = sink};
+    void *reader = NULL;
+    size = size < LEAST_CHUNK ? LEAST_CHUNK : size > MOST_CHUNK ? MOST_CHUNK : size;
+    a->state.files.chunk_size = (size_t)size;
+    leati_file_outcome outcome = open_tar(&a->state.files, &a->chunks, path, start, &reader, err);
+    if (outcome == LEATI_FILE_MORE) {
+        outcome = read_tar(reader, &request, &n, err);
+    }
+    leat_status status = outcome == LEATI_FILE_MORE  ? LEAT_OK
+                         : outcome == LEATI_FILE_END ? leati_index_stale(path, err)
+                                                     : err->code;
+    if (status == LEAT_OK && tar_position(reader) != end) {
+        status = leati_index_stale(path, err);
+    }
+    close_tar(reader);
+    return status;
+}
+
+/* One sample for each call: they are large. */
+static leat_status tar_at(leati_access *access, const int64_t *indices, int64_t n, leati_block *out,
+                          leat_error *err) {
+    struct tar_access *a = access->state;
+    const leati_record_index *index = index_of(access->node.dataset);
+    struct tar_sink sink = {.buffers = a->state.buffers, .pools = &a->state.files.pools};
+    int64_t start = 0, end = 0;
+    if (index == NULL) {
+        return leati_fail(err, LEAT_UNIMPLEMENTED, "%s", without_index);
+    }
+    if (leati_access_checked(access, indices, n, err) == 0) {
+        return err->code;
+    }
+    leat_status status = find_sample(a, index, indices[0], &start, &end, err);
+    char *path = status == LEAT_OK ? leati_record_index_path(index, a->file, err) : NULL;
+    if (path == NULL) {
+        return err->code;
+    }
+    status = take_buffers(&a->state, 1, sink.buffers, err);
+    if (status == LEAT_OK) {
+        status = leati_block_prepare(out, a->state.num_columns, err);
+    }
+    if (status == LEAT_OK) {
+        status = read_at(a, path, start, end, &sink, err);
+    }
+    show_rows(&a->state, status == LEAT_OK, out);
+    leat_buffer_unref(sink.keys);
+    leati_free(path);
+    return status;
+}
+
+static void tar_access_close(leati_access *access) {
+    struct tar_access *a = access->state;
+    leati_index_close(a->sidecar);
+    leati_pools_close(&a->chunks);
+    leati_pools_close(&a->state.files.pools);
+    leati_free(a->state.columns);
+    leati_free((void *)a->state.buffers);
+}
+
+static leat_status tar_indexable(const leat_dataset *dataset, leat_error *err) {
+    return index_of(dataset) != NULL
+               ? LEAT_OK
+               : leati_fail(err, LEAT_FAILED_PRECONDITION, "%s", without_index);
 }
 
 const leati_dataset_op leati_op_tar_dataset = {
@@ -577,14 +754,23 @@ const leati_dataset_op leati_op_tar_dataset = {
     .rows = tar_rows,
     .check = tar_check,
     .spec = tar_spec,
+    .cardinality = tar_cardinality,
+    .share = tar_share,
+    .unshare = tar_unshare,
     .state_size = sizeof(struct tar_state),
     .open = tar_open,
     .pull = tar_pull,
     .advance = leati_files_advance,
+    .skip = tar_skip,
     .save = leati_files_save,
     .restore = leati_files_restore,
     .reset = leati_files_reset,
     .close = tar_close,
+    .access_size = sizeof(struct tar_access),
+    .access_open = tar_access_open,
+    .at = tar_at,
+    .access_close = tar_access_close,
+    .indexable = tar_indexable,
 };
 
 leat_dataset *leat_tar_dataset(const char *const *filenames, int num_filenames,
@@ -592,6 +778,8 @@ leat_dataset *leat_tar_dataset(const char *const *filenames, int num_filenames,
                                const leat_tar_options *options, leat_error *err) {
     struct tar_args args = {0};
     leat_dataset *dataset = NULL;
+    leat_index_use use = options == NULL ? LEAT_INDEX_NONE : options->index;
+    args.index = (char *)(uintptr_t)leati_index_use_text(use);
     if (options != NULL) {
         args.compression_type = (char *)(uintptr_t)options->compression_type; /* copied */
         args.buffer_size = options->buffer_size;

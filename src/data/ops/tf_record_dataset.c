@@ -44,12 +44,7 @@ static const leati_row record_rows[] = {
      .default_number = DEFAULT_BUFFER,
      .doc = "Bytes read at once, from 4 KiB to 64 MiB; none: 256 KiB."},
     LEATI_ROW_PARALLEL_READS(struct record_args),
-    {.name = "index",
-     .type = LEATI_ROW_STRING,
-     ROW(index),
-     .default_text = "none",
-     .doc = "Are FILE.leat-index used: \"none\", \"auto\" (where all files have one), "
-            "\"required\"."},
+    LEATI_ROW_INDEX(struct record_args),
     {0},
 };
 
@@ -73,28 +68,6 @@ static bool may_have_index(const leat_dataset *dataset) {
            (args->num_parallel_reads <= 1 || args->filenames.count <= 1);
 }
 
-/* Is there an index, if one is asked for? */
-static leat_status check_index(const leat_dataset *dataset, leat_error *err) {
-    const struct record_args *args = dataset->args;
-    bool required = strcmp(args->index, "required") == 0;
-    if (!required && strcmp(args->index, "auto") != 0) {
-        return strcmp(args->index, "none") == 0
-                   ? LEAT_OK
-                   : leati_fail(err, LEAT_INVALID_ARGUMENT,
-                                "tf_record_dataset: index is \"%.50s\"; expected \"none\", "
-                                "\"auto\" or \"required\"",
-                                args->index);
-    }
-    if (!may_have_index(dataset)) {
-        return required ? leati_fail(err, LEAT_INVALID_ARGUMENT,
-                                     "tf_record_dataset: index is \"required\", which needs a list "
-                                     "of files without compression, read one after the other")
-                        : LEAT_OK;
-    }
-    return leati_dataset_shared(dataset, err) != NULL ? LEAT_OK
-                                                      : leati_prefix(err, "tf_record_dataset");
-}
-
 static leat_status record_check(leat_dataset *dataset, leat_error *err) {
     static int logged;
     struct record_args *args = dataset->args;
@@ -114,12 +87,12 @@ static leat_status record_check(leat_dataset *dataset, leat_error *err) {
     } else if (status != LEAT_OK) {
         return leati_fail(err, status, "tf_record_dataset: compression_type: %s", local.text);
     }
-    return check_index(dataset, err);
+    return leati_record_index_check(dataset, args->index, may_have_index(dataset), err);
 }
 
 static void *record_share(const leat_dataset *dataset, leat_error *err) {
     const struct record_args *args = dataset->args;
-    return leati_record_index_new(&args->filenames, strcmp(args->index, "required") == 0, err);
+    return leati_record_index_new(LEATI_INDEX_TFRECORD, &args->filenames, args->index, err);
 }
 
 static void record_unshare(void *shared) {
@@ -129,16 +102,11 @@ static void record_unshare(void *shared) {
 /* The index of the files; NULL: there is none. */
 static const leati_record_index *index_of(const leat_dataset *dataset) {
     const struct record_args *args = dataset->args;
-    if (strcmp(args->index, "none") == 0 || !may_have_index(dataset)) {
-        return NULL;
-    }
-    const leati_record_index *index = leati_dataset_shared(dataset, NULL);
-    return index != NULL && index->starts != NULL ? index : NULL;
+    return leati_record_index_of(dataset, args->index, may_have_index(dataset));
 }
 
 static int64_t record_cardinality(const leat_dataset *dataset) {
-    const leati_record_index *index = index_of(dataset);
-    return index != NULL ? leati_record_index_total(index) : LEAT_UNKNOWN_CARDINALITY;
+    return leati_record_index_cardinality(index_of(dataset));
 }
 
 /* ---- the format ---- */
@@ -287,11 +255,8 @@ const leati_dataset_op leati_op_tf_record_dataset = {
 };
 
 static void set_options(const leat_tf_record_options *options, struct record_args *args) {
-    static const char *const names[] = {"none", "auto", "required"};
-    bool known = options != NULL && options->index >= 0 && options->index <= LEAT_INDEX_REQUIRED;
-    args->index = (char *)(uintptr_t)(options == NULL ? "none"
-                                      : known         ? names[options->index]
-                                                      : "");
+    leat_index_use use = options == NULL ? LEAT_INDEX_NONE : options->index;
+    args->index = (char *)(uintptr_t)leati_index_use_text(use); /* copied, as are the others */
     args->buffer_size = DEFAULT_BUFFER;
     if (options == NULL) {
         return;

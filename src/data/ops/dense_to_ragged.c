@@ -180,7 +180,6 @@ static int64_t encodable(const struct dense_to_ragged_state *s, int64_t n) {
 
 static leat_status encode(const leati_node_state *node, struct dense_to_ragged_state *s,
                           leati_block *out, leat_error *err) {
-    const struct dense_to_ragged_args *args = node->dataset->args;
     int columns = leat_spec_num_components(node->dataset->spec);
     leat_status status = leati_block_prepare(out, columns, err);
     for (int c = 0, to = 0; c < s->num_columns && status == LEAT_OK; c++) {
@@ -200,7 +199,6 @@ static leat_status encode(const leati_node_state *node, struct dense_to_ragged_s
 static leati_tail dense_to_ragged_pull(leati_node_state *node, void *state, int64_t want,
                                        leati_block *out, leat_error *err) {
     struct dense_to_ragged_state *s = state;
-    const struct dense_to_ragged_args *args = node->dataset->args;
     int64_t available = 0;
     leati_block_clear(out);
     leati_tail tail = leati_input_peek(&s->input, want, NULL, &available, err);

@@ -291,6 +291,7 @@ typedef struct visit_request {
     leati_block *out;   /* PULL */
     int64_t n;          /* rows added, or outcomes passed */
     bool later;         /* nothing can be had without waiting */
+    bool stuck;         /* an ERROR that is no outcome: there is no memory to take rows */
 } visit_request;
 
 /* Adds rows of a plain slot. */
@@ -305,10 +306,10 @@ static leati_tail pull_plain(leati_cycle *cycle, leati_slot *slot, visit_request
         return tail;
     }
     r->n = available < r->most ? available : r->most;
-    leati_join_rows(&cycle->join, &slot->input.block, leati_input_begin(&slot->input), r->n,
-                    r->out);
+    r->stuck = leati_join_rows(&cycle->join, &slot->input.block, leati_input_begin(&slot->input),
+                               &r->n, r->out, err) != LEAT_OK;
     leati_input_consume(&slot->input, r->n);
-    return LEATI_MORE;
+    return r->stuck ? LEATI_ERROR : LEATI_MORE;
 }
 
 static leati_tail read_plain(leati_cycle *cycle, leati_slot *slot, visit_request *r,
@@ -349,12 +350,11 @@ static leati_tail read_front(leati_cycle *cycle, leati_slot *slot, visit_request
     int64_t left = front->rows.n - slot->at;
     if (left > 0) {
         r->n = left < r->most ? left : r->most;
-        if (r->mode == VISIT_PULL) {
-            leati_join_rows(&cycle->join, &front->rows, slot->at, r->n, r->out);
-        }
+        r->stuck = r->mode == VISIT_PULL && leati_join_rows(&cycle->join, &front->rows, slot->at,
+                                                            &r->n, r->out, err) != LEAT_OK;
         slot->at += r->n;
         slot->taken += r->n;
-        return LEATI_MORE;
+        return r->stuck ? LEATI_ERROR : LEATI_MORE;
     }
     if (front->tail != LEATI_ERROR) {
         return front->tail;
@@ -406,6 +406,9 @@ static leati_tail read_slot(leati_cycle *cycle, visit_request *r, leat_error *er
     }
     if (tail == LEATI_END && r->n < r->most) {
         return end_turn(cycle, err);
+    }
+    if (r->stuck) {
+        return tail;
     }
     bool counts = tail == LEATI_ERROR && r->mode == VISIT_PULL && cycle->options.parallel;
     take_turns(cycle, r->n + counts);
@@ -462,15 +465,14 @@ static leati_tail visit(leati_cycle *cycle, visit_request *r, leat_error *err) {
 leati_tail leati_cycle_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
                             leat_error *err) {
     leati_cycle *cycle = state;
-    int64_t most = 0;
     leati_tail tail = LEATI_MORE;
     (void)node;
-    if (leati_join_begin(&cycle->join, want, out, &most, err) != LEAT_OK) {
+    if (leati_join_begin(&cycle->join, want, out, err) != LEAT_OK) {
         return LEATI_ERROR;
     }
     visit_request r = {.mode = VISIT_PULL, .out = out};
-    while (out->n < most && tail == LEATI_MORE && !r.later) {
-        r.want = most - out->n;
+    while (!leati_join_full(&cycle->join, out) && tail == LEATI_MORE && !r.later) {
+        r.want = cycle->join.most - out->n;
         tail = visit(cycle, &r, err);
     }
     if (out->n == 0) {

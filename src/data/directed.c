@@ -105,7 +105,11 @@ static leati_tail take_selected(leati_directed *directed, int64_t want, leati_bl
         directed->selected = -1;
         return tail;
     }
-    leati_join_rows(&directed->join, &input->block, leati_input_begin(input), 1, out);
+    int64_t rows = 1;
+    if (leati_join_rows(&directed->join, &input->block, leati_input_begin(input), &rows, out,
+                        err) != LEAT_OK) {
+        return LEATI_ERROR;
+    }
     leati_input_consume(input, 1);
     directed->selected = -1;
     return LEATI_MORE;
@@ -140,13 +144,12 @@ static leati_tail draw(leati_node_state *node, leati_directed *directed, leati_s
 leati_tail leati_directed_pull(leati_node_state *node, leati_directed *directed,
                                leati_select *select, void *selector, int64_t want, leati_block *out,
                                leat_error *err) {
-    int64_t most = 0;
     leati_tail tail = LEATI_MORE;
-    if (leati_join_begin(&directed->join, want, out, &most, err) != LEAT_OK) {
+    if (leati_join_begin(&directed->join, want, out, err) != LEAT_OK) {
         return LEATI_ERROR;
     }
-    while (out->n < most) {
-        int64_t left = most - out->n;
+    while (!leati_join_full(&directed->join, out)) {
+        int64_t left = directed->join.most - out->n;
         tail = directed->ended ? LEATI_END : draw(node, directed, select, selector, left, err);
         if (tail == LEATI_MORE) {
             tail = take_selected(directed, left, out, err);

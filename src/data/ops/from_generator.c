@@ -253,8 +253,9 @@ static leati_tail take_one(leati_node_state *node, struct generator_state *s, le
     if (status == LEAT_OK) {
         status = leati_block_of_element(&s->value, &s->row, err);
     }
+    int64_t rows = 1;
     if (status == LEAT_OK) {
-        leati_join_rows(&s->join, &s->row, 0, 1, out);
+        status = leati_join_rows(&s->join, &s->row, 0, &rows, out, err);
     }
     leati_block_clear(&s->row);
     return status == LEAT_OK ? LEATI_MORE : LEATI_ERROR;
@@ -263,7 +264,6 @@ static leati_tail take_one(leati_node_state *node, struct generator_state *s, le
 static leati_tail generator_pull(leati_node_state *node, void *state, int64_t want,
                                  leati_block *out, leat_error *err) {
     struct generator_state *s = state;
-    int64_t most = 0;
     leati_block_clear(out);
     if (s->done) {
         return LEATI_END;
@@ -274,11 +274,11 @@ static leati_tail generator_pull(leati_node_state *node, void *state, int64_t wa
         s->outcomes++;
         return LEATI_ERROR;
     }
-    if (leati_join_begin(&s->join, want, out, &most, err) != LEAT_OK) {
+    if (leati_join_begin(&s->join, want, out, err) != LEAT_OK) {
         return LEATI_ERROR;
     }
     leati_tail tail = LEATI_MORE;
-    for (int64_t i = 0; i < most && tail == LEATI_MORE; i++) {
+    while (!leati_join_full(&s->join, out) && tail == LEATI_MORE) {
         tail = take_one(node, s, out, err);
     }
     return tail;

@@ -6,10 +6,12 @@
 #include "data/origins.h"
 #include "base/hash.h"
 #include "data/place.h"
+#include "file/tfrecord.h"
+#include "file/wire.h"
 #include <pthread.h>
 #include <string.h>
 
-enum { BYTE_BITS = 44, MOST_PATHS = 1 << 17 };
+enum { BYTE_BITS = 44, MOST_PATHS = 1 << 17, MOST_KNOWN = 64 };
 
 struct table {
     pthread_mutex_t lock;
@@ -144,26 +146,85 @@ int64_t *leati_origins_begin(leati_node_state *node, int64_t n, leati_block *out
     return buffer->data;
 }
 
-/* The memory of a file that the string points into; NULL: none. */
-static const leat_buffer *source_of(const leati_column *column, int64_t row,
-                                    const leat_string **string) {
-    leat_shape shape = leati_column_row_shape(column, row);
-    const leat_buffer *owner =
-        column->form == LEATI_TENSORS ? column->tensors[row].owner : column->owner;
-    *string = leati_column_row(column, row);
-    return leati_shape_count(&shape) < 1 ? NULL : leati_buffer_with_path(owner, (*string)->data);
+/* Memory of files that rows were found in, and what their origins say of it. */
+typedef struct known_source {
+    const leat_buffer *memory;
+    int64_t number;
+    bool records; /* strings are whole records */
+} known_source;
+
+typedef struct known_sources {
+    known_source items[MOST_KNOWN];
+    int count, at; /* at: where the last row was */
+} known_sources;
+
+/* What the strings of the row are, NULL if it has none, and who keeps them alive. */
+static const leat_string *strings_of(const leati_column *column, int64_t row,
+                                     const leat_buffer **owner) {
+    bool tensors = column->form == LEATI_TENSORS;
+    const int64_t *dims = tensors ? column->tensors[row].dims : column->dims;
+    int32_t rank = tensors ? column->tensors[row].rank : column->rank;
+    *owner = tensors ? column->tensors[row].owner : column->owner;
+    for (int32_t i = 0; i < rank; i++) {
+        if (dims[i] == 0) {
+            return NULL;
+        }
+    }
+    return leati_column_row(column, row);
 }
 
 /* The first column of strings whose first row points into a file's memory; NULL: none. */
 static const leati_column *source_column(const leati_block *block, int64_t row) {
-    const leat_string *string = NULL;
     for (int c = 0; c < block->num_columns; c++) {
-        if (block->columns[c].dtype == LEAT_STRING &&
-            source_of(&block->columns[c], row, &string) != NULL) {
+        const leat_buffer *owner = NULL;
+        const leat_string *string = block->columns[c].dtype != LEAT_STRING
+                                        ? NULL
+                                        : strings_of(&block->columns[c], row, &owner);
+        if (string != NULL && leati_buffer_with_path(owner, string->data) != NULL) {
             return &block->columns[c];
         }
     }
     return NULL;
+}
+
+/* Adds what the string points into, if that is a file's memory. */
+static const known_source *find_source(leat_buffer *table, known_sources *known,
+                                       const leat_string *string, const leat_buffer *owner) {
+    const leat_buffer *memory = leati_buffer_with_path(owner, string->data);
+    if (memory == NULL) {
+        return NULL;
+    }
+    known->at = known->count < MOST_KNOWN ? known->count++ : (known->at + 1) % MOST_KNOWN;
+    known_source *source = &known->items[known->at];
+    *source = (known_source){.memory = memory,
+                             .number = leati_origins_number(table, memory->path),
+                             .records = leati_is_record(memory, string)};
+    return source;
+}
+
+/* Rows of several files come in turns, so the next one is likely to be where the last one was, or
+ * in the memory that was found after that. */
+static inline const known_source *source_of(leat_buffer *table, known_sources *known,
+                                            const leat_string *string, const leat_buffer *owner) {
+    for (int i = 0; i < known->count; i++) {
+        int at = known->at + i < known->count ? known->at + i : known->at + i - known->count;
+        const leat_buffer *memory = known->items[at].memory;
+        if ((uintptr_t)string->data - (uintptr_t)memory->data < memory->size) {
+            known->at = at;
+            return &known->items[at];
+        }
+    }
+    return find_source(table, known, string, owner);
+}
+
+/* Where memory begins with records the length before the data says that this is one, too; nobody
+ * checks each header again. */
+static inline int64_t origin_of(const known_source *source, const leat_string *string) {
+    int64_t at = string->data - (const char *)source->memory->data;
+    bool record = source->records && at >= LEATI_RECORD_HEADER &&
+                  leati_load64(string->data - LEATI_RECORD_HEADER) == string->size;
+    int64_t byte = source->memory->path_at + at - (record ? LEATI_RECORD_HEADER : 0);
+    return leati_origin_at(source->number, byte);
 }
 
 /* The rows of a function that reads a file each: component `name` of its arguments says which. */
@@ -199,15 +260,12 @@ void leati_origins_derive(leati_node_state *node, const leat_function *function,
         return;
     }
     int64_t *rows = strings == NULL ? NULL : leati_origins_begin(node, out->n, out);
-    const leat_buffer *path = NULL;
-    int64_t number = 0;
+    known_sources known = {.count = 0};
     for (int64_t i = 0; rows != NULL && i < out->n; i++) {
-        const leat_string *string = NULL;
-        const leat_buffer *source = source_of(strings, begin + i, &string);
-        if (source != NULL && source->path != path) {
-            path = source->path;
-            number = leati_origins_number(node->iteration->origins, source->path);
-        }
-        rows[i] = source == NULL ? 0 : leati_origin_at(number, leati_source_byte(source, string));
+        const leat_buffer *owner = NULL;
+        const leat_string *string = strings_of(strings, begin + i, &owner);
+        const known_source *source =
+            string == NULL ? NULL : source_of(node->iteration->origins, &known, string, owner);
+        rows[i] = source == NULL ? 0 : origin_of(source, string);
     }
 }

@@ -15,20 +15,14 @@
 
 enum { MARK = '\1', ORIGIN_TEXT = 320, MOST_PATH = 250 };
 
-/* Is the string the whole data of a TFRecord record, whose header stands before it? */
-static bool is_record(const leat_buffer *buffer, const leat_string *string) {
+bool leati_is_record(const leat_buffer *source, const leat_string *string) {
     const uint8_t *data = (const uint8_t *)string->data;
-    if (data < (const uint8_t *)buffer->data + LEATI_RECORD_HEADER) {
+    if (data < (const uint8_t *)source->data + LEATI_RECORD_HEADER) {
         return false;
     }
     const uint8_t *header = data - LEATI_RECORD_HEADER;
     return leati_load64(header) == string->size &&
            leati_load32(header + 8) == leati_crc_mask(leati_crc32c(header, 8));
-}
-
-int64_t leati_source_byte(const leat_buffer *source, const leat_string *string) {
-    int64_t at = source->path_at + (string->data - (const char *)source->data);
-    return at - (is_record(source, string) ? LEATI_RECORD_HEADER : 0);
 }
 
 /* The file that the row's first string of that kind points into. */
@@ -46,8 +40,10 @@ static bool find_file(const leati_column *column, int64_t row, char *text, size_
     if (found == NULL) {
         return false;
     }
+    int64_t byte = found->path_at + (string->data - (const char *)found->data);
+    byte -= leati_is_record(found, string) ? LEATI_RECORD_HEADER : 0;
     snprintf(text, size, " of %.250s at byte %lld", (const char *)found->path->data,
-             (long long)leati_source_byte(found, string));
+             (long long)byte);
     return true;
 }
 

@@ -17,9 +17,9 @@
  * names the path that it was given. Nothing is known: the text stays as it is. */
 void leati_mark_origin(const leat_function *function, const leati_block *block, int64_t row,
                        leat_error *err);
-/* The byte of a file where the string stands, or the record whose data it is; `source` is memory
- * with a path (core/buffer.h). */
-int64_t leati_source_byte(const leat_buffer *source, const leat_string *string);
+/* Is the string the whole data of a TFRecord record, whose header stands before it in `source`,
+ * memory with a path (core/buffer.h)? */
+bool leati_is_record(const leat_buffer *source, const leat_string *string);
 /* Does the function read files whose names it is given, and which component of its arguments (a
  * string scalar) is the name? -1: none. */
 int leati_path_component(const leat_function *function, const leati_block *block, int64_t row);

@@ -186,9 +186,10 @@ static void test_between(void **state) {
     expect_bytes(numbers(dataset, NULL, &err), path, pairs, 2);
 }
 
-/* "map "small" ... of PATH at byte B" for each error, whatever the element's number. */
-static void expect_small_of(leat_dataset *dataset, int argument, const char *path, const int *bytes,
-                            int count) {
+/* "map "small" ... of PATH at byte B" for each error, whatever the element's number; the paths take
+ * turns. */
+static void expect_small_in(leat_dataset *dataset, int argument, const char *const *paths,
+                            int num_paths, const int *bytes, int count) {
     leat_error err = {0};
     leat_function *function = leat_trace(small_only, &argument, leat_dataset_spec(dataset), &err);
     dataset = leat_label(leat_map(dataset, function, NULL, &err), "small", &err);
@@ -202,7 +203,9 @@ static void expect_small_of(leat_dataset *dataset, int argument, const char *pat
         if (status != LEAT_OK && status != LEAT_OUT_OF_RANGE) {
             char place[1400];
             assert_true(found < count);
-            snprintf(place, sizeof(place), " of %s at byte %d: op assert", path, bytes[found++]);
+            snprintf(place, sizeof(place), " of %s at byte %d: op assert", paths[found % num_paths],
+                     bytes[found]);
+            found++;
             if (strstr(err.text, place) == NULL) {
                 fail_msg("expected%s, found %s", place, err.text);
             }
@@ -212,6 +215,11 @@ static void expect_small_of(leat_dataset *dataset, int argument, const char *pat
     leat_element_fini(&element);
     leat_iterator_free(iterator);
     leat_dataset_unref(dataset);
+}
+
+static void expect_small_of(leat_dataset *dataset, int argument, const char *path, const int *bytes,
+                            int count) {
+    expect_small_in(dataset, argument, &path, 1, bytes, count);
 }
 
 static void expect_small(leat_dataset *dataset, const char *path, const int *bytes, int count) {
@@ -412,6 +420,28 @@ static void test_shuffled(void **state) {
     expect_small(dataset, path, bytes, 2);
 }
 
+/* Records of several files in turns, more of them than are remembered from row to row. */
+static void test_turns(void **state) {
+    (void)state;
+    enum { FILES = 70 };
+    leat_error err = {0};
+    const char *paths[FILES];
+    int bytes[2 * FILES];
+    for (int i = 0; i < FILES; i++) {
+        char name[20];
+        snprintf(name, sizeof(name), "turn-%d", i);
+        paths[i] = strdup(write_records(name, LEAT_COMPRESSION_NONE));
+        bytes[i] = THIRD;
+        bytes[FILES + i] = FIFTH;
+    }
+    leat_tf_record_options options = {.num_parallel_reads = FILES};
+    leat_dataset *dataset = leat_tf_record_dataset(paths, FILES, &options, &err);
+    expect_small_in(lengths(dataset, 0), 0, paths, FILES, bytes, 2 * FILES);
+    for (int i = 0; i < FILES; i++) {
+        free((char *)(uintptr_t)paths[i]);
+    }
+}
+
 static void test_csv(void **state) {
     (void)state;
     leat_error err = {0};
@@ -572,6 +602,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_windows, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_fused, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_shuffled, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(test_turns, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_csv, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_batches, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_lines, scratch_setup, scratch_teardown),

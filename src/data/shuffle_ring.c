@@ -268,21 +268,23 @@ static int64_t draw(leati_shuffle_ring *ring, leati_block *out, int64_t row) {
     return first;
 }
 
-/* What the fill does in the middle of an epoch, where the input has an element at hand: puts it
- * into the place that was freed. Returns false where there is more to do. */
+/* What the fill does in the middle of an epoch, of the present or of a later one, where the input
+ * has an element at hand: puts it into the place that was freed. Returns false where there is more
+ * to do. */
 static bool replace(leati_shuffle_ring *ring, int64_t place) {
-    leati_shuffle_slice *front = &ring->slices[0];
+    leati_shuffle_slice *back = leati_shuffle_back(ring);
     leati_input *input = &ring->input;
     bool ready = input->loaded && input->consumed > 0 && input->consumed < input->block.n;
-    if (!ready || ring->num_slices > 1 || front->finished ||
-        front->end - ring->start != ring->size - 1) {
+    bool exhausted = ring->num_slices > 1 && ring->slices[0].end == ring->start;
+    if (!ready || exhausted || back->finished || ring->num_slices == LEATI_SHUFFLE_SLICES ||
+        back->end - ring->start != ring->size - 1) {
         return false;
     }
     leati_reservoir_put(&ring->reservoir, ring->slots[place], &input->block,
                         leati_input_begin(input));
     leati_input_consume(input, 1);
-    front->consumed++;
-    front->end++;
+    back->consumed++;
+    back->end++;
     return true;
 }
 

@@ -74,8 +74,14 @@ def pipeline_and_training(c):
             "floor": lambda limit: 0.85, "corpus": c.kind}
 
 
-def interleave(block, order):
-    return lambda c: {"leat": ["leat_interleave_16", c.seconds, THREADS, c.sixteen, str(block), order]}
+def interleave(block, order, floor):
+    return lambda c: {"leat": ["leat_interleave_16", c.seconds, THREADS, c.sixteen, str(block), order],
+                      "floor": lambda limit: floor}
+
+
+def origins(size, files):
+    return lambda c: {"leat": ["leat_origins", c.seconds, "1", getattr(c, files), size],
+                      "floor": lambda limit: 0.96}
 
 
 def uneven_map(order):
@@ -100,9 +106,11 @@ CASES = {
     "stream_memory": (stream_memory, "2 GB of 100 KB records, shuffle(1000), batch 32: what share of the peak the buffers are"),
     "cnn_step": (cnn("8"), "the demo's CNN on 8 x 8, batch 64: forward, gradients, Adam, on one core"),
     "cnn_step_28": (cnn("28"), "the same on 28 x 28"),
-    "interleave_16_1": (interleave(1, "order"), "16 record files in turns of 1, parsed, batch 1024, on two threads"),
-    "interleave_16_16": (interleave(16, "order"), "the same in turns of 16"),
+    "interleave_16_1": (interleave(1, "order", 0.25), "16 record files in turns of 1, parsed, batch 1024, on two threads"),
+    "interleave_16_16": (interleave(16, "order", 0.3), "the same in turns of 16"),
     "interleave_16_any": (interleave(16, "any"), "the same in any order"),
+    "origins_small": (origins("small", "records"), "tfrecord_small knowing each row's file and byte, beside not knowing"),
+    "origins_large": (origins("large", "large_records"), "the same with 100 KB Examples, batch 32"),
     "uneven_map": (uneven_map("order"), "parallel map, 1 element in 100 costs 100 times as much, on two threads"),
     "uneven_map_any": (uneven_map("any"), "the same in any order"),
     "autotune_pictures": (autotune("pictures", "pictures"), "AUTOTUNE everywhere beside the best of 12 settings: jpeg_full's map, batch 2, prefetch"),

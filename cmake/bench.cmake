@@ -12,8 +12,8 @@ foreach(source IN LISTS programs)
     add_executable(bench_${name} EXCLUDE_FROM_ALL ${source})
     set_target_properties(bench_${name} PROPERTIES OUTPUT_NAME ${name}
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
-    if(name STREQUAL "leat_operators")
-        # It reads blocks, which only the library's own headers show.
+    if(name MATCHES "^leat_(operators|origins)$")
+        # They use operators of their own, which only the library's own headers show.
         target_sources(bench_${name} PRIVATE ${LEAT_OBJECTS})
         target_link_libraries(bench_${name} PRIVATE leati_build)
     elseif(name MATCHES "^leat_")

@@ -146,21 +146,23 @@ int64_t *leati_origins_begin(leati_node_state *node, int64_t n, leati_block *out
     return buffer->data;
 }
 
-/* Memory of files that rows were found in, and what their origins say of it. */
+/* Memory of a file that rows were found in, and what their origins say of it. */
 typedef struct known_source {
-    const leat_buffer *memory;
-    int64_t number;
+    const char *data;
+    size_t size;
+    const char *next; /* where the data of the record behind the last row begins */
+    int64_t number, byte;
     bool records; /* strings are whole records */
 } known_source;
 
 typedef struct known_sources {
-    known_source items[MOST_KNOWN];
     int count, at; /* at: where the last row was */
+    known_source items[MOST_KNOWN];
 } known_sources;
 
 /* What the strings of the row are, NULL if it has none, and who keeps them alive. */
-static const leat_string *strings_of(const leati_column *column, int64_t row,
-                                     const leat_buffer **owner) {
+static inline const leat_string *strings_of(const leati_column *column, int64_t row,
+                                            const leat_buffer **owner) {
     bool tensors = column->form == LEATI_TENSORS;
     const int64_t *dims = tensors ? column->tensors[row].dims : column->dims;
     int32_t rank = tensors ? column->tensors[row].rank : column->rank;
@@ -188,28 +190,36 @@ static const leati_column *source_column(const leati_block *block, int64_t row) 
 }
 
 /* Adds what the string points into, if that is a file's memory. */
-static const known_source *find_source(leat_buffer *table, known_sources *known,
-                                       const leat_string *string, const leat_buffer *owner) {
+static known_source *find_source(leat_buffer *table, known_sources *known,
+                                 const leat_string *string, const leat_buffer *owner) {
     const leat_buffer *memory = leati_buffer_with_path(owner, string->data);
     if (memory == NULL) {
         return NULL;
     }
     known->at = known->count < MOST_KNOWN ? known->count++ : (known->at + 1) % MOST_KNOWN;
     known_source *source = &known->items[known->at];
-    *source = (known_source){.memory = memory,
-                             .number = leati_origins_number(table, memory->path),
-                             .records = leati_is_record(memory, string)};
+    int64_t number = leati_origins_number(table, memory->path);
+    int64_t last = memory->path_at + (int64_t)memory->size;
+    *source = (known_source){.data = memory->data,
+                             .size = memory->size,
+                             .number = number,
+                             .byte = memory->path_at,
+                             .records = leati_is_record(memory, string) &&
+                                        leati_origin_at(number, last) != 0};
     return source;
+}
+
+static inline bool is_in(const known_source *source, const leat_string *string) {
+    return (uintptr_t)string->data - (uintptr_t)source->data < source->size;
 }
 
 /* Rows of several files come in turns, so the next one is likely to be where the last one was, or
  * in the memory that was found after that. */
-static inline const known_source *source_of(leat_buffer *table, known_sources *known,
-                                            const leat_string *string, const leat_buffer *owner) {
+static known_source *source_of(leat_buffer *table, known_sources *known, const leat_string *string,
+                               const leat_buffer *owner) {
     for (int i = 0; i < known->count; i++) {
         int at = known->at + i < known->count ? known->at + i : known->at + i - known->count;
-        const leat_buffer *memory = known->items[at].memory;
-        if ((uintptr_t)string->data - (uintptr_t)memory->data < memory->size) {
+        if (is_in(&known->items[at], string)) {
             known->at = at;
             return &known->items[at];
         }
@@ -217,14 +227,54 @@ static inline const known_source *source_of(leat_buffer *table, known_sources *k
     return find_source(table, known, string, owner);
 }
 
-/* Where memory begins with records the length before the data says that this is one, too; nobody
- * checks each header again. */
-static inline int64_t origin_of(const known_source *source, const leat_string *string) {
-    int64_t at = string->data - (const char *)source->memory->data;
-    bool record = source->records && at >= LEATI_RECORD_HEADER &&
-                  leati_load64(string->data - LEATI_RECORD_HEADER) == string->size;
-    int64_t byte = source->memory->path_at + at - (record ? LEATI_RECORD_HEADER : 0);
-    return leati_origin_at(source->number, byte);
+/* A record behind another one, and one whose length stands before it, is taken for what the first
+ * one was: nobody checks each header again, nor looks at it where that is not needed. */
+static inline int64_t origin_of(known_source *source, const leat_string *string) {
+    int64_t at = string->data - source->data;
+    if (source->records && (string->data == source->next ||
+                            (at >= LEATI_RECORD_HEADER &&
+                             leati_load64(string->data - LEATI_RECORD_HEADER) == string->size))) {
+        source->next = string->data + string->size + LEATI_RECORD_FOOTER + LEATI_RECORD_HEADER;
+        at -= LEATI_RECORD_HEADER;
+    }
+    return leati_origin_at(source->number, source->byte + at);
+}
+
+/* Rows that are one record behind the other, the first of them behind the last row of the source:
+ * how many there are. */
+static int64_t put_records(known_source *source, const leat_string *strings, int64_t n,
+                           int64_t *rows) {
+    const char *next = source->next, *end = source->data + source->size;
+    int64_t first = source->number + source->byte - LEATI_RECORD_HEADER, i = 0;
+    for (; i < n && strings[i].data == next && next < end; i++) {
+        rows[i] = first + (next - source->data);
+        next += strings[i].size + LEATI_RECORD_FOOTER + LEATI_RECORD_HEADER;
+    }
+    source->next = next;
+    return i;
+}
+
+static void derive_from_strings(leati_node_state *node, const leati_column *strings, int64_t begin,
+                                leati_block *out) {
+    int64_t *rows = leati_origins_begin(node, out->n, out);
+    bool in_a_row = strings->form == LEATI_STRIDED && strings->rank == 0 &&
+                    strings->stride == (int64_t)sizeof(leat_string);
+    known_source *source = NULL;
+    known_sources known;
+    known.count = known.at = 0;
+    for (int64_t i = 0; rows != NULL && i < out->n; i++) {
+        const leat_buffer *owner = NULL;
+        const leat_string *string = strings_of(strings, begin + i, &owner);
+        if (string != NULL && (source == NULL || !is_in(source, string))) {
+            source = source_of(node->iteration->origins, &known, string, owner);
+        }
+        if (string != NULL && source != NULL) {
+            rows[i] = origin_of(source, string);
+        }
+        if (in_a_row && source != NULL && source->records && source->next != NULL) {
+            i += put_records(source, string + 1, out->n - i - 1, rows + i + 1);
+        }
+    }
 }
 
 /* The rows of a function that reads a file each: component `name` of its arguments says which. */
@@ -259,13 +309,7 @@ void leati_origins_derive(leati_node_state *node, const leat_function *function,
         derive_from_names(node, &in->columns[named], begin, out);
         return;
     }
-    int64_t *rows = strings == NULL ? NULL : leati_origins_begin(node, out->n, out);
-    known_sources known = {.count = 0};
-    for (int64_t i = 0; rows != NULL && i < out->n; i++) {
-        const leat_buffer *owner = NULL;
-        const leat_string *string = strings_of(strings, begin + i, &owner);
-        const known_source *source =
-            string == NULL ? NULL : source_of(node->iteration->origins, &known, string, owner);
-        rows[i] = source == NULL ? 0 : origin_of(source, string);
+    if (strings != NULL) {
+        derive_from_strings(node, strings, begin, out);
     }
 }

@@ -19,7 +19,7 @@ CODES = {1: "CANCELLED", 2: "UNKNOWN", 3: "INVALID_ARGUMENT", 4: "DEADLINE_EXCEE
          7: "PERMISSION_DENIED", 8: "RESOURCE_EXHAUSTED", 9: "FAILED_PRECONDITION", 10: "ABORTED", 11: "OUT_OF_RANGE",
          12: "UNIMPLEMENTED", 13: "INTERNAL", 14: "UNAVAILABLE", 15: "DATA_LOSS"}
 CURRIED = ("assert_cardinality", "group_by_reducer", "pad_to_cardinality", "parallel_interleave", "map_and_batch",
-           "shuffle_and_repeat")
+           "shuffle_and_repeat", "parse_example_dataset")
 
 
 def worker():

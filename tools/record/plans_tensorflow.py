@@ -28,6 +28,15 @@ def scalar(value):
 
 
 def tensor(literal):
+    if "ragged" in literal:
+        parts = literal["ragged"]
+        splits = [tf.constant(s, tf.as_dtype(parts.get("row_splits_dtype", "int64"))) for s in parts["row_splits"]]
+        return tf.RaggedTensor.from_nested_row_splits(tensor(parts["values"]), splits)
+    if "sparse" in literal:
+        parts = literal["sparse"]
+        return tf.SparseTensor(tensor(parts["indices"]), tensor(parts["values"]), parts["dense_shape"])
+    if "required" in literal:
+        return tf.as_dtype(literal["required"])
     dtype = tf.as_dtype(literal["dtype"])
     data = [scalar(v) for v in literal["data"]]
     if dtype == tf.string:
@@ -59,7 +68,33 @@ def spec(value):
     return structure(value, leaf)
 
 
+# ---- features of parse_example_dataset ----
+
+def feature(spec, default):
+    """A spec for one Example as a feature."""
+    if "ragged" in spec:
+        parts = spec["ragged"]
+        return tf.io.RaggedFeature(tf.as_dtype(parts["dtype"]), row_splits_dtype=tf.as_dtype(parts.get("row_splits_dtype", "int64")))
+    if "sparse" in spec:
+        return tf.io.VarLenFeature(tf.as_dtype(spec["sparse"]["dtype"]))
+    dtype, shape = tf.as_dtype(spec["dtype"]), spec["shape"]
+    value = None if default is None else np.asarray(tensor(default).numpy()).tolist()
+    if shape and shape[0] == -1:
+        return tf.io.FixedLenSequenceFeature(shape[1:], dtype, allow_missing=True, default_value=value)
+    return tf.io.FixedLenFeature(shape, dtype, value)
+
+
+def features(args):
+    defaults = (args.get("defaults") or {"dict": {}})["dict"]
+    return {k: feature(s, defaults.get(k)) for k, s in args["features"]["dict"].items()}
+
+
 # ---- pipelines ----
+
+SOURCES = {"make_batched_features_dataset": experimental.make_batched_features_dataset,
+           "make_csv_dataset": experimental.make_csv_dataset, "csv_dataset": experimental.CsvDataset,
+           "tf_record_dataset": tf.data.TFRecordDataset, "from_list": experimental.from_list}
+
 
 class Builder:
     def __init__(self, folder):
@@ -94,7 +129,9 @@ class Builder:
         if op == "zip":
             return tf.data.Dataset.zip(structure(plan["inputs"], self.build) if isinstance(plan["inputs"], dict)
                                        else tuple(inputs))
-        args = {k: self.argument(k, v) for k, v in plan.get("args", {}).items()}
+        args = {k: self.argument(k, v) for k, v in plan.get("args", {}).items() if k not in ("features", "defaults")}
+        if "features" in plan.get("args", {}):
+            args["features"] = features(plan["args"])
         if op in ("sample_from_datasets", "choose_from_datasets"):
             return getattr(tf.data.Dataset, op)(inputs, **args)
         if op == "range":
@@ -104,10 +141,8 @@ class Builder:
             return tf.data.Dataset.range(*numbers, **{k: tf.as_dtype(args[k]) for k in args if k == "output_type"})
         if op == "counter" and "dtype" in args:
             args["dtype"] = tf.as_dtype(args["dtype"])
-        if op == "from_list":
-            return experimental.from_list(args["elements"])
         if not inputs:
-            return getattr(tf.data.Dataset, op)(**args)
+            return (SOURCES.get(op) or getattr(tf.data.Dataset, op))(**args)
         return self.method(op, inputs, args)
 
     def method(self, op, inputs, args):
@@ -118,6 +153,8 @@ class Builder:
             return below
         if op == "global_shuffle":
             return global_shuffle_op._global_shuffle(below, **args)
+        if op == "sparse_batch":
+            args["row_shape"] = [None if d == -1 else d for d in args["row_shape"]]
         if op in CURRIED:
             return below.apply(getattr(experimental, op)(**args))
         if op == "with_options":
@@ -147,12 +184,17 @@ def number_json(value, dtype):
 
 
 def value_json(value):
+    if value is None:
+        return None
     if isinstance(value, tuple):
         return {"tuple": [value_json(v) for v in value]}
     if isinstance(value, dict):
         return {"dict": {k: value_json(value[k]) for k in sorted(value)}}
     if isinstance(value, tf.RaggedTensor):
         return {"ragged": {"values": value_json(value.flat_values), "row_splits": [s.numpy().tolist() for s in value.nested_row_splits]}}
+    if isinstance(value, tf.SparseTensor):
+        return {"sparse": {"indices": value_json(value.indices), "values": value_json(value.values),
+                           "dense_shape": value.dense_shape.numpy().tolist()}}
     if isinstance(value, tf.data.Dataset):
         return {"dataset": [value_json(v) for v in value.take(100)]}
     flat = np.asarray(value.numpy()).reshape(-1)
@@ -166,11 +208,15 @@ def spec_json(value):
         return {"dict": {k: spec_json(value[k]) for k in sorted(value)}}
     if isinstance(value, tf.data.DatasetSpec):
         return {"dataset": spec_json(value.element_spec)}
+    if isinstance(value, tf.NoneTensorSpec):
+        return None
     shape = getattr(value, "_shape", None) if isinstance(value, tf.RaggedTensorSpec) else value.shape
     dims = None if shape.rank is None else [-1 if d is None else d for d in shape]
     if isinstance(value, tf.RaggedTensorSpec):
         return {"ragged": {"dtype": value.dtype.name, "shape": dims, "ragged_rank": value.ragged_rank,
                            "row_splits_dtype": value.row_splits_dtype.name}}
+    if isinstance(value, tf.SparseTensorSpec):
+        return {"sparse": {"dtype": value.dtype.name, "shape": dims}}
     return {"dtype": value.dtype.name, "shape": dims}
 
 

@@ -4,7 +4,7 @@
     recipes.py FOLDER PLANS.json
 
 writes FOLDER/files/examples and FOLDER/files/tables (tests/golden/data is the FOLDER of the recorded cases), and the plans of
-parse_example_dataset, make_batched_features_dataset and make_csv_dataset, which plans.py then records
+parse_example_dataset, make_batched_features_dataset and make_csv_dataset, which plans.py then records.
 Needs TensorFlow 2.21.
 """
 import gzip

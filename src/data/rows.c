@@ -15,6 +15,16 @@ void leati_leaves_fini(leati_leaves *leaves) {
     *leaves = (leati_leaves){0};
 }
 
+leat_status leati_leaves_open(leati_leaves *leaves, leati_input *input, leati_node_state *node,
+                              leat_error *err) {
+    leat_status status = leati_leaves_init(leaves, node->dataset->inputs[0]->spec, err);
+    if (status == LEAT_OK) {
+        status = leati_input_open(input, node, 0, err);
+    }
+    input->snapshots = LEATI_SNAPSHOTS_ALWAYS;
+    return status;
+}
+
 void leati_leaf_value(const leati_leaf *leaf, const leati_block *block, int64_t row,
                       leat_tensor value[LEATI_MAX_PARTS]) {
     for (int p = 0; p < leaf->count; p++) {

@@ -16,6 +16,10 @@ typedef struct leati_leaves {
 LEAT_WARN_UNUSED leat_status leati_leaves_init(leati_leaves *leaves, const leat_spec *spec,
                                                leat_error *err);
 void leati_leaves_fini(leati_leaves *leaves);
+/* The slot open of operators that give an element of their one input out in parts: its leaves, and
+ * the input, whose state before the present element is always known. */
+LEAT_WARN_UNUSED leat_status leati_leaves_open(leati_leaves *leaves, leati_input *input,
+                                               leati_node_state *node, leat_error *err);
 
 /* The components of a leaf of element `row` of a block; borrowed from it. */
 void leati_leaf_value(const leati_leaf *leaf, const leati_block *block, int64_t row,

@@ -8,6 +8,7 @@
  * TensorFlow; rows of unequal shapes cost the whole batch. Nothing is kept between pulls but the
  * pools. */
 #include "data/access.h"
+#include "data/argument_rows.h"
 #include "data/origins.h"
 #include "data/place.h"
 #include "data/stacks.h"
@@ -25,17 +26,8 @@ struct batch_args {
 #define ROW(field) .offset = offsetof(struct batch_args, field)
 
 static const leati_row batch_rows[] = {
-    {.name = "batch_size",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_REQUIRED,
-     ROW(batch_size),
-     .minimum = 1,
-     .maximum = INT64_MAX,
-     .doc = "Elements of a batch."},
-    {.name = "drop_remainder",
-     .type = LEATI_ROW_BOOL,
-     ROW(drop_remainder),
-     .doc = "Leave out a last batch that is smaller."},
+    LEATI_ROW_BATCH_SIZE(struct batch_args, "Elements of a batch."),
+    LEATI_ROW_DROP_REMAINDER(struct batch_args),
     {.name = "num_parallel_calls",
      .type = LEATI_ROW_INT,
      .flags = LEATI_AUTOTUNE | LEATI_NONE,

@@ -9,6 +9,7 @@
  * compressed file that is cut short is one DATA_LOSS, and the next file follows; any other error of
  * the file itself comes again at every call. No locks. */
 #include "core/number.h"
+#include "data/argument_rows.h"
 #include "data/files.h"
 #include "data/origins.h"
 #include "file/chunks.h"
@@ -53,21 +54,7 @@ static const leati_row csv_rows[] = {
      .type = LEATI_ROW_BOOL,
      ROW(header),
      .doc = "Leave out the first record of each file."},
-    {.name = "field_delim",
-     .type = LEATI_ROW_STRING,
-     ROW(field_delim),
-     .default_text = ",",
-     .doc = "The one byte between fields."},
-    {.name = "use_quote_delim",
-     .type = LEATI_ROW_BOOL,
-     ROW(use_quote_delim),
-     .default_number = 1,
-     .doc = "Fields may be quoted; else a quote is a byte like any other."},
-    {.name = "na_value",
-     .type = LEATI_ROW_STRING,
-     ROW(na_value),
-     .default_text = "",
-     .doc = "A field of this text is missing, as an empty one is."},
+    LEATI_CSV_FIELD_ROWS(struct csv_args),
     {.name = "select_cols",
      .type = LEATI_ROW_INTS,
      .flags = LEATI_NONE,

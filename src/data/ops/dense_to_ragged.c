@@ -9,6 +9,7 @@
  * TensorFlow encodes these as int64 and then refuses its own batch. A leaf of ragged rank 0 or less
  * whose shape is known, which TensorFlow takes for a tensor, is refused at the start. No locks. */
 #include "core/composite.h"
+#include "data/argument_rows.h"
 #include "data/input.h"
 #include <leat/data_ops.h>
 
@@ -17,11 +18,7 @@ struct dense_to_ragged_args {
 };
 
 static const leati_row dense_to_ragged_rows[] = {
-    {.name = "row_splits_dtype",
-     .type = LEATI_ROW_DTYPE,
-     .offset = offsetof(struct dense_to_ragged_args, row_splits_dtype),
-     .default_number = LEAT_INT64,
-     .doc = "The dtype of row splits: int32 or int64."},
+    LEATI_ROW_SPLITS_DTYPE(struct dense_to_ragged_args),
     {0},
 };
 

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/permutation.h"
 #include "data/access.h"
+#include "data/argument_rows.h"
 #include "data/seed_generator.h"
 #include <leat/data_ops.h>
 
@@ -19,20 +20,9 @@ struct global_args {
     int64_t pair[2];
 };
 
-#define ROW(field) .offset = offsetof(struct global_args, field)
-
 static const leati_row global_rows[] = {
-    {.name = "seed",
-     .type = LEATI_ROW_SEED,
-     .flags = LEATI_NONE,
-     ROW(seed),
-     .doc = "Seed of the order."},
-    {.name = "reshuffle_each_iteration",
-     .type = LEATI_ROW_BOOL,
-     .flags = LEATI_NONE,
-     ROW(reshuffle_each_iteration),
-     .default_number = 1,
-     .doc = "Another order in every epoch and iterator."},
+    LEATI_ROW_ORDER_SEED(struct global_args),
+    LEATI_ROW_RESHUFFLE(struct global_args),
     LEATI_RESOLVED_ROWS(struct global_args),
     {0},
 };

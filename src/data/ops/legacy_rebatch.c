@@ -59,12 +59,7 @@ static int64_t legacy_rebatch_cardinality(const leat_dataset *dataset) {
 
 static leat_status legacy_rebatch_open(leati_node_state *node, void *state, leat_error *err) {
     struct legacy_rebatch_state *s = state;
-    leat_status status = leati_leaves_init(&s->leaves, node->dataset->inputs[0]->spec, err);
-    if (status == LEAT_OK) {
-        status = leati_input_open(&s->input, node, 0, err);
-    }
-    s->input.snapshots = LEATI_SNAPSHOTS_ALWAYS;
-    return status;
+    return leati_leaves_open(&s->leaves, &s->input, node, err);
 }
 
 /* The present piece of one leaf of element `at` of the input's block. *refused: only a piece

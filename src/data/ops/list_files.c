@@ -7,6 +7,7 @@
  * changed. The seed pair is resolved at construction and kept among the arguments, so that a plan
  * that was written shuffles as before. No match is INVALID_ARGUMENT at construction. */
 #include "base/random.h"
+#include "data/argument_rows.h"
 #include "data/input.h"
 #include "data/recipe.h"
 #include "data/seed_generator.h"
@@ -35,11 +36,7 @@ static const leati_row list_files_rows[] = {
      ROW(shuffle),
      .default_number = 1,
      .doc = "Another order in every epoch; otherwise sorted bytewise."},
-    {.name = "seed",
-     .type = LEATI_ROW_SEED,
-     .flags = LEATI_NONE,
-     ROW(seed),
-     .doc = "Seed of the order."},
+    LEATI_ROW_ORDER_SEED(struct list_files_args),
     LEATI_RESOLVED_ROWS(struct list_files_args),
     {0},
 };

@@ -4,6 +4,7 @@
  * Stands for TensorFlow's pipeline: the files that match, in a random order; their TFRecords, read
  * in turns; shuffle, repeat, batch, parse_example_dataset, and prefetch. The plan is made at
  * construction (data/recipe.h) and there is nothing to run here. The files are found once. */
+#include "data/argument_rows.h"
 #include "data/files.h"
 #include "data/recipe.h"
 #include <leat/data_ops.h>
@@ -31,13 +32,7 @@ static const leati_row batched_rows[] = {
      .flags = LEATI_REQUIRED,
      ROW(file_pattern),
      .doc = "One glob pattern or a list of them."},
-    {.name = "batch_size",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_REQUIRED,
-     ROW(batch_size),
-     .minimum = 1,
-     .maximum = INT64_MAX,
-     .doc = "Records of a batch."},
+    LEATI_ROW_BATCH_SIZE(struct batched_args, "Records of a batch."),
     {.name = "features",
      .type = LEATI_ROW_SPEC,
      .flags = LEATI_REQUIRED,

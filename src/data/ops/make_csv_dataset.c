@@ -6,6 +6,7 @@
  * inferred from the first rows (data/csv_probe.h), and such columns are optional. Files are looked
  * into and the plan is made at construction (data/recipe.h); there is nothing to run here. */
 #include "core/tensor.h"
+#include "data/argument_rows.h"
 #include "data/csv_probe.h"
 #include "data/files.h"
 #include "data/recipe.h"
@@ -43,13 +44,7 @@ static const leati_row make_csv_rows[] = {
      .flags = LEATI_REQUIRED,
      ROW(file_pattern),
      .doc = "One glob pattern or a list of them."},
-    {.name = "batch_size",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_REQUIRED,
-     ROW(batch_size),
-     .minimum = 1,
-     .maximum = INT64_MAX,
-     .doc = "Records of a batch."},
+    LEATI_ROW_BATCH_SIZE(struct make_csv_args, "Records of a batch."),
     {.name = "column_names",
      .type = LEATI_ROW_STRINGS,
      .flags = LEATI_NONE,
@@ -67,21 +62,7 @@ static const leati_row make_csv_rows[] = {
      .flags = LEATI_NONE,
      ROW(select_columns),
      .doc = "Numbers or names of the columns that are taken; none: all."},
-    {.name = "field_delim",
-     .type = LEATI_ROW_STRING,
-     ROW(field_delim),
-     .default_text = ",",
-     .doc = "The one byte between fields."},
-    {.name = "use_quote_delim",
-     .type = LEATI_ROW_BOOL,
-     ROW(use_quote_delim),
-     .default_number = 1,
-     .doc = "Fields may be quoted."},
-    {.name = "na_value",
-     .type = LEATI_ROW_STRING,
-     ROW(na_value),
-     .default_text = "",
-     .doc = "A field of this text is missing, as an empty one is."},
+    LEATI_CSV_FIELD_ROWS(struct make_csv_args),
     {.name = "header",
      .type = LEATI_ROW_BOOL,
      ROW(header),

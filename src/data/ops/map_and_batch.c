@@ -3,6 +3,7 @@
  * Expands to a batch over a map, joined as map_and_batch_fusion joins them: an element that fails
  * costs exactly its batch, and the order is always the input's. There is nothing to run here. */
 #include "data/apply.h"
+#include "data/argument_rows.h"
 #include "data/rewrite.h"
 #include <leat/data_ops.h>
 
@@ -26,23 +27,14 @@ static const leati_row map_and_batch_rows[] = {
      .flags = LEATI_REQUIRED,
      ROW(function),
      .doc = "Applied to each element."},
-    {.name = "batch_size",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_REQUIRED,
-     ROW(batch_size),
-     .minimum = 1,
-     .maximum = INT64_MAX,
-     .doc = "Elements of a batch."},
+    LEATI_ROW_BATCH_SIZE(struct map_and_batch_args, "Elements of a batch."),
     {.name = "num_parallel_batches",
      .type = LEATI_ROW_INT,
      .flags = LEATI_NONE,
      ROW(num_parallel_batches),
      .doc = "As many calls at a time as so many batches have elements; none: by "
             "num_parallel_calls."},
-    {.name = "drop_remainder",
-     .type = LEATI_ROW_BOOL,
-     ROW(drop_remainder),
-     .doc = "Leave out a last batch that is smaller."},
+    LEATI_ROW_DROP_REMAINDER(struct map_and_batch_args),
     {.name = "num_parallel_calls",
      .type = LEATI_ROW_INT,
      .flags = LEATI_NONE | LEATI_AUTOTUNE,

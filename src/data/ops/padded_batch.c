@@ -6,6 +6,7 @@
  * lost; a row larger than a fixed dimension (DATA_LOSS) or of another rank (INVALID_ARGUMENT) costs
  * its batch, as in TensorFlow. Nothing is kept between pulls. No locks. */
 #include "core/tensor.h"
+#include "data/argument_rows.h"
 #include "data/origins.h"
 #include "data/rows.h"
 #include <leat/data_ops.h>
@@ -22,13 +23,7 @@ struct padded_args {
 #define ROW(field) .offset = offsetof(struct padded_args, field)
 
 static const leati_row padded_rows[] = {
-    {.name = "batch_size",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_REQUIRED,
-     ROW(batch_size),
-     .minimum = 1,
-     .maximum = INT64_MAX,
-     .doc = "Elements of a batch."},
+    LEATI_ROW_BATCH_SIZE(struct padded_args, "Elements of a batch."),
     {.name = "padded_shapes",
      .type = LEATI_ROW_ELEMENT,
      .flags = LEATI_NONE,
@@ -40,10 +35,7 @@ static const leati_row padded_rows[] = {
      .flags = LEATI_NONE,
      ROW(padding_values),
      .doc = "A scalar, or a structure of them; none: 0, false or \"\"."},
-    {.name = "drop_remainder",
-     .type = LEATI_ROW_BOOL,
-     ROW(drop_remainder),
-     .doc = "Leave out a last batch that is smaller."},
+    LEATI_ROW_DROP_REMAINDER(struct padded_args),
     {.name = "length",
      .type = LEATI_ROW_INT,
      .flags = LEATI_CONSTRUCT,

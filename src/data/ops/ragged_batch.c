@@ -3,6 +3,7 @@
  * Expands to a batch over dense_to_ragged, joined as map_and_batch_fusion joins a batch and a map,
  * because in TensorFlow the encoding is a map: an element that fails costs exactly its batch. There
  * is nothing to run here. */
+#include "data/argument_rows.h"
 #include "data/dataset.h"
 #include <leat/data_ops.h>
 
@@ -12,25 +13,10 @@ struct ragged_batch_args {
     leat_dtype row_splits_dtype;
 };
 
-#define ROW(field) .offset = offsetof(struct ragged_batch_args, field)
-
 static const leati_row ragged_batch_rows[] = {
-    {.name = "batch_size",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_REQUIRED,
-     ROW(batch_size),
-     .minimum = 1,
-     .maximum = INT64_MAX,
-     .doc = "Elements of a batch."},
-    {.name = "drop_remainder",
-     .type = LEATI_ROW_BOOL,
-     ROW(drop_remainder),
-     .doc = "Leave out a last batch that is smaller."},
-    {.name = "row_splits_dtype",
-     .type = LEATI_ROW_DTYPE,
-     ROW(row_splits_dtype),
-     .default_number = LEAT_INT64,
-     .doc = "The dtype of new row splits: int32 or int64."},
+    LEATI_ROW_BATCH_SIZE(struct ragged_batch_args, "Elements of a batch."),
+    LEATI_ROW_DROP_REMAINDER(struct ragged_batch_args),
+    LEATI_ROW_SPLITS_DTYPE(struct ragged_batch_args),
     {0},
 };
 

@@ -8,6 +8,7 @@
  * state is positions: the place in the list and the offset. An input's error loses the rows
  * gathered so far, as in TensorFlow; the next batch, of the same size, starts with the next
  * element. */
+#include "data/argument_rows.h"
 #include "data/rows.h"
 #include <leat/data_ops.h>
 #include <string.h>
@@ -23,10 +24,7 @@ static const leati_row rebatch_rows[] = {
      .flags = LEATI_REQUIRED,
      .offset = offsetof(struct rebatch_args, batch_size),
      .doc = "Rows of a batch, or a list of sizes taken in turn."},
-    {.name = "drop_remainder",
-     .type = LEATI_ROW_BOOL,
-     .offset = offsetof(struct rebatch_args, drop_remainder),
-     .doc = "Leave out a last batch that is smaller."},
+    LEATI_ROW_DROP_REMAINDER(struct rebatch_args),
     {0},
 };
 
@@ -124,12 +122,7 @@ static int64_t rebatch_cardinality(const leat_dataset *dataset) {
 
 static leat_status rebatch_open(leati_node_state *node, void *state, leat_error *err) {
     struct rebatch_state *s = state;
-    leat_status status = leati_leaves_init(&s->leaves, node->dataset->inputs[0]->spec, err);
-    if (status == LEAT_OK) {
-        status = leati_input_open(&s->input, node, 0, err);
-    }
-    s->input.snapshots = LEATI_SNAPSHOTS_ALWAYS;
-    return status;
+    return leati_leaves_open(&s->leaves, &s->input, node, err);
 }
 
 static int64_t next_size(const leati_node_state *node, struct rebatch_state *s) {

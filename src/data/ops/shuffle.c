@@ -17,6 +17,7 @@
  */
 #include "base/random.h"
 #include "data/access.h"
+#include "data/argument_rows.h"
 #include "data/seed_generator.h"
 #include "data/shuffle_ring.h"
 #include <leat/data_ops.h>
@@ -37,23 +38,9 @@ struct shuffle_access {
 #define ROW(field) .offset = offsetof(struct shuffle_args, field)
 
 static const leati_row shuffle_rows[] = {
-    {.name = "buffer_size",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_REQUIRED,
-     ROW(buffer_size),
-     .doc = "How many elements the buffer holds, at least 1; -2 (UNKNOWN_CARDINALITY) holds the "
-            "whole input."},
-    {.name = "seed",
-     .type = LEATI_ROW_SEED,
-     .flags = LEATI_NONE,
-     ROW(seed),
-     .doc = "Seed of the order."},
-    {.name = "reshuffle_each_iteration",
-     .type = LEATI_ROW_BOOL,
-     .flags = LEATI_NONE,
-     ROW(reshuffle_each_iteration),
-     .default_number = 1,
-     .doc = "Another order in every epoch and iterator."},
+    LEATI_ROW_SHUFFLE_BUFFER(struct shuffle_args),
+    LEATI_ROW_ORDER_SEED(struct shuffle_args),
+    LEATI_ROW_RESHUFFLE(struct shuffle_args),
     LEATI_RESOLVED_ROWS(struct shuffle_args),
     {.name = "epochs",
      .type = LEATI_ROW_INT,

@@ -4,6 +4,7 @@
  * and the next epochs are read into the free places of the buffer. The seed generator is this
  * node's, so that all its iterators draw from one. There is nothing to run here. */
 #include "base/random.h"
+#include "data/argument_rows.h"
 #include "data/dataset.h"
 #include "data/seed_generator.h"
 #include <leat/data_ops.h>
@@ -19,23 +20,14 @@ struct both_args {
 #define ROW(field) .offset = offsetof(struct both_args, field)
 
 static const leati_row both_rows[] = {
-    {.name = "buffer_size",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_REQUIRED,
-     ROW(buffer_size),
-     .doc = "How many elements the buffer holds, at least 1; -2 (UNKNOWN_CARDINALITY) holds the "
-            "whole input."},
+    LEATI_ROW_SHUFFLE_BUFFER(struct both_args),
     {.name = "count",
      .type = LEATI_ROW_INT,
      .flags = LEATI_NONE,
      ROW(count),
      .default_number = -1,
      .doc = "How many epochs, at least 1; -1 or none repeats forever."},
-    {.name = "seed",
-     .type = LEATI_ROW_SEED,
-     .flags = LEATI_NONE,
-     ROW(seed),
-     .doc = "Seed of the order."},
+    LEATI_ROW_ORDER_SEED(struct both_args),
     LEATI_RESOLVED_ROWS(struct both_args),
     {0},
 };

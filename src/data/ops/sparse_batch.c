@@ -7,6 +7,7 @@
  * an error and the input's are delivered at once and lose the rows gathered so far, as in
  * TensorFlow. Nothing is kept between pulls. No locks. */
 #include "core/tensor.h"
+#include "data/argument_rows.h"
 #include "data/input.h"
 #include "data/origins.h"
 #include <leat/data_ops.h>
@@ -18,13 +19,7 @@ struct sparse_batch_args {
 };
 
 static const leati_row sparse_batch_rows[] = {
-    {.name = "batch_size",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_REQUIRED,
-     .offset = offsetof(struct sparse_batch_args, batch_size),
-     .minimum = 1,
-     .maximum = INT64_MAX,
-     .doc = "Elements of a batch."},
+    LEATI_ROW_BATCH_SIZE(struct sparse_batch_args, "Elements of a batch."),
     {.name = "row_shape",
      .type = LEATI_ROW_SHAPE,
      .flags = LEATI_REQUIRED,

@@ -93,12 +93,7 @@ static void unbatch_start(leati_node_state *node, void *state) {
 
 static leat_status unbatch_open(leati_node_state *node, void *state, leat_error *err) {
     struct unbatch_state *s = state;
-    leat_status status = leati_leaves_init(&s->leaves, node->dataset->inputs[0]->spec, err);
-    if (status == LEAT_OK) {
-        status = leati_input_open(&s->input, node, 0, err);
-    }
-    s->input.snapshots = LEATI_SNAPSHOTS_ALWAYS;
-    return status;
+    return leati_leaves_open(&s->leaves, &s->input, node, err);
 }
 
 static void next_element(struct unbatch_state *s) {

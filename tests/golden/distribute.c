@@ -290,7 +290,8 @@ static const struct file {
     {"tf_config.json", tf_config_case},
 };
 
-static void run_file(golden_run *run, const struct file *file) {
+static void run_file(golden_run *run, const void *line) {
+    const struct file *file = line;
     char path[512], name[64];
     snprintf(path, sizeof path, "distribute/%s", file->name);
     json_t *cases = golden_read_cases(run, path);
@@ -313,20 +314,10 @@ static void run_file(golden_run *run, const struct file *file) {
 
 void golden_distribute(golden_run *run) {
     leat_error err = {0};
-    json_t *names = golden_list(run, "distribute");
     if (leat_num_logical_devices("CPU") < MOST_DEVICES &&
         leat_set_logical_cpu_devices(MOST_DEVICES, &err) != LEAT_OK)
         golden_broken(run, "distribute: %s", err.text);
     leat_clear_seed();
-    for (size_t i = 0; i < json_array_size(names); i++) {
-        const char *name = json_string_value(json_array_get(names, i));
-        size_t at = 0, count = sizeof files / sizeof files[0];
-        while (at < count && strcmp(files[at].name, name) != 0)
-            at++;
-        if (at == count)
-            golden_broken(run, "distribute/%s: cases of an unknown kind", name);
-        else
-            run_file(run, &files[at]);
-    }
-    json_decref(names);
+    golden_run_files(run, "distribute", files, sizeof files / sizeof files[0], sizeof files[0],
+                     run_file);
 }

@@ -295,7 +295,8 @@ static bool is_header(const json_t *json) {
            json_object_get(json, "source_arrays") != NULL;
 }
 
-static void run_file(golden_run *run, const struct file *file) {
+static void run_file(golden_run *run, const void *line) {
+    const struct file *file = line;
     char path[512], name[200];
     snprintf(path, sizeof path, "image/%s", file->name);
     json_t *cases = golden_read_cases(run, path);
@@ -314,16 +315,6 @@ static void run_file(golden_run *run, const struct file *file) {
 }
 
 void golden_image(golden_run *run) {
-    json_t *names = golden_list(run, "image");
-    for (size_t i = 0; i < json_array_size(names); i++) {
-        const char *name = json_string_value(json_array_get(names, i));
-        size_t at = 0, count = sizeof files / sizeof files[0];
-        while (at < count && strcmp(files[at].name, name) != 0)
-            at++;
-        if (at == count)
-            golden_broken(run, "image/%s: cases of an unknown kind", name);
-        else
-            run_file(run, &files[at]);
-    }
-    json_decref(names);
+    golden_run_files(run, "image", files, sizeof files / sizeof files[0], sizeof files[0],
+                     run_file);
 }

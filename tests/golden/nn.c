@@ -499,8 +499,11 @@ static const struct file {
     {"training.json", golden_training_case},
 };
 
-static void run_file(golden_run *run, const struct file *file) {
+static void run_file(golden_run *run, const void *line) {
+    const struct file *file = line;
     char path[512], name[200];
+    if (file->run == NULL)
+        return;
     snprintf(path, sizeof path, NN_FOLDER "/%s", file->name);
     json_t *cases = golden_read_cases(run, path);
     for (size_t i = 0; i < json_array_size(cases); i++) {
@@ -521,16 +524,6 @@ static void run_file(golden_run *run, const struct file *file) {
 }
 
 void golden_nn(golden_run *run) {
-    json_t *names = golden_list(run, NN_FOLDER);
-    for (size_t i = 0; i < json_array_size(names); i++) {
-        const char *name = json_string_value(json_array_get(names, i));
-        size_t at = 0, count = sizeof files / sizeof files[0];
-        while (at < count && strcmp(files[at].name, name) != 0)
-            at++;
-        if (at == count)
-            golden_broken(run, "nn/%s: cases of an unknown kind", name);
-        else if (files[at].run != NULL)
-            run_file(run, &files[at]);
-    }
-    json_decref(names);
+    golden_run_files(run, NN_FOLDER, files, sizeof files / sizeof files[0], sizeof files[0],
+                     run_file);
 }

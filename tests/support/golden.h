@@ -83,6 +83,10 @@ json_t *golden_read_json(golden_run *run, const char *file);
 json_t *golden_read_cases(golden_run *run, const char *file);
 /* The names of the .json files of a folder, sorted; NULL after golden_broken. */
 json_t *golden_list(golden_run *run, const char *folder);
+/* Runs each case file of `folder` by its line in a table: `count` lines of `size` bytes that begin
+ * with the file's name. A file without a line is broken. */
+void golden_run_files(golden_run *run, const char *folder, const void *files, size_t count,
+                      size_t size, void (*run_file)(golden_run *run, const void *file));
 
 const char *golden_text(const json_t *object, const char *key); /* "" if absent */
 int64_t golden_int(const json_t *object, const char *key, int64_t absent);

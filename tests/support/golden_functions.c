@@ -18,16 +18,6 @@ leat_value golden_like(leat_value value, int64_t number) {
                                                  : leat_cast(constant, leat_value_dtype(value));
 }
 
-/* A function of one argument with one output: ONE(name, expression in x). */
-#define ONE(NAME, EXPRESSION)                                                                      \
-    static int NAME(leat_graph *graph, const leat_spec *input, leat_value *out) {                  \
-        (void)input;                                                                               \
-        leat_value x = golden_arg(graph, 0);                                                       \
-        out[0] = (EXPRESSION);                                                                     \
-        return 1;                                                                                  \
-    }
-#define LIKE(NUMBER) golden_like(x, NUMBER)
-
 ONE(add_one, leat_add(x, LIKE(1)))
 ONE(add_ten, leat_add(x, LIKE(10)))
 ONE(twice, leat_multiply(LIKE(2), x))

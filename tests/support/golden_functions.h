@@ -23,4 +23,14 @@ leat_value golden_arg(leat_graph *graph, int index);
 leat_value golden_like(leat_value value, int64_t number);
 leat_value golden_int64(leat_graph *graph, int64_t number);
 
+/* A function of one argument with one output: ONE(name, expression in x). */
+#define ONE(NAME, EXPRESSION)                                                                      \
+    static int NAME(leat_graph *graph, const leat_spec *input, leat_value *out) {                  \
+        (void)input;                                                                               \
+        leat_value x = golden_arg(graph, 0);                                                       \
+        out[0] = (EXPRESSION);                                                                     \
+        return 1;                                                                                  \
+    }
+#define LIKE(NUMBER) golden_like(x, NUMBER)
+
 #endif

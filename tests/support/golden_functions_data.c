@@ -67,15 +67,6 @@ static leat_value mapped(leat_value input, const char *name) {
     return out;
 }
 
-#define ONE(NAME, EXPRESSION)                                                                      \
-    static int NAME(leat_graph *graph, const leat_spec *input, leat_value *out) {                  \
-        (void)input;                                                                               \
-        leat_value x = golden_arg(graph, 0);                                                       \
-        out[0] = (EXPRESSION);                                                                     \
-        return 1;                                                                                  \
-    }
-#define LIKE(NUMBER) golden_like(x, NUMBER)
-
 static leat_value range(leat_value begin, leat_value end) {
     return over(end.graph, "range", "{}", NULL, 0, "start", begin, "stop", end);
 }

@@ -108,6 +108,24 @@ json_t *golden_list(golden_run *run, const char *folder) {
     return list;
 }
 
+void golden_run_files(golden_run *run, const char *folder, const void *files, size_t count,
+                      size_t size, void (*run_file)(golden_run *run, const void *file)) {
+    json_t *names = golden_list(run, folder);
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        const char *name = json_string_value(json_array_get(names, i));
+        const void *found = NULL;
+        for (size_t at = 0; at < count && found == NULL; at++) {
+            const void *line = (const char *)files + at * size;
+            found = strcmp(*(const char *const *)line, name) == 0 ? line : NULL;
+        }
+        if (found == NULL)
+            golden_broken(run, "%s/%s: cases of an unknown kind", folder, name);
+        else
+            run_file(run, found);
+    }
+    json_decref(names);
+}
+
 const char *golden_text(const json_t *object, const char *key) {
     const char *text = json_string_value(json_object_get(object, key));
     return text == NULL ? "" : text;

@@ -58,6 +58,55 @@ LEAT_API leat_value leat_dataset_value(leat_graph *graph, const char *op, const 
                                        const char *const *names, const leat_value *values,
                                        int num_values);
 
+/* An argument of a dataset operator that tensors give: `values` in the order of the components of
+ * `structure` (borrowed; NULL: one value is itself, several are a tuple). */
+typedef struct leat_bound_argument {
+    const char *name;
+    const leat_value *values;
+    int num_values;
+    const leat_spec *structure;
+} leat_bound_argument;
+
+/* An argument of a dataset operator that is a function (borrowed). Its last `num_captures`
+ * arguments are `captures`, values of the graph around it (tensors or datasets): behind the
+ * elements' components, so for map over pairs it is traced with a tuple (a, b, capture, ...). */
+typedef struct leat_function_argument {
+    const char *name;
+    leat_function *function;
+    const leat_value *captures;
+    int num_captures;
+} leat_function_argument;
+
+typedef struct leat_dataset_call {
+    const char *op;           /* of the operator table */
+    const char *args;         /* constant arguments, a JSON object; NULL: none */
+    const leat_value *inputs; /* dataset values */
+    int num_inputs;
+    const leat_bound_argument *bound;
+    int num_bound;
+    const leat_function_argument *functions; /* at most 4 */
+    int num_functions;
+} leat_dataset_call;
+
+/* leat_dataset_value with everything that it can have (`call` is borrowed). So
+ * `lambda x: ds.map(lambda y: x + y)` is, with `add` traced for (y, x),
+ *
+ *     leat_value ds_value = leat_graph_dataset(graph, ds);
+ *     leat_function_argument add_x = {"map_func", add, &x, 1};
+ *     leat_dataset_call_value(graph, &(leat_dataset_call){.op = "map", .inputs = &ds_value,
+ *                             .num_inputs = 1, .functions = &add_x, .num_functions = 1});
+ *
+ * Functions may call back and may nest; the value is as pure as they are. Each run makes the
+ * function again with the captured values as constants. A failed value with the graph's error
+ * where operator, arguments and functions do not fit. */
+LEAT_API leat_value leat_dataset_call_value(leat_graph *graph, const leat_dataset_call *call);
+
+/* A dataset (a reference is taken) as a value inside a function: `lambda _: ds`. It is that very
+ * node: iterators over it share its seed generator and its memory cache with all others, as with a
+ * dataset that TensorFlow captures. JSON of the function holds its plan; reading that makes a node
+ * of its own. */
+LEAT_API leat_value leat_graph_dataset(leat_graph *graph, leat_dataset *dataset);
+
 /* 64-bit hash of the plan: operators, arguments, functions (tf.data.Dataset.fingerprint's
  * counterpart, not its bits). */
 LEAT_API uint64_t leat_dataset_fingerprint(const leat_dataset *dataset);

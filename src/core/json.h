@@ -71,10 +71,14 @@ typedef struct leati_json_functions {
     void *context;
     json_t *(*write)(void *context, const leat_object *function, leat_error *err);
     leat_object *(*read)(void *context, const leati_row *row, const json_t *json, leat_error *err);
+    /* The same for OBJECT rows; NULL: they are UNIMPLEMENTED unless absent. */
+    json_t *(*write_object)(void *context, const leat_object *object, leat_error *err);
+    leat_object *(*read_object)(void *context, const leati_row *row, const json_t *json,
+                                leat_error *err);
 } leati_json_functions;
 
 /* An object with one member per argument that differs from its default (all of them when `all`).
- * OBJECT rows are UNIMPLEMENTED unless absent. */
+ */
 json_t *leati_json_of_rows(const leati_row *rows, const void *args, bool all,
                            const leati_json_functions *functions, leat_error *err);
 /* Fills `args` (zeroed): defaults, then the members of `json`; unknown, missing or ill-typed names

@@ -126,6 +126,8 @@ static json_t *write_member(const leati_row *row, const void *at,
         leati_fail(err, LEAT_UNIMPLEMENTED, "a function cannot be written here");
         return NULL;
     case LEATI_ROW_OBJECT:
+        if (functions && functions->write_object)
+            return functions->write_object(functions->context, *(leat_object *const *)at, err);
         leati_fail(err, LEAT_UNIMPLEMENTED, "an object cannot be written as JSON");
         return NULL;
     default: json = write_simple(row, at); break;
@@ -282,11 +284,14 @@ static leat_status read_number(const leati_row *row, const json_t *json, void *a
 
 static leat_status read_function(const leati_row *row, const json_t *json, leat_object **at,
                                  const leati_json_functions *functions, leat_error *err) {
-    if (row->type != LEATI_ROW_FUNCTION || !functions || !functions->read)
+    leat_object *(*read)(void *, const leati_row *, const json_t *, leat_error *) = NULL;
+    if (functions)
+        read = row->type == LEATI_ROW_FUNCTION ? functions->read : functions->read_object;
+    if (!read)
         return leati_fail(err, LEAT_UNIMPLEMENTED, "a value of type %s cannot be read from JSON",
                           leati_row_type_name(row->type));
     leat_error own = {0};
-    leat_object *object = functions->read(functions->context, row, json, err ? err : &own);
+    leat_object *object = read(functions->context, row, json, err ? err : &own);
     if (!object)
         return err ? err->code : own.code;
     *at = object;

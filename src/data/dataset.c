@@ -33,7 +33,12 @@ static void dataset_free(leat_object *object) {
     leati_free(dataset);
 }
 
-static const leati_object_type dataset_type = {.name = "dataset", .free = dataset_free};
+static uint64_t dataset_fingerprint(const leat_object *object) {
+    return leat_dataset_fingerprint((const leat_dataset *)object);
+}
+
+static const leati_object_type dataset_type = {
+    .name = "dataset", .free = dataset_free, .fingerprint = dataset_fingerprint};
 
 bool leati_is_dataset(const leat_object *object) {
     return object != NULL && object->type == &dataset_type;
@@ -75,6 +80,50 @@ uint32_t leati_functions_flags(const leati_row *rows, const void *args) {
         flags |= function == NULL ? 0 : function->flags;
     }
     return flags;
+}
+
+static leat_status visit_attributes(const leati_row *rows, const void *args,
+                                    leati_captured_visit visit, void *context, leat_error *err);
+
+/* A function without effects and state holds pure datasets alone. */
+static leat_status visit_function(const leat_function *function, leati_captured_visit visit,
+                                  void *context, leat_error *err) {
+    bool may_hold = function != NULL && (function->flags & (LEATI_IMPURE | LEATI_STATEFUL)) != 0;
+    leat_status status = LEAT_OK;
+    for (size_t i = 0; may_hold && i < function->body.num_nodes && status == LEAT_OK; i++) {
+        const leati_node *node = &function->body.nodes[i];
+        status = visit_attributes(node->op->rows, node->args, visit, context, err);
+    }
+    return status;
+}
+
+static leat_status visit_attributes(const leati_row *rows, const void *args,
+                                    leati_captured_visit visit, void *context, leat_error *err) {
+    leat_status status = LEAT_OK;
+    for (const leati_row *row = rows;
+         row != NULL && row->type != LEATI_ROW_END && status == LEAT_OK; row++) {
+        const void *at = (const char *)args + row->offset;
+        if (row->type == LEATI_ROW_FUNCTION) {
+            status = visit_function(*(leat_function *const *)at, visit, context, err);
+        } else if (row->type == LEATI_ROW_OBJECT && leati_is_dataset(*(leat_object *const *)at)) {
+            const leat_dataset *dataset = *(leat_dataset *const *)at;
+            status = dataset->pure ? LEAT_OK : visit(dataset, context, err);
+        }
+    }
+    return status;
+}
+
+leat_status leati_visit_captured(const leat_dataset *dataset, leati_captured_visit visit,
+                                 void *context, leat_error *err) {
+    leat_status status = LEAT_OK;
+    for (const leati_row *row = dataset->op->rows;
+         row != NULL && row->type != LEATI_ROW_END && status == LEAT_OK; row++) {
+        if (row->type == LEATI_ROW_FUNCTION) {
+            const void *at = (const char *)dataset->args + row->offset;
+            status = visit_function(*(leat_function *const *)at, visit, context, err);
+        }
+    }
+    return status;
 }
 
 bool leati_dataset_has_effects(const leat_dataset *dataset) {

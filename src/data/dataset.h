@@ -63,6 +63,14 @@ uint32_t leati_functions_flags(const leati_row *rows, const void *args);
 /* Does a function of this node (not of those below) have effects, or a random state of its own? */
 bool leati_dataset_has_effects(const leat_dataset *dataset);
 
+/* Calls `visit` for the datasets that the functions of this node (not of those below) hold as
+ * constants and that are not pure, in the order of the functions; stops at the first failure. */
+typedef leat_status (*leati_captured_visit)(const leat_dataset *dataset, void *context,
+                                            leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_visit_captured(const leat_dataset *dataset,
+                                                  leati_captured_visit visit, void *context,
+                                                  leat_error *err);
+
 /* Is the object a dataset? */
 bool leati_is_dataset(const leat_object *object);
 

@@ -272,8 +272,7 @@ static int inputs_in_step(const leat_dataset *dataset) {
 
 /* The seed generators of the plan, also of operators that have not been opened yet: a state
  * restored over the same dataset object must draw what the saved iterator was going to draw. */
-static leat_status save_generators(const leat_dataset *dataset, leati_writer *out,
-                                   leat_error *err) {
+static leat_status save_generators(const leat_dataset *dataset, void *out, leat_error *err) {
     if ((dataset->op->flags & LEATI_OP_SEED_GENERATOR) != 0) {
         leati_seed_generator *generator = leati_dataset_shared(dataset, err);
         if (generator == NULL) {
@@ -285,11 +284,10 @@ static leat_status save_generators(const leat_dataset *dataset, leati_writer *ou
     for (int i = 0; i < inputs_in_step(dataset) && status == LEAT_OK; i++) {
         status = save_generators(dataset->inputs[i], out, err);
     }
-    return status;
+    return status == LEAT_OK ? leati_visit_captured(dataset, save_generators, out, err) : status;
 }
 
-static leat_status restore_generators(const leat_dataset *dataset, leati_reader *in,
-                                      leat_error *err) {
+static leat_status restore_generators(const leat_dataset *dataset, void *in, leat_error *err) {
     leat_status status = LEAT_OK;
     if ((dataset->op->flags & LEATI_OP_SEED_GENERATOR) != 0) {
         leati_seed_generator *generator = leati_dataset_shared(dataset, err);
@@ -299,7 +297,7 @@ static leat_status restore_generators(const leat_dataset *dataset, leati_reader 
     for (int i = 0; i < inputs_in_step(dataset) && status == LEAT_OK; i++) {
         status = restore_generators(dataset->inputs[i], in, err);
     }
-    return status;
+    return status == LEAT_OK ? leati_visit_captured(dataset, restore_generators, in, err) : status;
 }
 
 /* The first operator of the plan, consumer's end first, with a function that has a state of its

@@ -273,8 +273,7 @@ static bool is_open(const leati_node_state *node, const leat_dataset *input) {
     return child != NULL;
 }
 
-static leat_status save_generators(const leat_dataset *dataset, leati_writer *out,
-                                   leat_error *err) {
+static leat_status save_generators(const leat_dataset *dataset, void *out, leat_error *err) {
     leat_status status = LEAT_OK;
     if ((dataset->op->flags & LEATI_OP_SEED_GENERATOR) != 0) {
         leati_seed_generator *generator = leati_dataset_shared(dataset, err);
@@ -286,11 +285,10 @@ static leat_status save_generators(const leat_dataset *dataset, leati_writer *ou
     for (int i = 0; i < dataset->num_inputs && status == LEAT_OK; i++) {
         status = save_generators(dataset->inputs[i], out, err);
     }
-    return status;
+    return status == LEAT_OK ? leati_visit_captured(dataset, save_generators, out, err) : status;
 }
 
-static leat_status restore_generators(const leat_dataset *dataset, leati_reader *in,
-                                      leat_error *err) {
+static leat_status restore_generators(const leat_dataset *dataset, void *in, leat_error *err) {
     leat_status status = LEAT_OK;
     if ((dataset->op->flags & LEATI_OP_SEED_GENERATOR) != 0) {
         leati_seed_generator *generator = leati_dataset_shared(dataset, err);
@@ -300,7 +298,7 @@ static leat_status restore_generators(const leat_dataset *dataset, leati_reader 
     for (int i = 0; i < dataset->num_inputs && status == LEAT_OK; i++) {
         status = restore_generators(dataset->inputs[i], in, err);
     }
-    return status;
+    return status == LEAT_OK ? leati_visit_captured(dataset, restore_generators, in, err) : status;
 }
 
 /* One more than the number of each such input, then its generators; 0 ends the list. */

@@ -74,6 +74,8 @@ static uint64_t hash_object(const leat_object *object, uint64_t seed) {
         return hash_int((int64_t)((const leat_function *)(const void *)object)->fingerprint, seed);
     if (leati_object_is_variable(object))
         return hash_text(((const leat_variable *)(const void *)object)->name, seed);
+    if (object && object->type->fingerprint)
+        return hash_int((int64_t)object->type->fingerprint(object), seed);
     return hash_int(object != NULL, seed);
 }
 

@@ -99,11 +99,23 @@ leat_function *leati_function_prune(const leat_function *function, leat_error *e
 leat_function *leati_function_specialise(const leat_function *function, const leati_type *arguments,
                                          leat_error *err);
 
+/* A node without inputs that takes the place of an argument. */
+typedef struct leati_binding {
+    const leati_tensor_op *op;
+    const void *args; /* borrowed */
+} leati_binding;
+
+/* A copy of `function` whose last `count` arguments are nodes of these operations; types are
+ * inferred again. INVALID_ARGUMENT where one is not what the argument takes, or an operation
+ * refuses what is now known. Owned. */
+leat_function *leati_function_bind(const leat_function *function, const leati_binding *bindings,
+                                   int count, leat_error *err);
+
 /* True if nodes of the function (or of its attribute graphs) have any of `flags`. */
 bool leati_function_has(const leat_function *function, uint32_t flags);
 
 /* Hash of attributes, for fingerprints of graphs and of dataset plans, the same in every process:
- * functions count by theirs, variables by name, other objects not at all. */
+ * functions count by theirs, variables by name, other objects by their type's rule. */
 uint64_t leati_rows_fingerprint(const leati_row *rows, const void *args, uint64_t seed);
 
 /* The names of output i's operation etc. for errors: "map_func: op add (node 3)". */

@@ -26,9 +26,15 @@ static leat_object *read_function(void *context, const leati_row *row, const jso
 
 const leati_json_functions leati_function_json = {.write = write_function, .read = read_function};
 
-/* The same, `depth` functions further in; the context is the depth. */
-static leati_json_functions functions_at(int *depth) {
-    return (leati_json_functions){.context = depth, .write = write_function, .read = read_function};
+/* The same for attributes of `op`, `depth` functions further in; the context is the depth. */
+static leati_json_functions functions_at(const leati_tensor_op *op, int *depth) {
+    leati_json_functions functions = {
+        .context = depth, .write = write_function, .read = read_function};
+    if (op->objects) {
+        functions.write_object = op->objects->write_object;
+        functions.read_object = op->objects->read_object;
+    }
+    return functions;
 }
 
 static leat_status check_depth(int depth, leat_error *err) {
@@ -68,10 +74,10 @@ static leat_status check_object(const leati_node *node, const leat_object *objec
                       node->op->name);
 }
 
-/* The attributes without the objects, which have been checked. */
+/* The attributes without the objects that stay in this process, which have been checked. */
 static json_t *write_attributes(const leati_node *node, int depth, leat_error *err) {
     const leati_row *rows = node->op->rows ? node->op->rows : no_rows;
-    leati_json_functions functions = functions_at(&depth);
+    leati_json_functions functions = functions_at(node->op, &depth);
     char *args = leati_alloc_zero(1, node->op->args_size ? node->op->args_size : 1);
     if (!args) {
         leati_no_memory(err, node->op->args_size);
@@ -80,7 +86,7 @@ static json_t *write_attributes(const leati_node *node, int depth, leat_error *e
     memcpy(args, node->args, node->op->args_size);
     leat_status status = LEAT_OK;
     for (const leati_row *row = rows; !status && row->type != LEATI_ROW_END; row++)
-        if (row->type == LEATI_ROW_OBJECT) {
+        if (row->type == LEATI_ROW_OBJECT && !node->op->objects) {
             leat_object **object = (leat_object **)(void *)(args + row->offset);
             status = check_object(node, *object, err);
             *object = NULL;
@@ -162,7 +168,7 @@ char *leat_function_to_json(const leat_function *function, leat_error *err) {
 leat_status leati_node_args_read(const leati_tensor_op *op, const json_t *json, int depth,
                                  void **out, leat_error *err) {
     const leati_row *rows = op->rows ? op->rows : no_rows;
-    leati_json_functions functions = functions_at(&depth);
+    leati_json_functions functions = functions_at(op, &depth);
     json_t *empty = json ? NULL : json_object();
     void *args = leati_alloc_zero(1, op->args_size ? op->args_size : 1);
     leat_status status = LEAT_OK;

@@ -17,6 +17,13 @@ LEAT_WARN_UNUSED leat_status leati_node_args_read(const leati_tensor_op *op, con
                                                   int depth, void **out, leat_error *err);
 void leati_node_args_free(const leati_tensor_op *op, void *args);
 
+/* Attributes of the operation constant. */
+struct leati_constant_args {
+    leat_element value;
+    leat_spec *spec; /* NULL: what the value is */
+};
+extern const leati_tensor_op leati_tensor_op_constant;
+
 /* Adds a constant node. A tensor without an owner is copied, any other is referenced. A failure of
  * the node itself stands in the graph. */
 LEAT_WARN_UNUSED leat_status leati_graph_constant(leat_graph *graph, const leat_tensor *tensor,

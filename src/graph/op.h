@@ -161,6 +161,9 @@ typedef struct leati_tensor_op {
                             leat_error *err); /* NULL: not differentiable */
     /* Flags of one node, where they depend on its attributes (call, cond); NULL: `flags`. */
     uint32_t (*node_flags)(const void *args);
+    /* How OBJECT attributes are written and read (write_object, read_object); NULL: variables and
+     * the like, which live in this process. */
+    const struct leati_json_functions *objects;
 } leati_tensor_op;
 
 #endif

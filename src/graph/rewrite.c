@@ -182,6 +182,107 @@ leat_function *leati_function_specialise(const leat_function *function, const le
     return NULL;
 }
 
+/* The input spec without the last `count` components: without its last children where these are
+ * they, else a plain tuple. Owned. */
+static leat_spec *leading_input(const leat_function *function, int count, leat_error *err) {
+    const leat_spec *input = function->input;
+    int num_children =
+        leat_spec_get_kind(input) == LEAT_SPEC_TUPLE ? leat_spec_num_children(input) : 0;
+    int num_kept = num_children, dropped = 0;
+    while (num_kept > 0 && dropped < count)
+        dropped += leat_spec_num_components(leat_spec_child(input, --num_kept));
+    if (dropped == count && num_children) {
+        leat_spec **kept = leati_alloc((size_t)num_kept, sizeof(leat_spec *));
+        if (!kept) {
+            leati_no_memory(err, (size_t)num_kept * sizeof(leat_spec *));
+            return NULL;
+        }
+        for (int i = 0; i < num_kept; i++)
+            kept[i] = leat_spec_ref((leat_spec *)(uintptr_t)leat_spec_child(input, i));
+        leat_spec *spec = leat_spec_tuple(kept, num_kept, err);
+        leati_free(kept);
+        return spec;
+    }
+    int left = function->body.num_arguments - count;
+    leati_type *types = leati_alloc((size_t)left, sizeof *types);
+    if (!types) {
+        leati_no_memory(err, (size_t)left * sizeof *types);
+        return NULL;
+    }
+    for (int i = 0; i < left; i++)
+        types[i] = function->body.values[i].type;
+    leat_spec *spec = leati_spec_of_types(types, left, err);
+    leati_free(types);
+    return spec;
+}
+
+/* Appends the node that stands for argument `index`, and checks what it gives. */
+static leat_status bind_argument(const leat_function *from, int32_t index,
+                                 const leati_binding *binding, int64_t number, leati_body *body,
+                                 int32_t *value, leat_error *err) {
+    const leati_type *declared = &from->body.values[index].type;
+    leat_status status =
+        leati_body_add_node(body, binding->op, binding->args, NULL, 0, number, err);
+    if (status)
+        return status;
+    *value = (int32_t)body->num_values - 1;
+    const leati_type *type = &body->values[*value].type;
+    char expected[128], found[128];
+    if (type->dtype == declared->dtype && leati_shape_compatible(&declared->shape, &type->shape))
+        return LEAT_OK;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                      "argument %d is %s of shape %s, but the function takes %s of shape %s",
+                      (int)index, leat_dtype_name(type->dtype),
+                      leati_shape_text(&type->shape, found), leat_dtype_name(declared->dtype),
+                      leati_shape_text(&declared->shape, expected));
+}
+
+/* Fills an empty function. */
+static leat_status bind_function(const leat_function *from, const leati_binding *bindings,
+                                 int count, leat_function *to, leat_error *err) {
+    struct rewrite rewrite = {0};
+    int32_t left = from->body.num_arguments - count;
+    int64_t number = 0;
+    for (size_t i = 0; i < from->body.num_nodes; i++)
+        if (from->body.nodes[i].number >= number)
+            number = from->body.nodes[i].number + 1;
+    leat_status status = rewrite_init(&rewrite, &from->body, err);
+    for (int32_t i = 0; !status && i < left; i++)
+        status = leati_body_add_argument(&to->body, &from->body.values[i].type, err);
+    for (int32_t i = 0; !status && i < count; i++)
+        status = bind_argument(from, left + i, &bindings[i], number + i, &to->body,
+                               &rewrite.map[left + i], err);
+    for (size_t i = 0; !status && i < from->body.num_nodes; i++)
+        status = copy_node(&from->body.nodes[i], &to->body, rewrite.map, err);
+    if (!status)
+        status = map_outputs(from, rewrite.map, to, err);
+    rewrite_fini(&rewrite);
+    if (!status)
+        status = leati_function_set_spec(to, from->output, err);
+    return status;
+}
+
+leat_function *leati_function_bind(const leat_function *function, const leati_binding *bindings,
+                                   int count, leat_error *err) {
+    if (count < 0 || count > function->body.num_arguments) {
+        leati_fail(err, LEAT_INVALID_ARGUMENT,
+                   "%d values are captured by a function of %d arguments; they are its last ones",
+                   count, (int)function->body.num_arguments);
+        return NULL;
+    }
+    leat_function *copy = leati_function_new(err);
+    if (!copy)
+        return NULL;
+    copy->input = leading_input(function, count, err);
+    if (!copy->input || bind_function(function, bindings, count, copy, err)) {
+        leat_function_unref(copy);
+        return NULL;
+    }
+    memcpy(copy->place, function->place, sizeof copy->place);
+    leati_function_seal(copy);
+    return copy;
+}
+
 bool leati_graph_inline(leat_graph *graph, const leat_function *function,
                         const leat_value *arguments, leat_value *outputs) {
     if (!graph || graph->error.code)

@@ -714,6 +714,8 @@ case("identity", "float32", [y], y, gradient=True)
 case("identity", "string", [[b"a", b"b"]], [b"a", b"b"])
 case("constant", "float32", [], y, {"value": tensor(y)})
 case("constant", "string", [], [b"a", b"b"], {"value": tensor([b"a", b"b"])})
+case("constant", "spec", [], y, {"value": tensor(y), "spec": {"dtype": "float32", "shape": [None, None]}})
+case("constant", "other_spec", [], error=(INVALID, "float32"), attributes={"value": tensor(y), "spec": {"dtype": "int32", "shape": None}})
 case("constant", "no_value", [], error=(INVALID, "value"))
 
 TESTED_BY = {

@@ -1,234 +1,69 @@
 /* dataset: the tensor operation that makes a dataset value, so that dataset operators work inside
  * functions (flat_map, interleave, windows). One node is one operator of the plan table.
  *
- * Attributes: the operator's name, its arguments as the JSON of plans, and the names of the
- * arguments that are bound to computed tensors. Inputs: first the operator's input datasets, then
- * one tensor per bound name; names that repeat form a tuple. The kernel copies the parsed
- * arguments, binds the tensors and makes the node. Parsing happens once per text: `templates` keeps
- * the parsed arguments of the texts seen last. Inference builds the node over stub inputs to learn
- * the elements' spec; where a bound argument is a structure of tensors, the operator says what its
- * elements are (spec_of_elements).
+ * Attributes: the operator's name, its arguments as the JSON of plans, the names of the arguments
+ * that are bound to computed tensors, and functions of the operator that may capture values.
+ * Inputs: first the operator's input datasets, then one tensor per bound name (names that repeat
+ * form a structure: what `structures` says, else a tuple), then what each function captures, its
+ * last arguments. The kernel copies the parsed arguments (template.h), binds the tensors, puts
+ * constants in the place of captured arguments and makes the node. Inference builds the node over
+ * stub inputs and with stand-ins for what is not known to learn the elements' spec.
  *
  * Failures: unknown operator or argument, arguments that the operator refuses; all are reported
- * while the function is built, or, for bound values, as the failure of that element. Lock: `lock`
- * guards the templates; a leaf but for the parser. */
-#include "data/dataset.h"
-#include "base/hash.h"
-#include "graph/json.h"
+ * while the function is built, or, for bound values, as the failure of that element. No locks. */
+#include "core/spec.h"
+#include "data/functions/captures.h"
 #include "graph/kernel_host.h"
 #include "graph/ops/support.h"
-#include <pthread.h>
 #include <string.h>
-
-struct dataset_args {
-    char *op;
-    char *args;
-    leati_strings bound;
-};
 
 static const leati_row dataset_rows[] = {
     {.name = "op",
      .type = LEATI_ROW_STRING,
      .flags = LEATI_REQUIRED,
-     .offset = offsetof(struct dataset_args, op),
+     .offset = offsetof(struct leati_dataset_args, op),
      .doc = "name of the dataset operator"},
     {.name = "args",
      .type = LEATI_ROW_STRING,
-     .offset = offsetof(struct dataset_args, args),
+     .offset = offsetof(struct leati_dataset_args, args),
      .default_text = "{}",
      .doc = "its arguments as a JSON object"},
     {.name = "bound",
      .type = LEATI_ROW_STRINGS,
-     .offset = offsetof(struct dataset_args, bound),
-     .doc = "names of the arguments that the last inputs give, in order"},
+     .offset = offsetof(struct leati_dataset_args, bound),
+     .doc = "names of the arguments that inputs give, in order"},
+    {.name = "structures",
+     .type = LEATI_ROW_SPEC,
+     .offset = offsetof(struct leati_dataset_args, structures),
+     .doc = "a dict of the structures that bound tensors form, by argument"},
+    {.name = "functions",
+     .type = LEATI_ROW_STRINGS,
+     .offset = offsetof(struct leati_dataset_args, functions),
+     .doc = "names of the arguments that are the functions below"},
+    {.name = "captures",
+     .type = LEATI_ROW_INTS,
+     .offset = offsetof(struct leati_dataset_args, captures),
+     .doc = "how many of the last inputs each function takes as its last arguments"},
+#define FUNCTION(i)                                                                                \
+    {                                                                                              \
+        .name = "function_" #i, .type = LEATI_ROW_FUNCTION,                                        \
+        .offset = offsetof(struct leati_dataset_args, function[i]), .doc = "function " #i          \
+    }
+    FUNCTION(0),
+    FUNCTION(1),
+    FUNCTION(2),
+    FUNCTION(3),
+#undef FUNCTION
     {0},
 };
 
-/* ---- parsed arguments ---- */
-
-enum { MOST_TEMPLATES = 256 };
-
-typedef struct dataset_template {
-    char *key; /* op, args and bound names */
-    size_t key_size;
-    const leati_dataset_op *op;
-    void *args; /* owned, under the rows' rules */
-    int users;  /* guarded by the lock; one that is replaced lives until its last user is done */
-    bool dropped;
-} dataset_template;
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static dataset_template *templates[MOST_TEMPLATES];
-
-static void template_free(dataset_template *t) {
-    if (t != NULL) {
-        if (t->args != NULL) {
-            leati_rows_fini(t->op->rows, t->args);
-        }
-        leati_free(t->args);
-        leati_free(t->key);
-        leati_free(t);
+/* Inputs that functions capture; the last ones. */
+static int count_captures(const struct leati_dataset_args *args) {
+    int64_t count = 0;
+    for (int i = 0; i < args->captures.count; i++) {
+        count += args->captures.values[i];
     }
-}
-
-static void template_release(dataset_template *t) {
-    pthread_mutex_lock(&lock);
-    bool last = --t->users == 0 && t->dropped;
-    pthread_mutex_unlock(&lock);
-    if (last) {
-        template_free(t);
-    }
-}
-
-void leati_dataset_templates_trim(void) {
-    pthread_mutex_lock(&lock);
-    for (int i = 0; i < MOST_TEMPLATES; i++) {
-        if (templates[i] != NULL && templates[i]->users == 0) {
-            template_free(templates[i]);
-            templates[i] = NULL;
-        }
-    }
-    pthread_mutex_unlock(&lock);
-}
-
-/* What stands for a bound argument until its value is known; the reader wants something of the
- * right type. */
-static json_t *placeholder(const leati_row *row) {
-    switch (row->type) {
-    case LEATI_ROW_INT: return json_integer(row->minimum > 0 ? row->minimum : 0);
-    case LEATI_ROW_FLOAT: return json_real(0);
-    case LEATI_ROW_BOOL: return json_false();
-    case LEATI_ROW_STRING: return json_string("");
-    case LEATI_ROW_ELEMENT:
-        return json_pack("{s:s, s:[i], s:[i]}", "dtype", "int64", "shape", 1, "data", 0);
-    default: return json_array();
-    }
-}
-
-/* The row of bound argument `index`; NULL if the operator has none of that name. */
-static const leati_row *bound_row(const struct dataset_args *args, const leati_dataset_op *op,
-                                  int index) {
-    char name[64] = "";
-    const leat_string *text = &args->bound.values[index];
-    memcpy(name, text->data, text->size < sizeof(name) - 1 ? text->size : sizeof(name) - 1);
-    return leati_rows_find(op->rows, name);
-}
-
-static leat_object *read_function(void *context, const leati_row *row, const json_t *json,
-                                  leat_error *err) {
-    (void)context;
-    (void)row;
-    return (leat_object *)leati_function_read_json(json, err);
-}
-
-static leat_status parse(const struct dataset_args *args, dataset_template *t, leat_error *err) {
-    const char *text = args->args != NULL ? args->args : "{}";
-    json_t *json = leati_json_parse(text, strlen(text), err);
-    if (json == NULL) {
-        return LEAT_INVALID_ARGUMENT;
-    }
-    leat_status status = LEAT_OK;
-    for (int i = 0; i < args->bound.count && status == LEAT_OK; i++) {
-        const leati_row *row = bound_row(args, t->op, i);
-        const leat_string *name = &args->bound.values[i];
-        if (row == NULL) {
-            status = leati_fail(
-                err, LEAT_INVALID_ARGUMENT, "%s has no argument \"%.*s\"; `leat ops %s` lists them",
-                t->op->name, (int)(name->size < 64 ? name->size : 64), name->data, t->op->name);
-        } else if (json_object_set_new(json, row->name, placeholder(row)) != 0) {
-            status = leati_no_memory(err, sizeof(*t));
-        }
-    }
-    leati_json_functions functions = {.read = read_function};
-    t->args = leati_alloc_zero(1, t->op->args_size);
-    if (t->args == NULL) {
-        status = leati_no_memory(err, t->op->args_size);
-    }
-    if (status == LEAT_OK) {
-        status = leati_json_to_rows(json, t->op->rows, t->args, t->op->name, &functions, err);
-    }
-    if (status != LEAT_OK) {
-        leati_free(t->args);
-        t->args = NULL;
-    }
-    json_decref(json);
-    return status;
-}
-
-/* All of the attributes in one text. Owned. */
-static char *key_of(const struct dataset_args *args, size_t *size) {
-    size_t op = strlen(args->op), text = args->args != NULL ? strlen(args->args) : 0;
-    *size = op + text + 2;
-    for (int i = 0; i < args->bound.count; i++) {
-        *size += args->bound.values[i].size + 1;
-    }
-    char *key = leati_alloc(*size, 1), *at = key;
-    if (key == NULL) {
-        return NULL;
-    }
-    memcpy(at, args->op, op + 1);
-    at += op + 1;
-    memcpy(at, text > 0 ? args->args : "", text + 1);
-    at += text + 1;
-    for (int i = 0; i < args->bound.count; i++) {
-        memcpy(at, args->bound.values[i].data, args->bound.values[i].size);
-        at += args->bound.values[i].size;
-        *at++ = '\0';
-    }
-    return key;
-}
-
-/* The parsed arguments of these attributes, in use until template_release; NULL with an error. */
-static dataset_template *template_of(const struct dataset_args *args, leat_error *err) {
-    size_t size = 0;
-    char *key = args->op == NULL ? NULL : key_of(args, &size);
-    if (key == NULL) {
-        leati_fail(err, args->op == NULL ? LEAT_INVALID_ARGUMENT : LEAT_RESOURCE_EXHAUSTED,
-                   "dataset: %s",
-                   args->op == NULL ? "attribute op is missing" : "no memory for its arguments");
-        return NULL;
-    }
-    size_t place = leati_hash(key, size, 0) % MOST_TEMPLATES;
-    pthread_mutex_lock(&lock);
-    dataset_template *found = templates[place];
-    if (found != NULL && found->key_size == size && memcmp(found->key, key, size) == 0) {
-        found->users++;
-        pthread_mutex_unlock(&lock);
-        leati_free(key);
-        return found;
-    }
-    pthread_mutex_unlock(&lock);
-    dataset_template *t = leati_alloc_zero(1, sizeof(*t));
-    if (t == NULL) {
-        leati_free(key);
-        leati_no_memory(err, sizeof(*t));
-        return NULL;
-    }
-    t->key = key;
-    t->key_size = size;
-    t->users = 1;
-    t->op = leati_dataset_op_find(args->op);
-    if (t->op == NULL) {
-        leati_fail(err, LEAT_UNIMPLEMENTED,
-                   "operator \"%s\" is not in the table; `leat ops` lists what is", args->op);
-    }
-    if (t->op == NULL || parse(args, t, err) != LEAT_OK) {
-        template_free(t);
-        return NULL;
-    }
-    pthread_mutex_lock(&lock);
-    dataset_template *old = templates[place];
-    templates[place] = t;
-    bool last = false;
-    if (old != NULL) {
-        old->dropped = true;
-        last = old->users == 0;
-    }
-    pthread_mutex_unlock(&lock);
-    if (last) {
-        template_free(old);
-    }
-    return t;
+    return (int)count;
 }
 
 /* ---- inference ---- */
@@ -267,30 +102,155 @@ static const leati_dataset_op stub_op = {
     .open = stub_open,
 };
 
-/* The inputs that are datasets; the others are bound tensors. */
-static int count_datasets(const leati_infer_call *call) {
-    int count = 0;
-    while (count < call->num_inputs && call->inputs[count].dtype == LEAT_OBJECT) {
+/* Do the attributes agree with each other and with the inputs? *num_datasets is the number of input
+ * datasets. */
+static leat_status check_node(const leati_infer_call *call, int *num_datasets, leat_error *err) {
+    const struct leati_dataset_args *args = call->args;
+    if (args->functions.count > LEATI_MOST_FUNCTIONS ||
+        args->functions.count != args->captures.count) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "dataset: %d functions and %d numbers of captures; expected as many, at "
+                          "most %d",
+                          args->functions.count, args->captures.count, LEATI_MOST_FUNCTIONS);
+    }
+    for (int i = 0; i < args->functions.count; i++) {
+        int64_t count = args->captures.values[i];
+        if (!leati_object_is_function(args->function[i]) || count < 0 || count > call->num_inputs) {
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "dataset: function %d is none, or its number of captures is wrong",
+                              i);
+        }
+    }
+    int count = call->num_inputs - args->bound.count - count_captures(args);
+    for (int i = 0; i < call->num_inputs - count_captures(args); i++) {
+        if ((call->inputs[i].dtype == LEAT_OBJECT) != (i < count)) {
+            count = -1;
+        }
+    }
+    if (count < 0 || count > LEAT_MAX_OUTPUTS) {
+        return leati_fail(
+            err, LEAT_INVALID_ARGUMENT,
+            "dataset: %d inputs are not at most %d datasets, then %d tensors bound to "
+            "names and %d captured values",
+            call->num_inputs, LEAT_MAX_OUTPUTS, args->bound.count, count_captures(args));
+    }
+    *num_datasets = count;
+    return LEAT_OK;
+}
+
+/* How many tensors from bound name `first` on belong to one argument. */
+static int count_bound(const struct leati_dataset_args *args, const leati_dataset_op *op,
+                       int first) {
+    const leati_row *row = leati_bound_row(args, op, first);
+    int count = 1;
+    while (row->type == LEATI_ROW_ELEMENT && first + count < args->bound.count &&
+           count < LEAT_MAX_OUTPUTS && leati_bound_row(args, op, first + count) == row) {
         count++;
     }
     return count;
 }
 
-/* The spec of a structure of tensors that inputs from `first` on give: one is itself, several are a
- * tuple. */
-static leat_spec *bound_spec(const leati_infer_call *call, int first, leat_error *err) {
+/* The structure of `count` tensors bound to `row`, with these types. Owned. */
+static leat_spec *bound_spec(const struct leati_dataset_args *args, const leati_row *row,
+                             const leati_type *types, int count, leat_error *err) {
     leat_spec *children[LEAT_MAX_OUTPUTS];
-    int count = call->num_inputs - first;
-    if (count > LEAT_MAX_OUTPUTS) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "dataset: a structure of %d tensors; at most %d fit",
-                   count, LEAT_MAX_OUTPUTS);
+    leat_dtype dtypes[LEAT_MAX_OUTPUTS];
+    leat_shape shapes[LEAT_MAX_OUTPUTS];
+    const leat_spec *structure = NULL;
+    int keys = args->structures == NULL ? 0 : leat_spec_num_children(args->structures);
+    for (int i = 0; i < keys; i++) {
+        const char *key = leat_spec_key(args->structures, i);
+        structure = key != NULL && strcmp(key, row->name) == 0
+                        ? leat_spec_child(args->structures, i)
+                        : structure;
+    }
+    if (structure == NULL) {
+        for (int i = 0; i < count; i++) {
+            children[i] = leat_spec_tensor(types[i].dtype, types[i].shape, err);
+        }
+        return count == 1 ? children[0] : leat_spec_tuple(children, count, err);
+    }
+    if (leat_spec_num_components(structure) != count) {
+        leati_fail(err, LEAT_INVALID_ARGUMENT,
+                   "dataset: the structure of %s has %d components, but %d tensors are bound to it",
+                   row->name, leat_spec_num_components(structure), count);
         return NULL;
     }
     for (int i = 0; i < count; i++) {
-        children[i] =
-            leat_spec_tensor(call->inputs[first + i].dtype, call->inputs[first + i].shape, err);
+        dtypes[i] = types[i].dtype;
+        shapes[i] = types[i].shape;
     }
-    return count == 1 ? children[0] : leat_spec_tuple(children, count, err);
+    return leati_spec_like(structure, dtypes, shapes, err);
+}
+
+/* A tensor of that type for which anything may be true: unknown dimensions are 1, numbers -1, which
+ * stands for an unknown dimension where it means one. */
+static leat_status stand_in(const leati_type *type, leat_tensor *out, leat_error *err) {
+    leat_shape shape = type->shape;
+    shape.rank = shape.rank < 0 ? 0 : shape.rank;
+    for (int32_t d = 0; d < shape.rank; d++) {
+        shape.dims[d] = shape.dims[d] < 0 ? 1 : shape.dims[d];
+    }
+    leat_status status = leat_tensor_new(type->dtype, shape, out, err);
+    bool filled = type->dtype == LEAT_INT32 || type->dtype == LEAT_INT64;
+    if (status == LEAT_OK && leat_tensor_bytes(out) > 0) {
+        memset(out->data, filled ? 0xff : 0, leat_tensor_bytes(out));
+    }
+    return status;
+}
+
+/* Puts a structure of stand-ins into `element`; its spec says what is known. */
+static leat_status stand_in_element(const leat_spec *spec, const leati_type *types, int count,
+                                    leat_element *element, leat_error *err) {
+    leat_tensor tensors[LEAT_MAX_OUTPUTS] = {{0}};
+    leat_status status = LEAT_OK;
+    for (int i = 0; i < count && status == LEAT_OK; i++) {
+        status = stand_in(&types[i], &tensors[i], err);
+    }
+    if (status == LEAT_OK) {
+        status = leat_element_set(element, spec, tensors, err);
+    }
+    for (int i = 0; i < count; i++) {
+        leat_tensor_unref(&tensors[i]);
+    }
+    return status;
+}
+
+/* Fills a copy of the parsed arguments with stand-ins; numbers get `more` added. */
+static leat_status fill_stand_ins(const leati_infer_call *call, const leati_dataset_template *t,
+                                  int num_datasets, int more, void *filled, leat_error *err) {
+    const struct leati_dataset_args *args = call->args;
+    const leati_type *types = call->inputs + num_datasets;
+    leat_status status = LEAT_OK;
+    for (int i = 0; i < args->bound.count && status == LEAT_OK;) {
+        const leati_row *row = leati_bound_row(args, t->op, i);
+        int count = count_bound(args, t->op, i);
+        char *at = (char *)filled + row->offset;
+        if (row->type == LEATI_ROW_INT) {
+            *(int64_t *)(void *)at += more;
+        }
+        if (row->type == LEATI_ROW_ELEMENT) {
+            leat_spec *spec = bound_spec(args, row, types + i, count, err);
+            status = spec == NULL ? LEAT_RESOURCE_EXHAUSTED
+                                  : stand_in_element(spec, types + i, count,
+                                                     (leat_element *)(void *)at, err);
+            leat_spec_unref(spec);
+        }
+        i += count;
+    }
+    types += args->bound.count;
+    for (int i = 0; i < args->functions.count && status == LEAT_OK; i++) {
+        int count = (int)args->captures.values[i];
+        leat_function *function = leati_captures_stand_in(args->function[i], types, count, err);
+        const leati_row *row = leati_called_row(args, t->op, i);
+        *(leat_object **)(void *)((char *)filled + row->offset) = (leat_object *)function;
+        status = function == NULL ? LEAT_INVALID_ARGUMENT : LEAT_OK;
+        if (status != LEAT_OK) {
+            leati_prefix(err, "%s: %s", t->op->name, row->name);
+        }
+        types += count;
+    }
+    return status;
 }
 
 /* The spec of the node over stubs for these arguments. Owned. */
@@ -299,7 +259,7 @@ static leat_spec *spec_with_args(const leati_infer_call *call, const leati_datas
     leat_dataset *stubs[LEAT_MAX_OUTPUTS] = {0};
     for (int i = 0; i < num_datasets; i++) {
         const leat_spec *element = call->inputs[i].element;
-        struct stub_args stub = {.spec = (leat_spec *)element};
+        struct stub_args stub = {.spec = (leat_spec *)(uintptr_t)element};
         if (element == NULL) {
             leati_fail(err, LEAT_INVALID_ARGUMENT, "dataset: input %d is no dataset", i);
         } else {
@@ -312,59 +272,69 @@ static leat_spec *spec_with_args(const leati_infer_call *call, const leati_datas
     return spec;
 }
 
+static leat_spec *spec_with_numbers(const leati_infer_call *call, const leati_dataset_template *t,
+                                    int num_datasets, int more, leat_error *err) {
+    leat_spec *spec = NULL;
+    void *filled = leati_alloc_zero(1, t->op->args_size);
+    if (filled == NULL) {
+        leati_no_memory(err, t->op->args_size);
+    } else if (leati_rows_copy(t->op->rows, t->args, filled, err) == LEAT_OK) {
+        if (fill_stand_ins(call, t, num_datasets, more, filled, err) == LEAT_OK) {
+            spec = spec_with_args(call, t->op, filled, num_datasets, err);
+        }
+        leati_rows_fini(t->op->rows, filled);
+    }
+    leati_free(filled);
+    return spec;
+}
+
 /* Builds the node over stubs to learn what its elements are, twice with other numbers for the bound
  * arguments: what differs (a batch's first dimension) is unknown. Owned. */
-static leat_spec *spec_over_stubs(const leati_infer_call *call, const dataset_template *t,
+static leat_spec *spec_over_stubs(const leati_infer_call *call, const leati_dataset_template *t,
                                   int num_datasets, leat_error *err) {
-    const struct dataset_args *args = call->args;
-    if (num_datasets > LEAT_MAX_OUTPUTS) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "dataset: %d input datasets; at most %d fit",
-                   num_datasets, LEAT_MAX_OUTPUTS);
-        return NULL;
+    const struct leati_dataset_args *args = call->args;
+    leat_spec *spec = spec_with_numbers(call, t, num_datasets, 0, err);
+    if (spec == NULL || args->bound.count == 0) {
+        return spec;
     }
-    leat_spec *spec = spec_with_args(call, t->op, t->args, num_datasets, err);
-    void *other = leati_alloc_zero(1, t->op->args_size);
-    leat_spec *joined = NULL;
-    if (spec != NULL && other == NULL) {
-        leati_no_memory(err, t->op->args_size);
-    } else if (spec != NULL && leati_rows_copy(t->op->rows, t->args, other, err) == LEAT_OK) {
-        for (int i = 0; i < args->bound.count; i++) {
-            const leati_row *row = bound_row(args, t->op, i);
-            if (row->type == LEATI_ROW_INT) {
-                ++*(int64_t *)((char *)other + row->offset);
-            }
-        }
-        leat_spec *second = spec_with_args(call, t->op, other, num_datasets, err);
-        joined = second == NULL ? NULL : leati_spec_join(spec, second, err);
-        leat_spec_unref(second);
-        leati_rows_fini(t->op->rows, other);
-    }
-    leati_free(other);
+    leat_spec *second = spec_with_numbers(call, t, num_datasets, 1, err);
+    leat_spec *joined = second == NULL ? NULL : leati_spec_join(spec, second, err);
+    leat_spec_unref(second);
     leat_spec_unref(spec);
     return joined;
 }
 
-static leat_status dataset_infer(leati_infer_call *call, leat_error *err) {
-    const struct dataset_args *args = call->args;
-    int num_datasets = count_datasets(call);
-    if (call->num_inputs - num_datasets != args->bound.count) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "dataset: %d tensors are bound to %d names",
-                          call->num_inputs - num_datasets, args->bound.count);
+/* The elements' spec. Owned. */
+static leat_spec *infer_spec(const leati_infer_call *call, const leati_dataset_template *t,
+                             int num_datasets, leat_error *err) {
+    const struct leati_dataset_args *args = call->args;
+    if (t->op->spec_of_elements == NULL || args->bound.count == 0) {
+        return spec_over_stubs(call, t, num_datasets, err);
     }
+    if (args->bound.count > LEAT_MAX_OUTPUTS) {
+        leati_fail(err, LEAT_INVALID_ARGUMENT, "dataset: a structure of %d tensors; at most %d fit",
+                   args->bound.count, LEAT_MAX_OUTPUTS);
+        return NULL;
+    }
+    leat_spec *bound = bound_spec(args, leati_bound_row(args, t->op, 0),
+                                  call->inputs + num_datasets, args->bound.count, err);
+    leat_spec *spec = bound == NULL ? NULL : t->op->spec_of_elements(bound, err);
+    leat_spec_unref(bound);
+    return spec;
+}
+
+static leat_status dataset_infer(leati_infer_call *call, leat_error *err) {
     leat_error local = {0};
-    leat_spec *spec = NULL;
-    dataset_template *t = template_of(args, &local);
-    if (t != NULL && t->op->spec_of_elements != NULL && args->bound.count > 0) {
-        leat_spec *bound = bound_spec(call, num_datasets, &local);
-        spec = bound == NULL ? NULL : t->op->spec_of_elements(bound, &local);
-        leat_spec_unref(bound);
-    } else if (t != NULL) {
-        spec = spec_over_stubs(call, t, num_datasets, &local);
+    const leat_spec *element = NULL;
+    int num_datasets = 0;
+    leati_dataset_template *t = NULL;
+    if (check_node(call, &num_datasets, &local) == LEAT_OK) {
+        t = leati_template_of(call->args, &local);
     }
     if (t != NULL) {
-        template_release(t);
+        element = leati_infer_keep(call, infer_spec(call, t, num_datasets, &local), &local);
+        leati_template_release(t);
     }
-    const leat_spec *element = leati_infer_keep(call, spec, &local);
     if (element == NULL) {
         if (err != NULL) {
             *err = local;
@@ -377,48 +347,41 @@ static leat_status dataset_infer(leati_infer_call *call, leat_error *err) {
 
 /* ---- kernel ---- */
 
-/* Argument `to` becomes the structure of inputs [first, first + count): one is itself, several are
- * a tuple. The dataset outlives the call, so tensors in scratch memory are copied. */
+/* Argument `to` becomes the structure of inputs [first, first + count). The dataset outlives the
+ * call, so tensors in scratch memory are copied. */
 static leat_status bind_structure(const leati_kernel_call *call, const leati_row *to, int first,
                                   int count, int64_t row, void *bound, leat_error *err) {
     leat_tensor tensors[LEAT_MAX_OUTPUTS] = {{0}};
-    leat_spec *children[LEAT_MAX_OUTPUTS] = {0};
+    leati_type types[LEAT_MAX_OUTPUTS];
     leat_status status = LEAT_OK;
-    for (int k = 0; k < count; k++) {
+    for (int k = 0; k < count && status == LEAT_OK; k++) {
         leat_tensor borrowed = leati_operand_tensor(&call->inputs[first + k], row);
-        leat_shape shape = leat_tensor_shape(&borrowed);
-        leat_status copied =
-            leat_tensor_copy_of(borrowed.dtype, shape, borrowed.data, &tensors[k], err);
-        status = status == LEAT_OK ? copied : status;
-        children[k] = leat_spec_tensor(borrowed.dtype, shape, err);
+        types[k] = (leati_type){.dtype = borrowed.dtype, .shape = leat_tensor_shape(&borrowed)};
+        status =
+            leat_tensor_copy_of(borrowed.dtype, types[k].shape, borrowed.data, &tensors[k], err);
     }
-    leat_spec *spec = count == 1 ? children[0] : leat_spec_tuple(children, count, err);
     if (status == LEAT_OK) {
-        leat_element *element = (leat_element *)((char *)bound + to->offset);
+        leat_element *element = (leat_element *)(void *)((char *)bound + to->offset);
+        leat_spec *spec = bound_spec(call->args, to, types, count, err);
         status =
             spec == NULL ? LEAT_RESOURCE_EXHAUSTED : leat_element_set(element, spec, tensors, err);
+        leat_spec_unref(spec);
     }
-    leat_spec_unref(spec);
     for (int k = 0; k < count; k++) {
         leat_tensor_unref(&tensors[k]);
     }
     return status;
 }
 
-/* Binds the tensors of row `row` to the arguments: a structure takes all that follow with its name.
- */
-static leat_status bind_row(const leati_kernel_call *call, const struct dataset_args *args,
-                            const dataset_template *t, int first, int64_t row, void *bound,
-                            leat_error *err) {
+/* Binds the tensors of row `row` to the arguments, and gives the functions what they capture. */
+static leat_status bind_row(const leati_kernel_call *call, const leati_dataset_template *t,
+                            int first, int64_t row, void *bound, leat_error *err) {
+    const struct leati_dataset_args *args = call->args;
     for (int i = 0; i < args->bound.count;) {
-        const leati_row *to = bound_row(args, t->op, i);
-        int count = 1;
+        const leati_row *to = leati_bound_row(args, t->op, i);
+        int count = count_bound(args, t->op, i);
         leat_status status = LEAT_OK;
         if (to->type == LEATI_ROW_ELEMENT) {
-            while (i + count < args->bound.count && count < LEAT_MAX_OUTPUTS &&
-                   bound_row(args, t->op, i + count) == to) {
-                count++;
-            }
             status = bind_structure(call, to, first + i, count, row, bound, err);
         } else {
             leat_tensor value = leati_operand_tensor(&call->inputs[first + i], row);
@@ -429,12 +392,24 @@ static leat_status bind_row(const leati_kernel_call *call, const struct dataset_
         }
         i += count;
     }
+    first += args->bound.count;
+    for (int i = 0; i < args->functions.count; i++) {
+        int count = (int)args->captures.values[i];
+        leat_error local = {0};
+        leat_function *function =
+            leati_captures_bind(args->function[i], call->inputs + first, count, row, &local);
+        const leati_row *to = leati_called_row(args, t->op, i);
+        *(leat_object **)(void *)((char *)bound + to->offset) = (leat_object *)function;
+        if (function == NULL) {
+            return leati_fail(err, local.code, "%s: %s: %s", t->op->name, to->name, local.text);
+        }
+        first += count;
+    }
     return LEAT_OK;
 }
 
-static leat_status make_row(leati_kernel_call *call, const dataset_template *t, int num_datasets,
-                            int64_t row, leat_error *err) {
-    const struct dataset_args *args = call->args;
+static leat_status make_row(leati_kernel_call *call, const leati_dataset_template *t,
+                            int num_datasets, int64_t row, leat_error *err) {
     leat_dataset *inputs[LEAT_MAX_OUTPUTS];
     void *bound = leati_alloc_zero(1, t->op->args_size);
     if (bound == NULL) {
@@ -443,7 +418,7 @@ static leat_status make_row(leati_kernel_call *call, const dataset_template *t, 
     leat_status status = leati_rows_copy(t->op->rows, t->args, bound, err);
     leat_dataset *dataset = NULL;
     if (status == LEAT_OK) {
-        status = bind_row(call, args, t, num_datasets, row, bound, err);
+        status = bind_row(call, t, num_datasets, row, bound, err);
         if (status == LEAT_OK) {
             for (int i = 0; i < num_datasets; i++) {
                 inputs[i] =
@@ -466,11 +441,11 @@ static leat_status make_row(leati_kernel_call *call, const dataset_template *t, 
 }
 
 static leat_status dataset_kernel(leati_kernel_call *call, leat_error *err) {
-    const struct dataset_args *args = call->args;
+    const struct leati_dataset_args *args = call->args;
     leat_shape scalar = LEAT_SCALAR;
     LEATI_TRY(leati_output_like(call, 0, &scalar, err));
     leat_error local = {0};
-    dataset_template *t = template_of(args, &local);
+    leati_dataset_template *t = leati_template_of(args, &local);
     if (t == NULL) {
         if (err != NULL) {
             *err = local;
@@ -479,17 +454,18 @@ static leat_status dataset_kernel(leati_kernel_call *call, leat_error *err) {
     }
     leat_status status = LEAT_OK;
     for (int64_t row = 0; row < call->n && status == LEAT_OK; row++) {
-        status = make_row(call, t, call->num_inputs - args->bound.count, row, err);
+        status = make_row(call, t, call->num_inputs - args->bound.count - count_captures(args), row,
+                          err);
         call->failed_row = row;
     }
-    template_release(t);
+    leati_template_release(t);
     return status;
 }
 
 /* A node is as pure as the functions among its operator's arguments, and the operator itself. */
 static uint32_t dataset_flags(const void *node_args) {
     leat_error ignored = {0};
-    dataset_template *t = template_of(node_args, &ignored);
+    leati_dataset_template *t = leati_template_of(node_args, &ignored);
     if (t == NULL) {
         return 0;
     }
@@ -497,33 +473,111 @@ static uint32_t dataset_flags(const void *node_args) {
     flags |= t->op->flags & LEATI_OP_READS_FILES ? LEATI_COSTLY : 0;
     flags |= leati_functions_flags(t->op->rows, t->args) &
              (LEATI_IMPURE | LEATI_STATEFUL | LEATI_COSTLY);
-    template_release(t);
+    leati_template_release(t);
     return flags;
 }
 
 extern const leati_tensor_op leati_tensor_op_dataset;
 
+/* The attributes that a call's arguments become; filled by gather. */
+typedef struct gathered {
+    leat_value inputs[3 * LEAT_MAX_OUTPUTS];
+    int num_inputs;
+    leat_string bound[LEAT_MAX_OUTPUTS], functions[LEATI_MOST_FUNCTIONS];
+    int64_t captures[LEATI_MOST_FUNCTIONS];
+    int num_bound;
+} gathered;
+
+static bool add_inputs(gathered *g, const leat_value *values, int count) {
+    if (count < 0 || g->num_inputs + count > (int)(sizeof(g->inputs) / sizeof(g->inputs[0]))) {
+        return false;
+    }
+    for (int i = 0; i < count; i++) {
+        g->inputs[g->num_inputs++] = values[i];
+    }
+    return true;
+}
+
+static bool gather(gathered *g, const leat_dataset_call *call) {
+    if (call->op == NULL || call->num_functions < 0 || call->num_functions > LEATI_MOST_FUNCTIONS ||
+        call->num_inputs > LEAT_MAX_OUTPUTS || !add_inputs(g, call->inputs, call->num_inputs)) {
+        return false;
+    }
+    for (int i = 0; i < call->num_bound; i++) {
+        const leat_bound_argument *bound = &call->bound[i];
+        leat_string name = {.data = bound->name, .size = strlen(bound->name)};
+        if (g->num_bound + bound->num_values > LEAT_MAX_OUTPUTS ||
+            !add_inputs(g, bound->values, bound->num_values)) {
+            return false;
+        }
+        for (int k = 0; k < bound->num_values; k++) {
+            g->bound[g->num_bound++] = name;
+        }
+    }
+    for (int i = 0; i < call->num_functions; i++) {
+        const leat_function_argument *function = &call->functions[i];
+        g->functions[i] = (leat_string){.data = function->name, .size = strlen(function->name)};
+        g->captures[i] = function->num_captures;
+        if (!add_inputs(g, function->captures, function->num_captures)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The structures of bound arguments by name; NULL where none has one, or with the error set. Owned.
+ */
+static leat_spec *gather_structures(const leat_dataset_call *call, leat_error *err) {
+    const char *keys[LEAT_MAX_OUTPUTS];
+    leat_spec *specs[LEAT_MAX_OUTPUTS];
+    int count = 0;
+    for (int i = 0; i < call->num_bound && count < LEAT_MAX_OUTPUTS; i++) {
+        if (call->bound[i].structure != NULL) {
+            keys[count] = call->bound[i].name;
+            specs[count++] = leat_spec_ref((leat_spec *)(uintptr_t)call->bound[i].structure);
+        }
+    }
+    return count == 0 ? NULL : leat_spec_dict(keys, specs, count, err);
+}
+
+leat_value leat_dataset_call_value(leat_graph *graph, const leat_dataset_call *call) {
+    gathered g = {.num_inputs = 0};
+    leat_error err = {0};
+    if (call == NULL || !gather(&g, call)) {
+        return leati_build_error(graph, LEAT_INVALID_ARGUMENT,
+                                 "a dataset value: op is NULL, or too many inputs");
+    }
+    struct leati_dataset_args args = {
+        .op = (char *)(uintptr_t)call->op,
+        .args = (char *)(uintptr_t)(call->args != NULL ? call->args : "{}"),
+        .bound = {.values = g.bound, .count = g.num_bound},
+        .structures = gather_structures(call, &err),
+        .functions = {.values = g.functions, .count = call->num_functions},
+        .captures = {.values = g.captures, .count = call->num_functions}};
+    for (int i = 0; i < call->num_functions; i++) {
+        args.function[i] = (leat_object *)call->functions[i].function;
+    }
+    leat_value value = err.code != LEAT_OK ? leati_graph_error(graph, &err)
+                                           : leati_graph_node(graph, &leati_tensor_op_dataset,
+                                                              &args, g.inputs, g.num_inputs);
+    leat_spec_unref(args.structures);
+    return value;
+}
+
 leat_value leat_dataset_value(leat_graph *graph, const char *op, const char *args_json,
                               const leat_value *inputs, int num_inputs, const char *const *names,
                               const leat_value *values, int num_values) {
-    leat_value all[2 * LEAT_MAX_OUTPUTS];
-    leat_string bound[LEAT_MAX_OUTPUTS];
-    if (op == NULL || num_inputs < 0 || num_values < 0 || num_inputs > LEAT_MAX_OUTPUTS ||
-        num_values > LEAT_MAX_OUTPUTS) {
-        return leati_build_error(graph, LEAT_INVALID_ARGUMENT,
-                                 "leat_dataset_value: op is NULL, or too many inputs");
+    leat_bound_argument bound[LEAT_MAX_OUTPUTS];
+    leat_dataset_call call = {.op = op,
+                              .args = args_json,
+                              .inputs = inputs,
+                              .num_inputs = num_inputs,
+                              .bound = bound,
+                              .num_bound = num_values};
+    for (int i = 0; i < num_values && i < LEAT_MAX_OUTPUTS; i++) {
+        bound[i] = (leat_bound_argument){.name = names[i], .values = &values[i], .num_values = 1};
     }
-    for (int i = 0; i < num_inputs; i++) {
-        all[i] = inputs[i];
-    }
-    for (int i = 0; i < num_values; i++) {
-        all[num_inputs + i] = values[i];
-        bound[i] = (leat_string){.data = names[i], .size = strlen(names[i])};
-    }
-    struct dataset_args args = {.op = (char *)op,
-                                .args = (char *)(args_json != NULL ? args_json : "{}"),
-                                .bound = {.values = bound, .count = num_values}};
-    return leati_graph_node(graph, &leati_tensor_op_dataset, &args, all, num_inputs + num_values);
+    return leat_dataset_call_value(graph, num_values > LEAT_MAX_OUTPUTS ? NULL : &call);
 }
 
 const leati_tensor_op leati_tensor_op_dataset = {
@@ -533,7 +587,7 @@ const leati_tensor_op leati_tensor_op_dataset = {
            "arguments (what a function given to "
            "flat_map returns).",
     .rows = dataset_rows,
-    .args_size = sizeof(struct dataset_args),
+    .args_size = sizeof(struct leati_dataset_args),
     .min_inputs = 0,
     .max_inputs = -1,
     .infer = dataset_infer,

@@ -1,35 +1,41 @@
 /* constant: a tensor that the graph carries. The kernel hands out a view of it, one row shared by
- * all; nothing is copied. No inputs, so no gradient. Fails only where the attribute is no single
- * tensor. */
+ * all; nothing is copied. `spec` keeps what inference knows as little as it did when the value was
+ * an argument. No inputs, so no gradient. Fails where the attribute is no single tensor, or not of
+ * the spec. */
+#include "core/spec.h"
 #include "graph/node_args.h"
-#include "graph/op.h"
-
-struct constant_args {
-    leat_element value;
-};
+#include "graph/ops/support.h"
 
 static const leati_row constant_rows[] = {
     {.name = "value",
      .type = LEATI_ROW_ELEMENT,
      .flags = LEATI_REQUIRED,
-     .offset = offsetof(struct constant_args, value),
+     .offset = offsetof(struct leati_constant_args, value),
      .doc = "The tensor."},
+    {.name = "spec",
+     .type = LEATI_ROW_SPEC,
+     .offset = offsetof(struct leati_constant_args, spec),
+     .doc = "What inference may know of it; without, the tensor's own dtype and shape."},
     {0},
 };
 
 static leat_status constant_infer(leati_infer_call *call, leat_error *err) {
-    const struct constant_args *args = call->args;
-    if (args->value.num_tensors != 1)
+    const struct leati_constant_args *args = call->args;
+    if (args->value.num_tensors != 1 || (args->spec && leat_spec_num_components(args->spec) != 1))
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "value must be one tensor, found a structure of %d",
                           args->value.num_tensors);
     const leat_tensor *tensor = &args->value.tensors[0];
     leat_shape shape = leat_tensor_shape(tensor);
+    if (args->spec) {
+        LEATI_TRY(leati_spec_check_tensor(args->spec, 0, tensor, err));
+        shape = leat_spec_component_shape(args->spec, 0);
+    }
     return leati_infer_output(call, tensor->dtype, &shape, NULL, err);
 }
 
 static leat_status constant_kernel(leati_kernel_call *call, leat_error *err) {
-    const struct constant_args *args = call->args;
+    const struct leati_constant_args *args = call->args;
     const leat_tensor *tensor = &args->value.tensors[0];
     return leati_kernel_view(call, 0, tensor->rank, tensor->dims, tensor->data, 0, tensor->owner,
                              err);
@@ -40,7 +46,7 @@ const leati_tensor_op leati_tensor_op_constant = {
     .version = 1,
     .doc = "A tensor that is part of the graph (tf.constant).",
     .rows = constant_rows,
-    .args_size = sizeof(struct constant_args),
+    .args_size = sizeof(struct leati_constant_args),
     .infer = constant_infer,
     .kernel = constant_kernel,
 };
@@ -49,7 +55,7 @@ leat_status leati_graph_constant(leat_graph *graph, const leat_tensor *tensor, l
                                  leat_error *err) {
     leat_error failure = {0};
     leat_tensor owned = {0};
-    struct constant_args args = {0};
+    struct leati_constant_args args = {0};
     leat_spec *spec = leat_spec_tensor(tensor->dtype, leat_tensor_shape(tensor), &failure);
     if (!spec)
         goto end;

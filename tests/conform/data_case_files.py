@@ -36,8 +36,15 @@ def run_records(node):
     at = 0
     while at < len(data):
         size = struct.unpack_from("<Q", data, at)[0]
-        yield scalar({"hex": data[at + 12 : at + 12 + size].hex()}, "string")
+        yield scalar(text_of(data[at + 12 : at + 12 + size]), "string")
         at += size + 16
+
+
+def run_record_files(node):
+    """Whether there is an index changes nothing."""
+    names = node.args["filenames"]
+    for name in names if isinstance(names, list) else [names]:
+        yield from run_records(Node("records", {"filename": name}, []))
 
 
 def varint(data, at):
@@ -286,7 +293,7 @@ def run_make_csv(node):
 EPOCHS = ["num_epochs", "shuffle", "shuffle_buffer_size", "shuffle_seed", "prefetch_buffer_size"]
 DATASETS["records_of"] = lambda name: Node("records", {"filename": name.data[0]}, [])
 OPERATORS["records"] = (run_records, ["filename"])
-OPERATORS["tf_record_dataset"] = (lambda node: run_records(Node("records", {"filename": node.args["filenames"]}, [])), ["filenames"])
+OPERATORS["tf_record_dataset"] = (run_record_files, ["filenames", "index"])
 OPERATORS["parse_example_dataset"] = (run_parse, ["features", "defaults", "num_parallel_calls", "deterministic"])
 OPERATORS["make_batched_features_dataset"] = (
     run_batched_features,

@@ -412,6 +412,10 @@ records("header_cut", [HEADER, GARBAGE, OTHER], TWICE)
 INDEXED = [OTHER, EMPTY, PLAIN, OTHER]  # their indexes come from make_index_files.py
 case("indexed", node("tf_record_dataset", filenames=INDEXED, index="required"), TWICE,
      expect={**dict(zip(KEYS, [[r for f in INDEXED for r in RECORDS[f]]] * 2)), "cardinality": 8})
+for name, below in (("indexed_skip", node("skip", node("tf_record_dataset", filenames=INDEXED, index="required"), count=5)),
+                    ("indexed_shard", node("shard", node("tf_record_dataset", filenames=INDEXED, index="auto"), num_shards=3, index=1)),
+                    ("indexed_shuffle", node("global_shuffle", node("tf_record_dataset", filenames=INDEXED, index="auto"), seed=3))):
+    case(name, below, TWICE, op="tf_record_dataset")
 case("not_all_indexed", node("tf_record_dataset", filenames=[OTHER, GARBAGE], index="auto"),
      expect={"elements": [*RECORDS[OTHER], *RECORDS[GARBAGE]], "cardinality": -2})
 case("index_missing", node("tf_record_dataset", filenames=[OTHER, GARBAGE], index="required"),

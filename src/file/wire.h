@@ -59,13 +59,12 @@ static inline bool leati_wire_varint(leati_wire *wire, uint64_t *out) {
         return true;
     }
     uint64_t value = 0;
-    for (int i = 0; i < LEATI_MAX_VARINT; i++) {
-        if (wire->at + i == wire->end)
-            return false;
-        uint8_t byte = wire->at[i];
+    const uint8_t *at = wire->at;
+    for (int i = 0; i < LEATI_MAX_VARINT && at != wire->end; i++) {
+        uint8_t byte = *at++;
         value |= (uint64_t)(byte & 0x7f) << (7 * i);
         if (byte < 0x80) {
-            wire->at += i + 1;
+            wire->at = at;
             *out = value;
             return true;
         }

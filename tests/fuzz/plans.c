@@ -52,7 +52,8 @@ leat_dataset *fuzz_plan_of(const uint8_t *data, size_t size) {
 static void use_cases(const char *name, void (*use)(const char *text)) {
     char path[1024];
     snprintf(path, sizeof path, LEATI_SOURCE_DIR "/tests/conform/data/%s.json", name);
-    json_t *cases = json_load_file(path, 0, NULL);
+    golden_run ignored = {0};
+    json_t *cases = golden_read_cases(&ignored, path);
     for (size_t i = 0; i < json_array_size(cases); i++) {
         golden_pipeline pipeline = {0};
         leat_error err = {0};
@@ -68,10 +69,22 @@ static void use_cases(const char *name, void (*use)(const char *text)) {
     leat_clear_seed();
 }
 
+/* Plans over files that only exist where a case is run. */
+static const char *const of_files[] = {
+    "{\"op\": \"load\", \"args\": {\"path\": \"files/saved/numbers\"}}",
+    "{\"op\": \"load\", \"args\": {\"path\": \"files/saved/batches\", \"cycle_length\": 2}}",
+    "{\"op\": \"load\", \"args\": {\"path\": \"files/saved/ragged_twice\"}}",
+    "{\"op\": \"load\", \"args\": {\"path\": \"files/saved/gzip\", \"compression\": \"GZIP\"}}",
+    ("{\"op\": \"cache\", \"args\": {\"filename\": \"cached\"}, "
+     "\"input\": {\"op\": \"range\", \"args\": {\"stop\": 9}}}"),
+};
+
 void fuzz_each_case(void (*use)(const char *text)) {
     size_t count = 0;
     const leati_dataset_op *const *ops = leati_dataset_ops(&count);
     for (size_t i = 0; i < count; i++)
         use_cases(ops[i]->name, use);
     use_cases("compositions", use);
+    for (size_t i = 0; i < sizeof of_files / sizeof *of_files; i++)
+        use(of_files[i]);
 }

@@ -1,0 +1,206 @@
+/* Folders of saved datasets. The first byte of an input says what the rest is: a spec's message,
+ * the metadata, or (after a length) a spec's message and then records, each after its length, of a
+ * folder whose other files and checksums fit.
+ *
+ * A spec that is read is written and read again as the same one; so are metadata. Records give the
+ * same elements and errors in verification mode and without. */
+#include "data/saved_files.h"
+#include "data/saved_rows.h"
+#include "file/tensor_proto.h"
+#include "file/tfrecord.h"
+#include "fuzz.h"
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { SPEC, METADATA, RECORDS, KINDS };
+enum { MOST_RECORDS = 60 };
+
+#define FOLDER "saved"
+#define SHARD FOLDER "/1/00000000.shard"
+
+static void write_file(const char *path, const void *data, size_t size) {
+    FILE *file = fopen(path, "wb");
+    if (file == NULL || fwrite(data, 1, size, file) != size || fclose(file) != 0)
+        fuzz_broken("%s cannot be written", path);
+}
+
+static leat_spec *read_spec(const uint8_t *data, size_t size) {
+    leat_error err = {0};
+    leat_spec *spec = leati_spec_of_proto((leati_wire){data, data + size}, &err);
+    if (spec == NULL)
+        fuzz_check_error("reading a spec", err.code, &err);
+    return spec;
+}
+
+static void check_spec(const uint8_t *data, size_t size) {
+    leat_spec *spec = read_spec(data, size);
+    leati_writer out = {0};
+    leat_error err = {0};
+    if (spec == NULL)
+        return;
+    if (leati_put_spec_proto(&out, spec, &err) != LEAT_OK || out.failed)
+        fuzz_broken("a spec that was read cannot be written: %s", err.text);
+    leat_spec *again = leati_spec_of_proto(
+        (leati_wire){(const uint8_t *)out.data, (const uint8_t *)out.data + out.size}, &err);
+    if (again == NULL || !leat_spec_equal(spec, again))
+        fuzz_broken("a spec, written and read again: %s", again == NULL ? err.text : "another one");
+    leati_writer_fini(&out);
+    leat_spec_unref(again);
+    leat_spec_unref(spec);
+}
+
+static void check_metadata(const uint8_t *data, size_t size) {
+    leati_saved_info info, again;
+    leat_error err = {0};
+    bool found = false;
+    leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err);
+    write_file(FOLDER "/snapshot.metadata", data, size);
+    leat_status status = leati_saved_info_read(FOLDER, &info, &found, &err);
+    fuzz_check_error("reading metadata", status, &err);
+    if (!found)
+        fuzz_broken("metadata that are there were not found");
+    if (status == LEAT_OK && (leati_saved_info_write(FOLDER, &info, spec, &err) != LEAT_OK ||
+                              leati_saved_info_read(FOLDER, &again, &found, &err) != LEAT_OK))
+        fuzz_broken("metadata, written and read again: %s", err.text);
+    if (status == LEAT_OK &&
+        (strcmp(info.run, again.run) != 0 || strcmp(info.hash, again.hash) != 0 ||
+         info.created_us != again.created_us || info.version != again.version ||
+         info.num_elements != again.num_elements || info.finalized != again.finalized))
+        fuzz_broken("metadata, written and read again, say something else");
+    leat_spec_unref(spec);
+}
+
+static size_t length_at(const uint8_t *data) {
+    return data[0] | (size_t)data[1] << 8;
+}
+
+/* The records as a file, and metadata that speak of its elements. */
+static void write_folder(const leat_spec *spec, const uint8_t *data, size_t size) {
+    leat_error err = {0};
+    leati_saved_info info = {.run = "1", .version = 2, .finalized = true};
+    int records = 0, each = leati_saved_records(spec);
+    leat_tfrecord_writer *writer =
+        leat_tfrecord_writer_open(SHARD "/00000000.snapshot", NULL, &err);
+    bool good = writer != NULL;
+    while (size >= 2 && records < MOST_RECORDS && good) {
+        size_t length = length_at(data);
+        length = length < size - 2 ? length : size - 2;
+        good = leat_tfrecord_writer_write(writer, data + 2, length, &err) == LEAT_OK;
+        data += 2 + length;
+        size -= 2 + length;
+        records++;
+    }
+    info.num_elements = each > 0 ? records / each : 0;
+    if (!good || leat_tfrecord_writer_close(writer, &err) != LEAT_OK ||
+        leati_saved_info_write(FOLDER, &info, spec, &err) != LEAT_OK)
+        fuzz_broken("the folder cannot be written: %s", err.text);
+}
+
+static void check_records(const uint8_t *data, size_t size) {
+    static fuzz_outcomes whole, other;
+    size_t length = size < 2 ? 0 : length_at(data);
+    if (size < 2 || length > size - 2)
+        return;
+    leat_spec *spec = read_spec(data + 2, length);
+    if (spec == NULL)
+        return;
+    leat_error err = {0};
+    leat_load_options options = {.element_spec = spec};
+    write_folder(spec, data + 2 + length, size - 2 - length);
+    leat_dataset *dataset = leat_load(FOLDER, &options, &err);
+    if (dataset == NULL) {
+        fuzz_check_error("loading", err.code, &err);
+    } else {
+        fuzz_run(leat_dataset_ref(dataset), false, &whole);
+        fuzz_run(dataset, true, &other);
+        fuzz_compare("elements", &whole, &other);
+    }
+    leat_spec_unref(spec);
+}
+
+static void run(const uint8_t *data, size_t size) {
+    if (size < 1)
+        return;
+    (void)mkdir(FOLDER, 0700);
+    (void)mkdir(FOLDER "/1", 0700);
+    (void)mkdir(SHARD, 0700);
+    switch (data[0] % KINDS) {
+    case SPEC: check_spec(data + 1, size - 1); break;
+    case METADATA: check_metadata(data + 1, size - 1); break;
+    default: check_records(data + 1, size - 1); break;
+    }
+}
+
+/* ---- seeds: what TensorFlow saved ---- */
+
+static void put_length(leati_writer *out, size_t size) {
+    leati_put_raw(out, (const uint8_t[]){(uint8_t)size, (uint8_t)(size >> 8)}, 2);
+}
+
+static void put_file(uint8_t kind, const char *path, leati_writer *out) {
+    leat_buffer *buffer = NULL;
+    leat_error err = {0};
+    if (leati_file_read_all(path, &buffer, &err) != LEAT_OK)
+        fuzz_broken("%s", err.text);
+    leati_put_raw(out, &kind, 1);
+    if (kind == RECORDS)
+        put_length(out, leat_buffer_size(buffer));
+    leati_put_raw(out, leat_buffer_data(buffer), leat_buffer_size(buffer));
+    leat_buffer_unref(buffer);
+}
+
+static void put_records(const char *path, leati_writer *out) {
+    leati_tfrecord *reader = NULL;
+    leat_error err = {0};
+    leat_string record;
+    int64_t n = 0;
+    if (leati_tfrecord_open(path, NULL, &reader, &err) != LEAT_OK)
+        fuzz_broken("%s", err.text);
+    for (int i = 0; i < MOST_RECORDS; i++) {
+        if (leati_tfrecord_read(reader, 1, 0, &record, NULL, &n, &err) != LEATI_RECORD)
+            break; /* the end, or a compressed file */
+        put_length(out, record.size);
+        leati_put_raw(out, record.data, record.size);
+    }
+    leati_tfrecord_close(reader);
+}
+
+static void flush(leati_writer *out) {
+    fuzz_seed(out->data, out->size);
+    leati_writer_fini(out);
+}
+
+static void seeds(void) {
+    static const char *const names[] = {"batches", "dtypes",       "named_tuple",
+                                        "nested",  "numbers",      "ragged",
+                                        "shapes",  "ragged_twice", "unknown_rank"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char folder[64], path[256];
+        leati_saved_info info = {0};
+        leati_writer out = {0};
+        leat_error err = {0};
+        bool found = false;
+        snprintf(folder, sizeof folder, "files/saved/%s", names[i]);
+        if (leati_saved_info_read(folder, &info, &found, &err) != LEAT_OK || !found)
+            fuzz_broken("%s cannot be read: %s", folder, err.text);
+        snprintf(path, sizeof path, "%s/snapshot.metadata", folder);
+        put_file(METADATA, path, &out);
+        flush(&out);
+        snprintf(path, sizeof path, "%s/dataset_spec.pb", folder);
+        put_file(SPEC, path, &out);
+        flush(&out);
+        put_file(RECORDS, path, &out);
+        snprintf(path, sizeof path, "%s/%s/00000000.shard/00000000.snapshot", folder, info.run);
+        put_records(path, &out);
+        flush(&out);
+    }
+}
+
+const fuzz_target fuzz_saved = {
+    .name = "saved",
+    .doc = "folders of saved datasets",
+    .run = run,
+    .most = 1024,
+    .seeds = seeds,
+};

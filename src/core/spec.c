@@ -129,7 +129,8 @@ leat_spec *leat_spec_ragged(leat_dtype dtype, leat_shape shape, int ragged_rank,
     }
     set_component(spec, 0, dtype, values);
     for (int i = 1; i <= ragged_rank; i++) {
-        bool known = i == 1 && shape.rank > 0 && shape.dims[0] >= 0;
+        /* Of INT64_MAX rows, which no tensor has, the number of splits is beyond int64. */
+        bool known = i == 1 && shape.rank > 0 && shape.dims[0] >= 0 && shape.dims[0] < INT64_MAX;
         int64_t splits = known ? shape.dims[0] + 1 : LEAT_UNKNOWN_DIM;
         set_component(spec, i, row_splits_dtype, LEAT_SHAPE(splits));
     }

@@ -108,6 +108,10 @@ static void reading(void **state) {
     found = leat_spec_component_shape(spec, 1);
     assert_true(leati_shape_equal(&found, &splits));
     prints(spec, "ragged<int8[4,?,2], 1, int32>");
+    spec = leat_spec_ragged(LEAT_INT8, LEAT_SHAPE(INT64_MAX, -1), 1, LEAT_INT64, NULL);
+    found = leat_spec_component_shape(spec, 1);
+    assert_int_equal(found.dims[0], LEAT_UNKNOWN_DIM);
+    leat_spec_unref(spec);
     torture_end();
 }
 

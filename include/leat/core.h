@@ -191,6 +191,17 @@ LEAT_API leat_spec *leat_spec_ref(const leat_spec *spec);
 /* Drops a reference; NULL is allowed. */
 LEAT_API void leat_spec_unref(leat_spec *spec);
 
+/* A number of the caller's on a tuple or dict, 0 at first: a binding's word for the container that
+ * its users see. Whatever keeps the structure keeps the tags; comparisons and saved plans ignore
+ * them. tagged: `spec` is given, the result owned. */
+LEAT_API int64_t leat_spec_tag(const leat_spec *spec);
+LEAT_API leat_spec *leat_spec_tagged(leat_spec *spec, int64_t tag, leat_error *err);
+
+/* A spec as the JSON text of docs/PLANS.md, tags included ("tag"), and back. Text owned
+ * (leat_text_free), spec owned. */
+LEAT_API char *leat_spec_to_json(const leat_spec *spec, leat_error *err);
+LEAT_API leat_spec *leat_spec_from_json(const char *text, leat_error *err);
+
 /* Reading a spec; all results are borrowed from it. A leaf has no children. `key` is NULL outside
  * dicts. */
 LEAT_API leat_spec_kind leat_spec_get_kind(const leat_spec *spec);

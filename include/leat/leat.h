@@ -3,6 +3,7 @@
 #define LEAT_LEAT_H
 
 #include <leat/base.h>
+#include <leat/bind.h>
 #include <leat/core.h>
 #include <leat/data.h>
 #include <leat/data_ops.h>

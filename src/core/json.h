@@ -69,6 +69,8 @@ leat_spec *leati_json_to_spec(const json_t *json, leat_error *err);
  */
 typedef struct leati_json_functions {
     void *context;
+    /* The structure of tensors for {"given": number}; NULL: refused. */
+    leat_status (*given)(void *context, int64_t number, leat_element *out, leat_error *err);
     json_t *(*write)(void *context, const leat_object *function, leat_error *err);
     leat_object *(*read)(void *context, const leati_row *row, const json_t *json, leat_error *err);
     /* The same for OBJECT rows; NULL: they are UNIMPLEMENTED unless absent. */

@@ -348,7 +348,12 @@ static leat_status read_member(const leati_row *rows, const leati_row *row, void
     case LEATI_ROW_INTS: return read_ints(row, json, at, err);
     case LEATI_ROW_FLOATS: return read_floats(json, at, err);
     case LEATI_ROW_STRINGS: return read_strings(json, at, err);
-    case LEATI_ROW_ELEMENT: return leati_json_to_element(json, at, err);
+    case LEATI_ROW_ELEMENT: {
+        const json_t *given = json_object_get(json, "given");
+        if (given && functions && functions->given)
+            return functions->given(functions->context, json_integer_value(given), at, err);
+        return leati_json_to_element(json, at, err);
+    }
     case LEATI_ROW_SPEC: {
         leat_error own = {0};
         leat_spec *spec = leati_json_to_spec(json, &own);

@@ -8,13 +8,13 @@
 #include "core/spec.h"
 #include <string.h>
 
-static json_t *write_spec(const leat_spec *spec);
+static json_t *write_spec(const leat_spec *spec, bool tags);
 
-static json_t *write_children(const leat_spec *spec) {
+static json_t *write_children(const leat_spec *spec, bool tags) {
     bool dict = leat_spec_get_kind(spec) == LEAT_SPEC_DICT;
     json_t *children = dict ? json_object() : json_array();
     for (int i = 0; children && i < leat_spec_num_children(spec); i++) {
-        json_t *child = write_spec(leat_spec_child(spec, i));
+        json_t *child = write_spec(leat_spec_child(spec, i), tags);
         int failed = dict ? json_object_set_new(children, leat_spec_key(spec, i), child)
                           : json_array_append_new(children, child);
         if (failed) {
@@ -25,17 +25,27 @@ static json_t *write_children(const leat_spec *spec) {
     return children;
 }
 
+static json_t *write_composite(const leat_spec *spec, const char *kind, bool tags) {
+    json_t *json = json_pack("{s:o}", kind, write_children(spec, tags));
+    if (json && tags && leat_spec_tag(spec) != 0 &&
+        json_object_set_new(json, "tag", json_integer(leat_spec_tag(spec))) != 0) {
+        json_decref(json);
+        return NULL;
+    }
+    return json;
+}
+
 /* NULL without memory. */
-static json_t *write_spec(const leat_spec *spec) {
+static json_t *write_spec(const leat_spec *spec, bool tags) {
     const char *dtype = leat_dtype_name(leat_spec_dtype(spec));
     leat_shape shape = leat_spec_shape(spec);
     switch (leat_spec_get_kind(spec)) {
-    case LEAT_SPEC_TUPLE: return json_pack("{s:o}", "tuple", write_children(spec));
-    case LEAT_SPEC_DICT: return json_pack("{s:o}", "dict", write_children(spec));
+    case LEAT_SPEC_TUPLE: return write_composite(spec, "tuple", tags);
+    case LEAT_SPEC_DICT: return write_composite(spec, "dict", tags);
     case LEAT_SPEC_DATASET:
-        return json_pack("{s:o}", "dataset", write_spec(leat_spec_element(spec)));
+        return json_pack("{s:o}", "dataset", write_spec(leat_spec_element(spec), tags));
     case LEAT_SPEC_OPTIONAL:
-        return json_pack("{s:o}", "optional", write_spec(leat_spec_element(spec)));
+        return json_pack("{s:o}", "optional", write_spec(leat_spec_element(spec), tags));
     case LEAT_SPEC_NONE: return json_null();
     case LEAT_SPEC_SPARSE:
         return json_pack("{s:{s:s, s:o}}", "sparse", "dtype", dtype, "shape",
@@ -49,7 +59,7 @@ static json_t *write_spec(const leat_spec *spec) {
 }
 
 json_t *leati_json_of_spec(const leat_spec *spec, leat_error *err) {
-    json_t *json = write_spec(spec);
+    json_t *json = write_spec(spec, false);
     return json ? json : leati_json_no_memory(err);
 }
 
@@ -120,6 +130,12 @@ static leat_spec *read_leaf(const json_t *json, leat_spec_kind kind, leat_error 
     return leat_spec_ragged(dtype, shape, (int)json_integer_value(rank), splits, err);
 }
 
+/* Gives a spec (given; NULL passes through) the "tag" that its JSON has. */
+static leat_spec *with_tag(leat_spec *spec, const json_t *json, leat_error *err) {
+    const json_t *tag = json_object_get(json, "tag");
+    return tag ? leat_spec_tagged(spec, (int64_t)json_integer_value(tag), err) : spec;
+}
+
 static leat_spec *read_spec(const json_t *json, int depth, leat_error *err) {
     if (depth > LEATI_MAX_DEPTH) {
         leati_fail(err, LEAT_INVALID_ARGUMENT, "a spec nests at most %d levels", LEATI_MAX_DEPTH);
@@ -129,9 +145,9 @@ static leat_spec *read_spec(const json_t *json, int depth, leat_error *err) {
         return leat_spec_none(err);
     const json_t *part;
     if ((part = json_object_get(json, "tuple")) && json_is_array(part))
-        return read_children(part, NULL, depth, err);
+        return with_tag(read_children(part, NULL, depth, err), json, err);
     if ((part = json_object_get(json, "dict")))
-        return read_dict(part, depth, err);
+        return with_tag(read_dict(part, depth, err), json, err);
     if ((part = json_object_get(json, "ragged")))
         return read_leaf(part, LEAT_SPEC_RAGGED, err);
     if ((part = json_object_get(json, "sparse")))
@@ -156,4 +172,26 @@ static leat_spec *read_spec(const json_t *json, int depth, leat_error *err) {
 
 leat_spec *leati_json_to_spec(const json_t *json, leat_error *err) {
     return read_spec(json, 1, err);
+}
+
+char *leat_spec_to_json(const leat_spec *spec, leat_error *err) {
+    json_t *json = spec ? write_spec(spec, true) : NULL;
+    if (!spec)
+        leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_spec_to_json: spec is NULL");
+    else if (!json)
+        leati_json_no_memory(err);
+    char *text = json ? leati_json_print(json, 0, false, err) : NULL;
+    json_decref(json);
+    return text;
+}
+
+leat_spec *leat_spec_from_json(const char *text, leat_error *err) {
+    if (!text) {
+        leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_spec_from_json: text is NULL");
+        return NULL;
+    }
+    json_t *json = leati_json_parse(text, strlen(text), err);
+    leat_spec *spec = json ? leati_json_to_spec(json, err) : NULL;
+    json_decref(json);
+    return spec;
 }

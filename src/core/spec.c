@@ -33,6 +33,7 @@ struct leat_spec {
     leat_dtype row_splits_dtype;
     int stacked; /* see leati_spec_stacked */
     int depth;   /* 1 for a leaf */
+    int64_t tag; /* the caller's word for a tuple or dict */
     int num_children;
     int num_components;
     leat_spec **children; /* one for dataset and optional: the element */
@@ -397,6 +398,38 @@ leat_shape leat_spec_component_shape(const leat_spec *spec, int index) {
 
 const leat_spec *leati_spec_component_element(const leat_spec *spec, int index) {
     return index >= 0 && index < spec->num_components ? spec->components[index].element : NULL;
+}
+
+int64_t leat_spec_tag(const leat_spec *spec) {
+    return spec ? spec->tag : 0;
+}
+
+leat_spec *leat_spec_tagged(leat_spec *spec, int64_t tag, leat_error *err) {
+    if (!spec || spec->tag == tag)
+        return spec;
+    leat_spec *own = leati_spec_composite(spec, spec->children, err);
+    if (own)
+        own->tag = tag;
+    leat_spec_unref(spec);
+    return own;
+}
+
+leat_spec *leati_spec_composite(const leat_spec *like, leat_spec *const *children,
+                                leat_error *err) {
+    int count = like->num_children;
+    leat_spec *spec = NULL;
+    if (is_composite(like)) {
+        for (int i = 0; children == like->children && i < count; i++)
+            leat_spec_ref(children[i]);
+        spec = like->kind == LEAT_SPEC_TUPLE
+                   ? leat_spec_tuple(children, count, err)
+                   : leat_spec_dict((const char *const *)like->keys, children, count, err);
+    } else {
+        leati_fail(err, LEAT_INVALID_ARGUMENT, "expected a tuple or dict spec, found a leaf");
+    }
+    if (spec)
+        spec->tag = like->tag;
+    return spec;
 }
 
 /* Everything of two nodes but their children and shapes. */

@@ -24,6 +24,10 @@ LEAT_WARN_UNUSED leat_status leati_shape_prepend(const leat_shape *shape, int64_
 /* Writes "[2, ?, 3]", "[]" or "<unknown>"; returns text. */
 const char *leati_shape_text(const leat_shape *shape, char text[128]);
 
+/* A tuple or dict with the kind, keys and tag of `like` over other children (given; `like`'s own
+ * are shared). Owned. */
+leat_spec *leati_spec_composite(const leat_spec *like, leat_spec *const *children, leat_error *err);
+
 /* Makes the leaf that replaces `leaf`, whose first component is number `component`. Owned; NULL
  * with the error set. */
 typedef leat_spec *(*leati_leaf_rule)(const leat_spec *leaf, int component, const void *context,

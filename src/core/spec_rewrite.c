@@ -16,15 +16,13 @@ static leat_spec *rewrite(const leat_spec *spec, int component, leati_leaf_rule 
         return rule(spec, component, context, err);
     int count = leat_spec_num_children(spec);
     leat_spec **children = leati_alloc_zero((size_t)count, sizeof *children);
-    const char **keys = leati_alloc_zero((size_t)count, sizeof *keys);
     leat_spec *result = NULL;
-    if (!children || !keys) {
+    if (!children) {
         leati_no_memory(err, (size_t)count * sizeof *children);
         goto done;
     }
     for (int i = 0; i < count; i++) {
         const leat_spec *child = leat_spec_child(spec, i);
-        keys[i] = leat_spec_key(spec, i);
         children[i] = rewrite(child, component, rule, context, err);
         if (!children[i]) {
             while (i > 0)
@@ -33,11 +31,9 @@ static leat_spec *rewrite(const leat_spec *spec, int component, leati_leaf_rule 
         }
         component += leat_spec_num_components(child);
     }
-    result = kind == LEAT_SPEC_TUPLE ? leat_spec_tuple(children, count, err)
-                                     : leat_spec_dict(keys, children, count, err);
+    result = leati_spec_composite(spec, children, err);
 done:
     leati_free(children);
-    leati_free(keys);
     return result;
 }
 
@@ -242,14 +238,12 @@ leat_spec *leati_spec_join(const leat_spec *a, const leat_spec *b, leat_error *e
         return join_leaf(a, b, err);
     int count = leat_spec_num_children(a);
     leat_spec **children = leati_alloc_zero((size_t)count, sizeof *children);
-    const char **keys = leati_alloc_zero((size_t)count, sizeof *keys);
     leat_spec *result = NULL;
-    if (!children || !keys) {
+    if (!children) {
         leati_no_memory(err, (size_t)count * sizeof *children);
         goto done;
     }
     for (int i = 0; i < count; i++) {
-        keys[i] = leat_spec_key(a, i);
         children[i] = leati_spec_join(leat_spec_child(a, i), leat_spec_child(b, i), err);
         if (!children[i]) {
             while (i > 0)
@@ -257,11 +251,9 @@ leat_spec *leati_spec_join(const leat_spec *a, const leat_spec *b, leat_error *e
             goto done;
         }
     }
-    result = kind == LEAT_SPEC_TUPLE ? leat_spec_tuple(children, count, err)
-                                     : leat_spec_dict(keys, children, count, err);
+    result = leati_spec_composite(a, children, err);
 done:
     leati_free(children);
-    leati_free(keys);
     return result;
 }
 

@@ -97,6 +97,9 @@ typedef struct leati_plan_reader {
                                const char *argument, const leat_spec *input, leat_error *err);
     /* {"ref": name}. Owned (a new reference). NULL slot: refused. */
     leat_dataset *(*ref)(void *context, const char *name, leat_error *err);
+    /* A structure of tensors for {"given": number}; `out` is {0} or holds an element. NULL slot:
+     * refused. */
+    leat_status (*given)(void *context, int64_t number, leat_element *out, leat_error *err);
 } leati_plan_reader;
 leat_dataset *leati_plan_read(const json_t *json, const leati_plan_reader *reader, leat_error *err);
 json_t *leati_plan_write(const leat_dataset *dataset, leat_error *err);

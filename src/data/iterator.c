@@ -221,12 +221,8 @@ static void add_stall_report(leat_error *err) {
     }
 }
 
-leat_status leat_iterator_next(leat_iterator *iterator, leat_element *out, leat_error *err) {
-    if (iterator == NULL || out == NULL) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_iterator_next: %s is NULL",
-                          iterator == NULL ? "iterator" : "out");
-    }
-    leat_element_clear(out);
+leat_status leati_iterator_ready(leat_iterator *iterator, int64_t *available, leat_error *err) {
+    *available = 0;
     if (leati_cancel_fired(iterator->iteration.cancel)) {
         return leati_fail(err, LEAT_CANCELLED, "the iterator was cancelled");
     }
@@ -235,15 +231,9 @@ leat_status leat_iterator_next(leat_iterator *iterator, leat_element *out, leat_
                           "restoring this iterator failed; make a new one");
     }
     leat_error local = {0};
-    int64_t available = 0;
-    leati_tail tail = leati_iterator_peek(iterator, &available, &local);
-    if (available > 0) {
-        leat_status status = leati_block_element(&iterator->input.block, iterator->dataset->spec,
-                                                 leati_input_begin(&iterator->input), out, err);
-        if (status == LEAT_OK) {
-            leati_iterator_consume(iterator, 1);
-        }
-        return status;
+    leati_tail tail = leati_iterator_peek(iterator, available, &local);
+    if (*available > 0) {
+        return LEAT_OK;
     }
     if (tail == LEATI_END) {
         return end_of_sequence(err);
@@ -256,6 +246,24 @@ leat_status leat_iterator_next(leat_iterator *iterator, leat_element *out, leat_
         *err = local;
     }
     return local.code;
+}
+
+leat_status leat_iterator_next(leat_iterator *iterator, leat_element *out, leat_error *err) {
+    if (iterator == NULL || out == NULL) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_iterator_next: %s is NULL",
+                          iterator == NULL ? "iterator" : "out");
+    }
+    leat_element_clear(out);
+    int64_t available = 0;
+    leat_status status = leati_iterator_ready(iterator, &available, err);
+    if (status == LEAT_OK) {
+        status = leati_block_element(&iterator->input.block, iterator->dataset->spec,
+                                     leati_input_begin(&iterator->input), out, err);
+    }
+    if (status == LEAT_OK) {
+        leati_iterator_consume(iterator, 1);
+    }
+    return status;
 }
 
 /* ---- saving ---- */

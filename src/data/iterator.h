@@ -8,6 +8,10 @@
 /* As leati_input_peek: rows *begin .. *begin + *available of leati_iterator_block are ready; with
  * none, the tail says END or ERROR (an error is consumed as one outcome). */
 leati_tail leati_iterator_peek(leat_iterator *iterator, int64_t *available, leat_error *err);
+/* Waits for the next outcome: rows are ready (at least one), or OUT_OF_RANGE at the end, or the
+ * error of this place, which is consumed. */
+LEAT_WARN_UNUSED leat_status leati_iterator_ready(leat_iterator *iterator, int64_t *available,
+                                                  leat_error *err);
 const leati_block *leati_iterator_block(const leat_iterator *iterator, int64_t *begin);
 void leati_iterator_consume(leat_iterator *iterator, int64_t n);
 

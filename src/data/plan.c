@@ -85,6 +85,10 @@ static leat_status read_tree(const json_t *json, const leati_plan_reader *reader
     if (status == LEAT_OK) {
         *structure = tuple != NULL ? leat_spec_tuple(children, (int)count, err)
                                    : leat_spec_dict(keys, children, (int)count, err);
+        const json_t *tag = json_object_get(json, "tag");
+        if (tag != NULL) {
+            *structure = leat_spec_tagged(*structure, json_integer_value(tag), err);
+        }
         status = *structure == NULL ? err->code : LEAT_OK;
     } else {
         for (size_t i = 0; i < read && children != NULL; i++) {
@@ -224,6 +228,16 @@ static leat_object *read_function(void *context, const leati_row *row, const jso
     return (leat_object *)function;
 }
 
+static leat_status read_given(void *context, int64_t number, leat_element *out, leat_error *err) {
+    const leati_plan_reader *reader = ((const function_context *)context)->reader;
+    if (reader == NULL || reader->given == NULL) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "a plan refers to given tensors number %lld, but none are given here",
+                          (long long)number);
+    }
+    return reader->given(reader->context, number, out, err);
+}
+
 static leat_dataset *make_node(const leati_dataset_op *op, const json_t *json,
                                const leati_plan_reader *reader, int depth, leat_error *err) {
     inputs in = {0};
@@ -239,7 +253,8 @@ static leat_dataset *make_node(const leati_dataset_op *op, const json_t *json,
     }
     if (status == LEAT_OK) {
         function_context context = {.reader = reader, .op = op, .args = args, .in = &in};
-        leati_json_functions functions = {.context = &context, .read = read_function};
+        leati_json_functions functions = {
+            .context = &context, .given = read_given, .read = read_function};
         status = leati_json_to_rows(args_json, op->rows, args, op->name, &functions, err);
     }
     if (status == LEAT_OK && structure != NULL) {

@@ -126,20 +126,16 @@ leat_spec *leati_windows_spec(const leat_spec *spec, leat_error *err) {
     }
     int count = leat_spec_num_children(spec);
     leat_spec **children = leati_alloc_zero((size_t)count + 1, sizeof(*children));
-    const char **keys = leati_alloc_zero((size_t)count + 1, sizeof(*keys));
     leat_spec *out = NULL;
-    if (children == NULL || keys == NULL) {
+    if (children == NULL) {
         leati_no_memory(err, (size_t)count * sizeof(*children));
     } else {
         for (int i = 0; i < count; i++) {
             children[i] = leati_windows_spec(leat_spec_child(spec, i), err);
-            keys[i] = kind == LEAT_SPEC_DICT ? leat_spec_key(spec, i) : NULL;
         }
-        out = kind == LEAT_SPEC_TUPLE ? leat_spec_tuple(children, count, err)
-                                      : leat_spec_dict(keys, children, count, err);
+        out = leati_spec_composite(spec, children, err);
     }
     leati_free(children);
-    leati_free(keys);
     return out;
 }
 

@@ -68,22 +68,19 @@ static leat_spec *fill_structure(const leat_dataset *dataset, const leat_spec *s
     }
     int count = structure == NULL ? dataset->num_inputs : leat_spec_num_children(structure);
     leat_spec **children = leati_alloc_zero((size_t)count, sizeof(*children));
-    const char **keys = leati_alloc_zero((size_t)count, sizeof(*keys));
     leat_spec *spec = NULL;
-    if (children == NULL || keys == NULL) {
+    if (children == NULL) {
         leati_no_memory(err, (size_t)count * sizeof(*children));
     } else {
         for (int i = 0; i < count; i++) {
             children[i] = structure == NULL
                               ? leat_spec_ref(dataset->inputs[i]->spec)
                               : fill_structure(dataset, leat_spec_child(structure, i), next, err);
-            keys[i] = kind == LEAT_SPEC_DICT ? leat_spec_key(structure, i) : NULL;
         }
-        spec = kind == LEAT_SPEC_DICT ? leat_spec_dict(keys, children, count, err)
-                                      : leat_spec_tuple(children, count, err);
+        spec = structure == NULL ? leat_spec_tuple(children, count, err)
+                                 : leati_spec_composite(structure, children, err);
     }
     leati_free(children);
-    leati_free(keys);
     return spec;
 }
 

@@ -1,0 +1,43 @@
+/* For bindings to other languages: plans over objects of the caller, and elements by rows. The
+ * calls of C programs stand in leat/data.h and leat/data_ops.h. */
+#ifndef LEAT_BIND_H
+#define LEAT_BIND_H
+
+#include <leat/data.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the references of a plan stand for; everything is borrowed for the call. */
+typedef struct leat_bindings {
+    leat_dataset *const *datasets; /* {"ref": "0"} in place of a node */
+    int num_datasets;
+    const leat_element *elements; /* {"given": 0} in place of a structure of tensors */
+    int num_elements;
+    /* {"function": number} in place of a function: called with the operator, the argument and the
+     * spec of what the function gets (borrowed); returns an owned function, or NULL with `err`.
+     * Where an operator needs another input spec (scan), it is called again. */
+    leat_function *(*function)(void *context, int64_t number, const char *op, const char *argument,
+                               const leat_spec *input, leat_error *err);
+    void *context;
+} leat_bindings;
+
+/* A dataset of a plan's JSON text (docs/PLANS.md) whose references the bindings (NULL: none) give.
+ * Owned; NULL on failure. */
+LEAT_API leat_dataset *leat_dataset_build(const char *plan, const leat_bindings *bindings,
+                                          leat_error *err);
+
+/* The next rows of an iterator: up to `most` elements that are ready, each component stacked along
+ * a new first axis of *n (views where they lie so in memory). Elements whose shapes differ come one
+ * at a time; a component of LEAT_MAX_RANK dimensions or of objects comes alone and without the new
+ * axis. `out` has room for the spec's components; the tensors are owned. Status as
+ * leat_iterator_next; *n is 0 unless LEAT_OK. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_iterator_next_rows(leat_iterator *iterator, int64_t most,
+                                                              leat_tensor *out, int64_t *n,
+                                                              leat_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -41,6 +41,13 @@ LEAT_API int leat_graph_num_arguments(const leat_graph *graph);
 LEAT_API leat_dtype leat_value_dtype(leat_value value);
 LEAT_API leat_shape leat_value_shape(leat_value value);
 
+/* The spec of the elements of a value that is a dataset; NULL for others. Borrowed. */
+LEAT_API const leat_spec *leat_value_element(leat_value value);
+
+/* Takes the first error out of a graph: moves it to `err` and returns its code (LEAT_OK: there was
+ * none). An eager graph can be used further; what failed stays failed. */
+LEAT_API leat_status leat_graph_take_error(leat_graph *graph, leat_error *err);
+
 /* Marks the graph as failed with a text of the caller's, unless it has already failed. For
  * functions that trace. */
 LEAT_API leat_value leat_graph_fail(leat_graph *graph, leat_status code, const char *text);

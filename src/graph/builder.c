@@ -50,6 +50,20 @@ leat_value leat_graph_fail(leat_graph *graph, leat_status code, const char *text
     return leati_graph_error(graph, &err);
 }
 
+leat_status leat_graph_take_error(leat_graph *graph, leat_error *err) {
+    leat_error first = graph->error;
+    graph->error = (leat_error){0};
+    if (first.code && err)
+        *err = first;
+    return first.code;
+}
+
+const leat_spec *leat_value_element(leat_value value) {
+    bool known = value.graph && value.id >= 0 &&
+                 (size_t)value.id < value.graph->body.num_values;
+    return known ? value.graph->body.values[value.id].type.element : NULL;
+}
+
 int leat_graph_num_arguments(const leat_graph *graph) {
     return graph ? graph->body.num_arguments : 0;
 }

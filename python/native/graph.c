@@ -1,0 +1,524 @@
+/* Graph: a leat_graph that is built, traced or eager; and Function: a finished one.
+ *
+ * Values are plain numbers of their graph; leat.Tensor joins number and graph. A failed call takes
+ * the error out of the graph, so that an eager graph goes on. A function may call back into Python:
+ * the callback takes the GIL, gets a list of tensors and returns one. */
+#include "native.h"
+#include <string.h>
+
+typedef struct native_graph {
+    PyObject_HEAD leat_graph *graph; /* NULL once finished */
+    bool eager;
+} native_graph;
+
+typedef struct native_function {
+    PyObject_HEAD leat_function *function;
+} native_function;
+
+static PyTypeObject *graph_type, *function_type;
+
+leat_graph *native_graph_of(PyObject *graph) {
+    return ((native_graph *)graph)->graph;
+}
+
+bool native_graph_is_eager(PyObject *graph) {
+    return ((native_graph *)graph)->eager;
+}
+
+/* The graph, or NULL with an exception where it was finished. */
+static leat_graph *open_graph(PyObject *self) {
+    leat_graph *graph = native_graph_of(self);
+    if (graph == NULL) {
+        PyErr_SetString(PyExc_TypeError,
+                        "a tensor is used outside of the function that it was traced in; return it "
+                        "from there");
+    }
+    return graph;
+}
+
+static PyObject *raise_graph(leat_graph *graph) {
+    leat_error err = {0};
+    leat_graph_take_error(graph, &err);
+    return native_raise(&err);
+}
+
+/* ---- building ---- */
+
+static PyObject *graph_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    static const char *const names[] = {"spec", "eager", NULL};
+    PyObject *json = Py_None;
+    int eager = 0;
+    leat_spec *spec = NULL;
+    leat_error err = {0};
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|Op", (char **)(uintptr_t)names, &json,
+                                     &eager) ||
+        native_spec(json, &spec) != 0) {
+        return NULL;
+    }
+    leat_graph *graph = eager ? leat_eager_new(&err) : leat_graph_new(spec, &err);
+    leat_spec_unref(spec);
+    if (graph == NULL) {
+        return native_raise(&err);
+    }
+    native_graph *self = (native_graph *)PyType_GenericAlloc(type, 0);
+    if (self == NULL) {
+        leat_graph_free(graph);
+        return NULL;
+    }
+    self->graph = graph;
+    self->eager = eager != 0;
+    return (PyObject *)self;
+}
+
+static void graph_dealloc(PyObject *object) {
+    PyTypeObject *type = Py_TYPE(object);
+    leat_graph_free(((native_graph *)object)->graph);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
+    Py_DECREF(type);
+}
+
+static PyObject *graph_arguments(PyObject *self, PyObject *unused) {
+    (void)unused;
+    leat_graph *graph = open_graph(self);
+    int count = graph == NULL ? 0 : leat_graph_num_arguments(graph);
+    PyObject *list = graph == NULL ? NULL : PyList_New(count);
+    for (int i = 0; list != NULL && i < count; i++) {
+        PyObject *item = native_tensor_symbolic(self, leat_graph_argument(graph, i).id);
+        if (item == NULL || PyList_SetItem(list, i, item) != 0) {
+            Py_CLEAR(list);
+        }
+    }
+    return list;
+}
+
+/* A value of this graph for a tensor: its own, or a constant of its values. */
+static int value_in(PyObject *self, PyObject *item, leat_value *out) {
+    leat_graph *graph = native_graph_of(self);
+    if (native_is_tensor(item) && ((native_tensor *)item)->graph == self) {
+        *out = (leat_value){.graph = graph, .id = ((native_tensor *)item)->id};
+        return 0;
+    }
+    const leat_tensor *tensor = native_tensor_of(item);
+    if (tensor == NULL) {
+        return -1;
+    }
+    *out = leat_graph_tensor(graph, tensor);
+    if (out->id < 0) {
+        raise_graph(graph);
+        return -1;
+    }
+    return 0;
+}
+
+/* Values of a sequence (PyMem_Free). */
+static leat_value *values_in(PyObject *self, PyObject *sequence, Py_ssize_t *count) {
+    *count = PySequence_Size(sequence);
+    leat_value *values = *count < 0 ? NULL : PyMem_Calloc((size_t)*count + 1, sizeof(*values));
+    if (values == NULL) {
+        return *count < 0 ? NULL : (leat_value *)PyErr_NoMemory();
+    }
+    for (Py_ssize_t i = 0; i < *count; i++) {
+        PyObject *item = PySequence_GetItem(sequence, i);
+        int status = item == NULL ? -1 : value_in(self, item, &values[i]);
+        Py_XDECREF(item);
+        if (status != 0) {
+            PyMem_Free(values);
+            return NULL;
+        }
+    }
+    return values;
+}
+
+static PyObject *symbolic_list(PyObject *self, const leat_value *values, int count) {
+    PyObject *list = PyList_New(count);
+    for (int i = 0; list != NULL && i < count; i++) {
+        PyObject *item = native_tensor_symbolic(self, values[i].id);
+        if (item == NULL || PyList_SetItem(list, i, item) != 0) {
+            Py_CLEAR(list);
+        }
+    }
+    return list;
+}
+
+/* call(operation, attributes as JSON text or None, tensors): the outputs as a list. */
+static PyObject *graph_call(PyObject *self, PyObject *args) {
+    const char *operation = NULL, *attributes = NULL;
+    PyObject *inputs = NULL;
+    Py_ssize_t count = 0;
+    leat_graph *graph = open_graph(self);
+    if (graph == NULL || !PyArg_ParseTuple(args, "szO", &operation, &attributes, &inputs)) {
+        return NULL;
+    }
+    leat_value *values = values_in(self, inputs, &count);
+    if (values == NULL) {
+        return NULL;
+    }
+    leat_value outputs[LEAT_MAX_OUTPUTS];
+    int made = 0;
+    if (native_graph_is_eager(self)) {
+        Py_BEGIN_ALLOW_THREADS;
+        made = leat_graph_call(graph, operation, attributes, values, (int)count, outputs);
+        Py_END_ALLOW_THREADS;
+    } else {
+        made = leat_graph_call(graph, operation, attributes, values, (int)count, outputs);
+    }
+    PyMem_Free(values);
+    return made < 0 ? raise_graph(graph) : symbolic_list(self, outputs, made);
+}
+
+/* cond(predicate, then function, else function, tensors): the outputs as a list. */
+static PyObject *graph_cond(PyObject *self, PyObject *args) {
+    PyObject *predicate = NULL, *then_branch = NULL, *else_branch = NULL, *inputs = NULL;
+    Py_ssize_t count = 0;
+    leat_value chosen;
+    leat_graph *graph = open_graph(self);
+    if (graph == NULL ||
+        !PyArg_ParseTuple(args, "OO!O!O", &predicate, function_type, &then_branch, function_type,
+                          &else_branch, &inputs) ||
+        value_in(self, predicate, &chosen) != 0) {
+        return NULL;
+    }
+    leat_value *values = values_in(self, inputs, &count);
+    if (values == NULL) {
+        return NULL;
+    }
+    leat_value outputs[LEAT_MAX_OUTPUTS];
+    int made = leat_cond(chosen, native_function_of(then_branch), native_function_of(else_branch),
+                         values, (int)count, outputs);
+    PyMem_Free(values);
+    return made < 0 ? raise_graph(graph) : symbolic_list(self, outputs, made);
+}
+
+/* constant(tensor): the tensor as a value of this graph. */
+static PyObject *graph_constant(PyObject *self, PyObject *tensor) {
+    leat_value value;
+    if (open_graph(self) == NULL || value_in(self, tensor, &value) != 0) {
+        return NULL;
+    }
+    return native_tensor_symbolic(self, value.id);
+}
+
+/* element_spec(tensor): JSON of the elements of a dataset value; None for others. */
+static PyObject *graph_element_spec(PyObject *self, PyObject *tensor) {
+    leat_value value;
+    if (open_graph(self) == NULL || value_in(self, tensor, &value) != 0) {
+        return NULL;
+    }
+    const leat_spec *spec = leat_value_element(value);
+    return spec == NULL ? Py_NewRef(Py_None) : native_spec_json(spec);
+}
+
+/* gradients(target, sources): a list of tensors, zeros where nothing flows. */
+static PyObject *graph_gradients(PyObject *self, PyObject *args) {
+    PyObject *target = NULL, *sources = NULL;
+    Py_ssize_t count = 0;
+    leat_value of;
+    leat_graph *graph = open_graph(self);
+    if (graph == NULL || !PyArg_ParseTuple(args, "OO", &target, &sources) ||
+        value_in(self, target, &of) != 0) {
+        return NULL;
+    }
+    leat_value *values = values_in(self, sources, &count);
+    leat_value *out = values == NULL ? NULL : PyMem_Calloc((size_t)count + 1, sizeof(*out));
+    PyObject *list = NULL;
+    if (out != NULL) {
+        leat_gradients(of, values, (int)count, out);
+        bool failed = false;
+        for (Py_ssize_t i = 0; i < count; i++) {
+            failed = failed || out[i].id < 0;
+        }
+        list = failed ? raise_graph(graph) : symbolic_list(self, out, (int)count);
+    }
+    PyMem_Free(values);
+    PyMem_Free(out);
+    return list;
+}
+
+/* dataset(operator, arguments as JSON, dataset values, names, tensors): a dataset value. */
+static PyObject *graph_dataset(PyObject *self, PyObject *args) {
+    const char *op = NULL, *args_json = NULL;
+    PyObject *inputs = NULL, *names = NULL, *tensors = NULL, *result = NULL;
+    Py_ssize_t num_inputs = 0, num_values = 0;
+    leat_graph *graph = open_graph(self);
+    if (graph == NULL || !PyArg_ParseTuple(args, "szOO!O", &op, &args_json, &inputs, &PyList_Type,
+                                           &names, &tensors)) {
+        return NULL;
+    }
+    leat_value *datasets = values_in(self, inputs, &num_inputs);
+    leat_value *values = datasets == NULL ? NULL : values_in(self, tensors, &num_values);
+    const char **texts =
+        values == NULL ? NULL : PyMem_Calloc((size_t)num_values + 1, sizeof(*texts));
+    bool ready = texts != NULL && PyList_Size(names) == num_values;
+    for (Py_ssize_t i = 0; ready && i < num_values; i++) {
+        texts[i] = PyUnicode_AsUTF8AndSize(PyList_GetItem(names, i), NULL);
+        ready = texts[i] != NULL;
+    }
+    if (ready) {
+        leat_value made = leat_dataset_value(graph, op, args_json, datasets, (int)num_inputs, texts,
+                                             values, (int)num_values);
+        result = made.id < 0 ? raise_graph(graph) : native_tensor_symbolic(self, made.id);
+    } else if (!PyErr_Occurred()) {
+        PyErr_SetString(PyExc_ValueError, "expected one name for each tensor");
+    }
+    PyMem_Free(datasets);
+    PyMem_Free(values);
+    PyMem_Free((void *)texts);
+    return result;
+}
+
+/* finish(outputs, structure as JSON or None): the function; the graph is used up. */
+static PyObject *graph_finish(PyObject *self, PyObject *args) {
+    PyObject *outputs = NULL, *json = NULL;
+    leat_spec *structure = NULL;
+    Py_ssize_t count = 0;
+    leat_error err = {0};
+    leat_graph *graph = open_graph(self);
+    if (graph == NULL || !PyArg_ParseTuple(args, "OO", &outputs, &json) ||
+        native_spec(json, &structure) != 0) {
+        return NULL;
+    }
+    leat_value *values = values_in(self, outputs, &count);
+    if (values == NULL) {
+        leat_spec_unref(structure);
+        return NULL;
+    }
+    ((native_graph *)self)->graph = NULL;
+    leat_function *function = leat_graph_finish(graph, values, (int)count, structure, &err);
+    leat_spec_unref(structure);
+    PyMem_Free(values);
+    return native_function_new(function, &err);
+}
+
+static PyMethodDef graph_methods[] = {
+    {"arguments", graph_arguments, METH_NOARGS, "The arguments as tensors."},
+    {"call", graph_call, METH_VARARGS, "call(operation, attributes, tensors) -> list."},
+    {"cond", graph_cond, METH_VARARGS, "cond(predicate, then, else, tensors) -> list."},
+    {"constant", graph_constant, METH_O, "constant(tensor) -> tensor of this graph."},
+    {"element_spec", graph_element_spec, METH_O, "JSON of a dataset value's elements."},
+    {"gradients", graph_gradients, METH_VARARGS, "gradients(target, sources) -> list."},
+    {"dataset", graph_dataset, METH_VARARGS,
+     "dataset(operator, arguments, inputs, names, tensors) -> tensor."},
+    {"finish", graph_finish, METH_VARARGS, "finish(outputs, structure) -> Function."},
+    {0},
+};
+
+static PyType_Slot graph_slots[] = {
+    {Py_tp_doc, "Graph(spec=None, eager=False): a graph that is built."},
+    {Py_tp_new, (void *)graph_new},
+    {Py_tp_dealloc, (void *)graph_dealloc},
+    {Py_tp_methods, graph_methods},
+    {0},
+};
+
+static PyType_Spec graph_spec = {
+    .name = "leat._native.Graph",
+    .basicsize = sizeof(native_graph),
+    .flags = Py_TPFLAGS_DEFAULT,
+    .slots = graph_slots,
+};
+
+int native_add_graph(PyObject *module) {
+    return native_add_type(module, &graph_spec, &graph_type);
+}
+
+/* ---- functions ---- */
+
+PyObject *native_function_new(leat_function *function, const leat_error *err) {
+    if (function == NULL) {
+        return native_raise(err);
+    }
+    native_function *self = (native_function *)PyType_GenericAlloc(function_type, 0);
+    if (self == NULL) {
+        leat_function_unref(function);
+        return NULL;
+    }
+    self->function = function;
+    return (PyObject *)self;
+}
+
+leat_function *native_function_of(PyObject *object) {
+    if (!PyObject_TypeCheck(object, function_type)) {
+        PyErr_SetString(PyExc_TypeError, "expected a native function");
+        return NULL;
+    }
+    return ((native_function *)object)->function;
+}
+
+static void function_dealloc(PyObject *object) {
+    PyTypeObject *type = Py_TYPE(object);
+    leat_function_unref(((native_function *)object)->function);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
+    Py_DECREF(type);
+}
+
+/* Calls `callable` with the element's tensors and sets `out` to what it returns, under the GIL. */
+static leat_status call_python(PyObject *callable, const leat_spec *spec, const leat_element *in,
+                               leat_element *out, leat_error *err) {
+    PyObject *arguments = PyList_New(in->num_tensors), *result = NULL;
+    for (int i = 0; arguments != NULL && i < in->num_tensors; i++) {
+        leat_tensor tensor = leat_tensor_ref(&in->tensors[i]);
+        PyObject *item = native_tensor_new(&tensor);
+        if (item == NULL || PyList_SetItem(arguments, i, item) != 0) {
+            Py_CLEAR(arguments);
+        }
+    }
+    if (arguments != NULL) {
+        result = PyObject_CallFunctionObjArgs(callable, arguments, NULL);
+    }
+    Py_XDECREF(arguments);
+    Py_ssize_t count = 0;
+    leat_tensor *tensors = result == NULL ? NULL : native_tensors(result, &count);
+    leat_status status = LEAT_OK;
+    if (tensors == NULL) {
+        status = native_catch(err);
+    } else if (count != leat_spec_num_components(spec)) {
+        PyErr_Format(PyExc_ValueError, "the callback returned %zd tensors; expected %d", count,
+                     leat_spec_num_components(spec));
+        status = native_catch(err);
+    } else {
+        status = leat_element_set(out, spec, tensors, err);
+    }
+    PyMem_Free(tensors);
+    Py_XDECREF(result);
+    return status;
+}
+
+/* What a callback keeps: the callable and the spec of its result. */
+typedef struct python_callback {
+    PyObject *callable;
+    leat_spec *output;
+} python_callback;
+
+static leat_status python_call(void *context, const leat_element *in, leat_element *out,
+                               leat_error *err) {
+    const python_callback *callback = context;
+    leat_error local = {0};
+    if (!native_is_running()) {
+        err->code = LEAT_CANCELLED;
+        return err->code;
+    }
+    PyGILState_STATE gil = PyGILState_Ensure();
+    leat_status status = call_python(callback->callable, callback->output, in, out, &local);
+    PyGILState_Release(gil);
+    if (status != LEAT_OK && err != NULL) {
+        *err = local;
+    }
+    return status;
+}
+
+static void drop_callback(void *context) {
+    python_callback *callback = context;
+    Py_XDECREF(callback->callable);
+    leat_spec_unref(callback->output);
+    free(callback);
+}
+
+static void release_callback(void *context) {
+    native_release_later(drop_callback, context);
+}
+
+/* python(callable, input, output, pure): a function that calls back. */
+static PyObject *function_python(PyObject *class, PyObject *args) {
+    (void)class;
+    PyObject *callable = NULL, *input_json = NULL, *output_json = NULL;
+    int pure = 0;
+    leat_spec *input = NULL, *output = NULL;
+    leat_error err = {0};
+    if (!PyArg_ParseTuple(args, "OOOp", &callable, &input_json, &output_json, &pure) ||
+        native_spec(input_json, &input) != 0) {
+        return NULL;
+    }
+    if (native_spec(output_json, &output) != 0) {
+        leat_spec_unref(input);
+        return NULL;
+    }
+    python_callback *callback = calloc(1, sizeof(*callback));
+    if (callback == NULL) {
+        leat_spec_unref(input);
+        leat_spec_unref(output);
+        return PyErr_NoMemory();
+    }
+    *callback = (python_callback){.callable = Py_NewRef(callable), .output = leat_spec_ref(output)};
+    leat_function *function =
+        (leat_callback_function)(python_call, callback, release_callback, NULL,
+                                 pure ? LEAT_PURE : 0, input, output, &err);
+    return native_function_new(function, &err);
+}
+
+/* call(tensors): the outputs as a list of tensors. */
+static PyObject *function_call(PyObject *self, PyObject *inputs) {
+    leat_function *function = native_function_of(self);
+    Py_ssize_t count = 0;
+    leat_error err = {0};
+    leat_tensor *tensors = native_tensors(inputs, &count);
+    int made = leat_spec_num_components(leat_function_output(function));
+    leat_tensor *outputs =
+        tensors == NULL ? NULL : PyMem_Calloc((size_t)made + 1, sizeof(*outputs));
+    if (outputs == NULL) {
+        PyMem_Free(tensors);
+        return tensors == NULL ? NULL : PyErr_NoMemory();
+    }
+    leat_status status = LEAT_OK;
+    Py_BEGIN_ALLOW_THREADS;
+    status = leat_function_call(function, tensors, (int)count, outputs, made, &err);
+    Py_END_ALLOW_THREADS;
+    PyMem_Free(tensors);
+    PyObject *list = status != LEAT_OK ? native_raise(&err) : native_tensor_list(outputs, made);
+    PyMem_Free(outputs);
+    return list;
+}
+
+static PyObject *function_at(PyObject *self, PyObject *args) {
+    const char *file = NULL;
+    int line = 0;
+    if (!PyArg_ParseTuple(args, "si", &file, &line)) {
+        return NULL;
+    }
+    leat_function_at(native_function_of(self), file, line);
+    return Py_NewRef(self);
+}
+
+static PyObject *function_json(PyObject *self, PyObject *unused) {
+    (void)unused;
+    leat_error err = {0};
+    return native_text(leat_function_to_json(native_function_of(self), &err), &err);
+}
+
+static PyObject *function_input(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return native_spec_json(leat_function_input(native_function_of(self)));
+}
+
+static PyObject *function_output(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return native_spec_json(leat_function_output(native_function_of(self)));
+}
+
+static PyMethodDef function_methods[] = {
+    {"python", function_python, METH_VARARGS | METH_STATIC,
+     "python(callable, input, output, pure): a function that calls back."},
+    {"call", function_call, METH_O, "call(tensors) -> list of tensors."},
+    {"at", function_at, METH_VARARGS, "at(file, line): where the user wrote it."},
+    {"to_json", function_json, METH_NOARGS, "The function as JSON text."},
+    {"input", function_input, METH_NOARGS, "JSON of the arguments' spec."},
+    {"output", function_output, METH_NOARGS, "JSON of the result's spec."},
+    {0},
+};
+
+static PyType_Slot function_slots[] = {
+    {Py_tp_doc, "A function of leat: a finished graph, or a callback."},
+    {Py_tp_dealloc, (void *)function_dealloc},
+    {Py_tp_methods, function_methods},
+    {0},
+};
+
+static PyType_Spec function_spec = {
+    .name = "leat._native.Function",
+    .basicsize = sizeof(native_function),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = function_slots,
+};
+
+int native_add_function(PyObject *module) {
+    return native_add_type(module, &function_spec, &function_type);
+}

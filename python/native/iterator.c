@@ -1,0 +1,444 @@
+/* Iterator: a leat_iterator. Whatever may wait runs without the GIL.
+ *
+ * Ctrl-C: Python's own handler only notes the signal, and a main thread that waits in C never
+ * looks. So while the main thread is in a call, a handler of ours stands in front: it calls
+ * Python's and writes to a pipe; a thread that reads the pipe cancels the iterator that the main
+ * thread is in; the call returns CANCELLED, and Python raises KeyboardInterrupt.
+ *
+ * Live iterators are in a list, so that the end of the interpreter (native_shutdown) cancels and
+ * frees them while callbacks can still take the GIL. After a fork a child has no threads: an
+ * iterator of the parent says so. Locks: `guard` for the list and the iterator of the main thread;
+ * a leaf but for leat_iterator_cancel. */
+#include "native.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct native_iterator {
+    PyObject_HEAD leat_iterator *iterator; /* NULL after native_shutdown or close */
+    int num_components;
+    pid_t process;
+    bool busy; /* a call is running without the GIL */
+    struct native_iterator *previous, *next;
+} native_iterator;
+
+static PyTypeObject *iterator_type;
+static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
+static native_iterator live = {.previous = &live, .next = &live};
+static atomic_bool running = true;
+
+bool native_is_running(void) {
+    return atomic_load(&running);
+}
+
+/* ---- Ctrl-C ---- */
+
+static int signal_pipe[2] = {-1, -1};
+static struct sigaction python_action;
+static pthread_t main_thread;
+static leat_iterator *in_main; /* guarded */
+
+static void on_signal(int number, siginfo_t *info, void *context) {
+    int saved = errno;
+    ssize_t written = write(signal_pipe[1], "", 1);
+    (void)written; /* a full pipe wakes the reader as well */
+    errno = saved;
+    if ((python_action.sa_flags & SA_SIGINFO) != 0) {
+        python_action.sa_sigaction(number, info, context);
+    } else if (python_action.sa_handler != SIG_DFL && python_action.sa_handler != SIG_IGN) {
+        python_action.sa_handler(number);
+    }
+}
+
+static void *cancel_on_signal(void *unused) {
+    (void)unused;
+    char byte = 0;
+    while (read(signal_pipe[0], &byte, 1) == 1) {
+        pthread_mutex_lock(&guard);
+        if (in_main != NULL) {
+            leat_iterator_cancel(in_main);
+        }
+        pthread_mutex_unlock(&guard);
+    }
+    return NULL;
+}
+
+/* Puts the handler in front of Python's, where Python has one; again where a program has changed
+ * it since. Without the thread Ctrl-C works between elements only. */
+static void watch_signals(void) {
+    struct sigaction now;
+    if (sigaction(SIGINT, NULL, &now) != 0 || now.sa_sigaction == on_signal) {
+        return;
+    }
+    bool plain = (now.sa_flags & SA_SIGINFO) == 0;
+    if (plain && (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN)) {
+        return;
+    }
+    if (signal_pipe[0] < 0) {
+        pthread_t thread;
+        sigset_t all, old;
+        if (pipe2(signal_pipe, O_CLOEXEC) != 0) {
+            return;
+        }
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &old);
+        int failed = pthread_create(&thread, NULL, cancel_on_signal, NULL);
+        pthread_sigmask(SIG_SETMASK, &old, NULL);
+        if (failed != 0) {
+            return;
+        }
+        pthread_detach(thread);
+    }
+    python_action = now;
+    struct sigaction ours = now;
+    ours.sa_sigaction = on_signal;
+    ours.sa_flags |= SA_SIGINFO;
+    sigaction(SIGINT, &ours, NULL);
+}
+
+/* Around a call that may wait: says which iterator the main thread is in. */
+static void enter(native_iterator *self) {
+    self->busy = true;
+    if (pthread_equal(pthread_self(), main_thread)) {
+        watch_signals();
+        pthread_mutex_lock(&guard);
+        in_main = self->iterator;
+        pthread_mutex_unlock(&guard);
+    }
+}
+
+static void leave(native_iterator *self) {
+    self->busy = false;
+    if (pthread_equal(pthread_self(), main_thread)) {
+        pthread_mutex_lock(&guard);
+        in_main = NULL;
+        pthread_mutex_unlock(&guard);
+    }
+}
+
+/* ---- making and ending ---- */
+
+static int read_options(PyObject *options, leat_iterator_options *out) {
+    long long threads = 0, memory = 0, deadline = 0;
+    int no_rewrites = 0, no_autotune = 0;
+    if (!PyArg_ParseTuple(options, "LLLpp", &threads, &memory, &deadline, &no_rewrites,
+                          &no_autotune)) {
+        return -1;
+    }
+    *out = (leat_iterator_options){
+        .num_threads = (int)threads,
+        .memory_limit = memory,
+        .deadline_ms = deadline,
+        .no_rewrites = no_rewrites != 0,
+        .no_autotune = no_autotune != 0,
+    };
+    return 0;
+}
+
+static PyObject *iterator_open(PyObject *class, PyObject *args) {
+    (void)class;
+    PyObject *dataset = NULL, *options = NULL;
+    leat_iterator_options how = {0};
+    leat_error err = {0};
+    leat_iterator *iterator = NULL;
+    if (!PyArg_ParseTuple(args, "OO!", &dataset, &PyTuple_Type, &options) ||
+        native_dataset_of(dataset) == NULL || read_options(options, &how) != 0) {
+        return NULL;
+    }
+    leat_dataset *plan = native_dataset_of(dataset);
+    Py_BEGIN_ALLOW_THREADS;
+    iterator = leat_iterator_new(plan, &how, &err);
+    Py_END_ALLOW_THREADS;
+    if (iterator == NULL) {
+        return native_raise(&err);
+    }
+    native_iterator *self = (native_iterator *)PyType_GenericAlloc(iterator_type, 0);
+    if (self == NULL) {
+        leat_iterator_free(iterator);
+        return NULL;
+    }
+    self->iterator = iterator;
+    self->num_components = leat_spec_num_components(leat_dataset_spec(plan));
+    self->process = getpid();
+    pthread_mutex_lock(&guard);
+    self->next = &live;
+    self->previous = live.previous;
+    self->previous->next = self;
+    live.previous = self;
+    pthread_mutex_unlock(&guard);
+    return (PyObject *)self;
+}
+
+/* Takes the iterator out of the list; returns it for freeing, NULL if it is gone. */
+static leat_iterator *take_out(native_iterator *self) {
+    pthread_mutex_lock(&guard);
+    leat_iterator *iterator = self->iterator;
+    if (iterator != NULL) {
+        self->previous->next = self->next;
+        self->next->previous = self->previous;
+    }
+    self->iterator = NULL;
+    pthread_mutex_unlock(&guard);
+    return iterator;
+}
+
+static void end(native_iterator *self) {
+    leat_iterator *iterator = take_out(self);
+    if (iterator == NULL || self->process != getpid()) {
+        return; /* a child has none of the threads that freeing would wait for */
+    }
+    Py_BEGIN_ALLOW_THREADS;
+    leat_iterator_free(iterator);
+    Py_END_ALLOW_THREADS;
+}
+
+static void iterator_dealloc(PyObject *object) {
+    PyTypeObject *type = Py_TYPE(object);
+    end((native_iterator *)object);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
+    Py_DECREF(type);
+}
+
+PyObject *native_shutdown(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    for (;;) {
+        pthread_mutex_lock(&guard);
+        native_iterator *self = live.next;
+        bool found = self != &live;
+        if (found && self->busy) {
+            leat_iterator_cancel(self->iterator);
+        }
+        pthread_mutex_unlock(&guard);
+        if (!found) {
+            break;
+        }
+        if (self->busy) { /* another thread is in a call: it was cancelled and will leave */
+            take_out(self);
+            continue;
+        }
+        end(self);
+    }
+    atomic_store(&running, false);
+    Py_RETURN_NONE;
+}
+
+/* The iterator for a call, or NULL with an exception. */
+static leat_iterator *usable(PyObject *object) {
+    native_iterator *self = (native_iterator *)object;
+    if (self->iterator == NULL) {
+        PyErr_SetString(PyExc_ValueError, "the iterator is closed; make a new one with iter()");
+        return NULL;
+    }
+    if (self->process != getpid()) {
+        PyErr_SetString(PyExc_RuntimeError,
+                        "this iterator belongs to the parent process, whose threads a fork does "
+                        "not copy; make iterators after the fork, or start processes with spawn");
+        return NULL;
+    }
+    if (self->busy) {
+        PyErr_SetString(PyExc_ValueError,
+                        "another thread is in a call of this iterator; give each thread one of its "
+                        "own, or put a lock around it");
+        return NULL;
+    }
+    return self->iterator;
+}
+
+/* ---- elements ---- */
+
+/* Raises for a status; a pending KeyboardInterrupt comes first. End of sequence is None. */
+static PyObject *outcome(leat_status status, const leat_error *err) {
+    if (status == LEAT_CANCELLED && PyErr_CheckSignals() != 0) {
+        return NULL;
+    }
+    if (status == LEAT_OUT_OF_RANGE && strcmp(err->text, "End of sequence") == 0) {
+        Py_RETURN_NONE;
+    }
+    return native_raise(err);
+}
+
+/* next(): the element's tensors as a list; None at the end. */
+static PyObject *iterator_next(PyObject *object, PyObject *unused) {
+    (void)unused;
+    native_iterator *self = (native_iterator *)object;
+    leat_iterator *iterator = usable(object);
+    leat_element element = {0};
+    leat_error err = {0};
+    leat_status status = LEAT_OK;
+    if (iterator == NULL) {
+        return NULL;
+    }
+    enter(self);
+    Py_BEGIN_ALLOW_THREADS;
+    status = leat_iterator_next(iterator, &element, &err);
+    Py_END_ALLOW_THREADS;
+    leave(self);
+    if (status != LEAT_OK) {
+        leat_element_fini(&element);
+        return outcome(status, &err);
+    }
+    int count = element.num_tensors;
+    PyObject *list = PyList_New(count);
+    for (int i = 0; list != NULL && i < count; i++) {
+        leat_tensor tensor = element.tensors[i]; /* its reference moves */
+        element.tensors[i] = (leat_tensor){0};
+        PyObject *item = native_tensor_new(&tensor);
+        if (item == NULL || PyList_SetItem(list, i, item) != 0) {
+            Py_CLEAR(list);
+        }
+    }
+    leat_element_fini(&element);
+    return list;
+}
+
+/* rows(most): (n, list of stacked tensors); None at the end. */
+static PyObject *iterator_rows(PyObject *object, PyObject *number) {
+    native_iterator *self = (native_iterator *)object;
+    leat_iterator *iterator = usable(object);
+    long long most = PyLong_AsLongLong(number);
+    leat_error err = {0};
+    leat_status status = LEAT_OK;
+    int64_t n = 0;
+    if (iterator == NULL || (most == -1 && PyErr_Occurred())) {
+        return NULL;
+    }
+    leat_tensor *tensors = PyMem_Calloc((size_t)self->num_components + 1, sizeof(*tensors));
+    if (tensors == NULL) {
+        return PyErr_NoMemory();
+    }
+    enter(self);
+    Py_BEGIN_ALLOW_THREADS;
+    status = leat_iterator_next_rows(iterator, most, tensors, &n, &err);
+    Py_END_ALLOW_THREADS;
+    leave(self);
+    PyObject *result = NULL;
+    if (status != LEAT_OK) {
+        result = outcome(status, &err);
+    } else {
+        PyObject *list = native_tensor_list(tensors, self->num_components);
+        result = list == NULL ? NULL : Py_BuildValue("(LN)", (long long)n, list);
+    }
+    PyMem_Free(tensors);
+    return result;
+}
+
+/* ---- the rest ---- */
+
+static PyObject *iterator_save(PyObject *object, PyObject *args) {
+    leat_iterator *iterator = usable(object);
+    leat_iterator_save_options options = {0};
+    leat_save_report report = {0};
+    leat_error err = {0};
+    leat_status status = LEAT_OK;
+    int mode = 0;
+    long long limit = 0;
+    char *data = NULL;
+    size_t size = 0;
+    if (iterator == NULL || !PyArg_ParseTuple(args, "iL", &mode, &limit)) {
+        return NULL;
+    }
+    options.mode = (leat_save_mode)mode;
+    options.replay_limit = limit;
+    Py_BEGIN_ALLOW_THREADS;
+    status = leat_iterator_save_with(iterator, &options, &data, &size, &report, &err);
+    Py_END_ALLOW_THREADS;
+    if (status != LEAT_OK) {
+        return native_raise(&err);
+    }
+    PyObject *result =
+        Py_BuildValue("y#LL", data, (Py_ssize_t)size, (long long)report.replay_elements,
+                      (long long)report.data_elements);
+    leat_text_free(data);
+    return result;
+}
+
+static PyObject *iterator_restore(PyObject *object, PyObject *state) {
+    leat_iterator *iterator = usable(object);
+    leat_error err = {0};
+    leat_status status = LEAT_OK;
+    char *data = NULL;
+    Py_ssize_t size = 0;
+    if (iterator == NULL || PyBytes_AsStringAndSize(state, &data, &size) != 0) {
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS;
+    status = leat_iterator_restore(iterator, data, (size_t)size, &err);
+    Py_END_ALLOW_THREADS;
+    if (status != LEAT_OK) {
+        return native_raise(&err);
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *iterator_explain(PyObject *object, PyObject *unused) {
+    (void)unused;
+    leat_iterator *iterator = usable(object);
+    leat_error err = {0};
+    return iterator == NULL ? NULL : native_text(leat_iterator_explain(iterator, &err), &err);
+}
+
+static PyObject *iterator_metrics(PyObject *object, PyObject *unused) {
+    (void)unused;
+    leat_iterator *iterator = usable(object);
+    leat_error err = {0};
+    return iterator == NULL ? NULL : native_text(leat_iterator_metrics(iterator, &err), &err);
+}
+
+static PyObject *iterator_cancel(PyObject *object, PyObject *unused) {
+    (void)unused;
+    pthread_mutex_lock(&guard);
+    leat_iterator *iterator = ((native_iterator *)object)->iterator;
+    if (iterator != NULL) {
+        leat_iterator_cancel(iterator);
+    }
+    pthread_mutex_unlock(&guard);
+    Py_RETURN_NONE;
+}
+
+static PyObject *iterator_close(PyObject *object, PyObject *unused) {
+    (void)unused;
+    native_iterator *self = (native_iterator *)object;
+    if (self->iterator != NULL && usable(object) == NULL) {
+        return NULL;
+    }
+    end(self);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef iterator_methods[] = {
+    {"open", iterator_open, METH_VARARGS | METH_STATIC,
+     "open(dataset, (threads, memory, deadline_ms, no_rewrites, no_autotune)) -> Iterator."},
+    {"next", iterator_next, METH_NOARGS, "The next element's tensors; None at the end."},
+    {"rows", iterator_rows, METH_O, "rows(most) -> (n, stacked tensors); None at the end."},
+    {"save", iterator_save, METH_VARARGS, "save(mode, limit) -> (bytes, replayed, held)."},
+    {"restore", iterator_restore, METH_O, "restore(bytes), before any element."},
+    {"explain", iterator_explain, METH_NOARGS, "What each operator does, as text."},
+    {"metrics", iterator_metrics, METH_NOARGS, "The same for Prometheus."},
+    {"cancel", iterator_cancel, METH_NOARGS, "Ends a call that waits; from any thread."},
+    {"close", iterator_close, METH_NOARGS, "Ends the iteration and its threads."},
+    {0},
+};
+
+static PyType_Slot iterator_slots[] = {
+    {Py_tp_doc, "One run through a dataset."},
+    {Py_tp_dealloc, (void *)iterator_dealloc},
+    {Py_tp_methods, iterator_methods},
+    {0},
+};
+
+static PyType_Spec spec = {
+    .name = "leat._native.Iterator",
+    .basicsize = sizeof(native_iterator),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = iterator_slots,
+};
+
+int native_add_iterator(PyObject *module) {
+    main_thread = pthread_self();
+    return native_add_type(module, &spec, &iterator_type);
+}

@@ -1,0 +1,141 @@
+/* The module leat._native: its functions, its types, and small conversions that the others share.
+ */
+#include "native.h"
+#include <string.h>
+
+PyObject *native_text(char *text, const leat_error *err) {
+    if (text == NULL) {
+        return native_raise(err);
+    }
+    PyObject *result = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+    leat_text_free(text);
+    return result;
+}
+
+int native_spec(PyObject *json, leat_spec **spec) {
+    *spec = NULL;
+    if (json == Py_None) {
+        return 0;
+    }
+    leat_error err = {0};
+    const char *text = PyUnicode_AsUTF8AndSize(json, NULL);
+    if (text == NULL) {
+        return -1;
+    }
+    *spec = leat_spec_from_json(text, &err);
+    if (*spec == NULL) {
+        native_raise(&err);
+        return -1;
+    }
+    return 0;
+}
+
+PyObject *native_spec_json(const leat_spec *spec) {
+    leat_error err = {0};
+    return native_text(leat_spec_to_json(spec, &err), &err);
+}
+
+PyObject *native_shape(const leat_shape *shape) {
+    if (shape->rank < 0) {
+        Py_RETURN_NONE;
+    }
+    PyObject *dims = PyTuple_New(shape->rank);
+    for (int32_t d = 0; dims != NULL && d < shape->rank; d++) {
+        PyObject *dim =
+            shape->dims[d] < 0 ? Py_NewRef(Py_None) : PyLong_FromLongLong(shape->dims[d]);
+        if (dim == NULL || PyTuple_SetItem(dims, d, dim) != 0) {
+            Py_DECREF(dims);
+            return NULL;
+        }
+    }
+    return dims;
+}
+
+int native_add_type(PyObject *module, PyType_Spec *spec, PyTypeObject **type) {
+    *type = (PyTypeObject *)PyType_FromSpec(spec);
+    return *type == NULL ? -1 : PyModule_AddType(module, *type);
+}
+
+static PyObject *set_seed(PyObject *module, PyObject *seed) {
+    (void)module;
+    if (seed == Py_None) {
+        leat_clear_seed();
+        Py_RETURN_NONE;
+    }
+    long long value = PyLong_AsLongLong(seed);
+    if (value == -1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    leat_set_seed(value);
+    Py_RETURN_NONE;
+}
+
+static PyObject *set_memory_limit(PyObject *module, PyObject *bytes) {
+    (void)module;
+    leat_error err = {0};
+    long long value = PyLong_AsLongLong(bytes);
+    if (value == -1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    if (leat_set_memory_limit(value, &err) != LEAT_OK) {
+        return native_raise(&err);
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *version(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    return PyUnicode_FromString(leat_version());
+}
+
+static PyObject *dtype_names(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    PyObject *names = PyList_New(LEAT_NUM_DTYPES);
+    for (int dtype = 0; names != NULL && dtype < LEAT_NUM_DTYPES; dtype++) {
+        PyObject *name = PyUnicode_FromString(leat_dtype_name((leat_dtype)dtype));
+        if (name == NULL || PyList_SetItem(names, dtype, name) != 0) {
+            Py_DECREF(names);
+            return NULL;
+        }
+    }
+    return names;
+}
+
+static PyMethodDef methods[] = {
+    {"set_error_classes", native_set_error_classes, METH_O, "Exception classes by status code."},
+    {"set_seed", set_seed, METH_O, "The global seed (leat_set_seed); None: none."},
+    {"set_memory_limit", set_memory_limit, METH_O, "Bytes for all iterators; 0: none."},
+    {"version", version, METH_NOARGS, "The library's version."},
+    {"dtype_names", dtype_names, METH_NOARGS, "Names of the dtypes by number."},
+    {"shutdown", native_shutdown, METH_NOARGS, "Ends every live iterator."},
+    {0},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "leat._native",
+    .m_doc = "The C library behind leat; use the package leat.",
+    .m_size = -1,
+    .m_methods = methods,
+};
+
+PyMODINIT_FUNC PyInit__native(void);
+
+PyMODINIT_FUNC PyInit__native(void) {
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
+        PyErr_SetString(PyExc_ImportError,
+                        "leat runs in the main interpreter only; import it there, or use a process "
+                        "in place of the subinterpreter");
+        return NULL;
+    }
+    PyObject *module = PyModule_Create(&definition);
+    if (module == NULL || native_add_tensor(module) != 0 || native_add_graph(module) != 0 ||
+        native_add_function(module) != 0 || native_add_dataset(module) != 0 ||
+        native_add_iterator(module) != 0) {
+        Py_XDECREF(module);
+        return NULL;
+    }
+    return module;
+}

@@ -1,0 +1,86 @@
+/* The extension module leat._native: leat's objects as Python objects, and nothing else.
+ *
+ * Names, signatures, structures and conversions live in python/leat. Everything here is a thin
+ * call: arguments in, a C call without the GIL where it may take long, a result or an exception
+ * out. One interpreter per process: the module's types and tables are static. Functions return a
+ * new reference or NULL (an int function: 0 or -1) with an exception set, unless they say
+ * otherwise. All of them need the GIL. */
+#ifndef LEAT_PYTHON_NATIVE_H
+#define LEAT_PYTHON_NATIVE_H
+
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030B0000
+#include <Python.h>
+#include <leat/leat.h>
+#include <stdlib.h>
+#include <structmember.h>
+
+/* ---- errors.c ---- */
+
+/* Raises the class that set_error_classes named for the code; the text is the error's. Where the
+ * error came out of a Python callback, its own exception is raised again. Returns NULL. */
+PyObject *native_raise(const leat_error *err);
+/* The exception that is set becomes an error of leat (cleared); its object is kept for
+ * native_raise. */
+leat_status native_catch(leat_error *err);
+PyObject *native_set_error_classes(PyObject *module, PyObject *classes);
+
+/* ---- tensor.c ---- */
+
+/* A tensor: its values (`has_values`), its place in a graph (`graph` not NULL), or both. */
+typedef struct native_tensor {
+    PyObject_HEAD leat_tensor tensor;
+    bool has_values;
+    PyObject *graph; /* a native graph */
+    int32_t id;
+    PyObject *weakrefs;
+} native_tensor;
+
+/* Takes over the reference in `tensor`, also on failure. */
+PyObject *native_tensor_new(leat_tensor *tensor);
+/* Value `id` of a graph; an eager one has its values too. */
+PyObject *native_tensor_symbolic(PyObject *graph, int32_t id);
+/* The values behind a tensor with values (borrowed); NULL with TypeError. */
+const leat_tensor *native_tensor_of(PyObject *object);
+bool native_is_tensor(PyObject *object);
+/* Tensors of a sequence as an array (PyMem_Free; the tensors are borrowed from it). */
+leat_tensor *native_tensors(PyObject *sequence, Py_ssize_t *count);
+/* A list of tensors; takes over the references, also on failure. */
+PyObject *native_tensor_list(leat_tensor *tensors, Py_ssize_t count);
+/* Runs a function under the GIL later, from whichever thread and whatever it holds. */
+void native_release_later(void (*function)(void *context), void *context);
+int native_add_tensor(PyObject *module);
+
+/* ---- graph.c ---- */
+
+leat_graph *native_graph_of(PyObject *graph);
+/* Does it compute as it is built? */
+bool native_graph_is_eager(PyObject *graph);
+/* Takes over a reference (NULL: raises `err`). */
+PyObject *native_function_new(leat_function *function, const leat_error *err);
+leat_function *native_function_of(PyObject *object);
+int native_add_graph(PyObject *module);
+int native_add_function(PyObject *module);
+
+/* ---- dataset.c, iterator.c ---- */
+
+PyObject *native_dataset_new(leat_dataset *dataset, const leat_error *err);
+leat_dataset *native_dataset_of(PyObject *object);
+int native_add_dataset(PyObject *module);
+int native_add_iterator(PyObject *module);
+/* Cancels and frees the live iterators, for the end of the interpreter. */
+PyObject *native_shutdown(PyObject *module, PyObject *unused);
+/* False after native_shutdown: threads must not ask for the GIL any more. */
+bool native_is_running(void);
+
+/* ---- helpers of module.c ---- */
+
+/* Text that leat returned as owned; NULL raises `err`. */
+PyObject *native_text(char *text, const leat_error *err);
+/* A spec of JSON text (a str; None: NULL without an exception). Owned. */
+int native_spec(PyObject *json, leat_spec **spec);
+PyObject *native_spec_json(const leat_spec *spec);
+PyObject *native_shape(const leat_shape *shape);
+int native_add_type(PyObject *module, PyType_Spec *spec, PyTypeObject **type);
+
+#endif

@@ -89,6 +89,15 @@ static PyObject *version(PyObject *module, PyObject *unused) {
     return PyUnicode_FromString(leat_version());
 }
 
+static PyObject *status_name(PyObject *module, PyObject *code) {
+    (void)module;
+    long number = PyLong_AsLong(code);
+    if (number == -1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    return PyUnicode_FromString(leat_status_name((leat_status)number));
+}
+
 static PyObject *dtype_names(PyObject *module, PyObject *unused) {
     (void)module;
     (void)unused;
@@ -108,6 +117,7 @@ static PyMethodDef methods[] = {
     {"set_seed", set_seed, METH_O, "The global seed (leat_set_seed); None: none."},
     {"set_memory_limit", set_memory_limit, METH_O, "Bytes for all iterators; 0: none."},
     {"version", version, METH_NOARGS, "The library's version."},
+    {"status_name", status_name, METH_O, "The name of a status code."},
     {"dtype_names", dtype_names, METH_NOARGS, "Names of the dtypes by number."},
     {"shutdown", native_shutdown, METH_NOARGS, "Ends every live iterator."},
     {0},

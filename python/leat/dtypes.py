@@ -1,0 +1,152 @@
+"""Element types: ``tf.DType`` and its instances."""
+
+import numpy as np
+
+from leat import _native
+
+_NUMPY = {
+    "bool": np.bool_, "int8": np.int8, "int16": np.int16, "int32": np.int32, "int64": np.int64,
+    "uint8": np.uint8, "uint16": np.uint16, "uint32": np.uint32, "uint64": np.uint64,
+    "float16": np.float16, "float32": np.float32, "float64": np.float64, "string": np.object_,
+}
+
+
+def _bfloat16():
+    """numpy has no bfloat16 of its own; the package ml_dtypes gives it one."""
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise TypeError("numpy has no bfloat16: install ml_dtypes, or leat.cast to float32") from None
+    return ml_dtypes.bfloat16
+
+
+class DType:
+    """An element type, as ``tf.DType``. Instances are shared: compare them with ``==``."""
+
+    __slots__ = ("name", "number")
+
+    def __init__(self, name, number):
+        self.name = name
+        self.number = number
+
+    @property
+    def as_numpy_dtype(self):
+        """The numpy type of the values (object for strings)."""
+        return _bfloat16() if self.name == "bfloat16" else _NUMPY.get(self.name, np.object_)
+
+    @property
+    def is_floating(self):
+        return "float" in self.name
+
+    @property
+    def is_integer(self):
+        return "int" in self.name
+
+    @property
+    def is_unsigned(self):
+        return self.name.startswith("uint")
+
+    @property
+    def is_bool(self):
+        return self.name == "bool"
+
+    @property
+    def is_complex(self):
+        return False
+
+    @property
+    def is_numeric(self):
+        return self.is_integer or self.is_floating
+
+    @property
+    def base_dtype(self):
+        return self
+
+    @property
+    def as_datatype_enum(self):
+        """The number of the type in TensorFlow's messages."""
+        return _DATATYPE_ENUM[self.name]
+
+    @property
+    def size(self):
+        """Bytes of one value; a string has 1, as in TensorFlow."""
+        if self.name in ("string", "variant"):
+            return 1
+        return 2 if self.name == "bfloat16" else np.dtype(self.as_numpy_dtype).itemsize
+
+    @property
+    def min(self):
+        if self.is_bool:
+            return False
+        return np.iinfo(self.as_numpy_dtype).min if self.is_integer else np.finfo(self.as_numpy_dtype).min
+
+    @property
+    def max(self):
+        if self.is_bool:
+            return True
+        return np.iinfo(self.as_numpy_dtype).max if self.is_integer else np.finfo(self.as_numpy_dtype).max
+
+    @property
+    def limits(self):
+        return (0, 1) if self.is_bool else (self.min, self.max)
+
+    def is_compatible_with(self, other):
+        return self == other
+
+    def __eq__(self, other):
+        if isinstance(other, DType):
+            return self is other
+        if other is None:
+            return False
+        try:
+            return as_dtype(other) is self
+        except TypeError:
+            return False
+
+    def __hash__(self):
+        return hash(self.name)
+
+    def __repr__(self):
+        return f"tf.{self.name}"
+
+    def __str__(self):
+        return f"<dtype: {self.name!r}>"
+
+    def __reduce__(self):
+        return as_dtype, (self.name,)
+
+
+_DATATYPE_ENUM = {"float32": 1, "float64": 2, "int32": 3, "uint8": 4, "int16": 5, "int8": 6, "string": 7,
+                  "int64": 9, "bool": 10, "bfloat16": 14, "uint16": 17, "float16": 19, "variant": 21,
+                  "uint32": 22, "uint64": 23}
+
+by_number = [DType("variant" if name == "object" else name, number)
+             for number, name in enumerate(_native.dtype_names())]
+_BY_NAME = {dtype.name: dtype for dtype in by_number[1:]}
+_BY_NAME.update(half=_BY_NAME["float16"], float=_BY_NAME["float32"], double=_BY_NAME["float64"])
+_BY_TYPE = {float: _BY_NAME["float32"], int: _BY_NAME["int32"], bool: _BY_NAME["bool"],
+            str: _BY_NAME["string"], bytes: _BY_NAME["string"], object: _BY_NAME["string"]}
+
+(bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64,
+ string, variant) = by_number[1:]
+half, double = float16, float64
+
+
+def as_dtype(value):
+    """The DType of a DType, a name, a numpy type or a Python type (``tf.as_dtype``)."""
+    if isinstance(value, DType):
+        return value
+    if isinstance(value, str) and value in _BY_NAME:
+        return _BY_NAME[value]
+    if isinstance(value, type) and value in _BY_TYPE:
+        return _BY_TYPE[value]
+    try:
+        numpy_type = np.dtype(value)
+    except TypeError:
+        raise TypeError(f"Cannot convert the argument `type_value`: {value!r} to a DType.") from None
+    if numpy_type.kind in "SUO":
+        return string
+    found = _BY_NAME.get(numpy_type.name)
+    if found is None:
+        raise TypeError(f"Cannot convert the argument `type_value`: {value!r} to a DType.")
+    return found

@@ -1,0 +1,236 @@
+"""Nested structures: tuples, named tuples, dictionaries and data classes over leaves.
+
+The C library knows tuples and dictionaries. What else a user's container was (a named tuple, a dictionary's own
+order) is a number, the tag, which the library carries along with the structure; this module knows what each number
+stands for. Flat order is the library's: depth first, dictionaries by sorted key.
+"""
+
+import collections.abc
+import dataclasses
+import json
+import threading
+
+from leat import specs
+from leat.specs import TypeSpec
+
+_kinds = [None]  # tag -> Kind; 0 is a plain tuple, or a plain dict in sorted order
+_tags = {}
+_lock = threading.Lock()
+
+
+class _Kind:
+    """How one sort of container is taken apart and made."""
+
+    __slots__ = ("type", "keys", "tag")
+
+    def __init__(self, type_, keys):
+        self.type = type_
+        self.keys = keys  # of a dictionary or data class, in the user's order; None: a tuple
+
+    def build(self, children):
+        """`children`: in C's order, that of sorted keys."""
+        if self.keys is None:
+            return self.type(*children) if hasattr(self.type, "_fields") else self.type(children)
+        by_key = dict(zip(sorted(self.keys, key=str), children))
+        if dataclasses.is_dataclass(self.type):
+            return self.type(**{key: by_key[key] for key in self.keys})
+        items = [(key, by_key[key]) for key in self.keys]
+        if self.type is dict:
+            return dict(items)
+        if issubclass(self.type, collections.defaultdict):
+            return collections.defaultdict(None, items)
+        return self.type(items)
+
+
+def _kind_of(value):
+    """(kind, children in C's order, keys or None) of a container; None for a leaf."""
+    if isinstance(value, tuple):
+        if type(value) is tuple:
+            return 0, value, None
+        return _tag_of(type(value), None), tuple(value), None
+    if isinstance(value, collections.abc.Mapping):
+        keys = tuple(value)
+        in_order = tuple(sorted(keys, key=str))
+        plain = type(value) is dict and keys == in_order and all(isinstance(key, str) for key in keys)
+        tag = 0 if plain else _tag_of(type(value), keys)
+        return tag, tuple(value[key] for key in in_order), in_order
+    if dataclasses.is_dataclass(value) and not isinstance(value, type) and not isinstance(value, TypeSpec):
+        keys = tuple(field.name for field in dataclasses.fields(value))
+        in_order = tuple(sorted(keys, key=str))
+        return _tag_of(type(value), keys), tuple(getattr(value, key) for key in in_order), in_order
+    if hasattr(type(value), "__attrs_attrs__"):
+        keys = tuple(field.name for field in type(value).__attrs_attrs__)
+        in_order = tuple(sorted(keys, key=str))
+        return _tag_of(type(value), keys), tuple(getattr(value, key) for key in in_order), in_order
+    return None
+
+
+def _tag_of(type_, keys):
+    found = _tags.get((type_, keys))
+    if found is None:
+        with _lock:
+            found = _tags.setdefault((type_, keys), len(_kinds))
+            if found == len(_kinds):
+                _kinds.append(_Kind(type_, keys))
+    return found
+
+
+def _build(tag, children, keys):
+    if tag:
+        return _kinds[tag].build(children)
+    return tuple(children) if keys is None else dict(zip(keys, children))
+
+
+def is_nested(value):
+    return _kind_of(value) is not None
+
+
+def map_structure(function, structure, *others):
+    """The same structure with function(leaf, ...) for each leaf; other structures must be alike."""
+    kind = _kind_of(structure)
+    if kind is None:
+        return function(structure, *others)
+    tag, children, keys = kind
+    rows = [children]
+    for other in others:
+        found = _kind_of(other)
+        if found is None or found[2] != keys or len(found[1]) != len(children):
+            raise ValueError(f"The two structures don't have the same nested structure: {structure!r} and {other!r}")
+        rows.append(found[1])
+    return _build(tag, [map_structure(function, *row) for row in zip(*rows)], keys)
+
+
+def leaves(structure):
+    """The leaves in flat order."""
+    kind = _kind_of(structure)
+    if kind is None:
+        return [structure]
+    out = []
+    for child in kind[1]:
+        out.extend(leaves(child))
+    return out
+
+
+def pack_as(structure, flat):
+    """The structure with its leaves replaced by those of a list in flat order."""
+    rest = iter(flat)
+    return map_structure(lambda _: next(rest), structure)
+
+
+# ---- specs ----
+
+def to_json(spec):
+    """A structure of TypeSpecs as JSON."""
+    kind = _kind_of(spec)
+    if kind is None:
+        if not isinstance(spec, TypeSpec):
+            raise TypeError(f"expected a tf.TypeSpec, found {spec!r}")
+        return spec._json()
+    tag, children, keys = kind
+    inner = [to_json(child) for child in children]
+    out = {"tuple": inner} if keys is None else {"dict": dict(zip(map(str, keys), inner))}
+    if tag:
+        out["tag"] = tag
+    return out
+
+
+def to_text(spec):
+    return json.dumps(to_json(spec))
+
+
+def from_json(found):
+    """The structure of TypeSpecs of JSON."""
+    if found is not None and "tuple" in found:
+        return _build(found.get("tag", 0), [from_json(child) for child in found["tuple"]], None)
+    if found is not None and "dict" in found:
+        keys = sorted(found["dict"])
+        children = [from_json(found["dict"][key]) for key in keys]
+        tag = found.get("tag", 0)
+        return _build(tag, children, keys)
+    return specs.of_json(found)
+
+
+def from_text(text):
+    return from_json(json.loads(text))
+
+
+def compatible(spec, other):
+    """Could a structure of `other` be one of `spec`?"""
+    a, b = _kind_of(spec), _kind_of(other)
+    if a is None or b is None:
+        return a is None and b is None and spec.is_compatible_with(other)
+    return a[2] == b[2] and len(a[1]) == len(b[1]) and all(compatible(x, y) for x, y in zip(a[1], b[1]))
+
+
+def key(spec):
+    """Something hashable that is equal for equal structures of specs."""
+    kind = _kind_of(spec)
+    return spec if kind is None else (kind[2], tuple(key(child) for child in kind[1]))
+
+
+# ---- values ----
+
+def normalize(value):
+    """A structure whose leaves are leat's own: numbers, lists and arrays become tensors."""
+    from leat.tensor import convert_leaf
+    return map_structure(convert_leaf, value)
+
+
+def spec_of_leaf(value):
+    """The TypeSpec of a leaf of a normalized structure."""
+    from leat.data.dataset import Dataset
+    from leat.ragged import RaggedTensor
+    from leat.sparse import SparseTensor
+    from leat.tensor import Tensor
+    if isinstance(value, Tensor):
+        element = value._element_spec()
+        return specs.TensorSpec(value.shape, value.dtype) if element is None else specs.DatasetSpec(element)
+    if value is None:
+        return specs.NoneTensorSpec()
+    if isinstance(value, (RaggedTensor, SparseTensor)):
+        return value._type_spec
+    if isinstance(value, Dataset):
+        return specs.DatasetSpec(value.element_spec)
+    from leat.data.optional import Optional
+    if isinstance(value, Optional):
+        return specs.OptionalSpec(value.element_spec)
+    if hasattr(value, "__array__") or isinstance(value, (int, float, bool, str, bytes, list)):
+        from leat.tensor import convert_to_tensor
+        return spec_of_leaf(convert_to_tensor(value))
+    raise TypeError(f"Could not build a `TypeSpec` for {value!r} with type {type(value).__name__}")
+
+
+def spec_of(value):
+    """The structure of TypeSpecs of a normalized structure."""
+    return map_structure(spec_of_leaf, value)
+
+
+def value_type(spec):
+    from leat.data.dataset import Dataset
+    from leat.ragged import RaggedTensor
+    from leat.sparse import SparseTensor
+    from leat.tensor import Tensor
+    return {specs.TensorSpec: Tensor, specs.RaggedTensorSpec: RaggedTensor, specs.SparseTensorSpec: SparseTensor,
+            specs.DatasetSpec: Dataset, specs.NoneTensorSpec: type(None)}[type(spec)]
+
+
+def components(value, spec):
+    """The tensors of a normalized structure, in flat order."""
+    out = []
+    for leaf, leaf_spec in zip(leaves(value), leaves(spec)):
+        out.extend(leaf_spec._take(leaf))
+    return out
+
+
+def assemble(spec, tensors):
+    """A value of the structure over an iterator of tensors."""
+    return map_structure(lambda leaf: leaf._put(tensors), spec)
+
+
+def assembler(spec):
+    """A function from a list of tensors to a value, quick for plain structures."""
+    if type(spec) is specs.TensorSpec:
+        return lambda tensors: tensors[0]
+    if type(spec) is tuple and all(type(leaf) is specs.TensorSpec for leaf in spec):
+        return tuple
+    return lambda tensors: assemble(spec, iter(tensors))

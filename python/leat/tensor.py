@@ -1,0 +1,352 @@
+"""``tf.Tensor``: immutable values, or what stands for them while a function is traced."""
+
+import numpy as np
+
+from leat import _native, dtypes
+from leat.errors import OperatorNotAllowedInGraphError
+from leat.shapes import TensorShape
+
+
+class NotTraceable(OperatorNotAllowedInGraphError):
+    """Raised where tracing needs a value that is not there yet; the function becomes a callback."""
+
+
+class Tensor(_native.TensorBase):
+    """A dense array of one dtype. Immutable; any number of threads may read it.
+
+    While a function is traced a tensor has no values: operations on it become nodes of the function.
+    """
+
+    __slots__ = ()
+    __array_priority__ = 100
+
+    @property
+    def dtype(self):
+        return dtypes.by_number[self._dtype]
+
+    @property
+    def shape(self):
+        return TensorShape(self._shape)
+
+    @property
+    def ndim(self):
+        return self.shape.rank
+
+    @property
+    def name(self):
+        return f"tensor:{self._id}"
+
+    @property
+    def device(self):
+        return "/job:localhost/replica:0/task:0/device:CPU:0"
+
+    def get_shape(self):
+        return self.shape
+
+    def numpy(self):
+        """The values as a numpy array without a copy (read only); a scalar as a numpy scalar."""
+        if not self._has_values:
+            raise NotTraceable("numpy() needs the values of a tensor, which a function that is traced does not have "
+                               "yet; use tensor operations, or leat.numpy_function")
+        return _to_numpy(self)
+
+    def set_shape(self, shape):
+        """Says that the tensor has this shape (``tf.Tensor.set_shape``); ValueError where it cannot."""
+        merged = self.shape.merge_with(shape)
+        if merged != self.shape and not self._has_values:
+            self._refine(tuple(-1 if d is None else d for d in merged))
+
+    def ref(self):
+        return Reference(self)
+
+    experimental_ref = ref
+
+    def _element_spec(self):
+        """The spec of the elements where this is a dataset; None for others."""
+        if self._dtype != dtypes.variant.number:
+            return None
+        from leat import nest
+        if self._has_values:
+            return nest.from_text(self._dataset().spec())
+        text = self._graph.element_spec(self)
+        return None if text is None else nest.from_text(text)
+
+    # ---- Python's protocols ----
+
+    def __array__(self, dtype=None, copy=None):
+        if not self._has_values:
+            raise NotTraceable("a numpy function needs the values of a tensor, which a function that is traced does "
+                               "not have yet; use tensor operations, or leat.numpy_function")
+        values = np.asarray(_to_numpy(self))
+        return values.copy() if copy else values if dtype is None else values.astype(dtype)
+
+    def _scalar(self, what):
+        if not self._has_values:
+            raise NotTraceable(f"{what} of a tensor needs its value, which a function that is traced does not have "
+                               "yet; use leat.cond or leat.while_loop")
+        if self.dtype in (dtypes.float16, dtypes.bfloat16):
+            return _to_numpy(self).item()
+        return self._item()
+
+    def __bool__(self):
+        return bool(self._scalar("the truth"))
+
+    def __int__(self):
+        return int(self._scalar("int()"))
+
+    def __float__(self):
+        return float(self._scalar("float()"))
+
+    def __index__(self):
+        if not self._has_values:
+            raise NotTraceable("a tensor without a value is no index of Python's; use leat.gather or leat.range")
+        if not self.dtype.is_integer:
+            raise TypeError(f"only integer tensors can be an index; this one is {self.dtype.name}")
+        return self._item()
+
+    def __len__(self):
+        if self.shape.rank == 0:
+            raise TypeError("Scalar tensor has no `len()`")
+        if not self._has_values:
+            length = None if self.shape.rank is None else self.shape[0]
+            if length is None:
+                raise NotTraceable("len() of a tensor whose first dimension is not known yet; use leat.shape(x)[0]")
+            return length
+        return self._shape[0]
+
+    def __iter__(self):
+        if self.shape.rank == 0:
+            raise TypeError("Cannot iterate over a scalar tensor.")
+        if self._has_values:
+            return (self[i] if self._graph is not None else self._row(i) for i in range(self._shape[0]))
+        length = None if self.shape.rank is None else self.shape[0]
+        if length is None:
+            raise NotTraceable("iterating over a tensor whose first dimension is not known yet; use leat.map_fn or "
+                               "a `for` statement in a function that leat converts")
+        return (self[i] for i in range(length))
+
+    def __hash__(self):
+        raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        return constant, (self.numpy(), self.dtype.name)
+
+    def __repr__(self):
+        if not self._has_values:
+            return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
+        if self._dtype == dtypes.variant.number:
+            return f"<tf.Tensor: shape={self.shape}, dtype=variant, value=<Dataset>>"
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={_text(self, repr)}>"
+
+    def __str__(self):
+        if not self._has_values:
+            return f'Tensor("{self.name}", shape={self.shape}, dtype={self.dtype.name})'
+        return f"tf.Tensor({_text(self, str)}, shape={self.shape}, dtype={self.dtype.name})"
+
+    def __format__(self, spec):
+        return format(self._scalar("format()"), spec) if spec else str(self)
+
+
+_native.TensorBase.set_class(Tensor)
+
+
+class Reference:
+    """A hashable stand-in for a tensor (``tf.Tensor.ref``)."""
+
+    def __init__(self, tensor):
+        self._tensor = tensor
+
+    def deref(self):
+        return self._tensor
+
+    def __eq__(self, other):
+        return isinstance(other, Reference) and self._tensor is other._tensor
+
+    def __hash__(self):
+        return id(self._tensor)
+
+
+def _to_numpy(tensor):
+    number = tensor._dtype
+    if number == dtypes.string.number:
+        values = tensor._values()
+        if tensor._shape == ():
+            return values[0]
+        out = np.empty(len(values), dtype=object)
+        out[:] = values
+        return out.reshape(tensor._shape)
+    values = np.asarray(memoryview(tensor))
+    if number == dtypes.bfloat16.number:
+        values = values.view(dtypes.bfloat16.as_numpy_dtype)
+    return values if values.ndim else values[()]
+
+
+def _text(tensor, how):
+    values = tensor.numpy()
+    if isinstance(values, np.generic) or isinstance(values, bytes):
+        return str(values) if not isinstance(values, bytes) else repr(values)
+    text = how(values)
+    return "\n" + text if how is repr and tensor.ndim and "\n" in text or how is repr and tensor.ndim and tensor.ndim > 1 else text
+
+
+# ---- making tensors ----
+
+def _first_leaf(value):
+    while isinstance(value, (list, tuple)) and value:
+        value = value[0]
+    return value
+
+
+def _has_tensor(value):
+    if isinstance(value, (list, tuple)):
+        return any(_has_tensor(item) for item in value)
+    return isinstance(value, Tensor)
+
+
+def _of_array(array, dtype):
+    """A tensor of a numpy array; shares its memory where it lies row by row."""
+    if array.dtype.kind in "SUO":
+        flat = array.reshape(-1).tolist()
+        return _native.TensorBase.from_strings([_to_bytes(item) for item in flat], array.shape)
+    array = np.asarray(array, order="C")
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    if dtype is dtypes.bfloat16:
+        array = array.view(np.uint16)
+    return _native.TensorBase.from_buffer(array, dtype.number, array.shape)
+
+
+def _to_bytes(value):
+    if isinstance(value, str):
+        return value.encode()
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, Tensor) and value.dtype is dtypes.string:
+        return value._item()
+    raise TypeError(f"Cannot convert {value!r} to a string tensor")
+
+
+def _default_dtype(value, array):
+    """TensorFlow's choice for Python values: float32, int32 (int64 where it does not fit), bool, string."""
+    first = _first_leaf(value)
+    if isinstance(first, (np.ndarray, np.generic)) or not isinstance(value, (list, tuple, int, float)):
+        return dtypes.as_dtype(array.dtype)
+    if array.dtype.kind == "f":
+        return dtypes.float32
+    if array.dtype.kind in "iu":
+        small = array.size == 0 or (array.min() >= -2**31 and array.max() < 2**31)
+        return dtypes.int32 if small else dtypes.int64
+    return dtypes.as_dtype(array.dtype)
+
+
+def _array_of(value):
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise ValueError(f"Can't convert non-rectangular Python sequence to Tensor: {value!r}") from None
+    if array.dtype.kind == "O" and not isinstance(value, np.ndarray):
+        first = _first_leaf(array.reshape(-1).tolist())
+        if not isinstance(first, (str, bytes)):
+            kind = type(value).__name__ if not isinstance(value, (list, tuple)) else type(first).__name__
+            if isinstance(first, (list, tuple)):
+                raise ValueError(f"Can't convert non-rectangular Python sequence to Tensor: {value!r}")
+            raise ValueError(f"Attempt to convert a value ({value!r}) with an unsupported type "
+                             f"(<class '{kind}'>) to a Tensor.")
+    if array.dtype.kind in "SU" and not isinstance(value, np.ndarray):
+        array = np.array(value, dtype=object)  # numpy's own strings lose trailing zero bytes
+    return array
+
+
+def constant(value, dtype=None, shape=None, name="Const"):
+    """A tensor of Python numbers, lists, numpy arrays or anything with a buffer (``tf.constant``).
+
+    Python floats become float32, integers int32 (int64 where one does not fit) unless `dtype` says otherwise;
+    `shape` reshapes, or repeats a single value. An array that is not read only is copied.
+    """
+    dtype = None if dtype is None else dtypes.as_dtype(dtype)
+    if isinstance(value, Tensor):
+        out = value if dtype is None or value.dtype is dtype else _convert(value.numpy(), dtype)
+    else:
+        array = _array_of(value)
+        if isinstance(value, np.ndarray) and value.flags.writeable and array.dtype.kind not in "SUO":
+            array = array.copy()
+        out = _convert_checked(value, array, dtype)
+    if shape is not None:
+        dims = tuple(TensorShape(shape))
+        if out.shape.num_elements() == 1 and TensorShape(shape).num_elements() != 1:
+            out = _of_array(np.full(dims, out.numpy()), out.dtype)
+        elif out.shape.num_elements() != TensorShape(shape).num_elements():
+            raise TypeError(f"Eager execution of tf.constant with unsupported shape. Tensor {out} has "
+                            f"{out.shape.num_elements()} elements, but got `shape` {shape}.")
+        else:
+            out = _of_array(np.asarray(out.numpy()).reshape(dims), out.dtype)
+    return out
+
+
+def _convert(array, dtype):
+    array = np.asarray(array)
+    if dtype is dtypes.string:
+        return _of_array(np.asarray(array, dtype=object), dtype)
+    return _of_array(np.asarray(array, dtype=dtype.as_numpy_dtype), dtype)
+
+
+def _convert_checked(value, array, dtype):
+    own = _default_dtype(value, array)
+    if dtype is None:
+        dtype = own
+    if (dtype is dtypes.string) != (own is dtypes.string) or (own is dtypes.bool) != (dtype is dtypes.bool) and array.size:
+        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
+    if own.is_floating and not dtype.is_floating and array.size:
+        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
+    if dtype.is_integer and array.size and own.is_integer:
+        low, high = dtype.limits
+        if int(array.min()) < low or int(array.max()) > high:
+            raise ValueError(f"Can't convert Python sequence with out-of-range integer to Tensor of {dtype.name}.")
+    return _convert(array, dtype)
+
+
+def convert_to_tensor(value, dtype=None, name=None, dtype_hint=None, as_ref=False, preferred_dtype=None):
+    """A tensor of anything that can be one (``tf.convert_to_tensor``); ValueError on other dtypes."""
+    dtype = None if dtype is None else dtypes.as_dtype(dtype)
+    if isinstance(value, Tensor):
+        if dtype is not None and value.dtype is not dtype:
+            raise ValueError(f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype "
+                             f"{value.dtype.name}: {value!r}")
+        return value
+    if hasattr(value, "_as_tensor"):  # variables
+        return convert_to_tensor(value._as_tensor(), dtype)
+    if isinstance(value, (list, tuple)) and _has_tensor(value):
+        from leat import ops
+        parts = [convert_to_tensor(item, dtype) for item in value]
+        kinds = {part.dtype for item, part in zip(value, parts) if _has_tensor(item)}
+        if len(kinds) == 1:
+            (kind,) = kinds
+            parts = [part if part.dtype is kind else convert_to_tensor(item, kind) for item, part in zip(value, parts)]
+        return ops.call("stack", {}, parts)[0]
+    if dtype is None and dtype_hint is not None:
+        try:
+            return constant(value, dtype_hint)
+        except (TypeError, ValueError):
+            pass
+    return constant(value, dtype)
+
+
+def convert_leaf(value):
+    """A leaf of an element: composite values as they are, everything else a tensor."""
+    if value is None or isinstance(value, Tensor) or hasattr(value, "_is_leaf_value"):
+        return value
+    if type(value).__name__ in ("RaggedTensorValue", "SparseTensorValue"):
+        from leat.sparse import from_value
+        return from_value(value)
+    return convert_to_tensor(value)
+
+
+def is_tensor(value):
+    """Is it a tensor, or made of them (``tf.is_tensor``)?"""
+    return isinstance(value, Tensor) or hasattr(value, "_is_leaf_value")

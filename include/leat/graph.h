@@ -196,8 +196,9 @@ LEAT_API int leat_graph_call(leat_graph *graph, const char *operation, const cha
                              const leat_value *inputs, int num_inputs, leat_value *outputs);
 
 /* The table of tensor operations as JSON text, for bindings: [{"name", "names": TensorFlow's paths
- * below "tf." (none: internal), "doc", "min_inputs", "max_inputs" (-1: any), "inputs": [{"name",
- * "list"}], "arguments": [{"name", "type", "required", "default", ..., "doc"}], "signature":
+ * below "tf." (none: internal), "doc", "min_inputs", "max_inputs" (-1: any), "flags": [elementwise,
+ * random, stateful, impure, costly], "inputs": [{"name", "list"}], "arguments": [{"name", "type",
+ * "required", "default", ..., "doc"}], "signature":
  * [{"name", "kind", "default"}]}]. The signature has TensorFlow's parameters in order; "kind" is
  * input, argument, name (of no effect) or fixed (takes its default alone); "default" stands where
  * it is not the argument's own: an input that may be left out, or null where None means the

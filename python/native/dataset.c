@@ -60,8 +60,7 @@ static leat_function *make_function(void *context, int64_t number, const char *o
     return function;
 }
 
-/* One element of (spec, tensors); its tensors are referenced. */
-static int read_element(PyObject *pair, leat_element *out) {
+int native_read_element(PyObject *pair, leat_element *out) {
     PyObject *json = NULL, *sequence = NULL;
     leat_spec *spec = NULL;
     leat_error err = {0};
@@ -102,7 +101,7 @@ static int read_bindings(PyObject *datasets, PyObject *elements, leat_bindings *
     }
     for (Py_ssize_t i = 0; i < PyList_Size(elements); i++) {
         out->num_elements++;
-        if (read_element(PyList_GetItem(elements, i), &values[i]) != 0) {
+        if (native_read_element(PyList_GetItem(elements, i), &values[i]) != 0) {
             return -1;
         }
     }
@@ -171,8 +170,7 @@ static PyObject *dataset_label(PyObject *self, PyObject *text) {
     return native_dataset_new(leat_label(dataset, label, &err), &err);
 }
 
-/* The tensors of an element as a list; the element is cleared. */
-static PyObject *element_list(leat_element *element) {
+PyObject *native_element_list(const leat_element *element) {
     PyObject *list = PyList_New(element->num_tensors);
     for (int i = 0; list != NULL && i < element->num_tensors; i++) {
         leat_tensor tensor = leat_tensor_ref(&element->tensors[i]);
@@ -181,6 +179,12 @@ static PyObject *element_list(leat_element *element) {
             Py_CLEAR(list);
         }
     }
+    return list;
+}
+
+/* The tensors as a list; the element ends. */
+static PyObject *element_list(leat_element *element) {
+    PyObject *list = native_element_list(element);
     leat_element_fini(element);
     return list;
 }
@@ -225,7 +229,7 @@ static PyObject *dataset_reduce(PyObject *self, PyObject *args) {
         native_function_of(callable) == NULL) {
         return NULL;
     }
-    if (read_element(pair, &initial) != 0) {
+    if (native_read_element(pair, &initial) != 0) {
         leat_element_fini(&initial);
         return NULL;
     }
@@ -287,6 +291,8 @@ static PyObject *dataset_value(PyObject *self, PyObject *unused) {
 static PyMethodDef dataset_methods[] = {
     {"build", dataset_build, METH_VARARGS | METH_STATIC,
      "build(plan, datasets, elements, function) -> Dataset."},
+    {"generator", native_dataset_generator, METH_VARARGS | METH_STATIC,
+     "generator(start, spec, (args' spec, args)) -> Dataset."},
     {"spec", dataset_spec, METH_NOARGS, "JSON of the elements' spec."},
     {"cardinality", dataset_cardinality, METH_NOARGS, "A count, -1 (infinite) or -2 (unknown)."},
     {"fingerprint", dataset_fingerprint, METH_NOARGS, "64 bits of the plan."},

@@ -53,7 +53,9 @@ static PyObject *take_kept(const char *text) {
     }
     PyObject *exception = place->exception;
     place->exception = NULL;
-    PyObject *note = PyUnicode_FromFormat("leat: %.*s", (int)(at - text), text);
+    char words[LEAT_ERROR_TEXT + sizeof("leat: ")];
+    snprintf(words, sizeof(words), "leat: %.*s", (int)(at - text), text);
+    PyObject *note = PyUnicode_DecodeUTF8(words, (Py_ssize_t)strlen(words), "replace");
     PyObject *added = note == NULL ? NULL : PyObject_CallMethod(exception, "add_note", "O", note);
     if (added == NULL) {
         PyErr_Clear(); /* an exception without notes still arrives */

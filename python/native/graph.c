@@ -166,6 +166,51 @@ static PyObject *graph_call(PyObject *self, PyObject *args) {
     return made < 0 ? raise_graph(graph) : symbolic_list(self, outputs, made);
 }
 
+/* eager(operation, attributes, tensors): computes at once, and remembers nothing. */
+static PyObject *graph_eager(PyObject *class, PyObject *args) {
+    (void)class;
+    const char *operation = NULL, *attributes = NULL;
+    PyObject *inputs = NULL;
+    Py_ssize_t count = 0;
+    leat_error err = {0};
+    leat_value outputs[LEAT_MAX_OUTPUTS];
+    leat_tensor results[LEAT_MAX_OUTPUTS] = {{0}};
+    if (!PyArg_ParseTuple(args, "szO", &operation, &attributes, &inputs)) {
+        return NULL;
+    }
+    leat_tensor *tensors = native_tensors(inputs, &count);
+    leat_value *values = tensors == NULL ? NULL : PyMem_Calloc((size_t)count + 1, sizeof(*values));
+    if (values == NULL) {
+        PyMem_Free(tensors);
+        return tensors == NULL ? NULL : PyErr_NoMemory();
+    }
+    leat_status status = LEAT_OK;
+    int made = -1;
+    Py_BEGIN_ALLOW_THREADS;
+    leat_graph *graph = leat_eager_new(&err);
+    for (Py_ssize_t i = 0; graph != NULL && i < count; i++) {
+        values[i] = leat_graph_tensor(graph, &tensors[i]);
+    }
+    if (graph != NULL) {
+        made = leat_graph_call(graph, operation, attributes, values, (int)count, outputs);
+        status = made < 0 ? leat_graph_take_error(graph, &err) : LEAT_OK;
+    }
+    for (int i = 0; i < made && status == LEAT_OK; i++) {
+        status = leat_value_tensor(outputs[i], &results[i], &err);
+    }
+    leat_graph_free(graph);
+    Py_END_ALLOW_THREADS;
+    PyMem_Free(tensors);
+    PyMem_Free(values);
+    if (made < 0 || status != LEAT_OK) {
+        for (int i = 0; i < made; i++) {
+            leat_tensor_unref(&results[i]);
+        }
+        return native_raise(&err);
+    }
+    return native_tensor_list(results, made);
+}
+
 /* cond(predicate, then function, else function, tensors): the outputs as a list. */
 static PyObject *graph_cond(PyObject *self, PyObject *args) {
     PyObject *predicate = NULL, *then_branch = NULL, *else_branch = NULL, *inputs = NULL;
@@ -292,6 +337,8 @@ static PyObject *graph_finish(PyObject *self, PyObject *args) {
 static PyMethodDef graph_methods[] = {
     {"arguments", graph_arguments, METH_NOARGS, "The arguments as tensors."},
     {"call", graph_call, METH_VARARGS, "call(operation, attributes, tensors) -> list."},
+    {"eager", graph_eager, METH_VARARGS | METH_STATIC,
+     "eager(operation, attributes, tensors) -> list, computed at once."},
     {"cond", graph_cond, METH_VARARGS, "cond(predicate, then, else, tensors) -> list."},
     {"constant", graph_constant, METH_O, "constant(tensor) -> tensor of this graph."},
     {"element_spec", graph_element_spec, METH_O, "JSON of a dataset value's elements."},
@@ -354,14 +401,7 @@ static void function_dealloc(PyObject *object) {
 /* Calls `callable` with the element's tensors and sets `out` to what it returns, under the GIL. */
 static leat_status call_python(PyObject *callable, const leat_spec *spec, const leat_element *in,
                                leat_element *out, leat_error *err) {
-    PyObject *arguments = PyList_New(in->num_tensors), *result = NULL;
-    for (int i = 0; arguments != NULL && i < in->num_tensors; i++) {
-        leat_tensor tensor = leat_tensor_ref(&in->tensors[i]);
-        PyObject *item = native_tensor_new(&tensor);
-        if (item == NULL || PyList_SetItem(arguments, i, item) != 0) {
-            Py_CLEAR(arguments);
-        }
-    }
+    PyObject *arguments = native_element_list(in), *result = NULL;
     if (arguments != NULL) {
         result = PyObject_CallFunctionObjArgs(callable, arguments, NULL);
     }

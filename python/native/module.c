@@ -89,6 +89,20 @@ static PyObject *version(PyObject *module, PyObject *unused) {
     return PyUnicode_FromString(leat_version());
 }
 
+static PyObject *operations(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    leat_error err = {0};
+    return native_text(leat_operations_json(&err), &err);
+}
+
+static PyObject *dataset_operators(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    leat_error err = {0};
+    return native_text(leat_dataset_operators_json(&err), &err);
+}
+
 static PyObject *status_name(PyObject *module, PyObject *code) {
     (void)module;
     long number = PyLong_AsLong(code);
@@ -117,6 +131,8 @@ static PyMethodDef methods[] = {
     {"set_seed", set_seed, METH_O, "The global seed (leat_set_seed); None: none."},
     {"set_memory_limit", set_memory_limit, METH_O, "Bytes for all iterators; 0: none."},
     {"version", version, METH_NOARGS, "The library's version."},
+    {"operations", operations, METH_NOARGS, "The table of tensor operations as JSON."},
+    {"dataset_operators", dataset_operators, METH_NOARGS, "The table of operators as JSON."},
     {"status_name", status_name, METH_O, "The name of a status code."},
     {"dtype_names", dtype_names, METH_NOARGS, "Names of the dtypes by number."},
     {"shutdown", native_shutdown, METH_NOARGS, "Ends every live iterator."},

@@ -62,7 +62,13 @@ leat_function *native_function_of(PyObject *object);
 int native_add_graph(PyObject *module);
 int native_add_function(PyObject *module);
 
-/* ---- dataset.c, iterator.c ---- */
+/* ---- dataset.c, generator.c, iterator.c ---- */
+
+/* The tensors of an element (borrowed) as a list. */
+PyObject *native_element_list(const leat_element *element);
+/* An element of (JSON of the spec, tensors); `out` is {0} and holds references. */
+int native_read_element(PyObject *pair, leat_element *out);
+PyObject *native_dataset_generator(PyObject *class, PyObject *args);
 
 PyObject *native_dataset_new(leat_dataset *dataset, const leat_error *err);
 leat_dataset *native_dataset_of(PyObject *object);

@@ -59,8 +59,7 @@ leat_status leat_graph_take_error(leat_graph *graph, leat_error *err) {
 }
 
 const leat_spec *leat_value_element(leat_value value) {
-    bool known = value.graph && value.id >= 0 &&
-                 (size_t)value.id < value.graph->body.num_values;
+    bool known = value.graph && value.id >= 0 && (size_t)value.id < value.graph->body.num_values;
     return known ? value.graph->body.values[value.id].type.element : NULL;
 }
 

@@ -153,6 +153,25 @@ static json_t *describe_signature(const leati_tensor_op *op) {
     return NULL;
 }
 
+static json_t *describe_flags(const leati_tensor_op *op) {
+    static const struct {
+        uint32_t flag;
+        const char *name;
+    } known[] = {
+        {LEATI_ELEMENTWISE, "elementwise"}, {LEATI_RANDOM, "random"}, {LEATI_STATEFUL, "stateful"},
+        {LEATI_IMPURE, "impure"},           {LEATI_COSTLY, "costly"},
+    };
+    json_t *list = json_array();
+    bool good = list != NULL;
+    for (size_t i = 0; good && i < sizeof known / sizeof *known; i++)
+        if (op->flags & known[i].flag)
+            good = append(list, json_string(known[i].name));
+    if (good)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
 static json_t *describe(const leati_tensor_op *op) {
     json_t *object = json_object();
     if (object && leati_json_put(object, "name", json_string(op->name)) &&
@@ -160,6 +179,7 @@ static json_t *describe(const leati_tensor_op *op) {
         leati_json_put(object, "doc", json_string(op->doc)) &&
         leati_json_put(object, "min_inputs", json_integer(op->min_inputs)) &&
         leati_json_put(object, "max_inputs", json_integer(op->max_inputs)) &&
+        leati_json_put(object, "flags", describe_flags(op)) &&
         leati_json_put(object, "inputs", describe_inputs(op)) &&
         leati_json_put(object, "arguments", leati_rows_describe(op->rows)) &&
         leati_json_put(object, "signature", describe_signature(op)))

@@ -1,0 +1,30 @@
+"""leat: input pipelines, distribution and training, under TensorFlow's names.
+
+    import leat as tf
+    dataset = tf.data.Dataset.range(10).map(lambda x: x * x).batch(4)
+    for batch in dataset:
+        print(batch.numpy())
+"""
+
+import atexit as _atexit
+import sys as _sys
+
+from leat import _native, errors
+from leat import dtypes
+from leat.dtypes import (DType, as_dtype, bfloat16, bool, double, float16, float32, float64, half, int8, int16, int32,
+                         int64, string, uint8, uint16, uint32, uint64, variant)
+from leat.shapes import TensorShape
+from leat.specs import NoneTensorSpec, OptionalSpec, RaggedTensorSpec, SparseTensorSpec, TensorSpec, TypeSpec
+from leat.tensor import Tensor, constant, convert_to_tensor, is_tensor
+from leat.trace import executing_eagerly
+from leat import ops as _ops
+from leat.ragged import RaggedTensor
+from leat.sparse import SparseTensor
+from leat import data
+
+__version__ = _native.version()
+newaxis = None
+
+_ops.install(_sys.modules[__name__])
+_ops.submodule(_sys.modules[__name__], "random").set_seed = _native.set_seed
+_atexit.register(_native.shutdown)

@@ -1,0 +1,12 @@
+"""Input pipelines: ``tf.data``."""
+
+from leat.data import experimental
+from leat.data.dataset import (AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Dataset, FixedLengthRecordDataset,
+                               TextLineDataset, TFRecordDataset)
+from leat.data.iterator import Iterator, NumpyIterator
+from leat.data.options import Options, ThreadingOptions
+from leat.specs import DatasetSpec
+
+__all__ = ["AUTOTUNE", "Dataset", "DatasetSpec", "FixedLengthRecordDataset", "INFINITE_CARDINALITY", "Iterator",
+           "NumpyIterator", "Options", "TFRecordDataset", "TextLineDataset", "ThreadingOptions",
+           "UNKNOWN_CARDINALITY", "experimental"]

@@ -1,0 +1,464 @@
+"""``tf.data.Dataset``: a plan of operators; iterating over it runs the plan.
+
+The methods are made of the library's table of operators, under TensorFlow's names; written out here is only what
+TensorFlow spells differently from its operators.
+"""
+
+import json
+
+import numpy as np
+
+from leat import _native, dtypes, nest, specs, trace
+from leat.dtypes import DType
+from leat.errors import InvalidArgumentError
+from leat.shapes import TensorShape
+from leat.tensor import Tensor, convert_to_tensor
+
+AUTOTUNE = -1
+INFINITE_CARDINALITY = -1
+UNKNOWN_CARDINALITY = -2
+
+OPERATORS = {entry["name"]: entry for entry in json.loads(_native.dataset_operators())}
+
+
+class Dataset:
+    """A dataset (``tf.data.Dataset``): immutable, shared by any number of iterators and threads."""
+
+    _is_leaf_value = True
+    __slots__ = ("_native", "_value", "_element_spec", "_name", "_inputs", "_options", "__weakref__", "__dict__")
+
+    def __init__(self, native=None, value=None, element_spec=None, name="Dataset", inputs=(), options=None):
+        self._native = native
+        self._value = value  # a tensor of dtype variant where this is a value of a function being traced
+        self._element_spec = element_spec
+        self._name = name
+        self._inputs = inputs
+        self._options = options
+
+    # ---- what it is ----
+
+    @property
+    def element_spec(self):
+        """The structure of TypeSpecs of the elements."""
+        if self._element_spec is None:
+            if self._native is not None:
+                self._element_spec = nest.from_text(self._native.spec())
+            else:
+                self._element_spec = self._value._element_spec()
+        return self._element_spec
+
+    def cardinality(self):
+        """The number of elements as an int64 scalar; -1 infinite, -2 unknown."""
+        return convert_to_tensor(np.int64(self._plan("cardinality()").cardinality()))
+
+    def __len__(self):
+        count = self._plan("len()").cardinality()
+        if count == INFINITE_CARDINALITY:
+            raise TypeError("The dataset is infinite.")
+        if count == UNKNOWN_CARDINALITY:
+            raise TypeError("The dataset length is unknown.")
+        return count
+
+    def __bool__(self):
+        return True
+
+    __nonzero__ = __bool__
+
+    def __repr__(self):
+        return f"<_{self._name}Dataset element_spec={self.element_spec!r}>"
+
+    def options(self):
+        """The options of this dataset and its inputs, joined (``tf.data.Dataset.options``)."""
+        from leat.data.options import Options
+        joined = Options()
+        for dataset in self._inputs:
+            joined = joined.merge(dataset.options())
+        return joined.merge(self._options) if self._options is not None else joined
+
+    def fingerprint(self):
+        """64 bits that are equal for equal plans."""
+        return convert_to_tensor(np.array(self._plan("fingerprint()").fingerprint(), np.uint64))
+
+    def to_json(self):
+        """The plan as JSON text (docs/PLANS.md)."""
+        return self._plan("to_json()").to_json()
+
+    @staticmethod
+    def from_json(text):
+        """The dataset of a plan's JSON text."""
+        return Dataset(_native.Dataset.build(text, [], [], None), name="Plan")
+
+    def _plan(self, what):
+        if self._native is None:
+            raise trace.NotTraceable(f"{what} of a dataset inside a function that is traced")
+        return self._native
+
+    def _as_value(self):
+        """The dataset as a tensor of dtype variant."""
+        return self._value if self._native is None else self._native.value()
+
+    @staticmethod
+    def _of_value(tensor, element_spec):
+        """The dataset that a tensor of dtype variant is."""
+        if tensor._has_values:
+            return Dataset(tensor._dataset(), element_spec=element_spec, name="Variant")
+        return Dataset(value=tensor, element_spec=element_spec, name="Variant")
+
+    # ---- running ----
+
+    def __iter__(self):
+        from leat.data.iterator import Iterator
+        return Iterator(self)
+
+    def as_numpy_iterator(self):
+        """An iterator over the elements as numpy values."""
+        from leat.data.iterator import NumpyIterator
+        return NumpyIterator(self)
+
+    def get_single_element(self, name=None):
+        """The only element; InvalidArgumentError where there is none or more."""
+        return nest.assemble(self.element_spec, iter(self._plan("get_single_element").single()))
+
+    def reduce(self, initial_state, reduce_func, name=None):
+        """The last state of ``state = reduce_func(state, element)`` (``tf.data.Dataset.reduce``)."""
+        from leat.data.functions import reduce
+        return reduce(self, initial_state, reduce_func)
+
+    def save(self, path, compression=None, shard_func=None, checkpoint_args=None):
+        """Writes the elements to files that ``Dataset.load`` reads (``tf.data.Dataset.save``)."""
+        from leat.data.functions import save
+        return save(self, path, compression, shard_func, checkpoint_args)
+
+    def explain(self, elements=1000):
+        """Runs `elements` elements and returns what each operator did: rates, waits, bytes, the bottleneck."""
+        from leat.data.iterator import Iterator
+        iterator = Iterator(self)
+        for _ in zip(range(elements), iterator):
+            pass
+        return iterator.explain()
+
+    # ---- what TensorFlow spells differently ----
+
+    def apply(self, transformation_func):
+        """``transformation_func(self)``, which must return a dataset."""
+        dataset = transformation_func(self)
+        if not isinstance(dataset, Dataset):
+            raise TypeError(f"`transformation_func` must return a `tf.data.Dataset` object. Got {type(dataset)}.")
+        return dataset
+
+    @staticmethod
+    def range(*args, output_type=dtypes.int64, name=None):
+        """``range(stop)``, ``range(start, stop)``, ``range(start, stop, step)``."""
+        if not 1 <= len(args) <= 3:
+            raise ValueError(f"`args` must have between 1 and 3 elements; got {len(args)}")
+        names = (("stop",), ("start", "stop"), ("start", "stop", "step"))[len(args) - 1]
+        return make("range", (), dict(zip(names, args), output_type=output_type), name)
+
+    @staticmethod
+    def zip(*args, datasets=None, name=None):
+        """Elements of several datasets side by side; `datasets` may be any structure of them."""
+        if (args and datasets is not None) or (not args and datasets is None):
+            raise ValueError("Both `*args` and `datasets` cannot be set." if args else
+                             "Must pass at least one dataset to `zip`.")
+        structure = datasets if datasets is not None else args[0] if len(args) == 1 else args
+        return make("zip", structure, {}, name)
+
+    def concatenate(self, dataset, name=None):
+        """This dataset's elements, then those of `dataset`."""
+        if not isinstance(dataset, Dataset):
+            raise TypeError(f"Expected a dataset to concatenate, found {type(dataset).__name__}")
+        mine, other = self.element_spec, dataset.element_spec
+        try:
+            nest.map_structure(lambda a, b: a.most_specific_compatible_type(b), mine, other)
+        except (TypeError, ValueError):
+            raise TypeError(f"Incompatible types of input datasets: {mine} vs. {other}.") from None
+        return make("concatenate", (self, dataset), {}, name)
+
+    @staticmethod
+    def from_tensors(tensors, name=None):
+        """One element: the structure of tensors itself."""
+        return make("from_tensors", (), {"tensors": tensors}, name)
+
+    @staticmethod
+    def from_tensor_slices(tensors, name=None):
+        """The rows of a structure of tensors along their first axis."""
+        return make("from_tensor_slices", (), {"tensors": tensors}, name)
+
+    @staticmethod
+    def from_generator(generator, output_types=None, output_shapes=None, args=None, output_signature=None, name=None):
+        """What a Python generator yields (``tf.data.Dataset.from_generator``)."""
+        from leat.data.functions import from_generator
+        return from_generator(generator, output_types, output_shapes, args, output_signature, name)
+
+    @staticmethod
+    def list_files(file_pattern, shuffle=None, seed=None, name=None):
+        """The names of the files that match glob patterns, in random order unless `shuffle` is False."""
+        return make("list_files", (), {"file_pattern": file_pattern, "shuffle": True if shuffle is None else shuffle,
+                                       "seed": seed}, name)
+
+    @staticmethod
+    def load(path, element_spec=None, compression=None, reader_func=None, wait=False):
+        """The elements that ``Dataset.save`` wrote to the folder `path`."""
+        return make("load", (), {"path": path, "element_spec": element_spec, "compression": compression,
+                                 "reader_func": reader_func, "wait": wait})
+
+    @staticmethod
+    def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=True):
+        """Elements of `datasets` in the order that a dataset of their numbers gives."""
+        if not nest.compatible(choice_dataset.element_spec, specs.TensorSpec([], dtypes.int64)):
+            raise TypeError("Elements of `choice_dataset` must be scalar `tf.int64` tensors but are "
+                            f"{choice_dataset.element_spec}.")
+        if not datasets:
+            raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
+        return make("choose_from_datasets", tuple(datasets),
+                    {"choice_dataset": choice_dataset, "stop_on_empty_dataset": stop_on_empty_dataset})
+
+    def with_options(self, options, name=None):
+        """The same elements; iterators follow the options too."""
+        out = make("with_options", (self,), options._arguments(), name)
+        out._options = options
+        return out
+
+    def _apply(self, op, name=None, **arguments):
+        return make(op, (self,), arguments, name)
+
+
+# ---- making nodes ----
+
+class _Node:
+    """One operator with the user's arguments, on its way to the library."""
+
+    def __init__(self, op, inputs, arguments):
+        self.op = op
+        self.entry = OPERATORS[op]
+        self.inputs = inputs  # a structure of datasets
+        self.arguments = arguments
+        self.datasets, self.elements, self.functions = [], [], []
+        self.bound = []  # (name, tensor without a value)
+
+    def make(self):
+        flat = nest.leaves(self.inputs)
+        for dataset in flat:
+            if not isinstance(dataset, Dataset):
+                raise TypeError(f"{self.op}: expected a dataset, found {type(dataset).__name__}")
+        args = {}
+        for name, value in self.arguments.items():
+            argument = next((a for a in self.entry["arguments"] if a["name"] == name), None)
+            if argument is None:
+                raise TypeError(f"{self.op}() has no argument {name!r}")
+            found = self._argument(argument, value)
+            if found is not _ABSENT:
+                args[name] = found
+        if self.bound or any(dataset._native is None for dataset in flat):
+            return self._in_graph(flat, args)
+        plan = {"op": self.op, "args": args}
+        if len(flat) == 1 and flat[0] is self.inputs or self.op != "zip":
+            plan["inputs"] = [self._ref(dataset) for dataset in flat]
+        else:
+            plan["inputs"] = self._tree(self.inputs)
+        native = _native.Dataset.build(json.dumps(plan), self.datasets, self.elements, self._function)
+        return Dataset(native, name=_camel(self.op), inputs=tuple(flat))
+
+    def _ref(self, dataset):
+        self.datasets.append(dataset._plan(self.op))
+        return {"ref": str(len(self.datasets) - 1)}
+
+    def _tree(self, structure):
+        kind = nest._kind_of(structure)
+        if kind is None:
+            return self._ref(structure)
+        tag, children, keys = kind
+        inner = [self._tree(child) for child in children]
+        out = {"tuple": inner} if keys is None else {"dict": dict(zip(keys, inner))}
+        return dict(out, tag=tag) if tag else out
+
+    def _argument(self, argument, value):
+        """The JSON of an argument; _ABSENT for one that the default stands for."""
+        kind = argument["type"]
+        if value is None and not (argument["required"] and kind == "structure of tensors"):
+            return _ABSENT if not argument["required"] else None
+        if isinstance(value, Dataset):
+            return self._ref(value)
+        if kind == "function":
+            if not callable(value):
+                raise TypeError(f"{self.op}: {argument['name']} is {value!r}; expected a function")
+            self.functions.append(value)
+            return {"function": len(self.functions) - 1}
+        if kind == "structure of tensors":
+            return self._structure(argument, value)
+        if kind == "spec":
+            return nest.to_json(value)
+        if isinstance(value, Tensor) and not value._has_values:
+            self.bound.append((argument["name"], value))
+            return _ABSENT
+        return _plain(self.op, argument, value)
+
+    def _structure(self, argument, value):
+        value = nest.normalize(value)
+        spec = nest.spec_of(value)
+        tensors = nest.components(value, spec)
+        if any(not tensor._has_values for tensor in tensors):
+            self.bound.extend((argument["name"], tensor) for tensor in tensors)
+            return _ABSENT
+        self.elements.append((nest.to_text(spec), tensors))
+        return {"given": len(self.elements) - 1}
+
+    def _function(self, number, op, argument, spec_text):
+        from leat.data.functions import for_operator
+        return for_operator(self, self.functions[number], argument, nest.from_text(spec_text))
+
+    def _in_graph(self, flat, args):
+        """The node as a value of the function that is being traced."""
+        if self.functions or self.elements or self.datasets:
+            raise trace.NotTraceable(f"{self.op} with Python objects inside of a function")
+        graph = trace.current_graph()
+        inputs = [trace.reach(graph, graph.constant(d._as_value()) if d._native is not None else d._value) for d in flat]
+        names = [name for name, _ in self.bound]
+        tensors = [trace.reach(graph, tensor) for _, tensor in self.bound]
+        value = graph.dataset(self.op, json.dumps(args), inputs, names, tensors)
+        return Dataset(value=value, name=_camel(self.op), inputs=tuple(flat))
+
+
+_ABSENT = object()
+
+
+def _plain(op, argument, value):
+    """A Python value as the JSON of an argument that is no structure."""
+    kind = argument["type"]
+    if kind == "dtype":
+        return dtypes.as_dtype(value).name
+    if isinstance(value, TensorShape):
+        return [-1 if d is None else d for d in value]
+    if isinstance(value, Tensor):
+        value = value.numpy()
+    if hasattr(value, "_as_tensor"):
+        value = value._as_tensor().numpy()
+    if hasattr(value, "__fspath__"):
+        value = value.__fspath__()
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
+    if isinstance(value, DType):
+        return value.name
+    if isinstance(value, bytes):
+        return value.decode() if value.isascii() and value.decode().isprintable() else {"hex": value.hex()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(op, argument, item) for item in value]
+    if kind == "list of strings" and isinstance(value, str):
+        return [value]
+    if kind.startswith("list of") and isinstance(value, (int, float)) and not isinstance(value, bool):
+        return [value]
+    if kind == "integer" and isinstance(value, float):
+        raise TypeError(f"{op}: {argument['name']} is {value!r}; expected an integer")
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise TypeError(f"{op}: {argument['name']} is {value!r}; expected {kind}")
+
+
+def make(op, inputs, arguments, name=None):
+    """A node of the plan: operator `op` over a structure of datasets."""
+    dataset = _Node(op, inputs, arguments).make()
+    if name is not None and dataset._native is not None:
+        dataset._native = dataset._native.label(name)
+    return dataset
+
+
+def _camel(op):
+    return "".join(part.capitalize() for part in op.removesuffix("_dataset").split("_"))
+
+
+# ---- methods of the table ----
+
+# Where TensorFlow's order of parameters, or a default, is not that of the operator's arguments.
+_SIGNATURES = {
+    "batch": "batch_size, drop_remainder=False, num_parallel_calls=None, deterministic=None",
+    "map": "map_func, num_parallel_calls=None, deterministic=None, synchronous=None, use_unbounded_threadpool=False",
+    "interleave": "map_func, cycle_length=None, block_length=None, num_parallel_calls=None, deterministic=None",
+    "repeat": "count=None",
+    "shard": "num_shards, index",
+    "ignore_errors": "log_warning=False",
+    "scan": "initial_state, scan_func",
+    "random": "seed=None, rerandomize_each_iteration=None",
+    "sample_from_datasets": "datasets, weights=None, seed=None, stop_on_empty_dataset=False, "
+                            "rerandomize_each_iteration=None",
+}
+
+
+def _parameters(entry):
+    if entry["name"] in _SIGNATURES:
+        return _SIGNATURES[entry["name"]]
+    required = [a["name"] for a in entry["arguments"] if a["required"]]
+    optional = [f"{a['name']}={_default(a)}" for a in entry["arguments"] if not a["required"]]
+    return ", ".join(required + optional)
+
+
+def _default(argument):
+    value = argument["default"]
+    if argument["type"] == "dtype" and value is not None:
+        return f"dtypes.{value}"
+    if argument.get("none") and argument["type"] == "integer":
+        return "None"
+    return repr(value)
+
+
+def _names(parameters):
+    """The names in the source text of a list of parameters."""
+    return eval(f"lambda {parameters}: 0", {"dtypes": dtypes}).__code__.co_varnames
+
+
+def source_of(entry):
+    """The Python source of an operator's method or constructor."""
+    parameters = _parameters(entry)
+    names = _names(parameters)
+    source = entry["num_inputs"] == 0 or entry["name"].endswith("_dataset")
+    several = "datasets" in names
+    arguments = ", ".join(f"{n!r}: {n}" for n in names if n != "datasets")
+    first = "" if source or several else "self, "
+    inputs = "()" if source else "tuple(datasets)" if several else "(self,)"
+    known = f"{first}{parameters}{', ' if parameters else ''}name=None"
+    doc = "\n".join([entry["doc"], ""] + [f"{a['name']}: {a['doc']}" for a in entry["arguments"]]).strip()
+    return (f"def {entry['name']}({known}):\n    {doc!r}\n"
+            f"    return make({entry['name']!r}, {inputs}, {{{arguments}}}, name)\n")
+
+
+def function_of(op):
+    """The function of an operator, made of its table entry."""
+    scope = {"make": make, "dtypes": dtypes}
+    exec(compile(source_of(OPERATORS[op]), f"<leat.data.{op}>", "exec"), scope)
+    function = scope[op]
+    function.__module__ = "leat.data"
+    return function
+
+
+def _install():
+    for op, entry in OPERATORS.items():
+        if op.endswith("_dataset") or hasattr(Dataset, op):
+            continue
+        function = function_of(op)
+        static = entry["num_inputs"] == 0 or op in ("sample_from_datasets",)
+        setattr(Dataset, op, staticmethod(function) if static else function)
+
+
+_install()
+
+
+def _reader(op, class_name, parameters):
+    """A class whose constructor is a reader's operator (``tf.data.TFRecordDataset``)."""
+    names = _names(parameters)
+    arguments = ", ".join(f"{n!r}: {n}" for n in names)
+    lines = (f"def __init__(self, {parameters}, name=None):\n"
+             f"    made = make({op!r}, (), {{{arguments}}}, name)\n"
+             f"    Dataset.__init__(self, made._native, made._value, name={class_name.removesuffix('Dataset')!r})\n")
+    scope = {"make": make, "Dataset": Dataset}
+    exec(compile(lines, f"<leat.data.{class_name}>", "exec"), scope)
+    return type(class_name, (Dataset,), {"__init__": scope["__init__"], "__doc__": OPERATORS[op]["doc"],
+                                         "__module__": "leat.data", "__slots__": ()})
+
+
+TFRecordDataset = _reader("tf_record_dataset", "TFRecordDataset",
+                          "filenames, compression_type=None, buffer_size=None, num_parallel_reads=None, index='none'")
+TextLineDataset = _reader("text_line_dataset", "TextLineDataset",
+                          "filenames, compression_type=None, buffer_size=None, num_parallel_reads=None")
+FixedLengthRecordDataset = _reader(
+    "fixed_length_record_dataset", "FixedLengthRecordDataset",
+    "filenames, record_bytes, header_bytes=None, footer_bytes=None, buffer_size=None, compression_type=None, "
+    "num_parallel_reads=None")

@@ -1,0 +1,122 @@
+"""``tf.data.experimental``: functions for ``Dataset.apply``, readers and what else is not settled."""
+
+import functools
+
+from leat import dtypes, nest
+from leat.data import dataset as _dataset
+from leat.data.dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Dataset, _reader, make
+from leat.data.optional import Optional
+from leat.data.options import (AutoShardPolicy, AutotuneAlgorithm, AutotuneOptions, DistributeOptions,
+                               ExternalStatePolicy, OptimizationOptions, ServiceOptions, ThreadingOptions)
+
+SHARD_HINT = -1
+
+CsvDataset = _reader("csv_dataset", "CsvDataset",
+                     "filenames, record_defaults, compression_type=None, buffer_size=None, header=False, "
+                     "field_delim=',', use_quote_delim=True, na_value='', select_cols=None, exclude_cols=None")
+SqlDataset = _reader("sql_dataset", "SqlDataset", "driver_name, data_source_name, query, output_types")
+
+
+class RandomDataset(Dataset):
+    """Random int64 numbers (``tf.data.experimental.RandomDataset``)."""
+
+    __slots__ = ()
+
+    def __init__(self, seed=None, name=None):
+        made = Dataset.random(seed, name=name)
+        Dataset.__init__(self, made._native, made._value, name="Random")
+
+
+def Counter(start=0, step=1, dtype=dtypes.int64):
+    """start, start + step, ... without an end."""
+    return Dataset.counter(start, step, dtype)
+
+
+def _transformation(name):
+    """``dataset.apply(name(...))`` for the method of that name."""
+    method = getattr(Dataset, name)
+
+    @functools.wraps(method)
+    def outer(*args, **kwargs):
+        return lambda dataset: method(dataset, *args, **kwargs)
+    return outer
+
+
+for _name in ("assert_cardinality", "bucket_by_sequence_length", "group_by_reducer", "group_by_window",
+              "ignore_errors", "map_and_batch", "pad_to_cardinality", "parallel_interleave", "parse_example_dataset",
+              "rejection_resample", "scan", "shuffle_and_repeat", "snapshot", "take_while", "unbatch", "unique",
+              "quarantine", "pack", "index_shuffle", "global_shuffle"):
+    if hasattr(Dataset, _name):
+        globals()[_name] = _transformation(_name)
+
+
+def dense_to_ragged_batch(batch_size, drop_remainder=False, row_splits_dtype=dtypes.int64):
+    return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder, row_splits_dtype)
+
+
+def dense_to_sparse_batch(batch_size, row_shape):
+    return lambda dataset: dataset.sparse_batch(batch_size, row_shape)
+
+
+def enumerate_dataset(start=0):
+    return lambda dataset: dataset.enumerate(start)
+
+
+def prefetch_to_device(device, buffer_size=None):
+    """Prefetches; elements are on the host here."""
+    return lambda dataset: dataset.prefetch(AUTOTUNE if buffer_size is None else buffer_size)
+
+
+def copy_to_device(target_device, source_device="/cpu:0"):
+    return lambda dataset: dataset
+
+
+def cardinality(dataset):
+    return dataset.cardinality()
+
+
+def at(dataset, index):
+    """Element number `index`, without the ones before it where the operators allow that."""
+    return nest.assemble(dataset.element_spec, iter(dataset._plan("at").at(int(index))))
+
+
+def get_structure(dataset_or_iterator):
+    return dataset_or_iterator.element_spec
+
+
+def get_single_element(dataset):
+    return dataset.get_single_element()
+
+
+def get_next_as_optional(iterator):
+    return iterator.get_next_as_optional()
+
+
+def save(dataset, path, compression=None, shard_func=None, checkpoint_args=None):
+    dataset.save(path, compression, shard_func, checkpoint_args)
+
+
+def load(path, element_spec=None, compression=None, reader_func=None):
+    return Dataset.load(path, element_spec, compression, reader_func)
+
+
+def from_list(elements, name=None):
+    """The elements of a list of structures."""
+    from leat.data.functions import from_list as made
+    return made(elements, name)
+
+
+def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=False):
+    return Dataset.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
+
+
+def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_dataset=False):
+    return Dataset.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset)
+
+
+for _name in ("make_csv_dataset", "make_batched_features_dataset"):
+    globals()[_name] = _dataset.function_of(_name)
+for _name, _entry in _dataset.OPERATORS.items():  # the readers that tf.data does not have
+    if _name.endswith("_dataset") and _name not in globals() and _name not in (
+            "tf_record_dataset", "text_line_dataset", "fixed_length_record_dataset", "csv_dataset", "sql_dataset"):
+        globals()[_name] = _dataset.function_of(_name)

@@ -1,0 +1,218 @@
+"""How the functions that users give to operators become functions of the library, and what is written around them."""
+
+import inspect
+
+import numpy as np
+
+from leat import _native, dtypes, nest, specs, trace
+from leat.data.dataset import Dataset, make
+from leat.tensor import Tensor, convert_to_tensor
+
+# How an operator calls a function argument that does not take the element's parts alone: its value is a tuple of the
+# parts named here.
+_PAIRS = {("scan", "scan_func"), ("group_by_window", "reduce_func"), ("group_by_reducer", "reduce_func")}
+
+
+def _dataset_result(result):
+    if not isinstance(result, Dataset):
+        raise TypeError(f"`map_func` must return a `Dataset` object. Got {type(result)}.")
+    return result
+
+
+def _returns(op, argument):
+    if (op, argument) in {("flat_map", "map_func"), ("interleave", "map_func"), ("parallel_interleave", "map_func"),
+                          ("group_by_window", "reduce_func"), ("snapshot", "reader_func"), ("load", "reader_func")}:
+        return _dataset_result
+    if op == "filter":
+        return _predicate
+    return nest.normalize
+
+
+def _predicate(result):
+    result = nest.normalize(result)
+    if not isinstance(result, Tensor) or result.dtype is not dtypes.bool or result.shape.rank not in (0, None):
+        raise ValueError(f"Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor, but its return type "
+                         f"is {nest.spec_of(result)!r}.")
+    return result
+
+
+def for_operator(node, function, argument, spec):
+    """The library's function for `function` given as `argument` of a node, called with values of `spec`."""
+    call = _call_pair if (node.op, argument) in _PAIRS else None
+
+    def sample():
+        element = _first_element(node.inputs)
+        known = None if element is _NONE else nest.spec_of(element)
+        return element if known is not None and nest.compatible(spec, known) else zeros(spec)
+    made, _ = trace.trace_or_call(function, spec, f"{node.op}({argument})", sample, call, _returns(node.op, argument))
+    return made
+
+
+def _call_pair(function, value):
+    """scan_func(state, element) and its like: the two parts are the parameters, whatever they are made of."""
+    return function(value[0], value[1])
+
+
+_NONE = object()
+
+
+def _first_element(inputs):
+    for dataset in nest.leaves(inputs):
+        for element in dataset.take(1):
+            return element
+    return _NONE
+
+
+def zeros(spec):
+    """A value of a structure of specs; unknown dimensions are 1."""
+    def leaf(one):
+        if isinstance(one, specs.DatasetSpec):
+            return Dataset.from_tensors(zeros(one.element_spec))
+        if isinstance(one, specs.NoneTensorSpec):
+            return None
+        if not isinstance(one, specs.TensorSpec):
+            raise trace.NotTraceable(f"no value is known to try the function with: {one}")
+        shape = [] if one.shape.rank is None else [1 if d is None else d for d in one.shape]
+        return convert_to_tensor(np.full(shape, b"" if one.dtype is dtypes.string else 0,
+                                         one.dtype.as_numpy_dtype))
+    return nest.map_structure(leaf, spec)
+
+
+def reduce(dataset, initial_state, reduce_func):
+    state = nest.normalize(initial_state)
+    state_spec = nest.spec_of(state)
+    for _ in range(8):  # shapes of the state are relaxed until they hold for every step
+        spec = (state_spec, dataset.element_spec)
+        made, found = trace.trace_or_call(reduce_func, spec, "reduce(reduce_func)",
+                                          lambda: (state, _first_element(dataset)), _call_pair)
+        try:
+            joined = nest.map_structure(_joined, state_spec, found)
+        except ValueError as error:
+            raise TypeError(f"The element types for the new state must match the initial state. Expected {state_spec}; "
+                            f"got {found}: {error}") from None
+        if nest.key(joined) == nest.key(state_spec):
+            break
+        state_spec = joined
+    native = dataset._plan("reduce")
+    tensors = native.reduce((nest.to_text(state_spec), nest.components(state, state_spec)), made)
+    return nest.assemble(found, iter(tensors))
+
+
+def _joined(state, found):
+    if state.dtype != found.dtype:
+        raise ValueError(f"{state} and {found} differ in dtype")
+    return state._with_shape(state.shape.most_specific_compatible_shape(found.shape))
+
+
+def save(dataset, path, compression, shard_func, checkpoint_args):
+    shard, checkpoint, interval = None, None, 0
+    if shard_func is not None:
+        shard, _ = trace.trace_or_call(shard_func, dataset.element_spec, "save(shard_func)",
+                                       lambda: _first_element(dataset))
+    if checkpoint_args is not None:
+        checkpoint = str(checkpoint_args.get("directory", path)) + "/checkpoint"
+        interval = int(checkpoint_args.get("step_counter_interval") or checkpoint_args.get("checkpoint_interval") or 0)
+    dataset._plan("save").save(str(path), compression, shard, checkpoint, interval)
+
+
+# ---- generators ----
+
+def from_generator(generator, output_types, output_shapes, args, output_signature, name):
+    if not callable(generator):
+        raise TypeError("`generator` must be a Python callable.")
+    if output_signature is not None and (output_types is not None or output_shapes is not None):
+        raise TypeError("The `output_types` and `output_shapes` arguments can not be used together with the "
+                        "`output_signature` argument.")
+    if output_signature is None:
+        if output_types is None:
+            raise TypeError("Either the `output_signature` or the `output_types` argument must be specified.")
+        types = nest.map_structure(dtypes.as_dtype, output_types)
+        if output_shapes is None:
+            output_signature = nest.map_structure(lambda t: specs.TensorSpec(None, t), types)
+        else:
+            shapes = nest.pack_as(types, _shapes_like(types, output_shapes))
+            output_signature = nest.map_structure(lambda t, s: specs.TensorSpec(s, t), types, shapes)
+    values = () if args is None else tuple(convert_to_tensor(value) for value in args)
+    native = _native.Dataset.generator(_Run(generator, output_signature), nest.to_text(output_signature),
+                                       (nest.to_text(nest.spec_of(values)), list(values)))
+    dataset = Dataset(native, name="FlatMap")
+    if name is not None:
+        dataset._native = dataset._native.label(name)
+    return dataset
+
+
+def _shapes_like(types, shapes):
+    """The shapes in flat order: a list of dimensions is a shape where the types have a leaf."""
+    from leat.shapes import TensorShape
+    kind = nest._kind_of(types)
+    if kind is None:
+        return [TensorShape(shapes)]
+    found = nest._kind_of(shapes)
+    if found is None or len(found[1]) != len(kind[1]):
+        raise TypeError("`output_shapes` and `output_types` must have the same structure")
+    out = []
+    for child, shape in zip(kind[1], found[1]):
+        out.extend(_shapes_like(child, shape))
+    return out
+
+
+class _Run:
+    """Starts the user's generator: start(tensors) gives an iterator of lists of tensors."""
+
+    def __init__(self, generator, signature):
+        self._generator = generator
+        self._signature = signature
+
+    def __call__(self, tensors):
+        with trace.eagerly():
+            values = iter(self._generator(*[tensor.numpy() for tensor in tensors]))
+        return _Values(values, self._signature)
+
+
+class _Values:
+    def __init__(self, values, signature):
+        self._values = values
+        self._signature = signature
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        with trace.eagerly():
+            value = next(self._values)
+            return nest.components(conform(value, self._signature), self._signature)
+
+    def close(self):
+        close = getattr(self._values, "close", None)
+        if close is not None:
+            close()
+
+
+def conform(value, signature):
+    """What a generator yielded, as a value of the signature; TypeError or ValueError as TensorFlow's."""
+    kind = nest._kind_of(signature)
+    if kind is not None:
+        if isinstance(value, list):
+            value = tuple(value)
+        found = nest._kind_of(value)
+        if found is None or found[2] != kind[2] or len(found[1]) != len(kind[1]):
+            raise TypeError("`generator` yielded an element that did not match the expected structure. The expected "
+                            f"structure was {signature}, but the yielded element was {value}.")
+        return nest._build(kind[0], [conform(v, s) for v, s in zip(found[1], kind[1])], kind[2])
+    if not isinstance(signature, specs.TensorSpec):
+        if hasattr(value, "_is_leaf_value") and signature.is_compatible_with(value):
+            return value
+        if value is None and isinstance(signature, specs.NoneTensorSpec):
+            return None
+        raise TypeError(f"`generator` yielded an element of {value!r} where an element of {signature!r} was expected.")
+    try:
+        tensor = convert_to_tensor(np.asarray(value, dtype=signature.dtype.as_numpy_dtype)
+                                   if not isinstance(value, Tensor) and signature.dtype is not dtypes.string
+                                   else value, signature.dtype)
+    except (TypeError, ValueError) as error:
+        raise TypeError("`generator` yielded an element that could not be converted to the expected type. The expected "
+                        f"type was {signature.dtype.name}, but the yielded element was {value}.") from error
+    if not signature.shape.is_compatible_with(tensor.shape):
+        raise TypeError(f"`generator` yielded an element of shape {tensor.shape} where an element of shape "
+                        f"{signature.shape} was expected.")
+    return tensor

@@ -1,0 +1,143 @@
+"""Iterators: ``iter(dataset)`` and ``dataset.as_numpy_iterator()``."""
+
+import numpy as np
+
+from leat import _native, dtypes, nest, specs
+from leat.errors import OutOfRangeError
+from leat.tensor import Tensor, _to_numpy
+
+_MOST_ROWS = 1024
+
+
+def _open(dataset):
+    return _native.Iterator.open(dataset._plan("iterating"), (0, 0, 0, False, False))
+
+
+class Iterator:
+    """One run through a dataset (``tf.data.Iterator``). One thread at a time may use it."""
+
+    def __init__(self, dataset):
+        self._dataset = dataset
+        self._native = _open(dataset)
+        self._assemble = nest.assembler(dataset.element_spec)
+
+    @property
+    def element_spec(self):
+        return self._dataset.element_spec
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        tensors = self._native.next()
+        if tensors is None:
+            raise StopIteration
+        return self._assemble(tensors)
+
+    next = __next__
+
+    def get_next(self):
+        """The next element; OutOfRangeError at the end."""
+        tensors = self._native.next()
+        if tensors is None:
+            raise OutOfRangeError(None, None, "End of sequence")
+        return self._assemble(tensors)
+
+    def get_next_as_optional(self):
+        """The next element as an Optional, empty at the end."""
+        from leat.data.optional import Optional
+        tensors = self._native.next()
+        if tensors is None:
+            return Optional.empty(self.element_spec)
+        return Optional.from_value(self._assemble(tensors))
+
+    def save(self, mode="auto", replay_limit=0):
+        """The state as bytes, from which `restore` continues (leat's; TensorFlow has Checkpoint)."""
+        return self._native.save(("auto", "positions", "data").index(mode), replay_limit)[0]
+
+    def restore(self, state):
+        """Continues where `save` was called: makes the run begin again, from that place."""
+        fresh = _open(self._dataset)
+        fresh.restore(state)
+        self._native.close()
+        self._native = fresh
+
+    def explain(self):
+        """What each operator did so far, as text."""
+        return self._native.explain()
+
+    def metrics(self):
+        """The same in Prometheus' text format."""
+        return self._native.metrics()
+
+    def cancel(self):
+        """Ends a call that waits, from another thread."""
+        self._native.cancel()
+
+    def close(self):
+        """Ends the run and its threads; the end of its life does so too."""
+        self._native.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.close()
+
+
+class NumpyIterator:
+    """Elements as numpy values (``tf.data.NumpyIterator``)."""
+
+    def __init__(self, dataset):
+        spec = dataset.element_spec
+        for leaf in nest.leaves(spec):
+            if isinstance(leaf, specs.DatasetSpec):
+                continue
+            if not isinstance(leaf, (specs.TensorSpec, specs.RaggedTensorSpec, specs.SparseTensorSpec,
+                                     specs.NoneTensorSpec)):
+                raise TypeError(f"as_numpy_iterator() is not supported for datasets that produce values of type {leaf!r}")
+        self._native = _open(dataset)
+        self._values = _rows(self._native, spec) if _is_plain(spec) else _elements(self._native, spec)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return next(self._values)
+
+    next = __next__
+
+
+def _is_plain(spec):
+    return type(spec) is specs.TensorSpec and spec.shape.rank == 0 and spec.dtype not in (
+        dtypes.variant, dtypes.bfloat16)
+
+
+def _rows(native, spec):
+    """Scalars: many at a time out of the library, one at a time to the user."""
+    while (found := native.rows(_MOST_ROWS)) is not None:
+        yield from _to_numpy(found[1][0])
+
+
+def _elements(native, spec):
+    assemble = nest.assembler(spec)
+    plain = type(spec) is specs.TensorSpec and spec.dtype is not dtypes.variant
+    flat = type(spec) is tuple and all(type(leaf) is specs.TensorSpec and leaf.dtype is not dtypes.variant
+                                       for leaf in spec)
+    while (tensors := native.next()) is not None:
+        if plain:
+            yield _to_numpy(tensors[0])
+        elif flat:
+            yield tuple(map(_to_numpy, tensors))
+        else:
+            yield nest.map_structure(_numpy_leaf, assemble(tensors))
+
+
+def _numpy_leaf(value):
+    if isinstance(value, Tensor):
+        return _to_numpy(value)
+    if value is None:
+        return None
+    if hasattr(value, "as_numpy_iterator"):
+        return NumpyIterator(value)
+    return value.numpy() if hasattr(value, "to_list") else value._numpy_value()

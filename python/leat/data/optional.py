@@ -1,0 +1,40 @@
+"""``tf.experimental.Optional``: a value, or none."""
+
+from leat import nest, specs
+from leat.errors import InvalidArgumentError
+from leat.tensor import convert_to_tensor
+
+
+class Optional:
+    """A value that may be absent. Made by ``from_value``, ``empty`` and ``Iterator.get_next_as_optional``."""
+
+    _is_leaf_value = True
+
+    def __init__(self, value, element_spec, present):
+        self._value = value
+        self._element_spec = element_spec
+        self._present = present
+
+    @staticmethod
+    def from_value(value):
+        value = nest.normalize(value)
+        return Optional(value, nest.spec_of(value), True)
+
+    @staticmethod
+    def empty(element_spec):
+        return Optional(None, element_spec, False)
+
+    @property
+    def element_spec(self):
+        return self._element_spec
+
+    def has_value(self, name=None):
+        return convert_to_tensor(self._present)
+
+    def get_value(self, name=None):
+        if not self._present:
+            raise InvalidArgumentError(None, None, "The given optional does not have a value.")
+        return self._value
+
+    def __repr__(self):
+        return f"tf.experimental.Optional.from_value({self._value!r})" if self._present else "tf.experimental.Optional.empty()"

@@ -1,0 +1,168 @@
+"""``tf.data.Options``: how a dataset's iterators run. The fields are those of the operator with_options."""
+
+import enum
+
+from leat.data import dataset as _dataset
+
+
+class AutoShardPolicy(enum.IntEnum):
+    """How a distribution strategy shards a dataset (``tf.data.experimental.AutoShardPolicy``)."""
+
+    OFF = -1
+    AUTO = 0
+    FILE = 1
+    DATA = 2
+    HINT = 3
+
+
+class AutotuneAlgorithm(enum.Enum):
+    DEFAULT = 0
+    HILL_CLIMB = 1
+    GRADIENT_DESCENT = 2
+    MAX_PARALLELISM = 3
+    STAGE_BASED = 4
+
+
+class ExternalStatePolicy(enum.Enum):
+    WARN = 0
+    IGNORE = 1
+    FAIL = 2
+
+
+_NOT_SET = object()
+_FIELDS = [argument["name"] for argument in _dataset.OPERATORS["with_options"]["arguments"]]
+_ENUMS = {"autotune.autotune_algorithm": AutotuneAlgorithm,
+          "experimental_distribute.auto_shard_policy": AutoShardPolicy,
+          "experimental_external_state_policy": ExternalStatePolicy}
+
+
+class _Group:
+    """Some of the fields; ``options.threading.private_threadpool_size``."""
+
+    def __init__(self, prefix=""):
+        object.__setattr__(self, "_prefix", prefix)
+        object.__setattr__(self, "_values", {})
+
+    def _names(self):
+        return [field[len(self._prefix):] for field in _FIELDS
+                if field.startswith(self._prefix) and "." not in field[len(self._prefix):]]
+
+    def __getattr__(self, name):
+        if name in self._names():
+            value = self._values.get(name)
+            return _DEFAULTS.get(self._prefix + name) if value is None else value
+        raise AttributeError(f"Cannot get the property {name} on {type(self).__name__}.")
+
+    def __setattr__(self, name, value):
+        if name not in self._names():
+            raise AttributeError(f"Cannot set the property {name} on {type(self).__name__}.")
+        kind = _ENUMS.get(self._prefix + name)
+        if kind is not None and value is not None and not isinstance(value, (kind, int)):
+            raise TypeError(f"Property \"{name}\" must be of type {kind}, got: {value!r} (type: {type(value)})")
+        argument = next(a for a in _dataset.OPERATORS["with_options"]["arguments"] if a["name"] == self._prefix + name)
+        if value is not None and argument["type"].startswith("bool") and not isinstance(value, bool):
+            raise TypeError(f"Property \"{name}\" must be of type {bool}, got: {value!r} (type: {type(value)})")
+        if value is not None and kind is None and argument["type"] == "integer" and (
+                isinstance(value, bool) or not isinstance(value, int)):
+            raise TypeError(f"Property \"{name}\" must be of type {int}, got: {value!r} (type: {type(value)})")
+        self._values[name] = value
+
+    def _set(self):
+        return {self._prefix + name: value for name, value in self._values.items() if value is not None}
+
+    def __eq__(self, other):
+        return type(self) is type(other) and self._set() == other._set()
+
+    def __ne__(self, other):
+        return not self == other
+
+    __hash__ = None
+
+
+_DEFAULTS = {"experimental_distribute.auto_shard_policy": AutoShardPolicy.AUTO}
+
+
+class ThreadingOptions(_Group):
+    """``tf.data.ThreadingOptions``."""
+
+    def __init__(self):
+        super().__init__("threading.")
+
+
+class AutotuneOptions(_Group):
+    """``tf.data.experimental.AutotuneOptions``."""
+
+    def __init__(self):
+        super().__init__("autotune.")
+
+
+class DistributeOptions(_Group):
+    """``tf.data.experimental.DistributeOptions``."""
+
+    def __init__(self):
+        super().__init__("experimental_distribute.")
+
+
+class OptimizationOptions(_Group):
+    """``tf.data.experimental.OptimizationOptions``."""
+
+    def __init__(self):
+        super().__init__("experimental_optimization.")
+
+
+class ServiceOptions(_Group):
+    """``tf.data.experimental.ServiceOptions``."""
+
+    def __init__(self):
+        super().__init__("experimental_service.")
+
+
+_GROUPS = {"autotune": AutotuneOptions, "experimental_distribute": DistributeOptions,
+           "experimental_optimization": OptimizationOptions, "experimental_service": ServiceOptions,
+           "threading": ThreadingOptions}
+
+
+class Options(_Group):
+    """``tf.data.Options``; a field that is None leaves the matter to inputs and defaults."""
+
+    def __init__(self):
+        super().__init__()
+        object.__setattr__(self, "_groups", {name: group() for name, group in _GROUPS.items()})
+
+    def __getattr__(self, name):
+        name = "threading" if name == "experimental_threading" else name
+        groups = object.__getattribute__(self, "_groups")
+        return groups[name] if name in groups else super().__getattr__(name)
+
+    def __setattr__(self, name, value):
+        name = "threading" if name == "experimental_threading" else name
+        name = "deterministic" if name == "experimental_deterministic" else name
+        if name in self._groups:
+            if not isinstance(value, _GROUPS[name]):
+                raise TypeError(f"Property \"{name}\" must be of type {_GROUPS[name]}, got: {value!r} "
+                                f"(type: {type(value)})")
+            self._groups[name] = value
+        else:
+            super().__setattr__(name, value)
+
+    def _set(self):
+        out = super()._set()
+        for group in self._groups.values():
+            out.update(group._set())
+        return out
+
+    def merge(self, options):
+        """These options, overruled by those that are set in `options`."""
+        out = Options()
+        for source in (self, options):
+            for field, value in source._set().items():
+                target = out
+                *parents, name = field.split(".")
+                for parent in parents:
+                    target = getattr(target, parent)
+                setattr(target, name, value)
+        return out
+
+    def _arguments(self):
+        return {field: value.value if isinstance(value, enum.Enum) else value
+                for field, value in self._set().items()}

@@ -1,0 +1,285 @@
+"""Tensor operations, made of the library's table: a line there is a function here.
+
+Each operation stands under TensorFlow's paths with TensorFlow's parameters (``leat.reduce_sum``,
+``leat.math.reduce_sum``). It is computed at once, becomes a node of the function that is being traced, or is computed
+and remembered by the gradient tapes that watch.
+"""
+
+import json
+import sys
+import types
+
+import numpy as np
+
+from leat import _native, dtypes, nest, trace
+from leat.dtypes import DType
+from leat.shapes import TensorShape
+from leat.tensor import Tensor, convert_to_tensor
+
+TABLE = {entry["name"]: dict(entry, flags=frozenset(entry["flags"])) for entry in json.loads(_native.operations())}
+
+
+# ---- calling ----
+
+def call(name, attributes, inputs):
+    """Computes operation `name` of tensors, or adds it to the function that is traced; a list of tensors."""
+    text = json.dumps(attributes) if attributes else None
+    graph = trace.graph_for(inputs, TABLE[name]["flags"])
+    if graph is None:
+        return _native.Graph.eager(name, text, inputs)
+    return graph.call(name, text, [trace.reach(graph, tensor) for tensor in inputs])
+
+
+def _attribute(argument, value):
+    """A Python value as the JSON of an argument."""
+    kind = argument["type"]
+    if isinstance(value, Tensor):
+        if not value._has_values:
+            raise trace.Bound(argument["name"], value)
+        value = value.numpy()
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
+    if kind == "dtype":
+        return dtypes.as_dtype(value).name
+    if kind == "shape":
+        return [-1 if d is None else d for d in TensorShape(value)] if TensorShape(value).rank is not None else None
+    if kind == "list of integers":
+        return _integers(argument, value)
+    if kind == "structure of tensors":
+        return literal(convert_to_tensor(value))
+    if isinstance(value, bytes):
+        return value.decode() if value.isascii() else {"hex": value.hex()}
+    if isinstance(value, DType):
+        return value.name
+    if isinstance(value, (list, tuple)):
+        return [_attribute({"type": kind, "name": argument["name"]}, item) for item in value]
+    if kind == "number" and isinstance(value, float) and value != value or value in (float("inf"), float("-inf")):
+        return "nan" if value != value else "inf" if value > 0 else "-inf"
+    return value
+
+
+def _integers(argument, value):
+    if isinstance(value, TensorShape):
+        value = value.as_list()
+    if isinstance(value, (list, tuple)) and any(isinstance(item, Tensor) and not item._has_values for item in value):
+        raise trace.Bound(argument["name"], convert_to_tensor(value))
+    if not isinstance(value, (list, tuple)):
+        return [int(value)]
+    return [-1 if item is None else int(item) for item in value]
+
+
+def literal(tensor):
+    """A tensor as the JSON of docs/PLANS.md."""
+    values = tensor._values() if tensor.dtype not in (dtypes.float16, dtypes.bfloat16) else (
+        np.asarray(tensor.numpy(), np.float64).reshape(-1).tolist())
+    return {"dtype": tensor.dtype.name, "shape": list(tensor._shape), "data": [_number(value) for value in values]}
+
+
+def _number(value):
+    if isinstance(value, bytes):
+        plain = value.isascii() and all(32 <= byte < 127 for byte in value)
+        return value.decode() if plain else {"hex": value.hex()}
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return "nan" if value != value else "inf" if value > 0 else "-inf"
+    return str(value) if isinstance(value, int) and value >= 2**63 else value
+
+
+def _convert_inputs(entry, values):
+    """Tensors of the inputs; a Python number takes the dtype of the tensors beside it."""
+    flat = []
+    for declared, value in zip(entry["inputs"], values):
+        if declared.get("list"):
+            flat.extend(list(value) if not isinstance(value, Tensor) else [value])
+        elif value is not None:
+            flat.append(value)
+    same = "elementwise" in entry["flags"] or any(declared.get("list") for declared in entry["inputs"])
+    first = 1 if entry["name"] == "select" else 0
+    hint = None
+    if same:
+        for value in flat[first:]:
+            if isinstance(value, Tensor) or hasattr(value, "dtype"):
+                hint = dtypes.as_dtype(value.dtype)
+                break
+    return [convert_to_tensor(value, dtype=None, dtype_hint=None if i < first else hint)
+            for i, value in enumerate(flat)]
+
+
+def dispatch(name, values, arguments):
+    """Calls an operation with the Python values of its inputs and arguments; what a generated function does."""
+    from leat import composite
+    entry = TABLE[name]
+    special = composite.dispatch(entry, values, arguments)
+    if special is not NotImplemented:
+        return special
+    inputs = _convert_inputs(entry, values)
+    attributes, bound = {}, []
+    for argument, value in zip(entry["arguments"], arguments):
+        if value is None and not argument["required"]:
+            continue
+        try:
+            attributes[argument["name"]] = _attribute(argument, value)
+        except trace.Bound as found:
+            bound.append((found.name, found.tensor))
+    outputs = trace.bound_call(name, attributes, inputs, bound) if bound else call(name, attributes, inputs)
+    return outputs[0] if len(outputs) == 1 else outputs
+
+
+# ---- functions of the table ----
+
+def _default_of(entry, parameter):
+    """The default of a parameter as source text; None: it has none."""
+    if "default" in parameter:
+        return repr(parameter["default"])
+    if parameter["kind"] == "name":
+        return "None"
+    argument = next((a for a in entry["arguments"] if a["name"] == parameter["name"]), None)
+    if argument is None or argument["required"]:
+        return None
+    if argument["type"] == "dtype" and argument["default"] is not None:
+        return f"dtypes.{argument['default']}"
+    return repr(argument["default"])
+
+
+def source_of(entry, function_name):
+    """The Python source of an operation's function."""
+    parameters, fixed, late = [], [], False
+    for parameter in entry["signature"]:
+        default = _default_of(entry, parameter)
+        late = late or default is not None
+        text = parameter["name"] if default is None and not late else f"{parameter['name']}={default}"
+        parameters.append(text)
+        if parameter["kind"] == "fixed":
+            fixed.append((parameter["name"], default))
+    inputs = "".join(f"{declared['name']}, " for declared in entry["inputs"])
+    names = {parameter["name"] for parameter in entry["signature"]}
+    arguments = "".join(f"{a['name'] if a['name'] in names else None}, " for a in entry["arguments"])
+    lines = [f"def {function_name}({', '.join(parameters)}):", f"    {_docstring(entry)!r}"]
+    for name, default in fixed:
+        lines.append(f"    fixed({function_name!r}, {name!r}, {name}, {default})")
+    lines.append(f"    return dispatch({entry['name']!r}, ({inputs}), ({arguments}))")
+    return "\n".join(lines)
+
+
+def _docstring(entry):
+    lines = [entry["doc"], ""]
+    for argument in entry["arguments"]:
+        lines.append(f"{argument['name']}: {argument['doc']}")
+    return "\n".join(lines).strip()
+
+
+def fixed(function, name, value, default):
+    """Refuses an argument that only takes its default here."""
+    if value is not default and value != default:
+        raise NotImplementedError(f"{function}: {name}={value!r} is not supported; leave it at {default!r}")
+
+
+def _make(entry, function_name):
+    scope = {"dispatch": dispatch, "fixed": fixed, "dtypes": dtypes}
+    exec(compile(source_of(entry, function_name), f"<leat.{function_name}>", "exec"), scope)
+    function = scope[function_name]
+    function.__module__ = "leat"
+    return function
+
+
+def by_arity(functions):
+    """One function for operations that share a path: the number of inputs decides."""
+    def choose(*args, **kwargs):
+        given = len(args) + sum(1 for key in kwargs if key != "name")
+        for entry, function in functions:
+            if entry["max_inputs"] < 0 or given <= entry["max_inputs"]:
+                return function(*args, **kwargs)
+        return functions[-1][1](*args, **kwargs)
+    choose.__doc__ = "\n\n".join(function.__doc__ for _, function in functions)
+    return choose
+
+
+def _collect():
+    """{path: function} of the whole table."""
+    by_path = {}
+    for entry in TABLE.values():
+        for path in entry["names"]:
+            by_path.setdefault(path, []).append((entry, _make(entry, path.rsplit(".", 1)[-1])))
+    return {path: found[0][1] if len(found) == 1 else by_arity(sorted(found, key=lambda f: f[0]["max_inputs"]))
+            for path, found in by_path.items()}
+
+
+FUNCTIONS = _collect()
+
+
+def install(package):
+    """Puts every function at its path below `package`, making the modules on the way."""
+    for path, function in FUNCTIONS.items():
+        *parents, name = path.split(".")
+        module = package
+        for parent in parents:
+            module = submodule(module, parent)
+        if not hasattr(module, name):
+            setattr(module, name, function)
+
+
+def submodule(parent, name):
+    """Module `name` below `parent`: the one that is there, or a new one."""
+    found = getattr(parent, name, None)
+    if not isinstance(found, types.ModuleType):
+        full = f"{parent.__name__}.{name}"
+        found = sys.modules.get(full) or types.ModuleType(full, f"Operations of tf.{full.split('.', 1)[1]}.")
+        sys.modules[full] = found
+        setattr(parent, name, found)
+    return found
+
+
+# ---- operators of tensors ----
+
+def _binary(path, reflected=False):
+    function = FUNCTIONS[path]
+
+    def operator(self, other):
+        if hasattr(other, "_is_leaf_value") or isinstance(other, (dict, set)):
+            return NotImplemented
+        return function(other, self) if reflected else function(self, other)
+    return operator
+
+
+def _install_operators():
+    """The operators of Tensor for the operations that the table has."""
+    pairs = {"add": "math.add", "sub": "math.subtract", "mul": "math.multiply", "truediv": "math.truediv",
+             "floordiv": "math.floordiv", "mod": "math.floormod", "pow": "math.pow", "matmul": "linalg.matmul"}
+    for operator, path in pairs.items():
+        if path in FUNCTIONS:
+            setattr(Tensor, f"__{operator}__", _binary(path))
+            setattr(Tensor, f"__r{operator}__", _binary(path, reflected=True))
+    for operator, path in {"lt": "math.less", "le": "math.less_equal", "gt": "math.greater",
+                           "ge": "math.greater_equal"}.items():
+        setattr(Tensor, f"__{operator}__", _binary(path))
+    for operator, path, bits in (("and", "math.logical_and", "bitwise.bitwise_and"),
+                                 ("or", "math.logical_or", "bitwise.bitwise_or"),
+                                 ("xor", "math.logical_xor", "bitwise.bitwise_xor")):
+        setattr(Tensor, f"__{operator}__", _logical(path, bits))
+        setattr(Tensor, f"__r{operator}__", _logical(path, bits))
+    Tensor.__neg__ = lambda self: FUNCTIONS["math.negative"](self)
+    Tensor.__pos__ = lambda self: self
+    Tensor.__abs__ = lambda self: FUNCTIONS["math.abs"](self)
+    Tensor.__invert__ = lambda self: FUNCTIONS["math.logical_not"](self) if self.dtype is dtypes.bool else (
+        FUNCTIONS["bitwise.invert"](self))
+    Tensor.__eq__ = _equality("math.equal", False)
+    Tensor.__ne__ = _equality("math.not_equal", True)
+
+
+def _logical(path, bits):
+    def operator(self, other):
+        return FUNCTIONS[path if self.dtype is dtypes.bool else bits](self, other)
+    return operator
+
+
+def _equality(path, otherwise):
+    def operator(self, other):
+        if other is None:
+            return otherwise
+        try:
+            return FUNCTIONS[path](self, other)
+        except (TypeError, ValueError):
+            return otherwise
+    return operator
+
+
+_install_operators()

@@ -1,0 +1,74 @@
+"""``tf.SparseTensor``: the places and values of what is not zero."""
+
+import collections
+
+import numpy as np
+
+from leat import dtypes, specs
+from leat.shapes import TensorShape
+from leat.tensor import Tensor, convert_to_tensor
+
+SparseTensorValue = collections.namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
+
+
+class SparseTensor:
+    """A sparse tensor: int64 `indices` [n, rank], `values` [n], int64 `dense_shape` [rank]."""
+
+    _is_leaf_value = True
+
+    def __init__(self, indices, values, dense_shape):
+        self._indices = convert_to_tensor(indices, dtype=dtypes.int64)
+        self._values = convert_to_tensor(values)
+        self._dense_shape = convert_to_tensor(dense_shape, dtype=dtypes.int64)
+
+    indices = property(lambda self: self._indices)
+    values = property(lambda self: self._values)
+    dense_shape = property(lambda self: self._dense_shape)
+    dtype = property(lambda self: self._values.dtype)
+
+    @classmethod
+    def from_value(cls, value):
+        return cls(value.indices, value.values, value.dense_shape)
+
+    @property
+    def shape(self):
+        if self._dense_shape._has_values:
+            return TensorShape(self._dense_shape._values())
+        rank = self._dense_shape.shape
+        return TensorShape(None if rank.rank is None or rank[0] is None else [None] * rank[0])
+
+    get_shape = lambda self: self.shape  # noqa: E731
+
+    @property
+    def _type_spec(self):
+        return specs.SparseTensorSpec(self.shape, self.dtype)
+
+    def _numpy_value(self):
+        return SparseTensorValue(self._indices.numpy(), self._values.numpy(), self._dense_shape.numpy())
+
+    def __repr__(self):
+        return (f"SparseTensor(indices={self._indices}, values={self._values}, "
+                f"dense_shape={self._dense_shape})")
+
+
+def from_value(value):
+    """A composite tensor of a numpy value of one."""
+    if hasattr(value, "dense_shape"):
+        return SparseTensor.from_value(value)
+    from leat.ragged import RaggedTensor
+    return RaggedTensor.from_value(value)
+
+
+def to_dense(sp_input, default_value=None, validate_indices=True, name=None):
+    """The dense tensor (``tf.sparse.to_dense``)."""
+    out = np.full(sp_input.dense_shape.numpy(), default_value if default_value is not None else (
+        b"" if sp_input.dtype is dtypes.string else 0), dtype=sp_input.dtype.as_numpy_dtype)
+    out[tuple(sp_input.indices.numpy().T)] = sp_input.values.numpy()
+    return convert_to_tensor(out)
+
+
+def from_dense(tensor, name=None):
+    """The sparse tensor of what is not zero (``tf.sparse.from_dense``)."""
+    values = np.asarray(convert_to_tensor(tensor).numpy())
+    indices = np.argwhere(values != (b"" if values.dtype == object else 0))
+    return SparseTensor(indices.astype(np.int64), values[tuple(indices.T)], np.array(values.shape, np.int64))

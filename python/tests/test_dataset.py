@@ -1,0 +1,66 @@
+"""Datasets through Python against plain Python."""
+
+import collections
+
+import numpy as np
+import pytest
+
+import leat as tf
+
+Pair = collections.namedtuple("Pair", "first second")
+
+
+def test_map_and_batch_count_as_python_does():
+    dataset = tf.data.Dataset.range(10).map(lambda x: x * x + 1).batch(4)
+    assert [batch.numpy().tolist() for batch in dataset] == [[1, 2, 5, 10], [17, 26, 37, 50], [65, 82]]
+    assert len(dataset) == 3
+
+
+def test_structures_come_back_as_they_went_in():
+    rows = {"z": [1, 2, 3], "a": Pair(np.ones((3, 2), np.float32), ["x", "y", "z"])}
+    element = next(iter(tf.data.Dataset.from_tensor_slices(rows).batch(2)))
+    assert list(element) == ["z", "a"]
+    assert isinstance(element["a"], Pair)
+    assert element["a"].second.numpy().tolist() == [b"x", b"y"]
+
+
+def test_functions_return_datasets():
+    made = tf.data.Dataset.range(4).flat_map(lambda x: tf.data.Dataset.from_tensors(x).repeat(x))
+    assert list(made.as_numpy_iterator()) == [1, 2, 2, 3, 3, 3]
+
+
+def test_generators_end_early():
+    closed = []
+
+    def numbers():
+        try:
+            yield from range(100)
+        finally:
+            closed.append(True)
+    signature = tf.TensorSpec([], tf.int64)
+    made = tf.data.Dataset.from_generator(numbers, output_signature=signature).take(3)
+    assert list(made.as_numpy_iterator()) == [0, 1, 2]
+    assert closed == [True]
+
+
+def test_exceptions_arrive_unchanged():
+    def refuse(x):
+        if int(x) == 2:
+            raise KeyError("two")
+        return x
+    with pytest.raises(KeyError, match="two") as caught:
+        list(tf.data.Dataset.range(5).map(refuse))
+    assert "element 2" in caught.value.__notes__[0]
+    assert caught.traceback[-1].name == "refuse"
+
+
+def test_state_is_saved_and_restored():
+    dataset = tf.data.Dataset.range(100).shuffle(10, seed=3).batch(7)
+    iterator = iter(dataset)
+    first = [next(iterator).numpy().tolist() for _ in range(5)]
+    state = iterator.save()
+    rest = [batch.numpy().tolist() for batch in iterator]
+    again = iter(dataset)
+    again.restore(state)
+    assert [batch.numpy().tolist() for batch in again] == rest
+    assert sorted(sum(first + rest, [])) == list(range(100))

@@ -190,8 +190,10 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_value_tensor(leat_value value, leat_t
                                                         leat_error *err);
 
 /* Calls any operation by name inside a graph: `attributes` is JSON text of its attributes (NULL:
- * none). Fills `outputs` (room for LEAT_MAX_OUTPUTS) and returns their number, or -1 (the graph
- * keeps the error). */
+ * none). An attribute {"input": k} has the value of input k, which is then no input of the
+ * operation; in a traced graph only attributes that leat_operations_json marks "tensor" may have
+ * values that are not constants. Fills `outputs` (room for LEAT_MAX_OUTPUTS) and returns their
+ * number, or -1 (the graph keeps the error). */
 LEAT_API int leat_graph_call(leat_graph *graph, const char *operation, const char *attributes,
                              const leat_value *inputs, int num_inputs, leat_value *outputs);
 

@@ -96,8 +96,8 @@ bool leati_row_has_default(const leati_row *row);
 bool leati_row_is_none(const leati_row *row);
 
 /* [{"name", "type", "required", "default", "minimum", "maximum", "autotune", "none", "node",
- * "doc"}], without rows that constructors fill. "default" (null: None) stands where the row is not
- * required, the flags where they are true. Owned; NULL without memory. */
+ * "tensor", "doc"}], without rows that constructors fill. "default" (null: None) stands where the
+ * row is not required, the flags where they are true. Owned; NULL without memory. */
 json_t *leati_rows_describe(const leati_row *rows);
 
 /* Adds `value` (given; NULL: memory ran out) under `key`; false without memory. */

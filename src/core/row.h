@@ -42,6 +42,7 @@ enum {
     LEATI_NONE = 8,      /* null is accepted and means the default */
     LEATI_REFERENCED = 32, /* ELEMENT: a tensor over the caller's memory (no owner) stays one;
                               without it, it is copied */
+    LEATI_TENSOR = 64,     /* of a tensor operation: may be computed, see graph/ops/computed.c */
     LEATI_NODE = 16 /* a plan may give a dataset in place of the value: it becomes the last input.
                        A CONSTRUCT row NAME_is_input (BOOL) says so where inputs alone do not. */
 };

@@ -55,7 +55,10 @@ static json_t *describe_row(const leati_row *row) {
     static const struct {
         uint32_t flag;
         const char *name;
-    } flags[] = {{LEATI_AUTOTUNE, "autotune"}, {LEATI_NONE, "none"}, {LEATI_NODE, "node"}};
+    } flags[] = {{LEATI_AUTOTUNE, "autotune"},
+                 {LEATI_NONE, "none"},
+                 {LEATI_NODE, "node"},
+                 {LEATI_TENSOR, "tensor"}};
     for (size_t i = 0; good && i < sizeof flags / sizeof flags[0]; i++) {
         if (row->flags & flags[i].flag)
             good = leati_json_put(object, flags[i].name, json_true());

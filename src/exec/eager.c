@@ -67,6 +67,15 @@ static leat_status eager_node(void *context, leat_graph *graph, int32_t index, l
     return status;
 }
 
+static leat_status eager_value(void *context, int32_t value, leat_tensor *out, leat_error *err) {
+    const struct eager *eager = context;
+    if ((size_t)value >= eager->capacity || !eager->tensors[value].dtype)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "value %d is not one of this graph",
+                          (int)value);
+    *out = leat_tensor_ref(&eager->tensors[value]);
+    return LEAT_OK;
+}
+
 static void eager_free(void *context) {
     struct eager *eager = context;
     for (size_t i = 0; i < eager->capacity; i++)
@@ -88,6 +97,7 @@ leat_graph *leat_eager_new(leat_error *err) {
     }
     graph->hook = eager_node;
     graph->hook_free = eager_free;
+    graph->hook_value = eager_value;
     graph->hook_context = eager;
     return graph;
 }
@@ -109,12 +119,7 @@ leat_status leat_value_tensor(leat_value value, leat_tensor *out, leat_error *er
                    ? graph->error.code
                    : leati_fail(err, LEAT_INVALID_ARGUMENT, "the value is a failed one");
     }
-    const struct eager *eager = graph->hook_context;
-    if ((size_t)value.id >= eager->capacity || !eager->tensors[value.id].dtype)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "value %d is not one of this graph",
-                          (int)value.id);
-    *out = leat_tensor_ref(&eager->tensors[value.id]);
-    return LEAT_OK;
+    return eager_value(graph->hook_context, value.id, out, err);
 }
 
 /* ---- functions called once ---- */

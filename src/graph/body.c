@@ -51,8 +51,8 @@ static leat_status check_inputs(const leati_body *body, const leati_tensor_op *o
     return LEAT_OK;
 }
 
-/* Runs the operation's rule into `outputs` (room for LEAT_MAX_OUTPUTS); infer_fini releases what
- * `call` keeps. */
+/* Runs the operation's rule into `outputs` (room for LEAT_MAX_OUTPUTS); leati_infer_fini releases
+ * what `call` keeps. */
 static leat_status infer(const leati_body *body, const leati_tensor_op *op, const void *args,
                          const int32_t *inputs, int num_inputs, leati_type *outputs,
                          leati_infer_call *call, leat_error *err) {
@@ -65,17 +65,13 @@ static leat_status infer(const leati_body *body, const leati_tensor_op *op, cons
                                .num_inputs = num_inputs,
                                .args = args,
                                .outputs = outputs,
-                               .capacity = LEAT_MAX_OUTPUTS};
+                               .capacity = LEAT_MAX_OUTPUTS,
+                               .body = body,
+                               .ids = inputs};
     leat_status status = op->infer(call, err);
     call->inputs = NULL;
     leati_free(types);
     return status;
-}
-
-static void infer_fini(leati_infer_call *call) {
-    while (call->num_made)
-        leat_spec_unref(call->made[--call->num_made]);
-    leati_free(call->made);
 }
 
 /* Deep copy of the attributes (or the defaults), checked. Owned by the node. */
@@ -155,11 +151,11 @@ leat_status leati_body_add_node(leati_body *body, const leati_tensor_op *op, con
         memcpy(node.inputs, inputs, (size_t)num_inputs * sizeof *node.inputs);
     status = append(body, &node, outputs, call.num_outputs, err);
     if (!status) {
-        infer_fini(&call);
+        leati_infer_fini(&call);
         return LEAT_OK;
     }
 named:
-    infer_fini(&call);
+    leati_infer_fini(&call);
     leati_free(node.inputs);
     free_args(op, node.args);
     leati_prefix(err, "op %s (node %zu)", op->name, body->num_nodes);

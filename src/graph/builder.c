@@ -3,7 +3,6 @@
  * Happy path: leat_graph_new, then operations, each of which ends in leati_graph_add. Failures are
  * sticky: the first one is kept in graph->error and every later call returns a failed value, so a
  * tracer checks nothing and leat_graph_finish reports. A graph belongs to one thread; no locks. */
-#include "core/json.h"
 #include "graph/body.h"
 #include "graph/node_args.h"
 #include "graph/variable_ops.h"
@@ -169,43 +168,6 @@ leat_value leati_graph_node(leat_graph *graph, const leati_tensor_op *op, const 
     graph = graph_of(graph, inputs, num_inputs);
     return (leat_value){.graph = graph,
                         .id = leati_graph_add_values(graph, op, args, inputs, num_inputs)};
-}
-
-/* Fills outputs from the values of the node that starts at `first`; their number. */
-static int fill_outputs(leat_graph *graph, int32_t first, leat_value *outputs) {
-    const leati_node *node = &graph->body.nodes[graph->body.num_nodes - 1];
-    for (int i = 0; i < node->num_outputs; i++)
-        outputs[i] = (leat_value){.graph = graph, .id = first + i};
-    return node->num_outputs;
-}
-
-int leat_graph_call(leat_graph *graph, const char *operation, const char *attributes,
-                    const leat_value *inputs, int num_inputs, leat_value *outputs) {
-    if (!graph || graph->error.code)
-        return -1;
-    leat_error err = {0};
-    const leati_tensor_op *op = leati_tensor_op_find(operation);
-    if (!op) {
-        leati_fail(&err, LEAT_NOT_FOUND,
-                   "no tensor operation is called \"%s\"; `leat ops` lists them",
-                   operation ? operation : "(null)");
-        leati_graph_error(graph, &err);
-        return -1;
-    }
-    json_t *json = attributes ? leati_json_parse(attributes, strlen(attributes), &err) : NULL;
-    void *args = NULL;
-    int count = -1;
-    if ((attributes && !json) || leati_node_args_read(op, json, 0, &args, &err)) {
-        leati_prefix(&err, "op %s (node %zu)", op->name, graph->body.num_nodes);
-        leati_graph_error(graph, &err);
-    } else {
-        int32_t first = leati_graph_add_values(graph, op, args, inputs, num_inputs);
-        leati_node_args_free(op, args);
-        if (first >= 0 || !graph->error.code)
-            count = fill_outputs(graph, first, outputs);
-    }
-    json_decref(json);
-    return count;
 }
 
 leat_value leat_graph_tensor(leat_graph *graph, const leat_tensor *tensor) {

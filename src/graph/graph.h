@@ -43,6 +43,8 @@ struct leat_graph {
      * graph. */
     leat_status (*hook)(void *context, leat_graph *graph, int32_t node, leat_error *err);
     void (*hook_free)(void *context);
+    /* The tensor of a value that the hook computed (owned); NULL: none is known. */
+    leat_status (*hook_value)(void *context, int32_t value, leat_tensor *out, leat_error *err);
     void *hook_context;
     struct leati_read *reads; /* the last read of each variable, until it is assigned */
     size_t num_reads, read_capacity;

@@ -3,6 +3,13 @@
  * and are checked by the kernels. No state, no locks. */
 #include "graph/op.h"
 
+bool leati_infer_unknown(const leati_infer_call *call, const leati_row *rows, size_t offset) {
+    for (int i = 0; call->unknown >> i && rows[i].type != LEATI_ROW_END; i++)
+        if (call->unknown >> i & 1 && rows[i].offset == offset)
+            return true;
+    return false;
+}
+
 leat_status leati_infer_output(leati_infer_call *call, leat_dtype dtype, const leat_shape *shape,
                                const leat_spec *element, leat_error *err) {
     if (call->num_outputs >= call->capacity)
@@ -11,6 +18,12 @@ leat_status leati_infer_output(leati_infer_call *call, leat_dtype dtype, const l
     call->outputs[call->num_outputs++] =
         (leati_type){.dtype = dtype, .shape = *shape, .element = element};
     return LEAT_OK;
+}
+
+void leati_infer_fini(leati_infer_call *call) {
+    while (call->num_made)
+        leat_spec_unref(call->made[--call->num_made]);
+    leati_free(call->made);
 }
 
 const leat_spec *leati_infer_keep(leati_infer_call *call, leat_spec *spec, leat_error *err) {

@@ -59,8 +59,8 @@ static json_t *write_ids(const int32_t *ids, int32_t count, leat_error *err) {
 }
 
 /* Objects live in this process; a callback travels by its name alone, the others not at all. */
-static leat_status check_object(const leati_node *node, const leat_object *object,
-                                leat_error *err) {
+static leat_status check_object(const leati_node *node, const leati_row *row,
+                                const leat_object *object, leat_error *err) {
     if (!object)
         return LEAT_OK;
     if (leati_object_is_variable(object))
@@ -70,6 +70,8 @@ static leat_status check_object(const leati_node *node, const leat_object *objec
                           ((const leat_variable *)(const void *)object)->name);
     if (leati_object_is_callback(object))
         return leati_callback_check_registered(object, err);
+    if (row->flags & LEATI_CONSTRUCT)
+        return LEAT_OK; /* follows from the other attributes */
     return leati_fail(err, LEAT_UNIMPLEMENTED, "an attribute of op %s lives in this process",
                       node->op->name);
 }
@@ -88,7 +90,7 @@ static json_t *write_attributes(const leati_node *node, int depth, leat_error *e
     for (const leati_row *row = rows; !status && row->type != LEATI_ROW_END; row++)
         if (row->type == LEATI_ROW_OBJECT && !node->op->objects) {
             leat_object **object = (leat_object **)(void *)(args + row->offset);
-            status = check_object(node, *object, err);
+            status = check_object(node, row, *object, err);
             *object = NULL;
         }
     json_t *json = status ? NULL : leati_json_of_rows(rows, args, false, &functions, err);
@@ -165,8 +167,8 @@ char *leat_function_to_json(const leat_function *function, leat_error *err) {
 
 /* ---- reading ---- */
 
-leat_status leati_node_args_read(const leati_tensor_op *op, const json_t *json, int depth,
-                                 void **out, leat_error *err) {
+leat_status leati_node_args_read(leat_graph *graph, const leati_tensor_op *op, const json_t *json,
+                                 int depth, void **out, leat_error *err) {
     const leati_row *rows = op->rows ? op->rows : no_rows;
     leati_json_functions functions = functions_at(op, &depth);
     json_t *empty = json ? NULL : json_object();
@@ -178,6 +180,8 @@ leat_status leati_node_args_read(const leati_tensor_op *op, const json_t *json, 
         status = leati_json_to_rows(json ? json : empty, rows, args, op->name, &functions, err);
     if (!status) {
         status = leati_callback_resolve(op, args, err);
+        if (!status && op->complete)
+            status = op->complete(graph, args, err);
         if (status)
             leati_rows_fini(rows, args);
     }
@@ -256,7 +260,7 @@ static leat_status read_node(const json_t *json, int depth, leati_body *body, le
         status = read_ids(json_object_get(json, "inputs"), body->num_values, "inputs", &inputs,
                           &num_inputs, err);
     if (!status)
-        status = leati_node_args_read(op, attributes, depth, &args, err);
+        status = leati_node_args_read(NULL, op, attributes, depth, &args, err);
     if (!status)
         status = leati_body_add_node(body, op, args, inputs, num_inputs,
                                      number ? json_integer_value(number) : (int64_t)body->num_nodes,

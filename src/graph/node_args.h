@@ -12,9 +12,11 @@
 #define LEATI_MAX_NODES 1000000
 
 /* New attributes of `op` from a JSON object (NULL: the defaults); NULL `*out` where it has none.
- * `depth` counts functions around this one. */
-LEAT_WARN_UNUSED leat_status leati_node_args_read(const leati_tensor_op *op, const json_t *json,
-                                                  int depth, void **out, leat_error *err);
+ * `graph` is the one that is built, NULL where a function is read; `depth` counts functions around
+ * this one. */
+LEAT_WARN_UNUSED leat_status leati_node_args_read(leat_graph *graph, const leati_tensor_op *op,
+                                                  const json_t *json, int depth, void **out,
+                                                  leat_error *err);
 void leati_node_args_free(const leati_tensor_op *op, void *args);
 
 /* Attributes of the operation constant. */
@@ -28,6 +30,10 @@ extern const leati_tensor_op leati_tensor_op_constant;
  * the node itself stands in the graph. */
 LEAT_WARN_UNUSED leat_status leati_graph_constant(leat_graph *graph, const leat_tensor *tensor,
                                                   leat_value *out, leat_error *err);
+
+/* The tensor of a constant node (borrowed); NULL: the node is another, or inference may not know.
+ */
+const leat_tensor *leati_constant_of(const leati_node *node);
 
 /* Like leati_graph_add, from handles; checks that they belong to the graph. */
 int32_t leati_graph_add_values(leat_graph *graph, const leati_tensor_op *op, const void *args,

@@ -36,6 +36,12 @@ typedef struct leati_infer_call {
     int capacity;
     leat_spec **made; /* by leati_infer_keep; the caller releases them */
     size_t num_made, made_capacity;
+    const struct leati_body
+        *body;          /* of the node, for leati_infer_constant; NULL: nothing is known */
+    const int32_t *ids; /* values of the inputs */
+    uint64_t unknown; /* bit i: row i has a placeholder, its value is computed in the run. Only rows
+                         flagged LEATI_TENSOR; lists have as many placeholders as values, or none
+                         where that is not known either */
 } leati_infer_call;
 
 /* Adds an output; `element` (may be NULL) is borrowed and copied as a reference by the graph. */
@@ -45,11 +51,17 @@ LEAT_WARN_UNUSED leat_status leati_infer_output(leati_infer_call *call, leat_dty
 /* Keeps a spec (given; NULL passes through) that infer made for an output's elements as long as the
  * call. Borrowed; NULL with the error set if there is no memory. */
 const leat_spec *leati_infer_keep(leati_infer_call *call, leat_spec *spec, leat_error *err);
+/* Releases what the call keeps. */
+void leati_infer_fini(leati_infer_call *call);
 /* What two values of one dtype both are: shapes and the
  * elements of datasets joined. */
 LEAT_WARN_UNUSED leat_status leati_infer_join(leati_infer_call *call, const leati_type *a,
                                               const leati_type *b, leati_type *out,
                                               leat_error *err);
+/* The tensor of input `index` where it is a constant of the graph (borrowed); NULL: it is not. */
+const leat_tensor *leati_infer_constant(const leati_infer_call *call, int index);
+/* Is the row at `offset` of the arguments one whose value is not known yet? */
+bool leati_infer_unknown(const leati_infer_call *call, const leati_row *rows, size_t offset);
 /* Shared rules: one output like input 0; numpy broadcasting of all inputs (dtypes must agree). */
 leat_status leati_infer_same(leati_infer_call *call, leat_error *err);
 leat_status leati_infer_broadcast(leati_infer_call *call, leat_error *err);
@@ -159,6 +171,9 @@ typedef struct leati_tensor_op {
     leat_status (*kernel)(leati_kernel_call *call, leat_error *err);
     leat_status (*gradient)(leati_gradient_call *call,
                             leat_error *err); /* NULL: not differentiable */
+    /* Completes attributes that came from JSON: objects that follow from others, and, while a graph
+     * is built (NULL: a finished one is read), resolved seeds. NULL slot: nothing. */
+    leat_status (*complete)(leat_graph *graph, void *args, leat_error *err);
     /* Flags of one node, where they depend on its attributes (call, cond); NULL: `flags`. */
     uint32_t (*node_flags)(const void *args);
     /* How OBJECT attributes are written and read (write_object, read_object); NULL: variables and

@@ -718,6 +718,8 @@ case("constant", "spec", [], y, {"value": tensor(y), "spec": {"dtype": "float32"
 case("constant", "other_spec", [], error=(INVALID, "float32"), attributes={"value": tensor(y), "spec": {"dtype": "int32", "shape": None}})
 case("constant", "no_value", [], error=(INVALID, "value"))
 
+import op_computed_cases  # noqa: E402,F401: families with a file of their own add to the list
+
 TESTED_BY = {
     "tests/conform/ops_state.c": ["all_reduce", "collective_broadcast", "replica_id", "apply_adam", "apply_gradient_descent", "apply_keras_momentum", "read_file"],
     "tests/conform/ops_pictures.c": ["decode_image", "decode_jpeg", "decode_png"],

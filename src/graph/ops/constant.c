@@ -75,3 +75,13 @@ end:
         *err = failure;
     return failure.code;
 }
+
+const leat_tensor *leati_constant_of(const leati_node *node) {
+    const struct leati_constant_args *args = node->args;
+    return node->op == &leati_tensor_op_constant && !args->spec ? &args->value.tensors[0] : NULL;
+}
+
+const leat_tensor *leati_infer_constant(const leati_infer_call *call, int index) {
+    int32_t node = call->body ? call->body->values[call->ids[index]].node : -1;
+    return node < 0 ? NULL : leati_constant_of(&call->body->nodes[node]);
+}

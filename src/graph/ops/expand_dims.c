@@ -11,7 +11,7 @@ struct expand_dims_args {
 static const leati_row expand_dims_rows[] = {
     {.name = "axis",
      .type = LEATI_ROW_INT,
-     .flags = LEATI_REQUIRED,
+     .flags = LEATI_REQUIRED | LEATI_TENSOR,
      .offset = offsetof(struct expand_dims_args, axis),
      .doc = "The place of the new dimension; negative counts from the end."},
     {0},
@@ -32,7 +32,7 @@ static leat_status expanded(const struct expand_dims_args *args, const leat_shap
 static leat_status expand_dims_infer(leati_infer_call *call, leat_error *err) {
     leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
     LEATI_TRY(leati_want_values(call, 0, err));
-    if (call->inputs[0].shape.rank >= 0)
+    if (call->inputs[0].shape.rank >= 0 && call->unknown == 0)
         LEATI_TRY(expanded(call->args, &call->inputs[0].shape, &shape, err));
     return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
 }

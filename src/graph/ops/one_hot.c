@@ -15,7 +15,7 @@ struct one_hot_args {
 static const leati_row one_hot_rows[] = {
     {.name = "depth",
      .type = LEATI_ROW_INT,
-     .flags = LEATI_REQUIRED,
+     .flags = LEATI_REQUIRED | LEATI_TENSOR,
      .offset = offsetof(struct one_hot_args, depth),
      .maximum = INT64_MAX,
      .doc = "The size of the new dimension."},
@@ -41,7 +41,7 @@ static leat_status one_hot_infer(leati_infer_call *call, leat_error *err) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "the rank would exceed %d", LEAT_MAX_RANK);
     if (in->rank >= 0) {
         shape = *in;
-        shape.dims[shape.rank++] = args->depth;
+        shape.dims[shape.rank++] = call->unknown ? LEAT_UNKNOWN_DIM : args->depth;
     }
     return leati_infer_output(call, args->dtype, &shape, NULL, err);
 }

@@ -10,7 +10,7 @@ leat_status leati_random_infer(leati_infer_call *call, leat_error *err) {
     if (args->dtype != LEAT_FLOAT32 && args->dtype != LEAT_FLOAT64)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "dtype is %s; expected float32 or float64",
                           leat_dtype_name(args->dtype));
-    if (leati_shape_count(&args->shape) < 0)
+    if (leati_shape_count(&args->shape) < 0 && call->unknown == 0)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "shape is %s; expected known dimensions of a size that fits",
                           leati_shape_text(&args->shape, text));
@@ -53,12 +53,8 @@ static int64_t count_seedless(const leat_graph *graph) {
     return count;
 }
 
-leat_value leati_random_build(leat_graph *graph, const leati_tensor_op *op,
-                              struct leati_random_args *args, const leat_random_options *options) {
-    if (graph == NULL)
-        return (leat_value){.graph = NULL, .id = -1};
-    if (options != NULL)
-        args->seed = (leati_seed_argument){.given = options->has_seed, .value = options->seed};
+/* The pair of seeds of a node that is about to be added. */
+static void resolve_seeds(const leat_graph *graph, struct leati_random_args *args) {
     leati_seed_argument seed = args->seed;
     bool eager = graph->hook != NULL;
     if (!seed.given && !eager && leati_global_seed_is_set())
@@ -68,5 +64,22 @@ leat_value leati_random_build(leat_graph *graph, const leati_tensor_op *op,
         args->unseeded = true;
         leati_fresh_seed_if_zero(&args->graph_seed, &args->op_seed);
     }
+}
+
+leat_status leati_random_complete(leat_graph *graph, void *node_args, leat_error *err) {
+    struct leati_random_args *args = node_args;
+    (void)err;
+    if (graph != NULL && args->graph_seed == 0 && args->op_seed == 0)
+        resolve_seeds(graph, args);
+    return LEAT_OK;
+}
+
+leat_value leati_random_build(leat_graph *graph, const leati_tensor_op *op,
+                              struct leati_random_args *args, const leat_random_options *options) {
+    if (graph == NULL)
+        return (leat_value){.graph = NULL, .id = -1};
+    if (options != NULL)
+        args->seed = (leati_seed_argument){.given = options->has_seed, .value = options->seed};
+    resolve_seeds(graph, args);
     return leati_graph_node(graph, op, args, NULL, 0);
 }

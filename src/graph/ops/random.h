@@ -25,16 +25,17 @@ struct leati_random_args {
     {                                                                                              \
         {.name = "shape",                                                                          \
          .type = LEATI_ROW_SHAPE,                                                                  \
-         .flags = LEATI_REQUIRED,                                                                  \
+         .flags = LEATI_REQUIRED | LEATI_TENSOR,                                                   \
          .offset = offsetof(struct leati_random_args, shape),                                      \
          .doc = "The shape of the result, without unknown dimensions."},                           \
             {.name = LOW,                                                                          \
              .type = LEATI_ROW_FLOAT,                                                              \
+             .flags = LEATI_TENSOR,                                                                \
              .offset = offsetof(struct leati_random_args, low),                                    \
              .doc = LOW_DOC},                                                                      \
             {.name = HIGH,                                                                         \
              .type = LEATI_ROW_FLOAT,                                                              \
-             .flags = LEATI_NONE,                                                                  \
+             .flags = LEATI_NONE | LEATI_TENSOR,                                                   \
              .offset = offsetof(struct leati_random_args, high),                                   \
              .default_number = HIGH_NUMBER,                                                        \
              .doc = HIGH_DOC},                                                                     \
@@ -69,6 +70,8 @@ struct leati_random_args {
     }
 
 LEAT_WARN_UNUSED leat_status leati_random_infer(leati_infer_call *call, leat_error *err);
+/* The slot `complete`: resolves the seeds of a node that a graph is given by name. */
+leat_status leati_random_complete(leat_graph *graph, void *args, leat_error *err);
 /* The stream of row `row`'s call. */
 leati_philox leati_random_stream(const leati_kernel_call *call, int64_t row);
 leat_value leati_random_build(leat_graph *graph, const leati_tensor_op *op,

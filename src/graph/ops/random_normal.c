@@ -68,5 +68,6 @@ const leati_tensor_op leati_tensor_op_random_normal = {
     .args_size = sizeof(struct leati_random_args),
     .flags = LEATI_RANDOM,
     .infer = leati_random_infer,
+    .complete = leati_random_complete,
     .kernel = random_normal_kernel,
 };

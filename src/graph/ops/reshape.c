@@ -11,7 +11,7 @@ struct reshape_args {
 static const leati_row reshape_rows[] = {
     {.name = "shape",
      .type = LEATI_ROW_INTS,
-     .flags = LEATI_REQUIRED,
+     .flags = LEATI_REQUIRED | LEATI_TENSOR,
      .offset = offsetof(struct reshape_args, shape),
      .doc = "The dimensions; one may be -1, which takes what the others leave."},
     {0},
@@ -57,8 +57,13 @@ static leat_status close_shape(leat_shape *shape, int64_t count, leat_error *err
 
 static leat_status reshape_infer(leati_infer_call *call, leat_error *err) {
     leat_shape shape = {0};
-    LEATI_TRY(target_shape(call->args, &shape, err));
     LEATI_TRY(leati_want_values(call, 0, err));
+    if (leati_infer_unknown(call, reshape_rows, offsetof(struct reshape_args, shape))) {
+        const struct reshape_args *args = call->args;
+        LEATI_TRY(leati_unknown_dims(&args->shape, &shape, err));
+        return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
+    }
+    LEATI_TRY(target_shape(call->args, &shape, err));
     int64_t count = leati_shape_count(&call->inputs[0].shape);
     if (count >= 0)
         LEATI_TRY(close_shape(&shape, count, err));

@@ -20,7 +20,7 @@ struct resize_args {
 static const leati_row resize_rows[] = {
     {.name = "size",
      .type = LEATI_ROW_INTS,
-     .flags = LEATI_REQUIRED,
+     .flags = LEATI_REQUIRED | LEATI_TENSOR,
      .offset = offsetof(struct resize_args, size),
      .doc = "Height and width of the result, in pixels."},
     {.name = "method",
@@ -114,7 +114,13 @@ static leat_status resize_infer(leati_infer_call *call, leat_error *err) {
     if (dtype <= LEAT_BOOL || dtype > LEAT_FLOAT64)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "the pictures are %s; expected numbers",
                           leat_dtype_name(dtype));
-    LEATI_TRY(resized(call->args, &call->inputs[0].shape, &shape, err));
+    if (call->unknown != 0) {
+        shape = call->inputs[0].shape;
+        for (int32_t d = shape.rank - 3; shape.rank >= 3 && d < shape.rank - 1; d++)
+            shape.dims[d] = LEAT_UNKNOWN_DIM;
+    } else {
+        LEATI_TRY(resized(call->args, &call->inputs[0].shape, &shape, err));
+    }
     return leati_infer_output(call, LEAT_FLOAT32, &shape, NULL, err);
 }
 

@@ -7,12 +7,12 @@
 const leati_row leati_slice_rows[] = {
     {.name = "begin",
      .type = LEATI_ROW_INTS,
-     .flags = LEATI_REQUIRED,
+     .flags = LEATI_REQUIRED | LEATI_TENSOR,
      .offset = offsetof(struct leati_slice_args, begin),
      .doc = "The first index along each dimension."},
     {.name = "size",
      .type = LEATI_ROW_INTS,
-     .flags = LEATI_REQUIRED,
+     .flags = LEATI_REQUIRED | LEATI_TENSOR,
      .offset = offsetof(struct leati_slice_args, size),
      .doc = "The number of values along each dimension; -1: all that follow."},
     {0},
@@ -49,10 +49,27 @@ int64_t leati_slice_offset(const struct leati_slice_args *args, const int64_t *s
     return offset;
 }
 
+/* Sizes are known where `size` is, but for those that stand for all that follows. */
+static leat_status infer_computed(leati_infer_call *call, leat_error *err) {
+    const struct leati_slice_args *args = call->args;
+    bool sizes =
+        !leati_infer_unknown(call, leati_slice_rows, offsetof(struct leati_slice_args, size));
+    leat_shape part = call->inputs[0].shape;
+    if (part.rank < 0)
+        LEATI_TRY(leati_unknown_dims(sizes ? &args->size : &args->begin, &part, err));
+    for (int32_t d = 0; d < part.rank; d++) {
+        bool known = sizes && d < args->size.count && args->size.values[d] >= 0;
+        part.dims[d] = known ? args->size.values[d] : LEAT_UNKNOWN_DIM;
+    }
+    return leati_infer_output(call, call->inputs[0].dtype, &part, NULL, err);
+}
+
 static leat_status slice_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_slice_args *args = call->args;
     leat_shape whole = call->inputs[0].shape, part = {0};
     LEATI_TRY(leati_want_values(call, 0, err));
+    if (call->unknown != 0)
+        return infer_computed(call, err);
     if (whole.rank < 0 && args->begin.count <= LEAT_MAX_RANK) {
         whole.rank = args->begin.count;
         for (int32_t d = 0; d < whole.rank; d++)

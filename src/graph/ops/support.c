@@ -145,6 +145,16 @@ leat_status leati_want_equal_dims(int64_t a, int64_t b, const char *what, leat_e
                       (long long)a, (long long)b);
 }
 
+leat_status leati_unknown_dims(const leati_ints *list, leat_shape *out, leat_error *err) {
+    if (list->count > LEAT_MAX_RANK)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the rank would be %d; expected at most %d",
+                          (int)list->count, LEAT_MAX_RANK);
+    *out = (leat_shape){.rank = list->values == NULL ? LEAT_UNKNOWN_RANK : list->count};
+    for (int32_t d = 0; d < out->rank; d++)
+        out->dims[d] = LEAT_UNKNOWN_DIM;
+    return LEAT_OK;
+}
+
 leat_status leati_normal_axis(int64_t axis, int32_t rank, int32_t *out, leat_error *err) {
     if (axis < -(int64_t)rank || axis >= rank)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,

@@ -62,6 +62,10 @@ LEAT_WARN_UNUSED leat_status leati_want_rank(const leati_infer_call *call, int i
 /* Both dimensions known and different: INVALID_ARGUMENT. */
 LEAT_WARN_UNUSED leat_status leati_want_equal_dims(int64_t a, int64_t b, const char *what,
                                                    leat_error *err);
+/* The shape that a list of dimensions stands for whose values the run computes: none known, and no
+ * rank either where the list has no values. */
+LEAT_WARN_UNUSED leat_status leati_unknown_dims(const leati_ints *list, leat_shape *out,
+                                                leat_error *err);
 /* Turns a negative axis into its place from the front; `rank` must be known. */
 LEAT_WARN_UNUSED leat_status leati_normal_axis(int64_t axis, int32_t rank, int32_t *out,
                                                leat_error *err);

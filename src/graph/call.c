@@ -1,0 +1,164 @@
+/* Calling an operation by its name, with attributes as JSON: leat_graph_call.
+ *
+ * An attribute may be given as {"input": k}: the value of input number k. Where the value is known
+ * (a constant, or the graph is eager) it becomes the attribute; else the node is one of `computed`,
+ * which binds it in each run. Inputs that give attributes are not inputs of the operation.
+ *
+ * Failures stand in the graph and name the operation. No locks. */
+#include "core/json.h"
+#include "graph/body.h"
+#include "graph/node_args.h"
+#include "graph/ops/computed.h"
+
+#include <string.h>
+
+/* One call on its way. */
+typedef struct call {
+    leat_graph *graph;
+    const leati_tensor_op *op;
+    json_t *attributes; /* owned; NULL: none */
+    const leat_value *inputs;
+    int num_inputs;
+    leat_value own[LEAT_MAX_OUTPUTS]; /* the operation's inputs, then those of `bound` */
+    int num_own;
+    leat_string bound[LEAT_MAX_OUTPUTS];
+    leat_value values[LEAT_MAX_OUTPUTS];
+    int num_bound;
+} call;
+
+/* The number of the input that gives the attribute; -1: it is a value. */
+static int64_t given_by(const json_t *attribute) {
+    const json_t *number = json_object_get(attribute, "input");
+    return json_object_size(attribute) == 1 && json_is_integer(number) ? json_integer_value(number)
+                                                                       : -1;
+}
+
+/* The tensor of a value that is known while the graph is built. Owned; false: unknown. */
+static bool known_value(const leat_graph *graph, int32_t id, leat_tensor *out) {
+    leat_error ignored = {0};
+    if (graph->hook_value)
+        return graph->hook_value(graph->hook_context, id, out, &ignored) == LEAT_OK;
+    int32_t node = graph->body.values[id].node;
+    const leat_tensor *constant = node < 0 ? NULL : leati_constant_of(&graph->body.nodes[node]);
+    if (constant)
+        *out = leat_tensor_ref(constant);
+    return constant != NULL;
+}
+
+/* What stands for a value that is not known yet; something of the right type. */
+static json_t *placeholder(const leati_row *row) {
+    switch (row->type) {
+    case LEATI_ROW_INT: return json_integer(row->minimum > 0 ? row->minimum : 0);
+    case LEATI_ROW_FLOAT: return json_real(0);
+    case LEATI_ROW_BOOL:
+    case LEATI_ROW_BOOL_OR_NONE: return json_false();
+    case LEATI_ROW_STRING: return json_string("");
+    default: return json_array();
+    }
+}
+
+static leat_status bind_attribute(call *c, const char *name, int64_t number, leat_error *err) {
+    const leati_row *row = c->op->rows ? leati_rows_find(c->op->rows, name) : NULL;
+    leat_tensor tensor;
+    if (!row)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "there is no argument %s", name);
+    if (number < 0 || number >= c->num_inputs || c->inputs[number].graph != c->graph ||
+        c->inputs[number].id < 0)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "argument %s is input %lld; expected one of %d values of this graph",
+                          name, (long long)number, c->num_inputs);
+    json_t *value = NULL;
+    if (known_value(c->graph, c->inputs[number].id, &tensor)) {
+        value = leati_json_of_tensor(&tensor, err);
+        leat_tensor_unref(&tensor);
+        if (!value)
+            return err && err->code ? err->code : LEAT_RESOURCE_EXHAUSTED;
+    } else if (!(row->flags & LEATI_TENSOR)) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "argument %s must be known while the function is traced; found a value "
+                          "that the run computes",
+                          name);
+    } else {
+        c->bound[c->num_bound] = (leat_string){.data = row->name, .size = strlen(row->name)};
+        c->values[c->num_bound++] = c->inputs[number];
+        value = placeholder(row);
+    }
+    return json_object_set_new(c->attributes, name, value) == 0 ? LEAT_OK
+                                                                : leati_no_memory(err, sizeof *c);
+}
+
+/* Splits inputs into those of the operation and those of attributes. */
+static leat_status split_inputs(call *c, leat_error *err) {
+    bool taken[LEAT_MAX_OUTPUTS] = {false}, any = false;
+    const char *name = NULL;
+    json_t *attribute = NULL;
+    void *next = NULL;
+    json_object_foreach_safe(c->attributes, next, name, attribute) {
+        int64_t number = given_by(attribute);
+        if (number < 0)
+            continue;
+        if (c->num_inputs > LEAT_MAX_OUTPUTS)
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "%d inputs, some of which give arguments; expected at most %d",
+                              c->num_inputs, LEAT_MAX_OUTPUTS);
+        leat_status status = bind_attribute(c, name, number, err);
+        if (status)
+            return status;
+        taken[number] = any = true;
+    }
+    if (!any)
+        return LEAT_OK;
+    for (int i = 0; i < c->num_inputs; i++)
+        if (!taken[i])
+            c->own[c->num_own++] = c->inputs[i];
+    c->inputs = c->own;
+    c->num_inputs = c->num_own;
+    return LEAT_OK;
+}
+
+/* Fills outputs from the values of the node that starts at `first`; their number. */
+static int fill_outputs(leat_graph *graph, int32_t first, leat_value *outputs) {
+    const leati_node *node = &graph->body.nodes[graph->body.num_nodes - 1];
+    for (int i = 0; i < node->num_outputs; i++)
+        outputs[i] = (leat_value){.graph = graph, .id = first + i};
+    return node->num_outputs;
+}
+
+static int add_node(call *c, const void *args, leat_value *outputs) {
+    leat_graph *graph = c->graph;
+    int32_t first = c->num_bound == 0
+                        ? leati_graph_add_values(graph, c->op, args, c->inputs, c->num_inputs)
+                        : leati_graph_add_computed(graph, c->op, args, c->inputs, c->num_inputs,
+                                                   c->bound, c->values, c->num_bound);
+    return first < 0 && graph->error.code ? -1 : fill_outputs(graph, first, outputs);
+}
+
+int leat_graph_call(leat_graph *graph, const char *operation, const char *attributes,
+                    const leat_value *inputs, int num_inputs, leat_value *outputs) {
+    if (!graph || graph->error.code)
+        return -1;
+    leat_error err = {0};
+    call c = {.graph = graph, .inputs = inputs, .num_inputs = num_inputs};
+    c.op = leati_tensor_op_find(operation);
+    if (!c.op) {
+        leati_fail(&err, LEAT_NOT_FOUND,
+                   "no tensor operation is called \"%s\"; `leat ops` lists them",
+                   operation ? operation : "(null)");
+        leati_graph_error(graph, &err);
+        return -1;
+    }
+    void *args = NULL;
+    int count = -1;
+    if (attributes)
+        c.attributes = leati_json_parse(attributes, strlen(attributes), &err);
+    if ((attributes && !c.attributes) || split_inputs(&c, &err) ||
+        leati_node_args_read(graph, c.op, c.attributes, 0, &args, &err)) {
+        leati_prefix(&err, "op %s (node %zu)", c.op->name, graph->body.num_nodes);
+        leati_graph_error(graph, &err);
+    } else {
+        count = add_node(&c, args, outputs);
+        leati_node_args_free(c.op, args);
+    }
+    json_decref(c.attributes);
+    return count;
+}

@@ -1,0 +1,114 @@
+/* leat_graph_call: attributes that inputs give, known and computed, and seeds resolved in calls. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../../tests/support/graph.h"
+
+static leat_graph *two_arguments(leat_shape second) {
+    const leat_dtype dtypes[] = {LEAT_FLOAT32, LEAT_INT64};
+    const leat_shape shapes[] = {LEAT_SHAPE(6), second};
+    leat_spec *spec = test_spec(2, dtypes, shapes);
+    leat_graph *graph = leat_graph_new(spec, NULL);
+    leat_spec_unref(spec);
+    return graph;
+}
+
+/* tf.reshape(x, shape) where the shape is an argument: its rank is known, the run binds it. */
+static void test_computed(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_graph *graph = two_arguments(LEAT_SHAPE(2));
+    leat_value in[] = {leat_graph_argument(graph, 0), leat_graph_argument(graph, 1)};
+    leat_value out[LEAT_MAX_OUTPUTS];
+    assert_int_equal(leat_graph_call(graph, "reshape", "{\"shape\": {\"input\": 1}}", in, 2, out),
+                     1);
+    leat_shape shape = leat_value_shape(out[0]);
+    assert_int_equal(shape.rank, 2);
+    assert_int_equal(shape.dims[0], LEAT_UNKNOWN_DIM);
+    leat_function *function = leat_graph_finish(graph, out, 1, NULL, &err);
+    assert_non_null(function);
+    leat_tensor tensors[] = {
+        TEST_TENSOR(LEAT_FLOAT32, LEAT_SHAPE(6), float, 1, 2, 3, 4, 5, 6),
+        TEST_TENSOR(LEAT_INT64, LEAT_SHAPE(2), int64_t, 3, -1),
+    };
+    leat_tensor result;
+    assert_int_equal(leati_interpret(function, tensors, NULL, &result, &err), LEAT_OK);
+    assert_int_equal(result.rank, 2);
+    assert_int_equal(result.dims[0], 3);
+    assert_int_equal(result.dims[1], 2);
+    leat_tensor_unref(&result);
+    leat_tensor_unref(&tensors[0]);
+    leat_tensor_unref(&tensors[1]);
+    leat_function_unref(function);
+}
+
+/* A constant becomes the attribute: shapes are known, and gradients flow. */
+static void test_constant(void **state) {
+    (void)state;
+    leat_graph *graph = two_arguments(LEAT_SCALAR);
+    leat_tensor dims = TEST_TENSOR(LEAT_INT32, LEAT_SHAPE(2), int32_t, 2, -1);
+    leat_value in[] = {leat_graph_argument(graph, 0), leat_graph_tensor(graph, &dims)};
+    leat_value out[LEAT_MAX_OUTPUTS], gradient;
+    assert_int_equal(leat_graph_call(graph, "reshape", "{\"shape\": {\"input\": 1}}", in, 2, out),
+                     1);
+    leat_shape shape = leat_value_shape(out[0]);
+    assert_int_equal(shape.dims[1], 3);
+    leat_gradients(out[0], in, 1, &gradient);
+    assert_true(gradient.id >= 0);
+    leat_tensor_unref(&dims);
+    leat_graph_free(graph);
+}
+
+static void expect_error(const char *op, const char *attributes, const char *text) {
+    leat_error err = {0};
+    leat_graph *graph = two_arguments(LEAT_SCALAR);
+    leat_value in[] = {leat_graph_argument(graph, 0), leat_graph_argument(graph, 1)};
+    leat_value out[LEAT_MAX_OUTPUTS];
+    assert_int_equal(leat_graph_call(graph, op, attributes, in, 2, out), -1);
+    assert_null(leat_graph_finish(graph, in, 1, NULL, &err));
+    if (err.code != LEAT_INVALID_ARGUMENT || strstr(err.text, text) == NULL)
+        fail_msg("expected \"%s\", found: %s", text, err.text);
+}
+
+static void test_errors(void **state) {
+    (void)state;
+    expect_error("argmax", "{\"axis\": {\"input\": 1}}", "must be known");
+    expect_error("reshape", "{\"shape\": {\"input\": 2}}", "one of 2 values");
+    expect_error("reshape", "{\"form\": {\"input\": 1}}", "no argument form");
+    expect_error("one_hot", "{\"depth\": {\"input\": 0}}", "expected integer, found float32");
+}
+
+/* Two calls by name under one seed are one stream; the seeds are resolved when the node is made. */
+static void test_seeds(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_value out[LEAT_MAX_OUTPUTS];
+    leat_random_options options = {.has_seed = true, .seed = 5};
+    leat_graph *graph = leat_graph_new(NULL, NULL);
+    assert_int_equal(
+        leat_graph_call(graph, "random_uniform", "{\"shape\": [3], \"seed\": 5}", NULL, 0, out), 1);
+    out[1] = leat_random_uniform(graph, LEAT_SHAPE(3), LEAT_FLOAT32, &options);
+    leat_function *function = leat_graph_finish(graph, out, 2, NULL, &err);
+    assert_non_null(function);
+    leat_tensor values[2];
+    leati_call_context context = {.num_replicas = 1};
+    assert_int_equal(leati_interpret(function, NULL, &context, values, &err), LEAT_OK);
+    assert_memory_equal(values[0].data, values[1].data, 3 * sizeof(float));
+    leat_tensor_unref(&values[0]);
+    leat_tensor_unref(&values[1]);
+    leat_function_unref(function);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_computed),
+        cmocka_unit_test(test_constant),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_seeds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

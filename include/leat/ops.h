@@ -41,6 +41,41 @@ LEAT_API leat_value leat_floormod(leat_value x, leat_value y);
 LEAT_API leat_value leat_maximum(leat_value x, leat_value y);
 LEAT_API leat_value leat_minimum(leat_value x, leat_value y);
 
+/* x to the power of y, broadcast: floats, and signed integers that wrap, of which a negative power
+ * fails the run with INVALID_ARGUMENT (tf.math.pow). */
+LEAT_API leat_value leat_pow(leat_value x, leat_value y);
+
+/* (x - y) squared; x / y and x * y of floats that are 0 where y is 0; all broadcast
+ * (tf.math.squared_difference, divide_no_nan, multiply_no_nan). */
+LEAT_API leat_value leat_squared_difference(leat_value x, leat_value y);
+LEAT_API leat_value leat_divide_no_nan(leat_value x, leat_value y);
+LEAT_API leat_value leat_multiply_no_nan(leat_value x, leat_value y);
+
+/* The quotient of integers rounded towards zero, and the remainder that has the sign of x;
+ * broadcast. Integers divided by zero fail the run with INVALID_ARGUMENT (tf.truncatediv,
+ * tf.truncatemod). */
+LEAT_API leat_value leat_truncatediv(leat_value x, leat_value y);
+LEAT_API leat_value leat_truncatemod(leat_value x, leat_value y);
+
+/* The angle of the point (x, y) from -pi to pi, broadcast (tf.math.atan2). */
+LEAT_API leat_value leat_atan2(leat_value y, leat_value x);
+
+/* Bits of integers, broadcast; shifts of less than 0 or more than the dtype's width are the nearest
+ * inside (tf.bitwise.bitwise_and, bitwise_or, bitwise_xor, left_shift, right_shift, invert). */
+LEAT_API leat_value leat_bitwise_and(leat_value x, leat_value y);
+LEAT_API leat_value leat_bitwise_or(leat_value x, leat_value y);
+LEAT_API leat_value leat_bitwise_xor(leat_value x, leat_value y);
+LEAT_API leat_value leat_left_shift(leat_value x, leat_value y);
+LEAT_API leat_value leat_right_shift(leat_value x, leat_value y);
+LEAT_API leat_value leat_invert(leat_value x);
+
+/* t, but not below one bound nor above the other, broadcast (tf.clip_by_value). */
+LEAT_API leat_value leat_clip_by_value(leat_value t, leat_value clip_value_min,
+                                       leat_value clip_value_max);
+
+/* The sum of tensors of one dtype and shape (tf.math.add_n). */
+LEAT_API leat_value leat_add_n(const leat_value *values, int num_values);
+
 /* -x, |x|, the sign of x as -1, 0 or 1, and x * x (tf.math.negative, abs, sign, square). */
 LEAT_API leat_value leat_negate(leat_value x);
 LEAT_API leat_value leat_abs(leat_value x);
@@ -55,6 +90,42 @@ LEAT_API leat_value leat_exp(leat_value x);
 LEAT_API leat_value leat_log(leat_value x);
 LEAT_API leat_value leat_tanh(leat_value x);
 LEAT_API leat_value leat_sigmoid(leat_value x);
+
+/* Angles are in radians (tf.math.sin, cos, tan, asin, acos, atan, sinh, cosh). */
+LEAT_API leat_value leat_sin(leat_value x);
+LEAT_API leat_value leat_cos(leat_value x);
+LEAT_API leat_value leat_tan(leat_value x);
+LEAT_API leat_value leat_asin(leat_value x);
+LEAT_API leat_value leat_acos(leat_value x);
+LEAT_API leat_value leat_atan(leat_value x);
+LEAT_API leat_value leat_sinh(leat_value x);
+LEAT_API leat_value leat_cosh(leat_value x);
+
+/* The error function and one minus it, log(1 + x), exp(x) - 1, 1 / x (tf.math.erf, erfc, log1p,
+ * expm1, reciprocal). */
+LEAT_API leat_value leat_erf(leat_value x);
+LEAT_API leat_value leat_erfc(leat_value x);
+LEAT_API leat_value leat_log1p(leat_value x);
+LEAT_API leat_value leat_expm1(leat_value x);
+LEAT_API leat_value leat_reciprocal(leat_value x);
+
+/* The integer below, above, and next to x, the even one of two; round takes integers too
+ * (tf.math.floor, ceil, rint, round). */
+LEAT_API leat_value leat_floor(leat_value x);
+LEAT_API leat_value leat_ceil(leat_value x);
+LEAT_API leat_value leat_rint(leat_value x);
+LEAT_API leat_value leat_round(leat_value x);
+
+/* Is x NaN, infinite, neither; as bool (tf.math.is_nan, is_inf, is_finite). */
+LEAT_API leat_value leat_is_nan(leat_value x);
+LEAT_API leat_value leat_is_inf(leat_value x);
+LEAT_API leat_value leat_is_finite(leat_value x);
+
+/* log(1 + exp(x)); x, or exp(x) - 1 where it is negative; x clipped to [0, 6] (tf.math.softplus,
+ * tf.nn.elu, tf.nn.relu6). */
+LEAT_API leat_value leat_softplus(leat_value features);
+LEAT_API leat_value leat_elu(leat_value features);
+LEAT_API leat_value leat_relu6(leat_value features);
 
 /* x where it is positive, else 0 (tf.nn.relu), and its gradient: `gradient` where `features` is
  * positive, else 0 (tf.raw_ops.ReluGrad). */
@@ -72,7 +143,8 @@ LEAT_API leat_value leat_less_equal(leat_value x, leat_value y);
 LEAT_API leat_value leat_greater(leat_value x, leat_value y);
 LEAT_API leat_value leat_greater_equal(leat_value x, leat_value y);
 
-/* Of booleans, broadcast (tf.math.logical_and, logical_or, logical_not). */
+/* Of booleans, broadcast (tf.math.logical_and, logical_or, logical_xor, logical_not). */
+LEAT_API leat_value leat_logical_xor(leat_value x, leat_value y);
 LEAT_API leat_value leat_logical_and(leat_value x, leat_value y);
 LEAT_API leat_value leat_logical_or(leat_value x, leat_value y);
 LEAT_API leat_value leat_logical_not(leat_value x);
@@ -169,8 +241,22 @@ LEAT_API leat_value leat_reduce_mean(leat_value x, const int64_t *axes, int num_
                                      bool keepdims);
 LEAT_API leat_value leat_reduce_max(leat_value x, const int64_t *axes, int num_axes, bool keepdims);
 
+/* The same; the minimum of no values is the highest number, their product 1 (tf.math.reduce_min,
+ * reduce_prod). Of booleans: does any hold, do all (tf.math.reduce_any, reduce_all). */
+LEAT_API leat_value leat_reduce_min(leat_value x, const int64_t *axes, int num_axes, bool keepdims);
+LEAT_API leat_value leat_reduce_prod(leat_value x, const int64_t *axes, int num_axes,
+                                     bool keepdims);
+LEAT_API leat_value leat_reduce_any(leat_value x, const int64_t *axes, int num_axes, bool keepdims);
+LEAT_API leat_value leat_reduce_all(leat_value x, const int64_t *axes, int num_axes, bool keepdims);
+
+/* Running totals along an axis; `exclusive` leaves a value's own place out, `reverse` runs from the
+ * end (tf.math.cumsum, cumprod). */
+LEAT_API leat_value leat_cumsum(leat_value x, int64_t axis, bool exclusive, bool reverse);
+LEAT_API leat_value leat_cumprod(leat_value x, int64_t axis, bool exclusive, bool reverse);
+
 /* The index of the largest value along an axis, the first of equals, as int32 or int64
- * (tf.math.argmax). */
+ * (tf.math.argmax), and of the smallest (tf.math.argmin). */
+LEAT_API leat_value leat_argmin(leat_value x, int64_t axis, leat_dtype dtype);
 LEAT_API leat_value leat_argmax(leat_value x, int64_t axis, leat_dtype dtype);
 
 /* ---- neural networks: floats; pictures are NHWC, filters HWIO ---- */

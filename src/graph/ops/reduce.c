@@ -44,14 +44,11 @@ static leat_shape reduced_shape(const leat_shape *in, const bool *mask, bool kee
     return out;
 }
 
-leat_status leati_reduce_infer(leati_infer_call *call, leat_error *err) {
+static leat_status infer_shape(leati_infer_call *call, leat_error *err) {
     const struct leati_reduce_args *args = call->args;
     const leat_shape *in = &call->inputs[0].shape;
     leat_dtype dtype = call->inputs[0].dtype;
     leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
-    if (dtype <= LEAT_BOOL || dtype > LEAT_FLOAT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the input is %s; expected numbers (cast it)",
-                          leat_dtype_name(dtype));
     if (in->rank >= 0) {
         bool mask[LEAT_MAX_RANK];
         LEATI_TRY(leati_reduce_mask(&args->axis, in->rank, mask, err));
@@ -60,6 +57,19 @@ leat_status leati_reduce_infer(leati_infer_call *call, leat_error *err) {
         shape = LEAT_SCALAR;
     }
     return leati_infer_output(call, dtype, &shape, NULL, err);
+}
+
+leat_status leati_reduce_infer(leati_infer_call *call, leat_error *err) {
+    leat_dtype dtype = call->inputs[0].dtype;
+    if (dtype <= LEAT_BOOL || dtype > LEAT_FLOAT64)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the input is %s; expected numbers (cast it)",
+                          leat_dtype_name(dtype));
+    return infer_shape(call, err);
+}
+
+leat_status leati_reduce_infer_bool(leati_infer_call *call, leat_error *err) {
+    LEATI_TRY(leati_want_dtype(call, 0, LEAT_BOOL, "the input", err));
+    return infer_shape(call, err);
 }
 
 /* ---- the walk ---- */
@@ -116,6 +126,8 @@ typedef struct reduce_plan {
 
 REDUCE_TYPES(sum, a += v, a = (__typeof__(a))((uint64_t)a + (uint64_t)v))
 REDUCE_TYPES(max, a = (v > a || v != v) ? v : a, a = v > a ? v : a)
+REDUCE_TYPES(min, a = (v < a || v != v) ? v : a, a = v < a ? v : a)
+REDUCE_TYPES(prod, a *= v, a = (__typeof__(a))((uint64_t)a * (uint64_t)v))
 
 #define REDUCE_TABLE(KIND, SUFFIX)                                                                 \
     {                                                                                              \
@@ -124,13 +136,23 @@ REDUCE_TYPES(max, a = (v > a || v != v) ? v : a, a = v > a ? v : a)
         [LEAT_UINT8] = KIND##_uint8_##SUFFIX, [LEAT_UINT16] = KIND##_uint16_##SUFFIX,              \
         [LEAT_UINT32] = KIND##_uint32_##SUFFIX, [LEAT_UINT64] = KIND##_uint64_##SUFFIX,            \
         [LEAT_FLOAT16] = KIND##_float16_##SUFFIX, [LEAT_BFLOAT16] = KIND##_bfloat16_##SUFFIX,      \
-        [LEAT_FLOAT32] = KIND##_float32_##SUFFIX, [LEAT_FLOAT64] = KIND##_float64_##SUFFIX         \
+        [LEAT_FLOAT32] = KIND##_float32_##SUFFIX, [LEAT_FLOAT64] = KIND##_float64_##SUFFIX,        \
+        [LEAT_BOOL] = KIND##_uint8_##SUFFIX                                                        \
     }
 
-static const fold_function fold_lines[2][LEAT_NUM_DTYPES] = {REDUCE_TABLE(sum, fold),
-                                                             REDUCE_TABLE(max, fold)};
-static const fold_function add_lines[2][LEAT_NUM_DTYPES] = {REDUCE_TABLE(sum, add),
-                                                            REDUCE_TABLE(max, add)};
+/* By kind; a mean is a sum. Booleans are bytes of 0 and 1: "any" is their maximum, "all" their
+ * minimum. */
+#define REDUCE_KINDS(SUFFIX)                                                                       \
+    {                                                                                              \
+        [LEATI_REDUCE_SUM] = REDUCE_TABLE(sum, SUFFIX),                                            \
+        [LEATI_REDUCE_MEAN] = REDUCE_TABLE(sum, SUFFIX),                                           \
+        [LEATI_REDUCE_MAX] = REDUCE_TABLE(max, SUFFIX),                                            \
+        [LEATI_REDUCE_MIN] = REDUCE_TABLE(min, SUFFIX),                                            \
+        [LEATI_REDUCE_PROD] = REDUCE_TABLE(prod, SUFFIX)                                           \
+    }
+
+static const fold_function fold_lines[][LEAT_NUM_DTYPES] = REDUCE_KINDS(fold);
+static const fold_function add_lines[][LEAT_NUM_DTYPES] = REDUCE_KINDS(add);
 
 /* Dimensions of 1 are left out; neighbours that are both reduced or both kept become one. */
 static void plan_dims(reduce_plan *plan, const leati_operand *in, const bool *mask) {
@@ -194,6 +216,32 @@ static accumulator lowest(leat_dtype dtype) {
     }
 }
 
+/* The highest value of a dtype. */
+static accumulator highest(leat_dtype dtype) {
+    switch (dtype) {
+    case LEAT_INT8: return (accumulator){.i = INT8_MAX};
+    case LEAT_INT16: return (accumulator){.i = INT16_MAX};
+    case LEAT_INT32: return (accumulator){.i = INT32_MAX};
+    case LEAT_INT64: return (accumulator){.i = INT64_MAX};
+    case LEAT_UINT8: return (accumulator){.u = UINT8_MAX};
+    case LEAT_UINT16: return (accumulator){.u = UINT16_MAX};
+    case LEAT_UINT32: return (accumulator){.u = UINT32_MAX};
+    case LEAT_UINT64: return (accumulator){.u = UINT64_MAX};
+    case LEAT_BOOL: return (accumulator){.u = 1};
+    default: return (accumulator){.f = HUGE_VAL};
+    }
+}
+
+/* What a reduction of no values gives. */
+static accumulator first_of(leati_reduce_kind kind, leat_dtype dtype) {
+    switch (kind) {
+    case LEATI_REDUCE_MAX: return lowest(dtype);
+    case LEATI_REDUCE_MIN: return highest(dtype);
+    case LEATI_REDUCE_PROD: return is_float(dtype) ? (accumulator){.f = 1} : (accumulator){.u = 1};
+    default: return is_float(dtype) ? (accumulator){.f = 0} : (accumulator){.u = 0};
+    }
+}
+
 static void divide(accumulator *acc, int64_t n, leat_dtype dtype, int64_t count) {
     for (int64_t i = 0; i < n; i++) {
         if (is_float(dtype))
@@ -214,6 +262,7 @@ static void store(char *to, leat_dtype dtype, const accumulator *acc, int64_t n)
         case LEAT_FLOAT64: ((double *)to)[i] = acc[i].f; break;
         case LEAT_FLOAT16: ((uint16_t *)to)[i] = leati_half_of_float((float)acc[i].f); break;
         case LEAT_BFLOAT16: ((uint16_t *)to)[i] = leati_bfloat16_of_float((float)acc[i].f); break;
+        case LEAT_BOOL:
         case LEAT_INT8:
         case LEAT_UINT8: ((uint8_t *)to)[i] = (uint8_t)acc[i].u; break;
         case LEAT_INT16:
@@ -228,8 +277,7 @@ static void store(char *to, leat_dtype dtype, const accumulator *acc, int64_t n)
 leat_status leati_reduce(leati_kernel_call *call, const bool *mask, leati_reduce_kind kind,
                          leat_error *err) {
     const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
-    int table = kind == LEATI_REDUCE_MAX;
-    reduce_plan plan = {.fold = fold_lines[table][in->dtype], .add = add_lines[table][in->dtype]};
+    reduce_plan plan = {.fold = fold_lines[kind][in->dtype], .add = add_lines[kind][in->dtype]};
     plan_dims(&plan, in, mask);
     size_t bytes = 0;
     if (!leati_mul_size((size_t)out->count, sizeof(accumulator), &bytes))
@@ -240,9 +288,7 @@ leat_status leati_reduce(leati_kernel_call *call, const bool *mask, leati_reduce
     int64_t reduced = 1;
     for (int32_t d = 0; d < in->rank; d++)
         reduced *= mask[d] ? in->dims[d] : 1;
-    accumulator first = table ? lowest(in->dtype) : (accumulator){.u = 0};
-    if (!table && is_float(in->dtype))
-        first.f = 0;
+    accumulator first = first_of(kind, in->dtype);
     for (int64_t row = 0; row < call->n; row++) {
         for (int64_t i = 0; i < out->count; i++)
             acc[i] = first;
@@ -289,5 +335,17 @@ leat_status leati_reduce_expand(const leati_gradient_call *call, leat_value valu
     for (int32_t d = 0; d < in.rank; d++)
         if (mask[d])
             *out = leat_expand_dims(*out, d);
+    return LEAT_OK;
+}
+
+leat_status leati_reduce_extreme_gradient(leati_gradient_call *call, leat_error *err) {
+    const struct leati_reduce_args *args = call->args;
+    leat_value x = call->inputs[0], g, top;
+    LEATI_TRY(leati_reduce_expand(call, call->output_gradients[0], &g, err));
+    LEATI_TRY(leati_reduce_expand(call, call->outputs[0], &top, err));
+    leat_value chosen = leat_cast(leat_equal(x, top), leat_value_dtype(x));
+    leat_value ties =
+        leat_reduce_sum(chosen, args->axis.values, args->axis.count, args->axis.count > 0);
+    call->input_gradients[0] = leat_multiply(chosen, leat_divide(g, ties));
     return LEAT_OK;
 }

@@ -1,4 +1,5 @@
-/* The engine of reductions: sums, means and maxima over any set of dimensions, rows apart.
+/* The engine of reductions: sums, means, products, maxima and minima over any set of dimensions,
+ * rows apart.
  *
  * Sums of floats are kept in double and of integers in 64 bits that wrap, so the order of the walk
  * does not show in the result's last digits; values are visited in memory order. */
@@ -10,7 +11,9 @@
 typedef enum leati_reduce_kind {
     LEATI_REDUCE_SUM = 0,
     LEATI_REDUCE_MEAN,
-    LEATI_REDUCE_MAX
+    LEATI_REDUCE_MAX,
+    LEATI_REDUCE_MIN,
+    LEATI_REDUCE_PROD
 } leati_reduce_kind;
 
 struct leati_reduce_args {
@@ -25,6 +28,11 @@ LEAT_WARN_UNUSED leat_status leati_reduce_mask(const leati_ints *axes, int32_t r
                                                leat_error *err);
 /* The infer slot of all reductions. */
 LEAT_WARN_UNUSED leat_status leati_reduce_infer(leati_infer_call *call, leat_error *err);
+/* The same for those of booleans. */
+LEAT_WARN_UNUSED leat_status leati_reduce_infer_bool(leati_infer_call *call, leat_error *err);
+/* The gradient of a maximum or minimum: values that tie share it. */
+LEAT_WARN_UNUSED leat_status leati_reduce_extreme_gradient(leati_gradient_call *call,
+                                                           leat_error *err);
 /* The kernel of one. */
 LEAT_WARN_UNUSED leat_status leati_reduce_kernel(leati_kernel_call *call, leati_reduce_kind kind,
                                                  leat_error *err);

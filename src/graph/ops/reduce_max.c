@@ -8,18 +8,6 @@ static leat_status reduce_max_kernel(leati_kernel_call *call, leat_error *err) {
     return leati_reduce_kernel(call, LEATI_REDUCE_MAX, err);
 }
 
-static leat_status reduce_max_gradient(leati_gradient_call *call, leat_error *err) {
-    const struct leati_reduce_args *args = call->args;
-    leat_value x = call->inputs[0], g, top;
-    LEATI_TRY(leati_reduce_expand(call, call->output_gradients[0], &g, err));
-    LEATI_TRY(leati_reduce_expand(call, call->outputs[0], &top, err));
-    leat_value chosen = leat_cast(leat_equal(x, top), leat_value_dtype(x));
-    leat_value ties =
-        leat_reduce_sum(chosen, args->axis.values, args->axis.count, args->axis.count > 0);
-    call->input_gradients[0] = leat_multiply(chosen, leat_divide(g, ties));
-    return LEAT_OK;
-}
-
 leat_value leat_reduce_max(leat_value x, const int64_t *axes, int num_axes, bool keepdims) {
     return leati_reduce_build(&leati_tensor_op_reduce_max, x, axes, num_axes, keepdims);
 }
@@ -36,5 +24,5 @@ const leati_tensor_op leati_tensor_op_reduce_max = {
     .max_inputs = 1,
     .infer = leati_reduce_infer,
     .kernel = reduce_max_kernel,
-    .gradient = reduce_max_gradient,
+    .gradient = leati_reduce_extreme_gradient,
 };

@@ -180,9 +180,56 @@ LEAT_API leat_value leat_stack(const leat_value *values, int num_values, int64_t
  * follow; `rank` entries each (tf.slice). */
 LEAT_API leat_value leat_slice(leat_value x, const int64_t *begin, const int64_t *size, int rank);
 
+/* Bit i of a mask is about entry i: no begin, no end, all dimensions that no other entry names, a
+ * new dimension of 1, one index whose dimension goes. */
+typedef struct leat_strided_slice_options {
+    int64_t begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask;
+} leat_strided_slice_options;
+
+/* The part of `input` that numpy's x[begin:end:stride, index, None, ...] names: `count` entries
+ * each, strides NULL for steps of 1, `masks` NULL for none. Indices are clamped, but for a single
+ * one, which fails the run with INVALID_ARGUMENT where it is outside (tf.strided_slice). */
+LEAT_API leat_value leat_strided_slice(leat_value input, const int64_t *begin, const int64_t *end,
+                                       const int64_t *strides, int count,
+                                       const leat_strided_slice_options *masks);
+
+/* x repeated multiples[d] times along each dimension d (tf.tile), and to a shape by numpy's
+ * broadcasting (tf.broadcast_to). */
+LEAT_API leat_value leat_tile(leat_value input, const int64_t *multiples, int rank);
+LEAT_API leat_value leat_broadcast_to(leat_value input, const int64_t *shape, int rank);
+
+/* Values in the opposite order along the named dimensions (tf.reverse), and moved by shift[i]
+ * places along axis[i], round the end (tf.roll). */
+LEAT_API leat_value leat_reverse(leat_value tensor, const int64_t *axes, int num_axes);
+LEAT_API leat_value leat_roll(leat_value input, const int64_t *shift, const int64_t *axes,
+                              int count);
+
+/* The places of values that are not 0 or false, as int64 rows of indices in row-major order
+ * (tf.where with a condition alone). */
+LEAT_API leat_value leat_where(leat_value condition);
+
+/* The slices of a tensor where a mask (bool), which covers dimensions from `axis` on, holds
+ * (tf.boolean_mask). */
+LEAT_API leat_value leat_boolean_mask(leat_value tensor, leat_value mask, int64_t axis);
+
+/* x itself; no gradient flows through it (tf.stop_gradient). */
+LEAT_API leat_value leat_stop_gradient(leat_value x);
+
 /* The slices of `params` along `axis` that `indices` (int32 or int64) numbers. An index outside
  * fails the run with INVALID_ARGUMENT (tf.gather). */
 LEAT_API leat_value leat_gather(leat_value params, leat_value indices, int64_t axis);
+
+/* The number of dimensions of x, an int32 scalar (tf.rank). */
+LEAT_API leat_value leat_rank_of(leat_value x);
+
+/* The slices of `params` that the rows of `indices` (int32 or int64) name by their leading
+ * dimensions. An index outside fails the run with INVALID_ARGUMENT (tf.gather_nd). */
+LEAT_API leat_value leat_gather_nd(leat_value params, leat_value indices);
+
+/* Values in order along an axis, and their places as int32; equal ones stay as they stand (tf.sort,
+ * tf.argsort). */
+LEAT_API leat_value leat_sort(leat_value values, int64_t axis, bool descending);
+LEAT_API leat_value leat_argsort(leat_value values, int64_t axis, bool descending);
 
 /* The shape and the number of values of x, as int32 or int64 (tf.shape, tf.size). */
 LEAT_API leat_value leat_shape_of(leat_value x, leat_dtype dtype);
@@ -201,6 +248,10 @@ LEAT_API leat_value leat_fill(leat_value dims, leat_value value);
 
 /* The numbers start, start + delta, ... before `limit`; scalars of one dtype (tf.range). */
 LEAT_API leat_value leat_range_tensor(leat_value start, leat_value limit, leat_value delta);
+
+/* Zeros (false, empty strings) and ones (true) of a static shape (tf.zeros, tf.ones). */
+LEAT_API leat_value leat_zeros(leat_graph *graph, leat_shape shape, leat_dtype dtype);
+LEAT_API leat_value leat_ones(leat_graph *graph, leat_shape shape, leat_dtype dtype);
 
 /* Zeros and ones of x's shape and dtype (tf.zeros_like, tf.ones_like). */
 LEAT_API leat_value leat_zeros_like(leat_value x);

@@ -720,6 +720,7 @@ case("constant", "no_value", [], error=(INVALID, "value"))
 
 import op_computed_cases  # noqa: E402,F401: families with a file of their own add to the list
 import op_math_cases  # noqa: E402,F401
+import op_array_cases  # noqa: E402,F401
 
 TESTED_BY = {
     "tests/conform/ops_state.c": ["all_reduce", "collective_broadcast", "replica_id", "apply_adam", "apply_gradient_descent", "apply_keras_momentum", "read_file"],

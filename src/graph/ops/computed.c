@@ -178,6 +178,8 @@ static bool is_number(leat_dtype dtype) {
 static bool could_fit(const leati_row *row, const leati_type *value) {
     bool list = row->type == LEATI_ROW_INTS || row->type == LEATI_ROW_FLOATS ||
                 row->type == LEATI_ROW_STRINGS || row->type == LEATI_ROW_SHAPE;
+    if (row->type == LEATI_ROW_ELEMENT)
+        return true;
     if (value->shape.rank > (list ? 1 : 0))
         return false;
     switch (row->type) {

@@ -1,0 +1,154 @@
+"""Processes: Ctrl-C, forks, threads, and the end of the interpreter with iterators alive."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import pytest
+
+import leat as tf
+
+
+def run(program, **kwargs):
+    return subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True,
+                          timeout=120, **kwargs)
+
+
+def interrupt(program):
+    """Starts a program, sends it SIGINT when it says "ready"; its output."""
+    child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "ready\n"
+    time.sleep(0.2)  # so that it is in the call; a signal before that ends it just as well
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=60)
+    return child.returncode, out, err
+
+
+BLOCKED = """
+    import threading, leat as tf
+    never = threading.Event()
+    def wait(x):
+        int(x) == 3 and print("ready", flush=True)
+        int(x) == 3 and never.wait()
+        return x
+    dataset = tf.data.Dataset.range(10).map(wait{parallel}).prefetch(1)
+    try:
+        list(dataset)
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+        never.set()
+"""
+
+
+@pytest.mark.parametrize("parallel", ["", ", num_parallel_calls=2"])
+def test_ctrl_c_ends_a_wait_for_a_blocked_callback(parallel):
+    code, out, err = interrupt(BLOCKED.replace("{parallel}", parallel))
+    assert out == "interrupted\n", err
+    assert code == 0
+
+
+def test_ctrl_c_ends_a_pipeline_that_delivers_nothing():
+    code, out, err = interrupt("""
+        import leat as tf
+        print("ready", flush=True)
+        try:
+            next(iter(tf.data.Dataset.range(10**15).filter(lambda x: x < 0)))
+        except KeyboardInterrupt:
+            print("interrupted")
+    """)
+    assert out == "interrupted\n", err
+
+
+def test_the_interpreter_ends_with_live_iterators():
+    done = run("""
+        import leat as tf
+        slow = tf.data.Dataset.range(10**9).map(lambda x: int(x) + 1, num_parallel_calls=2).prefetch(4)
+        iterators = [iter(slow), slow.as_numpy_iterator(), iter(tf.data.Dataset.range(10**9).shuffle(100).prefetch(2))]
+        for iterator in iterators:
+            next(iterator)
+        print("done")
+    """)
+    assert done.stdout == "done\n" and done.returncode == 0, done.stderr
+
+
+def test_a_forked_child_refuses_its_parents_iterator_and_makes_its_own():
+    done = run("""
+        import os, leat as tf
+        iterator = iter(tf.data.Dataset.range(5).prefetch(1))
+        next(iterator)
+        child = os.fork()
+        if child == 0:
+            try:
+                next(iterator)
+            except RuntimeError as error:
+                print(error)
+            parallel = tf.data.Dataset.range(3).map(lambda x: x + 1, num_parallel_calls=2)
+            print(list(parallel.as_numpy_iterator()) == [1, 2, 3], flush=True)
+            os._exit(0)
+        os.waitpid(child, 0)
+        print(int(next(iterator)))
+    """)
+    assert "belongs to the parent" in done.stdout and done.stdout.endswith("True\n1\n"), done.stderr
+
+
+def test_a_child_forked_before_any_iterator_works():
+    done = run("""
+        import os, leat as tf
+        child = os.fork()
+        if child == 0:
+            print(list(tf.data.Dataset.range(3).map(lambda x: x + 1, num_parallel_calls=2).as_numpy_iterator()) == [1, 2, 3])
+            import sys; sys.stdout.flush()
+            os._exit(0)
+        print(os.waitpid(child, 0)[1])
+    """)
+    assert done.stdout == "True\n0\n", done.stderr
+
+
+def test_many_threads_iterate_and_one_iterator_is_for_one_thread():
+    dataset = tf.data.Dataset.range(2000).map(lambda x: x * 2).batch(10)
+    totals = []
+
+    def total():
+        totals.append(sum(int(batch.numpy().sum()) for batch in dataset))
+    threads = [threading.Thread(target=total) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert totals == [sum(range(2000)) * 2] * 8
+
+
+def test_lifetimes_leave_nothing_behind():
+    resource = pytest.importorskip("resource")
+    dataset = tf.data.Dataset.range(100).map(lambda x: x + 1).batch(10)
+    for _ in range(1000):
+        next(iter(dataset))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for _ in range(10000):
+        next(iter(dataset))
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 8 * 1024  # KiB
+
+
+def test_subinterpreters_are_refused():
+    done = run("""
+        import _xxsubinterpreters as interpreters, sys
+        other = interpreters.create()
+        try:
+            interpreters.run_string(other, "import sys; sys.path[:] = %r\\nimport leat" % sys.path)
+        except Exception as error:
+            print("main interpreter" in str(error))
+    """)
+    if "_xxsubinterpreters" in done.stderr:
+        pytest.skip("this Python has no module for subinterpreters")
+    assert done.stdout == "True\n", done.stderr + done.stdout
+
+
+def test_memory_outlives_its_tensor():
+    array = next(iter(tf.data.Dataset.from_tensors([1.0, 2.0]))).numpy()
+    assert array.tolist() == [1.0, 2.0] and not array.flags.writeable
+    assert os.getpid() > 0

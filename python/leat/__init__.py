@@ -17,14 +17,17 @@ from leat.shapes import TensorShape
 from leat.specs import NoneTensorSpec, OptionalSpec, RaggedTensorSpec, SparseTensorSpec, TensorSpec, TypeSpec
 from leat.tensor import Tensor, constant, convert_to_tensor, is_tensor
 from leat.trace import executing_eagerly
+from leat import control as _control
 from leat import ops as _ops
 from leat.ragged import RaggedTensor
 from leat.sparse import SparseTensor
 from leat import data
+from leat.control import case, cond, control_dependencies, switch_case, while_loop
 
 __version__ = _native.version()
 newaxis = None
 
 _ops.install(_sys.modules[__name__])
 _ops.submodule(_sys.modules[__name__], "random").set_seed = _native.set_seed
+_ops.submodule(_sys.modules[__name__], "debugging").Assert = _control.Assert
 _atexit.register(_native.shutdown)

@@ -27,7 +27,8 @@ def call(name, attributes, inputs):
     graph = trace.graph_for(inputs, TABLE[name]["flags"])
     if graph is None:
         return _native.Graph.eager(name, text, inputs)
-    return graph.call(name, text, [trace.reach(graph, tensor) for tensor in inputs])
+    outputs = graph.call(name, text, [trace.reach(graph, tensor) for tensor in inputs])
+    return outputs if not trace._state.guards else trace.guarded(graph, outputs)
 
 
 def _attribute(argument, value):

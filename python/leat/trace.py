@@ -4,7 +4,7 @@ What cannot be traced (numpy on a tensor, Python code that needs a value) become
 with its reason; `callbacks` counts them.
 """
 
-import inspect
+import json
 import logging
 import threading
 
@@ -17,6 +17,9 @@ log = logging.getLogger("leat")
 class _State(threading.local):
     def __init__(self):
         self.graphs = []  # those being traced, innermost last
+        self.captured = {}  # id of a graph that may use the values around it -> {value there: value here}
+        self.checks = {}  # id of a graph -> what was asserted in it, for its results
+        self.guards = []  # what the operations of blocks of control_dependencies wait for
         self.tapes = []  # gradient tapes that record
 
 
@@ -84,11 +87,26 @@ def graph_for(inputs, flags):
     return None
 
 
+class _Missing(BaseException):
+    """A value of a graph around the one that is traced, which was not made an argument yet."""
+
+    def __init__(self, graph, tensor):
+        super().__init__()
+        self.graph = graph
+        self.tensor = tensor
+
+
 def reach(graph, tensor):
     """The tensor as an input of a node of `graph`."""
     if tensor._graph is None or tensor._graph is graph or tensor._has_values:
         return tensor
-    raise NotTraceable("the function uses a tensor of the function around it")
+    captured = _state.captured.get(id(graph))
+    if captured is None or all(tensor._graph is not around for around in _state.graphs):
+        raise NotTraceable("a tensor is used outside of the function that it was traced in; return it from there")
+    found = captured.get((id(tensor._graph), tensor._id))
+    if found is None:
+        raise _Missing(graph, tensor)
+    return found
 
 
 def bound_call(name, attributes, inputs, bound):
@@ -104,7 +122,9 @@ def arguments_of(value):
 
 
 def _place(function):
-    code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    code = getattr(function, "__code__", None)
     return (code.co_filename, code.co_firstlineno) if code else ("?", 0)
 
 
@@ -113,15 +133,106 @@ def trace(function, spec, call=None, returns=nest.normalize):
 
     `call(function, value)` calls it (default: as tf.data does); `returns` normalizes what it gives.
     """
-    graph = _native.Graph(nest.to_text(spec))
-    with tracing(graph):
-        value = nest.assemble(spec, iter(graph.arguments()))
-        result = call(function, value) if call else function(*arguments_of(value))
-        result = returns(result)
-        out_spec = nest.spec_of(result)
-        outputs = [reach(graph, tensor) for tensor in nest.components(result, out_spec)]
+    return _trace(function, spec, call, returns, None)
+
+
+def trace_inside(function, spec, captures, call=None, returns=nest.normalize):
+    """The same within a function that is traced: values of that one are further arguments.
+
+    `captures`, a list of them, grows by those that are found; the function is called again for each.
+    """
+    while True:
+        try:
+            return _trace(function, spec, call, returns, captures)
+        except _Missing as missing:
+            if any(missing.graph is around for around in _state.graphs):
+                raise  # a graph further out lacks it
+            captures.append(missing.tensor)
+
+
+def _with_captures(spec, captures):
+    """The spec of the arguments: the element's, or its parts', and then what is captured."""
+    inner = tuple(nest.spec_of_leaf(tensor) for tensor in captures)
+    return (spec if type(spec) is tuple else (spec,)) + inner
+
+
+def _trace(function, spec, call, returns, captures):
+    whole = spec if captures is None else _with_captures(spec, captures)
+    graph = _native.Graph(nest.to_text(whole))
+    number = id(graph)
+    arguments = graph.arguments()
+    if captures is not None:
+        first = len(arguments) - len(captures)
+        _state.captured[number] = {(id(outer._graph), outer._id): inner
+                                   for outer, inner in zip(captures, arguments[first:])}
+    _state.checks[number] = []
+    guards, _state.guards = _state.guards, []
+    try:
+        with tracing(graph):
+            value = nest.assemble(spec, iter(arguments))
+            result = call(function, value) if call else function(*arguments_of(value))
+            result = returns(result)
+            out_spec = nest.spec_of(result)
+            outputs = [reach(graph, tensor) for tensor in nest.components(result, out_spec)]
+            for condition, message in _state.checks[number]:
+                outputs = [guard(graph, output, condition, message) for output in outputs]
+    finally:
+        _state.guards = guards
+        del _state.checks[number]
+        _state.captured.pop(number, None)
     file, line = _place(function)
     return graph.finish(outputs, nest.to_text(out_spec)).at(file, line), out_spec
+
+
+def guard(graph, tensor, condition, message):
+    """The tensor, which fails where `condition` does not hold."""
+    return graph.call("assert", json.dumps({"message": message}), [reach(graph, condition), tensor])[0]
+
+
+def guarded(graph, outputs):
+    """The outputs of an operation in a block of control_dependencies: they wait for what the block names."""
+    for check in _state.guards:
+        condition, message = check
+        outputs = [guard(graph, output, condition, message) for output in outputs]
+        checks = _state.checks.get(id(graph), [])
+        checks[:] = [other for other in checks if other is not check]
+    return outputs
+
+
+def add_check(condition, message):
+    """Notes that the function being traced fails unless `condition` holds; returns what stands for that."""
+    graph = _state.graphs[-1]
+    check = (condition, message)
+    _state.checks.setdefault(id(graph), []).append(check)
+    return check
+
+
+def values_around(function):
+    """The values of traced functions that a Python function mentions: what it will probably capture."""
+    found, seen = [], set()
+    while hasattr(function, "func") and hasattr(function, "args"):  # functools.partial
+        _collect(list(function.args) + list((function.keywords or {}).values()), found, seen)
+        function = function.func
+    function = getattr(function, "__func__", function)
+    cells = getattr(function, "__closure__", None) or ()
+    for cell in cells:
+        try:
+            _collect([cell.cell_contents], found, seen)
+        except ValueError:  # still empty
+            pass
+    _collect(list(getattr(function, "__defaults__", None) or ()), found, seen)
+    return found
+
+
+def _collect(values, found, seen):
+    for value in values:
+        for leaf in nest.leaves(value) if not isinstance(value, list) else value:
+            tensor = getattr(leaf, "_value", None) if hasattr(leaf, "_is_leaf_value") else leaf
+            if isinstance(tensor, Tensor) and not tensor._has_values and any(
+                    tensor._graph is around for around in _state.graphs):
+                if (id(tensor._graph), tensor._id) not in seen:
+                    seen.add((id(tensor._graph), tensor._id))
+                    found.append(tensor)
 
 
 _announced = set()

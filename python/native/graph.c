@@ -102,7 +102,9 @@ static int value_in(PyObject *self, PyObject *item, leat_value *out) {
     if (tensor == NULL) {
         return -1;
     }
-    *out = leat_graph_tensor(graph, tensor);
+    *out = tensor->dtype == LEAT_OBJECT && tensor->rank == 0 && !native_graph_is_eager(self)
+               ? leat_graph_dataset(graph, *(leat_dataset **)tensor->data)
+               : leat_graph_tensor(graph, tensor);
     if (out->id < 0) {
         raise_graph(graph);
         return -1;
@@ -234,6 +236,37 @@ static PyObject *graph_cond(PyObject *self, PyObject *args) {
     return made < 0 ? raise_graph(graph) : symbolic_list(self, outputs, made);
 }
 
+/* while_loop(condition, body, variables, invariants, maximum or None, shapes as JSON or None): the
+ * variables after the last iteration. */
+static PyObject *graph_while(PyObject *self, PyObject *args) {
+    PyObject *condition = NULL, *body = NULL, *variables = NULL, *invariants = NULL;
+    PyObject *maximum = NULL, *json = NULL;
+    Py_ssize_t num_variables = 0, num_invariants = 0;
+    leat_spec *shapes = NULL;
+    leat_graph *graph = open_graph(self);
+    if (graph == NULL ||
+        !PyArg_ParseTuple(args, "O!O!OOOO", function_type, &condition, function_type, &body,
+                          &variables, &invariants, &maximum, &json) ||
+        native_spec(json, &shapes) != 0) {
+        return NULL;
+    }
+    leat_while_options options = {.has_maximum = maximum != Py_None, .shape_invariants = shapes};
+    options.maximum_iterations = options.has_maximum ? PyLong_AsLongLong(maximum) : 0;
+    leat_value *values = PyErr_Occurred() ? NULL : values_in(self, variables, &num_variables);
+    leat_value *fixed = values == NULL ? NULL : values_in(self, invariants, &num_invariants);
+    PyObject *list = NULL;
+    if (fixed != NULL) {
+        leat_value outputs[LEAT_MAX_OUTPUTS];
+        int made = leat_while(native_function_of(condition), native_function_of(body), values,
+                              (int)num_variables, fixed, (int)num_invariants, &options, outputs);
+        list = made < 0 ? raise_graph(graph) : symbolic_list(self, outputs, made);
+    }
+    PyMem_Free(values);
+    PyMem_Free(fixed);
+    leat_spec_unref(shapes);
+    return list;
+}
+
 /* constant(tensor): the tensor as a value of this graph. */
 static PyObject *graph_constant(PyObject *self, PyObject *tensor) {
     leat_value value;
@@ -279,35 +312,93 @@ static PyObject *graph_gradients(PyObject *self, PyObject *args) {
     return list;
 }
 
-/* dataset(operator, arguments as JSON, dataset values, names, tensors): a dataset value. */
+/* What graph_dataset takes apart: at most so many arguments of either kind. */
+#define MOST_ARGUMENTS 16
+
+typedef struct dataset_call {
+    leat_dataset_call call;
+    leat_value *inputs;
+    leat_bound_argument bound[MOST_ARGUMENTS];
+    leat_function_argument functions[MOST_ARGUMENTS];
+} dataset_call;
+
+static void dataset_call_fini(dataset_call *c) {
+    PyMem_Free(c->inputs);
+    for (int i = 0; i < c->call.num_bound; i++) {
+        PyMem_Free((void *)(uintptr_t)c->bound[i].values);
+        leat_spec_unref((leat_spec *)(uintptr_t)c->bound[i].structure);
+    }
+    for (int i = 0; i < c->call.num_functions; i++) {
+        PyMem_Free((void *)(uintptr_t)c->functions[i].captures);
+    }
+}
+
+/* One (name, structure as JSON or None, tensors). */
+static int read_bound(PyObject *self, PyObject *item, leat_bound_argument *out) {
+    PyObject *json = NULL, *tensors = NULL;
+    Py_ssize_t count = 0;
+    leat_spec *structure = NULL;
+    if (!PyArg_ParseTuple(item, "sOO", &out->name, &json, &tensors) ||
+        native_spec(json, &structure) != 0) {
+        return -1;
+    }
+    out->structure = structure;
+    out->values = values_in(self, tensors, &count);
+    out->num_values = (int)count;
+    return out->values == NULL ? -1 : 0;
+}
+
+/* One (name, function, captured tensors). */
+static int read_function(PyObject *self, PyObject *item, leat_function_argument *out) {
+    PyObject *function = NULL, *captures = NULL;
+    Py_ssize_t count = 0;
+    if (!PyArg_ParseTuple(item, "sO!O", &out->name, function_type, &function, &captures)) {
+        return -1;
+    }
+    out->function = native_function_of(function);
+    out->captures = values_in(self, captures, &count);
+    out->num_captures = (int)count;
+    return out->captures == NULL ? -1 : 0;
+}
+
+static int read_dataset_call(PyObject *self, PyObject *inputs, PyObject *bound, PyObject *functions,
+                             dataset_call *c) {
+    Py_ssize_t num_inputs = 0;
+    if (PyList_Size(bound) > MOST_ARGUMENTS || PyList_Size(functions) > MOST_ARGUMENTS) {
+        PyErr_SetString(PyExc_ValueError, "a dataset operator has at most 16 such arguments");
+        return -1;
+    }
+    c->inputs = values_in(self, inputs, &num_inputs);
+    c->call.inputs = c->inputs;
+    c->call.num_inputs = (int)num_inputs;
+    c->call.bound = c->bound;
+    c->call.functions = c->functions;
+    int status = c->inputs == NULL ? -1 : 0;
+    for (Py_ssize_t i = 0; status == 0 && i < PyList_Size(bound); i++) {
+        status = read_bound(self, PyList_GetItem(bound, i), &c->bound[c->call.num_bound++]);
+    }
+    for (Py_ssize_t i = 0; status == 0 && i < PyList_Size(functions); i++) {
+        status = read_function(self, PyList_GetItem(functions, i),
+                               &c->functions[c->call.num_functions++]);
+    }
+    return status;
+}
+
+/* dataset(operator, arguments as JSON, dataset values, [(name, structure, tensors)],
+ * [(name, function, captures)]): a dataset value. */
 static PyObject *graph_dataset(PyObject *self, PyObject *args) {
-    const char *op = NULL, *args_json = NULL;
-    PyObject *inputs = NULL, *names = NULL, *tensors = NULL, *result = NULL;
-    Py_ssize_t num_inputs = 0, num_values = 0;
+    PyObject *inputs = NULL, *bound = NULL, *functions = NULL, *result = NULL;
+    dataset_call c = {0};
     leat_graph *graph = open_graph(self);
-    if (graph == NULL || !PyArg_ParseTuple(args, "szOO!O", &op, &args_json, &inputs, &PyList_Type,
-                                           &names, &tensors)) {
+    if (graph == NULL || !PyArg_ParseTuple(args, "szOO!O!", &c.call.op, &c.call.args, &inputs,
+                                           &PyList_Type, &bound, &PyList_Type, &functions)) {
         return NULL;
     }
-    leat_value *datasets = values_in(self, inputs, &num_inputs);
-    leat_value *values = datasets == NULL ? NULL : values_in(self, tensors, &num_values);
-    const char **texts =
-        values == NULL ? NULL : PyMem_Calloc((size_t)num_values + 1, sizeof(*texts));
-    bool ready = texts != NULL && PyList_Size(names) == num_values;
-    for (Py_ssize_t i = 0; ready && i < num_values; i++) {
-        texts[i] = PyUnicode_AsUTF8AndSize(PyList_GetItem(names, i), NULL);
-        ready = texts[i] != NULL;
-    }
-    if (ready) {
-        leat_value made = leat_dataset_value(graph, op, args_json, datasets, (int)num_inputs, texts,
-                                             values, (int)num_values);
+    if (read_dataset_call(self, inputs, bound, functions, &c) == 0) {
+        leat_value made = leat_dataset_call_value(graph, &c.call);
         result = made.id < 0 ? raise_graph(graph) : native_tensor_symbolic(self, made.id);
-    } else if (!PyErr_Occurred()) {
-        PyErr_SetString(PyExc_ValueError, "expected one name for each tensor");
     }
-    PyMem_Free(datasets);
-    PyMem_Free(values);
-    PyMem_Free((void *)texts);
+    dataset_call_fini(&c);
     return result;
 }
 
@@ -340,11 +431,13 @@ static PyMethodDef graph_methods[] = {
     {"eager", graph_eager, METH_VARARGS | METH_STATIC,
      "eager(operation, attributes, tensors) -> list, computed at once."},
     {"cond", graph_cond, METH_VARARGS, "cond(predicate, then, else, tensors) -> list."},
+    {"while_loop", graph_while, METH_VARARGS,
+     "while_loop(condition, body, variables, invariants, maximum, shapes) -> list."},
     {"constant", graph_constant, METH_O, "constant(tensor) -> tensor of this graph."},
     {"element_spec", graph_element_spec, METH_O, "JSON of a dataset value's elements."},
     {"gradients", graph_gradients, METH_VARARGS, "gradients(target, sources) -> list."},
     {"dataset", graph_dataset, METH_VARARGS,
-     "dataset(operator, arguments, inputs, names, tensors) -> tensor."},
+     "dataset(operator, arguments, inputs, bound, functions) -> tensor."},
     {"finish", graph_finish, METH_VARARGS, "finish(outputs, structure) -> Function."},
     {0},
 };

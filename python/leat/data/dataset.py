@@ -234,7 +234,8 @@ class _Node:
         self.inputs = inputs  # a structure of datasets
         self.arguments = arguments
         self.datasets, self.elements, self.functions = [], [], []
-        self.bound = []  # (name, tensor without a value)
+        self.bound = []  # (name, JSON of a structure or None, tensors), some without values
+        self.graph = trace.current_graph()
 
     def make(self):
         flat = nest.leaves(self.inputs)
@@ -249,7 +250,7 @@ class _Node:
             found = self._argument(argument, value)
             if found is not _ABSENT:
                 args[name] = found
-        if self.bound or any(dataset._native is None for dataset in flat):
+        if self.graph is not None and not self.datasets or self.bound or any(d._native is None for d in flat):
             return self._in_graph(flat, args)
         plan = {"op": self.op, "args": args}
         if len(flat) == 1 and flat[0] is self.inputs or self.op != "zip":
@@ -282,14 +283,14 @@ class _Node:
         if kind == "function":
             if not callable(value):
                 raise TypeError(f"{self.op}: {argument['name']} is {value!r}; expected a function")
-            self.functions.append(value)
+            self.functions.append((argument["name"], value))
             return {"function": len(self.functions) - 1}
         if kind == "structure of tensors":
             return self._structure(argument, value)
         if kind == "spec":
             return nest.to_json(value)
         if isinstance(value, Tensor) and not value._has_values:
-            self.bound.append((argument["name"], value))
+            self.bound.append((argument["name"], None, [value]))
             return _ABSENT
         return _plain(self.op, argument, value)
 
@@ -297,25 +298,31 @@ class _Node:
         value = nest.normalize(value)
         spec = nest.spec_of(value)
         tensors = nest.components(value, spec)
-        if any(not tensor._has_values for tensor in tensors):
-            self.bound.extend((argument["name"], tensor) for tensor in tensors)
+        if self.graph is not None or any(not tensor._has_values for tensor in tensors):
+            self.bound.append((argument["name"], nest.to_text(spec), tensors))
             return _ABSENT
         self.elements.append((nest.to_text(spec), tensors))
         return {"given": len(self.elements) - 1}
 
     def _function(self, number, op, argument, spec_text):
         from leat.data.functions import for_operator
-        return for_operator(self, self.functions[number], argument, nest.from_text(spec_text))
+        return for_operator(self, self.functions[number][1], argument, nest.from_text(spec_text))
 
     def _in_graph(self, flat, args):
         """The node as a value of the function that is being traced."""
-        if self.functions or self.elements or self.datasets:
-            raise trace.NotTraceable(f"{self.op} with Python objects inside of a function")
+        if self.datasets:
+            raise trace.NotTraceable(f"{self.op} with a dataset for an argument inside of a function")
+        from leat.data.functions import inside
         graph = trace.current_graph()
-        inputs = [trace.reach(graph, graph.constant(d._as_value()) if d._native is not None else d._value) for d in flat]
-        names = [name for name, _ in self.bound]
-        tensors = [trace.reach(graph, tensor) for _, tensor in self.bound]
-        value = graph.dataset(self.op, json.dumps(args), inputs, names, tensors)
+        inputs = [trace.reach(graph, dataset._as_value()) for dataset in flat]
+        bound = [(name, text, [trace.reach(graph, tensor) for tensor in tensors])
+                 for name, text, tensors in self.bound]
+        args = {name: value for name, value in args.items() if not isinstance(value, dict) or "function" not in value}
+        functions = []
+        for name, function in self.functions:
+            made, captures = inside(self, function, name)
+            functions.append((name, made, [trace.reach(graph, tensor) for tensor in captures]))
+        value = graph.dataset(self.op, json.dumps(args), inputs, bound, functions)
         return Dataset(value=value, name=_camel(self.op), inputs=tuple(flat))
 
 
@@ -342,16 +349,16 @@ def _plain(op, argument, value):
     if isinstance(value, bytes):
         return value.decode() if value.isascii() and value.decode().isprintable() else {"hex": value.hex()}
     if isinstance(value, (list, tuple)):
-        return [_plain(op, argument, item) for item in value]
+        return [_plain(op, {"type": kind.removeprefix("list of ").removesuffix("s")}, item) for item in value]
     if kind == "list of strings" and isinstance(value, str):
         return [value]
     if kind.startswith("list of") and isinstance(value, (int, float)) and not isinstance(value, bool):
         return [value]
     if kind == "integer" and isinstance(value, float):
-        raise TypeError(f"{op}: {argument['name']} is {value!r}; expected an integer")
+        raise TypeError(f"{op}: {argument.get('name', 'an item')} is {value!r}; expected an integer")
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    raise TypeError(f"{op}: {argument['name']} is {value!r}; expected {kind}")
+    raise TypeError(f"{op}: {argument.get('name', 'an item')} is {value!r}; expected {kind}")
 
 
 def make(op, inputs, arguments, name=None):

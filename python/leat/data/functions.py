@@ -13,6 +13,11 @@ from leat.tensor import Tensor, convert_to_tensor
 _PAIRS = {("scan", "scan_func"), ("group_by_window", "reduce_func"), ("group_by_reducer", "reduce_func")}
 
 
+# Operators that call their only function with the element alone.
+_ELEMENTWISE = frozenset(["map", "filter", "flat_map", "interleave", "take_while", "parallel_interleave",
+                          "map_and_batch", "unique"])
+
+
 def _dataset_result(result):
     if not isinstance(result, Dataset):
         raise TypeError(f"`map_func` must return a `Dataset` object. Got {type(result)}.")
@@ -46,6 +51,21 @@ def for_operator(node, function, argument, spec):
         return element if known is not None and nest.compatible(spec, known) else zeros(spec)
     made, _ = trace.trace_or_call(function, spec, f"{node.op}({argument})", sample, call, _returns(node.op, argument))
     return made
+
+
+def inside(node, function, argument):
+    """The same within a function that is traced: (library function, what it captures)."""
+    call = _call_pair if (node.op, argument) in _PAIRS else None
+    captures = trace.values_around(function)
+    made, _ = trace.trace_inside(function, _argument_spec(node, argument), captures, call, _returns(node.op, argument))
+    return made, captures
+
+
+def _argument_spec(node, argument):
+    """What an operator within a traced function calls its function with."""
+    if node.op not in _ELEMENTWISE or len(nest.leaves(node.inputs)) != 1:
+        raise trace.NotTraceable(f"{node.op} inside of a function")
+    return nest.leaves(node.inputs)[0].element_spec
 
 
 def _call_pair(function, value):

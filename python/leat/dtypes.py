@@ -36,30 +36,37 @@ class DType:
 
     @property
     def is_floating(self):
+        """Whether it is a floating-point type, bfloat16 too."""
         return "float" in self.name
 
     @property
     def is_integer(self):
+        """Whether it is an integer type, signed or not."""
         return "int" in self.name
 
     @property
     def is_unsigned(self):
+        """Whether it is an unsigned integer type."""
         return self.name.startswith("uint")
 
     @property
     def is_bool(self):
+        """Whether it is bool."""
         return self.name == "bool"
 
     @property
     def is_complex(self):
+        """False: there are no complex types."""
         return False
 
     @property
     def is_numeric(self):
+        """Whether it is an integer or a floating-point type."""
         return self.is_integer or self.is_floating
 
     @property
     def base_dtype(self):
+        """The type itself; there are no reference types."""
         return self
 
     @property
@@ -76,21 +83,25 @@ class DType:
 
     @property
     def min(self):
+        """The lowest finite value."""
         if self.is_bool:
             return False
         return np.iinfo(self.as_numpy_dtype).min if self.is_integer else np.finfo(self.as_numpy_dtype).min
 
     @property
     def max(self):
+        """The highest finite value."""
         if self.is_bool:
             return True
         return np.iinfo(self.as_numpy_dtype).max if self.is_integer else np.finfo(self.as_numpy_dtype).max
 
     @property
     def limits(self):
+        """The lowest and the highest finite value; (0, 1) for bool."""
         return (0, 1) if self.is_bool else (self.min, self.max)
 
     def is_compatible_with(self, other):
+        """Whether `other` is the same type."""
         return self == other
 
     def __eq__(self, other):

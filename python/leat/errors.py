@@ -16,6 +16,7 @@ class OpError(Exception):
 
     @property
     def experimental_payloads(self):
+        """No payloads: an empty dictionary."""
         return {}
 
     def __str__(self):

@@ -82,6 +82,7 @@ def _build(tag, children, keys):
 
 
 def is_nested(value):
+    """Whether a value is a structure (tuple, dict, namedtuple, dataclass) and no leaf."""
     return _kind_of(value) is not None
 
 
@@ -135,6 +136,7 @@ def to_json(spec):
 
 
 def to_text(spec):
+    """The JSON text of a structure of specs (docs/PLANS.md)."""
     return json.dumps(to_json(spec))
 
 
@@ -151,6 +153,7 @@ def from_json(found):
 
 
 def from_text(text):
+    """The structure of specs that JSON text describes."""
     return from_json(json.loads(text))
 
 
@@ -206,6 +209,7 @@ def spec_of(value):
 
 
 def value_type(spec):
+    """The class of the values that a spec describes."""
     from leat.data.dataset import Dataset
     from leat.ragged import RaggedTensor
     from leat.sparse import SparseTensor

@@ -27,12 +27,14 @@ class RaggedTensor:
 
     @classmethod
     def from_row_lengths(cls, values, row_lengths, name=None, validate=True):
+        """Row i is the next row_lengths[i] of `values`."""
         lengths = np.asarray(row_lengths)
         return cls.from_row_splits(values, np.concatenate([[0], np.cumsum(lengths)]).astype(
             lengths.dtype if lengths.dtype == np.int32 and isinstance(row_lengths, (np.ndarray, Tensor)) else np.int64))
 
     @classmethod
     def from_nested_row_splits(cls, flat_values, nested_row_splits, name=None, validate=True):
+        """Ragged in several dimensions; the outermost splits come first."""
         out = flat_values
         for splits in reversed(list(nested_row_splits)):
             out = cls.from_row_splits(out, splits, validate=validate)
@@ -40,6 +42,7 @@ class RaggedTensor:
 
     @classmethod
     def from_value(cls, value):
+        """Of a numpy value with `values` and `row_splits`."""
         values = value.values
         return cls.from_row_splits(from_inner(values), value.row_splits)
 
@@ -49,19 +52,23 @@ class RaggedTensor:
 
     @property
     def flat_values(self):
+        """The dense values below all ragged dimensions."""
         return self._values.flat_values if isinstance(self._values, RaggedTensor) else self._values
 
     @property
     def nested_row_splits(self):
+        """The row splits of every ragged dimension, the outermost first."""
         inner = self._values.nested_row_splits if isinstance(self._values, RaggedTensor) else ()
         return (self._row_splits, *inner)
 
     @property
     def ragged_rank(self):
+        """The number of ragged dimensions."""
         return len(self.nested_row_splits)
 
     @property
     def shape(self):
+        """The static shape; ragged dimensions are None."""
         rows = self._row_splits.shape
         count = None if rows.rank is None or rows[0] is None else rows[0] - 1
         inner = self._values.shape
@@ -74,12 +81,15 @@ class RaggedTensor:
         return specs.RaggedTensorSpec(self.shape, self.dtype, self.ragged_rank, self._row_splits.dtype)
 
     def nrows(self, out_type=None, name=None):
+        """The number of rows, an int64 scalar."""
         return convert_to_tensor(np.asarray(self._row_splits._shape[0] - 1, np.int64))
 
     def row_lengths(self, axis=1, name=None):
+        """The length of each row."""
         return convert_to_tensor(np.diff(self._row_splits.numpy()))
 
     def bounding_shape(self, axis=None, name=None, out_type=None):
+        """The shape of the smallest dense tensor that holds all rows."""
         def measure(value):
             if not isinstance(value, RaggedTensor):
                 return list(value._shape)
@@ -159,6 +169,7 @@ def _splits(values):
 
 
 def from_inner(values):
+    """A ragged tensor of a numpy value of one; anything else as it is."""
     return RaggedTensor.from_value(values) if hasattr(values, "row_splits") else values
 
 
@@ -175,10 +186,10 @@ def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, 
     depth = ragged_rank if ragged_rank is not None else max(_depth(pylist) - 1 - len(inner_shape or ()), 0)
     if depth == 0:
         return convert_to_tensor(pylist, dtype)
-    nested, level = [], pylist
+    nested, level, splits_type = [], pylist, dtypes.as_dtype(row_splits_dtype).as_numpy_dtype
     for _ in range(depth):
         lengths = [len(row) for row in level]
-        nested.append(np.concatenate([[0], np.cumsum(lengths)]).astype(dtypes.as_dtype(row_splits_dtype).as_numpy_dtype))
+        nested.append(np.concatenate([[0], np.cumsum(lengths)]).astype(splits_type))
         level = [item for row in level for item in row]
     if dtype is None and not level:
         dtype = dtypes.float32

@@ -18,14 +18,17 @@ class TensorShape:
 
     @property
     def rank(self):
+        """The number of dimensions; None where it is unknown."""
         return None if self._dims is None else len(self._dims)
 
     @property
     def ndims(self):
+        """The same as `rank`."""
         return self.rank
 
     @property
     def dims(self):
+        """The dimensions as a list; None where the rank is unknown."""
         return None if self._dims is None else list(self._dims)
 
     def as_list(self):
@@ -35,6 +38,7 @@ class TensorShape:
         return list(self._dims)
 
     def is_fully_defined(self):
+        """Whether the rank and every dimension are known."""
         return self._dims is not None and None not in self._dims
 
     def num_elements(self):
@@ -47,6 +51,7 @@ class TensorShape:
         return count
 
     def is_compatible_with(self, other):
+        """Whether a tensor could have both shapes."""
         other = as_shape(other)
         if self._dims is None or other._dims is None:
             return True
@@ -54,23 +59,28 @@ class TensorShape:
             a is None or b is None or a == b for a, b in zip(self._dims, other._dims))
 
     def assert_is_compatible_with(self, other):
+        """Raises ValueError where no tensor could have both shapes."""
         if not self.is_compatible_with(other):
             raise ValueError(f"Shapes {self} and {other} are incompatible")
 
     def assert_has_rank(self, rank):
+        """Raises ValueError where the rank is known and another one."""
         if self.rank not in (None, rank):
             raise ValueError(f"Shape {self} must have rank {rank}")
 
     def with_rank(self, rank):
+        """This shape with that rank; ValueError where it has another one."""
         return self.merge_with(unknown_shape(rank))
 
     def most_specific_compatible_shape(self, other):
+        """The narrowest shape that covers both."""
         other = as_shape(other)
         if self.rank is None or other.rank is None or self.rank != other.rank:
             return TensorShape(None)
         return TensorShape([a if a == b else None for a, b in zip(self._dims, other._dims)])
 
     def merge_with(self, other):
+        """What is known of either shape; ValueError where they contradict each other."""
         other = as_shape(other)
         self.assert_is_compatible_with(other)
         if self._dims is None:
@@ -80,6 +90,7 @@ class TensorShape:
         return TensorShape([a if a is not None else b for a, b in zip(self._dims, other._dims)])
 
     def concatenate(self, other):
+        """The dimensions of this shape, then those of `other`."""
         other = as_shape(other)
         if self._dims is None or other._dims is None:
             return TensorShape(None)
@@ -149,4 +160,5 @@ def as_shape(value):
 
 
 def unknown_shape(rank=None):
+    """A shape of `rank` unknown dimensions; of unknown rank without one."""
     return TensorShape(None if rank is None else [None] * rank)

@@ -28,10 +28,12 @@ class SparseTensor:
 
     @classmethod
     def from_value(cls, value):
+        """Of a numpy value with `indices`, `values` and `dense_shape`."""
         return cls(value.indices, value.values, value.dense_shape)
 
     @property
     def shape(self):
+        """The static dense shape."""
         if self._dense_shape._has_values:
             return TensorShape(self._dense_shape._values())
         rank = self._dense_shape.shape

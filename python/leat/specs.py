@@ -24,15 +24,18 @@ class TypeSpec:
         return type(self) is type(other) and self._covers(other)
 
     def is_subtype_of(self, other):
+        """Whether every value of this spec is one of `other`."""
         return other.is_compatible_with(self)
 
     def most_specific_compatible_type(self, other):
+        """The narrowest spec that covers both; ValueError where there is none."""
         joined = self.most_specific_common_supertype([other])
         if joined is None:
             raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
         return joined
 
     def most_specific_common_supertype(self, others):
+        """The narrowest spec that covers this one and `others`; None where there is none."""
         for other in others:
             if type(other) is not type(self) or other.dtype != self.dtype:
                 return None
@@ -41,6 +44,7 @@ class TypeSpec:
 
     @property
     def value_type(self):
+        """The class of the values."""
         from leat import nest
         return nest.value_type(self)
 
@@ -71,10 +75,12 @@ class TensorSpec(TypeSpec):
 
     @classmethod
     def from_tensor(cls, tensor, name=None):
+        """The spec of a tensor's dtype and static shape."""
         return cls(tensor.shape, tensor.dtype, name)
 
     @classmethod
     def from_spec(cls, spec, name=None):
+        """A copy of a spec, under another name where one is given."""
         return cls(spec.shape, spec.dtype, name or getattr(spec, "name", None))
 
     def _covers(self, other):
@@ -203,6 +209,7 @@ class NoneTensorSpec(TypeSpec):
         return True
 
     def most_specific_common_supertype(self, others):
+        """This spec, where all others are None too; else None."""
         return self if all(isinstance(other, NoneTensorSpec) for other in others) else None
 
     def _key(self):
@@ -238,6 +245,7 @@ class DatasetSpec(TypeSpec):
         return nest.compatible(self._element_spec, other._element_spec)
 
     def most_specific_common_supertype(self, others):
+        """This spec, where all others are equal; else None."""
         return self if all(self == other for other in others) else None
 
     def _key(self):
@@ -270,6 +278,7 @@ class OptionalSpec(TypeSpec):
 
     @classmethod
     def from_value(cls, value):
+        """The spec of an ``Optional``."""
         return cls(value.element_spec)
 
     element_spec = property(lambda self: self._element_spec)
@@ -279,6 +288,7 @@ class OptionalSpec(TypeSpec):
         return nest.compatible(self._element_spec, other._element_spec)
 
     def most_specific_common_supertype(self, others):
+        """This spec, where all others are equal; else None."""
         return self if all(self == other for other in others) else None
 
     def _key(self):

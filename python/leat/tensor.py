@@ -22,25 +22,31 @@ class Tensor(_native.TensorBase):
 
     @property
     def dtype(self):
+        """The DType of the elements."""
         return dtypes.by_number[self._dtype]
 
     @property
     def shape(self):
+        """The static shape, a TensorShape."""
         return TensorShape(self._shape)
 
     @property
     def ndim(self):
+        """The number of dimensions; None where it is unknown."""
         return self.shape.rank
 
     @property
     def name(self):
+        """A name that no other living tensor has."""
         return f"tensor:{self._id}"
 
     @property
     def device(self):
+        """Where the values lie, in TensorFlow's spelling."""
         return "/job:localhost/replica:0/task:0/device:CPU:0"
 
     def get_shape(self):
+        """The static shape, as ``shape``."""
         return self.shape
 
     def numpy(self):
@@ -57,6 +63,7 @@ class Tensor(_native.TensorBase):
             self._refine(tuple(-1 if d is None else d for d in merged))
 
     def ref(self):
+        """A hashable reference, for sets and keys of dicts (``tf.Tensor.ref``)."""
         return Reference(self)
 
     experimental_ref = ref
@@ -163,6 +170,7 @@ class Reference:
         self._tensor = tensor
 
     def deref(self):
+        """The tensor."""
         return self._tensor
 
     def __eq__(self, other):
@@ -192,7 +200,8 @@ def _text(tensor, how):
     if isinstance(values, np.generic) or isinstance(values, bytes):
         return str(values) if not isinstance(values, bytes) else repr(values)
     text = how(values)
-    return "\n" + text if how is repr and tensor.ndim and "\n" in text or how is repr and tensor.ndim and tensor.ndim > 1 else text
+    apart = how is repr and tensor.ndim and (tensor.ndim > 1 or "\n" in text)
+    return "\n" + text if apart else text
 
 
 # ---- making tensors ----
@@ -300,7 +309,8 @@ def _convert_checked(value, array, dtype):
     own = _default_dtype(value, array)
     if dtype is None:
         dtype = own
-    if (dtype is dtypes.string) != (own is dtypes.string) or (own is dtypes.bool) != (dtype is dtypes.bool) and array.size:
+    strings = (dtype is dtypes.string) != (own is dtypes.string)
+    if strings or (own is dtypes.bool) != (dtype is dtypes.bool) and array.size:
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
     if own.is_floating and not dtype.is_floating and array.size:
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")

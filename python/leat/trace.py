@@ -36,10 +36,12 @@ class Bound(Exception):
 
 
 def is_tracing():
+    """Whether this thread is tracing a function."""
     return bool(_state.graphs)
 
 
 def current_graph():
+    """The innermost graph that this thread is tracing; None outside of functions."""
     return _state.graphs[-1] if _state.graphs else None
 
 

@@ -51,14 +51,17 @@ for _name in ("assert_cardinality", "bucket_by_sequence_length", "group_by_reduc
 
 
 def dense_to_ragged_batch(batch_size, drop_remainder=False, row_splits_dtype=dtypes.int64):
+    """``Dataset.ragged_batch`` for ``Dataset.apply``."""
     return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder, row_splits_dtype)
 
 
 def dense_to_sparse_batch(batch_size, row_shape):
+    """``Dataset.sparse_batch`` for ``Dataset.apply``."""
     return lambda dataset: dataset.sparse_batch(batch_size, row_shape)
 
 
 def enumerate_dataset(start=0):
+    """``Dataset.enumerate`` for ``Dataset.apply``."""
     return lambda dataset: dataset.enumerate(start)
 
 
@@ -68,10 +71,12 @@ def prefetch_to_device(device, buffer_size=None):
 
 
 def copy_to_device(target_device, source_device="/cpu:0"):
+    """Leaves the dataset as it is; elements are on the host here."""
     return lambda dataset: dataset
 
 
 def cardinality(dataset):
+    """The number of elements as an int64 scalar; -1 infinite, -2 unknown."""
     return dataset.cardinality()
 
 
@@ -81,22 +86,27 @@ def at(dataset, index):
 
 
 def get_structure(dataset_or_iterator):
+    """The ``element_spec`` of a dataset or an iterator."""
     return dataset_or_iterator.element_spec
 
 
 def get_single_element(dataset):
+    """The only element; InvalidArgumentError where there is none or more."""
     return dataset.get_single_element()
 
 
 def get_next_as_optional(iterator):
+    """The iterator's next element as an ``Optional``, empty at the end."""
     return iterator.get_next_as_optional()
 
 
 def save(dataset, path, compression=None, shard_func=None, checkpoint_args=None):
+    """``Dataset.save`` as a function."""
     dataset.save(path, compression, shard_func, checkpoint_args)
 
 
 def load(path, element_spec=None, compression=None, reader_func=None):
+    """``Dataset.load`` as a function."""
     return Dataset.load(path, element_spec, compression, reader_func)
 
 
@@ -107,10 +117,12 @@ def from_list(elements, name=None):
 
 
 def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=False):
+    """``Dataset.choose_from_datasets`` as a function."""
     return Dataset.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
 
 
 def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_dataset=False):
+    """``Dataset.sample_from_datasets`` as a function."""
     return Dataset.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset)
 
 

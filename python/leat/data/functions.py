@@ -99,6 +99,7 @@ def zeros(spec):
 
 
 def reduce(dataset, initial_state, reduce_func):
+    """What ``Dataset.reduce`` does: the last state, in the structure of `initial_state`."""
     state = nest.normalize(initial_state)
     state_spec = nest.spec_of(state)
     for _ in range(8):  # shapes of the state are relaxed until they hold for every step
@@ -125,6 +126,7 @@ def _joined(state, found):
 
 
 def save(dataset, path, compression, shard_func, checkpoint_args):
+    """What ``Dataset.save`` does."""
     shard, checkpoint, interval = None, None, 0
     if shard_func is not None:
         shard, _ = trace.trace_or_call(shard_func, dataset.element_spec, "save(shard_func)",
@@ -138,6 +140,7 @@ def save(dataset, path, compression, shard_func, checkpoint_args):
 # ---- generators ----
 
 def from_generator(generator, output_types, output_shapes, args, output_signature, name):
+    """What ``Dataset.from_generator`` does: a source over a Python callable."""
     if not callable(generator):
         raise TypeError("`generator` must be a Python callable.")
     if output_signature is not None and (output_types is not None or output_shapes is not None):

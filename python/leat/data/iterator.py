@@ -23,6 +23,7 @@ class Iterator:
 
     @property
     def element_spec(self):
+        """The structure of TypeSpecs of the elements."""
         return self._dataset.element_spec
 
     def __iter__(self):
@@ -95,7 +96,8 @@ class NumpyIterator:
                 continue
             if not isinstance(leaf, (specs.TensorSpec, specs.RaggedTensorSpec, specs.SparseTensorSpec,
                                      specs.NoneTensorSpec)):
-                raise TypeError(f"as_numpy_iterator() is not supported for datasets that produce values of type {leaf!r}")
+                raise TypeError("as_numpy_iterator() is not supported for datasets that produce values of type "
+                                f"{leaf!r}")
         self._native = _open(dataset)
         self._values = _rows(self._native, spec) if _is_plain(spec) else _elements(self._native, spec)
 

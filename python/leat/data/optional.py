@@ -17,24 +17,30 @@ class Optional:
 
     @staticmethod
     def from_value(value):
+        """An optional that holds the structure `value`."""
         value = nest.normalize(value)
         return Optional(value, nest.spec_of(value), True)
 
     @staticmethod
     def empty(element_spec):
+        """An optional of that spec without a value."""
         return Optional(None, element_spec, False)
 
     @property
     def element_spec(self):
+        """The structure of TypeSpecs of the value."""
         return self._element_spec
 
     def has_value(self, name=None):
+        """A bool scalar: whether there is a value."""
         return convert_to_tensor(self._present)
 
     def get_value(self, name=None):
+        """The value; InvalidArgumentError where there is none."""
         if not self._present:
             raise InvalidArgumentError(None, None, "The given optional does not have a value.")
         return self._value
 
     def __repr__(self):
-        return f"tf.experimental.Optional.from_value({self._value!r})" if self._present else "tf.experimental.Optional.empty()"
+        made = f"from_value({self._value!r})" if self._present else "empty()"
+        return f"tf.experimental.Optional.{made}"

@@ -16,6 +16,8 @@ class AutoShardPolicy(enum.IntEnum):
 
 
 class AutotuneAlgorithm(enum.Enum):
+    """How tuned numbers are found (``tf.data.experimental.AutotuneAlgorithm``)."""
+
     DEFAULT = 0
     HILL_CLIMB = 1
     GRADIENT_DESCENT = 2
@@ -24,6 +26,8 @@ class AutotuneAlgorithm(enum.Enum):
 
 
 class ExternalStatePolicy(enum.Enum):
+    """What saving does about state outside of a dataset (``tf.data.experimental.ExternalStatePolicy``)."""
+
     WARN = 0
     IGNORE = 1
     FAIL = 2

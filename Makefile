@@ -6,9 +6,10 @@ DIR ?= tests/golden/data
 BUILD_PACKAGES = gcc g++ cmake ninja-build pkgconf libc6-dev libjpeg62-turbo-dev libspng-dev \
 	libisal-dev zlib1g-dev librandom123-dev libjansson-dev libxxhash-dev libsqlite3-dev libzstd-dev \
 	liblz4-dev libsnappy-dev libcmocka-dev libdnnl-dev
-TEST_PACKAGES = clang libclang-rt-dev clang-format clang-tidy cppcheck python3
+TEST_PACKAGES = clang libclang-rt-dev clang-format clang-tidy cppcheck
+PYTHON_PACKAGES = python3 python3-dev python3-venv
 
-.PHONY: all deps demo test check test-long bench bench-peers performance golden fuzz mutants install clean format lint asan tsan help
+.PHONY: all deps demo test check test-long bench bench-peers performance golden fuzz mutants install clean format lint asan tsan wheel stubs venv help
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
@@ -17,8 +18,9 @@ all: $(BUILD)/build.ninja
 $(BUILD)/build.ninja:
 	cmake -G Ninja -B $(BUILD) $(CMAKE_FLAGS)
 
-deps: ## install what is missing to build and to test (Debian; asks sudo unless root)
-	@sh tools/deps.sh $(BUILD_PACKAGES) $(TEST_PACKAGES)
+deps: ## install what is missing to build and to test (Debian; asks sudo unless root), make .venv
+	@sh tools/deps.sh $(BUILD_PACKAGES) $(TEST_PACKAGES) $(PYTHON_PACKAGES)
+	@sh tools/venv.sh
 
 demo: ## build, then train on the shipped digits; SEED=n DATA=folder
 	@sh tools/deps.sh $(BUILD_PACKAGES)
@@ -54,6 +56,16 @@ fuzz: ## libFuzzer on each format from outside, one core; SECONDS=60 TARGET=name
 
 mutants: ## one-line changes of src/ that the tests should notice; N=50 SEED=1 ONLY=text
 	@python3 -B tools/mutants.py --count $(or $(N),50) --seed $(or $(SEED),1) --only "$(ONLY)"
+
+wheel: venv ## the Python package as one wheel in dist/, for Python 3.11 and newer
+	@.venv/bin/python -m pip wheel -q --no-deps --no-build-isolation --disable-pip-version-check -w dist .
+	@ls -sh dist/*.whl
+
+stubs: venv all ## write python/leat/*.pyi anew, from the tables and the package
+	@PYTHONPATH=$(BUILD)/python .venv/bin/python -B tools/make_stubs.py
+
+venv:
+	@sh tools/venv.sh
 
 install: all ## headers, libraries, tool; PREFIX=/usr/local DESTDIR=
 	@cmake --install $(BUILD) --prefix $(PREFIX)

@@ -28,3 +28,6 @@ foreach(entry IN LISTS entries)
     get_filename_component(name ${entry} NAME)
     file(CREATE_LINK ${entry} ${package}/${name} SYMBOLIC)
 endforeach()
+
+# In the wheel (pyproject.toml) the module lies beside the package's files; `make install` leaves it out.
+install(TARGETS leat_python LIBRARY DESTINATION leat COMPONENT python EXCLUDE_FROM_ALL)

@@ -28,7 +28,7 @@ def main():
     version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
     if "version %s." % MAJOR not in version:
         sys.exit("check_format: expected clang-format %s, found: %s" % (MAJOR, version.strip()))
-    names = sources.c_files(args.root, "src", "include", "tests", "examples", "bench", "fuzz")
+    names = sources.c_files(args.root, "src", "include", "tests", "examples", "bench", "fuzz", "python")
     if not names:
         sources.finish("check_format", [], 0)
     how = ["-i"] if args.fix else ["--dry-run", "-Werror", "--ferror-limit=3"]

@@ -13,7 +13,7 @@ import re
 import sources
 
 FILE_LINES, FUNCTION_LINES, COMPLEXITY = 800, 100, 25
-FOLDERS = ("src", "include", "tests", "examples", "bench", "tools", "fuzz")
+FOLDERS = ("src", "include", "tests", "examples", "bench", "tools", "fuzz", "python")
 BRANCH = re.compile(r"\b(?:if|for|while|switch)\b|&&|\|\||\?")
 HEAD = re.compile(r"\b(\w+)\s*\($")
 

@@ -8,7 +8,7 @@ ones. asan: the same under the address and undefined-behaviour sanitizers. tsan:
 use threads under the thread sanitizer, training on the plain kernels, as it cannot see into
 libgomp. A step that fails does not stop the next. The last line counts tests and checks; a build
 that fails is one failure. Build folders are build-<step> and stay, so a second run is
-incremental.
+incremental. The Python tests want .venv, which is made first where it is missing (tools/venv.sh).
 """
 import os
 import re
@@ -19,7 +19,7 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 JOBS = str(len(os.sched_getaffinity(0)))
 CHECKS = ["check_layers", "check_docs", "check_size", "check_format", "check_deviations",
-          "check_resume"]
+          "check_resume", "check_python"]
 BUILDS = {
     "gcc": {"CC": "gcc", "CXX": "g++"},
     "clang": {"CC": "clang", "CXX": "clang++"},
@@ -32,6 +32,7 @@ ENVIRONMENT = {
     "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
 }
 SUMMARY = re.compile(r"tests passed, (\d+) tests failed out of (\d+)")
+SKIPPED = re.compile(r"^\s*\d+ - (\S+) \(Skipped\)", re.M)
 
 
 def run(command, **more):
@@ -48,7 +49,7 @@ def run(command, **more):
 
 def checks():
     failed = sum(run([sys.executable, "-B", os.path.join("tools", name + ".py")])[0] != 0 for name in CHECKS)
-    return len(CHECKS) - failed, failed
+    return len(CHECKS) - failed, failed, 0
 
 
 def fixed_addresses():
@@ -68,13 +69,14 @@ def build_and_test(step):
     for command in (["cmake", "-G", "Ninja", "-B", folder, "-DLEAT_WERROR=ON", "-DLEAT_SANITIZE=" + sanitize],
                     ["ninja", "-C", folder, "-k", "20", "--quiet"]):
         if run(command, env=environment)[0]:
-            return 0, 1
+            return 0, 1, 0
     wrapper = fixed_addresses() if sanitize == "thread" else []
     which = ["-L", "threads"] if sanitize == "thread" else []
     code, output = run([*wrapper, "ctest", "--test-dir", folder, "-j", JOBS, "-LE", "long", *which], env=environment)
     found = SUMMARY.search(output)
     failed, total = map(int, found.groups()) if found else (1, 1)
-    return total - failed, failed if failed or code == 0 else 1
+    skipped = len(SKIPPED.findall(output))
+    return total - failed - skipped, failed if failed or code == 0 else 1, skipped
 
 
 def main():
@@ -82,17 +84,19 @@ def main():
     unknown = [step for step in steps if step != "checks" and step not in BUILDS]
     if unknown:
         sys.exit("test: no step %s; there are: checks %s" % (unknown[0], " ".join(BUILDS)))
+    if steps != ["checks"] and run(["sh", "tools/venv.sh"])[0]:
+        print("test: without .venv the Python tests are skipped")
     results = []
     for step in steps:
         print("\n==== %s" % step, flush=True)
         start = time.monotonic()
-        passed, failed = checks() if step == "checks" else build_and_test(step)
-        results.append((step, passed, failed, time.monotonic() - start))
+        counts = checks() if step == "checks" else build_and_test(step)
+        results.append((step, *counts, time.monotonic() - start))
     print()
-    for step, passed, failed, seconds in results:
-        print("%-7s %4d passed %3d failed %5.0f s" % (step, passed, failed, seconds))
-    passed, failed = (sum(result[i] for result in results) for i in (1, 2))
-    print("make test: %d passed, %d failed" % (passed, failed))
+    for step, passed, failed, skipped, seconds in results:
+        print("%-7s %4d passed %3d failed %3d skipped %5.0f s" % (step, passed, failed, skipped, seconds))
+    passed, failed, skipped = (sum(result[i] for result in results) for i in (1, 2, 3))
+    print("make test: %d passed, %d failed%s" % (passed, failed, ", %d skipped" % skipped if skipped else ""))
     sys.exit(1 if failed else 0)
 
 

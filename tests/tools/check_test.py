@@ -258,5 +258,30 @@ class CheckResume(Check):
         self.complains("check_resume", "does not say how")
 
 
+class CheckPython(Check):
+    GOOD = '"""A module."""\n\n\ndef public(x):\n    """Says what it does."""\n    return x\n'
+
+    def test_good(self):
+        self.write("python/leat/a.py", self.GOOD + "\n\ndef _private():\n    return 1\n")
+        self.write("python/tests/test_a.py", "def test_a():\n    pass\n")
+        self.accepts("check_python")
+
+    def test_undocumented(self):
+        self.write("python/leat/a.py", self.GOOD + "\n\nclass A:\n    \"\"\"It.\"\"\"\n\n    def method(self):\n        pass\n")
+        self.complains("check_python", "python/leat/a.py:12: A.method has no docstring")
+
+    def test_module(self):
+        self.write("examples/a.py", "X = 1\n")
+        self.complains("check_python", "examples/a.py:1: the module has no docstring")
+
+    def test_long_line(self):
+        self.write("python/leat/a.py", self.GOOD + "X = \"%s\"\n" % ("x" * 115))
+        self.complains("check_python", "python/leat/a.py:7: 121 columns")
+
+    def test_long_function(self):
+        self.write("python/tests/test_a.py", "def test_a():\n" + "    pass\n" * 100)
+        self.complains("check_python", "test_a has 101 lines")
+
+
 if __name__ == "__main__":
     unittest.main()

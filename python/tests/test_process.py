@@ -101,7 +101,8 @@ def test_a_child_forked_before_any_iterator_works():
         import os, leat as tf
         child = os.fork()
         if child == 0:
-            print(list(tf.data.Dataset.range(3).map(lambda x: x + 1, num_parallel_calls=2).as_numpy_iterator()) == [1, 2, 3])
+            dataset = tf.data.Dataset.range(3).map(lambda x: x + 1, num_parallel_calls=2)
+            print(list(dataset.as_numpy_iterator()) == [1, 2, 3])
             import sys; sys.stdout.flush()
             os._exit(0)
         print(os.waitpid(child, 0)[1])

@@ -1,0 +1,475 @@
+# Written by tools/make_stubs.py (`make stubs`); not to be edited.
+import builtins
+import enum
+import typing
+from typing import Any, Callable, ClassVar, NamedTuple, Self, overload
+
+from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, StringLike, StringsLike, TensorLike
+
+from leat.dtypes import DType as DType
+from leat.specs import NoneTensorSpec as NoneTensorSpec
+from leat.specs import OptionalSpec as OptionalSpec
+from leat.ragged import RaggedTensor as RaggedTensor
+from leat.specs import RaggedTensorSpec as RaggedTensorSpec
+from leat.sparse import SparseTensor as SparseTensor
+from leat.specs import SparseTensorSpec as SparseTensorSpec
+from leat.tensor import Tensor as Tensor
+from leat.shapes import TensorShape as TensorShape
+from leat.specs import TensorSpec as TensorSpec
+from leat.specs import TypeSpec as TypeSpec
+__version__: builtins.str
+def abs(x: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The magnitude of x (tf.math.abs)."""
+    ...
+def acos(x: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The inverse cosine, in radians (tf.math.acos)."""
+    ...
+def add(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """x + y of equal dtypes, broadcast; integers wrap (tf.math.add)."""
+    ...
+def add_n(inputs: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The sum of tensors of one shape (tf.math.add_n)."""
+    ...
+def argmax(input: TensorLike, axis: IntLike | None = None, output_type: DTypeLike = ..., name: builtins.str | None = None) -> Tensor:
+    """The index of the largest value along a dimension, the first of equals (tf.math.argmax).
+
+    axis: The dimension to search; negative counts from the end.
+    output_type: int32 or int64.
+    """
+    ...
+def argmin(input: TensorLike, axis: IntLike | None = None, output_type: DTypeLike = ..., name: builtins.str | None = None) -> Tensor:
+    """The index of the smallest value along a dimension, the first of equals (tf.math.argmin).
+
+    axis: The dimension to search; negative counts from the end.
+    output_type: int32 or int64.
+    """
+    ...
+def argsort(values: TensorLike, axis: IntLike = -1, direction: StringLike = 'ASCENDING', stable: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
+    """The places of the values, as int32, in their order along a dimension (tf.argsort).
+
+    axis: The dimension to sort along; negative counts from the end.
+    direction: ASCENDING or DESCENDING.
+    stable: Of no effect: equal values always stay in order.
+    """
+    ...
+from leat.dtypes import as_dtype as as_dtype
+def as_string(input: TensorLike, precision: Any = -1, scientific: Any = False, shortest: Any = False, width: Any = -1, fill: Any = '', name: builtins.str | None = None) -> Tensor:
+    """The decimal text of numbers, true or false of booleans (tf.strings.as_string)."""
+    ...
+def asin(x: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The inverse sine, in radians (tf.math.asin)."""
+    ...
+def atan(x: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The inverse tangent, in radians (tf.math.atan)."""
+    ...
+def atan2(y: TensorLike, x: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The angle of the point (x, y), in radians from -pi to pi, broadcast (tf.math.atan2)."""
+    ...
+bfloat16: DType
+from leat import bitwise as bitwise
+bool: DType
+def boolean_mask(tensor: TensorLike, mask: TensorLike, axis: IntLike | None = None, name: builtins.str | None = None) -> Tensor:
+    """The slices of a tensor where a mask holds (tf.boolean_mask).
+
+    axis: The first dimension that the mask covers.
+    """
+    ...
+def broadcast_to(input: TensorLike, shape: IntsLike, name: builtins.str | None = None) -> Tensor:
+    """A tensor repeated to a shape by numpy's broadcasting (tf.broadcast_to).
+
+    shape: The shape of the result.
+    """
+    ...
+from leat.control import case as case
+def cast(x: TensorLike, dtype: DTypeLike, name: builtins.str | None = None) -> Tensor:
+    """x as another dtype: floats truncate, integers keep their low bits (tf.cast).
+
+    dtype: The dtype of the result.
+    """
+    ...
+def clip_by_value(t: TensorLike, clip_value_min: TensorLike, clip_value_max: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """t, but not below one bound nor above another, broadcast (tf.clip_by_value)."""
+    ...
+def concat(values: TensorLike, axis: IntLike = 0, name: builtins.str | None = None) -> Tensor:
+    """Tensors joined along an existing dimension (tf.concat).
+
+    axis: The dimension along which the inputs follow each other; negative counts from the end.
+    """
+    ...
+from leat.control import cond as cond
+from leat.tensor import constant as constant
+from leat import control as control
+from leat.control import control_dependencies as control_dependencies
+from leat.tensor import convert_to_tensor as convert_to_tensor
+def cos(x: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The cosine of x in radians (tf.math.cos)."""
+    ...
+def cosh(x: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The hyperbolic cosine (tf.math.cosh)."""
+    ...
+def cumsum(x: TensorLike, axis: IntLike = 0, exclusive: builtins.bool = False, reverse: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
+    """The running total along a dimension (tf.math.cumsum).
+
+    axis: The dimension along which totals run; negative counts from the end.
+    exclusive: Leave a value's own place out of its total.
+    reverse: Run from the end.
+    """
+    ...
+from leat import data as data
+from leat import debugging as debugging
+def divide(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """x / y of equal float dtypes, broadcast, by IEEE 754 (tf.math.divide)."""
+    ...
+double: DType
+from leat import dtypes as dtypes
+def ensure_shape(x: TensorLike, shape: ShapeLike, name: builtins.str | None = None) -> Tensor:
+    """The value unchanged, checked against a shape (tf.ensure_shape).
+
+    shape: The shape; -1 stands for any size.
+    """
+    ...
+def equal(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """x == y of numbers, booleans or strings, broadcast, as bool (tf.math.equal)."""
+    ...
+from leat import errors as errors
+def executing_eagerly() -> builtins.bool: ...
+def exp(x: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """e to the power of x (tf.math.exp)."""
+    ...
+def expand_dims(input: TensorLike, axis: IntLike, name: builtins.str | None = None) -> Tensor:
+    """A dimension of 1 put in front of place axis (tf.expand_dims).
+
+    axis: The place of the new dimension; negative counts from the end.
+    """
+    ...
+def fill(dims: TensorLike, value: TensorLike, name: builtins.str | None = None, layout: Any = None) -> Tensor:
+    """A tensor of shape dims filled with a scalar (tf.fill)."""
+    ...
+float16: DType
+float32: DType
+float64: DType
+def floor(x: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The largest integer not above x (tf.math.floor)."""
+    ...
+def gather(params: TensorLike, indices: TensorLike, validate_indices: Any = None, axis: IntLike | None = None, batch_dims: Any = 0, name: builtins.str | None = None) -> Tensor:
+    """The slices of a tensor along an axis that the indices number (tf.gather).
+
+    axis: The dimension of the first input that the indices number.
+    """
+    ...
+def gather_nd(params: TensorLike, indices: TensorLike, batch_dims: Any = 0, name: builtins.str | None = None, bad_indices_policy: Any = '') -> Tensor:
+    """The slices of a tensor that rows of indices name (tf.gather_nd)."""
+    ...
+def greater(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """x > y of numbers, broadcast, as bool (tf.math.greater)."""
+    ...
+def greater_equal(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """x >= y of numbers, broadcast, as bool (tf.math.greater_equal)."""
+    ...
+half: DType
+def identity(input: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The input unchanged (tf.identity)."""
+    ...
+from leat import image as image
+int16: DType
+int32: DType
+int64: DType
+int8: DType
+from leat import io as io
+from leat.tensor import is_tensor as is_tensor
+def less(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """x < y of numbers, broadcast, as bool (tf.math.less)."""
+    ...
+def less_equal(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """x <= y of numbers, broadcast, as bool (tf.math.less_equal)."""
+    ...
+from leat import linalg as linalg
+def logical_and(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """x && y of booleans, broadcast (tf.math.logical_and)."""
+    ...
+def logical_not(x: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """!x of booleans (tf.math.logical_not)."""
+    ...
+def logical_or(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """x || y of booleans, broadcast (tf.math.logical_or)."""
+    ...
+from leat import math as math
+def matmul(a: TensorLike, b: TensorLike, transpose_a: builtins.bool = False, transpose_b: builtins.bool = False, adjoint_a: Any = False, adjoint_b: Any = False, a_is_sparse: Any = False, b_is_sparse: Any = False, output_type: Any = None, grad_a: Any = False, grad_b: Any = False, name: builtins.str | None = None) -> Tensor:
+    """Matrix products over the last two dimensions (tf.linalg.matmul).
+
+    transpose_a: Transpose the matrices of a first.
+    transpose_b: Transpose the matrices of b first.
+    """
+    ...
+def maximum(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The larger of x and y, broadcast; a NaN wins (tf.math.maximum)."""
+    ...
+def minimum(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The smaller of x and y, broadcast; a NaN wins (tf.math.minimum)."""
+    ...
+def multiply(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """x * y of equal dtypes, broadcast; integers wrap (tf.math.multiply)."""
+    ...
+def negative(x: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """-x of signed numbers (tf.math.negative)."""
+    ...
+newaxis: None
+from leat import nn as nn
+def not_equal(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """x != y of numbers, booleans or strings, broadcast, as bool (tf.math.not_equal)."""
+    ...
+def one_hot(indices: TensorLike, depth: IntLike, on_value: Any = None, off_value: Any = None, axis: Any = None, dtype: DTypeLike | None = None, name: builtins.str | None = None) -> Tensor:
+    """1 at the index along a new last dimension, 0 elsewhere (tf.one_hot).
+
+    depth: The size of the new dimension.
+    dtype: The dtype of the result, a number or bool.
+    """
+    ...
+def ones(shape: ShapeLike, dtype: DTypeLike = ..., name: builtins.str | None = None, layout: Any = None) -> Tensor:
+    """A tensor of ones (tf.ones).
+
+    shape: The shape of the result, without unknown dimensions.
+    dtype: The dtype of the result.
+    """
+    ...
+def ones_like(input: TensorLike, dtype: DTypeLike | None = None, name: builtins.str | None = None, layout: Any = None) -> Tensor:
+    """Ones of another tensor's shape and dtype (tf.ones_like)."""
+    ...
+def pad(tensor: TensorLike, paddings: Any, mode: StringLike = 'CONSTANT', constant_values: Any = 0, name: builtins.str | None = None) -> Tensor:
+    """Values around a tensor: a constant, or the tensor itself mirrored (tf.pad).
+
+    paddings: How many values stand before and behind each dimension: a matrix of pairs.
+    mode: CONSTANT, REFLECT (without the border) or SYMMETRIC (with it), in any case.
+    constant_values: The value of a constant padding, a scalar; none: 0, or an empty string.
+    """
+    ...
+def pow(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """x to the power of y, broadcast (tf.math.pow)."""
+    ...
+from leat import ragged as ragged
+from leat import random as random
+def range(start: TensorLike, limit: TensorLike = None, delta: TensorLike = 1, dtype: DTypeLike | None = None, name: builtins.str | None = None) -> Tensor:
+    """The numbers start, start + delta, ... before the limit (tf.range)."""
+    ...
+def rank(input: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The number of dimensions of a tensor, an int32 scalar (tf.rank)."""
+    ...
+def reduce_all(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
+    """Whether all booleans hold over the named dimensions, or all (tf.math.reduce_all).
+
+    axis: The dimensions to reduce; none named: all.
+    keepdims: Leave reduced dimensions as 1.
+    """
+    ...
+def reduce_any(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
+    """Whether any boolean holds over the named dimensions, or all (tf.math.reduce_any).
+
+    axis: The dimensions to reduce; none named: all.
+    keepdims: Leave reduced dimensions as 1.
+    """
+    ...
+def reduce_max(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
+    """The maximum over the named dimensions, or all (tf.math.reduce_max).
+
+    axis: The dimensions to reduce; none named: all.
+    keepdims: Leave reduced dimensions as 1.
+    """
+    ...
+def reduce_mean(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
+    """The mean over the named dimensions, or all (tf.math.reduce_mean).
+
+    axis: The dimensions to reduce; none named: all.
+    keepdims: Leave reduced dimensions as 1.
+    """
+    ...
+def reduce_min(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
+    """The minimum over the named dimensions, or all (tf.math.reduce_min).
+
+    axis: The dimensions to reduce; none named: all.
+    keepdims: Leave reduced dimensions as 1.
+    """
+    ...
+def reduce_prod(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
+    """The product over the named dimensions, or all (tf.math.reduce_prod).
+
+    axis: The dimensions to reduce; none named: all.
+    keepdims: Leave reduced dimensions as 1.
+    """
+    ...
+def reduce_sum(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
+    """The sum over the named dimensions, or all (tf.math.reduce_sum).
+
+    axis: The dimensions to reduce; none named: all.
+    keepdims: Leave reduced dimensions as 1.
+    """
+    ...
+def reshape(tensor: TensorLike, shape: IntsLike, name: builtins.str | None = None) -> Tensor:
+    """The same values under another shape (tf.reshape).
+
+    shape: The dimensions; one may be -1, which takes what the others leave.
+    """
+    ...
+def reverse(tensor: TensorLike, axis: IntsLike, name: builtins.str | None = None) -> Tensor:
+    """The values along the named dimensions from the last to the first (tf.reverse).
+
+    axis: The dimensions to turn round; negative counts from the end.
+    """
+    ...
+def roll(input: TensorLike, shift: IntsLike, axis: IntsLike, name: builtins.str | None = None) -> Tensor:
+    """Values moved along dimensions; what leaves at one end enters at the other (tf.roll).
+
+    shift: By how many places; negative towards the front.
+    axis: The dimension of each shift; negative counts from the end.
+    """
+    ...
+def round(x: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The nearest integer, the even one of two (tf.math.round)."""
+    ...
+def shape(input: TensorLike, out_type: DTypeLike | None = None, name: builtins.str | None = None) -> Tensor:
+    """The dimensions as a vector (tf.shape).
+
+    out_type: int32 or int64.
+    """
+    ...
+from leat import shapes as shapes
+def sigmoid(x: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """1 / (1 + exp(-x)) (tf.math.sigmoid)."""
+    ...
+def sign(x: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """-1, 0 or 1 as x is negative, zero or positive (tf.math.sign)."""
+    ...
+def sin(x: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The sine of x in radians (tf.math.sin)."""
+    ...
+def sinh(x: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The hyperbolic sine (tf.math.sinh)."""
+    ...
+def size(input: TensorLike, out_type: DTypeLike | None = None, name: builtins.str | None = None) -> Tensor:
+    """The number of values (tf.size).
+
+    out_type: int32 or int64.
+    """
+    ...
+def slice(input_: TensorLike, begin: IntsLike, size: IntsLike, name: builtins.str | None = None) -> Tensor:
+    """The part of a tensor from begin on, size values along each dimension (tf.slice).
+
+    begin: The first index along each dimension.
+    size: The number of values along each dimension; -1: all that follow.
+    """
+    ...
+def sort(values: TensorLike, axis: IntLike = -1, direction: StringLike = 'ASCENDING', name: builtins.str | None = None) -> Tensor:
+    """The values in order along a dimension (tf.sort).
+
+    axis: The dimension to sort along; negative counts from the end.
+    direction: ASCENDING or DESCENDING.
+    """
+    ...
+from leat import sparse as sparse
+from leat import specs as specs
+def split(value: TensorLike, num_or_size_splits: Any, axis: IntLike = 0, num: IntLike | None = None, name: builtins.str | None = None) -> Tensor:
+    """A tensor cut along a dimension into equal or given sizes, each an output (tf.split).
+
+    num_or_size_splits: A number of equal parts, or a list of their sizes, of which one may be -1.
+    axis: The dimension to cut; negative counts from the end.
+    num: How many sizes there are; none: as many as the list says.
+    """
+    ...
+def sqrt(x: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The square root of x; NaN below zero (tf.math.sqrt)."""
+    ...
+def square(x: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """x * x; integers wrap (tf.math.square)."""
+    ...
+def squeeze(input: TensorLike, axis: IntsLike | None = None, name: builtins.str | None = None) -> Tensor:
+    """Dimensions of 1 taken away (tf.squeeze).
+
+    axis: The dimensions to take away; none named: every dimension of 1.
+    """
+    ...
+def stack(values: TensorLike, axis: IntLike = 0, name: builtins.str | None = None) -> Tensor:
+    """Tensors of one shape along a new dimension (tf.stack).
+
+    axis: The dimension along which the inputs follow each other; negative counts from the end.
+    """
+    ...
+def stop_gradient(input: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The input unchanged; no gradient flows through it (tf.stop_gradient)."""
+    ...
+def strided_slice(input_: TensorLike, begin: IntsLike, end: IntsLike, strides: IntsLike | None = None, begin_mask: IntLike = 0, end_mask: IntLike = 0, ellipsis_mask: IntLike = 0, new_axis_mask: IntLike = 0, shrink_axis_mask: IntLike = 0, var: Any = None, name: builtins.str | None = None) -> Tensor:
+    """The part of a tensor that numpy's x[begin:end:stride, index, None, ...] names (tf.strided_slice).
+
+    begin: The first index of each entry; negative counts from the end.
+    end: The index of each entry that is not reached any more.
+    strides: The step of each entry; none: 1.
+    begin_mask: Entries without a begin, by bits.
+    end_mask: Entries without an end, by bits.
+    ellipsis_mask: The entry that stands for all dimensions that no other names, by its bit.
+    new_axis_mask: Entries that are a new dimension of 1, by bits.
+    shrink_axis_mask: Entries that are one index, whose dimension goes, by bits.
+    """
+    ...
+string: DType
+from leat import strings as strings
+def subtract(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """x - y of equal dtypes, broadcast; integers wrap (tf.math.subtract)."""
+    ...
+from leat.control import switch_case as switch_case
+def tan(x: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The tangent of x in radians (tf.math.tan)."""
+    ...
+def tanh(x: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The hyperbolic tangent of x (tf.math.tanh)."""
+    ...
+from leat import tensor as tensor
+def tile(input: TensorLike, multiples: IntsLike, name: builtins.str | None = None) -> Tensor:
+    """A tensor repeated along each dimension (tf.tile).
+
+    multiples: How often each dimension stands behind itself.
+    """
+    ...
+def transpose(a: TensorLike, perm: IntsLike | None = None, conjugate: Any = False, name: builtins.str | None = None) -> Tensor:
+    """Dimension i of the result is dimension perm[i] of the input (tf.transpose).
+
+    perm: The dimension of the input that each dimension of the result is; empty: reversed.
+    """
+    ...
+def truediv(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """x / y of equal float dtypes, broadcast, by IEEE 754 (tf.math.divide)."""
+    ...
+def truncatediv(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The quotient of integers rounded towards zero, broadcast (tf.truncatediv)."""
+    ...
+def truncatemod(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The remainder that has the sign of x, broadcast (tf.truncatemod)."""
+    ...
+uint16: DType
+uint32: DType
+uint64: DType
+uint8: DType
+def unstack(value: TensorLike, num: IntLike | None = None, axis: IntLike = 0, name: builtins.str | None = None) -> Tensor:
+    """The slices of a tensor along a dimension, each an output (tf.unstack).
+
+    num: The size of the dimension; none: as inferred.
+    axis: The dimension that goes; negative counts from the end.
+    """
+    ...
+variant: DType
+@overload
+def where(condition: TensorLike, x: Any = None, y: Any = None, name: builtins.str | None = None) -> Tensor:
+    """The places of values that are not 0 or false, as rows of indices (tf.where with a condition alone)."""
+    ...
+@overload
+def where(condition: TensorLike, x: TensorLike = None, y: TensorLike = None, name: builtins.str | None = None) -> Tensor:
+    """x where the condition holds, else y, broadcast (tf.where)."""
+    ...
+from leat.control import while_loop as while_loop
+def zeros(shape: ShapeLike, dtype: DTypeLike = ..., name: builtins.str | None = None, layout: Any = None) -> Tensor:
+    """A tensor of zeros (tf.zeros).
+
+    shape: The shape of the result, without unknown dimensions.
+    dtype: The dtype of the result.
+    """
+    ...
+def zeros_like(input: TensorLike, dtype: DTypeLike | None = None, name: builtins.str | None = None, layout: Any = None) -> Tensor:
+    """Zeros of another tensor's shape and dtype (tf.zeros_like)."""
+    ...

@@ -1,0 +1,46 @@
+# Written by tools/make_stubs.py (`make stubs`); not to be edited.
+import builtins
+import enum
+import typing
+from typing import Any, Callable, ClassVar, NamedTuple, Self, overload
+
+from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, StringLike, StringsLike, TensorLike
+
+class AutoShardPolicy(enum.IntEnum):
+    OFF = -1
+    AUTO = 0
+    FILE = 1
+    DATA = 2
+    HINT = 3
+class AutotuneAlgorithm(enum.Enum):
+    DEFAULT = 0
+    HILL_CLIMB = 1
+    GRADIENT_DESCENT = 2
+    MAX_PARALLELISM = 3
+    STAGE_BASED = 4
+class AutotuneOptions(_Group):
+    def __init__(self) -> None: ...
+class DistributeOptions(_Group):
+    def __init__(self) -> None: ...
+class ExternalStatePolicy(enum.Enum):
+    WARN = 0
+    IGNORE = 1
+    FAIL = 2
+class OptimizationOptions(_Group):
+    def __init__(self) -> None: ...
+class Options(_Group):
+    def __init__(self) -> None: ...
+    def __getattr__(self, name: Any) -> Any: ...
+    def __setattr__(self, name: Any, value: Any) -> None: ...
+    def merge(self, options: Any) -> Any: ...
+class ServiceOptions(_Group):
+    def __init__(self) -> None: ...
+class ThreadingOptions(_Group):
+    def __init__(self) -> None: ...
+class _Group:
+    def __init__(self, prefix: Any = '') -> None: ...
+    def __getattr__(self, name: Any) -> Any: ...
+    def __setattr__(self, name: Any, value: Any) -> None: ...
+    def __eq__(self, other: builtins.object) -> builtins.bool: ...
+    def __ne__(self, other: builtins.object) -> builtins.bool: ...
+    __hash__: ClassVar[None]  # type: ignore[assignment]

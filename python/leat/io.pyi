@@ -1,0 +1,44 @@
+# Written by tools/make_stubs.py (`make stubs`); not to be edited.
+import builtins
+import enum
+import typing
+from typing import Any, Callable, ClassVar, NamedTuple, Self, overload
+
+from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, StringLike, StringsLike, TensorLike
+
+from leat.tensor import Tensor
+def decode_image(contents: TensorLike, channels: IntLike | None = None, dtype: DTypeLike = ..., name: builtins.str | None = None, expand_animations: builtins.bool = True) -> Tensor:
+    """The pixels of a picture of any format (tf.io.decode_image).
+
+    channels: 0: those of the file; 1: grey; 3: RGB; 4: RGBA.
+    dtype: The dtype of the pixels, a number.
+    expand_animations: Of no effect: no format read here holds animations.
+    """
+    ...
+def decode_jpeg(contents: TensorLike, channels: IntLike = 0, ratio: IntLike = 1, fancy_upscaling: builtins.bool = True, try_recover_truncated: builtins.bool = False, acceptable_fraction: FloatLike = 1.0, dct_method: StringLike = '', name: builtins.str | None = None) -> Tensor:
+    """The pixels of a JPEG, uint8 [height, width, channels] (tf.io.decode_jpeg).
+
+    channels: 0: those of the file; 1: grey; 3: RGB.
+    ratio: The picture is shrunk by 1, 2, 4 or 8.
+    fancy_upscaling: Interpolate chroma instead of repeating it.
+    try_recover_truncated: Fill what is missing instead of failing.
+    acceptable_fraction: The least fraction of rows that must be there.
+    dct_method: INTEGER_FAST (also when empty) or INTEGER_ACCURATE.
+    """
+    ...
+def decode_png(contents: TensorLike, channels: IntLike = 0, dtype: DTypeLike = ..., name: builtins.str | None = None) -> Tensor:
+    """The pixels of a PNG, uint8 [height, width, channels] (tf.io.decode_png).
+
+    channels: 0: those of the file; 1: grey; 3: RGB; 4: RGBA.
+    dtype: uint8 or uint16.
+    """
+    ...
+def decode_raw(input_bytes: TensorLike, out_type: DTypeLike, little_endian: Any = True, fixed_length: Any = None, name: builtins.str | None = None) -> Tensor:
+    """The bytes of strings as little-endian numbers (tf.io.decode_raw).
+
+    out_type: The dtype of the numbers.
+    """
+    ...
+def read_file(filename: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The contents of a file (tf.io.read_file)."""
+    ...

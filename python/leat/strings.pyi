@@ -1,0 +1,30 @@
+# Written by tools/make_stubs.py (`make stubs`); not to be edited.
+import builtins
+import enum
+import typing
+from typing import Any, Callable, ClassVar, NamedTuple, Self, overload
+
+from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, StringLike, StringsLike, TensorLike
+
+from leat.tensor import Tensor
+def as_string(input: TensorLike, precision: Any = -1, scientific: Any = False, shortest: Any = False, width: Any = -1, fill: Any = '', name: builtins.str | None = None) -> Tensor:
+    """The decimal text of numbers, true or false of booleans (tf.strings.as_string)."""
+    ...
+def join(inputs: TensorLike, separator: StringLike = '', name: builtins.str | None = None) -> Tensor:
+    """Strings one after the other with a separator between them (tf.strings.join).
+
+    separator: What stands between two strings.
+    """
+    ...
+def length(input: TensorLike, unit: Any = 'BYTE', name: builtins.str | None = None) -> Tensor:
+    """The number of bytes of each string, as int32 (tf.strings.length)."""
+    ...
+def to_number(input: TensorLike, out_type: DTypeLike = ..., name: builtins.str | None = None) -> Tensor:
+    """The number that a string says (tf.strings.to_number).
+
+    out_type: int32, int64, float32 or float64.
+    """
+    ...
+def upper(input: TensorLike, encoding: Any = '', name: builtins.str | None = None) -> Tensor:
+    """ASCII letters in upper case (tf.strings.upper)."""
+    ...

@@ -1,0 +1,93 @@
+"""What the package is besides its functions: what importing it loads, its stubs, its help and its examples."""
+
+import inspect
+import os
+import pathlib
+import pydoc
+import subprocess
+import sys
+
+import pytest
+
+import leat as tf
+from leat import _native, ops
+from leat.data import dataset
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+# Each of these costs milliseconds, and is needed only where a function of the user is read or a table is drawn.
+HEAVY = {"asyncio", "concurrent.futures", "html", "http", "logging.handlers", "multiprocessing", "pdb",
+         "pydoc", "tkinter", "tqdm", "unittest", "xml", "torch", "jax", "pandas", "pyarrow", "ml_dtypes", "tensorflow"}
+
+
+def run(*arguments, cwd=ROOT):
+    """A Python of its own with the same modules to import."""
+    return subprocess.run([sys.executable, "-B", *map(str, arguments)], cwd=cwd, capture_output=True, text=True,
+                          check=False, env={**os.environ, "MYPY_CACHE_DIR": os.devnull})
+
+
+def test_importing_loads_nothing_heavy_beyond_numpy():
+    code = ("import sys, numpy; before = set(sys.modules); import leat; "
+            "print(*sorted(set(sys.modules) - before))")
+    loaded = run("-c", code).stdout.split()
+    assert "leat.data" in loaded
+    assert not HEAVY.intersection(loaded)
+
+
+def test_the_version_is_that_of_the_library():
+    header = (ROOT / "include/leat/base.h").read_text()
+    numbers = [header.split(f"LEAT_VERSION_{part} ")[1].split()[0] for part in ("MAJOR", "MINOR", "PATCH")]
+    assert tf.__version__ == ".".join(numbers)
+
+
+def test_stubs_are_current():
+    done = run("tools/make_stubs.py", "--check")
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+
+
+def test_every_line_of_the_tables_has_a_stub():
+    stubs = {path.relative_to(ROOT / "python/leat").as_posix(): path.read_text()
+             for path in (ROOT / "python/leat").rglob("*.pyi")}
+    for path in ops.FUNCTIONS:
+        module, _, name = path.rpartition(".")
+        module = module.replace(".", "/")
+        text = stubs.get(f"{module}.pyi") or stubs[f"{module}/__init__.pyi".lstrip("/")]
+        assert f"def {name}(" in text or f"import {name} as" in text, path
+    for op in dataset.OPERATORS:
+        if not op.endswith("_dataset"):
+            assert f"    def {op}(" in stubs["data/dataset.pyi"], op
+
+
+def test_mypy_passes_on_the_examples():
+    pytest.importorskip("mypy")
+    done = run("-m", "mypy", "--config-file", "pyproject.toml", "--no-incremental")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_mypy_refuses_a_wrong_program(tmp_path):
+    pytest.importorskip("mypy")
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text("import leat as tf\ntf.data.Dataset.range(3).batch(batch_size='four')\n"
+                     "tf.data.Dataset.range(3).no_such_method()\n")
+    done = run("-m", "mypy", "--config-file", "pyproject.toml", "--no-incremental", wrong)
+    assert done.stdout.count("error:") == 2, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("function", [tf.reduce_sum, tf.image.decode_jpeg, tf.data.Dataset.batch,
+                                      tf.data.TFRecordDataset])
+def test_help_names_arguments(function):
+    text = pydoc.plain(pydoc.render_doc(function))
+    for parameter in inspect.signature(function).parameters:
+        assert parameter in text
+    assert inspect.getdoc(function)
+
+
+def test_ten_lines():
+    done = run("examples/ten_lines.py")
+    assert (done.returncode, done.stderr) == (0, "")
+    numbers = [int(word) for word in done.stdout.replace("[", " ").replace("]", " ").split()]
+    assert sorted(numbers) == [x * x + 1 for x in range(10)]
+    assert len(done.stdout.splitlines()) == 3
+
+
+def test_the_limited_api_is_all_that_the_module_needs():
+    assert _native.__file__.endswith("_native.abi3.so")

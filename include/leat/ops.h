@@ -269,9 +269,9 @@ typedef struct leat_random_options {
     int64_t seed; /* as the `seed` argument of TensorFlow */
 } leat_random_options;
 
-/* Random floats of a static shape. The numbers depend on the seeds and on how many calls went
- * before at this place of the program, never on threads; they are TensorFlow's stream
- * (tf.random.uniform, tf.random.normal). float32 and float64. */
+/* Random numbers of a static shape: float32 and float64, uniform ones also int32 and int64. The
+ * numbers depend on the seeds and on how many calls went before at this place of the program, never
+ * on threads; they are TensorFlow's stream (tf.random.uniform, tf.random.normal). */
 LEAT_API leat_value leat_random_uniform(leat_graph *graph, leat_shape shape, leat_dtype dtype,
                                         const leat_random_options *options);
 LEAT_API leat_value leat_random_normal(leat_graph *graph, leat_shape shape, leat_dtype dtype,
@@ -407,6 +407,22 @@ LEAT_API leat_value leat_string_to_number(leat_value x, leat_dtype dtype);
 /* Strings joined with a separator between them (NULL: nothing), broadcast (tf.strings.join). */
 LEAT_API leat_value leat_string_join(const leat_value *values, int num_values,
                                      const char *separator);
+
+/* ASCII letters in lower case, and strings without the white space at both ends (tf.strings.lower,
+ * tf.strings.strip). */
+LEAT_API leat_value leat_string_lower(leat_value x);
+LEAT_API leat_value leat_string_strip(leat_value x);
+
+/* The part of each string from byte `pos` on, of at most `len` bytes; int32 or int64, broadcast; a
+ * negative place counts from the end, a negative length takes all. A place outside its string fails
+ * the run with INVALID_ARGUMENT (tf.strings.substr). */
+LEAT_API leat_value leat_substr(leat_value input, leat_value pos, leat_value len);
+
+/* A tensor as TensorFlow's message, a scalar string, and back; a message of another dtype, or bytes
+ * that are none, fail the run with INVALID_ARGUMENT (tf.io.serialize_tensor, tf.io.parse_tensor).
+ */
+LEAT_API leat_value leat_serialize_tensor(leat_value tensor);
+LEAT_API leat_value leat_parse_tensor(leat_value serialized, leat_dtype out_type);
 
 /* ASCII letters in upper case, and the number of bytes as int32 (tf.strings.upper,
  * tf.strings.length). */

@@ -593,7 +593,7 @@ case("random_normal", "float32", [], np.array(normals(w[:6]), F32)[:5], {"shape"
 case("random_normal", "moved", [], np.array(normals(w[:4]), F32) * F32(2) + F32(5), {"shape": [4], "seed": 7, "mean": 5.0, "stddev": 2.0}, tolerance=3e-7)
 for op in ("random_uniform", "random_normal"):
     case(op, "open_shape", [], error=(INVALID, "known dimensions"), attributes={"shape": [-1]})
-    case(op, "integers", [], error=(INVALID, "float32 or float64"), attributes={"shape": [2], "dtype": "int32"})
+    case(op, "integers", [], error=(INVALID, "float32 or float64"), attributes={"shape": [2], "dtype": "uint8"})
 
 # ---- strings ----
 case("as_string", "values", [np.array([0, -5, 2**63 - 1, -(2**63)], I64)], [b"0", b"-5", b"9223372036854775807", b"-9223372036854775808"])
@@ -721,6 +721,7 @@ case("constant", "no_value", [], error=(INVALID, "value"))
 import op_computed_cases  # noqa: E402,F401: families with a file of their own add to the list
 import op_math_cases  # noqa: E402,F401
 import op_array_cases  # noqa: E402,F401
+import op_text_cases  # noqa: E402,F401
 
 TESTED_BY = {
     "tests/conform/ops_state.c": ["all_reduce", "collective_broadcast", "replica_id", "apply_adam", "apply_gradient_descent", "apply_keras_momentum", "read_file"],

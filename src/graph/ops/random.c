@@ -47,7 +47,7 @@ static int64_t count_seedless(const leat_graph *graph) {
     int64_t count = 0;
     for (size_t i = 0; i < graph->body.num_nodes; i++) {
         const leati_node *node = &graph->body.nodes[i];
-        if ((node->op->flags & LEATI_RANDOM) != 0 && node->op->infer == leati_random_infer)
+        if (node->op->complete == leati_random_complete)
             count += !((const struct leati_random_args *)node->args)->seed.given;
     }
     return count;

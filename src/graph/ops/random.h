@@ -43,7 +43,7 @@ struct leati_random_args {
              .type = LEATI_ROW_DTYPE,                                                              \
              .offset = offsetof(struct leati_random_args, dtype),                                  \
              .default_number = LEAT_FLOAT32,                                                       \
-             .doc = "float32 or float64."},                                                        \
+             .doc = "float32 or float64; of uniform numbers also int32 or int64."},                \
             {.name = "seed",                                                                       \
              .type = LEATI_ROW_SEED,                                                               \
              .flags = LEATI_NONE,                                                                  \

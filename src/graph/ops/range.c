@@ -1,24 +1,24 @@
 /* range: the numbers start, start + delta, ... before the limit (tf.range).
  *
- * Value i is start + i * delta. The length is data, so rows run one at a time. Fails where delta is
- * 0 or leads away from the limit. No state, no locks. */
+ * One input is the limit, two are start and limit. Value i is start + i * delta. The length is
+ * data, so rows run one at a time; inference knows it where the bounds are constants. Fails where
+ * delta is 0 or leads away from the limit. No state, no locks. */
 #include "graph/ops/support.h"
 
 #include <math.h>
 
-static leat_status range_infer(leati_infer_call *call, leat_error *err) {
-    leat_dtype dtype = call->inputs[0].dtype;
-    leat_shape shape = LEAT_SHAPE(LEAT_UNKNOWN_DIM);
-    LEATI_TRY(leati_want_same_dtypes(call, err));
-    for (int i = 0; i < 3; i++)
-        LEATI_TRY(leati_want_rank(call, i, 0, "a bound", err));
-    if (dtype != LEAT_INT32 && dtype != LEAT_INT64 && dtype != LEAT_FLOAT32 &&
-        dtype != LEAT_FLOAT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the bounds are %s; expected int32, int64, float32 or float64",
-                          leat_dtype_name(dtype));
-    return leati_infer_output(call, dtype, &shape, NULL, err);
-}
+struct range_args {
+    leat_dtype dtype;
+};
+
+static const leati_row range_rows[] = {
+    {.name = "dtype",
+     .type = LEATI_ROW_DTYPE,
+     .flags = LEATI_NONE,
+     .offset = offsetof(struct range_args, dtype),
+     .doc = "The dtype of the numbers; none: that of the bounds."},
+    {0},
+};
 
 static double bound(const leati_operand *operand) {
     return operand->dtype == LEAT_FLOAT32 ? (double)*(const float *)operand->data
@@ -78,19 +78,93 @@ static void write_numbers(const leati_operand *in, const leati_operand *out) {
     }
 }
 
-static leat_status range_kernel(leati_kernel_call *call, leat_error *err) {
+static leat_status length_of(const leati_operand *in, int64_t *out, leat_error *err) {
     uint64_t length = 0;
-    leat_dtype dtype = call->inputs[0].dtype;
-    if (dtype == LEAT_INT32 || dtype == LEAT_INT64)
-        LEATI_TRY(integer_length(call->inputs, &length, err));
+    if (in->dtype == LEAT_INT32 || in->dtype == LEAT_INT64)
+        LEATI_TRY(integer_length(in, &length, err));
     else
-        LEATI_TRY(float_length(call->inputs, &length, err));
+        LEATI_TRY(float_length(in, &length, err));
     if (length > INT64_MAX / 8)
         return leati_fail(err, LEAT_RESOURCE_EXHAUSTED, "a range of %llu numbers is too long",
                           (unsigned long long)length);
-    leat_shape shape = LEAT_SHAPE((int64_t)length);
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
-    write_numbers(call->inputs, &call->outputs[0]);
+    *out = (int64_t)length;
+    return LEAT_OK;
+}
+
+/* Start, limit and delta from the bounds that were given; `memory` has room for two values. */
+static void complete_bounds(const leati_operand *given, int num, leati_operand out[3],
+                            char memory[16]) {
+    leati_operand zero = given[0], one = given[0];
+    zero.data = memory;
+    one.data = memory + 8;
+    zero.row_stride = one.row_stride = 0;
+    (void)leati_store_number(given[0].dtype, 0, zero.data);
+    (void)leati_store_number(given[0].dtype, 1, one.data);
+    out[0] = num > 1 ? given[0] : zero;
+    out[1] = num > 1 ? given[1] : given[0];
+    out[2] = num > 2 ? given[2] : one;
+}
+
+/* The length where all bounds are constants of the result's dtype; -1: unknown, or the run fails.
+ */
+static int64_t known_length(const leati_infer_call *call, leat_dtype dtype) {
+    leati_operand given[3], bounds[3];
+    char memory[16];
+    int64_t length = LEAT_UNKNOWN_DIM;
+    leat_error ignored = {0};
+    for (int i = 0; i < call->num_inputs; i++) {
+        const leat_tensor *tensor = leati_infer_constant(call, i);
+        if (tensor == NULL || tensor->dtype != dtype || tensor->rank != 0)
+            return LEAT_UNKNOWN_DIM;
+        given[i] = (leati_operand){.data = tensor->data, .dtype = dtype, .count = 1};
+    }
+    complete_bounds(given, call->num_inputs, bounds, memory);
+    return length_of(bounds, &length, &ignored) == LEAT_OK ? length : LEAT_UNKNOWN_DIM;
+}
+
+static leat_status range_infer(leati_infer_call *call, leat_error *err) {
+    const struct range_args *args = call->args;
+    leat_dtype dtype = call->inputs[0].dtype;
+    LEATI_TRY(leati_want_same_dtypes(call, err));
+    for (int i = 0; i < call->num_inputs; i++)
+        LEATI_TRY(leati_want_rank(call, i, 0, "a bound", err));
+    if (args->dtype != LEAT_INVALID && dtype > LEAT_BOOL && dtype <= LEAT_FLOAT64)
+        dtype = args->dtype;
+    if (dtype != LEAT_INT32 && dtype != LEAT_INT64 && dtype != LEAT_FLOAT32 &&
+        dtype != LEAT_FLOAT64)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "the bounds are %s; expected int32, int64, float32 or float64",
+                          leat_dtype_name(dtype));
+    leat_shape shape = LEAT_SHAPE(known_length(call, dtype));
+    return leati_infer_output(call, dtype, &shape, NULL, err);
+}
+
+static leat_status range_kernel(leati_kernel_call *call, leat_error *err) {
+    const struct range_args *args = call->args;
+    leati_operand given[3], bounds[3];
+    char memory[16];
+    int64_t length = 0;
+    for (int i = 0; i < call->num_inputs; i++) {
+        given[i] = call->inputs[i];
+        if (args->dtype != LEAT_INVALID && given[i].dtype != args->dtype)
+            LEATI_TRY(leati_inner_cast(call, &call->inputs[i], args->dtype, &given[i], err));
+    }
+    for (int64_t row = 0; row < call->n; row++) {
+        leati_operand at[3], out;
+        for (int i = 0; i < call->num_inputs; i++) {
+            at[i] = given[i];
+            at[i].data = leati_row_of(&given[i], row);
+        }
+        call->failed_row = row;
+        complete_bounds(at, call->num_inputs, bounds, memory);
+        LEATI_TRY(length_of(bounds, &length, err));
+        leat_shape shape = LEAT_SHAPE(length);
+        LEATI_TRY(leati_output_like(call, 0, &shape, err));
+        out = call->outputs[0];
+        out.data = leati_row_of(&out, row);
+        write_numbers(bounds, &out);
+    }
+    call->failed_row = 0;
     return LEAT_OK;
 }
 
@@ -104,9 +178,10 @@ const leati_tensor_op leati_tensor_op_range = {
     .doc = "The numbers start, start + delta, ... before the limit (tf.range).",
     .names = "range",
     .inputs = "start limit delta",
-    .signature = "start limit=null delta=1 dtype=null",
-    .rows = leati_no_rows,
-    .min_inputs = 3,
+    .signature = "start limit=null delta=1 dtype",
+    .rows = range_rows,
+    .args_size = sizeof(struct range_args),
+    .min_inputs = 1,
     .max_inputs = 3,
     .infer = range_infer,
     .kernel = range_kernel,

@@ -28,22 +28,22 @@ static leat_status gather_grad_kernel(leati_kernel_call *call, leat_error *err) 
     const leati_operand *indices = &call->inputs[2], *out = &call->outputs[0];
     leat_shape shape = leati_operand_shape(params);
     leati_gather_plan plan;
-    LEATI_TRY(leati_gather_plan_of(call->args, params, &plan, err));
-    LEATI_TRY(leati_want_equal_dims(gradient->count, plan.outer * indices->count * plan.inner,
+    LEATI_TRY(leati_gather_plan_of(call->args, params, indices, &plan, err));
+    LEATI_TRY(leati_want_equal_dims(gradient->count,
+                                    plan.batch * plan.outer * plan.count * plan.inner,
                                     "values of the gradient and of what was gathered", err));
     LEATI_TRY(leati_output_like(call, 0, &shape, err));
     size_t size = leat_dtype_size(out->dtype), bytes = (size_t)plan.inner * size;
     for (int64_t row = 0; row < call->n; row++) {
         if (out->count > 0)
             memset(leati_row_of(out, row), 0, (size_t)out->count * size);
-        for (int64_t i = 0; i < indices->count; i++) {
-            int64_t index = 0;
-            LEATI_TRY(leati_gather_index(call, indices, row, i, plan.dim, &index, err));
-            for (int64_t o = 0; o < plan.outer; o++)
-                add_piece(out->dtype,
-                          leati_row_of(out, row) + (size_t)(o * plan.dim + index) * bytes,
-                          leati_row_of(gradient, row) + (size_t)(o * indices->count + i) * bytes,
-                          plan.inner);
+        for (int64_t k = 0; k < plan.batch * plan.count; k++) {
+            int64_t index = 0, piece = k / plan.count * plan.outer, i = k % plan.count;
+            LEATI_TRY(leati_gather_index(call, indices, row, k, plan.dim, &index, err));
+            for (int64_t o = piece; o < piece + plan.outer; o++)
+                add_piece(
+                    out->dtype, leati_row_of(out, row) + (size_t)(o * plan.dim + index) * bytes,
+                    leati_row_of(gradient, row) + (size_t)(o * plan.count + i) * bytes, plan.inner);
         }
     }
     return LEAT_OK;

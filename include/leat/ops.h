@@ -253,6 +253,10 @@ LEAT_API leat_value leat_range_tensor(leat_value start, leat_value limit, leat_v
 LEAT_API leat_value leat_zeros(leat_graph *graph, leat_shape shape, leat_dtype dtype);
 LEAT_API leat_value leat_ones(leat_graph *graph, leat_shape shape, leat_dtype dtype);
 
+/* `num` numbers in equal steps from start to stop, both among them; scalars of floats
+ * (tf.linspace). */
+LEAT_API leat_value leat_linspace(leat_value start, leat_value stop, int64_t num);
+
 /* Zeros and ones of x's shape and dtype (tf.zeros_like, tf.ones_like). */
 LEAT_API leat_value leat_zeros_like(leat_value x);
 LEAT_API leat_value leat_ones_like(leat_value x);
@@ -417,6 +421,11 @@ LEAT_API leat_value leat_string_strip(leat_value x);
  * negative place counts from the end, a negative length takes all. A place outside its string fails
  * the run with INVALID_ARGUMENT (tf.strings.substr). */
 LEAT_API leat_value leat_substr(leat_value input, leat_value pos, leat_value len);
+
+/* Bytes as text of 64 letters that are safe in web addresses, `pad` fills it up with "=", and back;
+ * text that is none fails the run with INVALID_ARGUMENT (tf.io.encode_base64, decode_base64). */
+LEAT_API leat_value leat_encode_base64(leat_value input, bool pad);
+LEAT_API leat_value leat_decode_base64(leat_value input);
 
 /* A tensor as TensorFlow's message, a scalar string, and back; a message of another dtype, or bytes
  * that are none, fail the run with INVALID_ARGUMENT (tf.io.serialize_tensor, tf.io.parse_tensor).

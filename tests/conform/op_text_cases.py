@@ -1,4 +1,6 @@
 """Cases of strings, of tensors as messages, of ranges with fewer bounds, and of random integers."""
+import base64
+
 import numpy as np
 
 from op_case_model import F32, F64, I32, I64, INVALID, case, field, floats, varint, words
@@ -68,3 +70,26 @@ values = [(w[2 * i + 1] << 32 | w[2 * i]) % 1000005 - 5 for i in range(5)]
 assert values == [437094, 426503, 776580, 973738, 289725]
 case("random_uniform", "int64", [], I64(values), {"shape": [5], "minval": -5, "maxval": 1000000, "dtype": "int64", "seed": 8})
 case("random_uniform", "no_range", [], error=(INVALID, "minval < maxval"), attributes={"shape": [2], "minval": 3, "maxval": 3, "dtype": "int32"})
+
+# ---- base64 ----
+raw = [b"hello", b"\xff\xfe\xfd\xfc", b"", b"abc", b"ab", b"a"]
+padded = [base64.urlsafe_b64encode(x) for x in raw]
+plain = [x.rstrip(b"=") for x in padded]
+case("encode_base64", "plain", [raw], plain)
+case("encode_base64", "padded", [raw], padded, {"pad": True})
+case("encode_base64", "scalar", [b"hello"], b"aGVsbG8")
+case("encode_base64", "numbers", [I32(1)], error=(INVALID, "int32"))
+case("decode_base64", "plain", [plain], raw)
+case("decode_base64", "padded", [padded], raw)
+case("decode_base64", "half_filled", [[b"aG=="]], [b"h"])
+case("decode_base64", "one_letter", [[b"aGVs", b"a"]], error=(INVALID, "1 modulo 4"))
+case("decode_base64", "other_alphabet", [[b"a+b/"]], error=(INVALID, "invalid character"))
+case("decode_base64", "numbers", [I32(1)], error=(INVALID, "int32"))
+
+# ---- linspace ----
+case("linspace", "float32", [F32(0), F32(1)], F32([0, 0.25, 0.5, 0.75, 1]), {"num": 5})
+case("linspace", "down", [F64(3), F64(-1)], F64([3, 1, -1]), {"num": 3})
+case("linspace", "one", [F32(1), F32(5)], F32([1]), {"num": 1})
+case("linspace", "none", [F32(1), F32(5)], error=(INVALID, "num"), attributes={"num": 0})
+case("linspace", "vector", [F32([1]), F32(5)], error=(INVALID, "rank 0"), attributes={"num": 2})
+case("linspace", "integers", [I32(1), I32(5)], error=(INVALID, "int32"), attributes={"num": 2})

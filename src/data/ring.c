@@ -66,6 +66,12 @@ static int64_t room_for_elements(const leati_ring *ring) {
     return fits(ring, (double)want * ring->in_bytes) ? want : 0;
 }
 
+/* Rows and errors that are in no piece yet: an input that only fails is not read without end. */
+static int64_t uncut_outcomes(const leati_ring *ring) {
+    const leati_stage *stage = ring->uncut;
+    return stage == NULL ? 0 : ring->next_index - stage->index - stage->cut;
+}
+
 /* How many rows the tasks of a map lack; 0: enough are there. */
 static int64_t room_for_rows(const leati_ring *ring) {
     int64_t parallel = leati_ring_parallelism(ring);
@@ -75,11 +81,11 @@ static int64_t room_for_rows(const leati_ring *ring) {
     int64_t rows = ring->last_rows > 0 ? ring->last_rows : 1;
     int64_t tasks = AHEAD * parallel;
     int64_t target = rows > MOST_ROWS / tasks ? MOST_ROWS : rows * tasks;
-    if (ring->uncut_rows > 0 &&
-        (ring->uncut_rows >= target / 2 || ring->uncut_bytes > MOST_UNCUT_BYTES)) {
+    int64_t uncut = uncut_outcomes(ring);
+    if (uncut > 0 && (uncut >= target / 2 || ring->uncut_bytes > MOST_UNCUT_BYTES)) {
         return 0;
     }
-    int64_t want = target - ring->uncut_rows, most = rows_in(ring, 4 * BLOCK_NS);
+    int64_t want = target - uncut, most = rows_in(ring, 4 * BLOCK_NS);
     want = want < most ? want : most;
     return fits(ring, (double)want * ring->in_bytes) ? want : 0;
 }
@@ -132,7 +138,6 @@ void leati_ring_add_stage(leati_ring *ring, leati_stage *stage) {
     stage->index = ring->next_index;
     ring->next_index += outcomes;
     ring->undelivered += outcomes;
-    ring->uncut_rows += stage->rows.n;
     ring->uncut_bytes += stage->bytes;
     ring->held += stage->bytes;
     ring->input_ended = stage->tail == LEATI_END;
@@ -629,7 +634,7 @@ void leati_ring_discard(leati_ring *ring) {
     leati_stage *dead = ring->dead;
     ring->dead = NULL;
     reap(ring, dead);
-    ring->undelivered = ring->uncut_rows = ring->uncut_bytes = ring->held = 0;
+    ring->undelivered = ring->uncut_bytes = ring->held = 0;
     ring->input_ended = false;
     leati_mark_unref(ring->mark);
     ring->mark = NULL;

@@ -99,7 +99,7 @@ struct leati_ring {
     int64_t next_index;  /* of the outcome after the last stage */
     int64_t undelivered; /* outcomes in the ring */
     int64_t delivered;   /* outcomes ever */
-    int64_t uncut_rows, uncut_bytes;
+    int64_t uncut_bytes;
     int64_t held;               /* bytes of stages and results */
     leati_mark *mark;           /* the last one taken */
     double row_ns;              /* of the program; 0: not measured */

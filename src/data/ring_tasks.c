@@ -152,7 +152,6 @@ static int64_t pass_unwanted(leati_ring *ring, leati_stage *stage) {
         pass = pass < left ? pass : left;
         stage->cut += pass;
         ring->undelivered -= pass;
-        ring->uncut_rows -= pass;
         ring->uncut_bytes -= pass * stage->per_row;
     }
 }
@@ -196,7 +195,6 @@ static void add_piece(leati_ring *ring, leati_stage *stage, leati_piece *piece, 
     ring->num_pieces++;
     stage->pieces++;
     stage->cut += rows;
-    ring->uncut_rows -= rows;
     ring->uncut_bytes -= rows * stage->per_row;
     if (ring->options.program == NULL) {
         piece->from = &stage->rows;

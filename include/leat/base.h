@@ -54,6 +54,7 @@ typedef enum leat_status {
  * terminated, cut with "..." where it would be longer than the array. */
 typedef struct leat_error {
     leat_status code;
+    bool at_end; /* of an iterator: no element comes after this failure */
     char text[LEAT_ERROR_TEXT];
 } leat_error;
 

@@ -306,7 +306,8 @@ LEAT_API leat_dataset *leat_take_while(leat_dataset *input, leat_function *predi
                                        leat_error *err);
 
 /* tf.data.Dataset.ignore_errors: the elements without the errors; log_warning writes each to the
- * log. CANCELLED, DEADLINE_EXCEEDED and RESOURCE_EXHAUSTED are delivered. */
+ * log. CANCELLED, DEADLINE_EXCEEDED and RESOURCE_EXHAUSTED are delivered, and what fails in place
+ * of the end (at_end), after which it ends. */
 LEAT_API leat_dataset *leat_ignore_errors(leat_dataset *input, bool log_warning, leat_error *err);
 
 /* Beyond tf.data: the elements without the bad ones. Each error is an element set aside: a line of
@@ -532,7 +533,7 @@ LEAT_API leat_dataset *leat_pack(leat_dataset *input, int64_t length,
 
 /* tf.data.experimental.assert_cardinality: the input, of which it is claimed that it has so many
  * elements (LEAT_INFINITE_CARDINALITY: no end). FAILED_PRECONDITION where it has not, at that place
- * and at each further call. */
+ * and at each further call; at_end where elements are missing. */
 LEAT_API leat_dataset *leat_assert_cardinality(leat_dataset *input, int64_t expected_cardinality,
                                                leat_error *err);
 

@@ -58,6 +58,7 @@ leat_status leati_fail(leat_error *err, leat_status code, const char *format, ..
     format_text(text, format, arguments);
     va_end(arguments);
     err->code = code;
+    err->at_end = false;
     memcpy(err->text, text, strlen(text) + 1);
     return code;
 }
@@ -73,7 +74,10 @@ leat_status leati_prefix(leat_error *err, const char *format, ...) {
     char old[LEAT_ERROR_TEXT];
     memcpy(old, err->text, sizeof old);
     old[sizeof old - 1] = '\0';
-    return leati_fail(err, err->code, "%s: %s", prefix, old);
+    bool at_end = err->at_end;
+    leati_fail(err, err->code, "%s: %s", prefix, old);
+    err->at_end = at_end;
+    return err->code;
 }
 
 leat_status leati_no_memory(leat_error *err, size_t size) {

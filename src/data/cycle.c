@@ -115,6 +115,7 @@ leat_status leati_cycle_open(leati_node_state *node, const leati_cycle_options *
     }
     if (status == LEAT_OK) {
         status = leati_input_open(&cycle->input, node, 0, err);
+        cycle->input.ends_at_error = true;
     }
     if (status == LEAT_OK && options->parallel && !node->iteration->inline_only) {
         cycle->crew = leati_crew_new(cycle, err);

@@ -31,6 +31,7 @@ static leat_status open_dataset(leati_cycle *cycle, leati_slot *slot, bool plain
                                                   &slot->iteration, &slot->error);
     leat_dataset_unref(slot->dataset);
     slot->dataset = NULL;
+    slot->input.ends_at_error = true;
     if (status == LEAT_OK && !plain) {
         slot->input.snapshots = LEATI_SNAPSHOTS_NEVER; /* portions have marks */
     }

@@ -48,7 +48,8 @@ leat_status leati_directed_open(leati_directed *directed, leati_node_state *node
     directed->live = count;
     directed->inputs = leati_alloc_zero((size_t)count, sizeof(*directed->inputs));
     directed->dead = leati_alloc_zero((size_t)count, sizeof(*directed->dead));
-    if (directed->inputs == NULL || directed->dead == NULL) {
+    directed->failing = leati_alloc_zero((size_t)count, sizeof(*directed->failing));
+    if (directed->inputs == NULL || directed->dead == NULL || directed->failing == NULL) {
         return leati_no_memory(err, (size_t)count * sizeof(*directed->inputs));
     }
     leat_status status = leati_join_init(&directed->join, node->dataset->spec, err);
@@ -68,12 +69,14 @@ void leati_directed_close(leati_directed *directed) {
     }
     leati_free(directed->inputs);
     leati_free(directed->dead);
+    leati_free(directed->failing);
     leati_join_fini(&directed->join);
 }
 
 leat_status leati_directed_reset(leati_directed *directed, leat_error *err) {
     leat_status status = LEAT_OK;
     memset(directed->dead, 0, (size_t)directed->num_inputs * sizeof(*directed->dead));
+    memset(directed->failing, 0, (size_t)directed->num_inputs * sizeof(*directed->failing));
     directed->live = directed->num_inputs;
     directed->selected = -1;
     directed->ended = false;
@@ -90,6 +93,14 @@ static void bury(leati_directed *directed) {
     directed->ended = directed->stop_on_empty || directed->live == 0;
 }
 
+/* The selected input's error stands at the end only where no other input has elements left. */
+static void note_failure(leati_directed *directed, leat_error *err) {
+    directed->failing[directed->selected] = err->at_end;
+    for (int i = 0; i < directed->num_inputs && err->at_end; i++) {
+        err->at_end = directed->dead[i] || directed->failing[i];
+    }
+}
+
 /* Adds one element of the selected input to `out`. */
 static leati_tail take_selected(leati_directed *directed, int64_t want, leati_block *out,
                                 leat_error *err) {
@@ -101,6 +112,8 @@ static leati_tail take_selected(leati_directed *directed, int64_t want, leati_bl
         leati_input_consume(input, tail == LEATI_ERROR);
         if (tail == LEATI_END) {
             bury(directed);
+        } else {
+            note_failure(directed, err);
         }
         directed->selected = -1;
         return tail;
@@ -165,13 +178,18 @@ leati_tail leati_directed_pull(leati_node_state *node, leati_directed *directed,
     return tail;
 }
 
+/* What is saved of an input that is not simply alive. */
+enum { SAVED_DEAD = 1, SAVED_FAILING = 2 };
+
 leat_status leati_directed_save(leati_directed *directed, leati_writer *out, leati_save_cost *cost,
                                 leat_error *err) {
     leat_status status = LEAT_OK;
     leati_put_uint(out, directed->ended);
     leati_put_int(out, directed->selected);
     for (int i = 0; i < directed->num_inputs && status == LEAT_OK; i++) {
-        leati_put_uint(out, directed->dead[i]);
+        leati_put_uint(out, directed->dead[i]      ? SAVED_DEAD
+                            : directed->failing[i] ? SAVED_FAILING
+                                                   : 0);
         status = leati_input_save(&directed->inputs[i], out, cost, err);
     }
     return status;
@@ -193,8 +211,9 @@ leat_status leati_directed_restore(leati_directed *directed, leati_reader *in, l
     directed->live = directed->num_inputs;
     for (int i = 0; i < directed->num_inputs && status == LEAT_OK; i++) {
         status = leati_get_uint(in, &dead, err);
-        directed->dead[i] = dead != 0;
-        directed->live -= dead != 0;
+        directed->dead[i] = dead == SAVED_DEAD;
+        directed->failing[i] = dead == SAVED_FAILING;
+        directed->live -= directed->dead[i];
         status = status == LEAT_OK ? leati_input_restore(&directed->inputs[i], in, err) : status;
     }
     if (status == LEAT_OK && directed->live == 0) {

@@ -14,6 +14,7 @@ typedef struct leati_directed {
     leati_input *inputs;
     int num_inputs; /* opened */
     bool *dead;     /* inputs that have ended; NULL: not open */
+    bool *failing;  /* inputs that fail in place of their end, at every call */
     int live;
     bool stop_on_empty;
     bool ended;

@@ -81,6 +81,17 @@ bool leati_input_pure(const leati_input *input) {
     return input->child->dataset->pure;
 }
 
+bool leati_input_failed_at_end(const leati_input *input) {
+    return input->loaded && input->tail == LEATI_ERROR && input->error.at_end &&
+           input->consumed >= input->block.n;
+}
+
+/* Has the reader consumed an error that ends the child for it? */
+static bool ended_by_error(const leati_input *input) {
+    return input->ends_at_error && leati_input_failed_at_end(input) &&
+           input->consumed > input->block.n;
+}
+
 static uint64_t next_random(struct leati_verify *verify) {
     verify->seed = verify->seed * 6364136223846793005u + 1442695040888963407u;
     return verify->seed >> 33;
@@ -155,6 +166,10 @@ leati_tail leati_input_peek(leati_input *input, int64_t want, const leati_destin
                             int64_t *available, leat_error *err) {
     *available = 0;
     for (;;) {
+        if (ended_by_error(input)) {
+            input->ended = true;
+            forget_block(input);
+        }
         if (input->ended) {
             return LEATI_END;
         }
@@ -172,6 +187,7 @@ leati_tail leati_input_peek(leati_input *input, int64_t want, const leati_destin
             if (input->tail == LEATI_ERROR && left == 0) {
                 if (err != NULL) {
                     *err = input->error;
+                    err->at_end = err->at_end && !input->ends_at_error;
                 }
                 leati_node_passes_error(input->child->parent);
                 return LEATI_ERROR;
@@ -230,7 +246,7 @@ leati_tail leati_input_advance(leati_input *input, int64_t n, int64_t *passed, l
         int64_t take = left < n ? left : n;
         input->consumed += take;
         *passed = take;
-        if (input->consumed == outcomes && input->tail == LEATI_END) {
+        if ((input->consumed == outcomes && input->tail == LEATI_END) || ended_by_error(input)) {
             input->ended = true;
         }
     }
@@ -243,9 +259,14 @@ leati_tail leati_input_advance(leati_input *input, int64_t n, int64_t *passed, l
     }
     forget_block(input);
     int64_t more = 0;
-    leati_tail tail = leati_node_advance(input->child, n - *passed, &more, err);
+    leat_error local = {0};
+    leati_tail tail = leati_node_advance(input->child, n - *passed, &more, &local);
     *passed += more;
-    input->ended = tail == LEATI_END;
+    input->ended = tail == LEATI_END || (input->ends_at_error && local.at_end);
+    if (tail == LEATI_ERROR && err != NULL) {
+        *err = local;
+        err->at_end = err->at_end && !input->ends_at_error;
+    }
     return tail;
 }
 
@@ -256,6 +277,10 @@ bool leati_input_skips(const leati_input *input) {
 leati_tail leati_input_skip(leati_input *input, int64_t n, int64_t *skipped, leat_error *err) {
     *skipped = 0;
     while (*skipped < n) {
+        if (ended_by_error(input)) {
+            input->ended = true;
+            forget_block(input);
+        }
         bool leftover =
             input->loaded &&
             (input->consumed < input->block.n ||
@@ -266,6 +291,10 @@ leati_tail leati_input_skip(leati_input *input, int64_t n, int64_t *skipped, lea
             leati_tail tail = leati_node_skip(input->child, n - *skipped, &more, err);
             *skipped += more;
             input->ended = tail == LEATI_END;
+            if (tail == LEATI_ERROR && input->ends_at_error && err->at_end) {
+                input->ended = true;
+                err->at_end = false;
+            }
             if (tail == LEATI_ERROR) {
                 leati_node_passes_error(input->child->parent);
             }
@@ -304,7 +333,8 @@ leat_status leati_input_save(leati_input *input, leati_writer *out, leati_save_c
      * seed generator. */
     int64_t outcomes = input->block.n + (input->tail == LEATI_ERROR);
     bool leftover = input->loaded && (input->consumed < outcomes || input->tail == LEATI_END);
-    if (input->ended || (leftover && input->consumed == outcomes && input->tail == LEATI_END)) {
+    if (input->ended || ended_by_error(input) ||
+        (leftover && input->consumed == outcomes && input->tail == LEATI_END)) {
         leati_put_uint(out, SAVED_ENDED);
         return leati_node_save(input->child, out, cost, err);
     }

@@ -22,6 +22,9 @@ typedef struct leati_input {
     int64_t consumed;      /* outcomes of the block (elements, then the tail's error) consumed */
     bool loaded;           /* block and tail are valid */
     bool ended;            /* END was consumed: sticky */
+    bool ends_at_error;    /* after a failure in place of the child's end (leat_error.at_end) the
+                              child has ended for this reader, whose error has no such mark;
+                              otherwise it comes at every call. Set after open */
     leati_writer snapshot; /* the child's state before the block; empty if snapshots are off */
     leati_save_cost cost;  /* of restoring the snapshot */
     leati_snapshots snapshots; /* when the child's state is remembered; set after open */
@@ -47,6 +50,8 @@ LEAT_WARN_UNUSED leat_status leati_input_reset(leati_input *input, leat_error *e
  * `destinations` (may be NULL) are offered to the child. */
 leati_tail leati_input_peek(leati_input *input, int64_t want, const leati_destination *destinations,
                             int64_t *available, leat_error *err);
+/* Does a failure in place of the child's end stand in front, or was it consumed last? */
+bool leati_input_failed_at_end(const leati_input *input);
 int64_t leati_input_begin(const leati_input *input);
 /* Takes n outcomes. */
 void leati_input_consume(leati_input *input, int64_t n);

@@ -43,7 +43,11 @@ leat_status leati_keys_open(leati_keys *keys, leati_node_state *node, const leat
                             leat_error *err) {
     leat_status status = leati_called_open(&keys->function, function, err);
     keys->one_by_one = !node->dataset->pure;
-    return status == LEAT_OK ? leati_input_open(&keys->input, node, 0, err) : status;
+    if (status == LEAT_OK) {
+        status = leati_input_open(&keys->input, node, 0, err);
+        keys->input.ends_at_error = true;
+    }
+    return status;
 }
 
 /* Computes the keys of the next `n` rows, at least one. */

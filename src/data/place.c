@@ -132,11 +132,13 @@ void leati_wrap_error(leat_error *err, leat_status code, const char *before) {
 void leati_place_error(const char *name, int64_t element, leat_error *err) {
     char text[LEAT_ERROR_TEXT];
     const char *place = NULL, *origin = NULL, *rest = NULL;
+    bool at_end = err->at_end;
     memcpy(text, err->text, sizeof(text));
     split(text, &place, &origin, &rest);
     leati_fail(err, err->code,
                place[0] != '\0' ? "%s (%s): element %lld%s: %s" : "%s%s: element %lld%s: %s", name,
                place, (long long)element, origin, rest);
+    err->at_end = at_end;
 }
 
 /* The digits at `at` as a number that `after` follows: where they end, or NULL. */

@@ -220,8 +220,11 @@ leat_status leati_get_block(leati_reader *in, const leat_spec *spec, leati_block
     return LEAT_OK;
 }
 
+/* Beside a saved error's code. */
+enum { SAVED_AT_END = 256 };
+
 void leati_put_error(leati_writer *out, const leat_error *error) {
-    leati_put_uint(out, (uint64_t)error->code);
+    leati_put_uint(out, (uint64_t)error->code | (error->at_end ? SAVED_AT_END : 0));
     leati_put_bytes(out, error->text, strlen(error->text));
 }
 
@@ -233,6 +236,8 @@ leat_status leati_get_error(leati_reader *in, leat_error *out, leat_error *err) 
     if (status == LEAT_OK) {
         status = leati_get_bytes(in, &text, &size, err);
     }
+    bool at_end = (code & SAVED_AT_END) != 0;
+    code &= ~(uint64_t)SAVED_AT_END;
     if (status == LEAT_OK &&
         (code == LEAT_OK || code > LEAT_UNAUTHENTICATED || size >= LEAT_ERROR_TEXT)) {
         status =
@@ -241,6 +246,7 @@ leat_status leati_get_error(leati_reader *in, leat_error *out, leat_error *err) 
     if (status == LEAT_OK) {
         memset(out, 0, sizeof(*out));
         out->code = (leat_status)code;
+        out->at_end = at_end;
         memcpy(out->text, text, size);
     }
     return status;

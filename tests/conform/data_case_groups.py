@@ -86,13 +86,22 @@ def run_take_while(node):
 
 
 def run_ignore_errors(node):
-    return (outcome for outcome in run(node.inputs[0]) if not isinstance(outcome, Error))
+    """A failure in place of the end is no element's: it is delivered, where TensorFlow asks forever."""
+    for outcome in run(node.inputs[0]):
+        failed = isinstance(outcome, Error)
+        if not failed or outcome.at_end:
+            yield outcome
+        if failed and outcome.at_end:
+            return
 
 
 def run_quarantine(node):
     """Good elements, until too many were bad: one error, and the end."""
     most, share, good, bad = node.args.get("max_errors"), node.args.get("max_fraction", 1.0), 0, 0
     for outcome in run(node.inputs[0]):
+        if isinstance(outcome, Error) and outcome.at_end:
+            yield outcome
+            return
         if isinstance(outcome, Error):
             bad += 1
             if (most is not None and bad > most) or (good + bad >= 100 and bad > share * (good + bad)):
@@ -133,13 +142,15 @@ def run_scan(node):
 def run_window(node):
     size, stride = node.args["size"], node.arg("stride", 1)
     shift, target = node.arg("shift", size), (size - 1) * stride + 1
-    source, buffer, ended = run(node.inputs[0]), [], False
+    source, buffer, ended, late = run(node.inputs[0]), [], False, []
     while True:
         while len(buffer) < target and not ended:
             outcome = next(source, None)
-            ended = outcome is None
+            late = [outcome] if isinstance(outcome, Error) and outcome.at_end else []
+            ended = outcome is None or bool(late)
             buffer += [] if ended else [outcome]
         if not buffer or (len(buffer) < target and node.arg("drop_remainder", False)):
+            yield from late  # TensorFlow keeps silent about it
             return
         rows = buffer[:target:stride]
         wrong = [r for r in rows if isinstance(r, Error)]

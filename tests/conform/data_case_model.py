@@ -14,9 +14,11 @@ INVALID = "INVALID_ARGUMENT"
 
 
 class Error(Exception):
-    def __init__(self, code=INVALID):
+    """An outcome without an element. `at_end`: in place of the end, and again at every further call."""
+
+    def __init__(self, code=INVALID, at_end=False):
         super().__init__(code)
-        self.code = code
+        self.code, self.at_end = code, at_end
 
 
 class Unknown(Exception):
@@ -632,7 +634,7 @@ def run_assert_cardinality(node):
             outcome = Error("FAILED_PRECONDITION") if -1 != expected < count else outcome
         yield outcome
     while count != expected:
-        yield Error("FAILED_PRECONDITION")
+        yield Error("FAILED_PRECONDITION", at_end=True)
 
 
 def run_map_and_batch(node):

@@ -34,6 +34,11 @@ def add(case, node, rng, mapped, faulty, literal):
     case("only_errors", node("ignore_errors", mapped("fail_always", rng(5))))
     case("every_other", node("ignore_errors", mapped("fail_on_odd", rng(12))), twice)
     case("of_batches", node("ignore_errors", node("batch", faulty(12), batch_size=2)))
+    for of in (4, 8):
+        claim = node("assert_cardinality", rng(6), expected_cardinality=of)
+        case("of_claim_of_%d" % of, node("ignore_errors", claim), twice)
+        case("of_claim_of_%d" % of, node("quarantine", node("batch", claim, batch_size=4)), twice, op="quarantine")
+        case("of_map_of_claim_of_%d" % of, node("ignore_errors", mapped("fail_on_3", claim, num_parallel_calls=2)), twice)
     for name, args in (("", {}), ("_two", {"max_errors": 2}), ("_none", {"max_errors": 0}), ("_half", {"max_fraction": 0.5}), ("_some", {"max_fraction": 0.4})):
         case("zero" + name, node("quarantine", rng(0), **args))
         case("one" + name, node("quarantine", rng(1), **args))
@@ -89,6 +94,9 @@ def add(case, node, rng, mapped, faulty, literal):
     case("texts", window(mapped("to_string", rng(8, 12)), 3, shift=1))
     case("shapes", window(mapped("iota_mod_4", rng(7)), 3))
     case("flat", node("flat_map", window(rng(10), 4, shift=2), map_func="batch_3"), op="window")
+    for drop in (False, True):
+        claim = node("assert_cardinality", rng(5), expected_cardinality=9)
+        case("of_claim" + "_drop" * drop, node("flat_map", window(claim, 3, drop_remainder=drop), map_func="batch_3"), op="window")
     case("flat_error", node("flat_map", window(faulty(9), 3, shift=1), map_func="batch_3"), op="window")
     case("of_shuffle", node("flat_map", window(node("shuffle", rng(9), buffer_size=4, seed=2), 3), map_func="same_dataset"),
          twice, op="window")

@@ -3,8 +3,9 @@
  *
  * Hands on views of the input's blocks and counts. Fewer elements than claimed are
  * FAILED_PRECONDITION in place of the end, more at the first one too many, and again at every
- * further call; an infinite claim only forbids the end. Errors of the input pass through and do not
- * count. No locks. */
+ * further call; an infinite claim only forbids the end. What fails in place of the end says so
+ * (at_end), and readers with more to do take it for the end. Errors of the input pass through and
+ * do not count. No locks. */
 #include "data/access.h"
 #include "data/input.h"
 #include <leat/data_ops.h>
@@ -60,7 +61,12 @@ static leati_tail assert_pull(leati_node_state *node, void *state, int64_t want,
     if (tail != LEATI_END || (!endless && s->count == args->expected_cardinality)) {
         return tail;
     }
-    return out->n > 0 ? LEATI_MORE : differs(args, "only", s->count, err);
+    if (out->n > 0) {
+        return LEATI_MORE;
+    }
+    differs(args, "only", s->count, err);
+    err->at_end = true;
+    return LEATI_ERROR;
 }
 
 static leat_status assert_restored(leati_node_state *node, void *state, leat_error *err) {

@@ -33,6 +33,13 @@ static leat_spec *enumerate_spec(const leat_dataset *dataset, leat_error *err) {
     return leat_spec_tuple(children, 2, err);
 }
 
+static leat_status enumerate_open(leati_node_state *node, void *state, leat_error *err) {
+    struct enumerate_state *s = state;
+    leat_status status = leati_input_open(&s->input, node, 0, err);
+    s->input.ends_at_error = true;
+    return status;
+}
+
 static leat_status add_numbers(const leati_node_state *node, struct enumerate_state *s,
                                leati_block *out, leat_error *err) {
     const struct enumerate_args *args = node->dataset->args;
@@ -126,6 +133,7 @@ const leati_dataset_op leati_op_enumerate = {
     .rows = enumerate_rows,
     .spec = enumerate_spec,
     .state_size = sizeof(struct enumerate_state),
+    .open = enumerate_open,
     .saved = {LEATI_SAVED(struct enumerate_state, position)},
     .pull = enumerate_pull,
     .advance = enumerate_advance,

@@ -314,6 +314,14 @@ static leati_tail finalize(leati_node_state *node, struct reducer_state *s, int6
     return status == LEAT_OK ? LEATI_MORE : LEATI_ERROR;
 }
 
+static void forget(struct reducer_state *s) {
+    leati_key_table_clear(&s->table);
+    leati_reservoir_clear(&s->states);
+    leati_free(s->order);
+    s->order = NULL;
+    s->done = 0;
+}
+
 static leati_tail reducer_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
                                leat_error *err) {
     struct reducer_state *s = state;
@@ -321,6 +329,9 @@ static leati_tail reducer_pull(leati_node_state *node, void *state, int64_t want
     if (s->order == NULL) {
         leati_tail tail = read_all(node, s, err);
         if (tail == LEATI_ERROR) {
+            if (leati_input_failed_at_end(&s->keys.input)) {
+                forget(s); /* TensorFlow ends without a result then */
+            }
             return tail;
         }
         s->order = leati_key_table_sorted(&s->table, err);
@@ -352,14 +363,6 @@ static leat_status reducer_save(leati_node_state *node, void *state, leati_write
         leati_block_clear(&s->state);
     }
     return status == LEAT_OK ? leati_input_save(&s->keys.input, out, cost, err) : status;
-}
-
-static void forget(struct reducer_state *s) {
-    leati_key_table_clear(&s->table);
-    leati_reservoir_clear(&s->states);
-    leati_free(s->order);
-    s->order = NULL;
-    s->done = 0;
 }
 
 static leat_status restore_states(leati_node_state *node, struct reducer_state *s, bool ended,

@@ -272,6 +272,7 @@ static leat_status open_group(leati_node_state *node, struct group_state *s, siz
             leati_inner_open(&s->reduce, node, &s->piece, 0, call, &s->iteration, &s->inner, err);
     }
     leati_block_clear(&s->piece);
+    s->inner.ends_at_error = true;
     s->active = status == LEAT_OK;
     s->active_key = group->key;
     if (status != LEAT_OK) {

@@ -1,9 +1,10 @@
 /* ignore_errors: the input without its errors (tf.data.Dataset.ignore_errors).
  *
  * Blocks are handed on as they come, and what failed is asked for again. An input that fails
- * forever is asked forever, as in TensorFlow; cancelling ends that. Three codes are no fault of an
- * element and are delivered: CANCELLED, a deadline that has passed, and want of memory, which would
- * otherwise lose elements silently. */
+ * forever is asked forever, as in TensorFlow; cancelling ends that. What fails in place of the end
+ * is delivered, and the end follows. Three codes are no fault of an element and are delivered:
+ * CANCELLED, a deadline that has passed, and want of memory, which would otherwise lose elements
+ * silently. */
 #include "base/log.h"
 #include "data/input.h"
 #include <leat/data_ops.h>
@@ -24,6 +25,13 @@ struct ignore_errors_state {
     leati_input input;
 };
 
+static leat_status ignore_errors_open(leati_node_state *node, void *state, leat_error *err) {
+    struct ignore_errors_state *s = state;
+    leat_status status = leati_input_open(&s->input, node, 0, err);
+    s->input.ends_at_error = true;
+    return status;
+}
+
 static bool is_of_an_element(leat_status code) {
     return code != LEAT_CANCELLED && code != LEAT_DEADLINE_EXCEEDED &&
            code != LEAT_RESOURCE_EXHAUSTED;
@@ -39,7 +47,7 @@ static leati_tail ignore_errors_pull(leati_node_state *node, void *state, int64_
         if (tail != LEATI_ERROR) {
             return tail;
         }
-        if (!is_of_an_element(error.code)) {
+        if (leati_input_failed_at_end(&s->input) || !is_of_an_element(error.code)) {
             *err = error;
             return LEATI_ERROR;
         }
@@ -63,6 +71,7 @@ const leati_dataset_op leati_op_ignore_errors = {
     .args_size = sizeof(struct ignore_errors_args),
     .rows = ignore_errors_rows,
     .state_size = sizeof(struct ignore_errors_state),
+    .open = ignore_errors_open,
     .pull = ignore_errors_pull,
 };
 

@@ -78,6 +78,13 @@ static leat_status quarantine_check(leat_dataset *dataset, leat_error *err) {
     return LEAT_OK;
 }
 
+static leat_status quarantine_open(leati_node_state *node, void *state, leat_error *err) {
+    struct quarantine_state *s = state;
+    leat_status status = leati_input_open(&s->input, node, 0, err);
+    s->input.ends_at_error = true;
+    return status;
+}
+
 /* ---- the list ---- */
 
 /* An element whose file is known is the same one whatever its number in an epoch: the number, last
@@ -239,7 +246,7 @@ static leati_tail set_aside(leati_node_state *node, struct quarantine_state *s,
                             const leat_error *bad, leat_error *err) {
     const struct quarantine_args *args = node->dataset->args;
     leat_error failure = {0};
-    if (!is_of_an_element(bad->code)) {
+    if (leati_input_failed_at_end(&s->input) || !is_of_an_element(bad->code)) {
         *err = *bad;
         leati_node_passes_error(node);
         return LEATI_ERROR;
@@ -312,6 +319,7 @@ const leati_dataset_op leati_op_quarantine = {
     .rows = quarantine_rows,
     .check = quarantine_check,
     .state_size = sizeof(struct quarantine_state),
+    .open = quarantine_open,
     .saved = {LEATI_SAVED(struct quarantine_state, good), LEATI_SAVED(struct quarantine_state, bad),
               LEATI_SAVED(struct quarantine_state, failed)},
     .restored = quarantine_restored,

@@ -122,7 +122,9 @@ static int64_t rebatch_cardinality(const leat_dataset *dataset) {
 
 static leat_status rebatch_open(leati_node_state *node, void *state, leat_error *err) {
     struct rebatch_state *s = state;
-    return leati_leaves_open(&s->leaves, &s->input, node, err);
+    leat_status status = leati_leaves_open(&s->leaves, &s->input, node, err);
+    s->input.ends_at_error = true;
+    return status;
 }
 
 static int64_t next_size(const leati_node_state *node, struct rebatch_state *s) {

@@ -190,8 +190,12 @@ static void forget(struct snapshot_state *s) {
 }
 
 static leat_status open_input(leati_node_state *node, struct snapshot_state *s, leat_error *err) {
-    return s->input.child != NULL ? leati_input_reset(&s->input, err)
-                                  : leati_input_open(&s->input, node, 0, err);
+    if (s->input.child != NULL) {
+        return leati_input_reset(&s->input, err);
+    }
+    leat_status status = leati_input_open(&s->input, node, 0, err);
+    s->input.ends_at_error = true;
+    return status;
 }
 
 static leat_status open_plan(leati_node_state *node, struct snapshot_state *s, leat_error *err) {
@@ -247,12 +251,16 @@ static leat_status begin_run(struct snapshot_state *s, leat_error *err) {
     return leati_run_writer_open(s->folder, s->info.run, s->compression, &s->writer, err);
 }
 
-/* The one error of files that cannot be written. */
-static leati_tail give_up(struct snapshot_state *s, leat_error *err) {
-    leati_prefix(err, "the snapshot is not kept");
+static void stop_writing(struct snapshot_state *s) {
     leati_run_writer_discard(s->writer);
     s->writer = NULL;
     s->mode = SNAPSHOT_PASS;
+}
+
+/* The one error of files that cannot be written. */
+static leati_tail give_up(struct snapshot_state *s, leat_error *err) {
+    leati_prefix(err, "the snapshot is not kept");
+    stop_writing(s);
     return LEATI_ERROR;
 }
 
@@ -309,6 +317,9 @@ static leati_tail snapshot_write(leati_node_state *node, struct snapshot_state *
     if (available == 0) {
         leati_input_consume(&s->input, tail == LEATI_ERROR);
         s->outcomes += tail == LEATI_ERROR;
+        if (leati_input_failed_at_end(&s->input)) {
+            stop_writing(s);
+        }
         return tail == LEATI_END && finish(s, err) != LEAT_OK ? give_up(s, err) : tail;
     }
     int64_t n = available < want ? available : want;

@@ -108,7 +108,9 @@ static leat_status window_open(leati_node_state *node, void *state, leat_error *
     while (leati_spec_leaf(node->dataset->inputs[0]->spec, s->num_leaves, &begin) != NULL) {
         s->num_leaves++;
     }
-    return leati_input_open(&s->input, node, 0, err);
+    leat_status status = leati_input_open(&s->input, node, 0, err);
+    s->input.ends_at_error = true;
+    return status;
 }
 
 /* ---- the buffer ---- */
@@ -173,8 +175,8 @@ static leat_status fill(leati_node_state *node, struct window_state *s, leat_err
             int64_t n = available < need ? available : need;
             status = add_elements(s, n, err);
             leati_input_consume(&s->input, status == LEAT_OK ? n : 0);
-        } else if (tail == LEATI_END) {
-            s->ended = true;
+        } else if (tail == LEATI_END || leati_input_failed_at_end(&s->input)) {
+            s->ended = true; /* such an error waits behind the last window */
         } else if (is_of_an_element(error.code)) {
             status = add_error(s, &error, err);
             leati_input_consume(&s->input, status == LEAT_OK);
@@ -328,6 +330,14 @@ static leat_status add_window(leati_node_state *node, struct window_state *s, in
     return status;
 }
 
+/* No more windows: what failed in place of the input's end comes now. */
+static leati_tail end_windows(struct window_state *s, leat_error *err) {
+    int64_t available = 0;
+    leati_tail tail = s->ended ? leati_input_peek(&s->input, 1, NULL, &available, err) : LEATI_END;
+    leati_input_consume(&s->input, tail == LEATI_ERROR);
+    return tail;
+}
+
 static leati_tail window_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
                               leat_error *err) {
     struct window_state *s = state;
@@ -342,7 +352,7 @@ static leati_tail window_pull(leati_node_state *node, void *state, int64_t want,
         if (fill(node, s, err) != LEAT_OK) {
             tail = LEATI_ERROR;
         } else if (s->length == 0 || (args->drop_remainder && (int64_t)s->length < span_of(args))) {
-            tail = LEATI_END;
+            tail = end_windows(s, err);
         } else if (add_window(node, s, most, out, err) != LEAT_OK) {
             tail = LEATI_ERROR;
         }

@@ -115,6 +115,7 @@ static leat_status zip_open(leati_node_state *node, void *state, leat_error *err
         if (status != LEAT_OK) {
             return status;
         }
+        s->inputs[s->num_inputs].ends_at_error = true;
     }
     return LEAT_OK;
 }

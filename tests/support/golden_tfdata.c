@@ -185,13 +185,20 @@ static bool shows_fusion(const json_t *json) {
     return shows;
 }
 
-/* Is a choose_from_datasets built before the pipeline, so that it may be used twice? */
-static bool shares_choice(const json_t *json) {
-    const json_t *lets = json_object_get(json, "let");
-    char *text = lets == NULL ? NULL : leati_json_print(lets, 0, false, NULL);
-    bool shares = text != NULL && strstr(text, "\"choose_from_datasets\"") != NULL;
+static bool names_operator(const json_t *json, const char *quoted) {
+    char *text = json == NULL ? NULL : leati_json_print(json, 0, false, NULL);
+    bool names = text != NULL && strstr(text, quoted) != NULL;
     leati_free(text);
-    return shares;
+    return names;
+}
+
+/* Is a choose_from_datasets built before the pipeline, so that it may be used twice, or below an
+ * operator that uses its input twice? */
+static bool shares_choice(const json_t *json) {
+    static const char choose[] = "\"choose_from_datasets\"";
+    const json_t *pipeline = json_object_get(json, "pipeline");
+    return names_operator(json_object_get(json, "let"), choose) ||
+           (names_operator(pipeline, choose) && names_operator(pipeline, "\"rejection_resample\""));
 }
 
 static void run_mode(golden_case *c, const json_t *json, uint32_t mode) {

@@ -1,6 +1,7 @@
 /* choice_separation: each use of a choose_from_datasets node beyond the first draws the seeds of
- * its choice for itself, as in TensorFlow (data/choice.h). First of the rules, while nodes are
- * still those that the program made. */
+ * its choice for itself, as in TensorFlow (data/choice.h). Behind expansion, because an
+ * operator made of others may use its input more than once (rejection_resample), and before the
+ * rules that make new nodes of those that the program made. */
 #include "data/choice.h"
 #include "data/rewrite.h"
 #include <string.h>

@@ -445,6 +445,8 @@ def run_concatenate(node):
 def run_enumerate(node):
     at = node.arg("start", 0)
     for outcome in run(node.inputs[0]):
+        if at == 2**63 - 1:  # the range ends there
+            return
         yield outcome if isinstance(outcome, Error) else (scalar(at), outcome)
         at += 1  # a zip with a range: a step that fails uses up its number
 

@@ -120,6 +120,7 @@ case("zero", node("enumerate", rng(0)))
 case("one", node("enumerate", rng(4, 5), start=10))
 case("many", node("enumerate", rng(20)), TWICE)
 case("child_error", node("enumerate", faulty()))
+case("last_numbers", node("enumerate", rng(9), start=2**63 - 4))
 
 for size in (0, 1, 3, 50, "AUTOTUNE"):
     case("zero_size_%s" % size, node("prefetch", rng(0), buffer_size=size))

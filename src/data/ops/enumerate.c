@@ -68,11 +68,26 @@ static leat_status add_numbers(const leati_node_state *node, struct enumerate_st
     return LEAT_OK;
 }
 
+/* How many numbers are left: as in TensorFlow the largest int64 is not among them. */
+static int64_t numbers_left(const leati_node_state *node, const struct enumerate_state *s) {
+    const struct enumerate_args *args = node->dataset->args;
+    int64_t last = 0, left = 0;
+    if (__builtin_add_overflow(args->start, s->position, &last)) {
+        return 0;
+    }
+    return __builtin_sub_overflow(INT64_MAX, last, &left) ? INT64_MAX : left;
+}
+
 static leati_tail enumerate_pull(leati_node_state *node, void *state, int64_t want,
                                  leati_block *out, leat_error *err) {
     struct enumerate_state *s = state;
     int64_t available = 0;
     leati_block_clear(out);
+    int64_t left = numbers_left(node, s);
+    if (left == 0) {
+        return LEATI_END;
+    }
+    want = left < want ? left : want;
     leati_tail tail = leati_input_peek(&s->input, want, NULL, &available, err);
     if (available == 0) {
         s->position += tail == LEATI_ERROR;

@@ -277,6 +277,7 @@ static leat_status open_group(leati_node_state *node, struct group_state *s, siz
     s->active_key = group->key;
     if (status != LEAT_OK) {
         reduce_failed(err);
+        status = err->code;
     }
     return status;
 }

@@ -10,7 +10,11 @@ import dataclasses
 import json
 import threading
 
+import numpy as np
+
 from leat import specs
+from leat._native import TensorBase
+from leat.dtypes import variant
 from leat.specs import TypeSpec
 
 _kinds = [None]  # tag -> Kind; 0 is a plain tuple, or a plain dict in sorted order
@@ -42,8 +46,20 @@ class _Kind:
         return self.type(items)
 
 
+_leaf_types = set()  # those seen that are no containers, so that most values are known at once
+
+
 def _kind_of(value):
     """(kind, children in C's order, keys or None) of a container; None for a leaf."""
+    if type(value) in _leaf_types:
+        return None
+    found = _container_of(value)
+    if found is None:
+        _leaf_types.add(type(value))
+    return found
+
+
+def _container_of(value):
     if isinstance(value, tuple):
         if type(value) is tuple:
             return 0, value, None
@@ -229,6 +245,55 @@ def components(value, spec):
 def assemble(spec, tensors):
     """A value of the structure over an iterator of tensors."""
     return map_structure(lambda leaf: leaf._put(tensors), spec)
+
+
+def taker(spec):
+    """A function from what a user's function returned to its tensors, quick for plain structures.
+
+    It raises TypeError where the result is not of this spec.
+    """
+    if type(spec) is specs.TensorSpec and spec.dtype is not variant:
+        return _leaf_taker(spec)
+    if type(spec) is tuple and spec and all(type(leaf) is specs.TensorSpec and leaf.dtype is not variant
+                                            for leaf in spec):
+        takers = [_leaf_taker(leaf) for leaf in spec]
+
+        def take_tuple(value):
+            if type(value) is not tuple or len(value) != len(takers):
+                raise TypeError(f"the function returned {value!r}; expected {spec}")
+            return [take(part)[0] for take, part in zip(takers, value)]
+        return take_tuple
+
+    def take(value):
+        value = normalize(value)
+        found = spec_of(value)
+        if not compatible(spec, found):
+            raise TypeError(f"the function returned {found}; expected {spec}")
+        return components(value, spec)
+    return take
+
+
+def _leaf_taker(spec):
+    from leat.tensor import Tensor, convert_to_tensor
+    number, shape = spec.dtype.number, spec.shape
+    dims = None if shape.rank is None else tuple(shape)
+    is_fixed = dims is not None and None not in dims
+    quick = set()  # types of numbers that become a scalar of this dtype
+
+    def take(value):
+        if type(value) in quick:
+            return (TensorBase.scalar(value, number),)
+        tensor = value if type(value) is Tensor else convert_to_tensor(value)
+        fits = tensor._shape == dims if is_fixed else shape.is_compatible_with(tensor.shape)
+        if tensor._dtype != number or not fits:
+            raise TypeError(f"the function returned {spec_of_leaf(tensor)}; expected {spec}")
+        if dims == () and spec.dtype.name in _QUICK and isinstance(value, (bool, float, np.generic)):
+            quick.add(type(value))
+        return (tensor,)
+    return take
+
+
+_QUICK = {"bool", "int32", "int64", "float32", "float64"}
 
 
 def assembler(spec):

@@ -250,16 +250,15 @@ def announce(function, what, reason):
 
 def callback(function, spec, out_spec, call=None, returns=nest.normalize, pure=False):
     """A function of the library that calls back into Python, with values of `spec`, for values of `out_spec`."""
-    assemble = nest.assembler(spec)
+    assemble, take = nest.assembler(spec), nest.taker(out_spec)
 
     def run(tensors):
-        with eagerly():
-            value = assemble(tensors)
-            result = returns(call(function, value) if call else function(*arguments_of(value)))
-            found = nest.spec_of(result)
-            if not nest.compatible(out_spec, found):
-                raise TypeError(f"the function returned {found}; its first call returned {out_spec}")
-            return nest.components(result, out_spec)
+        if _state.graphs:
+            with eagerly():
+                return run(tensors)
+        value = assemble(tensors)
+        result = call(function, value) if call else function(*arguments_of(value))
+        return take(result if returns is nest.normalize else returns(result))
     file, line = _place(function)
     return _native.Function.python(run, nest.to_text(spec), nest.to_text(out_spec), pure).at(file, line)
 

@@ -195,6 +195,42 @@ static PyObject *from_buffer(PyObject *class, PyObject *args) {
     return tensor.owner == NULL ? native_raise(&err) : native_tensor_new(&tensor);
 }
 
+/* scalar(value, dtype number): a Python or numpy number as a scalar. */
+static PyObject *from_scalar(PyObject *class, PyObject *args) {
+    (void)class;
+    PyObject *value = NULL;
+    int dtype = 0;
+    if (!PyArg_ParseTuple(args, "Oi", &value, &dtype)) {
+        return NULL;
+    }
+    leat_tensor tensor = {0};
+    double real = 0;
+    long long whole = 0;
+    switch (dtype) {
+    case LEAT_FLOAT32:
+    case LEAT_FLOAT64: real = PyFloat_AsDouble(value); break;
+    case LEAT_BOOL: whole = PyObject_IsTrue(value); break;
+    case LEAT_INT32:
+    case LEAT_INT64: whole = PyLong_AsLongLong(value); break;
+    default: PyErr_SetString(PyExc_TypeError, "no scalar of this dtype is made here");
+    }
+    if (PyErr_Occurred()) {
+        return NULL;
+    }
+    if (dtype == LEAT_INT32 && (whole < INT32_MIN || whole > INT32_MAX)) {
+        PyErr_SetString(PyExc_OverflowError, "the value does not fit into int32");
+        return NULL;
+    }
+    switch (dtype) {
+    case LEAT_FLOAT32: tensor = leat_scalar_float32((float)real); break;
+    case LEAT_FLOAT64: tensor = leat_scalar_float64(real); break;
+    case LEAT_BOOL: tensor = leat_scalar_bool(whole != 0); break;
+    case LEAT_INT32: tensor = leat_scalar_int32((int32_t)whole); break;
+    default: tensor = leat_scalar_int64(whole); break;
+    }
+    return tensor.dtype == LEAT_INVALID ? PyErr_NoMemory() : native_tensor_new(&tensor);
+}
+
 static int fill_strings(PyObject *list, leat_string *strings, Py_ssize_t count) {
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *item = PyList_GetItem(list, i);
@@ -453,6 +489,8 @@ static PyMethodDef tensor_methods[] = {
      "from_buffer(object, dtype, shape): adopts contiguous memory."},
     {"from_strings", from_strings, METH_VARARGS | METH_STATIC,
      "from_strings(list of bytes, shape): copies."},
+    {"scalar", from_scalar, METH_VARARGS | METH_STATIC,
+     "scalar(value, dtype): a number as a scalar tensor."},
     {"set_class", set_class, METH_O | METH_STATIC, "The class of the tensors that C makes."},
     {"_values", tensor_values, METH_NOARGS, "All values in row-major order as Python objects."},
     {"_item", tensor_item, METH_NOARGS, "The one value as a Python object."},

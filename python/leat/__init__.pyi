@@ -151,10 +151,11 @@ float64: DType
 def floor(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The largest integer not above x (tf.math.floor)."""
     ...
-def gather(params: TensorLike, indices: TensorLike, validate_indices: Any = None, axis: IntLike | None = None, batch_dims: Any = 0, name: builtins.str | None = None) -> Tensor:
+def gather(params: TensorLike, indices: TensorLike, validate_indices: Any = None, axis: IntLike | None = None, batch_dims: IntLike = 0, name: builtins.str | None = None) -> Tensor:
     """The slices of a tensor along an axis that the indices number (tf.gather).
 
-    axis: The dimension of the first input that the indices number.
+    axis: The dimension of the first input that the indices number; none: batch_dims.
+    batch_dims: How many leading dimensions both have in common; negative counts from the end of the indices.
     """
     ...
 def gather_nd(params: TensorLike, indices: TensorLike, batch_dims: Any = 0, name: builtins.str | None = None, bad_indices_policy: Any = '') -> Tensor:
@@ -184,6 +185,12 @@ def less_equal(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -
     """x <= y of numbers, broadcast, as bool (tf.math.less_equal)."""
     ...
 from leat import linalg as linalg
+def linspace(start: TensorLike, stop: TensorLike, num: IntLike, name: builtins.str | None = None, axis: Any = 0) -> Tensor:
+    """Numbers in equal steps from start to stop, both among them (tf.linspace).
+
+    num: How many numbers.
+    """
+    ...
 def logical_and(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
     """x && y of booleans, broadcast (tf.math.logical_and)."""
     ...
@@ -218,11 +225,14 @@ from leat import nn as nn
 def not_equal(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
     """x != y of numbers, booleans or strings, broadcast, as bool (tf.math.not_equal)."""
     ...
-def one_hot(indices: TensorLike, depth: IntLike, on_value: Any = None, off_value: Any = None, axis: Any = None, dtype: DTypeLike | None = None, name: builtins.str | None = None) -> Tensor:
-    """1 at the index along a new last dimension, 0 elsewhere (tf.one_hot).
+def one_hot(indices: TensorLike, depth: IntLike, on_value: Any = None, off_value: Any = None, axis: IntLike | None = None, dtype: DTypeLike | None = None, name: builtins.str | None = None) -> Tensor:
+    """1 at the index along a new dimension, 0 elsewhere, or other values (tf.one_hot).
 
     depth: The size of the new dimension.
-    dtype: The dtype of the result, a number or bool.
+    on_value: The value at the index, a scalar; none: 1.
+    off_value: The value elsewhere, a scalar; none: 0.
+    axis: The place of the new dimension; negative counts from the end.
+    dtype: The dtype of the result, a number or bool; none: that of the values, or float32.
     """
     ...
 def ones(shape: ShapeLike, dtype: DTypeLike = ..., name: builtins.str | None = None, layout: Any = None) -> Tensor:
@@ -249,7 +259,10 @@ def pow(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tenso
 from leat import ragged as ragged
 from leat import random as random
 def range(start: TensorLike, limit: TensorLike = None, delta: TensorLike = 1, dtype: DTypeLike | None = None, name: builtins.str | None = None) -> Tensor:
-    """The numbers start, start + delta, ... before the limit (tf.range)."""
+    """The numbers start, start + delta, ... before the limit (tf.range).
+
+    dtype: The dtype of the numbers; none: that of the bounds.
+    """
     ...
 def rank(input: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The number of dimensions of a tensor, an int32 scalar (tf.rank)."""

@@ -7,6 +7,9 @@ from typing import Any, Callable, ClassVar, NamedTuple, Self, overload
 from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, StringLike, StringsLike, TensorLike
 
 from leat.tensor import Tensor
+def decode_base64(input: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The bytes that text of encode_base64 stands for (tf.io.decode_base64)."""
+    ...
 def decode_image(contents: TensorLike, channels: IntLike | None = None, dtype: DTypeLike = ..., name: builtins.str | None = None, expand_animations: builtins.bool = True) -> Tensor:
     """The pixels of a picture of any format (tf.io.decode_image).
 
@@ -39,6 +42,21 @@ def decode_raw(input_bytes: TensorLike, out_type: DTypeLike, little_endian: Any 
     out_type: The dtype of the numbers.
     """
     ...
+def encode_base64(input: TensorLike, pad: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
+    """Bytes as text of 64 letters that are safe in web addresses (tf.io.encode_base64).
+
+    pad: Fill the last four letters up with "=".
+    """
+    ...
+def parse_tensor(serialized: TensorLike, out_type: DTypeLike, name: builtins.str | None = None) -> Tensor:
+    """The tensor that the bytes of TensorFlow's message say (tf.io.parse_tensor).
+
+    out_type: The dtype of the tensor; a message of another fails.
+    """
+    ...
 def read_file(filename: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The contents of a file (tf.io.read_file)."""
+    ...
+def serialize_tensor(tensor: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """A tensor as the bytes of TensorFlow's message (tf.io.serialize_tensor)."""
     ...

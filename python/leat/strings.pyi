@@ -19,6 +19,15 @@ def join(inputs: TensorLike, separator: StringLike = '', name: builtins.str | No
 def length(input: TensorLike, unit: Any = 'BYTE', name: builtins.str | None = None) -> Tensor:
     """The number of bytes of each string, as int32 (tf.strings.length)."""
     ...
+def lower(input: TensorLike, encoding: Any = '', name: builtins.str | None = None) -> Tensor:
+    """ASCII letters in lower case (tf.strings.lower)."""
+    ...
+def strip(input: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """Strings without the white space at both ends (tf.strings.strip)."""
+    ...
+def substr(input: TensorLike, pos: TensorLike, len: TensorLike, unit: Any = 'BYTE', name: builtins.str | None = None) -> Tensor:
+    """The part of each string from a place on, of at most so many bytes, broadcast (tf.strings.substr)."""
+    ...
 def to_number(input: TensorLike, out_type: DTypeLike = ..., name: builtins.str | None = None) -> Tensor:
     """The number that a string says (tf.strings.to_number).
 

@@ -14,18 +14,18 @@ def normal(shape: ShapeLike, mean: FloatLike = 0.0, stddev: FloatLike = 1.0, dty
     shape: The shape of the result, without unknown dimensions.
     mean: The mean.
     stddev: The standard deviation.
-    dtype: float32 or float64.
+    dtype: float32 or float64; of uniform numbers also int32 or int64.
     seed: The operation's seed.
     """
     ...
 set_seed: Any
 def uniform(shape: ShapeLike, minval: FloatLike = 0.0, maxval: FloatLike | None = None, dtype: DTypeLike = ..., seed: IntLike | None = None, name: builtins.str | None = None) -> Tensor:
-    """Random floats in [minval, maxval) (tf.random.uniform).
+    """Random numbers in [minval, maxval) (tf.random.uniform).
 
     shape: The shape of the result, without unknown dimensions.
     minval: The lowest value.
     maxval: The end of the range, not reached.
-    dtype: float32 or float64.
+    dtype: float32 or float64; of uniform numbers also int32 or int64.
     seed: The operation's seed.
     """
     ...

@@ -440,6 +440,7 @@ def tile(input: TensorLike, multiples: IntsLike, name: builtins.str | None = Non
     multiples: How often each dimension stands behind itself.
     """
     ...
+from leat import train as train
 def transpose(a: TensorLike, perm: IntsLike | None = None, conjugate: Any = False, name: builtins.str | None = None) -> Tensor:
     """Dimension i of the result is dimension perm[i] of the input (tf.transpose).
 

@@ -63,6 +63,8 @@ def _container_of(value):
     if isinstance(value, tuple):
         if type(value) is tuple:
             return 0, value, None
+        if hasattr(value, "_is_composite_value"):
+            return None
         return _tag_of(type(value), None), tuple(value), None
     if isinstance(value, collections.abc.Mapping):
         keys = tuple(value)

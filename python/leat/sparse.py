@@ -8,7 +8,12 @@ from leat import dtypes, specs
 from leat.shapes import TensorShape
 from leat.tensor import Tensor, convert_to_tensor
 
-SparseTensorValue = collections.namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
+
+class SparseTensorValue(collections.namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])):
+    """A sparse tensor of numpy arrays (``tf.compat.v1.SparseTensorValue``): a leaf, no tuple of three."""
+
+    __slots__ = ()
+    _is_composite_value = True
 
 
 class SparseTensor:

@@ -9,6 +9,7 @@ import json
 import numpy as np
 
 from leat import _native, dtypes, nest, specs, trace
+from leat.data import checks
 from leat.dtypes import DType
 from leat.errors import InvalidArgumentError
 from leat.shapes import TensorShape
@@ -171,7 +172,7 @@ class Dataset:
         try:
             nest.map_structure(lambda a, b: a.most_specific_compatible_type(b), mine, other)
         except (TypeError, ValueError):
-            raise TypeError(f"Incompatible types of input datasets: {mine} vs. {other}.") from None
+            raise TypeError(f"Incompatible dataset elements:\n  {mine} vs.\n  {other}") from None
         return make("concatenate", (self, dataset), {}, name)
 
     @staticmethod
@@ -206,8 +207,8 @@ class Dataset:
     def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=True):
         """Elements of `datasets` in the order that a dataset of their numbers gives."""
         if not nest.compatible(choice_dataset.element_spec, specs.TensorSpec([], dtypes.int64)):
-            raise TypeError("Elements of `choice_dataset` must be scalar `tf.int64` tensors but are "
-                            f"{choice_dataset.element_spec}.")
+            raise TypeError("Invalid `choice_dataset`. Elements of `choice_dataset` must be scalar `tf.int64` tensors "
+                            f"but are {choice_dataset.element_spec}.")
         if not datasets:
             raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
         return make("choose_from_datasets", tuple(datasets),
@@ -363,7 +364,7 @@ def _plain(op, argument, value):
 
 def make(op, inputs, arguments, name=None):
     """A node of the plan: operator `op` over a structure of datasets."""
-    dataset = _Node(op, inputs, arguments).make()
+    dataset = _Node(op, inputs, checks.checked(op, inputs, arguments)).make()
     if name is not None and dataset._native is not None:
         dataset._native = dataset._native.label(name)
     return dataset

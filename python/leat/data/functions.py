@@ -5,7 +5,9 @@ import inspect
 import numpy as np
 
 from leat import _native, dtypes, nest, specs, trace
+from leat.data import checks
 from leat.data.dataset import Dataset, make
+from leat.errors import InvalidArgumentError
 from leat.tensor import Tensor, convert_to_tensor
 
 # How an operator calls a function argument that does not take the element's parts alone: its value is a tuple of the
@@ -28,9 +30,18 @@ def _returns(op, argument):
     if (op, argument) in {("flat_map", "map_func"), ("interleave", "map_func"), ("parallel_interleave", "map_func"),
                           ("group_by_window", "reduce_func"), ("snapshot", "reader_func"), ("load", "reader_func")}:
         return _dataset_result
-    if op == "filter":
+    if op in ("filter", "take_while"):
         return _predicate
-    return nest.normalize
+    return _mapped if op == "map" else nest.normalize
+
+
+def _mapped(result):
+    try:
+        return nest.normalize(result)
+    except trace.NotTraceable:
+        raise
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"Unsupported return value from function passed to Dataset.map(): {result}. {error}") from None
 
 
 def _predicate(result):
@@ -49,7 +60,8 @@ def for_operator(node, function, argument, spec):
         element = _first_element(node.inputs)
         known = None if element is _NONE else nest.spec_of(element)
         return element if known is not None and nest.compatible(spec, known) else zeros(spec)
-    made, _ = trace.trace_or_call(function, spec, f"{node.op}({argument})", sample, call, _returns(node.op, argument))
+    returns = checks.scan_result(spec) if node.op == "scan" else _returns(node.op, argument)
+    made, _ = trace.trace_or_call(function, spec, f"{node.op}({argument})", sample, call, returns)
     return made
 
 
@@ -120,7 +132,9 @@ def reduce(dataset, initial_state, reduce_func):
 
 
 def _joined(state, found):
-    if state.dtype != found.dtype:
+    if isinstance(state, specs.NoneTensorSpec) and isinstance(found, specs.NoneTensorSpec):
+        return state
+    if getattr(state, "dtype", None) != getattr(found, "dtype", None):
         raise ValueError(f"{state} and {found} differ in dtype")
     return state._with_shape(state.shape.most_specific_compatible_shape(found.shape))
 
@@ -146,6 +160,10 @@ def from_generator(generator, output_types, output_shapes, args, output_signatur
     if output_signature is not None and (output_types is not None or output_shapes is not None):
         raise TypeError("The `output_types` and `output_shapes` arguments can not be used together with the "
                         "`output_signature` argument.")
+    for leaf in nest.leaves(output_signature) if output_signature is not None else []:
+        if not isinstance(leaf, specs.TypeSpec):
+            raise TypeError("`output_signature` must contain objects that are subclass of `tf.TypeSpec` but found "
+                            f"{type(leaf)} which is not.")
     if output_signature is None:
         if output_types is None:
             raise TypeError("Either the `output_signature` or the `output_types` argument must be specified.")
@@ -156,6 +174,8 @@ def from_generator(generator, output_types, output_shapes, args, output_signatur
             shapes = nest.pack_as(types, _shapes_like(types, output_shapes))
             output_signature = nest.map_structure(lambda t, s: specs.TensorSpec(s, t), types, shapes)
     values = () if args is None else tuple(convert_to_tensor(value) for value in args)
+    if any(not value._has_values for value in values):
+        raise trace.NotTraceable("from_generator with arguments whose values are not known while tracing")
     native = _native.Dataset.generator(_Run(generator, output_signature), nest.to_text(output_signature),
                                        (nest.to_text(nest.spec_of(values)), list(values)))
     dataset = Dataset(native, name="FlatMap")
@@ -211,31 +231,38 @@ class _Values:
             close()
 
 
+class YieldError(InvalidArgumentError, TypeError):
+    """A generator yielded something else than it was said to; TensorFlow's class, and the one that says what it is."""
+
+    def __init__(self, message):
+        InvalidArgumentError.__init__(self, None, None, message)
+
+
 def conform(value, signature):
-    """What a generator yielded, as a value of the signature; TypeError or ValueError as TensorFlow's."""
+    """What a generator yielded, as a value of the signature; YieldError where it is none."""
     kind = nest._kind_of(signature)
     if kind is not None:
         if isinstance(value, list):
             value = tuple(value)
         found = nest._kind_of(value)
         if found is None or found[2] != kind[2] or len(found[1]) != len(kind[1]):
-            raise TypeError("`generator` yielded an element that did not match the expected structure. The expected "
-                            f"structure was {signature}, but the yielded element was {value}.")
+            raise YieldError("`generator` yielded an element that did not match the expected structure. The expected "
+                             f"structure was {signature}, but the yielded element was {value}.")
         return nest._build(kind[0], [conform(v, s) for v, s in zip(found[1], kind[1])], kind[2])
     if not isinstance(signature, specs.TensorSpec):
         if hasattr(value, "_is_leaf_value") and signature.is_compatible_with(value):
             return value
         if value is None and isinstance(signature, specs.NoneTensorSpec):
             return None
-        raise TypeError(f"`generator` yielded an element of {value!r} where an element of {signature!r} was expected.")
+        raise YieldError(f"`generator` yielded an element of {value!r} where an element of {signature!r} was expected.")
     try:
         tensor = convert_to_tensor(np.asarray(value, dtype=signature.dtype.as_numpy_dtype)
                                    if not isinstance(value, Tensor) and signature.dtype is not dtypes.string
                                    else value, signature.dtype)
     except (TypeError, ValueError) as error:
-        raise TypeError("`generator` yielded an element that could not be converted to the expected type. The expected "
-                        f"type was {signature.dtype.name}, but the yielded element was {value}.") from error
+        raise YieldError("`generator` yielded an element that could not be converted to the expected type. The "
+                         f"expected type was {signature.dtype.name}, but the yielded element was {value}.") from error
     if not signature.shape.is_compatible_with(tensor.shape):
-        raise TypeError(f"`generator` yielded an element of shape {tensor.shape} where an element of shape "
-                        f"{signature.shape} was expected.")
+        raise YieldError(f"`generator` yielded an element of shape {tensor.shape} where an element of shape "
+                         f"{signature.shape} was expected.")
     return tensor

@@ -63,6 +63,12 @@ class Iterator:
         self._native.close()
         self._native = fresh
 
+    def _checkpoint_save(self):
+        return self.save()
+
+    def _checkpoint_restore(self, state):
+        self.restore(state)
+
     def explain(self):
         """What each operator did so far, as text."""
         return self._native.explain()

@@ -1,0 +1,79 @@
+"""Checkpoints of iterators: files, names, what comes back."""
+
+import os
+
+import pytest
+
+import leat as tf
+
+Dataset = tf.data.Dataset
+
+
+def squares():
+    return Dataset.range(20).shuffle(5, seed=3).map(lambda x: x * x).batch(3)
+
+
+@pytest.mark.parametrize("taken", [0, 1, 4, 7])
+def test_an_iterator_goes_on_where_it_was(tmp_path, taken):
+    whole = [batch.numpy().tolist() for batch in squares()]
+    iterator = iter(squares())
+    for _ in range(taken):
+        next(iterator)
+    path = tf.train.Checkpoint(iterator=iterator).save(tmp_path / "state")
+    assert path == str(tmp_path / "state-1")
+    again = iter(squares())
+    tf.train.Checkpoint(iterator=again).restore(path).assert_consumed()
+    assert [batch.numpy().tolist() for batch in again] == whole[taken:]
+
+
+def test_the_latest_is_known(tmp_path):
+    checkpoint = tf.train.Checkpoint(iterator=iter(squares()))
+    assert tf.train.latest_checkpoint(tmp_path) is None
+    names = [checkpoint.save(tmp_path / "c") for _ in range(2)]
+    assert tf.train.latest_checkpoint(tmp_path) == names[1]
+    assert int(checkpoint.save_counter) == 2
+    other = tf.train.Checkpoint(iterator=iter(squares()))
+    other.restore(names[0])
+    assert other.save(tmp_path / "c") == names[1]
+
+
+def test_parts_may_be_missing(tmp_path):
+    path = tf.train.Checkpoint(a=iter(squares()), b=iter(squares())).write(tmp_path / "two")
+    status = tf.train.Checkpoint(a=iter(squares()), c=iter(squares())).read(path)
+    status.expect_partial()
+    with pytest.raises(AssertionError, match="b"):
+        status.assert_consumed()
+    with pytest.raises(AssertionError, match="c"):
+        status.assert_existing_objects_matched()
+    with pytest.raises(ValueError, match="trackable"):
+        tf.train.Checkpoint(a=1)
+
+
+def test_files_that_are_not_there_or_damaged(tmp_path):
+    checkpoint = tf.train.Checkpoint(iterator=iter(squares()))
+    with pytest.raises(tf.errors.NotFoundError, match="Failed to find any matching files"):
+        checkpoint.restore(str(tmp_path / "none"))
+    path = checkpoint.write(tmp_path / "cut")
+    with open(path + ".data-00000-of-00001", "r+b") as file:
+        file.truncate(3)
+    with pytest.raises(tf.errors.DataLossError, match="3 bytes"):
+        checkpoint.restore(path)
+    with open(path + ".index", "wb") as file:
+        file.write(b"\x00\x01")
+    with pytest.raises(tf.errors.DataLossError, match="not an index"):
+        checkpoint.restore(path)
+
+
+def test_a_manager_keeps_the_last(tmp_path):
+    iterator = iter(Dataset.range(10))
+    manager = tf.train.CheckpointManager(tf.train.Checkpoint(iterator=iterator), tmp_path, max_to_keep=2)
+    assert manager.restore_or_initialize() is None
+    for _ in range(3):
+        next(iterator)
+        manager.save()
+    assert [os.path.basename(path) for path in manager.checkpoints] == ["ckpt-2", "ckpt-3"]
+    assert not (tmp_path / "ckpt-1.index").exists()
+    again = iter(Dataset.range(10))
+    manager = tf.train.CheckpointManager(tf.train.Checkpoint(iterator=again), tmp_path, max_to_keep=2)
+    assert manager.restore_or_initialize() == str(tmp_path / "ckpt-3")
+    assert next(again).numpy() == 3

@@ -1,0 +1,79 @@
+"""Which exceptions operators raise, and when; expected classes and texts are TensorFlow's."""
+
+import numpy as np
+import pytest
+
+import leat as tf
+
+Dataset = tf.data.Dataset
+
+
+@pytest.mark.parametrize("make, error, text", [
+    (lambda: Dataset.from_tensor_slices(()), ValueError, "should not be empty"),
+    (lambda: Dataset.from_tensor_slices(1), ValueError, "only supported for rank >= 1"),
+    (lambda: Dataset.from_tensor_slices(([1, 2], [1, 2, 3])), ValueError, "Dimensions 2 and 3 are not compatible"),
+    (lambda: Dataset.range(3).unbatch(), ValueError, "scalar components"),
+    (lambda: Dataset.from_tensors(([1, 2], [1, 2, 3])).unbatch(), ValueError, "both 2 and 3"),
+    (lambda: Dataset.range(3).rebatch(2), ValueError, "rank of >= 1"),
+    (lambda: Dataset.range(3).padded_batch(2, padded_shapes=[1]), ValueError, r"shape \(1,\) is not .* the shape \(\)"),
+    (lambda: Dataset.from_tensors([1, 2, 3]).padded_batch(2, padded_shapes=[1]), ValueError, r"the shape \(3,\)"),
+    (lambda: Dataset.from_tensors([1]).padded_batch(2, padded_shapes=tf.constant([1.5])), TypeError, "float32"),
+    (lambda: Dataset.from_tensors([1]).padded_batch(2, padded_shapes=tf.constant([[1]])), ValueError, r"\(1, 1\)"),
+    (lambda: Dataset.from_tensors(tf.SparseTensor([[0]], [1], [2])).padded_batch(2), TypeError, "SparseTensorSpec"),
+    (lambda: Dataset.from_generator(lambda: iter([1]), tf.int32).padded_batch(2), ValueError, "component 0 has"),
+    (lambda: Dataset.from_tensors(1.0).unique(), TypeError, "does not support type"),
+    (lambda: Dataset.zip([Dataset.range(1), Dataset.range(2)]), TypeError, "`list` is not supported"),
+    (lambda: Dataset.zip((Dataset.range(1), 3)), TypeError, "object of type <class 'int'>"),
+    (lambda: Dataset.range(3).concatenate(Dataset.from_tensors(1)), TypeError, "Incompatible dataset elements"),
+    (lambda: Dataset.sample_from_datasets([]), ValueError, "should not be empty"),
+    (lambda: Dataset.sample_from_datasets([Dataset.range(1)] * 2, weights=[1.0]), ValueError, r"len\(weights\)=1"),
+    (lambda: Dataset.range(3).group_by_window(lambda x: x, lambda k, w: w), ValueError, "Either the `window_size`"),
+    (lambda: Dataset.range(3).bucket_by_sequence_length(lambda x: x, [1, 2], [1, 2]), ValueError, "must equal"),
+    (lambda: Dataset.range(3).take("a"), TypeError, "int64"),
+    (lambda: Dataset.range(3).repeat(1.5), TypeError, "int64"),
+    (lambda: Dataset.range(3).take_while(lambda x: x), ValueError, "`predicate` must return"),
+    (lambda: Dataset.range(3).map(lambda x: object()), TypeError, "Unsupported return value"),
+    (lambda: Dataset.range(3).scan(tf.constant(1), lambda s, x: (x, x)), TypeError, "must match the initial state"),
+    (lambda: Dataset.range(3).scan(tf.constant(1), lambda s, x: s), TypeError, "should return a pair"),
+    (lambda: Dataset.from_generator(lambda: iter([1]), output_signature=tf.int32), TypeError, "subclass of"),
+    (lambda: tf.data.TextLineDataset(1), TypeError, "must contain `tf.string` elements"),
+])
+def test_refused_in_python(make, error, text):
+    with pytest.raises(error, match=text):
+        make()
+
+
+def test_padded_shapes_take_none_numbers_and_tensors():
+    rows = Dataset.from_tensor_slices([1, 3]).map(lambda x: (tf.fill([x], x), x))
+    expected = [[1, 0, 0, 0], [3, 3, 3, 0]]
+    for shape in ([4], tf.TensorShape([4]), tf.constant([4], tf.int64), np.array([4])):
+        assert next(iter(rows.padded_batch(2, padded_shapes=(shape, []))))[0].numpy().tolist() == expected
+    batch = next(iter(rows.padded_batch(2, padded_shapes=([None], []))))
+    assert batch[0].numpy().tolist() == [[1, 0, 0], [3, 3, 3]]
+
+
+def test_sparse_values_are_leaves():
+    value = tf.sparse.SparseTensorValue(np.array([[0], [2]]), np.array([5, 6]), np.array([4]))
+    dataset = Dataset.from_tensors((value, 1))
+    assert dataset.element_spec == (tf.SparseTensorSpec([4], tf.int64), tf.TensorSpec([], tf.int32))
+    back = next(dataset.as_numpy_iterator())[0]
+    assert isinstance(back, tf.sparse.SparseTensorValue) and back.values.tolist() == [5, 6]
+
+
+def test_a_state_may_have_none():
+    total = Dataset.range(5).reduce((np.int64(0), None), lambda state, x: (state[0] + x, None))
+    assert total[0].numpy() == 10 and total[1] is None
+
+
+def test_what_a_generator_yields_is_checked():
+    dataset = Dataset.from_generator(lambda: iter([[1, 2], "three"]), tf.int64)
+    iterator = iter(dataset)
+    assert iterator.get_next().numpy().tolist() == [1, 2]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="could not be converted to the expected type"):
+        iterator.get_next()
+
+
+def test_generators_may_depend_on_elements():
+    def numbers(n):
+        return Dataset.from_generator(lambda m: iter([m] * m), tf.int64, [], args=(n,))
+    assert list(Dataset.range(4).flat_map(numbers).as_numpy_iterator()) == [1, 2, 2, 3, 3, 3]

@@ -21,7 +21,7 @@ from leat import control as _control
 from leat import ops as _ops
 from leat.ragged import RaggedTensor
 from leat.sparse import SparseTensor
-from leat import data, train
+from leat import data, io, train
 from leat.control import case, cond, control_dependencies, switch_case, while_loop
 
 __version__ = _native.version()

@@ -132,6 +132,7 @@ def equal(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Ten
     """x == y of numbers, booleans or strings, broadcast, as bool (tf.math.equal)."""
     ...
 from leat import errors as errors
+from leat import example as example
 def executing_eagerly() -> builtins.bool: ...
 def exp(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """e to the power of x (tf.math.exp)."""
@@ -161,6 +162,7 @@ def gather(params: TensorLike, indices: TensorLike, validate_indices: Any = None
 def gather_nd(params: TensorLike, indices: TensorLike, batch_dims: Any = 0, name: builtins.str | None = None, bad_indices_policy: Any = '') -> Tensor:
     """The slices of a tensor that rows of indices name (tf.gather_nd)."""
     ...
+from leat import gfile as gfile
 def greater(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
     """x > y of numbers, broadcast, as bool (tf.math.greater)."""
     ...
@@ -211,6 +213,7 @@ def matmul(a: TensorLike, b: TensorLike, transpose_a: builtins.bool = False, tra
 def maximum(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The larger of x and y, broadcast; a NaN wins (tf.math.maximum)."""
     ...
+from leat import messages as messages
 def minimum(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The smaller of x and y, broadcast; a NaN wins (tf.math.minimum)."""
     ...
@@ -253,6 +256,7 @@ def pad(tensor: TensorLike, paddings: Any, mode: StringLike = 'CONSTANT', consta
     constant_values: The value of a constant padding, a scalar; none: 0, or an empty string.
     """
     ...
+from leat import parsing as parsing
 def pow(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
     """x to the power of y, broadcast (tf.math.pow)."""
     ...
@@ -267,6 +271,7 @@ def range(start: TensorLike, limit: TensorLike = None, delta: TensorLike = 1, dt
 def rank(input: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The number of dimensions of a tensor, an int32 scalar (tf.rank)."""
     ...
+from leat import records as records
 def reduce_all(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
     """Whether all booleans hold over the named dimensions, or all (tf.math.reduce_all).
 

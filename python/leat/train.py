@@ -1,4 +1,4 @@
-"""``tf.train``: checkpoints of iterators, variables and what is made of them.
+"""``tf.train``: examples (leat.example), and checkpoints of iterators, variables and what is made of them.
 
 A checkpoint is two files, named as TensorFlow's: ``PREFIX.index`` says what was saved (JSON),
 ``PREFIX.data-00000-of-00001`` holds the bytes. The index is written last and put in place by a rename, so a checkpoint
@@ -13,7 +13,14 @@ import numpy as np
 
 from leat import dtypes
 from leat.errors import DataLossError, NotFoundError
+from leat.example import (BytesList, DecodeError, Example, Feature, FeatureList, FeatureLists, Features, FloatList,
+                          Int64List, SequenceExample)
 from leat.tensor import constant
+
+__all__ = ["BytesList", "Checkpoint", "CheckpointManager", "CheckpointState", "Counter", "DecodeError", "Example",
+           "Feature", "FeatureList", "FeatureLists", "Features", "FloatList", "Int64List", "LoadStatus",
+           "SequenceExample", "get_checkpoint_state", "latest_checkpoint", "list_variables", "load_variable",
+           "update_checkpoint_state"]
 
 _FORMAT = "leat checkpoint 1"
 _STATE = "checkpoint"

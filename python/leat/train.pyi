@@ -6,6 +6,7 @@ from typing import Any, Callable, ClassVar, NamedTuple, Self, overload
 
 from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, StringLike, StringsLike, TensorLike
 
+from leat.example import BytesList as BytesList
 class Checkpoint:
     def __init__(self, root: Any = None, **kwargs: Any) -> None: ...
     def __getattr__(self, name: Any) -> Any: ...
@@ -38,6 +39,14 @@ class Counter:
     __hash__: ClassVar[None]  # type: ignore[assignment]
     def __repr__(self) -> builtins.str: ...
 from leat.errors import DataLossError as DataLossError
+from leat.messages import DecodeError as DecodeError
+from leat.example import Example as Example
+from leat.example import Feature as Feature
+from leat.example import FeatureList as FeatureList
+from leat.example import FeatureLists as FeatureLists
+from leat.example import Features as Features
+from leat.example import FloatList as FloatList
+from leat.example import Int64List as Int64List
 class LoadStatus:
     def __init__(self, unused: Any, missing: Any) -> None: ...
     def assert_consumed(self) -> Any: ...
@@ -47,6 +56,7 @@ class LoadStatus:
     def initialize_or_restore(self, session: Any = None) -> Any: ...
     def run_restore_ops(self, session: Any = None) -> Any: ...
 from leat.errors import NotFoundError as NotFoundError
+from leat.example import SequenceExample as SequenceExample
 from leat.tensor import constant as constant
 def get_checkpoint_state(checkpoint_dir: Any, latest_filename: Any = None) -> Any: ...
 def latest_checkpoint(checkpoint_dir: Any, latest_filename: Any = None) -> Any: ...

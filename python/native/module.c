@@ -159,7 +159,7 @@ PyMODINIT_FUNC PyInit__native(void) {
     PyObject *module = PyModule_Create(&definition);
     if (module == NULL || native_add_tensor(module) != 0 || native_add_graph(module) != 0 ||
         native_add_function(module) != 0 || native_add_dataset(module) != 0 ||
-        native_add_iterator(module) != 0) {
+        native_add_iterator(module) != 0 || native_add_records(module) != 0) {
         Py_XDECREF(module);
         return NULL;
     }

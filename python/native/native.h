@@ -79,6 +79,10 @@ PyObject *native_shutdown(PyObject *module, PyObject *unused);
 /* False after native_shutdown: threads must not ask for the GIL any more. */
 bool native_is_running(void);
 
+/* ---- records.c ---- */
+
+int native_add_records(PyObject *module);
+
 /* ---- helpers of module.c ---- */
 
 /* Text that leat returned as owned; NULL raises `err`. */

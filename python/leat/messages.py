@@ -1,0 +1,608 @@
+"""Protocol buffer messages of a few kinds of fields, without the package protobuf: what ``leat.example`` is made of.
+
+A message class lists its fields; encoding, decoding, printing, presence and one-of groups come from that list and
+behave as those of protobuf's Python package: unknown fields are kept and written again, packed and unpacked numbers
+are both read (packed is written), the last of several values of a field counts, submessages merge.
+"""
+
+import array
+import collections.abc
+import operator
+import struct
+
+_VARINT, _FIXED64, _BYTES, _GROUP, _END_GROUP, _FIXED32 = range(6)
+_MOST_DEPTH = 100
+
+
+class DecodeError(ValueError):
+    """Bytes that are no message of the kind that was asked for."""
+
+
+# ---- the wire format ----
+
+def _put_varint(out, value):
+    """Appends an int as a varint; negative ones as their 64 bits."""
+    if value < 0:
+        value += 1 << 64
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    out.append(value)
+
+
+def _put_bytes(out, number, data):
+    _put_varint(out, number << 3 | _BYTES)
+    _put_varint(out, len(data))
+    out += data
+
+
+def _varint(data, at, end):
+    """(value, place behind it)"""
+    value = shift = 0
+    while at < end and shift < 70:
+        byte = data[at]
+        at += 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return value & (1 << 64) - 1, at
+        shift += 7
+    raise DecodeError("Wire format was corrupt")
+
+
+def _signed(value):
+    return value - (1 << 64) if value >> 63 else value
+
+
+def _fields(data, at, end, depth=0, group=None):
+    """(number, wire type, value, start, end) of each field; a varint's value is unsigned, others are ranges."""
+    while at < end:
+        start = at
+        tag, at = _varint(data, at, end)
+        number, wire = tag >> 3, tag & 7
+        if number == 0 or tag >> 32:
+            raise DecodeError("Wire format was corrupt")
+        if wire == _VARINT:
+            value, at = _varint(data, at, end)
+        elif wire in (_FIXED64, _FIXED32):
+            value, at = (at, at + (8 if wire == _FIXED64 else 4)), at + (8 if wire == _FIXED64 else 4)
+        elif wire == _BYTES:
+            size, at = _varint(data, at, end)
+            value, at = (at, at + size), at + size
+        elif wire == _GROUP and depth < _MOST_DEPTH:
+            value, at = None, _end_of_group(data, at, end, depth + 1, number)
+        elif wire == _END_GROUP and number == group:
+            yield None, wire, None, start, at
+            return
+        else:
+            raise DecodeError("Wire format was corrupt")
+        if at > end:
+            raise DecodeError("Wire format was corrupt")
+        yield number, wire, value, start, at
+    if group is not None:
+        raise DecodeError("Wire format was corrupt")
+
+
+def _end_of_group(data, at, end, depth, group):
+    for *_, at in _fields(data, at, end, depth, group):
+        pass
+    return at
+
+
+# ---- repeated values ----
+
+class _Repeated(collections.abc.MutableSequence):
+    """The values of a repeated field: a list that takes values of its kind alone."""
+
+    def __init__(self, owner, kind):
+        self._owner, self._kind, self._list = owner, kind, []
+
+    def __len__(self):
+        return len(self._list)
+
+    def __getitem__(self, index):
+        return self._list[index]
+
+    def __setitem__(self, index, value):
+        self._list[index] = self._kind.check(value if isinstance(index, slice) else [value])[
+            slice(None) if isinstance(index, slice) else 0]
+        self._owner._touch()
+
+    def __delitem__(self, index):
+        del self._list[index]
+        self._owner._touch()
+
+    def insert(self, index, value):
+        self._list.insert(index, self._kind.check([value])[0])
+        self._owner._touch()
+
+    def append(self, value):
+        self.insert(len(self._list), value)
+
+    def extend(self, values):
+        """Appends each of `values`; nothing where one of them is refused."""
+        self._list += self._kind.check(values)
+        self._owner._touch()
+
+    def sort(self, *, key=None, reverse=False):
+        self._list.sort(key=key, reverse=reverse)
+
+    def MergeFrom(self, other):
+        self.extend(other)
+
+    def __array__(self, dtype=None, copy=None):
+        import numpy as np
+        return np.array(self._list, dtype=dtype)
+
+    def __eq__(self, other):
+        return self._list == (other._list if isinstance(other, _Repeated) else other)
+
+    __hash__ = None
+
+    def __repr__(self):
+        return repr(self._list)
+
+
+class _Ints:
+    """Repeated int64: lists of Python's integers, packed varints."""
+
+    def __init__(self, where):
+        self._where = where
+
+    def check(self, values):
+        out = []
+        for value in values:
+            if isinstance(value, bool):
+                raise TypeError(f"Field {self._where}: Expected an int, got a boolean.")
+            value = operator.index(value)
+            if not -1 << 63 <= value < 1 << 63:
+                raise ValueError(f"Value out of range: {value}")
+            out.append(value)
+        return out
+
+    def encode(self, out, number, values):
+        packed = bytearray()
+        for value in values:
+            _put_varint(packed, value)
+        _put_bytes(out, number, packed)
+
+    def decode(self, data, wire, value, into):
+        if wire == _VARINT:
+            into.append(_signed(value))
+        elif wire == _BYTES:
+            at, end = value
+            while at < end:
+                found, at = _varint(data, at, end)
+                into.append(_signed(found))
+        else:
+            return False
+        return True
+
+    @staticmethod
+    def text(value):
+        return str(value)
+
+
+class _Floats:
+    """Repeated float32: rounded as they are set; packed little endian."""
+
+    def check(self, values):
+        try:
+            return array.array("f", values).tolist()
+        except TypeError:
+            return array.array("f", [value if isinstance(value, float) else _real(value) for value in values]).tolist()
+
+    def encode(self, out, number, values):
+        _put_bytes(out, number, struct.pack(f"<{len(values)}f", *values))
+
+    def decode(self, data, wire, value, into):
+        if wire not in (_FIXED32, _BYTES):
+            return False
+        at, end = value
+        if (end - at) % 4:
+            raise DecodeError("Wire format was corrupt")
+        into += struct.unpack(f"<{(end - at) // 4}f", data[at:end])
+        return True
+
+    @staticmethod
+    def text(value):
+        if value != value:
+            return "nan"
+        short = f"{value:.6g}"
+        return short if array.array("f", [float(short)])[0] == value else f"{value:.9g}"
+
+
+def _real(value):
+    """A number as a float; TypeError for what is none, text included."""
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__float__") and not hasattr(value, "__index__"):
+        raise TypeError(f"must be real number, not {type(value).__name__}")
+    return float(value)
+
+
+class _Strings:
+    """Repeated bytes."""
+
+    def check(self, values):
+        out = []
+        for value in values:
+            if not isinstance(value, bytes):
+                raise TypeError(f"expected bytes, {type(value).__name__} found")
+            out.append(bytes(value))
+        return out
+
+    def encode(self, out, number, values):
+        for value in values:
+            _put_bytes(out, number, value)
+
+    def decode(self, data, wire, value, into):
+        if wire != _BYTES:
+            return False
+        into.append(bytes(data[value[0]:value[1]]))
+        return True
+
+    @staticmethod
+    def text(value):
+        plain = {9: "\\t", 10: "\\n", 13: "\\r", 34: '\\"', 39: "\\'", 92: "\\\\"}
+        inner = "".join(plain.get(byte) or (chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}") for byte in value)
+        return f'"{inner}"'
+
+
+class _Messages:
+    """Repeated messages of one class."""
+
+    def __init__(self, message):
+        self.message = message
+
+    def check(self, values):
+        out = []
+        for value in values:
+            if not isinstance(value, self.message):
+                raise TypeError(f"expected {self.message.__name__}, {type(value).__name__} found")
+            out.append(value._copy())
+        return out
+
+
+class _RepeatedMessages(_Repeated):
+    def add(self, **fields):
+        """A new message at the end, which is returned."""
+        self.append(self._kind.message(**fields))
+        return self._list[-1]
+
+
+class MessageMap(collections.abc.MutableMapping):
+    """A map from text to messages: reading a key that is not there makes an empty message for it."""
+
+    def __init__(self, owner, message):
+        self._owner, self._message, self._dict = owner, message, {}
+
+    def __getitem__(self, key):
+        if not isinstance(key, str):
+            raise TypeError(f"bad argument type for built-in operation: a key is text, found {type(key).__name__}")
+        found = self._dict.get(key)
+        if found is None:
+            found = self._dict[key] = self._message()
+            self._owner._touch()
+        return found
+
+    get_or_create = __getitem__
+
+    def get(self, key, default=None):
+        """The message of `key`, or `default`; makes none."""
+        return self._dict.get(key, default)
+
+    def __setitem__(self, key, value):
+        raise ValueError("Message objects may not be assigned")
+
+    def __delitem__(self, key):
+        del self._dict[key]
+
+    def __contains__(self, key):
+        return key in self._dict
+
+    def __iter__(self):
+        return iter(self._dict)
+
+    def __len__(self):
+        return len(self._dict)
+
+    def clear(self):
+        """Removes all keys."""
+        self._dict.clear()
+
+    def MergeFrom(self, other):
+        """Copies the messages of another map, in the place of those that are there."""
+        for key, message in other.items():
+            self._put(key, message)
+
+    def _put(self, key, message):
+        self._dict[key] = message._copy()
+        self._owner._touch()
+
+    def __eq__(self, other):
+        return self._dict == (other._dict if isinstance(other, MessageMap) else other)
+
+    __hash__ = None
+
+    def __repr__(self):
+        return repr(self._dict)
+
+
+# ---- messages ----
+
+class Field:
+    """One field of a message class: `kind` is "ints", "floats", "strings", or a message class with a `label`."""
+
+    def __init__(self, number, kind, label="one", oneof=None):
+        self.number, self.kind, self.label, self.oneof = number, kind, label, oneof
+
+
+class Message:
+    """The base of the messages. Not hashable; one thread at a time may change one."""
+
+    __slots__ = ("_values", "_owner", "_unknown")
+    _fields = {}
+    _full_name = "Message"
+
+    def __init_subclass__(cls):
+        kinds = {"ints": lambda name: _Ints(f"{cls._full_name}.{name}"), "floats": lambda name: _Floats(),
+                 "strings": lambda name: _Strings()}
+        cls._codecs = {name: kinds[field.kind](name) for name, field in cls._fields.items()
+                       if isinstance(field.kind, str)}
+        for name in cls._fields:
+            setattr(cls, name, property(lambda self, name=name: self._get(name)))
+
+    def __init__(self, **fields):
+        self._values, self._owner, self._unknown = {}, None, b""
+        for name, value in fields.items():
+            if name not in self._fields:
+                raise ValueError(f'Protocol message {type(self).__name__} has no "{name}" field.')
+            if value is not None:
+                self._set(name, value)
+
+    def _set(self, name, value):
+        field = self._fields[name]
+        if field.label == "map":
+            for key, message in value.items():
+                if not isinstance(message, (field.kind, dict)):
+                    raise TypeError(f"{name}[{key!r}]: expected {field.kind.__name__}, found {type(message).__name__}")
+                self._get(name)[key].MergeFrom(message if isinstance(message, field.kind) else field.kind(**message))
+        elif field.label == "list" or isinstance(field.kind, str):
+            if not isinstance(value, collections.abc.Iterable):
+                raise TypeError("must assign iterable")
+            self._get(name).extend(value)
+        else:
+            if not isinstance(value, (field.kind, dict)):
+                raise TypeError("Parameter to initialize message field must be dict or instance of same class: "
+                                f"expected {field.kind} got {type(value)}.")
+            self._get(name).MergeFrom(value if isinstance(value, field.kind) else field.kind(**value))
+            self._get(name)._touch()
+
+    def __setattr__(self, name, value):
+        if name in Message.__slots__:
+            object.__setattr__(self, name, value)
+        elif name not in self._fields:
+            raise AttributeError(f'Protocol message {type(self).__name__} has no "{name}" field.')
+        elif isinstance(self._fields[name].kind, str) or self._fields[name].label != "one":
+            raise AttributeError(
+                f'Assignment not allowed to map, or repeated field "{name}" in protocol message object.')
+        else:
+            raise AttributeError(f'Assignment not allowed to message field "{name}" in protocol message object.')
+
+    def _get(self, name):
+        found = self._values.get(name)
+        if found is not None:
+            return found
+        field = self._fields[name]
+        if field.label == "map":
+            made = MessageMap(self, field.kind)
+        elif field.label == "list":
+            made = _RepeatedMessages(self, _Messages(field.kind))
+        elif isinstance(field.kind, str):
+            made = _Repeated(self, self._codecs[name])
+        else:  # not there until it is changed
+            made = field.kind()
+            made._owner = (self, name)
+            return made
+        self._values[name] = made
+        return made
+
+    def _touch(self):
+        """It was changed: it is there in the message around it now, and the others of its one-of are not."""
+        if self._owner is None:
+            return
+        owner, name = self._owner
+        if owner._values.get(name) is not self:
+            if name in owner._values:  # another one came in between: this one is on its own
+                self._owner = None
+                return
+            oneof = owner._fields[name].oneof
+            for other, field in owner._fields.items():
+                if oneof is not None and field.oneof == oneof:
+                    owner._values.pop(other, None)
+            owner._values[name] = self
+        owner._touch()
+
+    def SetInParent(self):
+        """Makes this message present in the one it was read from."""
+        self._touch()
+
+    def _has(self, name):
+        found = self._values.get(name)
+        return found is not None and (isinstance(found, Message) or len(found) > 0)
+
+    def HasField(self, name):
+        """Is the submessage there?"""
+        field = self._fields.get(name)
+        if field is None or field.label != "one" or isinstance(field.kind, str):
+            raise ValueError(f'Protocol message {type(self).__name__} has no singular "{name}" field.')
+        return name in self._values
+
+    def WhichOneof(self, group):
+        """The name of the member of a one-of group that is set, or None."""
+        members = [name for name, field in self._fields.items() if field.oneof == group]
+        if not members:
+            raise ValueError(f"Protocol message {type(self).__name__} has no oneof {group!r}")
+        return next((name for name in members if name in self._values), None)
+
+    def ClearField(self, name):
+        """Removes a field's value."""
+        if name not in self._fields:
+            raise ValueError(f'Protocol message {type(self).__name__} has no "{name}" field.')
+        self._values.pop(name, None)
+
+    def Clear(self):
+        """Removes all values."""
+        self._values, self._unknown = {}, b""
+
+    def CopyFrom(self, other):
+        """Becomes equal to `other`, a message of the same class."""
+        if other is not self:
+            self.Clear()
+            self.MergeFrom(other)
+            self._touch()
+
+    def MergeFrom(self, other):
+        """Adds the values of `other`: lists grow, keys of maps are replaced, submessages merge."""
+        if type(other) is not type(self):
+            raise TypeError(f"Parameter to MergeFrom() must be instance of same class: expected {type(self).__name__} "
+                            f"got {type(other).__name__}.")
+        for name, value in other._values.items():
+            mine = self._get(name)
+            mine.MergeFrom(list(value) if value is mine else value)
+            if isinstance(mine, Message):
+                mine._touch()
+        self._unknown += other._unknown
+
+    def _copy(self):
+        made = type(self)()
+        made.MergeFrom(self)
+        return made
+
+    def IsInitialized(self):
+        """True: no field is required."""
+        return True
+
+    # ---- bytes ----
+
+    def SerializeToString(self, deterministic=None):
+        """The message as bytes; `deterministic` sorts the keys of maps."""
+        out = bytearray()
+        for name, field in self._fields.items():
+            if not self._has(name):
+                continue
+            value = self._values[name]
+            if field.label == "map":
+                for key in sorted(value) if deterministic else value:
+                    entry = bytearray()
+                    _put_bytes(entry, 1, key.encode())
+                    _put_bytes(entry, 2, value[key].SerializeToString(deterministic))
+                    _put_bytes(out, field.number, entry)
+            elif isinstance(field.kind, str):
+                self._codecs[name].encode(out, field.number, value)
+            else:
+                for message in value if field.label == "list" else [value]:
+                    _put_bytes(out, field.number, message.SerializeToString(deterministic))
+        return bytes(out + self._unknown)
+
+    SerializePartialToString = SerializeToString
+
+    def ByteSize(self):
+        """How many bytes SerializeToString gives."""
+        return len(self.SerializeToString())
+
+    @classmethod
+    def FromString(cls, serialized):
+        """The message of bytes; DecodeError where they are none."""
+        made = cls()
+        made.MergeFromString(serialized)
+        return made
+
+    def ParseFromString(self, serialized):
+        """Becomes the message of `serialized`; returns how many bytes that has."""
+        self.Clear()
+        return self.MergeFromString(serialized)
+
+    def MergeFromString(self, serialized):
+        """Adds the message of `serialized`; returns how many bytes that has."""
+        data = bytes(memoryview(serialized))
+        try:
+            self._merge(data, 0, len(data), 0)
+        except (DecodeError, UnicodeDecodeError) as error:
+            raise DecodeError(f"Error parsing message with type '{self._full_name}': {error}") from None
+        self._touch()
+        return len(data)
+
+    def _merge(self, data, at, end, depth):
+        by_number = {field.number: (name, field) for name, field in self._fields.items()}
+        for number, wire, value, start, stop in _fields(data, at, end, depth):
+            name, field = by_number.get(number, (None, None))
+            if field is not None and isinstance(field.kind, str):
+                if self._codecs[name].decode(data, wire, value, self._get(name)._list):
+                    continue
+            elif field is not None and wire == _BYTES:
+                self._merge_message(name, field, data, value, depth)
+                continue
+            self._unknown += data[start:stop]
+
+    def _merge_message(self, name, field, data, place, depth):
+        if depth >= _MOST_DEPTH:
+            raise DecodeError("Maximum recursion depth exceeded")
+        if field.label == "map":
+            key, message = "", field.kind()
+            for number, wire, value, _, _ in _fields(data, *place):
+                if number == 1 and wire == _BYTES:
+                    key = data[value[0]:value[1]].decode()
+                elif number == 2 and wire == _BYTES:
+                    message._merge(data, *value, depth + 1)
+            self._get(name)._dict[key] = message
+        elif field.label == "list":
+            message = field.kind()
+            message._merge(data, *place, depth + 1)
+            self._get(name)._list.append(message)
+        else:
+            message = self._get(name)
+            message._merge(data, *place, depth + 1)
+            message._touch()
+
+    # ---- Python's protocols ----
+
+    def __eq__(self, other):
+        if type(other) is not type(self):
+            return NotImplemented
+        names = [name for name in self._fields if self._has(name) or other._has(name)]
+        return self._unknown == other._unknown and all(
+            self._has(name) and other._has(name) and self._values[name] == other._values[name] for name in names)
+
+    __hash__ = None
+
+    def __reduce__(self):
+        return type(self).FromString, (self.SerializeToString(),)
+
+    def __deepcopy__(self, memo):
+        return self._copy()
+
+    def __str__(self):
+        return "".join(line + "\n" for line in self._lines(""))
+
+    __repr__ = __str__
+
+    def _lines(self, indent):
+        for name, field in self._fields.items():
+            if not self._has(name):
+                continue
+            value = self._values[name]
+            if field.label == "map":
+                for key in sorted(value):
+                    yield f"{indent}{name} {{"
+                    yield f"{indent}  key: {_Strings.text(key.encode())}"
+                    yield f"{indent}  value {{"
+                    yield from value[key]._lines(indent + "    ")
+                    yield f"{indent}  }}"
+                    yield f"{indent}}}"
+            elif isinstance(field.kind, str):
+                for item in value:
+                    yield f"{indent}{name}: {self._codecs[name].text(item)}"
+            else:
+                for message in value if field.label == "list" else [value]:
+                    yield f"{indent}{name} {{"
+                    yield from message._lines(indent + "  ")
+                    yield f"{indent}}}"

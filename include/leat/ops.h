@@ -450,6 +450,10 @@ LEAT_API leat_value leat_read_file(leat_value filename);
 LEAT_API leat_value leat_assert(leat_value condition, leat_value value, leat_status code,
                                 const char *message);
 
+/* x itself; a run where a value is NaN or infinite fails with INVALID_ARGUMENT and a text that
+ * begins with the message (tf.debugging.check_numerics). */
+LEAT_API leat_value leat_check_numerics(leat_value tensor, const char *message);
+
 /* ---- records and pictures ---- */
 
 /* Parses a scalar string, one serialised tf.train.Example. `features` (borrowed) is a dict of

@@ -3,7 +3,7 @@ import base64
 
 import numpy as np
 
-from op_case_model import F32, F64, I32, I64, INVALID, case, field, floats, varint, words
+from op_case_model import F32, F64, I32, I64, INVALID, Half, case, field, floats, varint, words
 
 # ---- strings ----
 case("string_lower", "values", [[b"ABc \xc3\x84Z", b"", b"\x00@[`"]], [b"abc \xc3\x84z", b"", b"\x00@[`"])
@@ -93,3 +93,33 @@ case("linspace", "one", [F32(1), F32(5)], F32([1]), {"num": 1})
 case("linspace", "none", [F32(1), F32(5)], error=(INVALID, "num"), attributes={"num": 0})
 case("linspace", "vector", [F32([1]), F32(5)], error=(INVALID, "rank 0"), attributes={"num": 2})
 case("linspace", "integers", [I32(1), I32(5)], error=(INVALID, "int32"), attributes={"num": 2})
+
+# ---- checks, values without repetitions, the identity ----
+x = floats(2, 3)
+case("check_numerics", "values", [x], x, {"message": "m"}, gradient=True)
+case("check_numerics", "float64", [F64([1, 2])], F64([1, 2]), {"message": "m"})
+case("check_numerics", "float16", [Half("float16", [1, 2])], Half("float16", [1, 2]), {"message": "m"})
+case("check_numerics", "nan", [F32([[1, np.nan, 0], [0, 0, 0]])], error=(INVALID, "oh : Tensor had NaN values"), attributes={"message": "oh"})
+case("check_numerics", "inf", [F64([-np.inf])], error=(INVALID, "oh : Tensor had Inf values"), attributes={"message": "oh"})
+case("check_numerics", "both", [F32([np.inf, np.nan])], error=(INVALID, "oh : Tensor had Inf and NaN values"), attributes={"message": "oh"})
+case("check_numerics", "half", [Half("bfloat16", [1, np.inf])], error=(INVALID, "Inf values"), attributes={"message": "oh"})
+case("check_numerics", "integers", [I32(1)], error=(INVALID, "int32"), attributes={"message": "oh"})
+case("unique", "int32", [I32([3, 1, 3, 2, 1])], (I32([3, 1, 2]), I32([0, 1, 0, 2, 1])))
+case("unique", "int64_numbers", [I32([3, 3])], (I32([3]), I64([0, 0])), {"out_idx": "int64"})
+case("unique", "strings", [[b"b", b"", b"a", b"b", b""]], ([b"b", b"", b"a"], I32([0, 1, 2, 0, 1])))
+case("unique", "zeros", [F32([0.0, -0.0, 1])], (F32([0, 1]), I32([0, 0, 1])))
+case("unique", "nan", [F64([np.nan, 1, np.nan])], (F64([np.nan, 1, np.nan]), I32([0, 1, 2])))
+case("unique", "bool", [np.array([True, False, True])], (np.array([True, False]), I32([0, 1, 0])))
+many = np.random.RandomState(5).randint(0, 90, 400).astype(I64)
+first = list(dict.fromkeys(many.tolist()))
+case("unique", "many", [many], (I64(first), I32([first.index(m) for m in many])))
+case("unique", "none", [np.zeros(0, F32)], (np.zeros(0, F32), np.zeros(0, I32)))
+case("unique", "matrix", [x], error=(INVALID, "rank 1"))
+case("unique", "no_numbers", [I32([1])], error=(INVALID, "out_idx"), attributes={"out_idx": "float32"})
+case("eye", "square", [], np.eye(3, dtype=F32), {"num_rows": 3})
+case("eye", "wide", [], np.eye(2, 4, dtype=I32), {"num_rows": 2, "num_columns": 4, "dtype": "int32"})
+case("eye", "tall", [], np.eye(3, 2, dtype=F64), {"num_rows": 3, "num_columns": 2, "dtype": "float64"})
+case("eye", "batch", [], np.stack([np.eye(2, dtype=bool)] * 3), {"num_rows": 2, "batch_shape": [3], "dtype": "bool"})
+case("eye", "none", [], np.zeros((0, 0), F32), {"num_rows": 0})
+case("eye", "negative", [], error=(INVALID, "num_rows"), attributes={"num_rows": -1})
+case("eye", "strings", [], error=(INVALID, "string"), attributes={"num_rows": 2, "dtype": "string"})

@@ -143,6 +143,15 @@ def expand_dims(input: TensorLike, axis: IntLike, name: builtins.str | None = No
     axis: The place of the new dimension; negative counts from the end.
     """
     ...
+def eye(num_rows: IntLike, num_columns: IntLike | None = None, batch_shape: IntsLike | None = None, dtype: DTypeLike = ..., name: builtins.str | None = None) -> Tensor:
+    """Ones on the diagonal of a matrix, zeros elsewhere (tf.eye).
+
+    num_rows: How many rows.
+    num_columns: How many columns; none: as many as rows.
+    batch_shape: The shape of a tensor of such matrices; none: one matrix.
+    dtype: The dtype of the result, a number or bool.
+    """
+    ...
 def fill(dims: TensorLike, value: TensorLike, name: builtins.str | None = None, layout: Any = None) -> Tensor:
     """A tensor of shape dims filled with a scalar (tf.fill)."""
     ...
@@ -465,6 +474,12 @@ uint16: DType
 uint32: DType
 uint64: DType
 uint8: DType
+def unique(x: TensorLike, out_idx: DTypeLike = ..., name: builtins.str | None = None) -> Tensor:
+    """The values of a vector without repetitions, and for each value its number among them (tf.unique).
+
+    out_idx: The dtype of the numbers: int32 or int64.
+    """
+    ...
 def unstack(value: TensorLike, num: IntLike | None = None, axis: IntLike = 0, name: builtins.str | None = None) -> Tensor:
     """The slices of a tensor along a dimension, each an output (tf.unstack).
 

@@ -56,7 +56,7 @@ case("parse_tensor", "no_dtype", [b""], error=(INVALID, "out_type"))
 # ---- ranges ----
 case("range", "limit", [I32(5)], np.arange(5, dtype=I32))
 case("range", "limit_of_floats", [F32(3)], F32([0, 1, 2]))
-case("range", "start_and_limit", [I64(2), I64(5)], I64([2, 3, 4]))
+case("range", "limit_and_delta", [I64(5), I64(2)], I64([0, 2, 4]))
 case("range", "as_int64", [I32(1), I32(10), I32(3)], I64([1, 4, 7]), {"dtype": "int64"})
 case("range", "as_float64", [I32(3)], F64([0, 1, 2]), {"dtype": "float64"})
 case("range", "no_limit", [I32(-1)], error=(INVALID, "never arrives"))

@@ -1,8 +1,8 @@
 /* range: the numbers start, start + delta, ... before the limit (tf.range).
  *
- * One input is the limit, two are start and limit. Value i is start + i * delta. The length is
- * data, so rows run one at a time; inference knows it where the bounds are constants. Fails where
- * delta is 0 or leads away from the limit. No state, no locks. */
+ * One input is the limit, two are limit and delta: calls that leave the start out. Value i is start
+ * + i * delta. The length is data, so rows run one at a time; inference knows it where the bounds
+ * are constants. Fails where delta is 0 or leads away from the limit. No state, no locks. */
 #include "graph/ops/support.h"
 
 #include <math.h>
@@ -100,9 +100,9 @@ static void complete_bounds(const leati_operand *given, int num, leati_operand o
     zero.row_stride = one.row_stride = 0;
     (void)leati_store_number(given[0].dtype, 0, zero.data);
     (void)leati_store_number(given[0].dtype, 1, one.data);
-    out[0] = num > 1 ? given[0] : zero;
-    out[1] = num > 1 ? given[1] : given[0];
-    out[2] = num > 2 ? given[2] : one;
+    out[0] = num > 2 ? given[0] : zero;
+    out[1] = num > 2 ? given[1] : given[0];
+    out[2] = num > 2 ? given[2] : num > 1 ? given[1] : one;
 }
 
 /* The length where all bounds are constants of the result's dtype; -1: unknown, or the run fails.

@@ -434,7 +434,6 @@ leati_program *leati_program_new(const leat_function *function, leat_error *err)
         return NULL;
     }
     program->function = leat_function_ref((leat_function *)function);
-    program->call_op = leati_tensor_op_find("call");
     if (compile_program(program, err)) {
         leati_program_free(program);
         return NULL;

@@ -79,9 +79,8 @@ struct leati_program {
     int32_t num_groups;
     leati_segment_arg *segment_args;
     size_t slab_bytes;
-    int32_t max_inputs;             /* of a node */
-    bool whole_rows;                /* effects: one segment, by row */
-    const leati_tensor_op *call_op; /* a user's callback; NULL: the table has none */
+    int32_t max_inputs; /* of a node */
+    bool whole_rows;    /* effects: one segment, by row */
 };
 
 /* Memory of a kept value during a run. */

@@ -250,8 +250,6 @@ static leat_status call_kernel(leati_run *run, const leati_simple_node *node, in
     run->node = node;
     run->row = run->tile + row;
     run->context.ordinal = run->given->ordinal + run->row;
-    if (node->source->op == run->program->call_op)
-        scratch->callbacks += n;
     leati_kernel_call call = {.n = n,
                               .inputs = scratch->inputs,
                               .num_inputs = node->num_inputs,
@@ -521,6 +519,7 @@ leat_status leati_program_run(const leati_program *program, leati_scratch *scrat
     run.first_text = 0;
     run.given = context;
     run.context = *context;
+    run.context.callbacks = &scratch->callbacks;
     run.status = LEAT_OK;
     run.blamed = false;
     leat_status status = leati_block_prepare(out, program->simple.num_outputs, err);

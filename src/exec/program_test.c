@@ -531,6 +531,41 @@ static void test_pure_calls_fail_by_row(void **state) {
     machine_fini(&m);
 }
 
+static int below_three(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_tensor three = leat_scalar_int64(3);
+    outputs[0] = leat_less(leat_graph_argument(graph, 0), leat_graph_tensor(graph, &three));
+    leat_tensor_unref(&three);
+    return 1;
+}
+
+/* Calls inside a loop are counted, too. */
+static void test_calls_inside(void **state) {
+    (void)state;
+    leat_error err = {0};
+    struct machine m;
+    leat_spec *scalar = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err);
+    leat_function *cond = leat_trace(below_three, NULL, scalar, &err);
+    leat_function *body = leat_callback_function(note, "a", NULL, NULL, 0, leat_spec_ref(scalar),
+                                                 leat_spec_ref(scalar), &err);
+    leat_graph *graph = leat_graph_new(scalar, &err);
+    leat_value x = leat_graph_argument(graph, 0);
+    assert_int_equal(leat_while(cond, body, &x, 1, NULL, 0, NULL, &x), 1);
+    machine_init(&m, leat_graph_finish(graph, &x, 1, NULL, &err));
+    const int64_t values[3] = {1, 5, 2};
+    give_ints(&m, 0, 1, values, 3);
+    calls[0] = '\0';
+    must_run(&m, 3);
+    assert_string_equal(calls, "a1 a2 a2 ");
+    assert_int_equal(int_at(&m.out, 0, 0), 3);
+    assert_int_equal(int_at(&m.out, 0, 1), 5);
+    assert_int_equal(leati_scratch_callbacks(m.scratch), 3);
+    machine_fini(&m);
+    leat_spec_unref(scalar);
+    leat_function_unref(cond);
+    leat_function_unref(body);
+}
+
 /* ---- memory ---- */
 
 static leat_status build_and_run(void *context, leat_error *err) {
@@ -676,6 +711,7 @@ int main(void) {
                                        TEST(test_random_by_ordinal),
                                        TEST(test_effects_row_by_row),
                                        TEST(test_pure_calls_fail_by_row),
+                                       TEST(test_calls_inside),
                                        TEST(test_no_memory),
                                        TEST(test_steady_state_allocates_nothing),
                                        TEST(test_two_threads),

@@ -94,6 +94,8 @@ typedef struct leati_call_context {
     int32_t replica;                     /* of training; else 0 */
     int32_t num_replicas;                /* of training; else 1 */
     struct leati_collective *collective; /* of training; NULL: one replica */
+    int64_t *callbacks; /* counts calls of users' code, those of functions inside included; may be
+                           NULL */
 } leati_call_context;
 
 typedef struct leati_kernel_call {

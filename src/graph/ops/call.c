@@ -85,6 +85,8 @@ static leat_status call_row(leati_kernel_call *call, int64_t row, leat_tensor *t
     leat_element out = {0};
     for (int i = 0; i < call->num_inputs; i++)
         tensors[i] = leati_operand_tensor(&call->inputs[i], row);
+    if (call->context && call->context->callbacks)
+        ++*call->context->callbacks;
     leat_status status = leati_callback_run(callback, &in, &out, err);
     if (!status) {
         status = check_result(args, &out, err);

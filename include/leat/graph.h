@@ -208,6 +208,16 @@ LEAT_API int leat_graph_call(leat_graph *graph, const char *operation, const cha
  * Thread-safe. Owned text (leat_text_free); NULL without memory. */
 LEAT_API char *leat_operations_json(leat_error *err);
 
+/* leat_graph_call where an attribute {"function": k} is functions[k] (borrowed), which may call
+ * back: leat_graph_call_functions(graph, "cond", "{\"then_branch\": {\"function\": 0},
+ * \"else_branch\":
+ * {\"function\": 1}}", functions, 2, inputs, num_inputs, outputs), with the predicate as the first
+ * input. */
+LEAT_API int leat_graph_call_functions(leat_graph *graph, const char *operation,
+                                       const char *attributes, leat_function *const *functions,
+                                       int num_functions, const leat_value *inputs, int num_inputs,
+                                       leat_value *outputs);
+
 /* tf.cond: the outputs of `then_branch` where the bool scalar `predicate` holds, else those of
  * `else_branch`. Both functions (borrowed) take `inputs` and give equally many outputs of equal
  * dtypes. Fills `outputs` (room for LEAT_MAX_OUTPUTS) and returns their number, or -1 (the graph

@@ -2,7 +2,8 @@
  *
  * An attribute may be given as {"input": k}: the value of input number k. Where the value is known
  * (a constant, or the graph is eager) it becomes the attribute; else the node is one of `computed`,
- * which binds it in each run. Inputs that give attributes are not inputs of the operation.
+ * which binds it in each run. Inputs that give attributes are not inputs of the operation. An
+ * attribute {"function": k} is function number k, whatever it calls.
  *
  * Failures stand in the graph and name the operation. No locks. */
 #include "core/json.h"
@@ -17,6 +18,8 @@ typedef struct call {
     leat_graph *graph;
     const leati_tensor_op *op;
     json_t *attributes; /* owned; NULL: none */
+    leat_function *const *functions;
+    int num_functions;
     const leat_value *inputs;
     int num_inputs;
     leat_value own[LEAT_MAX_OUTPUTS]; /* the operation's inputs, then those of `bound` */
@@ -26,9 +29,9 @@ typedef struct call {
     int num_bound;
 } call;
 
-/* The number of the input that gives the attribute; -1: it is a value. */
-static int64_t given_by(const json_t *attribute) {
-    const json_t *number = json_object_get(attribute, "input");
+/* The number of the input (or "function") that gives the attribute; -1: it is a value. */
+static int64_t given_by(const json_t *attribute, const char *what) {
+    const json_t *number = json_object_get(attribute, what);
     return json_object_size(attribute) == 1 && json_is_integer(number) ? json_integer_value(number)
                                                                        : -1;
 }
@@ -94,7 +97,7 @@ static leat_status split_inputs(call *c, leat_error *err) {
     json_t *attribute = NULL;
     void *next = NULL;
     json_object_foreach_safe(c->attributes, next, name, attribute) {
-        int64_t number = given_by(attribute);
+        int64_t number = given_by(attribute, "input");
         if (number < 0)
             continue;
         if (c->num_inputs > LEAT_MAX_OUTPUTS)
@@ -116,6 +119,37 @@ static leat_status split_inputs(call *c, leat_error *err) {
     return LEAT_OK;
 }
 
+/* Function attributes that the caller gives: `args` NULL puts a function of nothing in their
+ * places, so that they can be read; later `attributes`, the text as it was, says what `args` get.
+ */
+static leat_status put_functions(const call *c, const json_t *attributes, void *args,
+                                 leat_error *err) {
+    const char *name = NULL;
+    json_t *attribute = NULL;
+    json_object_foreach((json_t *)(uintptr_t)attributes, name, attribute) {
+        int64_t number = given_by(attribute, "function");
+        const leati_row *row = c->op->rows ? leati_rows_find(c->op->rows, name) : NULL;
+        if (number < 0)
+            continue;
+        if (!row || row->type != LEATI_ROW_FUNCTION || number >= c->num_functions ||
+            !c->functions[number])
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "argument %s is function %lld; expected an argument that is a "
+                              "function, and one of %d functions that are not NULL",
+                              name, (long long)number, c->num_functions);
+        if (args) {
+            leat_object **at = (leat_object **)(void *)((char *)args + row->offset);
+            leati_object_unref(*at);
+            *at = leati_object_ref(c->functions[number]);
+        } else if (json_object_set_new(
+                       c->attributes, name,
+                       json_pack("{s:{s:[]}, s:[], s:[]}", "input", "tuple", "nodes", "outputs"))) {
+            return leati_no_memory(err, sizeof *c);
+        }
+    }
+    return LEAT_OK;
+}
+
 /* Fills outputs from the values of the node that starts at `first`; their number. */
 static int fill_outputs(leat_graph *graph, int32_t first, leat_value *outputs) {
     const leati_node *node = &graph->body.nodes[graph->body.num_nodes - 1];
@@ -133,32 +167,66 @@ static int add_node(call *c, const void *args, leat_value *outputs) {
     return first < 0 && graph->error.code ? -1 : fill_outputs(graph, first, outputs);
 }
 
-int leat_graph_call(leat_graph *graph, const char *operation, const char *attributes,
-                    const leat_value *inputs, int num_inputs, leat_value *outputs) {
+/* Reads the attributes and adds the node; `given` are the attributes as the caller wrote them. */
+static int make_call(call *c, const json_t *given, leat_value *outputs) {
+    leat_graph *graph = c->graph;
+    leat_error err = {0};
+    void *args = NULL;
+    int count = -1;
+    leat_status status = put_functions(c, given, NULL, &err);
+    if (!status)
+        status = split_inputs(c, &err);
+    if (!status)
+        status = leati_node_args_read(graph, c->op, c->attributes, 0, &args, &err);
+    if (!status) {
+        status = args ? put_functions(c, given, args, &err) : LEAT_OK;
+        if (!status)
+            count = add_node(c, args, outputs);
+        leati_node_args_free(c->op, args);
+    }
+    if (status) {
+        leati_prefix(&err, "op %s (node %zu)", c->op->name, graph->body.num_nodes);
+        leati_graph_error(graph, &err);
+    }
+    return count;
+}
+
+int leat_graph_call_functions(leat_graph *graph, const char *operation, const char *attributes,
+                              leat_function *const *functions, int num_functions,
+                              const leat_value *inputs, int num_inputs, leat_value *outputs) {
     if (!graph || graph->error.code)
         return -1;
     leat_error err = {0};
-    call c = {.graph = graph, .inputs = inputs, .num_inputs = num_inputs};
+    call c = {.graph = graph,
+              .functions = functions,
+              .num_functions = num_functions,
+              .inputs = inputs,
+              .num_inputs = num_inputs};
+    json_t *given = NULL;
+    int count = -1;
     c.op = leati_tensor_op_find(operation);
     if (!c.op) {
         leati_fail(&err, LEAT_NOT_FOUND,
                    "no tensor operation is called \"%s\"; `leat ops` lists them",
                    operation ? operation : "(null)");
-        leati_graph_error(graph, &err);
-        return -1;
+    } else if (attributes) {
+        given = leati_json_parse(attributes, strlen(attributes), &err);
+        if (given && !(c.attributes = json_copy(given)))
+            leati_no_memory(&err, sizeof c);
+        if (err.code)
+            leati_prefix(&err, "op %s (node %zu)", c.op->name, graph->body.num_nodes);
     }
-    void *args = NULL;
-    int count = -1;
-    if (attributes)
-        c.attributes = leati_json_parse(attributes, strlen(attributes), &err);
-    if ((attributes && !c.attributes) || split_inputs(&c, &err) ||
-        leati_node_args_read(graph, c.op, c.attributes, 0, &args, &err)) {
-        leati_prefix(&err, "op %s (node %zu)", c.op->name, graph->body.num_nodes);
+    if (err.code)
         leati_graph_error(graph, &err);
-    } else {
-        count = add_node(&c, args, outputs);
-        leati_node_args_free(c.op, args);
-    }
+    else
+        count = make_call(&c, given, outputs);
     json_decref(c.attributes);
+    json_decref(given);
     return count;
+}
+
+int leat_graph_call(leat_graph *graph, const char *operation, const char *attributes,
+                    const leat_value *inputs, int num_inputs, leat_value *outputs) {
+    return leat_graph_call_functions(graph, operation, attributes, NULL, 0, inputs, num_inputs,
+                                     outputs);
 }

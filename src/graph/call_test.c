@@ -103,11 +103,58 @@ static void test_seeds(void **state) {
     leat_function_unref(function);
 }
 
+static int plus(void *context, leat_graph *graph, leat_value *outputs) {
+    leat_value x = leat_graph_argument(graph, 0);
+    outputs[0] = context ? leat_multiply(x, x) : leat_add(x, x);
+    return 1;
+}
+
+/* cond by its name, with functions that are no JSON. */
+static void test_functions(void **state) {
+    (void)state;
+    leat_error err = {0};
+    const char *text = "{\"then_branch\": {\"function\": 1}, \"else_branch\": {\"function\": 0}}";
+    leat_shape scalar = LEAT_SCALAR;
+    leat_function *functions[2] = {test_trace_float64(plus, NULL, 1, &scalar),
+                                   test_trace_float64(plus, &err, 1, &scalar)};
+    leat_spec *spec = test_spec(2, (leat_dtype[]){LEAT_BOOL, LEAT_FLOAT64},
+                                (leat_shape[]){LEAT_SCALAR, LEAT_SCALAR});
+    leat_value in[2], out[LEAT_MAX_OUTPUTS];
+    for (int wrong = 0; wrong < 4; wrong++) {
+        leat_graph *graph = leat_graph_new(spec, &err);
+        for (int i = 0; i < 2; i++)
+            in[i] = leat_graph_argument(graph, i);
+        leat_function *given[2] = {functions[0], wrong == 2 ? NULL : functions[1]};
+        int count = leat_graph_call_functions(
+            graph, "cond", wrong == 3 ? "{\"predicate\": {\"function\": 0}}" : text, given,
+            wrong == 1 ? 1 : 2, in, 2, out);
+        assert_int_equal(count, wrong ? -1 : 1);
+        leat_function *function = leat_graph_finish(graph, out, 1, NULL, &err);
+        if (wrong) {
+            assert_null(function);
+            assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
+            assert_non_null(strstr(err.text, "op cond (node 0): argument "));
+            continue;
+        }
+        for (int which = 0; which < 2; which++) {
+            leat_tensor inputs[2] = {leat_scalar_bool(which), leat_scalar_float64(5)}, result;
+            assert_int_equal(leati_interpret(function, inputs, NULL, &result, &err), LEAT_OK);
+            assert_true(*(double *)result.data == (which ? 25 : 10));
+            leat_tensor_unref(&result);
+            leat_tensor_unref(&inputs[0]);
+            leat_tensor_unref(&inputs[1]);
+        }
+        leat_function_unref(function);
+    }
+    leat_spec_unref(spec);
+    leat_function_unref(functions[0]);
+    leat_function_unref(functions[1]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_computed),
-        cmocka_unit_test(test_constant),
-        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_computed), cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_constant), cmocka_unit_test(test_errors),
         cmocka_unit_test(test_seeds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

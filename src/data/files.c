@@ -360,8 +360,10 @@ static leat_status restore_slot(const leati_files *files, leati_file_slot *slot,
     if (status == LEAT_OK) {
         status = leati_get_int(in, &slot->skip, err);
     }
-    if (status == LEAT_OK && (slot->position < 0 || slot->skip < 0 || flags >> 2 > LEATI_DONE ||
-                              (slot->place == LEATI_BUSY && !slot->failed && slot->path == NULL))) {
+    int64_t most = files->format->passes ? INT64_MAX : 0;
+    if (status == LEAT_OK &&
+        (slot->position < 0 || slot->skip < 0 || slot->skip > most || flags >> 2 > LEATI_DONE ||
+         (slot->place == LEATI_BUSY && !slot->failed && slot->path == NULL))) {
         status = leati_fail(err, LEAT_DATA_LOSS, "%s: a saved place of %lld", files->format->op,
                             (long long)slot->position);
     }

@@ -59,6 +59,7 @@ struct leati_files;
 
 typedef struct leati_file_format {
     const char *op;
+    bool passes; /* read may be asked to pass records: a request with no place to put them */
     /* Opens `path` where reading stood, at `position` (0: at the start). `files` is the operator's
      * state, which is only read: files in turns are opened and read on several threads. `pools` are
      * for this reader's chunks. *reader is owned. */

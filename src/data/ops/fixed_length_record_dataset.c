@@ -212,6 +212,7 @@ static void close_fixed(void *reader) {
 }
 
 static const leati_file_format format = {.op = "fixed_length_record_dataset",
+                                         .passes = true,
                                          .open = open_fixed,
                                          .read = read_fixed,
                                          .position = fixed_position,

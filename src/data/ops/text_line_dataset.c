@@ -151,6 +151,7 @@ static void close_text(void *reader) {
 }
 
 static const leati_file_format format = {.op = "text_line_dataset",
+                                         .passes = true,
                                          .open = open_text,
                                          .read = read_text,
                                          .position = text_position,

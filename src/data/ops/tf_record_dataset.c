@@ -160,6 +160,7 @@ static void close_file(void *reader) {
 }
 
 static const leati_file_format format = {.op = "tf_record_dataset",
+                                         .passes = true,
                                          .open = open_file,
                                          .read = read_file,
                                          .position = file_position,

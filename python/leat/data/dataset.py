@@ -381,6 +381,12 @@ _SIGNATURES = {
     "batch": "batch_size, drop_remainder=False, num_parallel_calls=None, deterministic=None",
     "map": "map_func, num_parallel_calls=None, deterministic=None, synchronous=None, use_unbounded_threadpool=False",
     "interleave": "map_func, cycle_length=None, block_length=None, num_parallel_calls=None, deterministic=None",
+    "bucket_by_sequence_length": "element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes=None, "
+                                 "padding_values=None, pad_to_bucket_boundary=False, no_padding=False, "
+                                 "drop_remainder=False",
+    "cache": "filename=''",
+    "counter": "start=0, step=1, dtype=dtypes.int64",
+    "prefetch": "buffer_size",
     "repeat": "count=None",
     "shard": "num_shards, index",
     "ignore_errors": "log_warning=False",

@@ -397,7 +397,7 @@ _SIGNATURES = {
 }
 
 
-def _parameters(entry):
+def parameters_of(entry):
     if entry["name"] in _SIGNATURES:
         return _SIGNATURES[entry["name"]]
     required = [a["name"] for a in entry["arguments"] if a["required"]]
@@ -414,23 +414,27 @@ def _default(argument):
     return repr(value)
 
 
-def _names(parameters):
+def names_of(parameters):
     """The names in the source text of a list of parameters."""
     return eval(f"lambda {parameters}: 0", {"dtypes": dtypes}).__code__.co_varnames
 
 
+def doc_of(entry):
+    """The docstring of an operator's function."""
+    return "\n".join([entry["doc"], ""] + [f"{a['name']}: {a['doc']}" for a in entry["arguments"]]).strip()
+
+
 def source_of(entry):
     """The Python source of an operator's method or constructor."""
-    parameters = _parameters(entry)
-    names = _names(parameters)
-    source = entry["num_inputs"] == 0 or entry["name"].endswith("_dataset")
+    parameters = parameters_of(entry)
+    names = names_of(parameters)
+    source = entry["num_inputs"] == 0 or entry["name"].endswith("_dataset") and entry["num_inputs"] != 1
     several = "datasets" in names
     arguments = ", ".join(f"{n!r}: {n}" for n in names if n != "datasets")
     first = "" if source or several else "self, "
     inputs = "()" if source else "tuple(datasets)" if several else "(self,)"
     known = f"{first}{parameters}{', ' if parameters else ''}name=None"
-    doc = "\n".join([entry["doc"], ""] + [f"{a['name']}: {a['doc']}" for a in entry["arguments"]]).strip()
-    return (f"def {entry['name']}({known}):\n    {doc!r}\n"
+    return (f"def {entry['name']}({known}):\n    {doc_of(entry)!r}\n"
             f"    return make({entry['name']!r}, {inputs}, {{{arguments}}}, name)\n")
 
 
@@ -457,7 +461,7 @@ _install()
 
 def _reader(op, class_name, parameters):
     """A class whose constructor is a reader's operator (``tf.data.TFRecordDataset``)."""
-    names = _names(parameters)
+    names = names_of(parameters)
     arguments = ", ".join(f"{n!r}: {n}" for n in names)
     lines = (f"def __init__(self, {parameters}, name=None):\n"
              f"    made = make({op!r}, (), {{{arguments}}}, name)\n"

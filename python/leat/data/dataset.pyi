@@ -62,7 +62,7 @@ class Dataset:
         deterministic: Accepted; the order is always that of the input.
         """
         ...
-    def bucket_by_sequence_length(self, element_length_func: Callable[..., Any], bucket_boundaries: IntsLike, bucket_batch_sizes: IntsLike, pad_to_bucket_boundary: builtins.bool = False, no_padding: builtins.bool = False, padded_shapes: Any = None, padding_values: Any = None, drop_remainder: builtins.bool = False, name: builtins.str | None = None) -> Dataset:
+    def bucket_by_sequence_length(self, element_length_func: Callable[..., Any], bucket_boundaries: IntsLike, bucket_batch_sizes: IntsLike, padded_shapes: Any = None, padding_values: Any = None, pad_to_bucket_boundary: builtins.bool = False, no_padding: builtins.bool = False, drop_remainder: builtins.bool = False, name: builtins.str | None = None) -> Dataset:
         """Batches of elements whose lengths lie between the same `bucket_boundaries`. Runs, is saved and restored as group_by_window.
 
         element_length_func: From an element to its length, a scalar of int32, int64, float32 or float64.
@@ -75,14 +75,14 @@ class Dataset:
         drop_remainder: Leave out the last batch of a bucket if it is smaller.
         """
         ...
-    def cache(self, filename: StringLike | None = None, name: builtins.str | None = None) -> Dataset:
+    def cache(self, filename: StringLike = '', name: builtins.str | None = None) -> Dataset:
         """The first complete iteration keeps the elements, later ones read them. Saved as a position where the input can be replayed (restoring in another process computes the elements again), else with the elements.
 
         filename: Prefix of the files of the cache; none or empty: in memory.
         """
         ...
     @staticmethod
-    def counter(start: FloatLike = 0.0, step: FloatLike = 1.0, dtype: DTypeLike = ..., name: builtins.str | None = None) -> Dataset:
+    def counter(start: FloatLike = 0, step: FloatLike = 1, dtype: DTypeLike = ..., name: builtins.str | None = None) -> Dataset:
         """The numbers start, start + step, ... without end. Saved as one position; restoring costs nothing.
 
         start: The first number; for integers at most 2^53 in magnitude.
@@ -226,7 +226,7 @@ class Dataset:
         num_parallel_calls: How many datasets are read ahead at a time; none: as many as help.
         """
         ...
-    def prefetch(self, buffer_size: IntLike | None = None, name: builtins.str | None = None) -> Dataset:
+    def prefetch(self, buffer_size: IntLike, name: builtins.str | None = None) -> Dataset:
         """A thread keeps up to `buffer_size` elements ready. Saved as a snapshot of the input and the number of outcomes since; restoring passes these, a block at most, without computing pure maps. Over inputs with effects the buffered elements themselves are saved, and restoring costs nothing.
 
         buffer_size: How many elements are kept ready; AUTOTUNE or none: as many as help; 0: none.
@@ -377,6 +377,9 @@ from leat.shapes import TensorShape as TensorShape
 from leat.data import TextLineDataset as TextLineDataset
 UNKNOWN_CARDINALITY: builtins.int
 from leat.tensor import convert_to_tensor as convert_to_tensor
+def doc_of(entry: Any) -> Any: ...
 def function_of(op: Any) -> Any: ...
 def make(op: Any, inputs: Any, arguments: Any, name: builtins.str | None = None) -> Any: ...
+def names_of(parameters: Any) -> Any: ...
+def parameters_of(entry: Any) -> Any: ...
 def source_of(entry: Any) -> Any: ...

@@ -1,7 +1,5 @@
 """``tf.data.experimental``: functions for ``Dataset.apply``, readers and what else is not settled."""
 
-import functools
-
 from leat import dtypes, nest
 from leat.data import dataset as _dataset
 from leat.data.dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Dataset, _reader, make
@@ -34,20 +32,53 @@ def Counter(start=0, step=1, dtype=dtypes.int64):
 
 def _transformation(name):
     """``dataset.apply(name(...))`` for the method of that name."""
-    method = getattr(Dataset, name)
+    entry = _dataset.OPERATORS[name]
+    parameters = _EARLIER.get(name) or _dataset.parameters_of(entry)
+    passed = ", ".join(f"{word}={word}" for word in _dataset.names_of(parameters))
+    scope = {"method": getattr(Dataset, name), "dtypes": dtypes}
+    source = (f"def {name}({parameters}):\n    {_dataset.doc_of(entry)!r}\n"
+              f"    return lambda dataset: method(dataset, {passed})\n")
+    exec(compile(source, f"<leat.data.experimental.{name}>", "exec"), scope)
+    scope[name].__module__ = __name__
+    return scope[name]
 
-    @functools.wraps(method)
-    def outer(*args, **kwargs):
-        return lambda dataset: method(dataset, *args, **kwargs)
-    return outer
 
+# Where the function's parameters are not those of the method.
+_EARLIER = {
+    "parallel_interleave": "map_func, cycle_length, block_length=1, sloppy=False, buffer_output_elements=None, "
+                           "prefetch_input_elements=None, num_parallel_calls=None",
+}
 
-for _name in ("assert_cardinality", "bucket_by_sequence_length", "group_by_reducer", "group_by_window",
-              "ignore_errors", "map_and_batch", "pad_to_cardinality", "parallel_interleave", "parse_example_dataset",
-              "rejection_resample", "scan", "shuffle_and_repeat", "snapshot", "take_while", "unbatch", "unique",
-              "quarantine", "pack", "index_shuffle", "global_shuffle"):
+for _name in ("assert_cardinality", "bucket_by_sequence_length", "group_by_window", "ignore_errors", "map_and_batch",
+              "pad_to_cardinality", "parallel_interleave", "rejection_resample", "scan", "shuffle_and_repeat",
+              "snapshot", "take_while", "unbatch", "unique", "quarantine", "pack", "index_shuffle", "global_shuffle"):
     if hasattr(Dataset, _name):
         globals()[_name] = _transformation(_name)
+
+
+class Reducer:
+    """Three functions: the first state, the next one, and the result (``tf.data.experimental.Reducer``)."""
+
+    def __init__(self, init_func, reduce_func, finalize_func):
+        self.init_func = init_func
+        self.reduce_func = reduce_func
+        self.finalize_func = finalize_func
+
+
+def group_by_reducer(key_func, reducer):
+    """For each key the result of a Reducer over its elements."""
+    return lambda dataset: dataset.group_by_reducer(key_func, reducer.init_func, reducer.reduce_func,
+                                                    reducer.finalize_func)
+
+
+def to_variant(dataset):
+    """The dataset as a scalar tensor of dtype variant."""
+    return dataset._as_value()
+
+
+def from_variant(variant, structure):
+    """The dataset that a scalar tensor of dtype variant is; `structure` describes its elements."""
+    return Dataset._of_value(variant, structure)
 
 
 def dense_to_ragged_batch(batch_size, drop_remainder=False, row_splits_dtype=dtypes.int64):

@@ -21,15 +21,34 @@ from leat.data.options import OptimizationOptions as OptimizationOptions
 from leat.data.optional import Optional as Optional
 class RandomDataset(Dataset):
     def __init__(self, seed: Any = None, name: builtins.str | None = None) -> None: ...
+class Reducer:
+    def __init__(self, init_func: Any, reduce_func: Any, finalize_func: Any) -> None: ...
 SHARD_HINT: builtins.int
 from leat.data.options import ServiceOptions as ServiceOptions
 class SqlDataset(Dataset):
     def __init__(self, driver_name: Any, data_source_name: Any, query: Any, output_types: Any, name: builtins.str | None = None) -> None: ...
 from leat.data.options import ThreadingOptions as ThreadingOptions
 UNKNOWN_CARDINALITY: builtins.int
-def assert_cardinality(expected_cardinality: Any, name: builtins.str | None = None) -> Callable[[Dataset], Dataset]: ...
+def assert_cardinality(expected_cardinality: IntLike) -> Dataset:
+    """The input, whose number of elements is claimed and checked. Saved as a count and the input's position; restoring costs the input's.
+
+    expected_cardinality: How many elements the input has; -1: infinitely many.
+    """
+    ...
 def at(dataset: Any, index: Any) -> Any: ...
-def bucket_by_sequence_length(element_length_func: Any, bucket_boundaries: Any, bucket_batch_sizes: Any, pad_to_bucket_boundary: Any = False, no_padding: Any = False, padded_shapes: Any = None, padding_values: Any = None, drop_remainder: Any = False, name: builtins.str | None = None) -> Callable[[Dataset], Dataset]: ...
+def bucket_by_sequence_length(element_length_func: Callable[..., Any], bucket_boundaries: IntsLike, bucket_batch_sizes: IntsLike, padded_shapes: Any = None, padding_values: Any = None, pad_to_bucket_boundary: builtins.bool = False, no_padding: builtins.bool = False, drop_remainder: builtins.bool = False) -> Dataset:
+    """Batches of elements whose lengths lie between the same `bucket_boundaries`. Runs, is saved and restored as group_by_window.
+
+    element_length_func: From an element to its length, a scalar of int32, int64, float32 or float64.
+    bucket_boundaries: Lengths at which a new bucket begins.
+    bucket_batch_sizes: Elements of a batch for each bucket; one more than boundaries.
+    pad_to_bucket_boundary: Pad unknown dimensions to the bucket's boundary less 1, not to the longest of the batch.
+    no_padding: Batch without padding: the elements of a bucket have equal shapes.
+    padded_shapes: As padded_batch takes it.
+    padding_values: As padded_batch takes it.
+    drop_remainder: Leave out the last batch of a bucket if it is smaller.
+    """
+    ...
 def cardinality(dataset: Any) -> Any: ...
 def choose_from_datasets(datasets: Any, choice_dataset: Any, stop_on_empty_dataset: Any = False) -> Any: ...
 def copy_to_device(target_device: Any, source_device: Any = '/cpu:0') -> Any: ...
@@ -37,13 +56,33 @@ def dense_to_ragged_batch(batch_size: Any, drop_remainder: Any = False, row_spli
 def dense_to_sparse_batch(batch_size: Any, row_shape: Any) -> Any: ...
 def enumerate_dataset(start: Any = 0) -> Any: ...
 def from_list(elements: Any, name: builtins.str | None = None) -> Any: ...
+def from_variant(variant: Any, structure: Any) -> Any: ...
 def get_next_as_optional(iterator: Any) -> Any: ...
 def get_single_element(dataset: Any) -> Any: ...
 def get_structure(dataset_or_iterator: Any) -> Any: ...
-def global_shuffle(seed: Any = None, reshuffle_each_iteration: Any = True, name: builtins.str | None = None) -> Callable[[Dataset], Dataset]: ...
-def group_by_reducer(key_func: Any, init_func: Any, reduce_func: Any, finalize_func: Any, name: builtins.str | None = None) -> Callable[[Dataset], Dataset]: ...
-def group_by_window(key_func: Any, reduce_func: Any, window_size: Any = None, window_size_func: Any = None, name: builtins.str | None = None) -> Callable[[Dataset], Dataset]: ...
-def ignore_errors(log_warning: Any = False, name: builtins.str | None = None) -> Callable[[Dataset], Dataset]: ...
+def global_shuffle(seed: IntLike | None = None, reshuffle_each_iteration: builtins.bool = True) -> Dataset:
+    """All elements in a random order, asked from the input by number; nothing is buffered. Saved as a position and the order's key; restoring costs nothing.
+
+    seed: Seed of the order.
+    reshuffle_each_iteration: Another order in every epoch and iterator.
+    """
+    ...
+def group_by_reducer(key_func: Any, reducer: Any) -> Any: ...
+def group_by_window(key_func: Callable[..., Any], reduce_func: Callable[..., Any], window_size: IntLike | None = None, window_size_func: Callable[..., Any] | None = None) -> Dataset:
+    """The elements of the datasets that `reduce_func` makes of groups of elements with one key. Saved as the elements of all groups and the positions of the input and of the dataset being read; restoring calls the function once.
+
+    key_func: From an element to its key, an int64 scalar.
+    reduce_func: From (key, dataset of the group's elements) to a dataset.
+    window_size: Elements of a full group; either this or window_size_func.
+    window_size_func: From a key to the elements of its full group, an int64 scalar.
+    """
+    ...
+def ignore_errors(log_warning: builtins.bool = False) -> Dataset:
+    """The input's elements without its errors. Saved as the input's position; restoring costs the input's.
+
+    log_warning: Write each error that is left out to the log.
+    """
+    ...
 def load(path: Any, element_spec: Any = None, compression: Any = None, reader_func: Any = None) -> Any: ...
 from leat.data.dataset import make as make
 def make_batched_features_dataset(file_pattern: StringsLike, batch_size: IntLike, features: Any, defaults: Any = None, label_key: StringLike | None = None, reader_args: StringsLike | None = None, num_epochs: IntLike | None = None, shuffle: builtins.bool = True, shuffle_buffer_size: IntLike = 10000, shuffle_seed: IntLike | None = None, prefetch_buffer_size: IntLike | None = None, reader_num_threads: IntLike | None = None, parser_num_threads: IntLike | None = None, sloppy_ordering: builtins.bool = False, drop_final_batch: builtins.bool = False, name: builtins.str | None = None) -> Dataset:
@@ -92,7 +131,16 @@ def make_csv_dataset(file_pattern: StringsLike, batch_size: IntLike, column_name
     encoding: The encoding of the files: utf-8.
     """
     ...
-def map_and_batch(map_func: Any, batch_size: Any, num_parallel_batches: Any = None, drop_remainder: Any = False, num_parallel_calls: Any = None, name: builtins.str | None = None) -> Callable[[Dataset], Dataset]: ...
+def map_and_batch(map_func: Callable[..., Any], batch_size: IntLike, num_parallel_batches: IntLike | None = None, drop_remainder: builtins.bool = False, num_parallel_calls: IntLike | None = None) -> Dataset:
+    """`map_func` of every element, in batches. Runs, is saved and restored as map and batch.
+
+    map_func: Applied to each element.
+    batch_size: Elements of a batch.
+    num_parallel_batches: As many calls at a time as so many batches have elements; none: by num_parallel_calls.
+    drop_remainder: Leave out a last batch that is smaller.
+    num_parallel_calls: Calls at a time; none: batch_size.
+    """
+    ...
 def numpy_dataset(filenames: StringsLike | None = None, output_signature: Any = None, compression_type: StringLike | None = None, buffer_size: IntLike | None = None, name: builtins.str | None = None) -> Dataset:
     """The rows of .npy files, along the arrays' first dimension. Saved as the place in the list of files and a row; restoring costs a seek (of a compressed file: reading up to there).
 
@@ -102,10 +150,36 @@ def numpy_dataset(filenames: StringsLike | None = None, output_signature: Any = 
     buffer_size: Bytes read at once, up to 64 MiB; none or 0: 256 KiB.
     """
     ...
-def pack(length: Any, split: Any = True, truncate: Any = False, pad_value: Any = None, drop_remainder: Any = False, name: builtins.str | None = None) -> Callable[[Dataset], Dataset]: ...
-def pad_to_cardinality(cardinality: Any, mask_key: Any = 'valid', name: builtins.str | None = None) -> Callable[[Dataset], Dataset]: ...
-def parallel_interleave(map_func: Any, cycle_length: Any, block_length: Any = None, sloppy: Any = False, buffer_output_elements: Any = None, prefetch_input_elements: Any = None, num_parallel_calls: Any = None, name: builtins.str | None = None) -> Callable[[Dataset], Dataset]: ...
-def parse_example_dataset(features: Any, defaults: Any = None, num_parallel_calls: IntLike = 1, deterministic: builtins.bool | None = None, name: builtins.str | None = None) -> Dataset:
+def pack(length: IntLike, split: builtins.bool = True, truncate: builtins.bool = False, pad_value: Any = None, drop_remainder: builtins.bool = False) -> Dataset:
+    """Sequences of any length one after the other in windows of `length` tokens, with segment_ids and positions. Saved as the input's position and a place in its sequence; after an error as the place where the window began, or its tokens where the input cannot be read again. Restoring costs the sequences of a window.
+
+    length: Tokens of a window.
+    split: A sequence that does not fit goes on in the next window; else it begins there.
+    truncate: Without split: cut a sequence longer than a window; else it is an error.
+    pad_value: A scalar, or a structure of them; none: 0, false or "".
+    drop_remainder: Leave out a last window that is not full.
+    """
+    ...
+def pad_to_cardinality(cardinality: IntLike, mask_key: StringLike = 'valid') -> Dataset:
+    """The input's dictionaries with a mask, then elements of zeros up to `cardinality`. Saved as counts and the input's position; restoring costs the input's.
+
+    cardinality: How many elements there are with those of zeros; at least the input's.
+    mask_key: Key of the mask: false for elements of zeros.
+    """
+    ...
+def parallel_interleave(map_func: Callable[..., Any], cycle_length: IntLike, block_length: IntLike = 1, sloppy: builtins.bool = False, buffer_output_elements: IntLike | None = None, prefetch_input_elements: IntLike | None = None, num_parallel_calls: IntLike | None = None) -> Dataset:
+    """The elements of cycle_length datasets that `map_func` returns, block_length of each in turn. Saved as the input's position and, for each open dataset, the element it was made from and its position; restoring calls the function once for each and reads again what was read ahead.
+
+    map_func: From an element to a dataset.
+    cycle_length: How many datasets are read in turns.
+    block_length: How many elements one gives before the next one's turn.
+    sloppy: True: the dataset that is ready goes first.
+    buffer_output_elements: How many elements of each dataset may be ready; none: 2 * block_length.
+    prefetch_input_elements: How many datasets may be opened ahead; none: 2 * cycle_length.
+    num_parallel_calls: How many datasets are read ahead at a time; none: as many as help.
+    """
+    ...
+def parse_example_dataset(self, features: Any, defaults: Any = None, num_parallel_calls: IntLike = 1, deterministic: builtins.bool | None = None, name: builtins.str | None = None) -> Dataset:
     """The features of batches of serialised tf.train.Examples, as a dict of batches. Runs, is saved and restored as map.
 
     features: A dict with the spec of each feature in one Example: a tensor of a known shape, or with a first dimension of -1 for any number of values; sparse or ragged [-1].
@@ -115,14 +189,55 @@ def parse_example_dataset(features: Any, defaults: Any = None, num_parallel_call
     """
     ...
 def prefetch_to_device(device: Any, buffer_size: Any = None) -> Any: ...
-def quarantine(path: Any = None, max_errors: Any = None, max_fraction: Any = 1.0, name: builtins.str | None = None) -> Callable[[Dataset], Dataset]: ...
-def rejection_resample(class_func: Any, target_dist: Any, initial_dist: Any = None, seed: Any = None, name: builtins.str | None = None) -> Callable[[Dataset], Dataset]: ...
+def quarantine(path: StringLike | None = None, max_errors: IntLike | None = None, max_fraction: FloatLike = 1.0) -> Dataset:
+    """The input's elements without the bad ones, which are listed in a file; more of them than the limit are DATA_LOSS. Saved as two counts and the input's position; restoring costs the input's.
+
+    path: The file to which a line of JSON is appended for each bad element; none: no list.
+    max_errors: How many bad elements an epoch may have; none: any number.
+    max_fraction: How large a part of an epoch's elements may be bad, 0 to 1; looked at from 100 elements on, and at the end.
+    """
+    ...
+def rejection_resample(class_func: Callable[..., Any], target_dist: Any, initial_dist: Any = None, seed: IntLike | None = None) -> Dataset:
+    """Tuples of class and element, of which so many are rejected and repeated that classes come by `target_dist`. Runs, is saved and restored as map, filter and sample_from_datasets.
+
+    class_func: From an element to its class, an integer scalar from 0 on.
+    target_dist: A vector: the share that each class is to have.
+    initial_dist: A vector: the share that each class has; none: it is estimated.
+    seed: Seed.
+    """
+    ...
 def sample_from_datasets(datasets: Any, weights: Any = None, seed: Any = None, stop_on_empty_dataset: Any = False) -> Any: ...
 def save(dataset: Any, path: Any, compression: Any = None, shard_func: Any = None, checkpoint_args: Any = None) -> Any: ...
-def scan(initial_state: Any, scan_func: Any, name: builtins.str | None = None) -> Callable[[Dataset], Dataset]: ...
-def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: Any = None, name: builtins.str | None = None) -> Callable[[Dataset], Dataset]: ...
-def snapshot(path: Any, compression: Any = 'AUTO', reader_func: Any = None, shard_func: Any = None, name: builtins.str | None = None) -> Callable[[Dataset], Dataset]: ...
-def take_while(predicate: Any, name: builtins.str | None = None) -> Callable[[Dataset], Dataset]: ...
+def scan(initial_state: Any, scan_func: Callable[..., Any]) -> Dataset:
+    """The outputs of `scan_func`, called along the input with a state that it hands on. Saved as the state's values and the input's position; restoring costs the input's.
+
+    initial_state: The state before the first element: a structure of tensors.
+    scan_func: From (state, element) to (state, output).
+    """
+    ...
+def shuffle_and_repeat(buffer_size: IntLike, count: IntLike | None = None, seed: IntLike | None = None) -> Dataset:
+    """The input's epochs, each in a random order. Runs, is saved and restored as shuffle.
+
+    buffer_size: How many elements the buffer holds, at least 1; -2 (UNKNOWN_CARDINALITY) holds the whole input.
+    count: How many epochs, at least 1; -1 or none repeats forever.
+    seed: Seed of the order.
+    """
+    ...
+def snapshot(path: StringLike, compression: StringLike = 'AUTO', reader_func: Callable[..., Any] | None = None, shard_func: Callable[..., Any] | None = None) -> Dataset:
+    """The first complete iteration writes the elements to files, later ones read them. Saved as positions, while writing with the names of the files so far; restoring costs what the input's does, or reading compressed files up to the place.
+
+    path: The folder of this snapshot and of others.
+    compression: "AUTO" (SNAPPY), or a compression_type; empty: none.
+    reader_func: From a dataset of the shards' datasets to the dataset to read; none: they are read in turns.
+    shard_func: From an element to the number of its shard, an int64 scalar; none: in turns.
+    """
+    ...
+def take_while(predicate: Callable[..., Any]) -> Dataset:
+    """The elements before the first one for which `predicate` is false. Saved as the number of calls and the input's position; restoring costs the input's.
+
+    predicate: A function of an element's components to a bool scalar.
+    """
+    ...
 def tar_dataset(fields: StringsLike, filenames: StringsLike | None = None, compression_type: StringLike | None = None, buffer_size: IntLike | None = None, index: StringLike = 'none', name: builtins.str | None = None) -> Dataset:
     """Samples of tar shards in WebDataset's layout: a dict of the members' bytes and "__key__". Saved as the place in the list of files and a byte offset for each open one; restoring costs a seek (of a compressed file: reading up to there).
 
@@ -133,5 +248,10 @@ def tar_dataset(fields: StringsLike, filenames: StringsLike | None = None, compr
     index: Are FILE.leat-index used: "none", "auto" (where all files have one), "required".
     """
     ...
-def unbatch(name: builtins.str | None = None) -> Callable[[Dataset], Dataset]: ...
-def unique(name: builtins.str | None = None) -> Callable[[Dataset], Dataset]: ...
+def to_variant(dataset: Any) -> Any: ...
+def unbatch() -> Dataset:
+    """The rows of each element, one by one. Saved as positions; restoring costs one input element."""
+    ...
+def unique() -> Dataset:
+    """The first occurrence of each element. Saved as the values that came so far and the input's position; restoring costs the input's."""
+    ...

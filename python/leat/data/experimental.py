@@ -160,6 +160,6 @@ def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_datase
 for _name in ("make_csv_dataset", "make_batched_features_dataset"):
     globals()[_name] = _dataset.function_of(_name)
 for _name, _entry in _dataset.OPERATORS.items():  # the readers that tf.data does not have
-    if _name.endswith("_dataset") and _name not in globals() and _name not in (
+    if _name.endswith("_dataset") and _entry["num_inputs"] != 1 and _name not in globals() and _name not in (
             "tf_record_dataset", "text_line_dataset", "fixed_length_record_dataset", "csv_dataset", "sql_dataset"):
         globals()[_name] = _dataset.function_of(_name)

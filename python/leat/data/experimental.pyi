@@ -179,15 +179,6 @@ def parallel_interleave(map_func: Callable[..., Any], cycle_length: IntLike, blo
     num_parallel_calls: How many datasets are read ahead at a time; none: as many as help.
     """
     ...
-def parse_example_dataset(self, features: Any, defaults: Any = None, num_parallel_calls: IntLike = 1, deterministic: builtins.bool | None = None, name: builtins.str | None = None) -> Dataset:
-    """The features of batches of serialised tf.train.Examples, as a dict of batches. Runs, is saved and restored as map.
-
-    features: A dict with the spec of each feature in one Example: a tensor of a known shape, or with a first dimension of -1 for any number of values; sparse or ragged [-1].
-    defaults: A dict of values for dense features that an Example may lack, or that fill up.
-    num_parallel_calls: Batches at a time.
-    deterministic: Keep the order of batches; none: as the options say.
-    """
-    ...
 def prefetch_to_device(device: Any, buffer_size: Any = None) -> Any: ...
 def quarantine(path: StringLike | None = None, max_errors: IntLike | None = None, max_fraction: FloatLike = 1.0) -> Dataset:
     """The input's elements without the bad ones, which are listed in a file; more of them than the limit are DATA_LOSS. Saved as two counts and the input's position; restoring costs the input's.

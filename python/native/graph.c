@@ -230,41 +230,93 @@ static PyObject *graph_cond(PyObject *self, PyObject *args) {
         return NULL;
     }
     leat_value outputs[LEAT_MAX_OUTPUTS];
-    int made = leat_cond(chosen, native_function_of(then_branch), native_function_of(else_branch),
-                         values, (int)count, outputs);
+    leat_function *yes = native_function_of(then_branch), *no = native_function_of(else_branch);
+    int made = 0;
+    Py_BEGIN_ALLOW_THREADS;
+    made = leat_cond(chosen, yes, no, values, (int)count, outputs);
+    Py_END_ALLOW_THREADS;
     PyMem_Free(values);
     return made < 0 ? raise_graph(graph) : symbolic_list(self, outputs, made);
 }
 
-/* while_loop(condition, body, variables, invariants, maximum or None, shapes as JSON or None): the
- * variables after the last iteration. */
+/* while_loop(cond, body, variables, invariants, maximum or None, shape invariants as JSON or None):
+ * the variables after the last iteration as a list. */
 static PyObject *graph_while(PyObject *self, PyObject *args) {
-    PyObject *condition = NULL, *body = NULL, *variables = NULL, *invariants = NULL;
-    PyObject *maximum = NULL, *json = NULL;
+    PyObject *cond = NULL, *body = NULL, *variables = NULL, *invariants = NULL, *json = NULL;
+    PyObject *maximum = NULL;
     Py_ssize_t num_variables = 0, num_invariants = 0;
     leat_spec *shapes = NULL;
     leat_graph *graph = open_graph(self);
-    if (graph == NULL ||
-        !PyArg_ParseTuple(args, "O!O!OOOO", function_type, &condition, function_type, &body,
-                          &variables, &invariants, &maximum, &json) ||
-        native_spec(json, &shapes) != 0) {
+    if (graph == NULL || !PyArg_ParseTuple(args, "O!O!OOOO", function_type, &cond, function_type,
+                                           &body, &variables, &invariants, &maximum, &json)) {
         return NULL;
     }
-    leat_while_options options = {.has_maximum = maximum != Py_None, .shape_invariants = shapes};
-    options.maximum_iterations = options.has_maximum ? PyLong_AsLongLong(maximum) : 0;
-    leat_value *values = PyErr_Occurred() ? NULL : values_in(self, variables, &num_variables);
+    leat_while_options options = {.has_maximum = maximum != Py_None};
+    if (options.has_maximum) {
+        options.maximum_iterations = PyLong_AsLongLong(maximum);
+        if (options.maximum_iterations == -1 && PyErr_Occurred()) {
+            return NULL;
+        }
+    }
+    if (native_spec(json, &shapes) != 0) {
+        return NULL;
+    }
+    options.shape_invariants = shapes;
+    leat_value outputs[LEAT_MAX_OUTPUTS];
+    leat_value *values = values_in(self, variables, &num_variables);
     leat_value *fixed = values == NULL ? NULL : values_in(self, invariants, &num_invariants);
-    PyObject *list = NULL;
-    if (fixed != NULL) {
-        leat_value outputs[LEAT_MAX_OUTPUTS];
-        int made = leat_while(native_function_of(condition), native_function_of(body), values,
-                              (int)num_variables, fixed, (int)num_invariants, &options, outputs);
-        list = made < 0 ? raise_graph(graph) : symbolic_list(self, outputs, made);
+    bool called = fixed != NULL;
+    int made = -1;
+    if (called) {
+        leat_function *test = native_function_of(cond), *step = native_function_of(body);
+        Py_BEGIN_ALLOW_THREADS;
+        made = leat_while(test, step, values, (int)num_variables, fixed, (int)num_invariants,
+                          &options, outputs);
+        Py_END_ALLOW_THREADS;
     }
     PyMem_Free(values);
     PyMem_Free(fixed);
     leat_spec_unref(shapes);
-    return list;
+    if (!called) {
+        return NULL;
+    }
+    return made < 0 ? raise_graph(graph) : symbolic_list(self, outputs, made);
+}
+
+/* read(variable): its value, as of here in the order of the graph. */
+static PyObject *graph_read(PyObject *self, PyObject *object) {
+    leat_graph *graph = open_graph(self);
+    leat_variable *variable = graph == NULL ? NULL : native_variable_of(object);
+    if (variable == NULL) {
+        return NULL;
+    }
+    leat_value value = leat_graph_read(graph, variable);
+    return value.id < 0 ? raise_graph(graph) : native_tensor_symbolic(self, value.id);
+}
+
+/* assign(variable, tensor, add): sets or adds to a variable when the graph runs. */
+static PyObject *graph_assign(PyObject *self, PyObject *args) {
+    PyObject *object = NULL, *tensor = NULL;
+    int add = 0;
+    leat_value value;
+    leat_error err = {0};
+    leat_graph *graph = open_graph(self);
+    if (graph == NULL || !PyArg_ParseTuple(args, "OOp", &object, &tensor, &add)) {
+        return NULL;
+    }
+    leat_variable *variable = native_variable_of(object);
+    if (variable == NULL || value_in(self, tensor, &value) != 0) {
+        return NULL;
+    }
+    if (add) {
+        leat_graph_assign_add(graph, variable, value);
+    } else {
+        leat_graph_assign(graph, variable, value);
+    }
+    if (leat_graph_take_error(graph, &err) != LEAT_OK) {
+        return native_raise(&err);
+    }
+    Py_RETURN_NONE;
 }
 
 /* constant(tensor): the tensor as a value of this graph. */
@@ -433,6 +485,8 @@ static PyMethodDef graph_methods[] = {
     {"cond", graph_cond, METH_VARARGS, "cond(predicate, then, else, tensors) -> list."},
     {"while_loop", graph_while, METH_VARARGS,
      "while_loop(condition, body, variables, invariants, maximum, shapes) -> list."},
+    {"read", graph_read, METH_O, "read(variable) -> tensor."},
+    {"assign", graph_assign, METH_VARARGS, "assign(variable, tensor, add)."},
     {"constant", graph_constant, METH_O, "constant(tensor) -> tensor of this graph."},
     {"element_spec", graph_element_spec, METH_O, "JSON of a dataset value's elements."},
     {"gradients", graph_gradients, METH_VARARGS, "gradients(target, sources) -> list."},
@@ -453,7 +507,7 @@ static PyType_Slot graph_slots[] = {
 static PyType_Spec graph_spec = {
     .name = "leat._native.Graph",
     .basicsize = sizeof(native_graph),
-    .flags = Py_TPFLAGS_DEFAULT,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
     .slots = graph_slots,
 };
 

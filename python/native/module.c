@@ -135,6 +135,8 @@ static PyMethodDef methods[] = {
     {"dataset_operators", dataset_operators, METH_NOARGS, "The table of operators as JSON."},
     {"status_name", status_name, METH_O, "The name of a status code."},
     {"dtype_names", dtype_names, METH_NOARGS, "Names of the dtypes by number."},
+    {"to_dlpack", native_to_dlpack, METH_VARARGS, "to_dlpack(tensor, versioned) -> capsule."},
+    {"from_dlpack", native_from_dlpack, METH_O, "from_dlpack(capsule) -> tensor."},
     {"shutdown", native_shutdown, METH_NOARGS, "Ends every live iterator."},
     {0},
 };
@@ -158,8 +160,9 @@ PyMODINIT_FUNC PyInit__native(void) {
     }
     PyObject *module = PyModule_Create(&definition);
     if (module == NULL || native_add_tensor(module) != 0 || native_add_graph(module) != 0 ||
-        native_add_function(module) != 0 || native_add_dataset(module) != 0 ||
-        native_add_iterator(module) != 0 || native_add_records(module) != 0) {
+        native_add_function(module) != 0 || native_add_variable(module) != 0 ||
+        native_add_dataset(module) != 0 || native_add_iterator(module) != 0 ||
+        native_add_records(module) != 0) {
         Py_XDECREF(module);
         return NULL;
     }

@@ -62,6 +62,15 @@ leat_function *native_function_of(PyObject *object);
 int native_add_graph(PyObject *module);
 int native_add_function(PyObject *module);
 
+/* ---- variable.c, dlpack.c ---- */
+
+/* Borrowed; NULL with TypeError. */
+leat_variable *native_variable_of(PyObject *object);
+int native_add_variable(PyObject *module);
+/* to_dlpack(tensor, versioned): a capsule. from_dlpack(capsule): a tensor over its memory. */
+PyObject *native_to_dlpack(PyObject *module, PyObject *args);
+PyObject *native_from_dlpack(PyObject *module, PyObject *capsule);
+
 /* ---- dataset.c, generator.c, iterator.c ---- */
 
 /* The tensors of an element (borrowed) as a list. */

@@ -1,0 +1,112 @@
+/* Variable: a leat_variable; graph.c reads and assigns it inside of graphs.
+ *
+ * Read and assign copy the values, without the GIL. */
+#include "native.h"
+
+typedef struct native_variable {
+    PyObject_HEAD leat_variable *variable;
+} native_variable;
+
+static PyTypeObject *variable_type;
+
+leat_variable *native_variable_of(PyObject *object) {
+    if (!PyObject_TypeCheck(object, variable_type)) {
+        PyErr_SetString(PyExc_TypeError, "expected a native variable");
+        return NULL;
+    }
+    return ((native_variable *)object)->variable;
+}
+
+/* Variable(tensor, name=None, trainable=True, sync_on_read=False, aggregation=0) */
+static PyObject *variable_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    static const char *const names[] = {"initial",      "name",        "trainable",
+                                        "sync_on_read", "aggregation", NULL};
+    PyObject *initial = NULL;
+    const char *name = NULL;
+    int trainable = 1, sync_on_read = 0, aggregation = 0;
+    leat_error err = {0};
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|zppi", (char **)(uintptr_t)names, &initial,
+                                     &name, &trainable, &sync_on_read, &aggregation)) {
+        return NULL;
+    }
+    const leat_tensor *tensor = native_tensor_of(initial);
+    if (tensor == NULL) {
+        return NULL;
+    }
+    leat_variable_options options = {.name = name,
+                                     .not_trainable = !trainable,
+                                     .sync_on_read = sync_on_read != 0,
+                                     .aggregation = (leat_aggregation)aggregation};
+    leat_variable *variable = leat_variable_new(tensor, &options, &err);
+    if (variable == NULL) {
+        return native_raise(&err);
+    }
+    native_variable *self = (native_variable *)PyType_GenericAlloc(type, 0);
+    if (self == NULL) {
+        leat_variable_unref(variable);
+        return NULL;
+    }
+    self->variable = variable;
+    return (PyObject *)self;
+}
+
+static void variable_dealloc(PyObject *object) {
+    PyTypeObject *type = Py_TYPE(object);
+    leat_variable_unref(((native_variable *)object)->variable);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
+    Py_DECREF(type);
+}
+
+static PyObject *variable_read(PyObject *self, PyObject *unused) {
+    (void)unused;
+    leat_variable *variable = native_variable_of(self);
+    leat_tensor value = {0};
+    leat_error err = {0};
+    leat_status status = LEAT_OK;
+    Py_BEGIN_ALLOW_THREADS;
+    status = leat_variable_read(variable, &value, &err);
+    Py_END_ALLOW_THREADS;
+    return status != LEAT_OK ? native_raise(&err) : native_tensor_new(&value);
+}
+
+static PyObject *variable_assign(PyObject *self, PyObject *value) {
+    leat_variable *variable = native_variable_of(self);
+    const leat_tensor *tensor = native_tensor_of(value);
+    leat_error err = {0};
+    leat_status status = LEAT_OK;
+    if (tensor == NULL) {
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS;
+    status = leat_variable_assign(variable, tensor, &err);
+    Py_END_ALLOW_THREADS;
+    if (status != LEAT_OK) {
+        return native_raise(&err);
+    }
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef variable_methods[] = {
+    {"read", variable_read, METH_NOARGS, "The value as a new tensor."},
+    {"assign", variable_assign, METH_O, "assign(tensor): sets the value on all replicas."},
+    {0},
+};
+
+static PyType_Slot variable_slots[] = {
+    {Py_tp_doc, "Variable(initial, name, trainable, sync_on_read, aggregation)"},
+    {Py_tp_new, (void *)variable_new},
+    {Py_tp_dealloc, (void *)variable_dealloc},
+    {Py_tp_methods, variable_methods},
+    {0},
+};
+
+static PyType_Spec variable_spec = {
+    .name = "leat._native.Variable",
+    .basicsize = sizeof(native_variable),
+    .flags = Py_TPFLAGS_DEFAULT,
+    .slots = variable_slots,
+};
+
+int native_add_variable(PyObject *module) {
+    return native_add_type(module, &variable_spec, &variable_type);
+}

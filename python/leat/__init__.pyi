@@ -7,6 +7,7 @@ from typing import Any, Callable, ClassVar, NamedTuple, Self, overload
 from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, StringLike, StringsLike, TensorLike
 
 from leat.dtypes import DType as DType
+from leat.tape import GradientTape as GradientTape
 from leat.specs import NoneTensorSpec as NoneTensorSpec
 from leat.specs import OptionalSpec as OptionalSpec
 from leat.ragged import RaggedTensor as RaggedTensor
@@ -17,6 +18,10 @@ from leat.tensor import Tensor as Tensor
 from leat.shapes import TensorShape as TensorShape
 from leat.specs import TensorSpec as TensorSpec
 from leat.specs import TypeSpec as TypeSpec
+from leat.tape import UnconnectedGradients as UnconnectedGradients
+from leat.variables import Variable as Variable
+from leat.variables import VariableAggregation as VariableAggregation
+from leat.variables import VariableSynchronization as VariableSynchronization
 __version__: builtins.str
 def abs(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The magnitude of x (tf.math.abs)."""
@@ -107,6 +112,7 @@ def cos(x: TensorLike, name: builtins.str | None = None) -> Tensor:
 def cosh(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The hyperbolic cosine (tf.math.cosh)."""
     ...
+from leat import creation as creation
 def cumsum(x: TensorLike, axis: IntLike = 0, exclusive: builtins.bool = False, reverse: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
     """The running total along a dimension (tf.math.cumsum).
 
@@ -115,6 +121,7 @@ def cumsum(x: TensorLike, axis: IntLike = 0, exclusive: builtins.bool = False, r
     reverse: Run from the end.
     """
     ...
+from leat.tape import custom_gradient as custom_gradient
 from leat import data as data
 from leat import debugging as debugging
 def divide(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
@@ -143,15 +150,8 @@ def expand_dims(input: TensorLike, axis: IntLike, name: builtins.str | None = No
     axis: The place of the new dimension; negative counts from the end.
     """
     ...
-def eye(num_rows: IntLike, num_columns: IntLike | None = None, batch_shape: IntsLike | None = None, dtype: DTypeLike = ..., name: builtins.str | None = None) -> Tensor:
-    """Ones on the diagonal of a matrix, zeros elsewhere (tf.eye).
-
-    num_rows: How many rows.
-    num_columns: How many columns; none: as many as rows.
-    batch_shape: The shape of a tensor of such matrices; none: one matrix.
-    dtype: The dtype of the result, a number or bool.
-    """
-    ...
+from leat import experimental as experimental
+from leat.creation import eye as eye
 def fill(dims: TensorLike, value: TensorLike, name: builtins.str | None = None, layout: Any = None) -> Tensor:
     """A tensor of shape dims filled with a scalar (tf.fill)."""
     ...
@@ -161,6 +161,10 @@ float64: DType
 def floor(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The largest integer not above x (tf.math.floor)."""
     ...
+from leat.folds import foldl as foldl
+from leat.folds import foldr as foldr
+from leat import folds as folds
+from leat.function import function as function
 def gather(params: TensorLike, indices: TensorLike, validate_indices: Any = None, axis: IntLike | None = None, batch_dims: IntLike = 0, name: builtins.str | None = None) -> Tensor:
     """The slices of a tensor along an axis that the indices number (tf.gather).
 
@@ -172,17 +176,22 @@ def gather_nd(params: TensorLike, indices: TensorLike, batch_dims: Any = 0, name
     """The slices of a tensor that rows of indices name (tf.gather_nd)."""
     ...
 from leat import gfile as gfile
+from leat import graphs as graphs
 def greater(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
     """x > y of numbers, broadcast, as bool (tf.math.greater)."""
     ...
 def greater_equal(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
     """x >= y of numbers, broadcast, as bool (tf.math.greater_equal)."""
     ...
+from leat.creation import group as group
 half: DType
 def identity(input: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The input unchanged (tf.identity)."""
     ...
 from leat import image as image
+from leat import indexing as indexing
+class init_scope:
+    ...
 int16: DType
 int32: DType
 int64: DType
@@ -196,12 +205,7 @@ def less_equal(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -
     """x <= y of numbers, broadcast, as bool (tf.math.less_equal)."""
     ...
 from leat import linalg as linalg
-def linspace(start: TensorLike, stop: TensorLike, num: IntLike, name: builtins.str | None = None, axis: Any = 0) -> Tensor:
-    """Numbers in equal steps from start to stop, both among them (tf.linspace).
-
-    num: How many numbers.
-    """
-    ...
+from leat.creation import linspace as linspace
 def logical_and(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
     """x && y of booleans, broadcast (tf.math.logical_and)."""
     ...
@@ -211,6 +215,7 @@ def logical_not(x: TensorLike, name: builtins.str | None = None) -> Tensor:
 def logical_or(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
     """x || y of booleans, broadcast (tf.math.logical_or)."""
     ...
+from leat.folds import map_fn as map_fn
 from leat import math as math
 def matmul(a: TensorLike, b: TensorLike, transpose_a: builtins.bool = False, transpose_b: builtins.bool = False, adjoint_a: Any = False, adjoint_b: Any = False, a_is_sparse: Any = False, b_is_sparse: Any = False, output_type: Any = None, grad_a: Any = False, grad_b: Any = False, name: builtins.str | None = None) -> Tensor:
     """Matrix products over the last two dimensions (tf.linalg.matmul).
@@ -234,9 +239,11 @@ def negative(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     ...
 newaxis: None
 from leat import nn as nn
+from leat.creation import no_op as no_op
 def not_equal(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
     """x != y of numbers, booleans or strings, broadcast, as bool (tf.math.not_equal)."""
     ...
+from leat.creation import numpy_function as numpy_function
 def one_hot(indices: TensorLike, depth: IntLike, on_value: Any = None, off_value: Any = None, axis: IntLike | None = None, dtype: DTypeLike | None = None, name: builtins.str | None = None) -> Tensor:
     """1 at the index along a new dimension, 0 elsewhere, or other values (tf.one_hot).
 
@@ -247,13 +254,7 @@ def one_hot(indices: TensorLike, depth: IntLike, on_value: Any = None, off_value
     dtype: The dtype of the result, a number or bool; none: that of the values, or float32.
     """
     ...
-def ones(shape: ShapeLike, dtype: DTypeLike = ..., name: builtins.str | None = None, layout: Any = None) -> Tensor:
-    """A tensor of ones (tf.ones).
-
-    shape: The shape of the result, without unknown dimensions.
-    dtype: The dtype of the result.
-    """
-    ...
+from leat.creation import ones as ones
 def ones_like(input: TensorLike, dtype: DTypeLike | None = None, name: builtins.str | None = None, layout: Any = None) -> Tensor:
     """Ones of another tensor's shape and dtype (tf.ones_like)."""
     ...
@@ -269,6 +270,7 @@ from leat import parsing as parsing
 def pow(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
     """x to the power of y, broadcast (tf.math.pow)."""
     ...
+from leat.creation import py_function as py_function
 from leat import ragged as ragged
 from leat import random as random
 def range(start: TensorLike, limit: TensorLike = None, delta: TensorLike = 1, dtype: DTypeLike | None = None, name: builtins.str | None = None) -> Tensor:
@@ -277,9 +279,7 @@ def range(start: TensorLike, limit: TensorLike = None, delta: TensorLike = 1, dt
     dtype: The dtype of the numbers; none: that of the bounds.
     """
     ...
-def rank(input: TensorLike, name: builtins.str | None = None) -> Tensor:
-    """The number of dimensions of a tensor, an int32 scalar (tf.rank)."""
-    ...
+from leat.creation import rank as rank
 from leat import records as records
 def reduce_all(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
     """Whether all booleans hold over the named dimensions, or all (tf.math.reduce_all).
@@ -352,12 +352,14 @@ def roll(input: TensorLike, shift: IntsLike, axis: IntsLike, name: builtins.str 
 def round(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The nearest integer, the even one of two (tf.math.round)."""
     ...
+from leat.folds import scan as scan
 def shape(input: TensorLike, out_type: DTypeLike | None = None, name: builtins.str | None = None) -> Tensor:
     """The dimensions as a vector (tf.shape).
 
     out_type: int32 or int64.
     """
     ...
+from leat.creation import shape_n as shape_n
 from leat import shapes as shapes
 def sigmoid(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """1 / (1 + exp(-x)) (tf.math.sigmoid)."""
@@ -419,9 +421,7 @@ def stack(values: TensorLike, axis: IntLike = 0, name: builtins.str | None = Non
     axis: The dimension along which the inputs follow each other; negative counts from the end.
     """
     ...
-def stop_gradient(input: TensorLike, name: builtins.str | None = None) -> Tensor:
-    """The input unchanged; no gradient flows through it (tf.stop_gradient)."""
-    ...
+from leat.tape import stop_gradient as stop_gradient
 def strided_slice(input_: TensorLike, begin: IntsLike, end: IntsLike, strides: IntsLike | None = None, begin_mask: IntLike = 0, end_mask: IntLike = 0, ellipsis_mask: IntLike = 0, new_axis_mask: IntLike = 0, shrink_axis_mask: IntLike = 0, var: Any = None, name: builtins.str | None = None) -> Tensor:
     """The part of a tensor that numpy's x[begin:end:stride, index, None, ...] names (tf.strided_slice).
 
@@ -447,6 +447,7 @@ def tan(x: TensorLike, name: builtins.str | None = None) -> Tensor:
 def tanh(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The hyperbolic tangent of x (tf.math.tanh)."""
     ...
+from leat import tape as tape
 from leat import tensor as tensor
 def tile(input: TensorLike, multiples: IntsLike, name: builtins.str | None = None) -> Tensor:
     """A tensor repeated along each dimension (tf.tile).
@@ -487,7 +488,9 @@ def unstack(value: TensorLike, num: IntLike | None = None, axis: IntLike = 0, na
     axis: The dimension that goes; negative counts from the end.
     """
     ...
+from leat import variables as variables
 variant: DType
+from leat.folds import vectorized_map as vectorized_map
 @overload
 def where(condition: TensorLike, x: Any = None, y: Any = None, name: builtins.str | None = None) -> Tensor:
     """The places of values that are not 0 or false, as rows of indices (tf.where with a condition alone)."""
@@ -497,13 +500,7 @@ def where(condition: TensorLike, x: TensorLike = None, y: TensorLike = None, nam
     """x where the condition holds, else y, broadcast (tf.where)."""
     ...
 from leat.control import while_loop as while_loop
-def zeros(shape: ShapeLike, dtype: DTypeLike = ..., name: builtins.str | None = None, layout: Any = None) -> Tensor:
-    """A tensor of zeros (tf.zeros).
-
-    shape: The shape of the result, without unknown dimensions.
-    dtype: The dtype of the result.
-    """
-    ...
+from leat.creation import zeros as zeros
 def zeros_like(input: TensorLike, dtype: DTypeLike | None = None, name: builtins.str | None = None, layout: Any = None) -> Tensor:
     """Zeros of another tensor's shape and dtype (tf.zeros_like)."""
     ...

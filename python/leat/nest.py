@@ -99,13 +99,8 @@ def _build(tag, children, keys):
     return tuple(children) if keys is None else dict(zip(keys, children))
 
 
-def is_nested(value):
-    """Whether a value is a structure (tuple, dict, namedtuple, dataclass) and no leaf."""
-    return _kind_of(value) is not None
-
-
-def map_structure(function, structure, *others):
-    """The same structure with function(leaf, ...) for each leaf; other structures must be alike."""
+def _map(function, structure, *others):
+    """function(leaf, ...) for each leaf of structures that are alike; lists are leaves."""
     kind = _kind_of(structure)
     if kind is None:
         return function(structure, *others)
@@ -116,7 +111,7 @@ def map_structure(function, structure, *others):
         if found is None or found[2] != keys or len(found[1]) != len(children):
             raise ValueError(f"The two structures don't have the same nested structure: {structure!r} and {other!r}")
         rows.append(found[1])
-    return _build(tag, [map_structure(function, *row) for row in zip(*rows)], keys)
+    return _build(tag, [_map(function, *row) for row in zip(*rows)], keys)
 
 
 def leaves(structure):
@@ -133,7 +128,94 @@ def leaves(structure):
 def pack_as(structure, flat):
     """The structure with its leaves replaced by those of a list in flat order."""
     rest = iter(flat)
-    return map_structure(lambda _: next(rest), structure)
+    return _map(lambda _: next(rest), structure)
+
+
+# ---- tf.nest, to which a list is a structure too ----
+
+def _children(value):
+    """(children, function that builds such a container of others) or None for a leaf."""
+    if isinstance(value, list):
+        return value, list
+    kind = _kind_of(value)
+    if kind is None:
+        return None
+    tag, children, keys = kind
+    return children, lambda made: _build(tag, made, keys)
+
+
+def is_nested(structure):
+    """Is it a list, tuple, dictionary or data class (``tf.nest.is_nested``)?"""
+    return _children(structure) is not None
+
+
+def flatten(structure, expand_composites=False):
+    """The leaves as a list; dictionaries by sorted key (``tf.nest.flatten``)."""
+    found = _children(structure)
+    if found is None:
+        return [structure]
+    return [leaf for child in found[0] for leaf in flatten(child)]
+
+
+def pack_sequence_as(structure, flat_sequence, expand_composites=False):
+    """The structure with its leaves replaced by those of a list (``tf.nest.pack_sequence_as``)."""
+    flat = list(flat_sequence)
+    count = len(flatten(structure))
+    if not is_nested(structure) and len(flat) != 1 or count != len(flat):
+        raise ValueError(f"Could not pack sequence. Structure had {count} atoms, but flat_sequence had {len(flat)} "
+                         f"items.  Structure: {structure}, flat_sequence: {flat}.")
+    rest = iter(flat)
+    return _map_all(lambda _: next(rest), (structure,), True)
+
+
+def _different(first, second, more):
+    return (f"The two structures don't have the same nested structure.\n\nFirst structure: "
+            f"type={type(first).__name__} str={first}\n\nSecond structure: type={type(second).__name__} str={second}"
+            f"\n\nMore specifically: {more}")
+
+
+def assert_same_structure(nest1, nest2, check_types=True, expand_composites=False):
+    """ValueError or TypeError where two structures differ (``tf.nest.assert_same_structure``)."""
+    a, b = _children(nest1), _children(nest2)
+    if a is None and b is None:
+        return
+    if a is None or b is None:
+        one, other = (nest1, nest2) if b is None else (nest2, nest1)
+        raise ValueError(_different(nest1, nest2, f'Substructure "type={type(one).__name__} str={one}" is a sequence, '
+                                                  f'while substructure "type={type(other).__name__} str={other}" is not'))
+    if check_types and type(nest1) is not type(nest2) and not (
+            isinstance(nest1, collections.abc.Mapping) and isinstance(nest2, collections.abc.Mapping)):
+        raise TypeError(_different(nest1, nest2, f"The two namedtuples don't have the same sequence type. First "
+                                   f"structure type={type(nest1).__name__} str={nest1} has type {type(nest1).__name__}, "
+                                   f"while second structure type={type(nest2).__name__} str={nest2} has type "
+                                   f"{type(nest2).__name__}"))
+    if isinstance(nest1, collections.abc.Mapping) and set(nest1) != set(nest2):
+        raise ValueError(_different(nest1, nest2, "The two dictionaries don't have the same set of keys. First "
+                                    f"structure has keys {list(nest1)}, while second structure has keys {list(nest2)}"))
+    if len(a[0]) != len(b[0]):
+        raise ValueError(_different(nest1, nest2, "The two structures don't have the same number of elements. First "
+                                    f"structure: type={type(nest1).__name__} str={nest1}. Second structure: "
+                                    f"type={type(nest2).__name__} str={nest2}"))
+    for one, other in zip(a[0], b[0]):
+        assert_same_structure(one, other, check_types)
+
+
+def map_structure(func, *structure, expand_composites=False, check_types=True):
+    """The same structure with func(leaf, ...) for each leaf (``tf.nest.map_structure``)."""
+    if not callable(func):
+        raise TypeError(f"func must be callable, got: {func}")
+    if not structure:
+        raise ValueError("Must provide at least one structure")
+    for other in structure[1:]:
+        assert_same_structure(structure[0], other, check_types)
+    return _map_all(func, structure, check_types)
+
+
+def _map_all(func, structures, check_types):
+    found = [_children(structure) for structure in structures]
+    if found[0] is None:
+        return func(*structures)
+    return found[0][1]([_map_all(func, row, check_types) for row in zip(*(f[0] for f in found))])
 
 
 # ---- specs ----
@@ -194,7 +276,7 @@ def key(spec):
 def normalize(value):
     """A structure whose leaves are leat's own: numbers, lists and arrays become tensors."""
     from leat.tensor import convert_leaf
-    return map_structure(convert_leaf, value)
+    return _map(convert_leaf, value)
 
 
 def spec_of_leaf(value):
@@ -223,7 +305,7 @@ def spec_of_leaf(value):
 
 def spec_of(value):
     """The structure of TypeSpecs of a normalized structure."""
-    return map_structure(spec_of_leaf, value)
+    return _map(spec_of_leaf, value)
 
 
 def value_type(spec):
@@ -246,7 +328,7 @@ def components(value, spec):
 
 def assemble(spec, tensors):
     """A value of the structure over an iterator of tensors."""
-    return map_structure(lambda leaf: leaf._put(tensors), spec)
+    return _map(lambda leaf: leaf._put(tensors), spec)
 
 
 def taker(spec):

@@ -45,7 +45,8 @@ def _attribute(argument, value):
     if kind == "shape":
         return [-1 if d is None else d for d in TensorShape(value)] if TensorShape(value).rank is not None else None
     if kind == "list of integers":
-        return _integers(argument, value)
+        found = _integers(argument, value)
+        return _window(found) if argument["name"] in ("strides", "ksize", "dilations") else found
     if kind == "structure of tensors":
         return literal(convert_to_tensor(value))
     if isinstance(value, bytes):
@@ -57,6 +58,11 @@ def _attribute(argument, value):
     if kind == "number" and isinstance(value, float) and value != value or value in (float("inf"), float("-inf")):
         return "nan" if value != value else "inf" if value > 0 else "-inf"
     return value
+
+
+def _window(numbers):
+    """Height and width of one number for both, of both, or of all four dimensions of pictures."""
+    return numbers * 2 if len(numbers) == 1 else numbers[1:3] if len(numbers) == 4 else numbers
 
 
 def _integers(argument, value):
@@ -97,12 +103,17 @@ def _convert_inputs(entry, values):
     first = 1 if entry["name"] == "select" else 0
     hint = None
     if same:
-        for value in flat[first:]:
+        tensors = [value for value in flat[first:] if isinstance(value, Tensor) or hasattr(value, "_as_tensor")]
+        for value in tensors or flat[first:]:
             if isinstance(value, Tensor) or hasattr(value, "dtype"):
                 hint = dtypes.as_dtype(value.dtype)
                 break
-    return [convert_to_tensor(value, dtype=None, dtype_hint=None if i < first else hint)
+    made = [convert_to_tensor(value, dtype=None, dtype_hint=None if i < first else hint)
             for i, value in enumerate(flat)]
+    if entry["name"] == "divide" and made[0].dtype is made[1].dtype and made[0].dtype.is_integer:
+        wide = dtypes.float32 if made[0].dtype.size < 4 else dtypes.float64
+        made = [call("cast", {"dtype": wide.name}, [tensor])[0] for tensor in made]
+    return made
 
 
 def dispatch(name, values, arguments):
@@ -122,7 +133,11 @@ def dispatch(name, values, arguments):
         except trace.Bound as found:
             bound.append((found.name, found.tensor))
     outputs = trace.bound_call(name, attributes, inputs, bound) if bound else call(name, attributes, inputs)
-    return outputs[0] if len(outputs) == 1 else outputs
+    return outputs[0] if len(outputs) == 1 or name in _FIRST_OUTPUT else outputs
+
+
+# Operations whose further outputs serve their gradients alone.
+_FIRST_OUTPUT = frozenset(["sparse_softmax_cross_entropy_with_logits"])
 
 
 # ---- functions of the table ----
@@ -237,6 +252,11 @@ def _binary(path, reflected=False):
     def operator(self, other):
         if hasattr(other, "_is_leaf_value") or isinstance(other, (dict, set)):
             return NotImplemented
+        if other is None:
+            raise ValueError("Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a "
+                             "Tensor.")
+        if path == "math.add" and self.dtype is dtypes.string:
+            return FUNCTIONS["strings.join"]([other, self] if reflected else [self, other])
         return function(other, self) if reflected else function(self, other)
     return operator
 
@@ -272,14 +292,23 @@ def _logical(path, bits):
     return operator
 
 
+def _broadcasts(shape, other):
+    if shape.rank is None or other.rank is None:
+        return True
+    return all(a is None or b is None or a == b or 1 in (a, b)
+               for a, b in zip(reversed(shape.as_list()), reversed(other.as_list())))
+
+
 def _equality(path, otherwise):
     def operator(self, other):
         if other is None:
             return otherwise
-        try:
-            return FUNCTIONS[path](self, other)
-        except (TypeError, ValueError):
-            return otherwise
+        if isinstance(other, (str, bytes)) and self.dtype is not dtypes.string:
+            raise TypeError(f"Cannot convert {other!r} to EagerTensor of dtype {self.dtype.name}")
+        other = other if isinstance(other, Tensor) else convert_to_tensor(other, dtype_hint=self.dtype)
+        if self.dtype is other.dtype and not _broadcasts(self.shape, other.shape):
+            return convert_to_tensor(otherwise)
+        return FUNCTIONS[path](self, other)
     return operator
 
 

@@ -38,7 +38,21 @@ class Tensor(_native.TensorBase):
     @property
     def name(self):
         """A name that no other living tensor has."""
+        if self._has_values:
+            raise AttributeError("Tensor.name is undefined when eager execution is enabled.")
         return f"tensor:{self._id}"
+
+    @property
+    def graph(self):
+        if self._has_values:
+            raise AttributeError("Tensor.graph is undefined when eager execution is enabled.")
+        return self._graph
+
+    @property
+    def op(self):
+        if self._has_values:
+            raise AttributeError("Tensor.op is undefined when eager execution is enabled.")
+        return self
 
     @property
     def device(self):
@@ -93,7 +107,9 @@ class Tensor(_native.TensorBase):
                                "yet; use leat.cond or leat.while_loop")
         if self.dtype in (dtypes.float16, dtypes.bfloat16):
             return _to_numpy(self).item()
-        return self._item()
+        if self.shape.num_elements() != 1 and what != "the truth":
+            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+        return self._item() if self.shape.num_elements() == 1 else bool(np.asarray(_to_numpy(self)))
 
     def __bool__(self):
         return bool(self._scalar("the truth"))
@@ -109,6 +125,8 @@ class Tensor(_native.TensorBase):
             raise NotTraceable("a tensor without a value is no index of Python's; use leat.gather or leat.range")
         if not self.dtype.is_integer:
             raise TypeError(f"only integer tensors can be an index; this one is {self.dtype.name}")
+        if self._shape:
+            raise TypeError("only integer scalar arrays can be converted to a scalar index")
         return self._item()
 
     def __len__(self):
@@ -149,15 +167,30 @@ class Tensor(_native.TensorBase):
             return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
         if self._dtype == dtypes.variant.number:
             return f"<tf.Tensor: shape={self.shape}, dtype=variant, value=<Dataset>>"
-        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={_text(self, repr)}>"
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={text_of(self, True)}>"
 
     def __str__(self):
         if not self._has_values:
             return f'Tensor("{self.name}", shape={self.shape}, dtype={self.dtype.name})'
-        return f"tf.Tensor({_text(self, str)}, shape={self.shape}, dtype={self.dtype.name})"
+        return f"tf.Tensor({text_of(self, False)}, shape={self.shape}, dtype={self.dtype.name})"
 
     def __format__(self, spec):
-        return format(self._scalar("format()"), spec) if spec else str(self)
+        return format(self.numpy() if self._has_values else self, spec) if spec or self._has_values else str(self)
+
+    def __getitem__(self, key):
+        """Parts as numpy's: integers, slices, ``...``, None, scalar tensors, or one mask of bool."""
+        from leat.indexing import getitem
+        return getitem(self, key)
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        """A DLPack capsule over the values, without a copy (read only)."""
+        if dl_device is not None and tuple(dl_device) != (1, 0):
+            raise BufferError(f"the tensor lies in the host's memory; found a request for device {dl_device}")
+        source = constant(np.array(self.numpy())) if copy else self
+        return _native.to_dlpack(source, max_version is not None and max_version[0] >= 1)
+
+    def __dlpack_device__(self):
+        return 1, 0  # the host
 
 
 _native.TensorBase.set_class(Tensor)
@@ -195,13 +228,15 @@ def _to_numpy(tensor):
     return values if values.ndim else values[()]
 
 
-def _text(tensor, how):
+def text_of(tensor, is_repr):
+    """The values as TensorFlow prints them: a line of their own where they need several."""
     values = tensor.numpy()
-    if isinstance(values, np.generic) or isinstance(values, bytes):
-        return str(values) if not isinstance(values, bytes) else repr(values)
-    text = how(values)
-    apart = how is repr and tensor.ndim and (tensor.ndim > 1 or "\n" in text)
-    return "\n" + text if apart else text
+    if isinstance(values, bytes):
+        return repr(values)
+    if isinstance(values, np.generic):
+        return repr(values.item()) if is_repr and tensor._dtype != dtypes.bfloat16.number else str(values)
+    text = repr(values) if is_repr else str(values)
+    return "\n" + text if "\n" in text else text
 
 
 # ---- making tensors ----
@@ -249,24 +284,43 @@ def _default_dtype(value, array):
     if array.dtype.kind == "f":
         return dtypes.float32
     if array.dtype.kind in "iu":
+        if array.size and array.max() >= 2**63:
+            raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
         small = array.size == 0 or (array.min() >= -2**31 and array.max() < 2**31)
         return dtypes.int32 if small else dtypes.int64
     return dtypes.as_dtype(array.dtype)
+
+
+def _uneven(value):
+    lists = [isinstance(item, (list, tuple)) for item in value]
+    if any(lists) and not all(lists):
+        return "Can't convert Python sequence with mixed types to Tensor."
+    return f"Can't convert non-rectangular Python sequence to Tensor: {value!r}"
+
+
+def _is_mixed(value, array):
+    """Texts beside numbers, or numbers behind truth values: numpy would convert them."""
+    if array.dtype.kind in "SU":
+        return not isinstance(_first_leaf(value), (str, bytes, np.str_, np.bytes_)) or any(
+            isinstance(item, (int, float)) for item in value)
+    return array.dtype.kind in "if" and array.size > 0 and isinstance(_first_leaf(value), bool)
 
 
 def _array_of(value):
     try:
         array = np.asarray(value)
     except ValueError:
-        raise ValueError(f"Can't convert non-rectangular Python sequence to Tensor: {value!r}") from None
+        raise ValueError(_uneven(value)) from None
     if array.dtype.kind == "O" and not isinstance(value, np.ndarray):
         first = _first_leaf(array.reshape(-1).tolist())
         if not isinstance(first, (str, bytes)):
             kind = type(value).__name__ if not isinstance(value, (list, tuple)) else type(first).__name__
             if isinstance(first, (list, tuple)):
-                raise ValueError(f"Can't convert non-rectangular Python sequence to Tensor: {value!r}")
+                raise ValueError(_uneven(value))
             raise ValueError(f"Attempt to convert a value ({value!r}) with an unsupported type "
                              f"(<class '{kind}'>) to a Tensor.")
+    if isinstance(value, (list, tuple)) and _is_mixed(value, array):
+        raise ValueError("Can't convert Python sequence with mixed types to Tensor.")
     if array.dtype.kind in "SU" and not isinstance(value, np.ndarray):
         array = np.array(value, dtype=object)  # numpy's own strings lose trailing zero bytes
     return array
@@ -280,7 +334,9 @@ def constant(value, dtype=None, shape=None, name="Const"):
     """
     dtype = None if dtype is None else dtypes.as_dtype(dtype)
     if isinstance(value, Tensor):
-        out = value if dtype is None or value.dtype is dtype else _convert(value.numpy(), dtype)
+        if dtype is not None and value.dtype is not dtype:
+            raise TypeError(f"Expected tensor {value} with dtype {dtype!r}, but got dtype {value.dtype!r}.")
+        out = value
     else:
         array = _array_of(value)
         if isinstance(value, np.ndarray) and value.flags.writeable and array.dtype.kind not in "SUO":
@@ -291,8 +347,9 @@ def constant(value, dtype=None, shape=None, name="Const"):
         if out.shape.num_elements() == 1 and TensorShape(shape).num_elements() != 1:
             out = _of_array(np.full(dims, out.numpy()), out.dtype)
         elif out.shape.num_elements() != TensorShape(shape).num_elements():
-            raise TypeError(f"Eager execution of tf.constant with unsupported shape. Tensor {out} has "
-                            f"{out.shape.num_elements()} elements, but got `shape` {shape}.")
+            raise TypeError(f"Eager execution of tf.constant with unsupported shape. Tensor {text_of(out, False)} "
+                            f"(converted from {value}) has {out.shape.num_elements()} elements, but got `shape` "
+                            f"{TensorShape(shape)} with {TensorShape(shape).num_elements()} elements).")
         else:
             out = _of_array(np.asarray(out.numpy()).reshape(dims), out.dtype)
     return out
@@ -310,14 +367,14 @@ def _convert_checked(value, array, dtype):
     if dtype is None:
         dtype = own
     strings = (dtype is dtypes.string) != (own is dtypes.string)
-    if strings or (own is dtypes.bool) != (dtype is dtypes.bool) and array.size:
+    if strings or own is not dtypes.bool and dtype is dtypes.bool and array.size:
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
-    if own.is_floating and not dtype.is_floating and array.size:
+    if isinstance(_first_leaf(value), (np.ndarray, np.generic)) or not array.size or dtype is own:
+        return _convert(array, dtype)
+    if own.is_floating and not dtype.is_floating:
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
-    if dtype.is_integer and array.size and own.is_integer:
-        low, high = dtype.limits
-        if int(array.min()) < low or int(array.max()) > high:
-            raise ValueError(f"Can't convert Python sequence with out-of-range integer to Tensor of {dtype.name}.")
+    if dtype.is_integer and own.is_integer:  # beyond its range an integer wraps around, as in TensorFlow
+        return _of_array(array.astype(dtype.as_numpy_dtype), dtype)
     return _convert(array, dtype)
 
 

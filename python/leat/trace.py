@@ -9,6 +9,7 @@ import logging
 import threading
 
 from leat import _native, nest
+from leat.graphs import Graph
 from leat.tensor import NotTraceable, Tensor
 
 log = logging.getLogger("leat")
@@ -21,6 +22,7 @@ class _State(threading.local):
         self.checks = {}  # id of a graph -> what was asserted in it, for its results
         self.guards = []  # what the operations of blocks of control_dependencies wait for
         self.tapes = []  # gradient tapes that record
+        self.stopped = 0  # blocks of stop_recording
 
 
 _state = _State()
@@ -33,6 +35,13 @@ class Bound(Exception):
         super().__init__(name)
         self.name = name
         self.tensor = tensor
+
+
+def aliased(tensor):
+    """Is it a tensor with values that something records operations of?"""
+    if _state.graphs:
+        return id(tensor) in _state.graphs[-1].aliases
+    return any(id(tensor) in tape._recording.aliases for tape in _state.tapes)
 
 
 def is_tracing():
@@ -48,6 +57,26 @@ def current_graph():
 def executing_eagerly():
     """Are operations computed at once (``tf.executing_eagerly``)?"""
     return not _state.graphs
+
+
+class unrecorded:
+    """Gradient tapes do not see the operations inside of the block."""
+
+    def __enter__(self):
+        _state.stopped += 1
+
+    def __exit__(self, *error):
+        _state.stopped -= 1
+
+
+class recorded:
+    """They do again, inside of such a block."""
+
+    def __enter__(self):
+        self._stopped, _state.stopped = _state.stopped, 0
+
+    def __exit__(self, *error):
+        _state.stopped = self._stopped
 
 
 class tracing:
@@ -73,19 +102,25 @@ class eagerly:
         _state.graphs = self._graphs
 
 
+class init_scope(eagerly):
+    """A block outside of all functions that are traced (``tf.init_scope``): what it makes lives on."""
+
+
 def graph_for(inputs, flags):
     """The graph that an operation of these inputs becomes a node of; None: it is computed at once."""
     if _state.graphs:
-        if flags & {"random", "stateful", "impure"} or any(not tensor._has_values for tensor in inputs):
-            return _state.graphs[-1]
-        return None
+        graph = _state.graphs[-1]
+        if flags & {"random", "stateful", "impure"} or any(
+                not tensor._has_values or id(tensor) in graph.aliases for tensor in inputs):
+            return graph
     for tensor in inputs:
         if not tensor._has_values:
             raise NotTraceable("a tensor is used outside of the function that it was traced in; return it from there")
+        if tensor._graph is not None and tensor._graph.is_open and not _state.stopped:
+            return tensor._graph
     for tape in reversed(_state.tapes):
-        graph = tape._graph_for(inputs)
-        if graph is not None:
-            return graph
+        if any(id(tensor) in tape._recording.aliases for tensor in inputs) and not _state.stopped:
+            return tape._recording
     return None
 
 
@@ -100,8 +135,10 @@ class _Missing(BaseException):
 
 def reach(graph, tensor):
     """The tensor as an input of a node of `graph`."""
-    if tensor._graph is None or tensor._graph is graph or tensor._has_values:
+    if tensor._graph is graph:
         return tensor
+    if tensor._has_values:
+        return graph.aliases.get(id(tensor), (tensor, tensor))[1]
     captured = _state.captured.get(id(graph))
     if captured is None or all(tensor._graph is not around for around in _state.graphs):
         raise NotTraceable("a tensor is used outside of the function that it was traced in; return it from there")
@@ -121,6 +158,11 @@ def bound_call(name, attributes, inputs, bound):
 def arguments_of(value):
     """How tf.data calls a function: a plain tuple is spread over the parameters."""
     return value if type(value) is tuple else (value,)
+
+
+def converted(function, autograph=True):
+    """The function with its `if`, `while` and `for` over tensors as operations."""
+    return function
 
 
 def _place(function):
@@ -160,7 +202,7 @@ def _with_captures(spec, captures):
 
 def _trace(function, spec, call, returns, captures):
     whole = spec if captures is None else _with_captures(spec, captures)
-    graph = _native.Graph(nest.to_text(whole))
+    graph = Graph(nest.to_text(whole))
     number = id(graph)
     arguments = graph.arguments()
     if captures is not None:
@@ -173,7 +215,7 @@ def _trace(function, spec, call, returns, captures):
         with tracing(graph):
             value = nest.assemble(spec, iter(arguments))
             result = call(function, value) if call else function(*arguments_of(value))
-            result = returns(result)
+            result = returns(as_result(result))
             out_spec = nest.spec_of(result)
             outputs = [reach(graph, tensor) for tensor in nest.components(result, out_spec)]
             for condition, message in _state.checks[number]:
@@ -182,6 +224,9 @@ def _trace(function, spec, call, returns, captures):
         _state.guards = guards
         del _state.checks[number]
         _state.captured.pop(number, None)
+        if _state.graphs:
+            _state.graphs[-1].include(graph)
+        graph.release()
     file, line = _place(function)
     return graph.finish(outputs, nest.to_text(out_spec)).at(file, line), out_spec
 
@@ -240,6 +285,11 @@ def _collect(values, found, seen):
 _announced = set()
 
 
+def as_result(result):
+    """A list that a function returns is a tuple: it rather comes from an operation than from a wish to stack."""
+    return tuple(result) if type(result) is list else result
+
+
 def announce(function, what, reason):
     """Says once that a function is called in Python for each element, and why."""
     place = _place(function)
@@ -257,7 +307,7 @@ def callback(function, spec, out_spec, call=None, returns=nest.normalize, pure=F
             with eagerly():
                 return run(tensors)
         value = assemble(tensors)
-        result = call(function, value) if call else function(*arguments_of(value))
+        result = as_result(call(function, value) if call else function(*arguments_of(value)))
         return take(result if returns is nest.normalize else returns(result))
     file, line = _place(function)
     return _native.Function.python(run, nest.to_text(spec), nest.to_text(out_spec), pure).at(file, line)
@@ -273,7 +323,7 @@ def trace_or_call(function, spec, what, sample, call=None, returns=nest.normaliz
         announce(function, what, reason)
     with eagerly():
         value = sample()
-        result = returns(call(function, value) if call else function(*arguments_of(value)))
+        result = returns(as_result(call(function, value) if call else function(*arguments_of(value))))
         out_spec = nest.map_structure(_relaxed, nest.spec_of(result))
     return callback(function, spec, out_spec, call, returns), out_spec
 

@@ -286,11 +286,11 @@ static const char *format_of(leat_dtype dtype) {
     case LEAT_INT8: return "b";
     case LEAT_INT16: return "h";
     case LEAT_INT32: return "i";
-    case LEAT_INT64: return "q";
+    case LEAT_INT64: return sizeof(long) == 8 ? "l" : "q"; /* the name that numpy calls int64 */
     case LEAT_UINT8: return "B";
     case LEAT_UINT16: return "H";
     case LEAT_UINT32: return "I";
-    case LEAT_UINT64: return "Q";
+    case LEAT_UINT64: return sizeof(long) == 8 ? "L" : "Q";
     case LEAT_FLOAT16: return "e";
     case LEAT_BFLOAT16: return "H"; /* its bits: struct has no name for it */
     case LEAT_FLOAT32: return "f";

@@ -1,0 +1,156 @@
+"""Functions of TensorFlow's top level that are made of the table's operations, or of numpy where all is known."""
+
+import numpy as np
+
+from leat import dtypes, ops, trace
+from leat.shapes import TensorShape
+from leat.tensor import Tensor, _of_array, convert_to_tensor
+
+
+def _dims(shape):
+    """A shape argument as a list of integers; None where only the run knows it."""
+    if isinstance(shape, Tensor):
+        if not shape._has_values:
+            return None
+        return [int(d) for d in np.atleast_1d(shape.numpy())]
+    if isinstance(shape, TensorShape):
+        return shape.as_list()
+    if not isinstance(shape, (list, tuple)) and not isinstance(shape, np.ndarray):
+        return [int(shape)]
+    if any(isinstance(d, Tensor) and not d._has_values for d in shape):
+        return None
+    return [int(d) for d in shape]
+
+
+def _filled(shape, value, dtype):
+    dtype = dtypes.as_dtype(dtype)
+    dims = _dims(shape)
+    if dims is None:
+        dims = convert_to_tensor(shape)
+        return ops.FUNCTIONS["fill"](dims, convert_to_tensor(value, dtype))
+    if any(d < 0 for d in dims):
+        raise ValueError(f"a shape has no negative dimensions; found {dims}")
+    if dtype is dtypes.string:
+        return _of_array(np.full(dims, value, object), dtype)
+    return _of_array(np.full(dims, value, dtype.as_numpy_dtype), dtype)
+
+
+def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
+    """A tensor of zeros, of empty strings, or of False (``tf.zeros``)."""
+    return _filled(shape, b"" if dtypes.as_dtype(dtype) is dtypes.string else 0, dtype)
+
+
+def ones(shape, dtype=dtypes.float32, name=None, layout=None):
+    """A tensor of ones (``tf.ones``)."""
+    return _filled(shape, 1, dtype)
+
+
+def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name=None):
+    """Identity matrices of shape batch_shape + [num_rows, num_columns] (``tf.eye``)."""
+    dtype = dtypes.as_dtype(dtype)
+    one = np.eye(int(num_rows), None if num_columns is None else int(num_columns), dtype=dtype.as_numpy_dtype)
+    return _of_array(np.ascontiguousarray(np.broadcast_to(one, [*(_dims(batch_shape) if batch_shape is not None else
+                                                                  ()), *one.shape])), dtype)
+
+
+def rank(input, name=None):
+    """The number of dimensions as an int32 scalar (``tf.rank``)."""
+    tensor = input if hasattr(input, "_is_leaf_value") else convert_to_tensor(input)
+    if tensor.shape.rank is None:
+        return ops.FUNCTIONS["size"](ops.FUNCTIONS["shape"](tensor))
+    return convert_to_tensor(tensor.shape.rank)
+
+
+def shape_n(input, out_type=dtypes.int32, name=None):
+    """The shapes of several tensors (``tf.shape_n``)."""
+    return [ops.FUNCTIONS["shape"](tensor, out_type) for tensor in input]
+
+
+def linspace(start, stop, num, name=None, axis=0):
+    """`num` values from start to stop, both among them (``tf.linspace``)."""
+    start, stop = convert_to_tensor(start), convert_to_tensor(stop)
+    if not (start._has_values and stop._has_values):
+        raise trace.NotTraceable("linspace of values that are not known while tracing")
+    if not start.dtype.is_floating:
+        start, stop = (ops.FUNCTIONS["cast"](bound, dtypes.float64) for bound in (start, stop))
+    values = np.linspace(start.numpy(), stop.numpy(), int(num), axis=axis, dtype=start.dtype.as_numpy_dtype)
+    return _of_array(np.ascontiguousarray(values), start.dtype)
+
+
+def no_op(name=None):
+    """Does nothing (``tf.no_op``)."""
+
+
+def group(*inputs, **kwargs):
+    """Nothing: what was called has run by now (``tf.group``)."""
+
+
+def py_function(func=None, inp=None, Tout=None, name=None):
+    """Calls a Python function on tensors (``tf.py_function``); in a traced function, for each run.
+
+    `Tout`: the dtype of its result, or a list of them, or TensorSpecs. Its exceptions arrive unchanged.
+    """
+    return _python_call(func, inp, Tout, lambda tensors: tensors, False)
+
+
+def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
+    """Calls a Python function on numpy arrays (``tf.numpy_function``); in a traced function, for each run.
+
+    `stateful=False` says that equal arguments give equal results. Its exceptions arrive unchanged.
+    """
+    return _python_call(func, inp, Tout, lambda tensors: [tensor.numpy() for tensor in tensors], not stateful)
+
+
+def _python_call(func, inp, declared, convert, pure):
+    from leat import nest, specs
+    inputs = [value if hasattr(value, "_is_leaf_value") else convert_to_tensor(value) for value in inp]
+    if all(getattr(tensor, "_has_values", True) for tensor in inputs) and not trace.is_tracing():
+        return _python_eager(func, inputs, declared, convert)
+    is_list = isinstance(declared, (list, tuple))
+    wanted = [one if isinstance(one, specs.TypeSpec) else specs.TensorSpec(None, one)
+              for one in (declared if is_list else [] if declared is None else [declared])]
+
+    def run(tensors):
+        with trace.eagerly():
+            result = func(*convert(tensors))
+        result = list(result) if isinstance(result, (list, tuple)) and (is_list or len(wanted) != 1) else [
+            ] if not wanted else [result]
+        if len(result) != len(wanted):
+            raise ValueError(f"the function returned {len(result)} values; Tout names {len(wanted)}")
+        return [_as_declared(value, one.dtype) for value, one in zip(result, wanted)]
+    graph = trace.current_graph()
+    here = [trace.reach(graph, tensor) for tensor in inputs]
+    from leat import _native
+    file, line = trace._place(func)
+    native = _native.Function.python(run, nest.to_text(tuple(nest.spec_of_leaf(tensor) for tensor in inputs)),
+                                     nest.to_text(tuple(wanted)), pure).at(file, line)
+    graph.has_effects = True
+    outputs = graph.cond(convert_to_tensor(True), native, native, here)
+    return outputs if is_list else outputs[0] if wanted else None
+
+
+def _python_eager(func, inputs, declared, convert):
+    result = func(*convert(inputs))
+    if isinstance(declared, (list, tuple)):
+        values = list(result) if isinstance(result, (list, tuple)) else [] if result is None else [result]
+        return [_tensor(value) for value in values]
+    return None if declared is None or result is None else _tensor(result)
+
+
+def _tensor(value):
+    return value if hasattr(value, "_is_leaf_value") else convert_to_tensor(value)
+
+
+def _as_declared(value, dtype):
+    """A result as a tensor; InvalidArgumentError where its dtype is not what was declared."""
+    from leat.errors import InvalidArgumentError
+    dtype = dtypes.as_dtype(dtype)
+    typed = hasattr(value, "dtype") or hasattr(value, "_as_tensor")
+    tensor = convert_to_tensor(value) if typed else convert_to_tensor(value, dtype_hint=dtype)
+    if tensor.dtype is not dtype:
+        raise InvalidArgumentError(None, None, f"0-th value returned by pyfunc is {tensor.dtype.name}, but expects "
+                                   f"{dtype.name}")
+    return tensor
+
+
+EXPORTS = ("zeros", "ones", "eye", "rank", "shape_n", "linspace", "no_op", "group", "py_function", "numpy_function")

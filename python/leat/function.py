@@ -1,0 +1,347 @@
+"""``tf.function``: a Python function that is traced once for each sort of arguments, and then runs in the library.
+
+A function that cannot be traced (it needs the value of a tensor) is called as it is; that is announced once with its
+reason. Under a gradient tape the variables that it reads are arguments of the traced function, so that gradients flow.
+"""
+
+import functools
+import inspect
+import threading
+
+import numpy as np
+
+from leat import nest, specs, trace
+from leat.tensor import Tensor, constant, convert_leaf, convert_to_tensor
+
+_eager_mode = [False]
+
+
+def run_functions_eagerly(run_eagerly):
+    """Makes all functions run as they are, or undoes that (``tf.config.run_functions_eagerly``)."""
+    _eager_mode[0] = bool(run_eagerly)
+
+
+def functions_run_eagerly():
+    return _eager_mode[0]
+
+
+def function(func=None, input_signature=None, autograph=True, jit_compile=None, reduce_retracing=False,
+             experimental_implements=None, experimental_autograph_options=None, experimental_attributes=None,
+             experimental_relax_shapes=None, experimental_compile=None, experimental_follow_type_hints=None):
+    """Makes a Python function one that is traced (``tf.function``); a decorator with or without arguments.
+
+    `input_signature`: TensorSpecs of the arguments, for one trace alone. `reduce_retracing`: arguments that differ in
+    shape share a trace. `jit_compile` is accepted: what is traced is compiled anyway.
+    """
+    def decorate(inner):
+        return functools.update_wrapper(Function(inner, input_signature, autograph, bool(
+            reduce_retracing or experimental_relax_shapes)), inner)
+    return decorate if func is None else decorate(func)
+
+
+class _Trace:
+    """One traced form: the library's function and how its results are put together."""
+
+    __slots__ = ("native", "structure", "leaves", "variables", "graph_variables", "has_effects")
+
+    def __init__(self, native, structure, leaves, variables, graph_variables, has_effects):
+        self.native = native
+        self.structure = structure  # the result's, over anything
+        self.leaves = leaves  # specs of its leaves; None: that leaf is None
+        self.variables = variables  # those that it was given as its last arguments
+        self.graph_variables = graph_variables  # all that it reads or writes
+        self.has_effects = has_effects
+
+    def put_together(self, tensors):
+        rest = iter(tensors)
+        return nest.pack_sequence_as(self.structure, [leaf._put(rest) for leaf in self.leaves])
+
+
+class Function:
+    """What ``tf.function`` makes: callable like the Python function that it is made of."""
+
+    def __init__(self, python_function, input_signature=None, autograph=True, reduce_retracing=False):
+        self.python_function = python_function
+        self.input_signature = None if input_signature is None else tuple(input_signature)
+        self._autograph = autograph
+        self._relax = reduce_retracing
+        self._traces = {}
+        self._refused = False  # it cannot be traced
+        self._has_traced = False
+        self._lock = threading.RLock()
+        self._signature = None
+        self._count = 0
+
+    def experimental_get_tracing_count(self):
+        """How often the Python function was called to be traced."""
+        return self._count
+
+    @property
+    def function_spec(self):
+        return self._arguments_spec()
+
+    def __get__(self, instance, owner):
+        if instance is None:
+            return self
+        bound = instance.__dict__.get("_leat_functions") if hasattr(instance, "__dict__") else None
+        if bound is None:
+            bound = {}
+            try:
+                object.__setattr__(instance, "_leat_functions", bound)
+            except AttributeError:
+                return functools.partial(self, instance)
+        made = bound.get(id(self))
+        if made is None:
+            made = bound[id(self)] = functools.update_wrapper(
+                Function(self.python_function.__get__(instance, owner), self.input_signature, self._autograph,
+                         self._relax), self.python_function)
+        return made
+
+    # ---- arguments ----
+
+    def _arguments_spec(self):
+        if self._signature is None:
+            try:
+                self._signature = inspect.signature(self.python_function)
+            except (TypeError, ValueError):
+                self._signature = False
+        return self._signature
+
+    def _canonical(self, args, kwargs):
+        """(args, kwargs) with defaults filled in, and what the signature says converted."""
+        signature = self._arguments_spec()
+        if signature:
+            bound = signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            args, kwargs = bound.args, bound.kwargs
+        if self.input_signature is None:
+            return args, kwargs
+        given = args[:len(self.input_signature)]
+        if len(given) != len(self.input_signature):
+            raise TypeError(f"the function takes {len(self.input_signature)} arguments by its input_signature; found "
+                            f"{len(given)}")
+        fitted = tuple(_fit(spec, value) for spec, value in zip(self.input_signature, given))
+        return fitted + tuple(args[len(self.input_signature):]), kwargs
+
+    # ---- calling ----
+
+    def __call__(self, *args, **kwargs):
+        if _eager_mode[0] or self._refused:
+            return self.python_function(*args, **kwargs)
+        if trace.is_tracing():
+            return trace.converted(self.python_function, self._autograph)(*args, **kwargs)
+        args, kwargs = self._canonical(args, kwargs)
+        flat = [_leaf(leaf) for leaf in nest.flatten((args, kwargs))]
+        try:
+            made = self._trace_for((args, kwargs), flat)
+        except trace.NotTraceable as reason:
+            trace.announce(self.python_function, "leat.function", reason)
+            self._refused = True
+            return self.python_function(*args, **kwargs)
+        inputs = []
+        for leaf in flat:
+            if not isinstance(leaf, _Static):
+                inputs.extend(nest.spec_of_leaf(leaf)._take(leaf))
+        return self._run(made, (args, kwargs), flat, inputs)
+
+    def _run(self, made, structure, flat, inputs):
+        tapes = [] if trace._state.stopped else trace._state.tapes
+        watched = [v for v in made.graph_variables if any(tape._watches(v) for tape in tapes)]
+        recording = trace.graph_for(inputs, frozenset())
+        if watched:
+            recording = tapes[-1]._recording
+        if recording is not None and made.has_effects:
+            args, kwargs = structure  # the tape sees the operations one by one
+            return self.python_function(*args, **kwargs)
+        if recording is None:
+            outputs = made.native.call(inputs)
+        else:
+            if watched:
+                made = self._trace_for(structure, flat, tuple(made.graph_variables))
+                inputs = inputs + [variable._as_tensor() for variable in made.variables]
+            here = [trace.reach(recording, tensor) for tensor in inputs]
+            outputs = recording.cond(constant(True), made.native, made.native, here)
+        for tape in trace._state.tapes:
+            for variable in made.graph_variables:
+                tape._recording.forget_reads(variable)
+        return made.put_together(outputs)
+
+    def _trace_for(self, structure, flat, variables=()):
+        leaf_specs = [leaf if isinstance(leaf, _Static) else nest.spec_of_leaf(leaf) for leaf in flat]
+        if self.input_signature is not None:
+            declared = nest.flatten(self.input_signature)
+            leaf_specs[:len(declared)] = declared
+        key = (tuple(leaf_specs), _shape_of(structure), tuple(id(v) for v in variables), trace_context())
+        found = self._traces.get(key)
+        if found is not None:
+            return found
+        with self._lock:
+            found = self._traces.get(key)
+            if found is None and self._relax:
+                found, leaf_specs = self._relaxed(key, leaf_specs)
+                key = (tuple(leaf_specs), *key[1:])
+            if found is None:
+                found = self._traces[key] = self._trace(structure, leaf_specs, variables)
+            return found
+
+    def _relaxed(self, key, leaf_specs):
+        """A trace for any dimensions of arguments that differ from earlier ones in dimensions alone."""
+        alike = [other for other in self._traces if other[1:] == key[1:] and len(other[0]) == len(leaf_specs)]
+        for other in alike:
+            if all(_covers(a, b) for a, b in zip(other[0], leaf_specs)):
+                return self._traces[other], leaf_specs
+        for other in reversed(alike):
+            joined = [_join(a, b) for a, b in zip(other[0], leaf_specs)]
+            if None not in joined:
+                return None, joined
+        return None, leaf_specs
+
+    def _trace(self, structure, leaf_specs, variables):
+        first = not self._has_traced
+        self._count += 1
+        spec = tuple(leaf for leaf in leaf_specs if not isinstance(leaf, _Static))
+        graph = trace.Graph(nest.to_text(spec + tuple(specs.TensorSpec(v.shape, v.dtype) for v in variables)))
+        try:
+            return self._trace_into(graph, structure, leaf_specs, variables, first)
+        finally:
+            graph.release()
+
+    def _trace_into(self, graph, structure, leaf_specs, variables, first):
+        with trace.tracing(graph), trace.recorded():
+            arguments = iter(graph.arguments())
+            flat = [leaf.value if isinstance(leaf, _Static) else leaf._put(arguments) for leaf in leaf_specs]
+            graph.given = dict(zip((id(v) for v in variables), arguments))
+            args, kwargs = nest.pack_sequence_as(structure, flat)
+            result = trace.converted(self.python_function, self._autograph)(*args, **kwargs)
+            if graph.created and not first:
+                raise ValueError("tf.function only supports singleton tf.Variables created on the first call. Make "
+                                 "sure the tf.Variable is only created once or created outside tf.function. See "
+                                 "https://www.tensorflow.org/guide/function#creating_tfvariables for more information.")
+            leaves = [convert_leaf(_read(leaf)) for leaf in nest.flatten(result)]
+            out_specs = [nest.spec_of_leaf(leaf) for leaf in leaves]
+            outputs = [trace.reach(graph, tensor) for leaf, one in zip(leaves, out_specs) for tensor in one._take(leaf)]
+        self._has_traced = True
+        file, line = trace._place(self.python_function)
+        native = graph.finish(outputs, nest.to_text(tuple(out_specs))).at(file, line)
+        return _Trace(native, nest.map_structure(lambda leaf: None, result), out_specs, list(variables),
+                      [entry[0] for entry in graph.variables.values()], graph.has_effects)
+
+    def get_concrete_function(self, *args, **kwargs):
+        """The traced form for these arguments, tensors or TensorSpecs, as a callable."""
+        if not args and not kwargs and self.input_signature is not None:
+            args = self.input_signature
+        signature = self._arguments_spec()
+        if signature:
+            bound = signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            args, kwargs = bound.args, bound.kwargs
+        flat = nest.flatten((args, kwargs))
+        leaf_specs = [leaf if isinstance(leaf, specs.TypeSpec) else _leaf(leaf) for leaf in flat]
+        leaf_specs = [leaf if isinstance(leaf, (specs.TypeSpec, _Static)) else nest.spec_of_leaf(leaf)
+                      for leaf in leaf_specs]
+        with self._lock:
+            made = self._trace((args, kwargs), leaf_specs, ())
+        return ConcreteFunction(self, made, [leaf for leaf in leaf_specs if not isinstance(leaf, _Static)])
+
+
+class ConcreteFunction:
+    """One traced form of a function (``tf.types.experimental.ConcreteFunction``)."""
+
+    def __init__(self, function_, made, inputs):
+        self._function = function_
+        self._made = made
+        self.structured_input_signature = (tuple(inputs), {})
+
+    @property
+    def structured_outputs(self):
+        return nest.pack_sequence_as(self._made.structure, self._made.leaves)
+
+    @property
+    def variables(self):
+        return tuple(self._made.graph_variables)
+
+    @property
+    def trainable_variables(self):
+        return tuple(variable for variable in self._made.graph_variables if variable.trainable)
+
+    def __call__(self, *args, **kwargs):
+        flat = [_leaf(leaf) for leaf in nest.flatten((args, kwargs))]
+        inputs = [tensor for leaf in flat if not isinstance(leaf, _Static)
+                  for tensor in nest.spec_of_leaf(leaf)._take(leaf)]
+        return self._function._run(self._made, (args, kwargs), flat, inputs)
+
+
+class _Static:
+    """An argument that is no tensor: each value is traced on its own."""
+
+    __slots__ = ("value", "key")
+
+    def __init__(self, value):
+        self.value = value
+        try:
+            hash(value)
+            self.key = (type(value), value)
+        except TypeError:
+            self.key = (type(value), id(value))
+
+    def __eq__(self, other):
+        return isinstance(other, _Static) and self.key == other.key
+
+    def __hash__(self):
+        return hash(self.key)
+
+
+def _read(leaf):
+    return leaf._as_tensor() if hasattr(leaf, "_as_tensor") else leaf
+
+
+def _leaf(leaf):
+    """An argument's leaf: a tensor or composite value, or a static one."""
+    if isinstance(leaf, Tensor) or isinstance(leaf, (np.ndarray, np.generic)):
+        return convert_to_tensor(leaf)
+    if hasattr(leaf, "_as_tensor"):
+        return _Static(leaf) if not hasattr(leaf, "_type_spec") else leaf
+    if hasattr(leaf, "_type_spec") and hasattr(leaf, "_is_leaf_value"):
+        return leaf
+    return _Static(leaf)
+
+
+def _fit(spec, value):
+    """The argument as tensors of the signature's types; TypeError where it is none."""
+    found = nest._children(spec)
+    if found is not None:
+        parts = nest._children(value)
+        if parts is None or len(parts[0]) != len(found[0]):
+            raise TypeError(f"Binding inputs to tf.function failed: expected {spec}, found {value!r}")
+        return found[1]([_fit(one, part) for one, part in zip(found[0], parts[0])])
+    tensor = value if hasattr(value, "_is_leaf_value") else convert_to_tensor(value, dtype_hint=spec.dtype)
+    if not spec.is_compatible_with(tensor):
+        raise TypeError(f"Binding inputs to tf.function failed due to `Can not cast {nest.spec_of_leaf(tensor)} to "
+                        f"{spec}`.")
+    return tensor
+
+
+def _shape_of(structure):
+    """Something hashable that tells structures apart."""
+    found = nest._children(structure)
+    if found is None:
+        return 0
+    keys = tuple(structure) if isinstance(structure, dict) else ()
+    return (type(structure), keys, tuple(_shape_of(child) for child in found[0]))
+
+
+def trace_context():
+    """What a trace depends on besides its arguments."""
+    return ()
+
+
+def _covers(known, leaf):
+    if isinstance(known, _Static) or isinstance(leaf, _Static):
+        return known == leaf
+    return type(known) is type(leaf) and known.is_compatible_with(leaf) and known == _join(known, leaf)
+
+
+def _join(a, b):
+    if isinstance(a, _Static) or isinstance(b, _Static):
+        return a if a == b else None
+    return a.most_specific_common_supertype([b])

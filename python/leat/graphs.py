@@ -1,0 +1,125 @@
+"""The graphs that functions are traced into and that tapes record into, with what Python keeps beside them."""
+
+from leat import _native
+
+# Operations that give floats but let no gradient through, as in TensorFlow.
+_CUTS = frozenset(["zeros_like", "ones_like", "stop_gradient", "floordiv", "floor", "ceil", "round", "random_uniform",
+                   "random_normal"])
+
+
+class Graph(_native.Graph):
+    """A graph of the library.
+
+    `aliases`: tensors from outside that tapes watch, by their id, with what stands for them here. `parents`: for each
+    value those that a gradient may flow to. `is_open`: what is computed of its values is recorded.
+    """
+
+    def __init__(self, spec=None, eager=False):
+        self.is_eager = eager
+        self.is_open = True
+        self.aliases = {}
+        self.parents = {}
+        self.variables = {}  # id -> [variable, its reads, is the last one of them current?]
+        self.given = {}  # id of a variable -> the argument that stands for its value
+        self.created = []  # variables that were made while this was traced
+        self.customs = []  # (inputs, outputs, function of gradients), see tape.custom_gradient
+        self.has_effects = False  # it assigns variables or calls Python: no gradient flows through a call of it
+        self._users = set()
+
+    # ---- what depends on what ----
+
+    def _note(self, inputs, outputs):
+        known = [tensor._id for tensor in inputs if tensor._graph is self]
+        for output in outputs:
+            if output.dtype.is_floating:
+                self.parents[output._id] = known
+        return outputs
+
+    def ancestors(self, number):
+        """The numbers of the values that influence value `number`, itself among them."""
+        seen, waiting = {number}, [number]
+        while waiting:
+            for parent in self.parents.get(waiting.pop(), ()):
+                if parent not in seen:
+                    seen.add(parent)
+                    waiting.append(parent)
+        return seen
+
+    def call(self, name, attributes, inputs):
+        outputs = super().call(name, attributes, inputs)
+        return outputs if name in _CUTS else self._note(inputs, outputs)
+
+    def cond(self, predicate, then_branch, else_branch, inputs):
+        return self._note(inputs, super().cond(predicate, then_branch, else_branch, inputs))
+
+    def while_loop(self, cond, body, variables, invariants, maximum, shapes):
+        outputs = super().while_loop(cond, body, variables, invariants, maximum, shapes)
+        return self._note([*variables, *invariants], outputs)
+
+    def gradients(self, target, sources):
+        return self._note([target, *sources], super().gradients(target, sources))
+
+    def add_custom(self, inputs, outputs, grad_fn):
+        self.customs.append((inputs, outputs, grad_fn))
+
+    # ---- variables ----
+
+    def note_creation(self, variable):
+        self.created.append(variable)
+
+    def read_variable(self, variable):
+        """The variable's value as of now, as a value of this graph."""
+        entry = self.variables.setdefault(id(variable), [variable, [], False])
+        if not entry[2]:
+            if self.is_eager:
+                tensor = self.constant(variable._native.read())
+            else:
+                tensor = self.given.get(id(variable))
+                tensor = self.read(variable._native) if tensor is None else tensor
+            entry[1].append(tensor)
+            entry[2] = True
+        return entry[1][-1]
+
+    def write_variable(self, variable, value, add):
+        """An assignment as a node."""
+        from leat import trace
+        self.has_effects = True
+        if id(variable) in self.given:
+            value = self.read_variable(variable) + value if add else value
+            self.given[id(variable)] = value = trace.reach(self, value)
+            add = False
+        self.assign(variable._native, trace.reach(self, value), add)
+        self.variables.setdefault(id(variable), [variable, [], False])[2] = False
+
+    def forget_reads(self, variable):
+        if id(variable) in self.variables:
+            self.variables[id(variable)][2] = False
+
+    def reads_of(self, variable):
+        """All values that reads of the variable gave."""
+        return self.variables[id(variable)][1] if id(variable) in self.variables else []
+
+    def include(self, inner):
+        """A function traced inside of this one reads and assigns what it does."""
+        self.has_effects = self.has_effects or inner.has_effects
+        for number, (variable, _, _) in inner.variables.items():
+            self.variables.setdefault(number, [variable, [], False])[2] = False
+
+    # ---- who records ----
+
+    def join(self, tape):
+        self._users.add(id(tape))
+
+    def is_user(self, tape):
+        return id(tape) in self._users
+
+    def leave(self, tape):
+        """The tape wants no more; a graph that no tape wants records no more."""
+        self._users.discard(id(tape))
+        if not self._users and self.is_eager:
+            self.is_open = False
+            self.release()
+
+    def release(self):
+        """Drops what refers to values of this graph, which refer to it: nothing else ends that circle."""
+        self.aliases, self.parents, self.variables, self.given, self.customs = {}, {}, {}, {}, []

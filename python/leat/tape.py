@@ -1,0 +1,255 @@
+"""``tf.GradientTape``: gradients of what was computed from watched tensors and variables.
+
+What a tape watches has a stand-in in a graph of the library that computes as it is built and remembers; operations on
+stand-ins, and on what came of them, are nodes of that graph, also behind the `with` block, until `gradient` is called.
+Tapes inside of each other share a graph, so that gradients of gradients are there too. In a function that is traced
+the function's graph takes that place.
+"""
+
+import enum
+import functools
+
+from leat import trace
+from leat.tensor import Tensor, convert_to_tensor
+
+
+class UnconnectedGradients(enum.Enum):
+    """What `gradient` gives for a source that did not influence the target (``tf.UnconnectedGradients``)."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+class GradientTape:
+    """Records operations for `gradient` (``tf.GradientTape``).
+
+    `persistent`: `gradient` may be called several times. `watch_accessed_variables`: trainable variables are watched
+    when they are read.
+    """
+
+    def __init__(self, persistent=False, watch_accessed_variables=True):
+        self._persistent = persistent
+        self._accessed = watch_accessed_variables
+        self._recording = None
+        self._variables = {}  # id -> variable, those that were read or watched
+        self._is_entered = False
+
+    def __enter__(self):
+        if self._is_entered:
+            raise ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape.")
+        self._start()
+        self._is_entered = True
+        trace._state.tapes.append(self)
+        return self
+
+    def _start(self):
+        if self._recording is not None and self._recording.is_open:
+            return
+        graph = trace.current_graph()
+        if graph is None:
+            around = trace._state.tapes[-1]._recording if trace._state.tapes else None
+            graph = around if around is not None and around.is_eager else trace.Graph(eager=True)
+        self._recording = graph
+        graph.join(self)
+
+    def __exit__(self, *error):
+        self._is_entered = False
+        trace._state.tapes.remove(self)
+
+    def __del__(self):
+        if getattr(self, "_recording", None) is not None and self._recording.is_eager:
+            self._recording.leave(self)
+
+    def watch(self, tensor):
+        """Makes tensors (or a structure of them, or variables) sources of gradients."""
+        if self._recording is None:
+            self._start()
+        for leaf in _flatten(tensor):
+            if hasattr(leaf, "_as_tensor"):
+                self._variables[id(leaf)] = leaf
+                continue
+            if not isinstance(leaf, Tensor):
+                raise ValueError(f"Passed in object {leaf!r} of type '{type(leaf).__name__}', not tf.Tensor or "
+                                 "tf.Variable or ExtensionType.")
+            if leaf.dtype.is_floating and leaf._graph is not self._recording and leaf._has_values:
+                if id(leaf) not in self._recording.aliases:
+                    self._recording.aliases[id(leaf)] = (leaf, self._recording.constant(leaf))
+
+    def _watches(self, variable):
+        """Is a read of the variable recorded? Remembers that it was read."""
+        if id(variable) in self._variables:
+            return True
+        if self._accessed and variable.trainable:
+            self._variables[id(variable)] = variable
+            return True
+        return False
+
+    def watched_variables(self):
+        """The variables that were watched, in the order of their first use."""
+        return tuple(self._variables.values())
+
+    def stop_recording(self):
+        """A block whose operations are not recorded."""
+        return trace.unrecorded()
+
+    def reset(self):
+        """Forgets all that was recorded."""
+        if not self._is_entered:
+            raise ValueError("Tape is not recording. This can happen if you try to reset an inactive tape.")
+        self._recording.leave(self)
+        self._recording, self._variables = None, {}
+        self._start()
+
+    def gradient(self, target, sources, output_gradients=None, unconnected_gradients=UnconnectedGradients.NONE):
+        """The gradient of the sum of `target` with respect to each of `sources`, in their structure.
+
+        None, or zeros on request, where the target does not depend on a source. RuntimeError on a second call of a
+        tape that is not persistent.
+        """
+        if self._recording is None or not self._recording.is_user(self):
+            raise RuntimeError("A non-persistent GradientTape can only be used to compute one set of gradients (or "
+                               "jacobians)")
+        zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+        graph = self._recording
+        with trace.recorded():
+            targets = [_in_graph(graph, leaf) for leaf in _flatten(target)]
+            weights = _flatten(output_gradients) if output_gradients is not None else [None] * len(targets)
+            targets = [_weighted(t, w) for t, w in zip(targets, weights) if t is not None]
+            flat = _gradients(graph, [t for t in targets if t.dtype.is_floating], _flatten(sources), zero)
+        if not self._persistent:
+            graph.leave(self)  # from here on `graph` knows nothing
+            flat = [_detached(gradient, graph) for gradient in flat]
+        return _pack(sources, flat)
+
+    def jacobian(self, target, sources, unconnected_gradients=UnconnectedGradients.NONE, parallel_iterations=None,
+                 experimental_use_pfor=True):
+        """The gradients of each value of `target`: shape of the target, then of the source."""
+        from leat import ops
+        persistent, self._persistent = self._persistent, True
+        count = target.shape.num_elements()
+        if count is None:
+            raise trace.NotTraceable("the jacobian of a target whose shape is not known")
+        with trace.recorded():
+            flat = ops.FUNCTIONS["reshape"](target, [-1])
+            rows = [_flatten(self.gradient(flat[i], sources, unconnected_gradients=unconnected_gradients))
+                    for i in range(count)]
+        self._persistent = persistent
+        if not persistent:
+            self._recording.leave(self)
+        out = []
+        for column, source in zip(zip(*rows), _flatten(sources)):
+            known = [row for row in column if row is not None]
+            filled = [row if row is not None else ops.FUNCTIONS["zeros_like"](known[0]) for row in column] if known \
+                else None
+            out.append(None if filled is None else ops.FUNCTIONS["reshape"](
+                ops.FUNCTIONS["stack"](filled), [*target.shape, *source.shape]))
+        return _pack(sources, out)
+
+
+def _flatten(structure):
+    from leat import nest
+    return nest.flatten(structure)
+
+
+def _pack(structure, flat):
+    from leat import nest
+    return nest.pack_sequence_as(structure, flat)
+
+
+def _in_graph(graph, leaf):
+    """A target as a value of the graph; None: it was not recorded."""
+    if hasattr(leaf, "_as_tensor"):
+        reads = graph.reads_of(leaf)
+        return reads[-1] if reads else None
+    leaf = leaf if isinstance(leaf, Tensor) else convert_to_tensor(leaf)
+    if leaf._graph is graph:
+        return leaf
+    return graph.aliases.get(id(leaf), (None, None))[1]
+
+
+def _weighted(target, weight):
+    return target if weight is None else target * convert_to_tensor(weight, dtype_hint=target.dtype)
+
+
+def _gradients(graph, targets, sources, zero):
+    """For each source its gradient or None; all targets count."""
+    places = []
+    for source in sources:
+        if hasattr(source, "_as_tensor"):
+            places.append(graph.reads_of(source))
+        else:
+            found = _in_graph(graph, source)
+            places.append([] if found is None else [found])
+    wanted = {tensor._id: tensor for place in places for tensor in place}
+    found = {}
+    _add_gradients(graph, targets, wanted, found)
+    for inputs, outputs, grad_fn in reversed(graph.customs):
+        upstream = [found.get(output._id) for output in outputs]
+        if all(gradient is None for gradient in upstream):
+            continue
+        given = grad_fn(*[_zeros(o) if u is None else u for o, u in zip(outputs, upstream)])
+        given = list(given) if isinstance(given, (list, tuple)) else [given]
+        pairs = [(tensor, graph.eager("identity", None, [convert_to_tensor(gradient)])[0])
+                 for tensor, gradient in zip(inputs, given) if gradient is not None and tensor._graph is graph]
+        _add_gradients(graph, [tensor * gradient for tensor, gradient in pairs], wanted, found)
+    out = []
+    for source, place in zip(sources, places):
+        parts = [found[tensor._id] for tensor in place if tensor._id in found]
+        total = parts[0] if parts else _zeros(source) if zero else None
+        for part in parts[1:]:
+            total = total + part
+        out.append(total)
+    return out
+
+
+def _add_gradients(graph, targets, wanted, found):
+    """Adds to `found`, by number, the gradients of targets for `wanted` and for results of custom gradients."""
+    outputs = {output._id: output for _, outs, _ in graph.customs for output in outs}
+    for target in targets:
+        reached = graph.ancestors(target._id)
+        sources = [tensor for number, tensor in {**wanted, **outputs}.items() if number in reached]
+        for tensor, gradient in zip(sources, graph.gradients(target, sources) if sources else ()):
+            before = found.get(tensor._id)
+            found[tensor._id] = gradient if before is None else before + gradient
+
+
+def _zeros(source):
+    from leat import ops
+    value = source._as_tensor() if hasattr(source, "_as_tensor") else convert_to_tensor(source)
+    return ops.FUNCTIONS["zeros_like"](value)
+
+
+def _detached(gradient, graph):
+    """A gradient that no longer keeps a graph that nothing records into."""
+    if gradient is None or graph.is_open or gradient._graph is not graph:
+        return gradient
+    return graph.eager("identity", None, [gradient])[0]
+
+
+def stop_gradient(input, name=None):
+    """The tensor, through which no gradient flows (``tf.stop_gradient``)."""
+    tensor = convert_to_tensor(input)
+    if not tensor._has_values:
+        raise trace.NotTraceable("stop_gradient inside of a function that is traced")
+    return trace.Graph.eager("identity", None, [tensor])[0]
+
+
+def custom_gradient(f=None):
+    """Gives a function its own gradient (``tf.custom_gradient``).
+
+    `f` returns its result and a function from the gradients of the results to those of the positional arguments.
+    """
+    @functools.wraps(f)
+    def decorated(*args, **kwargs):
+        if trace.is_tracing():
+            raise trace.NotTraceable("a function with a gradient of its own inside of a function that is traced")
+        inputs = [convert_to_tensor(value) for value in args]
+        graph = trace.graph_for(inputs, frozenset())
+        with trace.unrecorded():
+            result, grad_fn = f(*[trace.Graph.eager("identity", None, [tensor])[0] for tensor in inputs], **kwargs)
+        if graph is None:
+            return result
+        flat = [graph.constant(convert_to_tensor(leaf)) for leaf in _flatten(result)]
+        graph.add_custom([trace.reach(graph, tensor) for tensor in inputs], flat, grad_fn)
+        return _pack(result, flat)
+    return decorated

@@ -1,0 +1,226 @@
+"""``tf.Variable``: a tensor that can be assigned, shared by eager code, tapes and traced functions.
+
+The values live in the library. A read is an ordinary tensor; while a function is traced it is a node of the function,
+in the order in which the function reads and assigns.
+"""
+
+import enum
+import threading
+
+from leat import _native, dtypes, trace
+from leat.shapes import TensorShape
+from leat.tensor import Reference, Tensor, constant, convert_to_tensor, text_of
+
+
+class VariableSynchronization(enum.Enum):
+    """When the copies of a variable are made equal (``tf.VariableSynchronization``)."""
+
+    AUTO = 0
+    NONE = 1
+    ON_WRITE = 2
+    ON_READ = 3
+
+
+class VariableAggregation(enum.Enum):
+    """How assignments of several replicas combine (``tf.VariableAggregation``)."""
+
+    NONE = 0
+    SUM = 1
+    MEAN = 2
+    ONLY_FIRST_REPLICA = 3
+
+
+class _Creators(threading.local):
+    def __init__(self):
+        self.stack = []
+
+
+_creators = _Creators()
+
+
+class Variable:
+    """A variable of a fixed dtype and shape (``tf.Variable``).
+
+    `initial_value`: what a tensor can be made of, or a callable without arguments. `trainable`: gradient tapes watch
+    it by themselves. `shape` may only say what the initial value has.
+    """
+
+    __array_priority__ = 100
+
+    def __init__(self, initial_value=None, trainable=None, validate_shape=True, caching_device=None, name=None,
+                 variable_def=None, dtype=None, import_scope=None, constraint=None,
+                 synchronization=VariableSynchronization.AUTO, aggregation=VariableAggregation.NONE, shape=None,
+                 experimental_enable_variable_lifting=True):
+        if initial_value is None:
+            raise ValueError("initial_value must be specified for tf.Variable.")
+        with trace.eagerly():
+            value = initial_value() if callable(initial_value) else initial_value
+            if isinstance(value, Tensor) and not value._has_values:
+                raise ValueError("Tensor-typed variable initializers must either be wrapped in an init_scope or "
+                                 "callable (e.g., `tf.Variable(lambda : tf.truncated_normal([10, 40]))`) when building "
+                                 "functions.")
+            value = convert_to_tensor(value) if dtype is None else _converted(value, dtypes.as_dtype(dtype))
+        if shape is not None and not TensorShape(shape).is_compatible_with(value.shape):
+            raise ValueError(f"Variable shape {shape} is incompatible with the initial value's, {value.shape}")
+        for graph in trace._state.graphs:
+            graph.note_creation(self)
+        self._trainable = synchronization is not VariableSynchronization.ON_READ if trainable is None else trainable
+        self._name = name or "Variable"
+        self._constraint = constraint
+        self._synchronization, self._aggregation = synchronization, aggregation
+        self._dtype, self._shape = value.dtype, value.shape
+        if value.dtype in (dtypes.string, dtypes.variant):
+            raise TypeError(f"a variable of {value.dtype.name} is not supported; keep a Python list of tensors")
+        self._native = _native.Variable(value, name=self._name, trainable=bool(self._trainable),
+                                        sync_on_read=synchronization is VariableSynchronization.ON_READ,
+                                        aggregation=aggregation.value)
+
+    dtype = property(lambda self: self._dtype)
+    shape = property(lambda self: self._shape)
+    name = property(lambda self: f"{self._name}:0")
+    trainable = property(lambda self: self._trainable)
+    constraint = property(lambda self: self._constraint)
+    synchronization = property(lambda self: self._synchronization)
+    aggregation = property(lambda self: self._aggregation)
+    ndim = property(lambda self: self._shape.rank)
+    device = property(lambda self: "/job:localhost/replica:0/task:0/device:CPU:0")
+    _shared_name = property(lambda self: self._name)
+    handle = property(lambda self: self)
+
+    def get_shape(self):
+        return self._shape
+
+    # ---- reading ----
+
+    def _as_tensor(self):
+        """The value as of now: a tensor, or in a function that is traced a value of it."""
+        graphs = trace._state.graphs
+        if graphs:
+            for graph in graphs:
+                if id(self) in graph.given:
+                    return graph.read_variable(self)
+            for tape in () if trace._state.stopped else reversed(trace._state.tapes):
+                if tape._recording in graphs and tape._watches(self):
+                    return tape._recording.read_variable(self)
+            return graphs[-1].read_variable(self)
+        if trace._state.tapes and not trace._state.stopped:
+            for tape in reversed(trace._state.tapes):
+                if tape._watches(self):
+                    return tape._recording.read_variable(self)
+        return self._native.read()
+
+    def read_value(self):
+        return self._as_tensor()
+
+    value = read_value
+
+    def numpy(self):
+        """A copy of the values as a numpy array."""
+        if trace._state.graphs:
+            raise trace.NotTraceable("numpy() of a variable needs its value, which a function that is traced does not "
+                                     "have yet")
+        return self._native.read().numpy()
+
+    def __array__(self, dtype=None, copy=None):
+        return self._as_tensor().__array__(dtype, copy)
+
+    # ---- assigning ----
+
+    def assign(self, value, use_locking=False, name=None, read_value=True):
+        """Sets the values; the variable itself (``tf.Variable.assign``). ValueError on another shape."""
+        self._write(_converted(value, self._dtype), False)
+        return self if read_value else None
+
+    def assign_add(self, delta, use_locking=False, name=None, read_value=True):
+        self._write(_converted(delta, self._dtype), True)
+        return self if read_value else None
+
+    def assign_sub(self, delta, use_locking=False, name=None, read_value=True):
+        self._write(-_converted(delta, self._dtype), True)
+        return self if read_value else None
+
+    def _write(self, value, add):
+        if not self._shape.is_compatible_with(value.shape):
+            if not add:
+                raise ValueError(f"Cannot assign value to variable '{self.name}': Shape mismatch.The variable shape "
+                                 f"{self._shape}, and the assigned value shape {value.shape} are incompatible.")
+            raise ValueError(f"Shapes {self._shape} and {value.shape} are incompatible")
+        if trace._state.graphs:
+            trace._state.graphs[-1].write_variable(self, value, add)
+            return
+        if add:
+            with trace.unrecorded():
+                value = self._native.read() + value
+        self._native.assign(value)
+        for tape in trace._state.tapes:
+            tape._recording.forget_reads(self)
+
+    # ---- as a tensor ----
+
+    def ref(self):
+        return Reference(self)
+
+    experimental_ref = ref
+
+    def __hash__(self):
+        raise TypeError("Variable is unhashable. Instead, use variable.ref() as the key. "
+                        "(Variable: " + repr(self) + ")")
+
+    def __getitem__(self, key):
+        return self._as_tensor()[key]
+
+    def __iter__(self):
+        return iter(self._as_tensor())
+
+    def __len__(self):
+        return len(self._as_tensor())
+
+    def __bool__(self):
+        return bool(self._as_tensor())
+
+    def __int__(self):
+        return int(self._as_tensor())
+
+    def __float__(self):
+        return float(self._as_tensor())
+
+    def __index__(self):
+        return self._as_tensor().__index__()
+
+    def __format__(self, spec):
+        return format(self._as_tensor(), spec)
+
+    def __deepcopy__(self, memo):
+        made = Variable(self._native.read(), trainable=self._trainable, name=self._name, constraint=self._constraint,
+                        synchronization=self._synchronization, aggregation=self._aggregation)
+        memo[id(self)] = made
+        return made
+
+    def __repr__(self):
+        if trace._state.graphs:
+            return f"<tf.Variable '{self.name}' shape={self._shape} dtype={self._dtype.name}>"
+        text = text_of(self._native.read(), True)
+        return f"<tf.Variable '{self.name}' shape={self._shape} dtype={self._dtype.name}, numpy={text}>"
+
+
+def _converted(value, dtype):
+    if hasattr(value, "_as_tensor"):
+        value = value._as_tensor()
+    if isinstance(value, Tensor) or hasattr(value, "dtype") and not hasattr(value, "__array_interface__"):
+        return convert_to_tensor(value, dtype)
+    return constant(value, dtype) if not isinstance(value, (list, tuple)) else convert_to_tensor(value, dtype)
+
+
+def _delegate(name):
+    def operator(self, *others):
+        return getattr(self._as_tensor(), name)(*others)
+    operator.__name__ = name
+    return operator
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor"):
+    for _form in (f"__{_name}__", f"__r{_name}__"):
+        setattr(Variable, _form, _delegate(_form))
+for _form in ("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__", "__neg__", "__pos__", "__abs__",
+              "__invert__"):
+    setattr(Variable, _form, _delegate(_form))

@@ -1,0 +1,207 @@
+"""leat.function, variables, folds and calls of Python, against what TensorFlow does."""
+
+import numpy as np
+import pytest
+
+import leat as tf
+
+
+def test_traces_once_for_each_sort_of_arguments():
+    traced = []
+
+    @tf.function
+    def twice(x):
+        traced.append(x)
+        return x * 2
+    assert twice(tf.constant(1)).numpy() == 2 and twice(tf.constant(5)).numpy() == 10
+    assert twice(tf.constant([1, 2])).numpy().tolist() == [2, 4]
+    assert twice(3).numpy() == 6 and twice(3).numpy() == 6 and twice(4).numpy() == 8
+    assert len(traced) == 4 == twice.experimental_get_tracing_count()
+
+
+def test_input_signature_and_reduce_retracing():
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+    def total(x):
+        return tf.reduce_sum(x)
+    assert total([1, 2]).numpy() == 3 and total(tf.constant([1., 2., 3.])).numpy() == 6
+    assert total.experimental_get_tracing_count() == 1
+    with pytest.raises(TypeError, match="Binding inputs"):
+        total(tf.constant([[1.]]))
+
+    @tf.function(reduce_retracing=True)
+    def relaxed(x):
+        return tf.reduce_sum(x)
+    for n in range(1, 6):
+        relaxed(tf.ones(n))
+    assert relaxed.experimental_get_tracing_count() == 2
+
+
+def test_structures_in_and_out():
+    @tf.function
+    def shuffle(pair, *, scale):
+        return {"b": [pair[0] * scale, None], "a": (pair[1]["k"],)}
+    found = shuffle((tf.constant(2), {"k": tf.constant("x")}), scale=tf.constant(3))
+    assert found["b"][0].numpy() == 6 and found["b"][1] is None and found["a"][0].numpy() == b"x"
+    assert isinstance(found["b"], list) and isinstance(found["a"], tuple)
+
+
+def test_methods_and_functions_within_functions():
+    class Scale:
+        def __init__(self, by):
+            self.by = tf.Variable(by)
+
+        @tf.function
+        def __call__(self, x):
+            return inner(x) * self.by
+
+    @tf.function
+    def inner(x):
+        return x + 1.
+    a, b = Scale(2.), Scale(3.)
+    assert a(tf.constant(1.)).numpy() == 4 and b(tf.constant(1.)).numpy() == 6
+
+
+def test_variables_are_read_when_the_function_runs():
+    v = tf.Variable(1.)
+
+    @tf.function
+    def add(x):
+        v.assign_add(x)
+        return v * 10.
+    assert add(tf.constant(1.)).numpy() == 20 and v.numpy() == 2
+    v.assign(5.)
+    assert add(tf.constant(1.)).numpy() == 60 and v.numpy() == 6
+    assert add.experimental_get_tracing_count() == 1
+
+
+def test_variables_are_made_on_the_first_call_alone():
+    made = []
+
+    @tf.function
+    def lazy(x):
+        if not made:
+            made.append(tf.Variable(2.))
+        return x * made[0]
+    assert lazy(tf.constant(3.)).numpy() == 6 and lazy(tf.constant(4.)).numpy() == 8
+
+    @tf.function
+    def always(x):
+        return x * tf.Variable(2.)
+    always(tf.constant(1.))
+    with pytest.raises(ValueError, match="singleton tf.Variables"):
+        always(tf.constant([1.]))
+
+
+def test_training_step():
+    v = tf.Variable([1., 2.])
+
+    @tf.function
+    def step(scale):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(scale * v * v)
+        gradient = tape.gradient(loss, v)
+        v.assign_sub(0.1 * gradient)
+        return loss
+    assert step(tf.constant(1.)).numpy() == 5
+    np.testing.assert_allclose(v.numpy(), [0.8, 1.6], rtol=1e-6)
+    losses = [step(tf.constant(1.)).numpy() for _ in range(5)]
+    assert losses == sorted(losses, reverse=True)
+
+
+def test_gradients_flow_through_functions():
+    v = tf.Variable(3.)
+
+    @tf.function
+    def forward(x):
+        return tf.cond(x > 0., lambda: x * v, lambda: v * v)
+    x = tf.constant(2.)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y, z = forward(x), forward(-x)
+    assert tape.gradient(y, [x, v])[0].numpy() == 3 and tape.gradient(y, v).numpy() == 2
+    assert tape.gradient(z, v).numpy() == 6
+
+    @tf.function
+    def counts(x):
+        v.assign_add(1.)
+        return x * v
+    with tf.GradientTape() as tape:
+        y = counts(x)
+    assert tape.gradient(y, v).numpy() == 2 and v.numpy() == 4
+
+
+def test_what_cannot_be_traced_runs_in_python(caplog):
+    @tf.function
+    def values(x):
+        return tf.constant(x.numpy() + 1)
+    assert values(tf.constant(1)).numpy() == 2 and values(tf.constant(2)).numpy() == 3
+    assert sum("numpy()" in record.message for record in caplog.records) == 1
+
+
+def test_concrete_functions():
+    @tf.function
+    def add(a, b):
+        return a + b
+    concrete = add.get_concrete_function(tf.TensorSpec([None], tf.int32), tf.TensorSpec([], tf.int32))
+    assert concrete(tf.constant([1, 2]), tf.constant(1)).numpy().tolist() == [2, 3]
+    assert concrete.structured_outputs == tf.TensorSpec([None], tf.int32)
+
+
+def test_variables_print_and_convert():
+    v = tf.Variable([[1, 2], [3, 4]], name="w", trainable=False)
+    assert repr(v) == ("<tf.Variable 'w:0' shape=(2, 2) dtype=int32, numpy=\narray([[1, 2],\n       [3, 4]], "
+                       "dtype=int32)>") == str(v)
+    assert repr(tf.Variable(1.0)) == "<tf.Variable 'Variable:0' shape=() dtype=float32, numpy=1.0>"
+    assert (v + 1).numpy().tolist() == [[2, 3], [4, 5]] and (1 - v)[0, 0].numpy() == 0
+    assert v.assign([[1, 1], [1, 1]]) is v and v.assign_sub([[1, 1], [1, 1]]).numpy().sum() == 0
+    assert np.asarray(v).shape == (2, 2) and tf.reduce_sum(v).numpy() == 0
+    with pytest.raises(ValueError, match="Shape mismatch"):
+        v.assign([1, 2])
+    with pytest.raises(TypeError, match="Variable is unhashable"):
+        hash(v)
+    with pytest.raises(ValueError, match="initial_value must be specified"):
+        tf.Variable()
+    kept = v.numpy()
+    v.assign_add([[1, 1], [1, 1]])
+    assert kept.sum() == 0
+
+
+def test_folds():
+    i = tf.constant([1, 2, 3])
+    assert tf.map_fn(lambda t: t * 2, i).numpy().tolist() == [2, 4, 6]
+    halves = tf.map_fn(lambda t: tf.cast(t, tf.float32) / 2, i, fn_output_signature=tf.float32)
+    assert halves.numpy().tolist() == [0.5, 1, 1.5]
+    with pytest.raises(ValueError, match="same nested structure"):
+        tf.map_fn(lambda t: (t, t), i)
+    assert tf.foldl(lambda a, t: a + t, i).numpy() == 6
+    assert tf.foldr(lambda a, t: a - t, i, initializer=10).numpy() == 4
+    assert tf.scan(lambda a, t: a + t, i).numpy().tolist() == [1, 3, 6]
+
+
+def test_python_functions_are_called_from_pipelines():
+    both = tf.data.Dataset.range(3).map(lambda x: tf.py_function(
+        lambda a: [a * 2, tf.cast(a, tf.float32)], [x], [tf.int64, tf.float32]))
+    assert [tuple(map(float, row)) for row in both.as_numpy_iterator()] == [(0, 0), (2, 1), (4, 2)]
+    assert tf.numpy_function(lambda a: a + 1, [tf.constant([1, 2])], tf.int32).numpy().tolist() == [2, 3]
+
+    def fail(a):
+        raise KeyError("mine")
+    with pytest.raises(KeyError, match="mine"):
+        list(tf.data.Dataset.range(3).map(lambda x: tf.numpy_function(fail, [x], tf.int64)))
+    wrong = tf.data.Dataset.range(3).map(lambda x: tf.numpy_function(lambda a: a + 0.5, [x], tf.int64))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="returned by pyfunc"):
+        list(wrong)
+
+
+def test_nest():
+    structure = {"b": 1, "a": [2, (3,)]}
+    assert tf.nest.flatten(structure) == [2, 3, 1]
+    assert tf.nest.map_structure(lambda a: a + 1, structure) == {"b": 2, "a": [3, (4,)]}
+    assert tf.nest.pack_sequence_as(structure, [1, 2, 3]) == {"b": 3, "a": [1, (2,)]}
+    assert tf.nest.is_nested([1]) and not tf.nest.is_nested(1)
+    with pytest.raises(ValueError, match="same number of elements"):
+        tf.nest.assert_same_structure([1], [1, 2])
+    with pytest.raises(TypeError, match="sequence type"):
+        tf.nest.map_structure(lambda a, b: a + b, [1], (1,))
+    with pytest.raises(ValueError, match="Could not pack sequence"):
+        tf.nest.pack_sequence_as([1, 2], [1])

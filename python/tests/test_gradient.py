@@ -1,0 +1,193 @@
+"""Gradients: tapes against what TensorFlow's do, and every differentiable operation against differences of its values."""
+
+import gc
+import weakref
+
+import hypothesis
+import hypothesis.extra.numpy as hnp
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+
+import leat as tf
+
+
+def test_square():
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+    assert tape.gradient(y, x).numpy() == 6.0
+    with pytest.raises(RuntimeError, match="A non-persistent GradientTape can only be used to compute one set"):
+        tape.gradient(y, x)
+
+
+def test_what_follows_the_block_is_recorded_until_gradient():
+    v = tf.Variable([1., 2.])
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(v * v)
+    loss = loss / 2.
+    assert tape.gradient(loss, v).numpy().tolist() == [1, 2]
+    assert (loss * 2)._graph is None  # the recording has ended
+
+
+def test_a_dropped_tape_records_no_more():
+    v = tf.Variable(1.)
+    with tf.GradientTape() as tape:
+        loss = v * v
+    del tape
+    gc.collect()
+    assert (loss * 2)._graph is None
+
+
+def test_sources_and_targets_of_any_structure():
+    v, w, x = tf.Variable(2.), tf.Variable(3.), tf.constant(1.)
+    with tf.GradientTape(persistent=True) as tape:
+        y, z = v * w, v * v
+    found = tape.gradient([y, z], {"v": v, "other": [w, x]})
+    assert found["v"].numpy() == 7 and found["other"][0].numpy() == 2 and found["other"][1] is None
+    assert tape.gradient(y, x, unconnected_gradients="zero").numpy() == 0
+    assert tape.gradient(y, v, output_gradients=tf.constant(10.)).numpy() == 30
+    assert [one.name for one in tape.watched_variables()] == ["Variable:0", "Variable:0"]
+
+
+def test_variables_that_are_not_trainable_are_watched_on_request():
+    v = tf.Variable(2., trainable=False)
+    with tf.GradientTape() as tape:
+        y = v * v
+    assert tape.gradient(y, v) is None
+    with tf.GradientTape() as tape:
+        tape.watch(v)
+        y = v * v
+    assert tape.gradient(y, v).numpy() == 4
+    w = tf.Variable(2.)
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
+        y = w * w
+    assert tape.gradient(y, w) is None
+
+
+def test_nested_tapes():
+    x = tf.Variable([1., 2.])
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            y = tf.reduce_sum(x * x * x)
+        first = inner.gradient(y, x)
+    assert first.numpy().tolist() == [3, 12]
+    assert outer.gradient(first, x).numpy().tolist() == [6, 12]
+
+
+def test_stop_recording_and_stop_gradient():
+    v = tf.Variable(2.)
+    with tf.GradientTape() as tape:
+        with tape.stop_recording():
+            a = v * v
+        y = v * a + tf.stop_gradient(v * v) * v
+    assert tape.gradient(y, v).numpy() == 8
+
+
+def test_reads_around_an_assignment():
+    v = tf.Variable(2.)
+    with tf.GradientTape(persistent=True) as tape:
+        a = v * 3
+        v.assign_add(1.)
+        b = v * v
+    assert tape.gradient(a, v).numpy() == 3 and tape.gradient(b, v).numpy() == 6
+    assert tape.gradient([a, b], v).numpy() == 9
+
+
+def test_custom_gradient():
+    @tf.custom_gradient
+    def ten(x):
+        return x * 1.0, lambda upstream: upstream * 10.
+    x = tf.constant(3.)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = ten(x * 2.) * x
+    assert tape.gradient(y, x).numpy() == 66
+
+
+def test_jacobian():
+    x = tf.constant([1., 2.])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+    assert tape.jacobian(y, x).numpy().tolist() == [[2, 0], [0, 4]]
+
+
+def test_recordings_are_freed():
+    v = tf.Variable(np.zeros(1000, np.float32))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(v * v)
+    recording = weakref.ref(tape._recording)
+    gradient = tape.gradient(loss, v)
+    del tape, loss
+    gc.collect()
+    assert recording() is None and gradient.shape == [1000]
+
+
+# ---- against differences ----
+
+UNARY = {
+    "exp": tf.exp, "log": lambda x: tf.math.log(x + 3.), "sqrt": lambda x: tf.sqrt(x + 3.),
+    "rsqrt": lambda x: tf.math.rsqrt(x + 3.), "square": tf.square, "tanh": tf.tanh, "sigmoid": tf.sigmoid,
+    "negative": tf.negative, "abs": lambda x: tf.abs(x + 3.), "relu": lambda x: tf.nn.relu(x + 3.),
+    "softmax": tf.nn.softmax, "log_softmax": tf.nn.log_softmax, "sum": lambda x: tf.reduce_sum(x, -1),
+    "mean": lambda x: tf.reduce_mean(x, -1), "transpose": tf.transpose, "reshape": lambda x: tf.reshape(x, [-1]),
+    "expand": lambda x: tf.expand_dims(x, 0), "stack": lambda x: tf.stack([x, x * x]),
+    "concat": lambda x: tf.concat([x, x * 2.], 0), "cast": lambda x: tf.cast(x, tf.float32),
+    "gather": lambda x: tf.gather(x, [0, 0, 1]), "slice": lambda x: x[1:, ::2],
+    "divide": lambda x: 1. / (x + 3.), "floormod": lambda x: (x + 3.) * 2. - x, "max": lambda x: tf.reduce_max(x, 0),
+    "matmul": lambda x: tf.matmul(x, x, transpose_b=True), "where": lambda x: tf.where(x > 0., x * 2., x * 3.),
+    "maximum": lambda x: tf.maximum(x, 0.5 * x), "sparse_ce": lambda x:
+        tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[0, 1], logits=x),
+}
+
+
+def numerical(function, x, weights, step=1e-6):
+    out = np.zeros_like(x)
+    for at in np.ndindex(x.shape):
+        up, down = x.copy(), x.copy()
+        up[at] += step
+        down[at] -= step
+        out[at] = np.sum((function(tf.constant(up)).numpy().astype(np.float64) -
+                          function(tf.constant(down)).numpy()) * weights) / (2 * step)
+    return out
+
+
+@pytest.mark.parametrize("name", UNARY)
+@hypothesis.given(x=hnp.arrays(np.float64, (2, 3), elements=st.floats(-2, 2).filter(lambda v: abs(v) > 1e-3),
+                               unique=True))
+@hypothesis.settings(deadline=None, max_examples=8)
+def test_operations_have_the_gradients_of_their_values(name, x):
+    function = UNARY[name]
+    if name == "cast":
+        pytest.skip("float32 is too coarse for differences")
+    if name in ("max", "where", "maximum") and np.min(np.abs(np.diff(x, axis=0))) < 1e-3:
+        return
+    source = tf.constant(x)
+    with tf.GradientTape() as tape:
+        tape.watch(source)
+        target = function(source)
+    weights = np.cos(np.arange(target.shape.num_elements())).reshape(target.shape)
+    found = tape.gradient(target, source, output_gradients=tf.constant(weights))
+    np.testing.assert_allclose(found.numpy(), numerical(function, x, weights), rtol=2e-4, atol=2e-5)
+
+
+def test_convolutions_and_pools_have_them_too():
+    rng = np.random.default_rng(3)
+    picture, filters = rng.normal(size=(1, 5, 5, 2)).astype(np.float32), rng.normal(size=(3, 3, 2, 2)).astype(np.float32)
+
+    def network(p, f):
+        return tf.reduce_sum(tf.square(tf.nn.max_pool2d(tf.nn.conv2d(p, f, 1, "SAME"), 2, 2, "VALID")))
+    p, f = tf.constant(picture), tf.constant(filters)
+    with tf.GradientTape() as tape:
+        tape.watch([p, f])
+        loss = network(p, f)
+    for found, source, at in zip(tape.gradient(loss, [p, f]), (picture, filters), ((0, 2, 3, 1), (1, 0, 1, 1))):
+        step = 1e-2
+        up, down = source.copy(), source.copy()
+        up[at] += step
+        down[at] -= step
+        pairs = [(up, filters), (down, filters)] if source is picture else [(picture, up), (picture, down)]
+        high, low = (float(network(tf.constant(a), tf.constant(b))) for a, b in pairs)
+        assert found.numpy()[at] == pytest.approx((high - low) / (2 * step), rel=2e-2)

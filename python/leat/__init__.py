@@ -39,3 +39,13 @@ _dlpack = _ops.submodule(_ops.submodule(_sys.modules[__name__], "experimental"),
 _dlpack.to_dlpack = lambda tf_tensor: _native.to_dlpack(tf_tensor, False)
 _dlpack.from_dlpack = _native.from_dlpack
 _atexit.register(_native.shutdown)
+
+
+_LATER = frozenset(["config", "utils", "torch", "jax"])  # modules that most programs do without
+
+
+def __getattr__(name):
+    if name in _LATER:
+        import importlib
+        return importlib.import_module(f"leat.{name}")
+    raise AttributeError(f"module 'leat' has no attribute {name!r}")

@@ -102,6 +102,7 @@ def concat(values: TensorLike, axis: IntLike = 0, name: builtins.str | None = No
     """
     ...
 from leat.control import cond as cond
+from leat import config as config
 from leat.tensor import constant as constant
 from leat import control as control
 from leat.control import control_dependencies as control_dependencies
@@ -488,6 +489,7 @@ def unstack(value: TensorLike, num: IntLike | None = None, axis: IntLike = 0, na
     axis: The dimension that goes; negative counts from the end.
     """
     ...
+from leat import utils as utils
 from leat import variables as variables
 variant: DType
 from leat.folds import vectorized_map as vectorized_map

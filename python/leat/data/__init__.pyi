@@ -26,3 +26,4 @@ from leat.data import experimental as experimental
 from leat.data import iterator as iterator
 from leat.data import optional as optional
 from leat.data import options as options
+from leat.data import views as views

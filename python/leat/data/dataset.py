@@ -131,12 +131,24 @@ class Dataset:
         return save(self, path, compression, shard_func, checkpoint_args)
 
     def explain(self, elements=1000):
-        """Runs `elements` elements and returns what each operator did: rates, waits, bytes, the bottleneck."""
+        """Runs `elements` elements; prints and returns what each operator did: rates, waits, bytes, the bottleneck.
+
+        The Explanation is text; shells and notebooks show it by themselves, notebooks as a drawing.
+        """
         from leat.data.iterator import Iterator
         iterator = Iterator(self)
         for _ in zip(range(elements), iterator):
             pass
-        return iterator.explain()
+        return iterator.explain().show()
+
+    def plan(self):
+        """The plan as text: a tree of operators with their arguments, the one that gives the elements first."""
+        from leat.data.views import plan_text
+        return plan_text(self)
+
+    def _repr_html_(self):
+        from leat.data.views import plan_html
+        return plan_html(self)
 
     # ---- what TensorFlow spells differently ----
 
@@ -259,7 +271,11 @@ class _Node:
         else:
             plan["inputs"] = self._tree(self.inputs)
         native = _native.Dataset.build(json.dumps(plan), self.datasets, self.elements, self._function)
-        return Dataset(native, name=_camel(self.op), inputs=tuple(flat))
+        made = Dataset(native, name=_camel(self.op), inputs=tuple(flat))
+        made._node = (self.op, args, [getattr(function, "__code__", None) or getattr(
+            function, "__name__", type(function).__name__) for _, function in self.functions],
+            [text for text, _ in self.elements])  # what views.describe shows; no values, and nothing they hold on to
+        return made
 
     def _ref(self, dataset):
         self.datasets.append(dataset._plan(self.op))
@@ -465,7 +481,8 @@ def _reader(op, class_name, parameters):
     arguments = ", ".join(f"{n!r}: {n}" for n in names)
     lines = (f"def __init__(self, {parameters}, name=None):\n"
              f"    made = make({op!r}, (), {{{arguments}}}, name)\n"
-             f"    Dataset.__init__(self, made._native, made._value, name={class_name.removesuffix('Dataset')!r})\n")
+             f"    Dataset.__init__(self, made._native, made._value, name={class_name.removesuffix('Dataset')!r})\n"
+             "    self._node = made._node\n")
     scope = {"make": make, "Dataset": Dataset}
     exec(compile(lines, f"<leat.data.{class_name}>", "exec"), scope)
     return type(class_name, (Dataset,), {"__init__": scope["__init__"], "__doc__": OPERATORS[op]["doc"],

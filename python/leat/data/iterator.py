@@ -7,10 +7,11 @@ from leat.errors import OutOfRangeError
 from leat.tensor import Tensor, _to_numpy
 
 _MOST_ROWS = 1024
+_num_threads = 0  # of each iterator's pool; 0: one for each core (leat.config.threading)
 
 
 def _open(dataset):
-    return _native.Iterator.open(dataset._plan("iterating"), (0, 0, 0, False, False))
+    return _native.Iterator.open(dataset._plan("iterating"), (_num_threads, 0, 0, False, False))
 
 
 class Iterator:
@@ -70,8 +71,9 @@ class Iterator:
         self.restore(state)
 
     def explain(self):
-        """What each operator did so far, as text."""
-        return self._native.explain()
+        """What each operator did so far: an Explanation, which is text and in notebooks a drawing."""
+        from leat.data.views import Explanation
+        return Explanation(self._native.explain(), self._native.metrics())
 
     def metrics(self):
         """The same in Prometheus' text format."""

@@ -1,0 +1,122 @@
+"""``tf.config``: the devices of this process, and how many threads it uses."""
+
+import collections
+import types
+
+from leat import _native
+
+PhysicalDevice = collections.namedtuple("PhysicalDevice", ["name", "device_type"])
+PhysicalDevice.__doc__ = "A device of the machine (``tf.config.PhysicalDevice``)."
+LogicalDevice = collections.namedtuple("LogicalDevice", ["name", "device_type"])
+LogicalDevice.__doc__ = "A device as strategies see it (``tf.config.LogicalDevice``)."
+LogicalDeviceConfiguration = collections.namedtuple(
+    "LogicalDeviceConfiguration", ["memory_limit", "experimental_priority", "experimental_device_ordinal"],
+    defaults=[None, None, None])
+LogicalDeviceConfiguration.__doc__ = "One of the devices that a physical one is split into."
+
+_CPU = PhysicalDevice("/physical_device:CPU:0", "CPU")
+_configured = {}
+
+
+def list_physical_devices(device_type=None):
+    """The devices of the machine, all or those of a kind such as "CPU" (``tf.config.list_physical_devices``)."""
+    return [device for device in [_CPU] if device_type in (None, device.device_type)]
+
+
+def list_logical_devices(device_type=None):
+    """The devices that strategies see, all or those of a kind (``tf.config.list_logical_devices``)."""
+    if device_type not in (None, "CPU"):
+        return []
+    return [LogicalDevice(f"/device:CPU:{i}", "CPU") for i in range(_native.num_logical_devices("CPU"))]
+
+
+def _known(device):
+    if device not in list_physical_devices():
+        raise ValueError(f"Unrecognized device: {device!r}")
+
+
+def set_logical_device_configuration(device, logical_devices):
+    """Splits a device into one logical device for each LogicalDeviceConfiguration of a list.
+
+    ValueError for a device that is not there or a memory limit, which the CPU has none of; RuntimeError once a strategy
+    uses the devices (``tf.config.set_logical_device_configuration``).
+    """
+    _known(device)
+    logical_devices = list(logical_devices or [LogicalDeviceConfiguration()])
+    if any(one.memory_limit is not None for one in logical_devices):
+        raise ValueError("Setting memory limit on CPU virtual devices is currently not supported")
+    if any(one.experimental_priority is not None for one in logical_devices):
+        raise ValueError("Setting experimental_priority on CPU virtual devices is currently not supported")
+    from leat.errors import FailedPreconditionError
+    try:
+        _native.set_logical_cpus(len(logical_devices))
+    except FailedPreconditionError as error:
+        raise RuntimeError(f"Virtual devices cannot be modified after being initialized: {error}") from None
+    _configured[device] = logical_devices
+
+
+def get_logical_device_configuration(device):
+    """What `set_logical_device_configuration` was called with; None where it was not."""
+    _known(device)
+    found = _configured.get(device)
+    return None if found is None else list(found)
+
+
+def get_visible_devices(device_type=None):
+    """The devices that are used: all of them."""
+    return list_physical_devices(device_type)
+
+
+def set_visible_devices(devices, device_type=None):
+    """Which devices of a kind are used; RuntimeError where that leaves no CPU, which leat needs."""
+    devices = list(devices if isinstance(devices, (list, tuple)) and not isinstance(devices, PhysicalDevice)
+                   else [devices])
+    for device in devices:
+        _known(device)
+    if device_type in (None, "CPU") and _CPU not in devices:
+        raise RuntimeError("leat runs on the CPU; it cannot be made invisible")
+
+
+def _set_memory_growth(device, enable):
+    """How the memory of a GPU grows; ValueError for other devices, as in TensorFlow."""
+    _known(device)
+    raise ValueError("Cannot set memory growth on non-GPU devices")
+
+
+def _count(name, value):
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError(f"{name} is {value!r}; expected a whole number from 0 on")
+    return value
+
+
+def _set_inter(num_threads):
+    """Threads of the pool of each iterator made from now on; 0: one for each core."""
+    from leat.data import iterator
+    iterator._num_threads = _count("num_threads", num_threads)
+
+
+def _get_inter():
+    """Threads of the pool of each iterator; 0: one for each core."""
+    from leat.data import iterator
+    return iterator._num_threads
+
+
+_intra = 0
+
+
+def _set_intra(num_threads):
+    """Threads within one operation: leat's operations on elements use the thread they are called on, so the number is
+    kept for `get_intra_op_parallelism_threads` and changes nothing else."""
+    global _intra
+    _intra = _count("num_threads", num_threads)
+
+
+threading = types.SimpleNamespace(
+    set_inter_op_parallelism_threads=_set_inter, get_inter_op_parallelism_threads=_get_inter,
+    set_intra_op_parallelism_threads=_set_intra, get_intra_op_parallelism_threads=lambda: _intra)
+experimental = types.SimpleNamespace(
+    set_memory_growth=_set_memory_growth, list_physical_devices=list_physical_devices,
+    list_logical_devices=list_logical_devices, set_visible_devices=set_visible_devices,
+    get_visible_devices=get_visible_devices, VirtualDeviceConfiguration=LogicalDeviceConfiguration,
+    set_virtual_device_configuration=set_logical_device_configuration,
+    get_virtual_device_configuration=get_logical_device_configuration)

@@ -21,12 +21,13 @@ from leat import control as _control
 from leat import ops as _ops
 from leat.ragged import RaggedTensor
 from leat.sparse import SparseTensor
-from leat import data, io, nest, train
+from leat import data, debugging, io, nest, train
 from leat.control import case, cond, control_dependencies, switch_case, while_loop
 from leat.creation import (eye, group, linspace, no_op, numpy_function, ones, py_function, rank, shape_n, zeros)
 from leat.folds import foldl, foldr, map_fn, scan, vectorized_map
 from leat.function import function
-from leat.tape import GradientTape, UnconnectedGradients, custom_gradient, stop_gradient
+from leat.printing import print
+from leat.tape import GradientTape, UnconnectedGradients, custom_gradient
 from leat.variables import Variable, VariableAggregation, VariableSynchronization
 
 __version__ = _native.version()
@@ -34,7 +35,7 @@ newaxis = None
 
 _ops.install(_sys.modules[__name__])
 _ops.submodule(_sys.modules[__name__], "random").set_seed = _native.set_seed
-_ops.submodule(_sys.modules[__name__], "debugging").Assert = _control.Assert
+Assert = _control.Assert
 _dlpack = _ops.submodule(_ops.submodule(_sys.modules[__name__], "experimental"), "dlpack")
 _dlpack.to_dlpack = lambda tf_tensor: _native.to_dlpack(tf_tensor, False)
 _dlpack.from_dlpack = _native.from_dlpack

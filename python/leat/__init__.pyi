@@ -6,6 +6,7 @@ from typing import Any, Callable, ClassVar, NamedTuple, Self, overload
 
 from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, StringLike, StringsLike, TensorLike
 
+from leat.control import Assert as Assert
 from leat.dtypes import DType as DType
 from leat.tape import GradientTape as GradientTape
 from leat.specs import NoneTensorSpec as NoneTensorSpec
@@ -271,6 +272,8 @@ from leat import parsing as parsing
 def pow(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
     """x to the power of y, broadcast (tf.math.pow)."""
     ...
+from leat.printing import print as print
+from leat import printing as printing
 from leat.creation import py_function as py_function
 from leat import ragged as ragged
 from leat import random as random
@@ -422,7 +425,9 @@ def stack(values: TensorLike, axis: IntLike = 0, name: builtins.str | None = Non
     axis: The dimension along which the inputs follow each other; negative counts from the end.
     """
     ...
-from leat.tape import stop_gradient as stop_gradient
+def stop_gradient(input: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The input unchanged; no gradient flows through it (tf.stop_gradient)."""
+    ...
 def strided_slice(input_: TensorLike, begin: IntsLike, end: IntsLike, strides: IntsLike | None = None, begin_mask: IntLike = 0, end_mask: IntLike = 0, ellipsis_mask: IntLike = 0, new_axis_mask: IntLike = 0, shrink_axis_mask: IntLike = 0, var: Any = None, name: builtins.str | None = None) -> Tensor:
     """The part of a tensor that numpy's x[begin:end:stride, index, None, ...] names (tf.strided_slice).
 

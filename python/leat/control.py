@@ -225,13 +225,13 @@ def Assert(condition, data, summarize=None, name=None):
     In a function that is traced every result of the function waits for it, or where what it returns stands in
     `control_dependencies`, the operations there.
     """
-    condition = convert_to_tensor(condition)
+    given, condition = condition, convert_to_tensor(condition)
     if condition._has_values:
         import numpy as np
         if not np.all(condition.numpy()):
-            shown = "\n".join(f"b'{part}'" if isinstance(part, str) else str(
-                part.numpy() if isinstance(part, Tensor) and part._has_values else part) for part in data)
-            raise InvalidArgumentError(None, None, f"Expected '{condition}' to be true. Summarized data: {shown}")
+            from leat.debugging import summary
+            shown = "\n".join(f"b'{part}'" if isinstance(part, str) else summary(part, summarize) for part in data)
+            raise InvalidArgumentError(None, None, f"Expected '{given!s}' to be true. Summarized data: {shown}")
         return None
     texts = [str(part) for part in data if not isinstance(part, Tensor)]
     return trace.add_check(condition, "assertion failed: " + " ".join(f"[{text}]" for text in texts))

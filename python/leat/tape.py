@@ -189,8 +189,8 @@ def _gradients(graph, targets, sources, zero):
             continue
         given = grad_fn(*[_zeros(o) if u is None else u for o, u in zip(outputs, upstream)])
         given = list(given) if isinstance(given, (list, tuple)) else [given]
-        pairs = [(tensor, graph.eager("identity", None, [convert_to_tensor(gradient)])[0])
-                 for tensor, gradient in zip(inputs, given) if gradient is not None and tensor._graph is graph]
+        pairs = [(tensor, _cut(convert_to_tensor(gradient))) for tensor, gradient in zip(inputs, given)
+                 if gradient is not None and tensor._graph is graph]
         _add_gradients(graph, [tensor * gradient for tensor, gradient in pairs], wanted, found)
     out = []
     for source, place in zip(sources, places):
@@ -226,12 +226,10 @@ def _detached(gradient, graph):
     return graph.eager("identity", None, [gradient])[0]
 
 
-def stop_gradient(input, name=None):
-    """The tensor, through which no gradient flows (``tf.stop_gradient``)."""
-    tensor = convert_to_tensor(input)
-    if not tensor._has_values:
-        raise trace.NotTraceable("stop_gradient inside of a function that is traced")
-    return trace.Graph.eager("identity", None, [tensor])[0]
+def _cut(tensor):
+    """The tensor, through which no gradient flows."""
+    from leat import ops
+    return ops.FUNCTIONS["stop_gradient"](tensor)
 
 
 def custom_gradient(f=None):
@@ -241,15 +239,13 @@ def custom_gradient(f=None):
     """
     @functools.wraps(f)
     def decorated(*args, **kwargs):
-        if trace.is_tracing():
-            raise trace.NotTraceable("a function with a gradient of its own inside of a function that is traced")
         inputs = [convert_to_tensor(value) for value in args]
         graph = trace.graph_for(inputs, frozenset())
-        with trace.unrecorded():
-            result, grad_fn = f(*[trace.Graph.eager("identity", None, [tensor])[0] for tensor in inputs], **kwargs)
+        result, grad_fn = f(*[_cut(tensor) for tensor in inputs], **kwargs)
         if graph is None:
             return result
-        flat = [graph.constant(convert_to_tensor(leaf)) for leaf in _flatten(result)]
+        flat = [_cut(convert_to_tensor(leaf)) for leaf in _flatten(result)]
+        flat = [leaf if leaf._graph is graph else graph.constant(leaf) for leaf in flat]
         graph.add_custom([trace.reach(graph, tensor) for tensor in inputs], flat, grad_fn)
         return _pack(result, flat)
     return decorated

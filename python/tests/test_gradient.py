@@ -105,6 +105,14 @@ def test_custom_gradient():
         y = ten(x * 2.) * x
     assert tape.gradient(y, x).numpy() == 66
 
+    @tf.function
+    def traced(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = ten(x * 2.) * x
+        return tape.gradient(y, x)
+    assert traced(x).numpy() == 66
+
 
 def test_jacobian():
     x = tf.constant([1., 2.])

@@ -1,0 +1,98 @@
+"""``tf.print``: tensors as TensorFlow prints them, to a stream or a file."""
+
+import sys
+
+import numpy as np
+
+from leat import dtypes, trace
+from leat.tensor import Tensor
+
+_Print = print  # Python's own
+
+
+def _number(value, dtype):
+    if dtype is dtypes.bool:
+        return "1" if value else "0"
+    if not dtype.is_floating:
+        return str(int(value))
+    value = float(value)
+    if value != value or value in (float("inf"), float("-inf")):
+        return "nan" if value != value else "inf" if value > 0 else "-inf"
+    if dtype is dtypes.float32:  # six digits where they read as the same number
+        short = f"{value:.6g}"
+        return short if np.float32(short) == np.float32(value) else f"{value:.9g}"
+    if dtype is dtypes.float64:
+        short = f"{value:.15g}"
+        return short if float(short) == value else f"{value:.17g}"
+    return f"{value:.9g}"
+
+
+def _text(value):
+    text = value.decode("utf-8", "backslashreplace")
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t").replace(
+        "\r", "\\r") + '"'
+
+
+def _rows(values, show, summarize, indent):
+    """The text of an array; `show` is that of a value."""
+    if values.ndim == 0:
+        return show(values[()])
+    count = len(values)
+    whole = summarize < 0 or count <= 2 * summarize
+    if values.ndim == 1:
+        parts = [show(value) for value in (values if whole else values[:summarize])]
+        if not whole:
+            parts += ["...", *[show(value) for value in values[count - summarize:]]]
+        return "[" + " ".join(parts) + "]"
+    rows = list(values) if whole else [*values[:summarize], None, *values[count - summarize:]]
+    gap = "\n" * (values.ndim - 1) + " " * (indent + 1)
+    return "[" + gap.join("..." if row is None else _rows(row, show, summarize, indent + 1) for row in rows) + "]"
+
+
+def _of_tensor(tensor, summarize):
+    if tensor.dtype is dtypes.string:
+        flat = tensor._values()
+        values = np.empty(len(flat), object)
+        values[:] = flat
+        return _rows(values.reshape(tensor._shape), _text, summarize, 0)
+    if 0 in tensor._shape:
+        return "[]"
+    return _rows(np.asarray(tensor.numpy()), lambda value: _number(value, tensor.dtype), summarize, 0)
+
+
+def text_of(value, summarize, top=True):
+    """One argument of print."""
+    if hasattr(value, "_as_tensor"):
+        value = value._as_tensor()
+    if isinstance(value, Tensor):
+        return _of_tensor(value, summarize)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key!r}: {text_of(item, summarize, False)}" for key, item in value.items()) + "}"
+    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+        inner = ", ".join(text_of(item, summarize, False) for item in value)
+        return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
+    if hasattr(value, "to_list") and hasattr(value, "row_splits"):
+        return str(value.to_list())
+    if isinstance(value, str):
+        return value if top else repr(value)
+    return repr(value)
+
+
+def print(*inputs, output_stream=None, summarize=3, sep=" ", end="\n", name=None):
+    """Prints values (``tf.print``) to sys.stderr, sys.stdout, a function of the text, or "file://path".
+
+    `summarize`: so many values from both ends of each dimension; -1: all.
+    """
+    if trace.is_tracing():
+        raise trace.NotTraceable("print inside of a function that is traced")
+    summarize = -1 if summarize is None else int(summarize)
+    line = sep.join(text_of(value, summarize) for value in inputs) + end
+    if isinstance(output_stream, str):
+        if not output_stream.startswith("file://"):
+            raise ValueError(f"output_stream is a stream, a function or \"file://\" and a path; found {output_stream!r}")
+        with open(output_stream[7:], "a", encoding="utf-8") as file:
+            file.write(line)
+    elif callable(output_stream):
+        output_stream(line)
+    else:
+        _Print(line, end="", file=output_stream if output_stream is not None else sys.stderr, flush=True)

@@ -153,7 +153,15 @@ def expand_dims(input: TensorLike, axis: IntLike, name: builtins.str | None = No
     """
     ...
 from leat import experimental as experimental
-from leat.creation import eye as eye
+def eye(num_rows: IntLike, num_columns: IntLike | None = None, batch_shape: IntsLike | None = None, dtype: DTypeLike = ..., name: builtins.str | None = None) -> Tensor:
+    """Ones on the diagonal of a matrix, zeros elsewhere (tf.eye).
+
+    num_rows: How many rows.
+    num_columns: How many columns; none: as many as rows.
+    batch_shape: The shape of a tensor of such matrices; none: one matrix.
+    dtype: The dtype of the result, a number or bool.
+    """
+    ...
 def fill(dims: TensorLike, value: TensorLike, name: builtins.str | None = None, layout: Any = None) -> Tensor:
     """A tensor of shape dims filled with a scalar (tf.fill)."""
     ...

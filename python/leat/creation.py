@@ -45,14 +45,6 @@ def ones(shape, dtype=dtypes.float32, name=None, layout=None):
     return _filled(shape, 1, dtype)
 
 
-def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name=None):
-    """Identity matrices of shape batch_shape + [num_rows, num_columns] (``tf.eye``)."""
-    dtype = dtypes.as_dtype(dtype)
-    one = np.eye(int(num_rows), None if num_columns is None else int(num_columns), dtype=dtype.as_numpy_dtype)
-    return _of_array(np.ascontiguousarray(np.broadcast_to(one, [*(_dims(batch_shape) if batch_shape is not None else
-                                                                  ()), *one.shape])), dtype)
-
-
 def rank(input, name=None):
     """The number of dimensions as an int32 scalar (``tf.rank``)."""
     tensor = input if hasattr(input, "_is_leaf_value") else convert_to_tensor(input)
@@ -68,13 +60,9 @@ def shape_n(input, out_type=dtypes.int32, name=None):
 
 def linspace(start, stop, num, name=None, axis=0):
     """`num` values from start to stop, both among them (``tf.linspace``)."""
-    start, stop = convert_to_tensor(start), convert_to_tensor(stop)
-    if not (start._has_values and stop._has_values):
-        raise trace.NotTraceable("linspace of values that are not known while tracing")
-    if not start.dtype.is_floating:
-        start, stop = (ops.FUNCTIONS["cast"](bound, dtypes.float64) for bound in (start, stop))
-    values = np.linspace(start.numpy(), stop.numpy(), int(num), axis=axis, dtype=start.dtype.as_numpy_dtype)
-    return _of_array(np.ascontiguousarray(values), start.dtype)
+    bounds = [convert_to_tensor(bound) for bound in (start, stop)]
+    bounds = [bound if bound.dtype.is_floating else ops.FUNCTIONS["cast"](bound, dtypes.float64) for bound in bounds]
+    return ops.FUNCTIONS["linspace"](*bounds, num, axis=axis)
 
 
 def no_op(name=None):
@@ -151,6 +139,3 @@ def _as_declared(value, dtype):
         raise InvalidArgumentError(None, None, f"0-th value returned by pyfunc is {tensor.dtype.name}, but expects "
                                    f"{dtype.name}")
     return tensor
-
-
-EXPORTS = ("zeros", "ones", "eye", "rank", "shape_n", "linspace", "no_op", "group", "py_function", "numpy_function")

@@ -130,8 +130,8 @@ def _against_zero(sign, path, x, message, summarize):
         shown = str(flat[0])
     head = f"{message}.  " if message else ""
     end = "" if sign == "<=" and x.shape.rank else "\n"  # TensorFlow's text of this one has no line end there
-    return _fail(f"{head}\nCondition x {sign} 0 did not hold element-wise:{end}x (shape={x.shape} dtype={x.dtype.name}) = "
-                 f"\n{shown}")
+    return _fail(f"{head}\nCondition x {sign} 0 did not hold element-wise:{end}x (shape={x.shape} "
+                 f"dtype={x.dtype.name}) = \n{shown}")
 
 
 def assert_positive(x, message=None, summarize=None, name=None):

@@ -35,7 +35,8 @@ def _stack(rows, like):
 
 def _empty(spec):
     dtype = spec.dtype if hasattr(spec, "dtype") else dtypes.as_dtype(spec)
-    shape = [0 if d is None else d for d in spec.shape] if isinstance(spec, specs.TensorSpec) and spec.shape.rank else []
+    known = isinstance(spec, specs.TensorSpec) and spec.shape.rank
+    shape = [0 if d is None else d for d in spec.shape] if known else []
     return convert_to_tensor(np.zeros([0, *shape], dtype.as_numpy_dtype))
 
 
@@ -102,6 +103,3 @@ def scan(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, sw
     states = _fold(fn, elems, initializer, -1 if reverse else 1)
     states = states if initializer is None else states[1:]
     return _stack(states[::-1] if reverse else states, initializer)
-
-
-EXPORTS = ("map_fn", "vectorized_map", "foldl", "foldr", "scan")

@@ -22,6 +22,7 @@ def run_functions_eagerly(run_eagerly):
 
 
 def functions_run_eagerly():
+    """Do all functions run as they are?"""
     return _eager_mode[0]
 
 
@@ -42,15 +43,16 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None, 
 class _Trace:
     """One traced form: the library's function and how its results are put together."""
 
-    __slots__ = ("native", "structure", "leaves", "variables", "graph_variables", "has_effects")
+    __slots__ = ("native", "structure", "leaves", "variables", "graph_variables", "has_effects", "is_random")
 
-    def __init__(self, native, structure, leaves, variables, graph_variables, has_effects):
+    def __init__(self, native, structure, leaves, variables, graph_variables, has_effects, is_random):
         self.native = native
         self.structure = structure  # the result's, over anything
         self.leaves = leaves  # specs of its leaves; None: that leaf is None
         self.variables = variables  # those that it was given as its last arguments
         self.graph_variables = graph_variables  # all that it reads or writes
         self.has_effects = has_effects
+        self.is_random = is_random
 
     def put_together(self, tensors):
         rest = iter(tensors)
@@ -78,6 +80,7 @@ class Function:
 
     @property
     def function_spec(self):
+        """The signature of the Python function."""
         return self._arguments_spec()
 
     def __get__(self, instance, owner):
@@ -150,8 +153,9 @@ class Function:
         recording = trace.graph_for(inputs, frozenset())
         if watched:
             recording = tapes[-1]._recording
-        if recording is not None and made.has_effects:
-            args, kwargs = structure  # the tape sees the operations one by one
+        if recording is not None and made.has_effects or made.is_random:
+            # A tape sees the operations one by one; random numbers would be the same in each run of a function.
+            args, kwargs = structure
             return self.python_function(*args, **kwargs)
         if recording is None:
             outputs = made.native.call(inputs)
@@ -224,7 +228,7 @@ class Function:
         file, line = trace._place(self.python_function)
         native = graph.finish(outputs, nest.to_text(tuple(out_specs))).at(file, line)
         return _Trace(native, nest.map_structure(lambda leaf: None, result), out_specs, list(variables),
-                      [entry[0] for entry in graph.variables.values()], graph.has_effects)
+                      [entry[0] for entry in graph.variables.values()], graph.has_effects, graph.is_random)
 
     def get_concrete_function(self, *args, **kwargs):
         """The traced form for these arguments, tensors or TensorSpecs, as a callable."""
@@ -254,14 +258,17 @@ class ConcreteFunction:
 
     @property
     def structured_outputs(self):
+        """The structure of TypeSpecs of the results."""
         return nest.pack_sequence_as(self._made.structure, self._made.leaves)
 
     @property
     def variables(self):
+        """All variables that it reads or assigns."""
         return tuple(self._made.graph_variables)
 
     @property
     def trainable_variables(self):
+        """Those of them that are trainable."""
         return tuple(variable for variable in self._made.graph_variables if variable.trainable)
 
     def __call__(self, *args, **kwargs):

@@ -24,6 +24,7 @@ class Graph(_native.Graph):
         self.created = []  # variables that were made while this was traced
         self.customs = []  # (inputs, outputs, function of gradients), see tape.custom_gradient
         self.has_effects = False  # it assigns variables or calls Python: no gradient flows through a call of it
+        self.is_random = False  # it draws random numbers
         self._users = set()
 
     # ---- what depends on what ----
@@ -46,25 +47,32 @@ class Graph(_native.Graph):
         return seen
 
     def call(self, name, attributes, inputs):
+        """Adds an operation; its outputs."""
         outputs = super().call(name, attributes, inputs)
+        self.is_random = self.is_random or name.startswith("random_")
         return outputs if name in _CUTS else self._note(inputs, outputs)
 
     def cond(self, predicate, then_branch, else_branch, inputs):
+        """Adds a cond node; its outputs."""
         return self._note(inputs, super().cond(predicate, then_branch, else_branch, inputs))
 
     def while_loop(self, cond, body, variables, invariants, maximum, shapes):
+        """Adds a loop; its variables after the last iteration."""
         outputs = super().while_loop(cond, body, variables, invariants, maximum, shapes)
         return self._note([*variables, *invariants], outputs)
 
     def gradients(self, target, sources):
+        """Adds the gradients of a target; one for each source."""
         return self._note([target, *sources], super().gradients(target, sources))
 
     def add_custom(self, inputs, outputs, grad_fn):
+        """Remembers outputs that have a gradient of their own."""
         self.customs.append((inputs, outputs, grad_fn))
 
     # ---- variables ----
 
     def note_creation(self, variable):
+        """Remembers that a variable was made while this was traced."""
         self.created.append(variable)
 
     def read_variable(self, variable):
@@ -92,6 +100,7 @@ class Graph(_native.Graph):
         self.variables.setdefault(id(variable), [variable, [], False])[2] = False
 
     def forget_reads(self, variable):
+        """The next read of the variable reads anew."""
         if id(variable) in self.variables:
             self.variables[id(variable)][2] = False
 
@@ -102,15 +111,18 @@ class Graph(_native.Graph):
     def include(self, inner):
         """A function traced inside of this one reads and assigns what it does."""
         self.has_effects = self.has_effects or inner.has_effects
+        self.is_random = self.is_random or inner.is_random
         for number, (variable, _, _) in inner.variables.items():
             self.variables.setdefault(number, [variable, [], False])[2] = False
 
     # ---- who records ----
 
     def join(self, tape):
+        """The tape records into this graph."""
         self._users.add(id(tape))
 
     def is_user(self, tape):
+        """Does the tape still record into this graph?"""
         return id(tape) in self._users
 
     def leave(self, tape):

@@ -181,14 +181,16 @@ def assert_same_structure(nest1, nest2, check_types=True, expand_composites=Fals
         return
     if a is None or b is None:
         one, other = (nest1, nest2) if b is None else (nest2, nest1)
-        raise ValueError(_different(nest1, nest2, f'Substructure "type={type(one).__name__} str={one}" is a sequence, '
-                                                  f'while substructure "type={type(other).__name__} str={other}" is not'))
+        raise ValueError(_different(
+            nest1, nest2, f'Substructure "type={type(one).__name__} str={one}" is a sequence, while substructure '
+                          f'"type={type(other).__name__} str={other}" is not'))
     if check_types and type(nest1) is not type(nest2) and not (
             isinstance(nest1, collections.abc.Mapping) and isinstance(nest2, collections.abc.Mapping)):
-        raise TypeError(_different(nest1, nest2, f"The two namedtuples don't have the same sequence type. First "
-                                   f"structure type={type(nest1).__name__} str={nest1} has type {type(nest1).__name__}, "
-                                   f"while second structure type={type(nest2).__name__} str={nest2} has type "
-                                   f"{type(nest2).__name__}"))
+        first, second = type(nest1).__name__, type(nest2).__name__
+        raise TypeError(_different(
+            nest1, nest2, f"The two namedtuples don't have the same sequence type. First structure type={first} "
+                          f"str={nest1} has type {first}, while second structure type={second} str={nest2} has type "
+                          f"{second}"))
     if isinstance(nest1, collections.abc.Mapping) and set(nest1) != set(nest2):
         raise ValueError(_different(nest1, nest2, "The two dictionaries don't have the same set of keys. First "
                                     f"structure has keys {list(nest1)}, while second structure has keys {list(nest2)}"))

@@ -89,7 +89,8 @@ def print(*inputs, output_stream=None, summarize=3, sep=" ", end="\n", name=None
     line = sep.join(text_of(value, summarize) for value in inputs) + end
     if isinstance(output_stream, str):
         if not output_stream.startswith("file://"):
-            raise ValueError(f"output_stream is a stream, a function or \"file://\" and a path; found {output_stream!r}")
+            raise ValueError("output_stream is a stream, a function or \"file://\" and a path; found "
+                             f"{output_stream!r}")
         with open(output_stream[7:], "a", encoding="utf-8") as file:
             file.write(line)
     elif callable(output_stream):

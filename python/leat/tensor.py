@@ -44,12 +44,14 @@ class Tensor(_native.TensorBase):
 
     @property
     def graph(self):
+        """The graph whose value it is, while a function is traced."""
         if self._has_values:
             raise AttributeError("Tensor.graph is undefined when eager execution is enabled.")
         return self._graph
 
     @property
     def op(self):
+        """Stands for the operation that gave it, while a function is traced."""
         if self._has_values:
             raise AttributeError("Tensor.op is undefined when eager execution is enabled.")
         return self

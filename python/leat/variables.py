@@ -88,6 +88,7 @@ class Variable:
     handle = property(lambda self: self)
 
     def get_shape(self):
+        """The shape."""
         return self._shape
 
     # ---- reading ----
@@ -110,6 +111,7 @@ class Variable:
         return self._native.read()
 
     def read_value(self):
+        """The value as of now, as a tensor."""
         return self._as_tensor()
 
     value = read_value
@@ -132,10 +134,12 @@ class Variable:
         return self if read_value else None
 
     def assign_add(self, delta, use_locking=False, name=None, read_value=True):
+        """Adds to the values; the variable itself."""
         self._write(_converted(delta, self._dtype), True)
         return self if read_value else None
 
     def assign_sub(self, delta, use_locking=False, name=None, read_value=True):
+        """Subtracts from the values; the variable itself."""
         self._write(-_converted(delta, self._dtype), True)
         return self if read_value else None
 
@@ -158,6 +162,7 @@ class Variable:
     # ---- as a tensor ----
 
     def ref(self):
+        """A hashable stand-in (``tf.Variable.ref``)."""
         return Reference(self)
 
     experimental_ref = ref

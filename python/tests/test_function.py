@@ -138,6 +138,14 @@ def test_what_cannot_be_traced_runs_in_python(caplog):
     assert sum("numpy()" in record.message for record in caplog.records) == 1
 
 
+def test_random_numbers_differ_between_calls():
+    @tf.function
+    def draw():
+        return tf.random.uniform([3])
+    first, second = draw().numpy().tolist(), draw().numpy().tolist()
+    assert first != second
+
+
 def test_concrete_functions():
     @tf.function
     def add(a, b):

@@ -1,4 +1,4 @@
-"""Gradients: tapes against what TensorFlow's do, and every differentiable operation against differences of its values."""
+"""Gradients: tapes against what TensorFlow's do, and differentiable operations against differences of values."""
 
 import gc
 import weakref
@@ -183,7 +183,8 @@ def test_operations_have_the_gradients_of_their_values(name, x):
 
 def test_convolutions_and_pools_have_them_too():
     rng = np.random.default_rng(3)
-    picture, filters = rng.normal(size=(1, 5, 5, 2)).astype(np.float32), rng.normal(size=(3, 3, 2, 2)).astype(np.float32)
+    picture = rng.normal(size=(1, 5, 5, 2)).astype(np.float32)
+    filters = rng.normal(size=(3, 3, 2, 2)).astype(np.float32)
 
     def network(p, f):
         return tf.reduce_sum(tf.square(tf.nn.max_pool2d(tf.nn.conv2d(p, f, 1, "SAME"), 2, 2, "VALID")))

@@ -204,5 +204,6 @@ def test_making_tensors():
     assert tf.zeros([], tf.string).numpy() == b""
     assert tf.ones(3).numpy().tolist() == [1, 1, 1]
     assert tf.eye(2, 3, batch_shape=[2]).numpy().tolist() == [[[1, 0, 0], [0, 1, 0]]] * 2
+    assert tf.linspace(0, 1, 3).numpy().tolist() == [0, 0.5, 1] and tf.linspace(0, 1, 3).dtype == tf.float64
     assert tf.rank(tf.zeros([1, 2])).numpy() == 2
     assert tf.group(tf.constant(1)) is None and tf.no_op() is None

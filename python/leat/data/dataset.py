@@ -414,6 +414,7 @@ _SIGNATURES = {
 
 
 def parameters_of(entry):
+    """The parameters of an operator's function as source text."""
     if entry["name"] in _SIGNATURES:
         return _SIGNATURES[entry["name"]]
     required = [a["name"] for a in entry["arguments"] if a["required"]]

@@ -39,6 +39,7 @@ Assert = _control.Assert
 _dlpack = _ops.submodule(_ops.submodule(_sys.modules[__name__], "experimental"), "dlpack")
 _dlpack.to_dlpack = lambda tf_tensor: _native.to_dlpack(tf_tensor, False)
 _dlpack.from_dlpack = _native.from_dlpack
+_ops.submodule(_sys.modules[__name__], "experimental").Optional = data.experimental.Optional
 _atexit.register(_native.shutdown)
 
 

@@ -238,6 +238,11 @@ class DatasetSpec(TypeSpec):
         self._element_spec = element_spec
         self._dataset_shape = as_shape(dataset_shape)
 
+    @classmethod
+    def from_value(cls, value):
+        """The spec of a dataset."""
+        return cls(value.element_spec)
+
     element_spec = property(lambda self: self._element_spec)
 
     def _covers(self, other):
@@ -265,6 +270,35 @@ class DatasetSpec(TypeSpec):
 
     def __repr__(self):
         return f"DatasetSpec({self._element_spec!r}, {self._dataset_shape!r})"
+
+
+class IteratorSpec(TypeSpec):
+    """The type of an iterator (``tf.data.IteratorSpec``)."""
+
+    __slots__ = ("_element_spec",)
+
+    def __init__(self, element_spec):
+        self._element_spec = element_spec
+
+    @classmethod
+    def from_value(cls, value):
+        """The spec of an iterator."""
+        return cls(value.element_spec)
+
+    element_spec = property(lambda self: self._element_spec)
+
+    def is_compatible_with(self, other):
+        """Could `other`, an iterator or a spec, be of this type?"""
+        from leat import nest
+        return (isinstance(other, IteratorSpec) or hasattr(other, "get_next_as_optional")) and nest.compatible(
+            self._element_spec, other.element_spec)
+
+    def _key(self):
+        from leat import nest
+        return nest.key(self._element_spec)
+
+    def __repr__(self):
+        return f"IteratorSpec({self._element_spec!r},)"
 
 
 class OptionalSpec(TypeSpec):

@@ -36,6 +36,14 @@ Dataset = tf.data.Dataset
     (lambda: Dataset.range(3).scan(tf.constant(1), lambda s, x: (x, x)), TypeError, "must match the initial state"),
     (lambda: Dataset.range(3).scan(tf.constant(1), lambda s, x: s), TypeError, "should return a pair"),
     (lambda: Dataset.from_generator(lambda: iter([1]), output_signature=tf.int32), TypeError, "subclass of"),
+    (lambda: Dataset.sample_from_datasets([Dataset.range(1)] * 2, weights=[1, 1]), TypeError, "`weights` must be"),
+    (lambda: Dataset.sample_from_datasets([Dataset.range(1), Dataset.from_tensors(1.0)]), TypeError, "Incompatible"),
+    (lambda: Dataset.choose_from_datasets([Dataset.range(1), Dataset.from_tensors(1.0)], Dataset.range(2)), TypeError,
+     "Incompatible"),
+    (lambda: Dataset.range(3).group_by_window(lambda x: 1.0, lambda k, w: w, 2), ValueError, "`key_func` must return"),
+    (lambda: tf.data.experimental.from_list([]), ValueError, "should not be empty"),
+    (lambda: tf.data.experimental.from_list(5), ValueError, "must be a list"),
+    (lambda: tf.data.experimental.from_list([1, "a"]), ValueError, "not all of one dtype"),
     (lambda: tf.data.TextLineDataset(1), TypeError, "must contain `tf.string` elements"),
 ])
 def test_refused_in_python(make, error, text):
@@ -77,3 +85,38 @@ def test_generators_may_depend_on_elements():
     def numbers(n):
         return Dataset.from_generator(lambda m: iter([m] * m), tf.int64, [], args=(n,))
     assert list(Dataset.range(4).flat_map(numbers).as_numpy_iterator()) == [1, 2, 2, 3, 3, 3]
+
+
+def test_lists_from_a_function_are_tuples():
+    dataset = Dataset.range(3).map(lambda x: [x, "text", 10])
+    assert list(dataset.as_numpy_iterator()) == [(0, b"text", 10), (1, b"text", 10), (2, b"text", 10)]
+
+
+def test_repr_names_what_the_arguments_made():
+    spec = " element_spec=TensorSpec(shape=(), dtype=tf.int64, name=None)>"
+    numbers = Dataset.range(3)
+    assert repr(numbers.map(lambda x: x)) == "<_MapDataset" + spec
+    assert repr(numbers.map(lambda x: x, num_parallel_calls=2)) == "<_ParallelMapDataset" + spec
+    assert repr(Dataset.from_tensors(np.int64(1))) == "<_TensorDataset" + spec
+    assert repr(Dataset.from_tensor_slices(np.array([1]))) == "<_TensorSliceDataset" + spec
+    assert repr(Dataset.sample_from_datasets([numbers, numbers])) == "<_DirectedInterleaveDataset" + spec
+
+
+def test_a_reducer_groups():
+    reducer = tf.data.experimental.Reducer(lambda key: np.int64(0), lambda state, x: state + x, lambda state: state)
+    grouped = Dataset.range(10).apply(tf.data.experimental.group_by_reducer(lambda x: x % 2, reducer))
+    assert list(grouped.as_numpy_iterator()) == [20, 25]
+
+
+def test_specs_of_datasets_and_iterators():
+    numbers = Dataset.range(3)
+    scalar = tf.TensorSpec([], tf.int64)
+    assert tf.data.DatasetSpec.from_value(numbers) == tf.data.DatasetSpec(scalar)
+    assert tf.data.IteratorSpec(scalar).is_compatible_with(iter(numbers))
+    assert not tf.data.IteratorSpec(scalar).is_compatible_with(iter(numbers.batch(2)))
+
+
+def test_an_iterator_is_not_read_while_tracing():
+    numbers = iter(Dataset.range(100))
+    taken = list(Dataset.range(3).map(lambda x: numbers.get_next()).as_numpy_iterator())
+    assert len(set(taken)) == 3

@@ -5,8 +5,8 @@ from leat.data.dataset import (AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALI
                                TextLineDataset, TFRecordDataset)
 from leat.data.iterator import Iterator, NumpyIterator
 from leat.data.options import Options, ThreadingOptions
-from leat.specs import DatasetSpec
+from leat.specs import DatasetSpec, IteratorSpec
 
 __all__ = ["AUTOTUNE", "Dataset", "DatasetSpec", "FixedLengthRecordDataset", "INFINITE_CARDINALITY", "Iterator",
-           "NumpyIterator", "Options", "TFRecordDataset", "TextLineDataset", "ThreadingOptions",
+           "IteratorSpec", "NumpyIterator", "Options", "TFRecordDataset", "TextLineDataset", "ThreadingOptions",
            "UNKNOWN_CARDINALITY", "experimental"]

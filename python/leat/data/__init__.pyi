@@ -13,6 +13,7 @@ class FixedLengthRecordDataset(Dataset):
     def __init__(self, filenames: Any, record_bytes: Any, header_bytes: Any = None, footer_bytes: Any = None, buffer_size: Any = None, compression_type: Any = None, num_parallel_reads: Any = None, name: builtins.str | None = None) -> None: ...
 INFINITE_CARDINALITY: builtins.int
 from leat.data.iterator import Iterator as Iterator
+from leat.specs import IteratorSpec as IteratorSpec
 from leat.data.iterator import NumpyIterator as NumpyIterator
 from leat.data.options import Options as Options
 class TFRecordDataset(Dataset):

@@ -45,6 +45,23 @@ def _from_tensor_slices(_, arguments):
         first = shape[0] if first is None else first
 
 
+def _from_list(_, arguments):
+    elements = arguments["elements"]
+    if not isinstance(elements, list):
+        raise ValueError("Invalid `elements`. `elements` must be a list.")
+    if not elements:
+        raise ValueError("Invalid `elements`. `elements` should not be empty. If you want an empty dataset, use "
+                         "`tf.data.Dataset.range(0)`.")
+    elements = [nest.normalize(element) for element in elements]
+    first = nest.spec_of(elements[0])
+    for element in elements[1:]:
+        for a, b in zip(nest.leaves(first), nest.leaves(nest.spec_of(element))):
+            if getattr(a, "dtype", None) != getattr(b, "dtype", None):
+                raise ValueError(f"Invalid `elements`. The elements are not all of one dtype: {a} and {b}.")
+        nest.map_structure(lambda a, b: None, first, element)
+    return dict(arguments, elements=tuple(elements))
+
+
 def _filenames(_, arguments):
     value = arguments["filenames"]
     if hasattr(value, "element_spec"):
@@ -85,10 +102,22 @@ def _zip(inputs, _):
                             f"`tf.data.Dataset` objects but encountered object of type {type(leaf)}.")
 
 
+def _alike(inputs, _):
+    """Refuses datasets whose elements have no common spec."""
+    first, *others = nest.leaves(inputs)
+    for other in others:
+        try:
+            nest.map_structure(lambda a, b: a.most_specific_compatible_type(b), first.element_spec, other.element_spec)
+        except (TypeError, ValueError):
+            raise TypeError(f"Incompatible dataset elements:\n  {first.element_spec} vs.\n"
+                            f"  {other.element_spec}") from None
+
+
 def _sample_from_datasets(inputs, arguments):
     datasets = nest.leaves(inputs)
     if not datasets:
         raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
+    _alike(inputs, arguments)
     weights = arguments.get("weights")
     if weights is None:
         return
@@ -97,7 +126,11 @@ def _sample_from_datasets(inputs, arguments):
         if not isinstance(spec, specs.TensorSpec) or not spec.dtype.is_floating:
             raise TypeError(f"Invalid `weights`. Elements of `weights` must be floating point vectors but are {spec}.")
         return
-    shape = _shape(nest.spec_of_leaf(nest.normalize(weights)))
+    spec = nest.spec_of_leaf(nest.normalize(weights))
+    if not spec.dtype.is_floating:
+        raise TypeError("Invalid `weights`. `weights` must be convertible to a tensor of `tf.float32` or `tf.float64` "
+                        f"elements; these are `{spec.dtype!r}`.")
+    shape = _shape(spec)
     if shape.rank == 1 and shape[0] is not None and shape[0] != len(datasets):
         raise ValueError("Invalid `weights`. `weights` should have the same length as `datasets` but got "
                          f"`len(weights)={shape[0]}` vs. `len(datasets)={len(datasets)}`.")
@@ -241,8 +274,9 @@ def scan_result(spec):
 
 
 _CHECKS = {
-    "batch": _whole("batch_size"), "bucket_by_sequence_length": _bucket, "enumerate": _whole("start"),
-    "fixed_length_record_dataset": _filenames, "from_tensor_slices": _from_tensor_slices,
+    "batch": _whole("batch_size"), "bucket_by_sequence_length": _bucket, "choose_from_datasets": _alike,
+    "enumerate": _whole("start"),
+    "fixed_length_record_dataset": _filenames, "from_list": _from_list, "from_tensor_slices": _from_tensor_slices,
     "group_by_window": _group_by_window, "padded_batch": _padded_batch, "prefetch": _whole("buffer_size"),
     "rebatch": _rebatch, "repeat": _whole("count"), "sample_from_datasets": _sample_from_datasets,
     "shard": _whole("num_shards", "index"), "shuffle": _whole("buffer_size"), "skip": _whole("count"),

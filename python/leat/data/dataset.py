@@ -271,7 +271,7 @@ class _Node:
         else:
             plan["inputs"] = self._tree(self.inputs)
         native = _native.Dataset.build(json.dumps(plan), self.datasets, self.elements, self._function)
-        made = Dataset(native, name=_camel(self.op), inputs=tuple(flat))
+        made = Dataset(native, name=_shown_name(self.op, self.arguments), inputs=tuple(flat))
         made._node = (self.op, args, [getattr(function, "__code__", None) or getattr(
             function, "__name__", type(function).__name__) for _, function in self.functions],
             [text for text, _ in self.elements])  # what views.describe shows; no values, and nothing they hold on to
@@ -384,6 +384,23 @@ def make(op, inputs, arguments, name=None):
     if name is not None and dataset._native is not None:
         dataset._native = dataset._native.label(name)
     return dataset
+
+
+# What repr calls a dataset, where that is not the operator's name.
+_NAMES = {"from_tensors": "Tensor", "from_tensor_slices": "TensorSlice", "from_list": "List", "enumerate": "Zip",
+          "choose_from_datasets": "DirectedInterleave", "sample_from_datasets": "DirectedInterleave",
+          "sparse_batch": "DenseToSparseBatch", "ragged_batch": "Batch", "bucket_by_sequence_length": "GroupByWindow",
+          "counter": "Scan", "rejection_resample": "DirectedInterleave", "with_options": "Options",
+          "list_files": "Shuffle"}
+
+
+def _shown_name(op, arguments):
+    """TensorFlow's name for what an operator makes: ParallelMap, TensorSlice."""
+    if op in ("map", "batch", "interleave") and arguments.get("num_parallel_calls") is not None:
+        return "Parallel" + _camel(op)
+    if op == "list_files" and not arguments.get("shuffle", True):
+        return "TensorSlice"
+    return _NAMES.get(op) or _camel(op)
 
 
 def _camel(op):

@@ -143,8 +143,7 @@ def load(path, element_spec=None, compression=None, reader_func=None):
 
 def from_list(elements, name=None):
     """The elements of a list of structures."""
-    from leat.data.functions import from_list as made
-    return made(elements, name)
+    return Dataset.from_list(elements, name=name)
 
 
 def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=False):

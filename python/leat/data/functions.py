@@ -32,12 +32,27 @@ def _returns(op, argument):
         return _dataset_result
     if op in ("filter", "take_while"):
         return _predicate
-    return _mapped if op == "map" else nest.normalize
+    if (op, argument) in {("group_by_window", "key_func"), ("group_by_reducer", "key_func")}:
+        return _key
+    return _mapped if op == "map" else _packed
+
+
+def _packed(result):
+    """A list that a function returns is a tuple; lists within it are tensors."""
+    return nest.normalize(tuple(result) if isinstance(result, list) else result)
+
+
+def _key(result):
+    result = nest.normalize(result)
+    if not isinstance(result, Tensor) or not result.dtype.is_integer or result.shape.rank not in (0, None):
+        raise ValueError("Invalid `key_func`. `key_func` must return a single `tf.int64` scalar tensor but its return "
+                         f"type is {nest.spec_of(result)!r}.")
+    return result
 
 
 def _mapped(result):
     try:
-        return nest.normalize(result)
+        return _packed(result)
     except trace.NotTraceable:
         raise
     except (TypeError, ValueError) as error:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from leat import _native, dtypes, nest, specs
+from leat import _native, dtypes, nest, specs, trace
 from leat.errors import OutOfRangeError
 from leat.tensor import Tensor, _to_numpy
 
@@ -31,16 +31,22 @@ class Iterator:
         return self
 
     def __next__(self):
-        tensors = self._native.next()
+        tensors = self._take()
         if tensors is None:
             raise StopIteration
         return self._assemble(tensors)
+
+    def _take(self):
+        """The tensors of the next element, None at the end; NotTraceable in a function that is being traced."""
+        if trace.is_tracing():
+            raise trace.NotTraceable("the next element of an iterator is not known while tracing")
+        return self._native.next()
 
     next = __next__
 
     def get_next(self):
         """The next element; OutOfRangeError at the end."""
-        tensors = self._native.next()
+        tensors = self._take()
         if tensors is None:
             raise OutOfRangeError(None, None, "End of sequence")
         return self._assemble(tensors)
@@ -48,7 +54,7 @@ class Iterator:
     def get_next_as_optional(self):
         """The next element as an Optional, empty at the end."""
         from leat.data.optional import Optional
-        tensors = self._native.next()
+        tensors = self._take()
         if tensors is None:
             return Optional.empty(self.element_spec)
         return Optional.from_value(self._assemble(tensors))

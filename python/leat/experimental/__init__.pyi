@@ -6,4 +6,5 @@ from typing import Any, Callable, ClassVar, NamedTuple, Self, overload
 
 from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, StringLike, StringsLike, TensorLike
 
+from leat.data.optional import Optional as Optional
 from leat.experimental import dlpack as dlpack

@@ -44,6 +44,8 @@ Dataset = tf.data.Dataset
     (lambda: tf.data.experimental.from_list([]), ValueError, "should not be empty"),
     (lambda: tf.data.experimental.from_list(5), ValueError, "must be a list"),
     (lambda: tf.data.experimental.from_list([1, "a"]), ValueError, "not all of one dtype"),
+    (lambda: Dataset.range(3).map_and_batch(lambda x: x, 2, num_parallel_batches=2, num_parallel_calls=2), ValueError,
+     "only one"),
     (lambda: tf.data.TextLineDataset(1), TypeError, "must contain `tf.string` elements"),
 ])
 def test_refused_in_python(make, error, text):
@@ -120,3 +122,13 @@ def test_an_iterator_is_not_read_while_tracing():
     numbers = iter(Dataset.range(100))
     taken = list(Dataset.range(3).map(lambda x: numbers.get_next()).as_numpy_iterator())
     assert len(set(taken)) == 3
+
+
+def test_csv_defaults_are_values_or_dtypes(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("1,,x\n3,4.5,y\n")
+    rows = tf.data.experimental.CsvDataset(str(path), [tf.int32, [2.5], tf.string])
+    assert list(rows.as_numpy_iterator()) == [(1, 2.5, b"x"), (3, 4.5, b"y")]
+    rows = iter(tf.data.experimental.CsvDataset(str(path), [tf.int32, tf.float32, tf.string]))
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        next(rows)

@@ -62,6 +62,17 @@ def _from_list(_, arguments):
     return dict(arguments, elements=tuple(elements))
 
 
+def _csv(_, arguments):
+    """A column's default is a value, or a dtype where there must be one."""
+    defaults = []
+    for default in arguments["record_defaults"]:
+        if isinstance(default, (dtypes.DType, type)):
+            default = np.empty(0, dtypes.as_dtype(default).as_numpy_dtype)
+        defaults.append(default)
+    _filenames(_, arguments)
+    return dict(arguments, record_defaults=tuple(defaults))
+
+
 def _filenames(_, arguments):
     value = arguments["filenames"]
     if hasattr(value, "element_spec"):
@@ -200,6 +211,11 @@ def _shown(dims):
     return str(tuple(dims))
 
 
+def _map_and_batch(_, arguments):
+    if arguments.get("num_parallel_batches") is not None and arguments.get("num_parallel_calls") is not None:
+        raise ValueError("`map_and_batch` allows only one of `num_parallel_batches` and `num_parallel_calls`.")
+
+
 def _unbatch(inputs, _):
     first = None
     for leaf in nest.leaves(_element_spec(inputs)):
@@ -275,6 +291,7 @@ def scan_result(spec):
 
 _CHECKS = {
     "batch": _whole("batch_size"), "bucket_by_sequence_length": _bucket, "choose_from_datasets": _alike,
+    "csv_dataset": _csv, "map_and_batch": _map_and_batch,
     "enumerate": _whole("start"),
     "fixed_length_record_dataset": _filenames, "from_list": _from_list, "from_tensor_slices": _from_tensor_slices,
     "group_by_window": _group_by_window, "padded_batch": _padded_batch, "prefetch": _whole("buffer_size"),

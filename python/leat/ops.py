@@ -99,7 +99,8 @@ def _convert_inputs(entry, values):
             flat.extend(list(value) if not isinstance(value, Tensor) else [value])
         elif value is not None:
             flat.append(value)
-    same = "elementwise" in entry["flags"] or any(declared.get("list") for declared in entry["inputs"])
+    same = "elementwise" in entry["flags"] or any(declared.get("list") for declared in entry["inputs"]) or (
+        entry["name"] == "range")
     first = 1 if entry["name"] == "select" else 0
     hint = None
     if same:
@@ -120,10 +121,14 @@ def dispatch(name, values, arguments):
     """Calls an operation with the Python values of its inputs and arguments; what a generated function does."""
     from leat import composite
     entry = TABLE[name]
+    if name == "range" and values[1] is None:
+        values = (0, *values[::2])
     special = composite.dispatch(entry, values, arguments)
     if special is not NotImplemented:
         return special
     inputs = _convert_inputs(entry, values)
+    if name == "add" and inputs[0].dtype is dtypes.string:
+        name = "string_join"
     attributes, bound = {}, []
     for argument, value in zip(entry["arguments"], arguments):
         if value is None and not argument["required"]:

@@ -111,6 +111,14 @@ class _Plan:
             raise ValueError(f"Conflicting type {self.specs[key].dtype.name} vs {spec.dtype.name} for feature {key}.")
 
 
+def operator_arguments(features):
+    """(specs, defaults or None, is every feature one key of its own?) for the operators that parse batches."""
+    plan = _Plan(features)
+    is_plain = set(plan.specs) == set(features) and not any(
+        isinstance(feature, SparseFeature) or getattr(feature, "partitions", ()) for feature in features.values())
+    return _batched(plan.specs) if is_plain else plan.specs, plan.defaults or None, is_plain
+
+
 def _like(array, dtype):
     return convert_to_tensor(np.array(array, dtype=object if dtype == dtypes.string else None))
 

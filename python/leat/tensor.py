@@ -76,7 +76,8 @@ class Tensor(_native.TensorBase):
         """Says that the tensor has this shape (``tf.Tensor.set_shape``); ValueError where it cannot."""
         merged = self.shape.merge_with(shape)
         if merged != self.shape and not self._has_values:
-            self._refine(tuple(-1 if d is None else d for d in merged))
+            from leat import ops
+            self._become(ops.FUNCTIONS["ensure_shape"](self, merged))
 
     def ref(self):
         """A hashable reference, for sets and keys of dicts (``tf.Tensor.ref``)."""

@@ -1,6 +1,7 @@
 /* Generators: from_generator over a Python callable.
  *
- * start(tensors) gives an iterator of lists of tensors; each run holds one. What it raises arrives
+ * start(tensors) gives an iterator of lists of tensors, or where a value does not fit of tuples
+ * (JSON of its spec, tensors); each run holds one. What it raises arrives
  * at the consumer; StopIteration is the end; close ends it early. All under the GIL, from any
  * thread. */
 #include "native.h"
@@ -39,9 +40,12 @@ static leat_status generator_next(void *context, void *run, leat_element *out, l
     PyGILState_STATE gil = PyGILState_Ensure();
     PyObject *value = PyIter_Next(run);
     Py_ssize_t count = 0;
-    leat_tensor *tensors = value == NULL ? NULL : native_tensors(value, &count);
+    bool fits = value != NULL && !PyTuple_Check(value);
+    leat_tensor *tensors = fits ? native_tensors(value, &count) : NULL;
     if (value == NULL && !PyErr_Occurred()) {
         status = LEAT_OUT_OF_RANGE;
+    } else if (value != NULL && !fits && native_read_element(value, out) == 0) {
+        status = LEAT_OK; /* the operator says what does not fit */
     } else if (tensors == NULL) {
         status = native_catch(err);
     } else {

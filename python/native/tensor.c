@@ -484,6 +484,18 @@ static PyObject *set_class(PyObject *class, PyObject *subclass) {
     Py_RETURN_NONE;
 }
 
+/* _become(tensor): is from now on that value of its graph. */
+static PyObject *tensor_become(PyObject *object, PyObject *other) {
+    native_tensor *self = (native_tensor *)object;
+    if (!native_is_tensor(other) || self->has_values ||
+        ((native_tensor *)other)->graph != self->graph) {
+        PyErr_SetString(PyExc_TypeError, "expected a value of the same graph");
+        return NULL;
+    }
+    self->id = ((native_tensor *)other)->id;
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef tensor_methods[] = {
     {"from_buffer", from_buffer, METH_VARARGS | METH_STATIC,
      "from_buffer(object, dtype, shape): adopts contiguous memory."},
@@ -495,6 +507,7 @@ static PyMethodDef tensor_methods[] = {
     {"_values", tensor_values, METH_NOARGS, "All values in row-major order as Python objects."},
     {"_item", tensor_item, METH_NOARGS, "The one value as a Python object."},
     {"_row", tensor_row, METH_O, "Row i along axis 0, a view."},
+    {"_become", tensor_become, METH_O, "Is from now on that value of its graph."},
     {"_dataset", tensor_dataset, METH_NOARGS, "The dataset that this scalar object is."},
     {0},
 };

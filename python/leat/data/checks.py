@@ -40,6 +40,8 @@ def _from_tensor_slices(_, arguments):
             continue
         if shape.rank == 0:
             raise ValueError("Unbatching a tensor is only supported for rank >= 1; from_tensors takes a scalar")
+        if not isinstance(leaf, specs.TensorSpec):
+            continue  # the rows of composite values are counted when they are there
         if first is not None and shape[0] is not None and shape[0] != first:
             raise ValueError(f"Dimensions {first} and {shape[0]} are not compatible")
         first = shape[0] if first is None else first
@@ -224,6 +226,8 @@ def _unbatch(inputs, _):
             continue
         if shape.rank == 0:
             raise ValueError("Cannot unbatch an input with scalar components.")
+        if not isinstance(leaf, specs.TensorSpec):
+            continue  # the rows of composite values are counted when they are there
         if first is not None and shape[0] is not None and shape[0] != first:
             raise ValueError("`unbatch()` is only supported for datasets of elements whose components have a matching "
                              f"leading dimension. Encountered both {first} and {shape[0]}.")

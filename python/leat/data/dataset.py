@@ -312,6 +312,9 @@ class _Node:
         return _plain(self.op, argument, value)
 
     def _structure(self, argument, value):
+        if argument["name"] in ("record_defaults", "column_defaults"):
+            from leat.data.functions import column_defaults
+            value = column_defaults(value)
         value = nest.normalize(value)
         spec = nest.spec_of(value)
         tensors = nest.components(value, spec)
@@ -340,7 +343,11 @@ class _Node:
             made, captures = inside(self, function, name)
             functions.append((name, made, [trace.reach(graph, tensor) for tensor in captures]))
         value = graph.dataset(self.op, json.dumps(args), inputs, bound, functions)
-        return Dataset(value=value, name=_camel(self.op), inputs=tuple(flat))
+        made = Dataset(value=value, name=_camel(self.op), inputs=tuple(flat))
+        plain = type(self.inputs) is tuple and not any(nest.is_nested(child) for child in self.inputs)
+        if self.op == "zip" and not plain and nest.is_nested(self.inputs):
+            return made.map(lambda *values: nest.pack_as(self.inputs, values))
+        return made
 
 
 _ABSENT = object()

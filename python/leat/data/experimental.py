@@ -81,6 +81,18 @@ def from_variant(variant, structure):
     return Dataset._of_value(variant, structure)
 
 
+def parse_example_dataset(features, num_parallel_calls=1, deterministic=None):
+    """Batches of serialized Examples as dictionaries of `features` (``tf.io.FixedLenFeature`` and its like)."""
+    from leat import parsing
+    wanted, defaults, is_plain = parsing.operator_arguments(features)
+    if not is_plain:
+        return lambda dataset: dataset.map(lambda batch: parsing.parse_example(batch, features), num_parallel_calls,
+                                           deterministic)
+    return lambda dataset: make("parse_example_dataset", (dataset,), {
+        "features": wanted, "defaults": defaults, "num_parallel_calls": num_parallel_calls,
+        "deterministic": deterministic})
+
+
 def dense_to_ragged_batch(batch_size, drop_remainder=False, row_splits_dtype=dtypes.int64):
     """``Dataset.ragged_batch`` for ``Dataset.apply``."""
     return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder, row_splits_dtype)
@@ -156,8 +168,28 @@ def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_datase
     return Dataset.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset)
 
 
-for _name in ("make_csv_dataset", "make_batched_features_dataset"):
-    globals()[_name] = _dataset.function_of(_name)
+def make_batched_features_dataset(file_pattern, batch_size, features, reader=None, label_key=None, reader_args=None,
+                                  num_epochs=None, shuffle=True, shuffle_buffer_size=10000, shuffle_seed=None,
+                                  prefetch_buffer_size=None, reader_num_threads=None, parser_num_threads=None,
+                                  sloppy_ordering=False, drop_final_batch=False):
+    """Batches of the Examples in files of records, parsed into `features`."""
+    if reader is not None and reader is not _dataset.TFRecordDataset:
+        raise NotImplementedError("make_batched_features_dataset: reader is not supported; it is TFRecordDataset")
+    from leat import parsing
+    wanted, defaults, is_plain = parsing.operator_arguments(features)
+    if not is_plain:
+        raise NotImplementedError("make_batched_features_dataset: features of several keys are not supported; use "
+                                  "TFRecordDataset, batch and parse_example_dataset")
+    given = {"prefetch_buffer_size": prefetch_buffer_size, "reader_num_threads": reader_num_threads,
+             "parser_num_threads": parser_num_threads, "label_key": label_key, "reader_args": reader_args,
+             "num_epochs": num_epochs, "shuffle_seed": shuffle_seed}
+    return make("make_batched_features_dataset", (), dict(
+        {name: value for name, value in given.items() if value is not None}, file_pattern=file_pattern,
+        batch_size=batch_size, features=wanted, defaults=defaults, shuffle=shuffle,
+        shuffle_buffer_size=shuffle_buffer_size, sloppy_ordering=sloppy_ordering, drop_final_batch=drop_final_batch))
+
+
+make_csv_dataset = _dataset.function_of("make_csv_dataset")
 for _name, _entry in _dataset.OPERATORS.items():  # the readers that tf.data does not have
     if _name.endswith("_dataset") and _entry["num_inputs"] != 1 and _name not in globals() and _name not in (
             "tf_record_dataset", "text_line_dataset", "fixed_length_record_dataset", "csv_dataset", "sql_dataset"):

@@ -85,26 +85,7 @@ def ignore_errors(log_warning: builtins.bool = False) -> Dataset:
     ...
 def load(path: Any, element_spec: Any = None, compression: Any = None, reader_func: Any = None) -> Any: ...
 from leat.data.dataset import make as make
-def make_batched_features_dataset(file_pattern: StringsLike, batch_size: IntLike, features: Any, defaults: Any = None, label_key: StringLike | None = None, reader_args: StringsLike | None = None, num_epochs: IntLike | None = None, shuffle: builtins.bool = True, shuffle_buffer_size: IntLike = 10000, shuffle_seed: IntLike | None = None, prefetch_buffer_size: IntLike | None = None, reader_num_threads: IntLike | None = None, parser_num_threads: IntLike | None = None, sloppy_ordering: builtins.bool = False, drop_final_batch: builtins.bool = False, name: builtins.str | None = None) -> Dataset:
-    """Batches of features from files of serialised tf.train.Examples. Runs, is saved and restored as the pipeline that it stands for.
-
-    file_pattern: One glob pattern or a list of them.
-    batch_size: Records of a batch.
-    features: As in parse_example_dataset.
-    defaults: As in parse_example_dataset.
-    label_key: A feature that comes apart: elements are pairs of the others and it.
-    reader_args: What tf_record_dataset takes behind the file: its compression_type.
-    num_epochs: How often the records come; none: forever, in full batches.
-    shuffle: Files and records come in a random order.
-    shuffle_buffer_size: How many records the buffer holds.
-    shuffle_seed: Seed of both orders.
-    prefetch_buffer_size: How many batches are kept ready; 0: none.
-    reader_num_threads: Files read in turns.
-    parser_num_threads: Batches parsed at a time.
-    sloppy_ordering: Accepted; the order is the same.
-    drop_final_batch: Leave out a last batch that is smaller.
-    """
-    ...
+def make_batched_features_dataset(file_pattern: Any, batch_size: Any, features: Any, reader: Any = None, label_key: Any = None, reader_args: Any = None, num_epochs: Any = None, shuffle: Any = True, shuffle_buffer_size: Any = 10000, shuffle_seed: Any = None, prefetch_buffer_size: Any = None, reader_num_threads: Any = None, parser_num_threads: Any = None, sloppy_ordering: Any = False, drop_final_batch: Any = False) -> Any: ...
 def make_csv_dataset(file_pattern: StringsLike, batch_size: IntLike, column_names: StringsLike | None = None, column_defaults: Any = None, label_name: StringLike | None = None, select_columns: Any = None, field_delim: StringLike = ',', use_quote_delim: builtins.bool = True, na_value: StringLike = '', header: builtins.bool = True, num_epochs: IntLike | None = None, shuffle: builtins.bool = True, shuffle_buffer_size: IntLike = 10000, shuffle_seed: IntLike | None = None, prefetch_buffer_size: IntLike | None = None, num_parallel_reads: IntLike | None = None, sloppy: builtins.bool = False, num_rows_for_inference: IntLike | None = None, compression_type: StringLike | None = None, ignore_errors: builtins.bool = False, encoding: StringLike = 'utf-8', name: builtins.str | None = None) -> Dataset:
     """Batches of named columns from CSV files. Runs, is saved and restored as the pipeline that it stands for.
 
@@ -179,6 +160,7 @@ def parallel_interleave(map_func: Callable[..., Any], cycle_length: IntLike, blo
     num_parallel_calls: How many datasets are read ahead at a time; none: as many as help.
     """
     ...
+def parse_example_dataset(features: Any, num_parallel_calls: Any = 1, deterministic: Any = None) -> Any: ...
 def prefetch_to_device(device: Any, buffer_size: Any = None) -> Any: ...
 def quarantine(path: StringLike | None = None, max_errors: IntLike | None = None, max_fraction: FloatLike = 1.0) -> Dataset:
     """The input's elements without the bad ones, which are listed in a file; more of them than the limit are DATA_LOSS. Saved as two counts and the input's position; restoring costs the input's.

@@ -5,6 +5,7 @@ import inspect
 import numpy as np
 
 from leat import _native, dtypes, nest, specs, trace
+from leat.control import same_structure
 from leat.data import checks
 from leat.data.dataset import Dataset, make
 from leat.errors import InvalidArgumentError
@@ -133,6 +134,9 @@ def reduce(dataset, initial_state, reduce_func):
         spec = (state_spec, dataset.element_spec)
         made, found = trace.trace_or_call(reduce_func, spec, "reduce(reduce_func)",
                                           lambda: (state, _first_element(dataset)), _call_pair)
+        if not same_structure(state_spec, found):
+            raise TypeError("The element classes for the new state must match the initial state. Expected "
+                            f"{state_spec}; got {found}.")
         try:
             joined = nest.map_structure(_joined, state_spec, found)
         except ValueError as error:
@@ -164,6 +168,21 @@ def save(dataset, path, compression, shard_func, checkpoint_args):
         checkpoint = str(checkpoint_args.get("directory", path)) + "/checkpoint"
         interval = int(checkpoint_args.get("step_counter_interval") or checkpoint_args.get("checkpoint_interval") or 0)
     dataset._plan("save").save(str(path), compression, shard, checkpoint, interval)
+
+
+def from_list(elements, name=None):
+    if not elements:
+        raise ValueError("Invalid `elements`. `elements` should not be empty.")
+    if not isinstance(elements, list):
+        raise ValueError("Invalid `elements`. `elements` must be a list.")
+    return make("from_list", (), {"elements": tuple(elements)}, name)
+
+
+def column_defaults(values):
+    """Defaults of columns as a tuple of tensors: a dtype means a column that must have a value."""
+    return tuple(convert_to_tensor(np.zeros(0, object if dtypes.as_dtype(value) is dtypes.string
+                                            else dtypes.as_dtype(value).as_numpy_dtype))
+                 if isinstance(value, (dtypes.DType, type)) else convert_to_tensor(value) for value in values)
 
 
 # ---- generators ----
@@ -238,7 +257,21 @@ class _Values:
     def __next__(self):
         with trace.eagerly():
             value = next(self._values)
-            return nest.components(conform(value, self._signature), self._signature)
+            try:
+                return nest.components(conform(value, self._signature), self._signature)
+            except TypeError as error:
+                return self._mismatch(value, error)
+
+    def _mismatch(self, value, error):
+        """A value that does not fit with its own spec, so that the library refuses it and goes on."""
+        try:
+            value = nest.normalize(value)
+            spec = nest.spec_of(value)
+        except (TypeError, ValueError):
+            raise error from None
+        if nest.compatible(self._signature, spec):
+            raise error
+        return nest.to_text(spec), nest.components(value, spec)
 
     def close(self):
         close = getattr(self._values, "close", None)

@@ -4,6 +4,7 @@ What cannot be traced (numpy on a tensor, Python code that needs a value) become
 with its reason; `callbacks` counts them.
 """
 
+import functools
 import json
 import logging
 import threading
@@ -160,11 +161,6 @@ def arguments_of(value):
     return value if type(value) is tuple else (value,)
 
 
-def converted(function, autograph=True):
-    """The function with its `if`, `while` and `for` over tensors as operations."""
-    return function
-
-
 def _place(function):
     while hasattr(function, "__wrapped__"):
         function = function.__wrapped__
@@ -175,9 +171,42 @@ def _place(function):
 def trace(function, spec, call=None, returns=nest.normalize):
     """(library function, spec of its result) of a Python function over values of `spec`.
 
-    `call(function, value)` calls it (default: as tf.data does); `returns` normalizes what it gives.
+    `call(function, value)` calls it (default: as tf.data does); `returns` normalizes what it gives. Control flow over
+    tensors is converted: where the function itself has some, or where what it calls fails for it.
     """
-    return _trace(function, spec, call, returns, None)
+    ready = converted(function, always=False)
+    try:
+        return _trace(ready, spec, call, returns, None)
+    except NotTraceable:
+        whole = converted(function)
+        if whole is ready or ready is not function:
+            raise
+        return _trace(whole, spec, call, returns, None)
+
+
+def converted(function, autograph=True, always=True):
+    """The function with its `if`, `while` and `for` over tensors as operations; `always` or where its code branches."""
+    if not autograph or not always and not _branches(function):
+        return function
+    from leat.autograph import convert
+    return convert.converted(function)
+
+
+def _branches(function):
+    """Does the function's code jump, or ask what cannot be asked of tensors?"""
+    while isinstance(function, functools.partial):
+        function = function.func
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    return code is not None and not _jumps().isdisjoint(code.co_code[::2])
+
+
+@functools.cache
+def _jumps():
+    """Numbers of the byte codes that control flow and tests are made of."""
+    import opcode
+    names = {"UNARY_NOT", "CONTAINS_OP"}
+    return frozenset([*opcode.hasjrel, *opcode.hasjabs, *getattr(opcode, "hasjump", ()),
+                      *(number for number, name in enumerate(opcode.opname) if name in names)])
 
 
 def trace_inside(function, spec, captures, call=None, returns=nest.normalize):
@@ -185,6 +214,7 @@ def trace_inside(function, spec, captures, call=None, returns=nest.normalize):
 
     `captures`, a list of them, grows by those that are found; the function is called again for each.
     """
+    function = converted(function, always=False)
     while True:
         try:
             return _trace(function, spec, call, returns, captures)

@@ -26,3 +26,15 @@ def do_not_convert(func=None):
         return func(*args, **kwargs)
     as_it_is._leat_as_it_is = True
     return as_it_is
+
+
+# The options of the loops that are being converted, innermost last.
+_loop_options = []
+
+
+def set_loop_options(parallel_iterations=None, swap_memory=None, maximum_iterations=None, shape_invariants=None):
+    """Options of the loop in whose body this stands first: `maximum_iterations`, and `shape_invariants`, a list of
+    (variable, shape) for variables whose shape changes. Of no effect outside of converted loops.
+    """
+    if _loop_options:
+        _loop_options[-1].update(maximum_iterations=maximum_iterations, shape_invariants=shape_invariants or [])

@@ -1,0 +1,512 @@
+"""What converted functions call in the place of statements and operators.
+
+Over Python values and tensors with values these do what Python does. Over tensors without values they make conditions
+and loops of the function that is traced. Each gets functions to read and set the variables that the statement assigns.
+"""
+
+import threading
+
+from leat import control, nest, trace
+from leat.autograph.experimental import _loop_options
+from leat.control import is_symbolic
+from leat.tensor import NotTraceable, Tensor, convert_to_tensor
+
+_RETURN = "ag__value"
+
+
+class _Inside(threading.local):
+    depth = 0  # of branches and loops that are traced
+
+
+_inside = _Inside()
+
+
+class Undefined:
+    """Stands for a variable that was not assigned; reading it fails as in Python."""
+
+    __slots__ = ("name", "why")
+
+    def __init__(self, name, why=None):
+        self.name = name
+        self.why = why
+
+    def fail(self):
+        raise UnboundLocalError(self.why or f"cannot access local variable '{self.name}' where it is not associated "
+                                            "with a value")
+
+
+def ld(value):
+    """The value of a variable that may be unbound."""
+    if type(value) is Undefined:
+        value.fail()
+    return value
+
+
+# ---- values of variables ----
+
+class _Kept:
+    """A value that is no tensor: both branches, or all iterations, must leave it as it is."""
+
+    def __init__(self, value):
+        self.value = value
+
+
+def _take_apart(value, leaves):
+    """The shape of a structure; its leaves, as tensors or _Kept, go to a list."""
+    if isinstance(value, list):
+        return "list", None, [_take_apart(item, leaves) for item in value]
+    kind = nest._kind_of(value)
+    if kind is not None:
+        return kind[0], kind[2], [_take_apart(child, leaves) for child in kind[1]]
+    if value is None or type(value) is Undefined:
+        leaves.append(_Kept(value))
+        return None
+    if not isinstance(value, Tensor) and not hasattr(value, "_is_leaf_value"):
+        try:
+            value = convert_to_tensor(value)
+        except (TypeError, ValueError):
+            value = _Kept(value)
+    leaves.append(value)
+    return None
+
+
+def _put_together(shape, leaves):
+    if shape is None:
+        leaf = next(leaves)
+        return leaf.value if isinstance(leaf, _Kept) else leaf
+    tag, keys, children = shape
+    parts = [_put_together(child, leaves) for child in children]
+    return parts if tag == "list" else nest._build(tag, parts, keys)
+
+
+class _Values:
+    """Values of variables: their shapes, and the leaves of each."""
+
+    def __init__(self, values):
+        self.shapes, self.leaves = [], []
+        for value in values:
+            leaves = []
+            self.shapes.append(_take_apart(value, leaves))
+            self.leaves.append(leaves)
+
+    def tensors(self):
+        return tuple(leaf for leaves in self.leaves for leaf in leaves if not isinstance(leaf, _Kept))
+
+    def with_tensors(self, tensors):
+        """The variables' values with other tensors."""
+        rest = iter(tensors)
+        return tuple(_put_together(shape, iter([leaf if isinstance(leaf, _Kept) else next(rest) for leaf in leaves]))
+                     for shape, leaves in zip(self.shapes, self.leaves))
+
+    def names(self, names):
+        return [name for name, leaves in zip(names, self.leaves) for leaf in leaves if not isinstance(leaf, _Kept)]
+
+
+def _is_undefined(value):
+    return type(value) is Undefined
+
+
+def _same_kept(a, b):
+    return a is b or (type(a) is type(b) and not _is_undefined(a) and bool(a == b)) or (
+        _is_undefined(a) and _is_undefined(b))
+
+
+# ---- if ----
+
+def if_(test, body, orelse, get, set_, names, merged):
+    """An `if` statement; the first `merged` names matter afterwards, the others only inside."""
+    if not is_symbolic(test):
+        return body() if test else orelse()
+    before = get()
+    fills = {}
+
+    def run(branch, which):
+        def call():
+            set_(before)
+            branch()
+            values = list(get()[:merged])
+            for number, spec in fills.items():
+                if _is_undefined(values[number]):
+                    values[number] = _zeros_of(spec)
+            found[which] = _Values(values)
+            return found[which].tensors()
+        return call
+    found = [None, None]
+    calls = run(body, 0), run(orelse, 1)
+    _inside.depth += 1
+    try:
+        outputs = control.branch(test, *calls, mismatch=lambda a, b: _merge(found, names, a[1], b[1]))
+    except _Fill as fill:
+        fills[fill.number] = fill.spec
+        outputs = control.branch(test, *calls, mismatch=lambda a, b: _merge(found, names, a[1], b[1]))
+    finally:
+        _inside.depth -= 1
+        set_(before)
+    set_(found[0].with_tensors(outputs) + tuple(before[merged:]))
+
+
+class _Fill(BaseException):
+    """What a function returns is missing on a path that does not return yet: anything will do."""
+
+    def __init__(self, number, spec):
+        super().__init__()
+        self.number, self.spec = number, spec
+
+
+def _zeros_of(specs):
+    import numpy as np
+    from leat import dtypes
+    shape, leaves = specs
+    return _put_together(shape, iter([
+        convert_to_tensor(np.full([1 if d is None else d for d in leaf.shape],
+                                  b"" if leaf.dtype is dtypes.string else 0, leaf.dtype.as_numpy_dtype))
+        for leaf in leaves]))
+
+
+def _merge(found, names, a_specs, b_specs):
+    """Errors, by name, where the branches leave a variable in different states."""
+    specs = [iter(a_specs), iter(b_specs)]
+    for number, name in enumerate(names[:len(found[0].shapes)]):
+        shapes = [one.shapes[number] for one in found]
+        leaves = [one.leaves[number] for one in found]
+        own = [[None if isinstance(leaf, _Kept) else next(source) for leaf in side]
+               for side, source in zip(leaves, specs)]
+        missing = [any(isinstance(leaf, _Kept) and _is_undefined(leaf.value) for leaf in side) for side in leaves]
+        if missing[0] != missing[1]:
+            if name == _RETURN:
+                present = missing.index(False)
+                if all(spec is not None for spec in own[present]):
+                    raise _Fill(number, (shapes[present], own[present]))
+            raise ValueError(f"'{name}' must also be initialized in the {'main' if missing[0] else 'else'} branch")
+        if shapes[0] != shapes[1] or len(leaves[0]) != len(leaves[1]) or any(
+                (x is None) != (y is None) for x, y in zip(*own)):
+            if name == _RETURN:
+                raise ValueError("A value must also be returned from the else branch. If a value is returned from one "
+                                 "branch of a conditional a value must be returned from all branches.")
+            raise TypeError(f"'{name}' does not have the same nested structure in the main and else branches.")
+        for x, y, a, b in zip(*own, *leaves):
+            if x is None and not _same_kept(a.value, b.value):
+                raise TypeError(f"'{name}' is {a.value!r} in the main branch, but {b.value!r} in the else branch")
+            if x is not None and (type(x) is not type(y) or getattr(x, "dtype", None) != getattr(y, "dtype", None)):
+                shown = "the value returned" if name == _RETURN else f"'{name}'"
+                raise TypeError(f"{shown} has dtype {control._kind(x)} in the main branch, but dtype "
+                                f"{control._kind(y)} in the else branch")
+
+
+# ---- loops ----
+
+def while_(test, body, get, set_, names, _):
+    """A `while` statement."""
+    while True:
+        holds = test()
+        if is_symbolic(holds):
+            return _loop(test, body, get, set_, names)
+        if not holds:
+            return None
+        body()
+
+
+def for_(values, body, goes_on, get, set_, names, _):
+    """A `for` statement; `goes_on()` is false after a `break`."""
+    if isinstance(values, Range):
+        return _count(values, lambda i: i, body, goes_on, get, set_, names)
+    if is_symbolic(values):
+        return _rows(values, body, goes_on, get, set_, names)
+    if trace.is_tracing() and hasattr(values, "element_spec"):
+        raise NotTraceable("a loop over a dataset in a function that is traced; use Dataset.reduce outside of it")
+    for item in values:
+        holds = True if goes_on is None else goes_on()
+        if is_symbolic(holds):
+            if_(holds, _with_item(body, item), _nothing, get, set_, names, len(names))
+        elif not holds:
+            break
+        else:
+            body(item)
+
+
+def _nothing():
+    pass
+
+
+def _with_item(body, item):
+    return lambda: body(item)
+
+
+def _rows(tensor, body, goes_on, get, set_, names):
+    if tensor.shape.rank == 0:
+        raise TypeError("Cannot iterate over a scalar tensor.")
+    from leat import ops
+    known = None if tensor.shape.rank is None else tensor.shape[0]
+    count = known if known is not None else ops.FUNCTIONS["shape"](tensor)[0]
+    return _count(Range(0, count, 1), lambda i: ops.FUNCTIONS["gather"](tensor, i), body, goes_on, get, set_, names)
+
+
+def _count(numbers, item_of, body, goes_on, get, set_, names):
+    """A loop over a range some of whose bounds are tensors."""
+    place = [convert_to_tensor(numbers.start, dtype_hint=numbers.dtype)]
+    step = numbers.step
+
+    def test():
+        inside = place[0] < numbers.stop if not is_symbolic(step) and step > 0 else (
+            place[0] > numbers.stop if not is_symbolic(step) else _either_way(place[0], numbers))
+        return inside if goes_on is None else and_(lambda: inside, goes_on)
+
+    def advance():
+        item = place[0]
+        place[0] = item + step
+        body(item_of(item))
+
+    def read():
+        return (place[0], *get())
+
+    def write(values):
+        place[0] = values[0]
+        set_(values[1:])
+    return _loop(test, advance, read, write, ("the loop's counter", *names))
+
+
+def _either_way(at, numbers):
+    from leat import ops
+    up = ops.FUNCTIONS["logical_and"](numbers.step > 0, at < numbers.stop)
+    return ops.FUNCTIONS["logical_or"](up, ops.FUNCTIONS["logical_and"](numbers.step < 0, at > numbers.stop))
+
+
+class _Again(BaseException):
+    """The loop is to be traced again, with what is known now."""
+
+
+def _loop(test, body, get, set_, names):
+    """A loop in the graph that is traced."""
+    before = get()
+    options = {}
+    start, invariants = before, None
+    _inside.depth += 1
+    try:
+        for _ in range(8):
+            try:
+                after = _try_loop(test, body, get, set_, names, start, options, invariants)
+                break
+            except _Fill as fill:
+                start = tuple(_zeros_of(fill.spec) if i == fill.number else v for i, v in enumerate(start))
+            except _Again:
+                invariants = options["invariants"]
+    finally:
+        _inside.depth -= 1
+        set_(before)
+    set_(after)
+
+
+def _try_loop(test, body, get, set_, names, start, options, invariants):
+    state = _Values(start)
+    tensors = nest.normalize(state.tensors())
+    seen = {}
+    _loop_options.append(seen)
+
+    def check(*leaves):
+        set_(state.with_tensors(leaves))
+        return test()
+
+    def step(*leaves):
+        set_(state.with_tensors(leaves))
+        seen.clear()
+        body()
+        found = _Values(get())
+        _note_options(seen, leaves, options)
+        _check_iteration(state, found, names)
+        return found.tensors()
+    if not tensors:
+        raise ValueError("The loop changes no variable that its condition, or what follows it, uses.")
+    try:
+        out = control.loop(check, step, tensors, state.names(names), invariants, options.get("maximum_iterations"))
+    finally:
+        _loop_options.pop()
+    return state.with_tensors(out)
+
+
+def _note_options(seen, leaves, options):
+    """What set_loop_options said; new options mean that the loop is traced again with them."""
+    if not seen or options.get("known"):
+        return
+    options.update(known=True, maximum_iterations=seen.get("maximum_iterations"), invariants=None)
+    shapes = [None] * len(leaves)
+    for value, shape in seen.get("shape_invariants") or ():
+        for number, leaf in enumerate(leaves):
+            if leaf is value:
+                shapes[number] = shape
+    if any(shape is not None for shape in shapes):
+        options["invariants"] = tuple(shapes)
+    raise _Again()
+
+
+def _check_iteration(state, found, names):
+    for number, name in enumerate(names):
+        before, after = state.leaves[number], found.leaves[number]
+        if len(before) == 1 and isinstance(before[0], _Kept) and _is_undefined(before[0].value):
+            if any(isinstance(leaf, _Kept) for leaf in after):
+                if _same_kept(before[0].value, after[0].value if isinstance(after[0], _Kept) else None):
+                    continue
+                raise ValueError(f"'{name}' must be defined before the loop.")
+            raise _Fill(number, (found.shapes[number], [nest.spec_of_leaf(leaf) for leaf in after]))
+        if state.shapes[number] != found.shapes[number] or any(
+                isinstance(a, _Kept) != isinstance(b, _Kept) for a, b in zip(before, after)):
+            raise TypeError(f"'{name}' does not have the same nested structure after one iteration.")
+        for a, b in zip(before, after):
+            if isinstance(a, _Kept) and not _same_kept(a.value, b.value):
+                raise TypeError(f"'{name}' is {a.value!r} before the loop, but {b.value!r} after one iteration")
+
+
+# ---- expressions ----
+
+def and_(*parts):
+    """`a and b and ...`; each part is a function."""
+    value = parts[0]()
+    if len(parts) == 1:
+        return value
+    if is_symbolic(value):
+        return control.branch(value, lambda: control.as_predicate(and_(*parts[1:])),
+                              lambda: control.as_predicate(value))
+    return and_(*parts[1:]) if value else value
+
+
+def or_(*parts):
+    """`a or b or ...`; each part is a function."""
+    value = parts[0]()
+    if len(parts) == 1:
+        return value
+    if is_symbolic(value):
+        return control.branch(value, lambda: control.as_predicate(value),
+                              lambda: control.as_predicate(or_(*parts[1:])))
+    return value if value else or_(*parts[1:])
+
+
+def not_(value):
+    if is_symbolic(value):
+        from leat import ops
+        return ops.FUNCTIONS["logical_not"](control.as_predicate(value))
+    return not value
+
+
+def if_exp(test, body, orelse):
+    """``body if test else orelse``."""
+    if not is_symbolic(test):
+        return body() if test else orelse()
+    return control.branch(test, body, orelse)
+
+
+def chain(steps, first, *others):
+    """``a < b < c``."""
+    second = others[0]()
+    value = steps[0](first, second)
+    if len(steps) == 1:
+        return value
+    return and_(lambda: value, lambda: chain(steps[1:], second, *others[1:]))
+
+
+def in_(value, container):
+    """``value in container``."""
+    if isinstance(container, Tensor):
+        if is_symbolic(value) or is_symbolic(container):
+            from leat import dtypes, ops
+            found = ops.FUNCTIONS["cast"](ops.FUNCTIONS["equal"](container, value), dtypes.int32)
+            return ops.FUNCTIONS["reduce_max"](found) > 0
+    elif isinstance(container, (list, tuple, set, frozenset, range)):
+        items = list(container)
+        if is_symbolic(value) or any(map(is_symbolic, items)):
+            if not items:
+                return False
+            return or_(*[_equal_to(value, item) for item in items])
+    return value in container
+
+
+def _equal_to(value, item):
+    return lambda: value == item
+
+
+def raising():
+    """Stands before a `raise`."""
+    if _inside.depth:
+        raise NotTraceable("it raises an exception where the value of a tensor decides")
+
+
+def assert_(test, message):
+    """An `assert` statement."""
+    if is_symbolic(test):
+        control.Assert(control.as_predicate(test), [] if message is None else [message()])
+    elif not test:
+        raise AssertionError(*([] if message is None else [message()]))
+
+
+# ---- calls ----
+
+class Range:
+    """``range(...)`` with tensors among its bounds."""
+
+    def __init__(self, start, stop, step):
+        self.start, self.stop, self.step = start, stop, step
+        self.dtype = next(v.dtype for v in (start, stop, step, convert_to_tensor(0)) if isinstance(v, Tensor))
+
+    def __iter__(self):
+        raise NotTraceable("a range whose length is not known yet, outside of a `for` statement")
+
+
+def _range(*args):
+    if not any(map(is_symbolic, args)):
+        return range(*args)
+    start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
+    return Range(start, stop, step)
+
+
+def _len(value):
+    if is_symbolic(value) and value.shape.rank != 0 and (value.shape.rank is None or value.shape[0] is None):
+        from leat import ops
+        return ops.FUNCTIONS["shape"](value)[0]
+    return len(value)
+
+
+def _cast(python, name):
+    def convert(*args, **kwargs):
+        if args and is_symbolic(args[0]):
+            from leat import dtypes, ops
+            return ops.FUNCTIONS["cast"](args[0], getattr(dtypes, name))
+        return python(*args, **kwargs)
+    return convert
+
+
+def _extreme(python, name):
+    def choose(*args, **kwargs):
+        if len(args) > 1 and not kwargs and any(map(is_symbolic, args)):
+            from leat import ops
+            out = args[0]
+            for value in args[1:]:
+                out = ops.FUNCTIONS[name](out, value)
+            return out
+        return python(*args, **kwargs)
+    return choose
+
+
+def _any_all(python, operator):
+    def ask(values):
+        values = list(values)
+        return operator(*[_given(value) for value in values]) if any(map(is_symbolic, values)) else python(values)
+    return ask
+
+
+def _given(value):
+    return lambda: value
+
+
+_BUILTINS = {range: _range, len: _len, int: _cast(int, "int32"), float: _cast(float, "float32"),
+             max: _extreme(max, "maximum"), min: _extreme(min, "minimum"), any: _any_all(any, or_),
+             all: _any_all(all, and_)}
+
+
+def call(function):
+    """The function to call: a user's is converted, a built-in one knows tensors."""
+    try:
+        known = _BUILTINS.get(function)
+    except TypeError:  # not hashable
+        known = None
+    if known is not None:
+        return known
+    from leat.autograph import convert
+    return convert.of_callee(function)

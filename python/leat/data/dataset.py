@@ -507,7 +507,7 @@ def _reader(op, class_name, parameters):
     lines = (f"def __init__(self, {parameters}, name=None):\n"
              f"    made = make({op!r}, (), {{{arguments}}}, name)\n"
              f"    Dataset.__init__(self, made._native, made._value, name={class_name.removesuffix('Dataset')!r})\n"
-             "    self._node = made._node\n")
+             "    self._node = getattr(made, '_node', None)\n")
     scope = {"make": make, "Dataset": Dataset}
     exec(compile(lines, f"<leat.data.{class_name}>", "exec"), scope)
     return type(class_name, (Dataset,), {"__init__": scope["__init__"], "__doc__": OPERATORS[op]["doc"],

@@ -143,7 +143,8 @@ def nested(n):
 @pytest.mark.parametrize("function, expected", [
     (early, [0, 1, -2, 3, 40, 50]), (jumps, [0, 1, 1, 4, 8, 8]), (counts, [0, 0, 2, 6, 12, 20]),
     (returns_from_a_loop, [100, 101, 102, 103, 3, 3]), (rows, [2, 2, 6, 4, 10, 6]),
-    (lambda x: x if x > 2 and not x > 4 else -x, [0, -1, -2, 3, 4, -5]), (lambda x: 1 if 1 < x < 4 else 0, [0, 0, 1, 1, 0, 0]),
+    (lambda x: x if x > 2 and not x > 4 else -x, [0, -1, -2, 3, 4, -5]),
+    (lambda x: 1 if 1 < x < 4 else 0, [0, 0, 1, 1, 0, 0]),
     (lambda x: 1 if x in (2, 3) else 0, [0, 0, 1, 1, 0, 0]), (lambda x: helper(x) + 1, [11, 12, 13, 4, 5, 6]),
     ((lambda x: 1 if x > 1 else 0, lambda x: 2 if x > 1 else 5)[1], [5, 5, 2, 2, 2, 2]),
     (closed(2), [0, 0, 0, 3, 4, 5]), (Adds(2).method, [0, 1, 2, 6, 7, 8]), (Adds(2), [0, 1, 2, 6, 4, 5]),

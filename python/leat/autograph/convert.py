@@ -50,8 +50,9 @@ def converted(function):
 
 def of_callee(function):
     """The same for what a converted function calls."""
+    is_object = isinstance(getattr(type(function), "__call__", None), types.FunctionType)
     if isinstance(function, (types.FunctionType, types.MethodType, functools.partial)) or (
-            isinstance(getattr(type(function), "__call__", None), types.FunctionType) and not isinstance(function, type)):
+            is_object and not isinstance(function, type)):
         return converted(function)
     return function
 

@@ -31,6 +31,7 @@ class Undefined:
         self.why = why
 
     def fail(self):
+        """Raises what reading an unbound variable raises."""
         raise UnboundLocalError(self.why or f"cannot access local variable '{self.name}' where it is not associated "
                                             "with a value")
 
@@ -380,6 +381,7 @@ def or_(*parts):
 
 
 def not_(value):
+    """``not value``."""
     if is_symbolic(value):
         from leat import ops
         return ops.FUNCTIONS["logical_not"](control.as_predicate(value))

@@ -1,7 +1,7 @@
 """The rewriting of a function's tree: statements of control flow become calls of `leat.autograph.operators`.
 
-Three passes: returns become assignments, breaks and continues become flags, and what is structured then becomes functions
-of the variables that matter afterwards (by liveness, from the end to the beginning). Lines stay the user's.
+Three passes: returns become assignments, breaks and continues become flags, and what is structured then becomes
+functions of the variables that matter afterwards (by liveness, from the end to the beginning). Lines stay the user's.
 """
 
 import ast
@@ -203,7 +203,8 @@ def _loads(node):
     """Every name that is read anywhere within, inner functions included."""
     if node is None:
         return set()
-    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name) and not isinstance(inner.ctx, ast.Store)}
+    return {inner.id for inner in ast.walk(node)
+            if isinstance(inner, ast.Name) and not isinstance(inner.ctx, ast.Store)}
 
 
 class _Liveness:

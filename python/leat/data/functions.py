@@ -171,6 +171,7 @@ def save(dataset, path, compression, shard_func, checkpoint_args):
 
 
 def from_list(elements, name=None):
+    """The dataset of ``tf.data.experimental.from_list``."""
     if not elements:
         raise ValueError("Invalid `elements`. `elements` should not be empty.")
     if not isinstance(elements, list):

@@ -3,10 +3,11 @@
 from leat.data import experimental
 from leat.data.dataset import (AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Dataset, FixedLengthRecordDataset,
                                TextLineDataset, TFRecordDataset)
+from leat.data.interchange import from_arrow, from_iterable, from_pandas, from_sequence
 from leat.data.iterator import Iterator, NumpyIterator
 from leat.data.options import Options, ThreadingOptions
 from leat.specs import DatasetSpec, IteratorSpec
 
 __all__ = ["AUTOTUNE", "Dataset", "DatasetSpec", "FixedLengthRecordDataset", "INFINITE_CARDINALITY", "Iterator",
            "IteratorSpec", "NumpyIterator", "Options", "TFRecordDataset", "TextLineDataset", "ThreadingOptions",
-           "UNKNOWN_CARDINALITY", "experimental"]
+           "UNKNOWN_CARDINALITY", "experimental", "from_arrow", "from_iterable", "from_pandas", "from_sequence"]

@@ -24,6 +24,11 @@ from leat.data.options import ThreadingOptions as ThreadingOptions
 UNKNOWN_CARDINALITY: builtins.int
 from leat.data import dataset as dataset
 from leat.data import experimental as experimental
+from leat.data.interchange import from_arrow as from_arrow
+from leat.data.interchange import from_iterable as from_iterable
+from leat.data.interchange import from_pandas as from_pandas
+from leat.data.interchange import from_sequence as from_sequence
+from leat.data import interchange as interchange
 from leat.data import iterator as iterator
 from leat.data import optional as optional
 from leat.data import options as options

@@ -1,0 +1,225 @@
+"""Datasets of what other packages hold: sequences, iterables, pandas and pyarrow tables (leat's own).
+
+The packages themselves are not imported: their objects are recognised by what they can do.
+"""
+
+import numpy as np
+
+from leat import dtypes, nest, specs, trace
+from leat.data.dataset import Dataset
+from leat.ragged import RaggedTensor
+from leat.tensor import Tensor, convert_to_tensor
+
+
+class Fetch:
+    """A function that is always called in Python: `get` of an element gives values of `signature`.
+
+    Operators make no attempt to trace it, and call it from several threads where they are told to run in parallel.
+    """
+
+    def __init__(self, get, signature):
+        self._get, self._signature = get, signature
+        self.__name__ = getattr(get, "__name__", type(get).__name__)
+
+    def __call__(self, *args):
+        return self._get(*args)
+
+    def _library_function(self, spec):
+        return trace.callback(self._get, spec, self._signature, pure=True)
+
+
+def as_value(value):
+    """Structures of arrays of whichever package, as structures of tensors; a list is one tensor."""
+    return nest.map_structure(_leaf, value)
+
+
+def _leaf(value):
+    if value is None or isinstance(value, Tensor) or hasattr(value, "_is_leaf_value"):
+        return value
+    if hasattr(value, "detach") and hasattr(value, "cpu"):  # a torch tensor
+        value = value.detach().cpu().numpy()
+    return convert_to_tensor(value if isinstance(value, (bool, int, float, str, bytes, list, np.ndarray, np.generic))
+                             else np.asarray(value))
+
+
+def signature_of(value):
+    """The specs for values such as this one: ranks and dtypes are its own, dimensions may differ."""
+    return nest.map_structure(trace._relaxed, nest.spec_of(value))
+
+
+def from_sequence(sequence, output_signature=None, num_parallel_calls=None, convert=as_value, name=None):
+    """A dataset of ``sequence[0]``, ``sequence[1]``, ...: any object with ``len`` and ``[]``, asked as it runs.
+
+    output_signature: the structure of TypeSpecs of an item; where it is None item 0 shows it, or for arrays and their
+    like `shape` and `dtype`. num_parallel_calls: items that are asked for at a time, from threads of the pool.
+    convert: what makes an item a structure of tensors. Exceptions of the sequence arrive unchanged.
+    Elements have numbers: `shuffle` may be `global_shuffle`, which holds no buffer.
+    """
+    if not hasattr(sequence, "__len__") or not hasattr(sequence, "__getitem__"):
+        raise TypeError(f"from_sequence: {type(sequence).__name__} has no len() and []; use from_iterable")
+    if output_signature is None:
+        if len(sequence) == 0:
+            raise ValueError("from_sequence: the sequence is empty; say what its items are with output_signature")
+        shape, dtype = getattr(sequence, "shape", None), getattr(sequence, "dtype", None)
+        if isinstance(shape, tuple) and isinstance(dtype, np.dtype) and dtype.kind in "biuf":
+            output_signature = specs.TensorSpec(shape[1:], dtypes.as_dtype(dtype))
+        else:
+            output_signature = signature_of(convert(sequence[0]))
+
+    def item(index):
+        return convert(sequence[int(index)])
+    item.__name__ = type(sequence).__name__
+    return Dataset.range(len(sequence)).map(Fetch(item, output_signature), num_parallel_calls=num_parallel_calls,
+                                            name=name)
+
+
+def from_iterable(iterable, output_signature=None, convert=as_value, name=None):
+    """A dataset of what ``iter(iterable)`` gives, begun anew for each iterator over it.
+
+    iterable: an object that can be iterated over again and again, or a function without parameters that makes one.
+    output_signature, convert: as from_sequence; without a signature the first item is made once more.
+    """
+    makes = isinstance(iterable, type) or callable(iterable) and not hasattr(iterable, "__iter__")
+    function = iterable if makes else None
+    if function is None and iter(iterable) is iterable:
+        raise ValueError("from_iterable: an iterator can be used up once only; give a function that makes one")
+
+    def items():
+        for value in iterable if function is None else function():
+            yield convert(value)
+    if output_signature is None:
+        first = items()
+        value = next(first, None)
+        if value is None:
+            raise ValueError("from_iterable: there is no item; say what they are with output_signature")
+        output_signature = signature_of(value)
+        first.close()
+    return Dataset.from_generator(items, output_signature=output_signature, name=name)
+
+
+# ---- tables ----
+
+def from_pandas(data, columns=None, name=None):
+    """The rows of a pandas DataFrame as dictionaries by column, or the values of a Series.
+
+    columns: the names of those that are wanted. Texts and categories become string tensors, times int64 nanoseconds.
+    ValueError, naming the column, where values are missing in one that has no NaN.
+    """
+    if not hasattr(data, "to_numpy") or not hasattr(data, "isna"):
+        raise TypeError(f"from_pandas: expected a pandas DataFrame or Series, found {type(data).__name__}")
+    if not hasattr(data, "columns"):
+        return Dataset.from_tensor_slices(_pandas_column(data, data.name), name=name)
+    wanted = list(data.columns) if columns is None else list(columns)
+    return Dataset.from_tensor_slices({str(key): _pandas_column(data[key], key) for key in wanted}, name=name)
+
+
+def _pandas_column(series, key):
+    kind = getattr(series.dtype, "kind", "O")
+    if series.isna().any() and not (kind == "f" and isinstance(series.dtype, np.dtype)):
+        raise ValueError(f"from_pandas: column {key!r} ({series.dtype}) lacks values in "
+                         f"{int(series.isna().sum())} rows; fill them (fillna) or drop the rows (dropna)")
+    if kind == "M" or kind == "m":
+        return convert_to_tensor(series.to_numpy().astype(f"{kind}8[ns]").astype(np.int64))
+    if isinstance(series.dtype, np.dtype) and kind in "biuf":
+        return convert_to_tensor(np.ascontiguousarray(series.to_numpy()))
+    if kind in "biuf" and not hasattr(series, "cat"):  # pandas' own kinds, without missing values here
+        return convert_to_tensor(series.to_numpy(dtype=getattr(series.dtype, "numpy_dtype", kind + "8")))
+    return _texts([value if isinstance(value, (str, bytes)) else _not_text("from_pandas", key, value)
+                   for value in series.to_numpy(dtype=object)])
+
+
+def _not_text(function, key, value):
+    raise TypeError(f"{function}: column {key!r} holds {type(value).__name__}; expected numbers, texts, categories or "
+                    "times")
+
+
+def _texts(values):
+    out = np.empty(len(values), object)
+    out[:] = values
+    return convert_to_tensor(out)
+
+
+def from_arrow(data, columns=None, batch_size=65536, name=None):
+    """The rows of a pyarrow Table, RecordBatch, ChunkedArray or Array; or of what is read batch by batch: a
+    RecordBatchReader, a pyarrow.dataset.Dataset, a ParquetFile.
+
+    Rows are dictionaries by column, those of arrays values. columns: names of those that are wanted. batch_size: rows
+    that a dataset or file is read by. Lists become ragged, lists of fixed size dense, times int64 in their own unit.
+    ValueError, naming the column, where one lacks values.
+    """
+    if hasattr(data, "schema") and hasattr(data, "column") and hasattr(data, "num_rows"):
+        return Dataset.from_tensor_slices(_arrow_rows(data, columns), name=name)
+    if hasattr(data, "type") and hasattr(data, "null_count"):
+        return Dataset.from_tensor_slices(_arrow_column(data, "value"), name=name)
+    if not any(hasattr(data, method) for method in ("to_batches", "iter_batches", "read_next_batch")):
+        raise TypeError("from_arrow: expected a pyarrow table, batch, array, reader, dataset or file, found "
+                        f"{type(data).__name__}")
+    once = hasattr(data, "read_next_batch")
+    schema = data.schema_arrow if hasattr(data, "schema_arrow") else data.schema
+    wanted = schema.names if columns is None else list(columns)
+    empty = {key: _arrow_column(_no_values(schema.field(key).type), key) for key in wanted}
+    signature = nest.map_structure(_any_rows, nest.spec_of(empty))
+    started = []
+
+    def batches():
+        if once and started:
+            raise ValueError("from_arrow: a RecordBatchReader can be read once only; give a table or a dataset")
+        started.append(True)
+        if once:
+            found = iter(data)
+        elif hasattr(data, "iter_batches"):
+            found = data.iter_batches(batch_size=batch_size, columns=wanted)
+        else:
+            found = data.to_batches(batch_size=batch_size, columns=wanted)
+        for batch in found:
+            if batch.num_rows:
+                yield _arrow_rows(batch, wanted)
+    return Dataset.from_generator(batches, output_signature=signature).unbatch(name=name)
+
+
+def _no_values(kind):
+    import pyarrow
+    return pyarrow.array([], type=kind)
+
+
+def _any_rows(spec):
+    return spec._with_shape([None, *list(spec.shape)[1:]])
+
+
+def _arrow_rows(data, columns):
+    names = data.schema.names if columns is None else columns
+    for key in names:
+        if key not in data.schema.names:
+            raise ValueError(f"from_arrow: there is no column {key!r}; found {', '.join(data.schema.names)}")
+    return {key: _arrow_column(data.column(key), key) for key in names}
+
+
+def _arrow_column(column, key):
+    if hasattr(column, "combine_chunks"):
+        column = column.combine_chunks()
+        if hasattr(column, "num_chunks"):  # older versions give chunks for large texts
+            column = column.chunk(0) if column.num_chunks else _no_values(column.type)
+    kind = str(column.type)
+    if column.null_count:
+        raise ValueError(f"from_arrow: column {key!r} ({kind}) lacks values in {column.null_count} rows; fill them "
+                         "(fill_null) or drop the rows (drop_null)")
+    if kind.startswith("dictionary"):
+        column = column.dictionary_decode()
+        kind = str(column.type)
+    if kind.startswith("fixed_size_list"):
+        inner = _arrow_column(column.flatten(), key).numpy()
+        return convert_to_tensor(inner.reshape((len(column), column.type.list_size, *inner.shape[1:])))
+    if kind.startswith(("list", "large_list")):
+        offsets = np.asarray(column.offsets)
+        splits = (offsets - offsets[0]).astype(np.int64)
+        return RaggedTensor.from_row_splits(_arrow_column(column.flatten(), key), splits)
+    if kind.startswith(("timestamp", "date", "time", "duration")):
+        import pyarrow
+        if column.type.bit_width == 32:
+            column = column.cast(pyarrow.int32())
+        return _arrow_column(column.cast(pyarrow.int64()), key)
+    if kind in ("string", "large_string", "binary", "large_binary", "string_view", "binary_view"):
+        return _texts(column.to_numpy(zero_copy_only=False))
+    if kind == "bool" or kind.rstrip("0123456789") in ("int", "uint", "float", "double", "halffloat"):
+        return convert_to_tensor(column.to_numpy(zero_copy_only=False))
+    raise TypeError(f"from_arrow: column {key!r} is of {kind}; expected numbers, texts, times or lists of them")

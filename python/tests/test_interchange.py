@@ -1,6 +1,8 @@
 """Datasets from and to other packages; where torch or jax is missing, stand-ins that do what leat uses of them."""
 
+import sys
 import threading
+import types
 
 import numpy as np
 import pytest
@@ -77,8 +79,12 @@ def test_sequences_refuse_and_fail():
             return super().__getitem__(i)
     with pytest.raises(KeyError, match="no picture 2"):
         values(tf.data.from_sequence(Broken(4)))
-    with pytest.raises(TypeError):
-        values(tf.data.from_sequence([1, "two"]))
+    for item in ("two", 2.5):
+        with pytest.raises(ValueError, match="where the signature says int32"):
+            values(tf.data.from_sequence([1, item]))
+    assert values(tf.data.from_sequence([1, 2], tf.TensorSpec([], tf.uint8))) == [1, 2]
+    with pytest.raises(ValueError, match="too large for the signature's uint8: 300"):
+        values(tf.data.from_sequence([1, 300], tf.TensorSpec([], tf.uint8)))
 
 
 def test_iterables_begin_anew():
@@ -172,3 +178,206 @@ def test_arrow_refuses():
         tf.data.from_arrow(pyarrow.table({"x": [1]}), ["y"])
     with pytest.raises(TypeError, match="found list"):
         tf.data.from_arrow([1])
+
+
+# ---- torch ----
+
+class FakeTorch(types.ModuleType):
+    """As much of torch as leat.torch uses; its tensors are numpy arrays that can be pinned."""
+
+    class Tensor(np.ndarray):
+        pinned = False
+
+        def detach(self):
+            return self
+
+        cpu = detach
+
+        def numpy(self):
+            return np.asarray(self)
+
+        def pin_memory(self):
+            made = self.view()
+            made.pinned = True
+            return made
+
+        def clone(self):
+            return self.copy()
+
+        def random_(self, generator=None):
+            return 7
+
+    def __init__(self):
+        super().__init__("torch")
+        self.int64, self.worker = np.int64, None
+        self.cuda = types.SimpleNamespace(is_available=lambda: False)
+        self.utils = types.ModuleType("torch.utils")
+        self.utils.data = types.ModuleType("torch.utils.data")
+        self.utils.data.IterableDataset = type("IterableDataset", (), {})
+        self.utils.data.get_worker_info = lambda: self.worker
+
+    def from_numpy(self, array):
+        assert array.flags.writeable
+        return array.view(self.Tensor)
+
+    def from_dlpack(self, source):
+        return np.from_dlpack(source).view(self.Tensor)
+
+    def empty(self, shape, dtype):
+        return np.empty(shape, dtype).view(self.Tensor)
+
+
+@pytest.fixture
+def torch(monkeypatch):
+    """The real torch, or a stand-in where it is missing."""
+    try:
+        import torch as real
+        import torch.utils.data  # noqa: F401
+        return real
+    except ImportError:
+        made = FakeTorch()
+        for name, module in (("torch", made), ("torch.utils", made.utils), ("torch.utils.data", made.utils.data)):
+            monkeypatch.setitem(sys.modules, name, module)
+        tf.torch._iterable_class.cache_clear()
+        return made
+
+
+def test_torch_is_asked_for_by_name(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ImportError, match="needs the package torch"):
+        tf.torch.to_torch(tf.constant(1))
+    monkeypatch.setitem(sys.modules, "jax", None)
+    with pytest.raises(ImportError, match="needs the package jax"):
+        tf.jax.as_jax(D.range(3))
+
+
+def test_iterable_datasets_for_torch(torch):
+    made = tf.torch.as_iterable_dataset(D.range(7).map(lambda x: {"x": x, "y": (x * 2, tf.strings.as_string(x))}))
+    assert isinstance(made, torch.utils.data.IterableDataset) and len(made) == 7
+    rows = list(made)
+    assert isinstance(rows[3]["x"], torch.Tensor) and int(rows[3]["x"]) == 3 and rows[3]["y"][1] == b"3"
+    rows[3]["x"] += 1  # its own memory
+    shared = list(tf.torch.as_iterable_dataset(D.from_tensors([1., 2.]), copy=False))
+    assert np.asarray(shared[0]).tolist() == [1, 2]
+    with pytest.raises(TypeError, match="found list"):
+        tf.torch.as_iterable_dataset([1])
+
+
+def test_workers_of_torch_share_the_elements(torch, monkeypatch):
+    by_place = tf.torch.as_iterable_dataset(D.range(7))
+    by_function = tf.torch.as_iterable_dataset(
+        lambda count, index: D.range(7).shard(count, index).map(lambda x: x * 10))
+    for worker, found in ((0, [0, 2, 4, 6]), (1, [1, 3, 5])):
+        monkeypatch.setattr(torch.utils.data, "get_worker_info",
+                            lambda worker=worker: types.SimpleNamespace(id=worker, num_workers=2))
+        assert [int(x) for x in by_place] == found
+        assert [int(x) for x in by_function] == [x * 10 for x in found]
+
+
+class Samples:
+    """A torch dataset of (tensor, number)."""
+
+    def __init__(self, torch, count):
+        self.torch, self.count = torch, count
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, i):
+        return [self.torch.from_numpy(np.full(2, i, np.float32)), i]
+
+
+@pytest.mark.parametrize("workers", [0, 2, -1])
+def test_loaders_in_the_place_of_torchs(torch, workers):
+    loader = tf.torch.DataLoader(Samples(torch, 7), batch_size=3, num_workers=workers)
+    batches = list(loader)
+    assert len(loader) == len(batches) == 3
+    assert type(batches[0]) is list and isinstance(batches[0][0], torch.Tensor)
+    assert [np.asarray(y).tolist() for _, y in batches] == [[0, 1, 2], [3, 4, 5], [6]]
+    assert np.asarray(batches[0][1]).dtype == np.int64 and np.asarray(batches[2][0]).tolist() == [[6, 6]]
+    assert len(list(loader)) == 3  # the next epoch
+    assert len(list(tf.torch.DataLoader(Samples(torch, 7), 3, drop_last=True))) == 2
+    shuffled = [int(y) for _, y in tf.torch.DataLoader(Samples(torch, 50), None, shuffle=True, num_workers=workers)]
+    assert sorted(shuffled) == list(range(50)) != shuffled
+
+
+def test_loaders_with_samplers_and_collate_functions(torch):
+    samples = Samples(torch, 7)
+    assert [np.asarray(y).tolist() for _, y in tf.torch.DataLoader(samples, 2, sampler=[4, 2, 6])] == [[4, 2], [6]]
+    by_lists = tf.torch.DataLoader(samples, batch_sampler=[[1, 2], [5]])
+    assert [np.asarray(y).tolist() for _, y in by_lists] == [[1, 2], [5]] and len(by_lists) == 2
+    sums = tf.torch.DataLoader(samples, 4, collate_fn=lambda rows: sum(int(y) for _, y in rows))
+    assert list(sums) == [6, 15]
+    assert [np.asarray(x).tolist() for x in tf.torch.DataLoader(D.range(5), 2)] == [[0, 1], [2, 3], [4]]
+    assert list(tf.torch.DataLoader(Samples(torch, 0))) == []
+
+
+def test_loaders_pin_memory_where_there_is_a_gpu(monkeypatch):
+    made = FakeTorch()
+    for name, module in (("torch", made), ("torch.utils", made.utils), ("torch.utils.data", made.utils.data)):
+        monkeypatch.setitem(sys.modules, name, module)
+    loader = tf.torch.DataLoader(Samples(made, 2), 2, pin_memory=True)
+    assert not next(iter(loader))[0].pinned
+    made.cuda.is_available = lambda: True
+    assert next(iter(loader))[0].pinned and not next(iter(tf.torch.DataLoader(Samples(made, 2), 2)))[0].pinned
+
+
+@pytest.mark.parametrize("arguments, text", [
+    (dict(worker_init_fn=print), "has threads, no processes: leave worker_init_fn out"),
+    (dict(timeout=3), "leave timeout at 0"),
+    (dict(sampler=[1], shuffle=True), "sampler option is mutually exclusive with shuffle"),
+    (dict(batch_sampler=[[1]], batch_size=3), "batch_sampler option is mutually exclusive"),
+    (dict(batch_size=None, drop_last=True), "batch_size=None option disables auto-batching"),
+])
+def test_loaders_refuse(torch, arguments, text):
+    with pytest.raises(ValueError, match=text):
+        tf.torch.DataLoader(Samples(torch, 3), **arguments)
+
+
+def test_torchs_datasets_are_datasets(torch):
+    dataset = tf.torch.from_torch(Samples(torch, 4), num_parallel_calls=2)
+    assert dataset.element_spec == (tf.TensorSpec([None], tf.float32), tf.TensorSpec([], tf.int64))
+    assert [(x.tolist(), y) for x, y in values(dataset)] == [([i, i], i) for i in range(4)]
+
+    class Stream(torch.utils.data.IterableDataset):
+        def __iter__(self):
+            yield from ({"a": i, "b": i / 2} for i in range(3))
+    assert [(row["a"], row["b"]) for row in values(tf.torch.from_torch(Stream()))] == [(0, 0.), (1, .5), (2, 1.)]
+    with pytest.raises(TypeError, match="int has neither"):
+        tf.torch.from_torch(3)
+
+
+# ---- jax ----
+
+@pytest.fixture
+def jax(monkeypatch):
+    """The real jax, or a stand-in where it is missing."""
+    try:
+        import jax as real
+        return real
+    except ImportError:
+        made = types.ModuleType("jax")
+        made.Array = np.ndarray
+        made.device_put = lambda array, device=None: array
+        monkeypatch.setitem(sys.modules, "jax", made)
+        return made
+
+
+def test_elements_as_jax_arrays(jax):
+    dataset = D.range(10).map(lambda x: {"x": tf.cast(x, tf.float32), "y": (tf.cast(x, tf.int32),)}).batch(4)
+    with tf.jax.as_jax(dataset) as batches:
+        found = list(batches)
+    assert isinstance(found[0]["x"], jax.Array) and found[0]["x"].dtype == np.float32
+    assert [np.asarray(batch["y"][0]).tolist() for batch in found] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
+    fails = D.from_tensor_slices([1, 2, 0, 4]).map(lambda x: 8 // x)
+    batches = tf.jax.as_jax(fails, buffer_size=3)
+    assert [int(next(batches)), int(next(batches))] == [8, 4]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        next(batches)
+    assert int(next(batches)) == 2
+    with pytest.raises(StopIteration):
+        next(batches)
+    with pytest.raises(TypeError, match="no arrays of dtype string"):
+        next(tf.jax.as_jax(D.from_tensors("a")))
+    with pytest.raises(ValueError, match="expected 1 or more"):
+        tf.jax.as_jax(dataset, buffer_size=0)

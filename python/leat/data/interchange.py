@@ -42,6 +42,25 @@ def _leaf(value):
                              else np.asarray(value))
 
 
+def _fit(leaf, spec):
+    """The leaf with the dtype of its spec, where its values have a place in that; else ValueError."""
+    if not isinstance(leaf, Tensor) or not isinstance(spec, specs.TensorSpec) or leaf.dtype is spec.dtype:
+        return leaf
+    fits = leaf.dtype.is_integer and spec.dtype.is_numeric or leaf.dtype.is_floating and spec.dtype.is_floating
+    if not fits:
+        raise ValueError(f"an item has values of {leaf.dtype.name} where the signature says {spec.dtype.name}")
+    found = np.asarray(leaf.numpy())
+    made = found.astype(spec.dtype.as_numpy_dtype)
+    if spec.dtype.is_integer and not np.array_equal(made, found):
+        raise ValueError(f"an item has values that are too large for the signature's {spec.dtype.name}: {found}")
+    return convert_to_tensor(made)
+
+
+def _converter(convert, signature):
+    """`convert`, and then the dtypes of the signature."""
+    return lambda value: nest.map_structure(_fit, convert(value), signature)
+
+
 def signature_of(value):
     """The specs for values such as this one: ranks and dtypes are its own, dimensions may differ."""
     return nest.map_structure(trace._relaxed, nest.spec_of(value))
@@ -66,8 +85,10 @@ def from_sequence(sequence, output_signature=None, num_parallel_calls=None, conv
         else:
             output_signature = signature_of(convert(sequence[0]))
 
+    fitted = _converter(convert, output_signature)
+
     def item(index):
-        return convert(sequence[int(index)])
+        return fitted(sequence[int(index)])
     item.__name__ = type(sequence).__name__
     return Dataset.range(len(sequence)).map(Fetch(item, output_signature), num_parallel_calls=num_parallel_calls,
                                             name=name)
@@ -84,16 +105,17 @@ def from_iterable(iterable, output_signature=None, convert=as_value, name=None):
     if function is None and iter(iterable) is iterable:
         raise ValueError("from_iterable: an iterator can be used up once only; give a function that makes one")
 
+    if output_signature is None:
+        for value in iterable if function is None else function():
+            output_signature = signature_of(convert(value))
+            break
+        else:
+            raise ValueError("from_iterable: there is no item; say what they are with output_signature")
+    fitted = _converter(convert, output_signature)
+
     def items():
         for value in iterable if function is None else function():
-            yield convert(value)
-    if output_signature is None:
-        first = items()
-        value = next(first, None)
-        if value is None:
-            raise ValueError("from_iterable: there is no item; say what they are with output_signature")
-        output_signature = signature_of(value)
-        first.close()
+            yield fitted(value)
     return Dataset.from_generator(items, output_signature=output_signature, name=name)
 
 

@@ -150,8 +150,13 @@ def reach(graph, tensor):
 
 
 def bound_call(name, attributes, inputs, bound):
-    """An operation some of whose arguments are tensors without values."""
-    raise NotTraceable(f"{name}: argument {bound[0][0]} is a tensor whose value is not known while tracing")
+    """An operation some of whose arguments are tensors without values: they are further inputs."""
+    from leat import ops
+    inputs = list(inputs)
+    for argument, tensor in bound:
+        attributes = dict(attributes, **{argument: {"input": len(inputs)}})
+        inputs.append(tensor)
+    return ops.call(name, attributes, inputs)
 
 
 # ---- from Python functions to functions of the library ----

@@ -42,6 +42,8 @@ def _attribute(argument, value):
         value = value.tolist()
     if kind == "dtype":
         return dtypes.as_dtype(value).name
+    if kind == "shape" and not isinstance(value, TensorShape) and _is_open(value):
+        raise trace.Bound(argument["name"], convert_to_tensor(value))
     if kind == "shape":
         return [-1 if d is None else d for d in TensorShape(value)] if TensorShape(value).rank is not None else None
     if kind == "list of integers":
@@ -65,10 +67,16 @@ def _window(numbers):
     return numbers * 2 if len(numbers) == 1 else numbers[1:3] if len(numbers) == 4 else numbers
 
 
+def _is_open(value):
+    """Is it a list with a tensor whose value is not known yet?"""
+    return isinstance(value, (list, tuple)) and any(isinstance(item, Tensor) and not item._has_values
+                                                    for item in value)
+
+
 def _integers(argument, value):
     if isinstance(value, TensorShape):
         value = value.as_list()
-    if isinstance(value, (list, tuple)) and any(isinstance(item, Tensor) and not item._has_values for item in value):
+    if _is_open(value):
         raise trace.Bound(argument["name"], convert_to_tensor(value))
     if not isinstance(value, (list, tuple)):
         return [int(value)]

@@ -132,3 +132,10 @@ def test_csv_defaults_are_values_or_dtypes(tmp_path):
     rows = iter(tf.data.experimental.CsvDataset(str(path), [tf.int32, tf.float32, tf.string]))
     with pytest.raises(tf.errors.InvalidArgumentError):
         next(rows)
+
+
+def test_generators_that_are_not_pure_interleave():
+    def numbers(n):
+        return Dataset.from_generator(lambda: iter(range(9)), tf.int64, []).repeat(2)
+    dataset = Dataset.range(20).interleave(numbers, cycle_length=10, block_length=9)
+    assert len(list(dataset)) == 20 * 18

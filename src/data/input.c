@@ -138,8 +138,8 @@ static void load(leati_input *input, int64_t want, const leati_destination *dest
     if (status == LEAT_OK && needs_snapshot(input, want)) {
         input->cost = (leati_save_cost){0};
         status = leati_node_save(input->child, &input->snapshot, &input->cost, &input->error);
-        if (status == LEAT_FAILED_PRECONDITION) {
-            input->snapshot.size = 0;
+        if (status == LEAT_FAILED_PRECONDITION || status == LEAT_UNIMPLEMENTED) {
+            input->snapshot.size = 0; /* of what cannot be saved; reading goes on */
             status = LEAT_OK;
         }
     }

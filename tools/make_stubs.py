@@ -18,8 +18,8 @@ import types
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDER = os.path.join(ROOT, "python")
-INTERNAL = {"leat." + name for name in ("_native", "ops", "trace", "composite", "nest", "autograph", "torch", "jax")} | {
-    "leat.data.checks", "leat.data.functions"}
+INTERNAL = {"leat." + name for name in ("_native", "ops", "trace", "composite", "nest", "signatures", "autograph", "torch",
+                                       "jax")} | {"leat.data.checks", "leat.data.functions"}
 
 B = "builtins."  # the package has names such as bool and range of its own
 ARGUMENTS = {
@@ -185,12 +185,11 @@ class Stubs:
         for entry in sorted(entries, key=lambda entry: entry["max_inputs"]):
             types_of = {a["name"]: self.argument(a) for a in entry["arguments"]}
             types_of.update((i["name"], "TensorLike") for i in entry["inputs"])
-            known, fields = {}, {}
-            exec(self.ops.source_of(entry, name), {"dtypes": self.ops.dtypes}, known)
-            fields = inspect.signature(known[name]).parameters
+            made = self.ops._make(entry, name)
+            fields = inspect.signature(made).parameters
             out += ["@overload"] if len(entries) > 1 else []
             out += ["def %s(%s) -> %s:" % (name, self.parameters(fields, types_of), result),
-                    *docstring(known[name].__doc__), "    ..."]
+                    *docstring(made.__doc__), "    ..."]
         return out
 
     def argument(self, argument):

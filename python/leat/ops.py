@@ -14,6 +14,7 @@ import numpy as np
 from leat import _native, dtypes, nest, trace
 from leat.dtypes import DType
 from leat.shapes import TensorShape
+from leat.signatures import REQUIRED, function
 from leat.tensor import Tensor, convert_to_tensor
 
 TABLE = {entry["name"]: dict(entry, flags=frozenset(entry["flags"])) for entry in json.loads(_native.operations())}
@@ -156,37 +157,27 @@ _FIRST_OUTPUT = frozenset(["sparse_softmax_cross_entropy_with_logits"])
 # ---- functions of the table ----
 
 def _default_of(entry, parameter):
-    """The default of a parameter as source text; None: it has none."""
+    """The default of a parameter; REQUIRED: it has none."""
     if "default" in parameter:
-        return repr(parameter["default"])
+        return parameter["default"]
     if parameter["kind"] == "name":
-        return "None"
+        return None
     argument = next((a for a in entry["arguments"] if a["name"] == parameter["name"]), None)
     if argument is None or argument["required"]:
-        return None
+        return REQUIRED
     if argument["type"] == "dtype" and argument["default"] is not None:
-        return f"dtypes.{argument['default']}"
-    return repr(argument["default"])
+        return getattr(dtypes, argument["default"])
+    return argument["default"]
 
 
-def source_of(entry, function_name):
-    """The Python source of an operation's function."""
-    parameters, fixed, late = [], [], False
+def _parameters(entry):
+    """[(name, default)] of an operation's function; behind the first default all have one."""
+    out, late = [], False
     for parameter in entry["signature"]:
         default = _default_of(entry, parameter)
-        late = late or default is not None
-        text = parameter["name"] if default is None and not late else f"{parameter['name']}={default}"
-        parameters.append(text)
-        if parameter["kind"] == "fixed":
-            fixed.append((parameter["name"], default))
-    inputs = "".join(f"{declared['name']}, " for declared in entry["inputs"])
-    names = {parameter["name"] for parameter in entry["signature"]}
-    arguments = "".join(f"{a['name'] if a['name'] in names else None}, " for a in entry["arguments"])
-    lines = [f"def {function_name}({', '.join(parameters)}):", f"    {_docstring(entry)!r}"]
-    for name, default in fixed:
-        lines.append(f"    fixed({function_name!r}, {name!r}, {name}, {default})")
-    lines.append(f"    return dispatch({entry['name']!r}, ({inputs}), ({arguments}))")
-    return "\n".join(lines)
+        late = late or default is not REQUIRED
+        out.append((parameter["name"], None if late and default is REQUIRED else default))
+    return out
 
 
 def _docstring(entry):
@@ -203,11 +194,19 @@ def fixed(function, name, value, default):
 
 
 def _make(entry, function_name):
-    scope = {"dispatch": dispatch, "fixed": fixed, "dtypes": dtypes}
-    exec(compile(source_of(entry, function_name), f"<leat.{function_name}>", "exec"), scope)
-    function = scope[function_name]
-    function.__module__ = "leat"
-    return function
+    """The function of an operation under one of its names."""
+    operation, parameters = entry["name"], _parameters(entry)
+    inputs = [declared["name"] for declared in entry["inputs"]]
+    arguments = [argument["name"] for argument in entry["arguments"]]
+    only = [(parameter["name"], _default_of(entry, parameter)) for parameter in entry["signature"]
+            if parameter["kind"] == "fixed"]
+
+    def call(given):
+        for name, default in only:
+            fixed(function_name, name, given[name], default)
+        values = tuple([given[name] for name in inputs])
+        return dispatch(operation, values, tuple([given.get(name) for name in arguments]))
+    return function(function_name, parameters, call, _docstring(entry), "leat")
 
 
 def by_arity(functions):

@@ -13,6 +13,7 @@ from leat.data import checks
 from leat.dtypes import DType
 from leat.errors import InvalidArgumentError
 from leat.shapes import TensorShape
+from leat.signatures import REQUIRED, function, parse
 from leat.tensor import Tensor, convert_to_tensor
 
 AUTOTUNE = -1
@@ -438,26 +439,18 @@ _SIGNATURES = {
 
 
 def parameters_of(entry):
-    """The parameters of an operator's function as source text."""
+    """[(name, default)] of an operator's arguments."""
     if entry["name"] in _SIGNATURES:
-        return _SIGNATURES[entry["name"]]
-    required = [a["name"] for a in entry["arguments"] if a["required"]]
-    optional = [f"{a['name']}={_default(a)}" for a in entry["arguments"] if not a["required"]]
-    return ", ".join(required + optional)
+        return parse(_SIGNATURES[entry["name"]])
+    required = [(a["name"], REQUIRED) for a in entry["arguments"] if a["required"]]
+    return required + [(a["name"], _default(a)) for a in entry["arguments"] if not a["required"]]
 
 
 def _default(argument):
     value = argument["default"]
     if argument["type"] == "dtype" and value is not None:
-        return f"dtypes.{value}"
-    if argument.get("none") and argument["type"] == "integer":
-        return "None"
-    return repr(value)
-
-
-def names_of(parameters):
-    """The names in the source text of a list of parameters."""
-    return eval(f"lambda {parameters}: 0", {"dtypes": dtypes}).__code__.co_varnames
+        return getattr(dtypes, value)
+    return None if argument.get("none") and argument["type"] == "integer" else value
 
 
 def doc_of(entry):
@@ -465,36 +458,28 @@ def doc_of(entry):
     return "\n".join([entry["doc"], ""] + [f"{a['name']}: {a['doc']}" for a in entry["arguments"]]).strip()
 
 
-def source_of(entry):
-    """The Python source of an operator's method or constructor."""
-    parameters = parameters_of(entry)
-    names = names_of(parameters)
-    source = entry["num_inputs"] == 0 or entry["name"].endswith("_dataset") and entry["num_inputs"] != 1
-    several = "datasets" in names
-    arguments = ", ".join(f"{n!r}: {n}" for n in names if n != "datasets")
-    first = "" if source or several else "self, "
-    inputs = "()" if source else "tuple(datasets)" if several else "(self,)"
-    known = f"{first}{parameters}{', ' if parameters else ''}name=None"
-    return (f"def {entry['name']}({known}):\n    {doc_of(entry)!r}\n"
-            f"    return make({entry['name']!r}, {inputs}, {{{arguments}}}, name)\n")
-
-
 def function_of(op):
-    """The function of an operator, made of its table entry."""
-    scope = {"make": make, "dtypes": dtypes}
-    exec(compile(source_of(OPERATORS[op]), f"<leat.data.{op}>", "exec"), scope)
-    function = scope[op]
-    function.__module__ = "leat.data"
-    return function
+    """The method or constructor of an operator, made of its table entry."""
+    entry = OPERATORS[op]
+    parameters = parameters_of(entry)
+    names = [name for name, _ in parameters if name != "datasets"]
+    several = len(names) < len(parameters)
+    source = entry["num_inputs"] == 0 or op.endswith("_dataset") and entry["num_inputs"] != 1
+
+    def call(given):
+        inputs = () if source else tuple(given["datasets"]) if several else (given["self"],)
+        return make(op, inputs, {name: given[name] for name in names}, given["name"])
+    first = [] if source or several else [("self", REQUIRED)]
+    return function(op, [*first, *parameters, ("name", None)], call, doc_of(entry), "leat.data")
 
 
 def _install():
     for op, entry in OPERATORS.items():
         if op.endswith("_dataset") or hasattr(Dataset, op):
             continue
-        function = function_of(op)
+        made = function_of(op)
         static = entry["num_inputs"] == 0 or op in ("sample_from_datasets",)
-        setattr(Dataset, op, staticmethod(function) if static else function)
+        setattr(Dataset, op, staticmethod(made) if static else made)
 
 
 _install()
@@ -502,16 +487,17 @@ _install()
 
 def _reader(op, class_name, parameters):
     """A class whose constructor is a reader's operator (``tf.data.TFRecordDataset``)."""
-    names = names_of(parameters)
-    arguments = ", ".join(f"{n!r}: {n}" for n in names)
-    lines = (f"def __init__(self, {parameters}, name=None):\n"
-             f"    made = make({op!r}, (), {{{arguments}}}, name)\n"
-             f"    Dataset.__init__(self, made._native, made._value, name={class_name.removesuffix('Dataset')!r})\n"
-             "    self._node = getattr(made, '_node', None)\n")
-    scope = {"make": make, "Dataset": Dataset}
-    exec(compile(lines, f"<leat.data.{class_name}>", "exec"), scope)
-    return type(class_name, (Dataset,), {"__init__": scope["__init__"], "__doc__": OPERATORS[op]["doc"],
-                                         "__module__": "leat.data", "__slots__": ()})
+    parameters = [*parse(parameters), ("name", None)]
+
+    def call(given):
+        self, name = given.pop("self"), given.pop("name")
+        made = make(op, (), given, name)
+        Dataset.__init__(self, made._native, made._value, name=class_name.removesuffix("Dataset"))
+        self._node = getattr(made, "_node", None)
+    init = function("__init__", [("self", REQUIRED), *parameters], call, None, "leat.data")
+    init.__qualname__ = f"{class_name}.__init__"
+    return type(class_name, (Dataset,), {"__init__": init, "__doc__": OPERATORS[op]["doc"], "__module__": "leat.data",
+                                         "__slots__": ()})
 
 
 TFRecordDataset = _reader("tf_record_dataset", "TFRecordDataset",

@@ -1,6 +1,6 @@
 """``tf.data.experimental``: functions for ``Dataset.apply``, readers and what else is not settled."""
 
-from leat import dtypes, nest
+from leat import dtypes, nest, signatures as _signatures
 from leat.data import dataset as _dataset
 from leat.data.dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Dataset, _reader, make
 from leat.data.optional import Optional
@@ -32,15 +32,12 @@ def Counter(start=0, step=1, dtype=dtypes.int64):
 
 def _transformation(name):
     """``dataset.apply(name(...))`` for the method of that name."""
-    entry = _dataset.OPERATORS[name]
-    parameters = _EARLIER.get(name) or _dataset.parameters_of(entry)
-    passed = ", ".join(f"{word}={word}" for word in _dataset.names_of(parameters))
-    scope = {"method": getattr(Dataset, name), "dtypes": dtypes}
-    source = (f"def {name}({parameters}):\n    {_dataset.doc_of(entry)!r}\n"
-              f"    return lambda dataset: method(dataset, {passed})\n")
-    exec(compile(source, f"<leat.data.experimental.{name}>", "exec"), scope)
-    scope[name].__module__ = __name__
-    return scope[name]
+    entry, method = _dataset.OPERATORS[name], getattr(Dataset, name)
+    parameters = _signatures.parse(_EARLIER[name]) if name in _EARLIER else _dataset.parameters_of(entry)
+
+    def call(given):
+        return lambda dataset: method(dataset, **given)
+    return _signatures.function(name, parameters, call, _dataset.doc_of(entry), __name__)
 
 
 # Where the function's parameters are not those of the method.

@@ -74,7 +74,7 @@ def pipeline_and_training(c):
             "floor": lambda limit: 0.85, "corpus": c.kind}
 
 
-def interleave(block, order, floor):
+def interleave(block, order, floor=None):
     return lambda c: {"leat": ["leat_interleave_16", c.seconds, THREADS, c.sixteen, str(block), order],
                       "floor": lambda limit: floor}
 

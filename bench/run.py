@@ -18,6 +18,7 @@ import sys
 
 import prepare
 
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 THREADS = "2"
 CNN_BATCH = "64"
 
@@ -95,6 +96,10 @@ def autotune(kind, files=None):
                       "floor": lambda limit: 0.9}
 
 
+def python_import(c):
+    return {"leat": ["python_import.py", c.build, c.seconds], "floor": lambda limit: 1.0}
+
+
 CASES = {
     "jpeg_full": (jpeg, "files, decode, bilinear 224, flip, float, batch 64, on two threads"),
     "small_shuffle": (small_shuffle, "1 M rows of 32 floats and a label: shuffle, x * 2 + 1, batch 256, on one thread"),
@@ -116,6 +121,7 @@ CASES = {
     "autotune_pictures": (autotune("pictures", "pictures"), "AUTOTUNE everywhere beside the best of 12 settings: jpeg_full's map, batch 2, prefetch"),
     "autotune_records": (autotune("records", "records"), "the same: tfrecord_small with parallel reads, map, batch 1024, prefetch"),
     "autotune_uneven": (autotune("uneven"), "the same: uneven_map, batch 50, prefetch"),
+    "python_import": (python_import, "import leat in Python where numpy is imported; the limit is 50 ms of processor time"),
     "pipeline_and_training": (pipeline_and_training, "both together against the slower alone, or the cores they share"),
 }
 
@@ -145,9 +151,24 @@ class Context:
         return self.__dict__[name]
 
 
+def program(build, name):
+    """The command of a program; one in Python runs with the interpreter of the tests where there is one."""
+    if not name.endswith(".py"):
+        return [os.path.join(build, "bench", name)]
+    python = os.path.join(ROOT, ".venv/bin/python")
+    return [python if os.path.exists(python) else sys.executable, os.path.join(ROOT, "bench", name)]
+
+
+def missing(build, name):
+    """Why a program cannot run; None: it can."""
+    if name.endswith(".py") and not os.path.exists(os.path.join(build, "python/leat/_native.abi3.so")):
+        return "the Python package is not built"
+    return None if os.path.exists(program(build, name)[-1]) else "bench/%s is not built" % name
+
+
 def measure(build, command):
     """The JSON that a program prints last."""
-    done = subprocess.run([os.path.join(build, "bench", command[0]), *command[1:]], capture_output=True, text=True)
+    done = subprocess.run([*program(build, command[0]), *command[1:]], capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError("%s: exit status %d: %s" % (" ".join(command), done.returncode, done.stderr.strip()[-300:]))
     return json.loads(done.stdout.strip().split("\n")[-1])
@@ -156,9 +177,9 @@ def measure(build, command):
 def run_case(name, context, rounds):
     case = CASES[name][0](context)
     programs = [case[side][0] for side in ("limit", "leat") if side in case]
-    missing = [p for p in programs if not os.path.exists(os.path.join(context.build, "bench", p))]
-    if missing:
-        return {"case": name, "skipped": "bench/%s is not built" % missing[0]}
+    reasons = [reason for reason in (missing(context.build, p) for p in programs) if reason]
+    if reasons:
+        return {"case": name, "skipped": reasons[0]}
     results = {"limit": [], "leat": []}
     for _ in range(rounds):
         for side in ("limit", "leat"):

@@ -48,6 +48,8 @@ RETURNS = {
     "Dataset.save": "None", "Dataset.__nonzero__": B + "bool", "Iterator.__iter__": "Self", "Iterator.save": B + "bytes",
     "NumpyIterator.__iter__": "Self", "TensorShape.as_list": B + "list[Any]", "TensorShape.rank": B + "int | None",
 }
+# Operations of several outputs, or of as many as an argument says; the table does not say which.
+SEVERAL = {"split", "unstack", "top_k", "unique", "unique_with_counts", "parse_example", "cond", "while", "call"}
 HEAD = '''# Written by tools/make_stubs.py (`make stubs`); not to be edited.
 import builtins
 import enum
@@ -138,25 +140,34 @@ class Stubs:
         if isinstance(value, types.ModuleType):
             parent, _, last = value.__name__.rpartition(".")
             inside = value.__name__ in self.modules
-            return ["from %s import %s as %s" % (parent, last, key)] if inside and parent == self.name else []
+            return ["from %s import %s as %s" % (parent, last, key)] if inside and (
+                parent == self.name or key in getattr(self.modules[self.name], "__all__", ())) else []
         path = "%s.%s" % (self.name, key)
         path = path.removeprefix("leat.")
         if self.ops.FUNCTIONS.get(path) is value and value is not None:
             return self.operation(key, self.entries[path])
         home = self.homes.get(id(value)) if isinstance(value, (type, types.FunctionType)) else None
         if isinstance(value, (type, types.FunctionType)):
-            if not value.__module__.startswith("leat"):
+            if not value.__module__.startswith("leat") or value.__module__ in INTERNAL and not self.public(key):
                 return []
             if home != self.name or value.__name__ != key and isinstance(value, type):
-                if value.__module__ in INTERNAL and home is None:
+                if home is None or not self.public(key):
                     return []
                 return ["from %s import %s as %s" % (home, self.name_in(home, value), key)]
             return self.a_class(value) if isinstance(value, type) else self.function(key, value)
         kind = type(value)
+        if kind is object:
+            return []
         if kind.__module__.startswith("leat"):
             return ["%s: %s" % (key, self.use(kind))]
         return ["%s: %s" % (key, "None" if value is None else B + kind.__name__ if kind in (bool, int, float, str)
                             else "Any")]
+
+    def public(self, key):
+        """Whether a name that the module imports is for its users: it lists it, or is a name space altogether."""
+        module = self.modules[self.name]
+        whole = hasattr(module, "__path__") or not hasattr(module, "__file__") or self.name.endswith(".experimental")
+        return whole or key in getattr(module, "__all__", ())
 
     def name_in(self, home, value):
         found = vars(self.modules[home])
@@ -181,12 +192,13 @@ class Stubs:
 
     def operation(self, name, entries):
         """A function of the operations' table; operations that share a path are overloads."""
-        out, result = [], self.result("Tensor")
+        out = []
         for entry in sorted(entries, key=lambda entry: entry["max_inputs"]):
             types_of = {a["name"]: self.argument(a) for a in entry["arguments"]}
             types_of.update((i["name"], "TensorLike") for i in entry["inputs"])
             made = self.ops._make(entry, name)
             fields = inspect.signature(made).parameters
+            result = "Any" if entry["name"] in SEVERAL else self.result("Tensor")
             out += ["@overload"] if len(entries) > 1 else []
             out += ["def %s(%s) -> %s:" % (name, self.parameters(fields, types_of), result),
                     *docstring(made.__doc__), "    ..."]
@@ -224,10 +236,8 @@ class Stubs:
         if entry and source.startswith("<leat.data."):
             types_of = {a["name"]: self.argument(a) for a in entry["arguments"]}
             returns, doc = "Dataset", docstring(value.__doc__)
-        if hasattr(value, "__wrapped__"):  # a function for Dataset.apply
-            fields = dict(list(inspect.signature(value).parameters.items())[1:])
-            kind = self.result("Dataset")
-            return ["def %s(%s) -> Callable[[%s], %s]: ..." % (name, self.parameters(fields, types_of), kind, kind)]
+            if ".experimental." in source:  # a function for Dataset.apply
+                returns = "Callable[[%s], %s]" % (self.result(returns), self.result(returns))
         try:
             fields = inspect.signature(value).parameters
         except (TypeError, ValueError):

@@ -407,7 +407,7 @@ def sort(values: TensorLike, axis: IntLike = -1, direction: StringLike = 'ASCEND
     ...
 from leat import sparse as sparse
 from leat import specs as specs
-def split(value: TensorLike, num_or_size_splits: Any, axis: IntLike = 0, num: IntLike | None = None, name: builtins.str | None = None) -> Tensor:
+def split(value: TensorLike, num_or_size_splits: Any, axis: IntLike = 0, num: IntLike | None = None, name: builtins.str | None = None) -> Any:
     """A tensor cut along a dimension into equal or given sizes, each an output (tf.split).
 
     num_or_size_splits: A number of equal parts, or a list of their sizes, of which one may be -1.
@@ -489,13 +489,13 @@ uint16: DType
 uint32: DType
 uint64: DType
 uint8: DType
-def unique(x: TensorLike, out_idx: DTypeLike = ..., name: builtins.str | None = None) -> Tensor:
+def unique(x: TensorLike, out_idx: DTypeLike = ..., name: builtins.str | None = None) -> Any:
     """The values of a vector without repetitions, and for each value its number among them (tf.unique).
 
     out_idx: The dtype of the numbers: int32 or int64.
     """
     ...
-def unstack(value: TensorLike, num: IntLike | None = None, axis: IntLike = 0, name: builtins.str | None = None) -> Tensor:
+def unstack(value: TensorLike, num: IntLike | None = None, axis: IntLike = 0, name: builtins.str | None = None) -> Any:
     """The slices of a tensor along a dimension, each an output (tf.unstack).
 
     num: The size of the dimension; none: as inferred.

@@ -6,6 +6,7 @@ from typing import Any, Callable, ClassVar, NamedTuple, Self, overload
 
 from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, StringLike, StringsLike, TensorLike
 
+from leat.messages import Message
 class BytesList(Message):
     @property
     def value(self) -> Any: ...
@@ -29,14 +30,12 @@ class FeatureLists(Message):
 class Features(Message):
     @property
     def feature(self) -> Any: ...
-from leat.messages import Field as Field
 class FloatList(Message):
     @property
     def value(self) -> Any: ...
 class Int64List(Message):
     @property
     def value(self) -> Any: ...
-from leat.messages import Message as Message
 class SequenceExample(Message):
     @property
     def context(self) -> Any: ...

@@ -6,7 +6,4 @@ from typing import Any, Callable, ClassVar, NamedTuple, Self, overload
 
 from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, StringLike, StringsLike, TensorLike
 
-from leat.errors import InvalidArgumentError as InvalidArgumentError
-from leat.tensor import Tensor as Tensor
-from leat.tensor import convert_to_tensor as convert_to_tensor
 def getitem(tensor: Any, key: Any) -> Any: ...

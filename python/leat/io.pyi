@@ -6,15 +6,14 @@ from typing import Any, Callable, ClassVar, NamedTuple, Self, overload
 
 from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, StringLike, StringsLike, TensorLike
 
+from leat.tensor import Tensor
 from leat.parsing import FixedLenFeature as FixedLenFeature
 from leat.parsing import FixedLenSequenceFeature as FixedLenSequenceFeature
 from leat.parsing import RaggedFeature as RaggedFeature
 from leat.parsing import SparseFeature as SparseFeature
 from leat.records import TFRecordOptions as TFRecordOptions
 from leat.records import TFRecordWriter as TFRecordWriter
-from leat.tensor import Tensor as Tensor
 from leat.parsing import VarLenFeature as VarLenFeature
-from leat.tensor import convert_to_tensor as convert_to_tensor
 def decode_base64(input: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The bytes that text of encode_base64 stands for (tf.io.decode_base64)."""
     ...
@@ -56,6 +55,7 @@ def encode_base64(input: TensorLike, pad: builtins.bool = False, name: builtins.
     pad: Fill the last four letters up with "=".
     """
     ...
+from leat import gfile as gfile
 def matching_files(pattern: Any, name: builtins.str | None = None) -> Any: ...
 from leat.parsing import parse_example as parse_example
 from leat.parsing import parse_single_example as parse_single_example

@@ -53,7 +53,7 @@ def sparse_softmax_cross_entropy_with_logits(labels: TensorLike, logits: TensorL
 def tanh(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The hyperbolic tangent of x (tf.math.tanh)."""
     ...
-def top_k(input: TensorLike, k: IntLike = 1, sorted: builtins.bool = True, index_type: DTypeLike = ..., name: builtins.str | None = None) -> Tensor:
+def top_k(input: TensorLike, k: IntLike = 1, sorted: builtins.bool = True, index_type: DTypeLike = ..., name: builtins.str | None = None) -> Any:
     """The k largest values along the last dimension and their places (tf.math.top_k).
 
     k: How many values.

@@ -26,9 +26,6 @@ class SparseTensorValue(NamedTuple):
     indices: Any
     values: Any
     dense_shape: Any
-from leat.tensor import Tensor as Tensor
-from leat.shapes import TensorShape as TensorShape
-from leat.tensor import convert_to_tensor as convert_to_tensor
 def from_dense(tensor: Any, name: builtins.str | None = None) -> Any: ...
 def from_value(value: Any) -> Any: ...
 def to_dense(sp_input: Any, default_value: Any = None, validate_indices: Any = True, name: builtins.str | None = None) -> Any: ...

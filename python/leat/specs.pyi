@@ -6,7 +6,7 @@ from typing import Any, Callable, ClassVar, NamedTuple, Self, overload
 
 from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, StringLike, StringsLike, TensorLike
 
-from leat.dtypes import DType as DType
+from leat.dtypes import DType
 class DatasetSpec(TypeSpec):
     num_components: Any
     def __init__(self, element_spec: Any, dataset_shape: Any = ...) -> None: ...
@@ -60,7 +60,6 @@ class SparseTensorSpec(TypeSpec):
     @property
     def dtype(self) -> Any: ...
     def __repr__(self) -> builtins.str: ...
-from leat.shapes import TensorShape as TensorShape
 class TensorSpec(TypeSpec):
     num_components: Any
     def __init__(self, shape: Any, dtype: DTypeLike | None = ..., name: builtins.str | None = None) -> None: ...
@@ -84,8 +83,6 @@ class TypeSpec:
     def value_type(self) -> Any: ...
     def __eq__(self, other: builtins.object) -> builtins.bool: ...
     def __hash__(self) -> builtins.int: ...
-from leat.dtypes import as_dtype as as_dtype
-from leat.shapes import as_shape as as_shape
 by_number: Any
 float32: DType
 int64: DType

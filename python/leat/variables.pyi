@@ -6,9 +6,6 @@ from typing import Any, Callable, ClassVar, NamedTuple, Self, overload
 
 from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, StringLike, StringsLike, TensorLike
 
-from leat.tensor import Reference as Reference
-from leat.tensor import Tensor as Tensor
-from leat.shapes import TensorShape as TensorShape
 class Variable:
     def __init__(self, initial_value: Any = None, trainable: Any = None, validate_shape: Any = True, caching_device: Any = None, name: builtins.str | None = None, variable_def: Any = None, dtype: DTypeLike | None = None, import_scope: Any = None, constraint: Any = None, synchronization: Any = ..., aggregation: Any = ..., shape: Any = None, experimental_enable_variable_lifting: Any = True) -> None: ...
     @property
@@ -94,6 +91,3 @@ class VariableSynchronization(enum.Enum):
     NONE = 1
     ON_WRITE = 2
     ON_READ = 3
-from leat.tensor import constant as constant
-from leat.tensor import convert_to_tensor as convert_to_tensor
-from leat.tensor import text_of as text_of

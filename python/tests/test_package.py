@@ -4,6 +4,7 @@ import inspect
 import os
 import pathlib
 import pydoc
+import re
 import subprocess
 import sys
 
@@ -55,6 +56,16 @@ def test_every_line_of_the_tables_has_a_stub():
     for op in dataset.OPERATORS:
         if not op.endswith("_dataset"):
             assert f"    def {op}(" in stubs["data/dataset.pyi"], op
+
+
+def test_what_modules_list_is_in_their_stubs():
+    listed = [(module, name) for module in list(sys.modules) if module.split(".")[0] == "leat"
+              for name in getattr(sys.modules[module], "__all__", ())]
+    assert ("leat.data", "Dataset") in listed
+    for module, name in listed:
+        path = ROOT / "python" / module.replace(".", "/")
+        stub = path / "__init__.pyi" if path.is_dir() else path.with_suffix(".pyi")
+        assert re.search(rf"\b(def |class |as ){name}\b|^{name}:", stub.read_text(), re.M), (module, name)
 
 
 def test_mypy_passes_on_the_examples():

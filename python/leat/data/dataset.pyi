@@ -6,8 +6,8 @@ from typing import Any, Callable, ClassVar, NamedTuple, Self, overload
 
 from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, StringLike, StringsLike, TensorLike
 
+from leat.tensor import Tensor
 AUTOTUNE: builtins.int
-from leat.dtypes import DType as DType
 class Dataset:
     def __init__(self, native: Any = None, value: Any = None, element_spec: Any = None, name: builtins.str | None = 'Dataset', inputs: Any = ..., options: Any = None) -> None: ...
     @property
@@ -368,19 +368,10 @@ class Dataset:
         drop_remainder: Leave out windows that the end cuts short.
         """
         ...
-from leat.data import FixedLengthRecordDataset as FixedLengthRecordDataset
 INFINITE_CARDINALITY: builtins.int
-from leat.errors import InvalidArgumentError as InvalidArgumentError
 OPERATORS: Any
-from leat.data import TFRecordDataset as TFRecordDataset
-from leat.tensor import Tensor as Tensor
-from leat.shapes import TensorShape as TensorShape
-from leat.data import TextLineDataset as TextLineDataset
 UNKNOWN_CARDINALITY: builtins.int
-from leat.tensor import convert_to_tensor as convert_to_tensor
 def doc_of(entry: Any) -> Any: ...
 def function_of(op: Any) -> Any: ...
 def make(op: Any, inputs: Any, arguments: Any, name: builtins.str | None = None) -> Any: ...
-def names_of(parameters: Any) -> Any: ...
 def parameters_of(entry: Any) -> Any: ...
-def source_of(entry: Any) -> Any: ...

@@ -29,14 +29,14 @@ class SqlDataset(Dataset):
     def __init__(self, driver_name: Any, data_source_name: Any, query: Any, output_types: Any, name: builtins.str | None = None) -> None: ...
 from leat.data.options import ThreadingOptions as ThreadingOptions
 UNKNOWN_CARDINALITY: builtins.int
-def assert_cardinality(expected_cardinality: IntLike) -> Dataset:
+def assert_cardinality(expected_cardinality: IntLike) -> Callable[[Dataset], Dataset]:
     """The input, whose number of elements is claimed and checked. Saved as a count and the input's position; restoring costs the input's.
 
     expected_cardinality: How many elements the input has; -1: infinitely many.
     """
     ...
 def at(dataset: Any, index: Any) -> Any: ...
-def bucket_by_sequence_length(element_length_func: Callable[..., Any], bucket_boundaries: IntsLike, bucket_batch_sizes: IntsLike, padded_shapes: Any = None, padding_values: Any = None, pad_to_bucket_boundary: builtins.bool = False, no_padding: builtins.bool = False, drop_remainder: builtins.bool = False) -> Dataset:
+def bucket_by_sequence_length(element_length_func: Callable[..., Any], bucket_boundaries: IntsLike, bucket_batch_sizes: IntsLike, padded_shapes: Any = None, padding_values: Any = None, pad_to_bucket_boundary: builtins.bool = False, no_padding: builtins.bool = False, drop_remainder: builtins.bool = False) -> Callable[[Dataset], Dataset]:
     """Batches of elements whose lengths lie between the same `bucket_boundaries`. Runs, is saved and restored as group_by_window.
 
     element_length_func: From an element to its length, a scalar of int32, int64, float32 or float64.
@@ -60,7 +60,7 @@ def from_variant(variant: Any, structure: Any) -> Any: ...
 def get_next_as_optional(iterator: Any) -> Any: ...
 def get_single_element(dataset: Any) -> Any: ...
 def get_structure(dataset_or_iterator: Any) -> Any: ...
-def global_shuffle(seed: IntLike | None = None, reshuffle_each_iteration: builtins.bool = True) -> Dataset:
+def global_shuffle(seed: IntLike | None = None, reshuffle_each_iteration: builtins.bool = True) -> Callable[[Dataset], Dataset]:
     """All elements in a random order, asked from the input by number; nothing is buffered. Saved as a position and the order's key; restoring costs nothing.
 
     seed: Seed of the order.
@@ -68,7 +68,7 @@ def global_shuffle(seed: IntLike | None = None, reshuffle_each_iteration: builti
     """
     ...
 def group_by_reducer(key_func: Any, reducer: Any) -> Any: ...
-def group_by_window(key_func: Callable[..., Any], reduce_func: Callable[..., Any], window_size: IntLike | None = None, window_size_func: Callable[..., Any] | None = None) -> Dataset:
+def group_by_window(key_func: Callable[..., Any], reduce_func: Callable[..., Any], window_size: IntLike | None = None, window_size_func: Callable[..., Any] | None = None) -> Callable[[Dataset], Dataset]:
     """The elements of the datasets that `reduce_func` makes of groups of elements with one key. Saved as the elements of all groups and the positions of the input and of the dataset being read; restoring calls the function once.
 
     key_func: From an element to its key, an int64 scalar.
@@ -77,7 +77,7 @@ def group_by_window(key_func: Callable[..., Any], reduce_func: Callable[..., Any
     window_size_func: From a key to the elements of its full group, an int64 scalar.
     """
     ...
-def ignore_errors(log_warning: builtins.bool = False) -> Dataset:
+def ignore_errors(log_warning: builtins.bool = False) -> Callable[[Dataset], Dataset]:
     """The input's elements without its errors. Saved as the input's position; restoring costs the input's.
 
     log_warning: Write each error that is left out to the log.
@@ -112,7 +112,7 @@ def make_csv_dataset(file_pattern: StringsLike, batch_size: IntLike, column_name
     encoding: The encoding of the files: utf-8.
     """
     ...
-def map_and_batch(map_func: Callable[..., Any], batch_size: IntLike, num_parallel_batches: IntLike | None = None, drop_remainder: builtins.bool = False, num_parallel_calls: IntLike | None = None) -> Dataset:
+def map_and_batch(map_func: Callable[..., Any], batch_size: IntLike, num_parallel_batches: IntLike | None = None, drop_remainder: builtins.bool = False, num_parallel_calls: IntLike | None = None) -> Callable[[Dataset], Dataset]:
     """`map_func` of every element, in batches. Runs, is saved and restored as map and batch.
 
     map_func: Applied to each element.
@@ -131,7 +131,7 @@ def numpy_dataset(filenames: StringsLike | None = None, output_signature: Any = 
     buffer_size: Bytes read at once, up to 64 MiB; none or 0: 256 KiB.
     """
     ...
-def pack(length: IntLike, split: builtins.bool = True, truncate: builtins.bool = False, pad_value: Any = None, drop_remainder: builtins.bool = False) -> Dataset:
+def pack(length: IntLike, split: builtins.bool = True, truncate: builtins.bool = False, pad_value: Any = None, drop_remainder: builtins.bool = False) -> Callable[[Dataset], Dataset]:
     """Sequences of any length one after the other in windows of `length` tokens, with segment_ids and positions. Saved as the input's position and a place in its sequence; after an error as the place where the window began, or its tokens where the input cannot be read again. Restoring costs the sequences of a window.
 
     length: Tokens of a window.
@@ -141,14 +141,14 @@ def pack(length: IntLike, split: builtins.bool = True, truncate: builtins.bool =
     drop_remainder: Leave out a last window that is not full.
     """
     ...
-def pad_to_cardinality(cardinality: IntLike, mask_key: StringLike = 'valid') -> Dataset:
+def pad_to_cardinality(cardinality: IntLike, mask_key: StringLike = 'valid') -> Callable[[Dataset], Dataset]:
     """The input's dictionaries with a mask, then elements of zeros up to `cardinality`. Saved as counts and the input's position; restoring costs the input's.
 
     cardinality: How many elements there are with those of zeros; at least the input's.
     mask_key: Key of the mask: false for elements of zeros.
     """
     ...
-def parallel_interleave(map_func: Callable[..., Any], cycle_length: IntLike, block_length: IntLike = 1, sloppy: builtins.bool = False, buffer_output_elements: IntLike | None = None, prefetch_input_elements: IntLike | None = None, num_parallel_calls: IntLike | None = None) -> Dataset:
+def parallel_interleave(map_func: Callable[..., Any], cycle_length: IntLike, block_length: IntLike = 1, sloppy: builtins.bool = False, buffer_output_elements: IntLike | None = None, prefetch_input_elements: IntLike | None = None, num_parallel_calls: IntLike | None = None) -> Callable[[Dataset], Dataset]:
     """The elements of cycle_length datasets that `map_func` returns, block_length of each in turn. Saved as the input's position and, for each open dataset, the element it was made from and its position; restoring calls the function once for each and reads again what was read ahead.
 
     map_func: From an element to a dataset.
@@ -162,7 +162,7 @@ def parallel_interleave(map_func: Callable[..., Any], cycle_length: IntLike, blo
     ...
 def parse_example_dataset(features: Any, num_parallel_calls: Any = 1, deterministic: Any = None) -> Any: ...
 def prefetch_to_device(device: Any, buffer_size: Any = None) -> Any: ...
-def quarantine(path: StringLike | None = None, max_errors: IntLike | None = None, max_fraction: FloatLike = 1.0) -> Dataset:
+def quarantine(path: StringLike | None = None, max_errors: IntLike | None = None, max_fraction: FloatLike = 1.0) -> Callable[[Dataset], Dataset]:
     """The input's elements without the bad ones, which are listed in a file; more of them than the limit are DATA_LOSS. Saved as two counts and the input's position; restoring costs the input's.
 
     path: The file to which a line of JSON is appended for each bad element; none: no list.
@@ -170,7 +170,7 @@ def quarantine(path: StringLike | None = None, max_errors: IntLike | None = None
     max_fraction: How large a part of an epoch's elements may be bad, 0 to 1; looked at from 100 elements on, and at the end.
     """
     ...
-def rejection_resample(class_func: Callable[..., Any], target_dist: Any, initial_dist: Any = None, seed: IntLike | None = None) -> Dataset:
+def rejection_resample(class_func: Callable[..., Any], target_dist: Any, initial_dist: Any = None, seed: IntLike | None = None) -> Callable[[Dataset], Dataset]:
     """Tuples of class and element, of which so many are rejected and repeated that classes come by `target_dist`. Runs, is saved and restored as map, filter and sample_from_datasets.
 
     class_func: From an element to its class, an integer scalar from 0 on.
@@ -181,14 +181,14 @@ def rejection_resample(class_func: Callable[..., Any], target_dist: Any, initial
     ...
 def sample_from_datasets(datasets: Any, weights: Any = None, seed: Any = None, stop_on_empty_dataset: Any = False) -> Any: ...
 def save(dataset: Any, path: Any, compression: Any = None, shard_func: Any = None, checkpoint_args: Any = None) -> Any: ...
-def scan(initial_state: Any, scan_func: Callable[..., Any]) -> Dataset:
+def scan(initial_state: Any, scan_func: Callable[..., Any]) -> Callable[[Dataset], Dataset]:
     """The outputs of `scan_func`, called along the input with a state that it hands on. Saved as the state's values and the input's position; restoring costs the input's.
 
     initial_state: The state before the first element: a structure of tensors.
     scan_func: From (state, element) to (state, output).
     """
     ...
-def shuffle_and_repeat(buffer_size: IntLike, count: IntLike | None = None, seed: IntLike | None = None) -> Dataset:
+def shuffle_and_repeat(buffer_size: IntLike, count: IntLike | None = None, seed: IntLike | None = None) -> Callable[[Dataset], Dataset]:
     """The input's epochs, each in a random order. Runs, is saved and restored as shuffle.
 
     buffer_size: How many elements the buffer holds, at least 1; -2 (UNKNOWN_CARDINALITY) holds the whole input.
@@ -196,7 +196,7 @@ def shuffle_and_repeat(buffer_size: IntLike, count: IntLike | None = None, seed:
     seed: Seed of the order.
     """
     ...
-def snapshot(path: StringLike, compression: StringLike = 'AUTO', reader_func: Callable[..., Any] | None = None, shard_func: Callable[..., Any] | None = None) -> Dataset:
+def snapshot(path: StringLike, compression: StringLike = 'AUTO', reader_func: Callable[..., Any] | None = None, shard_func: Callable[..., Any] | None = None) -> Callable[[Dataset], Dataset]:
     """The first complete iteration writes the elements to files, later ones read them. Saved as positions, while writing with the names of the files so far; restoring costs what the input's does, or reading compressed files up to the place.
 
     path: The folder of this snapshot and of others.
@@ -205,7 +205,7 @@ def snapshot(path: StringLike, compression: StringLike = 'AUTO', reader_func: Ca
     shard_func: From an element to the number of its shard, an int64 scalar; none: in turns.
     """
     ...
-def take_while(predicate: Callable[..., Any]) -> Dataset:
+def take_while(predicate: Callable[..., Any]) -> Callable[[Dataset], Dataset]:
     """The elements before the first one for which `predicate` is false. Saved as the number of calls and the input's position; restoring costs the input's.
 
     predicate: A function of an element's components to a bool scalar.
@@ -222,9 +222,9 @@ def tar_dataset(fields: StringsLike, filenames: StringsLike | None = None, compr
     """
     ...
 def to_variant(dataset: Any) -> Any: ...
-def unbatch() -> Dataset:
+def unbatch() -> Callable[[Dataset], Dataset]:
     """The rows of each element, one by one. Saved as positions; restoring costs one input element."""
     ...
-def unique() -> Dataset:
+def unique() -> Callable[[Dataset], Dataset]:
     """The first occurrence of each element. Saved as the values that came so far and the input's position; restoring costs the input's."""
     ...

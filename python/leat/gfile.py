@@ -2,7 +2,6 @@
 
 import glob as _glob
 import os
-import shutil
 
 from leat import errors
 
@@ -68,6 +67,7 @@ def remove(path):
 
 def rmtree(path):
     """Removes a folder and all in it."""
+    import shutil
     try:
         shutil.rmtree(_path(path))
     except OSError as error:
@@ -88,6 +88,7 @@ def copy(src, dst, overwrite=False):
     """Copies a file; AlreadyExistsError where there is one and `overwrite` is False."""
     if not overwrite and exists(dst):
         raise errors.AlreadyExistsError(None, None, f"{_path(dst)} is there; pass overwrite=True to replace it")
+    import shutil
     try:
         shutil.copyfile(_path(src), _path(dst))
     except OSError as error:

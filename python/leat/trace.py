@@ -6,14 +6,11 @@ with its reason; `callbacks` counts them.
 
 import functools
 import json
-import logging
 import threading
 
 from leat import _native, nest
 from leat.graphs import Graph
 from leat.tensor import NotTraceable, Tensor
-
-log = logging.getLogger("leat")
 
 
 class _State(threading.local):
@@ -329,8 +326,10 @@ def announce(function, what, reason):
     """Says once that a function is called in Python for each element, and why."""
     place = _place(function)
     if (place, what) not in _announced:
+        import logging
         _announced.add((place, what))
-        log.warning("%s: the function at %s:%d is called in Python for each element: %s", what, *place, reason)
+        text = "%s: the function at %s:%d is called in Python for each element: %s"
+        logging.getLogger("leat").warning(text, what, *place, reason)
 
 
 def callback(function, spec, out_spec, call=None, returns=nest.normalize, pure=False):

@@ -16,7 +16,7 @@ from leat.data import dataset
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Each of these costs milliseconds, and is needed only where a function of the user is read or a table is drawn.
-HEAVY = {"asyncio", "concurrent.futures", "html", "http", "logging.handlers", "multiprocessing", "pdb",
+HEAVY = {"asyncio", "concurrent.futures", "html", "http", "logging", "shutil", "multiprocessing", "pdb",
          "pydoc", "tkinter", "tqdm", "unittest", "xml", "torch", "jax", "pandas", "pyarrow", "ml_dtypes", "tensorflow"}
 
 

@@ -18,7 +18,7 @@ import types
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDER = os.path.join(ROOT, "python")
-INTERNAL = {"leat." + name for name in ("_native", "ops", "trace", "composite", "nest", "signatures", "autograph", "torch",
+INTERNAL = {"leat." + name for name in ("_native", "ops", "trace", "composite", "nest", "signatures", "torch",
                                        "jax")} | {"leat.data.checks", "leat.data.functions"}
 
 B = "builtins."  # the package has names such as bool and range of its own

@@ -71,6 +71,7 @@ def atan(x: TensorLike, name: builtins.str | None = None) -> Tensor:
 def atan2(y: TensorLike, x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The angle of the point (x, y), in radians from -pi to pi, broadcast (tf.math.atan2)."""
     ...
+from leat import autograph as autograph
 bfloat16: DType
 from leat import bitwise as bitwise
 bool: DType

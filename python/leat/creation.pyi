@@ -6,9 +6,6 @@ from typing import Any, Callable, ClassVar, NamedTuple, Self, overload
 
 from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, StringLike, StringsLike, TensorLike
 
-from leat.tensor import Tensor as Tensor
-from leat.shapes import TensorShape as TensorShape
-from leat.tensor import convert_to_tensor as convert_to_tensor
 def group(*inputs: Any, **kwargs: Any) -> Any: ...
 def linspace(start: Any, stop: Any, num: Any, name: builtins.str | None = None, axis: Any = 0) -> Any: ...
 def no_op(name: builtins.str | None = None) -> Any: ...

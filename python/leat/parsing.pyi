@@ -15,24 +15,20 @@ class FixedLenSequenceFeature(NamedTuple):
     dtype: Any
     allow_missing: Any
     default_value: Any
-from leat.errors import InvalidArgumentError as InvalidArgumentError
 class RaggedFeature(NamedTuple):
     dtype: Any
     value_key: Any
     partitions: Any
     row_splits_dtype: Any
     validate: Any
-from leat.ragged import RaggedTensor as RaggedTensor
 class SparseFeature(NamedTuple):
     index_key: Any
     value_key: Any
     dtype: Any
     size: Any
     already_sorted: Any
-from leat.sparse import SparseTensor as SparseTensor
 class VarLenFeature(NamedTuple):
     dtype: Any
-from leat.tensor import convert_to_tensor as convert_to_tensor
 def operator_arguments(features: Any) -> Any: ...
 def parse_example(serialized: Any, features: Any, example_names: Any = None, name: builtins.str | None = None) -> Any: ...
 def parse_single_example(serialized: Any, features: Any, example_names: Any = None, name: builtins.str | None = None) -> Any: ...

@@ -21,7 +21,7 @@ from leat import control as _control
 from leat import ops as _ops
 from leat.ragged import RaggedTensor
 from leat.sparse import SparseTensor
-from leat import autograph, data, debugging, io, nest, train
+from leat import autograph, data, debugging, io, nest
 from leat.control import case, cond, control_dependencies, switch_case, while_loop
 from leat.creation import (group, linspace, no_op, numpy_function, ones, py_function, rank, shape_n, zeros)
 from leat.folds import foldl, foldr, map_fn, scan, vectorized_map
@@ -43,7 +43,7 @@ _ops.submodule(_sys.modules[__name__], "experimental").Optional = data.experimen
 _atexit.register(_native.shutdown)
 
 
-_LATER = frozenset(["config", "utils", "torch", "jax"])  # modules that most programs do without
+_LATER = frozenset(["config", "train", "utils", "torch", "jax"])  # modules that most programs do without
 
 
 def __getattr__(name):

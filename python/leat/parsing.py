@@ -2,8 +2,8 @@
 
 One Example is parsed by the operation parse_example, which runs without the GIL within functions. A batch of them is
 parsed by the operator parse_example_dataset; within a function that is traced there is no operation for a batch, so
-such a function is called in Python for each batch: ``dataset.apply(parse_example_dataset(features))`` or parsing before
-``batch`` is quicker.
+such a function is called in Python for each batch; ``data.experimental.parse_example_dataset``, or parsing before
+``batch``, is quicker.
 """
 
 import collections
@@ -228,7 +228,7 @@ def parse_example(serialized, features, example_names=None, name=None):
                                                f"{serialized.shape.as_list()}")
     if not serialized._has_values:
         raise trace.NotTraceable("parse_example of a batch; parse before batch with parse_single_example, or use "
-                                 "Dataset.parse_example_dataset")
+                                 "data.experimental.parse_example_dataset")
     from leat.data.dataset import Dataset, make
     plan = _Plan(features)
     spec = {key: specs.RaggedTensorSpec([None, None], leaf.dtype, 1, leaf.row_splits_dtype)

@@ -232,6 +232,19 @@ def test_a_batch_is_parsed():
     assert rows.to_list() == [[1, 2, 3], [4]] and rows.row_splits.dtype == tf.int32
 
 
+def test_batches_are_parsed_by_an_operator(caplog):
+    features = {"b": tf.io.FixedLenFeature([], tf.string), "v": tf.io.VarLenFeature(tf.int64),
+                "q": tf.io.FixedLenFeature([2], tf.float32, default_value=[1., 2.])}
+    parse = tf.data.experimental.parse_example_dataset
+    batches = tf.data.Dataset.from_tensor_slices([A, Z, A]).batch(2).apply(parse(features, num_parallel_calls=2))
+    assert [batch["b"].numpy().tolist() for batch in batches] == [[b"x", b"yy"], [b"x"]]
+    assert [batch["q"].numpy().tolist() for batch in batches] == [[[1, 2], [1, 2]], [[1, 2]]]
+    assert not caplog.records
+    ragged = {"r": tf.io.RaggedFeature(tf.int64, "vals", partitions=[tf.io.RaggedFeature.RowLengths("rl")])}
+    rows = tf.data.Dataset.from_tensors([S, S]).apply(parse(ragged))
+    assert next(iter(rows))["r"].to_list() == [[[7, 8], [], [9]]] * 2
+
+
 def test_sparse_and_ragged_features():
     sparse = {"s": tf.io.SparseFeature("i", "v", tf.float32, 10)}
     one = tf.io.parse_single_example(S, sparse)["s"]

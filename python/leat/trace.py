@@ -335,6 +335,7 @@ def announce(function, what, reason):
 def callback(function, spec, out_spec, call=None, returns=nest.normalize, pure=False):
     """A function of the library that calls back into Python, with values of `spec`, for values of `out_spec`."""
     assemble, take = nest.assembler(spec), nest.taker(out_spec)
+    is_plain = returns is nest.normalize or getattr(returns, "is_plain", False)  # `take` does what `returns` does
 
     def run(tensors):
         if _state.graphs:
@@ -342,7 +343,7 @@ def callback(function, spec, out_spec, call=None, returns=nest.normalize, pure=F
                 return run(tensors)
         value = assemble(tensors)
         result = as_result(call(function, value) if call else function(*arguments_of(value)))
-        return take(result if returns is nest.normalize else returns(result))
+        return take(result if is_plain else returns(result))
     file, line = _place(function)
     return _native.Function.python(run, nest.to_text(spec), nest.to_text(out_spec), pure).at(file, line)
 

@@ -43,6 +43,9 @@ def _packed(result):
     return nest.normalize(tuple(result) if isinstance(result, list) else result)
 
 
+_packed.is_plain = True
+
+
 def _key(result):
     result = nest.normalize(result)
     if not isinstance(result, Tensor) or not result.dtype.is_integer or result.shape.rank not in (0, None):
@@ -58,6 +61,9 @@ def _mapped(result):
         raise
     except (TypeError, ValueError) as error:
         raise TypeError(f"Unsupported return value from function passed to Dataset.map(): {result}. {error}") from None
+
+
+_mapped.is_plain = True
 
 
 def _predicate(result):

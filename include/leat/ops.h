@@ -399,6 +399,23 @@ LEAT_API leat_value leat_replica_id(leat_graph *graph);
 LEAT_API void leat_all_reduce(const leat_value *values, int count, leat_aggregation aggregation,
                               leat_value *out);
 
+/* The bytes of numbers read as numbers of another dtype; a smaller one adds a last dimension, a
+ * larger one takes it away (tf.bitcast). */
+LEAT_API leat_value leat_bitcast(leat_value input, leat_dtype type);
+
+/* The slices along an axis (INT64_MIN: all values as one vector), each as often as `repeats`, a
+ * scalar or a vector of int32 or int64, says (tf.repeat). */
+LEAT_API leat_value leat_repeat_slices(leat_value input, leat_value repeats, int64_t axis);
+
+/* For each length a vector of `maxlen` values (negative: as many as the largest length), true or 1
+ * at as many places from the front (tf.sequence_mask). */
+LEAT_API leat_value leat_sequence_mask(leat_value lengths, int64_t maxlen, leat_dtype dtype);
+
+/* How many values along the axes (borrowed; NULL: all) are not 0, false or an empty string
+ * (tf.math.count_nonzero). */
+LEAT_API leat_value leat_count_nonzero(leat_value x, const int64_t *axes, int num_axes,
+                                       bool keepdims, leat_dtype dtype);
+
 /* ---- strings ---- */
 
 /* Decimal text of numbers, "true" or "false" of booleans (tf.strings.as_string). */
@@ -411,6 +428,15 @@ LEAT_API leat_value leat_string_to_number(leat_value x, leat_dtype dtype);
 /* Strings joined with a separator between them (NULL: nothing), broadcast (tf.strings.join). */
 LEAT_API leat_value leat_string_join(const leat_value *values, int num_values,
                                      const char *separator);
+
+/* Strings joined along the axes (borrowed; NULL: all), with a separator between them (NULL:
+ * nothing); of several axes the first moves fastest (tf.strings.reduce_join). */
+LEAT_API leat_value leat_string_reduce_join(leat_value inputs, const int64_t *axes, int num_axes,
+                                            bool keepdims, const char *separator);
+
+/* A number from 0 to num_buckets - 1 for each string as int64, the same everywhere
+ * (tf.strings.to_hash_bucket_fast). */
+LEAT_API leat_value leat_string_to_hash_bucket_fast(leat_value input, int64_t num_buckets);
 
 /* ASCII letters in lower case, and strings without the white space at both ends (tf.strings.lower,
  * tf.strings.strip). */

@@ -123,3 +123,144 @@ case("eye", "batch", [], np.stack([np.eye(2, dtype=bool)] * 3), {"num_rows": 2, 
 case("eye", "none", [], np.zeros((0, 0), F32), {"num_rows": 0})
 case("eye", "negative", [], error=(INVALID, "num_rows"), attributes={"num_rows": -1})
 case("eye", "strings", [], error=(INVALID, "string"), attributes={"num_rows": 2, "dtype": "string"})
+
+# ---- parts, hashes, joins along dimensions ----
+WHITE = b" \t\n\v\f\r"
+
+
+def parts(string, sep, most):
+    """The parts of one string as tf.strings.split has them: bytes.split but for the rest after the last cut."""
+    if most == 0:
+        return [string]
+    if sep:
+        return string.split(sep, most)
+    found = string.split(None, most)
+    if most > 0 and len(found) == most:
+        return found + [b""]
+    if most > 0 and len(found) > most:
+        rest = string.lstrip(WHITE)
+        for part in found[:most]:
+            rest = rest[len(part):].lstrip(WHITE)
+        found[most] = rest
+    return found
+
+
+def split_case(name, strings, sep=b"", most=-1):
+    rows = [parts(string, sep, most) for string in strings]
+    values = np.array([part for row in rows for part in row] + [None], object)[:-1]
+    case("string_split", name, [np.array(strings, object)], (values, I64(np.cumsum([0] + [len(row) for row in rows]))),
+         {**({"sep": sep.decode()} if sep else {}), **({"maxsplit": most} if most >= 0 else {})})
+
+
+assert parts(b"  a", b"", 1) == [b"a", b""] and parts(b" a b  c d ", b"", 1) == [b"a", b"b  c d "]
+spaces = [b"a b  c", b" x ", b"", b" ", b"a\x0bb\x0cc\rd\xc2\xa0e"]
+split_case("white_space", spaces)
+split_case("one_cut", [b" a b  c d ", b"  a", b"a  ", b"", b" "], most=1)
+split_case("two_cuts", [b" a b  c d ", b"a b", b"a b "], most=2)
+split_case("no_cut", [b" a b", b"", b" "], most=0)
+split_case("separator", [b"a<>b<><>c", b"<>x<>", b"", b"<>", b"<"], b"<>")
+split_case("separator_once", [b"a<>b<><>c", b"<>x<>", b""], b"<>", 1)
+split_case("separator_never", [b"a,b", b""], b",", 0)
+split_case("no_strings", [])
+case("string_split", "scalar", [b"a b"], error=(INVALID, "rank 1"))
+case("string_split", "numbers", [I32([1])], error=(INVALID, "int32"))
+
+# TensorFlow's numbers below 2**63 - 1 for strings of each length whose byte i is (37 i + 11 length + 5) % 256.
+HASHES = {
+    0: 1936946117179621456, 1: 669125381193779828, 2: 1478807399770612555, 3: 6179183600730882022, 4: 5527415341266356854,
+    5: 4393290042116030009, 7: 6761752570141199261, 8: 3516000268938779821, 9: 3065531691563212955, 12: 7039106518346037698,
+    15: 8746908343259320801, 16: 3549032070146054938, 17: 7727603985549364300, 20: 2981845577907646364, 24: 8526649426529732573,
+    31: 6033850021906537124, 32: 7770891726327863402, 33: 8775558915661249378, 40: 7010723114716551757, 48: 142769654774382181,
+    63: 8705355200570374927, 64: 7515273302581885974, 65: 3941834905862237908, 66: 2457203459612453436, 100: 7388775845924436646,
+    127: 304640132311119167, 128: 8177730461108372495, 129: 1220533166984262885, 191: 7416742745851505791,
+    192: 2703989159037632588, 200: 3083330962068875177, 300: 6115448922203442909,
+}
+hashed = [bytes((i * 37 + n * 11 + 5) % 256 for i in range(n)) for n in HASHES]
+case("string_to_hash_bucket_fast", "lengths", [hashed], I64(list(HASHES.values())), {"num_buckets": 2**63 - 1})
+case("string_to_hash_bucket_fast", "few", [[b"", b"a", b"hello world", b"\xff" * 70]], I64([263, 939, 11, 416]), {"num_buckets": 1000})
+case("string_to_hash_bucket_fast", "scalar", [b"hello world"], I64(11), {"num_buckets": 1000})
+case("string_to_hash_bucket_fast", "one", [[b"a", b"b"]], I64([0, 0]), {"num_buckets": 1})
+case("string_to_hash_bucket_fast", "none", [[b"a"]], error=(INVALID, "num_buckets"), attributes={"num_buckets": 0})
+case("string_to_hash_bucket_fast", "numbers", [I32(1)], error=(INVALID, "int32"), attributes={"num_buckets": 3})
+
+letters = np.array([[[b"a", b"b"], [b"c", b"d"]], [[b"e", b""], [b"gg", b"h"]]], object)
+
+
+def join_along(array, axes, separator):
+    """Joined by moving the axes to the end, the first of them last."""
+    axes = [axis % array.ndim for axis in axes]
+    kept = [d for d in range(array.ndim) if d not in axes]
+    rows = array.transpose(kept + axes[::-1]).reshape([array.shape[d] for d in kept] + [-1])
+    out = np.empty(rows.shape[:-1], object)
+    for place in np.ndindex(out.shape):
+        out[place] = separator.join(rows[place])
+    return out
+
+
+for name, axes, separator in (("first", [0], "-"), ("last", [-1], ""), ("two", [0, 2], ", "), ("two_back", [2, 0], ","),
+                              ("every", [0, 1, 2], "")):
+    case("string_reduce_join", name, [letters], join_along(letters, axes, separator.encode()), {"axis": axes, "separator": separator})
+case("string_reduce_join", "all", [letters], b"a b c d e  gg h", {"separator": " "})
+case("string_reduce_join", "keepdims", [letters], join_along(letters, [1], b"").reshape(2, 1, 2), {"axis": [1], "keepdims": True})
+case("string_reduce_join", "scalar", [b"a"], b"a")
+case("string_reduce_join", "none", [np.zeros((2, 0), object)], [b"", b""], {"axis": [1]})
+case("string_reduce_join", "twice", [letters], error=(INVALID, "twice"), attributes={"axis": [1, -2]})
+case("string_reduce_join", "outside", [letters], error=(INVALID, "axis"), attributes={"axis": [3]})
+case("string_reduce_join", "numbers", [I32([1])], error=(INVALID, "int32"))
+
+# ---- repetitions, masks, bytes as other numbers, counts ----
+x = floats(2, 3)
+case("repeat", "all", [I32([[1, 2], [3, 4]]), I32(2)], np.repeat(I32([[1, 2], [3, 4]]), 2))
+case("repeat", "each", [I32([1, 2, 3]), I64([2, 0, 1])], I32([1, 1, 3]))
+case("repeat", "rows", [x, I32([2, 1])], np.repeat(x, [2, 1], axis=0), {"axis": 0})
+case("repeat", "columns", [x, I32([0, 3, 1])], np.repeat(x, [0, 3, 1], axis=1), {"axis": -1})
+case("repeat", "one_for_all", [x, I32([3])], np.repeat(x, 3, axis=1), {"axis": 1})
+case("repeat", "scalar", [F64(5), I32(3)], F64([5, 5, 5]))
+case("repeat", "strings", [[b"a", b"b"], I32([0, 2])], [b"b", b"b"], {"axis": 0})
+case("repeat", "never", [x, I32(0)], np.zeros(0, F32))
+case("repeat", "nothing", [np.zeros((0, 2), F32), I32(3)], np.zeros((0, 2), F32), {"axis": 0})
+case("repeat", "negative", [x, I32(-1)], error=(INVALID, "0 or more"))
+case("repeat", "others", [x, I32([1, 2, 3])], error=(INVALID, "repeats"), attributes={"axis": 0})
+case("repeat", "matrix", [x, I32([[1]])], error=(INVALID, "rank 2"))
+case("repeat", "floats", [x, F32(1)], error=(INVALID, "float32"))
+case("repeat", "outside", [x, I32(1)], error=(INVALID, "axis"), attributes={"axis": 2})
+
+
+def masks(lengths, most, dtype):
+    return (np.arange(most) < np.expand_dims(lengths, -1)).astype(dtype)
+
+
+lengths = I32([1, 3, 2])
+case("sequence_mask", "longest", [lengths], masks(lengths, 3, bool))
+case("sequence_mask", "longer", [I64([[1, 0], [2, 5]])], masks(I64([[1, 0], [2, 5]]), 6, F32), {"maxlen": 6, "dtype": "float32"})
+case("sequence_mask", "shorter", [lengths], masks(lengths, 2, I32), {"maxlen": 2, "dtype": "int32"})
+case("sequence_mask", "scalar", [I32(2)], np.array([True, True]))
+case("sequence_mask", "negative_length", [I32([-1, 2])], np.array([[False, False], [True, True]]))
+case("sequence_mask", "none", [np.zeros(0, I32)], np.zeros((0, 0), bool))
+case("sequence_mask", "no_places", [lengths], np.zeros((3, 0), bool), {"maxlen": 0})
+case("sequence_mask", "negative", [lengths], error=(INVALID, "maxlen"), attributes={"maxlen": -2})
+case("sequence_mask", "floats", [F32([1])], error=(INVALID, "float32"))
+case("sequence_mask", "strings", [lengths], error=(INVALID, "string"), attributes={"dtype": "string"})
+
+case("bitcast", "same_size", [F32([[1, -2], [0, 0.5]])], F32([[1, -2], [0, 0.5]]).view(I32), {"type": "int32"})
+case("bitcast", "smaller", [F32([1, 2])], F32([1, 2]).view(np.uint8).reshape(2, 4), {"type": "uint8"})
+case("bitcast", "larger", [np.array([[1, 0, 0, 0], [0, 1, 0, 0]], np.uint8)], I32([1, 256]), {"type": "int32"})
+case("bitcast", "scalar", [F32(1)], I32(1065353216), {"type": "int32"})
+case("bitcast", "to_scalar", [I32([1, 2])], I64(8589934593), {"type": "int64"})
+case("bitcast", "none", [np.zeros((0, 3), I64)], np.zeros((0, 3, 2), F32), {"type": "float32"})
+case("bitcast", "other_size", [np.array([1, 2, 3], np.uint8)], error=(INVALID, "last dimension of 4"), attributes={"type": "int32"})
+case("bitcast", "scalar_larger", [np.array(1, np.uint8)], error=(INVALID, "scalar"), attributes={"type": "int32"})
+case("bitcast", "bool", [np.array([True])], error=(INVALID, "bool"), attributes={"type": "uint8"})
+case("bitcast", "to_strings", [I32(1)], error=(INVALID, "string"), attributes={"type": "string"})
+
+some = I32([[0, 1, 0], [2, 0, -3]])
+case("count_nonzero", "all", [some], I64(3))
+case("count_nonzero", "rows", [some], I64([1, 2]), {"axis": [1]})
+case("count_nonzero", "keepdims", [some], I32([[1, 1, 1]]), {"axis": [0], "keepdims": True, "dtype": "int32"})
+case("count_nonzero", "middle", [np.ones((2, 3, 2), F64)], np.full((2, 2), 3, F32), {"axis": [1], "dtype": "float32"})
+case("count_nonzero", "floats", [F32([0, -0.0, np.nan, np.inf])], I64(2))
+case("count_nonzero", "strings", [[[b"", b"a"], [b"b", b"\x00"]]], I64([1, 2]), {"axis": [-1]})
+case("count_nonzero", "bool", [np.array([True, False])], I64(1))
+case("count_nonzero", "none", [np.zeros((2, 0), F32)], I64([0, 0]), {"axis": [1]})
+case("count_nonzero", "outside", [some], error=(INVALID, "axis"), attributes={"axis": [2]})
+case("count_nonzero", "to_strings", [some], error=(INVALID, "string"), attributes={"dtype": "string"})

@@ -36,7 +36,7 @@ leat_status leati_reduce_mask(const leati_ints *axes, int32_t rank, bool *mask, 
     return LEAT_OK;
 }
 
-static leat_shape reduced_shape(const leat_shape *in, const bool *mask, bool keepdims) {
+leat_shape leati_reduced_shape(const leat_shape *in, const bool *mask, bool keepdims) {
     leat_shape out = {.rank = 0};
     for (int32_t d = 0; d < in->rank; d++)
         if (!mask[d] || keepdims)
@@ -44,15 +44,14 @@ static leat_shape reduced_shape(const leat_shape *in, const bool *mask, bool kee
     return out;
 }
 
-static leat_status infer_shape(leati_infer_call *call, leat_error *err) {
+leat_status leati_reduce_infer_as(leati_infer_call *call, leat_dtype dtype, leat_error *err) {
     const struct leati_reduce_args *args = call->args;
     const leat_shape *in = &call->inputs[0].shape;
-    leat_dtype dtype = call->inputs[0].dtype;
     leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
     if (in->rank >= 0) {
         bool mask[LEAT_MAX_RANK];
         LEATI_TRY(leati_reduce_mask(&args->axis, in->rank, mask, err));
-        shape = reduced_shape(in, mask, args->keepdims);
+        shape = leati_reduced_shape(in, mask, args->keepdims);
     } else if (args->axis.count == 0 && !args->keepdims) {
         shape = LEAT_SCALAR;
     }
@@ -64,12 +63,12 @@ leat_status leati_reduce_infer(leati_infer_call *call, leat_error *err) {
     if (dtype <= LEAT_BOOL || dtype > LEAT_FLOAT64)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "the input is %s; expected numbers (cast it)",
                           leat_dtype_name(dtype));
-    return infer_shape(call, err);
+    return leati_reduce_infer_as(call, call->inputs[0].dtype, err);
 }
 
 leat_status leati_reduce_infer_bool(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(leati_want_dtype(call, 0, LEAT_BOOL, "the input", err));
-    return infer_shape(call, err);
+    return leati_reduce_infer_as(call, call->inputs[0].dtype, err);
 }
 
 /* ---- the walk ---- */
@@ -306,7 +305,7 @@ leat_status leati_reduce_kernel(leati_kernel_call *call, leati_reduce_kind kind,
     leat_shape in = leati_operand_shape(&call->inputs[0]);
     bool mask[LEAT_MAX_RANK];
     LEATI_TRY(leati_reduce_mask(&args->axis, in.rank, mask, err));
-    leat_shape shape = reduced_shape(&in, mask, args->keepdims);
+    leat_shape shape = leati_reduced_shape(&in, mask, args->keepdims);
     LEATI_TRY(leati_output_like(call, 0, &shape, err));
     return leati_reduce(call, mask, kind, err);
 }

@@ -73,6 +73,12 @@ def atan2(y: TensorLike, x: TensorLike, name: builtins.str | None = None) -> Ten
     ...
 from leat import autograph as autograph
 bfloat16: DType
+def bitcast(input: TensorLike, type: DTypeLike, name: builtins.str | None = None) -> Tensor:
+    """The bytes of a tensor read as values of another dtype (tf.bitcast).
+
+    type: The dtype of the result, a number.
+    """
+    ...
 from leat import bitwise as bitwise
 bool: DType
 def boolean_mask(tensor: TensorLike, mask: TensorLike, axis: IntLike | None = None, name: builtins.str | None = None) -> Tensor:
@@ -343,6 +349,12 @@ def reduce_sum(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims:
     keepdims: Leave reduced dimensions as 1.
     """
     ...
+def repeat(input: TensorLike, repeats: TensorLike, axis: IntLike | None = None, name: builtins.str | None = None) -> Tensor:
+    """The slices of a tensor along a dimension, each as often as it says (tf.repeat).
+
+    axis: The dimension to repeat along; none: all values as one vector.
+    """
+    ...
 def reshape(tensor: TensorLike, shape: IntsLike, name: builtins.str | None = None) -> Tensor:
     """The same values under another shape (tf.reshape).
 
@@ -366,6 +378,13 @@ def round(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The nearest integer, the even one of two (tf.math.round)."""
     ...
 from leat.folds import scan as scan
+def sequence_mask(lengths: TensorLike, maxlen: IntLike | None = None, dtype: DTypeLike = ..., name: builtins.str | None = None) -> Tensor:
+    """For each length a vector that is true at as many places from the front (tf.sequence_mask).
+
+    maxlen: How long each vector is; none: as long as the largest length.
+    dtype: The dtype of the result, a number or bool.
+    """
+    ...
 def shape(input: TensorLike, out_type: DTypeLike | None = None, name: builtins.str | None = None) -> Tensor:
     """The dimensions as a vector (tf.shape).
 

@@ -51,6 +51,14 @@ def cos(x: TensorLike, name: builtins.str | None = None) -> Tensor:
 def cosh(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The hyperbolic cosine (tf.math.cosh)."""
     ...
+def count_nonzero(input: TensorLike, axis: IntsLike | None = None, keepdims: builtins.bool | None = None, dtype: DTypeLike = ..., name: builtins.str | None = None) -> Tensor:
+    """How many values are not 0, false or an empty string, over the named dimensions or all (tf.math.count_nonzero).
+
+    axis: The dimensions to count over; none named: all.
+    keepdims: Leave counted dimensions as 1.
+    dtype: The dtype of the result, a number.
+    """
+    ...
 def cumprod(x: TensorLike, axis: IntLike = 0, exclusive: builtins.bool = False, reverse: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
     """The running product along a dimension (tf.math.cumprod).
 

@@ -22,11 +22,26 @@ def length(input: TensorLike, unit: Any = 'BYTE', name: builtins.str | None = No
 def lower(input: TensorLike, encoding: Any = '', name: builtins.str | None = None) -> Tensor:
     """ASCII letters in lower case (tf.strings.lower)."""
     ...
+def reduce_join(inputs: TensorLike, axis: IntsLike | None = None, keepdims: builtins.bool = False, separator: StringLike = '', name: builtins.str | None = None) -> Tensor:
+    """Strings joined along the named dimensions, or all (tf.strings.reduce_join).
+
+    axis: The dimensions to join along; none named: all.
+    keepdims: Leave joined dimensions as 1.
+    separator: What stands between two strings.
+    """
+    ...
+def split(input: Any, sep: Any = None, maxsplit: Any = -1, name: builtins.str | None = None) -> Any: ...
 def strip(input: TensorLike, name: builtins.str | None = None) -> Tensor:
     """Strings without the white space at both ends (tf.strings.strip)."""
     ...
 def substr(input: TensorLike, pos: TensorLike, len: TensorLike, unit: Any = 'BYTE', name: builtins.str | None = None) -> Tensor:
     """The part of each string from a place on, of at most so many bytes, broadcast (tf.strings.substr)."""
+    ...
+def to_hash_bucket_fast(input: TensorLike, num_buckets: IntLike, name: builtins.str | None = None) -> Tensor:
+    """A number below num_buckets for each string, the same everywhere (tf.strings.to_hash_bucket_fast).
+
+    num_buckets: How many numbers there are, at least 1.
+    """
     ...
 def to_number(input: TensorLike, out_type: DTypeLike = ..., name: builtins.str | None = None) -> Tensor:
     """The number that a string says (tf.strings.to_number).

@@ -20,15 +20,10 @@ const leati_row leati_filled_rows[] = {
 
 leat_status leati_filled_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_filled_args *args = call->args;
-    char text[128];
     if (args->dtype <= LEAT_INVALID || args->dtype == LEAT_OBJECT)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "dtype is %s; expected one of values",
                           leat_dtype_name(args->dtype));
-    if (leati_shape_count(&args->shape) < 0 && call->unknown == 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "shape is %s; expected known dimensions of a size that fits",
-                          leati_shape_text(&args->shape, text));
-    return leati_infer_output(call, args->dtype, &args->shape, NULL, err);
+    return leati_infer_said(call, args->dtype, &args->shape, err);
 }
 
 leat_status leati_filled_kernel(leati_kernel_call *call, double number, leat_error *err) {

@@ -6,15 +6,10 @@
 
 leat_status leati_random_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_random_args *args = call->args;
-    char text[128];
     if (args->dtype != LEAT_FLOAT32 && args->dtype != LEAT_FLOAT64)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "dtype is %s; expected float32 or float64",
                           leat_dtype_name(args->dtype));
-    if (leati_shape_count(&args->shape) < 0 && call->unknown == 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "shape is %s; expected known dimensions of a size that fits",
-                          leati_shape_text(&args->shape, text));
-    return leati_infer_output(call, args->dtype, &args->shape, NULL, err);
+    return leati_infer_said(call, args->dtype, &args->shape, err);
 }
 
 leati_philox leati_random_stream(const leati_kernel_call *call, int64_t row) {

@@ -26,14 +26,7 @@ const leati_row leati_reduce_rows[] = {
 leat_status leati_reduce_mask(const leati_ints *axes, int32_t rank, bool *mask, leat_error *err) {
     for (int32_t d = 0; d < rank; d++)
         mask[d] = axes->count == 0;
-    for (int32_t i = 0; i < axes->count; i++) {
-        int32_t axis = 0;
-        LEATI_TRY(leati_normal_axis(axes->values[i], rank, &axis, err));
-        if (mask[axis])
-            return leati_fail(err, LEAT_INVALID_ARGUMENT, "axis %d is named twice", (int)axis);
-        mask[axis] = true;
-    }
-    return LEAT_OK;
+    return leati_mark_axes(axes, rank, mask, err);
 }
 
 leat_shape leati_reduced_shape(const leat_shape *in, const bool *mask, bool keepdims) {

@@ -17,23 +17,12 @@ static const leati_row reverse_rows[] = {
     {0},
 };
 
-static leat_status named(const leati_ints *axes, int32_t rank, bool *mask, leat_error *err) {
-    for (int32_t i = 0; i < axes->count; i++) {
-        int32_t axis = 0;
-        LEATI_TRY(leati_normal_axis(axes->values[i], rank, &axis, err));
-        if (mask[axis])
-            return leati_fail(err, LEAT_INVALID_ARGUMENT, "axis %d is named twice", (int)axis);
-        mask[axis] = true;
-    }
-    return LEAT_OK;
-}
-
 static leat_status reverse_infer(leati_infer_call *call, leat_error *err) {
     const struct reverse_args *args = call->args;
     bool mask[LEAT_MAX_RANK] = {false};
     LEATI_TRY(leati_want_values(call, 0, err));
     if (call->inputs[0].shape.rank >= 0 && call->unknown == 0)
-        LEATI_TRY(named(&args->axis, call->inputs[0].shape.rank, mask, err));
+        LEATI_TRY(leati_mark_axes(&args->axis, call->inputs[0].shape.rank, mask, err));
     return leati_infer_same(call, err);
 }
 
@@ -44,7 +33,7 @@ static leat_status reverse_kernel(leati_kernel_call *call, leat_error *err) {
     size_t size = leat_dtype_size(in->dtype);
     int64_t steps[LEAT_MAX_RANK], out_steps[LEAT_MAX_RANK], offset = 0;
     bool mask[LEAT_MAX_RANK] = {false};
-    LEATI_TRY(named(&args->axis, in->rank, mask, err));
+    LEATI_TRY(leati_mark_axes(&args->axis, in->rank, mask, err));
     LEATI_TRY(leati_output_like(call, 0, &shape, err));
     leati_dense_steps(&shape, size, out_steps);
     for (int32_t d = 0; d < in->rank; d++) {

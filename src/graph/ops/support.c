@@ -164,6 +164,27 @@ leat_status leati_normal_axis(int64_t axis, int32_t rank, int32_t *out, leat_err
     return LEAT_OK;
 }
 
+leat_status leati_mark_axes(const leati_ints *axes, int32_t rank, bool *mask, leat_error *err) {
+    for (int32_t i = 0; i < axes->count; i++) {
+        int32_t axis = 0;
+        LEATI_TRY(leati_normal_axis(axes->values[i], rank, &axis, err));
+        if (mask[axis])
+            return leati_fail(err, LEAT_INVALID_ARGUMENT, "axis %d is named twice", (int)axis);
+        mask[axis] = true;
+    }
+    return LEAT_OK;
+}
+
+leat_status leati_infer_said(leati_infer_call *call, leat_dtype dtype, const leat_shape *shape,
+                             leat_error *err) {
+    char text[128];
+    if (leati_shape_count(shape) < 0 && call->unknown == 0)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "shape is %s; expected known dimensions of a size that fits",
+                          leati_shape_text(shape, text));
+    return leati_infer_output(call, dtype, shape, NULL, err);
+}
+
 leat_status leati_output_like(leati_kernel_call *call, int index, const leat_shape *shape,
                               leat_error *err) {
     if (call->outputs[index].data != NULL)

@@ -69,6 +69,13 @@ LEAT_WARN_UNUSED leat_status leati_unknown_dims(const leati_ints *list, leat_sha
 /* Turns a negative axis into its place from the front; `rank` must be known. */
 LEAT_WARN_UNUSED leat_status leati_normal_axis(int64_t axis, int32_t rank, int32_t *out,
                                                leat_error *err);
+/* Sets mask[axis] for each axis of a list; INVALID_ARGUMENT where one is named twice. */
+LEAT_WARN_UNUSED leat_status leati_mark_axes(const leati_ints *axes, int32_t rank, bool *mask,
+                                             leat_error *err);
+/* An output of a shape that an argument says: INVALID_ARGUMENT unless its dimensions are known, or
+ * the run computes them. */
+LEAT_WARN_UNUSED leat_status leati_infer_said(leati_infer_call *call, leat_dtype dtype,
+                                              const leat_shape *shape, leat_error *err);
 
 /* ---- for kernels ---- */
 /* Gives output `index` its shape unless it has memory already. */

@@ -282,16 +282,8 @@ static PyObject *iterator_next(PyObject *object, PyObject *unused) {
         leat_element_fini(&element);
         return outcome(status, &err);
     }
-    int count = element.num_tensors;
-    PyObject *list = PyList_New(count);
-    for (int i = 0; list != NULL && i < count; i++) {
-        leat_tensor tensor = element.tensors[i]; /* its reference moves */
-        element.tensors[i] = (leat_tensor){0};
-        PyObject *item = native_tensor_new(&tensor);
-        if (item == NULL || PyList_SetItem(list, i, item) != 0) {
-            Py_CLEAR(list);
-        }
-    }
+    PyObject *list = native_tensor_list(element.tensors, element.num_tensors);
+    element.num_tensors = 0; /* the references have moved */
     leat_element_fini(&element);
     return list;
 }

@@ -39,8 +39,3 @@ _native.set_error_classes(_CLASSES)
 
 class OperatorNotAllowedInGraphError(TypeError):
     """A tensor that has no value yet was used where Python needs one."""
-
-
-def raise_for(code, message):
-    """Raises the class of a status code."""
-    raise _CLASSES[code](None, None, message)

@@ -63,4 +63,3 @@ class UnimplementedError(OpError):
     error_code: Any
 class UnknownError(OpError):
     error_code: Any
-def raise_for(code: Any, message: Any) -> Any: ...

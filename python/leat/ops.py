@@ -11,7 +11,7 @@ import types
 
 import numpy as np
 
-from leat import _native, dtypes, nest, trace
+from leat import _native, composite, dtypes, nest, trace
 from leat.dtypes import DType
 from leat.shapes import TensorShape
 from leat.signatures import REQUIRED, function
@@ -52,15 +52,11 @@ def _attribute(argument, value):
         return _window(found) if argument["name"] in ("strides", "ksize", "dilations") else found
     if kind == "structure of tensors":
         return literal(convert_to_tensor(value))
-    if isinstance(value, bytes):
-        return value.decode() if value.isascii() else {"hex": value.hex()}
     if isinstance(value, DType):
         return value.name
     if isinstance(value, (list, tuple)):
         return [_attribute({"type": kind, "name": argument["name"]}, item) for item in value]
-    if kind == "number" and isinstance(value, float) and value != value or value in (float("inf"), float("-inf")):
-        return "nan" if value != value else "inf" if value > 0 else "-inf"
-    return value
+    return _number(value)
 
 
 def _window(numbers):
@@ -128,7 +124,6 @@ def _convert_inputs(entry, values):
 
 def dispatch(name, values, arguments):
     """Calls an operation with the Python values of its inputs and arguments; what a generated function does."""
-    from leat import composite
     entry = TABLE[name]
     if name == "range" and values[1] is None:
         values = (0, *values[::2])

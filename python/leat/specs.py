@@ -228,19 +228,17 @@ class NoneTensorSpec(TypeSpec):
         return "NoneTensorSpec()"
 
 
-class DatasetSpec(TypeSpec):
-    """A dataset as an element of another one (``tf.data.DatasetSpec``)."""
+class _ElementSpec(TypeSpec):
+    """The type of what holds elements of one spec."""
 
-    __slots__ = ("_element_spec", "_dataset_shape")
-    num_components = 1
+    __slots__ = ("_element_spec",)
 
-    def __init__(self, element_spec, dataset_shape=()):
+    def __init__(self, element_spec):
         self._element_spec = element_spec
-        self._dataset_shape = as_shape(dataset_shape)
 
     @classmethod
     def from_value(cls, value):
-        """The spec of a dataset."""
+        """The spec of a value."""
         return cls(value.element_spec)
 
     element_spec = property(lambda self: self._element_spec)
@@ -256,6 +254,17 @@ class DatasetSpec(TypeSpec):
     def _key(self):
         from leat import nest
         return nest.key(self._element_spec)
+
+
+class DatasetSpec(_ElementSpec):
+    """A dataset as an element of another one (``tf.data.DatasetSpec``)."""
+
+    __slots__ = ("_dataset_shape",)
+    num_components = 1
+
+    def __init__(self, element_spec, dataset_shape=()):
+        super().__init__(element_spec)
+        self._dataset_shape = as_shape(dataset_shape)
 
     def _json(self):
         from leat import nest
@@ -272,20 +281,10 @@ class DatasetSpec(TypeSpec):
         return f"DatasetSpec({self._element_spec!r}, {self._dataset_shape!r})"
 
 
-class IteratorSpec(TypeSpec):
+class IteratorSpec(_ElementSpec):
     """The type of an iterator (``tf.data.IteratorSpec``)."""
 
-    __slots__ = ("_element_spec",)
-
-    def __init__(self, element_spec):
-        self._element_spec = element_spec
-
-    @classmethod
-    def from_value(cls, value):
-        """The spec of an iterator."""
-        return cls(value.element_spec)
-
-    element_spec = property(lambda self: self._element_spec)
+    __slots__ = ()
 
     def is_compatible_with(self, other):
         """Could `other`, an iterator or a spec, be of this type?"""
@@ -293,41 +292,15 @@ class IteratorSpec(TypeSpec):
         return (isinstance(other, IteratorSpec) or hasattr(other, "get_next_as_optional")) and nest.compatible(
             self._element_spec, other.element_spec)
 
-    def _key(self):
-        from leat import nest
-        return nest.key(self._element_spec)
-
     def __repr__(self):
         return f"IteratorSpec({self._element_spec!r},)"
 
 
-class OptionalSpec(TypeSpec):
+class OptionalSpec(_ElementSpec):
     """A value that may be absent (``tf.OptionalSpec``)."""
 
-    __slots__ = ("_element_spec",)
+    __slots__ = ()
     num_components = 1
-
-    def __init__(self, element_spec):
-        self._element_spec = element_spec
-
-    @classmethod
-    def from_value(cls, value):
-        """The spec of an ``Optional``."""
-        return cls(value.element_spec)
-
-    element_spec = property(lambda self: self._element_spec)
-
-    def _covers(self, other):
-        from leat import nest
-        return nest.compatible(self._element_spec, other._element_spec)
-
-    def most_specific_common_supertype(self, others):
-        """This spec, where all others are equal; else None."""
-        return self if all(self == other for other in others) else None
-
-    def _key(self):
-        from leat import nest
-        return nest.key(self._element_spec)
 
     def _json(self):
         from leat import nest

@@ -27,24 +27,30 @@ def _shape(spec):
     return TensorShape(None) if shape is None else shape
 
 
-# ---- sources ----
-
-def _from_tensor_slices(_, arguments):
-    leaves = nest.leaves(nest.spec_of(nest.normalize(arguments["tensors"])))
-    if not leaves:
-        raise ValueError("Invalid `element`. `element` should not be empty.")
+def _check_rows(leaves, of_scalar, of_unequal):
+    """ValueError where leaves have no rows (the text `of_scalar`), or not equally many (`of_unequal`, with both)."""
     first = None
     for leaf in leaves:
         shape = _shape(leaf)
         if isinstance(leaf, (specs.NoneTensorSpec, specs.DatasetSpec)) or shape.rank is None:
             continue
         if shape.rank == 0:
-            raise ValueError("Unbatching a tensor is only supported for rank >= 1; from_tensors takes a scalar")
+            raise ValueError(of_scalar)
         if not isinstance(leaf, specs.TensorSpec):
             continue  # the rows of composite values are counted when they are there
         if first is not None and shape[0] is not None and shape[0] != first:
-            raise ValueError(f"Dimensions {first} and {shape[0]} are not compatible")
+            raise ValueError(of_unequal.format(first, shape[0]))
         first = shape[0] if first is None else first
+
+
+# ---- sources ----
+
+def _from_tensor_slices(_, arguments):
+    leaves = nest.leaves(nest.spec_of(nest.normalize(arguments["tensors"])))
+    if not leaves:
+        raise ValueError("Invalid `element`. `element` should not be empty.")
+    _check_rows(leaves, "Unbatching a tensor is only supported for rank >= 1; from_tensors takes a scalar",
+                "Dimensions {} and {} are not compatible")
 
 
 def _from_list(_, arguments):
@@ -219,19 +225,9 @@ def _map_and_batch(_, arguments):
 
 
 def _unbatch(inputs, _):
-    first = None
-    for leaf in nest.leaves(_element_spec(inputs)):
-        shape = _shape(leaf)
-        if isinstance(leaf, (specs.NoneTensorSpec, specs.DatasetSpec)) or shape.rank is None:
-            continue
-        if shape.rank == 0:
-            raise ValueError("Cannot unbatch an input with scalar components.")
-        if not isinstance(leaf, specs.TensorSpec):
-            continue  # the rows of composite values are counted when they are there
-        if first is not None and shape[0] is not None and shape[0] != first:
-            raise ValueError("`unbatch()` is only supported for datasets of elements whose components have a matching "
-                             f"leading dimension. Encountered both {first} and {shape[0]}.")
-        first = shape[0] if first is None else first
+    _check_rows(nest.leaves(_element_spec(inputs)), "Cannot unbatch an input with scalar components.",
+                "`unbatch()` is only supported for datasets of elements whose components have a matching leading "
+                "dimension. Encountered both {} and {}.")
 
 
 def _rebatch(inputs, _):

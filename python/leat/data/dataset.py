@@ -233,9 +233,6 @@ class Dataset:
         out._options = options
         return out
 
-    def _apply(self, op, name=None, **arguments):
-        return make(op, (self,), arguments, name)
-
 
 # ---- making nodes ----
 

@@ -11,10 +11,13 @@ static bool tame_name(const char *text) {
     return text[0] != '/' && strstr(text, "..") == NULL && strstr(text, "://") == NULL;
 }
 
+/* Names that stay in the folder, and nothing that waits for what will never come. */
 static bool tame(const json_t *json) {
     const char *key = NULL, *hex = json_string_value(json_object_get(json, "hex"));
     json_t *value = NULL;
     if (json_is_string(json) && !tame_name(json_string_value(json)))
+        return false;
+    if (json_is_true(json_object_get(json, "wait")))
         return false;
     if (hex != NULL && (strcasestr(hex, "2f") != NULL || strcasestr(hex, "2e") != NULL))
         return false;

@@ -1,6 +1,7 @@
 """Datasets through Python against plain Python."""
 
 import collections
+import threading
 
 import numpy as np
 import pytest
@@ -52,6 +53,17 @@ def test_exceptions_arrive_unchanged():
         list(tf.data.Dataset.range(5).map(refuse))
     assert "element 2" in caught.value.__notes__[0]
     assert caught.traceback[-1].name == "refuse"
+
+
+def test_load_waits_for_what_is_saved_later(tmp_path):
+    path, found = str(tmp_path / "later"), []
+    with pytest.raises(tf.errors.NotFoundError):
+        tf.data.Dataset.load(path)
+    waiting = threading.Thread(target=lambda: found.extend(tf.data.Dataset.load(path, wait=True).as_numpy_iterator()))
+    waiting.start()
+    tf.data.Dataset.range(3).save(path)
+    waiting.join()
+    assert found == [0, 1, 2]
 
 
 def test_state_is_saved_and_restored():

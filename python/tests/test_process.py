@@ -52,6 +52,18 @@ def test_ctrl_c_ends_a_wait_for_a_blocked_callback(parallel):
     assert code == 0
 
 
+def test_ctrl_c_ends_a_wait_for_a_saved_dataset(tmp_path):
+    code, out, err = interrupt(f"""
+        import leat as tf
+        print("ready", flush=True)
+        try:
+            tf.data.Dataset.load({str(tmp_path / "none")!r}, wait=True)
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+    """)
+    assert (code, out) == (0, "interrupted\n"), err
+
+
 def test_ctrl_c_ends_a_pipeline_that_delivers_nothing():
     code, out, err = interrupt("""
         import leat as tf

@@ -5,13 +5,14 @@ TensorFlow spells differently from its operators.
 """
 
 import json
+import time
 
 import numpy as np
 
 from leat import _native, dtypes, nest, specs, trace
 from leat.data import checks
 from leat.dtypes import DType
-from leat.errors import InvalidArgumentError
+from leat.errors import InvalidArgumentError, NotFoundError
 from leat.shapes import TensorShape
 from leat.signatures import REQUIRED, function, parse
 from leat.tensor import Tensor, convert_to_tensor
@@ -19,6 +20,7 @@ from leat.tensor import Tensor, convert_to_tensor
 AUTOTUNE = -1
 INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
+_POLL_SECONDS = 0.05
 
 OPERATORS = {entry["name"]: entry for entry in json.loads(_native.dataset_operators())}
 
@@ -212,9 +214,15 @@ class Dataset:
 
     @staticmethod
     def load(path, element_spec=None, compression=None, reader_func=None, wait=False):
-        """The elements that ``Dataset.save`` wrote to the folder `path`."""
-        return make("load", (), {"path": path, "element_spec": element_spec, "compression": compression,
-                                 "reader_func": reader_func, "wait": wait})
+        """The elements that ``Dataset.save`` wrote to the folder `path`; `wait`: once they are there."""
+        arguments = {"path": path, "element_spec": element_spec, "compression": compression, "reader_func": reader_func}
+        while True:
+            try:
+                return make("load", (), arguments)
+            except NotFoundError:
+                if not wait:
+                    raise
+                time.sleep(_POLL_SECONDS)  # here, where Ctrl-C ends it
 
     @staticmethod
     def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=True):

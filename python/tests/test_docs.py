@@ -1,25 +1,45 @@
-"""Every Python block of the documentation runs, in the order of its page."""
+"""Every Python block of the pages runs, in the order of its page, and prints what the page says.
 
+tools/doc_blocks.py says how a page marks its blocks; tests/cli/docs_test.py runs the other languages.
+"""
+
+import contextlib
+import io
 import pathlib
-import re
+import sys
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
-PAGES = [page for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")))
-         if BLOCK.search(page.read_text(encoding="utf-8"))]
+sys.path.insert(0, str(ROOT / "tools"))
+import doc_blocks  # noqa: E402
+
+BLOCKS = [block for block in doc_blocks.all_blocks(str(ROOT)) if doc_blocks.runs(block, "python")]
+PAGES = sorted({block.page for block in BLOCKS})
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES)
 def test_blocks_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     scope = {"__name__": "__main__"}
-    text = page.read_text(encoding="utf-8")
-    for block in BLOCK.finditer(text):
-        lines = text.count("\n", 0, block.start(1))
-        exec(compile("\n" * lines + block[1], str(page), "exec"), scope)
+    for block in BLOCKS:
+        if block.page != page:
+            continue
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile("\n" * (block.line - 1) + block.text, str(ROOT / page), "exec"), scope)
+        if block.output is not None:
+            assert printed.getvalue() == block.output, f"{page}:{block.line}"
 
 
-def test_the_first_screen_is_tested():
-    assert {"README.md", "PYTHON.md"} <= {page.name for page in PAGES}
+def test_blocks_are_found():
+    assert len(BLOCKS) >= 4 and {"README.md", "docs/PYTHON.md"} <= set(PAGES)
+
+
+@pytest.mark.parametrize("text, found", [
+    ("```python\na\n```\n```output\nb\n```\n", [("python", None, None, "a\n", "b\n")]),
+    ("* x\n\n  ```c from src/a.c\n  a\n\n    b\n  ```\n", [("c", "src/a.c", None, "a\n\n  b\n", None)]),
+    ("```sh not-run: needs a network\na\n```\n", [("sh", None, "needs a network", "a\n", None)]),
+])
+def test_blocks_are_read(text, found):
+    assert [tuple(block[2:]) for block in doc_blocks.blocks("a.md", text)] == found

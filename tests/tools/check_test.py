@@ -131,6 +131,27 @@ class Docs(Check):
         self.header("static inline int leat_one(int a)\n{\n    return a;\n}\n")
         self.complains("check_docs", "leat_one has no comment")
 
+    def test_blocks(self):
+        self.header(HEADER)
+        self.write("a.md", "# A\n\n```sh\nls\n```\n\n* b\n\n      in a list\n\n```python not-run: a reason\n1\n```\n"
+                           "```output\n    x\n```\n```c from src/a.c\nint a;\n```\n")
+        self.accepts("check_docs")
+
+    def test_blocks_without_a_fence(self):
+        self.header(HEADER)
+        self.write("a.md", "Text:\n\n    ls\n    ls\n")
+        self.complains("check_docs", "a.md:3: code that is only indented")
+
+    def test_blocks_of_unknown_language(self):
+        self.header(HEADER)
+        self.write("a.md", "```perl\nls\n```\n")
+        self.complains("check_docs", "a.md:1: a block of language 'perl'")
+
+    def test_blocks_left_out_without_a_reason(self):
+        self.header(HEADER)
+        self.write("a.md", "```sh not-run:\nls\n```\n")
+        self.complains("check_docs", "a.md:1: expected `from FILE` or `not-run: WHY`")
+
 
 class Size(Check):
     def test_small(self):

@@ -184,17 +184,20 @@ def _dynamic(tensor, parts, shape):
     """Operations for dimensions or indices that are not known yet, one dimension after the other."""
     from leat import ops
     parts = _expand(parts, shape.rank)
-    axis, drop = 0, []
-    for part in parts:
-        if part is None:
-            tensor = ops.FUNCTIONS["expand_dims"](tensor, axis)
-        elif isinstance(part, slice):
+    drop = []
+    for axis, part in enumerate(part for part in parts if part is not None):
+        if isinstance(part, slice):
             tensor = _dynamic_slice(tensor, part, axis)
         else:
             tensor = _dynamic_index(tensor, part, axis)
             drop.append(axis)
-        axis += 1
-    return ops.FUNCTIONS["squeeze"](tensor, drop) if drop else tensor
+    if drop:
+        tensor = ops.FUNCTIONS["squeeze"](tensor, drop)
+    kept = [part for part in parts if part is None or isinstance(part, slice)]
+    for axis, part in enumerate(kept):  # after the indices, so that no tensor on the way has too many dimensions
+        if part is None:
+            tensor = ops.FUNCTIONS["expand_dims"](tensor, axis)
+    return tensor
 
 
 def _dynamic_index(tensor, index, axis):

@@ -85,6 +85,12 @@ def test_indexing_is_numpys_while_tracing(pair):
     np.testing.assert_array_equal(next(dataset.as_numpy_iterator()), array[key])
 
 
+def test_new_axes_come_after_the_indices_that_take_axes_away():
+    x = np.arange(2, dtype=np.int32).reshape(1, 1, 2, 1)
+    dataset = tf.data.Dataset.from_tensors(x).map(lambda x: x[(None,) * 5 + (0, 0, 1, 0)])
+    assert next(dataset.as_numpy_iterator()).tolist() == [[[[[1]]]]]
+
+
 def test_parts_of_unknown_length():
     dataset = tf.data.Dataset.from_generator(lambda: iter([[1, 2, 3], [4, 5]]),
                                              output_signature=tf.TensorSpec([None], tf.int32))

@@ -246,6 +246,9 @@ static leat_status read_op(const json_t *json, const leati_tensor_op **out, leat
     return LEAT_OK;
 }
 
+/* Of a node that is read; nodes that are added later get higher ones, which must not overflow. */
+static const int64_t MAX_NUMBER = INT64_MAX / 2;
+
 static leat_status read_node(const json_t *json, int depth, leati_body *body, leat_error *err) {
     const leati_tensor_op *op = NULL;
     const json_t *attributes = json_object_get(json, "attrs");
@@ -254,8 +257,11 @@ static leat_status read_node(const json_t *json, int depth, leati_body *body, le
     int32_t *inputs = NULL;
     int num_inputs = 0;
     leat_status status = read_op(json, &op, err);
-    if (!status && number && (!json_is_integer(number) || json_integer_value(number) < 0))
-        status = leati_fail(err, LEAT_INVALID_ARGUMENT, "\"number\" is not a number from 0");
+    if (!status && number &&
+        (!json_is_integer(number) || json_integer_value(number) < 0 ||
+         json_integer_value(number) > MAX_NUMBER))
+        status = leati_fail(err, LEAT_INVALID_ARGUMENT, "\"number\" is not a number from 0 to %lld",
+                            (long long)MAX_NUMBER);
     if (!status)
         status = read_ids(json_object_get(json, "inputs"), body->num_values, "inputs", &inputs,
                           &num_inputs, err);

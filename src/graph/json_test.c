@@ -125,6 +125,8 @@ static void test_text_from_outside(void **state) {
                "op add (node 0): expected 2 inputs, found 1");
     read_fails(WITH_NODE("{\"op\": \"add\", \"inputs\": [0, 0], \"attrs\": {\"x\": 1}}"),
                LEAT_INVALID_ARGUMENT, "x");
+    read_fails(WITH_NODE("{\"op\": \"add\", \"inputs\": [0, 0], \"number\": 9223372036854775807}"),
+               LEAT_INVALID_ARGUMENT, "\"number\" is not a number from 0 to");
     read_fails(WITH_NODE("{\"op\": \"read_variable\", \"inputs\": []}"), LEAT_INVALID_ARGUMENT,
                "variable");
     read_fails(WITH_NODE("{\"op\": \"call\", \"inputs\": [0], \"attrs\": {\"name\": \"nobody\", "

@@ -156,6 +156,85 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_metric_result(leat_metric *metric, do
                                                          leat_error *err);
 LEAT_API LEAT_WARN_UNUSED leat_status leat_metric_reset(leat_metric *metric, leat_error *err);
 
+/* ---- by Keras' names and without variables, for bindings and models of another make ---- */
+
+/* The five tables as JSON text: {"layers": [...], "losses", "metrics", "optimizers",
+ * "initializers"}, each a list of {"name": Keras' class name, "doc", "arguments": [{"name", "type",
+ * "required", "default", ..., "doc"}], "signature": Keras' parameters in order, [{"name",
+ * "default"}], of which those that are no argument are the binding's to see to (null: the
+ * arguments)}. Layers add "prefix" (of default names), "merges" (takes several inputs), "weights"
+ * (may have some), "rank", "min_rank" (of inputs, 0: any) and "fixed_last" (the last dimension is
+ * fixed by the first call); metrics "prefix", "values" (how many an update takes) and "takes";
+ * initializers "identifier" and "random". Thread-safe. Owned text (leat_text_free); NULL without
+ * memory. */
+LEAT_API char *leat_train_json(leat_error *err);
+
+/* A layer, loss, metric, optimizer or initializer without variables of its own: whoever calls it
+ * keeps its weights, states and slots (Keras' stateless_call, stateless_update_state, ...).
+ * Immutable; may be used by several threads. */
+typedef struct leat_part leat_part;
+
+/* One line of the table `sort` ("layer", "loss", "metric", "optimizer", "initializer") with
+ * arguments in JSON text (NULL: none). NOT_FOUND lists the names there are. Owned (leat_part_free).
+ */
+LEAT_API leat_part *leat_part_new(const char *sort, const char *name, const char *config,
+                                  leat_error *err);
+LEAT_API void leat_part_free(leat_part *part);
+
+/* What has to be kept for it, as JSON text: [{"name", "shape", "initializer", "trainable"}]. The
+ * weights of a layer for inputs of these shapes (batch's dimension included), the states of a
+ * metric, or the slots of one variable under an optimizer (with the shape null, that of the
+ * variable; it starts at zeros). INVALID_ARGUMENT where a layer does not take the inputs. Owned
+ * (leat_text_free). */
+LEAT_API char *leat_part_states_json(const leat_part *part, const leat_shape *inputs,
+                                     int num_inputs, leat_error *err);
+
+/* Adds a layer's or a loss's operations. A layer takes inputs and the values of its weights; into
+ * `updates` (as many as weights; NULL where there are none) go the new values of those that the
+ * call changes, failed values for the others. A loss takes labels, predictions and maybe sample
+ * weights; its value is reduced as Keras' objects do outside of strategies. */
+LEAT_API leat_value leat_part_call(const leat_part *part, const leat_value *inputs, int num_inputs,
+                                   const leat_value *weights, int num_weights, bool training,
+                                   leat_value *updates);
+
+/* A metric's update of (labels, predictions and maybe sample weights, or values and maybe weights):
+ * fills `updates` with the new states, failed values for states that stay. */
+LEAT_API void leat_part_update(const leat_part *part, const leat_value *values, int num_values,
+                               const leat_value *states, int num_states, leat_value *updates);
+
+/* A metric's result of these states, a scalar for most. */
+LEAT_API leat_value leat_part_result(const leat_part *part, const leat_value *states,
+                                     int num_states);
+
+/* An optimizer's application with variables that the caller keeps: gradients are summed over
+ * replicas where variables have copies, clipped, accumulated; variables, slots and averages are
+ * updated and `iterations` (int64 scalar) counts one step. `slots` are those of
+ * leat_part_states_json, variable by variable; `learning_rate` is a scalar. */
+typedef struct leat_application {
+    const leat_value *gradients;
+    leat_variable *const *variables;
+    int count;
+    leat_variable *const *slots;
+    int num_slots; /* of all variables together */
+    leat_variable *iterations;
+    leat_value learning_rate;
+} leat_application;
+LEAT_API void leat_part_apply(const leat_part *part, const leat_application *application);
+
+/* An initializer's float32 values of a static shape; `seed` is used by random kinds. Owned. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_part_initialize(const leat_part *part, int64_t seed,
+                                                           leat_shape shape, leat_tensor *out,
+                                                           leat_error *err);
+
+/* The value of which `value` is the softmax or sigmoid in its graph; a failed one where it is none.
+ * Cross-entropies compute from it, so a binding that cuts graphs in pieces hands it on. */
+LEAT_API leat_value leat_logits_behind(leat_value value);
+
+/* Variables that lie where `like` lies, one copy wherever it has one, whatever scope is open; not
+ * trainable. For an optimizer's slots. Owned. */
+LEAT_API leat_variable *leat_variable_like(const leat_variable *like, const char *name,
+                                           const leat_tensor *initial, leat_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -25,8 +25,7 @@ bool native_graph_is_eager(PyObject *graph) {
     return ((native_graph *)graph)->eager;
 }
 
-/* The graph, or NULL with an exception where it was finished. */
-static leat_graph *open_graph(PyObject *self) {
+leat_graph *native_open_graph(PyObject *self) {
     leat_graph *graph = native_graph_of(self);
     if (graph == NULL) {
         PyErr_SetString(PyExc_TypeError,
@@ -36,7 +35,7 @@ static leat_graph *open_graph(PyObject *self) {
     return graph;
 }
 
-static PyObject *raise_graph(leat_graph *graph) {
+PyObject *native_raise_graph(leat_graph *graph) {
     leat_error err = {0};
     leat_graph_take_error(graph, &err);
     return native_raise(&err);
@@ -79,7 +78,7 @@ static void graph_dealloc(PyObject *object) {
 
 static PyObject *graph_arguments(PyObject *self, PyObject *unused) {
     (void)unused;
-    leat_graph *graph = open_graph(self);
+    leat_graph *graph = native_open_graph(self);
     int count = graph == NULL ? 0 : leat_graph_num_arguments(graph);
     PyObject *list = graph == NULL ? NULL : PyList_New(count);
     for (int i = 0; list != NULL && i < count; i++) {
@@ -91,8 +90,7 @@ static PyObject *graph_arguments(PyObject *self, PyObject *unused) {
     return list;
 }
 
-/* A value of this graph for a tensor: its own, or a constant of its values. */
-static int value_in(PyObject *self, PyObject *item, leat_value *out) {
+int native_value_in(PyObject *self, PyObject *item, leat_value *out) {
     leat_graph *graph = native_graph_of(self);
     if (native_is_tensor(item) && ((native_tensor *)item)->graph == self) {
         *out = (leat_value){.graph = graph, .id = ((native_tensor *)item)->id};
@@ -106,14 +104,13 @@ static int value_in(PyObject *self, PyObject *item, leat_value *out) {
                ? leat_graph_dataset(graph, *(leat_dataset **)tensor->data)
                : leat_graph_tensor(graph, tensor);
     if (out->id < 0) {
-        raise_graph(graph);
+        native_raise_graph(graph);
         return -1;
     }
     return 0;
 }
 
-/* Values of a sequence (PyMem_Free). */
-static leat_value *values_in(PyObject *self, PyObject *sequence, Py_ssize_t *count) {
+leat_value *native_values_in(PyObject *self, PyObject *sequence, Py_ssize_t *count) {
     *count = PySequence_Size(sequence);
     leat_value *values = *count < 0 ? NULL : PyMem_Calloc((size_t)*count + 1, sizeof(*values));
     if (values == NULL) {
@@ -121,7 +118,7 @@ static leat_value *values_in(PyObject *self, PyObject *sequence, Py_ssize_t *cou
     }
     for (Py_ssize_t i = 0; i < *count; i++) {
         PyObject *item = PySequence_GetItem(sequence, i);
-        int status = item == NULL ? -1 : value_in(self, item, &values[i]);
+        int status = item == NULL ? -1 : native_value_in(self, item, &values[i]);
         Py_XDECREF(item);
         if (status != 0) {
             PyMem_Free(values);
@@ -131,7 +128,7 @@ static leat_value *values_in(PyObject *self, PyObject *sequence, Py_ssize_t *cou
     return values;
 }
 
-static PyObject *symbolic_list(PyObject *self, const leat_value *values, int count) {
+PyObject *native_symbolic_list(PyObject *self, const leat_value *values, int count) {
     PyObject *list = PyList_New(count);
     for (int i = 0; list != NULL && i < count; i++) {
         PyObject *item = native_tensor_symbolic(self, values[i].id);
@@ -147,11 +144,11 @@ static PyObject *graph_call(PyObject *self, PyObject *args) {
     const char *operation = NULL, *attributes = NULL;
     PyObject *inputs = NULL;
     Py_ssize_t count = 0;
-    leat_graph *graph = open_graph(self);
+    leat_graph *graph = native_open_graph(self);
     if (graph == NULL || !PyArg_ParseTuple(args, "szO", &operation, &attributes, &inputs)) {
         return NULL;
     }
-    leat_value *values = values_in(self, inputs, &count);
+    leat_value *values = native_values_in(self, inputs, &count);
     if (values == NULL) {
         return NULL;
     }
@@ -165,7 +162,7 @@ static PyObject *graph_call(PyObject *self, PyObject *args) {
         made = leat_graph_call(graph, operation, attributes, values, (int)count, outputs);
     }
     PyMem_Free(values);
-    return made < 0 ? raise_graph(graph) : symbolic_list(self, outputs, made);
+    return made < 0 ? native_raise_graph(graph) : native_symbolic_list(self, outputs, made);
 }
 
 /* eager(operation, attributes, tensors): computes at once, and remembers nothing. */
@@ -218,14 +215,14 @@ static PyObject *graph_cond(PyObject *self, PyObject *args) {
     PyObject *predicate = NULL, *then_branch = NULL, *else_branch = NULL, *inputs = NULL;
     Py_ssize_t count = 0;
     leat_value chosen;
-    leat_graph *graph = open_graph(self);
+    leat_graph *graph = native_open_graph(self);
     if (graph == NULL ||
         !PyArg_ParseTuple(args, "OO!O!O", &predicate, function_type, &then_branch, function_type,
                           &else_branch, &inputs) ||
-        value_in(self, predicate, &chosen) != 0) {
+        native_value_in(self, predicate, &chosen) != 0) {
         return NULL;
     }
-    leat_value *values = values_in(self, inputs, &count);
+    leat_value *values = native_values_in(self, inputs, &count);
     if (values == NULL) {
         return NULL;
     }
@@ -236,7 +233,7 @@ static PyObject *graph_cond(PyObject *self, PyObject *args) {
     made = leat_cond(chosen, yes, no, values, (int)count, outputs);
     Py_END_ALLOW_THREADS;
     PyMem_Free(values);
-    return made < 0 ? raise_graph(graph) : symbolic_list(self, outputs, made);
+    return made < 0 ? native_raise_graph(graph) : native_symbolic_list(self, outputs, made);
 }
 
 /* while_loop(cond, body, variables, invariants, maximum or None, shape invariants as JSON or None):
@@ -246,7 +243,7 @@ static PyObject *graph_while(PyObject *self, PyObject *args) {
     PyObject *maximum = NULL;
     Py_ssize_t num_variables = 0, num_invariants = 0;
     leat_spec *shapes = NULL;
-    leat_graph *graph = open_graph(self);
+    leat_graph *graph = native_open_graph(self);
     if (graph == NULL || !PyArg_ParseTuple(args, "O!O!OOOO", function_type, &cond, function_type,
                                            &body, &variables, &invariants, &maximum, &json)) {
         return NULL;
@@ -263,8 +260,8 @@ static PyObject *graph_while(PyObject *self, PyObject *args) {
     }
     options.shape_invariants = shapes;
     leat_value outputs[LEAT_MAX_OUTPUTS];
-    leat_value *values = values_in(self, variables, &num_variables);
-    leat_value *fixed = values == NULL ? NULL : values_in(self, invariants, &num_invariants);
+    leat_value *values = native_values_in(self, variables, &num_variables);
+    leat_value *fixed = values == NULL ? NULL : native_values_in(self, invariants, &num_invariants);
     bool called = fixed != NULL;
     int made = -1;
     if (called) {
@@ -280,18 +277,18 @@ static PyObject *graph_while(PyObject *self, PyObject *args) {
     if (!called) {
         return NULL;
     }
-    return made < 0 ? raise_graph(graph) : symbolic_list(self, outputs, made);
+    return made < 0 ? native_raise_graph(graph) : native_symbolic_list(self, outputs, made);
 }
 
 /* read(variable): its value, as of here in the order of the graph. */
 static PyObject *graph_read(PyObject *self, PyObject *object) {
-    leat_graph *graph = open_graph(self);
+    leat_graph *graph = native_open_graph(self);
     leat_variable *variable = graph == NULL ? NULL : native_variable_of(object);
     if (variable == NULL) {
         return NULL;
     }
     leat_value value = leat_graph_read(graph, variable);
-    return value.id < 0 ? raise_graph(graph) : native_tensor_symbolic(self, value.id);
+    return value.id < 0 ? native_raise_graph(graph) : native_tensor_symbolic(self, value.id);
 }
 
 /* assign(variable, tensor, add): sets or adds to a variable when the graph runs. */
@@ -300,12 +297,12 @@ static PyObject *graph_assign(PyObject *self, PyObject *args) {
     int add = 0;
     leat_value value;
     leat_error err = {0};
-    leat_graph *graph = open_graph(self);
+    leat_graph *graph = native_open_graph(self);
     if (graph == NULL || !PyArg_ParseTuple(args, "OOp", &object, &tensor, &add)) {
         return NULL;
     }
     leat_variable *variable = native_variable_of(object);
-    if (variable == NULL || value_in(self, tensor, &value) != 0) {
+    if (variable == NULL || native_value_in(self, tensor, &value) != 0) {
         return NULL;
     }
     if (add) {
@@ -322,7 +319,7 @@ static PyObject *graph_assign(PyObject *self, PyObject *args) {
 /* constant(tensor): the tensor as a value of this graph. */
 static PyObject *graph_constant(PyObject *self, PyObject *tensor) {
     leat_value value;
-    if (open_graph(self) == NULL || value_in(self, tensor, &value) != 0) {
+    if (native_open_graph(self) == NULL || native_value_in(self, tensor, &value) != 0) {
         return NULL;
     }
     return native_tensor_symbolic(self, value.id);
@@ -331,7 +328,7 @@ static PyObject *graph_constant(PyObject *self, PyObject *tensor) {
 /* element_spec(tensor): JSON of the elements of a dataset value; None for others. */
 static PyObject *graph_element_spec(PyObject *self, PyObject *tensor) {
     leat_value value;
-    if (open_graph(self) == NULL || value_in(self, tensor, &value) != 0) {
+    if (native_open_graph(self) == NULL || native_value_in(self, tensor, &value) != 0) {
         return NULL;
     }
     const leat_spec *spec = leat_value_element(value);
@@ -343,12 +340,12 @@ static PyObject *graph_gradients(PyObject *self, PyObject *args) {
     PyObject *target = NULL, *sources = NULL;
     Py_ssize_t count = 0;
     leat_value of;
-    leat_graph *graph = open_graph(self);
+    leat_graph *graph = native_open_graph(self);
     if (graph == NULL || !PyArg_ParseTuple(args, "OO", &target, &sources) ||
-        value_in(self, target, &of) != 0) {
+        native_value_in(self, target, &of) != 0) {
         return NULL;
     }
-    leat_value *values = values_in(self, sources, &count);
+    leat_value *values = native_values_in(self, sources, &count);
     leat_value *out = values == NULL ? NULL : PyMem_Calloc((size_t)count + 1, sizeof(*out));
     PyObject *list = NULL;
     if (out != NULL) {
@@ -357,7 +354,7 @@ static PyObject *graph_gradients(PyObject *self, PyObject *args) {
         for (Py_ssize_t i = 0; i < count; i++) {
             failed = failed || out[i].id < 0;
         }
-        list = failed ? raise_graph(graph) : symbolic_list(self, out, (int)count);
+        list = failed ? native_raise_graph(graph) : native_symbolic_list(self, out, (int)count);
     }
     PyMem_Free(values);
     PyMem_Free(out);
@@ -395,7 +392,7 @@ static int read_bound(PyObject *self, PyObject *item, leat_bound_argument *out) 
         return -1;
     }
     out->structure = structure;
-    out->values = values_in(self, tensors, &count);
+    out->values = native_values_in(self, tensors, &count);
     out->num_values = (int)count;
     return out->values == NULL ? -1 : 0;
 }
@@ -408,7 +405,7 @@ static int read_function(PyObject *self, PyObject *item, leat_function_argument 
         return -1;
     }
     out->function = native_function_of(function);
-    out->captures = values_in(self, captures, &count);
+    out->captures = native_values_in(self, captures, &count);
     out->num_captures = (int)count;
     return out->captures == NULL ? -1 : 0;
 }
@@ -420,7 +417,7 @@ static int read_dataset_call(PyObject *self, PyObject *inputs, PyObject *bound, 
         PyErr_SetString(PyExc_ValueError, "a dataset operator has at most 16 such arguments");
         return -1;
     }
-    c->inputs = values_in(self, inputs, &num_inputs);
+    c->inputs = native_values_in(self, inputs, &num_inputs);
     c->call.inputs = c->inputs;
     c->call.num_inputs = (int)num_inputs;
     c->call.bound = c->bound;
@@ -441,14 +438,14 @@ static int read_dataset_call(PyObject *self, PyObject *inputs, PyObject *bound, 
 static PyObject *graph_dataset(PyObject *self, PyObject *args) {
     PyObject *inputs = NULL, *bound = NULL, *functions = NULL, *result = NULL;
     dataset_call c = {0};
-    leat_graph *graph = open_graph(self);
+    leat_graph *graph = native_open_graph(self);
     if (graph == NULL || !PyArg_ParseTuple(args, "szOO!O!", &c.call.op, &c.call.args, &inputs,
                                            &PyList_Type, &bound, &PyList_Type, &functions)) {
         return NULL;
     }
     if (read_dataset_call(self, inputs, bound, functions, &c) == 0) {
         leat_value made = leat_dataset_call_value(graph, &c.call);
-        result = made.id < 0 ? raise_graph(graph) : native_tensor_symbolic(self, made.id);
+        result = made.id < 0 ? native_raise_graph(graph) : native_tensor_symbolic(self, made.id);
     }
     dataset_call_fini(&c);
     return result;
@@ -460,12 +457,12 @@ static PyObject *graph_finish(PyObject *self, PyObject *args) {
     leat_spec *structure = NULL;
     Py_ssize_t count = 0;
     leat_error err = {0};
-    leat_graph *graph = open_graph(self);
+    leat_graph *graph = native_open_graph(self);
     if (graph == NULL || !PyArg_ParseTuple(args, "OO", &outputs, &json) ||
         native_spec(json, &structure) != 0) {
         return NULL;
     }
-    leat_value *values = values_in(self, outputs, &count);
+    leat_value *values = native_values_in(self, outputs, &count);
     if (values == NULL) {
         leat_spec_unref(structure);
         return NULL;

@@ -51,6 +51,31 @@ PyObject *native_shape(const leat_shape *shape) {
     return dims;
 }
 
+int native_read_shape(PyObject *dims, leat_shape *out) {
+    *out = (leat_shape){.rank = LEAT_UNKNOWN_RANK};
+    Py_ssize_t rank = dims == Py_None ? 0 : PySequence_Size(dims);
+    if (dims == Py_None || rank < 0) {
+        return rank < 0 ? -1 : 0;
+    }
+    if (rank > LEAT_MAX_RANK) {
+        PyErr_Format(PyExc_ValueError, "a shape of rank %zd; expected %d at most", rank,
+                     LEAT_MAX_RANK);
+        return -1;
+    }
+    out->rank = (int32_t)rank;
+    for (Py_ssize_t d = 0; d < rank; d++) {
+        PyObject *dim = PySequence_GetItem(dims, d);
+        if (dim != NULL) {
+            out->dims[d] = dim == Py_None ? LEAT_UNKNOWN_DIM : PyLong_AsLongLong(dim);
+        }
+        Py_XDECREF(dim);
+        if (PyErr_Occurred()) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 int native_add_type(PyObject *module, PyType_Spec *spec, PyTypeObject **type) {
     *type = (PyTypeObject *)PyType_FromSpec(spec);
     return *type == NULL ? -1 : PyModule_AddType(module, *type);
@@ -133,6 +158,7 @@ static PyMethodDef methods[] = {
     {"version", version, METH_NOARGS, "The library's version."},
     {"operations", operations, METH_NOARGS, "The table of tensor operations as JSON."},
     {"dataset_operators", dataset_operators, METH_NOARGS, "The table of operators as JSON."},
+    {"train_tables", native_train_tables, METH_NOARGS, "Layers, losses, ... as JSON."},
     {"status_name", status_name, METH_O, "The name of a status code."},
     {"dtype_names", dtype_names, METH_NOARGS, "Names of the dtypes by number."},
     {"to_dlpack", native_to_dlpack, METH_VARARGS, "to_dlpack(tensor, versioned) -> capsule."},
@@ -162,7 +188,7 @@ PyMODINIT_FUNC PyInit__native(void) {
     if (module == NULL || native_add_tensor(module) != 0 || native_add_graph(module) != 0 ||
         native_add_function(module) != 0 || native_add_variable(module) != 0 ||
         native_add_dataset(module) != 0 || native_add_iterator(module) != 0 ||
-        native_add_records(module) != 0) {
+        native_add_records(module) != 0 || native_add_train(module) != 0) {
         Py_XDECREF(module);
         return NULL;
     }

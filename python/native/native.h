@@ -56,6 +56,16 @@ int native_add_tensor(PyObject *module);
 leat_graph *native_graph_of(PyObject *graph);
 /* Does it compute as it is built? */
 bool native_graph_is_eager(PyObject *graph);
+/* The graph, or NULL with an exception where it was finished. */
+leat_graph *native_open_graph(PyObject *self);
+/* Raises the error of a graph, which it takes out. Returns NULL. */
+PyObject *native_raise_graph(leat_graph *graph);
+/* A value of a graph for a tensor: its own, or a constant of its values. */
+int native_value_in(PyObject *graph, PyObject *tensor, leat_value *out);
+/* The same for a sequence (PyMem_Free). */
+leat_value *native_values_in(PyObject *graph, PyObject *sequence, Py_ssize_t *count);
+/* Tensors for values of a graph. */
+PyObject *native_symbolic_list(PyObject *graph, const leat_value *values, int count);
 /* Takes over a reference (NULL: raises `err`). */
 PyObject *native_function_new(leat_function *function, const leat_error *err);
 leat_function *native_function_of(PyObject *object);
@@ -92,6 +102,12 @@ bool native_is_running(void);
 
 int native_add_records(PyObject *module);
 
+/* ---- train.c ---- */
+
+int native_add_train(PyObject *module);
+/* The tables of layers, losses, ... as JSON text. */
+PyObject *native_train_tables(PyObject *module, PyObject *unused);
+
 /* ---- helpers of module.c ---- */
 
 /* Text that leat returned as owned; NULL raises `err`. */
@@ -100,6 +116,8 @@ PyObject *native_text(char *text, const leat_error *err);
 int native_spec(PyObject *json, leat_spec **spec);
 PyObject *native_spec_json(const leat_spec *spec);
 PyObject *native_shape(const leat_shape *shape);
+/* A shape of a sequence of numbers and Nones; None: of unknown rank. */
+int native_read_shape(PyObject *dims, leat_shape *out);
 int native_add_type(PyObject *module, PyType_Spec *spec, PyTypeObject **type);
 
 #endif

@@ -17,16 +17,17 @@ leat_variable *native_variable_of(PyObject *object) {
     return ((native_variable *)object)->variable;
 }
 
-/* Variable(tensor, name=None, trainable=True, sync_on_read=False, aggregation=0) */
+/* Variable(tensor, name=None, trainable=True, sync_on_read=False, aggregation=0, like=None): `like`
+ * is a variable beside whose copies its own lie, whatever scope is open. */
 static PyObject *variable_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    static const char *const names[] = {"initial",      "name",        "trainable",
-                                        "sync_on_read", "aggregation", NULL};
-    PyObject *initial = NULL;
+    static const char *const names[] = {"initial",     "name", "trainable", "sync_on_read",
+                                        "aggregation", "like", NULL};
+    PyObject *initial = NULL, *like = Py_None;
     const char *name = NULL;
     int trainable = 1, sync_on_read = 0, aggregation = 0;
     leat_error err = {0};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|zppi", (char **)(uintptr_t)names, &initial,
-                                     &name, &trainable, &sync_on_read, &aggregation)) {
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|zppiO", (char **)(uintptr_t)names, &initial,
+                                     &name, &trainable, &sync_on_read, &aggregation, &like)) {
         return NULL;
     }
     const leat_tensor *tensor = native_tensor_of(initial);
@@ -37,7 +38,12 @@ static PyObject *variable_new(PyTypeObject *type, PyObject *args, PyObject *kwar
                                      .not_trainable = !trainable,
                                      .sync_on_read = sync_on_read != 0,
                                      .aggregation = (leat_aggregation)aggregation};
-    leat_variable *variable = leat_variable_new(tensor, &options, &err);
+    leat_variable *beside = like == Py_None ? NULL : native_variable_of(like);
+    if (beside == NULL && like != Py_None) {
+        return NULL;
+    }
+    leat_variable *variable = beside == NULL ? leat_variable_new(tensor, &options, &err)
+                                             : leat_variable_like(beside, name, tensor, &err);
     if (variable == NULL) {
         return native_raise(&err);
     }
@@ -93,7 +99,7 @@ static PyMethodDef variable_methods[] = {
 };
 
 static PyType_Slot variable_slots[] = {
-    {Py_tp_doc, "Variable(initial, name, trainable, sync_on_read, aggregation)"},
+    {Py_tp_doc, "Variable(initial, name, trainable, sync_on_read, aggregation, like)"},
     {Py_tp_new, (void *)variable_new},
     {Py_tp_dealloc, (void *)variable_dealloc},
     {Py_tp_methods, variable_methods},

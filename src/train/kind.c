@@ -71,13 +71,11 @@ const leati_kind *const *leati_initializer_kinds(size_t *count) {
 const leati_kind *leati_kind_find(const leati_kind *const *kinds, size_t count, const char *sort,
                                   const char *name, leat_error *err) {
     leati_text names = {0};
-    for (size_t i = 0; i < count; i++) {
-        if (name != NULL && strcmp(kinds[i]->name, name) == 0) {
-            leati_text_fini(&names);
+    for (size_t i = 0; i < count && name != NULL; i++)
+        if (strcmp(kinds[i]->name, name) == 0)
             return kinds[i];
-        }
+    for (size_t i = 0; i < count; i++)
         leati_text_addf(&names, "%s%s", i == 0 ? "" : ", ", kinds[i]->name);
-    }
     leati_fail(err, LEAT_NOT_FOUND, "there is no %s \"%.60s\"; there is %s", sort,
                name == NULL ? "" : name, names.failed || names.size == 0 ? "none" : names.data);
     leati_text_fini(&names);

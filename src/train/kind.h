@@ -5,16 +5,47 @@
 
 #include "core/row.h"
 #include <jansson.h>
+#include <leat/graph.h>
 
 /* The first member of every descriptor. */
 typedef struct leati_kind {
     const char *name;      /* Keras' class name: "Conv2D" */
     const char *doc;       /* one sentence, and the Keras symbol */
     const leati_row *rows; /* Keras' argument names */
+    /* Keras' parameters in its order, where the rows alone do not say them: words NAME, or
+     * NAME=JSON with the default. A word that is no row is an argument that a binding sees to (a
+     * regularizer), a row that is no word one that Keras does not have. NULL: the rows. */
+    const char *signature;
     size_t args_size;
     /* What the rows cannot say about valid arguments; NULL: nothing. */
     leat_status (*check)(const void *args, leat_error *err);
 } leati_kind;
+
+#define LEATI_MAX_WEIGHTS 8
+
+/* One weight of a layer, or one state of a metric, as a kind describes it. */
+typedef struct leati_weight {
+    const char *name; /* "kernel"; static */
+    leat_shape shape;
+    const char *initializer; /* name; borrowed from the arguments */
+    bool fixed;              /* not trainable */
+} leati_weight;
+
+typedef struct leati_weights {
+    leati_weight list[LEATI_MAX_WEIGHTS]; /* in Keras' order */
+    int count;
+} leati_weights;
+
+/* One call of a layer or update of a metric. All values are of one graph, and none has failed. */
+typedef struct leati_pass {
+    const void *args;
+    const leat_value *inputs;
+    int num_inputs;
+    const leat_value *sample_weight; /* of a metric; NULL: none */
+    const leat_value *weights;       /* as the kind lists them */
+    leat_value *updates;             /* new values of weights that change; failed at first */
+    bool training;
+} leati_pass;
 
 /* The tables, for `leat ops`, the recorded cases and constructors by name. */
 const leati_kind *const *leati_layer_kinds(size_t *count);

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "core/spec.h"
 #include "graph/graph.h"
+#include "graph/ops/support.h"
 #include <string.h>
 #include <strings.h>
 
@@ -115,6 +116,71 @@ static bool shape_fits(const leat_layer *layer, const leat_shape *input) {
     return last > 0 && last == want;
 }
 
+/* ---- without variables ---- */
+
+/* What the rows cannot say about several inputs. */
+static leat_status check_inputs(const leati_layer_kind *kind, int num_inputs, leat_error *err) {
+    if (kind->merges ? num_inputs >= 1 : num_inputs == 1)
+        return LEAT_OK;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s takes %s; %d inputs were given",
+                      kind->kind.name, kind->merges ? "one input or more" : "one input",
+                      num_inputs);
+}
+
+leat_status leati_layer_weights(const leati_layer_kind *kind, const void *args,
+                                const leat_shape *inputs, int num_inputs, leati_weights *out,
+                                leat_error *err) {
+    const char *name = ((const struct leati_layer_args *)args)->name;
+    const leat_layer layer = {.kind = kind, .name = leati_borrow_text(name ? name : kind->prefix)};
+    LEATI_TRY(check_inputs(kind, num_inputs, err));
+    for (int i = 0; i < num_inputs; i++)
+        if (!shape_fits(&layer, &inputs[i]))
+            return fail_shape(&layer, &inputs[i], NULL, err);
+    *out = (leati_weights){.count = 0};
+    if (kind->weights == NULL)
+        return LEAT_OK;
+    leat_status status = kind->weights(args, &inputs[0], out, err);
+    if (status != LEAT_OK)
+        leati_prefix(err, "layer \"%.80s\" (%s)", layer.name, kind->kind.name);
+    return status;
+}
+
+leat_value leati_layer_pass(const leati_layer_kind *kind, const leati_pass *pass) {
+    leat_graph *graph = pass->inputs[0].graph;
+    leat_value failed = {.graph = graph, .id = -1};
+    leat_error err = {0};
+    if (check_inputs(kind, pass->num_inputs, &err) != LEAT_OK)
+        return leati_graph_error(graph, &err);
+    return graph->error.code != LEAT_OK ? failed : kind->call(pass);
+}
+
+/* ---- with variables ---- */
+
+/* A new weight "<layer>/<name>". */
+static leat_status add_weight(leat_layer *layer, const leati_weight *weight, leat_error *err) {
+    const leati_initializer_kind *kind = leati_initializer_find(weight->initializer, err);
+    if (kind == NULL)
+        return LEAT_NOT_FOUND;
+    leati_text path = {0};
+    leati_text_addf(&path, "%s/%s", layer->name, weight->name);
+    leat_tensor initial = {0};
+    leat_status status = path.failed ? leati_no_memory(err, strlen(weight->name)) : LEAT_OK;
+    if (status == LEAT_OK)
+        status = leati_initialize(kind, NULL, layer->seed, &weight->shape, &initial, err);
+    if (status == LEAT_OK) {
+        const leat_variable_options options = {.name = path.data, .not_trainable = weight->fixed};
+        leat_error own = {0};
+        leat_variable *variable = leat_variable_new(&initial, &options, &own);
+        if (variable == NULL)
+            status = leati_fail(err, own.code, "%s", own.text);
+        else
+            layer->weights[layer->num_weights++] = variable;
+    }
+    leat_tensor_unref(&initial);
+    leati_text_fini(&path);
+    return status;
+}
+
 leat_status leati_layer_build(leat_layer *layer, const leat_shape *input, const leat_layer *before,
                               leat_error *err) {
     if (!shape_fits(layer, input))
@@ -124,9 +190,12 @@ leat_status leati_layer_build(leat_layer *layer, const leat_shape *input, const 
     layer->input = *input;
     if (input->rank > 0)
         layer->input.dims[0] = LEAT_UNKNOWN_DIM;
+    leati_weights weights = {.count = 0};
     leat_status status = LEAT_OK;
-    if (layer->kind->build != NULL)
-        status = layer->kind->build(layer, &layer->input, err);
+    if (layer->kind->weights != NULL)
+        status = layer->kind->weights(layer->args, &layer->input, &weights, err);
+    for (int i = 0; i < weights.count && status == LEAT_OK; i++)
+        status = add_weight(layer, &weights.list[i], err);
     if (status != LEAT_OK) {
         leati_prefix(err, "layer \"%.80s\" (%s)", layer->name, layer->kind->kind.name);
         leati_layer_unbuild(layer);
@@ -134,6 +203,26 @@ leat_status leati_layer_build(leat_layer *layer, const leat_shape *input, const 
     }
     layer->built = true;
     return LEAT_OK;
+}
+
+/* Reads the weights, calls the kind, assigns the weights that it changes. */
+static leat_value call_with_variables(leat_layer *layer, leat_value input, bool training) {
+    leat_value weights[LEATI_MAX_WEIGHTS], updates[LEATI_MAX_WEIGHTS];
+    for (int i = 0; i < layer->num_weights; i++) {
+        weights[i] = leat_graph_read(input.graph, layer->weights[i]);
+        updates[i] = (leat_value){.graph = input.graph, .id = -1};
+    }
+    const leati_pass pass = {.args = layer->args,
+                             .inputs = &input,
+                             .num_inputs = 1,
+                             .weights = weights,
+                             .updates = updates,
+                             .training = training};
+    leat_value output = leati_layer_pass(layer->kind, &pass);
+    for (int i = 0; i < layer->num_weights; i++)
+        if (updates[i].id >= 0)
+            leat_graph_assign(input.graph, layer->weights[i], updates[i]);
+    return output;
 }
 
 leat_value leati_layer_call(leat_layer *layer, leat_value input, bool training,
@@ -146,7 +235,7 @@ leat_value leati_layer_call(leat_layer *layer, leat_value input, bool training,
     leat_shape shape = leat_value_shape(input);
     if (leati_layer_build(layer, &shape, before, &err) != LEAT_OK)
         return leati_graph_error(graph, &err);
-    leat_value output = layer->kind->call(layer, input, training);
+    leat_value output = call_with_variables(layer, input, training);
     if (graph->error.code != LEAT_OK) {
         char given[128], from[128];
         leati_prefix(&graph->error, "layer \"%.80s\" (%s), given %s, %s", layer->name,
@@ -156,33 +245,6 @@ leat_value leati_layer_call(leat_layer *layer, leat_value input, bool training,
 }
 
 /* ---- weights ---- */
-
-leat_status leati_layer_add_weight(leat_layer *layer, const char *name, const leat_shape *shape,
-                                   const char *initializer, leat_error *err) {
-    if (layer->num_weights == LEATI_MAX_WEIGHTS)
-        return leati_fail(err, LEAT_INTERNAL, "more than %d weights", LEATI_MAX_WEIGHTS);
-    const leati_initializer_kind *kind = leati_initializer_find(initializer, err);
-    if (kind == NULL)
-        return LEAT_NOT_FOUND;
-    leati_text path = {0};
-    leati_text_addf(&path, "%s/%s", layer->name, name);
-    leat_tensor initial = {0};
-    leat_status status = path.failed ? leati_no_memory(err, strlen(name)) : LEAT_OK;
-    if (status == LEAT_OK)
-        status = leati_initialize(kind, NULL, layer->seed, shape, &initial, err);
-    if (status == LEAT_OK) {
-        const leat_variable_options options = {.name = path.data};
-        leat_error own = {0};
-        leat_variable *variable = leat_variable_new(&initial, &options, &own);
-        if (variable == NULL)
-            status = leati_fail(err, own.code, "%s", own.text);
-        else
-            layer->weights[layer->num_weights++] = variable;
-    }
-    leat_tensor_unref(&initial);
-    leati_text_fini(&path);
-    return status;
-}
 
 leat_variable *leati_layer_weight(const leat_layer *layer, const char *name) {
     for (int i = 0; i < layer->num_weights; i++) {

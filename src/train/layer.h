@@ -8,8 +8,6 @@
 #include "train/initializer.h"
 #include <leat/train.h>
 
-#define LEATI_MAX_WEIGHTS 8
-
 /* The first member of every layer's arguments. */
 struct leati_layer_args {
     char *name; /* NULL: made from the kind's prefix */
@@ -18,15 +16,17 @@ struct leati_layer_args {
 typedef struct leati_layer_kind {
     leati_kind kind;
     const char *prefix;  /* of default names: "conv2d" */
+    bool merges;         /* takes two inputs or more, all others take one */
     int32_t rank;        /* of inputs, the batch's dimension included; 0: any from min_rank on */
     int32_t min_rank;    /* of inputs; used where rank is 0 */
     const char *expects; /* the input's shape in words: "[batch, height, width, channels]" */
     bool fixed_last;     /* the last dimension decides the weights' shapes */
     /* The seed argument of the weights' initialisers, if the kind has weights; NULL: no seed. */
     leati_seed_argument (*seed)(const void *args);
-    /* Creates the weights for an input shape that fits `rank` and `fixed_last`; NULL: none. */
-    leat_status (*build)(leat_layer *layer, const leat_shape *input, leat_error *err);
-    leat_value (*call)(leat_layer *layer, leat_value input, bool training);
+    /* Lists the weights for an input shape that fits `rank` and `fixed_last`; NULL: none. */
+    leat_status (*weights)(const void *args, const leat_shape *input, leati_weights *out,
+                           leat_error *err);
+    leat_value (*call)(const leati_pass *pass);
 } leati_layer_kind;
 
 /* The descriptors of the table. */
@@ -67,10 +67,14 @@ void leati_layer_unbuild(leat_layer *layer);
 leat_value leati_layer_call(leat_layer *layer, leat_value input, bool training,
                             const leat_layer *before);
 
-/* For build: a new weight "<layer>/<name>" by an initialiser's name. */
-LEAT_WARN_UNUSED leat_status leati_layer_add_weight(leat_layer *layer, const char *name,
-                                                    const leat_shape *shape,
-                                                    const char *initializer, leat_error *err);
+/* The weights of a layer without variables for inputs of these shapes (batch's dimension included).
+ * INVALID_ARGUMENT where the layer does not take them; `before` names what gave the inputs. */
+LEAT_WARN_UNUSED leat_status leati_layer_weights(const leati_layer_kind *kind, const void *args,
+                                                 const leat_shape *inputs, int num_inputs,
+                                                 leati_weights *out, leat_error *err);
+/* Adds the operations of a layer without variables: weights are values, and so are what becomes of
+ * them (`updates`, one per weight; failed: it stays). */
+leat_value leati_layer_pass(const leati_layer_kind *kind, const leati_pass *pass);
 /* The weight of that name, or NULL. Borrowed. */
 leat_variable *leati_layer_weight(const leat_layer *layer, const char *name);
 

@@ -28,19 +28,26 @@ leat_status leati_loss_check(const void *args, leat_error *err) {
                       reduction);
 }
 
+leat_status leati_loss_args_read(const leati_kind *kind, const json_t *config, void **out,
+                                 leat_error *err) {
+    leat_status status = leati_kind_args_read(kind, config, out, err);
+    if (status != LEAT_OK)
+        return status;
+    struct leati_loss_args *shared = *out;
+    if (json_is_null(json_object_get(config, "reduction"))) {
+        leati_free(shared->reduction);
+        shared->reduction = NULL;
+    }
+    return LEAT_OK;
+}
+
 leati_loss *leati_loss_from_json(const char *name, const json_t *config, leat_error *err) {
     size_t count;
     const leati_kind *const *kinds = leati_loss_kinds(&count);
     const leati_kind *kind = leati_kind_find(kinds, count, "loss", name, err);
     void *args;
-    if (kind == NULL || leati_kind_args_read(kind, config, &args, err) != LEAT_OK)
+    if (kind == NULL || leati_loss_args_read(kind, config, &args, err) != LEAT_OK)
         return NULL;
-    /* For a reduction null is a choice, not the default. */
-    struct leati_loss_args *shared = args;
-    if (json_is_null(json_object_get(config, "reduction"))) {
-        leati_free(shared->reduction);
-        shared->reduction = NULL;
-    }
     leati_loss *loss = leati_alloc_zero(1, sizeof *loss);
     if (loss == NULL) {
         leati_kind_args_free(kind, args);
@@ -103,10 +110,15 @@ static leat_value weights_of_mask(leat_value mask, leat_dtype dtype, const char 
 
 leat_value leati_loss_call(const leati_loss *loss, leat_value labels, leat_value predictions,
                            const leat_value *sample_weight) {
-    const struct leati_loss_args *args = loss->args;
+    return leati_loss_pass(loss->kind, loss->args, labels, predictions, sample_weight);
+}
+
+leat_value leati_loss_pass(const leati_loss_kind *kind, const void *arguments, leat_value labels,
+                           leat_value predictions, const leat_value *sample_weight) {
+    const struct leati_loss_args *args = arguments;
     const char *reduction = args->reduction == NULL ? "none" : args->reduction;
     leat_value mask = {.graph = predictions.graph, .id = -1}, weights = mask;
-    leat_value values = loss->kind->call(loss->args, labels, predictions, &mask);
+    leat_value values = kind->call(arguments, labels, predictions, &mask);
     leat_dtype dtype = leat_value_dtype(values);
     bool masked = mask.id >= 0, weighted = sample_weight != NULL || masked;
     if (leati_value_failed(values))

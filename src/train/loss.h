@@ -36,6 +36,14 @@ void leati_loss_free(leati_loss *loss);
 leat_value leati_loss_call(const leati_loss *loss, leat_value labels, leat_value predictions,
                            const leat_value *sample_weight);
 
+/* The arguments of a loss; where reduction is null, it means none, not the default. Owned
+ * (leati_kind_args_free). */
+LEAT_WARN_UNUSED leat_status leati_loss_args_read(const leati_kind *kind, const json_t *config,
+                                                  void **out, leat_error *err);
+/* leati_loss_call of a kind with arguments. */
+leat_value leati_loss_pass(const leati_loss_kind *kind, const void *args, leat_value labels,
+                           leat_value predictions, const leat_value *sample_weight);
+
 /* Two operands of which one may have one dimension of size 1 more: takes it away, as Keras does for
  * values and their weights. */
 void leati_same_rank(leat_value *values, leat_value *weights);

@@ -13,26 +13,43 @@
 #include "train/loss.h"
 #include <string.h>
 
-static leat_status make_sum(const char *metric, const char *name, leat_variable **out,
-                            leat_error *err) {
-    const float zero = 0;
+void leati_metric_states(const leati_metric_kind *kind, const void *args, leati_weights *out) {
+    static const char *const names[] = {"total", "count"};
+    *out = (leati_weights){.count = 0};
+    if (kind->states != NULL) {
+        kind->states(args, out);
+        return;
+    }
+    for (out->count = 0; out->count < 2; out->count++)
+        out->list[out->count] = (leati_weight){names[out->count], LEAT_SCALAR, "zeros", true};
+}
+
+static leat_status make_state(leat_metric *metric, const leati_weight *state, leat_error *err) {
+    const char *name = ((struct leati_metric_args *)metric->args)->name;
     leati_text path = {0};
     leat_error own = {0};
-    leati_text_addf(&path, "%s/%s", metric, name);
-    if (path.failed)
-        return leati_no_memory(err, strlen(metric) + strlen(name) + 2);
-    const leat_variable_options options = {.name = path.data,
-                                           .not_trainable = true,
-                                           .sync_on_read = true,
-                                           .aggregation = LEAT_AGGREGATION_SUM};
-    leat_tensor initial = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &zero);
-    *out = leat_variable_new(&initial, &options, &own);
+    leat_tensor zeros = {0};
+    leati_text_addf(&path, "%s/%s", name == NULL ? metric->kind->prefix : name, state->name);
+    leat_status status = path.failed ? leati_no_memory(err, strlen(state->name))
+                                     : leat_tensor_new(LEAT_FLOAT32, state->shape, &zeros, err);
+    if (status == LEAT_OK) {
+        const leat_variable_options options = {.name = path.data,
+                                               .not_trainable = true,
+                                               .sync_on_read = true,
+                                               .aggregation = LEAT_AGGREGATION_SUM};
+        memset(zeros.data, 0, leat_tensor_bytes(&zeros));
+        leat_variable *variable = leat_variable_new(&zeros, &options, &own);
+        if (variable == NULL)
+            status = leati_fail(err, own.code, "%s", own.text);
+        else
+            metric->states[metric->num_states++] = variable;
+    }
+    leat_tensor_unref(&zeros);
     leati_text_fini(&path);
-    return *out == NULL ? leati_fail(err, own.code, "%s", own.text) : LEAT_OK;
+    return status;
 }
 
 static leat_metric *metric_of_args(const leati_metric_kind *kind, void *args, leat_error *err) {
-    const char *name = ((struct leati_metric_args *)args)->name;
     leat_metric *metric = leati_alloc_zero(1, sizeof *metric);
     if (metric == NULL) {
         leati_kind_args_free(&kind->kind, args);
@@ -40,9 +57,12 @@ static leat_metric *metric_of_args(const leati_metric_kind *kind, void *args, le
         return NULL;
     }
     *metric = (leat_metric){.kind = kind, .args = args};
-    name = name == NULL ? kind->prefix : name;
-    if (make_sum(name, "total", &metric->total, err) == LEAT_OK &&
-        make_sum(name, "count", &metric->count, err) == LEAT_OK)
+    leati_weights states;
+    leat_status status = LEAT_OK;
+    leati_metric_states(kind, args, &states);
+    for (int i = 0; i < states.count && status == LEAT_OK; i++)
+        status = make_state(metric, &states.list[i], err);
+    if (status == LEAT_OK)
         return metric;
     leat_metric_free(metric);
     return NULL;
@@ -68,16 +88,15 @@ leat_metric *leati_metric_from_json(const char *name, const json_t *config, leat
 void leat_metric_free(leat_metric *metric) {
     if (metric == NULL)
         return;
-    leat_variable_unref(metric->total);
-    leat_variable_unref(metric->count);
+    for (int i = 0; i < metric->num_states; i++)
+        leat_variable_unref(metric->states[i]);
     leati_kind_args_free(&metric->kind->kind, metric->args);
     leati_free(metric);
 }
 
 /* ---- updates ---- */
 
-/* The mean over all dimensions from `first` on. */
-static leat_value mean_from(leat_value value, int32_t first) {
+leat_value leati_mean_from(leat_value value, int32_t first) {
     int64_t axes[LEAT_MAX_RANK];
     int32_t rank = leat_value_shape(value).rank;
     for (int32_t d = first; d < rank; d++)
@@ -87,23 +106,59 @@ static leat_value mean_from(leat_value value, int32_t first) {
 
 /* Keras' rule: values times weights, then one value per row; the count is the sum of the weights,
  * or without them the number of rows. */
-static void add_mean(leat_metric *metric, leat_value values, const leat_value *sample_weight) {
+static void add_mean(const leati_pass *pass, leat_value values) {
     leat_graph *graph = values.graph;
+    const leat_value *sample_weight = pass->sample_weight;
     leat_value count = leati_number(graph, LEAT_FLOAT32, 1);
     values = leat_cast(values, LEAT_FLOAT32);
     if (sample_weight != NULL) {
         leat_value weights = leat_cast(*sample_weight, LEAT_FLOAT32);
         leati_same_rank(&values, &weights);
-        values = mean_from(values, leat_value_shape(weights).rank);
+        values = leati_mean_from(values, leat_value_shape(weights).rank);
         weights = leat_broadcast_like(weights, values);
         values = leat_multiply(values, weights);
-        count = leat_reduce_sum(mean_from(weights, 1), NULL, 0, false);
+        count = leat_reduce_sum(leati_mean_from(weights, 1), NULL, 0, false);
     }
-    values = mean_from(values, 1);
+    values = leati_mean_from(values, 1);
     if (sample_weight == NULL && leat_value_shape(values).rank > 0)
         count = leat_cast(leat_size_of(values, LEAT_INT64), LEAT_FLOAT32);
-    leat_graph_assign_add(graph, metric->total, leat_reduce_sum(values, NULL, 0, false));
-    leat_graph_assign_add(graph, metric->count, count);
+    pass->updates[0] = leat_add(pass->weights[0], leat_reduce_sum(values, NULL, 0, false));
+    pass->updates[1] = leat_add(pass->weights[1], count);
+}
+
+/* Checks the values of an update: `count` of them, of known ranks. */
+static leat_status check_update(const leati_metric_kind *kind, const leati_pass *pass,
+                                leat_error *err) {
+    for (int i = -1; i < pass->num_inputs; i++) {
+        const leat_value *value = i < 0 ? pass->sample_weight : &pass->inputs[i];
+        if (value != NULL && (leati_value_failed(*value) || leat_value_shape(*value).rank < 0))
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "%s: value %d has failed or is of unknown rank; use "
+                              "leat_ensure_shape",
+                              kind->kind.name, i < 0 ? kind->num_values : i);
+    }
+    return LEAT_OK;
+}
+
+void leati_metric_pass(const leati_metric_kind *kind, const leati_pass *pass) {
+    leat_graph *graph = pass->inputs[0].graph;
+    leat_error err = {0};
+    if (check_update(kind, pass, &err) != LEAT_OK) {
+        leati_graph_error(graph, &err);
+        return;
+    }
+    if (kind->update != NULL)
+        kind->update(pass);
+    else
+        add_mean(pass, kind->values(pass->args, pass->inputs));
+    if (graph->error.code != LEAT_OK)
+        leati_prefix(&graph->error, "metric %s", kind->kind.name);
+}
+
+leat_value leati_metric_result_of(const leati_metric_kind *kind, const void *args,
+                                  const leat_value *states) {
+    return kind->result != NULL ? kind->result(args, states)
+                                : leati_divide_no_nan(states[0], states[1]);
 }
 
 void leat_metric_update(leat_metric *metric, const leat_value *values, int count) {
@@ -123,50 +178,72 @@ void leat_metric_update(leat_metric *metric, const leat_value *values, int count
         leati_graph_error(graph, &err);
         return;
     }
-    for (int i = 0; i < count; i++)
-        if (leati_value_failed(values[i]) || leat_value_shape(values[i]).rank < 0) {
-            leati_fail(&err, LEAT_INVALID_ARGUMENT,
-                       "%s: value %d has failed or is of unknown rank; use leat_ensure_shape",
-                       metric->kind->kind.name, i);
-            leati_graph_error(graph, &err);
-            return;
-        }
-    leat_value measured = metric->kind->values(metric->args, values);
-    add_mean(metric, measured, count > wanted ? &values[wanted] : NULL);
-    if (graph->error.code != LEAT_OK)
-        leati_prefix(&graph->error, "metric %s", metric->kind->kind.name);
+    leat_value states[LEATI_MAX_WEIGHTS], updates[LEATI_MAX_WEIGHTS];
+    for (int i = 0; i < metric->num_states; i++) {
+        states[i] = leat_graph_read(graph, metric->states[i]);
+        updates[i] = (leat_value){.graph = graph, .id = -1};
+    }
+    const leati_pass pass = {.args = metric->args,
+                             .inputs = values,
+                             .num_inputs = wanted,
+                             .sample_weight = count > wanted ? &values[wanted] : NULL,
+                             .weights = states,
+                             .updates = updates};
+    leati_metric_pass(metric->kind, &pass);
+    for (int i = 0; i < metric->num_states; i++)
+        if (updates[i].id >= 0)
+            leat_graph_assign(graph, metric->states[i], updates[i]);
 }
 
 /* ---- results ---- */
 
-static leat_status read_sum(leat_variable *variable, float *out, leat_error *err) {
-    leat_tensor tensor;
-    leat_status status = leat_variable_read(variable, &tensor, err);
-    if (status != LEAT_OK)
-        return status;
-    *out = *(const float *)tensor.data;
+/* The first number of the result, computed in an eager graph of its own. */
+static leat_status compute_result(const leat_metric *metric, leat_graph *graph, double *out,
+                                  leat_error *err) {
+    leat_value states[LEATI_MAX_WEIGHTS];
+    leat_status status = LEAT_OK;
+    for (int i = 0; i < metric->num_states; i++) {
+        leat_tensor state;
+        LEATI_TRY(leat_variable_read(metric->states[i], &state, err));
+        states[i] = leat_graph_tensor(graph, &state);
+        leat_tensor_unref(&state);
+    }
+    leat_value result = leati_metric_result_of(metric->kind, metric->args, states);
+    leat_tensor tensor = {0};
+    status = leat_value_tensor(result, &tensor, err);
+    if (status == LEAT_OK && (tensor.dtype != LEAT_FLOAT32 || leat_tensor_count(&tensor) != 1))
+        status = leati_fail(err, LEAT_UNIMPLEMENTED,
+                            "the result of %s is not one number; read its states",
+                            metric->kind->kind.name);
+    if (status == LEAT_OK)
+        *out = *(const float *)tensor.data;
     leat_tensor_unref(&tensor);
-    return LEAT_OK;
+    return status;
 }
 
 leat_status leat_metric_result(leat_metric *metric, double *out, leat_error *err) {
-    float total = 0, count = 0;
     if (metric == NULL || out == NULL)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "the metric or its result is NULL");
-    leat_status status = read_sum(metric->total, &total, err);
-    if (status == LEAT_OK)
-        status = read_sum(metric->count, &count, err);
-    if (status != LEAT_OK)
-        return status;
-    *out = count == 0 ? 0 : (double)(total / count);
-    return LEAT_OK;
+    leat_graph *graph = leat_eager_new(err);
+    if (graph == NULL)
+        return LEAT_RESOURCE_EXHAUSTED;
+    leat_status status = compute_result(metric, graph, out, err);
+    leat_graph_free(graph);
+    return status;
 }
 
 leat_status leat_metric_reset(leat_metric *metric, leat_error *err) {
-    const float zero = 0;
-    leat_tensor value = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &zero);
     if (metric == NULL)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "the metric is NULL");
-    leat_status status = leat_variable_assign(metric->total, &value, err);
-    return status == LEAT_OK ? leat_variable_assign(metric->count, &value, err) : status;
+    leat_status status = LEAT_OK;
+    for (int i = 0; i < metric->num_states && status == LEAT_OK; i++) {
+        leat_tensor zeros;
+        status = leat_tensor_new(LEAT_FLOAT32, leat_variable_shape(metric->states[i]), &zeros, err);
+        if (status != LEAT_OK)
+            break;
+        memset(zeros.data, 0, leat_tensor_bytes(&zeros));
+        status = leat_variable_assign(metric->states[i], &zeros, err);
+        leat_tensor_unref(&zeros);
+    }
+    return status;
 }

@@ -16,8 +16,12 @@ typedef struct leati_metric_kind {
     const char *prefix; /* of default names */
     int num_values;     /* that update takes; one more is sample weights */
     const char *takes;  /* the same in words: "labels and predictions" */
-    /* What a mean is taken of: one value per row or more, of any number type. */
+    /* What a mean is taken of: one value per row or more, of any number type. NULL where the metric
+     * keeps something else than a total and a count, and has the next three. */
     leat_value (*values)(const void *args, const leat_value *inputs);
+    void (*states)(const void *args, leati_weights *out);
+    void (*update)(const leati_pass *pass);
+    leat_value (*result)(const void *args, const leat_value *states);
 } leati_metric_kind;
 
 /* The descriptors of the table. */
@@ -28,13 +32,25 @@ typedef struct leati_metric_kind {
 struct leat_metric {
     const leati_metric_kind *kind;
     void *args; /* owned */
-    /* float32 scalars, owned: one per replica, summed when read. */
-    leat_variable *total, *count;
+    /* The states, float32, owned: one copy per replica, summed when read. */
+    leat_variable *states[LEATI_MAX_WEIGHTS];
+    int num_states;
 };
 
 /* A metric with a copy of `args` (borrowed). Owned. */
 leat_metric *leati_metric_new(const leati_metric_kind *kind, const void *args, leat_error *err);
 /* A metric by Keras' class name and a JSON object of Keras' arguments (NULL: none). Owned. */
 leat_metric *leati_metric_from_json(const char *name, const json_t *config, leat_error *err);
+
+/* The states of a metric without variables. */
+void leati_metric_states(const leati_metric_kind *kind, const void *args, leati_weights *out);
+/* The operations of an update without variables: fills pass->updates. A failure is the graph's. */
+void leati_metric_pass(const leati_metric_kind *kind, const leati_pass *pass);
+/* The result of these states. */
+leat_value leati_metric_result_of(const leati_metric_kind *kind, const void *args,
+                                  const leat_value *states);
+
+/* The mean over all dimensions from `first` on. */
+leat_value leati_mean_from(leat_value value, int32_t first);
 
 #endif

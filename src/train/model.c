@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "core/spec.h"
 #include "graph/graph.h"
+#include "graph/variable.h"
 #include "train/layer.h"
 #include <string.h>
 
@@ -147,7 +148,8 @@ static leat_status collect_trainable(leat_model *model, leat_error *err) {
     model->num_trainable = 0;
     for (int i = 0; i < model->num_layers; i++)
         for (int k = 0; k < model->layers[i]->num_weights; k++)
-            model->trainable[model->num_trainable++] = model->layers[i]->weights[k];
+            if (model->layers[i]->weights[k]->trainable)
+                model->trainable[model->num_trainable++] = model->layers[i]->weights[k];
     return LEAT_OK;
 }
 

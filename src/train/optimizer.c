@@ -17,19 +17,11 @@
 #include "train/weights.h"
 #include <string.h>
 
-/* What belongs to one of the model's variables. */
-struct slots {
-    leat_variable *variable;              /* a reference */
-    leat_variable *average, *accumulator; /* owned; NULL: not in use */
-    leat_variable *own[LEATI_MAX_SLOTS];  /* owned */
-    int count;
-};
-
 struct leat_optimizer {
     const leati_optimizer_kind *kind;
     void *args;                                /* owned */
     leat_variable *iterations, *learning_rate; /* owned; NULL before the first application */
-    struct slots *slots;
+    leati_slots *slots;                        /* references, also to the variables themselves */
     size_t num_slots, slot_capacity;
     leat_variable **variables; /* all of the above, borrowed */
     size_t num_variables, variable_capacity;
@@ -105,7 +97,7 @@ leat_optimizer *leati_optimizer_from_json(const char *name, const json_t *config
     return optimizer_of_args((const leati_optimizer_kind *)(const void *)kind, args, err);
 }
 
-static void slots_fini(struct slots *slots) {
+static void slots_fini(leati_slots *slots) {
     leat_variable_unref(slots->variable);
     leat_variable_unref(slots->average);
     leat_variable_unref(slots->accumulator);
@@ -203,7 +195,7 @@ static leat_status make_zeros(const leat_variable *variable, const char *name, l
 
 static leat_status make_slots(leat_optimizer *optimizer, leat_variable *variable, leat_error *err) {
     const struct leati_optimizer_args *args = optimizer->args;
-    struct slots slots = {.variable = leat_variable_ref(variable)};
+    leati_slots slots = {.variable = leat_variable_ref(variable)};
     leat_status status = LEAT_OK;
     if (args->use_ema)
         status = make_zeros(variable, "average", &slots.average, err);
@@ -228,7 +220,7 @@ static leat_status make_slots(leat_optimizer *optimizer, leat_variable *variable
     return LEAT_OK;
 }
 
-static struct slots *find_slots(const leat_optimizer *optimizer, const leat_variable *variable) {
+static leati_slots *find_slots(const leat_optimizer *optimizer, const leat_variable *variable) {
     for (size_t i = 0; i < optimizer->num_slots; i++)
         if (optimizer->slots[i].variable == variable)
             return &optimizer->slots[i];
@@ -274,162 +266,33 @@ static leat_status prepare(leat_optimizer *optimizer, leat_variable *const *vari
 
 /* ---- application ---- */
 
-/* One application while it is traced. */
-struct application {
-    leat_optimizer *optimizer;
-    const struct leati_optimizer_args *args;
-    leat_graph *graph;
-    leat_variable *const *variables;
-    leat_value *gradients;
-    int count;
-    leat_value updates;   /* updates so far, int64 */
-    leat_value is_update; /* bool: does this step update? Only where gradients accumulate */
-    leat_value *before;   /* values of variables and slots before it, to be restored */
-};
-
-/* Sums the gradients over replicas, the last layer's first, since those are ready first; as few
- * exchanges as dtypes and the room of one operation allow. */
-static void reduce_gradients(struct application *a) {
-    for (int end = a->count; end > 0;) {
-        leat_value packed[LEAT_MAX_OUTPUTS], sums[LEAT_MAX_OUTPUTS];
-        leat_dtype dtype = leat_value_dtype(a->gradients[end - 1]);
-        int count = 0;
-        while (count < end && count < LEAT_MAX_OUTPUTS &&
-               leat_value_dtype(a->gradients[end - 1 - count]) == dtype) {
-            packed[count] = a->gradients[end - 1 - count];
-            count++;
-        }
-        leat_all_reduce(packed, count, LEAT_AGGREGATION_SUM, sums);
-        for (int i = 0; i < count; i++)
-            a->gradients[end - 1 - i] = sums[i];
-        end -= count;
-    }
-}
-
-static leat_value integer(const struct application *a, int64_t number) {
-    return leati_number(a->graph, LEAT_INT64, (double)number);
-}
-
-static leat_value as_dtype(leat_value value, leat_dtype dtype) {
-    return leat_value_dtype(value) == dtype ? value : leat_cast(value, dtype);
-}
-
-static leat_value rate_of(const struct application *a, leat_dtype dtype) {
-    return as_dtype(leat_graph_read(a->graph, a->optimizer->learning_rate), dtype);
-}
-
-/* Variables and their slots, one after the other: what a step that only accumulates leaves as it
- * was. Returns how many there are; `values` NULL: only counts. */
-static int each_value(const struct application *a, leat_value *values) {
-    int count = 0;
-    for (int i = 0; i < a->count; i++) {
-        const struct slots *slots = find_slots(a->optimizer, a->variables[i]);
-        for (int k = -1; k < slots->count; k++, count++)
-            if (values != NULL)
-                values[count] = leat_graph_read(a->graph, k < 0 ? slots->variable : slots->own[k]);
-    }
-    return count;
-}
-
-/* Adds the gradients up; on every n-th step they are replaced by their mean. */
-static leat_status begin_accumulation(struct application *a, leat_error *err) {
-    int64_t steps = a->args->gradient_accumulation_steps;
-    size_t count = (size_t)each_value(a, NULL);
-    a->before = leati_alloc(count, sizeof *a->before);
-    if (a->before == NULL)
-        return leati_no_memory(err, count * sizeof *a->before);
-    leat_value step = leat_graph_read(a->graph, a->optimizer->iterations);
-    leat_value next = leat_add(step, integer(a, 1));
-    a->is_update = leat_equal(leat_floormod(next, integer(a, steps)), integer(a, 0));
-    a->updates = leat_floordiv(step, integer(a, steps));
-    for (int i = 0; i < a->count; i++) {
-        leat_variable *accumulator = find_slots(a->optimizer, a->variables[i])->accumulator;
-        leat_value gradient = a->gradients[i];
-        leat_value total = leat_add(gradient, leat_graph_read(a->graph, accumulator));
-        leat_value divisor = leati_number(a->graph, leat_value_dtype(gradient), (double)steps);
-        a->gradients[i] = leat_select(a->is_update, leat_divide(total, divisor), gradient);
-        leat_graph_assign(a->graph, accumulator,
-                          leat_select(a->is_update, leat_zeros_like(total), total));
-    }
-    each_value(a, a->before);
-    return LEAT_OK;
-}
-
-/* Puts back what a step that only accumulates has changed. */
-static void end_accumulation(const struct application *a) {
-    int at = 0;
-    for (int i = 0; i < a->count; i++) {
-        const struct slots *slots = find_slots(a->optimizer, a->variables[i]);
-        for (int k = -1; k < slots->count; k++, at++) {
-            leat_variable *variable = k < 0 ? slots->variable : slots->own[k];
-            leat_value now = leat_graph_read(a->graph, variable);
-            leat_graph_assign(a->graph, variable, leat_select(a->is_update, now, a->before[at]));
-        }
-    }
-}
-
-static void decay(const struct application *a, leat_variable *variable) {
-    leat_value value = leat_graph_read(a->graph, variable);
-    leat_value part = leat_multiply(leati_times(value, a->args->weight_decay),
-                                    rate_of(a, leat_variable_dtype(variable)));
-    leat_graph_assign(a->graph, variable, leat_subtract(value, part));
-}
-
-static void update(const struct application *a, int index) {
-    leat_variable *variable = a->variables[index];
-    const struct slots *slots = find_slots(a->optimizer, variable);
-    const leati_update one = {.graph = a->graph,
-                              .args = a->args,
-                              .variable = variable,
-                              .slots = slots->own,
-                              .gradient = a->gradients[index],
-                              .learning_rate = rate_of(a, leat_variable_dtype(variable)),
-                              .step = leat_add(a->updates, integer(a, 1))};
-    a->optimizer->kind->update(&one);
-}
-
-/* average = momentum * average + (1 - momentum) * variable; the first one is the variable. */
-static void average(const struct application *a, leat_variable *variable) {
-    leat_variable *kept = find_slots(a->optimizer, variable)->average;
-    leat_dtype dtype = leat_variable_dtype(variable);
-    leat_value later = leat_cast(leat_not_equal(a->updates, integer(a, 0)), dtype);
-    leat_value momentum = leati_times(later, a->args->ema_momentum);
-    leat_value rest = leat_subtract(leati_number(a->graph, dtype, 1), momentum);
-    leat_value value = leat_graph_read(a->graph, variable);
-    leat_value mean = leat_add(leat_multiply(momentum, leat_graph_read(a->graph, kept)),
-                               leat_multiply(rest, value));
-    leat_graph_assign(a->graph, kept, mean);
-    if (a->args->ema_overwrite_frequency == 0)
-        return;
-    leat_value next = leat_add(a->updates, integer(a, 1));
-    leat_value place = leat_floormod(next, integer(a, a->args->ema_overwrite_frequency));
-    leat_value due = leat_equal(place, integer(a, 0));
-    leat_graph_assign(a->graph, variable, leat_select(due, mean, value));
-}
-
-static leat_status apply(struct application *a, leat_error *err) {
-    bool accumulates = a->args->gradient_accumulation_steps > 1;
+/* Applies with the optimizer's own variables. */
+static leat_status apply_own(leat_optimizer *optimizer, leat_graph *graph,
+                             const leat_value *gradients, leat_variable *const *variables,
+                             int count, leat_error *err) {
+    leat_value *copy = leati_alloc((size_t)count, sizeof *copy);
+    leati_slots *slots = leati_alloc((size_t)count, sizeof *slots);
     leat_status status = LEAT_OK;
-    if (a->variables[0]->num_copies > 1)
-        reduce_gradients(a);
-    if (accumulates)
-        status = begin_accumulation(a, err);
-    else
-        a->updates = leat_graph_read(a->graph, a->optimizer->iterations);
-    if (status != LEAT_OK)
-        return status;
-    leati_clip_gradients(a->args, a->gradients, a->count);
-    for (int i = 0; i < a->count && a->args->weight_decay > 0; i++)
-        decay(a, a->variables[i]);
-    for (int i = 0; i < a->count; i++)
-        update(a, i);
-    if (accumulates)
-        end_accumulation(a);
-    for (int i = 0; i < a->count && a->args->use_ema; i++)
-        average(a, a->variables[i]);
-    leat_graph_assign_add(a->graph, a->optimizer->iterations, integer(a, 1));
-    leati_free(a->before);
-    return LEAT_OK;
+    if (copy == NULL || slots == NULL)
+        status = leati_no_memory(err, (size_t)count * sizeof *slots);
+    if (status == LEAT_OK) {
+        memcpy(copy, gradients, (size_t)count * sizeof *copy);
+        for (int i = 0; i < count; i++)
+            slots[i] = *find_slots(optimizer, variables[i]);
+        const leati_application application = {
+            .kind = optimizer->kind,
+            .args = shared_args(optimizer),
+            .graph = graph,
+            .slots = slots,
+            .gradients = copy,
+            .count = count,
+            .iterations = optimizer->iterations,
+            .learning_rate = leat_graph_read(graph, optimizer->learning_rate)};
+        status = leati_optimizer_apply(&application, err);
+    }
+    leati_free(copy);
+    leati_free(slots);
+    return status;
 }
 
 void leat_optimizer_apply(leat_optimizer *optimizer, const leat_value *gradients,
@@ -439,22 +302,8 @@ void leat_optimizer_apply(leat_optimizer *optimizer, const leat_value *gradients
     if (graph == NULL || graph->error.code != LEAT_OK)
         return;
     leat_status status = prepare(optimizer, variables, count, &err);
-    leat_value *own = NULL;
-    if (status == LEAT_OK) {
-        own = leati_alloc((size_t)count, sizeof *own);
-        status = own == NULL ? leati_no_memory(&err, (size_t)count * sizeof *own) : LEAT_OK;
-    }
-    if (status == LEAT_OK) {
-        memcpy(own, gradients, (size_t)count * sizeof *own);
-        struct application application = {.optimizer = optimizer,
-                                          .args = shared_args(optimizer),
-                                          .graph = graph,
-                                          .variables = variables,
-                                          .gradients = own,
-                                          .count = count};
-        status = apply(&application, &err);
-    }
-    leati_free(own);
+    if (status == LEAT_OK)
+        status = apply_own(optimizer, graph, gradients, variables, count, &err);
     if (status != LEAT_OK) {
         leati_prefix(&err, "leat_optimizer_apply");
         leati_graph_error(graph, &err);

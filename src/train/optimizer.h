@@ -29,6 +29,14 @@ typedef struct leati_update {
     leat_value step;          /* int64 scalar, 1 at the first update */
 } leati_update;
 
+/* What belongs to one of the model's variables. */
+typedef struct leati_slots {
+    leat_variable *variable;
+    leat_variable *average, *accumulator; /* NULL: not in use */
+    leat_variable *own[LEATI_MAX_SLOTS];  /* those of the kind */
+    int count;
+} leati_slots;
+
 typedef struct leati_optimizer_kind {
     leati_kind kind;
     /* Names of the slots of one variable ("momentum"), NULL-terminated; they start at zero. */
@@ -53,6 +61,23 @@ LEAT_WARN_UNUSED leat_status leati_optimizer_check(const void *args, leat_error 
 /* The shared arguments of a public struct; `learning_rate` 0 becomes `standard`. */
 struct leati_optimizer_args leati_optimizer_shared(double learning_rate, double standard,
                                                    const leat_optimizer_options *options);
+
+/* One application while it is traced. All of it is borrowed. */
+typedef struct leati_application {
+    const leati_optimizer_kind *kind;
+    const struct leati_optimizer_args *args;
+    leat_graph *graph;
+    const leati_slots *slots; /* one for each gradient */
+    leat_value *gradients;    /* overwritten */
+    int count;                /* at least one */
+    leat_variable *iterations;
+    leat_value learning_rate; /* float32 scalar */
+} leati_application;
+
+/* Adds the operations of one application (train/optimizer_apply.c). Failures are the graph's, but
+ * for RESOURCE_EXHAUSTED. */
+LEAT_WARN_UNUSED leat_status leati_optimizer_apply(const leati_application *application,
+                                                   leat_error *err);
 
 /* Gradients clipped as the arguments say, in place (train/clip.c). */
 void leati_clip_gradients(const struct leati_optimizer_args *args, leat_value *gradients,

@@ -111,8 +111,9 @@ static leati_seed_argument conv2d_seed(const void *args) {
     return ((const struct conv2d_args *)args)->seed;
 }
 
-static leat_status conv2d_build(leat_layer *layer, const leat_shape *input, leat_error *err) {
-    const struct conv2d_args *args = layer->args;
+static leat_status conv2d_weights(const void *arguments, const leat_shape *input,
+                                  leati_weights *out, leat_error *err) {
+    const struct conv2d_args *args = arguments;
     int64_t channels = input->dims[3], size[2];
     if (channels % args->groups != 0)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
@@ -121,10 +122,10 @@ static leat_status conv2d_build(leat_layer *layer, const leat_shape *input, leat
     leati_pair_of(&args->kernel_size, 1, size);
     leat_shape kernel = LEAT_SHAPE(size[0], size[1], channels / args->groups, args->filters);
     leat_shape bias = LEAT_SHAPE(args->filters);
-    LEATI_TRY(leati_layer_add_weight(layer, "kernel", &kernel, args->kernel_initializer, err));
-    if (!args->use_bias)
-        return LEAT_OK;
-    return leati_layer_add_weight(layer, "bias", &bias, args->bias_initializer, err);
+    out->list[0] = (leati_weight){"kernel", kernel, args->kernel_initializer, false};
+    out->list[1] = (leati_weight){"bias", bias, args->bias_initializer, false};
+    out->count = args->use_bias ? 2 : 1;
+    return LEAT_OK;
 }
 
 /* Values `group` of `groups` along the last of four dimensions. */
@@ -148,12 +149,11 @@ static leat_value convolve(const struct conv2d_args *args, leat_value input, lea
     return joined;
 }
 
-static leat_value conv2d_call(leat_layer *layer, leat_value input, bool training) {
-    (void)training;
-    const struct conv2d_args *args = layer->args;
-    leat_value value = convolve(args, input, leat_graph_read(input.graph, layer->weights[0]));
+static leat_value conv2d_call(const leati_pass *pass) {
+    const struct conv2d_args *args = pass->args;
+    leat_value value = convolve(args, pass->inputs[0], pass->weights[0]);
     if (args->use_bias)
-        value = leat_bias_add(value, leat_graph_read(input.graph, layer->weights[1]));
+        value = leat_bias_add(value, pass->weights[1]);
     return leati_activate(args->activation, value);
 }
 
@@ -197,6 +197,6 @@ const leati_layer_kind leati_layer_conv2d = {
     .expects = "[batch, height, width, channels]",
     .fixed_last = true,
     .seed = conv2d_seed,
-    .build = conv2d_build,
+    .weights = conv2d_weights,
     .call = conv2d_call,
 };

@@ -61,23 +61,25 @@ static leati_seed_argument dense_seed(const void *args) {
     return ((const struct dense_args *)args)->seed;
 }
 
-static leat_status dense_build(leat_layer *layer, const leat_shape *input, leat_error *err) {
-    const struct dense_args *args = layer->args;
+static leat_status dense_weights(const void *arguments, const leat_shape *input, leati_weights *out,
+                                 leat_error *err) {
+    const struct dense_args *args = arguments;
+    (void)err;
     leat_shape kernel = LEAT_SHAPE(input->dims[input->rank - 1], args->units);
     leat_shape bias = LEAT_SHAPE(args->units);
-    LEATI_TRY(leati_layer_add_weight(layer, "kernel", &kernel, args->kernel_initializer, err));
-    if (!args->use_bias)
-        return LEAT_OK;
-    return leati_layer_add_weight(layer, "bias", &bias, args->bias_initializer, err);
+    out->list[0] = (leati_weight){"kernel", kernel, args->kernel_initializer, false};
+    out->list[1] = (leati_weight){"bias", bias, args->bias_initializer, false};
+    out->count = args->use_bias ? 2 : 1;
+    return LEAT_OK;
 }
 
-static leat_value dense_call(leat_layer *layer, leat_value input, bool training) {
-    (void)training;
-    const struct dense_args *args = layer->args;
-    leat_value kernel = leat_graph_read(input.graph, layer->weights[0]);
+static leat_value dense_call(const leati_pass *pass) {
+    leat_value input = pass->inputs[0];
+    const struct dense_args *args = pass->args;
+    leat_value kernel = pass->weights[0];
     leat_value value = leat_matmul(input, kernel, false, false);
     if (args->use_bias)
-        value = leat_bias_add(value, leat_graph_read(input.graph, layer->weights[1]));
+        value = leat_bias_add(value, pass->weights[1]);
     return leati_activate(args->activation, value);
 }
 
@@ -111,6 +113,6 @@ const leati_layer_kind leati_layer_dense = {
     .expects = "[batch, ..., inputs]",
     .fixed_last = true,
     .seed = dense_seed,
-    .build = dense_build,
+    .weights = dense_weights,
     .call = dense_call,
 };

@@ -34,10 +34,10 @@ static leat_status flatten_check(const void *arguments, leat_error *err) {
     return channels_first(args) ? LEAT_OK : leati_check_channels_last(args->data_format, err);
 }
 
-static leat_value flatten_call(leat_layer *layer, leat_value input, bool training) {
-    (void)training;
+static leat_value flatten_call(const leati_pass *pass) {
+    leat_value input = pass->inputs[0];
     leat_shape shape = leat_value_shape(input), row = {.rank = shape.rank - 1};
-    if (channels_first(layer->args) && shape.rank > 2) {
+    if (channels_first(pass->args) && shape.rank > 2) {
         int64_t order[LEAT_MAX_RANK] = {0};
         for (int32_t d = 1; d < shape.rank; d++)
             order[d] = d + 1 < shape.rank ? d + 1 : 1;

@@ -47,14 +47,13 @@ static leat_status max_pooling2d_check(const void *arguments, leat_error *err) {
     return leati_check_channels_last(args->data_format, err);
 }
 
-static leat_value max_pooling2d_call(leat_layer *layer, leat_value input, bool training) {
-    (void)training;
-    const struct max_pooling2d_args *args = layer->args;
+static leat_value max_pooling2d_call(const leati_pass *pass) {
+    const struct max_pooling2d_args *args = pass->args;
     leat_pool2d_options options = {.padding = leati_padding_of(args->padding)};
     leati_pair_of(&args->pool_size, 2, options.ksize);
     if (args->strides.count > 0)
         leati_pair_of(&args->strides, 1, options.strides);
-    return leat_max_pool2d(input, &options);
+    return leat_max_pool2d(pass->inputs[0], &options);
 }
 
 leat_layer *leat_max_pooling2d_layer(const leat_max_pooling2d_layer_options *options,

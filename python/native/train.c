@@ -1,0 +1,302 @@
+/* Part: a leat_part, that is a layer, loss, metric, optimizer or initializer without variables.
+ *
+ * Its calls add operations to a graph; weights and states are tensors of that graph, and what
+ * becomes of them is handed back (None: it stays). */
+#include "native.h"
+
+typedef struct native_part {
+    PyObject_HEAD leat_part *part;
+} native_part;
+
+static PyTypeObject *part_type;
+
+static leat_part *part_of(PyObject *self) {
+    return ((native_part *)self)->part;
+}
+
+PyObject *native_train_tables(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    leat_error err = {0};
+    return native_text(leat_train_json(&err), &err);
+}
+
+/* Part(sort, name, configuration as JSON or None) */
+static PyObject *part_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    static const char *const names[] = {"sort", "name", "config", NULL};
+    const char *sort = NULL, *name = NULL, *config = NULL;
+    leat_error err = {0};
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "ss|z", (char **)(uintptr_t)names, &sort, &name,
+                                     &config)) {
+        return NULL;
+    }
+    leat_part *part = leat_part_new(sort, name, config, &err);
+    if (part == NULL) {
+        return native_raise(&err);
+    }
+    native_part *self = (native_part *)PyType_GenericAlloc(type, 0);
+    if (self == NULL) {
+        leat_part_free(part);
+        return NULL;
+    }
+    self->part = part;
+    return (PyObject *)self;
+}
+
+static void part_dealloc(PyObject *object) {
+    PyTypeObject *type = Py_TYPE(object);
+    leat_part_free(part_of(object));
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
+    Py_DECREF(type);
+}
+
+/* states(shapes of the inputs): JSON of what has to be kept. */
+static PyObject *part_states(PyObject *self, PyObject *shapes) {
+    leat_shape inputs[LEAT_MAX_OUTPUTS];
+    leat_error err = {0};
+    Py_ssize_t count = PySequence_Size(shapes);
+    if (count < 0 || count > LEAT_MAX_OUTPUTS) {
+        return count < 0 ? NULL : PyErr_Format(PyExc_ValueError, "%zd inputs are too many", count);
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *dims = PySequence_GetItem(shapes, i);
+        int status = dims == NULL ? -1 : native_read_shape(dims, &inputs[i]);
+        Py_XDECREF(dims);
+        if (status != 0) {
+            return NULL;
+        }
+    }
+    return native_text(leat_part_states_json(part_of(self), inputs, (int)count, &err), &err);
+}
+
+/* Tensors for values, None for failed ones. */
+static PyObject *updates_list(PyObject *graph, const leat_value *values, Py_ssize_t count) {
+    PyObject *list = PyList_New(count);
+    for (Py_ssize_t i = 0; list != NULL && i < count; i++) {
+        PyObject *item =
+            values[i].id < 0 ? Py_NewRef(Py_None) : native_tensor_symbolic(graph, values[i].id);
+        if (item == NULL || PyList_SetItem(list, i, item) != 0) {
+            Py_CLEAR(list);
+        }
+    }
+    return list;
+}
+
+/* A call's two lists of tensors as values of the graph. */
+typedef struct value_lists {
+    leat_graph *graph;
+    leat_value *inputs, *states, *updates;
+    Py_ssize_t num_inputs, num_states;
+} value_lists;
+
+static void value_lists_fini(value_lists *lists) {
+    PyMem_Free(lists->inputs);
+    PyMem_Free(lists->states);
+    PyMem_Free(lists->updates);
+}
+
+static int read_lists(PyObject *graph, PyObject *inputs, PyObject *states, value_lists *out) {
+    *out = (value_lists){.graph = native_open_graph(graph)};
+    if (out->graph == NULL) {
+        return -1;
+    }
+    out->inputs = native_values_in(graph, inputs, &out->num_inputs);
+    out->states = out->inputs == NULL ? NULL : native_values_in(graph, states, &out->num_states);
+    if (out->states != NULL) {
+        out->updates = PyMem_Calloc((size_t)out->num_states + 1, sizeof(*out->updates));
+    }
+    if (out->updates != NULL) {
+        return 0;
+    }
+    value_lists_fini(out);
+    return PyErr_Occurred() == NULL ? (PyErr_NoMemory(), -1) : -1;
+}
+
+/* call(graph, inputs, weights, training): (output, [updates]) */
+static PyObject *part_call(PyObject *self, PyObject *args) {
+    PyObject *graph = NULL, *inputs = NULL, *weights = NULL;
+    int training = 0;
+    value_lists lists;
+    if (!PyArg_ParseTuple(args, "OOOp", &graph, &inputs, &weights, &training) ||
+        read_lists(graph, inputs, weights, &lists) != 0) {
+        return NULL;
+    }
+    leat_value output;
+    Py_BEGIN_ALLOW_THREADS;
+    output = leat_part_call(part_of(self), lists.inputs, (int)lists.num_inputs, lists.states,
+                            (int)lists.num_states, training != 0, lists.updates);
+    Py_END_ALLOW_THREADS;
+    PyObject *result = NULL;
+    if (output.id < 0) {
+        native_raise_graph(lists.graph);
+    } else {
+        result = Py_BuildValue("NN", native_tensor_symbolic(graph, output.id),
+                               updates_list(graph, lists.updates, lists.num_states));
+    }
+    value_lists_fini(&lists);
+    return result;
+}
+
+/* update(graph, values, states): [new states] */
+static PyObject *part_update(PyObject *self, PyObject *args) {
+    PyObject *graph = NULL, *values = NULL, *states = NULL;
+    leat_error err = {0};
+    value_lists lists;
+    if (!PyArg_ParseTuple(args, "OOO", &graph, &values, &states) ||
+        read_lists(graph, values, states, &lists) != 0) {
+        return NULL;
+    }
+    leat_status status = LEAT_OK;
+    Py_BEGIN_ALLOW_THREADS;
+    leat_part_update(part_of(self), lists.inputs, (int)lists.num_inputs, lists.states,
+                     (int)lists.num_states, lists.updates);
+    status = leat_graph_take_error(lists.graph, &err);
+    Py_END_ALLOW_THREADS;
+    PyObject *result = status != LEAT_OK ? native_raise(&err)
+                                         : updates_list(graph, lists.updates, lists.num_states);
+    value_lists_fini(&lists);
+    return result;
+}
+
+/* result(graph, states): a tensor */
+static PyObject *part_result(PyObject *self, PyObject *args) {
+    PyObject *graph = NULL, *states = NULL;
+    Py_ssize_t count = 0;
+    if (!PyArg_ParseTuple(args, "OO", &graph, &states) || native_open_graph(graph) == NULL) {
+        return NULL;
+    }
+    leat_value *values = native_values_in(graph, states, &count);
+    if (values == NULL) {
+        return NULL;
+    }
+    leat_value value;
+    Py_BEGIN_ALLOW_THREADS;
+    value = leat_part_result(part_of(self), values, (int)count);
+    Py_END_ALLOW_THREADS;
+    PyMem_Free(values);
+    return value.id < 0 ? native_raise_graph(native_graph_of(graph))
+                        : native_tensor_symbolic(graph, value.id);
+}
+
+/* Variables of a sequence (PyMem_Free); borrowed from it. */
+static leat_variable **variables_of(PyObject *sequence, Py_ssize_t *count) {
+    *count = PySequence_Size(sequence);
+    leat_variable **list = *count < 0 ? NULL : PyMem_Calloc((size_t)*count + 1, sizeof(*list));
+    if (list == NULL) {
+        return *count < 0 ? NULL : (leat_variable **)PyErr_NoMemory();
+    }
+    for (Py_ssize_t i = 0; i < *count; i++) {
+        PyObject *item = PySequence_GetItem(sequence, i);
+        list[i] = item == NULL ? NULL : native_variable_of(item);
+        Py_XDECREF(item);
+        if (list[i] == NULL) {
+            PyMem_Free(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+/* apply(graph, gradients, variables, slots, iterations, learning rate) */
+static PyObject *part_apply(PyObject *self, PyObject *args) {
+    PyObject *graph = NULL, *gradients = NULL, *variables = NULL, *slots = NULL, *rate = NULL;
+    PyObject *iterations = NULL;
+    Py_ssize_t num_gradients = 0, num_variables = 0, num_slots = 0;
+    leat_application application = {0};
+    leat_error err = {0};
+    if (!PyArg_ParseTuple(args, "OOOOOO", &graph, &gradients, &variables, &slots, &iterations,
+                          &rate) ||
+        native_open_graph(graph) == NULL) {
+        return NULL;
+    }
+    leat_value *values = native_values_in(graph, gradients, &num_gradients);
+    leat_variable **all = values == NULL ? NULL : variables_of(variables, &num_variables);
+    leat_variable **own = all == NULL ? NULL : variables_of(slots, &num_slots);
+    application.iterations = own == NULL ? NULL : native_variable_of(iterations);
+    int status = application.iterations == NULL
+                     ? -1
+                     : native_value_in(graph, rate, &application.learning_rate);
+    if (status == 0 && num_gradients != num_variables) {
+        PyErr_SetString(PyExc_ValueError, "as many gradients as variables are needed");
+        status = -1;
+    }
+    if (status == 0) {
+        application.gradients = values;
+        application.variables = all;
+        application.count = (int)num_variables;
+        application.slots = own;
+        application.num_slots = (int)num_slots;
+        leat_part_apply(part_of(self), &application);
+        if (leat_graph_take_error(native_graph_of(graph), &err) != LEAT_OK) {
+            native_raise(&err);
+            status = -1;
+        }
+    }
+    PyMem_Free(values);
+    PyMem_Free(all);
+    PyMem_Free(own);
+    return status == 0 ? Py_NewRef(Py_None) : NULL;
+}
+
+/* initialize(seed, shape): a float32 tensor */
+static PyObject *part_initialize(PyObject *self, PyObject *args) {
+    long long seed = 0;
+    PyObject *dims = NULL;
+    leat_shape shape;
+    leat_tensor tensor = {0};
+    leat_error err = {0};
+    if (!PyArg_ParseTuple(args, "LO", &seed, &dims) || native_read_shape(dims, &shape) != 0) {
+        return NULL;
+    }
+    leat_status status = LEAT_OK;
+    Py_BEGIN_ALLOW_THREADS;
+    status = leat_part_initialize(part_of(self), seed, shape, &tensor, &err);
+    Py_END_ALLOW_THREADS;
+    return status != LEAT_OK ? native_raise(&err) : native_tensor_new(&tensor);
+}
+
+/* logits_behind(graph, tensor): the tensor whose softmax or sigmoid it is, or None */
+static PyObject *part_logits_behind(PyObject *class, PyObject *args) {
+    (void)class;
+    PyObject *graph = NULL, *tensor = NULL;
+    leat_value value;
+    if (!PyArg_ParseTuple(args, "OO", &graph, &tensor) || native_open_graph(graph) == NULL ||
+        native_value_in(graph, tensor, &value) != 0) {
+        return NULL;
+    }
+    leat_value logits = leat_logits_behind(value);
+    return logits.id < 0 ? Py_NewRef(Py_None) : native_tensor_symbolic(graph, logits.id);
+}
+
+static PyMethodDef part_methods[] = {
+    {"states", part_states, METH_O, "states(shapes): JSON of the weights, states or slots."},
+    {"call", part_call, METH_VARARGS,
+     "call(graph, inputs, weights, training) -> (output, updates)."},
+    {"update", part_update, METH_VARARGS, "update(graph, values, states) -> new states."},
+    {"result", part_result, METH_VARARGS, "result(graph, states) -> tensor."},
+    {"apply", part_apply, METH_VARARGS,
+     "apply(graph, gradients, variables, slots, iterations, learning_rate)."},
+    {"initialize", part_initialize, METH_VARARGS, "initialize(seed, shape) -> tensor."},
+    {"logits_behind", part_logits_behind, METH_VARARGS | METH_STATIC,
+     "logits_behind(graph, tensor) -> tensor or None."},
+    {0},
+};
+
+static PyType_Slot part_slots[] = {
+    {Py_tp_doc, "Part(sort, name, config): a line of the tables of training."},
+    {Py_tp_new, (void *)part_new},
+    {Py_tp_dealloc, (void *)part_dealloc},
+    {Py_tp_methods, part_methods},
+    {0},
+};
+
+static PyType_Spec part_spec = {
+    .name = "leat._native.Part",
+    .basicsize = sizeof(native_part),
+    .flags = Py_TPFLAGS_DEFAULT,
+    .slots = part_slots,
+};
+
+int native_add_train(PyObject *module) {
+    return native_add_type(module, &part_spec, &part_type);
+}

@@ -1,0 +1,380 @@
+/* Layers, losses, metrics, optimizers and initializers by name and without variables, for bindings.
+ *
+ * Happy path: a part is a kind with arguments that were read from JSON; its calls check counts and
+ * hand on to what layers, losses, metrics and optimizers with variables use too. Failures:
+ * INVALID_ARGUMENT for a part of another sort or another number of values, those of the kinds,
+ * memory. Parts are immutable; no locks. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "core/json.h"
+#include "graph/graph.h"
+#include "graph/ops/support.h"
+#include "train/initializer.h"
+#include "train/layer.h"
+#include "train/loss.h"
+#include "train/metric.h"
+#include "train/optimizer.h"
+#include "train/weights.h"
+#include <string.h>
+
+typedef enum part_sort { LAYER = 0, LOSS, METRIC, OPTIMIZER, INITIALIZER, NUM_SORTS } part_sort;
+
+struct leat_part {
+    part_sort sort;
+    const leati_kind *kind;
+    void *args; /* owned */
+};
+
+static const struct {
+    const char *name;
+    const leati_kind *const *(*kinds)(size_t *count);
+} sorts[NUM_SORTS] = {
+    [LAYER] = {"layer", leati_layer_kinds},
+    [LOSS] = {"loss", leati_loss_kinds},
+    [METRIC] = {"metric", leati_metric_kinds},
+    [OPTIMIZER] = {"optimizer", leati_optimizer_kinds},
+    [INITIALIZER] = {"initializer", leati_initializer_kinds},
+};
+
+/* ---- life ---- */
+
+static leat_status read_args(part_sort sort, const leati_kind *kind, const char *config, void **out,
+                             leat_error *err) {
+    json_t *json = NULL;
+    if (config != NULL) {
+        json = leati_json_parse(config, strlen(config), err);
+        if (json == NULL)
+            return LEAT_INVALID_ARGUMENT;
+    }
+    leat_status status = sort == LOSS ? leati_loss_args_read(kind, json, out, err)
+                                      : leati_kind_args_read(kind, json, out, err);
+    json_decref(json);
+    return status;
+}
+
+leat_part *leat_part_new(const char *sort, const char *name, const char *config, leat_error *err) {
+    int at = 0;
+    size_t count = 0;
+    while (at < NUM_SORTS && (sort == NULL || strcmp(sorts[at].name, sort) != 0))
+        at++;
+    if (at == NUM_SORTS) {
+        leati_fail(err, LEAT_NOT_FOUND,
+                   "there is no sort \"%.60s\"; there is layer, loss, metric, optimizer and "
+                   "initializer",
+                   sort == NULL ? "" : sort);
+        return NULL;
+    }
+    const leati_kind *const *kinds = sorts[at].kinds(&count);
+    const leati_kind *kind = leati_kind_find(kinds, count, sort, name, err);
+    void *args;
+    if (kind == NULL || read_args((part_sort)at, kind, config, &args, err) != LEAT_OK)
+        return NULL;
+    leat_part *part = leati_alloc_zero(1, sizeof *part);
+    if (part == NULL) {
+        leati_kind_args_free(kind, args);
+        leati_no_memory(err, sizeof *part);
+        return NULL;
+    }
+    *part = (leat_part){.sort = (part_sort)at, .kind = kind, .args = args};
+    return part;
+}
+
+void leat_part_free(leat_part *part) {
+    if (part == NULL)
+        return;
+    leati_kind_args_free(part->kind, part->args);
+    leati_free(part);
+}
+
+/* The descriptor of a part of this sort; NULL with INVALID_ARGUMENT. */
+static const void *kind_of(const leat_part *part, part_sort sort, leat_error *err) {
+    if (part != NULL && part->sort == sort)
+        return part->kind;
+    leati_fail(err, LEAT_INVALID_ARGUMENT, "expected a part that is a %s; found %s%s",
+               sorts[sort].name, part == NULL ? "NULL" : "a ",
+               part == NULL ? "" : sorts[part->sort].name);
+    return NULL;
+}
+
+/* ---- states ---- */
+
+static json_t *describe_state(const leati_weight *weight) {
+    json_t *object = json_object();
+    if (object != NULL && leati_json_put(object, "name", json_string(weight->name)) &&
+        leati_json_put(object, "shape", leati_json_of_shape(&weight->shape)) &&
+        leati_json_put(object, "initializer", json_string(weight->initializer)) &&
+        leati_json_put(object, "trainable", json_boolean(!weight->fixed)))
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static leat_status list_slots(const leat_part *part, leati_weights *out) {
+    const struct leati_optimizer_args *args = part->args;
+    const leati_optimizer_kind *kind = (const leati_optimizer_kind *)(const void *)part->kind;
+    const char *const *names = kind->slots(args);
+    const leat_shape unknown = {.rank = LEAT_UNKNOWN_RANK};
+    *out = (leati_weights){.count = 0};
+    if (args->use_ema)
+        out->list[out->count++] = (leati_weight){"average", unknown, "zeros", true};
+    if (args->gradient_accumulation_steps > 1)
+        out->list[out->count++] = (leati_weight){"gradient_accumulator", unknown, "zeros", true};
+    for (; *names != NULL; names++)
+        out->list[out->count++] = (leati_weight){*names, unknown, "zeros", true};
+    return LEAT_OK;
+}
+
+static leat_status list_states(const leat_part *part, const leat_shape *inputs, int num_inputs,
+                               leati_weights *out, leat_error *err) {
+    *out = (leati_weights){.count = 0};
+    if (part == NULL)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the part is NULL");
+    if (part->sort == LAYER)
+        return leati_layer_weights((const leati_layer_kind *)(const void *)part->kind, part->args,
+                                   inputs, num_inputs, out, err);
+    if (part->sort == METRIC)
+        leati_metric_states((const leati_metric_kind *)(const void *)part->kind, part->args, out);
+    return part->sort == OPTIMIZER ? list_slots(part, out) : LEAT_OK;
+}
+
+char *leat_part_states_json(const leat_part *part, const leat_shape *inputs, int num_inputs,
+                            leat_error *err) {
+    leati_weights states;
+    if (list_states(part, inputs, num_inputs, &states, err) != LEAT_OK)
+        return NULL;
+    json_t *list = json_array();
+    bool good = list != NULL;
+    for (int i = 0; i < states.count && good; i++)
+        good = json_array_append_new(list, describe_state(&states.list[i])) == 0;
+    char *text = NULL;
+    if (good)
+        text = leati_json_print(list, 0, false, err);
+    else
+        leati_no_memory(err, 0);
+    json_decref(list);
+    return text;
+}
+
+/* ---- calls ---- */
+
+/* The graph of the first value, if it and all values can be used; else NULL. */
+static leat_graph *graph_of(const leat_value *values, int count) {
+    leat_graph *graph = count < 1 || values == NULL ? NULL : values[0].graph;
+    if (graph == NULL || graph->error.code != LEAT_OK)
+        return NULL;
+    for (int i = 0; i < count; i++)
+        if (leati_value_failed(values[i]))
+            return NULL;
+    return graph;
+}
+
+static leat_value call_layer(const leat_part *part, const leati_pass *pass, int num_weights) {
+    const leati_layer_kind *kind = (const leati_layer_kind *)(const void *)part->kind;
+    leat_shape shapes[LEAT_MAX_OUTPUTS];
+    leat_graph *graph = pass->inputs[0].graph;
+    leati_weights weights;
+    leat_error err = {0};
+    if (pass->num_inputs > LEAT_MAX_OUTPUTS)
+        leati_fail(&err, LEAT_INVALID_ARGUMENT, "more than %d inputs", LEAT_MAX_OUTPUTS);
+    for (int i = 0; i < pass->num_inputs && err.code == LEAT_OK; i++)
+        shapes[i] = leat_value_shape(pass->inputs[i]);
+    if (err.code == LEAT_OK &&
+        leati_layer_weights(kind, part->args, shapes, pass->num_inputs, &weights, &err) ==
+            LEAT_OK &&
+        weights.count != num_weights)
+        leati_fail(&err, LEAT_INVALID_ARGUMENT, "%d weights were given; expected %d", num_weights,
+                   weights.count);
+    for (int i = 0; i < num_weights && pass->updates != NULL; i++)
+        pass->updates[i] = (leat_value){.graph = graph, .id = -1};
+    if (err.code != LEAT_OK)
+        return leati_graph_error(graph, &err);
+    leat_value output = leati_layer_pass(kind, pass);
+    if (graph->error.code != LEAT_OK)
+        leati_prefix(&graph->error, "layer %s", kind->kind.name);
+    return output;
+}
+
+leat_value leat_part_call(const leat_part *part, const leat_value *inputs, int num_inputs,
+                          const leat_value *weights, int num_weights, bool training,
+                          leat_value *updates) {
+    leat_graph *graph = graph_of(inputs, num_inputs);
+    leat_value failed = {.graph = num_inputs < 1 ? NULL : inputs[0].graph, .id = -1};
+    leat_error err = {0};
+    if (graph == NULL || (num_weights > 0 && graph_of(weights, num_weights) == NULL))
+        return failed;
+    if (part != NULL && part->sort == LOSS && (num_inputs == 2 || num_inputs == 3))
+        return leati_loss_pass((const leati_loss_kind *)(const void *)part->kind, part->args,
+                               inputs[0], inputs[1], num_inputs == 3 ? &inputs[2] : NULL);
+    if (part != NULL && part->sort == LOSS)
+        leati_fail(&err, LEAT_INVALID_ARGUMENT,
+                   "a loss takes labels, predictions and maybe weights; %d values were given",
+                   num_inputs);
+    if (err.code != LEAT_OK || kind_of(part, LAYER, &err) == NULL)
+        return leati_graph_error(graph, &err);
+    const leati_pass pass = {.args = part->args,
+                             .inputs = inputs,
+                             .num_inputs = num_inputs,
+                             .weights = weights,
+                             .updates = updates,
+                             .training = training};
+    return call_layer(part, &pass, num_weights);
+}
+
+void leat_part_update(const leat_part *part, const leat_value *values, int num_values,
+                      const leat_value *states, int num_states, leat_value *updates) {
+    leat_graph *graph = graph_of(values, num_values);
+    leati_weights wanted;
+    leat_error err = {0};
+    if (graph == NULL || (num_states > 0 && graph_of(states, num_states) == NULL))
+        return;
+    const leati_metric_kind *kind = kind_of(part, METRIC, &err);
+    if (kind == NULL) {
+        leati_graph_error(graph, &err);
+        return;
+    }
+    leati_metric_states(kind, part->args, &wanted);
+    if ((num_values != kind->num_values && num_values != kind->num_values + 1) ||
+        num_states != wanted.count) {
+        leati_fail(&err, LEAT_INVALID_ARGUMENT,
+                   "%s takes %s, sample weights if there are any, and %d states; %d values and %d "
+                   "states were given",
+                   kind->kind.name, kind->takes, wanted.count, num_values, num_states);
+        leati_graph_error(graph, &err);
+        return;
+    }
+    for (int i = 0; i < num_states; i++)
+        updates[i] = (leat_value){.graph = graph, .id = -1};
+    bool weighted = num_values > kind->num_values;
+    const leati_pass pass = {.args = part->args,
+                             .inputs = values,
+                             .num_inputs = kind->num_values,
+                             .sample_weight = weighted ? &values[kind->num_values] : NULL,
+                             .weights = states,
+                             .updates = updates};
+    leati_metric_pass(kind, &pass);
+}
+
+leat_value leat_part_result(const leat_part *part, const leat_value *states, int num_states) {
+    leat_graph *graph = graph_of(states, num_states);
+    leat_value failed = {.graph = num_states < 1 ? NULL : states[0].graph, .id = -1};
+    leati_weights wanted;
+    leat_error err = {0};
+    if (graph == NULL)
+        return failed;
+    const leati_metric_kind *kind = kind_of(part, METRIC, &err);
+    if (kind == NULL)
+        return leati_graph_error(graph, &err);
+    leati_metric_states(kind, part->args, &wanted);
+    if (num_states == wanted.count)
+        return leati_metric_result_of(kind, part->args, states);
+    leati_fail(&err, LEAT_INVALID_ARGUMENT, "%s keeps %d states; %d were given", kind->kind.name,
+               wanted.count, num_states);
+    return leati_graph_error(graph, &err);
+}
+
+/* ---- optimizers ---- */
+
+/* Sorts the slots of a variable, which stand in the order of list_slots. */
+static leati_slots slots_of(const struct leati_optimizer_args *args, leat_variable *variable,
+                            leat_variable *const *slots, int count) {
+    leati_slots out = {.variable = variable};
+    int at = 0;
+    if (args->use_ema)
+        out.average = slots[at++];
+    if (args->gradient_accumulation_steps > 1)
+        out.accumulator = slots[at++];
+    while (at < count && out.count < LEATI_MAX_SLOTS)
+        out.own[out.count++] = slots[at++];
+    return out;
+}
+
+static leat_status check_application(const leat_part *part, const leat_application *given,
+                                     int *per_variable, leat_error *err) {
+    leati_weights wanted;
+    if (kind_of(part, OPTIMIZER, err) == NULL)
+        return LEAT_INVALID_ARGUMENT;
+    LEATI_TRY(list_slots(part, &wanted));
+    *per_variable = wanted.count;
+    if (given->num_slots != wanted.count * given->count)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "%d slots were given for %d variables; %s keeps %d for each",
+                          given->num_slots, given->count, part->kind->name, wanted.count);
+    for (int i = 0; i < given->count + given->num_slots + 1; i++) {
+        const leat_variable *variable = i < given->count ? given->variables[i]
+                                        : i - given->count < given->num_slots
+                                            ? given->slots[i - given->count]
+                                            : given->iterations;
+        if (variable == NULL)
+            return leati_fail(err, LEAT_INVALID_ARGUMENT, "variable or slot %d is NULL", i);
+    }
+    return LEAT_OK;
+}
+
+static leat_status apply(const leat_part *part, const leat_application *given, leat_graph *graph,
+                         leat_error *err) {
+    int per_variable;
+    LEATI_TRY(check_application(part, given, &per_variable, err));
+    size_t count = (size_t)given->count;
+    leat_value *gradients = leati_alloc(count, sizeof *gradients);
+    leati_slots *slots = leati_alloc(count, sizeof *slots);
+    leat_status status = LEAT_OK;
+    if (gradients == NULL || slots == NULL)
+        status = leati_no_memory(err, count * sizeof *slots);
+    if (status == LEAT_OK) {
+        memcpy(gradients, given->gradients, count * sizeof *gradients);
+        for (int i = 0; i < given->count; i++) {
+            leat_variable *const *own =
+                given->slots == NULL ? NULL : given->slots + i * per_variable;
+            slots[i] = slots_of(part->args, given->variables[i], own, per_variable);
+        }
+        const leati_application application = {
+            .kind = (const leati_optimizer_kind *)(const void *)part->kind,
+            .args = part->args,
+            .graph = graph,
+            .slots = slots,
+            .gradients = gradients,
+            .count = given->count,
+            .iterations = given->iterations,
+            .learning_rate = given->learning_rate};
+        status = leati_optimizer_apply(&application, err);
+    }
+    leati_free(gradients);
+    leati_free(slots);
+    return status;
+}
+
+void leat_part_apply(const leat_part *part, const leat_application *application) {
+    leat_graph *graph =
+        application == NULL ? NULL : graph_of(application->gradients, application->count);
+    leat_error err = {0};
+    if (graph == NULL || leati_value_failed(application->learning_rate))
+        return;
+    if (apply(part, application, graph, &err) == LEAT_OK)
+        return;
+    leati_prefix(&err, "leat_part_apply");
+    leati_graph_error(graph, &err);
+}
+
+leat_status leat_part_initialize(const leat_part *part, int64_t seed, leat_shape shape,
+                                 leat_tensor *out, leat_error *err) {
+    const leati_initializer_kind *kind = kind_of(part, INITIALIZER, err);
+    if (kind == NULL)
+        return LEAT_INVALID_ARGUMENT;
+    return leati_initialize(kind, part->args, seed, &shape, out, err);
+}
+
+/* ---- what bindings need beside ---- */
+
+leat_value leat_logits_behind(leat_value value) {
+    return leati_logits_behind(value);
+}
+
+leat_variable *leat_variable_like(const leat_variable *like, const char *name,
+                                  const leat_tensor *initial, leat_error *err) {
+    leat_variable *variable = NULL;
+    if (like == NULL || initial == NULL) {
+        leati_fail(err, LEAT_INVALID_ARGUMENT, "the variable or the initial value is NULL");
+        return NULL;
+    }
+    return leati_variable_like(like, name, initial, &variable, err) == LEAT_OK ? variable : NULL;
+}

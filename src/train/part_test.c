@@ -1,0 +1,293 @@
+/* Parts: the tables as JSON, calls without variables against values recorded from Keras, wrong use,
+ * failed allocations. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../../tests/support/torture.h"
+#include "../../tests/support/train.h"
+#include <leat/train.h>
+
+static json_t *tables_of(void) {
+    leat_error err = {0};
+    char *text = leat_train_json(&err);
+    assert_non_null(text);
+    json_t *root = json_loads(text, 0, NULL);
+    assert_non_null(root);
+    leat_text_free(text);
+    return root;
+}
+
+static const json_t *line(const json_t *root, const char *table, const char *name) {
+    size_t index;
+    json_t *entry;
+    json_array_foreach(json_object_get(root, table), index, entry) {
+        if (strcmp(arrays_text(entry, "name"), name) == 0)
+            return entry;
+    }
+    return NULL;
+}
+
+static void tables_are_json(void **state) {
+    (void)state;
+    json_t *root = tables_of();
+    const json_t *conv = line(root, "layers", "Conv2D"), *adam = line(root, "optimizers", "Adam");
+    assert_non_null(line(root, "losses", "SparseCategoricalCrossentropy"));
+    assert_string_equal(arrays_text(line(root, "metrics", "Mean"), "prefix"), "mean");
+    assert_string_equal(arrays_text(line(root, "initializers", "GlorotUniform"), "identifier"),
+                        "glorot_uniform");
+    assert_string_equal(arrays_text(conv, "prefix"), "conv2d");
+    assert_int_equal(json_integer_value(json_object_get(conv, "rank")), 4);
+    const json_t *first = json_array_get(json_object_get(conv, "arguments"), 0);
+    assert_string_equal(arrays_text(first, "name"), "filters");
+    assert_true(json_is_true(json_object_get(first, "required")));
+    assert_non_null(adam);
+    json_decref(root);
+}
+
+static json_t *states_of(const leat_part *part, const leat_shape *shapes, int count) {
+    leat_error err = {0};
+    char *text = leat_part_states_json(part, shapes, count, &err);
+    if (text == NULL)
+        fail_msg("%s", err.text);
+    json_t *list = json_loads(text, 0, NULL);
+    leat_text_free(text);
+    return list;
+}
+
+/* Weights of a layer as values, in the order in which the part lists them. */
+static int weights_of(const leat_part *part, leat_graph *graph, const leat_shape *input,
+                      const json_t *recorded, leat_value *out) {
+    json_t *list = states_of(part, input, 1);
+    int count = (int)json_array_size(list);
+    for (int i = 0; i < count; i++) {
+        const char *name = arrays_text(json_array_get(list, (size_t)i), "name");
+        out[i] = train_eager_value(graph, json_object_get(recorded, name));
+    }
+    json_decref(list);
+    return count;
+}
+
+static void run_layer(const json_t *c) {
+    leat_error err = {0};
+    char *config = json_dumps(json_object_get(c, "config"), 0);
+    leat_part *part = leat_part_new("layer", arrays_text(c, "layer"), config, &err);
+    assert_non_null(part);
+    leat_graph *graph = leat_eager_new(&err);
+    leat_value x = train_eager_value(graph, json_array_get(json_object_get(c, "inputs"), 0));
+    leat_shape shape = leat_value_shape(x);
+    leat_value weights[8], updates[8];
+    int count = weights_of(part, graph, &shape, json_object_get(c, "weights"), weights);
+    leat_value y = leat_part_call(part, &x, 1, weights, count, true, updates);
+    leat_tensor expected = train_tensor(json_object_get(c, "output"));
+    train_value_close("output", &expected, y, 1e-5);
+    for (int i = 0; i < count; i++)
+        assert_true(updates[i].id < 0);
+    leat_tensor_unref(&expected);
+    leat_graph_free(graph);
+    leat_part_free(part);
+    free(config);
+}
+
+static void layers_take_weights(void **state) {
+    (void)state;
+    json_t *root, *c;
+    json_t *cases = train_cases("layers.json", &root);
+    size_t index;
+    int ran = 0;
+    json_array_foreach(cases, index, c) {
+        if (strcmp(arrays_text(c, "layer"), "Dense") == 0 && ran++ < 3)
+            run_layer(c);
+    }
+    json_decref(root);
+    assert_true(ran >= 3);
+}
+
+static void metrics_take_states(void **state) {
+    (void)state;
+    leat_error err = {0};
+    const float values[] = {1, 2, 6}, zero = 0;
+    leat_part *part = leat_part_new("metric", "Mean", NULL, &err);
+    json_t *states = states_of(part, NULL, 0);
+    assert_int_equal(json_array_size(states), 2);
+    assert_string_equal(arrays_text(json_array_get(states, 0), "name"), "total");
+    json_decref(states);
+    leat_graph *graph = leat_eager_new(&err);
+    leat_tensor start = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &zero);
+    leat_tensor rows = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(3), values);
+    leat_value kept[2] = {leat_graph_tensor(graph, &start), leat_graph_tensor(graph, &start)};
+    leat_value given = leat_graph_tensor(graph, &rows), updates[2];
+    leat_part_update(part, &given, 1, kept, 2, updates);
+    leat_tensor result;
+    train_ok(leat_value_tensor(leat_part_result(part, updates, 2), &result, &train_error));
+    assert_true(*(const float *)result.data == 3);
+    leat_tensor_unref(&result);
+    leat_graph_free(graph);
+    leat_part_free(part);
+}
+
+/* The first steps of a recorded run. */
+static void run_optimizer(const json_t *c) {
+    leat_error err = {0};
+    char *config = json_dumps(json_object_get(c, "config"), 0);
+    leat_part *part = leat_part_new("optimizer", arrays_text(c, "optimizer"), config, &err);
+    assert_non_null(part);
+    json_t *slots = states_of(part, NULL, 0);
+    leat_variable *variables[2], *own[8], *iterations;
+    int per = (int)json_array_size(slots), count = 0;
+    const int64_t none = 0;
+    leat_tensor start = leat_tensor_view(LEAT_INT64, LEAT_SCALAR, &none);
+    iterations = leat_variable_new(&start, NULL, &err);
+    for (size_t i = 0; i < 2; i++) {
+        leat_tensor initial = train_tensor(json_array_get(json_object_get(c, "variables"), i));
+        variables[i] = leat_variable_new(&initial, NULL, &err);
+        memset(initial.data, 0, leat_tensor_bytes(&initial));
+        for (int k = 0; k < per; k++)
+            own[count++] = leat_variable_like(variables[i], "slot", &initial, &err);
+        leat_tensor_unref(&initial);
+    }
+    const float rate =
+        (float)json_number_value(json_object_get(json_object_get(c, "config"), "learning_rate"));
+    leat_tensor size = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &rate);
+    for (size_t s = 0; s < 2; s++) {
+        leat_graph *graph = leat_eager_new(&err);
+        const json_t *recorded = json_array_get(json_object_get(c, "grads"), s);
+        leat_value gradients[2];
+        for (size_t i = 0; i < 2; i++)
+            gradients[i] = train_eager_value(graph, json_array_get(recorded, i));
+        const leat_application application = {.gradients = gradients,
+                                              .variables = variables,
+                                              .count = 2,
+                                              .slots = own,
+                                              .num_slots = count,
+                                              .iterations = iterations,
+                                              .learning_rate = leat_graph_tensor(graph, &size)};
+        leat_part_apply(part, &application);
+        train_ok(leat_graph_take_error(graph, &train_error));
+        leat_graph_free(graph);
+        for (size_t i = 0; i < 2; i++) {
+            leat_tensor found, expected = train_tensor(json_array_get(
+                                   json_array_get(json_object_get(c, "after_each_step"), s), i));
+            train_ok(leat_variable_read(variables[i], &found, &train_error));
+            train_close("variable", &expected, &found, 1e-5);
+            leat_tensor_unref(&found);
+            leat_tensor_unref(&expected);
+        }
+    }
+    for (int i = 0; i < count; i++)
+        leat_variable_unref(own[i]);
+    leat_variable_unref(variables[0]);
+    leat_variable_unref(variables[1]);
+    leat_variable_unref(iterations);
+    json_decref(slots);
+    leat_part_free(part);
+    free(config);
+}
+
+static void optimizers_take_slots(void **state) {
+    (void)state;
+    json_t *root, *c;
+    json_t *cases = train_cases("optimizers.json", &root);
+    size_t index;
+    int ran = 0;
+    json_array_foreach(cases, index, c) {
+        const json_t *rate = json_object_get(json_object_get(c, "config"), "learning_rate");
+        bool known = strcmp(arrays_text(c, "optimizer"), "Adam") == 0 ||
+                     strcmp(arrays_text(c, "optimizer"), "SGD") == 0;
+        if (known && json_is_number(rate) && ++ran > 0)
+            run_optimizer(c);
+    }
+    json_decref(root);
+    assert_true(ran >= 4);
+}
+
+static void initializers_fill(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_part *part = leat_part_new("initializer", "GlorotUniform", "{}", &err);
+    leat_tensor one, two;
+    train_ok(leat_part_initialize(part, 7, LEAT_SHAPE(3, 4), &one, &train_error));
+    train_ok(leat_part_initialize(part, 7, LEAT_SHAPE(3, 4), &two, &train_error));
+    assert_int_equal(one.dtype, LEAT_FLOAT32);
+    assert_memory_equal(one.data, two.data, 48);
+    leat_tensor_unref(&one);
+    leat_tensor_unref(&two);
+    leat_part_free(part);
+}
+
+static void wants_error(leat_graph *graph, leat_status code, const char *text) {
+    leat_error err = {0};
+    assert_int_equal(leat_graph_take_error(graph, &err), code);
+    if (strstr(err.text, text) == NULL)
+        fail_msg("expected \"%s\" in \"%s\"", text, err.text);
+}
+
+static void wrong_use_is_refused(void **state) {
+    (void)state;
+    leat_error err = {0};
+    const float one = 1;
+    assert_null(leat_part_new("lair", "Dense", NULL, &err));
+    assert_int_equal(err.code, LEAT_NOT_FOUND);
+    assert_null(leat_part_new("layer", "Densely", NULL, &err));
+    assert_non_null(strstr(err.text, "Conv2D"));
+    assert_null(leat_part_new("layer", "Dense", "{", &err));
+    assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
+    assert_null(leat_part_new("layer", "Dense", "{}", &err));
+    leat_part *dense = leat_part_new("layer", "Dense", "{\"units\": 3}", &err);
+    leat_part *mean = leat_part_new("metric", "Mean", NULL, &err);
+    leat_shape flat = LEAT_SHAPE(2);
+    assert_null(leat_part_states_json(dense, &flat, 1, &err));
+    assert_non_null(strstr(err.text, "[batch, ..., inputs]"));
+    leat_graph *graph = leat_eager_new(&err);
+    leat_tensor cell = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(1, 1), &one);
+    leat_value x = leat_graph_tensor(graph, &cell), updates[2];
+    assert_true(leat_part_call(dense, &x, 1, NULL, 0, false, NULL).id < 0);
+    wants_error(graph, LEAT_INVALID_ARGUMENT, "0 weights were given; expected 2");
+    assert_true(leat_part_call(mean, &x, 1, NULL, 0, false, NULL).id < 0);
+    wants_error(graph, LEAT_INVALID_ARGUMENT, "expected a part that is a layer; found a metric");
+    leat_part_update(mean, &x, 1, NULL, 0, updates);
+    wants_error(graph, LEAT_INVALID_ARGUMENT, "0 states were given");
+    assert_true(leat_part_result(dense, &x, 1).id < 0);
+    wants_error(graph, LEAT_INVALID_ARGUMENT, "expected a part that is a metric");
+    leat_graph_free(graph);
+    leat_part_free(dense);
+    leat_part_free(mean);
+}
+
+static leat_status make(void *context, leat_error *err) {
+    (void)context;
+    char *text = leat_train_json(err);
+    if (text == NULL)
+        return err->code;
+    leat_text_free(text);
+    leat_part *part = leat_part_new("layer", "Dense", "{\"units\": 3}", err);
+    text =
+        part == NULL ? NULL : leat_part_states_json(part, (leat_shape[]){LEAT_SHAPE(1, 2)}, 1, err);
+    leat_status status = text == NULL ? err->code : LEAT_OK;
+    leat_text_free(text);
+    leat_part_free(part);
+    return status;
+}
+
+static void survives_failed_allocations(void **state) {
+    (void)state;
+    torture_begin();
+    torture_run(make, NULL);
+    torture_end();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tables_are_json),
+        cmocka_unit_test(layers_take_weights),
+        cmocka_unit_test(metrics_take_states),
+        cmocka_unit_test(optimizers_take_slots),
+        cmocka_unit_test(initializers_fill),
+        cmocka_unit_test(wrong_use_is_refused),
+        cmocka_unit_test(survives_failed_allocations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

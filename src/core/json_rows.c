@@ -382,25 +382,30 @@ static leat_status fail_unknown(const leati_row *rows, const char *what, const c
     return LEAT_INVALID_ARGUMENT;
 }
 
+/* In the order of the rows, whatever that of the members is: a function's arguments may depend on
+ * what stands before it. */
 static leat_status read_members(const json_t *json, const leati_row *rows, void *args,
                                 const char *what, const leati_json_functions *functions,
                                 leat_error *err) {
     const char *name;
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)json, name, value) {
-        const leati_row *row = leati_rows_find(rows, name);
-        if (!row)
+        if (!leati_rows_find(rows, name))
             return fail_unknown(rows, what, name, err);
-        leat_status status = read_member(rows, row, args, value, functions, err);
-        if (status != LEAT_OK) {
-            leati_prefix(err, "%s: argument %s", what, name);
-            return status;
-        }
     }
     for (const leati_row *row = rows; row->type != LEATI_ROW_END; row++) {
         if ((row->flags & LEATI_REQUIRED) && !json_object_get(json, row->name))
             return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: argument %s (%s) is missing", what,
                               row->name, leati_row_type_name(row->type));
+    }
+    for (const leati_row *row = rows; row->type != LEATI_ROW_END; row++) {
+        value = json_object_get(json, row->name);
+        leat_status status =
+            value == NULL ? LEAT_OK : read_member(rows, row, args, value, functions, err);
+        if (status != LEAT_OK) {
+            leati_prefix(err, "%s: argument %s", what, row->name);
+            return status;
+        }
     }
     return LEAT_OK;
 }

@@ -1,5 +1,6 @@
-/* scan with random numbers: each call draws the next ones, in every epoch and after a restore.
- * Expected outcomes are TensorFlow's; everything else: tests/conform/data/scan.json. */
+/* scan with random numbers: each call draws the next ones, in every epoch and after a restore; and
+ * its plan's arguments in any order. Expected outcomes are TensorFlow's; everything else:
+ * tests/conform/data/scan.json. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,9 +65,42 @@ static void test_random_numbers(void **state) {
     leat_dataset_unref(dataset);
 }
 
+#define SCALAR "{\"dtype\": \"int64\", \"shape\": []}"
+#define SUM                                                                                        \
+    "\"scan_func\": {\"input\": {\"tuple\": [" SCALAR ", " SCALAR "]}, "                           \
+    "\"output\": {\"tuple\": [" SCALAR ", " SCALAR "]}, "                                          \
+    "\"nodes\": [{\"op\": \"add\", \"inputs\": [0, 1]}], \"outputs\": [2, 2]}"
+#define STATE "\"initial_state\": {\"dtype\": \"int64\", \"shape\": [], \"data\": [10]}"
+
+/* A plan's arguments stand in any order, though the function's depend on the state. */
+static void test_arguments_in_any_order(void **state) {
+    (void)state;
+    static const char *const orders[] = {STATE ", " SUM, SUM ", " STATE};
+    for (int i = 0; i < 2; i++) {
+        char plan[1024];
+        leat_error err = {0};
+        leat_element element = {0};
+        snprintf(plan, sizeof plan,
+                 "{\"op\": \"scan\", \"args\": {%s}, \"input\": {\"op\": \"range\", \"args\": "
+                 "{\"start\": 5, \"stop\": 6}}}",
+                 orders[i]);
+        leat_dataset *dataset = leat_dataset_from_json(plan, &err);
+        if (dataset == NULL)
+            fail_msg("%s", err.text);
+        leat_iterator *iterator = dataset_iterate(dataset, NULL);
+        assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OK);
+        assert_int_equal(*(const int64_t *)element.tensors[0].data, 15);
+        leat_element_fini(&element);
+        leat_iterator_free(iterator);
+        leat_dataset_unref(dataset);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_random_numbers, torture_setup, torture_teardown),
+        cmocka_unit_test_setup_teardown(test_arguments_in_any_order, torture_setup,
+                                        torture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

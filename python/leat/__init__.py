@@ -38,7 +38,8 @@ _ops.submodule(_sys.modules[__name__], "random").set_seed = _native.set_seed
 Assert = _control.Assert
 _dlpack = _ops.submodule(_ops.submodule(_sys.modules[__name__], "experimental"), "dlpack")
 _dlpack.to_dlpack = lambda tf_tensor: _native.to_dlpack(tf_tensor, False)
-_dlpack.from_dlpack = _native.from_dlpack
+_dlpack.from_dlpack = lambda dlcapsule: _native.from_dlpack(
+    dlcapsule.__dlpack__() if hasattr(dlcapsule, "__dlpack__") else dlcapsule)
 _ops.submodule(_sys.modules[__name__], "experimental").Optional = data.experimental.Optional
 _atexit.register(_native.shutdown)
 

@@ -145,7 +145,7 @@ class _Plan:
 
 def _values(tensor):
     if tensor.dtype is dtypes.bfloat16:
-        return np.asarray(memoryview(tensor))
+        return np.asarray(tensor._bits())
     values = tensor.numpy()
     if tensor.dtype is dtypes.string and not tensor._shape:
         out = np.empty((), object)

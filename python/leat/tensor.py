@@ -225,9 +225,10 @@ def _to_numpy(tensor):
         out = np.empty(len(values), dtype=object)
         out[:] = values
         return out.reshape(tensor._shape)
-    values = np.asarray(memoryview(tensor))
     if number == dtypes.bfloat16.number:
-        values = values.view(dtypes.bfloat16.as_numpy_dtype)
+        values = np.asarray(tensor._bits()).view(dtypes.bfloat16.as_numpy_dtype)
+    else:
+        values = np.asarray(memoryview(tensor))
     return values if values.ndim else values[()]
 
 
@@ -314,6 +315,10 @@ def _array_of(value):
         array = np.asarray(value)
     except ValueError:
         raise ValueError(_uneven(value)) from None
+    except TypeError:  # a torch tensor of bfloat16, which numpy has no dtype for
+        if not hasattr(value, "__dlpack__"):
+            raise
+        array = _to_numpy(_native.from_dlpack(value.__dlpack__())).copy()
     if array.dtype.kind == "O" and not isinstance(value, np.ndarray):
         first = _first_leaf(array.reshape(-1).tolist())
         if not isinstance(first, (str, bytes)):
@@ -329,11 +334,14 @@ def _array_of(value):
     return array
 
 
+_OWN = (list, tuple, bool, int, float, str, bytes)  # numpy makes an array of its own of these
+
+
 def constant(value, dtype=None, shape=None, name="Const"):
     """A tensor of Python numbers, lists, numpy arrays or anything with a buffer (``tf.constant``).
 
     Python floats become float32, integers int32 (int64 where one does not fit) unless `dtype` says otherwise;
-    `shape` reshapes, or repeats a single value. An array that is not read only is copied.
+    `shape` reshapes, or repeats a single value. Memory that is not read only is copied.
     """
     dtype = None if dtype is None else dtypes.as_dtype(dtype)
     if isinstance(value, Tensor):
@@ -342,7 +350,7 @@ def constant(value, dtype=None, shape=None, name="Const"):
         out = value
     else:
         array = _array_of(value)
-        if isinstance(value, np.ndarray) and value.flags.writeable and array.dtype.kind not in "SUO":
+        if array.flags.writeable and array.dtype.kind not in "SUO" and not isinstance(value, _OWN):
             array = array.copy()
         out = _convert_checked(value, array, dtype)
     if shape is not None:

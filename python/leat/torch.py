@@ -4,14 +4,17 @@
     loader = torch.utils.data.DataLoader(leat.torch.as_iterable_dataset(dataset), batch_size=None, num_workers=2)
 """
 
+import collections
 import functools
+import itertools
 import math
+import os
 
 import numpy as np
 
 from leat import dtypes, nest
 from leat.data import interchange
-from leat.data.dataset import AUTOTUNE, Dataset
+from leat.data.dataset import Dataset
 from leat.data.iterator import Iterator
 from leat.tensor import Tensor, convert_to_tensor
 
@@ -27,22 +30,22 @@ def _torch():
 
 # ---- values ----
 
-def to_torch(value, copy=True, pin=False):
+def to_torch(value, copy=True):
     """A structure of leat's tensors as torch's; texts as bytes, arrays of them as lists, ragged values as lists.
 
-    copy=False shares the memory, which must not be written to then. pin: in pinned memory, where there is a GPU.
+    copy=False shares the memory, which must not be written to then.
     """
     torch = _torch()
-    return nest.map_structure(lambda leaf: _to_torch(torch, leaf, copy, pin and torch.cuda.is_available()), value)
+    return nest.map_structure(lambda leaf: _to_torch(torch, leaf, copy), value)
 
 
-def _to_torch(torch, leaf, copy, pin):
+def _to_torch(torch, leaf, copy):
     if leaf is None:
         return None
     if not isinstance(leaf, Tensor):
         return leaf.to_list() if hasattr(leaf, "to_list") else torch.sparse_coo_tensor(
-            _to_torch(torch, leaf.indices, True, False).T, _to_torch(torch, leaf.values, copy, False),
-            leaf.dense_shape.numpy().tolist())
+            _to_torch(torch, leaf.indices, True).T, _to_torch(torch, leaf.values, copy),
+            leaf.dense_shape.numpy().tolist(), check_invariants=True)
     if leaf.dtype is dtypes.string:
         values = leaf.numpy()
         return values if leaf.ndim == 0 else values.tolist()
@@ -50,18 +53,17 @@ def _to_torch(torch, leaf, copy, pin):
         raise TypeError("a dataset within an element is no tensor of torch's; unbatch or flat_map it")
     if leaf.dtype is dtypes.bfloat16 or not copy:
         made = torch.from_dlpack(leaf)
-        made = made.clone() if copy else made
-    else:
-        made = torch.from_numpy(np.array(leaf.numpy()))
-    return made.pin_memory() if pin else made
+        return made.clone() if copy else made
+    return torch.from_numpy(np.array(leaf.numpy()))
 
 
 def _of_torch(value):
     """A torch sample as a structure of leat's: numbers as wide as torch collates them, lists as tuples."""
     if isinstance(value, list):
         value = tuple(value)
-    if nest.is_nested(value):
-        return nest.map_structure(_of_torch, value)
+    parts = nest._children(value)
+    if parts is not None:
+        return parts[1]([_of_torch(item) for item in parts[0]])
     if isinstance(value, bool):
         return convert_to_tensor(value)
     if isinstance(value, int):
@@ -111,6 +113,9 @@ def _iterable_class():
 
         def __len__(self):
             return len(self._dataset(1, 0))
+
+        def __reduce__(self):
+            return as_iterable_dataset, (self._source, self._copy)
     return IterableDataset
 
 
@@ -119,6 +124,7 @@ def as_iterable_dataset(dataset, copy=True):
 
     dataset: a Dataset, of which worker i of n gives every n-th element from the i-th on; or a function of (n, i) that
     makes the dataset of a worker, which can leave out early what it does not need (as by `shard` before `map`).
+    Workers that are spawned, as by default since Python 3.14, need the function, one of a module: it is sent to them.
     copy: False shares memory with leat; then the tensors must not be written to.
     """
     if not isinstance(dataset, Dataset) and not callable(dataset):
@@ -130,11 +136,13 @@ def as_iterable_dataset(dataset, copy=True):
 class DataLoader:
     """Batches of a dataset as torch's tensors, with the keywords of ``torch.utils.data.DataLoader``.
 
-    dataset: a torch Dataset (map-style or iterable), any object with len and [], or a leat Dataset. num_workers: how
-    many threads of the pool ask for items at a time (-1: as many as help); there are no processes, so worker_init_fn,
-    multiprocessing_context and persistent_workers have nothing to act on and are refused unless they are off.
-    prefetch_factor: batches that are ready ahead (2). pin_memory acts where there is a GPU. Texts arrive as bytes.
-    A collate_fn is called with a list of samples, on the thread that iterates.
+    dataset: a torch Dataset (map-style or iterable), any object with len and [], or a leat Dataset. Batches, their
+    order and the use of `generator` are those of torch's loader. num_workers: how many threads fetch and collate
+    batches (-1: one for each processor; those of an iterable dataset are read by one); there are no processes, so
+    worker_init_fn, multiprocessing_context and persistent_workers have nothing to act on and are refused unless off.
+    prefetch_factor: batches that are made ahead for each thread (2). pin_memory acts where there is a GPU. A collate_fn
+    is called with a list of samples, on the thread that fetched them. A leat Dataset reads ahead by its own operators,
+    and its texts arrive as bytes.
     """
 
     def __init__(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0,
@@ -157,7 +165,7 @@ class DataLoader:
         self.batch_size = None if batch_sampler is not None else batch_size
         self.drop_last, self.num_workers, self.collate_fn = drop_last, num_workers, collate_fn
         self.pin_memory, self.generator, self.in_order = pin_memory, generator, in_order
-        self._ahead = 2 if prefetch_factor is None else prefetch_factor
+        self.prefetch_factor = 2 if prefetch_factor is None else prefetch_factor
         self._shuffle = bool(shuffle)
         self._numbered = not isinstance(dataset, Dataset) and hasattr(dataset, "__getitem__") and hasattr(
             dataset, "__len__")
@@ -166,82 +174,98 @@ class DataLoader:
         if not self._numbered and shuffle:
             raise ValueError("DataLoader with IterableDataset: expected unspecified shuffle option, but got "
                              f"shuffle={shuffle}; shuffle the dataset itself")
-        self._signature = None
 
-    # ---- the pipeline ----
-
-    def _calls(self):
-        return None if self.num_workers == 0 else AUTOTUNE if self.num_workers < 0 else self.num_workers
-
-    def _seed(self):
-        """A new seed for each epoch, from torch's generator."""
-        torch = _torch()
-        return int(torch.empty((), dtype=torch.int64).random_(generator=self.generator))
-
-    def _item(self, index):
-        return _of_torch(self.dataset[int(index)])
+    # ---- what is fetched ----
 
     def _numbers(self):
-        """The dataset of the items' numbers in the epoch's order."""
+        """The items' numbers in the epoch's order, drawn from torch's generators as its loader draws them."""
+        torch = _torch()
+        torch.empty((), dtype=torch.int64).random_(generator=self.generator)  # the seed that its workers get
         if self.sampler is not None:
-            from leat.specs import TensorSpec
-            return interchange.from_iterable(lambda: iter(self.sampler), TensorSpec([], dtypes.int64))
-        numbers = Dataset.range(len(self.dataset))
-        return numbers.global_shuffle(seed=self._seed()) if self._shuffle else numbers
+            return self.sampler
+        if not self._shuffle:
+            return range(len(self.dataset))
+        return torch.utils.data.RandomSampler(self.dataset, generator=self.generator)
 
-    def _samples(self):
-        if isinstance(self.dataset, Dataset):
-            return self.dataset
+    def _fetches(self):
+        """Functions that fetch and collate one batch each."""
         if not self._numbered:
-            return from_torch(self.dataset)
-        if self._signature is None:
-            if not len(self.dataset):
-                return Dataset.range(0)
-            self._signature = interchange.signature_of(self._item(0))
-        return self._numbers().map(interchange.Fetch(self._item, self._signature), num_parallel_calls=self._calls(),
-                                   deterministic=self.in_order)
+            items = iter(self.dataset)
+            while True:
+                yield functools.partial(self._next, items)
+        numbers = self._numbers() if self.batch_sampler is None else self.batch_sampler
+        if self.batch_sampler is None and self.batch_size is not None:
+            numbers = _lists(numbers, self.batch_size, self.drop_last)
+        for number in numbers:
+            yield functools.partial(self._fetch, number)
 
-    def _lists(self):
-        """Lists of samples in torch's form, for a collate_fn or a batch_sampler."""
-        if self.batch_sampler is not None:
-            for numbers in self.batch_sampler:
-                yield [self.dataset[int(number)] for number in numbers]
-            return
-        found = []
-        for sample in self._samples():
-            found.append(to_torch(sample))
-            if len(found) == self.batch_size:
-                yield found
-                found = []
-        if found and not self.drop_last:
-            yield found
+    def _fetch(self, numbers):
+        return self._collate([self.dataset[number] for number in numbers] if isinstance(numbers, (list, tuple))
+                             else self.dataset[numbers])
 
-    def _batches(self):
-        if self.batch_sampler is not None:
-            for samples in self._lists():
-                yield _collated([_of_torch(sample) for sample in samples])
-            return
-        dataset = self._samples()
+    def _next(self, items):
+        """The next batch of an iterable dataset; _END behind the last."""
+        if self.batch_size is None:
+            sample = next(items, _END)
+            return _END if sample is _END else self._collate(sample)
+        samples = list(itertools.islice(items, self.batch_size))
+        return self._collate(samples) if len(samples) == self.batch_size or samples and not self.drop_last else _END
+
+    def _collate(self, samples):
+        if self.collate_fn is not None:
+            return self.collate_fn(samples)
+        is_list = self.batch_size is not None or self.batch_sampler is not None
+        data = _torch().utils.data
+        return data.default_collate(samples) if is_list else data.default_convert(samples)
+
+    # ---- how it is fetched ----
+
+    def _fetched(self):
+        """The batches in the order of torch's loader, made on threads where num_workers says so."""
+        if self.num_workers == 0:
+            return (fetch() for fetch in self._fetches())
+        return self._on_threads()
+
+    def _on_threads(self):
+        import concurrent.futures
+        workers = self.num_workers if self.num_workers > 0 else os.cpu_count() or 1
+        executor = concurrent.futures.ThreadPoolExecutor(workers if self._numbered else 1, "leat-loader")
+        fetches, running = self._fetches(), collections.deque()
+        try:
+            while True:
+                for fetch in itertools.islice(fetches, workers * self.prefetch_factor - len(running)):
+                    running.append(executor.submit(fetch))
+                if not running:
+                    return
+                if not self.in_order:
+                    done = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED).done
+                    first = next(future for future in running if future in done)
+                    running.remove(first)
+                else:
+                    first = running.popleft()
+                yield first.result()
+        finally:
+            executor.shutdown(wait=False, cancel_futures=True)
+
+    def _of_leat(self):
+        """The batches of a leat Dataset."""
+        if self.collate_fn is not None:
+            samples = map(to_torch, self.dataset)
+            return map(self.collate_fn, samples if self.batch_size is None else _lists(
+                samples, self.batch_size, self.drop_last))
+        dataset = self.dataset
         if self.batch_size is not None:
             dataset = dataset.batch(self.batch_size, drop_remainder=self.drop_last)
-        with Iterator(dataset.prefetch(self._ahead) if self._ahead else dataset) as iterator:
-            yield from iterator
+        return (_as_torch_nests(to_torch(batch)) for batch in dataset.prefetch(self.prefetch_factor))
 
     def __iter__(self):
-        if self.collate_fn is not None:
-            lists = self._lists() if self.batch_size is not None or self.batch_sampler is not None else map(
-                to_torch, self._samples())
-            for samples in lists:
-                yield self._pinned(self.collate_fn(samples))
-            return
-        for batch in self._batches():
-            yield _as_torch_nests(to_torch(batch, pin=self.pin_memory))
-
-    def _pinned(self, value):
         torch = _torch()
-        if not self.pin_memory or not torch.cuda.is_available():
-            return value
-        return torch.utils.data._utils.pin_memory.pin_memory(value)
+        pins = self.pin_memory and torch.cuda.is_available()
+        batches = self._of_leat() if isinstance(self.dataset, Dataset) else self._fetched()
+        for batch in batches:
+            if batch is _END:
+                return
+            yield torch.utils.data._utils.pin_memory.pin_memory(batch) if pins else batch
 
     def __len__(self):
         if self.batch_sampler is not None:
@@ -252,9 +276,15 @@ class DataLoader:
         return count // self.batch_size if self.drop_last else math.ceil(count / self.batch_size)
 
 
-def _collated(samples):
-    """One batch of samples that are structures of tensors."""
-    return nest.map_structure(lambda *leaves: convert_to_tensor(np.stack([leaf.numpy() for leaf in leaves])), *samples)
+_END = object()
+
+
+def _lists(items, size, drop_last):
+    """Items in lists of `size`; the last may be shorter."""
+    items = iter(items)
+    while found := list(itertools.islice(items, size)):
+        if len(found) == size or not drop_last:
+            yield found
 
 
 def _as_torch_nests(value):

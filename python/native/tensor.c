@@ -302,10 +302,14 @@ static const char *format_of(leat_dtype dtype) {
 static int get_buffer(PyObject *object, Py_buffer *view, int flags) {
     const leat_tensor *tensor = native_tensor_of(object);
     const char *format = tensor == NULL ? NULL : format_of(tensor->dtype);
-    if (tensor == NULL || format == NULL || (flags & PyBUF_WRITABLE) != 0) {
+    /* No format says bfloat16; numpy, refused, asks __array__ for it. Plain bytes are there. */
+    bool unsayable =
+        tensor != NULL && tensor->dtype == LEAT_BFLOAT16 && (flags & PyBUF_FORMAT) != 0;
+    if (tensor == NULL || format == NULL || unsayable || (flags & PyBUF_WRITABLE) != 0) {
         PyErr_Format(PyExc_BufferError, "%s",
                      tensor == NULL   ? "the tensor has no value yet"
                      : format == NULL ? "strings have no buffer; use numpy()"
+                     : unsayable      ? "bfloat16 has no buffer format; use numpy()"
                                       : "tensors are read only; copy with numpy().copy()");
         view->obj = NULL;
         return -1;
@@ -496,6 +500,18 @@ static PyObject *tensor_become(PyObject *object, PyObject *other) {
     Py_RETURN_NONE;
 }
 
+/* The same memory as numbers of 16 bits, for what numpy has no type of its own for. */
+static PyObject *tensor_bits(PyObject *self, PyObject *unused) {
+    (void)unused;
+    const leat_tensor *tensor = native_tensor_of(self);
+    if (tensor == NULL) {
+        return NULL;
+    }
+    leat_tensor bits = leat_tensor_ref(tensor);
+    bits.dtype = LEAT_UINT16;
+    return native_tensor_new(&bits);
+}
+
 static PyMethodDef tensor_methods[] = {
     {"from_buffer", from_buffer, METH_VARARGS | METH_STATIC,
      "from_buffer(object, dtype, shape): adopts contiguous memory."},
@@ -506,6 +522,7 @@ static PyMethodDef tensor_methods[] = {
     {"set_class", set_class, METH_O | METH_STATIC, "The class of the tensors that C makes."},
     {"_values", tensor_values, METH_NOARGS, "All values in row-major order as Python objects."},
     {"_item", tensor_item, METH_NOARGS, "The one value as a Python object."},
+    {"_bits", tensor_bits, METH_NOARGS, "A tensor of 16-bit numbers as uint16, a view."},
     {"_row", tensor_row, METH_O, "Row i along axis 0, a view."},
     {"_become", tensor_become, METH_O, "Is from now on that value of its graph."},
     {"_dataset", tensor_dataset, METH_NOARGS, "The dataset that this scalar object is."},

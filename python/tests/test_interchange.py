@@ -215,6 +215,25 @@ class FakeTorch(types.ModuleType):
         self.utils.data = types.ModuleType("torch.utils.data")
         self.utils.data.IterableDataset = type("IterableDataset", (), {})
         self.utils.data.get_worker_info = lambda: self.worker
+        self.utils.data.RandomSampler = lambda data, generator=None: np.random.default_rng(7).permutation(len(data))
+        self.utils.data.default_collate, self.utils.data.default_convert = self.collate, self.convert
+        self.utils.data._utils = types.SimpleNamespace(pin_memory=types.SimpleNamespace(pin_memory=self.pin))
+
+    def collate(self, samples):
+        first = samples[0]
+        if isinstance(first, dict):
+            return {key: self.collate([sample[key] for sample in samples]) for key in first}
+        if isinstance(first, (tuple, list)):
+            return [self.collate(list(part)) for part in zip(*samples)]
+        return samples if isinstance(first, str) else np.stack(samples).view(self.Tensor)
+
+    def convert(self, sample):
+        if isinstance(sample, (tuple, list)):
+            return [self.convert(part) for part in sample]
+        return sample.view(self.Tensor) if isinstance(sample, np.ndarray) else sample
+
+    def pin(self, value):
+        return [self.pin(part) for part in value] if isinstance(value, list) else value.pin_memory()
 
     def from_numpy(self, array):
         assert array.flags.writeable
@@ -322,6 +341,54 @@ def test_loaders_pin_memory_where_there_is_a_gpu(monkeypatch):
     assert next(iter(loader))[0].pinned and not next(iter(tf.torch.DataLoader(Samples(made, 2), 2)))[0].pinned
 
 
+def test_loaders_hand_samples_on_as_they_are(torch):
+    samples = [("a", 1, None), ("b", 2, {})]
+    assert list(tf.torch.DataLoader(samples, 2, collate_fn=lambda rows: rows)) == [samples]
+    assert list(tf.torch.DataLoader(["a", "b"], None)) == ["a", "b"]
+    assert list(tf.torch.DataLoader(["a", "b", "c"], 2)) == [["a", "b"], ["c"]]
+    for workers in (0, 2):
+        with pytest.raises(KeyError, match="3"):
+            list(tf.torch.DataLoader({0: 1, 1: 2, 2: 3, 4: 5}, sampler=[0, 1, 3], num_workers=workers))
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_loaders_fetch_ahead_on_their_threads(torch, in_order):
+    """Two threads fetch at a time, at most two batches each are ahead, and a slow one is waited for only in order."""
+    both, slow = threading.Barrier(2, timeout=60), threading.Event()
+    fetched = []
+
+    class Slow:
+        def __len__(self):
+            return 12
+
+        def __getitem__(self, i):
+            fetched.append(i)
+            if i < 2:
+                both.wait()
+            if i == 0:
+                assert slow.wait(60)
+            return np.array([i])
+    batches = iter(tf.torch.DataLoader(Slow(), None, num_workers=2, in_order=in_order))
+    if in_order:
+        slow.set()
+        assert int(next(batches)[0]) == 0 and len(fetched) <= 5
+    else:
+        assert int(next(batches)[0]) == 1
+        slow.set()
+    assert sorted(int(value[0]) for value in batches) == [i for i in range(12) if i != (0 if in_order else 1)]
+
+
+def test_iterable_datasets_of_torch_in_loaders(torch):
+    class Stream(torch.utils.data.IterableDataset):
+        def __iter__(self):
+            yield from (np.full(2, i) for i in range(7))
+    for workers in (0, 1, 3):
+        found = tf.torch.DataLoader(Stream(), 3, num_workers=workers)
+        assert [np.asarray(x)[:, 0].tolist() for x in found] == [[0, 1, 2], [3, 4, 5], [6]]
+        assert len(list(tf.torch.DataLoader(Stream(), 3, drop_last=True, num_workers=workers))) == 2
+    assert [np.asarray(x).tolist() for x in tf.torch.DataLoader(Stream(), None)][6] == [6, 6]
+
+
 @pytest.mark.parametrize("arguments, text", [
     (dict(worker_init_fn=print), "has threads, no processes: leave worker_init_fn out"),
     (dict(timeout=3), "leave timeout at 0"),
@@ -345,6 +412,80 @@ def test_torchs_datasets_are_datasets(torch):
     assert [(row["a"], row["b"]) for row in values(tf.torch.from_torch(Stream()))] == [(0, 0.), (1, .5), (2, 1.)]
     with pytest.raises(TypeError, match="int has neither"):
         tf.torch.from_torch(3)
+
+
+# ---- what needs the real torch or jax ----
+
+class Mixed:
+    """A torch dataset with every kind of value that torch collates."""
+
+    def __len__(self):
+        return 10
+
+    def __getitem__(self, i):
+        import torch
+        return {"x": torch.full((3,), float(i)), "y": i, "text": f"n{i}", "f": i / 2, "pair": ([i, True], (i + 1,)),
+                "array": np.arange(2, dtype=np.int16)}
+
+
+def same_as_torch(one, other):
+    import torch
+    if isinstance(one, torch.Tensor):
+        assert one.dtype == other.dtype and torch.equal(one, other)
+    elif isinstance(one, (dict, list, tuple)):
+        assert type(one) is type(other) and len(one) == len(other)
+        for key in one if isinstance(one, dict) else range(len(one)):
+            same_as_torch(one[key], other[key])
+    else:
+        assert type(one) is type(other) and one == other
+
+
+@pytest.mark.parametrize("workers", [0, 3])
+@pytest.mark.parametrize("arguments", [
+    dict(batch_size=3), dict(batch_size=3, drop_last=True), dict(batch_size=None), dict(batch_size=4, shuffle=True),
+    dict(batch_size=2, sampler=[4, 2, 7]), dict(batch_sampler=[[1, 2], [5]]),
+    dict(batch_size=3, collate_fn=lambda rows: [row["y"] for row in rows]), dict(batch_size=None, collate_fn=str)],
+    ids=str)
+def test_loaders_give_what_torchs_gives(arguments, workers):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    from torch.utils import data
+    epochs = []
+    for loader, more in ((data.DataLoader, {}), (tf.torch.DataLoader, {"num_workers": workers})):
+        made = loader(Mixed(), generator=torch.Generator().manual_seed(5), **more, **arguments)
+        epochs.append([list(made), list(made)])
+        assert len(made) == len(epochs[-1][0])
+    same_as_torch(*epochs)
+
+
+@pytest.mark.parametrize("name", ["bool", "int8", "uint8", "int16", "int32", "int64", "float16", "float32", "float64",
+                                  "bfloat16", "uint16", "uint32", "uint64"])
+def test_memory_shared_with_torch(name):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    source = torch.ones((2, 3), dtype=getattr(torch, name))
+    made = tf.experimental.dlpack.from_dlpack(source)
+    assert made.dtype.name == name and made.shape == [2, 3]
+    for back in (torch.from_dlpack(made), torch.utils.dlpack.from_dlpack(tf.experimental.dlpack.to_dlpack(made))):
+        assert back.data_ptr() == source.data_ptr() and back.dtype == source.dtype
+    copied = tf.constant(source)
+    source[0, 0] = 0
+    assert copied.dtype.name == name and np.asarray(copied).astype(np.int64).sum() == 6
+
+
+def test_sparse_tensors_for_torch():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    made = tf.torch.to_torch(tf.SparseTensor([[0, 1], [1, 0]], [5., 6.], [2, 2]))
+    assert torch.equal(made.to_dense(), torch.tensor([[0., 5.], [6., 0.]]))
+
+
+@pytest.mark.parametrize("name", ["bool", "int8", "uint8", "int16", "int32", "float16", "float32", "bfloat16", "uint16",
+                                  "uint32"])
+def test_memory_shared_with_jax(name):
+    jax = pytest.importorskip("jax", reason="jax is not installed")
+    source = jax.numpy.ones((2, 3), dtype=name)
+    made = tf.experimental.dlpack.from_dlpack(source.__dlpack__())
+    assert made.dtype.name == name and str(jax.dlpack.from_dlpack(made).dtype) == name
+    assert jax.dlpack.from_dlpack(made).unsafe_buffer_pointer() == source.unsafe_buffer_pointer()
+    assert tf.convert_to_tensor(source).dtype.name == name
 
 
 # ---- jax ----

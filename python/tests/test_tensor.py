@@ -91,6 +91,28 @@ def test_new_axes_come_after_the_indices_that_take_axes_away():
     assert next(dataset.as_numpy_iterator()).tolist() == [[[[[1]]]]]
 
 
+def test_bfloat16_is_no_uint16_to_numpy():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    made = tf.constant([[1.5, 2], [0, -1]], tf.bfloat16)
+    assert np.asarray(made).dtype == ml_dtypes.bfloat16 and np.asarray(made).tolist() == [[1.5, 2], [0, -1]]
+    assert made[1].numpy().tolist() == [0, -1] and np.asarray(tf.zeros([0, 2], tf.bfloat16)).shape == (0, 2)
+    with pytest.raises(BufferError, match="no buffer format"):
+        memoryview(made)
+
+
+def test_memory_of_others_is_copied():
+    class Owner:
+        def __init__(self):
+            self.array = np.ones(2)
+
+        def __array__(self, dtype=None, copy=None):
+            return self.array
+    owner, lent = Owner(), bytearray(b"ab")
+    made = tf.constant(owner), tf.constant(memoryview(lent)), next(iter(tf.data.Dataset.from_tensors(owner)))
+    owner.array[0], lent[0] = 5, 0
+    assert [x.numpy().tolist() for x in made] == [[1, 1], [97, 98], [1, 1]]
+
+
 def test_parts_of_unknown_length():
     dataset = tf.data.Dataset.from_generator(lambda: iter([[1, 2, 3], [4, 5]]),
                                              output_signature=tf.TensorSpec([None], tf.int32))

@@ -37,9 +37,9 @@ def _leaf(value):
     if value is None or isinstance(value, Tensor) or hasattr(value, "_is_leaf_value"):
         return value
     if hasattr(value, "detach") and hasattr(value, "cpu"):  # a torch tensor
-        value = value.detach().cpu().numpy()
+        value = value.detach().cpu()
     return convert_to_tensor(value if isinstance(value, (bool, int, float, str, bytes, list, np.ndarray, np.generic))
-                             else np.asarray(value))
+                             or hasattr(value, "__dlpack__") else np.asarray(value))
 
 
 def _fit(leaf, spec):

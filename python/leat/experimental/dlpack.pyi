@@ -6,5 +6,5 @@ from typing import Any, Callable, ClassVar, NamedTuple, Self, overload
 
 from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, StringLike, StringsLike, TensorLike
 
-from_dlpack: Any
+def from_dlpack(dlcapsule: Any) -> Any: ...
 def to_dlpack(tf_tensor: Any) -> Any: ...

@@ -49,7 +49,7 @@ RETURNS = {
     "NumpyIterator.__iter__": "Self", "TensorShape.as_list": B + "list[Any]", "TensorShape.rank": B + "int | None",
 }
 # Operations of several outputs, or of as many as an argument says; the table does not say which.
-SEVERAL = {"split", "unstack", "top_k", "unique", "unique_with_counts", "parse_example", "cond", "while", "call"}
+SEVERAL = {"split", "unstack", "top_k", "unique", "unique_with_counts", "dynamic_partition", "parse_example", "cond", "while", "call"}
 HEAD = '''# Written by tools/make_stubs.py (`make stubs`); not to be edited.
 import builtins
 import enum

@@ -11,6 +11,7 @@
 #include <leat/file.h>
 #include <leat/graph.h>
 #include <leat/ops.h>
+#include <leat/ops_arrays.h>
 #include <leat/train.h>
 
 #endif

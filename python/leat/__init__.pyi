@@ -138,6 +138,12 @@ def divide(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Te
     ...
 double: DType
 from leat import dtypes as dtypes
+def dynamic_partition(data: TensorLike, partitions: TensorLike, num_partitions: IntLike, name: builtins.str | None = None) -> Any:
+    """The slices of a tensor, dealt out by numbers (tf.dynamic_partition).
+
+    num_partitions: How many outputs there are.
+    """
+    ...
 def ensure_shape(x: TensorLike, shape: ShapeLike, name: builtins.str | None = None) -> Tensor:
     """The value unchanged, checked against a shape (tf.ensure_shape).
 
@@ -202,6 +208,13 @@ def greater_equal(x: TensorLike, y: TensorLike, name: builtins.str | None = None
     ...
 from leat.creation import group as group
 half: DType
+def histogram_fixed_width(values: TensorLike, value_range: TensorLike, nbins: IntLike = 100, dtype: DTypeLike = ..., name: builtins.str | None = None) -> Tensor:
+    """How many values lie in each of nbins equal parts of a range (tf.histogram_fixed_width).
+
+    nbins: How many parts the range has.
+    dtype: The dtype of the counts: int32 or int64.
+    """
+    ...
 def identity(input: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The input unchanged (tf.identity)."""
     ...
@@ -367,6 +380,13 @@ def reverse(tensor: TensorLike, axis: IntsLike, name: builtins.str | None = None
     axis: The dimensions to turn round; negative counts from the end.
     """
     ...
+def reverse_sequence(input: TensorLike, seq_lengths: TensorLike, seq_axis: IntLike | None = None, batch_axis: IntLike | None = None, name: builtins.str | None = None) -> Tensor:
+    """The first values of each sequence of a batch in reverse order (tf.reverse_sequence).
+
+    seq_axis: The dimension to reverse; none: the first.
+    batch_axis: The dimension of the sequences; none: the first.
+    """
+    ...
 def roll(input: TensorLike, shift: IntsLike, axis: IntsLike, name: builtins.str | None = None) -> Tensor:
     """Values moved along dimensions; what leaves at one end enters at the other (tf.roll).
 
@@ -378,6 +398,19 @@ def round(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The nearest integer, the even one of two (tf.math.round)."""
     ...
 from leat.folds import scan as scan
+def scatter_nd(indices: TensorLike, updates: TensorLike, shape: IntsLike, bad_indices_policy: Any = '', name: builtins.str | None = None) -> Tensor:
+    """Zeros to which slices are added at places that rows of indices name (tf.scatter_nd).
+
+    shape: The shape of the result.
+    """
+    ...
+def searchsorted(sorted_sequence: TensorLike, values: TensorLike, side: StringLike = 'left', out_type: DTypeLike = ..., name: builtins.str | None = None) -> Tensor:
+    """The places where values would stand in sorted lines (tf.searchsorted).
+
+    side: left: before values that are equal; right: behind them.
+    out_type: The dtype of the places: int32 or int64.
+    """
+    ...
 def sequence_mask(lengths: TensorLike, maxlen: IntLike | None = None, dtype: DTypeLike = ..., name: builtins.str | None = None) -> Tensor:
     """For each length a vector that is true at as many places from the front (tf.sequence_mask).
 
@@ -483,6 +516,21 @@ def tanh(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     ...
 from leat import tape as tape
 from leat import tensor as tensor
+def tensor_scatter_nd_add(tensor: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: Any = '', name: builtins.str | None = None) -> Tensor:
+    """A tensor with updates added to the slices that rows of indices name (tf.tensor_scatter_nd_add)."""
+    ...
+def tensor_scatter_nd_max(tensor: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: Any = '', name: builtins.str | None = None) -> Tensor:
+    """A tensor whose slices that rows of indices name are their maxima with updates (tf.tensor_scatter_nd_max)."""
+    ...
+def tensor_scatter_nd_min(tensor: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: Any = '', name: builtins.str | None = None) -> Tensor:
+    """A tensor whose slices that rows of indices name are their minima with updates (tf.tensor_scatter_nd_min)."""
+    ...
+def tensor_scatter_nd_sub(tensor: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: Any = '', name: builtins.str | None = None) -> Tensor:
+    """A tensor with updates subtracted from the slices that rows of indices name (tf.tensor_scatter_nd_sub)."""
+    ...
+def tensor_scatter_nd_update(tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """A tensor with updates in place of the slices that rows of indices name (tf.tensor_scatter_nd_update)."""
+    ...
 def tile(input: TensorLike, multiples: IntsLike, name: builtins.str | None = None) -> Tensor:
     """A tensor repeated along each dimension (tf.tile).
 
@@ -511,6 +559,12 @@ uint64: DType
 uint8: DType
 def unique(x: TensorLike, out_idx: DTypeLike = ..., name: builtins.str | None = None) -> Any:
     """The values of a vector without repetitions, and for each value its number among them (tf.unique).
+
+    out_idx: The dtype of the numbers: int32 or int64.
+    """
+    ...
+def unique_with_counts(x: TensorLike, out_idx: DTypeLike = ..., name: builtins.str | None = None) -> Any:
+    """The values of a vector without repetitions, for each value its number among them, and how often each occurs (tf.unique_with_counts).
 
     out_idx: The dtype of the numbers: int32 or int64.
     """

@@ -7,6 +7,31 @@ from typing import Any, Callable, ClassVar, NamedTuple, Self, overload
 from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, StringLike, StringsLike, TensorLike
 
 from leat.tensor import Tensor
+def band_part(input: TensorLike, num_lower: IntLike, num_upper: IntLike, name: builtins.str | None = None) -> Tensor:
+    """Matrices with zeros outside a band around the diagonal (tf.linalg.band_part).
+
+    num_lower: How many diagonals below the main one stay; negative: all.
+    num_upper: How many diagonals above the main one stay; negative: all.
+    """
+    ...
+def diag(diagonal: TensorLike, name: builtins.str | None = None, k: IntsLike = 0, num_rows: IntLike = -1, num_cols: IntLike = -1, padding_value: FloatLike = 0.0, align: StringLike = 'RIGHT_LEFT') -> Tensor:
+    """Matrices made of their diagonals (tf.linalg.diag).
+
+    k: One diagonal, 0 the main one and 1 the next above, or the lowest and the highest of several.
+    num_rows: How many rows a matrix has; -1: as few as can be.
+    num_cols: How many columns a matrix has; -1: as few as can be.
+    padding_value: What stands where there is no value.
+    align: Where short diagonals stand, those from the main one up and those below it: RIGHT_LEFT, LEFT_RIGHT, LEFT_LEFT or RIGHT_RIGHT.
+    """
+    ...
+def diag_part(input: TensorLike, name: builtins.str | None = None, k: IntsLike = 0, padding_value: FloatLike = 0.0, align: StringLike = 'RIGHT_LEFT') -> Tensor:
+    """The diagonals of matrices (tf.linalg.diag_part).
+
+    k: One diagonal, 0 the main one and 1 the next above, or the lowest and the highest of several.
+    padding_value: What stands where there is no value.
+    align: Where short diagonals stand, those from the main one up and those below it: RIGHT_LEFT, LEFT_RIGHT, LEFT_LEFT or RIGHT_RIGHT.
+    """
+    ...
 def eye(num_rows: IntLike, num_columns: IntLike | None = None, batch_shape: IntsLike | None = None, dtype: DTypeLike = ..., name: builtins.str | None = None) -> Tensor:
     """Ones on the diagonal of a matrix, zeros elsewhere (tf.eye).
 
@@ -21,5 +46,12 @@ def matmul(a: TensorLike, b: TensorLike, transpose_a: builtins.bool = False, tra
 
     transpose_a: Transpose the matrices of a first.
     transpose_b: Transpose the matrices of b first.
+    """
+    ...
+def set_diag(input: TensorLike, diagonal: TensorLike, name: builtins.str | None = None, k: IntsLike = 0, align: StringLike = 'RIGHT_LEFT') -> Tensor:
+    """Matrices with other values on their diagonals (tf.linalg.set_diag).
+
+    k: One diagonal, 0 the main one and 1 the next above, or the lowest and the highest of several.
+    align: Where short diagonals stand, those from the main one up and those below it: RIGHT_LEFT, LEFT_RIGHT, LEFT_LEFT or RIGHT_RIGHT.
     """
     ...

@@ -75,6 +75,14 @@ def cumsum(x: TensorLike, axis: IntLike = 0, exclusive: builtins.bool = False, r
     reverse: Run from the end.
     """
     ...
+def cumulative_logsumexp(x: TensorLike, axis: IntLike = 0, exclusive: builtins.bool = False, reverse: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
+    """The running logarithm of a sum of exponentials along a dimension (tf.math.cumulative_logsumexp).
+
+    axis: The dimension along which totals run; negative counts from the end.
+    exclusive: Leave a value's own place out of its total.
+    reverse: Run from the end.
+    """
+    ...
 def divide(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
     """x / y of equal float dtypes, broadcast, by IEEE 754 (tf.math.divide)."""
     ...
@@ -110,6 +118,12 @@ def greater(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> T
     ...
 def greater_equal(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
     """x >= y of numbers, broadcast, as bool (tf.math.greater_equal)."""
+    ...
+def in_top_k(targets: TensorLike, predictions: TensorLike, k: IntLike, name: builtins.str | None = None) -> Tensor:
+    """Is each line's target among its k largest predictions (tf.math.in_top_k)?
+
+    k: How many of the largest predictions.
+    """
     ...
 def is_finite(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """Whether x is neither infinite nor NaN, as bool (tf.math.is_finite)."""
@@ -164,6 +178,9 @@ def multiply_no_nan(x: TensorLike, y: TensorLike, name: builtins.str | None = No
     ...
 def negative(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """-x of signed numbers (tf.math.negative)."""
+    ...
+def nextafter(x1: TensorLike, x2: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The next number after x1 in the direction of x2 (tf.math.nextafter)."""
     ...
 def not_equal(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
     """x != y of numbers, booleans or strings, broadcast, as bool (tf.math.not_equal)."""
@@ -232,6 +249,21 @@ def round(x: TensorLike, name: builtins.str | None = None) -> Tensor:
 def rsqrt(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """1 / sqrt(x) (tf.math.rsqrt)."""
     ...
+def segment_max(data: TensorLike, segment_ids: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The maxima of the slices of each segment of a tensor, whose numbers are sorted (tf.math.segment_max)."""
+    ...
+def segment_mean(data: TensorLike, segment_ids: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The means of the slices of each segment of a tensor, whose numbers are sorted (tf.math.segment_mean)."""
+    ...
+def segment_min(data: TensorLike, segment_ids: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The minima of the slices of each segment of a tensor, whose numbers are sorted (tf.math.segment_min)."""
+    ...
+def segment_prod(data: TensorLike, segment_ids: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The products of the slices of each segment of a tensor, whose numbers are sorted (tf.math.segment_prod)."""
+    ...
+def segment_sum(data: TensorLike, segment_ids: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The sums of the slices of each segment of a tensor, whose numbers are sorted (tf.math.segment_sum)."""
+    ...
 def sigmoid(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """1 / (1 + exp(-x)) (tf.math.sigmoid)."""
     ...
@@ -275,4 +307,28 @@ def top_k(input: TensorLike, k: IntLike = 1, sorted: builtins.bool = True, index
     ...
 def truediv(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
     """x / y of equal float dtypes, broadcast, by IEEE 754 (tf.math.divide)."""
+    ...
+def unsorted_segment_max(data: TensorLike, segment_ids: TensorLike, num_segments: IntLike, name: builtins.str | None = None) -> Tensor:
+    """The maxima of the slices of each of num_segments segments of a tensor (tf.math.unsorted_segment_max).
+
+    num_segments: How many segments there are.
+    """
+    ...
+def unsorted_segment_min(data: TensorLike, segment_ids: TensorLike, num_segments: IntLike, name: builtins.str | None = None) -> Tensor:
+    """The minima of the slices of each of num_segments segments of a tensor (tf.math.unsorted_segment_min).
+
+    num_segments: How many segments there are.
+    """
+    ...
+def unsorted_segment_prod(data: TensorLike, segment_ids: TensorLike, num_segments: IntLike, name: builtins.str | None = None) -> Tensor:
+    """The products of the slices of each of num_segments segments of a tensor (tf.math.unsorted_segment_prod).
+
+    num_segments: How many segments there are.
+    """
+    ...
+def unsorted_segment_sum(data: TensorLike, segment_ids: TensorLike, num_segments: IntLike, name: builtins.str | None = None) -> Tensor:
+    """The sums of the slices of each of num_segments segments of a tensor (tf.math.unsorted_segment_sum).
+
+    num_segments: How many segments there are.
+    """
     ...

@@ -21,6 +21,12 @@ def conv2d(input: TensorLike, filters: TensorLike, strides: IntsLike | None = No
 def elu(features: TensorLike, name: builtins.str | None = None) -> Tensor:
     """x where it is positive, else exp(x) - 1 (tf.nn.elu)."""
     ...
+def in_top_k(targets: TensorLike, predictions: TensorLike, k: IntLike, name: builtins.str | None = None) -> Tensor:
+    """Is each line's target among its k largest predictions (tf.math.in_top_k)?
+
+    k: How many of the largest predictions.
+    """
+    ...
 def log_softmax(logits: TensorLike, axis: Any = None, name: builtins.str | None = None) -> Tensor:
     """The logarithm of softmax along the last dimension (tf.nn.log_softmax)."""
     ...

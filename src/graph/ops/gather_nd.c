@@ -1,7 +1,7 @@
 /* gather_nd: the slices of a tensor that rows of indices name (tf.gather_nd).
  *
  * The last dimension of the indices is one row: as many numbers as leading dimensions it names.
- * Fails in a run where an index is outside its dimension. No gradient, no state, no locks. */
+ * Fails in a run where an index is outside its dimension. No state, no locks. */
 #include "graph/ops/support.h"
 
 #include <string.h>
@@ -81,6 +81,13 @@ static leat_status gather_nd_kernel(leati_kernel_call *call, leat_error *err) {
     return leati_hold_strings(call, 0, err);
 }
 
+static leat_status gather_nd_gradient(leati_gradient_call *call, leat_error *err) {
+    (void)err;
+    call->input_gradients[0] = leat_tensor_scatter_nd_add(
+        leat_zeros_like(call->inputs[0]), call->inputs[1], call->output_gradients[0]);
+    return LEAT_OK;
+}
+
 leat_value leat_gather_nd(leat_value params, leat_value indices) {
     return leati_op2(&leati_tensor_op_gather_nd, NULL, params, indices);
 }
@@ -97,4 +104,5 @@ const leati_tensor_op leati_tensor_op_gather_nd = {
     .max_inputs = 2,
     .infer = gather_nd_infer,
     .kernel = gather_nd_kernel,
+    .gradient = gather_nd_gradient,
 };

@@ -7,6 +7,7 @@
 #include "graph/graph.h"
 #include "graph/op.h"
 #include <leat/ops.h>
+#include <leat/ops_arrays.h>
 
 /* Every operation of the table, so that gradients can build nodes of each other. */
 #define X(name) extern const leati_tensor_op leati_tensor_op_##name;

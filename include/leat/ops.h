@@ -482,13 +482,25 @@ LEAT_API leat_value leat_check_numerics(leat_value tensor, const char *message);
 
 /* ---- records and pictures ---- */
 
-/* Parses a scalar string, one serialised tf.train.Example. `features` (borrowed) is a dict of
- * tensor specs: a static shape is a FixedLenFeature, a shape whose first dimension is -1 takes any
- * number of values (FixedLenSequenceFeature with allow_missing). `defaults` (may be NULL) is a dict
- * of values for keys that an Example may lack. Fills `outputs` in the order of sorted keys and
- * returns their number, or -1 (tf.io.parse_single_example). */
+/* Parses serialised tf.train.Examples, a scalar or a vector of strings. `features` (borrowed) is a
+ * dict of specs: a tensor of a static shape is a FixedLenFeature, one whose first dimension is -1
+ * takes any number of values and fills up a batch (FixedLenSequenceFeature with allow_missing), a
+ * sparse vector is a VarLenFeature and a ragged one a RaggedFeature. `defaults` (may be NULL) is a
+ * dict of values for keys that an Example may lack, or that fill up. Fills `outputs`, room for
+ * LEAT_MAX_OUTPUTS, with the components in the order of sorted keys and returns their number, or -1
+ * (tf.io.parse_example, tf.io.parse_single_example). */
 LEAT_API int leat_parse_example(leat_value serialized, const leat_spec *features,
                                 const leat_element *defaults, leat_value *outputs);
+
+/* Parses serialised tf.train.SequenceExamples, a scalar or a vector of strings. `context`
+ * (borrowed) and `defaults` are as leat_parse_example has them; `sequence` (borrowed) says what the
+ * feature lists are: a tensor [-1, ...] gives steps and the number of steps, filled up with 0 in a
+ * batch; a sparse [-1, -1] indices, values and dense shape; a ragged one values, row splits of
+ * steps and of records. Fills `outputs` and returns their number, or -1
+ * (tf.io.parse_sequence_example, tf.io.parse_single_sequence_example). */
+LEAT_API int leat_parse_sequence_example(leat_value serialized, const leat_spec *context,
+                                         const leat_spec *sequence, const leat_element *defaults,
+                                         leat_value *outputs);
 
 /* A JPEG, a PNG, or either, as uint8 [height, width, channels]; channels 0: those of the file, 1
  * grey, 3 RGB (PNG also 2 and 4). A static shape of -1 stands for what the file decides

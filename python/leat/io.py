@@ -4,12 +4,14 @@ import numpy as np
 
 from leat import gfile
 from leat.parsing import (FixedLenFeature, FixedLenSequenceFeature, RaggedFeature, SparseFeature, VarLenFeature,
-                          parse_example, parse_single_example)
+                          parse_example, parse_sequence_example, parse_single_example,
+                          parse_single_sequence_example)
 from leat.records import TFRecordOptions, TFRecordWriter
 from leat.tensor import Tensor, convert_to_tensor
 
 __all__ = ["FixedLenFeature", "FixedLenSequenceFeature", "RaggedFeature", "SparseFeature", "TFRecordOptions",
-           "TFRecordWriter", "VarLenFeature", "gfile", "matching_files", "parse_example", "parse_single_example"]
+           "TFRecordWriter", "VarLenFeature", "gfile", "matching_files", "parse_example", "parse_sequence_example",
+           "parse_single_example", "parse_single_sequence_example"]
 
 
 def matching_files(pattern, name=None):

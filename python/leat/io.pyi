@@ -58,7 +58,9 @@ def encode_base64(input: TensorLike, pad: builtins.bool = False, name: builtins.
 from leat import gfile as gfile
 def matching_files(pattern: Any, name: builtins.str | None = None) -> Any: ...
 from leat.parsing import parse_example as parse_example
+from leat.parsing import parse_sequence_example as parse_sequence_example
 from leat.parsing import parse_single_example as parse_single_example
+from leat.parsing import parse_single_sequence_example as parse_single_sequence_example
 def parse_tensor(serialized: TensorLike, out_type: DTypeLike, name: builtins.str | None = None) -> Tensor:
     """The tensor that the bytes of TensorFlow's message say (tf.io.parse_tensor).
 

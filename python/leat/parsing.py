@@ -1,16 +1,14 @@
-"""``tf.io.parse_example`` and what describes the features: serialised tf.train.Examples as tensors.
+"""``tf.io.parse_example`` and what describes the features: serialised messages of tf.train as tensors.
 
-One Example is parsed by the operation parse_example, which runs without the GIL within functions. A batch of them is
-parsed by the operator parse_example_dataset; within a function that is traced there is no operation for a batch, so
-such a function is called in Python for each batch; ``data.experimental.parse_example_dataset``, or parsing before
-``batch``, is quicker.
+One record or a vector of them is parsed by the operations parse_example and parse_sequence_example, which run without
+the GIL within functions; ragged_partition and merge_sparse put together what several features describe.
 """
 
 import collections
 
 import numpy as np
 
-from leat import dtypes, nest, ops, specs, trace
+from leat import dtypes, nest, ops, specs
 from leat.errors import InvalidArgumentError
 from leat.ragged import RaggedTensor
 from leat.sparse import SparseTensor
@@ -116,14 +114,14 @@ def operator_arguments(features):
     plan = _Plan(features)
     is_plain = set(plan.specs) == set(features) and not any(
         isinstance(feature, SparseFeature) or getattr(feature, "partitions", ()) for feature in features.values())
-    return _batched(plan.specs) if is_plain else plan.specs, plan.defaults or None, is_plain
+    return plan.specs, plan.defaults or None, is_plain
 
 
 def _like(array, dtype):
     return convert_to_tensor(np.array(array, dtype=object if dtype == dtypes.string else None))
 
 
-# ---- one Example ----
+# ---- parsing ----
 
 def parse_single_example(serialized, features, example_names=None, name=None):
     """The features of one serialised Example, a scalar string (``tf.io.parse_single_example``): a dict by key.
@@ -134,84 +132,8 @@ def parse_single_example(serialized, features, example_names=None, name=None):
     serialized = convert_to_tensor(serialized, dtype=dtypes.string)
     if serialized.shape.rank not in (0, None):
         raise ValueError("Input serialized must be a scalar")
-    plan = _Plan(features)
-    keys = sorted(plan.specs)
-    wanted = {key: plan.specs[key] if type(plan.specs[key]) is specs.TensorSpec else
-              specs.TensorSpec([None], plan.specs[key].dtype) for key in keys}
-    attributes = {"features": nest.to_json(wanted)}
-    fixed = {key: ops.literal(value) for key, value in plan.defaults.items()
-             if not isinstance(features[key], FixedLenSequenceFeature)}
-    if fixed:
-        attributes["defaults"] = {"dict": fixed}
-    found = dict(zip(keys, ops.call("parse_example", attributes, [serialized])))
-    return {key: _single(key, feature, found) for key, feature in features.items()}
+    return _parse(serialized, features, is_batch=False)
 
-
-def _single(key, feature, found):
-    if isinstance(feature, VarLenFeature):
-        values = found[key]
-        places = _count(values)
-        return SparseTensor(ops.FUNCTIONS["expand_dims"](places, 1), values, _length(values))
-    if isinstance(feature, SparseFeature):
-        places, values = found[feature.index_key], found[feature.value_key]
-        if trace.is_tracing() and not places._has_values:
-            raise trace.NotTraceable("SparseFeature")
-        return _sparse(feature, [places.numpy()], [values.numpy()], None)
-    if isinstance(feature, RaggedFeature):
-        if feature.partitions and not found[feature.value_key or key]._has_values:
-            raise trace.NotTraceable("RaggedFeature with partitions")
-        return _partition(feature, found[feature.value_key or key], found)
-    return found[key]
-
-
-def _length(values):
-    return ops.FUNCTIONS["shape"](values, out_type=dtypes.int64)
-
-
-def _count(values):
-    """0, 1, 2, ... for each value of a vector."""
-    if values._has_values:
-        return convert_to_tensor(np.arange(values._shape[0], dtype=np.int64))
-    end = ops.FUNCTIONS["gather"](_length(values), 0)
-    return ops.call("range", {}, [convert_to_tensor(np.int64(0)), end, convert_to_tensor(np.int64(1))])[0]
-
-
-def _partition(feature, values, found):
-    """The values of one Example cut into rows; the innermost partition comes last."""
-    out = values
-    for partition in reversed(feature.partitions):
-        count = out.shape[0] if out.shape.rank and out.shape[0] is not None else len(out)
-        if isinstance(partition, RaggedFeature.UniformRowLength):
-            length = partition.length
-            if isinstance(out, RaggedTensor):
-                out = RaggedTensor.from_row_splits(out, _splits(np.arange(0, count + 1, length), feature))
-            else:
-                shape = [count // length, length, *out._shape[1:]]
-                out = ops.FUNCTIONS["reshape"](out, shape)
-            continue
-        given = np.asarray(found[partition.key].numpy())
-        out = RaggedTensor.from_row_splits(out, _splits(_row_splits(partition, given, count), feature))
-    return out
-
-
-def _row_splits(partition, given, count):
-    if isinstance(partition, RaggedFeature.RowSplits):
-        return given
-    if isinstance(partition, RaggedFeature.RowLengths):
-        return np.concatenate([[0], np.cumsum(given)])
-    if isinstance(partition, RaggedFeature.RowStarts):
-        return np.concatenate([given, [count]])
-    if isinstance(partition, RaggedFeature.RowLimits):
-        return np.concatenate([[0], given])
-    rows = int(given[-1]) + 1 if len(given) else 0
-    return np.concatenate([[0], np.cumsum(np.bincount(given, minlength=rows))])
-
-
-def _splits(splits, feature):
-    return np.asarray(splits).astype(dtypes.as_dtype(feature.row_splits_dtype).as_numpy_dtype)
-
-
-# ---- a batch of Examples ----
 
 def parse_example(serialized, features, example_names=None, name=None):
     """The features of a vector of serialised Examples as batches (``tf.io.parse_example``); of a scalar, as
@@ -221,85 +143,174 @@ def parse_example(serialized, features, example_names=None, name=None):
     tensors that are filled up to the longest. Errors as `parse_single_example`.
     """
     serialized = convert_to_tensor(serialized, dtype=dtypes.string)
-    if serialized.shape.rank == 0:
-        return parse_single_example(serialized, features)
-    if serialized.shape.rank not in (1, None):
+    if serialized.shape.rank not in (0, 1, None):
         raise InvalidArgumentError(None, None, "Expected serialized to be a scalar or vector, got shape: "
                                                f"{serialized.shape.as_list()}")
-    if not serialized._has_values:
-        raise trace.NotTraceable("parse_example of a batch; parse before batch with parse_single_example, or use "
-                                 "data.experimental.parse_example_dataset")
-    from leat.data.dataset import Dataset, make
+    return _parse(serialized, features, is_batch=serialized.shape.rank != 0)
+
+
+def _parse(serialized, features, is_batch):
     plan = _Plan(features)
-    spec = {key: specs.RaggedTensorSpec([None, None], leaf.dtype, 1, leaf.row_splits_dtype)
-            if isinstance(leaf, specs.RaggedTensorSpec) else leaf for key, leaf in plan.specs.items()}
-    with trace.eagerly():
-        batches = make("parse_example_dataset", (Dataset.from_tensors(serialized),),
-                       {"features": _batched(spec), "defaults": plan.defaults or None})
-        found = batches.get_single_element()
-        return {key: _batch(key, feature, found) for key, feature in features.items()}
+    found = {}
+    for keys in _portions(plan.specs):
+        outputs = iter(ops.call("parse_example", _attributes(plan, keys), [serialized]))
+        found.update((key, [next(outputs) for _ in range(_components(plan.specs[key]))]) for key in keys)
+    return {key: _value(key, feature, found, is_batch) for key, feature in features.items()}
 
 
-def _batched(spec):
-    """The specs of one Example as the operator takes them: ragged ones by rank 1."""
-    return {key: specs.RaggedTensorSpec([None], leaf.dtype, 0, leaf.row_splits_dtype)
-            if isinstance(leaf, specs.RaggedTensorSpec) else leaf for key, leaf in spec.items()}
+# An operation has up to 64 outputs.
+_MOST_OUTPUTS = 64
 
 
-def _batch(key, feature, found):
+def _portions(wanted):
+    """The keys, sorted, in portions that one operation parses."""
+    portion, count = [], 0
+    for key in sorted(wanted):
+        count += _components(wanted[key])
+        if count > _MOST_OUTPUTS:
+            yield portion
+            portion, count = [], _components(wanted[key])
+        portion.append(key)
+    yield portion
+
+
+def _components(spec):
+    return 3 if isinstance(spec, specs.SparseTensorSpec) else 2 if isinstance(spec, specs.RaggedTensorSpec) else 1
+
+
+def _attributes(plan, keys):
+    attributes = {"features": nest.to_json({key: plan.specs[key] for key in keys})}
+    defaults = {key: ops.literal(plan.defaults[key]) for key in keys if key in plan.defaults}
+    return dict(attributes, defaults={"dict": defaults}) if defaults else attributes
+
+
+def _value(key, feature, found, is_batch):
+    """A feature's value made of the tensors that were found."""
+    if isinstance(feature, VarLenFeature):
+        return SparseTensor(*found[key])
     if isinstance(feature, SparseFeature):
-        places, values = found[feature.index_key], found[feature.value_key]
-        rows = int(values.dense_shape.numpy()[0])
-        return _sparse(feature, _rows(places, rows), _rows(values, rows), rows)
+        return _sparse(feature, found[feature.index_key], found[feature.value_key], is_batch)
     if isinstance(feature, RaggedFeature):
-        values = found[feature.value_key or key]
-        return values if not feature.partitions else _partition_rows(feature, values, found)
-    return found[key]
+        return _ragged(feature, found[feature.value_key or key], found, is_batch)
+    return found[key][0]
 
 
-def _rows(sparse, count):
-    """The values of each row of a SparseTensor of rank 2."""
-    row_of = sparse.indices.numpy()[:, 0]
-    values = np.asarray(sparse.values.numpy())
-    bounds = np.searchsorted(row_of, np.arange(count + 1))
-    return [values[bounds[i]:bounds[i + 1]] for i in range(count)]
+def _sparse(feature, places, values, is_batch):
+    """Values at places of rows of length `size`."""
+    counts = [tensor.shape[0] if tensor.shape.rank else None for tensor in (places[1], values[1])]
+    if None not in counts and counts[0] != counts[1]:
+        raise ValueError(f"feature {feature.value_key!r} has {counts[1]} values for the {counts[0]} places in "
+                         f"{feature.index_key!r}")
+    indices, flat = ops.call("merge_sparse", {"size": feature.size, "already_sorted": bool(feature.already_sorted)},
+                             [places[0], places[1], values[1], values[0]])
+    size = convert_to_tensor([feature.size], dtype=dtypes.int64)
+    return SparseTensor(indices, flat, ops.FUNCTIONS["concat"]([values[2][:1], size], 0) if is_batch else size)
 
 
-def _sparse(feature, places, values, rows):
-    """Values at places of rows of length `size`; `rows` None: one Example."""
-    indices, flat = [], []
-    for row, (at, found) in enumerate(zip(places, values)):
-        if len(at) != len(found):
-            raise ValueError(f"feature {feature.value_key!r} has {len(found)} values for the {len(at)} places in "
-                             f"{feature.index_key!r}")
-        order = range(len(at)) if feature.already_sorted else np.argsort(at, kind="stable")
-        for i in order:
-            if not 0 <= at[i] < feature.size:
-                raise InvalidArgumentError(None, None, f"place {at[i]} of feature {feature.index_key!r} is out of "
-                                                       f"bounds: expected 0 to {feature.size - 1}")
-            indices.append([at[i]] if rows is None else [row, at[i]])
-            flat.append(found[i])
-    shape = [feature.size] if rows is None else [rows, feature.size]
-    dtype = dtypes.as_dtype(feature.dtype).as_numpy_dtype
-    return SparseTensor(np.array(indices, np.int64).reshape(-1, len(shape)), np.array(flat, dtype=dtype), shape)
+_KINDS = {RaggedFeature.RowSplits: "row_splits", RaggedFeature.RowLengths: "row_lengths",
+          RaggedFeature.RowStarts: "row_starts", RaggedFeature.RowLimits: "row_limits",
+          RaggedFeature.ValueRowIds: "value_rowids", RaggedFeature.UniformRowLength: "uniform"}
 
 
-def _partition_rows(feature, values, found):
-    """Rows of values, each cut by its own partitions: one ragged dimension more for each."""
-    splits = np.asarray(values.row_splits.numpy())
-    out, outer = values.flat_values, splits  # outer: where each Example begins in `out`
+def _ragged(feature, value, found, is_batch):
+    """Values cut into rows by the partitions, of which the innermost comes last, and a batch into its records."""
+    out, outer = value  # outer: where each record begins in `out`
     for partition in reversed(feature.partitions):
+        attributes, inputs = {"kind": _KINDS[type(partition)]}, [outer]
         if isinstance(partition, RaggedFeature.UniformRowLength):
-            inner = np.arange(0, outer[-1] + 1, partition.length)
-            counts = np.diff(outer) // partition.length
+            attributes["length"] = partition.length
         else:
-            given = found[partition.key]
-            starts, flat = np.asarray(given.row_splits.numpy()), np.asarray(given.flat_values.numpy())
-            inner, counts = [0], []
-            for row in range(len(outer) - 1):
-                own = _row_splits(partition, flat[starts[row]:starts[row + 1]], outer[row + 1] - outer[row])
-                inner.extend(outer[row] + own[1:])
-                counts.append(max(len(own) - 1, 0))
-        out = RaggedTensor.from_row_splits(out, _splits(inner, feature))
-        outer = np.concatenate([[0], np.cumsum(counts)])
-    return RaggedTensor.from_row_splits(out, _splits(outer, feature))
+            inputs += found[partition.key]
+        inner, outer = ops.call("ragged_partition", attributes, inputs)
+        if "length" in attributes and not isinstance(out, RaggedTensor):
+            out = ops.FUNCTIONS["reshape"](out, [-1, partition.length, *out.shape[1:]])
+        else:
+            out = RaggedTensor.from_row_splits(out, inner, validate=False)
+    return RaggedTensor.from_row_splits(out, outer, validate=False) if is_batch else out
+
+
+# ---- sequences ----
+
+class _SequencePlan:
+    """Specs of a sequence's feature lists, and which of them a record may lack."""
+
+    def __init__(self, features):
+        self.specs, self.allow_missing = {}, []
+        for key in sorted(features):
+            self._add(key, features[key])
+
+    def _add(self, key, feature):
+        if isinstance(feature, FixedLenSequenceFeature):
+            if feature.default_value is not None:
+                raise ValueError(f"Value feature_list.dense_defaults[{key}] must be None")
+            if feature.allow_missing:
+                self.allow_missing.append(key)
+            self.specs[key] = specs.TensorSpec([None, *specs.TensorSpec(feature.shape).shape], feature.dtype)
+        elif isinstance(feature, VarLenFeature):
+            self.specs[key] = specs.SparseTensorSpec([None, None], feature.dtype)
+        elif isinstance(feature, RaggedFeature):
+            if feature.partitions or feature.value_key not in (None, key):
+                raise NotImplementedError(f"RaggedFeature of the feature list {key!r}: value_key and partitions are "
+                                          "not supported; parse the lists and put them together")
+            self.specs[key] = specs.RaggedTensorSpec([None, None], feature.dtype, 1, feature.row_splits_dtype)
+        else:
+            raise ValueError(f"Unsupported {type(feature).__name__} {feature!r} for key '{key}'")
+
+
+def parse_sequence_example(serialized, context_features=None, sequence_features=None, example_names=None, name=None):
+    """Features, feature lists and their lengths of serialised SequenceExamples, a vector of strings
+    (``tf.io.parse_sequence_example``): three dicts by key.
+
+    context_features: {key: FixedLenFeature, VarLenFeature or RaggedFeature}. sequence_features:
+    {key: FixedLenSequenceFeature, VarLenFeature or RaggedFeature}; the first give tensors that are filled up with 0,
+    whose lengths are the third dict, and the others have one dimension more than in the context.
+    InvalidArgumentError where a record is no SequenceExample, or lacks a feature.
+    """
+    serialized = convert_to_tensor(serialized, dtype=dtypes.string)
+    if serialized.shape.rank not in (0, 1, None):
+        raise InvalidArgumentError(None, None, "Expected serialized to be a scalar or vector, got shape: "
+                                               f"{serialized.shape.as_list()}")
+    return _parse_sequence(serialized, context_features, sequence_features, serialized.shape.rank != 0)
+
+
+def parse_single_sequence_example(serialized, context_features=None, sequence_features=None, example_name=None,
+                                  name=None):
+    """Features and feature lists of one serialised SequenceExample, a scalar string
+    (``tf.io.parse_single_sequence_example``): two dicts by key, as `parse_sequence_example`.
+    """
+    serialized = convert_to_tensor(serialized, dtype=dtypes.string)
+    if serialized.shape.rank not in (0, None):
+        raise ValueError("Input serialized must be a scalar")
+    return _parse_sequence(serialized, context_features, sequence_features, False)[:2]
+
+
+def _parse_sequence(serialized, context_features, sequence_features, is_batch):
+    if not (context_features or sequence_features):
+        raise ValueError("Both `context_features` and `sequence_features` argument are None, but at least one should "
+                         "have values.")
+    context_features, sequence_features = context_features or {}, sequence_features or {}
+    for key, feature in context_features.items():
+        if not isinstance(feature, (FixedLenFeature, VarLenFeature, RaggedFeature)):
+            raise ValueError(f"Unsupported {type(feature).__name__} {feature!r} for key '{key}'")
+    context = _Plan(context_features) if context_features else None
+    sequence = _SequencePlan(sequence_features)
+    wanted = context.specs if context else {}
+    attributes = _attributes(context, sorted(wanted)) if context else {"features": nest.to_json({})}
+    attributes["context"] = attributes.pop("features")
+    attributes["sequence"] = nest.to_json(sequence.specs)
+    if sequence.allow_missing:
+        attributes["allow_missing"] = sequence.allow_missing
+    outputs = iter(ops.call("parse_sequence_example", attributes, [serialized]))
+    found = {key: [next(outputs) for _ in range(_components(wanted[key]))] for key in sorted(wanted)}
+    lists, lengths = {}, {}
+    for key, spec in sequence.specs.items():
+        first, second = next(outputs), next(outputs)
+        if isinstance(spec, specs.TensorSpec):
+            lists[key], lengths[key] = first, second
+        elif isinstance(spec, specs.SparseTensorSpec):
+            lists[key] = SparseTensor(first, second, next(outputs))
+        else:
+            rows, outer = RaggedTensor.from_row_splits(first, second, validate=False), next(outputs)
+            lists[key] = RaggedTensor.from_row_splits(rows, outer, validate=False) if is_batch else rows
+    values = {key: _value(key, feature, found, is_batch) for key, feature in context_features.items()}
+    return values, {key: lists[key] for key in sequence_features}, lengths

@@ -10,6 +10,7 @@ A block is fenced, and the line that opens it says what it is:
     ```output            what the block above prints, to the letter
     ```text              no code: a drawing, a layout, a synopsis
     ```sh not-run: WHY   code that no test runs, and the reason
+    ```python needs: X   run where the module X is installed
 """
 import collections
 import re
@@ -21,7 +22,7 @@ OTHER = ("output", "text")
 FENCE = re.compile(r"^(?P<indent> *)```(?P<info>[^`\n]*)\n(?P<text>.*?)^(?P=indent)```[ ]*$", re.M | re.S)
 LIST_ITEM = re.compile(r"^ *(?:[*+-]|\d+\.) ")
 
-Block = collections.namedtuple("Block", "page line language source reason text output")
+Block = collections.namedtuple("Block", "page line language source reason needs text output")
 
 
 def pages(root=sources.ROOT):
@@ -30,8 +31,8 @@ def pages(root=sources.ROOT):
 
 
 def blocks(page, text):
-    """The blocks of a page in their order. source: the file of an excerpt; reason: why it is not run; output: what it must
-    print, None where that is not said."""
+    """The blocks of a page in their order. source: the file of an excerpt; reason: why it is not run; needs: a module;
+    output: what it must print, None where that is not said."""
     found = []
     for match in FENCE.finditer(text):
         language, _, rest = match["info"].strip().partition(" ")
@@ -43,7 +44,7 @@ def blocks(page, text):
             continue
         kind, _, value = rest.partition(" ")
         found.append(Block(page, line, language, value if kind == "from" else None,
-                           value.strip() if kind == "not-run:" else None, code, None))
+                           value.strip() if kind == "not-run:" else None, value if kind == "needs:" else None, code, None))
     return found
 
 
@@ -69,8 +70,8 @@ def check(root):
             words = match["info"].split()
             if not words or words[0] not in RUN + OTHER:
                 problems.append(where + "a block of language %r; expected %s" % (" ".join(words), " ".join(RUN + OTHER)))
-            elif len(words) > 1 and (words[0] in OTHER or words[1] not in ("from", "not-run:") or len(words) == 2):
-                problems.append(where + "expected `from FILE` or `not-run: WHY`, found %r" % " ".join(words[1:]))
+            elif len(words) > 1 and (words[0] in OTHER or words[1] not in ("from", "not-run:", "needs:") or len(words) == 2):
+                problems.append(where + "expected `from FILE`, `needs: X` or `not-run: WHY`, found %r" % " ".join(words[1:]))
     return problems
 
 

@@ -4,6 +4,7 @@ tools/doc_blocks.py says how a page marks its blocks; tests/cli/docs_test.py run
 """
 
 import contextlib
+import importlib.util
 import io
 import pathlib
 import sys
@@ -23,7 +24,7 @@ def test_blocks_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     scope = {"__name__": "__main__"}
     for block in BLOCKS:
-        if block.page != page:
+        if block.page != page or block.needs is not None and importlib.util.find_spec(block.needs) is None:
             continue
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
@@ -37,9 +38,10 @@ def test_blocks_are_found():
 
 
 @pytest.mark.parametrize("text, found", [
-    ("```python\na\n```\n```output\nb\n```\n", [("python", None, None, "a\n", "b\n")]),
-    ("* x\n\n  ```c from src/a.c\n  a\n\n    b\n  ```\n", [("c", "src/a.c", None, "a\n\n  b\n", None)]),
-    ("```sh not-run: needs a network\na\n```\n", [("sh", None, "needs a network", "a\n", None)]),
+    ("```python\na\n```\n```output\nb\n```\n", [("python", None, None, None, "a\n", "b\n")]),
+    ("* x\n\n  ```c from src/a.c\n  a\n\n    b\n  ```\n", [("c", "src/a.c", None, None, "a\n\n  b\n", None)]),
+    ("```sh not-run: needs a network\na\n```\n", [("sh", None, "needs a network", None, "a\n", None)]),
+    ("```python needs: torch\na\n```\n", [("python", None, None, "torch", "a\n", None)]),
 ])
 def test_blocks_are_read(text, found):
     assert [tuple(block[2:]) for block in doc_blocks.blocks("a.md", text)] == found

@@ -63,6 +63,10 @@ def test_arrays_and_lists_are_sequences():
     assert rows.element_spec == tf.TensorSpec([2], tf.float64)
     assert [row.tolist() for row in values(rows)] == [[0, 1], [2, 3], [4, 5]]
     assert values(tf.data.from_sequence([(1, 2.5), (3, 4.5)])) == [(1, 2.5), (3, 4.5)]
+    lists = tf.data.from_sequence([{"a": [1]}, {"a": [2, 3]}])
+    assert lists.element_spec == {"a": tf.TensorSpec([None], tf.int32)}
+    assert [row["a"].tolist() for row in values(lists)] == [[1], [2, 3]]
+    assert [row.tolist() for row in values(tf.data.from_iterable([[1], [2, 3]]))] == [[1], [2, 3]]
 
 
 def test_sequences_refuse_and_fail():

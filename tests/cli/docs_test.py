@@ -77,7 +77,8 @@ class DocsTest(ToolTest):
 
     def test_every_block_is_run_or_says_why_not(self):
         counts = collections.Counter(
-            "not run" if block.reason is not None else "excerpt" if block.source is not None else block.language
+            "not run" if block.reason is not None else "excerpt" if block.source is not None else
+            "%s with %s" % (block.language, block.needs) if block.needs is not None else block.language
             for block in BLOCKS if block.language != "text")
         print(", ".join("%d %s" % (count, kind) for kind, count in sorted(counts.items())), file=sys.stderr)
         self.assertLessEqual(counts["not run"], NOT_RUN)

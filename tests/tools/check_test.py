@@ -150,7 +150,7 @@ class Docs(Check):
     def test_blocks_left_out_without_a_reason(self):
         self.header(HEADER)
         self.write("a.md", "```sh not-run:\nls\n```\n")
-        self.complains("check_docs", "a.md:1: expected `from FILE` or `not-run: WHY`")
+        self.complains("check_docs", "a.md:1: expected `from FILE`, `needs: X` or `not-run: WHY`")
 
 
 class Size(Check):

@@ -30,7 +30,7 @@ class Fetch:
 
 def as_value(value):
     """Structures of arrays of whichever package, as structures of tensors; a list is one tensor."""
-    return nest.map_structure(_leaf, value)
+    return nest._map(_leaf, value)
 
 
 def _leaf(value):
@@ -58,12 +58,12 @@ def _fit(leaf, spec):
 
 def _converter(convert, signature):
     """`convert`, and then the dtypes of the signature."""
-    return lambda value: nest.map_structure(_fit, convert(value), signature)
+    return lambda value: nest._map(_fit, convert(value), signature)
 
 
 def signature_of(value):
     """The specs for values such as this one: ranks and dtypes are its own, dimensions may differ."""
-    return nest.map_structure(trace._relaxed, nest.spec_of(value))
+    return nest._map(trace._relaxed, nest.spec_of(value))
 
 
 def from_sequence(sequence, output_signature=None, num_parallel_calls=None, convert=as_value, name=None):

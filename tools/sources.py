@@ -19,9 +19,11 @@ DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\n|[^\n])*", re.M)
 
 def listed(root):
     """Every file of the tree, relative to root, sorted."""
-    command = ["git", "-C", root, "ls-files", "-co", "--exclude-standard"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode == 0:
+    done = None
+    if os.path.exists(os.path.join(root, ".git")):  # a copy inside of another tree is none of Git's
+        command = ["git", "-C", root, "ls-files", "-co", "--exclude-standard"]
+        done = subprocess.run(command, capture_output=True, text=True)
+    if done is not None and done.returncode == 0:
         names = set(done.stdout.split("\n"))
     else:
         names = set()

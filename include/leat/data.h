@@ -230,7 +230,8 @@ leat_iterator_save_with(leat_iterator *iterator, const leat_iterator_save_option
                         char **data, size_t *size, leat_save_report *report, leat_error *err);
 
 /* Brings a fresh iterator (no element taken) to a saved state. FAILED_PRECONDITION if the plan's
- * fingerprint differs, DATA_LOSS if the bytes are damaged. */
+ * fingerprint differs, DATA_LOSS if the bytes are damaged; leat_iterator_cancel ends it with
+ * CANCELLED. */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_iterator_restore(leat_iterator *iterator,
                                                             const char *data, size_t size,
                                                             leat_error *err);

@@ -251,15 +251,17 @@ static leat_iterator *usable(PyObject *object) {
 
 /* ---- elements ---- */
 
-/* Raises for a status; a pending KeyboardInterrupt comes first. End of sequence is None. */
+/* Raises for a status; a pending KeyboardInterrupt comes first. Returns NULL. */
+static PyObject *failure(leat_status status, const leat_error *err) {
+    return status == LEAT_CANCELLED && PyErr_CheckSignals() != 0 ? NULL : native_raise(err);
+}
+
+/* The same, but the end of the sequence is None. */
 static PyObject *outcome(leat_status status, const leat_error *err) {
-    if (status == LEAT_CANCELLED && PyErr_CheckSignals() != 0) {
-        return NULL;
-    }
     if (status == LEAT_OUT_OF_RANGE && strcmp(err->text, "End of sequence") == 0) {
         Py_RETURN_NONE;
     }
-    return native_raise(err);
+    return failure(status, err);
 }
 
 /* next(): the element's tensors as a list; None at the end. */
@@ -322,6 +324,7 @@ static PyObject *iterator_rows(PyObject *object, PyObject *number) {
 /* ---- the rest ---- */
 
 static PyObject *iterator_save(PyObject *object, PyObject *args) {
+    native_iterator *self = (native_iterator *)object;
     leat_iterator *iterator = usable(object);
     leat_iterator_save_options options = {0};
     leat_save_report report = {0};
@@ -336,11 +339,13 @@ static PyObject *iterator_save(PyObject *object, PyObject *args) {
     }
     options.mode = (leat_save_mode)mode;
     options.replay_limit = limit;
+    enter(self);
     Py_BEGIN_ALLOW_THREADS;
     status = leat_iterator_save_with(iterator, &options, &data, &size, &report, &err);
     Py_END_ALLOW_THREADS;
+    leave(self);
     if (status != LEAT_OK) {
-        return native_raise(&err);
+        return failure(status, &err);
     }
     PyObject *result =
         Py_BuildValue("y#LL", data, (Py_ssize_t)size, (long long)report.replay_elements,
@@ -350,6 +355,7 @@ static PyObject *iterator_save(PyObject *object, PyObject *args) {
 }
 
 static PyObject *iterator_restore(PyObject *object, PyObject *state) {
+    native_iterator *self = (native_iterator *)object;
     leat_iterator *iterator = usable(object);
     leat_error err = {0};
     leat_status status = LEAT_OK;
@@ -358,11 +364,13 @@ static PyObject *iterator_restore(PyObject *object, PyObject *state) {
     if (iterator == NULL || PyBytes_AsStringAndSize(state, &data, &size) != 0) {
         return NULL;
     }
+    enter(self);
     Py_BEGIN_ALLOW_THREADS;
     status = leat_iterator_restore(iterator, data, (size_t)size, &err);
     Py_END_ALLOW_THREADS;
+    leave(self);
     if (status != LEAT_OK) {
-        return native_raise(&err);
+        return failure(status, &err);
     }
     Py_RETURN_NONE;
 }

@@ -64,6 +64,22 @@ def test_ctrl_c_ends_a_wait_for_a_saved_dataset(tmp_path):
     assert (code, out) == (0, "interrupted\n"), err
 
 
+def test_ctrl_c_ends_a_restore():
+    code, out, err = interrupt("""
+        import leat as tf
+        iterator = iter(tf.data.Dataset.range(10**12).filter(lambda x: x % 1_000_000 == 0).shuffle(9, seed=1))
+        next(iterator)
+        state = iterator.save("positions")  # restoring computes nine million elements again
+        print("ready", flush=True)
+        try:
+            while True:
+                iterator.restore(state)
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+    """)
+    assert (code, out) == (0, "interrupted\n"), err
+
+
 def test_ctrl_c_ends_a_pipeline_that_delivers_nothing():
     code, out, err = interrupt("""
         import leat as tf

@@ -484,6 +484,10 @@ leat_status leat_iterator_restore(leat_iterator *iterator, const char *data, siz
     if (status == LEAT_OK) {
         status = leati_input_restore(&iterator->input, &in, err);
     }
+    if (status != LEAT_OK && leati_cancel_fired(iterator->iteration.cancel)) {
+        /* Elements that do not come again say that, whyever they do not come. */
+        status = leati_fail(err, LEAT_CANCELLED, "the iterator was cancelled while restoring");
+    }
     if (status == LEAT_OK) {
         iterator->taken = taken;
     }

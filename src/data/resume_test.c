@@ -1,6 +1,7 @@
 /* What saved states cost: a pipeline with a large shuffle has a small state, and restoring it
- * computes no more than the buffer and what was under way; interleave adds the states of its open
- * datasets; the three modes hold what they say. Calls are counted by a C callback. */
+ * computes no more than the buffer and what was under way, until it is cancelled; interleave adds
+ * the states of its open datasets; the three modes hold what they say. Calls are counted by a C
+ * callback. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -226,10 +227,34 @@ static void test_interleave(void **state) {
     assert_true(sixteen - four < 12 * 100);
 }
 
+/* Restoring computes again what a buffer held; leat_iterator_cancel ends that. */
+static void test_cancelled(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_element element = {0};
+    char *saved = NULL;
+    size_t size = 0;
+    leat_iterator_save_options positions = {.mode = LEAT_SAVE_POSITIONS};
+    leat_dataset *dataset = leat_shuffle(leat_range(0, 1000, 1, NULL, &err), 100, NULL, &err);
+    leat_iterator *first = leat_iterator_new(dataset, NULL, &err);
+    leat_iterator *second = leat_iterator_new(dataset, NULL, &err);
+    assert_int_equal(leat_iterator_next(first, &element, &err), LEAT_OK);
+    assert_int_equal(leat_iterator_save_with(first, &positions, &saved, &size, NULL, &err),
+                     LEAT_OK);
+    leat_iterator_cancel(second);
+    assert_int_equal(leat_iterator_restore(second, saved, size, &err), LEAT_CANCELLED);
+    leat_text_free(saved);
+    leat_element_fini(&element);
+    leat_iterator_free(first);
+    leat_iterator_free(second);
+    leat_dataset_unref(dataset);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_large_shuffle),
         cmocka_unit_test(test_interleave),
+        cmocka_unit_test(test_cancelled),
     };
     return cmocka_run_group_tests_name("resume", tests, scratch_setup, scratch_teardown);
 }

@@ -61,6 +61,10 @@ typedef struct fuzz_outcomes {
 } fuzz_outcomes;
 
 uint64_t fuzz_hash_element(const leat_element *element, uint64_t hash);
+/* Cancels the iterator `ms` milliseconds from now, unless fuzz_unwatch comes before; one at a time.
+ */
+void fuzz_watch(leat_iterator *iterator, int ms);
+void fuzz_unwatch(void);
 /* Appends up to `most` outcomes. A run of more than `ms` milliseconds is cancelled. */
 void fuzz_pull(leat_iterator *iterator, size_t most, int ms, fuzz_outcomes *outcomes);
 /* All outcomes of a dataset (given, NULL for one that was refused) on one thread. */

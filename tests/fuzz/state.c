@@ -41,7 +41,9 @@ static void restore(leat_dataset *dataset, const uint8_t *state, size_t size) {
         fuzz_check_error("opening", err.code, &err);
         return;
     }
+    fuzz_watch(iterator, 1000);
     leat_status status = leat_iterator_restore(iterator, (const char *)state, size, &err);
+    fuzz_unwatch();
     fuzz_check_error("restoring", status, &err);
     if (status == LEAT_OK) {
         char *data = NULL;

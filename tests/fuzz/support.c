@@ -200,7 +200,7 @@ static void *watch(void *unused) {
     return NULL;
 }
 
-static void watch_start(leat_iterator *iterator, int ms) {
+void fuzz_watch(leat_iterator *iterator, int ms) {
     static bool running;
     pthread_t thread;
     if (!running && (pthread_create(&thread, NULL, watch, NULL) != 0 || pthread_detach(thread)))
@@ -219,7 +219,7 @@ static void watch_start(leat_iterator *iterator, int ms) {
     pthread_mutex_unlock(&watch_lock);
 }
 
-static void watch_stop(void) {
+void fuzz_unwatch(void) {
     pthread_mutex_lock(&watch_lock);
     watched = NULL;
     pthread_mutex_unlock(&watch_lock);
@@ -244,7 +244,7 @@ uint64_t fuzz_hash_element(const leat_element *element, uint64_t hash) {
 
 void fuzz_pull(leat_iterator *iterator, size_t most, int ms, fuzz_outcomes *outcomes) {
     leat_element element = {0};
-    watch_start(iterator, ms);
+    fuzz_watch(iterator, ms);
     for (size_t i = 0; i < most && outcomes->count < FUZZ_OUTCOMES && !outcomes->ended; i++) {
         leat_error err = {0};
         leat_status status = leat_iterator_next(iterator, &element, &err);
@@ -262,7 +262,7 @@ void fuzz_pull(leat_iterator *iterator, size_t most, int ms, fuzz_outcomes *outc
             break;
         outcomes->hashes[outcomes->count++] = hash;
     }
-    watch_stop();
+    fuzz_unwatch();
     leat_element_fini(&element);
 }
 

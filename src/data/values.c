@@ -166,10 +166,11 @@ static leat_status get_dataset(leati_reader *in, const leat_spec *element, leat_
         status = leati_get_block(in, element, &rows, err);
     }
     if (status == LEAT_OK) {
-        dataset = kind == DATASET_SHARD ? leati_get_saved_shard(in, element, err)
-                                        : leati_rows_dataset(&rows, element, err);
+        leat_error local = {0};
+        dataset = kind == DATASET_SHARD ? leati_get_saved_shard(in, element, &local)
+                                        : leati_rows_dataset(&rows, element, &local);
         status = dataset == NULL
-                     ? LEAT_RESOURCE_EXHAUSTED
+                     ? leati_fail(err, local.code, "%s", local.text)
                      : leat_tensor_copy_of(LEAT_OBJECT, LEAT_SCALAR, &dataset, out, err);
         leat_dataset_unref(dataset);
     }

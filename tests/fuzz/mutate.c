@@ -121,12 +121,13 @@ static void set_argument(places *p, json_t *node) {
     if (rows == 0)
         return;
     const leati_row *row = &op->rows[draw(p, (uint32_t)rows)];
+    json_t *value = any_argument(p, row); /* before a place of the list is freed */
     json_t *args = json_object_get(node, "args");
     if (!json_is_object(args)) {
         args = json_object();
         json_object_set_new(node, "args", args);
     }
-    json_object_set_new(args, row->name, any_argument(p, row));
+    json_object_set_new(args, row->name, value);
 }
 
 /* The node becomes the input of a new one. */

@@ -19,7 +19,8 @@ import types
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDER = os.path.join(ROOT, "python")
 INTERNAL = {"leat." + name for name in ("_native", "ops", "trace", "composite", "nest", "signatures", "torch",
-                                       "jax")} | {"leat.data.checks", "leat.data.functions"}
+                                       "jax")} | {
+    "leat.data.checks", "leat.data.functions", "leat.keras.calls", "leat.keras.summary", "leat.keras.tables"}
 
 B = "builtins."  # the package has names such as bool and range of its own
 ARGUMENTS = {
@@ -122,7 +123,7 @@ class Stubs:
     # ---- a module ----
 
     def module(self, name):
-        self.name, self.uses = name, set()
+        self.name, self.uses, self.whole = name, set(), set()
         mine = [value for value in vars(self.modules[name]).values() if isinstance(value, type)
                 and self.homes[id(value)] == name and not value.__name__.startswith("_")]
         self.bases = [base for value in mine for base in value.__bases__ if base.__name__.startswith("_")
@@ -134,7 +135,7 @@ class Stubs:
         mine = {line.split(" as ")[-1] for line in body if line.startswith("from ")}
         uses = {use for use in self.uses if self.homes[use[1]] != name and use[0] not in mine}
         imports = sorted("from %s import %s" % (self.homes[number], use) for use, number in uses)
-        return "\n".join([HEAD, *imports, *body]).rstrip() + "\n"
+        return "\n".join([HEAD, *sorted(self.whole), *imports, *body]).rstrip() + "\n"
 
     def member(self, key, value):
         if isinstance(value, types.ModuleType):
@@ -177,6 +178,10 @@ class Stubs:
         """The name of a class of the package, which the stub then imports; Any where it has no stub."""
         if self.homes.get(id(kind)) is None:
             return "Any"
+        own = vars(self.modules[self.name]).get(kind.__name__)
+        if isinstance(own, type) and own is not kind and self.homes.get(id(own)) == self.name:
+            self.whole.add("import " + self.homes[id(kind)])  # a class of the module has that name, too
+            return "%s.%s" % (self.homes[id(kind)], kind.__name__)
         self.uses.add((kind.__name__, id(kind)))
         return kind.__name__
 

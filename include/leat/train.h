@@ -226,10 +226,6 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_part_initialize(const leat_part *part
                                                            leat_shape shape, leat_tensor *out,
                                                            leat_error *err);
 
-/* The value of which `value` is the softmax or sigmoid in its graph; a failed one where it is none.
- * Cross-entropies compute from it, so a binding that cuts graphs in pieces hands it on. */
-LEAT_API leat_value leat_logits_behind(leat_value value);
-
 /* Variables that lie where `like` lies, one copy wherever it has one, whatever scope is open; not
  * trainable. For an optimizer's slots. Owned. */
 LEAT_API leat_variable *leat_variable_like(const leat_variable *like, const char *name,

@@ -44,7 +44,7 @@ _ops.submodule(_sys.modules[__name__], "experimental").Optional = data.experimen
 _atexit.register(_native.shutdown)
 
 
-_LATER = frozenset(["config", "train", "utils", "torch", "jax"])  # modules that most programs do without
+_LATER = frozenset(["config", "keras", "train", "utils", "torch", "jax"])  # modules that most programs do without
 
 
 def __getattr__(name):

@@ -228,6 +228,7 @@ int64: DType
 int8: DType
 from leat import io as io
 from leat.tensor import is_tensor as is_tensor
+from leat import keras as keras
 def less(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
     """x < y of numbers, broadcast, as bool (tf.math.less)."""
     ...

@@ -52,6 +52,20 @@ class Graph(_native.Graph):
         self.is_random = self.is_random or name.startswith("random_")
         return outputs if name in _CUTS else self._note(inputs, outputs)
 
+    def call_part(self, part, inputs, weights, training):
+        """Adds the operations of a layer or loss: (output, what becomes of each weight, None where it stays)."""
+        output, updates = part.call(self, inputs, weights, training)
+        self._note([*inputs, *weights], [output, *(update for update in updates if update is not None)])
+        return output, updates
+
+    def apply_part(self, part, gradients, variables, slots, iterations, rate):
+        """Adds the step of an optimizer over variables."""
+        self.has_effects = True
+        part.apply(self, gradients, [v._native for v in variables], [v._native for v in slots], iterations._native,
+                   rate)
+        for variable in (*variables, *slots, iterations):
+            self.variables.setdefault(id(variable), [variable, [], False])[2] = False
+
     def cond(self, predicate, then_branch, else_branch, inputs):
         """Adds a cond node; its outputs."""
         return self._note(inputs, super().cond(predicate, then_branch, else_branch, inputs))

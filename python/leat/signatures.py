@@ -10,17 +10,25 @@ import types
 from leat import dtypes
 
 REQUIRED = object()
+_VARKEYWORDS = 0x08  # inspect.CO_VARKEYWORDS, without the import
 
 
 def _template():
     return call(locals())  # noqa: F821 - `call` is a global of each function's own
 
 
-def function(name, parameters, call, doc, module):
-    """A function of `parameters`, [(name, default or REQUIRED)], that returns ``call({parameter: value})``."""
+def function(name, parameters, call, doc, module, rest=None):
+    """A function of `parameters`, [(name, default or REQUIRED)], that returns ``call({parameter: value})``.
+
+    `name` may be qualified (``Class.method``). `rest`: the parameter that takes all other keywords as a dictionary.
+    """
     names = tuple(parameter for parameter, _ in parameters)
-    code = _template.__code__.replace(co_name=name, co_qualname=name, co_filename=f"<{module}.{name}>",
-                                      co_argcount=len(names), co_nlocals=len(names), co_varnames=names)
+    variables = names if rest is None else (*names, rest)
+    flags = _template.__code__.co_flags | (0 if rest is None else _VARKEYWORDS)
+    name, qualified = name.rsplit(".", 1)[-1], name
+    code = _template.__code__.replace(co_name=name, co_qualname=qualified, co_filename=f"<{module}.{qualified}>",
+                                      co_argcount=len(names), co_nlocals=len(variables), co_varnames=variables,
+                                      co_flags=flags)
     optional = [default for _, default in parameters if default is not REQUIRED]
     if any(default is REQUIRED for _, default in parameters[len(names) - len(optional):]):
         raise ValueError(f"{name}: a parameter without a default follows one with a default")

@@ -30,12 +30,25 @@ class VariableAggregation(enum.Enum):
     ONLY_FIRST_REPLICA = 3
 
 
-class _Creators(threading.local):
+class _Places(threading.local):
     def __init__(self):
-        self.stack = []
+        self.like = None
 
 
-_creators = _Creators()
+_places = _Places()
+
+
+class beside:
+    """Variables that are made inside of the block lie where `variable` lies, whatever scope is open."""
+
+    def __init__(self, variable):
+        self._variable = variable
+
+    def __enter__(self):
+        self._around, _places.like = _places.like, self._variable._native
+
+    def __exit__(self, *error):
+        _places.like = self._around
 
 
 class Variable:
@@ -73,7 +86,7 @@ class Variable:
             raise TypeError(f"a variable of {value.dtype.name} is not supported; keep a Python list of tensors")
         self._native = _native.Variable(value, name=self._name, trainable=bool(self._trainable),
                                         sync_on_read=synchronization is VariableSynchronization.ON_READ,
-                                        aggregation=aggregation.value)
+                                        aggregation=aggregation.value, like=_places.like)
 
     dtype = property(lambda self: self._dtype)
     shape = property(lambda self: self._shape)

@@ -255,19 +255,6 @@ static PyObject *part_initialize(PyObject *self, PyObject *args) {
     return status != LEAT_OK ? native_raise(&err) : native_tensor_new(&tensor);
 }
 
-/* logits_behind(graph, tensor): the tensor whose softmax or sigmoid it is, or None */
-static PyObject *part_logits_behind(PyObject *class, PyObject *args) {
-    (void)class;
-    PyObject *graph = NULL, *tensor = NULL;
-    leat_value value;
-    if (!PyArg_ParseTuple(args, "OO", &graph, &tensor) || native_open_graph(graph) == NULL ||
-        native_value_in(graph, tensor, &value) != 0) {
-        return NULL;
-    }
-    leat_value logits = leat_logits_behind(value);
-    return logits.id < 0 ? Py_NewRef(Py_None) : native_tensor_symbolic(graph, logits.id);
-}
-
 static PyMethodDef part_methods[] = {
     {"states", part_states, METH_O, "states(shapes): JSON of the weights, states or slots."},
     {"call", part_call, METH_VARARGS,
@@ -277,8 +264,6 @@ static PyMethodDef part_methods[] = {
     {"apply", part_apply, METH_VARARGS,
      "apply(graph, gradients, variables, slots, iterations, learning_rate)."},
     {"initialize", part_initialize, METH_VARARGS, "initialize(seed, shape) -> tensor."},
-    {"logits_behind", part_logits_behind, METH_VARARGS | METH_STATIC,
-     "logits_behind(graph, tensor) -> tensor or None."},
     {0},
 };
 

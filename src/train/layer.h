@@ -78,6 +78,11 @@ leat_value leati_layer_pass(const leati_layer_kind *kind, const leati_pass *pass
 /* The weight of that name, or NULL. Borrowed. */
 leat_variable *leati_layer_weight(const leat_layer *layer, const char *name);
 
+/* The last words of the signatures of layers with a kernel, and with a bias too. */
+#define LEATI_KERNEL_SIGNATURE                                                                     \
+    "activation use_bias kernel_initializer bias_initializer kernel_regularizer "                  \
+    "bias_regularizer activity_regularizer kernel_constraint bias_constraint"
+
 /* One number for both directions, or one for each: `ints` as Keras takes them, with a default. */
 void leati_pair_of(const leati_ints *ints, int64_t standard, int64_t out[2]);
 /* The same as a check of an argument: at most two numbers. */

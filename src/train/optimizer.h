@@ -89,6 +89,11 @@ void leati_clip_gradients(const struct leati_optimizer_args *args, leat_value *g
         .offset = offsetof(struct leati_optimizer_args, MEMBER), __VA_ARGS__                       \
     }
 
+/* The last words of every optimizer's signature. */
+#define LEATI_OPTIMIZER_SIGNATURE                                                                  \
+    "weight_decay=null clipnorm=null clipvalue=null global_clipnorm=null use_ema ema_momentum "    \
+    "ema_overwrite_frequency=null loss_scale_factor gradient_accumulation_steps=null name"
+
 /* Rows of a struct whose first member is struct leati_optimizer_args, but for the learning rate. */
 #define LEATI_OPTIMIZER_ROWS                                                                       \
     LEATI_OPTIMIZER_ROW(weight_decay, FLOAT, .flags = LEATI_NONE,                                  \

@@ -365,10 +365,6 @@ leat_status leat_part_initialize(const leat_part *part, int64_t seed, leat_shape
 
 /* ---- what bindings need beside ---- */
 
-leat_value leat_logits_behind(leat_value value) {
-    return leati_logits_behind(value);
-}
-
 leat_variable *leat_variable_like(const leat_variable *like, const char *name,
                                   const leat_tensor *initial, leat_error *err) {
     leat_variable *variable = NULL;

@@ -33,6 +33,7 @@ const leati_initializer_kind leati_initializer_glorot_uniform = {
             .doc = "Uniform numbers whose range keeps the variance from layer to layer "
                    "(keras.initializers.GlorotUniform).",
             .rows = glorot_uniform_rows,
+            .signature = "seed input_axes output_axes",
             .args_size = sizeof(struct glorot_uniform_args),
         },
     .identifier = "glorot_uniform",

@@ -19,6 +19,7 @@ const leati_initializer_kind leati_initializer_zeros = {
             .name = "Zeros",
             .doc = "All 0 (keras.initializers.Zeros).",
             .rows = zeros_rows,
+            .signature = "",
         },
     .identifier = "zeros",
     .fill = zeros_fill,

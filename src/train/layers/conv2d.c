@@ -189,6 +189,8 @@ const leati_layer_kind leati_layer_conv2d = {
             .name = "Conv2D",
             .doc = "Pictures convolved with a kernel, plus a bias (keras.layers.Conv2D).",
             .rows = conv2d_rows,
+            .signature = "filters kernel_size strides=[1,1] padding data_format "
+                         "dilation_rate=[1,1] groups " LEATI_KERNEL_SIGNATURE,
             .args_size = sizeof(struct conv2d_args),
             .check = conv2d_check,
         },

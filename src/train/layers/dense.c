@@ -105,6 +105,8 @@ const leati_layer_kind leati_layer_dense = {
             .name = "Dense",
             .doc = "A matrix product along the last dimension, plus a bias (keras.layers.Dense).",
             .rows = dense_rows,
+            .signature =
+                "units " LEATI_KERNEL_SIGNATURE " lora_rank lora_alpha quantization_config",
             .args_size = sizeof(struct dense_args),
             .check = dense_check,
         },

@@ -64,6 +64,7 @@ const leati_layer_kind leati_layer_flatten = {
             .name = "Flatten",
             .doc = "All dimensions but the batch's as one (keras.layers.Flatten).",
             .rows = flatten_rows,
+            .signature = "data_format",
             .args_size = sizeof(struct flatten_args),
             .check = flatten_check,
         },

@@ -80,6 +80,7 @@ const leati_layer_kind leati_layer_max_pooling2d = {
             .name = "MaxPooling2D",
             .doc = "The maximum of each window of pictures (keras.layers.MaxPooling2D).",
             .rows = max_pooling2d_rows,
+            .signature = "pool_size=[2,2] strides padding data_format name",
             .args_size = sizeof(struct max_pooling2d_args),
             .check = max_pooling2d_check,
         },

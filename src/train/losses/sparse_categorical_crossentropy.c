@@ -105,6 +105,8 @@ const leati_loss_kind leati_loss_sparse_categorical_crossentropy = {
             .doc = "The negative logarithm of the probability of each row's label "
                    "(keras.losses.SparseCategoricalCrossentropy).",
             .rows = sparse_rows,
+            .signature = "from_logits ignore_class reduction axis "
+                         "name=\"sparse_categorical_crossentropy\" dtype",
             .args_size = sizeof(struct sparse_args),
             .check = sparse_check,
         },

@@ -30,6 +30,7 @@ const leati_metric_kind leati_metric_mean = {
             .name = "Mean",
             .doc = "The mean of all values (keras.metrics.Mean).",
             .rows = mean_rows,
+            .signature = "name=\"mean\" dtype",
             .args_size = sizeof(struct mean_args),
         },
     .prefix = "mean",

@@ -37,6 +37,7 @@ const leati_metric_kind leati_metric_sparse_categorical_accuracy = {
             .doc = "How often the largest prediction is at the label's place "
                    "(keras.metrics.SparseCategoricalAccuracy).",
             .rows = accuracy_rows,
+            .signature = "name=\"sparse_categorical_accuracy\" dtype",
             .args_size = sizeof(struct accuracy_args),
         },
     .prefix = "sparse_categorical_accuracy",

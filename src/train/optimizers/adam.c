@@ -124,6 +124,7 @@ const leati_optimizer_kind leati_optimizer_adam = {
             .name = "Adam",
             .doc = "Steps scaled by running moments of the gradients (keras.optimizers.Adam).",
             .rows = adam_rows,
+            .signature = "learning_rate beta_1 beta_2 epsilon amsgrad " LEATI_OPTIMIZER_SIGNATURE,
             .args_size = sizeof(struct adam_args),
             .check = adam_check,
         },

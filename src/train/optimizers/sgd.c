@@ -64,6 +64,7 @@ const leati_optimizer_kind leati_optimizer_sgd = {
             .name = "SGD",
             .doc = "Gradient descent, with momentum if asked (keras.optimizers.SGD).",
             .rows = sgd_rows,
+            .signature = "learning_rate momentum nesterov " LEATI_OPTIMIZER_SIGNATURE,
             .args_size = sizeof(struct sgd_args),
             .check = sgd_check,
         },

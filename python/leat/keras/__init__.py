@@ -1,0 +1,16 @@
+"""``leat.keras``: layers, models, losses, metrics and optimizers under Keras 3's names.
+
+    model = tf.keras.Sequential([tf.keras.Input((28, 28, 1)), tf.keras.layers.Conv2D(32, 3, activation="relu"),
+                                 tf.keras.layers.Flatten(), tf.keras.layers.Dense(10)])
+    optimizer = tf.keras.optimizers.Adam(1e-3)
+"""
+
+from leat.keras import activations, backend, initializers, layers, losses, metrics, optimizers, utils  # noqa: F401
+from leat.keras.initializers import Initializer  # noqa: F401
+from leat.keras.layer import DTypePolicy, InputSpec, KerasTensor, Layer  # noqa: F401
+from leat.keras.layers import Input  # noqa: F401
+from leat.keras.losses import Loss  # noqa: F401
+from leat.keras.metrics import Metric  # noqa: F401
+from leat.keras.model import Model, Sequential  # noqa: F401
+from leat.keras.optimizers import Optimizer  # noqa: F401
+from leat.keras.variables import Variable, name_scope  # noqa: F401

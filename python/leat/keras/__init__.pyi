@@ -1,0 +1,32 @@
+# Written by tools/make_stubs.py (`make stubs`); not to be edited.
+import builtins
+import enum
+import typing
+from typing import Any, Callable, ClassVar, NamedTuple, Self, overload
+
+from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, StringLike, StringsLike, TensorLike
+
+from leat.keras.layer import DTypePolicy as DTypePolicy
+from leat.keras.initializers import Initializer as Initializer
+from leat.keras.layers import Input as Input
+from leat.keras.layer import InputSpec as InputSpec
+from leat.keras.layer import KerasTensor as KerasTensor
+from leat.keras.layer import Layer as Layer
+from leat.keras.losses import Loss as Loss
+from leat.keras.metrics import Metric as Metric
+from leat.keras.model import Model as Model
+from leat.keras.optimizers import Optimizer as Optimizer
+from leat.keras.model import Sequential as Sequential
+from leat.keras.variables import Variable as Variable
+from leat.keras import activations as activations
+from leat.keras import backend as backend
+from leat.keras import initializers as initializers
+from leat.keras import layer as layer
+from leat.keras import layers as layers
+from leat.keras import losses as losses
+from leat.keras import metrics as metrics
+from leat.keras import model as model
+from leat.keras.variables import name_scope as name_scope
+from leat.keras import optimizers as optimizers
+from leat.keras import utils as utils
+from leat.keras import variables as variables

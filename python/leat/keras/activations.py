@@ -1,0 +1,169 @@
+"""``keras.activations``: functions of tensors that layers take by name."""
+
+from leat import ops
+from leat.keras import calls
+from leat.tensor import convert_to_tensor
+
+
+def _op(path, *args):
+    return ops.FUNCTIONS[path](*args)
+
+
+def linear(x):
+    """x."""
+    return x
+
+
+def relu(x, negative_slope=0.0, max_value=None, threshold=0.0):
+    """max(x, 0); below `threshold` with `negative_slope`, at most `max_value`."""
+    if not negative_slope and max_value is None and not threshold:
+        return _op("nn.relu", x)
+    x = convert_to_tensor(x)
+    low = negative_slope * (x - threshold)
+    above = _op("cast", x > threshold, x.dtype) if threshold else None
+    out = _op("nn.relu", x) if above is None else x * above
+    if max_value is not None:
+        out = _op("math.minimum", out, max_value)
+    return out if not negative_slope else _op("where", x > threshold, out, low)
+
+
+def leaky_relu(x, negative_slope=0.2):
+    """x, below 0 times `negative_slope`."""
+    return relu(x, negative_slope=negative_slope)
+
+
+def relu6(x):
+    """x between 0 and 6."""
+    return _op("nn.relu6", x)
+
+
+def softmax(x, axis=-1):
+    """Positive numbers that sum to 1 along `axis`, in proportion to exp(x)."""
+    x = convert_to_tensor(x)
+    if axis not in (-1, x.shape.rank - 1):
+        return _moved(x, axis, "nn.softmax")
+    out = _op("nn.softmax", x)
+    calls.remember_logits(out, softmax, x)
+    return out
+
+
+def log_softmax(x, axis=-1):
+    """The logarithm of softmax."""
+    return _op("nn.log_softmax", x) if axis in (-1, x.shape.rank - 1) else _moved(x, axis, "nn.log_softmax")
+
+
+def _moved(x, axis, path):
+    rank = x.shape.rank
+    order = [d for d in range(rank) if d != axis % rank] + [axis % rank]
+    back = sorted(range(rank), key=order.__getitem__)
+    return _op("transpose", _op(path, _op("transpose", x, order)), back)
+
+
+def sigmoid(x):
+    """1 / (1 + exp(-x))."""
+    x = convert_to_tensor(x)
+    out = _op("math.sigmoid", x)
+    calls.remember_logits(out, sigmoid, x)
+    return out
+
+
+def tanh(x):
+    """The hyperbolic tangent."""
+    return _op("math.tanh", x)
+
+
+def elu(x, alpha=1.0):
+    """x, below 0 alpha (exp(x) - 1)."""
+    out = _op("nn.elu", x)
+    return out if alpha == 1 else _op("where", convert_to_tensor(x) > 0, out, alpha * out)
+
+
+def selu(x):
+    """The scaled elu that keeps mean and variance."""
+    x = convert_to_tensor(x)
+    return 1.0507009873554805 * _op("where", x >= 0, x, 1.6732632423543772 * _op("nn.elu", x))
+
+
+def softplus(x):
+    """log(1 + exp(x))."""
+    return _op("math.softplus", x)
+
+
+def softsign(x):
+    """x / (1 + |x|)."""
+    return x / (1.0 + _op("math.abs", x))
+
+
+def exponential(x):
+    """exp(x)."""
+    return _op("math.exp", x)
+
+
+def silu(x):
+    """x sigmoid(x)."""
+    return x * sigmoid(x)
+
+
+swish = silu
+
+
+def gelu(x, approximate=False):
+    """x times the probability of a normal number below x; `approximate`: by tanh."""
+    x = convert_to_tensor(x)
+    if approximate:
+        return 0.5 * x * (1.0 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))
+    return 0.5 * x * (1.0 + _op("math.erf", x * 0.7071067811865476))
+
+
+def mish(x):
+    """x tanh(softplus(x))."""
+    return x * tanh(softplus(x))
+
+
+def hard_sigmoid(x):
+    """x / 6 + 0.5 between 0 and 1."""
+    return relu6(convert_to_tensor(x) + 3.0) / 6.0
+
+
+def hard_silu(x):
+    """x hard_sigmoid(x)."""
+    return x * hard_sigmoid(x)
+
+
+hard_swish = hard_silu
+
+
+def log_sigmoid(x):
+    """The logarithm of sigmoid."""
+    return -softplus(-convert_to_tensor(x))
+
+
+def tanh_shrink(x):
+    """x - tanh(x)."""
+    return x - tanh(x)
+
+
+_BY_NAME = {function.__name__: function for function in (
+    linear, relu, leaky_relu, relu6, softmax, log_softmax, sigmoid, tanh, elu, selu, softplus, softsign, exponential,
+    silu, gelu, mish, hard_sigmoid, hard_silu, log_sigmoid, tanh_shrink)}
+_BY_NAME.update(swish=silu, hard_swish=hard_silu)
+
+
+def get(identifier):
+    """An activation by name, or a function itself; None is linear (``keras.activations.get``). ValueError."""
+    if identifier is None:
+        return linear
+    found = _BY_NAME.get(identifier) if isinstance(identifier, str) else identifier
+    if callable(found):
+        return found
+    raise ValueError(f"Could not interpret activation function identifier: {identifier}")
+
+
+def serialize(activation):
+    """The name of an activation."""
+    return activation.__name__
+
+
+def deserialize(config, custom_objects=None):
+    """The activation of a name."""
+    return (custom_objects or {}).get(config) or get(config)

@@ -1,0 +1,95 @@
+"""``keras.layers``: the layers of the library's table, and those that are written in Python."""
+
+from leat.keras import tables
+from leat.keras.layer import InputSpec, KerasTensor, Layer, TableLayer  # noqa: F401
+
+for _entry in tables.entries("layer"):
+    globals()[_entry["name"]] = tables.make_class("layer", _entry, TableLayer, __name__, TableLayer._setup, "kwargs")
+
+
+class InputLayer(Layer):
+    """Says what a model takes (``keras.layers.InputLayer``): `shape` of one example, `batch_size`, `dtype`."""
+
+    def __init__(self, shape=None, batch_size=None, dtype=None, sparse=None, ragged=None, batch_shape=None,
+                 input_tensor=None, optional=False, name=None, **kwargs):
+        shape = kwargs.pop("input_shape", shape)
+        super().__init__(name=name, dtype=dtype, **kwargs)
+        if sparse or ragged or input_tensor is not None:
+            raise NotImplementedError("InputLayer: sparse, ragged and input_tensor are not supported; leave them out")
+        if shape is not None and batch_shape is not None:
+            raise ValueError("You cannot pass both `shape` and `batch_shape` at the same time.")
+        if shape is None and batch_shape is None:
+            raise ValueError("You must pass a `shape` argument.")
+        if batch_shape is None:
+            batch_shape = (batch_size, *((shape,) if isinstance(shape, int) else shape))
+        self.batch_shape = tuple(batch_shape)
+        self._input_dtype = dtype or "float32"
+        self.optional = optional
+        self.output = KerasTensor(self.batch_shape, self._input_dtype)
+        self.output._history = (self, (), {}, 0)
+        self.built = True
+
+    dtype = property(lambda self: self._input_dtype)
+
+    def call(self, *args):
+        """Its input."""
+        return args[0] if args else self.output
+
+    def get_config(self):
+        """The arguments that make another one like it."""
+        return {"batch_shape": self.batch_shape, "dtype": self.dtype, "name": self.name}
+
+
+def Input(shape=None, batch_size=None, dtype=None, sparse=None, ragged=None, batch_shape=None, name=None, tensor=None,
+          optional=False):
+    """What a model takes, as the start of its layers (``keras.Input``): a KerasTensor of (batch, *shape)."""
+    return InputLayer(shape=shape, batch_size=batch_size, dtype=dtype, sparse=sparse, ragged=ragged,
+                      batch_shape=batch_shape, input_tensor=tensor, optional=optional, name=name).output
+
+
+class Activation(Layer):
+    """Applies an activation (``keras.layers.Activation``), by name or as a function."""
+
+    def __init__(self, activation, **kwargs):
+        from leat.keras import activations
+        super().__init__(**kwargs)
+        self.activation = activations.get(activation)
+        self.built = True
+
+    def call(self, inputs):
+        """The activation of the input."""
+        return self.activation(inputs)
+
+    def get_config(self):
+        """The arguments that make another one like it."""
+        from leat.keras import activations
+        return {**super().get_config(), "activation": activations.serialize(self.activation)}
+
+
+class Lambda(Layer):
+    """Applies a function of tensors (``keras.layers.Lambda``)."""
+
+    def __init__(self, function, output_shape=None, mask=None, arguments=None, **kwargs):
+        super().__init__(**kwargs)
+        self.function, self.arguments = function, arguments or {}
+        self.built = True
+
+    def call(self, inputs):
+        """The function of the input."""
+        return self.function(inputs, **self.arguments)
+
+
+class Identity(Layer):
+    """Gives its input back (``keras.layers.Identity``)."""
+
+    def call(self, inputs):
+        """The input."""
+        return inputs
+
+
+for _alias, _name in {"MaxPool2D": "MaxPooling2D", "Convolution2D": "Conv2D", "AvgPool2D": "AveragePooling2D",
+                      "GlobalAvgPool2D": "GlobalAveragePooling2D", "GlobalMaxPool2D": "GlobalMaxPooling2D"}.items():
+    if _name in globals():
+        globals()[_alias] = globals()[_name]
+
+__all__ = [name for name in globals() if name[0].isupper()]

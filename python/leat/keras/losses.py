@@ -1,0 +1,247 @@
+"""``keras.losses``: the losses of the library's table, and the base of a program's own."""
+
+import functools
+import sys
+
+from leat import dtypes, ops, trace
+from leat.keras import calls, tables
+from leat.signatures import function
+from leat.tensor import Tensor, convert_to_tensor
+
+_REDUCTIONS = ("sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none", None)
+_MEANS = ("sum_over_batch_size", "mean", "mean_with_sample_weight")
+
+
+def replicas():
+    """How many replicas share a batch: means are divided by it, so that their sum is the batch's."""
+    module = sys.modules.get("leat.distribute")
+    return 1 if module is None else module.get_strategy().num_replicas_in_sync
+
+
+def _op(path, *args):
+    return ops.FUNCTIONS[path](*args)
+
+
+def _tensor(value, dtype, keep_integers=False):
+    value = convert_to_tensor(value._as_tensor() if hasattr(value, "_as_tensor") else value)
+    if value.dtype is dtype or keep_integers and value.dtype.is_integer:
+        return value
+    return _op("cast", value, dtype)
+
+
+def reduce_weighted_values(values, sample_weight=None, reduction="sum_over_batch_size", dtype=None):
+    """Values times weights, reduced as the name says; a mean is divided by the number of replicas."""
+    if sample_weight is not None:
+        weights = _tensor(sample_weight, values.dtype)
+        while weights.shape.rank < values.shape.rank and weights.shape.rank > 0:
+            weights = _op("expand_dims", weights, -1)
+        values = values * weights
+    if reduction in ("none", None):
+        return values
+    total = _op("reduce_sum", values)
+    if reduction == "sum":
+        return total
+    if reduction == "mean_with_sample_weight" and sample_weight is not None:
+        count = _op("reduce_sum", _op("broadcast_to", weights, _op("shape", values)))
+    else:
+        count = _op("cast", _op("size", values), values.dtype)
+    return _shared(_op("math.divide_no_nan", total, count))
+
+
+def _shared(mean):
+    count = replicas()
+    return mean if count == 1 else mean * (1.0 / count)
+
+
+class Loss:
+    """The base of losses (``keras.losses.Loss``): a subclass's `call(y_true, y_pred)` gives one value per row.
+
+    `reduction`: "sum_over_batch_size", "mean", "mean_with_sample_weight", "sum", "none" or None. Inside replicas a mean
+    is divided by their number.
+    """
+
+    def __init__(self, name=None, reduction="sum_over_batch_size", dtype=None):
+        if reduction not in _REDUCTIONS:
+            raise ValueError("Invalid value for argument `reduction`. Expected one of {'mean_with_sample_weight', "
+                             f"'none', 'sum_over_batch_size', 'sum', 'mean', None}}. Received: reduction={reduction}")
+        self.name = name or tables.auto_name(tables.snake_case(type(self).__name__))
+        self.reduction = reduction
+        self._dtype = dtypes.as_dtype(dtype or "float32")
+
+    dtype = property(lambda self: self._dtype.name)
+
+    def __call__(self, y_true, y_pred, sample_weight=None):
+        y_true, y_pred = _tensor(y_true, self._dtype), _tensor(y_pred, self._dtype)
+        return reduce_weighted_values(self.call(y_true, y_pred), sample_weight, self.reduction, self._dtype)
+
+    def call(self, y_true, y_pred):
+        """One value per row; a subclass overrides it."""
+        raise NotImplementedError(f"Loss {type(self).__name__} does not have a `call()` method implemented.")
+
+    def get_config(self):
+        """The arguments that make another one like it."""
+        return {"name": self.name, "reduction": self.reduction}
+
+    @classmethod
+    def from_config(cls, config):
+        """One of these arguments."""
+        return cls(**config)
+
+
+class LossFunctionWrapper(Loss):
+    """A function of (y_true, y_pred) as a loss (``keras.losses.LossFunctionWrapper``)."""
+
+    def __init__(self, fn, reduction="sum_over_batch_size", name=None, dtype=None, **kwargs):
+        super().__init__(name=name, reduction=reduction, dtype=dtype)
+        self.fn, self._fn_kwargs = fn, kwargs
+
+    def call(self, y_true, y_pred):
+        """What the function gives."""
+        return self.fn(y_true, y_pred, **self._fn_kwargs)
+
+    def __repr__(self):
+        return f"<LossFunctionWrapper({self.fn}, kwargs={self._fn_kwargs})>"
+
+
+class TableLoss(Loss):
+    """A loss of the library's table."""
+
+    _shared_names = ("name", "reduction", "dtype")
+
+    def _setup(self, given, _):
+        Loss.__init__(self, given.get("name"), given.get("reduction", "sum_over_batch_size"), given.get("dtype"))
+        self._given = {name: value for name, value in given.items() if name not in self._shared_names}
+        tables.refuse_unknown(self._entry, self._given)
+        for name, value in self._given.items():
+            setattr(self, name, value)
+        self._part = tables.part("loss", self._entry, {**self._given, "reduction": self.reduction})
+        self._is_sparse = self._entry["name"].startswith("Sparse")
+        self._compiled = self._by_row = None
+
+    def __call__(self, y_true, y_pred, sample_weight=None):
+        if type(self).call is not TableLoss.call:
+            return super().__call__(y_true, y_pred, sample_weight)
+        value = self._value(self._part, "_compiled", y_true, y_pred, sample_weight)
+        return _shared(value) if self.reduction in _MEANS else value
+
+    def call(self, y_true, y_pred):
+        """One value per row."""
+        if self._by_row is None:
+            part = tables.part("loss", self._entry, {**self._given, "reduction": "none"})
+            self._by_row = [part, None]
+        return self._value(self._by_row[0], None, y_true, y_pred, None)
+
+    def _value(self, part, compiled, y_true, y_pred, sample_weight):
+        activation, logits = calls.logits_of(y_pred) if isinstance(y_pred, Tensor) else (None, None)
+        y_true = _tensor(y_true, self._dtype, self._is_sparse)
+        y_pred = _tensor(logits if activation is not None else y_pred, self._dtype)
+        tensors = [y_true, y_pred]
+        if sample_weight is not None:
+            tensors.append(_tensor(sample_weight, self._dtype))
+        self._check(y_true.shape, y_pred.shape)
+        if compiled is None or not calls.is_plain(tensors):
+            return self._compute(part, activation, tensors)
+        if self._compiled is None:
+            self._compiled = calls.Compiled(self._compute_own)
+        return self._compiled(activation, tensors)
+
+    def _compute_own(self, activation, tensors):
+        return self._compute(self._part, activation, tensors)
+
+    def _compute(self, part, activation, tensors):
+        if activation is not None and trace.is_tracing():
+            tensors = [tensors[0], activation(tensors[1]), *tensors[2:]]
+        elif activation is not None:  # recorded, or computed at once: the library looks behind one graph's values
+            return _behind(part, activation, tensors)
+        return calls.call(part, tensors, [])[0]
+
+    def _check(self, true, pred):
+        if true.rank is None or pred.rank is None:
+            return
+        squeezed = pred.rank - 1 if self._is_sparse else pred.rank
+        rank = true.rank - 1 if self._is_sparse and true.rank == pred.rank and true[-1] in (1, None) else true.rank
+        fits = rank == squeezed or not self._is_sparse and abs(rank - squeezed) == 1
+        fits = fits and (rank != squeezed or all(None in (a, b) or a == b or not self._is_sparse and 1 in (a, b)
+                                                 for a, b in zip(true.as_list()[:rank], pred.as_list()[:rank])))
+        if fits:
+            return
+        hint = "" if squeezed <= rank else (
+            "; a model whose output keeps the dimensions of its input lacks a Flatten layer before its first Dense")
+        if self._is_sparse:
+            raise ValueError("Arguments `target` and `output` must have the same shape up until the last dimension: "
+                             f"target.shape={tuple(true)}, output.shape={tuple(pred)}{hint}")
+        raise ValueError("Arguments `target` and `output` must have the same shape. Received: "
+                         f"target.shape={tuple(true)}, output.shape={tuple(pred)}{hint}")
+
+    def get_config(self):
+        """The arguments that make another one like it."""
+        return {**super().get_config(), **self._given}
+
+    def __repr__(self):
+        fn = globals().get(tables.snake_case(type(self).__name__))
+        return f"<LossFunctionWrapper({fn}, kwargs={self._given})>"
+
+
+def _behind(part, activation, tensors):
+    """The loss of probabilities whose logits are known, outside of a graph that is traced."""
+    from leat.function import Function
+    return Function(lambda given: calls.call(part, [given[0], activation(given[1]), *given[2:]], [])[0],
+                    autograph=False)(tensors)
+
+
+@functools.cache
+def _instance(class_, arguments):
+    return class_(reduction="none", **dict(arguments))
+
+
+def _make_function(class_):
+    entry = class_._entry
+    name = tables.snake_case(entry["name"])
+    given = [(parameter, default) for parameter, default in tables.parameters(entry)
+             if parameter not in TableLoss._shared_names]
+
+    def call(values):
+        y_true, y_pred = values.pop("y_true"), values.pop("y_pred")
+        return _instance(class_, tuple(values.items())).call(y_true, y_pred)
+    from leat.signatures import REQUIRED
+    return function(name, [("y_true", REQUIRED), ("y_pred", REQUIRED), *given], call,
+                    f"{entry['doc']} One value per row.", __name__)
+
+
+_CLASSES = {}
+for _entry in tables.entries("loss"):
+    _class = tables.make_class("loss", _entry, TableLoss, __name__, TableLoss._setup)
+    _function = _make_function(_class)
+    globals()[_entry["name"]], globals()[_function.__name__] = _class, _function
+    _CLASSES[_entry["name"]], _CLASSES[_function.__name__] = _class, _function
+
+_ALIASES = {"mse": "mean_squared_error", "mae": "mean_absolute_error", "mape": "mean_absolute_percentage_error",
+            "msle": "mean_squared_logarithmic_error", "bce": "binary_crossentropy", "kld": "kl_divergence"}
+
+
+def get(identifier):
+    """A loss by name, configuration, or itself (``keras.losses.get``). ValueError."""
+    if identifier is None:
+        return None
+    if isinstance(identifier, dict):
+        return deserialize(identifier)
+    found = identifier
+    if isinstance(identifier, str):
+        found = _CLASSES.get(_ALIASES.get(identifier.lower(), identifier))
+    if callable(found):
+        return found() if isinstance(found, type) else found
+    raise ValueError(f"Could not interpret loss identifier: {identifier}")
+
+
+def serialize(loss):
+    """The configuration of a loss."""
+    return {"module": "keras.losses", "class_name": type(loss).__name__, "config": loss.get_config(),
+            "registered_name": None}
+
+
+def deserialize(config, custom_objects=None):
+    """The loss of a configuration."""
+    found = (custom_objects or {}).get(config["class_name"]) or _CLASSES.get(config["class_name"])
+    if found is None:
+        raise ValueError(f"Could not interpret loss identifier: {config}")
+    return found.from_config(config.get("config", {}))

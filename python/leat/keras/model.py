@@ -1,0 +1,295 @@
+"""``keras.Model``, ``keras.Sequential`` and models that are put together of KerasTensors."""
+
+from leat.keras import layer as _layer
+from leat.keras.layer import KerasTensor, Layer, layers_in, shape_of
+from leat.keras.layers import InputLayer
+
+
+class Model(Layer):
+    """A layer that is made of layers (``keras.Model``).
+
+    Subclass it, or give it the KerasTensors that it starts and ends with: ``Model(inputs, outputs)``.
+    """
+
+    def __new__(cls, *args, **kwargs):
+        if cls is Model and ((args and _is_symbolic(args[0])) or "inputs" in kwargs):
+            return super().__new__(Functional)
+        return super().__new__(cls)
+
+    def __init__(self, *args, **kwargs):
+        if args or "inputs" in kwargs:
+            raise TypeError(f"{type(self).__name__}.__init__() takes keywords alone, or inputs and outputs made with "
+                            "keras.Input")
+        super().__init__(**kwargs)
+
+    def call(self, *args, **kwargs):
+        """What the model computes; a subclass overrides it."""
+        raise NotImplementedError(f"Model {type(self).__name__} does not have a `call()` method implemented.")
+
+    @property
+    def layers(self):
+        """The layers that it is made of, without those that only say what it takes."""
+        return [layer for layer in self._flatten_layers() if not isinstance(layer, InputLayer)]
+
+    @property
+    def metrics(self):
+        """The metrics among its attributes."""
+        from leat.keras.metrics import Metric
+        return [value for value in self.__dict__.values() if isinstance(value, Metric)]
+
+    def reset_metrics(self):
+        """Resets all metrics."""
+        for metric in self.metrics:
+            metric.reset_state()
+
+    def get_layer(self, name=None, index=None):
+        """The layer of a name or at a place. ValueError where there is none."""
+        if index is not None and name is not None:
+            raise ValueError(f"Provide only a layer name or a layer index. Received: index={index}, name={name}.")
+        if index is not None:
+            if len(self.layers) <= index:
+                raise ValueError(f"Was asked to retrieve layer at index {index} but model only has {len(self.layers)} "
+                                 "layers.")
+            return self.layers[index]
+        if name is None:
+            raise ValueError("Provide either a layer name or layer index at `get_layer`.")
+        for layer in self.layers:
+            if layer.name == name:
+                return layer
+        raise ValueError(f"No such layer: {name}. Existing layers are: {[layer.name for layer in self.layers]}.")
+
+    def summary(self, line_length=None, positions=None, print_fn=None, expand_nested=False, show_trainable=False,
+                layer_range=None):
+        """Prints the layers as a table: name and class, output shape, number of parameters.
+
+        `line_length`: width in characters. `print_fn` gets the whole text in place of the standard output.
+        """
+        from leat.keras.summary import summary
+        text = summary(self, line_length, positions, expand_nested, show_trainable, layer_range)
+        (print_fn or print)(text)
+
+    def build(self, input_shape=None):
+        """Builds the layers for inputs of this shape, batch's dimension included, by calling the model once."""
+        if input_shape is not None and type(self).call is not Model.call and not self.built:
+            self.built = True
+            shapes = _layer._map_shapes(lambda shape: KerasTensor(shape, self.compute_dtype), input_shape)
+            try:
+                _layer.symbolic_outputs(self, [shapes], {})
+            except Exception:
+                self.built = False
+                raise
+        self.built = True
+
+    def _build_for(self, args):
+        if type(self).build is Model.build:
+            self.built = True  # its layers are built as they are called
+        else:
+            super()._build_for(args)
+
+
+def _is_symbolic(value):
+    return any(isinstance(leaf, KerasTensor) for leaf in _layer._leaves(value))
+
+
+class Functional(Model):
+    """A model between KerasTensors (what ``keras.Model(inputs, outputs)`` makes)."""
+
+    def __init__(self, inputs, outputs, name=None, trainable=True, **kwargs):
+        Layer.__init__(self, name=name, trainable=trainable, **kwargs)
+        self._inputs, self._outputs = inputs, outputs
+        self._order = []  # tensors in the order in which they are computed
+        seen = {id(tensor) for tensor in _layer._leaves(inputs)}
+        for tensor in _layer._leaves(outputs):
+            self._visit(tensor, seen)
+        made = []
+        for tensor in [*_layer._leaves(inputs), *self._order]:
+            if tensor._history is not None and all(tensor._history[0] is not layer for layer in made):
+                made.append(tensor._history[0])
+        self._made_of = made
+        for layer in made:
+            if not isinstance(layer, InputLayer):
+                layer._output_shape = _layer._map(lambda t: t.shape, _outputs_of(layer, self._order))
+        self.built = True
+        if not trainable:
+            self.trainable = False
+
+    def _visit(self, tensor, seen):
+        if id(tensor) in seen:
+            return
+        seen.add(id(tensor))
+        if tensor._history is None or isinstance(tensor._history[0], InputLayer):
+            raise ValueError("Graph disconnected: the outputs depend on a tensor that is not among the inputs: "
+                             f"{tensor}")
+        _, args, kwargs, _ = tensor._history
+        for leaf in [leaf for value in (*args, *kwargs.values()) for leaf in _layer._leaves(value)]:
+            if isinstance(leaf, KerasTensor):
+                self._visit(leaf, seen)
+        self._order.append(tensor)
+
+    inputs = property(lambda self: _layer._leaves(self._inputs))
+    outputs = property(lambda self: _layer._leaves(self._outputs))
+    input_shape = property(lambda self: _layer._map(lambda tensor: tensor.shape, self._inputs))
+    output_shape = property(lambda self: _layer._map(lambda tensor: tensor.shape, self._outputs))
+
+    def call(self, inputs, training=None, mask=None):
+        """The outputs, layer by layer."""
+        given = _layer._leaves(inputs)
+        places = _layer._leaves(self._inputs)
+        if isinstance(inputs, dict) and isinstance(self._inputs, dict):
+            given = [inputs[key] for key in self._inputs]
+        if len(given) != len(places):
+            raise ValueError(f"Functional model '{self.name}' takes {len(places)} inputs; found {len(given)}")
+        values = {id(place): value for place, value in zip(places, given)}
+        results = {}
+        for tensor in self._order:
+            layer, args, kwargs, index = tensor._history
+            number = (id(layer), id(args), id(kwargs))
+            if number not in results:
+                def put(leaf):
+                    return values[id(leaf)] if isinstance(leaf, KerasTensor) else leaf
+                results[number] = _layer._leaves(layer(
+                    *[_layer._map(put, value) for value in args],
+                    **{key: _layer._map(put, value) for key, value in kwargs.items()}))
+            values[id(tensor)] = results[number][index]
+        return _layer._map(lambda tensor: values[id(tensor)], self._outputs)
+
+
+def _outputs_of(layer, order):
+    found = [tensor for tensor in order if tensor._history[0] is layer]
+    return found[-1] if len(found) == 1 else found
+
+
+class Sequential(Model):
+    """Layers one after the other (``keras.Sequential``).
+
+    With a shape known beforehand (a `keras.Input` first, or `input_shape` of the first layer) it is built as layers are
+    added, otherwise at the first call.
+    """
+
+    def __new__(cls, *args, **kwargs):
+        return Layer.__new__(cls)
+
+    def __init__(self, layers=None, trainable=True, name=None):
+        Layer.__init__(self, trainable=trainable, name=name)
+        self._sequence = []
+        self._input = self._output = None
+        for layer in layers or []:
+            self.add(layer, rebuild=False)
+        self._rebuild()
+
+    def add(self, layer, rebuild=True):
+        """Adds a layer, or a `keras.Input` as the first. ValueError on another object or a name that is taken."""
+        if isinstance(layer, KerasTensor) and layer._history is not None and isinstance(layer._history[0], InputLayer):
+            layer = layer._history[0]
+        if not isinstance(layer, Layer):
+            raise ValueError("Only instances of `keras.Layer` can be added to a Sequential model. Received: "
+                             f"{layer} (of type {type(layer)})")
+        if any(known.name == layer.name for known in self._sequence):
+            raise ValueError("All layers added to a Sequential model should have unique names. Name "
+                             f"'{layer.name}' is already the name of a layer in this model. Update the `name` argument "
+                             "to pass a unique name.")
+        if isinstance(layer, InputLayer) and self._sequence:
+            raise ValueError(f"Sequential model '{self.name}' has already been configured to use input shape "
+                             f"{self.input_shape if self._input is not None else None}. You cannot add a different "
+                             "Input layer to it.")
+        if not self._sequence and layer._input_shape_argument is not None:
+            self._sequence.append(InputLayer(batch_shape=layer._input_shape_argument, dtype=layer.compute_dtype))
+        self._sequence.append(layer)
+        if rebuild:
+            self._rebuild()
+
+    def pop(self, rebuild=True):
+        """Takes the last layer away and gives it back."""
+        layer = self._sequence.pop()
+        self._input = self._output = None
+        self.built = False
+        if rebuild:
+            self._rebuild()
+        return layer
+
+    def _rebuild(self):
+        """Builds the layers where the input is known."""
+        self.built = False
+        if len(self._sequence) > 1 and isinstance(self._sequence[0], InputLayer):
+            self.build(self._sequence[0].batch_shape)
+
+    def build(self, input_shape=None):
+        """Builds all layers for inputs of this shape, batch's dimension included."""
+        if input_shape is None:
+            self.built = bool(self._sequence) and all(layer.built for layer in self._sequence)
+            return
+        if not self._sequence:
+            raise ValueError(f"Sequential model {self.name} cannot be built because it has no layers. Call "
+                             "`model.add(layer)`.")
+        first = self._sequence[0]
+        start = first.output if isinstance(first, InputLayer) else KerasTensor(input_shape, self.compute_dtype)
+        value = start
+        with _layer._scope_of(self):
+            for layer in self.layers:
+                value = layer(value)
+                layer._output_shape = _layer._map(lambda tensor: tensor.shape, value)
+        self._input, self._output = start, value
+        self.built = True
+
+    def _build_for(self, args):
+        if not self._sequence:
+            raise ValueError(f"Sequential model {self.name} cannot be built because it has no layers. Call "
+                             "`model.add(layer)`.")
+        self.built = True  # its layers are built as they are called
+
+    @property
+    def layers(self):
+        """The layers, without the one that says what the model takes."""
+        return [layer for layer in self._sequence if not isinstance(layer, InputLayer)]
+
+    def _flatten_layers(self, include_self=False):
+        return list(layers_in(self._sequence, {id(self)}))
+
+    def _known(self, value, what):
+        if value is None:
+            raise AttributeError(f"Sequential model '{self.name}' has no defined {what} yet.")
+        return value
+
+    inputs = property(lambda self: [self._known(self._input, "inputs")])
+    outputs = property(lambda self: [self._known(self._output, "outputs")])
+    input_shape = property(lambda self: self._known(self._input, "input shape").shape)
+    output_shape = property(lambda self: _layer._map(lambda t: t.shape, self._known(self._output, "output shape")))
+
+    def call(self, inputs, training=None, mask=None):
+        """The output of the last layer."""
+        self._check_rank(inputs)
+        value = inputs
+        for layer in self._sequence:
+            if not isinstance(layer, InputLayer):
+                value = layer(value)
+        return value
+
+    def _check_rank(self, inputs):
+        if self._input is None or not isinstance(self._sequence[0], InputLayer) or not hasattr(inputs, "shape"):
+            return
+        if getattr(inputs.shape, "rank", None) not in (None, len(self._input.shape)):
+            raise ValueError(f"Invalid input shape for input of model '{self.name}'. Expected shape "
+                             f"{self._input.shape}, but input has incompatible shape {shape_of(inputs)}")
+
+    def compute_output_shape(self, input_shape):
+        """The output's shape for an input of this shape."""
+        for layer in self.layers:
+            input_shape = layer.compute_output_shape(input_shape)
+        return input_shape
+
+    def get_config(self):
+        """Name and layers."""
+        return {"name": self.name, "trainable": self.trainable, "dtype": self.dtype,
+                "layers": [{"module": "keras.layers", "class_name": type(layer).__name__, "config": layer.get_config()}
+                           for layer in self._sequence]}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """A model of a configuration."""
+        from leat.keras import layers
+        made = cls(name=config["name"])
+        for one in config["layers"]:
+            found = (custom_objects or {}).get(one["class_name"]) or getattr(layers, one["class_name"])
+            made.add(found.from_config(one["config"]), rebuild=False)
+        made._rebuild()
+        return made

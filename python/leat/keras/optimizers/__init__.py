@@ -1,0 +1,346 @@
+"""``keras.optimizers``: the optimizers of the library's table, and the base of a program's own."""
+
+import json
+import sys
+import warnings
+
+from leat import dtypes, ops, trace
+from leat import variables as _variables
+from leat.function import Function
+from leat.keras import tables
+from leat.keras.optimizers import schedules
+from leat.keras.optimizers.schedules import LearningRateSchedule
+from leat.keras.variables import Variable, name_scope
+from leat.tensor import convert_to_tensor
+
+
+def _name_of(variable):
+    """How a variable is called in the names of its slots."""
+    name = variable.path if hasattr(variable, "path") else variable.name
+    return name.replace("/", "_").replace(":", "_")
+
+
+class Optimizer:
+    """The base of optimizers (``keras.optimizers.Optimizer``): `apply_gradients`, `apply`, `learning_rate`.
+
+    A subclass makes its slots in `build(variables)` with `add_variable_from_reference` and changes a variable in
+    `update_step(gradient, variable, learning_rate)`. Gradients are summed over replicas before they are clipped.
+    """
+
+    def __init__(self, learning_rate, weight_decay=None, clipnorm=None, clipvalue=None, global_clipnorm=None,
+                 use_ema=False, ema_momentum=0.99, ema_overwrite_frequency=None, loss_scale_factor=None,
+                 gradient_accumulation_steps=None, name="optimizer", **kwargs):
+        kwargs.pop("decay", None)
+        if kwargs:
+            raise ValueError(f"Argument(s) not recognized: {kwargs}")
+        if sum(limit is not None for limit in (clipnorm, clipvalue, global_clipnorm)) > 1:
+            raise ValueError("Only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set. Received: "
+                             f"clipnorm={clipnorm}, clipvalue={clipvalue}, global_clipnorm={global_clipnorm}")
+        if loss_scale_factor is not None:
+            raise NotImplementedError("loss_scale_factor is not supported; leave it out")
+        self.name = name or tables.auto_name(tables.snake_case(type(self).__name__))
+        self.weight_decay, self.clipnorm, self.clipvalue = weight_decay, clipnorm, clipvalue
+        self.global_clipnorm, self.use_ema, self.ema_momentum = global_clipnorm, use_ema, ema_momentum
+        self.ema_overwrite_frequency = ema_overwrite_frequency
+        self.loss_scale_factor = loss_scale_factor
+        self.gradient_accumulation_steps = gradient_accumulation_steps
+        self.built = False
+        self._trainable_variables = []
+        self._slots = []
+        self._steps = {}  # numbers of variables -> the function that applies to them
+        self._make_own(learning_rate)
+
+    def _make_own(self, learning_rate):
+        with name_scope(self.name):
+            self._iterations = Variable(0, dtype="int64", trainable=False, aggregation="only_first_replica",
+                                        name="iteration")
+            if isinstance(learning_rate, (LearningRateSchedule, Variable)) or callable(learning_rate):
+                self._learning_rate = learning_rate
+            elif isinstance(learning_rate, (float, int)) or hasattr(learning_rate, "__float__"):
+                self._learning_rate = Variable(float(learning_rate), dtype="float32", trainable=False,
+                                               aggregation="only_first_replica", name="learning_rate")
+            else:
+                raise ValueError("Argument `learning_rate` should be float, or an instance of LearningRateSchedule, or "
+                                 "a callable (that takes in the current iteration value and returns the corresponding "
+                                 f"learning rate value). Received instead: learning_rate={learning_rate}")
+
+    # ---- its variables ----
+
+    @property
+    def iterations(self):
+        """The number of steps taken, an int64 variable."""
+        return self._iterations
+
+    @property
+    def learning_rate(self):
+        """The rate: a variable, or what a schedule or function gives for the present step. Settable if a variable."""
+        if isinstance(self._learning_rate, Variable):
+            return self._learning_rate
+        if isinstance(self._learning_rate, LearningRateSchedule):
+            return self._learning_rate(self._iterations)
+        return self._learning_rate()
+
+    @learning_rate.setter
+    def learning_rate(self, value):
+        if isinstance(value, LearningRateSchedule) or callable(value) and not hasattr(value, "_as_tensor"):
+            self._learning_rate = value
+            self._steps = {}
+        elif isinstance(self._learning_rate, Variable):
+            self._learning_rate.assign(value)
+        else:
+            raise TypeError("This optimizer was created with a `LearningRateSchedule` object as its `learning_rate` "
+                            "constructor argument, hence its learning rate is not settable. If you need the learning "
+                            "rate to be settable, you should instantiate the optimizer with a float `learning_rate` "
+                            "argument.")
+
+    @property
+    def variables(self):
+        """The optimizer's variables: the number of steps, the rate, the slots."""
+        rate = [self._learning_rate] if isinstance(self._learning_rate, Variable) else []
+        return [self._iterations, *rate, *self._slots]
+
+    def add_variable_from_reference(self, reference_variable, name=None, initializer="zeros"):
+        """A slot: a variable of the shape and dtype of another one, which lies where that lies."""
+        with trace.eagerly(), name_scope(self.name), _variables.beside(reference_variable):
+            made = Variable(initializer, shape=tuple(reference_variable.shape), dtype=reference_variable.dtype,
+                            trainable=False, name=f"{_name_of(reference_variable)}_{name}")
+        self._slots.append(made)
+        return made
+
+    def build(self, variables):
+        """Makes the slots of these variables."""
+        self._trainable_variables = list(variables)
+        self._index = {id(variable): place for place, variable in enumerate(self._trainable_variables)}
+        if self._trainable_variables and "leat.distribute" in sys.modules:
+            self._move_beside(self._trainable_variables[0])
+        self.built = True
+
+    def _move_beside(self, variable):
+        """The steps and the rate lie where the variables lie, which is known now."""
+        with trace.eagerly(), _variables.beside(variable), name_scope(self.name):
+            self._iterations = Variable(self._iterations.numpy(), dtype="int64", trainable=False, name="iteration")
+            if isinstance(self._learning_rate, Variable):
+                self._learning_rate = Variable(self._learning_rate.numpy(), trainable=False, name="learning_rate")
+
+    # ---- steps ----
+
+    def apply_gradients(self, grads_and_vars):
+        """One step with pairs of gradients and variables; the number of steps so far."""
+        grads, trainable_variables = zip(*grads_and_vars)
+        self.apply(list(grads), list(trainable_variables))
+        return self._iterations
+
+    def apply(self, grads, trainable_variables=None):
+        """One step with gradients of these variables, or of those that the optimizer was built with."""
+        grads = list(grads)
+        if trainable_variables is None:
+            if not self.built:
+                raise ValueError("When passing `grads` without `variables`, the optimizer must already be built on a "
+                                 "list of variables. Call `optimizer.build(trainable_variables)` first.")
+            if len(grads) != len(self._trainable_variables):
+                raise ValueError("When passing `grads` as a list of gradient tensors, the gradients must match "
+                                 f"`optimizer.variables` one-to-on. Received a list of {len(grads)} gradients, but the "
+                                 f"optimizer is tracking {len(self._trainable_variables)} trainable variables.")
+            trainable_variables = self._trainable_variables
+        variables = list(trainable_variables)
+        if not self.built:
+            self.build(variables)
+        for variable in variables:
+            if id(variable) not in self._index:
+                raise ValueError(f"Unknown variable: {variable!r}. This optimizer can only be called for the variables "
+                                 "it was originally built with. When working with a new set of variables, you should "
+                                 "recreate a new optimizer instance.")
+        pairs = self._known(grads, variables)
+        if pairs:
+            self._apply([gradient for gradient, _ in pairs], [variable for _, variable in pairs])
+
+    def _known(self, grads, variables):
+        """Pairs without those that have no gradient, which are named in a warning."""
+        pairs = [(convert_to_tensor(g, dtype_hint=v.dtype), v) for g, v in zip(grads, variables) if g is not None]
+        if not pairs:
+            raise ValueError("No gradients provided for any variable.")
+        if len(pairs) < len(grads):
+            missing = [getattr(v, "path", v.name) for g, v in zip(grads, variables) if g is None]
+            warnings.warn(f"Gradients do not exist for variables {missing} when minimizing the loss. If using "
+                          "`model.compile()`, did you forget to provide a `loss` argument?", stacklevel=4)
+        return pairs
+
+    def _apply(self, grads, variables):
+        if trace.is_tracing():
+            self._take_step(grads, variables)
+            return
+        key = tuple(id(variable) for variable in variables)
+        step = self._steps.get(key)
+        if step is None:
+            def run(given):
+                self._take_step(given, variables)
+                return []
+            step = self._steps[key] = Function(run, autograph=False)
+        with trace.unrecorded():
+            step(grads)
+
+    def _rate(self):
+        """The rate of this step, a tensor."""
+        rate = self.learning_rate
+        rate = rate._as_tensor() if hasattr(rate, "_as_tensor") else convert_to_tensor(rate)
+        return rate if rate.dtype is dtypes.float32 else ops.FUNCTIONS["cast"](rate, dtypes.float32)
+
+    def _take_step(self, grads, variables):
+        if self.use_ema or self.gradient_accumulation_steps:
+            raise NotImplementedError("averages and accumulation are for leat's own optimizers")
+        rate, grads = self._rate(), self._clipped(grads)
+        if len(variables) and self.weight_decay:
+            for variable in variables:
+                variable.assign_sub(variable * self.weight_decay * rate)
+        for gradient, variable in zip(grads, variables):
+            self.update_step(gradient, variable, rate)
+        self._constrain(variables)
+        self._iterations.assign_add(1)
+
+    def _clipped(self, grads):
+        op = ops.FUNCTIONS
+        if self.clipvalue is not None:
+            return [op["clip_by_value"](g, -self.clipvalue, self.clipvalue) for g in grads]
+        norms = [op["reduce_sum"](g * g) for g in grads]
+        if self.clipnorm is not None:
+            return [g * self.clipnorm / op["math.maximum"](op["math.sqrt"](n), self.clipnorm)
+                    for g, n in zip(grads, norms)]
+        if self.global_clipnorm is not None:
+            norm = op["math.sqrt"](op["math.add_n"](norms))
+            return [g * self.global_clipnorm / op["math.maximum"](norm, self.global_clipnorm) for g in grads]
+        return grads
+
+    @staticmethod
+    def _constrain(variables):
+        for variable in variables:
+            if getattr(variable, "constraint", None) is not None:
+                variable.assign(variable.constraint(variable._as_tensor()))
+
+    def update_step(self, gradient, variable, learning_rate):
+        """Changes one variable; a subclass overrides it."""
+        raise NotImplementedError
+
+    def assign(self, variable, value):
+        """Sets a variable (for update_step)."""
+        variable.assign(value)
+
+    def assign_add(self, variable, value):
+        """Adds to a variable (for update_step)."""
+        variable.assign_add(value)
+
+    def assign_sub(self, variable, value):
+        """Subtracts from a variable (for update_step)."""
+        variable.assign_sub(value)
+
+    # ---- configuration ----
+
+    _shared = ("weight_decay", "clipnorm", "global_clipnorm", "clipvalue", "use_ema", "ema_momentum",
+               "ema_overwrite_frequency", "loss_scale_factor", "gradient_accumulation_steps")
+
+    def get_config(self):
+        """The arguments that make another one like it."""
+        rate = self._learning_rate
+        if isinstance(rate, Variable):
+            rate = float(rate.numpy())
+        elif isinstance(rate, LearningRateSchedule):
+            rate = schedules.serialize(rate)
+        return {"name": self.name, "learning_rate": rate, **{name: getattr(self, name) for name in self._shared}}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """One of these arguments."""
+        if isinstance(config.get("learning_rate"), dict):
+            config = {**config, "learning_rate": schedules.deserialize(config["learning_rate"], custom_objects)}
+        return cls(**config)
+
+
+class TableOptimizer(Optimizer):
+    """An optimizer of the library's table."""
+
+    def _setup(self, given, others):
+        shared = {name: given.get(name) for name in Optimizer._shared}
+        Optimizer.__init__(self, given["learning_rate"], name=given.get("name"), **shared, **others)
+        self._given = {name: value for name, value in given.items()
+                       if name not in Optimizer._shared and name not in ("learning_rate", "name")}
+        for name, value in self._given.items():
+            setattr(self, name, value)
+        arguments = {name: value for name, value in {**self._given, **shared}.items() if name != "loss_scale_factor"}
+        self._part = tables.part("optimizer", self._entry, arguments)
+        self._own = {}
+
+    def build(self, variables):
+        """Makes the slots of these variables."""
+        if self.built:
+            return
+        super().build(variables)
+        names = [slot["name"] for slot in json.loads(self._part.states([]))]
+        self._own = {id(variable): [None] * len(names) for variable in self._trainable_variables}
+        for group in _groups(names):
+            for variable in self._trainable_variables:
+                for name in group:
+                    slot = self.add_variable_from_reference(variable, name)
+                    self._own[id(variable)][names.index(name)] = slot
+
+    def _take_step(self, grads, variables):
+        graph = trace.current_graph()
+        slots = [slot for variable in variables for slot in self._own[id(variable)]]
+        rate = trace.reach(graph, self._rate())
+        graph.apply_part(self._part, [trace.reach(graph, gradient) for gradient in grads], variables, slots,
+                         self._iterations, rate)
+        self._constrain(variables)
+
+    def get_config(self):
+        """The arguments that make another one like it."""
+        return {**super().get_config(), **self._given}
+
+
+def _groups(names):
+    """The order in which Keras makes slots: some for all variables, momentum and velocity variable by variable."""
+    names = list(names)
+    pair = [name for name in ("momentum", "velocity") if name in names]
+    out = []
+    for name in names:
+        if len(pair) == 2 and name in pair:
+            if name == pair[0] and names.index(pair[0]) < names.index(pair[1]):
+                out.append(pair)
+            elif names.index(pair[0]) > names.index(pair[1]):
+                out.append([name])
+        else:
+            out.append([name])
+    return out
+
+
+_CLASSES = {}
+for _entry in tables.entries("optimizer"):
+    _class = tables.make_class("optimizer", _entry, TableOptimizer, __name__, TableOptimizer._setup, "kwargs")
+    globals()[_entry["name"]] = _class
+    _CLASSES[_entry["name"].lower()] = _class
+
+
+def get(identifier):
+    """An optimizer by name, configuration, or itself (``keras.optimizers.get``). ValueError."""
+    if identifier is None:
+        return None
+    if isinstance(identifier, dict):
+        return deserialize(identifier)
+    if isinstance(identifier, str):
+        identifier = _CLASSES.get(identifier.lower(), identifier)
+    if isinstance(identifier, type) and issubclass(identifier, Optimizer):
+        return identifier()
+    if isinstance(identifier, Optimizer):
+        return identifier
+    raise ValueError(f"Could not interpret optimizer identifier: {identifier}")
+
+
+def serialize(optimizer):
+    """The configuration of an optimizer."""
+    return {"module": "keras.optimizers", "class_name": type(optimizer).__name__, "config": optimizer.get_config(),
+            "registered_name": None}
+
+
+def deserialize(config, custom_objects=None):
+    """The optimizer of a configuration."""
+    found = (custom_objects or {}).get(config["class_name"]) or _CLASSES.get(config["class_name"].lower())
+    if found is None:
+        raise ValueError(f"Could not interpret optimizer identifier: {config}")
+    return found.from_config(config.get("config", {}))

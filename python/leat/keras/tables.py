@@ -1,0 +1,144 @@
+"""The library's tables of layers, losses, metrics, optimizers and initializers, as classes need them.
+
+A line of a table becomes a class without a line of Python: `parameters` gives its constructor Keras' parameters,
+`part` makes the library's object of what was given.
+"""
+
+import functools
+import json
+import re
+
+from leat import _native, errors
+from leat.signatures import REQUIRED, function
+
+_TABLES = json.loads(_native.train_tables())
+SORTS = {"layer": "layers", "loss": "losses", "metric": "metrics", "optimizer": "optimizers",
+         "initializer": "initializers"}
+
+
+def entries(sort):
+    """The lines of a table."""
+    return _TABLES[SORTS[sort]]
+
+
+def rows(entry):
+    """{name: argument} of a line."""
+    return {row["name"]: row for row in entry["arguments"]}
+
+
+def _tupled(value):
+    return tuple(value) if isinstance(value, list) else value
+
+
+def parameters(entry):
+    """[(name, default or REQUIRED)] of a line's constructor, in Keras' order."""
+    known, out = rows(entry), []
+    words = entry["signature"] if entry["signature"] is not None else [{"name": name} for name in known]
+    for word in words:
+        row = known.get(word["name"])
+        if "default" in word:
+            default = _tupled(word["default"])
+        else:
+            default = REQUIRED if row is not None and row["required"] else row["default"] if row is not None else None
+        out.append((word["name"], default))
+    return out
+
+
+def docstring(entry, sort):
+    """What help() says of a line's class."""
+    lines = [entry["doc"], ""]
+    known = rows(entry)
+    for name, default in parameters(entry):
+        if name in known:
+            lines.append(f"{name}: {known[name]['doc']}")
+        elif name.endswith(("_regularizer", "_constraint")):
+            lines.append(f"{name}: a function of the weight ({name.rsplit('_', 1)[1]}); None: none.")
+        else:
+            lines.append(f"{name}: as in Keras; {default!r} alone where leat has nothing else.")
+    return "\n".join(lines).strip()
+
+
+def make_class(sort, entry, base, module, setup, rest=None):
+    """The class of a line: its constructor calls ``setup(self, given, others)`` with what was given by name."""
+    name = entry["name"]
+    given = parameters(entry)
+
+    def construct(values):
+        self = values.pop("self")
+        others = values.pop(rest) if rest else {}
+        setup(self, values, others)
+    init = function(f"{name}.__init__", [("self", REQUIRED), *given], construct, "", module, rest)
+    init.__doc__ = None
+    return type(name, (base,), {"__init__": init, "__doc__": docstring(entry, sort), "__module__": module,
+                                "_entry": entry})
+
+
+# ---- arguments as JSON ----
+
+def _plain(value):
+    if isinstance(value, (bool, int, float, str)) or value is None:
+        return value
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if hasattr(value, "item") and getattr(value, "shape", None) in ((), None):
+        return value.item()
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if hasattr(value, "numpy"):
+        return _plain(value.numpy())
+    raise TypeError(f"expected numbers or text, found {value!r}")
+
+
+def part(sort, entry, given):
+    """The library's object of a line. ValueError names what it refuses."""
+    known, config = rows(entry), {}
+    for name, value in given.items():
+        row = known.get(name)
+        if row is None or value is None and (row["required"] is False and name != "reduction"):
+            continue
+        if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+            value = "nan" if value != value else "inf" if value > 0 else "-inf"
+        value = _plain(value)
+        if row["type"].startswith("list") and not isinstance(value, list):
+            value = [value]
+        if row["type"] == "float" and isinstance(value, int):
+            value = float(value)
+        config[name] = value
+    try:
+        return _native.Part(sort, entry["name"], json.dumps(config))
+    except (errors.InvalidArgumentError, errors.UnimplementedError, errors.NotFoundError) as error:
+        raise ValueError(error.message) from None
+
+
+def refuse_unknown(entry, given):
+    """Refuses values other than the default of arguments that the library does not have."""
+    known = rows(entry)
+    for name, default in parameters(entry):
+        if name not in known and name in given and given[name] != default:
+            raise NotImplementedError(f"{entry['name']}: {name}={given[name]!r} is not supported; leave it at "
+                                      f"{default!r}")
+
+
+# ---- names ----
+
+_counts = {}
+
+
+@functools.cache
+def snake_case(name):
+    """The class name as Keras names objects of it."""
+    name = re.sub(r"\W+", "", name)
+    name = re.sub("(.)([A-Z][a-z]+)", r"\1_\2", name)
+    return re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()
+
+
+def auto_name(prefix):
+    """`prefix`, and from the second time on with a number."""
+    number = _counts.get(prefix, 0)
+    _counts[prefix] = number + 1
+    return prefix if number == 0 else f"{prefix}_{number}"
+
+
+def forget_names():
+    """Numbers of names start anew (``keras.backend.clear_session``)."""
+    _counts.clear()

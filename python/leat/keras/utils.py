@@ -1,0 +1,37 @@
+"""``keras.utils``: seeds, labels as vectors, progress bars."""
+
+import random
+
+import numpy as np
+
+from leat import _native, ops
+from leat.tensor import Tensor, convert_to_tensor
+from leat.utils import Progbar  # noqa: F401
+
+
+def set_random_seed(seed):
+    """Starts Python's, numpy's and leat's random numbers at a seed (``keras.utils.set_random_seed``).
+
+    Equal seeds give the weights that Keras gives.
+    """
+    if not isinstance(seed, int):
+        raise ValueError(f"Expected `seed` argument to be an integer. Received: seed={seed} (of type {type(seed)})")
+    random.seed(seed)
+    np.random.seed(seed)
+    _native.set_seed(seed)
+
+
+def to_categorical(x, num_classes=None):
+    """Class numbers as vectors with a 1 at the class (``keras.utils.to_categorical``); a last dimension of 1 goes."""
+    if isinstance(x, Tensor):
+        depth = num_classes if num_classes is not None else int(ops.FUNCTIONS["reduce_max"](x)) + 1
+        if x.shape.rank and x.shape[-1] == 1 and x.shape.rank > 1:
+            x = ops.FUNCTIONS["squeeze"](x, [-1])
+        return ops.FUNCTIONS["one_hot"](convert_to_tensor(x), depth)
+    labels = np.asarray(x, dtype="int64")
+    shape = labels.shape[:-1] if labels.ndim > 1 and labels.shape[-1] == 1 else labels.shape
+    labels = labels.reshape(-1)
+    depth = num_classes or int(np.max(labels)) + 1
+    vectors = np.zeros((labels.size, depth))
+    vectors[np.arange(labels.size), labels] = 1
+    return vectors.reshape(shape + (depth,))

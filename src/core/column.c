@@ -159,6 +159,17 @@ void leati_column_gather(const leati_column *column, int64_t begin, int64_t n, c
     }
 }
 
+/* Where `rows` rows of `count` values each lie one after the other, they are one row of all. */
+static void join_rows(const leati_column *column, int64_t *rows, int64_t *count) {
+    int64_t all;
+    if (*rows > 0 && column->form == LEATI_STRIDED && column->stride > 0 &&
+        column->stride == (int64_t)leati_column_row_bytes(column) &&
+        !__builtin_mul_overflow(*rows, *count, &all)) {
+        *rows = 1;
+        *count = all;
+    }
+}
+
 /* Does any of the strings lie in the buffer's own memory? */
 static bool points_into(const leat_string *strings, int64_t count, const leat_buffer *buffer) {
     uintptr_t low = (uintptr_t)buffer->data;
@@ -201,20 +212,24 @@ leat_status leati_column_hold(const leati_column *column, int64_t begin, int64_t
         }
         return LEAT_OK;
     }
-    int64_t count = row_values(column);
+    int64_t count = row_values(column), rows = n;
+    join_rows(column, &rows, &count);
     bool inside = false;
-    for (int64_t i = begin; column->owner && !inside && i < begin + n; i++)
+    for (int64_t i = begin; column->owner && !inside && i < begin + rows; i++)
         inside = points_into(leati_column_row(column, i), count, column->owner);
     return hold_strings(column->owner, inside, owner, err);
 }
 
+/* Without a branch for each string: all of them are read, and a sum that wrapped is known at the
+ * end. */
 static size_t string_bytes(const leat_string *strings, int64_t count) {
     size_t bytes = 0;
+    bool wrapped = false;
     for (int64_t i = 0; i < count; i++) {
-        if (__builtin_add_overflow(bytes, strings[i].size, &bytes)) /* inline: a hot loop */
-            return SIZE_MAX;
+        bytes += strings[i].size;
+        wrapped |= bytes < strings[i].size;
     }
-    return bytes;
+    return wrapped ? SIZE_MAX : bytes;
 }
 
 static size_t saturating_add(size_t a, size_t b) {
@@ -240,6 +255,7 @@ size_t leati_column_bytes(const leati_column *column, int64_t begin, int64_t n) 
     if (n > 0 && !leati_mul_size((size_t)n, leati_column_row_bytes(column), &bytes))
         return SIZE_MAX;
     int64_t count = row_values(column);
+    join_rows(column, &n, &count);
     for (int64_t i = begin; strings && i < begin + n; i++)
         bytes = saturating_add(bytes, string_bytes(leati_column_row(column, i), count));
     return bytes;

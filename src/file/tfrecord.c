@@ -228,14 +228,32 @@ static uint32_t length_crc(leati_tfrecord *reader, const uint8_t *header, uint64
     return known->crc;
 }
 
+/* Can the file have `length` bytes of data and a checksum, of which `have` bytes are read? */
+static inline leati_record_outcome fits_file(const leati_tfrecord *reader, uint64_t length,
+                                             size_t have, leat_error *err) {
+    uint64_t room = have;
+    if (length > room || room - length < LEATI_RECORD_FOOTER) {
+        int64_t left = leati_stream_left(&reader->stream);
+        room = left < 0 ? MAX_UNKNOWN_RECORD : (uint64_t)left + have;
+    }
+    if (length > room || room - length < LEATI_RECORD_FOOTER) {
+        truncated(reader, length, err);
+        return LEATI_RECORD_ERROR;
+    }
+    return LEATI_RECORD;
+}
+
 /* Reads and checks the header at `begin`; *size is the length that it gives. The record is then
  * known to fit into the file, where the file's size is known. */
 static leati_record_outcome read_header(leati_tfrecord *reader, size_t *size, leat_error *err) {
-    if (ensure(reader, LEATI_RECORD_HEADER, err))
-        return LEATI_RECORD_ERROR;
     size_t have = reader->end - reader->begin;
-    if (have < LEATI_RECORD_HEADER)
-        return end_of_file(reader, err);
+    if (have < LEATI_RECORD_HEADER) {
+        if (ensure(reader, LEATI_RECORD_HEADER, err))
+            return LEATI_RECORD_ERROR;
+        have = reader->end - reader->begin;
+        if (have < LEATI_RECORD_HEADER)
+            return end_of_file(reader, err);
+    }
     const uint8_t *header = reader->data + reader->begin;
     uint64_t length = leati_load64(header);
     uint32_t found = leati_load32(header + 8);
@@ -244,14 +262,8 @@ static leati_record_outcome read_header(leati_tfrecord *reader, size_t *size, le
         bad_checksum(reader, "length", 8, found, expected, err);
         return LEATI_RECORD_ERROR;
     }
-    int64_t left = leati_stream_left(&reader->stream);
-    uint64_t room = left < 0 ? MAX_UNKNOWN_RECORD : (uint64_t)left + (have - LEATI_RECORD_HEADER);
-    if (length > room || room - length < LEATI_RECORD_FOOTER) {
-        truncated(reader, length, err);
-        return LEATI_RECORD_ERROR;
-    }
     *size = (size_t)length;
-    return LEATI_RECORD;
+    return fits_file(reader, length, have - LEATI_RECORD_HEADER, err);
 }
 
 /* Reads and checks the record at `begin` without moving past it. */

@@ -1,18 +1,19 @@
 /* Places in a reader's cycle of open files; see file_slot.h.
  *
- * Happy path: a task reads and checks the next block while the consumer gives out the present one;
- * whoever comes first reads it, so a consumer never waits for a task that has not begun. After an
- * error nothing is read ahead: the file is looked at again when it is asked for.
+ * Happy path: a task reads and checks the next blocks while the consumer gives out the present one.
+ * Where none is ready and no task reads, the consumer reads a block, so it never waits for a task
+ * that has not begun, and both sides work where reading is what takes the time. After an error
+ * nothing is read ahead: the file is looked at again when it is asked for.
  * Failures: those of the format, delivered when the records before them are gone. Locks: the files'
- * gate guards `ahead` and `queued`; the next block and the reader belong to whoever set READING,
- * and to the consumer otherwise. */
+ * gate, for the fields that file_slot.h names; the reader and the block that is read next belong to
+ * whoever set `reading`. */
 #include "data/file_slot.h"
 #include "base/clock.h"
 #include "file/fs.h"
 #include <string.h>
 
-/* Bytes that all slots together read at once, and one of them: enough that a thread is awake before
- * the consumer is through with the block before. */
+/* Bytes that all slots together read ahead, and one of them: enough that a thread is awake before
+ * the consumer is through with what was read. */
 enum { AHEAD_TOGETHER = 4 << 20, AHEAD_LEAST = 128 << 10, AHEAD_MOST = 1 << 20, ROW_BYTES = 128 };
 
 /* ---- reading ---- */
@@ -81,7 +82,8 @@ leati_tail leati_slot_read(leati_file_slot *slot, const leati_file_request *requ
 
 static int64_t block_bytes(const leati_files *files) {
     int64_t bytes = AHEAD_TOGETHER / files->num_slots;
-    return bytes < AHEAD_LEAST ? AHEAD_LEAST : bytes > AHEAD_MOST ? AHEAD_MOST : bytes;
+    bytes = bytes < AHEAD_LEAST ? AHEAD_LEAST : bytes > AHEAD_MOST ? AHEAD_MOST : bytes;
+    return bytes / LEATI_BLOCKS_AHEAD;
 }
 
 /* Reads a block. */
@@ -96,11 +98,11 @@ static void fill(leati_file_slot *slot, leati_file_block *block) {
         block->skip = 0;
     }
     block->records =
-        leati_pools_take(&slot->pools, (size_t)rows * sizeof(leat_string), &block->error);
+        leati_pools_take(&slot->pools, (size_t)rows * sizeof(leat_string), &slot->stop);
     if (block->records == NULL) {
         return;
     }
-    block->outcome = slot->reader == NULL ? open_reader(slot, &block->error) : LEATI_FILE_MORE;
+    block->outcome = slot->reader == NULL ? open_reader(slot, &slot->stop) : LEATI_FILE_MORE;
     if (block->outcome != LEATI_FILE_MORE) {
         return;
     }
@@ -110,105 +112,144 @@ static void fill(leati_file_slot *slot, leati_file_block *block) {
                                   .owner = block->records};
     block->start = format->position(slot->reader);
     block->skip = 0;
-    block->outcome = format->read(slot->reader, &request, &block->n, &block->error);
+    block->outcome = format->read(slot->reader, &request, &block->n, &slot->stop);
 }
 
 /* ---- reading ahead ---- */
 
+static leati_file_block *block_behind(leati_file_slot *slot, int distance) {
+    return &slot->ring[(slot->now - slot->ring + distance) % LEATI_SLOT_BLOCKS];
+}
+
+/* Reads blocks while there is room for them, as many as fill an empty ring. */
 static void run_task(leati_task *task, int worker) {
     (void)worker;
     leati_file_slot *slot = (leati_file_slot *)task;
     leati_gate *gate = slot->files->gate;
     leati_gate_lock(gate);
-    slot->queued = false;
-    if (slot->ahead == LEATI_AHEAD_WANTED) {
-        slot->ahead = LEATI_AHEAD_READING;
+    for (int i = 0; i < LEATI_BLOCKS_AHEAD; i++) {
+        if (!slot->wanted || slot->reading || slot->ready == LEATI_BLOCKS_AHEAD) {
+            break;
+        }
+        leati_file_block *block = block_behind(slot, slot->ready + 1);
+        slot->reading = true;
         leati_gate_unlock(gate);
-        fill(slot, &slot->next);
+        fill(slot, block);
         leati_gate_lock(gate);
-        slot->ahead = LEATI_AHEAD_READY;
+        slot->reading = false;
+        slot->ready++;
+        slot->stopped = block->outcome != LEATI_FILE_MORE;
+        slot->wanted = slot->wanted && !slot->stopped;
+        leati_gate_wake(gate);
     }
+    slot->queued = false;
     leati_gate_wake(gate);
     leati_gate_unlock(gate);
 }
 
-/* Counts `ahead` blocks as the node's memory, if there is room for them. */
-static bool count_ahead(leati_files *files, int64_t ahead) {
-    bool fits = leati_holder_set(&files->node->holder, ahead * block_bytes(files), NULL) == LEAT_OK;
-    files->ahead = fits ? ahead : files->ahead;
-    return fits;
+/* Counts the slot's blocks ahead as the node's memory, or no longer; false: there is no room. */
+static bool count_ahead(leati_file_slot *slot, bool counted) {
+    leati_files *files = slot->files;
+    int64_t ahead = files->ahead + counted - slot->counted;
+    int64_t bytes = ahead * LEATI_BLOCKS_AHEAD * block_bytes(files);
+    if (counted == slot->counted) {
+        return true;
+    }
+    if (leati_holder_set(&files->node->holder, bytes, NULL) != LEAT_OK) {
+        return false;
+    }
+    files->ahead = ahead;
+    slot->counted = counted;
+    return true;
 }
 
-/* Has a task read the next block, where there are threads and memory for it. */
+/* Has a task read the next blocks, where there are threads and memory for them. */
 static void read_ahead(leati_file_slot *slot) {
     leati_files *files = slot->files;
-    const leati_iteration *iteration = files->node->iteration;
-    if (files->gate == NULL || !slot->plain || !count_ahead(files, files->ahead + 1)) {
+    if (!slot->plain || !count_ahead(slot, true)) {
         return;
     }
     leati_gate_lock(files->gate);
-    bool submit = slot->ahead == LEATI_AHEAD_NONE && !slot->queued;
-    if (submit) {
-        slot->ahead = LEATI_AHEAD_WANTED;
-        slot->queued = true;
-        slot->task.run = run_task;
-    }
+    bool submit = !slot->queued && !slot->stopped;
+    slot->wanted = !slot->stopped;
+    slot->queued = slot->queued || submit;
+    slot->task.run = run_task;
     leati_gate_unlock(files->gate);
     if (submit) {
-        leati_pool_submit(iteration->pool, &slot->task, false);
-    } else {
-        (void)count_ahead(files, files->ahead - 1);
+        leati_pool_submit(files->node->iteration->pool, &slot->task, false);
     }
 }
 
-/* Waits until no task reads the next block, takes it from whoever was to read it and says whether
- * it was read; `forgotten`: waits until the pool has no task of the slot. */
-static bool settle(leati_file_slot *slot, bool forgotten) {
+/* The gate has neither a cancellation nor a deadline, so the wait cannot fail. */
+static bool wait_for_task(leati_gate *gate) {
+    return leati_gate_wait(gate, LEATI_WAIT_IO, LEATI_NO_DEADLINE, NULL, NULL) == LEAT_OK;
+}
+
+/* Takes the next block from the ring; false: the consumer is to read it, and no task does. *ahead:
+ * so many blocks are left behind it. */
+static bool take_block(leati_file_slot *slot, int *ahead) {
     leati_gate *gate = slot->files->gate;
-    bool ready = false;
-    if (gate == NULL) {
-        return false;
-    }
     leati_gate_lock(gate);
-    bool counted = slot->ahead != LEATI_AHEAD_NONE;
-    if (slot->ahead == LEATI_AHEAD_WANTED) {
-        slot->ahead = LEATI_AHEAD_NONE;
+    while (slot->ready == 0 && slot->reading && wait_for_task(gate)) {
     }
-    while (slot->ahead == LEATI_AHEAD_READING || (forgotten && slot->queued)) {
-        /* The gate has neither a cancellation nor a deadline, so the wait cannot fail. */
-        if (leati_gate_wait(gate, LEATI_WAIT_IO, LEATI_NO_DEADLINE, NULL, NULL) != LEAT_OK) {
-            break;
-        }
+    bool ready = slot->ready > 0;
+    if (ready) {
+        slot->now = block_behind(slot, 1);
+        slot->ready--;
+        slot->stopped = slot->stopped && slot->ready > 0;
+    } else {
+        slot->reading = true;
     }
-    ready = slot->ahead == LEATI_AHEAD_READY;
-    slot->ahead = LEATI_AHEAD_NONE;
+    *ahead = slot->queued ? LEATI_BLOCKS_AHEAD : slot->ready;
     leati_gate_unlock(gate);
-    if (counted) {
-        (void)count_ahead(slot->files, slot->files->ahead - 1);
-    }
     return ready;
 }
 
 /* Brings the next block into `now`. */
 static void advance(leati_file_slot *slot) {
-    if (settle(slot, false)) {
-        leati_file_block used = slot->now;
-        slot->now = slot->next;
-        slot->next = used;
-    } else {
-        fill(slot, &slot->now);
+    leati_gate *gate = slot->files->gate;
+    int ahead = 0;
+    if (gate == NULL) {
+        fill(slot, slot->now);
+        return;
     }
-    if (slot->now.outcome == LEATI_FILE_MORE) {
+    if (!take_block(slot, &ahead)) {
+        fill(slot, slot->now);
+        leati_gate_lock(gate);
+        slot->reading = false;
+        slot->wanted = slot->wanted && slot->now->outcome == LEATI_FILE_MORE;
+        leati_gate_unlock(gate);
+    }
+    if (slot->now->outcome == LEATI_FILE_MORE && ahead <= LEATI_BLOCKS_AHEAD / 2) {
         read_ahead(slot);
     }
 }
 
+/* Waits until no task reads, and lets go what was read; `forgotten`: waits until the pool has no
+ * task of the slot. */
+static void settle(leati_file_slot *slot, bool forgotten) {
+    leati_gate *gate = slot->files->gate;
+    if (gate != NULL) {
+        leati_gate_lock(gate);
+        slot->wanted = false;
+        while ((slot->reading || (forgotten && slot->queued)) && wait_for_task(gate)) {
+        }
+        slot->ready = 0;
+        slot->stopped = false;
+        leati_gate_unlock(gate);
+        (void)count_ahead(slot, false);
+    }
+    for (int i = 0; i < LEATI_SLOT_BLOCKS; i++) {
+        leat_buffer_unref(slot->ring[i].records);
+        slot->ring[i] = (leati_file_block){0};
+    }
+}
+
 bool leati_slot_has_record(leati_file_slot *slot) {
-    leati_file_block *now = &slot->now;
-    if (!slot->failed && now->at == now->n && now->outcome == LEATI_FILE_MORE) {
+    if (!slot->failed && slot->now->at == slot->now->n && slot->now->outcome == LEATI_FILE_MORE) {
         advance(slot);
     }
-    return !slot->failed && now->at < now->n;
+    return !slot->failed && slot->now->at < slot->now->n;
 }
 
 /* Makes the owner hold the memory of a record of `now`. */
@@ -227,20 +268,25 @@ static leat_status hold_record(leati_file_block *now, const leat_string *record,
         return LEAT_OK;
     }
     leat_status status = leati_buffer_hold(owner, chunk != NULL ? chunk : records, err);
-    now->held_by = status == LEAT_OK ? call : now->held_by;
+    if (status == LEAT_OK) {
+        now->held_by = call;
+        now->held = chunk != NULL ? chunk->data : NULL;
+        now->held_size = chunk != NULL ? chunk->size : 0;
+    }
     return status;
 }
 
 leati_tail leati_slot_take(leati_file_slot *slot, const leati_file_request *request, uint64_t call,
                            leat_error *err) {
-    leati_file_block *now = &slot->now;
     if (slot->failed) {
         int64_t n = 0;
         return leati_slot_read(slot, request, &n, err);
     }
-    if (!leati_slot_has_record(slot)) {
+    bool found = leati_slot_has_record(slot);
+    leati_file_block *now = slot->now;
+    if (!found) {
         leati_file_outcome outcome = now->outcome;
-        *err = outcome == LEATI_FILE_END ? *err : now->error;
+        *err = outcome == LEATI_FILE_END ? *err : slot->stop;
         slot->place = outcome == LEATI_FILE_ERROR ? LEATI_BUSY : LEATI_DONE;
         now->outcome = LEATI_FILE_MORE; /* told; then the file is read again */
         return outcome == LEATI_FILE_END ? LEATI_END : LEATI_ERROR;
@@ -258,14 +304,16 @@ leati_tail leati_slot_take(leati_file_slot *slot, const leati_file_request *requ
 
 /* ---- the file ---- */
 
+void leati_slot_init(leati_file_slot *slot, leati_files *files) {
+    slot->files = files;
+    slot->now = slot->ring;
+}
+
 void leati_slot_clear(leati_file_slot *slot) {
     leati_files *files = slot->files;
-    (void)settle(slot, false);
+    settle(slot, false);
     files->format->close(slot->reader);
     leati_free(slot->path);
-    leat_buffer_unref(slot->now.records);
-    leat_buffer_unref(slot->next.records);
-    slot->now = slot->next = (leati_file_block){0};
     slot->place = LEATI_VACANT;
     slot->failed = false;
     slot->reader = NULL;
@@ -274,7 +322,7 @@ void leati_slot_clear(leati_file_slot *slot) {
 }
 
 void leati_slot_close(leati_file_slot *slot) {
-    (void)settle(slot, true);
+    settle(slot, true);
     leati_slot_clear(slot);
     leati_pools_close(&slot->pools);
 }
@@ -296,9 +344,10 @@ leat_status leati_slot_set_path(leati_file_slot *slot, leat_string name, leat_er
 }
 
 void leati_slot_where(const leati_file_slot *slot, int64_t *position, int64_t *skip) {
-    bool whole = slot->now.records == NULL; /* nothing was read ahead */
-    *position = !whole                 ? slot->now.start
+    const leati_file_block *now = slot->now;
+    bool whole = now->records == NULL; /* nothing was read ahead */
+    *position = !whole                 ? now->start
                 : slot->reader != NULL ? slot->files->format->position(slot->reader)
                                        : slot->position;
-    *skip = !whole ? slot->now.skip + slot->now.at : slot->reader != NULL ? 0 : slot->skip;
+    *skip = !whole ? now->skip + now->at : slot->reader != NULL ? 0 : slot->skip;
 }

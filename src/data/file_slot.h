@@ -1,7 +1,7 @@
 /* One place in a reader's cycle of open files: a file, and the records read from it ahead of need.
  *
- * A place that reads ahead has two blocks of records: the consumer takes from one while a task of
- * the pool reads the other. Internal to data/files. */
+ * A place that reads ahead has a ring of blocks of records: the consumer takes from one while a
+ * task of the pool reads those behind it. Internal to data/files. */
 #ifndef LEATI_DATA_FILE_SLOT_H
 #define LEATI_DATA_FILE_SLOT_H
 
@@ -12,26 +12,22 @@
 /* DONE: the file ended or was lost, and at its next turn the slot gets another one. */
 typedef enum leati_place { LEATI_VACANT = 0, LEATI_BUSY, LEATI_DONE } leati_place;
 
+/* Blocks that are read ahead of the one that is given out. */
+enum { LEATI_BLOCKS_AHEAD = 4, LEATI_SLOT_BLOCKS = LEATI_BLOCKS_AHEAD + 1 };
+
 /* Records read by one call of the format, then what stopped it. */
 typedef struct leati_file_block {
     leat_buffer *records; /* n views; it holds their memory */
     int64_t n, at;        /* at: the next one to be given out */
     int64_t start, skip;  /* where the first one lies: at a byte, and so many records behind it */
     /* Records lie in the buffers that `records` holds, in order: the number of the present one's,
-     * and the last call whose owner holds it. */
+     * its bytes, and the last call whose owner holds it. */
     int32_t chunk;
+    const char *held;
+    size_t held_size;
     uint64_t held_by;
-    leati_file_outcome outcome;
-    leat_error error;
+    leati_file_outcome outcome; /* not MORE: the slot's `stop` says why, and no block follows */
 } leati_file_block;
-
-/* Who has the next block. */
-typedef enum leati_ahead {
-    LEATI_AHEAD_NONE = 0, /* nobody: it is to be read when it is needed */
-    LEATI_AHEAD_WANTED,   /* a task, which has not begun */
-    LEATI_AHEAD_READING,
-    LEATI_AHEAD_READY
-} leati_ahead;
 
 typedef struct leati_file_slot {
     leati_task task; /* first */
@@ -42,14 +38,44 @@ typedef struct leati_file_slot {
     char *path; /* of the file that has the place */
     /* Where to begin once it is open: at a byte, and so many records behind it. */
     int64_t position, skip;
-    void *reader; /* NULL: to be opened; with `pools`, of whoever reads */
+    leati_file_block *now; /* what the consumer takes from: one of the ring */
     bool plain;   /* the open file is no pipe, for whose bytes a task of the pool must not wait */
+    bool counted; /* the blocks ahead are counted as the node's memory */
+
+    /* Of whoever reads: the consumer, or a task. */
+    void *reader; /* NULL: to be opened; with `pools` */
     leati_pools pools;
-    leati_file_block now, next;
-    leati_ahead ahead; /* under the files' gate, like ... */
-    bool queued;       /* ... whether the pool has the task */
+    leat_error stop; /* of the last block that was read */
+
+    /* Under the files' gate. */
+    leati_file_block ring[LEATI_SLOT_BLOCKS]; /* `now`, then `ready` blocks, then free ones */
+    int ready;                                /* blocks behind `now` that were read */
+    bool stopped;                             /* the last of them says why none follows */
+    bool wanted;                              /* a task may read */
+    bool reading; /* a task does, or the consumer; the block behind the ready ones is its own */
+    bool queued;  /* the pool has the task */
 } leati_file_slot;
 
+/* The same as leati_slot_take where nothing but the record's view has to be taken: *to is it;
+ * false: nothing was done. `call`'s owner must be that of the call before, if it is the same
+ * number. */
+static inline bool leati_slot_take_quickly(leati_file_slot *slot, uint64_t call, leat_string *to) {
+    leati_file_block *now = slot->now;
+    if (now->at >= now->n || now->held_by != call) {
+        return false;
+    }
+    const leat_string *record = (const leat_string *)now->records->data + now->at;
+    size_t at = (uintptr_t)record->data - (uintptr_t)now->held;
+    if (at >= now->held_size || record->size > now->held_size - at) {
+        return false;
+    }
+    *to = *record;
+    now->at++;
+    return true;
+}
+
+/* Makes a zeroed slot an empty one. */
+void leati_slot_init(leati_file_slot *slot, leati_files *files);
 /* Makes the slot empty, once no task uses it. */
 void leati_slot_clear(leati_file_slot *slot);
 /* The same, for good. */

@@ -97,7 +97,7 @@ leat_status leati_files_open(leati_files *files, leati_node_state *node,
         return leati_no_memory(err, (size_t)files->num_slots * sizeof(*files->slots));
     }
     for (int64_t i = 0; i < files->num_slots; i++) {
-        files->slots[i].files = files;
+        leati_slot_init(&files->slots[i], files);
     }
     const leati_iteration *iteration = node->iteration;
     if (files->num_slots > 1 && !iteration->inline_only && leati_pool_size(iteration->pool) > 1) {
@@ -164,12 +164,36 @@ static bool end_turn(leati_files *files, leati_file_slot *slot, leati_tail tail,
     return true;
 }
 
+/* Records that are at hand, from the slots in turns; added to *n and *bytes. */
+static void take_at_hand(leati_files *files, const leati_file_request *request, int64_t *n,
+                         size_t *bytes) {
+    int64_t count = *n, at = files->at, slots = files->num_slots;
+    size_t taken = *bytes, most = request->bytes > 0 ? request->bytes : SIZE_MAX;
+    while (count < request->want && taken < most &&
+           leati_slot_take_quickly(&files->slots[at], files->calls, &request->records[count])) {
+        taken += request->records[count++].size;
+        at = at + 1 < slots ? at + 1 : 0;
+    }
+    files->at = at;
+    *n = count;
+    *bytes = taken;
+}
+
 /* Records from the slots in turns. */
 static leati_tail read_in_turns(leati_files *files, const leati_file_request *request, int64_t *n,
                                 leat_error *err) {
     leati_file_request one = *request;
     size_t bytes = 0;
-    for (int64_t empty = 0; empty < files->num_slots && *n < request->want;) {
+    for (int64_t empty = 0; empty < files->num_slots;) {
+        int64_t before = *n;
+        if (request->records != NULL) {
+            take_at_hand(files, request, n, &bytes);
+            one.records = request->records + *n;
+            empty = *n > before ? 0 : empty;
+        }
+        if (*n == request->want || (request->bytes > 0 && bytes >= request->bytes)) {
+            return LEATI_MORE;
+        }
         leati_file_slot *slot = &files->slots[files->at];
         leati_tail tail = LEATI_END;
         if (slot->place == LEATI_BUSY) {
@@ -177,7 +201,7 @@ static leati_tail read_in_turns(leati_files *files, const leati_file_request *re
                 return LEATI_MORE; /* what it has instead comes first in the next call */
             }
             tail = leati_slot_take(slot, &one, files->calls, err);
-            if (tail == LEATI_ERROR && slot->now.at < slot->now.n) {
+            if (tail == LEATI_ERROR && slot->now->at < slot->now->n) {
                 return tail; /* not the file's: without memory its record waits for its turn */
             }
         }
@@ -188,14 +212,8 @@ static leati_tail read_in_turns(leati_files *files, const leati_file_request *re
             return tail;
         }
         if (tail == LEATI_MORE) {
+            bytes += one.records != NULL ? one.records->size : 0;
             ++*n;
-            if (one.records != NULL) {
-                bytes += one.records->size;
-                one.records++;
-            }
-            if (request->bytes > 0 && bytes >= request->bytes) {
-                return LEATI_MORE;
-            }
         }
         empty = slot->place == LEATI_BUSY ? 0 : empty + 1;
     }

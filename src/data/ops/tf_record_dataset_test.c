@@ -336,6 +336,55 @@ static void test_read_ahead(void **state) {
     leat_dataset_unref(dataset);
 }
 
+/* The next record of the iterator is number `i` of the file whose records begin with `letter`. */
+static void expect_record(leat_iterator *iterator, char letter, int i) {
+    leat_element element = {0};
+    leat_error err = {0};
+    char expected[32];
+    snprintf(expected, sizeof(expected), "%c%d.", letter, i);
+    assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OK);
+    const leat_string *record = element.tensors[0].data;
+    assert_memory_equal(record->data, expected, strlen(expected));
+    leat_element_fini(&element);
+}
+
+/* Many blocks are read ahead, up to a bad record: it is one error in its turn, and costs the rest
+ * of its file. Whoever leaves while blocks are read has to wait for that alone. */
+static void test_damage_read_ahead(void **state) {
+    (void)state;
+    enum { GOOD = 12000, BAD = 7000 };
+    const char *letters = "pqr";
+    write_records("p", "p", GOOD, 100, LEAT_COMPRESSION_NONE);
+    write_records("q", "q", 9000, 100, LEAT_COMPRESSION_NONE);
+    write_records("r", "r", GOOD, 100, LEAT_COMPRESSION_NONE);
+    /* Records 0 to 6999 have 26,890 digits and 117 other bytes each. */
+    damage("q", 26890 + BAD * 117L + 13, false);
+    struct reading r = {.names = "p q r", .options.num_parallel_reads = 3};
+    leat_dataset *dataset = dataset_made(read_files, &r);
+    for (int threads = 1; threads <= 4; threads++) {
+        leat_iterator *iterator =
+            dataset_iterate(dataset, &(leat_iterator_options){.num_threads = threads});
+        leat_element element = {0};
+        leat_error err = {0};
+        for (int i = 0; i < GOOD; i++) {
+            for (int file = 0; file < 3; file++) {
+                if (file == 1 && i == BAD) {
+                    assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_DATA_LOSS);
+                } else if (file != 1 || i < BAD) {
+                    expect_record(iterator, letters[file], i);
+                }
+            }
+        }
+        assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OUT_OF_RANGE);
+        leat_iterator_free(iterator);
+        iterator = dataset_iterate(dataset, &(leat_iterator_options){.num_threads = threads});
+        expect_record(iterator, 'p', 0);
+        leat_iterator_free(iterator);
+        leat_element_fini(&element);
+    }
+    leat_dataset_unref(dataset);
+}
+
 /* After the first blocks nothing is allocated: chunks and columns come back to their pools. */
 static void test_no_allocation_in_the_steady_state(void **state) {
     (void)state;
@@ -454,6 +503,7 @@ int main(void) {
         TEST(test_composed),
         TEST(test_many_records),
         TEST(test_read_ahead),
+        TEST(test_damage_read_ahead),
         TEST(test_no_allocation_in_the_steady_state),
         TEST(test_file_shorter_than_the_state),
         TEST(test_arguments),

@@ -19,8 +19,9 @@
 
 enum {
     BLOCK_NS = 200 * 1000,  /* of a block that the driver asks for */
+    NAP_NS = 2 * BLOCK_NS,  /* of elements for which a waiting consumer is woken */
     QUICK_NS = 1000 * 1000, /* of what an autotuned buffer may hold in any case */
-    QUICK_BYTES = 1 << 20,  /* and its bytes */
+    QUICK_BYTES = 4 << 20,  /* and its bytes */
     MOST_ROWS = 16384,      /* of a block */
     AHEAD = 8,              /* tasks per thread for which rows are read ahead */
     BLOCKED = 32,           /* pieces per thread behind one that takes long */
@@ -46,17 +47,22 @@ static bool fits(const leati_ring *ring, double bytes) {
            leati_budget_fits(ring->node->iteration->budget, (int64_t)bytes);
 }
 
-/* How many elements a prefetch may ask for; 0: it is full. It waits until half of the buffer is
- * free where blocks are large, because small ones cost more. */
-static int64_t room_for_elements(const leati_ring *ring) {
+/* How many elements the buffer of a prefetch may hold. */
+static int64_t most_elements(const leati_ring *ring) {
     int64_t limit = leati_knob_get(&ring->knob);
-    int64_t wish = rows_in(ring, BLOCK_NS);
     if (ring->options.limit == LEAT_AUTOTUNE && ring->fetch_ns > 0) {
         double quick = QUICK_NS / ring->fetch_ns;
         double light = QUICK_BYTES / (ring->in_bytes + 1);
         quick = quick < light ? quick : light;
         limit = quick > (double)limit ? (int64_t)quick : limit;
     }
+    return limit;
+}
+
+/* How many elements a prefetch may ask for; 0: it is full. It waits until half of the buffer is
+ * free where blocks are large, because small ones cost more. */
+static int64_t room_for_elements(const leati_ring *ring) {
+    int64_t limit = most_elements(ring), wish = rows_in(ring, BLOCK_NS);
     int64_t free = limit - ring->undelivered;
     int64_t half = limit / 2 > 1 ? limit / 2 : 1;
     if (free < (wish < half ? wish : half)) {
@@ -263,6 +269,17 @@ static bool fetch(leati_ring *ring, leati_stage *stage, int64_t want, leat_error
     return true;
 }
 
+/* Wakes a consumer for whom there is something. One who naps is left alone while there is little:
+ * being woken for each of them costs more than reading elements that come quickly. */
+static void wake_consumer(leati_ring *ring, bool even_for_little) {
+    bool much = 2 * ring->undelivered >= most_elements(ring) ||
+                (double)ring->undelivered * ring->fetch_ns >= NAP_NS;
+    if (ring->consumer_waits && (!ring->consumer_naps || even_for_little || much) &&
+        leati_ring_choose(ring) != NULL) {
+        leati_gate_wake(ring->gate);
+    }
+}
+
 /* Waits for room; the number of elements to ask for, or 0 when the driver must stop. */
 static int64_t wait_for_room(leati_ring *ring) {
     int64_t want = 0, waited = 0;
@@ -276,6 +293,7 @@ static int64_t wait_for_room(leati_ring *ring) {
             ring->parked = true;
             leati_gate_wake(ring->gate);
         }
+        wake_consumer(ring, true);
         ring->driver_waits = true;
         leat_status status =
             leati_gate_wait(ring->gate, LEATI_WAIT_CONSUMER, LEATI_NO_DEADLINE, &waited, NULL);
@@ -314,9 +332,7 @@ static void drive(void *context) {
             stage->next = ring->dead;
             ring->dead = stage;
         }
-        if (ring->consumer_waits && leati_ring_choose(ring) != NULL) {
-            leati_gate_wake(ring->gate);
-        }
+        wake_consumer(ring, false);
         leati_gate_unlock(ring->gate);
         if (!fetched || tail == LEATI_END) {
             break;
@@ -364,12 +380,27 @@ void leati_ring_stop(leati_ring *ring) {
 
 /* ---- the consumer ---- */
 
+/* Waits for something to take; `may_nap`: where elements come quickly, for many of them, but not
+ * for long. */
+static leat_status wait_for_driver(leati_ring *ring, bool may_nap, int64_t *waited,
+                                   leat_error *err) {
+    int64_t deadline = ring->node->iteration->deadline_ns, end = leati_now_ns() + NAP_NS;
+    bool quick = ring->fetch_ns > 0 && ring->fetch_ns < NAP_NS / 4;
+    bool naps = may_nap && ring->options.program == NULL && quick && end < deadline;
+    ring->consumer_waits = true;
+    ring->consumer_naps = naps;
+    leat_status status = leati_gate_wait(ring->gate, LEATI_WAIT_INPUT, naps ? end : deadline,
+                                         waited, naps ? NULL : err);
+    ring->consumer_waits = ring->consumer_naps = false;
+    return naps && status == LEAT_DEADLINE_EXCEEDED ? LEAT_OK : status;
+}
+
 /* Waits for a piece; *first says whether it is the oldest. NULL: *err says why, and *given_up
  * whether the driver has. */
 static leati_piece *await(leati_ring *ring, bool *first, bool *given_up, leat_error *err) {
-    const leati_iteration *iteration = ring->node->iteration;
     int64_t waited = 0;
     leati_piece *piece = NULL;
+    bool waits = false;
     leat_status status = LEAT_OK;
     leati_gate_lock(ring->gate);
     leati_ring_cut(ring);
@@ -385,10 +416,8 @@ static leati_piece *await(leati_ring *ring, bool *first, bool *given_up, leat_er
             memset(&ring->trouble, 0, sizeof(ring->trouble));
             *given_up = true;
         } else {
-            ring->consumer_waits = true;
-            status =
-                leati_gate_wait(ring->gate, LEATI_WAIT_INPUT, iteration->deadline_ns, &waited, err);
-            ring->consumer_waits = false;
+            status = wait_for_driver(ring, !waits, &waited, err);
+            waits = true;
         }
     }
     *first = piece == ring->pieces;

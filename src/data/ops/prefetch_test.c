@@ -121,18 +121,36 @@ struct latch {
     pthread_mutex_t lock;
     pthread_cond_t opened;
     bool open;
+    int64_t first; /* element that it stops */
 };
+
+static void open_latch(struct latch *latch) {
+    pthread_mutex_lock(&latch->lock);
+    latch->open = true;
+    pthread_cond_broadcast(&latch->opened);
+    pthread_mutex_unlock(&latch->lock);
+}
 
 /* Waits for the test. */
 static leat_status wait_for_test(void *context, const leat_element *in, leat_element *out,
                                  leat_error *err) {
     struct latch *latch = context;
     pthread_mutex_lock(&latch->lock);
-    while (!latch->open) {
+    while (!latch->open && *(const int64_t *)in->tensors[0].data >= latch->first) {
         pthread_cond_wait(&latch->opened, &latch->lock);
     }
     pthread_mutex_unlock(&latch->lock);
     return leat_element_set(out, in->spec, in->tensors, err);
+}
+
+/* range(n), stopped by the latch, prefetched. */
+static leat_dataset *prefetch_latched(struct latch *latch, int64_t n, int64_t size,
+                                      leat_error *err) {
+    leat_dataset *dataset = range_of(n, err);
+    leat_spec *spec = leat_spec_ref(leat_dataset_spec(dataset));
+    leat_function *function =
+        leat_callback_function(wait_for_test, latch, NULL, NULL, 0, leat_spec_ref(spec), spec, err);
+    return leat_prefetch(leat_map(dataset, function, NULL, err), size, err);
 }
 
 /* The deadline is the consumer's: it says who is waited for, the thread goes on, nothing is lost.
@@ -141,22 +159,14 @@ static void test_deadline(void **state) {
     (void)state;
     struct latch latch = {.lock = PTHREAD_MUTEX_INITIALIZER, .opened = PTHREAD_COND_INITIALIZER};
     leat_error err = {0};
-    leat_dataset *dataset = range_of(3, &err);
-    leat_spec *spec = leat_spec_ref(leat_dataset_spec(dataset));
-    leat_function *function = leat_callback_function(wait_for_test, &latch, NULL, NULL, 0,
-                                                     leat_spec_ref(spec), spec, &err);
-    dataset = leat_prefetch(leat_map(dataset, function, NULL, &err), 2, &err);
-    dataset = leat_label(dataset, "slow", &err);
+    leat_dataset *dataset = leat_label(prefetch_latched(&latch, 3, 2, &err), "slow", &err);
     leat_iterator *iterator = dataset_iterate(dataset, &(leat_iterator_options){.deadline_ms = 5});
     leat_element element = {0};
     for (int i = 0; i < 2; i++) {
         assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_DEADLINE_EXCEEDED);
         assert_non_null(strstr(err.text, "prefetch \"slow\""));
     }
-    pthread_mutex_lock(&latch.lock);
-    latch.open = true;
-    pthread_cond_broadcast(&latch.opened);
-    pthread_mutex_unlock(&latch.lock);
+    open_latch(&latch);
     for (int64_t i = 0; i < 3;) {
         leat_status status = leat_iterator_next(iterator, &element, &err);
         if (status != LEAT_DEADLINE_EXCEEDED) {
@@ -167,6 +177,31 @@ static void test_deadline(void **state) {
     leat_element_fini(&element);
     leat_iterator_free(iterator);
     leat_dataset_unref(dataset);
+}
+
+/* A consumer is not woken for every element that comes quickly, but what is there is his even if
+ * nothing follows: the next element comes only once he has all before it. */
+static void test_few_quick_elements(void **state) {
+    (void)state;
+    enum { COUNT = 3000 };
+    for (int64_t first = 1; first < COUNT; first = first * 3 + 1) {
+        struct latch latch = {
+            .lock = PTHREAD_MUTEX_INITIALIZER, .opened = PTHREAD_COND_INITIALIZER, .first = first};
+        leat_error err = {0};
+        leat_dataset *dataset = prefetch_latched(&latch, COUNT, 2 * COUNT, &err);
+        leat_iterator *iterator = dataset_iterate(dataset, NULL);
+        leat_element element = {0};
+        for (int64_t i = 0; i < COUNT; i++) {
+            if (i == first) {
+                open_latch(&latch);
+            }
+            assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OK);
+            assert_int_equal(*(const int64_t *)element.tensors[0].data, i);
+        }
+        leat_element_fini(&element);
+        leat_iterator_free(iterator);
+        leat_dataset_unref(dataset);
+    }
 }
 
 static void test_arguments(void **state) {
@@ -183,6 +218,7 @@ static void test_arguments(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {TEST(test_values),   TEST(test_inputs),
                                        TEST(test_bound),    TEST(test_budget),
-                                       TEST(test_deadline), TEST(test_arguments)};
+                                       TEST(test_deadline), TEST(test_few_quick_elements),
+                                       TEST(test_arguments)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

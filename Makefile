@@ -9,7 +9,7 @@ BUILD_PACKAGES = gcc g++ cmake ninja-build pkgconf libc6-dev libjpeg62-turbo-dev
 TEST_PACKAGES = clang libclang-rt-dev clang-format clang-tidy cppcheck
 PYTHON_PACKAGES = python3 python3-dev python3-venv
 
-.PHONY: all deps demo test check test-long bench bench-peers performance golden fuzz mutants install clean format lint asan tsan wheel stubs venv help
+.PHONY: all deps demo test check test-long bench bench-peers performance golden fuzz mutants install clean format lint asan tsan wheel stubs docs venv help
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
@@ -63,6 +63,10 @@ wheel: venv ## the Python package as one wheel in dist/, for Python 3.11 and new
 
 stubs: venv all ## write python/leat/*.pyi anew, from the tables and the package
 	@PYTHONPATH=$(BUILD)/python .venv/bin/python -B tools/make_stubs.py
+
+docs: all ## the reference of the Python package and the headers as HTML, in build-docs/html (Sphinx)
+	@sh tools/venv.sh docs
+	@PYTHONPATH=$(BUILD)/python .venv/bin/python -B tools/reference.py build-docs
 
 venv:
 	@sh tools/venv.sh

@@ -185,8 +185,23 @@ static void put_indices(const leat_tensor *values, int64_t step, int64_t n, int6
                 out[0] += rows;
             out += rank + front;
         }
-        rows += rank > 0 ? shape_of(value)[0] : 0;
+        rows += front == 0 ? shape_of(value)[0] : 0;
     }
+}
+
+/* The rows of all values along the dimension that they have. */
+static leat_status sum_rows(const leat_tensor *values, int64_t step, int64_t n, int64_t *out,
+                            leat_error *err) {
+    *out = 0;
+    for (int64_t v = 0; v < n; v++) {
+        int64_t rows = shape_of(&values[v * step])[0];
+        if (rows > INT64_MAX - *out)
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "sparse values of %" PRId64 " rows and more: their sum has no number",
+                              rows);
+        *out += rows;
+    }
+    return LEAT_OK;
 }
 
 /* The largest of each dimension from `begin` on, unless the leaf knows it. */
@@ -210,12 +225,15 @@ static leat_status together(const leat_spec *leaf, const leat_tensor *values, in
     leat_status status = check_together(values, step, n, &count, err);
     if (status != LEAT_OK)
         return status;
-    int64_t rank = rank_of(values) + front, rows = 0;
+    int64_t rank = rank_of(values) + front, rows = n;
     if (rank < 1 || rank > LEAT_MAX_RANK)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "a sparse value of %" PRId64 " dimensions; expected 1 to %d", rank,
                           LEAT_MAX_RANK);
-    status = leat_tensor_new(LEAT_INT64, LEAT_SHAPE(count, rank), &out[INDICES], err);
+    if (front == 0)
+        status = sum_rows(values, step, n, &rows, err);
+    if (status == LEAT_OK)
+        status = leat_tensor_new(LEAT_INT64, LEAT_SHAPE(count, rank), &out[INDICES], err);
     if (status == LEAT_OK)
         status = leat_tensor_new(LEAT_INT64, LEAT_SHAPE(rank), &out[SHAPE], err);
     if (status == LEAT_OK)
@@ -225,9 +243,7 @@ static leat_status together(const leat_spec *leaf, const leat_tensor *values, in
     put_indices(values, step, n, front, out[INDICES].data);
     int64_t *shape = out[SHAPE].data;
     put_shape(leaf, values, step, n, 1 - front, shape + front);
-    for (int64_t v = 0; v < n && front == 0; v++)
-        rows += shape_of(&values[v * step])[0];
-    shape[0] = front == 1 ? n : rows;
+    shape[0] = rows;
     return LEAT_OK;
 }
 

@@ -100,6 +100,15 @@ def python_import(c):
     return {"leat": ["python_import.py", c.build, c.seconds], "floor": lambda limit: 1.0}
 
 
+def python(part, floor=1.0):
+    return lambda c: {"leat": ["python_speed.py", c.build, c.seconds, part], "floor": lambda limit: floor}
+
+
+def python_map(c):
+    return {"limit": ["leat_chain_8", c.seconds, "1"], "leat": ["python_speed.py", c.build, c.seconds, "map"],
+            "floor": lambda limit: 0.9}
+
+
 CASES = {
     "jpeg_full": (jpeg, "files, decode, bilinear 224, flip, float, batch 64, on two threads"),
     "small_shuffle": (small_shuffle, "1 M rows of 32 floats and a label: shuffle, x * 2 + 1, batch 256, on one thread"),
@@ -122,6 +131,10 @@ CASES = {
     "autotune_records": (autotune("records", "records"), "the same: tfrecord_small with parallel reads, map, batch 1024, prefetch"),
     "autotune_uneven": (autotune("uneven"), "the same: uneven_map, batch 50, prefetch"),
     "python_import": (python_import, "import leat in Python where numpy is imported; the limit is 50 ms of processor time"),
+    "python_batches": (python("batches"), "iterating over batches in Python; the limit is 5 us of processor time a batch"),
+    "python_scalars": (python("scalars"), "as_numpy_iterator over numbers; the limit is 1 us of processor time a number"),
+    "python_map": (python_map, "chain_8 through Python, in batches of 65,536, beside the program in C"),
+    "python_callback": (python("callback", 1 / 1.2), "a map called in Python, about 50 us of numpy, beside a bare loop"),
     "pipeline_and_training": (pipeline_and_training, "both together against the slower alone, or the cores they share"),
 }
 

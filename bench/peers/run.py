@@ -28,7 +28,7 @@ def cases():
     table = {}
     for name in MODULES:
         table.update(importlib.import_module("cases." + name).CASES)
-    for case, peers in importlib.import_module("leat").CASES.items():
+    for case, peers in importlib.import_module("ours").CASES.items():
         table[case]["peers"] = {**peers, **table[case]["peers"]}
     return table
 

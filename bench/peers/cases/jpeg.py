@@ -38,8 +38,8 @@ def tf_full(context):
         tf_finish(tf, tf.io.decode_jpeg(tf.io.read_file(f), channels=3)), y))
 
 
-def tf_full_accurate(context):
-    tf = tensorflow()
+def tf_full_accurate(context, tf=None):
+    tf = tf or tensorflow()
     return tf_run(context, tf, tf_files(tf), lambda f, y: (tf_finish(tf, tf.io.decode_jpeg(
         tf.io.read_file(f), channels=3, dct_method="INTEGER_ACCURATE")), y))
 

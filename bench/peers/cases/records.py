@@ -15,8 +15,8 @@ def tf_features(tf, kind):
     return {"data": tf.io.FixedLenFeature([], tf.string), "label": tf.io.FixedLenFeature([], tf.int64)}
 
 
-def tf_parse(context, kind, batched, parallel=THREADS):
-    tf = tensorflow()
+def tf_parse(context, kind, batched, parallel=THREADS, tf=None):
+    tf = tf or tensorflow()
     size = SMALL if kind == "small" else LARGE
     features = tf_features(tf, kind)
     ds = tf.data.TFRecordDataset(shards(kind), num_parallel_reads=parallel).repeat()
@@ -96,9 +96,9 @@ def c_loop(kind):
     return lambda context: limit("records", file_list(kind, shards(kind)), THREADS, context.seconds)
 
 
-def tf_stream(context):
+def tf_stream(context, tf=None):
     """2 GB through shuffle(1000), batch 32, prefetch: what counts is peak_rss_mb."""
-    tf = tensorflow()
+    tf = tf or tensorflow()
     features = tf_features(tf, "large")
     ds = tf.data.TFRecordDataset(shards("large") * 10).shuffle(1000)
     ds = ds.map(lambda r: tf.io.parse_single_example(r, features), num_parallel_calls=THREADS).batch(LARGE).prefetch(2)

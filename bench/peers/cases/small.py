@@ -16,8 +16,8 @@ def table(rows=ROWS):
     return rng.random((rows, COLUMNS), numpy.float32), numpy.arange(rows, dtype=numpy.int32) % 1000
 
 
-def tf_small(context, style):
-    tf = tensorflow()
+def tf_small(context, style, tf=None):
+    tf = tf or tensorflow()
     x, y = table()
     ds = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(BUFFER, seed=1).repeat()
     change = lambda a, b: (a * 2 + 1, b)                                    # noqa: E731
@@ -92,8 +92,8 @@ def numpy_small(context):
 
 # ---- chains of trivial maps ----
 
-def tf_chain(context, n, parallel=None):
-    tf = tensorflow()
+def tf_chain(context, n, parallel=None, tf=None):
+    tf = tf or tensorflow()
     ds = tf.data.Dataset.range(1 << 60)
     for _ in range(n):
         ds = ds.map(lambda v: v + 1, num_parallel_calls=parallel)

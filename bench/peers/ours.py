@@ -1,0 +1,29 @@
+"""leat among the peers, by its Python package: TensorFlow's own functions of the cases, with leat in the place of TensorFlow."""
+import os
+import sys
+
+from cases.jpeg import tf_full_accurate
+from cases.records import tf_parse, tf_stream
+from cases.small import tf_chain, tf_small
+from common import BUILD, Missing
+
+
+def leat():
+    sys.path.insert(0, os.path.join(BUILD, "python"))
+    try:
+        import leat as package
+    except ImportError as e:
+        raise Missing(e)
+    return package
+
+
+CASES = {
+    "jpeg_full": {"leat": lambda c: tf_full_accurate(c, leat())},
+    "small_shuffle": {"leat": lambda c: tf_small(c, "plain", leat())},
+    "chain_1": {"leat": lambda c: tf_chain(c, 1, tf=leat())},
+    "chain_4": {"leat": lambda c: tf_chain(c, 4, tf=leat())},
+    "chain_8": {"leat": lambda c: tf_chain(c, 8, tf=leat())},
+    "tfrecord_small": {"leat": lambda c: tf_parse(c, "small", False, tf=leat())},
+    "tfrecord_large": {"leat": lambda c: tf_parse(c, "large", False, tf=leat())},
+    "stream_memory": {"leat": lambda c: tf_stream(c, leat())},
+}

@@ -418,11 +418,22 @@ LEAT_API leat_value leat_count_nonzero(leat_value x, const int64_t *axes, int nu
 
 /* ---- strings ---- */
 
-/* Decimal text of numbers, "true" or "false" of booleans (tf.strings.as_string). */
+/* Numbers as text, floats with six digits after the point; "true" or "false" of booleans, strings
+ * as they are (tf.strings.as_string). */
 LEAT_API leat_value leat_as_string(leat_value x);
 
-/* The number that a string says, of int32, int64, float32 or float64; anything else fails the run
- * with INVALID_ARGUMENT (tf.strings.to_number). */
+/* How leat_as_string_formatted writes: precision and width of -1 and fill NULL are the defaults. */
+typedef struct leat_as_string_options {
+    int64_t precision; /* digits after the point of floats, or of `shortest` in all */
+    bool scientific;   /* with an exponent */
+    bool shortest;     /* with an exponent where that is shorter */
+    int64_t width;     /* the least number of bytes */
+    const char *fill;  /* "", or one of 0 - + # and a blank, as printf's; borrowed */
+} leat_as_string_options;
+LEAT_API leat_value leat_as_string_formatted(leat_value x, const leat_as_string_options *options);
+
+/* The number that a string says, of int32, int64, uint32, uint64, float32 or float64; anything else
+ * fails the run with INVALID_ARGUMENT (tf.strings.to_number). */
 LEAT_API leat_value leat_string_to_number(leat_value x, leat_dtype dtype);
 
 /* Strings joined with a separator between them (NULL: nothing), broadcast (tf.strings.join). */
@@ -438,15 +449,40 @@ LEAT_API leat_value leat_string_reduce_join(leat_value inputs, const int64_t *ax
  * (tf.strings.to_hash_bucket_fast). */
 LEAT_API leat_value leat_string_to_hash_bucket_fast(leat_value input, int64_t num_buckets);
 
+/* The same by a hash under a key of two numbers, which nobody can aim at who does not know it, and
+ * by an older hash (tf.strings.to_hash_bucket_strong, tf.strings.to_hash_bucket). */
+LEAT_API leat_value leat_string_to_hash_bucket_strong(leat_value input, int64_t num_buckets,
+                                                      const int64_t key[2]);
+LEAT_API leat_value leat_string_to_hash_bucket(leat_value input, int64_t num_buckets);
+
 /* ASCII letters in lower case, and strings without the white space at both ends (tf.strings.lower,
  * tf.strings.strip). */
 LEAT_API leat_value leat_string_lower(leat_value x);
 LEAT_API leat_value leat_string_strip(leat_value x);
 
+/* A template whose placeholders ("{}") stand for tensors as text, of which an axis shows
+ * `summarize` values at both ends (-1: all); at least one value (tf.strings.format). */
+LEAT_API leat_value leat_string_format(const char *template_text, const leat_value *values,
+                                       int num_values, const char *placeholder, int64_t summarize);
+
+/* ICU's number of each int32 code point's script, -1 for what is none; a build without ICU fails
+ * the graph with UNIMPLEMENTED (tf.strings.unicode_script). */
+LEAT_API leat_value leat_unicode_script(leat_value input);
+
+/* Strings with every match of a regular expression, or the first, replaced: \0 is the match, \1 to
+ * \9 a group; and whether strings as a whole are what it describes, as bool. The syntax is RE2's; a
+ * pattern that is none, or a build without PCRE2, fails the graph (tf.strings.regex_replace,
+ * tf.strings.regex_full_match). */
+LEAT_API leat_value leat_regex_replace(leat_value input, const char *pattern, const char *rewrite,
+                                       bool replace_global);
+LEAT_API leat_value leat_regex_full_match(leat_value input, const char *pattern);
+
 /* The part of each string from byte `pos` on, of at most `len` bytes; int32 or int64, broadcast; a
  * negative place counts from the end, a negative length takes all. A place outside its string fails
  * the run with INVALID_ARGUMENT (tf.strings.substr). */
 LEAT_API leat_value leat_substr(leat_value input, leat_value pos, leat_value len);
+/* The same counted in characters of UTF-8 (unit="UTF8_CHAR"). */
+LEAT_API leat_value leat_substr_utf8(leat_value input, leat_value pos, leat_value len);
 
 /* Bytes as text of 64 letters that are safe in web addresses, `pad` fills it up with "=", and back;
  * text that is none fails the run with INVALID_ARGUMENT (tf.io.encode_base64, decode_base64). */
@@ -464,9 +500,45 @@ LEAT_API leat_value leat_parse_tensor(leat_value serialized, leat_dtype out_type
 LEAT_API leat_value leat_string_upper(leat_value x);
 LEAT_API leat_value leat_string_length(leat_value x);
 
+/* The letters of Unicode in upper or lower case (encoding="utf-8"; UNIMPLEMENTED in a build without
+ * ICU), and the number of characters of UTF-8 (unit="UTF8_CHAR"). */
+LEAT_API leat_value leat_string_upper_utf8(leat_value x);
+LEAT_API leat_value leat_string_lower_utf8(leat_value x);
+LEAT_API leat_value leat_string_length_utf8(leat_value x);
+
 /* The bytes of strings as little-endian numbers along a new last axis; strings of one length, a
  * multiple of the dtype's size (tf.io.decode_raw). */
 LEAT_API leat_value leat_decode_raw(leat_value x, leat_dtype dtype);
+/* The same with strings that are cut or filled up with zeros to `fixed_length` bytes, a multiple of
+ * the dtype's size, and numbers whose highest byte comes first unless `little_endian`. */
+LEAT_API leat_value leat_decode_padded_raw(leat_value x, leat_dtype dtype, int64_t fixed_length,
+                                           bool little_endian);
+
+/* The fields of records of comma-separated text as one output per column: of each default's dtype
+ * (float32, float64, int32, int64 or string), which stands for an empty field; a vector of no
+ * values is a field that must be there. Fills `outputs` and returns their number, or -1; a record
+ * that has other fields fails the run with INVALID_ARGUMENT (tf.io.decode_csv). */
+LEAT_API int leat_decode_csv(leat_value records, const leat_value *defaults, int num_defaults,
+                             leat_value *outputs);
+
+/* Strings that were packed as ZLIB, GZIP, ZSTD or "" (not at all), as they were before; bytes that
+ * are no such stream fail the run with DATA_LOSS (tf.io.decode_compressed). */
+LEAT_API leat_value leat_decode_compressed(leat_value bytes, const char *compression_type);
+
+/* The samples of a WAV file of 16 bits, a scalar string, as float32 [samples, channels] from -1 to
+ * below 1; channels and samples of -1 are those of the file. `sample_rate` (may be NULL) gets the
+ * int32 scalar. And back, samples beyond cut (tf.audio.decode_wav, tf.audio.encode_wav). */
+LEAT_API leat_value leat_decode_wav(leat_value contents, int64_t channels, int64_t samples,
+                                    leat_value *sample_rate);
+LEAT_API leat_value leat_encode_wav(leat_value audio, leat_value sample_rate);
+
+/* Writes a scalar string into the file of that name, whole or not at all, and makes missing
+ * folders; the result is the name (tf.io.write_file). */
+LEAT_API leat_value leat_write_file(leat_value filename, leat_value contents);
+
+/* The sorted names of the files that match a pattern, a scalar, or one of a vector
+ * (tf.io.matching_files). */
+LEAT_API leat_value leat_matching_files(leat_value pattern);
 
 /* The contents of the file that a scalar string names (tf.io.read_file). */
 LEAT_API leat_value leat_read_file(leat_value filename);
@@ -491,6 +563,10 @@ LEAT_API leat_value leat_check_numerics(leat_value tensor, const char *message);
  * (tf.io.parse_example, tf.io.parse_single_example). */
 LEAT_API int leat_parse_example(leat_value serialized, const leat_spec *features,
                                 const leat_element *defaults, leat_value *outputs);
+
+/* tf.train.Examples written as protobuf's JSON, as their serialised form; another text fails the
+ * run with INVALID_ARGUMENT (tf.io.decode_json_example). */
+LEAT_API leat_value leat_decode_json_example(leat_value json_examples);
 
 /* Parses serialised tf.train.SequenceExamples, a scalar or a vector of strings. `context`
  * (borrowed) and `defaults` are as leat_parse_example has them; `sequence` (borrowed) says what the

@@ -21,7 +21,7 @@ from leat import control as _control
 from leat import ops as _ops
 from leat.ragged import RaggedTensor
 from leat.sparse import SparseTensor
-from leat import autograph, data, debugging, io, nest, strings
+from leat import audio, autograph, data, debugging, io, nest, strings
 from leat.control import case, cond, control_dependencies, switch_case, while_loop
 from leat.creation import (group, linspace, no_op, numpy_function, ones, py_function, rank, shape_n, zeros)
 from leat.folds import foldl, foldr, map_fn, scan, vectorized_map

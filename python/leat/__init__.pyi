@@ -59,8 +59,15 @@ def argsort(values: TensorLike, axis: IntLike = -1, direction: StringLike = 'ASC
     """
     ...
 from leat.dtypes import as_dtype as as_dtype
-def as_string(input: TensorLike, precision: Any = -1, scientific: Any = False, shortest: Any = False, width: Any = -1, fill: Any = '', name: builtins.str | None = None) -> Tensor:
-    """The decimal text of numbers, true or false of booleans (tf.strings.as_string)."""
+def as_string(input: TensorLike, precision: IntLike = -1, scientific: builtins.bool = False, shortest: builtins.bool = False, width: IntLike = -1, fill: StringLike = '', name: builtins.str | None = None) -> Tensor:
+    """Numbers as text, true or false of booleans (tf.strings.as_string).
+
+    precision: Digits after the point of floats, or of shortest in all; negative: six.
+    scientific: Floats with an exponent.
+    shortest: Floats with an exponent where that is shorter, without zeros at the end.
+    width: The least number of bytes; negative: none.
+    fill: What fills up to the width: nothing for blanks, or one of 0, -, +, # and a blank, which mean what they mean to printf.
+    """
     ...
 def asin(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The inverse sine, in radians (tf.math.asin)."""
@@ -71,6 +78,7 @@ def atan(x: TensorLike, name: builtins.str | None = None) -> Tensor:
 def atan2(y: TensorLike, x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The angle of the point (x, y), in radians from -pi to pi, broadcast (tf.math.atan2)."""
     ...
+from leat import audio as audio
 from leat import autograph as autograph
 bfloat16: DType
 def bitcast(input: TensorLike, type: DTypeLike, name: builtins.str | None = None) -> Tensor:

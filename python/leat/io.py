@@ -1,25 +1,42 @@
 """``tf.io``: record files, examples, and files by name. Operations of the library's table join these functions."""
 
-import numpy as np
-
-from leat import gfile
+from leat import dtypes, gfile, ops
 from leat.parsing import (FixedLenFeature, FixedLenSequenceFeature, RaggedFeature, SparseFeature, VarLenFeature,
                           parse_example, parse_sequence_example, parse_single_example,
                           parse_single_sequence_example)
 from leat.records import TFRecordOptions, TFRecordWriter
-from leat.tensor import Tensor, convert_to_tensor
+from leat.tensor import convert_to_tensor
 
 __all__ = ["FixedLenFeature", "FixedLenSequenceFeature", "RaggedFeature", "SparseFeature", "TFRecordOptions",
-           "TFRecordWriter", "VarLenFeature", "gfile", "matching_files", "parse_example", "parse_sequence_example",
-           "parse_single_example", "parse_single_sequence_example"]
+           "TFRecordWriter", "VarLenFeature", "decode_csv", "gfile", "parse_example", "parse_sequence_example",
+           "parse_single_example", "parse_single_sequence_example", "write_file"]
 
 
-def matching_files(pattern, name=None):
-    """The names of the files that match a pattern or one of several, sorted (``tf.io.matching_files``)."""
-    if isinstance(pattern, Tensor):
-        pattern = pattern.numpy()
-    patterns = np.asarray(pattern, dtype=object).reshape(-1).tolist()
-    found = sorted({path.encode() for path in gfile.glob(patterns)})
-    out = np.empty(len(found), dtype=object)
-    out[:] = found
-    return convert_to_tensor(out)
+def decode_csv(records, record_defaults, field_delim=",", use_quote_delim=True, na_value="", select_cols=None,
+               name=None):
+    """The fields of records of comma-separated text (``tf.io.decode_csv``): a list of tensors of the records' shape.
+
+    record_defaults: for each column a value of its dtype (float32, float64, int32, int64, string), which stands for an
+    empty field or one that is `na_value`, or an empty tensor where the field must be there. select_cols: the columns
+    that are read, rising. InvalidArgumentError for a record with other fields, with its number.
+    """
+    if select_cols is not None:
+        if any(column < 0 for column in select_cols):
+            raise ValueError("select_cols contains negative values.")
+        if any(a >= b for a, b in zip(select_cols, select_cols[1:])):
+            raise ValueError("select_cols is not strictly increasing.")
+        if len(select_cols) != len(record_defaults):
+            raise ValueError("Length of select_cols and record_defaults do not match.")
+    attributes = {"field_delim": field_delim, "use_quote_delim": bool(use_quote_delim), "na_value": na_value}
+    if select_cols:
+        attributes["select_cols"] = [int(column) for column in select_cols]
+    defaults = [convert_to_tensor(value) for value in record_defaults]
+    return list(ops.call("decode_csv", attributes, [convert_to_tensor(records, dtypes.string), *defaults]))
+
+
+def write_file(filename, contents, name=None):
+    """Writes a string into a file, whole or not at all, and makes its folders (``tf.io.write_file``).
+
+    filename, contents: scalar strings. NotFoundError, FailedPreconditionError and others where that fails.
+    """
+    ops.call("write_file", None, [convert_to_tensor(value, dtypes.string) for value in (filename, contents)])

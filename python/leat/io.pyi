@@ -17,6 +17,13 @@ from leat.parsing import VarLenFeature as VarLenFeature
 def decode_base64(input: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The bytes that text of encode_base64 stands for (tf.io.decode_base64)."""
     ...
+def decode_compressed(bytes: TensorLike, compression_type: StringLike = '', name: builtins.str | None = None) -> Tensor:
+    """Strings that were packed, as they were before (tf.io.decode_compressed).
+
+    compression_type: ZLIB, GZIP, ZSTD, or nothing for strings as they are.
+    """
+    ...
+def decode_csv(records: Any, record_defaults: Any, field_delim: Any = ',', use_quote_delim: Any = True, na_value: Any = '', select_cols: Any = None, name: builtins.str | None = None) -> Any: ...
 def decode_image(contents: TensorLike, channels: IntLike | None = None, dtype: DTypeLike = ..., name: builtins.str | None = None, expand_animations: builtins.bool = True) -> Tensor:
     """The pixels of a picture of any format (tf.io.decode_image).
 
@@ -36,6 +43,9 @@ def decode_jpeg(contents: TensorLike, channels: IntLike = 0, ratio: IntLike = 1,
     dct_method: INTEGER_FAST (also when empty) or INTEGER_ACCURATE.
     """
     ...
+def decode_json_example(json_examples: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """tf.train.Examples written as JSON, as their serialised form (tf.io.decode_json_example)."""
+    ...
 def decode_png(contents: TensorLike, channels: IntLike = 0, dtype: DTypeLike = ..., name: builtins.str | None = None) -> Tensor:
     """The pixels of a PNG, uint8 [height, width, channels] (tf.io.decode_png).
 
@@ -43,10 +53,12 @@ def decode_png(contents: TensorLike, channels: IntLike = 0, dtype: DTypeLike = .
     dtype: uint8 or uint16.
     """
     ...
-def decode_raw(input_bytes: TensorLike, out_type: DTypeLike, little_endian: Any = True, fixed_length: Any = None, name: builtins.str | None = None) -> Tensor:
-    """The bytes of strings as little-endian numbers (tf.io.decode_raw).
+def decode_raw(input_bytes: TensorLike, out_type: DTypeLike, little_endian: builtins.bool = True, fixed_length: IntLike | None = None, name: builtins.str | None = None) -> Tensor:
+    """The bytes of strings as numbers (tf.io.decode_raw).
 
     out_type: The dtype of the numbers.
+    little_endian: The lowest byte of a number comes first, else the highest.
+    fixed_length: Bytes that each string is cut or filled up to; none: strings have one length.
     """
     ...
 def encode_base64(input: TensorLike, pad: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
@@ -56,7 +68,9 @@ def encode_base64(input: TensorLike, pad: builtins.bool = False, name: builtins.
     """
     ...
 from leat import gfile as gfile
-def matching_files(pattern: Any, name: builtins.str | None = None) -> Any: ...
+def matching_files(pattern: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The names of the files that match a pattern or one of several, sorted (tf.io.matching_files)."""
+    ...
 from leat.parsing import parse_example as parse_example
 from leat.parsing import parse_sequence_example as parse_sequence_example
 from leat.parsing import parse_single_example as parse_single_example
@@ -73,3 +87,4 @@ def read_file(filename: TensorLike, name: builtins.str | None = None) -> Tensor:
 def serialize_tensor(tensor: TensorLike, name: builtins.str | None = None) -> Tensor:
     """A tensor as the bytes of TensorFlow's message (tf.io.serialize_tensor)."""
     ...
+def write_file(filename: Any, contents: Any, name: builtins.str | None = None) -> Any: ...

@@ -35,11 +35,32 @@ static bool parse_integer(leat_string s, int64_t lowest, int64_t highest, int64_
     return value >= lowest && value <= highest;
 }
 
+/* No sign but "+". */
+static bool parse_unsigned(leat_string s, uint64_t highest, uint64_t *out) {
+    size_t at = s.size > 0 && s.data[0] == '+' ? 1 : 0;
+    uint64_t value = 0;
+    if (at == s.size)
+        return false;
+    for (; at < s.size; at++) {
+        int digit = s.data[at] - '0';
+        if (digit < 0 || digit > 9 || __builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, (uint64_t)digit, &value))
+            return false;
+    }
+    *out = value;
+    return value <= highest;
+}
+
 static locale_t c_locale;
 static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
 
 static void make_c_locale(void) {
     c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+locale_t leati_c_locale(void) {
+    pthread_once(&c_locale_once, make_c_locale);
+    return c_locale;
 }
 
 /* `wide` chooses the precision; text longer than any number of use is refused. */
@@ -49,17 +70,18 @@ static bool parse_float(leat_string s, bool wide, double *out) {
         return false;
     memcpy(text, s.data, s.size);
     text[s.size] = '\0';
-    pthread_once(&c_locale_once, make_c_locale);
-    if (c_locale == (locale_t)0)
+    locale_t plain = leati_c_locale();
+    if (plain == (locale_t)0)
         *out = wide ? strtod(text, &end) : (double)strtof(text, &end);
     else
-        *out = wide ? strtod_l(text, &end, c_locale) : (double)strtof_l(text, &end, c_locale);
+        *out = wide ? strtod_l(text, &end, plain) : (double)strtof_l(text, &end, plain);
     return end == text + s.size;
 }
 
 bool leati_parse_number(leat_string text, leat_dtype dtype, void *out) {
     leat_string s = trimmed(text);
     int64_t integer = 0;
+    uint64_t natural = 0;
     double number = 0;
     switch (dtype) {
     case LEAT_INT32:
@@ -67,6 +89,12 @@ bool leati_parse_number(leat_string text, leat_dtype dtype, void *out) {
             return false;
         *(int32_t *)out = (int32_t)integer;
         return true;
+    case LEAT_UINT32:
+        if (!parse_unsigned(s, UINT32_MAX, &natural))
+            return false;
+        *(uint32_t *)out = (uint32_t)natural;
+        return true;
+    case LEAT_UINT64: return parse_unsigned(s, UINT64_MAX, out);
     case LEAT_INT64: return parse_integer(s, INT64_MIN, INT64_MAX, out);
     case LEAT_FLOAT32:
         if (!parse_float(s, false, &number))

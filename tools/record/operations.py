@@ -36,13 +36,13 @@ def values(result):
             found += [item.indices, item.values, item.dense_shape]
         else:
             found.append(item)
-    return tuple(np.asarray(item.numpy() if hasattr(item, "numpy") else item) for item in found)
+    return tuple(array(item.numpy() if hasattr(item, "numpy") else item) for item in found)
 
 
 def array(value):
     """A value as an array of bytes where it is made of texts."""
-    if isinstance(value, np.ndarray) and value.dtype.kind not in "SU":
-        return value
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind not in "SU":
+        return np.asarray(value)
     made = np.array(value, object)
     flat = [item.encode() if isinstance(item, str) else item for item in made.reshape(-1)]
     if flat and not isinstance(flat[0], bytes):
@@ -80,5 +80,7 @@ def write():
 
 if __name__ == "__main__":
     sys.modules["operations"] = sys.modules["__main__"]
-    import operations_records  # noqa: F401: each adds its cases
+    import operations_files  # noqa: F401: each adds its cases
+    import operations_records  # noqa: F401
+    import operations_texts  # noqa: F401
     write()

@@ -3,7 +3,7 @@
  * Read at once, straight into the output's memory. Fails with what the file system says, naming the
  * path. No gradient, no locks. */
 #include "file/fs.h"
-#include "graph/ops/texts.h"
+#include "graph/ops/paths.h"
 
 #include <string.h>
 
@@ -45,16 +45,8 @@ static leat_status read_stream(leati_kernel_call *call, const char *path, leat_s
 static leat_status read_row(leati_kernel_call *call, int64_t row, leat_error *err) {
     leat_string name = *leati_strings_of(&call->inputs[0], row);
     leat_string *out = leati_strings_of(&call->outputs[0], row);
-    if (name.size > LEATI_MAX_PATH || (name.size > 0 && memchr(name.data, 0, name.size) != NULL))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "a file name of %zu bytes; expected at most %d and no zero byte",
-                          name.size, LEATI_MAX_PATH);
-    char *path = leati_arena_alloc(call->arena, name.size + 1);
-    if (path == NULL)
-        return leati_no_memory(err, name.size + 1);
-    if (name.size > 0)
-        memcpy(path, name.data, name.size);
-    path[name.size] = '\0';
+    char *path = NULL;
+    LEATI_TRY(leati_path_text(call, name, &path, err));
     leati_file *file = NULL;
     LEATI_TRY(leati_file_open(path, &file, err));
     leat_status status = LEAT_OK;

@@ -31,14 +31,8 @@ static const leati_row string_split_rows[] = {
 };
 
 static leat_status string_split_infer(leati_infer_call *call, leat_error *err) {
-    leat_shape values = LEAT_SHAPE(LEAT_UNKNOWN_DIM), splits = LEAT_SHAPE(LEAT_UNKNOWN_DIM);
-    const leat_shape *in = &call->inputs[0].shape;
     LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the input", err));
-    LEATI_TRY(leati_want_rank(call, 0, 1, "the input", err));
-    if (in->rank == 1 && in->dims[0] >= 0 && in->dims[0] < INT64_MAX)
-        splits.dims[0] = in->dims[0] + 1;
-    LEATI_TRY(leati_infer_output(call, LEAT_STRING, &values, NULL, err));
-    return leati_infer_output(call, LEAT_INT64, &splits, NULL, err);
+    return leati_infer_parts(call, LEAT_STRING, LEAT_INT64, err);
 }
 
 static bool is_space(char c) {

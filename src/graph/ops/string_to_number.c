@@ -15,7 +15,7 @@ static const leati_row string_to_number_rows[] = {
      .type = LEATI_ROW_DTYPE,
      .offset = offsetof(struct string_to_number_args, out_type),
      .default_number = LEAT_FLOAT32,
-     .doc = "int32, int64, float32 or float64."},
+     .doc = "int32, int64, uint32, uint64, float32 or float64."},
     {0},
 };
 
@@ -23,11 +23,12 @@ static leat_status string_to_number_infer(leati_infer_call *call, leat_error *er
     const struct string_to_number_args *args = call->args;
     leat_dtype dtype = args->out_type;
     LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the input", err));
-    if (dtype != LEAT_INT32 && dtype != LEAT_INT64 && dtype != LEAT_FLOAT32 &&
-        dtype != LEAT_FLOAT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "out_type is %s; expected int32, int64, float32 or float64",
-                          leat_dtype_name(dtype));
+    if (dtype != LEAT_INT32 && dtype != LEAT_INT64 && dtype != LEAT_UINT32 &&
+        dtype != LEAT_UINT64 && dtype != LEAT_FLOAT32 && dtype != LEAT_FLOAT64)
+        return leati_fail(
+            err, LEAT_INVALID_ARGUMENT,
+            "out_type is %s; expected int32, int64, uint32, uint64, float32 or float64",
+            leat_dtype_name(dtype));
     return leati_infer_output(call, dtype, &call->inputs[0].shape, NULL, err);
 }
 

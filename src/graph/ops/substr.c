@@ -1,13 +1,26 @@
-/* substr: the part of each string from a place on, of at most so many bytes (tf.strings.substr).
+/* substr: the part of each string from a place on, of at most so many bytes or characters of UTF-8
+ * (tf.strings.substr).
  *
- * A negative place counts from the end, a negative length from what is left. The results are views
- * of the input's bytes. Fails in a run where a place is outside its string. No gradient, no locks.
+ * A negative place counts from the end; a negative length is all bytes, and no characters. The
+ * results are views of the input's bytes. Fails in a run where a place is outside its string. No
+ * gradient, no locks.
  */
 #include "graph/ops/elementwise.h"
-#include "graph/ops/texts.h"
+#include "graph/ops/units.h"
+
+struct substr_args {
+    char *unit;
+};
+
+static const leati_row substr_rows[] = {
+    LEATI_UNIT_ROW(struct substr_args),
+    {0},
+};
 
 static leat_status substr_infer(leati_infer_call *call, leat_error *err) {
+    const struct substr_args *args = call->args;
     leat_shape places, all;
+    LEATI_TRY(leati_want_unit(args->unit, err));
     LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the input", err));
     LEATI_TRY(leati_want_index(call, 1, "pos", err));
     LEATI_TRY(leati_want_dtype(call, 2, call->inputs[1].dtype, "len", err));
@@ -17,49 +30,97 @@ static leat_status substr_infer(leati_infer_call *call, leat_error *err) {
     return leati_infer_output(call, LEAT_STRING, &all, NULL, err);
 }
 
+/* The part of `s` by bytes; false where the place is outside. */
+static bool cut_bytes(leat_string *s, int64_t at, int64_t most) {
+    int64_t size = (int64_t)s->size;
+    if (at < -size || at > size)
+        return false;
+    at += at < 0 ? size : 0;
+    s->data += at;
+    s->size = (size_t)(most < 0 || most > size - at ? size - at : most);
+    return true;
+}
+
+/* Where `count` characters from byte `at` on end, or the string; *passed gets how many there are.
+ */
+static size_t pass_characters(const leat_string *s, size_t at, int64_t count, int64_t *passed) {
+    for (*passed = 0; *passed < count && at < s->size; ++*passed) {
+        at++;
+        while (at < s->size && leati_is_trail(s->data[at]))
+            at++;
+    }
+    return at;
+}
+
+/* The same by characters. */
+static bool cut_characters(leat_string *s, int64_t at, int64_t most) {
+    int64_t passed = 0;
+    size_t begin = at < 0 ? s->size : pass_characters(s, 0, at, &passed);
+    for (; at < 0 && passed > at && begin > 0; passed--) {
+        begin--;
+        while (begin > 0 && leati_is_trail(s->data[begin]))
+            begin--;
+    }
+    if (passed != at)
+        return false;
+    size_t end = pass_characters(s, begin, most, &passed); /* none for a negative number */
+    s->size = end - begin;
+    s->data = begin > 0 ? s->data + begin : s->data;
+    return true;
+}
+
 /* The numbers are TYPE. */
-#define SUBSTR_LANE(NAME, TYPE)                                                                    \
+#define SUBSTR_LANE(NAME, TYPE, CUT)                                                               \
     static void NAME(leati_lane *lane) {                                                           \
         for (int64_t i = 0; i < lane->n; i++) {                                                    \
             leat_string s =                                                                        \
                 *(const leat_string *)(const void *)(lane->in[0] + i * lane->in_step[0]);          \
             int64_t at = *(const TYPE *)(const void *)(lane->in[1] + i * lane->in_step[1]);        \
             int64_t most = *(const TYPE *)(const void *)(lane->in[2] + i * lane->in_step[2]);      \
-            int64_t size = (int64_t)s.size;                                                        \
-            if (at < -size || at > size) {                                                         \
+            if (!CUT(&s, at, most)) {                                                              \
                 lane->failed = i;                                                                  \
                 return;                                                                            \
             }                                                                                      \
-            at += at < 0 ? size : 0;                                                               \
-            s.data += at;                                                                          \
-            s.size = (size_t)(most < 0 || most > size - at ? size - at : most);                    \
             *(leat_string *)(void *)(lane->out + i * lane->out_step) = s;                          \
         }                                                                                          \
     }
 
-SUBSTR_LANE(substr_int32, int32_t)
-SUBSTR_LANE(substr_int64, int64_t)
+SUBSTR_LANE(bytes_int32, int32_t, cut_bytes)
+SUBSTR_LANE(bytes_int64, int64_t, cut_bytes)
+SUBSTR_LANE(characters_int32, int32_t, cut_characters)
+SUBSTR_LANE(characters_int64, int64_t, cut_characters)
 
 static leat_status substr_kernel(leati_kernel_call *call, leat_error *err) {
+    const struct substr_args *args = call->args;
     bool wide = call->inputs[1].dtype == LEAT_INT64;
-    LEATI_TRY(leati_elementwise(call, wide ? substr_int64 : substr_int32,
+    leati_lane_function lane = wide ? bytes_int64 : bytes_int32;
+    if (leati_unit_is_character(args->unit))
+        lane = wide ? characters_int64 : characters_int32;
+    LEATI_TRY(leati_elementwise(call, lane,
                                 "pos is out of range for a string; expected a place in it", err));
     return leati_hold_strings(call, 0, err);
 }
 
 leat_value leat_substr(leat_value input, leat_value pos, leat_value len) {
-    return leati_op3(&leati_tensor_op_substr, NULL, input, pos, len);
+    struct substr_args args = {.unit = leati_bytes_unit};
+    return leati_op3(&leati_tensor_op_substr, &args, input, pos, len);
+}
+
+leat_value leat_substr_utf8(leat_value input, leat_value pos, leat_value len) {
+    struct substr_args args = {.unit = leati_character_unit};
+    return leati_op3(&leati_tensor_op_substr, &args, input, pos, len);
 }
 
 const leati_tensor_op leati_tensor_op_substr = {
     .name = "substr",
     .version = 1,
-    .doc = "The part of each string from a place on, of at most so many bytes, broadcast "
+    .doc = "The part of each string from a place on, of at most so many bytes or characters, "
+           "broadcast "
            "(tf.strings.substr).",
     .names = "strings.substr",
     .inputs = "input pos len",
-    .signature = "input pos len unit=\"BYTE\"",
-    .rows = leati_no_rows,
+    .rows = substr_rows,
+    .args_size = sizeof(struct substr_args),
     .min_inputs = 3,
     .max_inputs = 3,
     .infer = substr_infer,

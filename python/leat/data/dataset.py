@@ -164,7 +164,10 @@ class Dataset:
 
     @staticmethod
     def range(*args, output_type=dtypes.int64, name=None):
-        """``range(stop)``, ``range(start, stop)``, ``range(start, stop, step)``."""
+        """Numbers in steps: ``range(stop)``, ``range(start, stop)``, ``range(start, stop, step)``.
+
+        output_type: Their dtype; they are counted in int64 and cast. InvalidArgumentError for a step of 0.
+        """
         if not 1 <= len(args) <= 3:
             raise ValueError(f"`args` must have between 1 and 3 elements; got {len(args)}")
         names = (("stop",), ("start", "stop"), ("start", "stop", "step"))[len(args) - 1]
@@ -172,7 +175,11 @@ class Dataset:
 
     @staticmethod
     def zip(*args, datasets=None, name=None):
-        """Elements of several datasets side by side; `datasets` may be any structure of them."""
+        """Elements of several datasets side by side, until the shortest ends.
+
+        args: The datasets; elements are tuples of theirs.
+        datasets: In their place any structure of datasets, which elements then have.
+        """
         if (args and datasets is not None) or (not args and datasets is None):
             raise ValueError("Both `*args` and `datasets` cannot be set." if args else
                              "Must pass at least one dataset to `zip`.")
@@ -192,23 +199,40 @@ class Dataset:
 
     @staticmethod
     def from_tensors(tensors, name=None):
-        """One element: the structure of tensors itself."""
+        """One element: the structure of tensors itself.
+
+        tensors: Numbers, arrays, strings, lists of them, ragged or sparse tensors, in tuples and dictionaries.
+        """
         return make("from_tensors", (), {"tensors": tensors}, name)
 
     @staticmethod
     def from_tensor_slices(tensors, name=None):
-        """The rows of a structure of tensors along their first axis."""
+        """The rows of a structure of tensors along their first axis; ``from_tensor_slices((x, y))`` gives pairs.
+
+        tensors: As from_tensors takes them, each with at least one dimension, all of one length: ValueError otherwise.
+        """
         return make("from_tensor_slices", (), {"tensors": tensors}, name)
 
     @staticmethod
     def from_generator(generator, output_types=None, output_shapes=None, args=None, output_signature=None, name=None):
-        """What a Python generator yields (``tf.data.Dataset.from_generator``)."""
+        """What a Python generator yields (``tf.data.Dataset.from_generator``).
+
+        generator: A function that returns an iterator, called anew for each run; it is closed when the run ends.
+        output_signature: The structure of TypeSpecs of what it yields.
+        output_types, output_shapes: In its place dtypes and shapes, in the structure of an element.
+        args: Tensors that the function is called with, as numpy values.
+        """
         from leat.data.functions import from_generator
         return from_generator(generator, output_types, output_shapes, args, output_signature, name)
 
     @staticmethod
     def list_files(file_pattern, shuffle=None, seed=None, name=None):
-        """The names of the files that match glob patterns, in random order unless `shuffle` is False."""
+        """The names of the files that match, as string scalars. InvalidArgumentError where there is none.
+
+        file_pattern: A glob pattern, or several.
+        shuffle: False: in the order of the names; else in a random order, another one in every epoch.
+        seed: Seed of that order.
+        """
         return make("list_files", (), {"file_pattern": file_pattern, "shuffle": True if shuffle is None else shuffle,
                                        "seed": seed}, name)
 
@@ -226,7 +250,11 @@ class Dataset:
 
     @staticmethod
     def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=True):
-        """Elements of `datasets` in the order that a dataset of their numbers gives."""
+        """Elements of `datasets` in the order that a dataset of their numbers gives.
+
+        choice_dataset: int64 scalars, from 0 to the number of datasets less 1.
+        stop_on_empty_dataset: False: pass over datasets that have ended, until all have.
+        """
         if not nest.compatible(choice_dataset.element_spec, specs.TensorSpec([], dtypes.int64)):
             raise TypeError("Invalid `choice_dataset`. Elements of `choice_dataset` must be scalar `tf.int64` tensors "
                             f"but are {choice_dataset.element_spec}.")
@@ -459,8 +487,10 @@ def _default(argument):
 
 
 def doc_of(entry):
-    """The docstring of an operator's function."""
-    return "\n".join([entry["doc"], ""] + [f"{a['name']}: {a['doc']}" for a in entry["arguments"]]).strip()
+    """The docstring of an operator's function: what it does, its arguments, how it is saved."""
+    what, saved, how = entry["doc"].partition(" Saved ")
+    lines = [what, "", *(f"{argument['name']}: {argument['doc']}" for argument in entry["arguments"])]
+    return "\n".join([*lines, "", saved.lstrip() + how] if how else lines).strip()
 
 
 def function_of(op):
@@ -501,7 +531,7 @@ def _reader(op, class_name, parameters):
         self._node = getattr(made, "_node", None)
     init = function("__init__", [("self", REQUIRED), *parameters], call, None, "leat.data")
     init.__qualname__ = f"{class_name}.__init__"
-    return type(class_name, (Dataset,), {"__init__": init, "__doc__": OPERATORS[op]["doc"], "__module__": "leat.data",
+    return type(class_name, (Dataset,), {"__init__": init, "__doc__": doc_of(OPERATORS[op]), "__module__": "leat.data",
                                          "__slots__": ()})
 
 

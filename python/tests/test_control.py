@@ -7,12 +7,7 @@ import leat as tf
 Dataset = tf.data.Dataset
 
 
-@pytest.fixture(autouse=True)
-def traced(monkeypatch):
-    """Functions that become callbacks fail."""
-    def refuse(function, what, reason):
-        raise AssertionError(f"a callback, {what}: {reason}")
-    monkeypatch.setattr(tf.trace, "announce", refuse)
+pytestmark = pytest.mark.usefixtures("traced")
 
 
 def values(dataset):

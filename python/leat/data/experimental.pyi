@@ -30,9 +30,11 @@ class SqlDataset(Dataset):
 from leat.data.options import ThreadingOptions as ThreadingOptions
 UNKNOWN_CARDINALITY: builtins.int
 def assert_cardinality(expected_cardinality: IntLike) -> Callable[[Dataset], Dataset]:
-    """The input, whose number of elements is claimed and checked. Saved as a count and the input's position; restoring costs the input's.
+    """The input, whose number of elements is claimed and checked.
 
     expected_cardinality: How many elements the input has; -1: infinitely many.
+
+    Saved as a count and the input's position; restoring costs the input's.
     """
     ...
 def at(dataset: Any, index: Any) -> Any: ...
@@ -61,26 +63,32 @@ def get_next_as_optional(iterator: Any) -> Any: ...
 def get_single_element(dataset: Any) -> Any: ...
 def get_structure(dataset_or_iterator: Any) -> Any: ...
 def global_shuffle(seed: IntLike | None = None, reshuffle_each_iteration: builtins.bool = True) -> Callable[[Dataset], Dataset]:
-    """All elements in a random order, asked from the input by number; nothing is buffered. Saved as a position and the order's key; restoring costs nothing.
+    """All elements in a random order, asked from the input by number; nothing is buffered.
 
     seed: Seed of the order.
     reshuffle_each_iteration: Another order in every epoch and iterator.
+
+    Saved as a position and the order's key; restoring costs nothing.
     """
     ...
 def group_by_reducer(key_func: Any, reducer: Any) -> Any: ...
 def group_by_window(key_func: Callable[..., Any], reduce_func: Callable[..., Any], window_size: IntLike | None = None, window_size_func: Callable[..., Any] | None = None) -> Callable[[Dataset], Dataset]:
-    """The elements of the datasets that `reduce_func` makes of groups of elements with one key. Saved as the elements of all groups and the positions of the input and of the dataset being read; restoring calls the function once.
+    """The elements of the datasets that `reduce_func` makes of groups of elements with one key.
 
     key_func: From an element to its key, an int64 scalar.
     reduce_func: From (key, dataset of the group's elements) to a dataset.
     window_size: Elements of a full group; either this or window_size_func.
     window_size_func: From a key to the elements of its full group, an int64 scalar.
+
+    Saved as the elements of all groups and the positions of the input and of the dataset being read; restoring calls the function once.
     """
     ...
 def ignore_errors(log_warning: builtins.bool = False) -> Callable[[Dataset], Dataset]:
-    """The input's elements without its errors. Saved as the input's position; restoring costs the input's.
+    """The input's elements without its errors.
 
     log_warning: Write each error that is left out to the log.
+
+    Saved as the input's position; restoring costs the input's.
     """
     ...
 def load(path: Any, element_spec: Any = None, compression: Any = None, reader_func: Any = None) -> Any: ...
@@ -123,33 +131,39 @@ def map_and_batch(map_func: Callable[..., Any], batch_size: IntLike, num_paralle
     """
     ...
 def numpy_dataset(filenames: StringsLike | None = None, output_signature: Any = None, compression_type: StringLike | None = None, buffer_size: IntLike | None = None, name: builtins.str | None = None) -> Dataset:
-    """The rows of .npy files, along the arrays' first dimension. Saved as the place in the list of files and a row; restoring costs a seek (of a compressed file: reading up to there).
+    """The rows of .npy files, along the arrays' first dimension.
 
     filenames: One path, a list of them, or a dataset of string scalars.
     output_signature: Dtype and shape of a row; none: those of the first file, which is read for it.
     compression_type: "" (none), "ZLIB", "GZIP", "ZSTD", "LZ4" or "SNAPPY".
     buffer_size: Bytes read at once, up to 64 MiB; none or 0: 256 KiB.
+
+    Saved as the place in the list of files and a row; restoring costs a seek (of a compressed file: reading up to there).
     """
     ...
 def pack(length: IntLike, split: builtins.bool = True, truncate: builtins.bool = False, pad_value: Any = None, drop_remainder: builtins.bool = False) -> Callable[[Dataset], Dataset]:
-    """Sequences of any length one after the other in windows of `length` tokens, with segment_ids and positions. Saved as the input's position and a place in its sequence; after an error as the place where the window began, or its tokens where the input cannot be read again. Restoring costs the sequences of a window.
+    """Sequences of any length one after the other in windows of `length` tokens, with segment_ids and positions.
 
     length: Tokens of a window.
     split: A sequence that does not fit goes on in the next window; else it begins there.
     truncate: Without split: cut a sequence longer than a window; else it is an error.
     pad_value: A scalar, or a structure of them; none: 0, false or "".
     drop_remainder: Leave out a last window that is not full.
+
+    Saved as the input's position and a place in its sequence; after an error as the place where the window began, or its tokens where the input cannot be read again. Restoring costs the sequences of a window.
     """
     ...
 def pad_to_cardinality(cardinality: IntLike, mask_key: StringLike = 'valid') -> Callable[[Dataset], Dataset]:
-    """The input's dictionaries with a mask, then elements of zeros up to `cardinality`. Saved as counts and the input's position; restoring costs the input's.
+    """The input's dictionaries with a mask, then elements of zeros up to `cardinality`.
 
     cardinality: How many elements there are with those of zeros; at least the input's.
     mask_key: Key of the mask: false for elements of zeros.
+
+    Saved as counts and the input's position; restoring costs the input's.
     """
     ...
 def parallel_interleave(map_func: Callable[..., Any], cycle_length: IntLike, block_length: IntLike = 1, sloppy: builtins.bool = False, buffer_output_elements: IntLike | None = None, prefetch_input_elements: IntLike | None = None, num_parallel_calls: IntLike | None = None) -> Callable[[Dataset], Dataset]:
-    """The elements of cycle_length datasets that `map_func` returns, block_length of each in turn. Saved as the input's position and, for each open dataset, the element it was made from and its position; restoring calls the function once for each and reads again what was read ahead.
+    """The elements of cycle_length datasets that `map_func` returns, block_length of each in turn.
 
     map_func: From an element to a dataset.
     cycle_length: How many datasets are read in turns.
@@ -158,16 +172,20 @@ def parallel_interleave(map_func: Callable[..., Any], cycle_length: IntLike, blo
     buffer_output_elements: How many elements of each dataset may be ready; none: 2 * block_length.
     prefetch_input_elements: How many datasets may be opened ahead; none: 2 * cycle_length.
     num_parallel_calls: How many datasets are read ahead at a time; none: as many as help.
+
+    Saved as the input's position and, for each open dataset, the element it was made from and its position; restoring calls the function once for each and reads again what was read ahead.
     """
     ...
 def parse_example_dataset(features: Any, num_parallel_calls: Any = 1, deterministic: Any = None) -> Any: ...
 def prefetch_to_device(device: Any, buffer_size: Any = None) -> Any: ...
 def quarantine(path: StringLike | None = None, max_errors: IntLike | None = None, max_fraction: FloatLike = 1.0) -> Callable[[Dataset], Dataset]:
-    """The input's elements without the bad ones, which are listed in a file; more of them than the limit are DATA_LOSS. Saved as two counts and the input's position; restoring costs the input's.
+    """The input's elements without the bad ones, which are listed in a file; more of them than the limit are DATA_LOSS.
 
     path: The file to which a line of JSON is appended for each bad element; none: no list.
     max_errors: How many bad elements an epoch may have; none: any number.
     max_fraction: How large a part of an epoch's elements may be bad, 0 to 1; looked at from 100 elements on, and at the end.
+
+    Saved as two counts and the input's position; restoring costs the input's.
     """
     ...
 def rejection_resample(class_func: Callable[..., Any], target_dist: Any, initial_dist: Any = None, seed: IntLike | None = None) -> Callable[[Dataset], Dataset]:
@@ -182,10 +200,12 @@ def rejection_resample(class_func: Callable[..., Any], target_dist: Any, initial
 def sample_from_datasets(datasets: Any, weights: Any = None, seed: Any = None, stop_on_empty_dataset: Any = False) -> Any: ...
 def save(dataset: Any, path: Any, compression: Any = None, shard_func: Any = None, checkpoint_args: Any = None) -> Any: ...
 def scan(initial_state: Any, scan_func: Callable[..., Any]) -> Callable[[Dataset], Dataset]:
-    """The outputs of `scan_func`, called along the input with a state that it hands on. Saved as the state's values and the input's position; restoring costs the input's.
+    """The outputs of `scan_func`, called along the input with a state that it hands on.
 
     initial_state: The state before the first element: a structure of tensors.
     scan_func: From (state, element) to (state, output).
+
+    Saved as the state's values and the input's position; restoring costs the input's.
     """
     ...
 def shuffle_and_repeat(buffer_size: IntLike, count: IntLike | None = None, seed: IntLike | None = None) -> Callable[[Dataset], Dataset]:
@@ -197,34 +217,48 @@ def shuffle_and_repeat(buffer_size: IntLike, count: IntLike | None = None, seed:
     """
     ...
 def snapshot(path: StringLike, compression: StringLike = 'AUTO', reader_func: Callable[..., Any] | None = None, shard_func: Callable[..., Any] | None = None) -> Callable[[Dataset], Dataset]:
-    """The first complete iteration writes the elements to files, later ones read them. Saved as positions, while writing with the names of the files so far; restoring costs what the input's does, or reading compressed files up to the place.
+    """The first complete iteration writes the elements to files, later ones read them.
 
     path: The folder of this snapshot and of others.
     compression: "AUTO" (SNAPPY), or a compression_type; empty: none.
     reader_func: From a dataset of the shards' datasets to the dataset to read; none: they are read in turns.
     shard_func: From an element to the number of its shard, an int64 scalar; none: in turns.
+
+    Saved as positions, while writing with the names of the files so far; restoring costs what the input's does, or reading compressed files up to the place.
     """
     ...
 def take_while(predicate: Callable[..., Any]) -> Callable[[Dataset], Dataset]:
-    """The elements before the first one for which `predicate` is false. Saved as the number of calls and the input's position; restoring costs the input's.
+    """The elements before the first one for which `predicate` is false.
 
     predicate: A function of an element's components to a bool scalar.
+
+    Saved as the number of calls and the input's position; restoring costs the input's.
     """
     ...
 def tar_dataset(fields: StringsLike, filenames: StringsLike | None = None, compression_type: StringLike | None = None, buffer_size: IntLike | None = None, index: StringLike = 'none', name: builtins.str | None = None) -> Dataset:
-    """Samples of tar shards in WebDataset's layout: a dict of the members' bytes and "__key__". Saved as the place in the list of files and a byte offset for each open one; restoring costs a seek (of a compressed file: reading up to there).
+    """Samples of tar shards in WebDataset's layout: a dict of the members' bytes and "__key__".
 
     filenames: One path, a list of them, or a dataset of string scalars.
     fields: The extensions that make an element; "jpg;png": either, under the first's name.
     compression_type: "" (none), "ZLIB", "GZIP", "ZSTD", "LZ4" or "SNAPPY".
     buffer_size: Bytes read at once, up to 64 MiB; none or 0: 256 KiB.
     index: Are FILE.leat-index used: "none", "auto" (where all files have one), "required".
+
+    Saved as the place in the list of files and a byte offset for each open one; restoring costs a seek (of a compressed file: reading up to there).
     """
     ...
 def to_variant(dataset: Any) -> Any: ...
 def unbatch() -> Callable[[Dataset], Dataset]:
-    """The rows of each element, one by one. Saved as positions; restoring costs one input element."""
+    """The rows of each element, one by one.
+
+
+    Saved as positions; restoring costs one input element.
+    """
     ...
 def unique() -> Callable[[Dataset], Dataset]:
-    """The first occurrence of each element. Saved as the values that came so far and the input's position; restoring costs the input's."""
+    """The first occurrence of each element.
+
+
+    Saved as the values that came so far and the input's position; restoring costs the input's.
+    """
     ...

@@ -10,6 +10,7 @@
 #include <leat/dist.h>
 #include <leat/file.h>
 #include <leat/graph.h>
+#include <leat/image.h>
 #include <leat/ops.h>
 #include <leat/ops_arrays.h>
 #include <leat/train.h>

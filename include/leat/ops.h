@@ -12,6 +12,7 @@
 #define LEAT_OPS_H
 
 #include <leat/graph.h>
+#include <leat/image.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -552,7 +553,7 @@ LEAT_API leat_value leat_assert(leat_value condition, leat_value value, leat_sta
  * begins with the message (tf.debugging.check_numerics). */
 LEAT_API leat_value leat_check_numerics(leat_value tensor, const char *message);
 
-/* ---- records and pictures ---- */
+/* ---- records; pictures: leat/image.h ---- */
 
 /* Parses serialised tf.train.Examples, a scalar or a vector of strings. `features` (borrowed) is a
  * dict of specs: a tensor of a static shape is a FixedLenFeature, one whose first dimension is -1
@@ -577,25 +578,6 @@ LEAT_API leat_value leat_decode_json_example(leat_value json_examples);
 LEAT_API int leat_parse_sequence_example(leat_value serialized, const leat_spec *context,
                                          const leat_spec *sequence, const leat_element *defaults,
                                          leat_value *outputs);
-
-/* A JPEG, a PNG, or either, as uint8 [height, width, channels]; channels 0: those of the file, 1
- * grey, 3 RGB (PNG also 2 and 4). A static shape of -1 stands for what the file decides
- * (tf.io.decode_jpeg with dct_method "" , tf.io.decode_png, tf.io.decode_image). */
-LEAT_API leat_value leat_decode_jpeg(leat_value contents, int channels);
-LEAT_API leat_value leat_decode_png(leat_value contents, int channels);
-LEAT_API leat_value leat_decode_image(leat_value contents, int channels);
-
-/* Pictures [H, W, C] or [N, H, W, C] of any number type scaled to height x width, as float32
- * (tf.image.resize). `method` NULL means "bilinear"; the others are UNIMPLEMENTED. */
-LEAT_API leat_value leat_resize(leat_value images, int64_t height, int64_t width,
-                                const char *method);
-
-/* Pictures mirrored along their width (tf.image.flip_left_right). */
-LEAT_API leat_value leat_flip_left_right(leat_value images);
-
-/* Pictures of another dtype, scaled so that 1.0 is an integer's largest value
- * (tf.image.convert_image_dtype). */
-LEAT_API leat_value leat_convert_image_dtype(leat_value images, leat_dtype dtype, bool saturate);
 
 #ifdef __cplusplus
 }

@@ -1,10 +1,10 @@
-/* Bilinear resizing: tables, the plain C path, and the choice of the faster ones.
+/* Resizing: tables, the plain C path, and the choice of the faster ones.
  *
- * Without antialias every output row is a vertical blend of two rows that were blended
+ * Bilinear without antialias: every output row is a vertical blend of two rows that were blended
  * horizontally. Each blended row is computed once: two are held, and an output row that needs the
  * next one swaps them. The order of operations and the use of float for positions are TensorFlow's,
- * so results agree in every bit. With antialias rows are summed vertically first, then
- * horizontally, by precomputed weights, as ScaleAndTranslate does.
+ * so results agree in every bit. Otherwise rows are summed vertically first, then horizontally, by
+ * the weights of resize_weights.c, as ScaleAndTranslate does.
  *
  * Only preparing can fail, for sizes or memory. No locks. */
 #include "image/resize.h"
@@ -56,70 +56,34 @@ static void fill_neighbours(leati_resize_axis *axis) {
     }
 }
 
-/* Input samples per output sample, rounded as ScaleAndTranslate gets it: by way of the inverse. */
-static float inverse_scale(const leati_resize_axis *axis) {
-    float scale = (float)axis->out / (float)axis->in;
-    return 1.0F / scale;
+/* Does an output blend two neighbours, or sum a span by weights? */
+static bool blends(const leati_resize_plan *plan) {
+    return plan->method == LEATI_RESIZE_BILINEAR && !plan->antialias;
 }
 
-/* The radius of the triangle in input samples. */
-static float kernel_scale(const leati_resize_axis *axis) {
-    float inverse = inverse_scale(axis);
-    return inverse > 1.0F ? inverse : 1.0F;
-}
-
-static void fill_weights(leati_resize_axis *axis) {
-    float inverse = inverse_scale(axis), radius = kernel_scale(axis);
-    float narrow = 1.0F / radius;
-    for (int32_t i = 0; i < axis->out; i++) {
-        float centre = ((float)i + 0.5F) * inverse;
-        int32_t first = clamp((int64_t)ceilf(centre - radius - 0.5F), axis->in - 1);
-        int32_t last = clamp((int64_t)floorf(centre + radius - 0.5F), axis->in - 1);
-        float *weights = axis->weights + (size_t)i * (size_t)axis->span;
-        float total = 0.0F;
-        if (last - first >= axis->span)
-            last = first + axis->span - 1;
-        for (int32_t source = first; source <= last; source++) {
-            float distance = fabsf(((float)source + 0.5F - centre) * narrow);
-            float weight = distance < 1.0F ? 1.0F - distance : 0.0F;
-            weights[source - first] = weight;
-            total += weight;
-        }
-        float normal = total > 0.0F ? 1.0F / total : 0.0F;
-        for (int32_t k = 0; k <= last - first; k++)
-            weights[k] *= normal;
-        axis->lower[i] = first;
-        axis->count[i] = last - first + 1;
-    }
-}
-
-static leat_status prepare_axis(leati_resize_axis *axis, int32_t in, int32_t out, bool antialias,
-                                leat_error *err) {
+static leat_status prepare_axis(const leati_resize_plan *plan, leati_resize_axis *axis, int32_t in,
+                                int32_t out, leat_error *err) {
     axis->in = in;
     axis->out = out;
-    axis->span = 0;
-    if (antialias) {
-        double span = 2.0 * ceil((double)kernel_scale(axis)) + 1.0;
-        axis->span = span < (double)in ? (int32_t)span : in;
-    }
+    axis->span = blends(plan) ? 0 : leati_resize_span(axis, plan->method, plan->antialias);
     leat_status status = reserve_axis(axis, err);
     if (status != LEAT_OK) {
         axis->in = 0;
         return status;
     }
-    if (antialias)
-        fill_weights(axis);
-    else
+    if (blends(plan))
         fill_neighbours(axis);
+    else
+        leati_resize_fill_weights(axis, plan->method, plan->antialias);
     return LEAT_OK;
 }
 
 /* ---- plans ---- */
 
 static leat_status reserve_rows(leati_resize_plan *plan, leat_error *err) {
-    /* Antialias sums rows as wide as the input; a float of room behind each row serves the fast
-     * path, and rows start on cache lines of their own. */
-    int32_t pixels = plan->antialias ? plan->x.in : plan->x.out;
+    /* Weights sum rows as wide as the input, and so does spreading; a float of room behind each row
+     * serves the fast path, and rows start on cache lines of their own. */
+    int32_t pixels = plan->x.in > plan->x.out ? plan->x.in : plan->x.out;
     plan->row_width = ((size_t)pixels * (size_t)plan->channels + 1 + 15) & ~(size_t)15;
     size_t needed = 2 * plan->row_width;
     if (needed <= plan->capacity)
@@ -135,7 +99,7 @@ static leat_status reserve_rows(leati_resize_plan *plan, leat_error *err) {
 
 leat_status leati_resize_prepare(leati_resize_plan *plan, int32_t in_height, int32_t in_width,
                                  int32_t out_height, int32_t out_width, int32_t channels,
-                                 bool antialias, leat_error *err) {
+                                 leati_resize_method method, bool antialias, leat_error *err) {
     if (out_height < 1 || out_width < 1)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "resize: expected a positive size, found height %" PRId32
@@ -149,20 +113,22 @@ leat_status leati_resize_prepare(leati_resize_plan *plan, int32_t in_height, int
                           "found height %" PRId32 ", width %" PRId32 " and %" PRId32 " channels",
                           in_height, in_width, channels);
     if (plan->y.in == in_height && plan->x.in == in_width && plan->y.out == out_height &&
-        plan->x.out == out_width && plan->channels == channels && plan->antialias == antialias)
+        plan->x.out == out_width && plan->channels == channels && plan->method == method &&
+        plan->antialias == antialias)
         return LEAT_OK;
     plan->channels = channels;
+    plan->method = method;
     plan->antialias = antialias;
-    leat_status status = prepare_axis(&plan->x, in_width, out_width, antialias, err);
+    leat_status status = prepare_axis(plan, &plan->x, in_width, out_width, err);
     if (status == LEAT_OK)
-        status = prepare_axis(&plan->y, in_height, out_height, antialias, err);
+        status = prepare_axis(plan, &plan->y, in_height, out_height, err);
     if (status == LEAT_OK)
         status = reserve_rows(plan, err);
     if (status != LEAT_OK) {
         plan->channels = 0; /* The next call prepares anew. */
         return status;
     }
-    for (int32_t i = 0; i < out_width && !antialias; i++) {
+    for (int32_t i = 0; i < out_width && blends(plan); i++) {
         plan->x.lower[i] *= channels;
         plan->x.upper[i] *= channels;
     }
@@ -278,22 +244,32 @@ static void sum_rows(const leati_resize_plan *plan, const picture *in, int32_t i
     }
 }
 
+/* With a constant number of channels, which the usual cases have, the sums stay in registers. */
+static inline void sum_pixels(const leati_resize_axis *x, const float *in, float *out,
+                              int32_t channels) {
+    for (int32_t i = 0; i < x->out; i++) {
+        const float *weights = x->weights + (size_t)i * (size_t)x->span;
+        const float *source = in + (size_t)x->lower[i] * (size_t)channels;
+        for (int32_t c = 0; c < channels; c++)
+            out[c] = 0.0F;
+        for (int32_t k = 0; k < x->count[i]; k++, source += channels)
+            for (int32_t c = 0; c < channels; c++)
+                out[c] += source[c] * weights[k];
+        out += channels;
+    }
+}
+
 static void sum_columns(const leati_resize_plan *plan, const float *in, float *out) {
-    int32_t channels = plan->channels;
-    for (int32_t i = 0; i < plan->x.out; i++) {
-        const float *weights = plan->x.weights + (size_t)i * (size_t)plan->x.span;
-        const float *source = in + (size_t)plan->x.lower[i] * (size_t)channels;
-        for (int32_t c = 0; c < channels; c++) {
-            float sum = 0.0F;
-            for (int32_t k = 0; k < plan->x.count[i]; k++)
-                sum += source[(size_t)k * (size_t)channels + (size_t)c] * weights[k];
-            *out++ = sum;
-        }
+    switch (plan->channels) {
+    case 1: sum_pixels(&plan->x, in, out, 1); break;
+    case 3: sum_pixels(&plan->x, in, out, 3); break;
+    case 4: sum_pixels(&plan->x, in, out, 4); break;
+    default: sum_pixels(&plan->x, in, out, plan->channels); break;
     }
 }
 
 static void resize(leati_resize_plan *plan, const picture *in, float *out, size_t out_stride) {
-    if (!plan->antialias) {
+    if (blends(plan)) {
         resize_neighbours(plan, in, out, out_stride);
         return;
     }
@@ -311,4 +287,80 @@ void leati_resize_u8(leati_resize_plan *plan, const uint8_t *in, size_t in_strid
 void leati_resize_f32(leati_resize_plan *plan, const float *in, size_t in_stride, float *out,
                       size_t out_stride) {
     resize(plan, &(picture){.f32 = in, .stride = in_stride}, out, out_stride);
+}
+
+/* ---- nearest pixels ---- */
+
+static inline void pick_row(const leati_resize_axis *x, const char *in, char *out, size_t pixel) {
+    for (int32_t i = 0; i < x->out; i++)
+        memcpy(out + (size_t)i * pixel, in + (size_t)x->lower[i] * pixel, pixel);
+}
+
+void leati_resize_pick(const leati_resize_plan *plan, const void *in, size_t in_stride, void *out,
+                       size_t out_stride, size_t pixel_size) {
+    for (int32_t i = 0; i < plan->y.out; i++) {
+        const char *from = (const char *)in + (size_t)plan->y.lower[i] * in_stride;
+        char *to = (char *)out + (size_t)i * out_stride;
+        if (i > 0 && plan->y.lower[i] == plan->y.lower[i - 1])
+            memcpy(to, to - out_stride, (size_t)plan->x.out * pixel_size);
+        else if (pixel_size == 3)
+            pick_row(&plan->x, from, to, 3);
+        else if (pixel_size == 12)
+            pick_row(&plan->x, from, to, 12);
+        else
+            pick_row(&plan->x, from, to, pixel_size);
+    }
+}
+
+/* ---- the transposed map ---- */
+
+/* Output i's samples: their number, the first one, and the weight of the k-th. */
+static int32_t taps(const leati_resize_axis *axis, int32_t i, int32_t channels, int32_t *places,
+                    float *weights) {
+    if (axis->span == 0) {
+        places[0] = axis->lower[i] / channels;
+        places[1] = axis->upper[i] / channels;
+        weights[0] = 1.0F - axis->lerp[i];
+        weights[1] = axis->lerp[i];
+        return 2;
+    }
+    places[0] = axis->lower[i];
+    return axis->count[i];
+}
+
+static void spread_row(const leati_resize_plan *plan, const float *gradient, float *row) {
+    int32_t channels = plan->channels, places[2];
+    float blend[2];
+    for (int32_t i = 0; i < plan->x.out; i++, gradient += channels) {
+        int32_t count = taps(&plan->x, i, channels, places, blend);
+        const float *weights =
+            plan->x.span == 0 ? blend : plan->x.weights + (size_t)i * (size_t)plan->x.span;
+        for (int32_t k = 0; k < count; k++) {
+            int32_t place = plan->x.span == 0 ? places[k] : places[0] + k;
+            float *to = row + (size_t)place * (size_t)channels;
+            for (int32_t c = 0; c < channels; c++)
+                to[c] += gradient[c] * weights[k];
+        }
+    }
+}
+
+void leati_resize_spread(leati_resize_plan *plan, const float *gradient, float *out) {
+    size_t width = (size_t)plan->x.in * (size_t)plan->channels;
+    size_t step = (size_t)plan->x.out * (size_t)plan->channels;
+    int32_t places[2];
+    float blend[2];
+    memset(out, 0, (size_t)plan->y.in * width * sizeof *out);
+    for (int32_t i = 0; i < plan->y.out; i++) {
+        memset(plan->rows, 0, width * sizeof *plan->rows);
+        spread_row(plan, gradient + (size_t)i * step, plan->rows);
+        int32_t count = taps(&plan->y, i, 1, places, blend);
+        const float *weights =
+            plan->y.span == 0 ? blend : plan->y.weights + (size_t)i * (size_t)plan->y.span;
+        for (int32_t k = 0; k < count; k++) {
+            int32_t place = plan->y.span == 0 ? places[k] : places[0] + k;
+            float *to = out + (size_t)place * width, weight = weights[k];
+            for (size_t j = 0; j < width; j++)
+                to[j] += plan->rows[j] * weight;
+        }
+    }
 }

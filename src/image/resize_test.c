@@ -28,8 +28,9 @@ static leat_status run(leati_resize_plan *plan, const arrays_array *in, int32_t 
                        int32_t width, bool antialias, float **out, leat_error *err) {
     int32_t channels = (int32_t)in->shape[2];
     *out = NULL;
-    leat_status status = leati_resize_prepare(plan, (int32_t)in->shape[0], (int32_t)in->shape[1],
-                                              height, width, channels, antialias, err);
+    leat_status status =
+        leati_resize_prepare(plan, (int32_t)in->shape[0], (int32_t)in->shape[1], height, width,
+                             channels, LEATI_RESIZE_BILINEAR, antialias, err);
     if (status != LEAT_OK)
         return status;
     size_t row = (size_t)width * (size_t)channels * sizeof(float);
@@ -135,9 +136,9 @@ static void compare_paths(leati_resize_plan plans[2], uint64_t *random) {
     for (size_t i = 0; i < row * (size_t)in[0]; i++)
         pixels[i] = (uint8_t)next_random(random);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(
-            leati_resize_prepare(&plans[i], in[0], in[1], out[0], out[1], channels, false, NULL),
-            LEAT_OK);
+        assert_int_equal(leati_resize_prepare(&plans[i], in[0], in[1], out[0], out[1], channels,
+                                              LEATI_RESIZE_BILINEAR, false, NULL),
+                         LEAT_OK);
         leati_resize_u8(&plans[i], pixels, row, results[i],
                         (size_t)out[1] * (size_t)channels * sizeof(float));
     }
@@ -167,7 +168,8 @@ static void test_strides(void **state) {
     for (int i = 0; i < 12; i++)
         out[i / 4][i % 4] = -1;
     leati_resize_plan plan = {0};
-    assert_int_equal(leati_resize_prepare(&plan, 2, 2, 3, 1, 1, false, NULL), LEAT_OK);
+    assert_int_equal(leati_resize_prepare(&plan, 2, 2, 3, 1, 1, LEATI_RESIZE_BILINEAR, false, NULL),
+                     LEAT_OK);
     leati_resize_u8(&plan, in[0], 4, out[0], sizeof out[0]);
     leati_resize_fini(&plan);
     const float want[3] = {50, 100, 150};
@@ -187,7 +189,8 @@ static void test_bad_sizes(void **state) {
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         const int32_t *s = sizes[i];
         leat_error err = {0};
-        assert_int_equal(leati_resize_prepare(&plan, s[0], s[1], s[2], s[3], s[4], false, &err),
+        assert_int_equal(leati_resize_prepare(&plan, s[0], s[1], s[2], s[3], s[4],
+                                              LEATI_RESIZE_BILINEAR, false, &err),
                          LEAT_INVALID_ARGUMENT);
         assert_non_null(strstr(err.text, "resize: expected "));
     }
@@ -197,11 +200,12 @@ static void test_bad_sizes(void **state) {
 static leat_status prepare_three(void *context, leat_error *err) {
     (void)context;
     leati_resize_plan plan = {0};
-    leat_status status = leati_resize_prepare(&plan, 9, 9, 4, 4, 3, false, err);
+    leat_status status =
+        leati_resize_prepare(&plan, 9, 9, 4, 4, 3, LEATI_RESIZE_BILINEAR, false, err);
     if (status == LEAT_OK)
-        status = leati_resize_prepare(&plan, 40, 30, 8, 90, 3, true, err);
+        status = leati_resize_prepare(&plan, 40, 30, 8, 90, 3, LEATI_RESIZE_BILINEAR, true, err);
     if (status == LEAT_OK) /* smaller: nothing grows */
-        status = leati_resize_prepare(&plan, 20, 20, 8, 40, 3, true, err);
+        status = leati_resize_prepare(&plan, 20, 20, 8, 40, 3, LEATI_RESIZE_BILINEAR, true, err);
     leati_resize_fini(&plan);
     return status;
 }
@@ -217,12 +221,15 @@ static void test_use_after_failure(void **state) {
     leati_resize_plan plan = {0};
     const float in[2] = {1, 3};
     float out[4];
-    assert_int_equal(leati_resize_prepare(&plan, 1, 2, 1, 2, 1, false, NULL), LEAT_OK);
+    assert_int_equal(leati_resize_prepare(&plan, 1, 2, 1, 2, 1, LEATI_RESIZE_BILINEAR, false, NULL),
+                     LEAT_OK);
     torture_fail_at(1);
-    assert_int_equal(leati_resize_prepare(&plan, 1, 2, 1, 400, 1, false, NULL),
-                     LEAT_RESOURCE_EXHAUSTED);
+    assert_int_equal(
+        leati_resize_prepare(&plan, 1, 2, 1, 400, 1, LEATI_RESIZE_BILINEAR, false, NULL),
+        LEAT_RESOURCE_EXHAUSTED);
     torture_fail_at(0);
-    assert_int_equal(leati_resize_prepare(&plan, 1, 2, 1, 4, 1, false, NULL), LEAT_OK);
+    assert_int_equal(leati_resize_prepare(&plan, 1, 2, 1, 4, 1, LEATI_RESIZE_BILINEAR, false, NULL),
+                     LEAT_OK);
     leati_resize_f32(&plan, in, sizeof in, out, sizeof out);
     assert_true(out[0] == 1 && out[1] == 1.5F && out[2] == 2.5F && out[3] == 3);
     leati_resize_fini(&plan);

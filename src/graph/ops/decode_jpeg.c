@@ -4,8 +4,6 @@
  * size is in the data. No gradient, no locks but the store's of decoders. */
 #include "graph/ops/pictures.h"
 
-#include <string.h>
-
 struct decode_jpeg_args {
     int64_t channels, ratio;
     bool fancy_upscaling, try_recover_truncated;
@@ -47,19 +45,13 @@ static const leati_row decode_jpeg_rows[] = {
 
 static leat_status options_of(const struct decode_jpeg_args *args, leati_decode_options *options,
                               leat_error *err) {
-    const char *dct = args->dct_method == NULL ? "" : args->dct_method;
     *options = leati_decode_defaults;
     options->channels = (int32_t)args->channels;
     options->ratio = (int32_t)args->ratio;
     options->fancy_upscaling = args->fancy_upscaling;
     options->try_recover_truncated = args->try_recover_truncated;
     options->acceptable_fraction = (float)args->acceptable_fraction;
-    if (strcmp(dct, "INTEGER_ACCURATE") == 0)
-        options->dct = LEATI_DCT_ACCURATE;
-    else if (strcmp(dct, "") != 0 && strcmp(dct, "INTEGER_FAST") != 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "dct_method is \"%.40s\"; expected INTEGER_FAST or INTEGER_ACCURATE",
-                          dct);
+    LEATI_TRY(leati_picture_dct(args->dct_method, &options->dct, err));
     if (args->ratio != 1 && args->ratio != 2 && args->ratio != 4 && args->ratio != 8)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "ratio is %lld; expected 1, 2, 4 or 8",
                           (long long)args->ratio);

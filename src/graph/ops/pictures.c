@@ -20,6 +20,17 @@ leat_status leati_picture_infer(leati_infer_call *call, int64_t channels, leat_d
     return leati_infer_output(call, dtype, &shape, NULL, err);
 }
 
+leat_status leati_picture_dct(const char *name, leati_dct *out, leat_error *err) {
+    *out = LEATI_DCT_FAST;
+    if (name == NULL || strcmp(name, "") == 0 || strcmp(name, "INTEGER_FAST") == 0)
+        return LEAT_OK;
+    *out = LEATI_DCT_ACCURATE;
+    if (strcmp(name, "INTEGER_ACCURATE") == 0)
+        return LEAT_OK;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                      "dct_method is \"%.40s\"; expected INTEGER_FAST or INTEGER_ACCURATE", name);
+}
+
 /* Spreads the samples at `from` over the values of uint16 or float32 at `to`, scaled. */
 static void widen(const void *from, int bits, leat_dtype dtype, void *to, int64_t n) {
     for (int64_t i = 0; i < n; i++) {

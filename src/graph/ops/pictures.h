@@ -8,6 +8,8 @@
 /* The infer slot's work: one scalar string in, [?, ?, channels] of `dtype` out. */
 LEAT_WARN_UNUSED leat_status leati_picture_infer(leati_infer_call *call, int64_t channels,
                                                  leat_dtype dtype, leat_error *err);
+/* The inverse transform of that name; "" and NULL mean TensorFlow's default. INVALID_ARGUMENT. */
+LEAT_WARN_UNUSED leat_status leati_picture_dct(const char *name, leati_dct *out, leat_error *err);
 /* Decodes the string of input 0 into output 0: uint8, uint16, float32 scaled to [0, 1], or another
  * number converted from uint16. */
 LEAT_WARN_UNUSED leat_status leati_picture_decode(leati_kernel_call *call,

@@ -1,0 +1,161 @@
+/* Tensor operations on pictures: builders like those of leat/ops.h, which includes this header.
+ *
+ * A picture is a tensor [height, width, channels], several of one size are [N, height, width,
+ * channels]; sizes and places count pixels from the upper left corner. What computes with colours
+ * takes floats in [0, 1] or integers of their whole range, computes in float32 and gives back the
+ * dtype that it got. Shapes, dtypes and numbers that an operation does not take make the graph, or
+ * the run where they are computed, fail with INVALID_ARGUMENT. Memory, threads and errors: as in
+ * leat/ops.h. */
+#ifndef LEAT_IMAGE_H
+#define LEAT_IMAGE_H
+
+#include <leat/graph.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- files ---- */
+
+/* A JPEG, a PNG, or either, as uint8 [height, width, channels]; channels 0: those of the file, 1
+ * grey, 3 RGB (PNG also 2 and 4). A static shape of -1 stands for what the file decides
+ * (tf.io.decode_jpeg with dct_method "" , tf.io.decode_png, tf.io.decode_image). */
+LEAT_API leat_value leat_decode_jpeg(leat_value contents, int channels);
+LEAT_API leat_value leat_decode_png(leat_value contents, int channels);
+LEAT_API leat_value leat_decode_image(leat_value contents, int channels);
+
+/* ---- size and place ---- */
+
+/* Pictures of any number type scaled to height x width, as float32; "nearest" keeps the type
+ * (tf.image.resize). `method` is "bilinear" (also NULL), "nearest", "bicubic", "area", "lanczos3",
+ * "lanczos5", "gaussian" or "mitchellcubic"; antialias is off, and the proportions are not kept. */
+LEAT_API leat_value leat_resize(leat_value images, int64_t height, int64_t width,
+                                const char *method);
+
+/* Pictures scaled by `method` as large as they fit into a target with their proportions, in the
+ * middle of zeros (tf.image.resize_with_pad). */
+LEAT_API leat_value leat_resize_with_pad(leat_value images, int64_t target_height,
+                                         int64_t target_width, const char *method, bool antialias);
+
+/* Pictures cut or padded with zeros around their middle (tf.image.resize_with_crop_or_pad). */
+LEAT_API leat_value leat_resize_with_crop_or_pad(leat_value images, int64_t target_height,
+                                                 int64_t target_width);
+
+/* Boxes [n, 4] of pictures [N, H, W, C], y1 x1 y2 x2 in fractions of the last row and column, each
+ * of picture box_indices[i] (int32 or int64), scaled by "bilinear" (also NULL) or "nearest"; what
+ * lies outside is extrapolation_value. float32 [n, crop_height, crop_width, C]
+ * (tf.image.crop_and_resize). */
+LEAT_API leat_value leat_crop_and_resize(leat_value images, leat_value boxes,
+                                         leat_value box_indices, int64_t crop_height,
+                                         int64_t crop_width, const char *method,
+                                         double extrapolation_value);
+
+/* The middle of pictures, a fraction in (0, 1] of height and width (tf.image.central_crop). */
+LEAT_API leat_value leat_central_crop(leat_value images, double central_fraction);
+
+/* The part of pictures inside a box, and pictures at a place of larger ones that are zero elsewhere
+ * (tf.image.crop_to_bounding_box, tf.image.pad_to_bounding_box). */
+LEAT_API leat_value leat_crop_to_bounding_box(leat_value images, int64_t offset_height,
+                                              int64_t offset_width, int64_t target_height,
+                                              int64_t target_width);
+LEAT_API leat_value leat_pad_to_bounding_box(leat_value images, int64_t offset_height,
+                                             int64_t offset_width, int64_t target_height,
+                                             int64_t target_width);
+
+/* Pictures mirrored along their width or height, with both exchanged, or turned counter-clockwise
+ * by k quarters (tf.image.flip_left_right, flip_up_down, transpose, rot90). */
+LEAT_API leat_value leat_flip_left_right(leat_value images);
+LEAT_API leat_value leat_flip_up_down(leat_value images);
+LEAT_API leat_value leat_image_transpose(leat_value images);
+LEAT_API leat_value leat_rot90(leat_value images, int64_t k);
+
+/* ---- colours ---- */
+
+/* Pictures of another dtype, scaled so that 1.0 is an integer's largest value
+ * (tf.image.convert_image_dtype). */
+LEAT_API leat_value leat_convert_image_dtype(leat_value images, leat_dtype dtype, bool saturate);
+
+/* `delta` is added to every value; the distance from the channel's mean, or the saturation of each
+ * pixel's colour, is multiplied by `factor`; `delta`, in [-1, 1], is added to each hue; gain *
+ * value ^ gamma (tf.image.adjust_brightness, adjust_contrast, adjust_saturation, adjust_hue,
+ * adjust_gamma). Saturation and hue take 3 channels. */
+LEAT_API leat_value leat_adjust_brightness(leat_value images, double delta);
+LEAT_API leat_value leat_adjust_contrast(leat_value images, double contrast_factor);
+LEAT_API leat_value leat_adjust_saturation(leat_value images, double saturation_factor);
+LEAT_API leat_value leat_adjust_hue(leat_value images, double delta);
+LEAT_API leat_value leat_adjust_gamma(leat_value images, double gamma, double gain);
+
+/* One picture of 1 or 3 channels, encoded as a JPEG of a quality in [0, 100] and decoded again
+ * (tf.image.adjust_jpeg_quality). */
+LEAT_API leat_value leat_adjust_jpeg_quality(leat_value image, int64_t jpeg_quality);
+
+/* Each picture with a mean of 0 and a deviation of 1, as float32
+ * (tf.image.per_image_standardization). */
+LEAT_API leat_value leat_per_image_standardization(leat_value images);
+
+/* Three channels as one, and one repeated as three (tf.image.rgb_to_grayscale, grayscale_to_rgb).
+ */
+LEAT_API leat_value leat_rgb_to_grayscale(leat_value images);
+LEAT_API leat_value leat_grayscale_to_rgb(leat_value images);
+
+/* Pixels of floats, the last dimension 3, in other colour spaces (tf.image.rgb_to_hsv and so on).
+ */
+LEAT_API leat_value leat_rgb_to_hsv(leat_value images);
+LEAT_API leat_value leat_hsv_to_rgb(leat_value images);
+LEAT_API leat_value leat_rgb_to_yuv(leat_value images);
+LEAT_API leat_value leat_yuv_to_rgb(leat_value images);
+LEAT_API leat_value leat_rgb_to_yiq(leat_value images);
+LEAT_API leat_value leat_yiq_to_rgb(leat_value images);
+
+/* ---- random distortions ---- */
+
+/* The same with numbers that a seed, two integers (int32 or int64 [2]), decides: a delta in
+ * [-max_delta, max_delta), a factor or a quality in [lower, upper), mirrored or not (each picture
+ * of several by itself), a part of shape `size` (`rank` numbers) at any place. The numbers are
+ * TensorFlow's (tf.image.stateless_random_brightness and so on). */
+LEAT_API leat_value leat_stateless_random_brightness(leat_value image, double max_delta,
+                                                     leat_value seed);
+LEAT_API leat_value leat_stateless_random_contrast(leat_value image, double lower, double upper,
+                                                   leat_value seed);
+LEAT_API leat_value leat_stateless_random_saturation(leat_value image, double lower, double upper,
+                                                     leat_value seed);
+LEAT_API leat_value leat_stateless_random_hue(leat_value image, double max_delta, leat_value seed);
+LEAT_API leat_value leat_stateless_random_jpeg_quality(leat_value image, int64_t min_jpeg_quality,
+                                                       int64_t max_jpeg_quality, leat_value seed);
+LEAT_API leat_value leat_stateless_random_flip_left_right(leat_value image, leat_value seed);
+LEAT_API leat_value leat_stateless_random_flip_up_down(leat_value image, leat_value seed);
+LEAT_API leat_value leat_stateless_random_crop(leat_value value, const int64_t *size, int rank,
+                                               leat_value seed);
+
+/* ---- boxes ---- */
+
+/* Frames of one pixel drawn into float pictures [N, H, W, C] at the boxes [N, n, 4], y1 x1 y2 x2 in
+ * fractions of the last row and column, in the colors [m, C] by turns; NULL: yellow, blue, red and
+ * others (tf.image.draw_bounding_boxes). */
+LEAT_API leat_value leat_draw_bounding_boxes(leat_value images, leat_value boxes,
+                                             const leat_value *colors);
+
+/* What stateless_sample_distorted_bounding_box may do; start from {0}, whose zeros mean
+ * TensorFlow's defaults. */
+typedef struct leat_distorted_box_options {
+    double min_object_covered;    /* 0: 0.1; a negative number: nothing has to be covered */
+    double aspect_ratio_range[2]; /* width over height; both 0: 0.75 to 1.33 */
+    double area_range[2];         /* fractions of the picture; both 0: 0.05 to 1 */
+    int64_t max_attempts;         /* 0: 100; then the whole picture */
+    bool use_image_if_no_bounding_boxes;
+} leat_distorted_box_options;
+
+/* A random part of a picture of size [height, width, channels] (integers) that covers enough of one
+ * of the boxes [N, n, 4] (float32 fractions, y1 x1 y2 x2). Fills `outputs` with begin [y, x, 0] and
+ * size [h, w, -1], of image_size's dtype, and the box [1, 1, 4], and returns 3, or -1. `options`
+ * may be NULL. The numbers are TensorFlow's (tf.image.stateless_sample_distorted_bounding_box). */
+LEAT_API int leat_stateless_sample_distorted_bounding_box(leat_value image_size,
+                                                          leat_value bounding_boxes,
+                                                          leat_value seed,
+                                                          const leat_distorted_box_options *options,
+                                                          leat_value *outputs);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

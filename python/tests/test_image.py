@@ -1,0 +1,97 @@
+"""leat.image: pictures in Python, in traced functions without callbacks, and gradients.
+
+Values are those of the tables' cases (tests/conform/ops); here is what Python adds. The gradients are TensorFlow
+2.21's, recorded by calling the same functions there.
+"""
+import numpy as np
+import pytest
+
+import leat as tf
+
+PICTURE = np.array([[[0.1, 0.5, 0.9], [0.3, 0.2, 0.7]], [[0.6, 0.4, 0.8], [0.25, 0.75, 0.5]]], np.float32)
+GRADIENTS = {
+    "adjust_brightness": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0],
+    "adjust_gamma": [0.1, 1.0, 2.7, 1.2, 1.0, 4.2, 4.2, 3.2, 7.2, 2.5, 8.25, 6.0],
+    "rgb_to_grayscale": [0.2989, 0.587, 0.114, 0.5978, 1.174, 0.228, 0.8967, 1.761, 0.342, 1.1956, 2.348, 0.456],
+    "rgb_to_yuv": [1.84964, -1.53563, 0.68599, 4.15015, -2.18614, 2.03599,
+                   6.45065, -2.83664, 3.38599, 8.75115, -3.48714, 4.73599],
+    "yiq_to_rgb": [6.0, -2.90826, 4.43911, 15.0, -4.17656, 9.47266, 24.0, -5.44486, 14.50622, 33.0, -6.71316, 19.53977],
+    "resize": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0],
+    "central_crop": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0],
+    "rot90": [7.0, 8.0, 9.0, 1.0, 2.0, 3.0, 10.0, 11.0, 12.0, 4.0, 5.0, 6.0],
+}
+FUNCTIONS = {
+    "adjust_brightness": lambda t: tf.image.adjust_brightness(t, 0.1),
+    "adjust_gamma": lambda t: tf.image.adjust_gamma(t, 2.0, 0.5),
+    "rgb_to_grayscale": tf.image.rgb_to_grayscale,
+    "rgb_to_yuv": tf.image.rgb_to_yuv,
+    "yiq_to_rgb": tf.image.yiq_to_rgb,
+    "resize": lambda t: tf.image.resize(t, [2, 2], "bicubic"),
+    "central_crop": lambda t: tf.image.central_crop(t, 1.0),
+    "rot90": tf.image.rot90,
+}
+
+
+@pytest.fixture
+def traced(monkeypatch):
+    """Functions that become callbacks fail."""
+    def refuse(function, what, reason):
+        raise AssertionError(f"a callback, {what}: {reason}")
+    monkeypatch.setattr(tf.trace, "announce", refuse)
+
+
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_gradients(name):
+    x = tf.constant(PICTURE)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = FUNCTIONS[name](x)
+        weights = np.arange(1, np.prod(y.shape) + 1, dtype=np.float32).reshape(y.shape)
+        y = tf.reduce_sum(y * weights)
+    np.testing.assert_allclose(tape.gradient(y, x).numpy().reshape(-1), GRADIENTS[name], atol=2e-5)
+
+
+def augment(image, seed):
+    image = tf.image.resize_with_crop_or_pad(image, 6, 6)
+    image = tf.image.stateless_random_crop(image, size=[4, 5, 3], seed=seed)
+    image = tf.image.stateless_random_flip_left_right(image, seed)
+    image = tf.image.stateless_random_brightness(image, 0.2, seed)
+    image = tf.image.stateless_random_contrast(image, 0.5, 1.5, seed=seed)
+    image = tf.image.stateless_random_saturation(image, 0.5, 1.5, seed)
+    image = tf.image.stateless_random_hue(image, 0.1, seed)
+    return tf.image.per_image_standardization(tf.image.resize(image, [3, 3], method="lanczos3"))
+
+
+def test_map_is_traced(traced):
+    images = np.arange(5 * 5 * 5 * 3, dtype=np.uint8).reshape(5, 5, 5, 3)
+    seeds = np.arange(10, dtype=np.int32).reshape(5, 2)
+    dataset = tf.data.Dataset.from_tensor_slices((images, seeds)).map(augment)
+    assert dataset.element_spec.shape == (3, 3, 3)
+    for image, seed, result in zip(images, seeds, dataset.as_numpy_iterator()):
+        np.testing.assert_array_equal(result, augment(tf.constant(image), tf.constant(seed)).numpy())
+
+
+def test_computed_arguments(traced):
+    """Sizes and numbers that the element decides."""
+    def function(n):
+        image = tf.ones([8, 8, 1])
+        image = tf.image.crop_to_bounding_box(image, n, 1, 4, n + 2)
+        return tf.image.adjust_brightness(image, tf.cast(n, tf.float32))
+    results = list(tf.data.Dataset.range(3).map(function).as_numpy_iterator())
+    assert [r.shape for r in results] == [(4, 2, 1), (4, 3, 1), (4, 4, 1)]
+    assert [r.flat[0] for r in results] == [1, 2, 3]
+
+
+def test_boxes():
+    begin, size, box = tf.image.stateless_sample_distorted_bounding_box(
+        [40, 50, 3], tf.zeros([1, 0, 4]), seed=(1, 2), use_image_if_no_bounding_boxes=True)
+    assert begin.dtype is tf.int32 and size.numpy()[2] == -1 and box.shape == (1, 1, 4)
+    drawn = tf.image.draw_bounding_boxes(tf.zeros([1, 4, 4, 3]), [[[0.0, 0.0, 1.0, 1.0]]], None)
+    np.testing.assert_array_equal(drawn.numpy()[0, :, :, 0], [[1, 1, 1, 1], [1, 0, 0, 1], [1, 0, 0, 1], [1, 1, 1, 1]])
+
+
+def test_errors():
+    with pytest.raises((tf.errors.InvalidArgumentError, ValueError), match="max_delta"):
+        tf.image.stateless_random_hue(PICTURE, 0.7, (1, 2))
+    with pytest.raises((tf.errors.InvalidArgumentError, ValueError), match="mitchellcubic"):
+        tf.image.resize(PICTURE, [2, 2], "sharp")

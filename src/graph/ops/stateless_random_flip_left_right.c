@@ -1,0 +1,14 @@
+/* stateless_random_flip_left_right: pictures mirrored along their width, at random
+ * (tf.image.stateless_random_flip_left_right).
+ *
+ * The seed decides what is drawn, for each picture of several by itself. No gradient. No state, no
+ * locks. */
+#include "graph/ops/augment.h"
+
+leat_value leat_stateless_random_flip_left_right(leat_value image, leat_value seed) {
+    return leati_op2(&leati_tensor_op_stateless_random_flip_left_right, NULL, image, seed);
+}
+
+LEATI_STATELESS_OP(stateless_random_flip_left_right, leati_augment_flip_left_right,
+                   "Pictures mirrored along their width, at random", "image", " seed",
+                   leati_no_rows, 0);

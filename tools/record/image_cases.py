@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+"""Record the cases of the operations on pictures from TensorFlow, into tests/conform/ops.
+
+    image_cases.py [FOLDER]
+
+Each case is an operation under TensorFlow's name in tf.image, its arguments by name and what TensorFlow answered; failures have
+the library's own text. Gradients are checked numerically where the operation keeps float64, and recorded elsewhere (resize_grad).
+Needs TensorFlow 2.21.
+"""
+import os
+import sys
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tests", "conform"))
+
+import numpy as np  # noqa: E402
+import tensorflow as tf  # noqa: E402
+from op_case_model import F32, F64, I32, INVALID, U8, case, write  # noqa: E402
+
+RNG = np.random.RandomState(4711)
+x = RNG.randint(0, 256, (5, 4, 3)).astype(U8)
+f = RNG.rand(4, 5, 3).astype(F32)
+batch = RNG.rand(2, 3, 4, 3).astype(F32)
+wide = (RNG.rand(4, 3, 3) * 3 - 1).astype(F32)
+grey = RNG.randint(0, 256, (3, 4, 1)).astype(U8)
+nothing = np.zeros((0, 3, 3), U8)
+matrix = np.zeros((3, 3), F32)
+CLOSE = {"tolerance": 1e-6}
+
+
+def record(op, name, inputs, attributes=None, function=None, **more):
+    """A case with the answer of tf.image.`op`."""
+    function = function or getattr(tf.image, op)
+    answer = function(*[tf.constant(v) for v in inputs], **(attributes or {}))
+    answer = tuple(np.asarray(a) for a in answer) if isinstance(answer, tuple) else np.asarray(answer)
+    case(op, name, inputs, answer, attributes, **more)
+
+
+def refuse(op, name, inputs, text, attributes=None, code=INVALID):
+    case(op, name, inputs, attributes=attributes, error=(code, text))
+
+
+# ---- size and place ----
+
+METHODS = ["bilinear", "nearest", "bicubic", "area", "lanczos3", "lanczos5", "gaussian", "mitchellcubic"]
+resize = tf.image.resize
+for method in METHODS:
+    for size in ([3, 2], [7, 9]):
+        for antialias in (False, True):
+            record("resize", "%s_%d_%d%s" % (method, *size, "_antialias" if antialias else ""), [x],
+                   {"size": size, "method": method, "antialias": antialias}, **CLOSE)
+record("resize", "batch", [batch], {"size": [4, 3]}, **CLOSE)
+record("resize", "one", [x], {"size": [1, 1]}, **CLOSE)
+record("resize", "proportions", [x], {"size": [3, 3], "preserve_aspect_ratio": True}, **CLOSE)
+record("resize", "larger_proportions", [f], {"size": [9, 30], "preserve_aspect_ratio": True, "method": "bicubic"}, **CLOSE)
+for dtype in (np.int16, I32, F64):
+    record("resize", np.dtype(dtype).name, [x.astype(dtype)], {"size": [2, 6]}, **CLOSE)
+record("resize", "nearest_float64", [f.astype(F64)], {"size": [2, 6], "method": "nearest"})
+refuse("resize", "size_zero", [x], "at least 1", {"size": [0, 3]})
+refuse("resize", "no_method", [x], "sharp", {"size": [2, 3], "method": "sharp"})
+refuse("resize", "matrix", [matrix], "[H, W, C]", {"size": [2, 3]})
+refuse("resize", "nothing", [nothing], "cannot be resized", {"size": [2, 3]})
+refuse("resize", "no_pixel_left", [np.zeros((1, 9, 1), U8)], "has no pixel", {"size": [9, 4], "preserve_aspect_ratio": True})
+
+
+def resize_grad(dy, images, **attributes):
+    with tf.GradientTape() as tape:
+        tape.watch(images)
+        out = tf.reduce_sum(tf.image.resize(images, **attributes) * dy)
+    return tape.gradient(out, images)
+
+
+for method in METHODS:
+    if method == "area":
+        continue
+    for size in ([2, 3], [6, 8]):
+        for antialias in (False, True):
+            dy = RNG.rand(*size, 3).astype(F32)
+            record("resize_grad", "%s_%d_%d%s" % (method, *size, "_antialias" if antialias else ""), [dy, f],
+                   {"size": size, "method": method, "antialias": antialias}, resize_grad, **CLOSE)
+record("resize_grad", "batch", [RNG.rand(2, 5, 2, 3).astype(F32), batch], {"size": [5, 2]}, resize_grad, **CLOSE)
+refuse("resize_grad", "another_shape", [f, f], "the gradient has shape", {"size": [2, 3]})
+refuse("resize_grad", "integers", [x, x], "expected floats", {"size": [5, 4]})
+
+for method in ("bilinear", "nearest", "area", "lanczos3"):
+    record("resize_with_pad", method, [x], {"target_height": 4, "target_width": 7, "method": method}, **CLOSE)
+record("resize_with_pad", "larger", [f], {"target_height": 9, "target_width": 6, "antialias": True}, **CLOSE)
+record("resize_with_pad", "batch", [batch], {"target_height": 2, "target_width": 5}, **CLOSE)
+refuse("resize_with_pad", "no_target", [x], "target_height", {"target_height": 0, "target_width": 3})
+refuse("resize_with_pad", "matrix", [matrix], "[H, W, C]", {"target_height": 2, "target_width": 3})
+refuse("resize_with_pad", "no_pixel_left", [np.zeros((1, 9, 1), U8)], "has no pixel", {"target_height": 9, "target_width": 4})
+
+for height, width in ((3, 3), (7, 6), (3, 7), (6, 2), (5, 4)):
+    record("resize_with_crop_or_pad", "%d_%d" % (height, width), [x], {"target_height": height, "target_width": width})
+record("resize_with_crop_or_pad", "batch", [batch], {"target_height": 4, "target_width": 3}, gradient=True)
+refuse("resize_with_crop_or_pad", "no_target", [x], "target_height", {"target_height": 3, "target_width": 0})
+refuse("resize_with_crop_or_pad", "matrix", [matrix], "[H, W, C]", {"target_height": 3, "target_width": 1})
+
+boxes = np.array([[0.1, 0.2, 0.8, 0.9], [-0.2, 0, 1.1, 1], [0.9, 0.9, 0.1, 0.1], [0, 0, 1, 1]], F32)
+which = np.array([0, 1, 1, 0], I32)
+for method in ("bilinear", "nearest"):
+    record("crop_and_resize", method, [batch, boxes, which], {"crop_size": [3, 4], "method": method}, **CLOSE)
+record("crop_and_resize", "one_pixel", [batch, boxes, which], {"crop_size": [1, 1], "extrapolation_value": 0.5}, **CLOSE)
+record("crop_and_resize", "uint8", [x[None], boxes[:2], which[:1].repeat(2)], {"crop_size": [2, 3]}, **CLOSE)
+record("crop_and_resize", "no_boxes", [batch, boxes[:0], which[:0]], {"crop_size": [2, 3]})
+refuse("crop_and_resize", "no_picture", [batch, boxes[:1], np.array([2], I32)], "picture 2", {"crop_size": [2, 3]})
+refuse("crop_and_resize", "one_picture", [f, boxes, which], "rank", {"crop_size": [2, 3]})
+refuse("crop_and_resize", "bicubic", [batch, boxes, which], "bicubic", {"crop_size": [2, 3], "method": "bicubic"})
+refuse("crop_and_resize", "size_zero", [batch, boxes, which], "crop_size", {"crop_size": [0, 3]})
+
+for fraction in (0.5, 0.33, 1.0, 0.01):
+    record("central_crop", "of_%g" % fraction, [x], {"central_fraction": fraction})
+record("central_crop", "batch", [batch], {"central_fraction": 0.6}, gradient=True)
+refuse("central_crop", "zero", [x], "(0, 1]", {"central_fraction": 0.0})
+refuse("central_crop", "more_than_all", [x], "(0, 1]", {"central_fraction": 1.1})
+refuse("central_crop", "matrix", [matrix], "[H, W, C]", {"central_fraction": 0.5})
+
+
+def box(*numbers):
+    return dict(zip(("offset_height", "offset_width", "target_height", "target_width"), numbers))
+
+
+for op, good, bad in (("crop_to_bounding_box", [(0, 0, 5, 4), (1, 2, 3, 2), (4, 3, 1, 1)], [(3, 0, 3, 1), (0, -1, 2, 2), (0, 0, 0, 1)]),
+                      ("pad_to_bounding_box", [(0, 0, 5, 4), (1, 2, 7, 6), (0, 3, 5, 8)], [(3, 0, 7, 4), (0, -1, 9, 9), (0, 0, 4, 4)])):
+    for numbers in good:
+        record(op, "box_%d_%d_%d_%d" % numbers, [x], box(*numbers))
+    record(op, "batch", [batch], box(1, 0, 2, 3) if op[0] == "c" else box(1, 0, 5, 5), gradient=True)
+    record(op, "float32", [f], box(0, 1, 4, 4) if op[0] == "c" else box(2, 2, 7, 7), gradient=True)
+    for i, numbers in enumerate(bad):
+        refuse(op, "outside_%d" % i, [x], "expected", box(*numbers))
+    refuse(op, "matrix", [matrix], "[H, W, C]", box(0, 0, 3, 3))
+
+for op in ("flip_up_down", "transpose"):
+    name = "image_" + op if op == "transpose" else op
+    function = getattr(tf.image, op)
+    record(name, "picture", [x], None, function)
+    record(name, "batch", [batch], None, function, gradient=True)
+    record(name, "one_row", [x[:1]], None, function)
+    record(name, "int16", [x.astype(np.int16)], None, function)
+    refuse(name, "matrix", [matrix], "[H, W, C]")
+for k in (-1, 0, 1, 2, 3, 5):
+    record("rot90", "by_%d" % k, [x], {"k": k})
+record("rot90", "batch", [batch], {"k": 1}, gradient=True)
+record("rot90", "batch_back", [batch], {"k": 3}, gradient=True)
+record("rot90", "default", [f])
+refuse("rot90", "matrix", [matrix], "[H, W, C]", {"k": 1})
+
+# ---- colours ----
+
+PICTURES = {"uint8": x, "float32": f, "wide": wide, "batch": batch, "int16": (x.astype(np.int16) * 120), "uint16": x.astype(np.uint16) * 257}
+for op, argument, numbers, bad in (
+        ("adjust_brightness", "delta", (0.0, 0.25, -0.4), None), ("adjust_contrast", "contrast_factor", (0.0, 0.6, 2.5), None),
+        ("adjust_saturation", "saturation_factor", (0.0, 0.5, 3.0), None), ("adjust_hue", "delta", (0.0, 0.13, -0.7), 1.5)):
+    for name, value in PICTURES.items():
+        for i, number in enumerate(numbers):
+            record(op, "%s_%d" % (name, i), [value], {argument: number}, **CLOSE)
+    refuse(op, "text", [b"x"], "string", {argument: 0.5})
+    if op != "adjust_brightness":
+        refuse(op, "matrix", [matrix], "dimensions", {argument: 0.5})
+    else:
+        record(op, "matrix", [matrix], {argument: 0.5})
+    if bad is not None:
+        refuse(op, "too_far", [f], argument, {argument: bad})
+for op in ("adjust_saturation", "adjust_hue"):
+    refuse(op, "grey", [grey], "3 channels", {"delta" if op == "adjust_hue" else "saturation_factor": 0.5})
+record("adjust_contrast", "grey", [grey], {"contrast_factor": 1.5})
+record("adjust_contrast", "five_channels", [RNG.rand(3, 3, 5).astype(F32)], {"contrast_factor": 1.5}, **CLOSE)
+for name, value in PICTURES.items():
+    if name != "wide":
+        record("adjust_gamma", name, [value], {"gamma": 0.7, "gain": 0.9}, tolerance=2e-6)
+record("adjust_gamma", "default", [x])
+record("adjust_gamma", "scalar", [F32(0.5)], {"gamma": 2.0}, **CLOSE)
+refuse("adjust_gamma", "negative", [f], "gamma", {"gamma": -0.1})
+for name in ("uint8", "float32", "uint16"):
+    record("adjust_jpeg_quality", name, [PICTURES[name]], {"jpeg_quality": 30}, **CLOSE)
+record("adjust_jpeg_quality", "grey", [grey], {"jpeg_quality": 70})
+record("adjust_jpeg_quality", "accurate", [x], {"jpeg_quality": 50, "dct_method": "INTEGER_ACCURATE"})
+refuse("adjust_jpeg_quality", "beyond", [x], "jpeg_quality", {"jpeg_quality": 101})
+refuse("adjust_jpeg_quality", "batch", [batch], "rank 3", {"jpeg_quality": 50})
+refuse("adjust_jpeg_quality", "method", [x], "dct_method", {"jpeg_quality": 50, "dct_method": "FLOAT"})
+for name, value in PICTURES.items():
+    record("per_image_standardization", name, [value], tolerance=2e-6)
+    record("rgb_to_grayscale", name, [value], **CLOSE)
+record("per_image_standardization", "constant", [np.full((2, 2, 3), 7, U8)])
+refuse("per_image_standardization", "matrix", [matrix], "dimensions")
+record("rgb_to_grayscale", "pixel", [f[0, 0]], **CLOSE)
+refuse("rgb_to_grayscale", "grey", [grey], "3 channels")
+record("grayscale_to_rgb", "uint8", [grey])
+record("grayscale_to_rgb", "float32", [batch[..., :1]], gradient=True)
+record("grayscale_to_rgb", "int64", [grey.astype(np.int64)])
+record("grayscale_to_rgb", "matrix", [grey[0]])
+refuse("grayscale_to_rgb", "colours", [x], "1 channel")
+for op in ("rgb_to_hsv", "hsv_to_rgb", "rgb_to_yuv", "yuv_to_rgb", "rgb_to_yiq", "yiq_to_rgb"):
+    record(op, "picture", [f], **CLOSE)
+    record(op, "batch", [batch], **CLOSE)
+    record(op, "pixels", [f[0]], **CLOSE)
+    if op != "hsv_to_rgb":
+        record(op, "wide", [wide], **CLOSE)
+    edges = np.array([[0, 0, 0], [1, 1, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [0.5, 0.5, 1]], F32)
+    record(op, "edges", [edges], **CLOSE)
+    refuse(op, "integers", [x], "floats")
+    refuse(op, "two_channels", [f[..., :2]], "3 channels")
+
+# ---- random distortions ----
+
+SEEDS = [np.array(s, I32) for s in ([0, 0], [1, 2], [-7, 123456789])]
+RANDOM = {"brightness": ({"max_delta": 0.3}, [({"max_delta": -0.1}, "max_delta")]),
+          "contrast": ({"lower": 0.5, "upper": 1.5}, [({"lower": 1.5, "upper": 0.5}, "lower")]),
+          "saturation": ({"lower": 0.5, "upper": 1.5}, [({"lower": -1.0, "upper": 0.5}, "lower")]),
+          "hue": ({"max_delta": 0.2}, [({"max_delta": 0.6}, "[0, 0.5]")]),
+          "jpeg_quality": ({"min_jpeg_quality": 20, "max_jpeg_quality": 80}, [({"min_jpeg_quality": 50, "max_jpeg_quality": 50}, "min < max")]),
+          "flip_left_right": ({}, []), "flip_up_down": ({}, []), "crop": ({"size": [2, 3, 3]}, [({"size": [9, 3, 3]}, "dimension 0"), ({"size": [2]}, "one for each")])}
+for what, (attributes, bad) in RANDOM.items():
+    op = "stateless_random_" + what
+
+    def distort(value, seed, **arguments):
+        return getattr(tf.image, op)(value, seed=seed, **arguments)
+
+    for i, seed in enumerate(SEEDS):
+        record(op, "uint8_%d" % i, [x, seed], attributes, distort, **CLOSE)
+        record(op, "float32_%d" % i, [f, seed], attributes, distort, **CLOSE)
+    if what not in ("jpeg_quality", "crop"):
+        record(op, "batch", [np.tile(batch, (3, 1, 1, 1)), np.array([3, 4], np.int64)], attributes, distort, **CLOSE)
+    if what == "crop":
+        record(op, "vector", [np.arange(20, dtype=np.int64), SEEDS[1]], {"size": [4]}, distort)
+        record(op, "five_dimensions", [np.arange(2 * 3 * 4 * 3 * 5, dtype=F32).reshape(2, 3, 4, 3, 5), SEEDS[2]], {"size": [1, 2, 2, 1, 2]}, distort)
+    for i, (arguments, text) in enumerate(bad):
+        refuse(op, "refused_%d" % i, [x, SEEDS[0]], text, arguments)
+    refuse(op, "one_number", [x, np.array([1], I32)], "seed", attributes)
+    refuse(op, "float_seed", [x, np.array([1, 2], F32)], "int32 or int64", attributes)
+
+# ---- boxes ----
+
+some = np.array([[[0.1, 0.2, 0.7, 0.9], [0.3, 0.3, 0.8, 0.6]]], F32)
+none = np.zeros((1, 0, 4), F32)
+op = "stateless_sample_distorted_bounding_box"
+
+
+def sample(image_size, bounding_boxes, seed, **arguments):
+    return tuple(tf.image.stateless_sample_distorted_bounding_box(image_size, bounding_boxes, seed, **arguments))
+
+
+for i, seed in enumerate(SEEDS):
+    record(op, "boxes_%d" % i, [np.array([40, 50, 3], I32), some, seed], {"min_object_covered": 0.3}, sample)
+    record(op, "picture_%d" % i, [np.array([40, 50, 3], np.int64), none, seed],
+           {"use_image_if_no_bounding_boxes": True, "area_range": [0.08, 1.0], "aspect_ratio_range": [0.75, 1.3333333], "max_attempts": 10}, sample)
+record(op, "never", [np.array([40, 50, 3], np.uint8), some, SEEDS[0]], {"min_object_covered": 2.0, "max_attempts": 3}, sample)
+refuse(op, "no_box", [np.array([40, 50, 3], I32), none, SEEDS[0]], "no box")
+refuse(op, "beyond", [np.array([40, 50, 3], I32), some * 2, SEEDS[0]], "[0, 1]")
+refuse(op, "range", [np.array([40, 50, 3], I32), some, SEEDS[0]], "area_range", {"area_range": [0.1, 1.5]})
+refuse(op, "two_numbers", [np.array([40, 50], I32), some, SEEDS[0]], "image_size")
+
+pictures = RNG.rand(2, 8, 9, 3).astype(F32)
+frames = np.array([[[0.1, 0.2, 0.7, 0.9], [0, 0, 1, 1]], [[-0.5, 0.3, 0.5, 1.7], [0.9, 0.1, 0.2, 0.3]]], F32)
+
+
+def draw(images, bounding_boxes, colors=None):
+    return tf.image.draw_bounding_boxes(images, bounding_boxes, colors)
+
+
+record("draw_bounding_boxes", "table", [pictures, frames], None, draw)
+record("draw_bounding_boxes", "colours", [pictures, frames, RNG.rand(1, 3).astype(F32)], None, draw)
+record("draw_bounding_boxes", "two_colours", [pictures, frames, RNG.rand(2, 4).astype(F32)], None, draw)
+record("draw_bounding_boxes", "grey", [pictures[..., :1], frames], None, draw)
+record("draw_bounding_boxes", "four_channels", [RNG.rand(2, 4, 4, 4).astype(F32), frames], None, draw)
+record("draw_bounding_boxes", "no_boxes", [pictures, frames[:, :0]], None, draw)
+refuse("draw_bounding_boxes", "one_picture", [f, frames], "expected")
+refuse("draw_bounding_boxes", "integers", [pictures.astype(U8), frames], "floats")
+refuse("draw_bounding_boxes", "other_batch", [pictures, frames[:1]], "expected")
+
+write({})

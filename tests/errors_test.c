@@ -162,8 +162,8 @@ static void decode_in_map(leat_tracer tracer, const void *data, size_t size, lea
 static void test_not_a_jpeg(void **state) {
     (void)state;
     leat_error err = {0};
-    decode_in_map(decode_jpeg, "GIF89a and so on", 16, &err);
-    EXPECT(&err, LEAT_INVALID_ARGUMENT, "decode", "not a JPEG");
+    decode_in_map(decode_jpeg, "XIF89a and so on", 16, &err);
+    EXPECT(&err, LEAT_INVALID_ARGUMENT, "decode", "not a BMP, GIF, JPEG");
     err = (leat_error){0};
     decode_in_map(decode_jpeg, "", 0, &err);
     EXPECT(&err, LEAT_INVALID_ARGUMENT, "decode", "JPEG");

@@ -17,12 +17,34 @@ extern "C" {
 
 /* ---- files ---- */
 
-/* A JPEG, a PNG, or either, as uint8 [height, width, channels]; channels 0: those of the file, 1
- * grey, 3 RGB (PNG also 2 and 4). A static shape of -1 stands for what the file decides
- * (tf.io.decode_jpeg with dct_method "" , tf.io.decode_png, tf.io.decode_image). */
+/* A JPEG, a PNG, or a picture of any format (of an animation the first frame), as uint8 [height,
+ * width, channels]; channels 0: those of the file, 1 grey, 3 RGB (PNG also 2 and 4). A static shape
+ * of -1 stands for what the file decides (tf.io.decode_jpeg with dct_method "" , tf.io.decode_png,
+ * tf.io.decode_image). */
 LEAT_API leat_value leat_decode_jpeg(leat_value contents, int channels);
 LEAT_API leat_value leat_decode_png(leat_value contents, int channels);
 LEAT_API leat_value leat_decode_image(leat_value contents, int channels);
+
+/* A bitmap of 8, 24 or 32 bits, channels 0, 3 or 4; all frames of a GIF, uint8 [frames, height,
+ * width, 3] (tf.io.decode_bmp, tf.io.decode_gif). */
+LEAT_API leat_value leat_decode_bmp(leat_value contents, int channels);
+LEAT_API leat_value leat_decode_gif(leat_value contents);
+
+/* A window of a JPEG: crop_window is y, x, height, width (int32 or int64 [4]), inside the picture
+ * (tf.io.decode_and_crop_jpeg; colours at its sides differ from those of decode_jpeg). */
+LEAT_API leat_value leat_decode_and_crop_jpeg(leat_value contents, leat_value crop_window,
+                                              int channels);
+
+/* Do strings begin as a JPEG does? Height, width and channels of one, [3] of int32 or int64
+ * (tf.io.is_jpeg, tf.io.extract_jpeg_shape). */
+LEAT_API leat_value leat_is_jpeg(leat_value contents);
+LEAT_API leat_value leat_extract_jpeg_shape(leat_value contents, leat_dtype output_type);
+
+/* A picture uint8 [height, width, 1 or 3] as a JPEG of a quality in [0, 100], byte for byte
+ * TensorFlow's; pictures uint8 or uint16 [..., height, width, 1 to 4] as PNGs of a compression of 0
+ * to 9, or -1. Scalar strings, or [...] of them (tf.io.encode_jpeg, tf.io.encode_png). */
+LEAT_API leat_value leat_encode_jpeg(leat_value image, int64_t quality);
+LEAT_API leat_value leat_encode_png(leat_value image, int64_t compression);
 
 /* ---- size and place ---- */
 

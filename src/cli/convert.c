@@ -15,6 +15,7 @@
 #include "cli/say.h"
 #include "file/index.h"
 #include "image/codec.h"
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -135,9 +136,11 @@ static leat_status make_example(struct conversion *c, const leati_picture *pictu
     const char *slash = strrchr(picture->path, '/');
     leat_example_clear(example);
     leat_status status = leat_example_add_bytes(example, "image/encoded", &bytes, 1, err);
+    char format[8] = "";
+    for (size_t i = 0; i + 1 < sizeof format && info->format[i] != '\0'; i++)
+        format[i] = (char)tolower((unsigned char)info->format[i]);
     if (!status)
-        status = add_text(example, "image/format",
-                          strcmp(info->format, "JPEG") == 0 ? "jpeg" : "png", err);
+        status = add_text(example, "image/format", format, err);
     if (!status)
         status = add_number(example, "image/height", info->height, err);
     if (!status)

@@ -145,10 +145,6 @@ static void list_titles(char *text, size_t size) {
 
 /* The name of a format that people often have and that no codec here reads, or NULL. */
 static const char *foreign_format(const uint8_t *data, size_t size) {
-    if (starts_with(data, size, "GIF8", 4))
-        return "GIF";
-    if (starts_with(data, size, "BM", 2))
-        return "BMP";
     if (size >= 12 && starts_with(data, size, "RIFF", 4) && memcmp(data + 8, "WEBP", 4) == 0)
         return "WebP";
     return NULL;

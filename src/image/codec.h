@@ -28,7 +28,10 @@ typedef struct leati_decode_options {
     bool fancy_upscaling;       /* interpolates chroma instead of repeating it */
     bool try_recover_truncated; /* fills what is missing instead of failing */
     float acceptable_fraction;  /* fails if fewer of the rows are there; the others turn black */
-    uint64_t max_pixels;        /* height times width, checked before memory is needed */
+    bool crop;                  /* only this window, in pixels of the shrunk picture (JPEG only) */
+    int32_t crop_y, crop_x, crop_height, crop_width;
+    bool first_frame;    /* of an animation */
+    uint64_t max_pixels; /* height times width, checked before memory is needed */
 } leati_decode_options;
 
 /* TensorFlow's defaults: channels 0, 8 bits, ratio 1, fast, fancy, no recovery, fraction 1; and at
@@ -39,6 +42,7 @@ extern const leati_decode_options leati_decode_defaults;
 typedef struct leati_image_info {
     const char *format; /* "JPEG"; static */
     int32_t height, width, channels;
+    int32_t frames;          /* of an animation; else 1 */
     int32_t bits;            /* 8 or 16: a sample is a uint8_t or a uint16_t of this machine */
     int32_t stored_channels; /* 4 for CMYK, 1 for a palette */
     int32_t stored_bits;
@@ -87,7 +91,8 @@ LEAT_WARN_UNUSED leat_status leati_image_begin(leati_image_decoder *decoder, con
                                                leati_image_info *out_info, leat_error *err);
 
 /* Decodes the picture that was begun, once. Row y, of width * channels samples, goes to pixels + y
- * * stride; stride counts bytes and is at least a row. On failure the content of pixels is
+ * * stride; stride counts bytes and is at least a row; the frames of an animation follow each
+ * other, height * stride bytes apart. On failure the content of pixels is
  * undefined. FAILED_PRECONDITION without a begin. */
 LEAT_WARN_UNUSED leat_status leati_image_read(leati_image_decoder *decoder, void *pixels,
                                               size_t stride, leat_error *err);

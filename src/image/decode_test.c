@@ -201,10 +201,10 @@ static void test_texts(void **state) {
     static const struct {
         const char *file, *part;
     } cases[] = {
-        {"files/not_an_image.jpg", "not a JPEG or PNG picture: found 27 bytes that start with "},
-        {"files/empty.jpg", "the picture is empty: expected JPEG or PNG data, found 0 bytes"},
-        {"files/b.gif", "not a JPEG or PNG picture: found GIF data of 4166 bytes"},
-        {"files/b_rgb.bmp", "not a JPEG or PNG picture: found BMP data of 8702 bytes"},
+        {"files/not_an_image.jpg",
+         "not a BMP, GIF, JPEG or PNG picture: found 27 bytes that start "},
+        {"files/empty.jpg",
+         "the picture is empty: expected BMP, GIF, JPEG or PNG data, found 0 bytes"},
         {"files/a_truncated_60.jpg", "truncated JPEG: expected 48 rows and an end marker, found "},
         {"files/a_truncated_last2.jpg", "truncated JPEG: expected 48 rows and an end marker"},
         {"files/a_header_only.jpg", "truncated JPEG: the data end inside the header, after 200"},
@@ -219,6 +219,8 @@ static void test_texts(void **state) {
     }
     expect_failure((const uint8_t *)"RIFF\0\0\0\0WEBPVP8 ", 16, "found WebP data of 16 bytes");
     expect_failure(NULL, 0, "the picture is empty");
+    expect_failure((const uint8_t *)"GIF89a", 6, "truncated GIF: the data end after 6 bytes");
+    expect_failure((const uint8_t *)"BM", 2, "truncated BMP: expected at least 32 bytes of header");
 }
 
 static uint32_t crc32_of(const uint8_t *data, size_t size) {

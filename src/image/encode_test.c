@@ -171,9 +171,12 @@ static void test_bad_arguments(void **state) {
     EXPECT(leati_jpeg_encode(pixels, 6, 65501, 2, 3, &options, &out, &size, &err), "1 to 65500");
     options.x_density = 70000;
     EXPECT(leati_jpeg_encode(pixels, 6, 2, 2, 3, &options, &out, &size, &err), "densities");
-    EXPECT(leati_png_encode(pixels, 6, 2, 2, 5, &out, &size, &err), "channels is 5");
-    EXPECT(leati_png_encode(pixels, 5, 2, 2, 3, &out, &size, &err), "at least 6 bytes");
-    EXPECT(leati_png_encode(pixels, 6, 2, 0, 3, &out, &size, &err), "at least one pixel");
+    EXPECT(leati_png_encode(pixels, 6, 2, 2, 5, &leati_png_encode_defaults, &out, &size, &err),
+           "channels is 5");
+    EXPECT(leati_png_encode(pixels, 5, 2, 2, 3, &leati_png_encode_defaults, &out, &size, &err),
+           "at least 6 bytes");
+    EXPECT(leati_png_encode(pixels, 6, 2, 0, 3, &leati_png_encode_defaults, &out, &size, &err),
+           "at least one pixel");
 #undef EXPECT
     assert_null(out);
 }
@@ -187,7 +190,8 @@ static void check_round_trip(int32_t height, int32_t width, int32_t channels) {
     fill(pixels, stride * (size_t)height);
     uint8_t *file = NULL;
     size_t size = 0;
-    assert_int_equal(leati_png_encode(pixels, stride, height, width, channels, &file, &size, NULL),
+    assert_int_equal(leati_png_encode(pixels, stride, height, width, channels,
+                                      &leati_png_encode_defaults, &file, &size, NULL),
                      LEAT_OK);
     leati_image_decoder *decoder = leati_image_decoder_new(NULL);
     assert_non_null(decoder);
@@ -227,7 +231,8 @@ static leat_status encode_both(void *context, leat_error *err) {
     if (status != LEAT_OK)
         return status;
     leati_free(out);
-    status = leati_png_encode(pixels, 300, 100, 100, 3, &out, &size, err);
+    status =
+        leati_png_encode(pixels, 300, 100, 100, 3, &leati_png_encode_defaults, &out, &size, err);
     if (status == LEAT_OK)
         leati_free(out);
     return status;

@@ -12,6 +12,7 @@ typedef struct leati_jpeg_encode_options {
     bool chroma_downsampling; /* 4:2:0 instead of 4:4:4 */
     bool density_per_cm;      /* else per inch */
     int32_t x_density, y_density;
+    const char *xmp_metadata; /* text that the file carries; NULL or "": none */
 } leati_jpeg_encode_options;
 
 /* TensorFlow's: quality 95, one scan, standard codes, 4:2:0, 300 dots per inch. */

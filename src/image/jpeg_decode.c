@@ -240,6 +240,23 @@ static leat_status choose_colours(struct decoder *decoder, int *out_channels, le
     return LEAT_OK;
 }
 
+/* The window's size becomes the result's. */
+static leat_status take_window(struct decoder *decoder, leat_error *err) {
+    const leati_decode_options *options = &decoder->options;
+    leati_image_info *info = &decoder->info;
+    if (options->crop_y < 0 || options->crop_x < 0 || options->crop_height < 1 ||
+        options->crop_width < 1 || options->crop_height > info->height - options->crop_y ||
+        options->crop_width > info->width - options->crop_x)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "JPEG of %" PRId32 " x %" PRId32 ": expected a crop window inside, found "
+                          "y %" PRId32 ", x %" PRId32 ", height %" PRId32 ", width %" PRId32,
+                          info->height, info->width, options->crop_y, options->crop_x,
+                          options->crop_height, options->crop_width);
+    info->height = options->crop_height;
+    info->width = options->crop_width;
+    return LEAT_OK;
+}
+
 static leat_status begin_step(struct decoder *decoder, leat_error *err) {
     struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
     const leati_decode_options *options = &decoder->options;
@@ -261,11 +278,12 @@ static leat_status begin_step(struct decoder *decoder, leat_error *err) {
     decoder->info = (leati_image_info){.format = "JPEG",
                                        .height = (int32_t)jpeg->output_height,
                                        .width = (int32_t)jpeg->output_width,
+                                       .frames = 1,
                                        .channels = channels,
                                        .bits = 8,
                                        .stored_channels = jpeg->num_components,
                                        .stored_bits = jpeg->data_precision};
-    return LEAT_OK;
+    return options->crop ? take_window(decoder, err) : LEAT_OK;
 }
 
 static leat_status begin(void *state, const uint8_t *data, size_t size,
@@ -329,6 +347,33 @@ static void read_cmyk_rows(struct decoder *decoder) {
     }
 }
 
+/* Takes the rows of a window. libjpeg gives whole blocks, which begin further to the left; rows
+ * above and below it are skipped, but their data have to be there. */
+static void read_window(struct decoder *decoder) {
+    struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
+    const leati_decode_options *options = &decoder->options;
+    JDIMENSION left = (JDIMENSION)options->crop_x, width = (JDIMENSION)options->crop_width;
+    uint32_t height = (uint32_t)decoder->info.height;
+    size_t size = (size_t)decoder->info.channels;
+    bool cmyk = jpeg->out_color_space == JCS_CMYK;
+    jpeg_crop_scanline(jpeg, &left, &width);
+    size_t skipped = (size_t)options->crop_x - left;
+    JSAMPROW line = leati_jpeg_guard_take(common(decoder), (size_t)jpeg->output_width * 4);
+    if (options->crop_y > 0)
+        (void)jpeg_skip_scanlines(jpeg, (JDIMENSION)options->crop_y);
+    while (decoder->rows_done < height && jpeg_read_scanlines(jpeg, &line, 1) != 0) {
+        uint8_t *to = decoder->pixels + decoder->rows_done * decoder->stride;
+        if (cmyk)
+            cmyk_to_rgb(line + 4 * skipped, to, (uint32_t)decoder->info.width,
+                        jpeg->saw_Adobe_marker);
+        else
+            memcpy(to, line + size * skipped, (size_t)decoder->info.width * size);
+        decoder->rows_done++;
+    }
+    if (decoder->rows_done == height && jpeg->output_scanline < jpeg->output_height)
+        (void)jpeg_skip_scanlines(jpeg, jpeg->output_height - jpeg->output_scanline);
+}
+
 /* Blackens what is missing if enough is there. */
 static leat_status accept_fraction(struct decoder *decoder, leat_error *err) {
     float fraction = (float)decoder->rows_done / (float)decoder->info.height;
@@ -345,11 +390,13 @@ static leat_status read_step(struct decoder *decoder, leat_error *err) {
     /* A picture with several scans suspends here, having read all data. */
     if (!jpeg_start_decompress(jpeg))
         return fail_truncated(decoder, err);
-    if (jpeg->out_color_space == JCS_CMYK)
+    if (decoder->options.crop)
+        read_window(decoder);
+    else if (jpeg->out_color_space == JCS_CMYK)
         read_cmyk_rows(decoder);
     else
         read_rows(decoder);
-    if (decoder->rows_done < jpeg->output_height)
+    if (decoder->rows_done < (uint32_t)decoder->info.height)
         return accept_fraction(decoder, err);
     return jpeg_finish_decompress(jpeg) ? LEAT_OK : fail_truncated(decoder, err);
 }

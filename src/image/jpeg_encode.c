@@ -8,8 +8,11 @@
 #include "base/error.h"
 #include "image/jpeg_guard.h"
 #include <inttypes.h>
+#include <string.h>
 
 #define FIRST_CAPACITY ((size_t)16384)
+/* What a marker holds behind its length and the name of its content. */
+#define MOST_METADATA (65533 - 29)
 
 const leati_jpeg_encode_options leati_jpeg_encode_defaults = {
     .quality = 95,
@@ -86,6 +89,20 @@ static void set_parameters(struct encoder *encoder) {
     }
 }
 
+/* XMP lies in a marker whose content begins with its name and a zero. */
+static void write_metadata(struct encoder *encoder) {
+    static const char name[] = "http://ns.adobe.com/xap/1.0/";
+    const char *text = encoder->options->xmp_metadata;
+    size_t size = text == NULL ? 0 : strlen(text);
+    if (size == 0)
+        return;
+    jpeg_write_m_header(&encoder->jpeg, JPEG_APP0 + 1, (unsigned)(sizeof name + size));
+    for (size_t i = 0; i < sizeof name; i++)
+        jpeg_write_m_byte(&encoder->jpeg, name[i]);
+    for (size_t i = 0; i < size; i++)
+        jpeg_write_m_byte(&encoder->jpeg, text[i]);
+}
+
 static void encode(struct encoder *encoder) {
     struct jpeg_compress_struct *jpeg = &encoder->jpeg;
     jpeg_create_compress(jpeg);
@@ -94,6 +111,7 @@ static void encode(struct encoder *encoder) {
     leati_jpeg_guard_adopt(&encoder->guard, common(encoder));
     set_parameters(encoder);
     jpeg_start_compress(jpeg, TRUE);
+    write_metadata(encoder);
     while (jpeg->next_scanline < jpeg->image_height) {
         /* libjpeg reads the row only; its interface lacks the const. */
         union {
@@ -138,6 +156,12 @@ static leat_status check(const uint8_t *pixels, size_t stride, int32_t height, i
                           "encoding a JPEG: densities are %" PRId32 " and %" PRId32
                           "; expected 0 to 65535",
                           options->x_density, options->y_density);
+    if (options->xmp_metadata != NULL && strlen(options->xmp_metadata) > MOST_METADATA)
+        return leati_fail(
+            err, LEAT_INVALID_ARGUMENT,
+            "encoding a JPEG: xmp_metadata has %zu bytes; expected at most %d, what a "
+            "marker holds",
+            strlen(options->xmp_metadata), (int)MOST_METADATA);
     return LEAT_OK;
 }
 

@@ -4,11 +4,19 @@
 
 #include <leat/base.h>
 
-/* Encodes rows of width * channels samples of 8 bits, `stride` bytes apart; channels is 1, 2 (grey
- * and alpha), 3 or 4. *out is given to the caller (leati_free). Thread-safe. */
-LEAT_WARN_UNUSED leat_status leati_png_encode(const uint8_t *pixels, size_t stride, int32_t height,
-                                              int32_t width, int32_t channels, uint8_t **out,
-                                              size_t *out_size, leat_error *err);
+typedef struct leati_png_encode_options {
+    int32_t bits;        /* of a sample: 8, or 16 in this machine's byte order */
+    int32_t compression; /* 0 to 9; -1: zlib's choice */
+} leati_png_encode_options;
+
+extern const leati_png_encode_options leati_png_encode_defaults; /* 8 bits, -1 */
+
+/* Encodes rows of width * channels samples, `stride` bytes apart; channels is 1, 2 (grey and
+ * alpha), 3 or 4. *out is given to the caller (leati_free). Thread-safe. */
+LEAT_WARN_UNUSED leat_status leati_png_encode(const void *pixels, size_t stride, int32_t height,
+                                              int32_t width, int32_t channels,
+                                              const leati_png_encode_options *options,
+                                              uint8_t **out, size_t *out_size, leat_error *err);
 
 /* How the samples of a row lie in the file, and what is wanted of them. */
 typedef struct leati_png_layout {

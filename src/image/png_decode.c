@@ -134,6 +134,7 @@ static leat_status begin_picture(struct decoder *decoder, const leati_decode_opt
     layout->channels = channels;
     layout->bits = options->bits;
     decoder->info = (leati_image_info){.format = "PNG",
+                                       .frames = 1,
                                        .height = (int32_t)header->height,
                                        .width = (int32_t)header->width,
                                        .channels = channels,

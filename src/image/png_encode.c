@@ -9,8 +9,12 @@
 #include "image/png_alloc.h"
 #include <inttypes.h>
 
-static leat_status check(const uint8_t *pixels, size_t stride, int32_t height, int32_t width,
-                         int32_t channels, leat_error *err) {
+const leati_png_encode_options leati_png_encode_defaults = {.bits = 8, .compression = -1};
+
+static leat_status check(const void *pixels, size_t stride, int32_t height, int32_t width,
+                         int32_t channels, const leati_png_encode_options *options,
+                         leat_error *err) {
+    size_t row = (size_t)width * (size_t)channels * (size_t)(options->bits / 8);
     if (channels < 1 || channels > 4)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "encoding a PNG: channels is %" PRId32 "; expected 1 to 4", channels);
@@ -19,11 +23,16 @@ static leat_status check(const uint8_t *pixels, size_t stride, int32_t height, i
                           "encoding a PNG: expected at least one pixel, found height %" PRId32
                           " and width %" PRId32 "; leave the picture out",
                           height, width);
-    if (pixels == NULL || stride < (size_t)width * (size_t)channels)
+    if ((options->bits != 8 && options->bits != 16) || options->compression < -1 ||
+        options->compression > 9)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "encoding a PNG: expected rows of at least %zu bytes, found %s%zu",
-                          (size_t)width * (size_t)channels, pixels == NULL ? "NULL and " : "",
-                          stride);
+                          "encoding a PNG: bits is %" PRId32 " and compression %" PRId32
+                          "; expected 8 or 16, and -1 to 9",
+                          options->bits, options->compression);
+    if (pixels == NULL || stride < row)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "encoding a PNG: expected rows of at least %zu bytes, found %s%zu", row,
+                          pixels == NULL ? "NULL and " : "", stride);
     return LEAT_OK;
 }
 
@@ -36,11 +45,12 @@ static int write_rows(spng_ctx *png, const uint8_t *pixels, size_t stride,
     return code == SPNG_EOI ? 0 : code;
 }
 
-leat_status leati_png_encode(const uint8_t *pixels, size_t stride, int32_t height, int32_t width,
-                             int32_t channels, uint8_t **out, size_t *out_size, leat_error *err) {
+leat_status leati_png_encode(const void *pixels, size_t stride, int32_t height, int32_t width,
+                             int32_t channels, const leati_png_encode_options *options,
+                             uint8_t **out, size_t *out_size, leat_error *err) {
     static const uint8_t types[5] = {0, SPNG_COLOR_TYPE_GRAYSCALE, SPNG_COLOR_TYPE_GRAYSCALE_ALPHA,
                                      SPNG_COLOR_TYPE_TRUECOLOR, SPNG_COLOR_TYPE_TRUECOLOR_ALPHA};
-    leat_status status = check(pixels, stride, height, width, channels, err);
+    leat_status status = check(pixels, stride, height, width, channels, options, err);
     if (status != LEAT_OK)
         return status;
     spng_ctx *png = leati_png_context(SPNG_CTX_ENCODER);
@@ -48,15 +58,18 @@ leat_status leati_png_encode(const uint8_t *pixels, size_t stride, int32_t heigh
         return leati_no_memory(err, leati_png_refused());
     struct spng_ihdr header = {.width = (uint32_t)width,
                                .height = (uint32_t)height,
-                               .bit_depth = 8,
+                               .bit_depth = (uint8_t)options->bits,
                                .color_type = types[channels]};
     uint8_t *result = NULL;
     size_t size = 0;
     int code = spng_set_option(png, SPNG_ENCODE_TO_BUFFER, 1);
+    if (code == 0 && options->compression >= 0)
+        code = spng_set_option(png, SPNG_IMG_COMPRESSION_LEVEL, options->compression);
     if (code == 0)
         code = spng_set_ihdr(png, &header);
     if (code == 0)
-        code = write_rows(png, pixels, stride, &header, (size_t)width * (size_t)channels);
+        code = write_rows(png, pixels, stride, &header,
+                          (size_t)width * (size_t)channels * (size_t)(options->bits / 8));
     if (code == 0)
         result = spng_get_png_buffer(png, &size, &code);
     spng_ctx_free(png);

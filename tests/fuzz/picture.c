@@ -20,6 +20,12 @@ static leati_decode_options choose(uint8_t choice) {
     options.acceptable_fraction = choice & 64 ? 0.5f : 1;
     options.fancy_upscaling = !(choice & 128);
     options.max_pixels = 1 << 16;
+    options.first_frame = choice & 64;
+    if ((choice & 192) == 192) {
+        options.crop = true;
+        options.crop_y = choice & 3;
+        options.crop_x = options.crop_height = options.crop_width = 1 + ((choice >> 2) & 7);
+    }
     return options;
 }
 
@@ -34,18 +40,18 @@ static uint64_t decode(leati_image_decoder *decoder, const uint8_t *data, size_t
     if (status != LEAT_OK)
         return 0;
     size_t row = (size_t)info.width * (size_t)info.channels * (size_t)info.bits / 8,
-           all = (row + gap) * (size_t)info.height - gap;
+           rows = (size_t)info.height * (size_t)info.frames, all = (row + gap) * rows - gap;
     uint8_t *pixels = malloc(all);
     if (pixels == NULL)
         fuzz_broken("no memory for %zu bytes", all);
     memset(pixels, 0xA5, all);
     status = leati_image_read(decoder, pixels, row + gap, &err);
     fuzz_check_error("leati_image_read", status, &err);
-    for (int32_t y = 0; y < info.height && status == LEAT_OK; y++) {
-        hash = leati_hash(pixels + (size_t)y * (row + gap), row, hash + 1);
-        for (size_t i = 0; i < gap && y + 1 < info.height; i++)
-            if (pixels[(size_t)y * (row + gap) + row + i] != 0xA5)
-                fuzz_broken("row %d was written beyond its end", y);
+    for (size_t y = 0; y < rows && status == LEAT_OK; y++) {
+        hash = leati_hash(pixels + y * (row + gap), row, hash + 1);
+        for (size_t i = 0; i < gap && y + 1 < rows; i++)
+            if (pixels[y * (row + gap) + row + i] != 0xA5)
+                fuzz_broken("row %zu was written beyond its end", y);
     }
     free(pixels);
     return hash;

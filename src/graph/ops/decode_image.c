@@ -27,7 +27,7 @@ static const leati_row decode_image_rows[] = {
      .type = LEATI_ROW_BOOL,
      .offset = offsetof(struct decode_image_args, expand_animations),
      .default_number = 1,
-     .doc = "Of no effect: no format read here holds animations."},
+     .doc = "All frames of a GIF, as [frames, height, width, channels]; else the first one."},
     {0},
 };
 
@@ -36,19 +36,26 @@ static leat_status decode_image_infer(leati_infer_call *call, leat_error *err) {
     if (args->dtype <= LEAT_BOOL || args->dtype > LEAT_FLOAT64)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "dtype is %s; expected a number",
                           leat_dtype_name(args->dtype));
-    return leati_picture_infer(call, args->channels, args->dtype, err);
+    if (!args->expand_animations)
+        return leati_picture_infer(call, args->channels, args->dtype, err);
+    /* An animation has one dimension more than a picture. */
+    leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
+    LEATI_TRY(leati_picture_check(call, args->channels, err));
+    return leati_infer_output(call, args->dtype, &shape, NULL, err);
 }
 
 static leat_status decode_image_kernel(leati_kernel_call *call, leat_error *err) {
     const struct decode_image_args *args = call->args;
     leati_decode_options options = leati_decode_defaults;
     options.channels = (int32_t)args->channels;
-    return leati_picture_decode(call, &options, args->dtype, err);
+    return leati_picture_decode(call,
+                                args->expand_animations ? LEATI_PICTURE_IMAGE : LEATI_PICTURE_FRAME,
+                                &options, args->dtype, err);
 }
 
 leat_value leat_decode_image(leat_value contents, int channels) {
     struct decode_image_args args = {
-        .channels = channels, .dtype = LEAT_UINT8, .expand_animations = true};
+        .channels = channels, .dtype = LEAT_UINT8, .expand_animations = false};
     return leati_op1(&leati_tensor_op_decode_image, &args, contents);
 }
 

@@ -34,7 +34,7 @@ static leat_status decode_png_kernel(leati_kernel_call *call, leat_error *err) {
     const struct decode_png_args *args = call->args;
     leati_decode_options options = leati_decode_defaults;
     options.channels = (int32_t)args->channels;
-    return leati_picture_decode(call, &options, args->dtype, err);
+    return leati_picture_decode(call, LEATI_PICTURE_ANY, &options, args->dtype, err);
 }
 
 leat_value leat_decode_png(leat_value contents, int channels) {

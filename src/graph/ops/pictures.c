@@ -8,13 +8,18 @@
 
 #include <string.h>
 
-leat_status leati_picture_infer(leati_infer_call *call, int64_t channels, leat_dtype dtype,
-                                leat_error *err) {
+leat_status leati_picture_check(const leati_infer_call *call, int64_t channels, leat_error *err) {
     LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the contents", err));
     LEATI_TRY(leati_want_rank(call, 0, 0, "the contents", err));
     if (channels < 0 || channels > 4 || channels == 2)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "channels is %lld; expected 0, 1, 3 or 4",
                           (long long)channels);
+    return LEAT_OK;
+}
+
+leat_status leati_picture_infer(leati_infer_call *call, int64_t channels, leat_dtype dtype,
+                                leat_error *err) {
+    LEATI_TRY(leati_picture_check(call, channels, err));
     leat_shape shape =
         LEAT_SHAPE(LEAT_UNKNOWN_DIM, LEAT_UNKNOWN_DIM, channels > 0 ? channels : LEAT_UNKNOWN_DIM);
     return leati_infer_output(call, dtype, &shape, NULL, err);
@@ -63,36 +68,75 @@ static leat_status convert(leati_kernel_call *call, const void *pixels, int bits
     return leati_tensor_op_convert_image_dtype.kernel(&inner, err);
 }
 
+/* Does the operation take this format? The data of an unknown one pass: the decoder refuses them.
+ */
+static leat_status check_format(leati_picture_op op, const leati_codec *codec, leat_error *err) {
+    const char *name = codec == NULL ? "" : codec->name;
+    bool jpeg = strcmp(name, "jpeg") == 0, bmp = strcmp(name, "bmp") == 0;
+    bool any = op == LEATI_PICTURE_IMAGE || op == LEATI_PICTURE_FRAME;
+    if (codec == NULL || any || (op == LEATI_PICTURE_CROP && jpeg) ||
+        (op == LEATI_PICTURE_BMP && bmp))
+        return LEAT_OK;
+    if ((op == LEATI_PICTURE_ANY || op == LEATI_PICTURE_GIF) && !bmp)
+        return LEAT_OK;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                      "the data are a %s; expected %s, or use decode_image", codec->title,
+                      op == LEATI_PICTURE_CROP  ? "a JPEG"
+                      : op == LEATI_PICTURE_BMP ? "a BMP"
+                                                : "a JPEG, PNG or GIF");
+}
+
+/* The shape of what the operation gives of a picture. */
+static leat_status shape_of(leati_picture_op op, const leati_codec *codec,
+                            const leati_image_info *info, leat_shape *out, leat_error *err) {
+    bool animation = strcmp(codec->name, "gif") == 0;
+    *out = LEAT_SHAPE(info->height, info->width, info->channels);
+    if (op == LEATI_PICTURE_GIF || (op == LEATI_PICTURE_IMAGE && animation))
+        *out = LEAT_SHAPE(info->frames, info->height, info->width, info->channels);
+    else if (info->frames > 1)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "the %s has %d frames; expected one, or use decode_gif or decode_image",
+                          codec->title, (int)info->frames);
+    return LEAT_OK;
+}
+
 static leat_status read_pixels(leati_kernel_call *call, leati_image_decoder *decoder,
-                               const leati_image_info *info, leat_dtype dtype, leat_error *err) {
+                               const leat_shape *shape, const leati_image_info *info,
+                               leat_dtype dtype, leat_error *err) {
     const leati_operand *out = &call->outputs[0];
-    leat_shape shape = LEAT_SHAPE(info->height, info->width, info->channels);
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_output_like(call, 0, shape, err));
     size_t stride = (size_t)info->width * (size_t)info->channels * (size_t)(info->bits / 8);
     if ((dtype == LEAT_UINT8 && info->bits == 8) || (dtype == LEAT_UINT16 && info->bits == 16))
         return leati_image_read(decoder, out->data, stride, err);
-    void *pixels = leati_arena_alloc(call->arena, stride * (size_t)info->height);
+    size_t bytes = stride * (size_t)info->height * (size_t)info->frames;
+    void *pixels = leati_arena_alloc(call->arena, bytes);
     if (pixels == NULL)
-        return leati_no_memory(err, stride * (size_t)info->height);
+        return leati_no_memory(err, bytes);
     LEATI_TRY(leati_image_read(decoder, pixels, stride, err));
     return convert(call, pixels, info->bits, err);
 }
 
-leat_status leati_picture_decode(leati_kernel_call *call, const leati_decode_options *options,
-                                 leat_dtype dtype, leat_error *err) {
+leat_status leati_picture_decode(leati_kernel_call *call, leati_picture_op op,
+                                 const leati_decode_options *options, leat_dtype dtype,
+                                 leat_error *err) {
     const leat_string *contents = (const leat_string *)(const void *)call->inputs[0].data;
+    leati_decode_options wanted = *options;
+    const leati_codec *codec = leati_codec_find((const uint8_t *)contents->data, contents->size);
+    bool is_png = codec != NULL && strcmp(codec->name, "png") == 0;
+    LEATI_TRY(check_format(op, codec, err));
+    wanted.bits = dtype == LEAT_UINT8 || !is_png ? 8 : 16;
+    wanted.first_frame = op == LEATI_PICTURE_FRAME;
     leati_image_decoder *decoder = leati_image_decoder_take(err);
     if (decoder == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    leati_decode_options wanted = *options;
-    const leati_codec *codec = leati_codec_find((const uint8_t *)contents->data, contents->size);
-    bool is_jpeg = codec != NULL && strcmp(codec->name, "jpeg") == 0;
-    wanted.bits = dtype == LEAT_UINT8 || is_jpeg ? 8 : 16;
+    leat_shape shape;
     leati_image_info info;
     leat_status status = leati_image_begin(decoder, (const uint8_t *)contents->data, contents->size,
                                            &wanted, &info, err);
     if (status == LEAT_OK)
-        status = read_pixels(call, decoder, &info, dtype, err);
+        status = shape_of(op, codec, &info, &shape, err);
+    if (status == LEAT_OK)
+        status = read_pixels(call, decoder, &shape, &info, dtype, err);
     leati_image_decoder_give(decoder);
     return status;
 }

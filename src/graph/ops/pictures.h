@@ -5,6 +5,19 @@
 #include "graph/ops/support.h"
 #include "image/codec.h"
 
+/* Which operation decodes: it decides which formats are taken, and how many dimensions come. */
+typedef enum leati_picture_op {
+    LEATI_PICTURE_ANY,   /* decode_jpeg, decode_png: no BMP, GIF of one frame */
+    LEATI_PICTURE_CROP,  /* JPEG alone */
+    LEATI_PICTURE_BMP,   /* BMP alone */
+    LEATI_PICTURE_GIF,   /* no BMP; always [frames, height, width, channels] */
+    LEATI_PICTURE_IMAGE, /* everything; a GIF gives all its frames */
+    LEATI_PICTURE_FRAME  /* everything; a GIF gives its first frame */
+} leati_picture_op;
+
+/* INVALID_ARGUMENT unless input 0 is a scalar string and channels 0, 1, 3 or 4. */
+LEAT_WARN_UNUSED leat_status leati_picture_check(const leati_infer_call *call, int64_t channels,
+                                                 leat_error *err);
 /* The infer slot's work: one scalar string in, [?, ?, channels] of `dtype` out. */
 LEAT_WARN_UNUSED leat_status leati_picture_infer(leati_infer_call *call, int64_t channels,
                                                  leat_dtype dtype, leat_error *err);
@@ -12,7 +25,7 @@ LEAT_WARN_UNUSED leat_status leati_picture_infer(leati_infer_call *call, int64_t
 LEAT_WARN_UNUSED leat_status leati_picture_dct(const char *name, leati_dct *out, leat_error *err);
 /* Decodes the string of input 0 into output 0: uint8, uint16, float32 scaled to [0, 1], or another
  * number converted from uint16. */
-LEAT_WARN_UNUSED leat_status leati_picture_decode(leati_kernel_call *call,
+LEAT_WARN_UNUSED leat_status leati_picture_decode(leati_kernel_call *call, leati_picture_op op,
                                                   const leati_decode_options *options,
                                                   leat_dtype dtype, leat_error *err);
 

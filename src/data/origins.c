@@ -1,10 +1,12 @@
 /* Origins of rows: see origins.h.
  *
  * A table numbers paths from 1 on; a path that many readers open, epoch after epoch, has one
- * number, found by a hash of its text. Locks: a table's `lock` guards it and the numbers remembered
- * in the paths' buffers; it is a leaf. */
+ * number, found by a hash of its text. Columns come from the table's pools, which they outlive: the
+ * table is what they hold. Locks: a table's `lock` guards it and the numbers remembered in the
+ * paths' buffers; under it only those of pools and the allocator. */
 #include "data/origins.h"
 #include "base/hash.h"
+#include "core/pools.h"
 #include "data/place.h"
 #include "file/tfrecord.h"
 #include "file/wire.h"
@@ -19,6 +21,7 @@ struct table {
     size_t count, capacity;
     uint32_t *places; /* open addressing by hash: numbers, 0 is free */
     size_t room;      /* of places: a power of two, more than twice `count`, or 0 */
+    leati_pools pools;
 };
 
 static void table_free(void *context, void *data, size_t size) {
@@ -28,6 +31,7 @@ static void table_free(void *context, void *data, size_t size) {
     for (size_t i = 0; i < t->count; i++) {
         leat_buffer_unref(t->paths[i]);
     }
+    leati_pools_close(&t->pools);
     pthread_mutex_destroy(&t->lock);
     leati_free(t->paths);
     leati_free(t->places);
@@ -132,16 +136,23 @@ bool leati_origins_wanted(const leati_node_state *node) {
     return false;
 }
 
+static leat_buffer *take_column(leat_buffer *table, int64_t n) {
+    struct table *t = leat_buffer_data(table);
+    pthread_mutex_lock(&t->lock);
+    leat_buffer *buffer = leati_pools_take(&t->pools, (size_t)n * sizeof(int64_t), NULL);
+    pthread_mutex_unlock(&t->lock);
+    return buffer;
+}
+
 int64_t *leati_origins_begin(leati_node_state *node, int64_t n, leati_block *out) {
     leat_shape scalar = LEAT_SCALAR;
-    leat_buffer *buffer = node->iteration->origins == NULL
-                              ? NULL
-                              : leat_buffer_new((size_t)n * sizeof(int64_t), NULL);
-    if (buffer == NULL || leati_buffer_hold(buffer, node->iteration->origins, NULL) != LEAT_OK) {
+    leat_buffer *table = node->iteration->origins;
+    leat_buffer *buffer = table == NULL ? NULL : take_column(table, n);
+    if (buffer == NULL || leati_buffer_hold(buffer, table, NULL) != LEAT_OK) {
         leat_buffer_unref(buffer);
         return NULL;
     }
-    memset(buffer->data, 0, buffer->size);
+    memset(buffer->data, 0, (size_t)n * sizeof(int64_t));
     leati_column_strided(&out->origins, LEAT_INT64, &scalar, buffer->data, sizeof(int64_t), buffer);
     return buffer->data;
 }

@@ -155,7 +155,7 @@ static void load(leati_input *input, int64_t want, const leati_destination *dest
     memset(&input->error, 0, sizeof(input->error));
     input->block.destinations = destinations;
     input->block.byte_target = destinations == NULL ? LEATI_BYTE_TARGET : 0;
-    input->tail = leati_node_pull(input->child, want, &input->block, &input->error);
+    input->tail = leati_node_pull_to_keep(input->child, want, &input->block, &input->error);
     input->block.destinations = NULL;
     if (input->verify != NULL) {
         verify_block(input);

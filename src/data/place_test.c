@@ -58,6 +58,15 @@ static int small_only(void *context, leat_graph *graph, leat_value *outputs) {
     return 1;
 }
 
+/* Fails for numbers above 1. */
+static int one_only(void *context, leat_graph *graph, leat_value *outputs) {
+    leat_value number = leat_graph_argument(graph, 0);
+    (void)context;
+    outputs[0] = leat_assert(leat_less_equal(number, leat_cast(one_of(graph), LEAT_INT64)), number,
+                             LEAT_DATA_LOSS, "too large");
+    return 1;
+}
+
 static int digits(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     outputs[0] = leat_cast(leat_string_length(leat_graph_argument(graph, 0)), LEAT_INT64);
@@ -83,9 +92,10 @@ static leat_dataset *numbers(leat_dataset *dataset, const leat_map_options *opti
 }
 
 /* Runs the dataset (given) to its end and compares the texts of its errors up to the last colon. */
-static void expect_places(leat_dataset *dataset, const char *const *places, int count) {
+static void expect_places_of(leat_dataset *dataset, const leat_iterator_options *options,
+                             const char *const *places, int count) {
     leat_error err = {0};
-    leat_iterator *iterator = leat_iterator_new(dataset, NULL, &err);
+    leat_iterator *iterator = leat_iterator_new(dataset, options, &err);
     leat_element element = {0};
     int found = 0;
     assert_non_null(iterator);
@@ -107,6 +117,10 @@ static void expect_places(leat_dataset *dataset, const char *const *places, int 
     leat_element_fini(&element);
     leat_iterator_free(iterator);
     leat_dataset_unref(dataset);
+}
+
+static void expect_places(leat_dataset *dataset, const char *const *places, int count) {
+    expect_places_of(dataset, NULL, places, count);
 }
 
 /* "map ... element N of PATH at byte B: op" for `count` pairs of N and B. */
@@ -592,6 +606,32 @@ static void test_wrapped(void **state) {
     expect_places(leat_filter(dataset, function, &err), &place, 1);
 }
 
+/* Errors of two operators in one pull: each has the place of its own. The upper map fails in a row
+ * that came together with the error of the lower one, and a batch fails before an error of the map
+ * below. Lengths 1 2 5 1 5 1. */
+static void test_two_operators(void **state) {
+    (void)state;
+    leat_error err = {0};
+    const char *path = write_records("a", LEAT_COMPRESSION_NONE);
+    static const char *const maps[] = {"map (checks.py:7): element 1",
+                                       "map (train.py:12): element 2",
+                                       "map (train.py:12): element 4"};
+    static const char *const batches[] = {"batch: element 0: Cannot batch tensors",
+                                          "map (train.py:12): element 4"};
+    for (int i = 0; i < 2; i++) {
+        leat_dataset *dataset = lengths(records(path, NULL), 0);
+        leat_function *function = leat_trace(small_only, NULL, leat_dataset_spec(dataset), &err);
+        function = leat_function_at(function, "/home/user/train.py", 12);
+        dataset = leat_map(dataset, function, NULL, &err);
+        function = leat_trace(i == 0 ? one_only : repeated, NULL, leat_dataset_spec(dataset), &err);
+        function = leat_function_at(function, "/home/user/checks.py", 7);
+        dataset = leat_map(dataset, function, NULL, &err);
+        dataset = i == 0 ? dataset : leat_batch(dataset, 6, NULL, &err);
+        leat_iterator_options options = {.no_rewrites = true}; /* two maps stay two */
+        expect_places_of(dataset, &options, i == 0 ? maps : batches, i == 0 ? 3 : 2);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_records, scratch_setup, scratch_teardown),
@@ -609,6 +649,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_files, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_contents, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_callbacks, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(test_two_operators, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_wrapped, scratch_setup, scratch_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -189,6 +189,14 @@ leati_tail leati_node_pull(leati_node_state *node, int64_t want, leati_block *ou
     return tail;
 }
 
+leati_tail leati_node_pull_to_keep(leati_node_state *node, int64_t want, leati_block *out,
+                                   leat_error *err) {
+    bool outer_placed = error_is_placed;
+    leati_tail tail = leati_node_pull(node, want, out, err);
+    error_is_placed = outer_placed;
+    return tail;
+}
+
 bool leati_cannot_fail(const leat_dataset *dataset) {
     static const char *const names[] = {"range",     "from_tensors", "from_tensor_slices",
                                         "shuffle",   "repeat",       "prefetch",

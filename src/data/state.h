@@ -67,6 +67,10 @@ void leati_node_fini(leati_node_state *node);
 /* The protocol's calls, with counters, position and END made sticky. want >= 1. An error's text is
  * prefixed with the operator's name and the outcome's number once, where it arises. */
 leati_tail leati_node_pull(leati_node_state *node, int64_t want, leati_block *out, leat_error *err);
+/* The same for who keeps the outcome: an error is that of the pull that runs on this thread only
+ * when leati_node_passes_error says so. */
+leati_tail leati_node_pull_to_keep(leati_node_state *node, int64_t want, leati_block *out,
+                                   leat_error *err);
 leati_tail leati_node_advance(leati_node_state *node, int64_t n, int64_t *passed, leat_error *err);
 /* The default of an operator's advance: pulls and drops. For operators that can do better only over
  * some inputs. */

@@ -386,11 +386,12 @@ static leat_status finish(struct slots *s, int64_t filled, leati_block *out, lea
  * TensorFlow's. Cancellation and want of memory stand for no element: they end the batch at once.
  */
 static bool takes_a_place(struct batch_state *s, const struct batch_args *args, int64_t *filled,
-                          const leat_error *error, leat_error *failure) {
+                          const leat_error *error, leat_error *failure, bool *own) {
     bool placeless = error->code == LEAT_CANCELLED || error->code == LEAT_RESOURCE_EXHAUSTED;
     leati_input_consume(&s->input, 1);
     if (failure->code == LEAT_OK || placeless) {
         *failure = *error;
+        *own = false;
     }
     ++*filled;
     return args->fused && !placeless;
@@ -402,6 +403,7 @@ static leati_tail gather_batch(leati_node_state *node, struct batch_state *s, le
     int64_t filled = 0, available = 0;
     leat_error failure = {0};  /* the first: of the input, or unequal shapes */
     bool failed = false;       /* an element of the input failed */
+    bool own = false;          /* the failure is not the input's */
     leati_column origin = {0}; /* of the first row */
     leati_tail tail = LEATI_MORE;
     while (filled < args->batch_size) {
@@ -410,7 +412,7 @@ static leati_tail gather_batch(leati_node_state *node, struct batch_state *s, le
                                 offer(&s->slots, filled, &error), &available, &error);
         if (available == 0 && tail == LEATI_ERROR) {
             failed = true;
-            if (takes_a_place(s, args, &filled, &error, &failure)) {
+            if (takes_a_place(s, args, &filled, &error, &failure, &own)) {
                 continue;
             }
         }
@@ -422,8 +424,8 @@ static leati_tail gather_batch(leati_node_state *node, struct batch_state *s, le
             leati_origins_share(&s->input.block, leati_input_begin(&s->input), &origin);
         }
         if (failure.code == LEAT_OK) {
-            gather(&s->slots, &s->input.block, leati_input_begin(&s->input), n, filled,
-                   args->batch_size, &failure);
+            own = gather(&s->slots, &s->input.block, leati_input_begin(&s->input), n, filled,
+                         args->batch_size, &failure) != LEAT_OK;
         }
         leati_input_consume(&s->input, n);
         filled += n;
@@ -440,6 +442,9 @@ static leati_tail gather_batch(leati_node_state *node, struct batch_state *s, le
         return tail;
     }
     leati_column_fini(&origin);
+    if (own) {
+        leati_node_owns_error();
+    }
     if (err != NULL) {
         *err = failure;
     }

@@ -97,6 +97,10 @@ def test_more_features_than_one_operation_has_outputs():
     found = tf.io.parse_example([record, record], {name: tf.io.VarLenFeature(tf.int64) for name in names})
     assert list(found) == names
     assert [found[name].values.numpy().tolist() for name in names] == [[i, i] for i in range(150)]
+    batches = tf.data.Dataset.from_tensors([record, record]).apply(tf.data.experimental.parse_example_dataset(
+        {name: tf.io.VarLenFeature(tf.int64) for name in names}))
+    found = next(iter(batches))
+    assert [found[name].values.numpy().tolist() for name in names] == [[i, i] for i in range(150)]
 
 
 SEQUENCES = [sequence({"label": [3], "v": [1., 2.]}, {"tok": [[1], [2], [3]], "w": [[b"a"], [b"b", b"c"], []]}),

@@ -129,7 +129,7 @@ static const leat_tensor *default_of(const leati_features *f, const char *key) {
 static leat_status use_default(const leati_features *f, leati_feature_request *request,
                                const leat_tensor *tensor, leat_error *err) {
     int64_t count = leat_tensor_count(tensor), wanted = request->length < 0 ? 1 : request->length;
-    if (tensor->dtype != request->dtype || (count != wanted && tensor->rank != 0))
+    if (tensor->dtype != request->dtype || (count != wanted && count != 1))
         return leati_fail(
             err, LEAT_INVALID_ARGUMENT,
             "the default of feature \"%.100s\" is %lld values of %s; expected %lld of %s",

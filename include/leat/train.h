@@ -181,11 +181,12 @@ LEAT_API leat_part *leat_part_new(const char *sort, const char *name, const char
                                   leat_error *err);
 LEAT_API void leat_part_free(leat_part *part);
 
-/* What has to be kept for it, as JSON text: [{"name", "shape", "initializer", "trainable"}]. The
+/* What has to be kept for it, as JSON text: [{"name", "shape", "initializer", "trainable",
+ * "start"}]. The
  * weights of a layer for inputs of these shapes (batch's dimension included), the states of a
  * metric, or the slots of one variable under an optimizer (with the shape null, that of the
- * variable; it starts at zeros). INVALID_ARGUMENT where a layer does not take the inputs. Owned
- * (leat_text_free). */
+ * variable; it is filled with "start"). INVALID_ARGUMENT where a layer does not take the inputs.
+ * Owned (leat_text_free). */
 LEAT_API char *leat_part_states_json(const leat_part *part, const leat_shape *inputs,
                                      int num_inputs, leat_error *err);
 

@@ -99,7 +99,7 @@ def names_of(module):
     return set(dir(module))
 
 
-LOSSES = [c for c in cases("losses.json") if c["loss"] in names_of(keras.losses)]
+LOSSES = [c for c in cases("losses.json") + cases("more_losses.json") if c["loss"] in names_of(keras.losses)]
 
 
 @pytest.mark.parametrize("case", LOSSES, ids=lambda c: c["loss"])

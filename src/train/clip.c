@@ -2,25 +2,22 @@
  * together, or by value. At most one of the three is set. Failures are the graph's. No state, no
  * locks. */
 #include "graph/ops/support.h"
+#include "train/loss.h"
 #include "train/optimizer.h"
-
-static leat_value number_like(leat_value value, double number) {
-    return leati_number(value.graph, leat_value_dtype(value), number);
-}
 
 static leat_value sum_of_squares(leat_value value) {
     return leat_reduce_sum(leat_square(value), NULL, 0, false);
 }
 
 static leat_value clip_by_norm(leat_value gradient, double limit) {
-    leat_value most = number_like(gradient, limit);
+    leat_value most = leati_number_like(gradient, limit);
     leat_value norm = leat_sqrt(sum_of_squares(gradient));
     return leat_divide(leat_multiply(gradient, most), leat_maximum(norm, most));
 }
 
 static leat_value clip_by_value(leat_value gradient, double limit) {
-    return leat_maximum(leat_minimum(gradient, number_like(gradient, limit)),
-                        number_like(gradient, -limit));
+    return leat_maximum(leat_minimum(gradient, leati_number_like(gradient, limit)),
+                        leati_number_like(gradient, -limit));
 }
 
 /* A norm that is not finite makes every gradient NaN, so that it cannot go unnoticed. */
@@ -29,10 +26,10 @@ static void clip_by_global_norm(leat_value *gradients, int count, double limit) 
     for (int i = 1; i < count; i++)
         total = leat_add(total, sum_of_squares(gradients[i]));
     leat_value norm = leat_sqrt(total);
-    leat_value shrink =
-        leat_minimum(leat_divide(number_like(norm, 1), norm), number_like(norm, 1 / limit));
+    leat_value shrink = leat_minimum(leat_divide(leati_number_like(norm, 1), norm),
+                                     leati_number_like(norm, 1 / limit));
     leat_value scale =
-        leat_add(leat_multiply(number_like(norm, limit), shrink), leat_subtract(norm, norm));
+        leat_add(leat_multiply(leati_number_like(norm, limit), shrink), leat_subtract(norm, norm));
     for (int i = 0; i < count; i++)
         gradients[i] = leat_multiply(gradients[i], scale);
 }

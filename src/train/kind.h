@@ -29,6 +29,7 @@ typedef struct leati_weight {
     leat_shape shape;
     const char *initializer; /* name; borrowed from the arguments */
     bool fixed;              /* not trainable */
+    double start;            /* of an optimizer's slot: what it is filled with */
 } leati_weight;
 
 typedef struct leati_weights {

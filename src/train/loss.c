@@ -82,15 +82,64 @@ leat_value leati_divide_no_nan(leat_value a, leat_value b) {
     return leat_select(empty, zero, quotient);
 }
 
-leat_value leati_logits_behind(leat_value value) {
+leat_value leati_input_of(leat_value value, const leati_tensor_op *op) {
     leat_value none = {.graph = value.graph, .id = -1};
     if (leati_value_failed(value))
         return none;
     const leati_body *body = &value.graph->body;
     int32_t node = body->values[value.id].node;
-    if (node < 0 || body->nodes[node].op != &leati_tensor_op_softmax)
+    if (node < 0 || body->nodes[node].op != op)
         return none;
     return (leat_value){.graph = value.graph, .id = body->nodes[node].inputs[0]};
+}
+
+leat_value leati_logits_behind(leat_value value) {
+    return leati_input_of(value, &leati_tensor_op_softmax);
+}
+
+/* ---- for the files of losses ---- */
+
+bool leati_loss_align(leat_value *labels, leat_value *predictions) {
+    if (leati_value_failed(*labels) || leati_value_failed(*predictions))
+        return false;
+    *labels = leat_cast(*labels, leat_value_dtype(*predictions));
+    leat_shape a = leat_value_shape(*labels), b = leat_value_shape(*predictions);
+    if (a.rank == 1 && b.rank == 2 && b.dims[1] == 1)
+        *labels = leat_expand_dims(*labels, -1);
+    else if (b.rank == 1 && a.rank == 2 && a.dims[1] == 1)
+        *predictions = leat_expand_dims(*predictions, -1);
+    else
+        leati_same_rank(labels, predictions);
+    return !leati_value_failed(*labels) && !leati_value_failed(*predictions);
+}
+
+leat_value leati_failed_value(leat_value like) {
+    return (leat_value){.graph = like.graph, .id = -1};
+}
+
+leat_value leati_mean_of_last(leat_value value) {
+    const int64_t last[1] = {-1};
+    return leat_value_shape(value).rank == 0 ? value : leat_reduce_mean(value, last, 1, false);
+}
+
+leat_value leati_number_like(leat_value like, double number) {
+    return leati_number(like.graph, leat_value_dtype(like), number);
+}
+
+leat_value leati_signed_labels(leat_value labels) {
+    leat_value one = leati_number_like(labels, 1);
+    leat_value is_zero = leat_equal(labels, leati_number_like(labels, 0));
+    leat_value is_bit = leat_logical_or(is_zero, leat_equal(labels, one));
+    leat_value all = leat_reduce_all(is_bit, NULL, 0, false);
+    leat_value moved = leat_subtract(leati_times(labels, 2), one);
+    return leat_select(all, moved, labels);
+}
+
+leat_value leati_clip_probability(leat_value probabilities) {
+    const double epsilon = 1e-7;
+    leat_value low = leati_number_like(probabilities, epsilon);
+    leat_value high = leati_number_like(probabilities, 1 - epsilon);
+    return leat_maximum(leat_minimum(probabilities, high), low);
 }
 
 static bool is(const char *reduction, const char *name) {
@@ -106,6 +155,13 @@ static leat_value weights_of_mask(leat_value mask, leat_dtype dtype, const char 
     leat_value total = leat_cast(leat_size_of(valid, LEAT_INT64), dtype);
     leat_value kept = leat_reduce_sum(valid, NULL, 0, false);
     return leat_multiply(valid, leati_divide_no_nan(total, kept));
+}
+
+/* Eagerly Keras leaves the losses of no rows as they are. In a traced function their mean is 0, as
+ * for Keras where the number of rows is unknown: a replica without rows takes part. */
+static bool is_nothing(leat_value values) {
+    leat_shape shape = leat_value_shape(values);
+    return values.graph->hook != NULL && shape.rank == 1 && shape.dims[0] == 0;
 }
 
 leat_value leati_loss_call(const leati_loss *loss, leat_value labels, leat_value predictions,
@@ -133,7 +189,7 @@ leat_value leati_loss_pass(const leati_loss_kind *kind, const void *arguments, l
         leati_same_rank(&values, &weights);
         values = leat_multiply(values, weights);
     }
-    if (is(reduction, "none") || leat_value_shape(values).rank == 0)
+    if (is(reduction, "none") || leat_value_shape(values).rank == 0 || is_nothing(values))
         return values;
     leat_value sum = leat_reduce_sum(values, NULL, 0, false);
     if (is(reduction, "sum"))

@@ -3,6 +3,7 @@
 #ifndef LEATI_TRAIN_LOSS_H
 #define LEATI_TRAIN_LOSS_H
 
+#include "graph/ops/support.h"
 #include "train/kind.h"
 #include <leat/train.h>
 
@@ -53,6 +54,24 @@ leat_value leati_divide_no_nan(leat_value a, leat_value b);
 
 /* The value of which `value` is the softmax, or a failed one. */
 leat_value leati_logits_behind(leat_value value);
+
+/* The value from which an operation of one input made `value`; failed where another one did. */
+leat_value leati_input_of(leat_value value, const leati_tensor_op *op);
+
+/* ---- for the files of losses ---- */
+
+/* Labels in the dtype of the predictions, and both of one rank: a dimension of size 1 that one has
+ * more goes, or is added to vectors. False: one has failed. */
+bool leati_loss_align(leat_value *labels, leat_value *predictions);
+leat_value leati_failed_value(leat_value like);
+/* The mean over the last dimension. */
+leat_value leati_mean_of_last(leat_value value);
+/* A number of the dtype of `like`. */
+leat_value leati_number_like(leat_value like, double number);
+/* Labels that are all 0 or 1 as -1 and 1, others as they are. */
+leat_value leati_signed_labels(leat_value labels);
+/* Probabilities between 1e-7 and 1 - 1e-7. */
+leat_value leati_clip_probability(leat_value probabilities);
 
 /* Rows for `reduction` and `name` of a struct whose first member is struct leati_loss_args. */
 #define LEATI_LOSS_ROWS                                                                            \

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "graph/ops/support.h"
 #include "train/loss.h"
+#include <math.h>
 #include <string.h>
 
 void leati_metric_states(const leati_metric_kind *kind, const void *args, leati_weights *out) {
@@ -21,7 +22,7 @@ void leati_metric_states(const leati_metric_kind *kind, const void *args, leati_
         return;
     }
     for (out->count = 0; out->count < 2; out->count++)
-        out->list[out->count] = (leati_weight){names[out->count], LEAT_SCALAR, "zeros", true};
+        out->list[out->count] = (leati_weight){names[out->count], LEAT_SCALAR, "zeros", true, 0};
 }
 
 static leat_status make_state(leat_metric *metric, const leati_weight *state, leat_error *err) {
@@ -102,6 +103,23 @@ leat_value leati_mean_from(leat_value value, int32_t first) {
     for (int32_t d = first; d < rank; d++)
         axes[d - first] = d;
     return rank > first ? leat_reduce_mean(value, axes, rank - first, false) : value;
+}
+
+leat_value leati_in_top_k(leat_value labels, leat_value predictions, int64_t k) {
+    leat_shape shape = leat_value_shape(predictions);
+    const int64_t last[1] = {-1};
+    if (leati_value_failed(predictions) || leati_value_failed(labels))
+        return leati_failed_value(predictions);
+    if (shape.rank < 1 || shape.dims[shape.rank - 1] < 1)
+        return leati_build_error(predictions.graph, LEAT_INVALID_ARGUMENT,
+                                 "the number of classes is unknown");
+    leat_value places = leat_one_hot(labels, shape.dims[shape.rank - 1], LEAT_BOOL);
+    leat_value least = leati_number_like(predictions, -INFINITY);
+    leat_value own = leat_reduce_max(leat_select(places, predictions, least), last, 1, true);
+    leat_value above = leat_cast(leat_greater(predictions, own), LEAT_INT64);
+    leat_value rank = leat_reduce_sum(above, last, 1, false);
+    leat_value among = leat_less(rank, leati_number(rank.graph, LEAT_INT64, (double)k));
+    return leat_logical_and(among, leat_is_finite(leat_squeeze(own, last, 1)));
 }
 
 /* Keras' rule: values times weights, then one value per row; the count is the sum of the weights,

@@ -50,6 +50,18 @@ void leati_metric_pass(const leati_metric_kind *kind, const leati_pass *pass);
 leat_value leati_metric_result_of(const leati_metric_kind *kind, const void *args,
                                   const leat_value *states);
 
+/* Is the label, an int64 place, among the k largest predictions of its row? bool per row; as
+ * TensorFlow's in_top_k: equal predictions count as smaller, places outside and predictions that
+ * are not finite give false. */
+leat_value leati_in_top_k(leat_value labels, leat_value predictions, int64_t k);
+
+/* The row for `name` of a struct whose first member is struct leati_metric_args. */
+#define LEATI_METRIC_ROWS                                                                          \
+    {                                                                                              \
+        .name = "name", .type = LEATI_ROW_STRING,                                                  \
+        .offset = offsetof(struct leati_metric_args, name), .doc = "Name of the metric."           \
+    }
+
 /* The mean over all dimensions from `first` on. */
 leat_value leati_mean_from(leat_value value, int32_t first);
 

@@ -53,8 +53,10 @@ static void run_case(const json_t *c) {
         assert_true(fabs(result_of(metric) - expected) <= 1e-6 * fabs(expected));
     }
     const json_t *state = json_object_get(c, "state");
-    check_state(metric->states[0], json_object_get(state, "total"));
-    check_state(metric->states[1], json_object_get(state, "count"));
+    if (json_object_get(state, "total") != NULL)
+        check_state(metric->states[0], json_object_get(state, "total"));
+    if (json_object_get(state, "count") != NULL)
+        check_state(metric->states[1], json_object_get(state, "count"));
     train_ok(leat_metric_reset(metric, &train_error));
     assert_true(result_of(metric) == json_number_value(json_object_get(c, "after_reset")));
     leat_graph_free(graph);
@@ -75,7 +77,7 @@ static void metrics_are_keras(void **state) {
         ran++;
     }
     json_decref(root);
-    assert_int_equal(ran, 7);
+    assert_int_equal(ran, 18); /* all but AUC and two losses as metrics */
 }
 
 static int update_mean(void *context, leat_graph *graph, leat_value *outputs) {

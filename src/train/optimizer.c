@@ -176,8 +176,9 @@ static leat_status make_own(leat_optimizer *optimizer, const leat_variable *like
     return LEAT_OK;
 }
 
-static leat_status make_zeros(const leat_variable *variable, const char *name, leat_variable **out,
-                              leat_error *err) {
+/* A variable like another one, all `start`. */
+static leat_status make_slot(const leat_variable *variable, const char *name, double start,
+                             leat_variable **out, leat_error *err) {
     leati_text path = {0};
     leat_tensor zeros = {0};
     leati_text_addf(&path, "%s_%s", leat_variable_name(variable), name);
@@ -186,6 +187,12 @@ static leat_status make_zeros(const leat_variable *variable, const char *name, l
         status = leat_tensor_new(variable->dtype, variable->shape, &zeros, err);
     if (status == LEAT_OK) {
         memset(zeros.data, 0, leat_tensor_bytes(&zeros));
+        for (int64_t i = 0; start != 0 && i < leat_tensor_count(&zeros); i++) {
+            if (zeros.dtype == LEAT_FLOAT64)
+                ((double *)zeros.data)[i] = start;
+            else if (zeros.dtype == LEAT_FLOAT32)
+                ((float *)zeros.data)[i] = (float)start;
+        }
         status = leati_variable_like(variable, path.data, &zeros, out, err);
     }
     leat_tensor_unref(&zeros);
@@ -198,12 +205,14 @@ static leat_status make_slots(leat_optimizer *optimizer, leat_variable *variable
     leati_slots slots = {.variable = leat_variable_ref(variable)};
     leat_status status = LEAT_OK;
     if (args->use_ema)
-        status = make_zeros(variable, "average", &slots.average, err);
+        status = make_slot(variable, "average", 0, &slots.average, err);
     if (status == LEAT_OK && args->gradient_accumulation_steps > 1)
-        status = make_zeros(variable, "gradient_accumulator", &slots.accumulator, err);
+        status = make_slot(variable, "gradient_accumulator", 0, &slots.accumulator, err);
     const char *const *names = optimizer->kind->slots(args);
     for (int i = 0; status == LEAT_OK && names[i] != NULL; i++) {
-        status = make_zeros(variable, names[i], &slots.own[i], err);
+        double start =
+            optimizer->kind->slot_start == NULL ? 0 : optimizer->kind->slot_start(args, i);
+        status = make_slot(variable, names[i], start, &slots.own[i], err);
         slots.count += status == LEAT_OK;
     }
     if (status != LEAT_OK) {

@@ -41,6 +41,8 @@ typedef struct leati_optimizer_kind {
     leati_kind kind;
     /* Names of the slots of one variable ("momentum"), NULL-terminated; they start at zero. */
     const char *const *(*slots)(const void *args);
+    /* What slot number `slot` starts with; NULL: all with 0. */
+    double (*slot_start)(const void *args, int slot);
     /* Adds the operations that update one variable and its slots. */
     void (*update)(const leati_update *update);
 } leati_optimizer_kind;
@@ -79,6 +81,17 @@ typedef struct leati_application {
 LEAT_WARN_UNUSED leat_status leati_optimizer_apply(const leati_application *application,
                                                    leat_error *err);
 
+/* ---- for updates (train/optimizer_apply.c) ---- */
+
+/* slot = keep * slot + (1 - keep) * value; the new slot. */
+leat_value leati_slot_mean(const leati_update *update, int slot, leat_value value, double keep);
+/* The same as slot += (value - slot) * (1 - keep). */
+leat_value leati_slot_toward(const leati_update *update, int slot, leat_value value, double keep);
+/* base^step in the variable's dtype, to which base is rounded first. */
+leat_value leati_power_of_step(const leati_update *update, double base);
+/* variable -= change. */
+void leati_step_back(const leati_update *update, leat_value change);
+
 /* Gradients clipped as the arguments say, in place (train/clip.c). */
 void leati_clip_gradients(const struct leati_optimizer_args *args, leat_value *gradients,
                           int count);
@@ -90,13 +103,16 @@ void leati_clip_gradients(const struct leati_optimizer_args *args, leat_value *g
     }
 
 /* The last words of every optimizer's signature. */
-#define LEATI_OPTIMIZER_SIGNATURE                                                                  \
-    "weight_decay=null clipnorm=null clipvalue=null global_clipnorm=null use_ema ema_momentum "    \
+#define LEATI_OPTIMIZER_SIGNATURE "weight_decay=null " LEATI_OPTIMIZER_SIGNATURE_REST
+#define LEATI_OPTIMIZER_SIGNATURE_REST                                                             \
+    "clipnorm=null clipvalue=null global_clipnorm=null use_ema ema_momentum "                      \
     "ema_overwrite_frequency=null loss_scale_factor gradient_accumulation_steps=null name"
 
-/* Rows of a struct whose first member is struct leati_optimizer_args, but for the learning rate. */
-#define LEATI_OPTIMIZER_ROWS                                                                       \
-    LEATI_OPTIMIZER_ROW(weight_decay, FLOAT, .flags = LEATI_NONE,                                  \
+/* Rows of a struct whose first member is struct leati_optimizer_args, but for the learning rate;
+ * `DECAY` is the default of weight_decay. */
+#define LEATI_OPTIMIZER_ROWS LEATI_OPTIMIZER_ROWS_WITH(0)
+#define LEATI_OPTIMIZER_ROWS_WITH(DECAY)                                                           \
+    LEATI_OPTIMIZER_ROW(weight_decay, FLOAT, .flags = LEATI_NONE, .default_number = DECAY,         \
                         .doc = "Part of each variable that a step takes away, times the "          \
                                "learning rate; 0: none."),                                         \
         LEATI_OPTIMIZER_ROW(clipnorm, FLOAT, .flags = LEATI_NONE,                                  \

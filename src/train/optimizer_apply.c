@@ -8,6 +8,7 @@
 #include "graph/ops/support.h"
 #include "graph/variable.h"
 #include "train/optimizer.h"
+#include <math.h>
 
 /* What the steps of one application share. */
 struct application {
@@ -163,6 +164,37 @@ static leat_status apply(struct application *a, leat_error *err) {
     leat_graph_assign_add(a->given.graph, a->given.iterations, integer(a, 1));
     leati_free(a->before);
     return LEAT_OK;
+}
+
+/* ---- for updates ---- */
+
+leat_value leati_slot_mean(const leati_update *update, int slot, leat_value value, double keep) {
+    leat_value old = leat_graph_read(update->graph, update->slots[slot]);
+    leat_value mean = leat_add(leati_times(old, keep), leati_times(value, 1 - keep));
+    leat_graph_assign(update->graph, update->slots[slot], mean);
+    return mean;
+}
+
+leat_value leati_slot_toward(const leati_update *update, int slot, leat_value value, double keep) {
+    leat_value old = leat_graph_read(update->graph, update->slots[slot]);
+    leat_value moved = leat_add(old, leati_times(leat_subtract(value, old), 1 - keep));
+    leat_graph_assign(update->graph, update->slots[slot], moved);
+    return moved;
+}
+
+/* The logarithm is of float64, so the power is exact to the last bit or so. */
+leat_value leati_power_of_step(const leati_update *update, double base) {
+    leat_dtype dtype = leat_variable_dtype(update->variable);
+    if (base == 0)
+        return leati_number(update->graph, dtype, 0);
+    double rounded = dtype == LEAT_FLOAT32 ? (double)(float)base : base;
+    leat_value step = leat_cast(update->step, LEAT_FLOAT64);
+    return leat_cast(leat_exp(leati_times(step, log(rounded))), dtype);
+}
+
+void leati_step_back(const leati_update *update, leat_value change) {
+    leat_value value = leat_graph_read(update->graph, update->variable);
+    leat_graph_assign(update->graph, update->variable, leat_subtract(value, change));
 }
 
 leat_status leati_optimizer_apply(const leati_application *application, leat_error *err) {

@@ -103,7 +103,8 @@ static json_t *describe_state(const leati_weight *weight) {
     if (object != NULL && leati_json_put(object, "name", json_string(weight->name)) &&
         leati_json_put(object, "shape", leati_json_of_shape(&weight->shape)) &&
         leati_json_put(object, "initializer", json_string(weight->initializer)) &&
-        leati_json_put(object, "trainable", json_boolean(!weight->fixed)))
+        leati_json_put(object, "trainable", json_boolean(!weight->fixed)) &&
+        leati_json_put(object, "start", leati_json_of_double(weight->start)))
         return object;
     json_decref(object);
     return NULL;
@@ -116,11 +117,13 @@ static leat_status list_slots(const leat_part *part, leati_weights *out) {
     const leat_shape unknown = {.rank = LEAT_UNKNOWN_RANK};
     *out = (leati_weights){.count = 0};
     if (args->use_ema)
-        out->list[out->count++] = (leati_weight){"average", unknown, "zeros", true};
+        out->list[out->count++] = (leati_weight){"average", unknown, "zeros", true, 0};
     if (args->gradient_accumulation_steps > 1)
-        out->list[out->count++] = (leati_weight){"gradient_accumulator", unknown, "zeros", true};
-    for (; *names != NULL; names++)
-        out->list[out->count++] = (leati_weight){*names, unknown, "zeros", true};
+        out->list[out->count++] = (leati_weight){"gradient_accumulator", unknown, "zeros", true, 0};
+    for (int i = 0; names[i] != NULL; i++) {
+        double start = kind->slot_start == NULL ? 0 : kind->slot_start(args, i);
+        out->list[out->count++] = (leati_weight){names[i], unknown, "zeros", true, start};
+    }
     return LEAT_OK;
 }
 

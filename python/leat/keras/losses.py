@@ -139,7 +139,7 @@ class TableLoss(Loss):
         if sample_weight is not None:
             tensors.append(_tensor(sample_weight, self._dtype))
         self._check(y_true.shape, y_pred.shape)
-        if compiled is None or not calls.is_plain(tensors):
+        if compiled is None or not calls.is_plain(tensors) or 0 in y_pred.shape.as_list():
             return self._compute(part, activation, tensors)
         if self._compiled is None:
             self._compiled = calls.Compiled(self._compute_own)

@@ -3,9 +3,10 @@
 import json
 
 from leat import dtypes, ops, trace
-from leat.keras import calls, tables
+from leat.keras import calls, losses, tables
 from leat.keras.losses import _tensor
 from leat.keras.variables import Variable, name_scope
+from leat.signatures import REQUIRED, function
 
 
 class Metric:
@@ -175,6 +176,41 @@ class MeanMetricWrapper(Metric):
     def result(self):
         """The mean so far."""
         return self._mean.result()
+
+    def get_config(self):
+        """The arguments that make another one like it."""
+        own = {} if type(self) is not MeanMetricWrapper else {"fn": self._fn}
+        return {**super().get_config(), **own, **self._fn_kwargs}
+
+
+_OF_LOSSES = ("BinaryCrossentropy", "CategoricalCrossentropy", "SparseCategoricalCrossentropy", "MeanSquaredError",
+              "MeanAbsoluteError", "MeanAbsolutePercentageError", "MeanSquaredLogarithmicError", "Hinge",
+              "SquaredHinge", "CategoricalHinge", "KLDivergence", "Poisson", "LogCosh")
+
+
+def _of_loss(entry):
+    """The mean of a loss of the table as a metric."""
+    name = "LogCoshError" if entry["name"] == "LogCosh" else entry["name"]
+    fn = getattr(losses, tables.snake_case(entry["name"]))
+    own = [(parameter, default) for parameter, default in tables.parameters(entry)
+           if parameter not in losses.TableLoss._shared_names]
+
+    def construct(given):
+        self = given.pop("self")
+        MeanMetricWrapper.__init__(self, fn, given.pop("name"), given.pop("dtype"), **given)
+    init = function(f"{name}.__init__", [("self", REQUIRED), ("name", tables.snake_case(name)), ("dtype", None), *own],
+                    construct, None, __name__)
+    return type(name, (MeanMetricWrapper,), {"__init__": init, "__module__": __name__,
+                                             "__doc__": f"The mean of a loss. {entry['doc']}"})
+
+
+for _entry in tables.entries("loss"):
+    if _entry["name"] in _OF_LOSSES:
+        _class = _of_loss(_entry)
+        globals()[_class.__name__] = _class
+        _CLASSES[_class.__name__] = _CLASSES[tables.snake_case(_class.__name__)] = _class
+        _loss_function = getattr(losses, tables.snake_case(_entry["name"]))
+        globals()[_loss_function.__name__] = _loss_function
 
 
 _ALIASES = {"acc": "accuracy", "mse": "mean_squared_error", "mae": "mean_absolute_error",

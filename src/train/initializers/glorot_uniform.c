@@ -1,8 +1,6 @@
 /* GlorotUniform: uniform numbers of [-limit, limit), limit = sqrt(6 / (fan_in + fan_out)), the
  * default of kernels (keras.initializers.GlorotUniform). No failures, no state, no locks. */
-#include "base/random.h"
 #include "train/initializer.h"
-#include <math.h>
 
 struct glorot_uniform_args {
     leati_seed_argument seed;
@@ -19,11 +17,7 @@ static const leati_row glorot_uniform_rows[] = {
 static void glorot_uniform_fill(const void *args, int64_t seed, const leat_shape *shape,
                                 float *values, int64_t count) {
     (void)args;
-    double fan_in, fan_out;
-    leati_fans(shape, &fan_in, &fan_out);
-    double mean = (fan_in + fan_out) / 2;
-    double scale = 1 / (mean < 1 ? 1 : mean);
-    leati_fill_uniform(seed, sqrt(3 * scale), values, count);
+    leati_fill_scaled(seed, 1, LEATI_FAN_AVERAGE, LEATI_UNIFORM, shape, values, count);
 }
 
 const leati_initializer_kind leati_initializer_glorot_uniform = {

@@ -122,8 +122,8 @@ static leat_status conv2d_weights(const void *arguments, const leat_shape *input
     leati_pair_of(&args->kernel_size, 1, size);
     leat_shape kernel = LEAT_SHAPE(size[0], size[1], channels / args->groups, args->filters);
     leat_shape bias = LEAT_SHAPE(args->filters);
-    out->list[0] = (leati_weight){"kernel", kernel, args->kernel_initializer, false};
-    out->list[1] = (leati_weight){"bias", bias, args->bias_initializer, false};
+    out->list[0] = (leati_weight){"kernel", kernel, args->kernel_initializer, false, 0};
+    out->list[1] = (leati_weight){"bias", bias, args->bias_initializer, false, 0};
     out->count = args->use_bias ? 2 : 1;
     return LEAT_OK;
 }

@@ -67,8 +67,8 @@ static leat_status dense_weights(const void *arguments, const leat_shape *input,
     (void)err;
     leat_shape kernel = LEAT_SHAPE(input->dims[input->rank - 1], args->units);
     leat_shape bias = LEAT_SHAPE(args->units);
-    out->list[0] = (leati_weight){"kernel", kernel, args->kernel_initializer, false};
-    out->list[1] = (leati_weight){"bias", bias, args->bias_initializer, false};
+    out->list[0] = (leati_weight){"kernel", kernel, args->kernel_initializer, false, 0};
+    out->list[1] = (leati_weight){"bias", bias, args->bias_initializer, false, 0};
     out->count = args->use_bias ? 2 : 1;
     return LEAT_OK;
 }

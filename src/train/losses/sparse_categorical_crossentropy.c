@@ -54,18 +54,10 @@ static leat_value row_labels(leat_value labels, leat_value predictions) {
     return dtype == LEAT_INT32 || dtype == LEAT_INT64 ? labels : leat_cast(labels, LEAT_INT64);
 }
 
-static leat_value clipped_log(leat_value probabilities) {
-    const double epsilon = 1e-7;
-    leat_dtype dtype = leat_value_dtype(probabilities);
-    leat_value low = leati_number(probabilities.graph, dtype, epsilon);
-    leat_value high = leati_number(probabilities.graph, dtype, 1 - epsilon);
-    return leat_log(leat_maximum(leat_minimum(probabilities, high), low));
-}
-
 static leat_value crossentropy(leat_value labels, leat_value predictions, bool from_logits) {
     leat_value logits = leati_logits_behind(predictions);
     if (logits.id < 0)
-        logits = from_logits ? predictions : clipped_log(predictions);
+        logits = from_logits ? predictions : leat_log(leati_clip_probability(predictions));
     return leat_sparse_softmax_cross_entropy_with_logits(labels, logits);
 }
 

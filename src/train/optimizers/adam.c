@@ -3,43 +3,13 @@
  *
  * One operation per variable; with amsgrad, where the largest second moment so far divides, the
  * same formula from elementary operations. Failures: betas outside [0, 1). No state, no locks. */
+#include "train/adam.h"
 #include "base/error.h"
 #include "graph/ops/support.h"
-#include "train/optimizer.h"
-#include <math.h>
 
-struct adam_args {
-    struct leati_optimizer_args shared;
-    double beta_1, beta_2, epsilon;
-    bool amsgrad;
-};
+static const leati_row adam_rows[] = {LEATI_ADAM_ROWS, LEATI_OPTIMIZER_ROWS, {0}};
 
-static const leati_row adam_rows[] = {
-    LEATI_OPTIMIZER_ROW(learning_rate, FLOAT, .default_number = 0.001, .doc = "Size of a step."),
-    {.name = "beta_1",
-     .type = LEATI_ROW_FLOAT,
-     .offset = offsetof(struct adam_args, beta_1),
-     .default_number = 0.9,
-     .doc = "Part of the mean gradient that a step keeps."},
-    {.name = "beta_2",
-     .type = LEATI_ROW_FLOAT,
-     .offset = offsetof(struct adam_args, beta_2),
-     .default_number = 0.999,
-     .doc = "Part of the mean squared gradient that a step keeps."},
-    {.name = "epsilon",
-     .type = LEATI_ROW_FLOAT,
-     .offset = offsetof(struct adam_args, epsilon),
-     .default_number = 1e-7,
-     .doc = "Added to the root of the mean squared gradient."},
-    {.name = "amsgrad",
-     .type = LEATI_ROW_BOOL,
-     .offset = offsetof(struct adam_args, amsgrad),
-     .doc = "Whether the largest mean squared gradient so far divides."},
-    LEATI_OPTIMIZER_ROWS,
-    {0},
-};
-
-static leat_status adam_check(const void *arguments, leat_error *err) {
+leat_status leati_adam_check(const void *arguments, leat_error *err) {
     const struct adam_args *args = arguments;
     if (!(args->beta_1 >= 0 && args->beta_1 < 1 && args->beta_2 >= 0 && args->beta_2 < 1))
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
@@ -48,45 +18,26 @@ static leat_status adam_check(const void *arguments, leat_error *err) {
     return leati_optimizer_check(arguments, err);
 }
 
-static const char *const *adam_slots(const void *args) {
+const char *const *leati_adam_slots(const void *args) {
     static const char *const names[] = {"momentum", "velocity", NULL};
     static const char *const ams_names[] = {"momentum", "velocity", "velocity_hat", NULL};
     return ((const struct adam_args *)args)->amsgrad ? ams_names : names;
-}
-
-/* beta^step of the variable's dtype, to which beta is rounded first. The logarithm is of float64,
- * so the power is exact to the last bit or so. */
-static leat_value power(const leati_update *update, double beta, leat_dtype dtype) {
-    leat_value step = leat_cast(update->step, LEAT_FLOAT64);
-    if (beta == 0)
-        return leati_number(update->graph, dtype, 0);
-    double base = dtype == LEAT_FLOAT32 ? (double)(float)beta : beta;
-    return leat_cast(leat_exp(leati_times(step, log(base))), dtype);
 }
 
 static leat_value one_minus(leat_value value) {
     return leat_subtract(leati_number(value.graph, leat_value_dtype(value), 1), value);
 }
 
-/* slot += (target - slot) * (1 - beta); the new value. */
-static leat_value move_slot(const leati_update *update, leat_variable *slot, leat_value target,
-                            double beta) {
-    leat_value old = leat_graph_read(update->graph, slot);
-    leat_value moved = leat_add(old, leati_times(leat_subtract(target, old), 1 - beta));
-    leat_graph_assign(update->graph, slot, moved);
-    return moved;
-}
-
 static void amsgrad_update(const leati_update *update) {
     const struct adam_args *args = update->args;
     leat_graph *graph = update->graph;
     leat_dtype dtype = leat_variable_dtype(update->variable);
-    leat_value power_1 = power(update, args->beta_1, dtype);
-    leat_value power_2 = power(update, args->beta_2, dtype);
+    leat_value power_1 = leati_power_of_step(update, args->beta_1);
+    leat_value power_2 = leati_power_of_step(update, args->beta_2);
     leat_value root = leat_sqrt(one_minus(power_2));
     leat_value alpha = leat_divide(leat_multiply(update->learning_rate, root), one_minus(power_1));
-    leat_value m = move_slot(update, update->slots[0], update->gradient, args->beta_1);
-    leat_value v = move_slot(update, update->slots[1], leat_square(update->gradient), args->beta_2);
+    leat_value m = leati_slot_toward(update, 0, update->gradient, args->beta_1);
+    leat_value v = leati_slot_toward(update, 1, leat_square(update->gradient), args->beta_2);
     leat_value largest = leat_maximum(leat_graph_read(graph, update->slots[2]), v);
     leat_graph_assign(graph, update->slots[2], largest);
     leat_value divisor = leat_add(leat_sqrt(largest), leati_number(graph, dtype, args->epsilon));
@@ -95,7 +46,7 @@ static void amsgrad_update(const leati_update *update) {
                       leat_subtract(leat_graph_read(graph, update->variable), change));
 }
 
-static void adam_update(const leati_update *update) {
+void leati_adam_update(const leati_update *update) {
     const struct adam_args *args = update->args;
     if (args->amsgrad)
         amsgrad_update(update);
@@ -126,8 +77,8 @@ const leati_optimizer_kind leati_optimizer_adam = {
             .rows = adam_rows,
             .signature = "learning_rate beta_1 beta_2 epsilon amsgrad " LEATI_OPTIMIZER_SIGNATURE,
             .args_size = sizeof(struct adam_args),
-            .check = adam_check,
+            .check = leati_adam_check,
         },
-    .slots = adam_slots,
-    .update = adam_update,
+    .slots = leati_adam_slots,
+    .update = leati_adam_update,
 };

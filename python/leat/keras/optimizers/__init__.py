@@ -8,6 +8,7 @@ from leat import dtypes, ops, trace
 from leat import variables as _variables
 from leat.function import Function
 from leat.keras import tables
+from leat.keras.initializers import Constant
 from leat.keras.optimizers import schedules
 from leat.keras.optimizers.schedules import LearningRateSchedule
 from leat.keras.variables import Variable, name_scope
@@ -273,12 +274,14 @@ class TableOptimizer(Optimizer):
         if self.built:
             return
         super().build(variables)
-        names = [slot["name"] for slot in json.loads(self._part.states([]))]
+        listed = json.loads(self._part.states([]))
+        names = [slot["name"] for slot in listed]
         self._own = {id(variable): [None] * len(names) for variable in self._trainable_variables}
         for group in _groups(names):
             for variable in self._trainable_variables:
                 for name in group:
-                    slot = self.add_variable_from_reference(variable, name)
+                    start = Constant(listed[names.index(name)]["start"])
+                    slot = self.add_variable_from_reference(variable, name, start)
                     self._own[id(variable)][names.index(name)] = slot
 
     def _take_step(self, grads, variables):

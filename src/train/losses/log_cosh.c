@@ -1,0 +1,14 @@
+/* LogCosh: the mean of log(cosh(prediction - label)) of a row (keras.losses.LogCosh).
+ * Failures are the graph's. No state, no locks. */
+#include "graph/ops/support.h"
+#include "train/plain_loss.h"
+
+static leat_value log_cosh(leat_value labels, leat_value predictions) {
+    leat_value x = leat_subtract(predictions, labels);
+    leat_value soft = leat_softplus(leati_times(x, -2));
+    leat_value part = leat_subtract(leat_add(x, soft), leati_number_like(x, 0.69314718055994531));
+    return leati_mean_of_last(part);
+}
+
+LEATI_PLAIN_LOSS(log_cosh, "LogCosh", "log_cosh",
+                 "The mean logarithm of the hyperbolic cosine of the difference", log_cosh)

@@ -1,0 +1,16 @@
+/* MeanAbsolutePercentageError: 100 times the mean of the absolute
+ * differences over the labels of a row, labels at least 1e-7
+ * (keras.losses.MeanAbsolutePercentageError). Failures are the graph's. No state, no locks. */
+#include "graph/ops/support.h"
+#include "train/plain_loss.h"
+
+static leat_value mean_absolute_percentage_error(leat_value labels, leat_value predictions) {
+    leat_value divisor = leat_maximum(leat_abs(labels), leati_number_like(labels, 1e-7));
+    leat_value part = leat_abs(leat_divide(leat_subtract(labels, predictions), divisor));
+    return leati_times(leati_mean_of_last(part), 100);
+}
+
+LEATI_PLAIN_LOSS(mean_absolute_percentage_error, "MeanAbsolutePercentageError",
+                 "mean_absolute_percentage_error",
+                 "The mean absolute difference in percent of the label",
+                 mean_absolute_percentage_error)

@@ -1,0 +1,17 @@
+/* MeanSquaredLogarithmicError: the mean of the squared differences of
+ * log(x + 1) of a row, x at least 1e-7 (keras.losses.MeanSquaredLogarithmicError).
+ * Failures are the graph's. No state, no locks. */
+#include "graph/ops/support.h"
+#include "train/plain_loss.h"
+
+static leat_value mean_squared_logarithmic_error(leat_value labels, leat_value predictions) {
+    leat_value least = leati_number_like(predictions, 1e-7),
+               one = leati_number_like(predictions, 1);
+    leat_value a = leat_log(leat_add(leat_maximum(predictions, least), one));
+    leat_value b = leat_log(leat_add(leat_maximum(labels, least), one));
+    return leati_mean_of_last(leat_square(leat_subtract(a, b)));
+}
+
+LEATI_PLAIN_LOSS(mean_squared_logarithmic_error, "MeanSquaredLogarithmicError",
+                 "mean_squared_logarithmic_error", "The mean squared difference of logarithms",
+                 mean_squared_logarithmic_error)

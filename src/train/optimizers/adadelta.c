@@ -1,0 +1,71 @@
+/* Adadelta: gradients times the root of the running mean squared step over that of the running
+ * mean squared gradient
+ * (keras.optimizers.Adadelta). Failures: arguments out of their ranges. No state, no locks. */
+#include "base/error.h"
+#include "graph/ops/support.h"
+#include "train/loss.h"
+#include "train/optimizer.h"
+
+struct adadelta_args {
+    struct leati_optimizer_args shared;
+    double rho, epsilon;
+};
+
+static const leati_row adadelta_rows[] = {
+    LEATI_OPTIMIZER_ROW(learning_rate, FLOAT, .default_number = 0.001, .doc = "Size of a step."),
+    {.name = "rho",
+     .type = LEATI_ROW_FLOAT,
+     .offset = offsetof(struct adadelta_args, rho),
+     .default_number = 0.95,
+     .doc = "Part of the means that a step keeps."},
+    {.name = "epsilon",
+     .type = LEATI_ROW_FLOAT,
+     .offset = offsetof(struct adadelta_args, epsilon),
+     .default_number = 1e-7,
+     .doc = "Added to what divides."},
+    LEATI_OPTIMIZER_ROWS,
+    {0},
+};
+
+static leat_status adadelta_check(const void *arguments, leat_error *err) {
+    const struct adadelta_args *args = arguments;
+    if (!(args->rho >= 0 && args->rho <= 1))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "rho %g; expected 0 to 1", args->rho);
+    return leati_optimizer_check(arguments, err);
+}
+
+static const char *const *adadelta_slots(const void *args) {
+    static const char *const names[] = {"accumulated_grad", "accumulated_delta_var", NULL};
+    (void)args;
+    return names;
+}
+
+static leat_value root(leat_value x, double epsilon) {
+    return leat_sqrt(leat_add(x, leati_number_like(x, epsilon)));
+}
+
+static void adadelta_update(const leati_update *update) {
+    const struct adadelta_args *args = update->args;
+    leat_value g = update->gradient;
+    leat_value before = leat_graph_read(update->graph, update->slots[1]);
+    leat_value mean = leati_slot_mean(update, 0, leat_square(g), args->rho);
+    leat_value change =
+        leat_divide(leat_multiply(root(before, args->epsilon), g), root(mean, args->epsilon));
+    (void)leati_slot_mean(update, 1, leat_square(change), args->rho);
+    leati_step_back(update, leat_multiply(update->learning_rate, change));
+}
+
+const leati_optimizer_kind leati_optimizer_adadelta = {
+    .kind =
+        {
+            .name = "Adadelta",
+            .doc = "Steps in proportion to the last steps over the last gradients "
+                   "(keras.optimizers.Adadelta).",
+            .rows = adadelta_rows,
+            .signature = "learning_rate rho epsilon " LEATI_OPTIMIZER_SIGNATURE,
+            .args_size = sizeof(struct adadelta_args),
+            .check = adadelta_check,
+        },
+    .slots = adadelta_slots,
+    .update = adadelta_update,
+};

@@ -1,0 +1,73 @@
+/* Adagrad: steps divided by the root of the sum of squared gradients
+ * (keras.optimizers.Adagrad). Failures: arguments out of their ranges. No state, no locks. */
+#include "base/error.h"
+#include "graph/ops/support.h"
+#include "train/loss.h"
+#include "train/optimizer.h"
+
+struct adagrad_args {
+    struct leati_optimizer_args shared;
+    double initial_accumulator_value, epsilon;
+};
+
+static const leati_row adagrad_rows[] = {
+    LEATI_OPTIMIZER_ROW(learning_rate, FLOAT, .default_number = 0.001, .doc = "Size of a step."),
+    {.name = "initial_accumulator_value",
+     .type = LEATI_ROW_FLOAT,
+     .offset = offsetof(struct adagrad_args, initial_accumulator_value),
+     .default_number = 0.1,
+     .doc = "What the sums start with."},
+    {.name = "epsilon",
+     .type = LEATI_ROW_FLOAT,
+     .offset = offsetof(struct adagrad_args, epsilon),
+     .default_number = 1e-7,
+     .doc = "Added to what divides."},
+    LEATI_OPTIMIZER_ROWS,
+    {0},
+};
+
+static leat_status adagrad_check(const void *arguments, leat_error *err) {
+    const struct adagrad_args *args = arguments;
+    if (!(args->initial_accumulator_value >= 0))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "initial_accumulator_value is %g; expected no negative number",
+                          args->initial_accumulator_value);
+    return leati_optimizer_check(arguments, err);
+}
+
+static const char *const *adagrad_slots(const void *args) {
+    static const char *const names[] = {"accumulator", NULL};
+    (void)args;
+    return names;
+}
+
+static double adagrad_start(const void *args, int slot) {
+    (void)slot;
+    return ((const struct adagrad_args *)args)->initial_accumulator_value;
+}
+
+static void adagrad_update(const leati_update *update) {
+    const struct adagrad_args *args = update->args;
+    leat_value g = update->gradient;
+    leat_value sum = leat_add(leat_graph_read(update->graph, update->slots[0]), leat_square(g));
+    leat_graph_assign(update->graph, update->slots[0], sum);
+    leat_value divisor = leat_sqrt(leat_add(sum, leati_number_like(g, args->epsilon)));
+    leati_step_back(update, leat_divide(leat_multiply(update->learning_rate, g), divisor));
+}
+
+const leati_optimizer_kind leati_optimizer_adagrad = {
+    .kind =
+        {
+            .name = "Adagrad",
+            .doc = "Steps divided by the root of the sum of squared gradients "
+                   "(keras.optimizers.Adagrad).",
+            .rows = adagrad_rows,
+            .signature =
+                "learning_rate initial_accumulator_value epsilon " LEATI_OPTIMIZER_SIGNATURE,
+            .args_size = sizeof(struct adagrad_args),
+            .check = adagrad_check,
+        },
+    .slots = adagrad_slots,
+    .slot_start = adagrad_start,
+    .update = adagrad_update,
+};

@@ -1,0 +1,74 @@
+/* Adamax: steps along the mean gradient over the decaying maximum of gradients
+ * (keras.optimizers.Adamax). Failures: arguments out of their ranges. No state, no locks. */
+#include "base/error.h"
+#include "graph/ops/support.h"
+#include "train/loss.h"
+#include "train/optimizer.h"
+
+struct adamax_args {
+    struct leati_optimizer_args shared;
+    double beta_1, beta_2, epsilon;
+};
+
+static const leati_row adamax_rows[] = {
+    LEATI_OPTIMIZER_ROW(learning_rate, FLOAT, .default_number = 0.001, .doc = "Size of a step."),
+    {.name = "beta_1",
+     .type = LEATI_ROW_FLOAT,
+     .offset = offsetof(struct adamax_args, beta_1),
+     .default_number = 0.9,
+     .doc = "Part of the mean gradient that a step keeps."},
+    {.name = "beta_2",
+     .type = LEATI_ROW_FLOAT,
+     .offset = offsetof(struct adamax_args, beta_2),
+     .default_number = 0.999,
+     .doc = "Part of the largest gradient that a step keeps."},
+    {.name = "epsilon",
+     .type = LEATI_ROW_FLOAT,
+     .offset = offsetof(struct adamax_args, epsilon),
+     .default_number = 1e-7,
+     .doc = "Added to what divides."},
+    LEATI_OPTIMIZER_ROWS,
+    {0},
+};
+
+static leat_status adamax_check(const void *arguments, leat_error *err) {
+    const struct adamax_args *args = arguments;
+    if (!(args->beta_1 >= 0 && args->beta_1 <= 1 && args->beta_2 >= 0 && args->beta_2 <= 1))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "beta_1 %g, beta_2 %g; expected 0 to 1",
+                          args->beta_1, args->beta_2);
+    return leati_optimizer_check(arguments, err);
+}
+
+static const char *const *adamax_slots(const void *args) {
+    static const char *const names[] = {"momentum", "norm", NULL};
+    (void)args;
+    return names;
+}
+
+static void adamax_update(const leati_update *update) {
+    const struct adamax_args *args = update->args;
+    leat_value g = update->gradient, one = leati_number_like(g, 1);
+    leat_value power = leati_power_of_step(update, args->beta_1);
+    leat_value m = leati_slot_toward(update, 0, g, args->beta_1);
+    leat_value norm = leat_graph_read(update->graph, update->slots[1]);
+    norm = leat_maximum(leati_times(norm, args->beta_2), leat_abs(g));
+    leat_graph_assign(update->graph, update->slots[1], norm);
+    leat_value divisor = leat_multiply(leat_subtract(one, power),
+                                       leat_add(norm, leati_number_like(g, args->epsilon)));
+    leati_step_back(update, leat_divide(leat_multiply(update->learning_rate, m), divisor));
+}
+
+const leati_optimizer_kind leati_optimizer_adamax = {
+    .kind =
+        {
+            .name = "Adamax",
+            .doc = "Steps along the mean gradient over the largest gradient "
+                   "(keras.optimizers.Adamax).",
+            .rows = adamax_rows,
+            .signature = "learning_rate beta_1 beta_2 epsilon " LEATI_OPTIMIZER_SIGNATURE,
+            .args_size = sizeof(struct adamax_args),
+            .check = adamax_check,
+        },
+    .slots = adamax_slots,
+    .update = adamax_update,
+};

@@ -1,0 +1,65 @@
+/* Lion: steps of one size along the sign of the mean gradient
+ * (keras.optimizers.Lion). Failures: arguments out of their ranges. No state, no locks. */
+#include "base/error.h"
+#include "graph/ops/support.h"
+#include "train/loss.h"
+#include "train/optimizer.h"
+
+struct lion_args {
+    struct leati_optimizer_args shared;
+    double beta_1, beta_2;
+};
+
+static const leati_row lion_rows[] = {
+    LEATI_OPTIMIZER_ROW(learning_rate, FLOAT, .default_number = 0.001, .doc = "Size of a step."),
+    {.name = "beta_1",
+     .type = LEATI_ROW_FLOAT,
+     .offset = offsetof(struct lion_args, beta_1),
+     .default_number = 0.9,
+     .doc = "Part of the mean in the direction of a step."},
+    {.name = "beta_2",
+     .type = LEATI_ROW_FLOAT,
+     .offset = offsetof(struct lion_args, beta_2),
+     .default_number = 0.99,
+     .doc = "Part of the mean gradient that a step keeps."},
+    LEATI_OPTIMIZER_ROWS,
+    {0},
+};
+
+static leat_status lion_check(const void *arguments, leat_error *err) {
+    const struct lion_args *args = arguments;
+    if (!(args->beta_1 > 0 && args->beta_1 <= 1 && args->beta_2 >= 0 && args->beta_2 <= 1))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "beta_1 %g and beta_2 %g; expected numbers above 0 and up to 1",
+                          args->beta_1, args->beta_2);
+    return leati_optimizer_check(arguments, err);
+}
+
+static const char *const *lion_slots(const void *args) {
+    static const char *const names[] = {"momentum", NULL};
+    (void)args;
+    return names;
+}
+
+static void lion_update(const leati_update *update) {
+    const struct lion_args *args = update->args;
+    leat_value g = update->gradient;
+    leat_value m = leat_graph_read(update->graph, update->slots[0]);
+    leat_value mixed = leat_add(leati_times(m, args->beta_1), leati_times(g, 1 - args->beta_1));
+    leati_step_back(update, leat_multiply(update->learning_rate, leat_sign(mixed)));
+    (void)leati_slot_mean(update, 0, g, args->beta_2);
+}
+
+const leati_optimizer_kind leati_optimizer_lion = {
+    .kind =
+        {
+            .name = "Lion",
+            .doc = "Steps of one size along the sign of the mean gradient (keras.optimizers.Lion).",
+            .rows = lion_rows,
+            .signature = "learning_rate beta_1 beta_2 " LEATI_OPTIMIZER_SIGNATURE,
+            .args_size = sizeof(struct lion_args),
+            .check = lion_check,
+        },
+    .slots = lion_slots,
+    .update = lion_update,
+};

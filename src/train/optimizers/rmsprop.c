@@ -1,0 +1,87 @@
+/* RMSprop: steps divided by the root of the running mean squared gradient, with momentum and
+ * less the squared mean gradient if asked
+ * (keras.optimizers.RMSprop). Failures: arguments out of their ranges. No state, no locks. */
+#include "base/error.h"
+#include "graph/ops/support.h"
+#include "train/loss.h"
+#include "train/optimizer.h"
+
+struct rmsprop_args {
+    struct leati_optimizer_args shared;
+    double rho, momentum, epsilon;
+    bool centered;
+};
+
+static const leati_row rmsprop_rows[] = {
+    LEATI_OPTIMIZER_ROW(learning_rate, FLOAT, .default_number = 0.001, .doc = "Size of a step."),
+    {.name = "rho",
+     .type = LEATI_ROW_FLOAT,
+     .offset = offsetof(struct rmsprop_args, rho),
+     .default_number = 0.9,
+     .doc = "Part of the means that a step keeps."},
+    {.name = "momentum",
+     .type = LEATI_ROW_FLOAT,
+     .offset = offsetof(struct rmsprop_args, momentum),
+     .doc = "Part of the last change that a step adds; 0: none."},
+    {.name = "epsilon",
+     .type = LEATI_ROW_FLOAT,
+     .offset = offsetof(struct rmsprop_args, epsilon),
+     .default_number = 1e-7,
+     .doc = "Added to what divides."},
+    {.name = "centered",
+     .type = LEATI_ROW_BOOL,
+     .offset = offsetof(struct rmsprop_args, centered),
+     .doc = "Whether the variance of gradients divides, not their mean square."},
+    LEATI_OPTIMIZER_ROWS,
+    {0},
+};
+
+static leat_status rmsprop_check(const void *arguments, leat_error *err) {
+    const struct rmsprop_args *args = arguments;
+    if (!(args->rho >= 0 && args->rho <= 1 && args->momentum >= 0 && args->momentum <= 1))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "rho %g, momentum %g; expected 0 to 1",
+                          args->rho, args->momentum);
+    return leati_optimizer_check(arguments, err);
+}
+
+static const char *const *rmsprop_slots(const void *arguments) {
+    const struct rmsprop_args *args = arguments;
+    static const char *const names[4][4] = {{"velocity", NULL},
+                                            {"velocity", "momentum", NULL},
+                                            {"velocity", "average_gradient", NULL},
+                                            {"velocity", "momentum", "average_gradient", NULL}};
+    return names[(args->momentum > 0) + 2 * args->centered];
+}
+
+static void rmsprop_update(const leati_update *update) {
+    const struct rmsprop_args *args = update->args;
+    leat_value g = update->gradient;
+    leat_value divisor = leati_slot_mean(update, 0, leat_square(g), args->rho);
+    if (args->centered) {
+        leat_value mean = leati_slot_mean(update, args->momentum > 0 ? 2 : 1, g, args->rho);
+        divisor = leat_subtract(divisor, leat_square(mean));
+    }
+    divisor = leat_sqrt(leat_add(divisor, leati_number_like(g, args->epsilon)));
+    leat_value change = leat_divide(leat_multiply(update->learning_rate, g), divisor);
+    if (args->momentum > 0) {
+        leat_value last = leat_graph_read(update->graph, update->slots[1]);
+        change = leat_add(leati_times(last, args->momentum), change);
+        leat_graph_assign(update->graph, update->slots[1], change);
+    }
+    leati_step_back(update, change);
+}
+
+const leati_optimizer_kind leati_optimizer_rmsprop = {
+    .kind =
+        {
+            .name = "RMSprop",
+            .doc = "Steps divided by the root of the running mean squared gradient "
+                   "(keras.optimizers.RMSprop).",
+            .rows = rmsprop_rows,
+            .signature = "learning_rate rho momentum epsilon centered " LEATI_OPTIMIZER_SIGNATURE,
+            .args_size = sizeof(struct rmsprop_args),
+            .check = rmsprop_check,
+        },
+    .slots = rmsprop_slots,
+    .update = rmsprop_update,
+};

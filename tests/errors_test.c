@@ -332,8 +332,8 @@ static void test_null_arguments(void **state) {
     assert_null(leat_distribute_dataset(NULL, five(), NULL, &err));
     EXPECT(&err, LEAT_INVALID_ARGUMENT, "strategy", "NULL");
     err = (leat_error){0};
-    assert_null(leat_step_new(NULL, NULL, &err));
-    EXPECT(&err, LEAT_INVALID_ARGUMENT, "NULL");
+    assert_null(leat_distribute_replica_batches(NULL, five(), NULL, &err));
+    EXPECT(&err, LEAT_INVALID_ARGUMENT, "strategy", "NULL");
 }
 
 /* A chain goes on with NULL and keeps what was said first; no error struct is needed. */

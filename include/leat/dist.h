@@ -64,12 +64,23 @@ typedef struct leat_distribute_options {
     leat_iterator_options iterator;
 } leat_distribute_options;
 
+/* Ends what its replicas wait for: a run in progress fails with ABORTED, or at its next exchange.
+ * Without a run nothing happens. From any thread. */
+LEAT_API void leat_strategy_cancel(leat_strategy *strategy);
+
 /* Strategy.experimental_distribute_dataset: `dataset` (given; NULL passes through) yields global
  * batches, which are split among replicas by TensorFlow's rebatch rules. Owned. */
 LEAT_API leat_distributed_dataset *leat_distribute_dataset(leat_strategy *strategy,
                                                            leat_dataset *dataset,
                                                            const leat_distribute_options *options,
                                                            leat_error *err);
+
+/* Strategy.distribute_datasets_from_function: `dataset` (given; NULL passes through) yields what
+ * each replica is to receive: element k goes to replica k mod replicas as it is. The policy has no
+ * effect. Owned. */
+LEAT_API leat_distributed_dataset *
+leat_distribute_replica_batches(leat_strategy *strategy, leat_dataset *dataset,
+                                const leat_distribute_options *options, leat_error *err);
 LEAT_API void leat_distributed_dataset_free(leat_distributed_dataset *dataset);
 /* Steps per epoch: the cardinality of the user's dataset. */
 LEAT_API int64_t leat_distributed_dataset_cardinality(const leat_distributed_dataset *dataset);
@@ -94,6 +105,13 @@ LEAT_API leat_distributed_iterator *leat_distributed_iterator_new(leat_distribut
                                                                   leat_error *err);
 LEAT_API LEAT_WARN_UNUSED leat_status leat_distributed_iterator_next(
     leat_distributed_iterator *iterator, leat_per_replica *out, leat_error *err);
+/* The same, but a last step with fewer elements than replicas is filled up whatever the shapes are
+ * (DistributedIterator.get_next_as_optional). */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_distributed_iterator_next_filled(
+    leat_distributed_iterator *iterator, leat_per_replica *out, leat_error *err);
+/* The iterator that reads the replicas' elements one after the other, to be saved, restored and
+ * measured. Borrowed. */
+LEAT_API leat_iterator *leat_distributed_iterator_base(leat_distributed_iterator *iterator);
 LEAT_API void leat_distributed_iterator_cancel(leat_distributed_iterator *iterator);
 LEAT_API void leat_distributed_iterator_free(leat_distributed_iterator *iterator);
 /* As leat_iterator_explain. */
@@ -102,7 +120,7 @@ LEAT_API char *leat_distributed_iterator_explain(const leat_distributed_iterator
 
 /* A step: a function that is traced once per shape of its arguments, compiled for each replica's
  * device, and remembers its executables (tf.function). `context` is borrowed. The tracer may create
- * variables on its first run. Owned. */
+ * variables on its first run; NULL: a step for leat_strategy_run_functions. Owned. */
 LEAT_API leat_step *leat_step_new(leat_tracer tracer, void *context, leat_error *err);
 LEAT_API void leat_step_free(leat_step *step);
 
@@ -112,6 +130,14 @@ LEAT_API void leat_step_free(leat_step *step);
 LEAT_API LEAT_WARN_UNUSED leat_status leat_strategy_run(leat_strategy *strategy, leat_step *step,
                                                         const leat_per_replica *args,
                                                         leat_per_replica *out, leat_error *err);
+
+/* The same with functions that are traced already: replica r runs functions[r] (borrowed) on its
+ * element of `args`. Their inputs have static shapes; they were traced in the strategy's scope;
+ * replicas whose arguments have equal shapes share one. The step keeps them and their executables.
+ */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_strategy_run_functions(
+    leat_strategy *strategy, leat_step *step, leat_function *const *functions,
+    const leat_per_replica *args, leat_per_replica *out, leat_error *err);
 
 typedef enum leat_reduce_op { LEAT_REDUCE_SUM = 0, LEAT_REDUCE_MEAN } leat_reduce_op;
 #define LEAT_NO_AXIS INT32_MIN

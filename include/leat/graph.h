@@ -155,6 +155,12 @@ LEAT_API const char *leat_variable_name(const leat_variable *variable);
 LEAT_API leat_dtype leat_variable_dtype(const leat_variable *variable);
 LEAT_API leat_shape leat_variable_shape(const leat_variable *variable);
 
+/* How many copies it has (one per replica of the strategy in whose scope it was made), and the
+ * value of one of them as a new host tensor. Not while a step runs. */
+LEAT_API int leat_variable_num_copies(const leat_variable *variable);
+LEAT_API LEAT_WARN_UNUSED leat_status leat_variable_read_copy(leat_variable *variable, int copy,
+                                                              leat_tensor *out, leat_error *err);
+
 /* Reads the value (sync-on-read: aggregated over replicas) into a new host tensor; assigns all
  * copies. Not while a step runs. */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_variable_read(leat_variable *variable, leat_tensor *out,

@@ -28,12 +28,14 @@ struct leat_distributed_iterator {
     bool fill;
 };
 
-leat_distributed_dataset *leat_distribute_dataset(leat_strategy *strategy, leat_dataset *dataset,
-                                                  const leat_distribute_options *options,
-                                                  leat_error *err) {
+/* A distributed dataset without its split; NULL with `err`, and the dataset (given) released. */
+static leat_distributed_dataset *new_distributed(const char *where, leat_strategy *strategy,
+                                                 leat_dataset *dataset,
+                                                 const leat_distribute_options *options,
+                                                 leat_error *err) {
     if (strategy == NULL || dataset == NULL) {
         if (dataset != NULL || err == NULL || err->code == LEAT_OK) {
-            leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_distribute_dataset: %s is NULL",
+            leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: %s is NULL", where,
                        strategy == NULL ? "strategy" : "dataset");
         }
         leat_dataset_unref(dataset);
@@ -50,7 +52,18 @@ leat_distributed_dataset *leat_distribute_dataset(leat_strategy *strategy, leat_
     if (options != NULL) {
         d->options = *options;
     }
+    return d;
+}
+
+leat_distributed_dataset *leat_distribute_dataset(leat_strategy *strategy, leat_dataset *dataset,
+                                                  const leat_distribute_options *options,
+                                                  leat_error *err) {
+    leat_distributed_dataset *d =
+        new_distributed("leat_distribute_dataset", strategy, dataset, options, err);
     leat_error local = {0};
+    if (d == NULL) {
+        return NULL;
+    }
     d->dataset = leati_plan_split(dataset, strategy->num_replicas, d->options.auto_shard_policy,
                                   &d->plan, &local);
     if (d->dataset != NULL && d->plan.rule != LEATI_REBATCH_NONE) {
@@ -62,6 +75,19 @@ leat_distributed_dataset *leat_distribute_dataset(leat_strategy *strategy, leat_
         }
         leat_distributed_dataset_free(d);
         return NULL;
+    }
+    return d;
+}
+
+leat_distributed_dataset *leat_distribute_replica_batches(leat_strategy *strategy,
+                                                          leat_dataset *dataset,
+                                                          const leat_distribute_options *options,
+                                                          leat_error *err) {
+    leat_distributed_dataset *d =
+        new_distributed("leat_distribute_replica_batches", strategy, dataset, options, err);
+    if (d != NULL) {
+        d->dataset = dataset;
+        leati_plan_as_is(dataset, strategy->num_replicas, &d->plan);
     }
     return d;
 }
@@ -122,8 +148,8 @@ static leat_status fill_up(const leat_distributed_iterator *iterator, leat_per_r
     return status;
 }
 
-leat_status leat_distributed_iterator_next(leat_distributed_iterator *iterator,
-                                           leat_per_replica *out, leat_error *err) {
+static leat_status next(leat_distributed_iterator *iterator, bool fill, leat_per_replica *out,
+                        leat_error *err) {
     if (iterator == NULL || out == NULL) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_distributed_iterator_next: %s is NULL",
                           iterator == NULL ? "iterator" : "out");
@@ -132,7 +158,7 @@ leat_status leat_distributed_iterator_next(leat_distributed_iterator *iterator,
     leat_status status = leati_per_replica_reset(out, replicas, err);
     for (int r = 0; r < replicas && status == LEAT_OK; r++) {
         status = leat_iterator_next(iterator->iterator, &out->elements[r], err);
-        if (status == LEAT_OUT_OF_RANGE && r > 0 && iterator->fill) {
+        if (status == LEAT_OUT_OF_RANGE && r > 0 && fill) {
             return fill_up(iterator, out, r, err);
         }
     }
@@ -142,6 +168,20 @@ leat_status leat_distributed_iterator_next(leat_distributed_iterator *iterator,
         }
     }
     return status;
+}
+
+leat_status leat_distributed_iterator_next(leat_distributed_iterator *iterator,
+                                           leat_per_replica *out, leat_error *err) {
+    return next(iterator, iterator != NULL && iterator->fill, out, err);
+}
+
+leat_status leat_distributed_iterator_next_filled(leat_distributed_iterator *iterator,
+                                                  leat_per_replica *out, leat_error *err) {
+    return next(iterator, true, out, err);
+}
+
+leat_iterator *leat_distributed_iterator_base(leat_distributed_iterator *iterator) {
+    return iterator == NULL ? NULL : iterator->iterator;
 }
 
 void leat_distributed_iterator_cancel(leat_distributed_iterator *iterator) {

@@ -1,5 +1,7 @@
 /* The planner: batch size, policy, rebatch rule. Pure functions over plans; see planner.h. */
 #include "dist/planner.h"
+#include "data/functions/template.h"
+#include "graph/graph.h"
 #include <leat/data_ops.h>
 #include <stdio.h>
 #include <string.h>
@@ -115,6 +117,42 @@ static const char *const transparent_to_files[] = {"batch",
                                                    "assert_cardinality",
                                                    NULL};
 
+static const char *const calling[] = {"flat_map", "interleave", "parallel_interleave", NULL};
+
+/* Does a function make a dataset of a reader, itself or in a function that it hands on? */
+static bool makes_reader(const leat_object *object, int depth) {
+    if (!leati_object_is_function(object) || depth > MOST_DEPTH) {
+        return false;
+    }
+    const leati_body *body = &((const leat_function *)(const void *)object)->body;
+    for (size_t n = 0; n < body->num_nodes; n++) {
+        if (strcmp(body->nodes[n].op->name, "dataset") != 0) {
+            continue;
+        }
+        const struct leati_dataset_args *args = body->nodes[n].args;
+        if (is_one_of(args->op, readers)) {
+            return true;
+        }
+        for (int i = 0; i < args->functions.count && i < LEATI_MOST_FUNCTIONS; i++) {
+            if (makes_reader(args->function[i], depth + 1)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool calls_reader(const leat_dataset *dataset) {
+    for (const leati_row *row = dataset->op->rows; row != NULL && row->type != LEATI_ROW_END;
+         row++) {
+        const void *at = (const char *)dataset->args + row->offset;
+        if (row->type == LEATI_ROW_FUNCTION && makes_reader(*(leat_object *const *)at, 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool reads_files(const leat_dataset *dataset, int depth) {
     const char *name = dataset->op->name;
     if (depth > MOST_DEPTH) {
@@ -131,7 +169,12 @@ static bool reads_files(const leat_dataset *dataset, int depth) {
         }
         return dataset->num_inputs > 0;
     }
-    return is_one_of(name, transparent_to_files) && dataset->num_inputs > 0 &&
+    /* A function's dataset over a reader counts too, as in TensorFlow. */
+    bool called = is_one_of(name, calling);
+    if (called && calls_reader(dataset)) {
+        return true;
+    }
+    return (called || is_one_of(name, transparent_to_files)) && dataset->num_inputs > 0 &&
            reads_files(dataset->inputs[0], depth + 1);
 }
 
@@ -230,6 +273,13 @@ static leat_status decide(leat_dataset *dataset, int num_replicas, leat_auto_sha
                          : LEATI_REBATCH_SIZES;
     }
     return status;
+}
+
+void leati_plan_as_is(const leat_dataset *dataset, int num_replicas, leati_split_plan *plan) {
+    *plan = (leati_split_plan){.global_batch = -1, .policy = LEAT_SHARD_OFF};
+    plan->fill =
+        dataset->cardinality != LEAT_INFINITE_CARDINALITY && !spec_is_static(dataset->spec);
+    describe(plan, LEAT_SHARD_OFF, num_replicas, NULL);
 }
 
 leat_dataset *leati_plan_split(leat_dataset *dataset, int num_replicas,

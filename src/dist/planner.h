@@ -36,6 +36,9 @@ void leati_batch_sizes(int64_t global_batch, int num_workers, int replicas, int 
 /* Can the dataset be sharded by file: does the walk from the sink reach a record reader? */
 bool leati_reads_files(const leat_dataset *dataset);
 
+/* The plan of a dataset that yields the replicas' batches already: nothing is split. */
+void leati_plan_as_is(const leat_dataset *dataset, int num_replicas, leati_split_plan *plan);
+
 /* Decides, and returns the dataset of per-replica batches (owned; `dataset` is given; NULL on
  * failure). */
 leat_dataset *leati_plan_split(leat_dataset *dataset, int num_replicas,

@@ -1,5 +1,5 @@
 /* Steps: a traced function, compiled once per replica and shape of its arguments, run on all
- * replicas at once.
+ * replicas at once. The caller may bring the traced functions along.
  *
  * Happy path of leat_strategy_run: each replica's element finds its entry (a trace for these
  * shapes); all replicas then run at the same time on their own threads: compile on first use,
@@ -17,24 +17,21 @@
 #include <string.h>
 
 typedef struct step_entry {
-    leat_spec *input; /* static */
+    leat_spec *input;      /* static */
+    leat_function *traced; /* what the caller brought, NULL: the step's tracer made it */
     leat_function *function;
     leati_executable **executables; /* one per replica, NULL until it is needed there */
     struct step_entry *next;
 } step_entry;
 
 struct leat_step {
-    leat_tracer tracer;
+    leat_tracer tracer; /* NULL: the caller brings functions */
     void *context;
     leat_strategy *strategy; /* a reference; NULL before the first run */
     step_entry *entries;
 };
 
 leat_step *leat_step_new(leat_tracer tracer, void *context, leat_error *err) {
-    if (tracer == NULL) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_step_new: tracer is NULL");
-        return NULL;
-    }
     leat_step *step = leati_alloc_zero(1, sizeof(*step));
     if (step == NULL) {
         leati_no_memory(err, sizeof(*step));
@@ -52,6 +49,7 @@ static void entry_free(step_entry *entry, const leat_strategy *strategy) {
         }
     }
     leati_free(entry->executables);
+    leat_function_unref(entry->traced);
     leat_function_unref(entry->function);
     leat_spec_unref(entry->input);
     leati_free(entry);
@@ -143,6 +141,17 @@ static leat_status check_variables(const leat_function *function, int num_replic
     return LEAT_OK;
 }
 
+/* What the replicas run of a traced function: its nodes that count. */
+static leat_status prune(const leat_step *step, step_entry *entry, leat_function *traced,
+                         leat_error *err) {
+    leat_status status = check_variables(traced, step->strategy->num_replicas, err);
+    if (status == LEAT_OK) {
+        entry->function = leati_function_prune(traced, err);
+        status = entry->function == NULL ? err->code : LEAT_OK;
+    }
+    return status;
+}
+
 static leat_status trace(leat_step *step, step_entry *entry, leat_error *err) {
     leat_status status = leat_strategy_enter(step->strategy, err);
     if (status != LEAT_OK) {
@@ -151,22 +160,40 @@ static leat_status trace(leat_step *step, step_entry *entry, leat_error *err) {
     leat_error local = {0};
     leat_function *traced = leat_trace(step->tracer, step->context, entry->input, &local);
     leat_strategy_exit(step->strategy);
-    if (traced != NULL) {
-        entry->function = check_variables(traced, step->strategy->num_replicas, &local) == LEAT_OK
-                              ? leati_function_prune(traced, &local)
-                              : NULL;
-        leat_function_unref(traced);
-    }
-    if (entry->function == NULL && err != NULL) {
+    status = traced == NULL ? local.code : prune(step, entry, traced, &local);
+    leat_function_unref(traced);
+    if (status != LEAT_OK && err != NULL) {
         *err = local;
     }
-    return entry->function == NULL ? local.code : LEAT_OK;
+    return status;
 }
 
-static leat_status find_entry(leat_step *step, const leat_element *element, step_entry **out,
-                              leat_error *err) {
+/* Makes an entry complete: from what the caller brought, or by tracing for the element. */
+static leat_status fill_entry(leat_step *step, step_entry *entry, const leat_element *element,
+                              leat_function *brought, leat_error *err) {
+    entry->executables =
+        leati_alloc_zero((size_t)step->strategy->num_replicas, sizeof(*entry->executables));
+    if (entry->executables == NULL) {
+        return leati_no_memory(err, sizeof(*entry));
+    }
+    if (brought != NULL) {
+        entry->traced = leat_function_ref(brought);
+        entry->input = leat_spec_ref(leat_function_input(brought));
+        return prune(step, entry, brought, err);
+    }
+    if (step->tracer == NULL) {
+        return leati_fail(err, LEAT_FAILED_PRECONDITION,
+                          "the step has no tracer; run it with leat_strategy_run_functions");
+    }
+    entry->input = static_spec(element, err);
+    return entry->input == NULL ? err->code : trace(step, entry, err);
+}
+
+/* The entry for `brought`, or where that is NULL for the element's shapes; a new one if need be. */
+static leat_status find_entry(leat_step *step, const leat_element *element, leat_function *brought,
+                              step_entry **out, leat_error *err) {
     for (step_entry *entry = step->entries; entry != NULL; entry = entry->next) {
-        if (entry_fits(entry, element)) {
+        if (entry->traced == brought && (brought != NULL || entry_fits(entry, element))) {
             *out = entry;
             return LEAT_OK;
         }
@@ -176,13 +203,7 @@ static leat_status find_entry(leat_step *step, const leat_element *element, step
     if (entry == NULL) {
         return leati_no_memory(err, sizeof(*entry));
     }
-    entry->executables =
-        leati_alloc_zero((size_t)step->strategy->num_replicas, sizeof(*entry->executables));
-    entry->input = entry->executables == NULL ? NULL : static_spec(element, &local);
-    if (entry->executables == NULL) {
-        leati_no_memory(&local, sizeof(*entry));
-    }
-    if (entry->input == NULL || trace(step, entry, &local) != LEAT_OK) {
+    if (fill_entry(step, entry, element, brought, &local) != LEAT_OK) {
         if (err != NULL) {
             *err = local;
         }
@@ -303,6 +324,12 @@ static leat_status run_replica(void *context, int replica, leat_error *err) {
 
 static leat_status prepare(leat_strategy *strategy, leat_step *step, const leat_per_replica *args,
                            leat_error *err) {
+    if (strategy == NULL || step == NULL || args == NULL) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_strategy_run: %s is NULL",
+                          strategy == NULL ? "strategy"
+                          : step == NULL   ? "step"
+                                           : "args");
+    }
     if (args->num_replicas != strategy->num_replicas) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "arguments for %d replicas; the strategy has %d", args->num_replicas,
@@ -318,15 +345,9 @@ static leat_status prepare(leat_strategy *strategy, leat_step *step, const leat_
     return LEAT_OK;
 }
 
-leat_status leat_strategy_run(leat_strategy *strategy, leat_step *step,
-                              const leat_per_replica *args, leat_per_replica *out,
-                              leat_error *err) {
-    if (strategy == NULL || step == NULL || args == NULL) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_strategy_run: %s is NULL",
-                          strategy == NULL ? "strategy"
-                          : step == NULL   ? "step"
-                                           : "args");
-    }
+/* `functions`: what the caller brought for each replica, or NULL. */
+static leat_status run(leat_strategy *strategy, leat_step *step, leat_function *const *functions,
+                       const leat_per_replica *args, leat_per_replica *out, leat_error *err) {
     leat_status status = prepare(strategy, step, args, err);
     if (status == LEAT_OK && out != NULL) {
         status = leati_per_replica_reset(out, strategy->num_replicas, err);
@@ -339,7 +360,8 @@ leat_status leat_strategy_run(leat_strategy *strategy, leat_step *step,
         return leati_no_memory(err, (size_t)strategy->num_replicas * sizeof(*entries));
     }
     for (int r = 0; r < strategy->num_replicas && status == LEAT_OK; r++) {
-        status = find_entry(step, &args->elements[r], &entries[r], err);
+        status = find_entry(step, &args->elements[r], functions == NULL ? NULL : functions[r],
+                            &entries[r], err);
     }
     if (status == LEAT_OK) {
         step_job job = {.strategy = strategy,
@@ -356,6 +378,26 @@ leat_status leat_strategy_run(leat_strategy *strategy, leat_step *step,
         }
     }
     return status;
+}
+
+leat_status leat_strategy_run(leat_strategy *strategy, leat_step *step,
+                              const leat_per_replica *args, leat_per_replica *out,
+                              leat_error *err) {
+    return run(strategy, step, NULL, args, out, err);
+}
+
+leat_status leat_strategy_run_functions(leat_strategy *strategy, leat_step *step,
+                                        leat_function *const *functions,
+                                        const leat_per_replica *args, leat_per_replica *out,
+                                        leat_error *err) {
+    for (int r = 0; r < leat_strategy_num_replicas(strategy); r++) {
+        if (functions == NULL || functions[r] == NULL) {
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "leat_strategy_run_functions: there is no function for replica %d",
+                              r);
+        }
+    }
+    return run(strategy, step, functions, args, out, err);
 }
 
 char *leat_step_explain(const leat_step *step, leat_error *err) {

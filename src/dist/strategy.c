@@ -119,10 +119,13 @@ static leat_status renew_collective(leat_strategy *s, leat_error *err) {
     if (collective == NULL) {
         return LEAT_RESOURCE_EXHAUSTED;
     }
-    if (s->collective != NULL) {
-        s->collective->ops->close(s->collective);
-    }
+    leati_gate_lock(s->gate);
+    leati_collective *old = s->collective;
     s->collective = collective;
+    leati_gate_unlock(s->gate);
+    if (old != NULL) {
+        old->ops->close(old);
+    }
     return LEAT_OK;
 }
 
@@ -139,6 +142,9 @@ static int reserve_cores(const leat_strategy *strategy, leati_pool *pool) {
 leat_status leati_strategy_run_on_replicas(leat_strategy *strategy, leati_replica_function function,
                                            void *context, leat_error *err) {
     leat_error ignored = {0};
+    if (atomic_exchange(&strategy->cancelled, false) && renew_collective(strategy, err)) {
+        return LEAT_RESOURCE_EXHAUSTED;
+    }
     leati_pool *pool = leati_pool_shared(&ignored);
     int reserved = pool == NULL ? 0 : reserve_cores(strategy, pool);
     strategy->function = function;
@@ -165,6 +171,20 @@ leat_status leati_strategy_run_on_replicas(leat_strategy *strategy, leati_replic
         }
     }
     return status;
+}
+
+void leat_strategy_cancel(leat_strategy *strategy) {
+    leat_error reason = {0};
+    leati_fail(&reason, LEAT_CANCELLED, "the run was cancelled");
+    if (strategy == NULL || strategy->num_replicas == 1) {
+        return;
+    }
+    atomic_store(&strategy->cancelled, true);
+    leati_gate_lock(strategy->gate);
+    if (strategy->collective != NULL) {
+        strategy->collective->ops->abort(strategy->collective, &reason);
+    }
+    leati_gate_unlock(strategy->gate);
 }
 
 /* ---- life ---- */

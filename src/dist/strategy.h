@@ -25,7 +25,7 @@ struct leat_strategy {
     const struct leati_strategy_kind *kind;
     int num_replicas;
     leati_device **devices;       /* owned */
-    leati_collective *collective; /* NULL: one replica */
+    leati_collective *collective; /* NULL: one replica; replaced under the gate's lock */
     int64_t timeout_ms;
     leati_replica *replicas;
     leati_gate *gate;                /* where threads sleep after they have spun for a while */
@@ -34,7 +34,8 @@ struct leat_strategy {
     void *context;
     _Atomic uint64_t job; /* number of the running or last job */
     _Atomic bool stop;
-    int64_t steps; /* runs so far: the key of random operations */
+    _Atomic bool cancelled; /* since the last job began */
+    int64_t steps;          /* runs so far: the key of random operations */
 };
 
 /* A strategy is one file and one line in dist/strategies.def. */

@@ -172,6 +172,87 @@ static void test_variables(void **state) {
     leat_strategy_unref(strategy);
 }
 
+static void test_copies_of_a_variable(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_strategy *strategy = open_strategy(2);
+    leat_variable *variable = new_variable(strategy, 1, &(leat_variable_options){.name = "v"});
+    leat_step *step = leat_step_new(trace_assign_add, variable, &err);
+    leat_per_replica args = scalars(2, 0, 0);
+    assert_int_equal(leat_strategy_run(strategy, step, &args, NULL, &err), LEAT_OK);
+    assert_int_equal(leat_variable_num_copies(variable), 2);
+    leat_tensor copy = {0};
+    assert_int_equal(leat_variable_read_copy(variable, 1, &copy, &err), LEAT_OK);
+    assert_true(*(float *)copy.data == 12);
+    leat_tensor_unref(&copy);
+    assert_int_equal(leat_variable_read_copy(variable, 2, &copy, &err), LEAT_INVALID_ARGUMENT);
+    assert_non_null(strstr(err.text, "has 2 copies; there is no 2"));
+    drop_scalars(&args);
+    leat_step_free(step);
+    leat_variable_unref(variable);
+    leat_strategy_unref(strategy);
+}
+
+/* Functions that the caller traced: each replica's own, kept by the step. */
+static void test_run_functions(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_strategy *strategy = open_strategy(2);
+    leat_spec *spec = leat_spec_tensor(LEAT_FLOAT32, LEAT_SCALAR, &err);
+    leat_aggregation sum = LEAT_AGGREGATION_SUM, mean = LEAT_AGGREGATION_MEAN;
+    leat_function *functions[2] = {leat_trace(trace_sum, &sum, spec, &err),
+                                   leat_trace(trace_sum, &mean, spec, &err)};
+    leat_function *missing[2] = {functions[0], NULL};
+    leat_step *step = leat_step_new(NULL, NULL, &err);
+    leat_per_replica args = scalars(2, 1, 1), out = {0};
+    for (int round = 0; round < 4; round++) {
+        leat_function *same[2] = {functions[round % 2], functions[round % 2]};
+        float expected = round % 2 == 0 ? 3 : 1.5f;
+        assert_int_equal(leat_strategy_run_functions(strategy, step, same, &args, &out, &err),
+                         LEAT_OK);
+        assert_true(result_of(&out, 0) == expected && result_of(&out, 1) == expected);
+    }
+    assert_int_equal(leat_strategy_run_functions(strategy, step, missing, &args, &out, &err),
+                     LEAT_INVALID_ARGUMENT);
+    assert_non_null(strstr(err.text, "no function for replica 1"));
+    assert_int_equal(leat_strategy_run(strategy, step, &args, &out, &err),
+                     LEAT_FAILED_PRECONDITION);
+    leat_per_replica_fini(&out);
+    drop_scalars(&args);
+    leat_step_free(step);
+    leat_function_unref(functions[0]);
+    leat_function_unref(functions[1]);
+    leat_spec_unref(spec);
+    leat_strategy_unref(strategy);
+}
+
+/* Replica 0 cancels while the other one waits for it. */
+static leat_status meet(void *context, int replica, leat_error *err) {
+    leat_strategy *strategy = context;
+    if (replica == 0) {
+        leat_strategy_cancel(strategy);
+        return LEAT_OK;
+    }
+    return strategy->collective->ops->barrier(strategy->collective, replica, err);
+}
+
+static void test_cancel(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_strategy *strategy = open_strategy(2);
+    leat_per_replica out = {0};
+    leat_aggregation sum = LEAT_AGGREGATION_SUM;
+    leat_strategy_cancel(NULL);
+    leat_strategy_cancel(strategy);
+    run(strategy, trace_sum, &sum, &out);
+    assert_int_equal(leati_strategy_run_on_replicas(strategy, meet, strategy, &err), LEAT_ABORTED);
+    assert_non_null(strstr(err.text, "cancelled"));
+    run(strategy, trace_sum, &sum, &out);
+    assert_true(result_of(&out, 1) == 3);
+    leat_per_replica_fini(&out);
+    leat_strategy_unref(strategy);
+}
+
 static void test_variable_made_outside(void **state) {
     (void)state;
     leat_error err = {0};
@@ -285,6 +366,61 @@ static void test_distribute(void **state) {
     leat_strategy_unref(strategy);
 }
 
+/* Three static batches on two replicas, as a function of the user's made them. */
+static void test_replica_batches(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_strategy *strategy = open_strategy(2);
+    leat_batch_options drop = {.drop_remainder = true};
+    leat_dataset *dataset = leat_batch(leat_range(0, 6, 1, NULL, &err), 2, &drop, &err);
+    leat_distributed_dataset *distributed =
+        leat_distribute_replica_batches(strategy, dataset, NULL, &err);
+    assert_non_null(distributed);
+    assert_non_null(strstr(leat_distributed_dataset_describe(distributed), "batches as they are"));
+    for (int filled = 0; filled < 2; filled++) {
+        leat_per_replica value = {0};
+        leat_distributed_iterator *iterator = leat_distributed_iterator_new(distributed, &err);
+        assert_non_null(leat_distributed_iterator_base(iterator));
+        assert_int_equal(leat_distributed_iterator_next(iterator, &value, &err), LEAT_OK);
+        if (filled) {
+            assert_int_equal(leat_distributed_iterator_next_filled(iterator, &value, &err),
+                             LEAT_OK);
+            assert_int_equal(leat_tensor_count(&value.elements[0].tensors[0]), 2);
+            assert_int_equal(leat_tensor_count(&value.elements[1].tensors[0]), 0);
+        }
+        assert_int_equal(leat_distributed_iterator_next(iterator, &value, &err), LEAT_OUT_OF_RANGE);
+        leat_per_replica_fini(&value);
+        leat_distributed_iterator_free(iterator);
+    }
+    leat_distributed_dataset_free(distributed);
+    assert_null(leat_distribute_replica_batches(strategy, NULL, NULL, NULL));
+    leat_strategy_unref(strategy);
+}
+
+static int trace_reader(void *context, leat_graph *graph, leat_value *outputs) {
+    const char *const *op = context; /* and the name of its argument */
+    leat_value x = leat_graph_argument(graph, 0);
+    outputs[0] = leat_dataset_value(graph, op[0], NULL, NULL, 0, &op[1], &x, 1);
+    return 1;
+}
+
+/* Readers that a function opens count as files (list_files and interleave). */
+static void test_readers_of_functions(void **state) {
+    (void)state;
+    leat_error err = {0};
+    for (int reader = 0; reader < 2; reader++) {
+        leat_spec *spec = leat_spec_tensor(LEAT_STRING, LEAT_SCALAR, &err);
+        const char *ops[2][2] = {{"from_tensors", "tensors"}, {"tf_record_dataset", "filenames"}};
+        leat_function *function = leat_trace(trace_reader, ops[reader], spec, &err);
+        assert_non_null(function);
+        leat_dataset *dataset = leat_flat_map(leat_list_files("*", NULL, &err), function, &err);
+        assert_non_null(dataset);
+        assert_int_equal(leati_reads_files(dataset), reader);
+        leat_dataset_unref(dataset);
+        leat_spec_unref(spec);
+    }
+}
+
 static void test_batch_sizes(void **state) {
     (void)state;
     int64_t sizes[16];
@@ -304,11 +440,16 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_run),
         cmocka_unit_test(test_variables),
+        cmocka_unit_test(test_copies_of_a_variable),
+        cmocka_unit_test(test_run_functions),
+        cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_variable_made_outside),
         cmocka_unit_test(test_failure_of_one_replica),
         cmocka_unit_test(test_scopes),
         cmocka_unit_test(test_bad_devices),
         cmocka_unit_test(test_distribute),
+        cmocka_unit_test(test_replica_batches),
+        cmocka_unit_test(test_readers_of_functions),
         cmocka_unit_test(test_batch_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -204,6 +204,20 @@ static leat_status read_combined(const leat_variable *variable, leat_tensor *out
     return LEAT_OK;
 }
 
+int leat_variable_num_copies(const leat_variable *variable) {
+    return variable ? variable->num_copies : 0;
+}
+
+leat_status leat_variable_read_copy(leat_variable *variable, int copy, leat_tensor *out,
+                                    leat_error *err) {
+    if (!variable || !out)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the variable or the result is NULL");
+    if (copy < 0 || copy >= variable->num_copies)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "variable %s has %d copies; there is no %d",
+                          variable->name, variable->num_copies, copy);
+    return leati_variable_download(variable, copy, out, err);
+}
+
 leat_status leat_variable_read(leat_variable *variable, leat_tensor *out, leat_error *err) {
     if (!variable || !out)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "the variable or the result is NULL");

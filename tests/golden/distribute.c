@@ -72,6 +72,9 @@ static json_t *step_of(const leat_per_replica *value) {
 }
 
 static void check_steps(golden_case *c, const json_t *json, leat_distributed_dataset *dataset) {
+    bool filled = strcmp(golden_text(json, "iteration"), "optional") == 0;
+    leat_status (*next)(leat_distributed_iterator *, leat_per_replica *, leat_error *) =
+        filled ? leat_distributed_iterator_next_filled : leat_distributed_iterator_next;
     const json_t *steps = json_object_get(json, "steps");
     leat_error err = {0};
     leat_per_replica value = {0};
@@ -80,13 +83,13 @@ static void check_steps(golden_case *c, const json_t *json, leat_distributed_dat
     leat_status status = iterator == NULL ? err.code : LEAT_OK;
     json_t *found = json_array();
     while (status == LEAT_OK && json_array_size(found) < count) {
-        status = leat_distributed_iterator_next(iterator, &value, &err);
+        status = next(iterator, &value, &err);
         if (status == LEAT_OK)
             json_array_append_new(found, step_of(&value));
     }
     check_json(c, "steps", steps, found);
     if (status == LEAT_OK && golden_bool(json, "ended", true)) {
-        status = leat_distributed_iterator_next(iterator, &value, &err);
+        status = next(iterator, &value, &err);
         if (status == LEAT_OK)
             golden_fail(c, "a step after the last of %zu", count);
     }
@@ -109,9 +112,6 @@ static void check_batch_size(golden_case *c, const json_t *expected, const leat_
 
 static void rebatch_case(golden_case *c, const json_t *json, const char *folder) {
     const json_t *error = json_object_get(json, "error");
-    const char *iteration = golden_text(json, "iteration");
-    if (iteration[0] != '\0')
-        golden_missing(c, "iteration %s (get_next_as_optional)", iteration);
     json_t *plan = golden_plan_of(c, json_object_get(json, "pipeline"), folder);
     if (plan == NULL)
         return;
@@ -258,9 +258,21 @@ static void strategy_case(golden_case *c, const json_t *json, const char *folder
 }
 
 static void from_function_case(golden_case *c, const json_t *json, const char *folder) {
-    (void)json;
-    (void)folder;
-    golden_missing(c, "distribute_datasets_from_function");
+    json_t *plan = golden_plan_of(c, json_object_get(json, "pipeline"), folder);
+    if (plan == NULL)
+        return;
+    leat_error err = {0};
+    leat_dataset *dataset = golden_plan_dataset(plan, &err);
+    json_decref(plan);
+    leat_strategy *strategy = golden_mirrored(c, (int)golden_int(json, "replicas", 1));
+    leat_distributed_dataset *distributed =
+        leat_distribute_replica_batches(strategy, dataset, NULL, &err);
+    if (distributed == NULL)
+        golden_fail(c, "distributing: %s", err.text);
+    else
+        check_steps(c, json, distributed);
+    leat_distributed_dataset_free(distributed);
+    leat_strategy_unref(strategy);
 }
 
 static void processes_case(golden_case *c, const json_t *json, const char *folder) {

@@ -33,7 +33,7 @@ DUNDERS = {
     **dict.fromkeys(("__len__", "__int__", "__index__", "__hash__"), B + "int"), "__float__": B + "float",
     **dict.fromkeys(("__repr__", "__str__", "__format__"), B + "str"), "__init__": "None", "__setattr__": "None",
     **dict.fromkeys(("__bool__", "__eq__", "__ne__", "__contains__"), B + "bool"), "__enter__": "Self",
-    "__exit__": "None", "__iter__": "typing.Iterator[Any]",
+    "__exit__": "None", "__iter__": "typing.Iterator[Any]", "__call__": "Any",
 }
 OPERATORS = {"__%s%s__" % (r, n) for r in ("", "r") for n in "add sub mul truediv floordiv mod pow matmul and or xor".split()} | {
     "__%s__" % n for n in "lt le gt ge neg pos abs invert eq ne getitem".split()}
@@ -260,7 +260,8 @@ class Stubs:
     def a_class(self, value):
         fields = getattr(value, "_fields", None)
         if fields and issubclass(value, tuple):
-            return ["class %s(NamedTuple):" % value.__name__, *["    %s: Any" % field for field in fields]]
+            return ["class %s(NamedTuple):" % value.__name__, *[
+                "    %s: Any%s" % (field, " = ..." if field in value._field_defaults else "") for field in fields]]
         bases = [self.use(base) if base.__module__.startswith("leat") else "enum." + base.__name__
                  if base.__module__ == "enum" else B + base.__name__ for base in value.__bases__
                  if base is not object and (base.__module__ in ("builtins", "enum") or id(base) in self.homes)]

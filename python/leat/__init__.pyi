@@ -80,6 +80,7 @@ def atan2(y: TensorLike, x: TensorLike, name: builtins.str | None = None) -> Ten
     ...
 from leat import audio as audio
 from leat import autograph as autograph
+from leat import averages as averages
 bfloat16: DType
 def bitcast(input: TensorLike, type: DTypeLike, name: builtins.str | None = None) -> Tensor:
     """The bytes of a tensor read as values of another dtype (tf.bitcast).
@@ -141,6 +142,7 @@ def cumsum(x: TensorLike, axis: IntLike = 0, exclusive: builtins.bool = False, r
 from leat.tape import custom_gradient as custom_gradient
 from leat import data as data
 from leat import debugging as debugging
+from leat import distribute as distribute
 def divide(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
     """x / y of equal float dtypes, broadcast, by IEEE 754 (tf.math.divide)."""
     ...

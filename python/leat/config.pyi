@@ -10,9 +10,9 @@ class LogicalDevice(NamedTuple):
     name: Any
     device_type: Any
 class LogicalDeviceConfiguration(NamedTuple):
-    memory_limit: Any
-    experimental_priority: Any
-    experimental_device_ordinal: Any
+    memory_limit: Any = ...
+    experimental_priority: Any = ...
+    experimental_device_ordinal: Any = ...
 class PhysicalDevice(NamedTuple):
     name: Any
     device_type: Any

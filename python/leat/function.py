@@ -138,7 +138,8 @@ class Function:
         try:
             made = self._trace_for((args, kwargs), flat)
         except trace.NotTraceable as reason:
-            trace.announce(self.python_function, "leat.function", reason)
+            if not isinstance(reason, trace.NeedsPython):
+                trace.announce(self.python_function, "leat.function", reason)
             self._refused = True
             return self.python_function(*args, **kwargs)
         inputs = []
@@ -307,7 +308,7 @@ def _leaf(leaf):
     if isinstance(leaf, Tensor) or isinstance(leaf, (np.ndarray, np.generic)):
         return convert_to_tensor(leaf)
     if hasattr(leaf, "_as_tensor"):
-        return _Static(leaf) if not hasattr(leaf, "_type_spec") else leaf
+        return leaf if hasattr(type(leaf), "_type_spec") else _Static(leaf)
     if hasattr(leaf, "_type_spec") and hasattr(leaf, "_is_leaf_value"):
         return leaf
     return _Static(leaf)
@@ -338,8 +339,9 @@ def _shape_of(structure):
 
 
 def trace_context():
-    """What a trace depends on besides its arguments."""
-    return ()
+    """What a trace depends on besides its arguments: the strategy around it."""
+    strategy = trace.strategy()
+    return () if strategy is None else (id(strategy), trace.replica_context() is not None)
 
 
 def _covers(known, leaf):

@@ -25,6 +25,7 @@ class Graph(_native.Graph):
         self.customs = []  # (inputs, outputs, function of gradients), see tape.custom_gradient
         self.has_effects = False  # it assigns variables or calls Python: no gradient flows through a call of it
         self.is_random = False  # it draws random numbers
+        self.written = set()  # ids of the variables that it assigns
         self._users = set()
 
     # ---- what depends on what ----
@@ -106,6 +107,7 @@ class Graph(_native.Graph):
         """An assignment as a node."""
         from leat import trace
         self.has_effects = True
+        self.written.add(id(variable))
         if id(variable) in self.given:
             value = self.read_variable(variable) + value if add else value
             self.given[id(variable)] = value = trace.reach(self, value)
@@ -126,6 +128,7 @@ class Graph(_native.Graph):
         """A function traced inside of this one reads and assigns what it does."""
         self.has_effects = self.has_effects or inner.has_effects
         self.is_random = self.is_random or inner.is_random
+        self.written |= inner.written
         for number, (variable, _, _) in inner.variables.items():
             self.variables.setdefault(number, [variable, [], False])[2] = False
 

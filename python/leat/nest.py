@@ -299,6 +299,8 @@ def spec_of_leaf(value):
     from leat.data.optional import Optional
     if isinstance(value, Optional):
         return specs.OptionalSpec(value.element_spec)
+    if isinstance(getattr(value, "_type_spec", None), TypeSpec):
+        return value._type_spec
     if hasattr(value, "__array__") or isinstance(value, (int, float, bool, str, bytes, list)):
         from leat.tensor import convert_to_tensor
         return spec_of_leaf(convert_to_tensor(value))

@@ -9,12 +9,12 @@ from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, Stri
 class FixedLenFeature(NamedTuple):
     shape: Any
     dtype: Any
-    default_value: Any
+    default_value: Any = ...
 class FixedLenSequenceFeature(NamedTuple):
     shape: Any
     dtype: Any
-    allow_missing: Any
-    default_value: Any
+    allow_missing: Any = ...
+    default_value: Any = ...
 class RaggedFeature(NamedTuple):
     dtype: Any
     value_key: Any
@@ -26,7 +26,7 @@ class SparseFeature(NamedTuple):
     value_key: Any
     dtype: Any
     size: Any
-    already_sorted: Any
+    already_sorted: Any = ...
 class VarLenFeature(NamedTuple):
     dtype: Any
 def operator_arguments(features: Any) -> Any: ...

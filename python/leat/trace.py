@@ -13,6 +13,11 @@ from leat.graphs import Graph
 from leat.tensor import NotTraceable, Tensor
 
 
+class NeedsPython(NotTraceable):
+    """Raised where a function drives the replicas of a strategy: it runs in Python, and what the replicas run is traced
+    on its own."""
+
+
 class _State(threading.local):
     def __init__(self):
         self.graphs = []  # those being traced, innermost last
@@ -21,6 +26,7 @@ class _State(threading.local):
         self.guards = []  # what the operations of blocks of control_dependencies wait for
         self.tapes = []  # gradient tapes that record
         self.stopped = 0  # blocks of stop_recording
+        self.contexts = []  # (strategy, replica context or None): scopes and runs of strategies, innermost last
 
 
 _state = _State()
@@ -40,6 +46,25 @@ def aliased(tensor):
     if _state.graphs:
         return id(tensor) in _state.graphs[-1].aliases
     return any(id(tensor) in tape._recording.aliases for tape in _state.tapes)
+
+
+def strategy():
+    """The strategy in whose scope or run this thread is; None outside of all."""
+    return _state.contexts[-1][0] if _state.contexts else None
+
+
+def replica_context():
+    """What `run` of a strategy is tracing for a replica knows of it; None outside."""
+    return _state.contexts[-1][1] if _state.contexts else None
+
+
+def check_write(variable):
+    """ValueError where replicas assign a variable that they have no copies of."""
+    context = replica_context()
+    if context is not None and variable._native.num_copies() != context.num_replicas_in_sync:
+        raise ValueError(f"Variable '{variable.name}' was not created in the scope of the distribution strategy, so "
+                         f"its {context.num_replicas_in_sync} replicas have no copies to assign; create it under "
+                         "strategy.scope()")
 
 
 def is_tracing():

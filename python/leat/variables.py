@@ -45,7 +45,7 @@ class beside:
         self._variable = variable
 
     def __enter__(self):
-        self._around, _places.like = _places.like, self._variable._native
+        self._around, _places.like = _places.like, self._variable
 
     def __exit__(self, *error):
         _places.like = self._around
@@ -86,7 +86,11 @@ class Variable:
             raise TypeError(f"a variable of {value.dtype.name} is not supported; keep a Python list of tensors")
         self._native = _native.Variable(value, name=self._name, trainable=bool(self._trainable),
                                         sync_on_read=synchronization is VariableSynchronization.ON_READ,
-                                        aggregation=aggregation.value, like=_places.like)
+                                        aggregation=aggregation.value,
+                                        like=None if _places.like is None else _places.like._native)
+        distributed = getattr(trace.strategy() if _places.like is None else _places.like, "_distributed", None)
+        if distributed is not None:
+            self.__class__ = distributed(type(self), synchronization)
 
     dtype = property(lambda self: self._dtype)
     shape = property(lambda self: self._shape)
@@ -163,6 +167,7 @@ class Variable:
                                  f"{self._shape}, and the assigned value shape {value.shape} are incompatible.")
             raise ValueError(f"Shapes {self._shape} and {value.shape} are incompatible")
         if trace._state.graphs:
+            trace.check_write(self)
             trace._state.graphs[-1].write_variable(self, value, add)
             return
         if add:

@@ -2,13 +2,15 @@
  *
  * Ctrl-C: Python's own handler only notes the signal, and a main thread that waits in C never
  * looks. So while the main thread is in a call, a handler of ours stands in front: it calls
- * Python's and writes to a pipe; a thread that reads the pipe cancels the iterator that the main
- * thread is in; the call returns CANCELLED, and Python raises KeyboardInterrupt.
+ * Python's and writes to a pipe; a thread that reads the pipe cancels what the main thread is in
+ * (an iterator, or a strategy's run); the call returns CANCELLED, and Python raises
+ * KeyboardInterrupt.
  *
  * Live iterators are in a list, so that the end of the interpreter (native_shutdown) cancels and
- * frees them while callbacks can still take the GIL. After a fork a child has no threads: an
- * iterator of the parent says so. Locks: `guard` for the list and the iterator of the main thread;
- * a leaf but for leat_iterator_cancel. */
+ * frees them while callbacks can still take the GIL. An iterator may read for the replicas of a
+ * strategy: then it belongs to a leat_distributed_iterator. After a fork a child has no threads: an
+ * iterator of the parent says so. Locks: `guard` for the list and what the main thread is in; a
+ * leaf but for the cancelling. */
 #include "native.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +21,8 @@
 #include <unistd.h>
 
 typedef struct native_iterator {
-    PyObject_HEAD leat_iterator *iterator; /* NULL after native_shutdown or close */
+    PyObject_HEAD leat_iterator *iterator;  /* NULL after native_shutdown or close */
+    leat_distributed_iterator *distributed; /* what `iterator` belongs to; NULL: it is our own */
     int num_components;
     pid_t process;
     bool busy; /* a call is running without the GIL */
@@ -40,7 +43,8 @@ bool native_is_running(void) {
 static int signal_pipe[2] = {-1, -1};
 static struct sigaction python_action;
 static pthread_t main_thread;
-static leat_iterator *in_main; /* guarded */
+static void (*cancel_in_main)(void *object); /* guarded, as is the object */
+static void *in_main;
 
 static void on_signal(int number, siginfo_t *info, void *context) {
     int saved = errno;
@@ -60,7 +64,7 @@ static void *cancel_on_signal(void *unused) {
     while (read(signal_pipe[0], &byte, 1) == 1) {
         pthread_mutex_lock(&guard);
         if (in_main != NULL) {
-            leat_iterator_cancel(in_main);
+            cancel_in_main(in_main);
         }
         pthread_mutex_unlock(&guard);
     }
@@ -100,19 +104,17 @@ static void watch_signals(void) {
     sigaction(SIGINT, &ours, NULL);
 }
 
-/* Around a call that may wait: says which iterator the main thread is in. */
-static void enter(native_iterator *self) {
-    self->busy = true;
+void native_wait_begin(void (*cancel)(void *object), void *object) {
     if (pthread_equal(pthread_self(), main_thread)) {
         watch_signals();
         pthread_mutex_lock(&guard);
-        in_main = self->iterator;
+        cancel_in_main = cancel;
+        in_main = object;
         pthread_mutex_unlock(&guard);
     }
 }
 
-static void leave(native_iterator *self) {
-    self->busy = false;
+void native_wait_end(void) {
     if (pthread_equal(pthread_self(), main_thread)) {
         pthread_mutex_lock(&guard);
         in_main = NULL;
@@ -120,11 +122,29 @@ static void leave(native_iterator *self) {
     }
 }
 
+static void cancel_iterator(void *iterator) {
+    leat_iterator_cancel(iterator);
+}
+
+static void enter(native_iterator *self) {
+    self->busy = true;
+    native_wait_begin(cancel_iterator, self->iterator);
+}
+
+static void leave(native_iterator *self) {
+    self->busy = false;
+    native_wait_end();
+}
+
 /* ---- making and ending ---- */
 
-static int read_options(PyObject *options, leat_iterator_options *out) {
+int native_read_options(PyObject *options, leat_iterator_options *out) {
     long long threads = 0, memory = 0, deadline = 0;
     int no_rewrites = 0, no_autotune = 0;
+    if (!PyTuple_Check(options)) {
+        PyErr_SetString(PyExc_TypeError, "expected a tuple of options");
+        return -1;
+    }
     if (!PyArg_ParseTuple(options, "LLLpp", &threads, &memory, &deadline, &no_rewrites,
                           &no_autotune)) {
         return -1;
@@ -139,30 +159,21 @@ static int read_options(PyObject *options, leat_iterator_options *out) {
     return 0;
 }
 
-static PyObject *iterator_open(PyObject *class, PyObject *args) {
-    (void)class;
-    PyObject *dataset = NULL, *options = NULL;
-    leat_iterator_options how = {0};
-    leat_error err = {0};
-    leat_iterator *iterator = NULL;
-    if (!PyArg_ParseTuple(args, "OO!", &dataset, &PyTuple_Type, &options) ||
-        native_dataset_of(dataset) == NULL || read_options(options, &how) != 0) {
-        return NULL;
-    }
-    leat_dataset *plan = native_dataset_of(dataset);
-    Py_BEGIN_ALLOW_THREADS;
-    iterator = leat_iterator_new(plan, &how, &err);
-    Py_END_ALLOW_THREADS;
-    if (iterator == NULL) {
-        return native_raise(&err);
-    }
+/* The Python object of an iterator (given), which may belong to a distributed one (given). */
+static PyObject *new_iterator(leat_iterator *iterator, leat_distributed_iterator *distributed,
+                              const leat_spec *spec) {
     native_iterator *self = (native_iterator *)PyType_GenericAlloc(iterator_type, 0);
     if (self == NULL) {
-        leat_iterator_free(iterator);
+        if (distributed != NULL) {
+            leat_distributed_iterator_free(distributed);
+        } else {
+            leat_iterator_free(iterator);
+        }
         return NULL;
     }
     self->iterator = iterator;
-    self->num_components = leat_spec_num_components(leat_dataset_spec(plan));
+    self->distributed = distributed;
+    self->num_components = leat_spec_num_components(spec);
     self->process = getpid();
     pthread_mutex_lock(&guard);
     self->next = &live;
@@ -171,6 +182,29 @@ static PyObject *iterator_open(PyObject *class, PyObject *args) {
     live.previous = self;
     pthread_mutex_unlock(&guard);
     return (PyObject *)self;
+}
+
+PyObject *native_iterator_distributed(leat_distributed_iterator *distributed,
+                                      const leat_spec *spec) {
+    return new_iterator(leat_distributed_iterator_base(distributed), distributed, spec);
+}
+
+static PyObject *iterator_open(PyObject *class, PyObject *args) {
+    (void)class;
+    PyObject *dataset = NULL, *options = NULL;
+    leat_iterator_options how = {0};
+    leat_error err = {0};
+    leat_iterator *iterator = NULL;
+    if (!PyArg_ParseTuple(args, "OO", &dataset, &options) || native_dataset_of(dataset) == NULL ||
+        native_read_options(options, &how) != 0) {
+        return NULL;
+    }
+    leat_dataset *plan = native_dataset_of(dataset);
+    Py_BEGIN_ALLOW_THREADS;
+    iterator = leat_iterator_new(plan, &how, &err);
+    Py_END_ALLOW_THREADS;
+    return iterator == NULL ? native_raise(&err)
+                            : new_iterator(iterator, NULL, leat_dataset_spec(plan));
 }
 
 /* Takes the iterator out of the list; returns it for freeing, NULL if it is gone. */
@@ -192,7 +226,11 @@ static void end(native_iterator *self) {
         return; /* a child has none of the threads that freeing would wait for */
     }
     Py_BEGIN_ALLOW_THREADS;
-    leat_iterator_free(iterator);
+    if (self->distributed != NULL) {
+        leat_distributed_iterator_free(self->distributed);
+    } else {
+        leat_iterator_free(iterator);
+    }
     Py_END_ALLOW_THREADS;
 }
 
@@ -288,6 +326,31 @@ static PyObject *iterator_next(PyObject *object, PyObject *unused) {
     element.num_tensors = 0; /* the references have moved */
     leat_element_fini(&element);
     return list;
+}
+
+/* step(filled): the tensors of each replica as a list of lists; None at the end. */
+static PyObject *iterator_step(PyObject *object, PyObject *filled) {
+    native_iterator *self = (native_iterator *)object;
+    int fill = PyObject_IsTrue(filled);
+    leat_per_replica value = {0};
+    leat_error err = {0};
+    leat_status status = LEAT_OK;
+    if (usable(object) == NULL || fill < 0) {
+        return NULL;
+    }
+    if (self->distributed == NULL) {
+        PyErr_SetString(PyExc_TypeError, "step() is for iterators of strategies");
+        return NULL;
+    }
+    enter(self);
+    Py_BEGIN_ALLOW_THREADS;
+    status = fill ? leat_distributed_iterator_next_filled(self->distributed, &value, &err)
+                  : leat_distributed_iterator_next(self->distributed, &value, &err);
+    Py_END_ALLOW_THREADS;
+    leave(self);
+    PyObject *result = status == LEAT_OK ? native_per_replica_list(&value) : outcome(status, &err);
+    leat_per_replica_fini(&value);
+    return result;
 }
 
 /* rows(most): (n, list of stacked tensors); None at the end. */
@@ -415,6 +478,7 @@ static PyMethodDef iterator_methods[] = {
      "open(dataset, (threads, memory, deadline_ms, no_rewrites, no_autotune)) -> Iterator."},
     {"next", iterator_next, METH_NOARGS, "The next element's tensors; None at the end."},
     {"rows", iterator_rows, METH_O, "rows(most) -> (n, stacked tensors); None at the end."},
+    {"step", iterator_step, METH_O, "step(filled) -> tensors by replica; None at the end."},
     {"save", iterator_save, METH_VARARGS, "save(mode, limit) -> (bytes, replayed, held)."},
     {"restore", iterator_restore, METH_O, "restore(bytes), before any element."},
     {"explain", iterator_explain, METH_NOARGS, "What each operator does, as text."},

@@ -98,6 +98,21 @@ PyObject *native_shutdown(PyObject *module, PyObject *unused);
 /* False after native_shutdown: threads must not ask for the GIL any more. */
 bool native_is_running(void);
 
+/* (threads, memory, deadline_ms, no_rewrites, no_autotune) as options. */
+int native_read_options(PyObject *options, leat_iterator_options *out);
+/* An iterator (given) over the values of replicas; `spec` is that of one replica's. */
+PyObject *native_iterator_distributed(leat_distributed_iterator *distributed,
+                                      const leat_spec *spec);
+/* Around a call that may wait: what Ctrl-C ends while the main thread is in it. */
+void native_wait_begin(void (*cancel)(void *object), void *object);
+void native_wait_end(void);
+
+/* ---- strategy.c ---- */
+
+/* The tensors of each replica: a list of lists. */
+PyObject *native_per_replica_list(const leat_per_replica *value);
+int native_add_strategy(PyObject *module);
+
 /* ---- records.c ---- */
 
 int native_add_records(PyObject *module);

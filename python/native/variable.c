@@ -92,8 +92,30 @@ static PyObject *variable_assign(PyObject *self, PyObject *value) {
     Py_RETURN_NONE;
 }
 
+static PyObject *variable_read_copy(PyObject *self, PyObject *number) {
+    leat_variable *variable = native_variable_of(self);
+    long copy = PyLong_AsLong(number);
+    leat_tensor value = {0};
+    leat_error err = {0};
+    leat_status status = LEAT_OK;
+    if (copy == -1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS;
+    status = leat_variable_read_copy(variable, (int)copy, &value, &err);
+    Py_END_ALLOW_THREADS;
+    return status != LEAT_OK ? native_raise(&err) : native_tensor_new(&value);
+}
+
+static PyObject *variable_num_copies(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return PyLong_FromLong(leat_variable_num_copies(native_variable_of(self)));
+}
+
 static PyMethodDef variable_methods[] = {
     {"read", variable_read, METH_NOARGS, "The value as a new tensor."},
+    {"read_copy", variable_read_copy, METH_O, "read_copy(replica): the value there."},
+    {"num_copies", variable_num_copies, METH_NOARGS, "How many replicas have a copy."},
     {"assign", variable_assign, METH_O, "assign(tensor): sets the value on all replicas."},
     {0},
 };

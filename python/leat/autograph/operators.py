@@ -213,7 +213,7 @@ def for_(values, body, goes_on, get, set_, names, _):
         return _count(values, lambda i: i, body, goes_on, get, set_, names)
     if is_symbolic(values):
         return _rows(values, body, goes_on, get, set_, names)
-    if trace.is_tracing() and hasattr(values, "element_spec"):
+    if trace.is_tracing() and hasattr(values, "element_spec") and not hasattr(values, "_strategy"):
         raise NotTraceable("a loop over a dataset in a function that is traced; use Dataset.reduce outside of it")
     for item in values:
         holds = True if goes_on is None else goes_on()

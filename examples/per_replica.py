@@ -1,0 +1,31 @@
+"""What each replica receives: ten numbers with labels, in batches of two.
+
+With one device a step is a pair of tensors; `--devices 2` splits every batch among two.
+"""
+
+import argparse
+
+import leat as tf
+
+
+def main() -> None:
+    """Prints each step's inputs and labels."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--devices", type=int, default=1, help="how many logical devices the CPU is split into")
+    devices = parser.parse_args().devices
+    tf.config.set_logical_device_configuration(
+        tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * devices)
+
+    strategy = tf.distribute.MirroredStrategy()
+    print("Number of devices:", strategy.num_replicas_in_sync)
+
+    numbers = [float(i) for i in range(10)]
+    labels = [i % 2 for i in range(10)]
+    dataset = tf.data.Dataset.from_tensor_slices((numbers, labels)).batch(2)
+    for inputs, targets in strategy.experimental_distribute_dataset(dataset):
+        print("Inputs:", inputs)
+        print("Labels:", targets)
+
+
+if __name__ == "__main__":
+    main()

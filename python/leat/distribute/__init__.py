@@ -1,0 +1,28 @@
+"""``tf.distribute``: one program on one device or on many, changed only in the strategy that it names.
+
+    strategy = tf.distribute.MirroredStrategy()
+    with strategy.scope():
+        weights = tf.Variable(tf.zeros([10]))
+    for batch in strategy.experimental_distribute_dataset(dataset):
+        losses = strategy.run(train_step, args=(batch,))
+        loss = strategy.reduce("SUM", losses, axis=None)
+"""
+
+from leat.distribute.communication import (CrossDeviceOps, HierarchicalCopyAllReduce, NcclAllReduce,
+                                           ReductionToOneDevice, RunOptions)
+from leat.distribute.context import (ReduceOp, ReplicaContext, get_replica_context, get_strategy, has_strategy,
+                                     in_cross_replica_context)
+from leat.distribute.dataset import (DistributedDataset, DistributedIterator, InputContext, InputOptions,
+                                     InputReplicationMode)
+from leat.distribute.strategy import (MirroredStrategy, MultiWorkerMirroredStrategy, OneDeviceStrategy,
+                                      ParameterServerStrategy, Strategy, StrategyExtended, TPUStrategy,
+                                      experimental_set_strategy)
+from leat.distribute.values import DistributedValues
+from leat.distribute import experimental
+
+__all__ = ["CrossDeviceOps", "DistributedDataset", "DistributedIterator", "DistributedValues",
+           "HierarchicalCopyAllReduce", "InputContext", "InputOptions", "InputReplicationMode", "MirroredStrategy",
+           "MultiWorkerMirroredStrategy", "NcclAllReduce", "OneDeviceStrategy", "ParameterServerStrategy", "ReduceOp",
+           "ReductionToOneDevice", "ReplicaContext", "RunOptions", "Strategy", "StrategyExtended", "TPUStrategy",
+           "experimental", "experimental_set_strategy", "get_replica_context", "get_strategy", "has_strategy",
+           "in_cross_replica_context"]

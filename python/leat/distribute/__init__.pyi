@@ -1,0 +1,40 @@
+# Written by tools/make_stubs.py (`make stubs`); not to be edited.
+import builtins
+import enum
+import typing
+from typing import Any, Callable, ClassVar, NamedTuple, Self, overload
+
+from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, StringLike, StringsLike, TensorLike
+
+from leat.distribute.communication import CrossDeviceOps as CrossDeviceOps
+from leat.distribute.dataset import DistributedDataset as DistributedDataset
+from leat.distribute.dataset import DistributedIterator as DistributedIterator
+from leat.distribute.values import DistributedValues as DistributedValues
+from leat.distribute.communication import HierarchicalCopyAllReduce as HierarchicalCopyAllReduce
+from leat.distribute.dataset import InputContext as InputContext
+from leat.distribute.dataset import InputOptions as InputOptions
+from leat.distribute.dataset import InputReplicationMode as InputReplicationMode
+from leat.distribute.strategy import MirroredStrategy as MirroredStrategy
+from leat.distribute.strategy import MultiWorkerMirroredStrategy as MultiWorkerMirroredStrategy
+from leat.distribute.communication import NcclAllReduce as NcclAllReduce
+from leat.distribute.strategy import OneDeviceStrategy as OneDeviceStrategy
+from leat.distribute.strategy import ParameterServerStrategy as ParameterServerStrategy
+from leat.distribute.context import ReduceOp as ReduceOp
+from leat.distribute.communication import ReductionToOneDevice as ReductionToOneDevice
+from leat.distribute.context import ReplicaContext as ReplicaContext
+from leat.distribute.communication import RunOptions as RunOptions
+from leat.distribute.strategy import Strategy as Strategy
+from leat.distribute.strategy import StrategyExtended as StrategyExtended
+from leat.distribute.strategy import TPUStrategy as TPUStrategy
+from leat.distribute import communication as communication
+from leat.distribute import context as context
+from leat.distribute import dataset as dataset
+from leat.distribute import experimental as experimental
+from leat.distribute.strategy import experimental_set_strategy as experimental_set_strategy
+from leat.distribute.context import get_replica_context as get_replica_context
+from leat.distribute.context import get_strategy as get_strategy
+from leat.distribute.context import has_strategy as has_strategy
+from leat.distribute.context import in_cross_replica_context as in_cross_replica_context
+from leat.distribute import step as step
+from leat.distribute import strategy as strategy
+from leat.distribute import values as values

@@ -1,0 +1,67 @@
+"""How replicas exchange values: TensorFlow's options, which leat accepts and checks.
+
+leat has one way to reduce between the devices of a process, so that they change nothing.
+"""
+
+import collections
+import enum
+
+
+class CommunicationImplementation(enum.Enum):
+    """``tf.distribute.experimental.CommunicationImplementation``."""
+
+    AUTO = "AUTO"
+    RING = "RING"
+    NCCL = "NCCL"
+
+
+class CommunicationOptions(collections.namedtuple("CommunicationOptions", [
+        "bytes_per_pack", "timeout_seconds", "implementation"], defaults=[0, None, CommunicationImplementation.AUTO])):
+    """``tf.distribute.experimental.CommunicationOptions``; ValueError for a negative `bytes_per_pack`."""
+
+    __slots__ = ()
+
+    def __new__(cls, bytes_per_pack=0, timeout_seconds=None, implementation=CommunicationImplementation.AUTO):
+        if bytes_per_pack < 0:
+            raise ValueError(f"Argument `bytes_per_pack` must be >=0, Received {bytes_per_pack}.")
+        if isinstance(implementation, str):
+            implementation = CommunicationImplementation(implementation.upper())
+        return super().__new__(cls, bytes_per_pack, timeout_seconds, implementation)
+
+
+class RunOptions(collections.namedtuple("RunOptions", [
+        "experimental_enable_dynamic_batch_size", "experimental_bucketizing_dynamic_shape", "experimental_xla_options"],
+        defaults=[True, False, None])):
+    """``tf.distribute.RunOptions``: for TPUs, without effect on others."""
+
+    __slots__ = ()
+
+
+class CrossDeviceOps:
+    """How values are reduced over devices; the base of the classes (``tf.distribute.CrossDeviceOps``)."""
+
+
+class ReductionToOneDevice(CrossDeviceOps):
+    """``tf.distribute.ReductionToOneDevice``."""
+
+    def __init__(self, reduce_to_device=None, accumulation_fn=None):
+        self.reduce_to_device = reduce_to_device
+        self.accumulation_fn = accumulation_fn
+
+
+class NcclAllReduce(CrossDeviceOps):
+    """``tf.distribute.NcclAllReduce``; ValueError for a negative `num_packs`."""
+
+    def __init__(self, num_packs=1):
+        if num_packs < 0:
+            raise ValueError(f"NCCL all-reduce requires num_packs >= 0, but {num_packs} is specified")
+        self.num_packs = num_packs
+
+
+class HierarchicalCopyAllReduce(CrossDeviceOps):
+    """``tf.distribute.HierarchicalCopyAllReduce``; ValueError for a negative `num_packs`."""
+
+    def __init__(self, num_packs=1):
+        if num_packs < 0:
+            raise ValueError(f"HierarchicalCopy requires num_packs >= 0, but {num_packs} is specified")
+        self.num_packs = num_packs

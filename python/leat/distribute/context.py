@@ -1,0 +1,217 @@
+"""Where a program stands: in a strategy's scope, in a replica, or outside of both; and what replicas exchange.
+
+Each thread has a stack of contexts (``leat.trace``): `scope` and `run` push (strategy, None) and (strategy, replica
+context). While `run` traces, one ReplicaContext stands for all replicas: its replica id is a tensor without a value,
+and what replicas exchange is an operation of the function that is traced.
+"""
+
+import enum
+import json
+
+from leat import dtypes, nest, trace
+from leat.distribute.values import DistributedValues
+from leat.tensor import constant, convert_to_tensor
+
+
+class ReduceOp(enum.Enum):
+    """How values of replicas combine (``tf.distribute.ReduceOp``)."""
+
+    SUM = "SUM"
+    MEAN = "MEAN"
+
+    @staticmethod
+    def from_variable_aggregation(aggregation):
+        """The operation of an aggregation of variables; ValueError for the others."""
+        found = {"SUM": ReduceOp.SUM, "MEAN": ReduceOp.MEAN}.get(aggregation.name)
+        if found is None:
+            raise ValueError(f"Could not convert from `tf.VariableAggregation` {aggregation} to "
+                             "`tf.distribute.ReduceOp` type")
+        return found
+
+
+def reduce_op(value):
+    """The ReduceOp of itself or its name in any case; ValueError for others."""
+    return ReduceOp(value.upper()) if isinstance(value, str) else ReduceOp(value)
+
+
+_CROSS = "Method requires being in cross-replica context, use get_replica_context().merge_call()"
+
+
+def require_cross_replica():
+    """RuntimeError inside of a replica."""
+    if trace.replica_context() is not None:
+        raise RuntimeError(_CROSS)
+
+
+class entered:
+    """A block in a context of this thread; inside of it variables are the strategy's."""
+
+    def __init__(self, strategy, replica=None):
+        self._context = (strategy, replica)
+
+    def __enter__(self):
+        strategy = self._context[0]
+        if strategy._native is not None:
+            strategy._native.enter()
+        trace._state.contexts.append(self._context)
+        return strategy
+
+    def __exit__(self, *error):
+        trace._state.contexts.pop()
+        strategy = self._context[0]
+        if strategy._native is not None:
+            strategy._native.exit()
+
+
+# ---- what a program asks ----
+
+def get_strategy():
+    """The strategy in whose scope or run the caller is, else the default one (``tf.distribute.get_strategy``)."""
+    found = trace.strategy()
+    return default_strategy() if found is None else found
+
+
+def has_strategy():
+    """Is there another strategy than the default one (``tf.distribute.has_strategy``)?"""
+    return get_strategy() is not default_strategy()
+
+
+def default_strategy():
+    """The strategy of programs that name none: one replica, everything as it is."""
+    from leat.distribute.strategy import DEFAULT
+    return DEFAULT
+
+
+def in_cross_replica_context():
+    """Is the caller in a strategy's scope, but in no replica (``tf.distribute.in_cross_replica_context``)?"""
+    return get_replica_context() is None
+
+
+def get_replica_context():
+    """What the replica knows that the caller is in; None in a scope (``tf.distribute.get_replica_context``)."""
+    if trace.strategy() is not None:
+        return trace.replica_context()
+    from leat.distribute.strategy import DEFAULT_CONTEXT
+    return DEFAULT_CONTEXT
+
+
+# ---- inside of a replica ----
+
+class Merged(DistributedValues):
+    """In `merge_call`: a value of every replica, of which this one's is here, a tensor of the traced function."""
+
+    def __init__(self, tensor):
+        super().__init__((tensor,))
+
+    @property
+    def values(self):
+        """The values of the other replicas are not known here: NotTraceable."""
+        raise trace.NotTraceable("merge_call sees the values of replicas as a whole: combine them by strategy.reduce "
+                                 "or strategy.extended.reduce_to")
+
+
+def is_merging():
+    """Is the caller in the function of a `merge_call`?"""
+    contexts = trace._state.contexts
+    return len(contexts) > 1 and contexts[-1][1] is None and contexts[-2][1] is not None
+
+
+def combine(operation, tensors, replicas):
+    """All-reduces tensors of the function that is traced, those of one dtype in one exchange."""
+    if replicas == 1:
+        return list(tensors)
+    graph = trace.current_graph()
+    out, groups = list(tensors), {}
+    for i, tensor in enumerate(tensors):
+        if tensor.dtype in (dtypes.string, dtypes.variant, dtypes.bool):
+            raise TypeError(f"all_reduce of a {tensor.dtype.name} tensor; expected numbers")
+        groups.setdefault(tensor.dtype, []).append(i)
+    for dtype, places in groups.items():
+        mean = operation is ReduceOp.MEAN and dtype.is_floating
+        found = graph.call("all_reduce", json.dumps({"reduction": "MEAN" if mean else "SUM"}),
+                           [trace.reach(graph, tensors[i]) for i in places])
+        for i, tensor in zip(places, found):
+            exact = mean or operation is ReduceOp.SUM
+            out[i] = tensor if exact else _cast(tensor, dtypes.float64) / replicas
+    return out
+
+
+def _cast(tensor, dtype):
+    from leat import ops
+    return ops.FUNCTIONS["cast"](tensor, dtype)
+
+
+class ReplicaContext:
+    """What a replica knows (``tf.distribute.ReplicaContext``)."""
+
+    def __init__(self, strategy):
+        self._strategy = strategy
+
+    strategy = property(lambda self: self._strategy)
+    num_replicas_in_sync = property(lambda self: self._strategy.num_replicas_in_sync)
+
+    @property
+    def replica_id_in_sync_group(self):
+        """The number of this replica: a scalar int32 tensor, which has no value while `run` traces."""
+        graph = trace.current_graph()
+        if self.num_replicas_in_sync == 1 or graph is None:
+            return constant(0, dtypes.int32)
+        return graph.call("replica_id", None, [])[0]
+
+    @property
+    def devices(self):
+        """The names of the devices that replicas run on, those of all replicas."""
+        return self._strategy.extended.worker_devices
+
+    def __enter__(self):
+        raise RuntimeError("a ReplicaContext is entered by Strategy.run")
+
+    def __exit__(self, *error):
+        pass
+
+    def all_reduce(self, reduce_op, value, options=None):
+        """The sum or mean over replicas of a structure of tensors, differentiable (``ReplicaContext.all_reduce``)."""
+        operation = globals()["reduce_op"](reduce_op)
+        flat = [convert_to_tensor(leaf) for leaf in nest.flatten(value)]
+        return nest.pack_sequence_as(value, combine(operation, flat, self.num_replicas_in_sync))
+
+    def all_gather(self, value, axis, options=None):
+        """The replicas' tensors one after the other along `axis`; shapes are equal on all of them."""
+        return nest.map_structure(lambda leaf: self._gather(convert_to_tensor(leaf), axis), value)
+
+    def _gather(self, tensor, axis):
+        replicas = self.num_replicas_in_sync
+        if not tensor.shape.rank:
+            raise ValueError(f"all_gather of a tensor of shape {tensor.shape}; expected at least one dimension")
+        if replicas == 1:
+            return tensor
+        from leat import ops
+        here = ops.FUNCTIONS["equal"](constant(range(replicas), dtypes.int32), self.replica_id_in_sync_group)
+        here = ops.FUNCTIONS["reshape"](here, [replicas] + [1] * tensor.shape.rank)
+        rows = ops.FUNCTIONS["expand_dims"](tensor, 0)
+        placed = ops.FUNCTIONS["where"](here, rows, ops.FUNCTIONS["zeros_like"](rows))
+        is_bool = tensor.dtype is dtypes.bool
+        (all_rows,) = combine(ReduceOp.SUM, [_cast(placed, dtypes.int32) if is_bool else placed], replicas)
+        parts = ops.FUNCTIONS["concat"](ops.FUNCTIONS["unstack"](all_rows, replicas), axis)
+        return _cast(parts, dtypes.bool) if is_bool else parts
+
+    def merge_call(self, merge_fn, args=(), kwargs=None):
+        """Calls ``merge_fn(strategy, *args, **kwargs)`` once for all replicas, outside of them.
+
+        The tensors of the arguments are values per replica there, for `reduce` and `extended.reduce_to`.
+        """
+        if trace.current_graph() is None:
+            return merge_fn(self._strategy, *args, **(kwargs or {}))
+        args, kwargs = nest.map_structure(_wrapped, (tuple(args), kwargs or {}))
+        with entered(self._strategy):
+            result = merge_fn(self._strategy, *args, **kwargs)
+        return nest.map_structure(unwrapped, result)
+
+
+def _wrapped(leaf):
+    return Merged(leaf) if hasattr(leaf, "_has_values") else leaf
+
+
+def unwrapped(leaf):
+    """This replica's tensor of a Merged value; other leaves as they are."""
+    return leaf._values[0] if isinstance(leaf, Merged) else leaf

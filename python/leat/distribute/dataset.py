@@ -1,0 +1,242 @@
+"""Distributed datasets: what each replica of a strategy receives, and how that is asked for."""
+
+import enum
+
+from leat import _native, nest, specs, trace
+from leat.data.dataset import Dataset
+from leat.data.iterator import Iterator
+from leat.data.optional import Optional
+from leat.data.options import AutoShardPolicy
+from leat.distribute.values import PerReplica, PerReplicaSpec, regroup
+
+_POLICIES = {AutoShardPolicy.AUTO: 0, AutoShardPolicy.FILE: 1, AutoShardPolicy.DATA: 2, AutoShardPolicy.HINT: 3,
+             AutoShardPolicy.OFF: 4}
+_AS_IS = -1
+
+
+class InputReplicationMode(enum.Enum):
+    """How often a dataset function is called (``tf.distribute.InputReplicationMode``)."""
+
+    PER_WORKER = "PER_WORKER"
+    PER_REPLICA = "PER_REPLICA"
+
+
+class InputOptions:
+    """How replicas get their input (``tf.distribute.InputOptions``).
+
+    Host memory is where leat's devices compute, so `experimental_fetch_to_device` and
+    `experimental_place_dataset_on_device` change nothing but what TensorFlow refuses.
+    """
+
+    def __init__(self, experimental_fetch_to_device=None,
+                 experimental_replication_mode=InputReplicationMode.PER_WORKER,
+                 experimental_place_dataset_on_device=False, experimental_per_replica_buffer_size=1):
+        self.experimental_fetch_to_device = experimental_fetch_to_device
+        self.experimental_replication_mode = experimental_replication_mode
+        self.experimental_place_dataset_on_device = experimental_place_dataset_on_device
+        self.experimental_per_replica_buffer_size = experimental_per_replica_buffer_size
+
+
+class InputContext:
+    """What a dataset function is told (``tf.distribute.InputContext``)."""
+
+    def __init__(self, num_input_pipelines=1, input_pipeline_id=0, num_replicas_in_sync=1):
+        self._num_input_pipelines = num_input_pipelines
+        self._input_pipeline_id = input_pipeline_id
+        self._num_replicas_in_sync = num_replicas_in_sync
+
+    num_input_pipelines = property(lambda self: self._num_input_pipelines)
+    input_pipeline_id = property(lambda self: self._input_pipeline_id)
+    num_replicas_in_sync = property(lambda self: self._num_replicas_in_sync)
+
+    def get_per_replica_batch_size(self, global_batch_size):
+        """The global batch size divided by the number of replicas; ValueError where that leaves a rest."""
+        if global_batch_size % self._num_replicas_in_sync:
+            raise ValueError(f"The `global_batch_size` {global_batch_size} is not divisible by `num_replicas_in_sync` "
+                             f"{self._num_replicas_in_sync} ")
+        return global_batch_size // self._num_replicas_in_sync
+
+    def __str__(self):
+        return (f"tf.distribute.InputContext(input pipeline id {self._input_pipeline_id}, "
+                f"total: {self._num_input_pipelines})")
+
+
+def _check(options):
+    if options is not None and options.experimental_place_dataset_on_device and (
+            options.experimental_fetch_to_device is not False
+            or options.experimental_replication_mode is not InputReplicationMode.PER_REPLICA):
+        raise ValueError("`experimental_place_dataset_on_device` can not be set to True when "
+                         "experimental_fetch_to_device is True and replication mode is set to `PER_REPLICA`")
+
+
+def _per_replica(options):
+    return options is not None and options.experimental_replication_mode is InputReplicationMode.PER_REPLICA
+
+
+def distribute(strategy, dataset, options):
+    """`Strategy.experimental_distribute_dataset`."""
+    if not isinstance(dataset, Dataset):
+        raise AttributeError(f"'{type(dataset).__name__}' object has no attribute '_variant_tensor'")
+    _check(options)
+    if _per_replica(options):
+        raise NotImplementedError("InputReplicationMode.PER_REPLICA is only supported in "
+                                  "`distribute_datasets_from_function`.")
+    policy = AutoShardPolicy(dataset.options().experimental_distribute.auto_shard_policy)
+    return DistributedDataset(strategy, dataset, _POLICIES[policy])
+
+
+def distribute_function(strategy, dataset_fn, options):
+    """`Strategy.distribute_datasets_from_function`."""
+    _check(options)
+    replicas = strategy.num_replicas_in_sync
+    if not _per_replica(options):
+        return DistributedDatasetsFromFunction(strategy, _made(dataset_fn(InputContext(1, 0, replicas))), _AS_IS)
+    made = [_made(dataset_fn(InputContext(replicas, i, replicas))) for i in range(replicas)]
+    return _ReplicaDatasets(strategy, made)
+
+
+def _made(dataset):
+    if not isinstance(dataset, Dataset):
+        raise AttributeError(f"'{type(dataset).__name__}' object has no attribute 'element_spec'")
+    return dataset
+
+
+class DistributedDataset:
+    """What the replicas receive step by step (``tf.distribute.DistributedDataset``); iterate over it for that.
+
+    An element is a structure of PerReplica values, or of plain ones where there is one replica. It has a length, which
+    TensorFlow's lacks.
+    """
+
+    def __init__(self, strategy, dataset, policy):
+        self._strategy = strategy
+        self._dataset = dataset
+        from leat.data import iterator
+        self._native = _native.DistributedDataset.open(
+            strategy._native, dataset._plan("experimental_distribute_dataset"), policy,
+            (iterator._num_threads, 0, 0, False, False))
+        self._replica_spec = nest.from_text(self._native.spec())
+
+    @property
+    def element_spec(self):
+        """The structure of PerReplicaSpecs of the elements, of plain TypeSpecs where there is one replica."""
+        replicas = self._strategy.num_replicas_in_sync
+        if replicas == 1:
+            return self._replica_spec
+        return nest._map(lambda leaf: PerReplicaSpec(*[leaf] * replicas), self._replica_spec)
+
+    def _cardinality(self):
+        return self._native.cardinality()
+
+    def cardinality(self):
+        """The number of steps as an int64 scalar; data.INFINITE_CARDINALITY or UNKNOWN_CARDINALITY otherwise."""
+        from leat.tensor import constant
+        return constant(self._cardinality(), "int64")
+
+    def __len__(self):
+        count = self._cardinality()
+        if count < 0:
+            raise TypeError("The dataset is infinite." if count == -1 else "The dataset length is unknown.")
+        return count
+
+    def explain(self):
+        """How the batches are split among the replicas, and why; one line (leat's)."""
+        return self._native.describe()
+
+    def __iter__(self):
+        if trace.is_tracing():
+            raise trace.NeedsPython("a distributed dataset is iterated inside of a function that is traced")
+        return DistributedIterator(self)
+
+
+class DistributedDatasetsFromFunction(DistributedDataset):
+    """The same of a function that makes the replicas' batches itself."""
+
+
+class DistributedIterator(Iterator):
+    """One run through a DistributedDataset (``tf.distribute.DistributedIterator``). One thread at a time may use it."""
+
+    def __init__(self, dataset):
+        self._dataset = dataset
+        self._strategy = dataset._strategy
+        self._native = dataset._native.iterate()
+        self._assemble = _assembler(dataset._replica_spec, dataset._strategy.num_replicas_in_sync)
+
+    def _take(self, filled=False):
+        if trace.is_tracing():
+            raise trace.NeedsPython("the next element of a distributed iterator is not known while tracing")
+        return self._native.step(filled)
+
+    def get_next_as_optional(self):
+        """The next element as an Optional, empty at the end; replicas without rows get empty batches in any case."""
+        rows = self._take(True)
+        return _optional(None if rows is None else self._assemble(rows), self.element_spec)
+
+    def restore(self, state):
+        """Continues where `save` was called: makes the run begin again, from that place."""
+        fresh = self._dataset._native.iterate()
+        fresh.restore(state)
+        self._native.close()
+        self._native = fresh
+
+
+def _optional(value, spec):
+    return Optional(value, spec, value is not None)
+
+
+def _assembler(spec, replicas):
+    """A function from a list of tensors for each replica to an element."""
+    one = nest.assembler(spec)
+    if replicas == 1:
+        return lambda rows: one(rows[0])
+    if type(spec) is specs.TensorSpec:
+        return lambda rows: PerReplica([row[0] for row in rows])
+    if type(spec) is tuple and all(type(leaf) is specs.TensorSpec for leaf in spec):
+        return lambda rows: tuple(map(PerReplica, zip(*rows)))
+    return lambda rows: nest._map(lambda *leaves: PerReplica(leaves), *[one(row) for row in rows])
+
+
+class _ReplicaDatasets(DistributedDatasetsFromFunction):
+    """A dataset for each replica (InputReplicationMode.PER_REPLICA)."""
+
+    def __init__(self, strategy, made):
+        self._strategy = strategy
+        self._made = made
+        self._replica_spec = made[0].element_spec
+
+    def _cardinality(self):
+        return min((int(dataset.cardinality()) for dataset in self._made), key=lambda n: (n < 0, n))
+
+    def explain(self):
+        """How the batches get to the replicas; one line."""
+        return f"distribute: {len(self._made)} replicas, a dataset for each"
+
+    def __iter__(self):
+        if trace.is_tracing():
+            raise trace.NeedsPython("a distributed dataset is iterated inside of a function that is traced")
+        return _ReplicaIterator(self)
+
+
+class _ReplicaIterator:
+    """One run through the datasets of replicas, which ends with the first of them."""
+
+    def __init__(self, dataset):
+        self._dataset = dataset
+        self._strategy = dataset._strategy
+        self._iterators = [iter(made) for made in dataset._made]
+
+    element_spec = property(lambda self: self._dataset.element_spec)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return regroup([next(iterator) for iterator in self._iterators])
+
+    def get_next(self):
+        """The next element; OutOfRangeError at the end."""
+        return regroup([iterator.get_next() for iterator in self._iterators])
+
+    def get_next_as_optional(self):
+        """The next element as an Optional, empty at the end."""
+        return _optional(next(self, None), self.element_spec)

@@ -1,0 +1,12 @@
+"""``tf.distribute.experimental``: strategies and options under their older names."""
+
+from leat.distribute.communication import CommunicationImplementation, CommunicationOptions
+from leat.distribute.strategy import (CentralStorageStrategy, MultiWorkerMirroredStrategy, ParameterServerStrategy,
+                                      TPUStrategy, ValueContext)
+
+CollectiveCommunication = CommunicationImplementation
+CollectiveHints = CommunicationOptions
+
+__all__ = ["CentralStorageStrategy", "CollectiveCommunication", "CollectiveHints", "CommunicationImplementation",
+           "CommunicationOptions", "MultiWorkerMirroredStrategy", "ParameterServerStrategy", "TPUStrategy",
+           "ValueContext"]

@@ -1,0 +1,17 @@
+# Written by tools/make_stubs.py (`make stubs`); not to be edited.
+import builtins
+import enum
+import typing
+from typing import Any, Callable, ClassVar, NamedTuple, Self, overload
+
+from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, StringLike, StringsLike, TensorLike
+
+from leat.distribute.strategy import CentralStorageStrategy as CentralStorageStrategy
+from leat.distribute.communication import CommunicationImplementation as CollectiveCommunication
+from leat.distribute.communication import CommunicationOptions as CollectiveHints
+from leat.distribute.communication import CommunicationImplementation as CommunicationImplementation
+from leat.distribute.communication import CommunicationOptions as CommunicationOptions
+from leat.distribute.strategy import MultiWorkerMirroredStrategy as MultiWorkerMirroredStrategy
+from leat.distribute.strategy import ParameterServerStrategy as ParameterServerStrategy
+from leat.distribute.strategy import TPUStrategy as TPUStrategy
+from leat.distribute.strategy import ValueContext as ValueContext

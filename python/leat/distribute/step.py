@@ -1,0 +1,266 @@
+"""``Strategy.run``: the function is traced for one replica's arguments and runs on all replicas at once.
+
+A trace serves for every call with arguments of the same types and shapes by a function of the same code over the same
+captured objects, so that a function which is defined anew for each step is not traced anew. Replicas whose shapes
+differ have traces of their own, which meet at the same exchanges.
+"""
+
+import collections
+import functools
+import types
+
+from leat import _native, nest, specs, trace
+from leat.distribute.context import ReplicaContext, entered
+from leat.distribute.values import DistributedValues, PerReplica
+from leat.function import Function, _leaf, _shape_of, _Static
+from leat.tensor import Tensor, constant
+from leat.variables import Variable
+
+_MOST_STEPS = 64  # different functions that a strategy remembers
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+
+
+# ---- which functions are the same ----
+
+def identity(function, keep, depth=0):
+    """What tells a function from others: its code and what it has captured. `keep` grows by what must stay alive."""
+    if isinstance(function, Function):
+        return ("function", function._autograph, identity(function.python_function, keep, depth))
+    if isinstance(function, functools.partial):
+        inner = [_captured(value, keep, depth) for value in (*function.args, *function.keywords.values())]
+        return ("partial", identity(function.func, keep, depth), tuple(inner), tuple(function.keywords))
+    if isinstance(function, types.MethodType):
+        keep.append(function.__self__)
+        return ("method", id(function.__self__), identity(function.__func__, keep, depth))
+    if not isinstance(function, types.FunctionType) or depth > 4:
+        keep.append(function)
+        return id(function)
+    keep.append(function)
+    values = list(function.__defaults__ or ()) + list((function.__kwdefaults__ or {}).values())
+    for cell in function.__closure__ or ():
+        try:
+            values.append(cell.cell_contents)
+        except ValueError:  # still empty
+            values.append(None)
+    return (id(function.__code__), id(function.__globals__), tuple(_captured(v, keep, depth) for v in values))
+
+
+def _captured(value, keep, depth):
+    if type(value) in _PLAIN:
+        return type(value), value
+    if isinstance(value, (types.FunctionType, Function, functools.partial)):
+        return identity(value, keep, depth + 1)
+    keep.append(value)
+    return id(value)
+
+
+# ---- traces ----
+
+class _Trace:
+    """One traced form: the library's function, and how its results are put together."""
+
+    __slots__ = ("native", "structure", "leaves", "variables", "graph_variables")
+
+    def __init__(self, native, structure, leaves, variables, graph_variables):
+        self.native = native
+        self.structure = structure
+        self.leaves = leaves  # of the result: a spec, ("argument", number), ("constant", tensor), ("value", object)
+        self.variables = variables  # those without copies on the replicas: its last arguments
+        self.graph_variables = graph_variables
+
+    def results(self, tensors, arguments):
+        rest = iter(tensors)
+        out = []
+        for leaf in self.leaves:
+            if isinstance(leaf, specs.TypeSpec):
+                out.append(leaf._put(rest))
+            else:
+                kind, value = leaf
+                out.append(arguments[value] if kind == "argument" else value)
+        return out
+
+
+class _Step:
+    """The traces of one function for one sort of arguments."""
+
+    def __init__(self, strategy, function, structure, keep):
+        self._strategy = strategy
+        self._function = function
+        self._structure = structure
+        self._keep = keep
+        self._traces = {}
+        self.native = _native.Step()
+
+    def trace_for(self, leaves, tensors):
+        """The trace for one replica's leaves, whose tensors these are."""
+        key = tuple([(tensor._shape, tensor._dtype) for tensor in tensors]), tuple(
+            [leaf for leaf in leaves if type(leaf) is _Static])
+        found = self._traces.get(key)
+        if found is None:
+            found = self._traces[key] = self._trace(leaves, ())
+        return found
+
+    def _trace(self, leaves, variables):
+        tensors = _components(leaves)
+        spec = [specs.TensorSpec(tensor.shape, tensor.dtype) for tensor in tensors]
+        spec += [specs.TensorSpec(variable.shape, variable.dtype) for variable in variables]
+        graph = trace.Graph(nest.to_text(tuple(spec)))
+        trace._state.checks[id(graph)] = []
+        try:
+            made = self._trace_into(graph, leaves, variables)
+            missing = [variable for variable in made.graph_variables
+                       if variable._native.num_copies() != self._strategy.num_replicas_in_sync]
+        finally:
+            del trace._state.checks[id(graph)]
+            graph.release()
+        return self._trace(leaves, missing) if len(missing) > len(variables) else made
+
+    def _trace_into(self, graph, leaves, variables):
+        replica = ReplicaContext(self._strategy)
+        with trace.tracing(graph), trace.recorded(), entered(self._strategy, replica):
+            arguments = iter(graph.arguments())
+            flat = [leaf.value if isinstance(leaf, _Static) else nest.spec_of_leaf(leaf)._put(arguments)
+                    for leaf in leaves]
+            graph.given = dict(zip((id(v) for v in variables), arguments))
+            args, kwargs = nest.pack_sequence_as(self._structure, flat)
+            result = _converted(self._function)(*args, **kwargs)
+            made, outputs = [], []
+            for leaf in nest.flatten(result):
+                if isinstance(leaf, Variable) and id(leaf) in graph.written:
+                    leaf = leaf._as_tensor()  # what an assignment returned
+                given = next((i for i, argument in enumerate(flat) if argument is leaf), None)
+                if given is not None:
+                    made.append(("argument", given))
+                elif isinstance(leaf, Tensor) and leaf._has_values and id(leaf) not in graph.aliases:
+                    made.append(("constant", leaf))
+                elif isinstance(leaf, Tensor) or hasattr(leaf, "_type_spec"):
+                    spec = nest.spec_of_leaf(leaf)
+                    made.append(spec)
+                    outputs += spec._take(leaf)
+                else:
+                    made.append(("value", leaf))
+            # A function without results has one for what it asserts.
+            outputs = [trace.reach(graph, tensor) for tensor in outputs or [constant(True)]]
+            for condition, message in trace._state.checks[id(graph)]:
+                outputs = [trace.guard(graph, output, condition, message) for output in outputs]
+        file, line = trace._place(self._function)
+        spec = tuple(specs.TensorSpec(output.shape, output.dtype) for output in outputs)
+        native = graph.finish(outputs, nest.to_text(spec)).at(file, line)
+        return _Trace(native, nest.map_structure(lambda leaf: None, result), made, list(variables),
+                      [entry[0] for entry in graph.variables.values()])
+
+
+def _converted(function):
+    if isinstance(function, Function):
+        return trace.converted(function.python_function, function._autograph)
+    return trace.converted(function)
+
+
+def _components(leaves):
+    """The tensors that leaves are made of."""
+    out = []
+    for leaf in leaves:
+        if type(leaf) is Tensor:
+            out.append(leaf)
+        elif not isinstance(leaf, _Static):
+            out += nest.spec_of_leaf(leaf)._take(leaf)
+    return out
+
+
+# ---- running ----
+
+class Steps:
+    """What a strategy remembers of the functions that it ran."""
+
+    def __init__(self, strategy):
+        self._strategy = strategy
+        self._steps = collections.OrderedDict()
+
+    def run(self, function, args, kwargs):
+        """Runs ``function(*args, **kwargs)`` on every replica; the structure of its results."""
+        replicas = self._strategy.num_replicas_in_sync
+        structure = (tuple(args), dict(kwargs))
+        given = nest.flatten(structure)
+        rows = [[_argument(leaf, r) for leaf in given] for r in range(replicas)]
+        tensors = [_components(row) for row in rows]
+        step = self._step_for(function, structure, rows[0])
+        try:
+            traces = [step.trace_for(row, parts) for row, parts in zip(rows, tensors)]
+        except trace.NeedsPython:
+            raise
+        except trace.NotTraceable as reason:
+            file, line = trace._place(function)
+            raise trace.NotTraceable(
+                f"Strategy.run traces the function at {file}:{line} for its replicas, but it needs a value that is "
+                f"only known when they run: {reason}. Return the tensor and look at it outside of the replicas, or use "
+                "tensor operations.") from reason
+        for parts, made in zip(tensors, traces):
+            parts += [variable._as_tensor() for variable in made.variables]
+        found = self._strategy._native.run(step.native, [made.native for made in traces], tensors)
+        for tape in trace._state.tapes:
+            for made in traces:
+                for variable in made.graph_variables:
+                    tape._recording.forget_reads(variable)
+        return _put_together(traces, found, given)
+
+    def _step_for(self, function, structure, row):
+        keep = []
+        kinds = tuple([_kind(leaf) for leaf in row])
+        key = (identity(function, keep), _shape_of(structure), kinds)
+        step = self._steps.get(key)
+        if step is None:
+            step = self._steps[key] = _Step(self._strategy, function, nest.map_structure(lambda leaf: None, structure),
+                                            keep)
+            if len(self._steps) > _MOST_STEPS:
+                self._steps.popitem(last=False)
+        else:
+            self._steps.move_to_end(key)
+        return step
+
+    def explain(self):
+        """Where the time of the runs went: a table for each function."""
+        return "\n".join(step.native.explain() for step in self._steps.values())
+
+
+def _kind(leaf):
+    """What a function is traced for besides shapes: a static value, a dtype, a spec without its dimensions."""
+    if type(leaf) is Tensor:
+        return leaf._dtype
+    if isinstance(leaf, _Static):
+        return leaf
+    spec = nest.spec_of_leaf(leaf)
+    rank = spec.shape.rank if hasattr(spec, "shape") else None
+    return spec if rank is None else spec._with_shape([None] * rank)
+
+
+def _argument(leaf, replica):
+    """A leaf of the arguments as one replica gets it: a tensor, a composite value, or static."""
+    if isinstance(leaf, DistributedValues):
+        leaf = leaf.values[replica]
+    if type(leaf) is Tensor:
+        return leaf
+    return _Static(leaf) if isinstance(leaf, Variable) else _leaf(leaf)
+
+
+def _put_together(traces, found, given):
+    rows = [made.results(tensors, [select if not isinstance(select, DistributedValues) else select.values[r]
+                                   for select in given])
+            for r, (made, tensors) in enumerate(zip(traces, found))]
+    structure = traces[0].structure
+    for r, made in enumerate(traces):
+        if made is not traces[0] and _shape_of(made.structure) != _shape_of(structure):
+            raise ValueError(f"replicas 0 and {r} return different structures: {structure} and {made.structure}")
+    if len(rows) == 1:
+        return nest.pack_sequence_as(structure, rows[0])
+    return nest.pack_sequence_as(structure, [_regroup(leaf, column) for leaf, *column in zip(traces[0].leaves, *rows)])
+
+
+def _regroup(leaf, column):
+    """What the replicas gave at one place: itself where it is one object or equal numbers, else a value per replica."""
+    first = column[0]
+    if type(leaf) is tuple and leaf[0] == "constant":
+        return PerReplica(column)
+    if all(value is first or type(first) in _PLAIN and type(value) is type(first) and value == first
+           for value in column):
+        return first
+    return PerReplica(column)

@@ -1,0 +1,13 @@
+# Written by tools/make_stubs.py (`make stubs`); not to be edited.
+import builtins
+import enum
+import typing
+from typing import Any, Callable, ClassVar, NamedTuple, Self, overload
+
+from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, StringLike, StringsLike, TensorLike
+
+class Steps:
+    def __init__(self, strategy: Any) -> None: ...
+    def run(self, function: Any, args: Any, kwargs: Any) -> Any: ...
+    def explain(self) -> Any: ...
+def identity(function: Any, keep: Any, depth: Any = 0) -> Any: ...

@@ -1,0 +1,372 @@
+"""Strategies: how many replicas there are, and on which devices (``tf.distribute.Strategy`` and its classes)."""
+
+import os
+import threading
+
+from leat import _native, nest, trace
+from leat.distribute import context, dataset as datasets
+from leat.distribute.context import ReduceOp, ReplicaContext, entered, require_cross_replica
+from leat.distribute.step import Steps
+from leat.distribute.values import DistributedValues, DistributedVariable, PerReplica, regroup, select, variable_class
+from leat.errors import InvalidArgumentError, UnimplementedError
+from leat.tensor import Tensor, convert_to_tensor
+from leat.variables import Variable
+
+_PREFIX = "/job:localhost/replica:0/task:0/device:"
+
+
+def _device(name):
+    """The device's name as the library has it, "CPU:0"; ValueError where it is of another kind."""
+    parts = str(name).upper().replace("DEVICE:", "").rsplit("/", 1)[-1].split(":")
+    if len(parts) == 1:
+        parts.append("0")
+    if len(parts) != 2 or parts[0] != "CPU" or not parts[1].isdigit():
+        raise ValueError(f"device {name!r}: leat has the devices {', '.join(_all_devices())}")
+    return ":".join(parts)
+
+
+def _all_devices():
+    return [f"CPU:{i}" for i in range(_native.num_logical_devices("CPU"))]
+
+
+class _Scope:
+    """What `scope` returns: a block in which the strategy is in force. It may be entered again and again."""
+
+    def __init__(self, strategy):
+        self._strategy = strategy
+        self._open = []
+
+    def __enter__(self):
+        around = trace.strategy()
+        if around is not None and around is not self._strategy:
+            raise RuntimeError("Mixing different tf.distribute.Strategy objects: "
+                               f"{type(around).__name__} is not {type(self._strategy).__name__}")
+        self._open.append(entered(self._strategy))
+        return self._open[-1].__enter__()
+
+    def __exit__(self, *error):
+        self._open.pop().__exit__(*error)
+
+
+class StrategyExtended:
+    """Further methods of a strategy, for libraries (``tf.distribute.StrategyExtended``)."""
+
+    experimental_require_static_shapes = False
+    should_checkpoint = True
+    should_save_summary = True
+    experimental_between_graph = False
+    experimental_should_init = True
+
+    def __init__(self, strategy, devices):
+        self._strategy = strategy
+        self._devices = tuple(_PREFIX + device for device in devices)
+
+    worker_devices = property(lambda self: self._devices)
+    parameter_devices = property(lambda self: self._devices)
+
+    def reduce_to(self, reduce_op, value, destinations=None, options=None):
+        """The sum or mean over replicas of a value (``StrategyExtended.reduce_to``)."""
+        return self._strategy.reduce(reduce_op, value, axis=None)
+
+    def batch_reduce_to(self, reduce_op, value_destination_pairs, options=None):
+        """`reduce_to` of a list of (value, destination)."""
+        return [self.reduce_to(reduce_op, value, place) for value, place in value_destination_pairs]
+
+    def update(self, var, fn, args=(), kwargs=None, group=True):
+        """Runs ``fn(var, *args, **kwargs)`` where each copy of the variable is; values per replica go along."""
+        kwargs = kwargs or {}
+        if context.is_merging():
+            args, kwargs = nest.map_structure(context.unwrapped, (tuple(args), kwargs))
+            with entered(self._strategy, trace._state.contexts[-2][1]):
+                return fn(var, *args, **kwargs)
+        result = self._strategy.run(lambda *given: fn(var, *given[0], **given[1]), (tuple(args), kwargs))
+        return result if group else self._strategy.experimental_local_results(result)
+
+    def call_for_each_replica(self, fn, args=(), kwargs=None):
+        """`Strategy.run`."""
+        return self._strategy.run(fn, args, kwargs)
+
+    def variable_created_in_scope(self, v):
+        """Was the variable created in the strategy's scope?"""
+        return isinstance(v, Variable) and getattr(v, "_strategy", None) in (None, self._strategy)
+
+    def value_container(self, value):
+        """The variable that a copy belongs to; other values as they are."""
+        return value
+
+    def non_slot_devices(self, var_list):
+        """The devices of what an optimizer keeps beside its slots."""
+        return self._devices
+
+    def broadcast_to(self, tensor, destinations):
+        """The tensor: every replica reads it."""
+        return tensor
+
+    def colocate_vars_with(self, colocate_with_variable):
+        """A block that changes nothing: a variable's copies are where the replicas are."""
+        return trace.recorded()
+
+
+class Strategy:
+    """How a computation is spread over devices; the base of all strategies (``tf.distribute.Strategy``)."""
+
+    _native = None
+
+    def __init__(self, extended=None):
+        raise TypeError("tf.distribute.Strategy is made by its subclasses, such as MirroredStrategy")
+
+    def _start(self, devices):
+        self._native = _native.Strategy.mirrored(devices)
+        self._count = self._native.num_replicas()
+        self._steps = Steps(self)
+        self._lock = threading.RLock()
+        self._extended = StrategyExtended(self, devices)
+
+    num_replicas_in_sync = property(lambda self: self._count)
+    extended = property(lambda self: self._extended)
+    cluster_resolver = property(lambda self: None)
+
+    def scope(self):
+        """A block in which variables get a copy on each replica and `get_strategy` gives this strategy."""
+        return _Scope(self)
+
+    def run(self, fn, args=(), kwargs=None, options=None):
+        """Runs ``fn(*args, **kwargs)`` on all replicas at once; per-replica arguments give each its own value.
+
+        The function is traced (``tf.function``) once for the types and shapes of its arguments. Results that differ
+        from replica to replica are PerReplica values; with one replica they are what `fn` returns. RuntimeError inside
+        of a replica; an error of a replica names it.
+        """
+        require_cross_replica()
+        if not callable(fn):
+            raise TypeError(f"'{type(fn).__name__}' object is not callable")
+        if trace.is_tracing():
+            raise trace.NeedsPython("Strategy.run inside of a function that is traced")
+        with self._lock:
+            return self._steps.run(fn, args, kwargs or {})
+
+    experimental_run_v2 = run
+
+    def reduce(self, reduce_op, value, axis):
+        """The sum or mean over replicas of values, as a tensor (``Strategy.reduce``).
+
+        With an axis also along it: the mean is then that of all rows, however many each replica has.
+        """
+        if not context.is_merging():
+            require_cross_replica()
+        operation = context.reduce_op(reduce_op)
+        return nest.map_structure(lambda leaf: self._reduce(operation, leaf, axis), value)
+
+    def _reduce(self, operation, value, axis):
+        if isinstance(value, context.Merged):
+            if axis is not None:
+                raise NotImplementedError("Strategy.reduce in merge_call takes axis=None")
+            return context.combine(operation, [value._values[0]], self._count)[0]
+        if trace.is_tracing():
+            raise trace.NeedsPython("Strategy.reduce inside of a function that is traced")
+        if isinstance(value, DistributedVariable):
+            value = PerReplica(value.values)
+        if not isinstance(value, DistributedValues):
+            return self._reduce_plain(operation, value, axis)
+        rows = [[convert_to_tensor(one)] for one in value.values]
+        return self._native.reduce(operation is ReduceOp.MEAN, rows, axis)[0]
+
+    def _reduce_plain(self, operation, value, axis):
+        """A value that is no PerReplica: the same for each replica."""
+        if not isinstance(value, (Tensor, Variable)) and type(value) in (int, float) and value == 0:
+            raise AttributeError(f"'{type(value).__name__}' object has no attribute 'shape'")
+        if axis is None:
+            if operation is ReduceOp.SUM and self._count > 1:
+                raise ValueError(f"A non-DistributedValues value {value} cannot be reduced with the given reduce op "
+                                 f"{operation}.")
+            return value
+        tensor = convert_to_tensor(value)
+        if not tensor.shape.rank:
+            raise ValueError(f"Invalid reduction dimension {axis} for input with 0 dimensions.")
+        return self._native.reduce(operation is ReduceOp.MEAN, [[tensor]] * self._count, axis)[0]
+
+    def gather(self, value, axis):
+        """The replicas' values one after the other along `axis`, where alone they may differ (``Strategy.gather``)."""
+        require_cross_replica()
+        if trace.is_tracing():
+            raise trace.NeedsPython("Strategy.gather inside of a function that is traced")
+        return nest.map_structure(lambda leaf: self._gather(leaf, axis), value)
+
+    def _gather(self, value, axis):
+        from leat import ops
+        parts = [convert_to_tensor(part) for part in self.experimental_local_results(value)]
+        if not parts[0].shape.rank:
+            raise InvalidArgumentError(None, None, f"gather of a scalar along axis {axis}; expected a dimension")
+        if not isinstance(value, (DistributedValues, DistributedVariable)):
+            parts = parts * self._count
+        return ops.FUNCTIONS["concat"](parts, axis) if len(parts) > 1 else parts[0]
+
+    def experimental_local_results(self, value):
+        """The values on the replicas, as a tuple in their order; of any other value a tuple of that alone."""
+        if isinstance(value, (DistributedValues, DistributedVariable)):
+            return value.values
+        if nest.is_nested(value) and any(isinstance(leaf, DistributedValues) for leaf in nest.flatten(value)):
+            return tuple(select(replica, value) for replica in range(self._count))
+        return (value,)
+
+    def experimental_distribute_dataset(self, dataset, options=None):
+        """The dataset's batches split among the replicas, a DistributedDataset (TensorFlow's rebatch rules)."""
+        require_cross_replica()
+        return datasets.distribute(self, dataset, options)
+
+    def distribute_datasets_from_function(self, dataset_fn, options=None):
+        """A DistributedDataset of what ``dataset_fn(InputContext)`` yields: replica k mod replicas gets element k."""
+        require_cross_replica()
+        return datasets.distribute_function(self, dataset_fn, options)
+
+    experimental_distribute_datasets_from_function = distribute_datasets_from_function
+
+    def experimental_distribute_values_from_function(self, value_fn):
+        """A PerReplica of what ``value_fn(ValueContext)`` gives for each replica."""
+        require_cross_replica()
+        values = [value_fn(ValueContext(replica, self._count)) for replica in range(self._count)]
+        return self._wrap(values)
+
+    def _wrap(self, values):
+        return nest._map_all(lambda *leaves: PerReplica(leaves), values, True) if self._wraps else regroup(values)
+
+    _wraps = True  # a value per replica is a PerReplica even where there is one replica
+
+    def explain(self):
+        """Where the time of the runs so far went, operation by operation (leat's)."""
+        return self._steps.explain()
+
+
+class ValueContext:
+    """What `value_fn` is told (``tf.distribute.experimental.ValueContext``)."""
+
+    def __init__(self, replica_id_in_sync_group=0, num_replicas_in_sync=1):
+        self.replica_id_in_sync_group = replica_id_in_sync_group
+        self.num_replicas_in_sync = num_replicas_in_sync
+
+    def __str__(self):
+        return (f"tf.distribute.ValueContext(replica id {self.replica_id_in_sync_group},  total replicas in sync: "
+                f"{self.num_replicas_in_sync})")
+
+    __repr__ = __str__
+
+
+class MirroredStrategy(Strategy):
+    """One replica on each device of this process, all with the same variables (``tf.distribute.MirroredStrategy``).
+
+    `devices`: names such as "CPU:0" or "/cpu:1"; None or empty: all logical devices. `cross_device_ops` is accepted:
+    leat has one way to reduce, which suits all devices.
+    """
+
+    def __init__(self, devices=None, cross_device_ops=None):
+        names = [_device(name) for name in devices or ()] or _all_devices()
+        if len(set(names)) != len(names):
+            raise AssertionError("No duplicates allowed in `devices` argument: "
+                                 f"{tuple(_PREFIX + name for name in names)}")
+        self._start(names)
+
+    _distributed = staticmethod(variable_class)
+
+
+class OneDeviceStrategy(Strategy):
+    """Everything on one device (``tf.distribute.OneDeviceStrategy``)."""
+
+    _wraps = False
+
+    def __init__(self, device):
+        self._start([_device(device)])
+
+
+class MultiWorkerMirroredStrategy(MirroredStrategy):
+    """Replicas in several processes (``tf.distribute.MultiWorkerMirroredStrategy``); of them leat has one worker now.
+
+    Without a cluster in TF_CONFIG it is that worker, with its one CPU device, as in TensorFlow. UnimplementedError
+    where TF_CONFIG names several.
+    """
+
+    def __init__(self, cluster_resolver=None, communication_options=None):
+        import json
+        text = os.environ.get("TF_CONFIG") or "{}"
+        workers = [address for kind, addresses in json.loads(text).get("cluster", {}).items()
+                   if kind in ("chief", "worker") for address in addresses]
+        if cluster_resolver is not None or len(workers) > 1:
+            raise UnimplementedError(None, None, f"MultiWorkerMirroredStrategy of {len(workers)} workers: leat has one "
+                                                 "process so far; use MirroredStrategy, or unset TF_CONFIG")
+        super().__init__(["CPU:0"])
+
+
+def _later(name, what):
+    def __init__(self, *args, **kwargs):
+        raise NotImplementedError(f"{name}: {what} are not there; leat has MirroredStrategy, OneDeviceStrategy and "
+                                  "MultiWorkerMirroredStrategy of one worker")
+    return type(name, (Strategy,), {"__init__": __init__, "__module__": __name__,
+                                    "__doc__": f"``tf.distribute.{name}``: NotImplementedError, {what} are not there."})
+
+
+ParameterServerStrategy = _later("ParameterServerStrategy", "parameter servers")
+CentralStorageStrategy = _later("CentralStorageStrategy", "variables on a device of their own")
+TPUStrategy = _later("TPUStrategy", "TPU devices")
+
+
+class DefaultStrategy(Strategy):
+    """What is in force where a program names no strategy: one replica, everything as it is."""
+
+    _wraps = False
+    _count = 1
+
+    def __init__(self):
+        self._extended = StrategyExtended(self, ["CPU:0"])
+
+    def scope(self):
+        """A block that changes nothing."""
+        if trace.strategy() is not None:
+            return _Scope(self)
+        return _Nothing(self)
+
+    def run(self, fn, args=(), kwargs=None, options=None):
+        """Calls the function."""
+        return fn(*args, **(kwargs or {}))
+
+    def _reduce(self, operation, value, axis):
+        if axis is None:
+            return value
+        from leat import ops
+        return ops.FUNCTIONS["reduce_sum" if operation is ReduceOp.SUM else "reduce_mean"](value, axis)
+
+    def experimental_distribute_dataset(self, dataset, options=None):
+        """The dataset itself."""
+        return dataset
+
+    def distribute_datasets_from_function(self, dataset_fn, options=None):
+        """What the function gives."""
+        return dataset_fn(datasets.InputContext())
+
+    def explain(self):
+        """Nothing: the functions run as they are."""
+        return ""
+
+
+class _Nothing:
+    def __init__(self, strategy):
+        self._strategy = strategy
+
+    def __enter__(self):
+        return self._strategy
+
+    def __exit__(self, *error):
+        pass
+
+
+DEFAULT = DefaultStrategy()
+DEFAULT_CONTEXT = ReplicaContext(DEFAULT)
+
+
+def experimental_set_strategy(strategy):
+    """Puts a strategy in force on this thread from now on; None: none (``tf.distribute.experimental_set_strategy``)."""
+    contexts = trace._state.contexts
+    if trace.replica_context() is not None or len(contexts) > 1:
+        raise RuntimeError("Must not be called inside a `tf.distribute.Strategy` scope.")
+    while contexts:
+        entered(contexts[-1][0]).__exit__()
+    if strategy is not None and strategy is not DEFAULT:
+        entered(strategy).__enter__()

@@ -1,0 +1,617 @@
+"""leat.distribute on logical CPU devices: steps, values, variables, data; what fails, and what must not hang.
+
+Printed forms are TensorFlow 2.21's. Numbers come from a plain model of one device.
+"""
+
+import gc
+import os
+import pathlib
+import subprocess
+import sys
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+import leat as tf
+from leat import trace
+from leat.distribute.step import _MOST_STEPS
+from leat.distribute.values import PerReplica
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DEVICES = 4
+if tf.config.list_logical_devices("CPU")[DEVICES - 1:] == []:
+    tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0],
+                                               [tf.config.LogicalDeviceConfiguration()] * DEVICES)
+ONE, TWO, THREE = (tf.distribute.MirroredStrategy([f"CPU:{i}" for i in range(n)]) for n in (1, 2, 3))
+
+
+def replica_id():
+    return tf.distribute.get_replica_context().replica_id_in_sync_group
+
+
+def total(value):
+    return tf.distribute.get_replica_context().all_reduce("SUM", value)
+
+
+def numbers(value):
+    return [one.numpy().tolist() for one in value.values]
+
+
+# ---- what is printed ----
+
+def test_printed_forms():
+    value = TWO.run(lambda: tf.constant([1, 2]))
+    assert str(value) == ("PerReplica:{\n  0: tf.Tensor([1 2], shape=(2,), dtype=int32),\n"
+                          "  1: tf.Tensor([1 2], shape=(2,), dtype=int32)\n}")
+    assert repr(value) == ("PerReplica:{\n"
+                           "  0: <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>,\n"
+                           "  1: <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>\n}")
+    with TWO.scope():
+        mirrored = tf.Variable(1.0, name="v")
+        on_read = tf.Variable([1.0], name="r", synchronization=tf.VariableSynchronization.ON_READ,
+                              aggregation=tf.VariableAggregation.SUM)
+    assert repr(mirrored) == str(mirrored) == (
+        "MirroredVariable:{\n  0: <tf.Variable 'v:0' shape=() dtype=float32, numpy=1.0>,\n"
+        "  1: <tf.Variable 'v/replica_1:0' shape=() dtype=float32, numpy=1.0>\n}")
+    assert repr(on_read) == ("SyncOnReadVariable:{\n"
+                             "  0: <tf.Variable 'r:0' shape=(1,) dtype=float32, numpy=array([1.], dtype=float32)>,\n"
+                             "  1: <tf.Variable 'r/replica_1:0' shape=(1,) dtype=float32, "
+                             "numpy=array([1.], dtype=float32)>\n}")
+    assert repr(mirrored.assign(3.0)) == (
+        "Mirrored:{\n  0: <tf.Tensor: shape=(), dtype=float32, numpy=3.0>,\n"
+        "  1: <tf.Tensor: shape=(), dtype=float32, numpy=3.0>\n}")
+    assert mirrored.assign(4.0).numpy() == 4
+    with ONE.scope():
+        assert repr(tf.Variable(1.0, name="v")) == (
+            "MirroredVariable:{\n  0: <tf.Variable 'v:0' shape=() dtype=float32, numpy=1.0>\n}")
+    with tf.distribute.OneDeviceStrategy("/cpu:0").scope():
+        assert repr(tf.Variable(1.0, name="v")) == "<tf.Variable 'v:0' shape=() dtype=float32, numpy=1.0>"
+    spec = TWO.experimental_distribute_dataset(tf.data.Dataset.range(4).batch(2)).element_spec
+    assert repr(spec) == ("PerReplicaSpec(TensorSpec(shape=(None,), dtype=tf.int64, name=None), "
+                          "TensorSpec(shape=(None,), dtype=tf.int64, name=None))")
+
+
+# ---- a training step, against one device ----
+
+def data(rows):
+    random = np.random.default_rng(3)
+    x = random.normal(size=(rows, 3)).astype("float32")
+    return x, (x @ [[1.0], [2.0], [3.0]]).astype("float32") + 0.5
+
+
+def train(strategy, rows, batch, epochs):
+    """Losses of each step of a linear model, and its weights."""
+    with strategy.scope():
+        weights, bias = tf.Variable(tf.zeros([3, 1])), tf.Variable(0.0)
+
+    def step(x, y):
+        with tf.GradientTape() as tape:
+            predictions = tf.matmul(x, weights) + bias
+            loss = tf.reduce_sum((predictions - y) ** 2) / batch
+        gradients = total(tape.gradient(loss, [weights, bias]))
+        for variable, gradient in zip([weights, bias], gradients):
+            variable.assign_sub(0.1 * gradient)
+        return loss, predictions
+
+    @tf.function
+    def distributed_step(x, y):
+        loss, predictions = strategy.run(step, args=(x, y))
+        return strategy.reduce(tf.distribute.ReduceOp.SUM, loss, axis=None), predictions
+    dataset = strategy.experimental_distribute_dataset(tf.data.Dataset.from_tensor_slices(data(rows)).batch(batch))
+    losses = [float(distributed_step(x, y)[0]) for _ in range(epochs) for x, y in dataset]
+    return losses, weights, bias
+
+
+def model(rows, batch, epochs):
+    x, y = data(rows)
+    weights, bias, losses = np.zeros((3, 1), "float32"), np.float32(0), []
+    for _ in range(epochs):
+        for at in range(0, rows, batch):
+            bx, by = x[at:at + batch], y[at:at + batch]
+            wrong = bx @ weights + bias - by
+            losses.append(float((wrong ** 2).sum() / batch))
+            weights = weights - 0.1 * 2 * bx.T @ wrong / batch
+            bias = bias - 0.1 * 2 * wrong.sum() / batch
+    return losses, weights, bias
+
+
+@pytest.mark.parametrize("strategy", [ONE, TWO, THREE, tf.distribute.OneDeviceStrategy("/device:CPU:1"),
+                                      tf.distribute.MultiWorkerMirroredStrategy()])
+def test_training_is_that_of_one_device(strategy):
+    # 20 rows in batches of 8: the last batch is short, and on three replicas uneven.
+    expected, weights, bias = model(20, 8, 10)
+    losses, found, offset = train(strategy, 20, 8, 10)
+    np.testing.assert_allclose(losses, expected, rtol=1e-4, atol=1e-6)
+    assert losses[-1] < losses[0] / 20
+    np.testing.assert_allclose(found.numpy(), weights, rtol=1e-4)
+    for copy in getattr(found, "values", [found]):
+        assert copy.numpy().tobytes() == found.numpy().tobytes()
+    np.testing.assert_allclose(offset.numpy(), bias, rtol=1e-4)
+
+
+def test_losses_are_the_same_bits_from_run_to_run():
+    assert train(TWO, 20, 8, 5)[0] == train(TWO, 20, 8, 5)[0]
+
+
+def test_a_step_returns_loss_and_predictions_by_replica():
+    loss, predictions = TWO.run(lambda x: (tf.reduce_sum(x), {"predictions": x * 2, "number": 7, "none": None}),
+                                args=(PerReplica([tf.constant([1.0, 2.0]), tf.constant([3.0])]),))
+    assert numbers(loss) == [3.0, 3.0]
+    assert numbers(predictions["predictions"]) == [[2.0, 4.0], [6.0]]
+    assert (predictions["number"], predictions["none"]) == (7, None)
+    assert TWO.gather(predictions["predictions"], axis=0).numpy().tolist() == [2, 4, 6]
+    assert [one["number"] for one in TWO.experimental_local_results(predictions)] == [7, 7]
+
+
+def test_arguments_that_are_not_per_replica_come_back_as_they_are():
+    x = tf.constant([1.0])
+    a, b, c = TWO.run(lambda a, b, c: (a, b, c), args=(x, "text"), kwargs={"c": np.float32(3)})
+    assert a is x and b == "text" and c == 3
+
+
+def test_values_of_a_function_reach_their_replica():
+    values = TWO.experimental_distribute_values_from_function(lambda context: 10 * context.replica_id_in_sync_group)
+    assert numbers(TWO.run(lambda x: tf.constant(1) * x, args=(values,))) == [0, 10]
+    assert TWO.run(lambda x: x + 1, args=(values,)).values == (1, 11)
+
+
+# ---- how often functions are traced ----
+
+def test_one_trace_for_equal_shapes():
+    traced = []
+
+    def step(x):
+        traced.append(x.shape[0])
+        return x + 1
+    for rows in ((2, 2), (2, 2), (2, 1), (1, 2), (2, 2)):
+        value = TWO.run(step, args=(PerReplica([tf.zeros([n]) for n in rows]),))
+        assert numbers(value) == [[1.0] * n for n in rows]
+    assert traced == [2, 1]
+
+
+def test_a_function_that_is_made_for_each_step_is_traced_once():
+    traced = []
+
+    @tf.function
+    def step(iterator):
+        def inner(x):
+            traced.append(1)
+            return x * 2
+        return TWO.run(inner, args=(next(iterator),))
+    iterator = iter(TWO.experimental_distribute_dataset(tf.data.Dataset.range(12).batch(4)))
+    assert [numbers(step(iterator)) for _ in range(3)][-1] == [[16, 18], [20, 22]]
+    assert len(traced) == 1
+
+
+def test_what_a_function_captures_counts():
+    def made(factor):
+        return lambda x: x * factor
+    x = tf.constant(2.0)
+    assert [numbers(TWO.run(made(f), (x,)))[0] for f in (1.0, 2.0, 1.0)] == [2.0, 4.0, 2.0]
+
+
+def test_functions_are_forgotten():
+    strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+
+    class Held:
+        pass
+    held = Held()
+    alive = weakref.ref(held)
+    strategy.run(lambda: (held, tf.constant(1))[1])
+    del held
+    for i in range(_MOST_STEPS):
+        strategy.run(lambda x, n: x + n, args=(tf.constant(1), i))
+    gc.collect()
+    assert alive() is None
+
+
+def test_functions_that_drive_replicas_run_in_python(caplog):
+    seen = []
+
+    @tf.function
+    def epoch(dataset):
+        loss = tf.constant(0, tf.int64)
+        for x in dataset:
+            seen.append(1)
+            loss += TWO.reduce("SUM", TWO.run(tf.reduce_sum, args=(x,)), axis=None)
+        return loss
+    dataset = TWO.experimental_distribute_dataset(tf.data.Dataset.range(8).batch(4))
+    assert [int(epoch(dataset)) for _ in range(2)] == [28, 28]
+    assert len(seen) == 4 and caplog.text == ""
+
+
+def test_a_function_may_assign_a_mirrored_variable():
+    with TWO.scope():
+        mirrored = tf.Variable(1.0)
+        on_read = tf.Variable(1.0, synchronization=tf.VariableSynchronization.ON_READ,
+                              aggregation=tf.VariableAggregation.SUM)
+
+    @tf.function
+    def assign(value):
+        mirrored.assign(value)
+        return mirrored * 2
+
+    @tf.function
+    def read():
+        return on_read + 1.0
+    assert float(assign(3.0)) == 6.0
+    assert [float(copy) for copy in mirrored.values] == [3.0, 3.0]
+    assert float(read()) == 3.0
+
+
+# ---- exchanges ----
+
+def test_all_reduce_of_structures():
+    result = TWO.run(lambda: total({"a": tf.cast(replica_id(), tf.float32), "b": (replica_id(), 1.5)}))
+    assert numbers(result["a"]) == [1.0, 1.0]
+    assert [numbers(part) for part in result["b"]] == [[1, 1], [3.0, 3.0]]
+
+
+def test_all_reduce_has_a_gradient():
+    def step():
+        x = tf.cast(replica_id() + 1, tf.float32)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = total(x * x) * x
+        return tape.gradient(y, x)
+    # y_r = (x_0^2 + x_1^2) x_r, and the gradients of the sum are summed over replicas.
+    assert numbers(TWO.run(step)) == [5.0 + 3.0 * 2, 5.0 + 3.0 * 4]
+
+
+def test_all_gather():
+    result = TWO.run(lambda: tf.distribute.get_replica_context().all_gather(
+        {"rows": tf.reshape(tf.cast(replica_id(), tf.float32), [1, 1]) + [[1.0, np.nan]],
+         "bool": tf.reshape(replica_id() > 0, [1])},
+        axis=0))
+    np.testing.assert_equal(numbers(result["rows"]), [[[1.0, np.nan], [2.0, np.nan]]] * 2)
+    assert numbers(result["bool"]) == [[False, True]] * 2
+    with pytest.raises(ValueError, match="all_gather"):
+        TWO.run(lambda: tf.distribute.get_replica_context().all_gather(1.0, axis=0))
+
+
+def test_merge_call():
+    with TWO.scope():
+        variable = tf.Variable(1.0)
+
+    def merge(strategy, value, extra):
+        assert strategy is TWO and tf.distribute.get_replica_context() is None and extra == "extra"
+        mean = strategy.extended.reduce_to("MEAN", value, variable)
+        strategy.extended.update(variable, lambda v, x: v.assign_add(x), args=(mean,))
+        return strategy.reduce("SUM", value, axis=None)
+    result = TWO.run(lambda: tf.distribute.get_replica_context().merge_call(
+        merge, args=(tf.cast(replica_id(), tf.float32),), kwargs={"extra": "extra"}))
+    assert numbers(result) == [1.0, 1.0]
+    assert [float(copy) for copy in variable.values] == [1.5, 1.5]
+    with pytest.raises(trace.NotTraceable, match="as a whole"):
+        TWO.run(lambda: tf.distribute.get_replica_context().merge_call(
+            lambda s, x: s.experimental_local_results(x), args=(tf.constant(1.0) * tf.cast(replica_id(), tf.float32),)))
+
+
+def test_random_numbers_differ_between_replicas_and_runs():
+    values = [number for _ in range(3) for number in numbers(TWO.run(lambda: tf.random.uniform([])))]
+    assert len(set(values)) == 6
+
+
+# ---- variables ----
+
+def test_variables_made_outside_are_read_but_not_assigned():
+    variable = tf.Variable(2.0)
+    for value in (2.0, 3.0):
+        variable.assign(value)
+        assert numbers(TWO.run(lambda: variable * 2)) == [2 * value] * 2
+    with pytest.raises(ValueError, match="not created in the scope"):
+        TWO.run(lambda: variable.assign_add(1.0))
+
+
+def test_variables_are_created_in_a_run_once():
+    made = []
+
+    def step():
+        if not made:
+            made.append(tf.Variable(1.0, aggregation=tf.VariableAggregation.SUM))
+        return made[0].assign_add(1.0)
+    assert [numbers(TWO.run(step)) for _ in range(2)] == [[3.0, 3.0], [5.0, 5.0]]
+    assert type(made[0]).__name__ == "MirroredVariable"
+
+
+def test_the_copies_of_a_variable():
+    with TWO.scope():
+        variable = tf.Variable([1.0, 2.0], name="v", synchronization=tf.VariableSynchronization.ON_READ,
+                               aggregation=tf.VariableAggregation.MEAN)
+    TWO.run(lambda: variable.assign_add(tf.cast(replica_id(), tf.float32) + [0.0, 10.0]))
+    assert [copy.numpy().tolist() for copy in TWO.experimental_local_results(variable)] == [[1, 12], [2, 13]]
+    assert variable.numpy().tolist() == [1.5, 12.5]
+    assert (variable.values[0] + variable.values[1]).numpy().tolist() == [3, 25]
+    with pytest.raises(tf.errors.UnimplementedError):
+        variable.values[0].assign([0.0, 0.0])
+    assert isinstance(variable, tf.Variable) and not variable.trainable
+    with pytest.raises(TypeError):
+        type(variable)(1.0)
+
+
+def test_update_outside_of_replicas():
+    with TWO.scope():
+        variable = tf.Variable(1.0)
+        TWO.extended.update(variable, lambda v, x: v.assign(x), args=(9.0,))
+    assert [float(copy) for copy in variable.values] == [9.0, 9.0]
+
+
+def test_a_checkpoint_holds_mirrored_variables(tmp_path):
+    with TWO.scope():
+        variable = tf.Variable(1.0)
+        checkpoint = tf.train.Checkpoint(v=variable)
+        variable.assign(5.0)
+        path = checkpoint.save(str(tmp_path / "c"))
+        variable.assign(6.0)
+        checkpoint.restore(path)
+    assert [float(copy) for copy in variable.values] == [5.0, 5.0]
+
+
+# ---- data ----
+
+def test_a_distributed_dataset():
+    dataset = tf.data.Dataset.from_tensor_slices({"x": list(range(10)), "y": ["a"] * 10}).batch(4)
+    distributed = TWO.experimental_distribute_dataset(dataset)
+    assert len(distributed) == 3 == int(distributed.cardinality())
+    assert [numbers(step["x"]) for step in distributed] == [[[0, 1], [2, 3]], [[4, 5], [6, 7]], [[8], [9]]]
+    assert "2 replicas, policy DATA" in distributed.explain()
+    with pytest.raises(TypeError, match="infinite"):
+        len(TWO.experimental_distribute_dataset(dataset.repeat()))
+
+
+def test_a_distributed_iterator_is_saved_and_restored():
+    distributed = TWO.experimental_distribute_dataset(tf.data.Dataset.range(24).shuffle(24, seed=1).batch(4))
+    iterator = iter(distributed)
+    next(iterator)
+    state = iterator.save()
+    expected = [numbers(step) for step in iterator]
+    assert len(expected) == 5
+    iterator.restore(state)
+    assert [numbers(step) for step in iterator] == expected
+
+
+def test_get_next_as_optional():
+    iterator = iter(TWO.experimental_distribute_dataset(tf.data.Dataset.range(3).batch(3)))
+    first, end = iterator.get_next_as_optional(), iterator.get_next_as_optional()
+    assert bool(first.has_value()) and numbers(first.get_value()) == [[0, 1], [2]]
+    assert not bool(end.has_value())
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        end.get_value()
+
+
+def test_file_readers_of_functions_are_split_by_size(tmp_path):
+    for name in "ab":
+        with tf.io.TFRecordWriter(str(tmp_path / name)) as writer:
+            for i in range(5):
+                writer.write(str(i).encode())
+    files = tf.data.Dataset.list_files(str(tmp_path / "*"), shuffle=False)
+    dataset = files.interleave(tf.data.TFRecordDataset).map(lambda x: tf.strings.to_number(x, tf.int32)).batch(
+        3, drop_remainder=True)
+    distributed = THREE.experimental_distribute_dataset(dataset)
+    assert "policy FILE" in distributed.explain()
+
+
+def test_the_default_strategy():
+    strategy = tf.distribute.get_strategy()
+    dataset = tf.data.Dataset.range(3)
+    assert strategy.num_replicas_in_sync == 1 and strategy.experimental_distribute_dataset(dataset) is dataset
+    with strategy.scope():
+        assert type(tf.Variable(1.0)) is tf.Variable
+    assert strategy.run(lambda x: x.numpy() + 1, args=(tf.constant(1),)) == 2
+    assert strategy.reduce("SUM", tf.constant([1, 2]), axis=0).numpy() == 3
+    assert int(tf.distribute.get_replica_context().all_reduce("SUM", 5)) == 5
+    tf.distribute.experimental_set_strategy(TWO)
+    try:
+        assert tf.distribute.get_strategy() is TWO
+    finally:
+        tf.distribute.experimental_set_strategy(None)
+    assert tf.distribute.get_strategy() is strategy
+
+
+# ---- what fails ----
+
+def test_the_error_of_a_replica_names_it():
+    def step():
+        tf.debugging.assert_less(replica_id(), 2, message="too many")
+        return total(1.0)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="replica 2 of 3.*"):
+        THREE.run(step)
+    assert numbers(THREE.run(lambda: total(1.0))) == [3.0] * 3  # and the others did not wait for it
+
+
+def test_replicas_that_exchange_different_things_do_not_hang():
+    def step(x):
+        return total(x)
+    value = PerReplica([tf.zeros([2]), tf.zeros([3])])
+    with pytest.raises(tf.errors.OpError):
+        TWO.run(step, args=(value,))
+    assert numbers(TWO.run(step, args=(tf.constant(1.0),))) == [2.0, 2.0]
+
+
+def test_an_exception_of_the_function_arrives_unchanged():
+    class Mine(Exception):
+        pass
+    error = Mine("by order")
+
+    def step():
+        raise error
+    with pytest.raises(Mine) as found:
+        TWO.run(step)
+    assert found.value is error and found.traceback[-1].name == "step"
+
+
+def test_what_needs_a_value_says_so():
+    with pytest.raises(trace.NotTraceable, match=r"test_distribute.py:\d+.*numpy\(\).*outside of the replicas"):
+        TWO.run(lambda x: x.numpy(), args=(tf.constant(1.0),))
+
+
+def test_strings_belong_into_the_pipeline():
+    with pytest.raises(tf.errors.UnimplementedError, match="input pipeline"):
+        TWO.run(tf.strings.length, args=(tf.constant("text"),))
+
+
+@pytest.mark.parametrize("make, kind", [
+    (lambda: tf.distribute.MirroredStrategy(["GPU:0"]), ValueError),
+    (lambda: tf.distribute.ParameterServerStrategy(None), NotImplementedError),
+    (lambda: tf.distribute.TPUStrategy(), NotImplementedError),
+    (lambda: tf.distribute.experimental.CentralStorageStrategy(), NotImplementedError),
+    (lambda: tf.distribute.Strategy(), TypeError),
+    (lambda: tf.distribute.HierarchicalCopyAllReduce(-1), ValueError)])
+def test_what_is_not_there(make, kind):
+    with pytest.raises(kind):
+        make()
+
+
+def test_several_workers_are_refused(monkeypatch):
+    monkeypatch.setenv("TF_CONFIG", '{"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 0}}')
+    with pytest.raises(tf.errors.UnimplementedError, match="2 workers"):
+        tf.distribute.MultiWorkerMirroredStrategy()
+
+
+# ---- threads, forks, Ctrl-C ----
+
+def test_threads_share_a_strategy():
+    found, errors = [], []
+
+    def work(number):
+        try:
+            with TWO.scope():
+                variable = tf.Variable(float(number))
+            for _ in range(20):
+                found.append(numbers(TWO.run(lambda: total(variable))) == [2.0 * number] * 2)
+        except Exception as error:  # shown by the assertion below
+            errors.append(error)
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == [] and found == [True] * 80
+    assert not tf.distribute.has_strategy()
+
+
+def test_a_fork_is_told():
+    TWO.run(replica_id)
+    child = os.fork()
+    if child == 0:
+        try:
+            TWO.run(replica_id)
+        except RuntimeError as error:
+            os._exit(0 if "parent process" in str(error) else 2)
+        os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+CTRL_C = """
+import os, signal, sys, threading
+import leat as tf
+tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0],
+                                           [tf.config.LogicalDeviceConfiguration()] * 2)
+strategy = tf.distribute.MirroredStrategy()
+started, free = threading.Event(), threading.Event()
+def wait(x):
+    started.set()
+    free.wait()
+    return x
+dataset = tf.data.Dataset.range(4).map(lambda x: tf.numpy_function(wait, [x], tf.int64)).batch(2)
+def interrupt():
+    started.wait()
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=interrupt).start()
+iterator = iter(strategy.experimental_distribute_dataset(dataset))
+try:
+    next(iterator)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+free.set()
+"""
+
+
+def test_ctrl_c_ends_a_wait_for_data():
+    done = subprocess.run([sys.executable, "-c", CTRL_C], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.returncode) == ("interrupted\n", 0), done.stderr
+
+
+# ---- examples ----
+
+def example(name, *arguments):
+    done = subprocess.run([sys.executable, ROOT / "examples" / name, *map(str, arguments)], capture_output=True,
+                          text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_per_replica():
+    text = example("per_replica.py", "--devices", 2)
+    assert text.startswith("Number of devices: 2\nInputs: PerReplica:{\n"
+                           "  0: tf.Tensor([0.], shape=(1,), dtype=float32),\n"
+                           "  1: tf.Tensor([1.], shape=(1,), dtype=float32)\n}\nLabels: PerReplica:{\n"
+                           "  0: tf.Tensor([0], shape=(1,), dtype=int32),\n"
+                           "  1: tf.Tensor([1], shape=(1,), dtype=int32)\n}\n")
+    assert text.count("Inputs:") == 5
+    text = example("per_replica.py")
+    assert text.startswith("Number of devices: 1\nInputs: tf.Tensor([0. 1.], shape=(2,), dtype=float32)\n"
+                           "Labels: tf.Tensor([0 1], shape=(2,), dtype=int32)\n")
+
+
+def losses_of(text):
+    return [float(line.split("Loss: ")[1].split(",")[0]) for line in text.splitlines() if line.startswith("Epoch")]
+
+
+@pytest.mark.parametrize("devices", [1, 2])
+def test_small_cnn(devices):
+    text = example("small_cnn.py", "--devices", devices, "--epochs", 2, "--pictures", 16, "--batch-size", 4)
+    assert len(losses_of(text)) == 2 and text.count("Accuracy: ") == 2
+
+
+@pytest.mark.parametrize("strategy", [ONE, TWO, THREE])
+def test_a_model_of_keras_is_the_same_on_all_replicas(strategy):
+    random = np.random.default_rng(5)
+    x = random.normal(size=(40, 6)).astype("float32")
+    y = x[:, :3].argmax(1).astype("int32")
+    with strategy.scope():
+        model = tf.keras.Sequential([tf.keras.layers.Dense(8, activation="relu", input_shape=(6,)),
+                                     tf.keras.layers.Dense(3)])
+        for variable in model.trainable_variables:
+            variable.assign(random.normal(size=variable.shape).astype("float32"))
+        optimizer = tf.keras.optimizers.Adam(0.05)
+        loss_object = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction="none")
+        accuracy = tf.keras.metrics.SparseCategoricalAccuracy()
+
+    @tf.function
+    def train_step(images, labels):
+        with tf.GradientTape() as tape:
+            predictions = model(images, training=True)
+            loss = tf.nn.compute_average_loss(loss_object(labels, predictions), global_batch_size=16)
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        accuracy.update_state(labels, predictions)
+        return loss
+
+    @tf.function
+    def epoch(dataset):
+        total_loss = 0.0
+        for batch in dataset:
+            total_loss += strategy.reduce("SUM", strategy.run(train_step, args=batch), axis=None)
+        return total_loss
+    dataset = strategy.experimental_distribute_dataset(tf.data.Dataset.from_tensor_slices((x, y)).batch(16))
+    losses = [float(epoch(dataset)) for _ in range(15)]
+    assert losses[-1] < losses[0] / 3
+    accuracy.reset_state()
+    epoch(dataset)
+    assert float(accuracy.result()) > 0.9
+    assert float(accuracy.variables[1].numpy()) == 40  # every row counts once, also in the short last batch
+    variables = [*model.trainable_variables, *optimizer.variables]
+    assert len(variables) == 4 + 2 + 8
+    for variable in variables:
+        assert len(variable.values) == strategy.num_replicas_in_sync
+        for copy in variable.values:
+            assert copy.numpy().tobytes() == variable.values[0].numpy().tobytes()
+    assert int(optimizer.iterations) == 16 * 3
+    _trained.append(losses)
+    np.testing.assert_allclose(losses, _trained[0], rtol=1e-3)  # whatever the number of replicas
+
+
+_trained = []

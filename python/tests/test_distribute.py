@@ -4,11 +4,13 @@ Printed forms are TensorFlow 2.21's. Numbers come from a plain model of one devi
 """
 
 import gc
+import importlib.util
 import os
 import pathlib
 import subprocess
 import sys
 import threading
+import time
 import weakref
 
 import numpy as np
@@ -558,6 +560,56 @@ def test_per_replica():
 
 def losses_of(text):
     return [float(line.split("Loss: ")[1].split(",")[0]) for line in text.splitlines() if line.startswith("Epoch")]
+
+
+@pytest.mark.parametrize("devices", [1, 2])
+def test_mirrored_training(devices):
+    text = example("mirrored_training.py", "--devices", devices, "--epochs", 3)
+    assert text.startswith(f"Number of devices: {devices}\n")
+    # A batch of 32 is split 16 + 16.
+    assert f"Predictions: {[tf.TensorShape([32 // devices, 10])] * devices}\n" in text
+    losses = losses_of(text)
+    assert len(losses) == 3 and losses[0] > losses[1] > losses[2] and losses[2] < losses[0] / 2
+
+
+@pytest.mark.parametrize("devices", [1, 2])
+def test_preprocess_cache(devices):
+    text = example("preprocess_cache.py", "--devices", devices, "--epochs", 3, "--pictures", 32, "--batch-size", 16)
+    losses = losses_of(text)
+    assert len(losses) == 3 and losses[2] < losses[0]
+
+
+def elements(iterator):
+    """How many elements each operator gave, by name; those of equal names together."""
+    found = {}
+    for line in str(iterator.explain()).splitlines()[1:]:
+        words = line.split()
+        if len(words) == 11:
+            found[words[0]] = max(found.get(words[0], 0), int(words[1]))
+    return found
+
+
+def module_of(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "examples" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_second_epoch_reads_the_cache_while_the_replicas_compute():
+    distributed = TWO.experimental_distribute_dataset(module_of("preprocess_cache").make_dataset(24, 8))
+    for epoch in range(2):
+        iterator = iter(distributed)
+        images, labels = next(iterator)
+        assert [part.shape.as_list() for part in images.values] == [[4, 224, 224, 3]] * 2
+        # One step is taken; the pipeline goes on by itself.
+        until = time.monotonic() + 60
+        while elements(iterator)["batch"] < 2 and time.monotonic() < until:
+            numbers(TWO.run(tf.reduce_mean, args=(images,)))
+        assert elements(iterator)["batch"] >= 2
+        assert len(list(iterator)) == 2
+        found = elements(iterator)
+        assert found["cache"] == 24 and found.get("map", 0) == (24 if epoch == 0 else 0)
 
 
 @pytest.mark.parametrize("devices", [1, 2])

@@ -132,7 +132,8 @@ class Function:
         if _eager_mode[0] or self._refused:
             return self.python_function(*args, **kwargs)
         if trace.is_tracing():
-            return trace.converted(self.python_function, self._autograph)(*args, **kwargs)
+            with trace.current_graph().seeds_of_its_own():
+                return trace.converted(self.python_function, self._autograph)(*args, **kwargs)
         args, kwargs = self._canonical(args, kwargs)
         flat = [_leaf(leaf) for leaf in nest.flatten((args, kwargs))]
         try:
@@ -154,15 +155,17 @@ class Function:
         recording = trace.graph_for(inputs, frozenset())
         if watched:
             recording = tapes[-1]._recording
-        if recording is not None and made.has_effects or made.is_random:
-            # A tape sees the operations one by one; random numbers would be the same in each run of a function.
+        if recording is not None and made.has_effects:
+            # A tape sees the operations one by one.
             args, kwargs = structure
             return self.python_function(*args, **kwargs)
         if recording is None:
             outputs = made.native.call(inputs)
         else:
+            if watched or made.is_random:
+                # What a tape records is another function, whose random numbers start anew, as in TensorFlow.
+                made = self._trace_for(structure, flat, tuple(made.graph_variables) if watched else (), True)
             if watched:
-                made = self._trace_for(structure, flat, tuple(made.graph_variables))
                 inputs = inputs + [variable._as_tensor() for variable in made.variables]
             here = [trace.reach(recording, tensor) for tensor in inputs]
             outputs = recording.cond(constant(True), made.native, made.native, here)
@@ -171,12 +174,12 @@ class Function:
                 tape._recording.forget_reads(variable)
         return made.put_together(outputs)
 
-    def _trace_for(self, structure, flat, variables=()):
+    def _trace_for(self, structure, flat, variables=(), is_recorded=False):
         leaf_specs = [leaf if isinstance(leaf, _Static) else nest.spec_of_leaf(leaf) for leaf in flat]
         if self.input_signature is not None:
             declared = nest.flatten(self.input_signature)
             leaf_specs[:len(declared)] = declared
-        key = (tuple(leaf_specs), _shape_of(structure), tuple(id(v) for v in variables), trace_context())
+        key = (tuple(leaf_specs), _shape_of(structure), tuple(id(v) for v in variables), is_recorded, trace_context())
         found = self._traces.get(key)
         if found is not None:
             return found

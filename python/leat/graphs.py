@@ -1,5 +1,8 @@
 """The graphs that functions are traced into and that tapes record into, with what Python keeps beside them."""
 
+import contextlib
+import json
+
 from leat import _native
 
 # Operations that give floats but let no gradient through, as in TensorFlow.
@@ -27,6 +30,16 @@ class Graph(_native.Graph):
         self.is_random = False  # it draws random numbers
         self.written = set()  # ids of the variables that it assigns
         self._users = set()
+        self._seedless = None  # how many operations without a seed an inner function has so far
+
+    @contextlib.contextmanager
+    def seeds_of_its_own(self):
+        """In this block, a function called in the traced one, operations without a seed are counted from 0."""
+        before, self._seedless = self._seedless, 0
+        try:
+            yield
+        finally:
+            self._seedless = before
 
     # ---- what depends on what ----
 
@@ -49,8 +62,10 @@ class Graph(_native.Graph):
 
     def call(self, name, attributes, inputs):
         """Adds an operation; its outputs."""
+        if name.startswith("random_"):
+            self.is_random = True
+            attributes = self._seeded(attributes)
         outputs = super().call(name, attributes, inputs)
-        self.is_random = self.is_random or name.startswith("random_")
         return outputs if name in _CUTS else self._note(inputs, outputs)
 
     def call_part(self, part, inputs, weights, training):
@@ -66,6 +81,14 @@ class Graph(_native.Graph):
                    rate)
         for variable in (*variables, *slots, iterations):
             self.variables.setdefault(id(variable), [variable, [], False])[2] = False
+
+    def _seeded(self, attributes):
+        """The attributes with the seed that an operation of an inner function has under a global seed."""
+        given = json.loads(attributes) if attributes else {}
+        if self._seedless is None or given.get("seed") is not None or not _native.has_seed():
+            return attributes
+        self._seedless += 1
+        return json.dumps(dict(given, seed=self._seedless - 1))
 
     def cond(self, predicate, then_branch, else_branch, inputs):
         """Adds a cond node; its outputs."""

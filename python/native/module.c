@@ -81,10 +81,14 @@ int native_add_type(PyObject *module, PyType_Spec *spec, PyTypeObject **type) {
     return *type == NULL ? -1 : PyModule_AddType(module, *type);
 }
 
+/* Whether a global seed is in force; under the GIL. */
+static bool seed_is_set;
+
 static PyObject *set_seed(PyObject *module, PyObject *seed) {
     (void)module;
     if (seed == Py_None) {
         leat_clear_seed();
+        seed_is_set = false;
         Py_RETURN_NONE;
     }
     long long value = PyLong_AsLongLong(seed);
@@ -92,7 +96,14 @@ static PyObject *set_seed(PyObject *module, PyObject *seed) {
         return NULL;
     }
     leat_set_seed(value);
+    seed_is_set = true;
     Py_RETURN_NONE;
+}
+
+static PyObject *has_seed(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    return PyBool_FromLong(seed_is_set);
 }
 
 static PyObject *set_memory_limit(PyObject *module, PyObject *bytes) {
@@ -153,6 +164,7 @@ static PyObject *dtype_names(PyObject *module, PyObject *unused) {
 
 static PyMethodDef methods[] = {
     {"set_error_classes", native_set_error_classes, METH_O, "Exception classes by status code."},
+    {"has_seed", has_seed, METH_NOARGS, "Is there a global seed?"},
     {"set_seed", set_seed, METH_O, "The global seed (leat_set_seed); None: none."},
     {"set_memory_limit", set_memory_limit, METH_O, "Bytes for all iterators; 0: none."},
     {"version", version, METH_NOARGS, "The library's version."},

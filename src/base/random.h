@@ -68,6 +68,10 @@ int64_t leati_layer_seed(void);
 /* Whether leat_set_seed is in force. Draws nothing. Thread-safe. */
 bool leati_global_seed_is_set(void);
 
+/* Counts the calls of leat_set_seed and leat_clear_seed; streams that go on from call to call start
+ * anew with each. Thread-safe. */
+uint64_t leati_seed_epoch(void);
+
 /* Step 6: replaces an unseeded pair by fresh numbers from the operating system. */
 void leati_fresh_seed_if_zero(int64_t *seed, int64_t *seed2);
 

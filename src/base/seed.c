@@ -12,6 +12,7 @@
 #include "base/clock.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/random.h>
 
 #define SEED_MODULUS INT64_C(2147483647) /* 2^31 - 1 */
@@ -22,6 +23,7 @@ static bool global_set;             /* lock */
 static int64_t global_seed;         /* lock */
 static leati_mt19937 global_stream; /* lock */
 static leati_mt19937 layer_stream;  /* lock */
+static atomic_ullong epoch;
 
 void leat_set_seed(int64_t seed) {
     uint64_t magnitude = seed < 0 ? 0 - (uint64_t)seed : (uint64_t)seed;
@@ -30,13 +32,19 @@ void leat_set_seed(int64_t seed) {
     global_seed = seed;
     leati_mt19937_seed(&global_stream, magnitude);
     layer_stream = global_stream;
+    atomic_fetch_add(&epoch, 1);
     pthread_mutex_unlock(&lock);
 }
 
 void leat_clear_seed(void) {
     pthread_mutex_lock(&lock);
     global_set = false;
+    atomic_fetch_add(&epoch, 1);
     pthread_mutex_unlock(&lock);
+}
+
+uint64_t leati_seed_epoch(void) {
+    return atomic_load(&epoch);
 }
 
 bool leati_global_seed_is_set(void) {

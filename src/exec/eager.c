@@ -10,12 +10,14 @@
 #include "core/tensor.h"
 #include "exec/compute.h"
 #include "graph/body.h"
+#include "graph/draws.h"
 #include "graph/graph.h"
 #include "graph/interpret.h"
 
 struct eager {
     leat_tensor *tensors; /* of each value; {0}: none. Owned */
     size_t capacity;
+    leati_draws *kept; /* of functions that nodes ran; NULL: none yet. Owned */
 };
 
 static leat_status refuse_replicas(const leati_node *node, leat_error *err) {
@@ -26,9 +28,27 @@ static leat_status refuse_replicas(const leati_node *node, leat_error *err) {
                       node->op->name);
 }
 
+/* What a node knows: draws go on from call to call; those inside of functions are kept, so that
+ * gradients can draw them again. */
+static leat_status context_of(struct eager *eager, const leati_node *node, leati_call_context *out,
+                              leat_error *err) {
+    *out = (leati_call_context){.num_replicas = 1};
+    uint32_t flags = leati_node_flags(node);
+    if (!(flags & LEATI_RANDOM))
+        return LEAT_OK;
+    out->draws = leati_eager_draws();
+    if (node->op->flags & LEATI_RANDOM)
+        return LEAT_OK;
+    if (!eager->kept)
+        eager->kept = leati_draws_new(err);
+    out->kept = eager->kept;
+    return eager->kept ? LEAT_OK : LEAT_RESOURCE_EXHAUSTED;
+}
+
 /* Runs one node of a body on the tensors of its values. */
-static leat_status compute_node(const leati_body *body, const leati_node *node,
-                                leat_tensor *tensors, leat_error *err) {
+static leat_status compute_node(struct eager *eager, const leati_body *body, const leati_node *node,
+                                leat_error *err) {
+    leat_tensor *tensors = eager->tensors;
     leat_status status = refuse_replicas(node, err);
     if (status)
         return status;
@@ -39,9 +59,11 @@ static leat_status compute_node(const leati_body *body, const leati_node *node,
         return leati_no_memory(err, (size_t)node->num_inputs * sizeof *inputs);
     for (int32_t i = 0; i < node->num_inputs; i++)
         inputs[i] = tensors[node->inputs[i]];
-    leati_call_context context = {.num_replicas = 1};
-    status = leati_compute(node, &body->values[node->first_output], inputs, &context,
-                           &tensors[node->first_output], err);
+    leati_call_context context;
+    status = context_of(eager, node, &context, err);
+    if (!status)
+        status = leati_compute(node, &body->values[node->first_output], inputs, &context,
+                               &tensors[node->first_output], err);
     if (inputs != few)
         leati_free(inputs);
     return status;
@@ -59,7 +81,7 @@ static leat_status eager_node(void *context, leat_graph *graph, int32_t index, l
         return leati_no_memory(err, body->num_values * sizeof *eager->tensors);
     for (size_t i = known; i < eager->capacity; i++)
         eager->tensors[i] = (leat_tensor){0};
-    leat_status status = compute_node(body, node, eager->tensors, err);
+    leat_status status = compute_node(eager, body, node, err);
     for (int32_t i = 0; !status && i < node->num_outputs; i++) {
         int32_t v = node->first_output + i;
         body->values[v].type.shape = leat_tensor_shape(&eager->tensors[v]);
@@ -81,6 +103,7 @@ static void eager_free(void *context) {
     for (size_t i = 0; i < eager->capacity; i++)
         leat_tensor_unref(&eager->tensors[i]);
     leati_free(eager->tensors);
+    leati_draws_free(eager->kept);
     leati_free(eager);
 }
 
@@ -167,6 +190,21 @@ static leat_status secure_all(leat_tensor *outputs, int count, leat_error *err) 
     return status;
 }
 
+/* How a call's random numbers go on from the last one's. `kept` receives a table to be released
+ * where gradients inside draw again. */
+static leat_status context_of_call(const leat_function *function, leati_call_context *out,
+                                   leati_draws **kept, leat_error *err) {
+    *out = (leati_call_context){.num_replicas = 1};
+    *kept = NULL;
+    if (!leati_function_has(function, LEATI_RANDOM))
+        return LEAT_OK;
+    out->draws = leati_function_draws(function, err);
+    if (out->draws && leati_function_has(function, LEATI_REPLAYS))
+        out->kept = *kept = leati_draws_new(err);
+    bool failed = !out->draws || (leati_function_has(function, LEATI_REPLAYS) && !*kept);
+    return failed ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
+}
+
 leat_status leat_function_call(const leat_function *function, const leat_tensor *inputs,
                                int num_inputs, leat_tensor *outputs, int num_outputs,
                                leat_error *err) {
@@ -183,8 +221,13 @@ leat_status leat_function_call(const leat_function *function, const leat_tensor 
         status = secure(&inputs[i], true, &tensors[i], err);
     for (size_t i = 0; !status && i < pruned->body.num_nodes; i++)
         status = refuse_replicas(&pruned->body.nodes[i], err);
+    leati_call_context context;
+    leati_draws *kept = NULL;
     if (!status)
-        status = leati_interpret(pruned, tensors, NULL, outputs, err);
+        status = context_of_call(function, &context, &kept, err);
+    if (!status)
+        status = leati_interpret(pruned, tensors, &context, outputs, err);
+    leati_draws_free(kept);
     if (!status)
         status = secure_all(outputs, num_outputs, err);
     for (int i = 0; tensors && i < num_inputs; i++)

@@ -227,14 +227,71 @@ static void test_no_memory(void **state) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, torture_setup, torture_teardown)
 
+/* ---- random numbers from call to call: TensorFlow 2.21 under set_seed(3) ---- */
+
+static int trace_two(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_random_options seed = {.has_seed = true, .seed = 5};
+    outputs[0] = leat_random_uniform(graph, LEAT_SCALAR, LEAT_FLOAT32, NULL);
+    outputs[1] = leat_random_uniform(graph, LEAT_SCALAR, LEAT_FLOAT32, &seed);
+    return 2;
+}
+
+static void check_call(const leat_function *function, float first, float second) {
+    leat_error err = {0};
+    leat_tensor out[2];
+    assert_int_equal(leat_function_call(function, NULL, 0, out, 2, &err), LEAT_OK);
+    assert_float_equal(*(float *)out[0].data, first, 1e-6);
+    assert_float_equal(*(float *)out[1].data, second, 1e-6);
+    leat_tensor_unref(&out[0]);
+    leat_tensor_unref(&out[1]);
+}
+
+static void test_calls_go_on(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_set_seed(3);
+    leat_spec *nothing = leat_spec_tuple(NULL, 0, &err);
+    leat_function *function = leat_trace(trace_two, NULL, nothing, &err);
+    leat_spec_unref(nothing);
+    assert_non_null(function);
+    check_call(function, 0.127364039f, 0.397669196f);
+    check_call(function, 0.858015776f, 0.92530179f);
+    check_call(function, 0.889870644f, 0.94872642f);
+    leat_set_seed(3);
+    check_call(function, 0.127364039f, 0.397669196f);
+    leat_function_unref(function);
+    leat_clear_seed();
+}
+
+/* Operations of one seed that are computed at once share a stream, whatever their shapes. */
+static void test_eager(void **state) {
+    (void)state;
+    const float expected[4] = {0.397669196f, 0.92530179f, 0.067360878f, 0.315164447f};
+    leat_error err = {0};
+    int count = 0;
+    leat_set_seed(3);
+    for (int call = 0; call < 3; call++) {
+        leat_graph *graph = leat_eager_new(&err);
+        leat_random_options seed = {.has_seed = true, .seed = 5};
+        leat_shape shape = call == 1 ? LEAT_SHAPE(2) : LEAT_SHAPE(1);
+        leat_tensor out;
+        leat_value value = leat_random_uniform(graph, shape, LEAT_FLOAT32, &seed);
+        assert_int_equal(leat_value_tensor(value, &out, &err), LEAT_OK);
+        for (int64_t i = 0; i < shape.dims[0]; i++)
+            assert_float_equal(((float *)out.data)[i], expected[count++], 1e-6);
+        leat_tensor_unref(&out);
+        leat_graph_free(graph);
+    }
+    leat_clear_seed();
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_values_at_once),
-                                       TEST(test_open_shapes_become_known),
-                                       TEST(test_gradients_by_differences),
-                                       TEST(test_tape_is_persistent),
-                                       TEST(test_variables),
-                                       TEST(test_errors),
-                                       TEST(test_call),
-                                       TEST(test_no_memory)};
+    const struct CMUnitTest tests[] = {
+        TEST(test_values_at_once), TEST(test_open_shapes_become_known),
+        TEST(test_gradients_by_differences), TEST(test_tape_is_persistent), TEST(test_variables),
+        TEST(test_errors), TEST(test_call), TEST(test_calls_go_on),
+        /* The table of eager operations outlives the test. */
+        cmocka_unit_test(test_eager), TEST(test_no_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include "graph/function.h"
 #include "base/hash.h"
 #include "core/spec.h"
+#include "graph/draws.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@ static void function_free(leat_object *object) {
     leat_spec_unref(function->input);
     leat_spec_unref(function->output);
     leati_free(function->outputs);
+    leati_draws_free(function->draws);
     leati_free(function);
 }
 
@@ -83,8 +85,8 @@ static uint64_t fingerprint(const leat_function *function) {
 }
 
 void leati_function_seal(leat_function *function) {
-    const uint32_t kept =
-        LEATI_RANDOM | LEATI_STATEFUL | LEATI_IMPURE | LEATI_NO_EAGER | LEATI_COSTLY;
+    const uint32_t kept = LEATI_RANDOM | LEATI_STATEFUL | LEATI_IMPURE | LEATI_NO_EAGER |
+                          LEATI_COSTLY | LEATI_REPLAYS;
     function->flags = 0;
     for (size_t i = 0; i < function->body.num_nodes; i++)
         function->flags |= leati_node_flags(&function->body.nodes[i]) & kept;

@@ -59,7 +59,8 @@ struct leat_function {
     uint32_t flags; /* union of the nodes' LEATI_STATEFUL, LEATI_RANDOM, LEATI_IMPURE, attribute
                        graphs included */
     uint64_t fingerprint;
-    char place[128]; /* in the user's program: "user.c:41", or several; empty: unknown */
+    struct leati_draws *draws; /* atomic; made when it is needed (graph/draws.h). Owned */
+    char place[128];           /* in the user's program: "user.c:41", or several; empty: unknown */
 };
 
 /* Adds a node: checks arity, copies `args` (rows' rules), infers, runs the hook. Returns the id of

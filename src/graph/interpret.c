@@ -7,6 +7,7 @@
 #include "graph/interpret.h"
 #include "core/buffer.h"
 #include "core/spec.h"
+#include "graph/draws.h"
 #include "graph/kernel_host.h"
 #include <string.h>
 
@@ -179,10 +180,13 @@ static leat_status run_node(struct run *run, const leati_node *node,
 
 static leat_status run_nodes(struct run *run, const leati_call_context *context,
                              int64_t *failed_row, leat_error *err) {
-    static const leati_call_context nowhere = {.num_replicas = 1};
+    leati_call_context here = context ? *context : (leati_call_context){.num_replicas = 1};
+    leat_status entered = leati_draws_enter(run->function, &here, err);
+    if (entered)
+        return entered;
     for (size_t i = 0; i < run->function->body.num_nodes; i++) {
         const leati_node *node = &run->function->body.nodes[i];
-        leat_status status = run_node(run, node, context ? context : &nowhere, failed_row, err);
+        leat_status status = run_node(run, node, &here, failed_row, err);
         if (status) {
             leati_prefix(err, "op %s (node %zu)", node->op->name, i);
             return status;

@@ -23,7 +23,8 @@ enum {
     LEATI_IMPURE =
         8, /* calls a user's code that was not declared pure: one element at a time, in order */
     LEATI_NO_EAGER = 16, /* needs a replica context: only inside a step */
-    LEATI_COSTLY = 32 /* an element takes many microseconds, or waits for a file: worth a thread */
+    LEATI_COSTLY = 32, /* an element takes many microseconds, or waits for a file: worth a thread */
+    LEATI_REPLAYS = 64 /* computes again what another node computed: draws the same numbers */
 };
 
 /* ---- inference ---- */
@@ -94,6 +95,12 @@ typedef struct leati_call_context {
     int32_t replica;                     /* of training; else 0 */
     int32_t num_replicas;                /* of training; else 1 */
     struct leati_collective *collective; /* of training; NULL: one replica */
+    /* Where calls follow each other one by one (graph/draws.h); NULL: numbers go by the ordinal. */
+    struct leati_draws *draws; /* how far the streams have come; borrowed */
+    struct leati_draws *kept;  /* where they stood in nodes that a gradient repeats; borrowed */
+    uint64_t path;             /* to the function that runs, through nodes of the one outside */
+    uint64_t trail;            /* the same from the graph outside, and for each iteration another */
+    bool replays;              /* draw what is kept */
     int64_t *callbacks; /* counts calls of users' code, those of functions inside included; may be
                            NULL */
 } leati_call_context;

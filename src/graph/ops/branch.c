@@ -1,5 +1,6 @@
 /* Functions among attributes; see branch.h. Failures name the attribute. No locks. */
 #include "graph/ops/branch.h"
+#include "graph/draws.h"
 
 leat_function *leati_branch_specialise(const char *name, const leat_object *object,
                                        const leati_type *types, int count, leat_error *err) {
@@ -17,12 +18,19 @@ leat_function *leati_branch_specialise(const char *name, const leat_object *obje
     return special;
 }
 
-leati_call_context leati_branch_context(const leati_kernel_call *call, int64_t row) {
+leati_call_context leati_branch_context(const leati_kernel_call *call, int64_t row, int64_t forward,
+                                        int64_t which) {
     leati_call_context context = {.num_replicas = 1};
     if (call->context)
         context = *call->context;
+    context = leati_draws_inside(&context, call->number, forward, which);
     context.ordinal += row;
     return context;
+}
+
+int64_t leati_forward_number(const leati_gradient_call *call) {
+    const leati_body *body = &call->graph->body;
+    return body->nodes[body->values[call->outputs[0].id].node].number;
 }
 
 bool leati_branches_given(leat_graph *graph, const char *op, leat_function *const *functions,

@@ -14,6 +14,7 @@
 
 struct cond_args {
     leat_object *then_branch, *else_branch;
+    int64_t forward; /* number of the node that this one computes again, -1: none */
 };
 
 static const leati_row cond_rows[] = {
@@ -27,6 +28,14 @@ static const leati_row cond_rows[] = {
      .flags = LEATI_REQUIRED,
      .offset = offsetof(struct cond_args, else_branch),
      .doc = "The function where it does not."},
+    {.name = "forward",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_CONSTRUCT,
+     .offset = offsetof(struct cond_args, forward),
+     .default_number = -1,
+     .minimum = -1,
+     .maximum = INT64_MAX,
+     .doc = "The node whose branches this one, its gradient, computes again; -1: none."},
     {0},
 };
 
@@ -95,12 +104,12 @@ static leat_status cond_row(leati_kernel_call *call, int64_t row, leat_tensor *i
                             leat_tensor *outputs, leat_error *err) {
     int which =
         *(const bool *)(const void *)(call->inputs[0].data + row * call->inputs[0].row_stride);
-    leati_call_context context = leati_branch_context(call, row);
+    const struct cond_args *args = call->args;
+    leati_call_context context = leati_branch_context(call, row, args->forward, which);
     for (int i = 1; i < call->num_inputs; i++)
         inputs[i - 1] = leati_operand_tensor(&call->inputs[i], row);
     memset(outputs, 0, (size_t)call->num_outputs * sizeof *outputs);
-    leat_status status =
-        leati_interpret(branch_of(call->args, which), inputs, &context, outputs, err);
+    leat_status status = leati_interpret(branch_of(args, which), inputs, &context, outputs, err);
     if (status)
         leati_prefix(err, "%s", branch_names[which]);
     for (int i = 0; !status && i < call->num_outputs; i++)
@@ -159,7 +168,8 @@ static leat_status cond_gradient(leati_gradient_call *call, leat_error *err) {
     }
     if (!failure.code) {
         struct cond_args reverse_args = {.then_branch = &reverse[1]->object,
-                                         .else_branch = &reverse[0]->object};
+                                         .else_branch = &reverse[0]->object,
+                                         .forward = leati_forward_number(call)};
         int count = gradient_inputs(call, inputs);
         leat_value next =
             leati_graph_node(call->graph, &leati_tensor_op_cond, &reverse_args, inputs, count);
@@ -177,7 +187,11 @@ static leat_status cond_gradient(leati_gradient_call *call, leat_error *err) {
     return failure.code;
 }
 
-/* Nothing of its own; leati_node_flags adds those of the branches. */
+/* leati_node_flags adds those of the branches. */
+static uint32_t cond_flags(const void *args) {
+    return ((const struct cond_args *)args)->forward < 0 ? 0 : LEATI_REPLAYS;
+}
+
 const leati_tensor_op leati_tensor_op_cond = {
     .name = "cond",
     .version = 1,
@@ -189,6 +203,7 @@ const leati_tensor_op leati_tensor_op_cond = {
     .infer = cond_infer,
     .kernel = cond_kernel,
     .gradient = cond_gradient,
+    .node_flags = cond_flags,
 };
 
 int leat_cond(leat_value predicate, leat_function *then_branch, leat_function *else_branch,
@@ -208,8 +223,8 @@ int leat_cond(leat_value predicate, leat_function *then_branch, leat_function *e
     all[0] = predicate;
     for (int i = 0; i < num_inputs; i++)
         all[i + 1] = inputs[i];
-    struct cond_args args = {.then_branch = &then_branch->object,
-                             .else_branch = &else_branch->object};
+    struct cond_args args = {
+        .then_branch = &then_branch->object, .else_branch = &else_branch->object, .forward = -1};
     leat_value first = leati_graph_node(graph, &leati_tensor_op_cond, &args, all, num_inputs + 1);
     leati_free(all);
     if (first.id < 0)

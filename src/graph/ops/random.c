@@ -3,6 +3,9 @@
 #include "graph/ops/random.h"
 
 #include "base/hash.h"
+#include "graph/draws.h"
+
+#include <string.h>
 
 leat_status leati_random_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_random_args *args = call->args;
@@ -12,7 +15,15 @@ leat_status leati_random_infer(leati_infer_call *call, leat_error *err) {
     return leati_infer_said(call, args->dtype, &args->shape, err);
 }
 
-leati_philox leati_random_stream(const leati_kernel_call *call, int64_t row) {
+/* What calls of an operation that is computed at once share a stream by; 0: nothing. */
+static uint64_t shared_by(const leati_tensor_op *op, const struct leati_random_args *args) {
+    const int64_t parts[3] = {args->dtype, args->graph_seed, args->op_seed};
+    bool drawn = args->unseeded || !args->seed.given;
+    return drawn ? 0 : leati_hash(parts, sizeof parts, leati_hash(op->name, strlen(op->name), 5));
+}
+
+leat_status leati_random_stream(const leati_kernel_call *call, const leati_tensor_op *op,
+                                int64_t row, uint64_t blocks, leati_philox *out, leat_error *err) {
     const struct leati_random_args *args = call->args;
     const leati_call_context *context = call->context;
     int64_t pair[2] = {args->graph_seed, args->op_seed};
@@ -24,17 +35,20 @@ leati_philox leati_random_stream(const leati_kernel_call *call, int64_t row) {
         pair[0] ^= context->seed;
         pair[1] ^= context->seed2;
     }
-    uint64_t mixed = context->scope;
+    uint64_t mixed = context->draws ? 0 : context->scope;
     if (context->replica > 0)
         mixed = leati_hash(&context->replica, sizeof context->replica, mixed);
     if (mixed != 0) {
         pair[0] ^= (int64_t)leati_hash(&mixed, sizeof mixed, 1);
         pair[1] ^= (int64_t)leati_hash(&mixed, sizeof mixed, 2);
     }
-    leati_philox philox = leati_philox_new((uint64_t)pair[0], (uint64_t)pair[1]);
-    uint64_t calls = (uint64_t)(context->ordinal + row) + (uint64_t)context->step;
-    leati_philox_skip(&philox, calls * (uint64_t)call->outputs[0].count * 256);
-    return philox;
+    *out = leati_philox_new((uint64_t)pair[0], (uint64_t)pair[1]);
+    uint64_t begin = ((uint64_t)(context->ordinal + row) + (uint64_t)context->step) * blocks;
+    if (context->draws)
+        LEATI_TRY(
+            leati_draws_begin(context, call->number, shared_by(op, args), blocks, &begin, err));
+    leati_philox_skip(out, begin);
+    return LEAT_OK;
 }
 
 /* How many random nodes without a seed the graph has: TensorFlow's op seed under a global one. */

@@ -2,9 +2,10 @@
  *
  * A node has a pair of seeds. Given a `seed`, or under a global one, they are TensorFlow's; else
  * they are drawn when the node is built and mixed with the pair of the run. The stream of the pair
- * is Philox; call number i of a node that makes `count` values starts at block i * count * 256,
- * where TensorFlow's stateful kernels stand after i calls. Enclosing functions (context->scope) and
- * other replicas get streams of their own. */
+ * is Philox. Where calls follow each other one by one a call begins where the last one ended
+ * (graph/draws.h), as TensorFlow's stateful kernels do: `count` values take count * 256 blocks. In
+ * pipelines and steps call number i begins at block i * count * 256, whatever ran before, and
+ * enclosing functions (context->scope) and other replicas get streams of their own. */
 #ifndef LEATI_GRAPH_OPS_RANDOM_H
 #define LEATI_GRAPH_OPS_RANDOM_H
 
@@ -72,8 +73,12 @@ struct leati_random_args {
 LEAT_WARN_UNUSED leat_status leati_random_infer(leati_infer_call *call, leat_error *err);
 /* The slot `complete`: resolves the seeds of a node that a graph is given by name. */
 leat_status leati_random_complete(leat_graph *graph, void *args, leat_error *err);
-/* The stream of row `row`'s call. */
-leati_philox leati_random_stream(const leati_kernel_call *call, int64_t row);
+/* The stream of row `row`'s call of `op`, which reserves `blocks` blocks of it. Fails without
+ * memory. */
+LEAT_WARN_UNUSED leat_status leati_random_stream(const leati_kernel_call *call,
+                                                 const leati_tensor_op *op, int64_t row,
+                                                 uint64_t blocks, leati_philox *out,
+                                                 leat_error *err);
 leat_value leati_random_build(leat_graph *graph, const leati_tensor_op *op,
                               struct leati_random_args *args, const leat_random_options *options);
 

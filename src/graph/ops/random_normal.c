@@ -44,8 +44,12 @@ static leat_status random_normal_kernel(leati_kernel_call *call, leat_error *err
     const struct leati_random_args *args = call->args;
     LEATI_TRY(leati_output_like(call, 0, &args->shape, err));
     const leati_operand *out = &call->outputs[0];
-    for (int64_t row = 0; row < call->n; row++)
-        normal_row(args, leati_random_stream(call, row), leati_row_of(out, row), out->count);
+    for (int64_t row = 0; row < call->n; row++) {
+        leati_philox philox;
+        LEATI_TRY(leati_random_stream(call, &leati_tensor_op_random_normal, row,
+                                      (uint64_t)out->count * 256, &philox, err));
+        normal_row(args, philox, leati_row_of(out, row), out->count);
+    }
     return LEAT_OK;
 }
 

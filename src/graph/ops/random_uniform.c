@@ -80,9 +80,13 @@ static leat_status random_uniform_kernel(leati_kernel_call *call, leat_error *er
         LEATI_TRY(check_range(args, err));
     LEATI_TRY(leati_output_like(call, 0, &args->shape, err));
     const leati_operand *out = &call->outputs[0];
-    for (int64_t row = 0; row < call->n; row++)
-        (is_integer(args) ? integer_row : uniform_row)(args, leati_random_stream(call, row),
-                                                       leati_row_of(out, row), out->count);
+    for (int64_t row = 0; row < call->n; row++) {
+        leati_philox philox;
+        LEATI_TRY(leati_random_stream(call, &leati_tensor_op_random_uniform, row,
+                                      (uint64_t)out->count * 256, &philox, err));
+        (is_integer(args) ? integer_row : uniform_row)(args, philox, leati_row_of(out, row),
+                                                       out->count);
+    }
     return LEAT_OK;
 }
 

@@ -206,7 +206,7 @@ static leat_status while_infer(leati_infer_call *call, leat_error *err) {
 
 void leati_loop_start(leati_loop *loop, const leati_kernel_call *call, int64_t row) {
     loop->iteration = 0;
-    loop->context = leati_branch_context(call, row);
+    loop->context = leati_branch_context(call, row, loop->forward, 0);
     for (int i = 0; i < loop->num_inputs; i++) {
         leat_tensor tensor = leati_operand_tensor(&call->inputs[i], row);
         loop->values[i] = i < loop->num_variables ? leat_tensor_ref(&tensor) : tensor;
@@ -223,6 +223,7 @@ static leati_call_context scoped(const leati_loop *loop, int64_t iteration, int6
     leati_call_context context = loop->context;
     int64_t key[2] = {iteration, which};
     context.scope = leati_hash(key, sizeof key, context.scope);
+    context.path += (uint64_t)which;
     return context;
 }
 
@@ -285,7 +286,8 @@ static leat_status while_kernel(leati_kernel_call *call, leat_error *err) {
                        .body = leati_branch(args->body),
                        .num_inputs = call->num_inputs,
                        .num_variables = call->num_outputs,
-                       .maximum = args->maximum_iterations};
+                       .maximum = args->maximum_iterations,
+                       .forward = -1};
     size_t count = (size_t)call->num_inputs + (size_t)call->num_outputs;
     loop.values = leati_arena_alloc(call->arena, count * sizeof *loop.values);
     if (!loop.values)

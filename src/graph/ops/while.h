@@ -20,6 +20,7 @@ typedef struct leati_loop {
     const leat_function *cond, *body;
     int num_variables, num_inputs;
     int64_t maximum;   /* iterations; negative: any number */
+    int64_t forward;   /* number of the node whose loop this one repeats, -1: none */
     int64_t iteration; /* that comes next */
     leati_call_context context;
     leat_tensor *values, *next;

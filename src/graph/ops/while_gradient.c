@@ -17,6 +17,7 @@
 struct while_gradient_args {
     leat_object *cond, *body, *reverse;
     int64_t num_variables, maximum_iterations;
+    int64_t forward; /* number of the loop's node, -1: not known */
 };
 
 static const leati_row while_gradient_rows[] = {
@@ -47,6 +48,14 @@ static const leati_row while_gradient_rows[] = {
      .offset = offsetof(struct while_gradient_args, maximum_iterations),
      .default_number = -1,
      .doc = "The loop's limit."},
+    {.name = "forward",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_CONSTRUCT,
+     .offset = offsetof(struct while_gradient_args, forward),
+     .default_number = -1,
+     .minimum = -1,
+     .maximum = INT64_MAX,
+     .doc = "The number of the loop's node, whose random numbers are drawn again; -1: unknown."},
     {0},
 };
 
@@ -187,7 +196,8 @@ static leat_status while_gradient_kernel(leati_kernel_call *call, leat_error *er
                            .loop = {.cond = leati_branch(args->cond),
                                     .body = leati_branch(args->body),
                                     .num_variables = (int)args->num_variables,
-                                    .maximum = args->maximum_iterations}};
+                                    .maximum = args->maximum_iterations,
+                                    .forward = args->forward}};
     run.loop.num_inputs = (int)run.loop.body->body.num_arguments;
     size_t inputs = (size_t)call->num_inputs, sources = (size_t)run.loop.num_inputs;
     size_t variables = (size_t)run.loop.num_variables, outputs = (size_t)call->num_outputs;
@@ -218,6 +228,7 @@ const leati_tensor_op leati_tensor_op_while_gradient = {
     .args_size = sizeof(struct while_gradient_args),
     .min_inputs = 1,
     .max_inputs = -1,
+    .flags = LEATI_REPLAYS,
     .infer = while_gradient_infer,
     .kernel = while_gradient_kernel,
 };
@@ -326,7 +337,8 @@ leat_status leati_while_differentiate(leati_gradient_call *call, leat_error *err
                                                .body = args->body,
                                                .reverse = &reverse->object,
                                                .num_variables = call->num_outputs,
-                                               .maximum_iterations = args->maximum_iterations};
+                                               .maximum_iterations = args->maximum_iterations,
+                                               .forward = leati_forward_number(call)};
         int count = gradient_inputs(call, inputs);
         leat_value next = leati_graph_node(call->graph, &leati_tensor_op_while_gradient, &gradient,
                                            inputs, count);

@@ -1,0 +1,164 @@
+/* Positions of random streams; see draws.h.
+ *
+ * A table is an open-addressed array of keys and positions that doubles when it is two thirds full;
+ * key 0 marks an empty place. Failures: no memory. Each table has one lock, held while a key is
+ * looked up; nothing that could wait is called under it. */
+#include "graph/draws.h"
+
+#include "base/hash.h"
+#include "base/random.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct place {
+    uint64_t key; /* 0: empty */
+    uint64_t position;
+};
+
+struct leati_draws {
+    pthread_mutex_t lock;
+    struct place *places; /* lock */
+    size_t room, used;    /* lock; room is a power of two or 0 */
+    uint64_t epoch;       /* lock; the global seed's when the table was filled */
+};
+
+leati_draws *leati_draws_new(leat_error *err) {
+    leati_draws *draws = leati_alloc_zero(1, sizeof *draws);
+    if (!draws) {
+        leati_no_memory(err, sizeof *draws);
+        return NULL;
+    }
+    pthread_mutex_init(&draws->lock, NULL);
+    return draws;
+}
+
+void leati_draws_free(leati_draws *draws) {
+    if (!draws)
+        return;
+    pthread_mutex_destroy(&draws->lock);
+    leati_free(draws->places);
+    leati_free(draws);
+}
+
+leati_draws *leati_eager_draws(void) {
+    static leati_draws draws = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    return &draws;
+}
+
+leati_draws *leati_function_draws(const leat_function *function, leat_error *err) {
+    /* The table is no part of what the function is. */
+    _Atomic(leati_draws *) *place = (_Atomic(leati_draws *) *)(uintptr_t)&function->draws;
+    leati_draws *found = atomic_load(place);
+    if (found)
+        return found;
+    leati_draws *made = leati_draws_new(err);
+    if (!made || atomic_compare_exchange_strong(place, &found, made))
+        return made;
+    leati_draws_free(made);
+    return found;
+}
+
+/* ---- the table ---- */
+
+static struct place *find(const leati_draws *draws, uint64_t key) {
+    size_t i = key & (draws->room - 1);
+    while (draws->places[i].key && draws->places[i].key != key)
+        i = (i + 1) & (draws->room - 1);
+    return &draws->places[i];
+}
+
+/* Room for one key more. */
+static leat_status make_room(leati_draws *draws, leat_error *err) {
+    if (3 * (draws->used + 1) <= 2 * draws->room)
+        return LEAT_OK;
+    leati_draws wide = {.room = draws->room ? 2 * draws->room : 16};
+    wide.places = leati_alloc_zero(wide.room, sizeof *wide.places);
+    if (!wide.places)
+        return leati_no_memory(err, wide.room * sizeof *wide.places);
+    for (size_t i = 0; i < draws->room; i++)
+        if (draws->places[i].key)
+            *find(&wide, draws->places[i].key) = draws->places[i];
+    leati_free(draws->places);
+    draws->places = wide.places;
+    draws->room = wide.room;
+    return LEAT_OK;
+}
+
+/* A new global seed starts every stream anew. */
+static void forget_other_epochs(leati_draws *draws) {
+    uint64_t epoch = leati_seed_epoch();
+    if (draws->epoch == epoch)
+        return;
+    draws->epoch = epoch;
+    leati_free(draws->places);
+    draws->places = NULL;
+    draws->room = draws->used = 0;
+}
+
+/* The position of a key, 0 at first, which then is `position`, or `blocks` further. */
+static leat_status exchange(leati_draws *draws, uint64_t key, const uint64_t *position,
+                            uint64_t blocks, uint64_t *out, leat_error *err) {
+    key = key ? key : 1;
+    pthread_mutex_lock(&draws->lock);
+    forget_other_epochs(draws);
+    leat_status status = make_room(draws, err);
+    if (!status) {
+        struct place *place = find(draws, key);
+        draws->used += place->key == 0;
+        place->key = key;
+        *out = place->position;
+        place->position = position ? *position : place->position + blocks;
+    }
+    pthread_mutex_unlock(&draws->lock);
+    return status;
+}
+
+static uint64_t key_of(uint64_t a, uint64_t b) {
+    uint64_t pair[2] = {a, b};
+    return leati_hash(pair, sizeof pair, 3);
+}
+
+/* ---- contexts ---- */
+
+/* Which run of a node this is: iterations and enclosing calls told apart. */
+static uint64_t key_of_run(const leati_call_context *context, int64_t number) {
+    uint64_t parts[4] = {context->trail, context->scope, (uint64_t)context->ordinal,
+                         (uint64_t)number};
+    return leati_hash(parts, sizeof parts, 4);
+}
+
+leat_status leati_draws_begin(const leati_call_context *context, int64_t number, uint64_t seeds,
+                              uint64_t blocks, uint64_t *out, leat_error *err) {
+    leati_draws *draws = context->draws;
+    *out = 0;
+    if (draws == leati_eager_draws())
+        return seeds ? exchange(draws, seeds, NULL, blocks, out, err) : LEAT_OK;
+    if (context->replays && context->kept)
+        return exchange(context->kept, key_of_run(context, number), NULL, 0, out, err);
+    leat_status status =
+        exchange(draws, key_of(context->path, (uint64_t)number), NULL, blocks, out, err);
+    uint64_t before = 0;
+    if (!status && context->kept && context->trail)
+        status = exchange(context->kept, key_of_run(context, number), out, 0, &before, err);
+    return status;
+}
+
+leati_call_context leati_draws_inside(const leati_call_context *context, int64_t number,
+                                      int64_t forward, int64_t which) {
+    leati_call_context inside = *context;
+    uint64_t node = key_of((uint64_t)(forward < 0 ? number : forward), (uint64_t)which);
+    inside.path = key_of(context->path, node);
+    inside.trail = key_of(context->trail, node);
+    inside.replays = context->replays || forward >= 0;
+    return inside;
+}
+
+leat_status leati_draws_enter(const leat_function *function, leati_call_context *context,
+                              leat_error *err) {
+    if (context->draws != leati_eager_draws() || !leati_function_has(function, LEATI_RANDOM))
+        return LEAT_OK;
+    context->draws = leati_function_draws(function, err);
+    context->path = 0;
+    return context->draws ? LEAT_OK : LEAT_RESOURCE_EXHAUSTED;
+}

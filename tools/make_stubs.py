@@ -20,7 +20,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDER = os.path.join(ROOT, "python")
 INTERNAL = {"leat." + name for name in ("_native", "ops", "trace", "composite", "nest", "signatures", "torch",
                                        "jax")} | {
-    "leat.data.checks", "leat.data.functions", "leat.keras.calls", "leat.keras.summary", "leat.keras.tables"}
+    "leat.data.checks", "leat.data.functions", "leat.keras.calls", "leat.keras.summary", "leat.keras.tables",
+    "leat.random.draw"}
 
 B = "builtins."  # the package has names such as bool and range of its own
 ARGUMENTS = {

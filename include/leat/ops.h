@@ -274,13 +274,50 @@ typedef struct leat_random_options {
     int64_t seed; /* as the `seed` argument of TensorFlow */
 } leat_random_options;
 
-/* Random numbers of a static shape: float32 and float64, uniform ones also int32 and int64. The
+/* Random numbers of a static shape: floats of any width, uniform ones also int32 and int64. The
  * numbers depend on the seeds and on how many calls went before at this place of the program, never
- * on threads; they are TensorFlow's stream (tf.random.uniform, tf.random.normal). */
+ * on threads; they are TensorFlow's stream (tf.random.uniform, tf.random.normal,
+ * tf.random.truncated_normal). */
 LEAT_API leat_value leat_random_uniform(leat_graph *graph, leat_shape shape, leat_dtype dtype,
                                         const leat_random_options *options);
 LEAT_API leat_value leat_random_normal(leat_graph *graph, leat_shape shape, leat_dtype dtype,
                                        const leat_random_options *options);
+LEAT_API leat_value leat_random_truncated_normal(leat_graph *graph, leat_shape shape,
+                                                 leat_dtype dtype,
+                                                 const leat_random_options *options);
+
+/* `x` with its rows, along the first dimension, in a random order (tf.random.shuffle). Draws as the
+ * others do; of `options` (NULL: none) only the seed counts. */
+LEAT_API leat_value leat_random_shuffle(leat_value x, const leat_random_options *options);
+/* For each row of `logits` (float [batch, classes], unnormalised logarithms) `num_samples` classes
+ * drawn by their probabilities, as int32 or int64 [batch, num_samples] (tf.random.categorical). */
+LEAT_API leat_value leat_random_categorical(leat_value logits, int64_t num_samples,
+                                            leat_dtype dtype, const leat_random_options *options);
+
+/* The same for a seed that is a value: `seed` has two integers, and the numbers depend on nothing
+ * else (tf.random.stateless_uniform, stateless_normal, stateless_truncated_normal,
+ * stateless_categorical, tf.random.experimental.stateless_shuffle). The seed of `options` does not
+ * count. */
+LEAT_API leat_value leat_stateless_uniform(leat_value seed, leat_shape shape, leat_dtype dtype,
+                                           const leat_random_options *options);
+LEAT_API leat_value leat_stateless_normal(leat_value seed, leat_shape shape, leat_dtype dtype,
+                                          const leat_random_options *options);
+LEAT_API leat_value leat_stateless_truncated_normal(leat_value seed, leat_shape shape,
+                                                    leat_dtype dtype,
+                                                    const leat_random_options *options);
+LEAT_API leat_value leat_stateless_shuffle(leat_value x, leat_value seed);
+LEAT_API leat_value leat_stateless_categorical(leat_value logits, leat_value seed,
+                                               int64_t num_samples, leat_dtype dtype);
+/* Integers of all bits: int32, int64, uint32 or uint64 (tf.random.stateless_uniform without
+ * bounds). */
+LEAT_API leat_value leat_stateless_integers(leat_value seed, leat_shape shape, leat_dtype dtype);
+/* tf.random.split: `num` seeds of one, as [num, 2] of its dtype; and fold_in: one seed of another
+ * and an integer, whose dtype it has. */
+LEAT_API leat_value leat_seed_split(leat_value seed, int64_t num);
+LEAT_API leat_value leat_seed_fold_in(leat_value seed, leat_value data);
+/* The state of a tf.random.Generator, int64 [3] of a counter and a key, after `delta` (an integer
+ * scalar) values more were drawn. */
+LEAT_API leat_value leat_rng_skip(leat_value state, leat_value delta);
 
 /* Where `index` goes in the pseudorandom permutation of 0 .. `max_index` that `seed` (two integers)
  * stands for: int32, int64, uint32 or uint64, index and max_index of one dtype. Scalars, or vectors

@@ -23,7 +23,7 @@ from leat.ragged import RaggedTensor
 from leat.sparse import SparseTensor
 from leat import audio, autograph
 from leat import averages as _averages
-from leat import data, debugging, io, nest, strings
+from leat import data, debugging, io, nest, random, strings
 from leat.control import case, cond, control_dependencies, switch_case, while_loop
 from leat.creation import (group, linspace, no_op, numpy_function, ones, py_function, rank, shape_n, zeros)
 from leat.folds import foldl, foldr, map_fn, scan, vectorized_map
@@ -36,11 +36,12 @@ __version__ = _native.version()
 newaxis = None
 
 _ops.install(_sys.modules[__name__])
-_ops.submodule(_sys.modules[__name__], "random").set_seed = _native.set_seed
 Assert = _control.Assert
 _nn = _ops.submodule(_sys.modules[__name__], "nn")
 _nn.compute_average_loss = _averages.compute_average_loss
 _nn.scale_regularization_loss = _averages.scale_regularization_loss
+for _name in ("Algorithm", "Generator", "create_rng_state", "get_global_generator", "set_global_generator"):
+    setattr(random.experimental, _name, getattr(random, _name))
 _dlpack = _ops.submodule(_ops.submodule(_sys.modules[__name__], "experimental"), "dlpack")
 _dlpack.to_dlpack = lambda tf_tensor: _native.to_dlpack(tf_tensor, False)
 _dlpack.from_dlpack = lambda dlcapsule: _native.from_dlpack(

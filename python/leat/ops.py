@@ -126,7 +126,7 @@ def dispatch(name, values, arguments):
     """Calls an operation with the Python values of its inputs and arguments; what a generated function does."""
     entry = TABLE[name]
     if name == "range" and values[1] is None:
-        values = (0, *values[::2])
+        values = (0.0 if isinstance(values[0], float) else 0, *values[::2])
     special = composite.dispatch(entry, values, arguments)
     if special is not NotImplemented:
         return special

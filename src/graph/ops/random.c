@@ -9,8 +9,9 @@
 
 leat_status leati_random_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_random_args *args = call->args;
-    if (args->dtype != LEAT_FLOAT32 && args->dtype != LEAT_FLOAT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "dtype is %s; expected float32 or float64",
+    if (!leati_dtype_is_floating(args->dtype))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "dtype is %s; expected float16, bfloat16, float32 or float64",
                           leat_dtype_name(args->dtype));
     return leati_infer_said(call, args->dtype, &args->shape, err);
 }
@@ -51,6 +52,55 @@ leat_status leati_random_stream(const leati_kernel_call *call, const leati_tenso
     return LEAT_OK;
 }
 
+leat_status leati_random_floats(leati_kernel_call *call, const leati_tensor_op *op,
+                                leati_distribution distribution, leat_error *err) {
+    const struct leati_random_args *args = call->args;
+    LEATI_TRY(leati_output_like(call, 0, &args->shape, err));
+    const leati_operand *out = &call->outputs[0];
+    double scale = leati_random_scale(distribution, args->dtype, args->low, args->high);
+    for (int64_t row = 0; row < call->n; row++) {
+        leati_philox stream;
+        LEATI_TRY(leati_random_stream(call, op, row, (uint64_t)out->count * LEATI_BLOCKS_PER_VALUE,
+                                      &stream, err));
+        leati_draw(distribution, args->dtype, stream, scale, args->low, out->count,
+                   leati_row_of(out, row));
+    }
+    return LEAT_OK;
+}
+
+double leati_random_scale(leati_distribution distribution, leat_dtype dtype, double low,
+                          double high) {
+    if (distribution != LEATI_UNIFORM)
+        return high;
+    /* The ends of the range become numbers of the dtype before they are subtracted. */
+    return leati_draw_rounded(dtype, high) - leati_draw_rounded(dtype, low);
+}
+
+leat_status leati_integer_range(leat_dtype dtype, double low, double high, int64_t *out_low,
+                                uint64_t *out_width, leat_error *err) {
+    double limit = dtype == LEAT_INT32 ? 0x1p31 : 0x1p63;
+    bool inside = low >= -limit && high <= (dtype == LEAT_INT32 ? limit - 1 : limit);
+    if (!inside || !(low < high))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "need minval < maxval within %s; found %.17g and %.17g",
+                          leat_dtype_name(dtype), low, high);
+    /* 2^63 - 1 is no double; the one next to it stands for it. */
+    int64_t end = high >= 0x1p63 ? INT64_MAX : (int64_t)high;
+    *out_low = (int64_t)low;
+    *out_width = (uint64_t)end - (uint64_t)*out_low;
+    return LEAT_OK;
+}
+
+leat_value leati_random_normals(leat_graph *graph, const leati_tensor_op *op, leat_shape shape,
+                                leat_dtype dtype, const leat_random_options *options) {
+    struct leati_random_args args = {.shape = shape, .dtype = dtype, .high = 1};
+    if (options != NULL) {
+        args.low = options->mean;
+        args.high = options->stddev == 0 ? 1 : options->stddev;
+    }
+    return leati_random_build(graph, op, &args, options);
+}
+
 /* How many random nodes without a seed the graph has: TensorFlow's op seed under a global one. */
 static int64_t count_seedless(const leat_graph *graph) {
     int64_t count = 0;
@@ -83,12 +133,24 @@ leat_status leati_random_complete(leat_graph *graph, void *node_args, leat_error
     return LEAT_OK;
 }
 
-leat_value leati_random_build(leat_graph *graph, const leati_tensor_op *op,
-                              struct leati_random_args *args, const leat_random_options *options) {
+static leat_value build(leat_graph *graph, const leati_tensor_op *op,
+                        struct leati_random_args *args, const leat_random_options *options,
+                        const leat_value *inputs, int num_inputs) {
     if (graph == NULL)
         return (leat_value){.graph = NULL, .id = -1};
     if (options != NULL)
         args->seed = (leati_seed_argument){.given = options->has_seed, .value = options->seed};
     resolve_seeds(graph, args);
-    return leati_graph_node(graph, op, args, NULL, 0);
+    return leati_graph_node(graph, op, args, inputs, num_inputs);
+}
+
+leat_value leati_random_build(leat_graph *graph, const leati_tensor_op *op,
+                              struct leati_random_args *args, const leat_random_options *options) {
+    return build(graph, op, args, options, NULL, 0);
+}
+
+leat_value leati_random_build_of(leat_value input, const leati_tensor_op *op,
+                                 struct leati_random_args *args,
+                                 const leat_random_options *options) {
+    return build(input.graph, op, args, options, &input, 1);
 }

@@ -1,0 +1,142 @@
+/* Arrays of random numbers; see draw.h.
+ *
+ * Normals come in groups as TensorFlow's vectors of samples do: four of a block for float32 and
+ * narrower types, two for float64. A group of truncated normals has a part of the stream for
+ * itself, so that it may take as many words as it needs. No state, no failures. */
+#include "core/draw.h"
+
+#include "core/half.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A group of values before they get their dtype: `count` of them. */
+struct group {
+    double values[4];
+    int count;
+};
+
+static bool is_wide(leat_dtype dtype) {
+    return dtype == LEAT_FLOAT64;
+}
+
+/* [0, 1) from as many low bits of a word as the dtype's fraction has. */
+static double unit(leat_dtype dtype, uint32_t word) {
+    switch (dtype) {
+    case LEAT_FLOAT16: return (word & 0x3ffu) * 0x1p-10;
+    case LEAT_BFLOAT16: return (word & 0x7fu) * 0x1p-7;
+    default: return (double)leati_uniform_float(word);
+    }
+}
+
+static void normal_pair(const uint32_t words[4], double out[2]) {
+    double u = leati_uniform_double(words[0], words[1]);
+    double angle = 6.283185307179586 * leati_uniform_double(words[2], words[3]);
+    double radius = sqrt(-2.0 * log(u < 1e-7 ? 1e-7 : u));
+    out[0] = sin(angle) * radius;
+    out[1] = cos(angle) * radius;
+}
+
+static void uniform_group(leat_dtype dtype, const uint32_t words[4], struct group *group) {
+    group->count = is_wide(dtype) ? 2 : 4;
+    for (int i = 0; i < group->count; i++)
+        group->values[i] = is_wide(dtype) ? leati_uniform_double(words[2 * i], words[2 * i + 1])
+                                          : unit(dtype, words[i]);
+}
+
+static void normal_group(leat_dtype dtype, const uint32_t words[4], struct group *group) {
+    group->count = is_wide(dtype) ? 2 : 4;
+    if (is_wide(dtype)) {
+        normal_pair(words, group->values);
+        return;
+    }
+    for (int i = 0; i < 4; i += 2) {
+        float pair[2];
+        leati_normal_pair(words[i], words[i + 1], pair);
+        group->values[i] = (double)pair[0];
+        group->values[i + 1] = (double)pair[1];
+    }
+}
+
+static void truncated_group(leat_dtype dtype, leati_philox stream, struct group *group) {
+    int wanted = is_wide(dtype) ? 2 : 4;
+    group->count = 0;
+    while (group->count < wanted) {
+        struct group next;
+        uint32_t words[4];
+        leati_philox_next(&stream, words);
+        normal_group(dtype, words, &next);
+        for (int i = 0; i < next.count && group->count < wanted; i++)
+            if (fabs(next.values[i]) < 2)
+                group->values[group->count++] = next.values[i];
+    }
+}
+
+static void next_group(leati_distribution distribution, leat_dtype dtype, leati_philox *stream,
+                       struct group *group) {
+    uint32_t words[4];
+    if (distribution == LEATI_TRUNCATED_NORMAL) {
+        truncated_group(dtype, *stream, group);
+        leati_philox_skip(stream, (uint64_t)group->count * LEATI_BLOCKS_PER_VALUE / 4);
+        return;
+    }
+    leati_philox_next(stream, words);
+    (distribution == LEATI_UNIFORM ? uniform_group : normal_group)(dtype, words, group);
+}
+
+/* ---- what a value becomes ---- */
+
+double leati_draw_rounded(leat_dtype dtype, double value) {
+    switch (dtype) {
+    case LEAT_FLOAT16: return (double)leati_float_of_half(leati_half_of_float((float)value));
+    case LEAT_BFLOAT16:
+        return (double)leati_float_of_bfloat16(leati_bfloat16_of_float((float)value));
+    case LEAT_FLOAT32: return (double)(float)value;
+    default: return value;
+    }
+}
+
+static void store(leat_dtype dtype, double value, void *to, int64_t at) {
+    switch (dtype) {
+    case LEAT_FLOAT16: ((uint16_t *)to)[at] = leati_half_of_float((float)value); break;
+    case LEAT_BFLOAT16: ((uint16_t *)to)[at] = leati_bfloat16_of_float((float)value); break;
+    case LEAT_FLOAT32: ((float *)to)[at] = (float)value; break;
+    default: ((double *)to)[at] = value; break;
+    }
+}
+
+void leati_draw(leati_distribution distribution, leat_dtype dtype, leati_philox stream,
+                double scale, double offset, int64_t count, void *to) {
+    struct group group;
+    scale = leati_draw_rounded(dtype, scale);
+    offset = leati_draw_rounded(dtype, offset);
+    for (int64_t i = 0; i < count; i += group.count) {
+        next_group(distribution, dtype, &stream, &group);
+        for (int k = 0; k < group.count && i + k < count; k++) {
+            if (dtype == LEAT_FLOAT32) { /* as below, without asking for the dtype */
+                ((float *)to)[i + k] = (float)group.values[k] * (float)scale + (float)offset;
+                continue;
+            }
+            double scaled =
+                leati_draw_rounded(dtype, leati_draw_rounded(dtype, group.values[k]) * scale);
+            store(dtype, scaled + offset, to, i + k);
+        }
+    }
+}
+
+void leati_draw_integers(leat_dtype dtype, leati_philox stream, int64_t low, uint64_t width,
+                         int64_t count, void *to) {
+    uint32_t words[4];
+    int step = leat_dtype_size(dtype) == 4 ? 1 : 2;
+    for (int64_t i = 0; i < count;) {
+        leati_philox_next(&stream, words);
+        for (int k = 0; k < 4 && i < count; k += step, i++) {
+            uint64_t bits = step == 1 ? words[k] : (uint64_t)words[k + 1] << 32 | words[k];
+            bits = width == 0 ? bits : (uint64_t)low + bits % width;
+            if (step == 1)
+                ((uint32_t *)to)[i] = (uint32_t)bits;
+            else
+                ((uint64_t *)to)[i] = bits;
+        }
+    }
+}

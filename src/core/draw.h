@@ -1,0 +1,29 @@
+/* Arrays of random numbers from a Philox stream, bit for bit those of TensorFlow's kernels on a
+ * CPU. The stream is a value: what is drawn does not move the caller's. Thread-safe. */
+#ifndef LEATI_CORE_DRAW_H
+#define LEATI_CORE_DRAW_H
+
+#include "base/random.h"
+#include <leat/core.h>
+
+typedef enum leati_distribution {
+    LEATI_UNIFORM,         /* [0, 1) */
+    LEATI_NORMAL,          /* mean 0, deviation 1 */
+    LEATI_TRUNCATED_NORMAL /* the same without what lies two or more from 0 */
+} leati_distribution;
+
+/* Blocks of the stream that a call of `count` values reserves in TensorFlow. */
+#define LEATI_BLOCKS_PER_VALUE 256
+
+/* Fills `count` values of `dtype` (float16, bfloat16, float32 or float64) and stretches them: times
+ * `scale`, plus `offset`, both rounded to the dtype, as is each step. */
+void leati_draw(leati_distribution distribution, leat_dtype dtype, leati_philox stream,
+                double scale, double offset, int64_t count, void *to);
+/* The number of `dtype` next to a value. */
+double leati_draw_rounded(leat_dtype dtype, double value);
+/* Integers of all bits: int32, uint32 (a word each), int64 or uint64 (two, the lower first). Where
+ * `width` is not 0 they are `low` and the remainder of the bits by it. */
+void leati_draw_integers(leat_dtype dtype, leati_philox stream, int64_t low, uint64_t width,
+                         int64_t count, void *to);
+
+#endif

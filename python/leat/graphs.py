@@ -6,8 +6,8 @@ import json
 from leat import _native
 
 # Operations that give floats but let no gradient through, as in TensorFlow.
-_CUTS = frozenset(["zeros_like", "ones_like", "stop_gradient", "floordiv", "floor", "ceil", "round", "random_uniform",
-                   "random_normal", "random_truncated_normal"])
+_CUTS = frozenset(["zeros_like", "ones_like", "stop_gradient", "floordiv", "floor", "ceil", "round", "rint",
+                   "random_uniform", "random_normal", "random_truncated_normal"])
 
 
 class Graph(_native.Graph):

@@ -114,6 +114,8 @@ def _convert_inputs(entry, values):
             if isinstance(value, Tensor) or hasattr(value, "dtype"):
                 hint = dtypes.as_dtype(value.dtype)
                 break
+    if entry["name"] == "range" and hint is None and any(isinstance(value, float) for value in flat):
+        hint = dtypes.float32
     made = [convert_to_tensor(value, dtype=None, dtype_hint=None if i < first else hint)
             for i, value in enumerate(flat)]
     if entry["name"] == "divide" and made[0].dtype is made[1].dtype and made[0].dtype.is_integer:
@@ -126,7 +128,7 @@ def dispatch(name, values, arguments):
     """Calls an operation with the Python values of its inputs and arguments; what a generated function does."""
     entry = TABLE[name]
     if name == "range" and values[1] is None:
-        values = (0.0 if isinstance(values[0], float) else 0, *values[::2])
+        values = (0, *values[::2])
     special = composite.dispatch(entry, values, arguments)
     if special is not NotImplemented:
         return special

@@ -10,6 +10,8 @@
 #include "../../tests/support/torture.h"
 #include "graph/variable.h"
 
+#include <string.h>
+
 /* A value used three times, broadcasting both ways, two outputs. */
 static int tangle(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
@@ -240,6 +242,52 @@ static void test_each_allocation_failing(void **state) {
     torture_run_tolerant(build_and_run, NULL); /* an arena may do with a smaller chunk */
 }
 
+/* ---- which operations are differentiable ---- */
+
+/* As in TensorFlow, where these have no gradient, or one that is nothing. */
+static const char nothing_flows[] =
+    "apply_adam apply_gradient_descent apply_keras_momentum argmax argmin argsort as_string "
+    "assign_add_variable assign_variable bitcast bitwise_and bitwise_or bitwise_xor call "
+    "collective_broadcast constant count_nonzero decode_base64 decode_compressed decode_csv "
+    "decode_image decode_jpeg decode_json_example decode_png decode_raw decode_wav encode_base64 "
+    "encode_wav equal eye floordiv greater greater_equal histogram_fixed_width in_top_k "
+    "index_shuffle invert is_finite is_inf is_nan left_shift less less_equal logical_and "
+    "logical_not logical_or logical_xor matching_files merge_sparse not_equal one_hot ones "
+    "parse_example parse_sequence_example parse_tensor ragged_partition random_categorical "
+    "random_normal random_shuffle random_truncated_normal random_uniform range read_file "
+    "read_variable reduce_all reduce_any regex_full_match regex_replace replica_id right_shift "
+    "rng_skip searchsorted seed_fold_in seed_split segment_spread sequence_mask serialize_tensor "
+    "shape size stateless_categorical stateless_integers stateless_normal stateless_shuffle "
+    "stateless_truncated_normal stateless_uniform string_bytes_split string_format string_join "
+    "string_length string_lower string_ngrams string_reduce_join string_split string_strip "
+    "string_to_hash_bucket string_to_hash_bucket_fast string_to_hash_bucket_strong "
+    "string_to_number string_upper substr truncatediv truncatemod unicode_decode unicode_encode "
+    "unicode_script unicode_transcode unique unique_with_counts where write_file zeros";
+/* TensorFlow differentiates these, or what they stand for. */
+static const char missing[] =
+    "computed linspace max_pool2d_grad nextafter resize segment_prod while_gradient";
+
+static bool names(const char *list, const char *name) {
+    size_t size = strlen(name);
+    for (const char *at = strstr(list, name); at != NULL; at = strstr(at + 1, name))
+        if ((at == list || at[-1] == ' ') && (at[size] == ' ' || at[size] == '\0'))
+            return true;
+    return false;
+}
+
+static void test_every_operation_is_listed(void **state) {
+    (void)state;
+    size_t count = 0;
+    const leati_tensor_op *const *ops = leati_tensor_ops(&count);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = ops[i]->name;
+        bool listed = names(nothing_flows, name) || names(missing, name);
+        if (listed == (ops[i]->gradient != NULL))
+            fail_msg("%s has %s gradient, but %s a list of operations without one", name,
+                     ops[i]->gradient != NULL ? "a" : "no", listed ? "stands on" : "is not on");
+    }
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, torture_setup, torture_teardown)
     const struct CMUnitTest tests[] = {
@@ -251,6 +299,7 @@ int main(void) {
         TEST(test_variables),
         TEST(test_functions_with_state_have_none),
         TEST(test_each_allocation_failing),
+        TEST(test_every_operation_is_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

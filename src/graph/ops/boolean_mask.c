@@ -3,7 +3,7 @@
  * The mask covers dimensions of the tensor from `axis` on; they become one. How many slices there
  * are is data, so rows run one at a time. Fails where the mask is a scalar or has other dimensions.
  * No gradient, no state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/ops/positions.h"
 
 #include <string.h>
 
@@ -84,6 +84,15 @@ static leat_status boolean_mask_kernel(leati_kernel_call *call, leat_error *err)
     return leati_hold_strings(call, 0, err);
 }
 
+static leat_status boolean_mask_gradient(leati_gradient_call *call, leat_error *err) {
+    leat_value x = call->inputs[0];
+    (void)err;
+    leat_value at =
+        leati_op2(&leati_tensor_op_boolean_mask, call->args, leati_positions(x), call->inputs[1]);
+    call->input_gradients[0] = leati_add_at(call->output_gradients[0], at, x);
+    return LEAT_OK;
+}
+
 leat_value leat_boolean_mask(leat_value tensor, leat_value mask, int64_t axis) {
     struct boolean_mask_args args = {.axis = axis};
     return leati_op2(&leati_tensor_op_boolean_mask, &args, tensor, mask);
@@ -102,4 +111,5 @@ const leati_tensor_op leati_tensor_op_boolean_mask = {
     .max_inputs = 2,
     .infer = boolean_mask_infer,
     .kernel = boolean_mask_kernel,
+    .gradient = boolean_mask_gradient,
 };

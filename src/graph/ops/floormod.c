@@ -26,6 +26,16 @@ static const leati_lane_function floormod_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_
 LEATI_ELEMENTWISE_SLOTS(floormod, leati_infer_broadcast, 0,
                         "integer division by zero: a divisor is 0")
 
+/* x - y * floor(x / y), whose quotient does not change with x and y. */
+static leat_status floormod_gradient(leati_gradient_call *call, leat_error *err) {
+    leat_value x = call->inputs[0], y = call->inputs[1], g = call->output_gradients[0];
+    (void)err;
+    call->input_gradients[0] = leati_gradient_unbroadcast(g, x);
+    call->input_gradients[1] =
+        leati_gradient_unbroadcast(leat_multiply(g, leat_negate(leat_floordiv(x, y))), y);
+    return LEAT_OK;
+}
+
 leat_value leat_floormod(leat_value x, leat_value y) {
     return leati_op2(&leati_tensor_op_floormod, NULL, x, y);
 }
@@ -43,4 +53,5 @@ const leati_tensor_op leati_tensor_op_floormod = {
     .flags = LEATI_ELEMENTWISE,
     .infer = floormod_infer,
     .kernel = floormod_kernel,
+    .gradient = floormod_gradient,
 };

@@ -3,7 +3,7 @@
  * Without an axis the values count as one vector. `repeats` is one number for all slices or one for
  * each; how many slices come out is data, so rows run one at a time. Fails where a number is
  * negative or there are not as many as slices. No gradient, no state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/ops/positions.h"
 
 #include <string.h>
 
@@ -104,6 +104,15 @@ static leat_status repeat_kernel(leati_kernel_call *call, leat_error *err) {
     return leati_hold_strings(call, 0, err);
 }
 
+static leat_status repeat_gradient(leati_gradient_call *call, leat_error *err) {
+    leat_value x = call->inputs[0];
+    (void)err;
+    leat_value at =
+        leati_op2(&leati_tensor_op_repeat, call->args, leati_positions(x), call->inputs[1]);
+    call->input_gradients[0] = leati_add_at(call->output_gradients[0], at, x);
+    return LEAT_OK;
+}
+
 leat_value leat_repeat_slices(leat_value input, leat_value repeats, int64_t axis) {
     struct repeat_args args = {.axis = axis};
     return leati_op2(&leati_tensor_op_repeat, &args, input, repeats);
@@ -121,4 +130,5 @@ const leati_tensor_op leati_tensor_op_repeat = {
     .max_inputs = 2,
     .infer = repeat_infer,
     .kernel = repeat_kernel,
+    .gradient = repeat_gradient,
 };

@@ -1,7 +1,8 @@
 /* top_k: the k largest values along the last dimension and their places (tf.math.top_k).
  *
  * In descending order, of equal values the first. Fails where the dimension has fewer values, or
- * the input is a scalar. No gradient, no state, no locks. */
+ * the input is a scalar. The gradient goes to the places of the values. No state, no locks. */
+#include "graph/ops/positions.h"
 #include "graph/ops/sorting.h"
 
 #include <string.h>
@@ -101,6 +102,18 @@ static leat_status top_k_kernel(leati_kernel_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
+static leat_status top_k_gradient(leati_gradient_call *call, leat_error *err) {
+    leat_value x = call->inputs[0];
+    if (leat_value_shape(x).rank < 0)
+        return leati_fail(err, LEAT_UNIMPLEMENTED,
+                          "the input's rank is not known; give it one with ensure_shape");
+    if (call->output_gradients[0].id < 0)
+        return LEAT_OK;
+    leat_value at = leati_gather_last(leati_positions(x), call->outputs[1]);
+    call->input_gradients[0] = leati_add_at(call->output_gradients[0], at, x);
+    return LEAT_OK;
+}
+
 const leati_tensor_op leati_tensor_op_top_k = {
     .name = "top_k",
     .version = 1,
@@ -113,4 +126,5 @@ const leati_tensor_op leati_tensor_op_top_k = {
     .max_inputs = 1,
     .infer = top_k_infer,
     .kernel = top_k_kernel,
+    .gradient = top_k_gradient,
 };

@@ -1,0 +1,85 @@
+"""Gradients of operations, taken here and, to record what to expect, under TensorFlow."""
+
+
+def cases(tf):
+    """[(name, function, inputs)]: the gradients of the function's weighted results for all inputs are recorded."""
+    matrix = [[0.3, -1.2, 2.5], [1.7, 0.4, -0.6]]
+    vector, other = [0.5, -1.5, 2.0], [1.5, 0.7, -2.2]
+    positive = [[0.3, 1.2, 2.5], [1.7, 0.4, 0.6]]
+    math, out = tf.math, []
+
+    def add(name, function, *inputs):
+        out.append((name, function, inputs))
+
+    for name in ("abs atan cos cosh erf erfc exp expm1 negative reciprocal sigmoid sign sin sinh softplus square tan "
+                 "tanh floor ceil round rint").split():
+        add(name, getattr(math, name), matrix)
+    for name in "log log1p rsqrt sqrt".split():
+        add(name, getattr(math, name), positive)
+    for name in "acos asin".split():
+        add(name, getattr(math, name), [0.3, -0.7, 0.1])
+    for name in ("add subtract multiply divide maximum minimum pow squared_difference floormod floordiv atan2 "
+                 "divide_no_nan multiply_no_nan").split():
+        add(name, getattr(math, name), positive, [0.7, 1.9, 0.4])
+        add(name + " broadcast", getattr(math, name), positive, 1.3)
+    for name in "relu relu6 elu softmax log_softmax".split():
+        add(name, getattr(tf.nn, name), matrix)
+    for name in "sum mean max min prod".split():
+        reduce = getattr(tf, "reduce_" + name)
+        add("reduce_" + name, reduce, matrix)
+        add(f"reduce_{name} axis", lambda x, f=reduce: f(x, 1), matrix)
+        add(f"reduce_{name} keepdims", lambda x, f=reduce: f(x, 0, keepdims=True), matrix)
+    add("reduce_prod zeros", lambda x: tf.reduce_prod(x, [0, 1]), [[2., 0., 3.], [4., 5., 1.]])
+    add("reduce_prod two zeros", lambda x: tf.reduce_prod(x, 1), [[2., 0., 0.], [4., 5., 1.]])
+    add("cumsum", lambda x: math.cumsum(x, 1, exclusive=True), matrix)
+    add("cumprod", lambda x: math.cumprod(x, 1), matrix)
+    add("cumprod reverse", lambda x: math.cumprod(x, 0, exclusive=True, reverse=True), matrix)
+    add("matmul", tf.matmul, matrix, [[1., 2.], [0.5, -1.], [0.1, 3.]])
+    add("matmul transposed", lambda a, b: tf.matmul(a, b, transpose_b=True), matrix, matrix)
+    add("reshape", lambda x: tf.reshape(x, [3, 2]), matrix)
+    add("transpose", tf.transpose, matrix)
+    add("concat", lambda a, b: tf.concat([a, b], 0), vector, other)
+    add("stack", lambda a, b: tf.stack([a, b], 1), vector, other)
+    add("unstack", lambda x: tf.unstack(x)[1], matrix)
+    add("split", lambda x: tf.split(x, 3, 1)[1], matrix)
+    add("slice", lambda x: tf.slice(x, [0, 1], [2, 2]), matrix)
+    add("strided_slice", lambda x: x[::-1, ::2], matrix)
+    add("gather", lambda x: tf.gather(x, [1, 0, 1]), matrix)
+    add("gather axis", lambda x: tf.gather(x, [2, 0, 2], axis=1), matrix)
+    add("gather_nd", lambda x: tf.gather_nd(x, [[0, 1], [1, 2], [0, 1]]), matrix)
+    add("gather_nd rows", lambda x: tf.gather_nd(x, [[1], [1]]), matrix)
+    add("boolean_mask", lambda x: tf.boolean_mask(x, [[True, False, True], [False, True, False]]), matrix)
+    add("boolean_mask axis", lambda x: tf.boolean_mask(x, [True, False, True], axis=1), matrix)
+    add("repeat", lambda x: tf.repeat(x, [2, 0, 3], axis=1), matrix)
+    add("repeat flat", lambda x: tf.repeat(x, 2), matrix)
+    add("tile", lambda x: tf.tile(x, [2, 3]), matrix)
+    add("pad", lambda x: tf.pad(x, [[1, 0], [0, 2]]), matrix)
+    add("reverse", lambda x: tf.reverse(x, [1]), matrix)
+    add("roll", lambda x: tf.roll(x, 1, 1), matrix)
+    add("sort", tf.sort, matrix)
+    add("sort descending", lambda x: tf.sort(x, 0, "DESCENDING"), matrix)
+    add("top_k", lambda x: math.top_k(x, 2)[0], matrix)
+    add("top_k ties", lambda x: math.top_k(x, 2)[0], [[1., 2., 2., 2.], [0., 0., 0., 1.]])
+    add("expand_dims", lambda x: tf.expand_dims(x, 1), vector)
+    add("squeeze", tf.squeeze, [[[1.], [2.]]])
+    add("broadcast_to", lambda x: tf.broadcast_to(x, [2, 3]), vector)
+    add("where", lambda a, b: tf.where([True, False, True], a, b), vector, other)
+    add("clip_by_value", lambda x: tf.clip_by_value(x, -1, 1), matrix)
+    add("add_n", lambda a, b: tf.add_n([a, b, a]), vector, other)
+    add("cast", lambda x: tf.cast(x, tf.float64), vector)
+    add("bias_add", tf.nn.bias_add, matrix, vector)
+    add("flip_left_right", tf.image.flip_left_right, [[[1.], [2.]], [[3.], [4.]]])
+    return out
+
+
+def gradients(tf, function, inputs):
+    """The gradients for the inputs of the sum of the results, weighted by 1, 2, 3 and so on."""
+    tensors = [tf.constant(value, tf.float32) for value in inputs]
+    with tf.GradientTape() as tape:
+        for tensor in tensors:
+            tape.watch(tensor)
+        result = function(*tensors)
+        flat = tf.reshape(tf.cast(result, tf.float32), [-1])
+        total = tf.reduce_sum(flat * tf.range(1., float(flat.shape[0]) + 1))
+    found = tape.gradient(total, tensors)
+    return [None if g is None else tf.convert_to_tensor(g).numpy().reshape(-1).tolist() for g in found]

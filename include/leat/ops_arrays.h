@@ -4,7 +4,7 @@
 #ifndef LEAT_OPS_ARRAYS_H
 #define LEAT_OPS_ARRAYS_H
 
-#include <leat/graph.h>
+#include <leat/ops.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -93,6 +93,28 @@ LEAT_API leat_value leat_reverse_sequence(leat_value input, leat_value seq_lengt
                                           int64_t seq_axis, int64_t batch_axis);
 /* The next float after x1 in the direction of x2, elementwise (tf.math.nextafter). */
 LEAT_API leat_value leat_nextafter(leat_value x1, leat_value x2);
+
+/* ---- the rest ---- */
+
+/* Sums of products of at most 8 tensors, by a text that names dimensions: "ij,jk->ik"
+ * (tf.einsum). */
+LEAT_API leat_value leat_einsum(const char *equation, const leat_value *inputs, int num_inputs);
+/* Inverse hyperbolic functions (tf.math.acosh, asinh, atanh). */
+LEAT_API leat_value leat_acosh(leat_value x);
+LEAT_API leat_value leat_asinh(leat_value x);
+LEAT_API leat_value leat_atanh(leat_value x);
+/* The logarithm of |gamma(x)|, its derivative, which has none here, the inverse of erf and that of
+ * the normal distribution (tf.math.lgamma, digamma, erfinv, ndtri). */
+LEAT_API leat_value leat_lgamma(leat_value x);
+LEAT_API leat_value leat_digamma(leat_value x);
+LEAT_API leat_value leat_erfinv(leat_value x);
+LEAT_API leat_value leat_ndtri(leat_value x);
+/* x / y, x * log(y) and x * log(1 + y), and 0 where x is 0 (tf.math.xdivy, xlogy, xlog1py). */
+LEAT_API leat_value leat_xdivy(leat_value x, leat_value y);
+LEAT_API leat_value leat_xlogy(leat_value x, leat_value y);
+LEAT_API leat_value leat_xlog1py(leat_value x, leat_value y);
+/* The means of windows of pictures NHWC; padding does not count (tf.nn.avg_pool2d). */
+LEAT_API leat_value leat_avg_pool2d(leat_value input, const leat_pool2d_options *options);
 
 #ifdef __cplusplus
 }

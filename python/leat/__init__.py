@@ -23,11 +23,17 @@ from leat.ragged import RaggedTensor
 from leat.sparse import SparseTensor
 from leat import audio, autograph
 from leat import averages as _averages
-from leat import data, debugging, io, nest, random, strings
+from leat import data, debugging, io, linalg, math, nest, nn, random, strings
+from leat.arrays import (batch_to_space, broadcast_dynamic_shape, broadcast_static_shape, clip_by_global_norm,
+                         clip_by_norm, dynamic_stitch, einsum, histogram_fixed_width_bins, identity_n, meshgrid,
+                         ones_like, saturate_cast, space_to_batch, space_to_batch_nd, unravel_index,
+                         zeros_like)
 from leat.control import case, cond, control_dependencies, switch_case, while_loop
 from leat.creation import (group, linspace, no_op, numpy_function, ones, py_function, rank, shape_n, zeros)
 from leat.folds import foldl, foldr, map_fn, scan, vectorized_map
 from leat.function import function
+from leat.linalg import norm, tensordot
+from leat.math import reduce_logsumexp, scalar_mul
 from leat.printing import print
 from leat.tape import GradientTape, UnconnectedGradients, custom_gradient
 from leat.variables import Variable, VariableAggregation, VariableSynchronization
@@ -50,7 +56,7 @@ _ops.submodule(_sys.modules[__name__], "experimental").Optional = data.experimen
 _atexit.register(_native.shutdown)
 
 
-_LATER = frozenset(["config", "distribute", "keras", "train", "utils", "torch", "jax"])  # what most programs do without
+_LATER = frozenset(["config", "distribute", "keras", "lookup", "train", "utils", "torch", "jax"])  # most do without
 
 
 def __getattr__(name):

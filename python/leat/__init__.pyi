@@ -30,6 +30,9 @@ def abs(x: TensorLike, name: builtins.str | None = None) -> Tensor:
 def acos(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The inverse cosine, in radians (tf.math.acos)."""
     ...
+def acosh(x: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The inverse hyperbolic cosine (tf.math.acosh)."""
+    ...
 def add(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
     """x + y of equal dtypes, broadcast; integers wrap (tf.math.add)."""
     ...
@@ -58,6 +61,7 @@ def argsort(values: TensorLike, axis: IntLike = -1, direction: StringLike = 'ASC
     stable: Of no effect: equal values always stay in order.
     """
     ...
+from leat import arrays as arrays
 from leat.dtypes import as_dtype as as_dtype
 def as_string(input: TensorLike, precision: IntLike = -1, scientific: builtins.bool = False, shortest: builtins.bool = False, width: IntLike = -1, fill: StringLike = '', name: builtins.str | None = None) -> Tensor:
     """Numbers as text, true or false of booleans (tf.strings.as_string).
@@ -72,6 +76,9 @@ def as_string(input: TensorLike, precision: IntLike = -1, scientific: builtins.b
 def asin(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The inverse sine, in radians (tf.math.asin)."""
     ...
+def asinh(x: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The inverse hyperbolic sine (tf.math.asinh)."""
+    ...
 def atan(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The inverse tangent, in radians (tf.math.atan)."""
     ...
@@ -79,8 +86,12 @@ def atan2(y: TensorLike, x: TensorLike, name: builtins.str | None = None) -> Ten
     """The angle of the point (x, y), in radians from -pi to pi, broadcast (tf.math.atan2)."""
     ...
 from leat import audio as audio
+def atanh(x: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The inverse hyperbolic tangent (tf.math.atanh)."""
+    ...
 from leat import autograph as autograph
 from leat import averages as averages
+from leat.arrays import batch_to_space as batch_to_space
 bfloat16: DType
 def bitcast(input: TensorLike, type: DTypeLike, name: builtins.str | None = None) -> Tensor:
     """The bytes of a tensor read as values of another dtype (tf.bitcast).
@@ -96,6 +107,8 @@ def boolean_mask(tensor: TensorLike, mask: TensorLike, axis: IntLike | None = No
     axis: The first dimension that the mask covers.
     """
     ...
+from leat.arrays import broadcast_dynamic_shape as broadcast_dynamic_shape
+from leat.arrays import broadcast_static_shape as broadcast_static_shape
 def broadcast_to(input: TensorLike, shape: IntsLike, name: builtins.str | None = None) -> Tensor:
     """A tensor repeated to a shape by numpy's broadcasting (tf.broadcast_to).
 
@@ -109,6 +122,8 @@ def cast(x: TensorLike, dtype: DTypeLike, name: builtins.str | None = None) -> T
     dtype: The dtype of the result.
     """
     ...
+from leat.arrays import clip_by_global_norm as clip_by_global_norm
+from leat.arrays import clip_by_norm as clip_by_norm
 def clip_by_value(t: TensorLike, clip_value_min: TensorLike, clip_value_max: TensorLike, name: builtins.str | None = None) -> Tensor:
     """t, but not below one bound nor above another, broadcast (tf.clip_by_value)."""
     ...
@@ -154,6 +169,8 @@ def dynamic_partition(data: TensorLike, partitions: TensorLike, num_partitions: 
     num_partitions: How many outputs there are.
     """
     ...
+from leat.arrays import dynamic_stitch as dynamic_stitch
+from leat.arrays import einsum as einsum
 def ensure_shape(x: TensorLike, shape: ShapeLike, name: builtins.str | None = None) -> Tensor:
     """The value unchanged, checked against a shape (tf.ensure_shape).
 
@@ -225,9 +242,11 @@ def histogram_fixed_width(values: TensorLike, value_range: TensorLike, nbins: In
     dtype: The dtype of the counts: int32 or int64.
     """
     ...
+from leat.arrays import histogram_fixed_width_bins as histogram_fixed_width_bins
 def identity(input: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The input unchanged (tf.identity)."""
     ...
+from leat.arrays import identity_n as identity_n
 from leat import image as image
 from leat import indexing as indexing
 class init_scope:
@@ -256,6 +275,7 @@ def logical_not(x: TensorLike, name: builtins.str | None = None) -> Tensor:
 def logical_or(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
     """x || y of booleans, broadcast (tf.math.logical_or)."""
     ...
+from leat import lookup as lookup
 from leat.folds import map_fn as map_fn
 from leat import math as math
 def matmul(a: TensorLike, b: TensorLike, transpose_a: builtins.bool = False, transpose_b: builtins.bool = False, adjoint_a: Any = False, adjoint_b: Any = False, a_is_sparse: Any = False, b_is_sparse: Any = False, output_type: Any = None, grad_a: Any = False, grad_b: Any = False, name: builtins.str | None = None) -> Tensor:
@@ -268,6 +288,7 @@ def matmul(a: TensorLike, b: TensorLike, transpose_a: builtins.bool = False, tra
 def maximum(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The larger of x and y, broadcast; a NaN wins (tf.math.maximum)."""
     ...
+from leat.arrays import meshgrid as meshgrid
 from leat import messages as messages
 def minimum(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The smaller of x and y, broadcast; a NaN wins (tf.math.minimum)."""
@@ -281,6 +302,7 @@ def negative(x: TensorLike, name: builtins.str | None = None) -> Tensor:
 newaxis: None
 from leat import nn as nn
 from leat.creation import no_op as no_op
+from leat.linalg import norm as norm
 def not_equal(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
     """x != y of numbers, booleans or strings, broadcast, as bool (tf.math.not_equal)."""
     ...
@@ -296,9 +318,7 @@ def one_hot(indices: TensorLike, depth: IntLike, on_value: Any = None, off_value
     """
     ...
 from leat.creation import ones as ones
-def ones_like(input: TensorLike, dtype: DTypeLike | None = None, name: builtins.str | None = None, layout: Any = None) -> Tensor:
-    """Ones of another tensor's shape and dtype (tf.ones_like)."""
-    ...
+from leat.arrays import ones_like as ones_like
 def pad(tensor: TensorLike, paddings: Any, mode: StringLike = 'CONSTANT', constant_values: Any = 0, name: builtins.str | None = None) -> Tensor:
     """Values around a tensor: a constant, or the tensor itself mirrored (tf.pad).
 
@@ -338,6 +358,7 @@ def reduce_any(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims:
     keepdims: Leave reduced dimensions as 1.
     """
     ...
+from leat.math import reduce_logsumexp as reduce_logsumexp
 def reduce_max(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
     """The maximum over the named dimensions, or all (tf.math.reduce_max).
 
@@ -408,6 +429,8 @@ def roll(input: TensorLike, shift: IntsLike, axis: IntsLike, name: builtins.str 
 def round(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The nearest integer, the even one of two (tf.math.round)."""
     ...
+from leat.arrays import saturate_cast as saturate_cast
+from leat.math import scalar_mul as scalar_mul
 from leat.folds import scan as scan
 def scatter_nd(indices: TensorLike, updates: TensorLike, shape: IntsLike, bad_indices_policy: Any = '', name: builtins.str | None = None) -> Tensor:
     """Zeros to which slices are added at places that rows of indices name (tf.scatter_nd).
@@ -469,6 +492,8 @@ def sort(values: TensorLike, axis: IntLike = -1, direction: StringLike = 'ASCEND
     direction: ASCENDING or DESCENDING.
     """
     ...
+from leat.arrays import space_to_batch as space_to_batch
+from leat.arrays import space_to_batch_nd as space_to_batch_nd
 from leat import sparse as sparse
 from leat import specs as specs
 def split(value: TensorLike, num_or_size_splits: Any, axis: IntLike = 0, num: IntLike | None = None, name: builtins.str | None = None) -> Any:
@@ -542,6 +567,7 @@ def tensor_scatter_nd_sub(tensor: TensorLike, indices: TensorLike, updates: Tens
 def tensor_scatter_nd_update(tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: builtins.str | None = None) -> Tensor:
     """A tensor with updates in place of the slices that rows of indices name (tf.tensor_scatter_nd_update)."""
     ...
+from leat.linalg import tensordot as tensordot
 def tile(input: TensorLike, multiples: IntsLike, name: builtins.str | None = None) -> Tensor:
     """A tensor repeated along each dimension (tf.tile).
 
@@ -580,6 +606,7 @@ def unique_with_counts(x: TensorLike, out_idx: DTypeLike = ..., name: builtins.s
     out_idx: The dtype of the numbers: int32 or int64.
     """
     ...
+from leat.arrays import unravel_index as unravel_index
 def unstack(value: TensorLike, num: IntLike | None = None, axis: IntLike = 0, name: builtins.str | None = None) -> Any:
     """The slices of a tensor along a dimension, each an output (tf.unstack).
 
@@ -601,6 +628,4 @@ def where(condition: TensorLike, x: TensorLike = None, y: TensorLike = None, nam
     ...
 from leat.control import while_loop as while_loop
 from leat.creation import zeros as zeros
-def zeros_like(input: TensorLike, dtype: DTypeLike | None = None, name: builtins.str | None = None, layout: Any = None) -> Tensor:
-    """Zeros of another tensor's shape and dtype (tf.zeros_like)."""
-    ...
+from leat.arrays import zeros_like as zeros_like

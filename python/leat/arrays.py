@@ -1,0 +1,225 @@
+"""Functions of ``tf`` itself on numbers and arrays that are made of operations, as TensorFlow makes them."""
+
+import numpy as np
+
+from leat import dtypes, ops
+from leat.linalg import global_norm
+from leat.ops import FUNCTIONS as F
+from leat.shapes import TensorShape
+from leat.tensor import convert_to_tensor
+
+__all__ = ["batch_to_space", "broadcast_dynamic_shape", "broadcast_static_shape", "clip_by_global_norm",
+           "clip_by_norm", "dynamic_stitch", "einsum", "histogram_fixed_width_bins", "identity_n", "meshgrid",
+           "ones_like", "saturate_cast", "space_to_batch", "space_to_batch_nd", "unravel_index",
+           "zeros_like"]
+
+
+# ---- clipping ----
+
+def clip_by_norm(t, clip_norm, axes=None, name=None):
+    """t scaled so that its Euclidean norm, over `axes`, is at most clip_norm (``tf.clip_by_norm``)."""
+    t = convert_to_tensor(t)
+    limit = convert_to_tensor(clip_norm, dtype=t.dtype)
+    squares = F["reduce_sum"](F["multiply"](t, t), axes, True)
+    is_some = F["greater"](squares, 0)
+    safe = F["where"](is_some, squares, F["ones_like"](squares))
+    size = F["where"](is_some, F["sqrt"](safe), squares)
+    return F["divide"](F["multiply"](t, limit), F["maximum"](size, limit))
+
+
+def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
+    """(tensors scaled together so that their global norm is at most clip_norm, that norm) (``tf.clip_by_global_norm``).
+
+    None among them stays. A norm that is not finite makes all values NaN.
+    """
+    if isinstance(t_list, (str, bytes)) or not isinstance(t_list, (list, tuple)):
+        raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
+    size = global_norm(t_list) if use_norm is None else convert_to_tensor(use_norm)
+    limit = convert_to_tensor(clip_norm, dtype=size.dtype)
+    scale = F["multiply"](limit, F["minimum"](F["divide"](1.0, size), F["divide"](1.0, limit)))
+    scale = F["add"](scale, F["subtract"](size, size))
+    scaled = [None if t is None else F["multiply"](t, F["cast"](scale, convert_to_tensor(t).dtype)) for t in t_list]
+    return scaled, size
+
+
+def saturate_cast(value, dtype, name=None):
+    """A cast that keeps values within what the dtype holds (``tf.saturate_cast``)."""
+    value, dtype = convert_to_tensor(value), dtypes.as_dtype(dtype)
+    if value.dtype is dtype:
+        return value
+    if dtype.is_integer or value.dtype.size > dtype.size:
+        low, high = max(value.dtype.min, dtype.min), min(value.dtype.max, dtype.max)
+        source = value.dtype.as_numpy_dtype
+        if value.dtype.is_floating:  # the bounds as numbers of the source that do not pass them
+            low, high = source(low), source(high)
+            high = np.nextafter(high, source(0)) if float(high) > dtype.max else high
+        value = F["clip_by_value"](value, convert_to_tensor(low, value.dtype), convert_to_tensor(high, value.dtype))
+    return F["cast"](value, dtype)
+
+
+def zeros_like(input, dtype=None, name=None, layout=None):
+    """Zeros of the shape, and where no dtype is given of the dtype, of a tensor (``tf.zeros_like``)."""
+    return _like("zeros_like", input, dtype)
+
+
+def ones_like(input, dtype=None, name=None, layout=None):
+    """Ones of the shape, and where no dtype is given of the dtype, of a tensor (``tf.ones_like``)."""
+    return _like("ones_like", input, dtype)
+
+
+def _like(operation, value, dtype):
+    value = value if hasattr(value, "_is_leaf_value") else convert_to_tensor(value)
+    if dtype is None or value.dtype is dtypes.as_dtype(dtype):
+        return F[operation](value)
+    dtype = dtypes.as_dtype(dtype)
+    if dtypes.string not in (dtype, value.dtype):
+        return F["cast"](F[operation](value), dtype)
+    from leat.creation import ones, zeros
+    return (zeros if operation == "zeros_like" else ones)(F["shape"](value), dtype)
+
+
+# ---- shapes ----
+
+def broadcast_static_shape(shape_x, shape_y):
+    """The TensorShape that two shapes broadcast to (``tf.broadcast_static_shape``)."""
+    x, y = TensorShape(shape_x), TensorShape(shape_y)
+    if x.rank is None or y.rank is None:
+        return TensorShape(None)
+    long, short = (x, y) if x.rank >= y.rank else (y, x)
+    out = long.as_list()
+    for i, dim in enumerate(reversed(short.as_list()), 1):
+        other = out[-i]
+        if dim is not None and other is not None and dim != other and 1 not in (dim, other):
+            raise ValueError(f"Incompatible shapes for broadcasting. Two shapes are compatible if for each dimension "
+                             f"pair they are either equal or one of them is 1. Received: {x} and {y}.")
+        if other == 1:
+            out[-i] = dim
+        elif other is None and dim is not None and dim > 1:
+            out[-i] = dim
+    return TensorShape(out)
+
+
+def broadcast_dynamic_shape(shape_x, shape_y):
+    """The shape that two shapes broadcast to, as a tensor (``tf.broadcast_dynamic_shape``)."""
+    x, y = (convert_to_tensor(shape, dtype_hint=dtypes.int32) for shape in (shape_x, shape_y))
+    count = F["maximum"](F["size"](x), F["size"](y))
+
+    def padded(shape):
+        ones = F["fill"](F["expand_dims"](F["subtract"](count, F["size"](shape)), 0), convert_to_tensor(1, shape.dtype))
+        return F["concat"]([ones, shape], 0)
+    x, y = padded(x), padded(y)
+    from leat.control import Assert
+    fits = F["logical_or"](F["equal"](x, y), F["logical_or"](F["equal"](x, 1), F["equal"](y, 1)))
+    Assert(F["reduce_all"](fits), ["Incompatible shapes for broadcasting:", x, y])
+    return F["where"](F["equal"](x, 1), y, x)
+
+
+def meshgrid(*args, **kwargs):
+    """Coordinates of a grid for each of several vectors (``tf.meshgrid``); `indexing` is 'xy' or 'ij'."""
+    indexing = kwargs.pop("indexing", "xy")
+    kwargs.pop("name", None)
+    if kwargs:
+        raise TypeError(f"'{next(iter(kwargs))}' is an invalid keyword argument for this function")
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"Argument `indexing` parameter must be either 'xy' or 'ij', got '{indexing}'")
+    vectors = [F["reshape"](convert_to_tensor(x), [-1]) for x in args]
+    places = list(range(len(vectors)))
+    if indexing == "xy" and len(vectors) > 1:
+        places[:2] = [1, 0]
+    sizes = [F["size"](x) for x in vectors]
+    shape = [sizes[places.index(i)] for i in range(len(vectors))]
+    out = []
+    for x, place in zip(vectors, places):
+        line = F["reshape"](x, [-1 if i == place else 1 for i in range(len(vectors))])
+        out.append(F["broadcast_to"](line, F["stack"](shape)))
+    return out
+
+
+def unravel_index(indices, dims, name=None):
+    """The coordinates of numbered places of an array, one row for each dimension (``tf.unravel_index``)."""
+    indices, dims = convert_to_tensor(indices), convert_to_tensor(dims)
+    from leat.control import Assert
+    inside = F["less"](indices, F["reduce_prod"](dims))
+    Assert(F["reduce_all"](inside), ["index is out of bound as with dims", dims])
+    steps = F["math.cumprod"](dims, exclusive=True, reverse=True)
+    if indices.shape.rank != 0:
+        steps, dims = F["expand_dims"](steps, 1), F["expand_dims"](dims, 1)
+    return F["math.floormod"](F["math.floordiv"](indices, steps), dims)
+
+
+def space_to_batch_nd(input, block_shape, paddings, name=None):
+    """Blocks of padded spatial dimensions moved into the batch dimension (``tf.space_to_batch_nd``)."""
+    x = convert_to_tensor(input)
+    blocks = [int(b) for b in np.asarray(block_shape).reshape(-1)]
+    count, rank = len(blocks), x.shape.rank
+    before = np.asarray(paddings).reshape(-1, 2).tolist()
+    x = F["pad"](x, [[0, 0], *before, *[[0, 0]] * (rank - 1 - count)])
+    shape = F["shape"](x)
+    split = [shape[0]]
+    for i, block in enumerate(blocks):
+        split += [shape[i + 1] // block, block]
+    rest = [shape[i] for i in range(count + 1, rank)]
+    x = F["reshape"](x, F["stack"](split + rest))
+    order = [2 * i + 2 for i in range(count)] + [0] + [2 * i + 1 for i in range(count)]
+    x = F["transpose"](x, order + list(range(2 * count + 1, 2 * count + 1 + len(rest))))
+    joined = [shape[0] * int(np.prod(blocks))] + [shape[i + 1] // block for i, block in enumerate(blocks)] + rest
+    return F["reshape"](x, F["stack"](joined))
+
+
+def space_to_batch(input, block_shape, paddings, name=None):
+    """The same (``tf.space_to_batch``)."""
+    return space_to_batch_nd(input, block_shape, paddings)
+
+
+def batch_to_space(input, block_shape, crops, name=None):
+    """Blocks moved from the batch dimension into spatial ones, which are then cropped (``tf.batch_to_space``)."""
+    x = convert_to_tensor(input)
+    blocks = [int(b) for b in np.asarray(block_shape).reshape(-1)]
+    cut = np.asarray(crops).reshape(-1, 2).tolist()
+    count, rank, shape = len(blocks), x.shape.rank, F["shape"](x)
+    rest = [shape[i] for i in range(count + 1, rank)]
+    batch = shape[0] // int(np.prod(blocks))
+    x = F["reshape"](x, F["stack"]([*blocks, batch, *[shape[i + 1] for i in range(count)], *rest]))
+    order = [count]
+    for i in range(count):
+        order += [count + 1 + i, i]
+    x = F["transpose"](x, order + list(range(2 * count + 1, 2 * count + 1 + len(rest))))
+    x = F["reshape"](x, F["stack"]([batch, *[shape[i + 1] * block for i, block in enumerate(blocks)], *rest]))
+    begin = [0, *[a for a, _ in cut], *[0] * len(rest)]
+    size = [-1, *[shape[i + 1] * block - a - b for i, (block, (a, b)) in enumerate(zip(blocks, cut))],
+            *[-1] * len(rest)]
+    return F["slice"](x, begin, F["stack"](size))
+
+
+# ---- the rest ----
+
+def einsum(equation, *inputs, **kwargs):
+    """Sums of products, by a text that names dimensions (``tf.einsum``); '...' stands for further ones."""
+    return ops.call("einsum", {"equation": equation.replace(" ", "")}, ops._convert_inputs(
+        ops.TABLE["einsum"], [list(inputs)]))[0]
+
+
+def dynamic_stitch(indices, data, name=None):
+    """Slices put at numbered places of one tensor (``tf.dynamic_stitch``)."""
+    places = [convert_to_tensor(one, dtypes.int32) for one in indices]
+    return ops.call("dynamic_stitch", None, places + [convert_to_tensor(one) for one in data])[0]
+
+
+def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
+    """In which of `nbins` equal parts of a range each value lies, int32 whatever `dtype`
+    (``tf.histogram_fixed_width_bins``)."""
+    values = convert_to_tensor(values)
+    low, high = (F["cast"](bound, dtypes.float64) for bound in F["unstack"](
+        convert_to_tensor(value_range, dtype=values.dtype), 2))
+    if isinstance(nbins, int) and nbins <= 0:
+        from leat.errors import InvalidArgumentError
+        raise InvalidArgumentError(None, None, "nbins must be positive.")
+    count = F["cast"](convert_to_tensor(nbins), dtypes.float64)
+    scaled = F["divide"](F["subtract"](F["cast"](values, dtypes.float64), low), F["subtract"](high, low))
+    places = F["floor"](F["multiply"](count, scaled))
+    return F["cast"](F["clip_by_value"](places, 0.0, F["subtract"](count, 1.0)), dtypes.int32)
+
+
+def identity_n(input, name=None):
+    """Each tensor itself, in a list (``tf.identity_n``)."""
+    return [F["identity"](tensor) for tensor in input]

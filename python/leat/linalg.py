@@ -1,0 +1,159 @@
+"""``tf.linalg``: functions made of operations, as TensorFlow makes them. The library's operations join them."""
+
+import numpy as np
+
+from leat import dtypes, ops
+from leat.math import l2_normalize
+from leat.ops import FUNCTIONS as F
+from leat.tensor import convert_to_tensor
+
+__all__ = ["adjoint", "cross", "global_norm", "l2_normalize", "matrix_transpose", "matvec", "norm", "normalize",
+           "tensor_diag", "tensor_diag_part", "tensordot", "trace"]
+
+
+# ---- matrices ----
+
+def matrix_transpose(a, name="matrix_transpose", conjugate=False):
+    """The last two dimensions exchanged (``tf.linalg.matrix_transpose``)."""
+    a = convert_to_tensor(a)
+    rank = a.shape.rank
+    if rank is None:
+        raise ValueError("matrix_transpose needs an input of known rank; set it with ensure_shape")
+    if rank < 2:
+        raise ValueError(f"Argument `a` should be a (batch) matrix with rank >= 2.  Received `a` = {a} with shape: "
+                         f"{a.shape}")
+    return F["transpose"](a, [*range(rank - 2), rank - 1, rank - 2])
+
+
+def adjoint(matrix, name=None):
+    """The transpose of real matrices (``tf.linalg.adjoint``)."""
+    return matrix_transpose(matrix)
+
+
+def trace(x, name=None):
+    """The sum of the main diagonals (``tf.linalg.trace``)."""
+    return F["reduce_sum"](F["linalg.diag_part"](x), [-1])
+
+
+def matvec(a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False, b_is_sparse=False, name=None):
+    """Matrices times vectors (``tf.linalg.matvec``)."""
+    product = F["matmul"](a, F["expand_dims"](b, -1), transpose_a or adjoint_a)
+    return F["squeeze"](product, [-1])
+
+
+def tensor_diag(diagonal, name=None):
+    """Zeros of twice the rank with `diagonal` where both halves of the place agree (``tf.linalg.tensor_diag``)."""
+    diagonal = convert_to_tensor(diagonal)
+    shape = F["shape"](diagonal)
+    flat = F["linalg.diag"](F["reshape"](diagonal, [-1]))
+    return F["reshape"](flat, F["concat"]([shape, shape], 0))
+
+
+def tensor_diag_part(input, name=None):
+    """The values where both halves of the place agree (``tf.linalg.tensor_diag_part``)."""
+    x = convert_to_tensor(input)
+    rank = x.shape.rank
+    if rank is None or rank % 2:
+        raise ValueError(f"tensor_diag_part needs an even known rank; found {x.shape}")
+    shape = F["shape"](x)[:rank // 2]
+    count = F["reduce_prod"](shape)
+    return F["reshape"](F["linalg.diag_part"](F["reshape"](x, [count, count])), shape)
+
+
+def cross(a, b, name=None):
+    """The cross product of vectors of three along the last dimension (``tf.linalg.cross``)."""
+    a, b = convert_to_tensor(a), convert_to_tensor(b)
+    forward = lambda x: F["roll"](x, [-1], [-1])  # noqa: E731
+    backward = lambda x: F["roll"](x, [1], [-1])  # noqa: E731
+    return F["subtract"](F["multiply"](forward(a), backward(b)), F["multiply"](backward(a), forward(b)))
+
+
+def tensordot(a, b, axes, name=None):
+    """Products summed over `axes`: a number of last and first dimensions, or lists of a's and b's
+    (``tf.tensordot``)."""
+    a, b = convert_to_tensor(a), convert_to_tensor(b)
+    if a.shape.rank is None or b.shape.rank is None:
+        raise ValueError("tensordot needs inputs of known rank; set them with ensure_shape")
+    axes_a, axes_b = _dot_axes(a.shape.rank, b.shape.rank, axes)
+    flat_a, free_a = _as_matrix(a, axes_a, False)
+    flat_b, free_b = _as_matrix(b, axes_b, True)
+    product = F["matmul"](flat_a, flat_b) if a.dtype.is_floating else ops.call(
+        "einsum", {"equation": "ij,jk->ik"}, [flat_a, flat_b])[0]
+    return F["reshape"](product, F["concat"]([free_a, free_b], 0))
+
+
+def _dot_axes(rank_a, rank_b, axes):
+    if isinstance(axes, (int, np.integer)):
+        if axes < 0:
+            raise ValueError(f"`axes` must be at least 0. Received: {axes}.")
+        if axes > rank_a:
+            raise ValueError(f"`axes` must not be larger than the number of dimensions of tensor. Received {axes}, vs "
+                             f"tensor dimensions {rank_a}.")
+        return list(range(rank_a - axes, rank_a)), list(range(axes))
+    if len(axes) != 2:
+        raise ValueError(f"`axes` must be an integer or have length 2. Received {axes}.")
+    first, second = ([one] if isinstance(one, (int, np.integer)) else list(one) for one in axes)
+    if len(first) != len(second):
+        raise ValueError(f"Different number of contraction axes `a` and `b`, {len(first)} != {len(second)}.")
+    return [axis % rank_a for axis in first], [axis % rank_b for axis in second]
+
+
+def _as_matrix(x, axes, is_second):
+    """x with the dimensions of `axes` as columns (rows of the second operand), and the shape of the others."""
+    free = [axis for axis in range(x.shape.rank) if axis not in axes]
+    turned = F["transpose"](x, axes + free if is_second else free + axes)
+    shape = F["shape"](x)
+    kept = F["gather"](shape, convert_to_tensor(np.array(free, np.int32)))
+    summed = F["reduce_prod"](F["gather"](shape, convert_to_tensor(np.array(axes, np.int32))))
+    rows = F["reduce_prod"](kept)
+    return F["reshape"](turned, [summed, rows] if is_second else [rows, summed]), kept
+
+
+# ---- norms ----
+
+def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
+    """The norm of vectors, or of matrices where `axis` names two dimensions (``tf.norm``).
+
+    `ord`: 'euclidean' (Frobenius' for matrices), 1, 2, numpy.inf, or for vectors any positive number.
+    """
+    x = convert_to_tensor(tensor)
+    keepdims = bool(keepdims)
+    is_matrix = isinstance(axis, (list, tuple)) and len(axis) == 2
+    if isinstance(axis, (list, tuple)) and len(axis) not in (1, 2):
+        raise ValueError("'axis' must be None, an integer, or a tuple of 2 unique integers, got %s" % (axis,))
+    if ord not in ("fro", "euclidean", 1, 2, np.inf) and (is_matrix or isinstance(ord, str) or ord <= 0):
+        raise ValueError(f"'ord' must be a supported {'matrix' if is_matrix else 'vector'} norm, got {ord}")
+    if ord == "fro" and not is_matrix and axis is not None:
+        raise ValueError("'ord' must be a supported vector norm, got fro")
+    if is_matrix and ord in (1, np.inf):
+        first, second = axis if ord == 1 else axis[::-1]
+        sums = F["reduce_sum"](F["abs"](x), first, True)
+        out = F["reduce_max"](sums, second, True)
+        return out if keepdims else F["squeeze"](out, list(axis))
+    if is_matrix and ord == 2:
+        raise NotImplementedError("norm: the matrix norm of order 2 needs singular values, which are not there")
+    if ord in ("fro", "euclidean", 2):
+        return F["sqrt"](F["reduce_sum"](F["multiply"](x, x), axis, keepdims))
+    if ord == 1:
+        return F["reduce_sum"](F["abs"](x), axis, keepdims)
+    if ord == np.inf:
+        return F["reduce_max"](F["abs"](x), axis, keepdims)
+    power = convert_to_tensor(ord, dtype=x.dtype)
+    return F["pow"](F["reduce_sum"](F["pow"](F["abs"](x), power), axis, keepdims), F["divide"](1.0, power))
+
+
+def normalize(tensor, ord="euclidean", axis=None, name=None):
+    """(tensor divided by its norm, the norm) (``tf.linalg.normalize``)."""
+    tensor = convert_to_tensor(tensor)
+    size = norm(tensor, ord, axis, True)
+    return F["divide"](tensor, F["cast"](size, tensor.dtype)), size
+
+
+def global_norm(t_list, name=None):
+    """The Euclidean norm of all values of several tensors; None is passed over (``tf.linalg.global_norm``)."""
+    if isinstance(t_list, (str, bytes)) or not isinstance(t_list, (list, tuple)):
+        raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
+    halves = [F["reduce_sum"](F["square"](convert_to_tensor(t))) for t in t_list if t is not None]
+    if not halves:
+        return convert_to_tensor(0, dtypes.float32)
+    return F["sqrt"](F["reduce_sum"](F["stack"](halves)))

@@ -1,0 +1,244 @@
+"""``tf.math``: functions that are made of operations, as TensorFlow makes them. The library's operations join them."""
+
+from leat import dtypes
+from leat.ops import FUNCTIONS as F
+from leat.tensor import convert_to_tensor
+
+__all__ = ["accumulate_n", "angle", "bincount", "confusion_matrix", "conj", "imag", "invert_permutation",
+           "is_non_decreasing", "is_strictly_increasing", "l2_normalize", "log_sigmoid", "log_softmax", "polyval",
+           "real",
+           "reciprocal_no_nan", "reduce_euclidean_norm", "reduce_logsumexp", "reduce_std", "reduce_variance",
+           "scalar_mul", "softmax", "unsorted_segment_mean", "unsorted_segment_sqrt_n", "zero_fraction"]
+
+
+# ---- reductions ----
+
+def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
+    """The mean squared distance of floats from their mean (``tf.math.reduce_variance``)."""
+    x = convert_to_tensor(input_tensor)
+    if not x.dtype.is_floating:
+        raise TypeError(f"Input must be either real or complex. Received integer type {x.dtype}.")
+    distance = F["subtract"](x, F["reduce_mean"](x, axis, True))
+    return F["reduce_mean"](F["square"](distance), axis, keepdims)
+
+
+def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
+    """The root of the variance (``tf.math.reduce_std``)."""
+    return F["sqrt"](reduce_variance(input_tensor, axis, keepdims))
+
+
+def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
+    """The logarithm of the sum of exponentials, without overflow (``tf.math.reduce_logsumexp``)."""
+    x = convert_to_tensor(input_tensor)
+    largest = F["reduce_max"](x, axis, True)
+    largest = F["stop_gradient"](F["where"](F["math.is_finite"](largest), largest, F["zeros_like"](largest)))
+    out = F["math.log"](F["reduce_sum"](F["exp"](F["subtract"](x, largest)), axis, keepdims))
+    return F["add"](out, largest if keepdims else F["reduce_max"](largest, axis))
+
+
+def reduce_euclidean_norm(input_tensor, axis=None, keepdims=False, name=None):
+    """The root of the sum of squares (``tf.math.reduce_euclidean_norm``); of integers rounded towards zero."""
+    x = convert_to_tensor(input_tensor)
+    wide = x if x.dtype.is_floating else F["cast"](x, dtypes.float64)
+    out = F["sqrt"](F["reduce_sum"](F["square"](wide), axis, keepdims))
+    return out if x.dtype.is_floating else F["cast"](out, x.dtype)
+
+
+def zero_fraction(value, name=None):
+    """Which part of the values is zero, a float32 (``tf.math.zero_fraction``)."""
+    x = convert_to_tensor(value)
+    is_zero = F["equal"](x, F["zeros_like"](x))
+    return F["reduce_mean"](F["cast"](is_zero, dtypes.float32))
+
+
+# ---- elementwise ----
+
+def log_sigmoid(x, name=None):
+    """log(1 / (1 + exp(-x))) (``tf.math.log_sigmoid``)."""
+    return F["negative"](F["math.softplus"](F["negative"](convert_to_tensor(x))))
+
+
+def softmax(logits, axis=None, name=None):
+    """Exponentials along an axis, the last by default, divided by their sum (``tf.nn.softmax``)."""
+    return _along("nn.softmax", logits, axis)
+
+
+def log_softmax(logits, axis=None, name=None):
+    """The logarithm of softmax (``tf.nn.log_softmax``)."""
+    return _along("nn.log_softmax", logits, axis)
+
+
+def _along(operation, value, axis):
+    """An operation on lines of the last dimension, along another one."""
+    x = convert_to_tensor(value)
+    rank = x.shape.rank
+    if axis is None or axis == -1 or rank is not None and axis == rank - 1:
+        return F[operation](x)
+    if rank is None:
+        raise ValueError("softmax along a dimension needs an input of known rank; set it with ensure_shape")
+    if not -rank <= axis < rank:
+        from leat.errors import InvalidArgumentError
+        raise InvalidArgumentError(None, None, f"`axis` ({axis}) must be in the range [{-rank}, {rank})")
+    order = list(range(rank))
+    order[axis], order[-1] = order[-1], order[axis]
+    return F["transpose"](F[operation](F["transpose"](x, order)), order)
+
+
+def reciprocal_no_nan(x, name=None):
+    """1 / x, and 0 where x is 0 (``tf.math.reciprocal_no_nan``)."""
+    x = convert_to_tensor(x)
+    return F["math.divide_no_nan"](F["ones_like"](x), x)
+
+
+def scalar_mul(scalar, x, name=None):
+    """x times a scalar of its dtype (``tf.math.scalar_mul``)."""
+    x = convert_to_tensor(x)
+    factor = convert_to_tensor(scalar, dtype=x.dtype)
+    if factor.shape.rank not in (0, None):
+        raise ValueError(f"The input scalar must be a 0-D value. Received shape {factor.shape}.")
+    return F["multiply"](factor, x)
+
+
+def polyval(coeffs, x, name=None):
+    """A polynomial at x; its coefficients come from the highest power down (``tf.math.polyval``)."""
+    if not isinstance(coeffs, list):
+        raise ValueError(f"Argument coeffs must be list type. Received type {type(coeffs)}.")
+    x = convert_to_tensor(x)
+    if not coeffs:
+        return F["zeros_like"](x)
+    out = convert_to_tensor(coeffs[0], dtype=x.dtype)
+    for coefficient in coeffs[1:]:
+        out = F["add"](convert_to_tensor(coefficient, dtype=x.dtype), F["multiply"](out, x))
+    return out
+
+
+def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
+    """The sum of tensors of one shape (``tf.math.accumulate_n``)."""
+    if not inputs or not isinstance(inputs, (list, tuple)):
+        raise ValueError("inputs must be a list of at least one Tensor/IndexedSlices with the same dtype and shape.")
+    return F["add_n"](inputs)
+
+
+def real(input, name=None):
+    """The real part: numbers as they are (``tf.math.real``)."""
+    return convert_to_tensor(input)
+
+
+def conj(x, name=None):
+    """The complex conjugate: numbers as they are (``tf.math.conj``)."""
+    return convert_to_tensor(x)
+
+
+def imag(input, name=None):
+    """The imaginary part: zeros (``tf.math.imag``)."""
+    return F["zeros_like"](convert_to_tensor(input))
+
+
+def angle(input, name=None):
+    """The angle of a number as a complex one: 0, or pi where it is negative (``tf.math.angle``)."""
+    x = convert_to_tensor(input)
+    zeros = F["zeros_like"](x)
+    return F["where"](F["less"](x, zeros), F["add"](zeros, 3.141592653589793), zeros)
+
+
+def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
+    """x divided by its Euclidean norm along `axis`; squared norms are at least epsilon (``tf.math.l2_normalize``)."""
+    x = convert_to_tensor(x)
+    axis = axis if axis is not None else dim
+    squares = F["reduce_sum"](F["square"](x), axis, True)
+    return F["multiply"](x, F["math.rsqrt"](F["maximum"](squares, epsilon)))
+
+
+# ---- order ----
+
+def is_non_decreasing(x, name=None):
+    """Does no value fall below the one before (``tf.math.is_non_decreasing``)?"""
+    flat = F["reshape"](convert_to_tensor(x), [-1])
+    return F["reduce_all"](F["less_equal"](flat[:-1], flat[1:]))
+
+
+def is_strictly_increasing(x, name=None):
+    """Is each value larger than the one before (``tf.math.is_strictly_increasing``)?"""
+    flat = F["reshape"](convert_to_tensor(x), [-1])
+    return F["reduce_all"](F["less"](flat[:-1], flat[1:]))
+
+
+def invert_permutation(x, name=None):
+    """Where each number stands in a permutation of 0, 1, ... (``tf.math.invert_permutation``)."""
+    x = convert_to_tensor(x)
+    places = F["range"](F["size"](x, x.dtype))
+    return F["tensor_scatter_nd_update"](F["negative"](F["ones_like"](x)), F["expand_dims"](x, 1), places)
+
+
+# ---- counts ----
+
+def bincount(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int32, name=None, axis=None,
+             binary_output=False):
+    """How often each number 0, 1, ... occurs, or the sums of their `weights` (``tf.math.bincount``).
+
+    `axis=-1` counts in each line of a matrix. Numbers from `maxlength` on are left out; `binary_output` says whether
+    a number occurs at all.
+    """
+    if axis not in (None, 0, -1):
+        raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported.")
+    numbers = convert_to_tensor(arr)
+    if numbers.dtype not in (dtypes.int32, dtypes.int64):
+        numbers = F["cast"](numbers, dtypes.int32)
+    size = _bins(numbers, minlength, maxlength)
+    outside = F["greater_equal"](numbers, size)
+    rows = None
+    if axis == -1 and numbers.shape.rank == 2:
+        rows = F["shape"](numbers, numbers.dtype)[0]
+        line = F["expand_dims"](F["multiply"](F["range"](rows), size), 1)
+        places = F["where"](outside, F["multiply"](F["ones_like"](numbers), -1), F["add"](numbers, line))
+    else:
+        places = F["where"](outside, F["multiply"](F["ones_like"](numbers), -1), numbers)
+    values = F["cast"](F["ones_like"](numbers), dtype) if weights is None else convert_to_tensor(weights)
+    count = size if rows is None else F["multiply"](rows, size)
+    if binary_output:
+        counted = F["math.unsorted_segment_max"](F["reshape"](F["ones_like"](values), [-1]), F["reshape"](places, [-1]),
+                                                 count)
+        counted = F["maximum"](counted, F["zeros_like"](counted))
+    else:
+        counted = F["math.unsorted_segment_sum"](F["reshape"](values, [-1]), F["reshape"](places, [-1]), count)
+    return counted if rows is None else F["reshape"](counted, [rows, size])
+
+
+def _bins(numbers, minlength, maxlength):
+    """How many bins there are: one more than the largest number, within the bounds."""
+    some = F["greater"](F["size"](numbers), 0)
+    padded = F["concat"]([F["reshape"](numbers, [-1]), F["zeros_like"](F["reshape"](numbers, [-1])[:1])], 0)
+    size = F["where"](some, F["add"](F["reduce_max"](padded), 1), F["zeros_like"](F["reduce_max"](padded)))
+    if minlength is not None:
+        size = F["maximum"](size, convert_to_tensor(minlength, dtype=numbers.dtype))
+    if maxlength is not None:
+        size = F["minimum"](size, convert_to_tensor(maxlength, dtype=numbers.dtype))
+    return size
+
+
+def confusion_matrix(labels, predictions, num_classes=None, weights=None, dtype=dtypes.int32, name=None):
+    """How often each label (row) was predicted as each class (column) (``tf.math.confusion_matrix``)."""
+    labels, predictions = (F["cast"](convert_to_tensor(x), dtypes.int64) for x in (labels, predictions))
+    if num_classes is None:
+        num_classes = F["add"](F["maximum"](F["reduce_max"](predictions), F["reduce_max"](labels)), 1)
+    size = F["cast"](convert_to_tensor(num_classes), dtypes.int64)
+    dtype = dtypes.as_dtype(dtype)
+    values = F["cast"](F["ones_like"](predictions) if weights is None else convert_to_tensor(weights), dtype)
+    return F["scatter_nd"](F["stack"]([labels, predictions], axis=1), values, [size, size])
+
+
+def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
+    """The means of the slices of each segment; 0 for a segment without any (``tf.math.unsorted_segment_mean``)."""
+    return _segment_share(data, segment_ids, num_segments, lambda counts: counts)
+
+
+def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
+    """The sums of each segment, divided by the root of their number (``tf.math.unsorted_segment_sqrt_n``)."""
+    return _segment_share(data, segment_ids, num_segments, F["sqrt"])
+
+
+def _segment_share(data, segment_ids, num_segments, divisor):
+    data = convert_to_tensor(data)
+    counts = F["math.unsorted_segment_sum"](F["ones_like"](data), segment_ids, num_segments)
+    sums = F["math.unsorted_segment_sum"](data, segment_ids, num_segments)
+    return F["divide"](sums, divisor(F["maximum"](counts, F["ones_like"](counts))))

@@ -1,0 +1,63 @@
+"""Functions made of operations, against values that TensorFlow gave (tools/record/composites.py)."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+
+import leat as tf
+
+X = np.array([[0.5, -1.25, 2.0], [3.0, 0.0, -0.75]], np.float32)
+with open(os.path.join(os.path.dirname(__file__), "data", "composites.json")) as text:
+    LINES = json.load(text)
+
+
+def evaluate(line, x):
+    return eval(line["expression"], {"tf": tf, "np": np, "x": x})
+
+
+def compare(expected, found):
+    if isinstance(expected, list):
+        assert len(found) == len(expected)
+        for a, b in zip(expected, found):
+            compare(a, b)
+        return
+    assert found.dtype.name == expected["dtype"]
+    if expected["dtype"] == "string":
+        texts = np.asarray(expected["value"], object).astype("S").astype(object)
+        assert np.asarray(found.numpy()).tolist() == texts.tolist()
+        return
+    wanted = np.array(expected["value"], dtype=object).astype(np.float64)
+    if expected["dtype"] in ("int64", "uint64"):
+        assert found.numpy().tolist() == expected["value"]
+    assert found.numpy().shape == wanted.shape
+    loose = 2e-3 if expected["dtype"] == "float16" else 2e-6
+    np.testing.assert_allclose(found.numpy().astype(np.float64), wanted, rtol=loose, atol=loose)
+
+
+@pytest.mark.parametrize("line", LINES, ids=lambda line: line["expression"])
+def test_eager(line):
+    if "error" in line:
+        with pytest.raises((getattr(tf.errors, line["error"], None) or __builtins__[line["error"]], ValueError)):
+            evaluate(line, tf.constant(X))
+        return
+    compare(line["result"], evaluate(line, tf.constant(X)))
+
+
+@pytest.mark.parametrize("line", [line for line in LINES if "result" in line and "x" in line["expression"]],
+                         ids=lambda line: line["expression"])
+def test_traced(line):
+    """In a function whose argument has a known shape, and none of it calls back into Python."""
+    function = tf.function(lambda x: evaluate(line, x), input_signature=[tf.TensorSpec([2, 3], tf.float32)])
+    compare(line["result"], function(tf.constant(X)))
+
+
+def test_in_map():
+    dataset = tf.data.Dataset.from_tensors(X).map(lambda x: (tf.math.reduce_std(x, 0), tf.nn.moments(x, [0, 1]),
+                                                             tf.clip_by_norm(x, 1.0), tf.math.bincount([1, 1, 2])))
+    std, (mean, variance), clipped, counts = next(iter(dataset))
+    np.testing.assert_allclose(std.numpy(), X.std(0), rtol=1e-6)
+    np.testing.assert_allclose([mean.numpy(), variance.numpy()], [X.mean(), X.var()], rtol=1e-6)
+    np.testing.assert_allclose(np.linalg.norm(clipped.numpy()), 1, rtol=1e-6)
+    assert counts.numpy().tolist() == [0, 2, 1]

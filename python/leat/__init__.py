@@ -35,6 +35,7 @@ from leat.function import function
 from leat.linalg import norm, tensordot
 from leat.math import reduce_logsumexp, scalar_mul
 from leat.printing import print
+from leat.tensor_array import TensorArray, TensorArraySpec
 from leat.tape import GradientTape, UnconnectedGradients, custom_gradient
 from leat.variables import Variable, VariableAggregation, VariableSynchronization
 

@@ -176,8 +176,15 @@ def loop(condition, body, state, names, invariants=None, maximum=None):
     _check_step(spec, found, names)
     inputs = [trace.reach(graph, tensor) for tensor in nest.components(state, spec)]
     around = [trace.reach(graph, tensor) for tensor in captures]
-    shapes = None if invariants is None else nest.to_text(spec)
-    return nest.assemble(spec, iter(graph.while_loop(test, step, inputs, around, maximum, shapes)))
+    has_arrays = any(hasattr(leaf, "_with_element_shape") for leaf in nest.leaves(spec))
+    shapes = None if invariants is None and not has_arrays else nest.to_text(spec)
+    outputs = graph.while_loop(test, step, inputs, around, maximum, shapes)
+    return nest.assemble(nest._map(_learned, spec, found) if has_arrays else spec, iter(outputs))
+
+
+def _learned(spec, found):
+    """The spec of a loop variable; of an array with the shape that the body's writes say."""
+    return found if hasattr(found, "_with_element_shape") else spec
 
 
 def _with_shapes(spec, shape):

@@ -1,17 +1,19 @@
 """Functions over the rows of tensors: ``tf.map_fn``, folds and scans.
 
-The Python function is called for each row, so in a traced function the number of rows must be known.
+The Python function is called for each row. In a traced function whose number of rows is not known it becomes the body
+of a loop, and the results are tensor arrays.
 """
 
 import numpy as np
 
-from leat import dtypes, nest, ops, specs, trace
+from leat import control, dtypes, nest, ops, specs, trace
 from leat.errors import InvalidArgumentError
 from leat.tensor import Tensor, convert_to_tensor
+from leat.tensor_array import TensorArray
 
 
 def _rows(elems):
-    """(number of rows, function from a row's number to its structure); NotTraceable where that is not known."""
+    """(number of rows, or None, a function from a row's number to its structure, the structure of tensors)."""
     elems = nest.map_structure(lambda leaf: leaf if hasattr(leaf, "_is_leaf_value") else convert_to_tensor(leaf), elems)
     flat = nest.flatten(elems)
     if not flat:
@@ -19,10 +21,65 @@ def _rows(elems):
     for leaf in flat:
         if isinstance(leaf, Tensor) and leaf.shape.rank == 0:
             raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
-    count = flat[0].shape[0]
-    if count is None:
-        raise trace.NotTraceable("map_fn and folds over a tensor whose first dimension is not known yet")
-    return count, lambda i: nest.pack_sequence_as(elems, [leaf[i] for leaf in flat])
+    if any(leaf.shape.rank is None for leaf in flat):
+        raise ValueError("elems must have a known rank; set it with ensure_shape")
+    return flat[0].shape[0], lambda i: nest.pack_sequence_as(elems, [leaf[i] for leaf in flat]), elems
+
+
+# ---- loops, where the number of rows is not known ----
+
+def _count(elems):
+    """The number of rows as an int32 scalar."""
+    leaf = nest.flatten(elems)[0]
+    return ops.FUNCTIONS["cast"](leaf.nrows(), dtypes.int32) if hasattr(leaf, "nrows") else (
+        ops.FUNCTIONS["shape"](leaf)[0])
+
+
+def _arrays(like, count):
+    """A tensor array for each leaf of a structure of dtypes, specs or tensors."""
+    out = []
+    for leaf in nest.flatten(like):
+        if isinstance(leaf, (specs.RaggedTensorSpec, specs.SparseTensorSpec)):
+            raise trace.NotTraceable("ragged or sparse results of map_fn over rows whose number is not known yet")
+        shape = leaf.shape if isinstance(leaf, specs.TensorSpec) else None
+        dtype = leaf.dtype if hasattr(leaf, "dtype") else leaf
+        out.append(TensorArray(dtype, count, element_shape=shape))
+    return tuple(out)
+
+
+def _write_all(arrays, index, result, like):
+    nest.assert_same_structure(like, result, check_types=False)
+    return tuple(array.write(index, leaf) for array, leaf in zip(arrays, nest.flatten(result)))
+
+
+def _map_loop(fn, row, elems, like):
+    count = _count(elems)
+    arrays = _arrays(like, count)
+
+    def body(i, *arrays):
+        return (i + 1, *_write_all(arrays, i, nest.map_structure(_tensor, fn(row(i))), like))
+    state = control.loop(lambda i, *rest: i < count, body, (convert_to_tensor(0), *arrays), ["the row"] + [
+        "a result of fn"] * len(arrays))
+    return nest.pack_sequence_as(like, [array.stack() for array in state[1:]])
+
+
+def _fold_loop(fn, elems, row, initializer, order, keeps):
+    """The last state, and with `keeps` all of them, stacked."""
+    count = _count(elems)
+    state = row(0 if order > 0 else count - 1) if initializer is None else nest.map_structure(_tensor, initializer)
+    done = convert_to_tensor(0 if initializer is not None else 1)
+    arrays = _arrays(state, count) if keeps else ()
+    if keeps and initializer is None:
+        arrays = _write_all(arrays, 0 if order > 0 else count - 1, state, state)
+
+    def body(done, state, *arrays):
+        i = done if order > 0 else count - 1 - done
+        after = nest.map_structure(_tensor, fn(state, row(i)))
+        nest.assert_same_structure(state, after, check_types=False)
+        return (done + 1, after, *(_write_all(arrays, i, after, after) if keeps else ()))
+    found = control.loop(lambda done, *rest: done < count, body, nest.normalize((done, state, *arrays)), [
+        "the row", "the state"] + ["a state"] * len(arrays))
+    return found[1] if not keeps else nest.pack_sequence_as(state, [array.stack() for array in found[2:]])
 
 
 def _stack(rows, like):
@@ -44,10 +101,13 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
            name=None, fn_output_signature=None):
     """fn of each row, stacked (``tf.map_fn``); `fn_output_signature`: the dtypes of its result where they differ."""
     signature = fn_output_signature if fn_output_signature is not None else dtype
-    count, row = _rows(elems)
+    count, row, elems = _rows(elems)
+    if count is None:
+        return _map_loop(fn, row, elems, signature if signature is not None else nest.map_structure(
+            lambda leaf: leaf.dtype, elems))
     rows = [nest.map_structure(_tensor, fn(row(i))) for i in range(count)]
     like = signature if signature is not None else nest.map_structure(
-        lambda leaf: specs.TensorSpec(convert_to_tensor(leaf).shape[1:], convert_to_tensor(leaf).dtype), elems)
+        lambda leaf: specs.TensorSpec(leaf.shape[1:], leaf.dtype), elems)
     if rows:
         nest.assert_same_structure(like, rows[0], check_types=False)
         for one, found in zip(nest.flatten(like), nest.flatten(rows[0])):
@@ -64,14 +124,19 @@ def _tensor(leaf):
 
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
     """The same as map_fn, with the result's dtypes as they come (``tf.vectorized_map``)."""
-    count, row = _rows(elems)
+    count, row, elems = _rows(elems)
+    if count is None:
+        first = nest.map_structure(_tensor, fn(row(0)))  # for its dtypes; nothing uses the values
+        return _map_loop(fn, row, elems, nest.map_structure(lambda leaf: leaf.dtype, first))
     return _stack([nest.map_structure(_tensor, fn(row(i))) for i in range(count)], elems)
 
 
-def _fold(fn, elems, initializer, order):
+def _fold(fn, elems, initializer, order, keeps=False):
     if not callable(fn):
         raise TypeError(f"{fn} is not callable.")
-    count, row = _rows(elems)
+    count, row, elems = _rows(elems)
+    if count is None:
+        return _fold_loop(fn, elems, row, initializer, order, keeps)
     numbers = list(range(count))[::order]
     if initializer is None:
         if not numbers:
@@ -84,22 +149,23 @@ def _fold(fn, elems, initializer, order):
         state = nest.map_structure(_tensor, fn(state, row(i)))
         nest.assert_same_structure(states[0], state, check_types=False)
         states.append(state)
-    return states
+    if not keeps:
+        return state
+    states = states if initializer is None else states[1:]
+    return _stack(states[::order], initializer)
 
 
 def foldl(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, name=None):
     """fn(... fn(fn(initializer, row 0), row 1) ..., last row) (``tf.foldl``)."""
-    return _fold(fn, elems, initializer, 1)[-1]
+    return _fold(fn, elems, initializer, 1)
 
 
 def foldr(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, name=None):
     """The same from the last row to the first (``tf.foldr``)."""
-    return _fold(fn, elems, initializer, -1)[-1]
+    return _fold(fn, elems, initializer, -1)
 
 
 def scan(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, infer_shape=True,
          reverse=False, name=None):
     """All states of foldl, stacked (``tf.scan``)."""
-    states = _fold(fn, elems, initializer, -1 if reverse else 1)
-    states = states if initializer is None else states[1:]
-    return _stack(states[::-1] if reverse else states, initializer)
+    return _fold(fn, elems, initializer, -1 if reverse else 1, keeps=True)

@@ -292,7 +292,7 @@ def spec_of_leaf(value):
         return specs.TensorSpec(value.shape, value.dtype) if element is None else specs.DatasetSpec(element)
     if value is None:
         return specs.NoneTensorSpec()
-    if isinstance(value, (RaggedTensor, SparseTensor)):
+    if isinstance(value, (RaggedTensor, SparseTensor)) or hasattr(value, "_type_spec"):
         return value._type_spec
     if isinstance(value, Dataset):
         return specs.DatasetSpec(value.element_spec)

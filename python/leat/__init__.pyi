@@ -16,6 +16,8 @@ from leat.specs import RaggedTensorSpec as RaggedTensorSpec
 from leat.sparse import SparseTensor as SparseTensor
 from leat.specs import SparseTensorSpec as SparseTensorSpec
 from leat.tensor import Tensor as Tensor
+from leat.tensor_array import TensorArray as TensorArray
+from leat.tensor_array import TensorArraySpec as TensorArraySpec
 from leat.shapes import TensorShape as TensorShape
 from leat.specs import TensorSpec as TensorSpec
 from leat.specs import TypeSpec as TypeSpec
@@ -335,6 +337,7 @@ from leat.printing import print as print
 from leat import printing as printing
 from leat.creation import py_function as py_function
 from leat import ragged as ragged
+from leat import ragged_rows as ragged_rows
 from leat import random as random
 def range(start: TensorLike, limit: TensorLike = None, delta: TensorLike = 1, dtype: DTypeLike | None = None, name: builtins.str | None = None) -> Tensor:
     """The numbers start, start + delta, ... before the limit (tf.range).
@@ -495,6 +498,7 @@ def sort(values: TensorLike, axis: IntLike = -1, direction: StringLike = 'ASCEND
 from leat.arrays import space_to_batch as space_to_batch
 from leat.arrays import space_to_batch_nd as space_to_batch_nd
 from leat import sparse as sparse
+from leat import sparse_rows as sparse_rows
 from leat import specs as specs
 def split(value: TensorLike, num_or_size_splits: Any, axis: IntLike = 0, num: IntLike | None = None, name: builtins.str | None = None) -> Any:
     """A tensor cut along a dimension into equal or given sizes, each an output (tf.split).
@@ -552,6 +556,7 @@ def tanh(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     ...
 from leat import tape as tape
 from leat import tensor as tensor
+from leat import tensor_array as tensor_array
 def tensor_scatter_nd_add(tensor: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: Any = '', name: builtins.str | None = None) -> Tensor:
     """A tensor with updates added to the slices that rows of indices name (tf.tensor_scatter_nd_add)."""
     ...

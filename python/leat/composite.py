@@ -6,4 +6,8 @@ def dispatch(entry, values, arguments):
     for value in values:
         if hasattr(value, "_is_leaf_value"):
             return value._dispatch(entry, values, arguments)
+        if type(value) in (list, tuple):
+            for part in value:
+                if hasattr(part, "_is_leaf_value"):
+                    return part._dispatch(entry, values, arguments)
     return NotImplemented

@@ -1,4 +1,6 @@
-"""``tf.RaggedTensor``: rows of different lengths."""
+"""``tf.RaggedTensor``: rows of different lengths. What has its own file is in ragged_rows.py."""
+
+import builtins
 
 import numpy as np
 
@@ -28,9 +30,54 @@ class RaggedTensor:
     @classmethod
     def from_row_lengths(cls, values, row_lengths, name=None, validate=True):
         """Row i is the next row_lengths[i] of `values`."""
-        lengths = np.asarray(row_lengths)
-        return cls.from_row_splits(values, np.concatenate([[0], np.cumsum(lengths)]).astype(
-            lengths.dtype if lengths.dtype == np.int32 and isinstance(row_lengths, (np.ndarray, Tensor)) else np.int64))
+        return cls.from_row_splits(values, ragged_rows.splits_of_lengths(row_lengths))
+
+    @classmethod
+    def from_row_starts(cls, values, row_starts, name=None, validate=True):
+        """Row i begins at row_starts[i] and ends where the next one begins."""
+        return ragged_rows.from_starts(cls, values, row_starts)
+
+    @classmethod
+    def from_row_limits(cls, values, row_limits, name=None, validate=True):
+        """Row i ends before row_limits[i]."""
+        return ragged_rows.from_limits(cls, values, row_limits)
+
+    @classmethod
+    def from_value_rowids(cls, values, value_rowids, nrows=None, name=None, validate=True):
+        """Value i belongs to row value_rowids[i]; these do not fall."""
+        return ragged_rows.from_rowids(cls, values, value_rowids, nrows)
+
+    @classmethod
+    def from_uniform_row_length(cls, values, uniform_row_length, nrows=None, validate=True, name=None):
+        """All rows have one length; `nrows` says how many there are where that is 0."""
+        return ragged_rows.from_uniform(cls, values, uniform_row_length, nrows)
+
+    @classmethod
+    def from_nested_row_lengths(cls, flat_values, nested_row_lengths, name=None, validate=True):
+        """Ragged in several dimensions; the outermost lengths come first."""
+        out = flat_values
+        for lengths in reversed(list(nested_row_lengths)):
+            out = cls.from_row_lengths(out, lengths)
+        return out
+
+    @classmethod
+    def from_nested_value_rowids(cls, flat_values, nested_value_rowids, nested_nrows=None, name=None, validate=True):
+        """Ragged in several dimensions; the outermost numbers of rows come first."""
+        counts = [None] * len(nested_value_rowids) if nested_nrows is None else list(nested_nrows)
+        out = flat_values
+        for rowids, nrows in zip(reversed(list(nested_value_rowids)), reversed(counts)):
+            out = cls.from_value_rowids(out, rowids, nrows)
+        return out
+
+    @classmethod
+    def from_tensor(cls, tensor, lengths=None, padding=None, ragged_rank=1, name=None, row_splits_dtype=dtypes.int64):
+        """Rows of a dense tensor, cut to `lengths`, or without the `padding` at their ends."""
+        return ragged_rows.from_tensor(cls, tensor, lengths, padding, ragged_rank, dtypes.as_dtype(row_splits_dtype))
+
+    @classmethod
+    def from_sparse(cls, st_input, name=None, row_splits_dtype=dtypes.int64):
+        """The values of the rows of a sparse matrix, whose values stand at the rows' beginnings."""
+        return ragged_rows.from_sparse(cls, st_input, dtypes.as_dtype(row_splits_dtype))
 
     @classmethod
     def from_nested_row_splits(cls, flat_values, nested_row_splits, name=None, validate=True):
@@ -80,22 +127,63 @@ class RaggedTensor:
     def _type_spec(self):
         return specs.RaggedTensorSpec(self.shape, self.dtype, self.ragged_rank, self._row_splits.dtype)
 
+    @property
+    def uniform_row_length(self):
+        """None: row lengths are never said to be equal."""
+
+    def consumers(self):
+        """Nothing: operations are not remembered."""
+        return []
+
     def nrows(self, out_type=None, name=None):
-        """The number of rows, an int64 scalar."""
-        return convert_to_tensor(np.asarray(self._row_splits._shape[0] - 1, np.int64))
+        """The number of rows, a scalar of the row splits' dtype or `out_type`."""
+        return ragged_rows.count(self, out_type)
 
     def row_lengths(self, axis=1, name=None):
-        """The length of each row."""
-        return convert_to_tensor(np.diff(self._row_splits.numpy()))
+        """The length of each row; of inner rows with an `axis` from 2 on."""
+        return ragged_rows.lengths(self, axis)
+
+    def row_starts(self, name=None):
+        """Where each row begins in `values`."""
+        return self._row_splits[:-1]
+
+    def row_limits(self, name=None):
+        """Where each row ends in `values`."""
+        return self._row_splits[1:]
+
+    def value_rowids(self, name=None):
+        """The row of each value."""
+        return ragged_rows.rowids(self)
+
+    def nested_row_lengths(self, name=None):
+        """The row lengths of every ragged dimension, the outermost first."""
+        return tuple(splits[1:] - splits[:-1] for splits in self.nested_row_splits)
+
+    def nested_value_rowids(self, name=None):
+        """The rows of the values of every ragged dimension, the outermost first."""
+        inner = self._values.nested_value_rowids() if isinstance(self._values, RaggedTensor) else ()
+        return (self.value_rowids(), *inner)
 
     def bounding_shape(self, axis=None, name=None, out_type=None):
-        """The shape of the smallest dense tensor that holds all rows."""
-        def measure(value):
-            if not isinstance(value, RaggedTensor):
-                return list(value._shape)
-            splits = value.row_splits.numpy()
-            return [len(splits) - 1, int(np.diff(splits).max(initial=0)), *measure(value.values)[1:]]
-        return convert_to_tensor(np.array(measure(self), np.int64))
+        """The shape of the smallest dense tensor that holds all rows; `axis` picks dimensions."""
+        return ragged_rows.bounds(self, axis, out_type)
+
+    def with_values(self, new_values):
+        """Rows of the same lengths of other values."""
+        return RaggedTensor.from_row_splits(new_values, self._row_splits, validate=False)
+
+    def with_flat_values(self, new_values):
+        """The same with other dense values below all ragged dimensions."""
+        inner = self._values
+        return self.with_values(inner.with_flat_values(new_values) if isinstance(inner, RaggedTensor) else new_values)
+
+    def with_row_splits_dtype(self, dtype):
+        """The same with row splits of another dtype."""
+        return ragged_rows.with_splits_dtype(self, dtypes.as_dtype(dtype))
+
+    def merge_dims(self, outer_axis, inner_axis):
+        """The dimensions from outer_axis to inner_axis as one."""
+        return ragged_rows.merge(self, outer_axis, inner_axis)
 
     def to_list(self):
         """Nested Python lists."""
@@ -115,41 +203,29 @@ class RaggedTensor:
         return out
 
     def to_tensor(self, default_value=None, name=None, shape=None):
-        """The dense tensor, padded with `default_value`."""
-        dims = self.bounding_shape().numpy().tolist()
-        if shape is not None:
-            dims = [d if s is None or s < 0 else s for d, s in zip(dims, TensorShape(shape))]
-        default = default_value if default_value is not None else b"" if self.dtype is dtypes.string else 0
-        out = np.full(dims, default, dtype=self.dtype.as_numpy_dtype)
-        _fill(out, self.to_list())
-        return convert_to_tensor(out)
+        """The dense tensor, padded with `default_value`, and cut or padded to `shape` where that is given."""
+        return ragged_rows.to_tensor(self, default_value, shape)
+
+    def to_sparse(self, name=None):
+        """The sparse tensor of the values."""
+        return ragged_rows.to_sparse(self)
 
     def __len__(self):
         return self._row_splits._shape[0] - 1
 
     def __iter__(self):
-        return (self[i] for i in range(len(self)))
+        return (self[i] for i in builtins.range(len(self)))
 
     def __getitem__(self, key):
-        if isinstance(key, int):
-            splits = self._row_splits._values()
-            begin, end = splits[:-1][key], splits[1:][key]
-            return self._values[begin:end]
-        if isinstance(key, slice):
-            start, stop, step = key.indices(len(self))
-            rows = range(start, stop, step)
-            splits = self._row_splits.numpy()
-            if step == 1:
-                cut = splits[start:max(stop, start) + 1]
-                values = self._values[int(cut[0]):int(cut[-1])]
-                return RaggedTensor.from_row_splits(values, cut - cut[0])
-            return constant([self.to_list()[i] for i in rows], dtype=self.dtype, ragged_rank=self.ragged_rank)
-        raise TypeError(f"a ragged tensor is indexed by an integer or a slice, not {key!r}")
+        return ragged_rows.item(self, key)
 
     def _dispatch(self, entry, values, arguments):
         """An elementwise operation works on the flat values."""
         from leat import ops
-        if "elementwise" not in entry["flags"]:
+        special = ragged_rows.OPERATIONS.get(entry["name"])
+        if special is not None:
+            return special(values, dict(zip((row["name"] for row in entry["arguments"]), arguments)), entry["name"])
+        if "elementwise" not in entry["flags"] and entry["name"] not in ragged_rows.OF_FLAT_VALUES:
             raise TypeError(f"{entry['name']} is not defined for ragged tensors")
         flat = [v.flat_values if isinstance(v, RaggedTensor) else v for v in values]
         out = ops.dispatch(entry["name"], flat, arguments)
@@ -173,21 +249,13 @@ def from_inner(values):
     return RaggedTensor.from_value(values) if hasattr(values, "row_splits") else values
 
 
-def _fill(out, rows):
-    for i, row in enumerate(rows[:len(out)]):
-        if out.ndim == 1:
-            out[i] = row
-        elif isinstance(row, list):
-            _fill(out[i], row)
-
-
 def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, row_splits_dtype=dtypes.int64):
     """A ragged tensor of nested lists (``tf.ragged.constant``)."""
     depth = ragged_rank if ragged_rank is not None else max(_depth(pylist) - 1 - len(inner_shape or ()), 0)
     if depth == 0:
         return convert_to_tensor(pylist, dtype)
     nested, level, splits_type = [], pylist, dtypes.as_dtype(row_splits_dtype).as_numpy_dtype
-    for _ in range(depth):
+    for _ in builtins.range(depth):
         lengths = [len(row) for row in level]
         nested.append(np.concatenate([[0], np.cumsum(lengths)]).astype(splits_type))
         level = [item for row in level for item in row]
@@ -202,3 +270,10 @@ def _depth(value):
     if not isinstance(value, (list, tuple, np.ndarray)):
         return 0
     return 1 + max((_depth(item) for item in value), default=0)
+
+
+from leat import ragged_rows  # noqa: E402: it needs the class
+from leat.ragged_rows import (boolean_mask, map_flat_values, range, row_splits_to_segment_ids,  # noqa: E402
+                              segment_ids_to_row_splits, stack, stack_dynamic_partitions)
+
+ragged_rows.install_operators(RaggedTensor)

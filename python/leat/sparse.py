@@ -1,4 +1,4 @@
-"""``tf.SparseTensor``: the places and values of what is not zero."""
+"""``tf.SparseTensor``: the places and values of what is not zero; what it can do is in sparse_rows.py."""
 
 import collections
 
@@ -46,6 +46,14 @@ class SparseTensor:
 
     get_shape = lambda self: self.shape  # noqa: E731
 
+    def with_values(self, new_values):
+        """Other values at the same places."""
+        return SparseTensor(self._indices, new_values, self._dense_shape)
+
+    def consumers(self):
+        """Nothing: operations are not remembered."""
+        return []
+
     @property
     def _type_spec(self):
         return specs.SparseTensorSpec(self.shape, self.dtype)
@@ -66,16 +74,6 @@ def from_value(value):
     return RaggedTensor.from_value(value)
 
 
-def to_dense(sp_input, default_value=None, validate_indices=True, name=None):
-    """The dense tensor (``tf.sparse.to_dense``)."""
-    out = np.full(sp_input.dense_shape.numpy(), default_value if default_value is not None else (
-        b"" if sp_input.dtype is dtypes.string else 0), dtype=sp_input.dtype.as_numpy_dtype)
-    out[tuple(sp_input.indices.numpy().T)] = sp_input.values.numpy()
-    return convert_to_tensor(out)
-
-
-def from_dense(tensor, name=None):
-    """The sparse tensor of what is not zero (``tf.sparse.from_dense``)."""
-    values = np.asarray(convert_to_tensor(tensor).numpy())
-    indices = np.argwhere(values != (b"" if values.dtype == object else 0))
-    return SparseTensor(indices.astype(np.int64), values[tuple(indices.T)], np.array(values.shape, np.int64))
+from leat.sparse_rows import (add, concat, expand_dims, eye, fill_empty_rows, from_dense, map_values,  # noqa: E402
+                              mask, reduce_max, reduce_sum, reorder, reset_shape, reshape, retain, slice,
+                              sparse_dense_matmul, split, to_dense, to_indicator, transpose)

@@ -377,7 +377,7 @@ def _convert_checked(value, array, dtype):
     own = _default_dtype(value, array)
     if dtype is None:
         dtype = own
-    strings = (dtype is dtypes.string) != (own is dtypes.string)
+    strings = (dtype is dtypes.string) != (own is dtypes.string) and array.size > 0
     if strings or own is not dtypes.bool and dtype is dtypes.bool and array.size:
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
     if isinstance(_first_leaf(value), (np.ndarray, np.generic)) or not array.size or dtype is own:

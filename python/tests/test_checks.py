@@ -139,3 +139,17 @@ def test_generators_that_are_not_pure_interleave():
         return Dataset.from_generator(lambda: iter(range(9)), tf.int64, []).repeat(2)
     dataset = Dataset.range(20).interleave(numbers, cycle_length=10, block_length=9)
     assert len(list(dataset)) == 20 * 18
+
+
+def test_pad_to_cardinality():
+    pad = tf.data.experimental.pad_to_cardinality(3)
+    for dataset in (tf.data.Dataset.range(2), tf.data.Dataset.from_tensor_slices({"a": [1, 2, 3, 4]}),
+                    tf.data.Dataset.from_tensors({"a": 1}).repeat()):
+        with pytest.raises(ValueError):
+            dataset.apply(pad)
+
+
+def test_empty_strings():
+    assert tf.constant([], tf.string).dtype is tf.string
+    with pytest.raises(TypeError):
+        tf.constant([1], tf.string)

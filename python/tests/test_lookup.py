@@ -37,6 +37,13 @@ def test_vocabulary():
         tf.lookup.StaticVocabularyTable(tf.lookup.KeyValueTensorInitializer(WORDS, [0, 1, 2]), 5)
 
 
+def test_ragged_and_sparse():
+    found = table().lookup(tf.ragged.constant([["lake"], [], ["x", "emerson"]]))
+    assert found.to_list() == [[1], [], [-1, 0]]
+    sparse = table().lookup(tf.sparse.from_dense([["", "lake"], ["palmer", ""]]))
+    assert tf.sparse.to_dense(sparse).numpy().tolist() == [[0, 1], [2, 0]]
+
+
 def test_text_file(tmp_path):
     path = tmp_path / "words.txt"
     path.write_text("x 10\ny 20\nz 30\n")

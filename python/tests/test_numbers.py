@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 
 import numpy as np
 import pytest
@@ -13,11 +14,26 @@ with open(os.path.join(os.path.dirname(__file__), "data", "composites.json")) as
     LINES = json.load(text)
 
 
-def evaluate(line, x):
-    return eval(line["expression"], {"tf": tf, "np": np, "x": x})
+def ragged():
+    """The tensors that expressions on ragged and sparse ones use."""
+    return {"r": tf.ragged.constant([[1, 2, 3], [], [4, 5]]), "rr": tf.ragged.constant([[[1, 2], [3]], [], [[4]]]),
+            "w": tf.ragged.constant([["A"], ["Bc", "D"]]),
+            "s": tf.SparseTensor([[0, 0], [0, 2], [1, 1]], [1, 2, -3], [2, 3]),
+            "t": tf.SparseTensor([[1, 1], [0, 2], [0, 0]], [1, 2, -3], [2, 3])}
+
+
+def evaluate(line, x=None, **names):
+    return eval(line["expression"], {"tf": tf, "np": np, "x": x, **(names or ragged())})
 
 
 def compare(expected, found):
+    if "ragged" in expected:
+        assert json.loads(json.dumps(found.to_list(), default=bytes.decode)) == expected["ragged"]
+        assert (found.dtype.name, found.row_splits.dtype.name) == (expected["dtype"], expected["splits"])
+        return
+    if "sparse" in expected:
+        compare(expected["sparse"], [found.indices, found.values, found.dense_shape])
+        return
     if isinstance(expected, list):
         assert len(found) == len(expected)
         for a, b in zip(expected, found):
@@ -31,6 +47,9 @@ def compare(expected, found):
     wanted = np.array(expected["value"], dtype=object).astype(np.float64)
     if expected["dtype"] in ("int64", "uint64"):
         assert found.numpy().tolist() == expected["value"]
+    if wanted.size == 0:
+        assert found.numpy().size == 0
+        return
     assert found.numpy().shape == wanted.shape
     loose = 2e-3 if expected["dtype"] == "float16" else 2e-6
     np.testing.assert_allclose(found.numpy().astype(np.float64), wanted, rtol=loose, atol=loose)
@@ -45,12 +64,28 @@ def test_eager(line):
     compare(line["result"], evaluate(line, tf.constant(X)))
 
 
-@pytest.mark.parametrize("line", [line for line in LINES if "result" in line and "x" in line["expression"]],
-                         ids=lambda line: line["expression"])
+def uses(line, *names):
+    return "result" in line and any(re.search(r"\b%s\b" % name, line["expression"]) for name in names)
+
+
+@pytest.mark.parametrize("line", [line for line in LINES if uses(line, "x")], ids=lambda line: line["expression"])
 def test_traced(line):
     """In a function whose argument has a known shape, and none of it calls back into Python."""
     function = tf.function(lambda x: evaluate(line, x), input_signature=[tf.TensorSpec([2, 3], tf.float32)])
     compare(line["result"], function(tf.constant(X)))
+
+
+@pytest.mark.parametrize("line", [line for line in LINES if uses(line, "r", "rr", "w", "s")],
+                         ids=lambda line: line["expression"])
+def test_ragged_traced(line):
+    """In a function whose rows have no known number."""
+    names = ragged()
+    kind = {"r": tf.RaggedTensorSpec([None, None], tf.int32), "w": tf.RaggedTensorSpec([None, None], tf.string),
+            "rr": tf.RaggedTensorSpec([None, None, None], tf.int32), "s": tf.SparseTensorSpec([2, 3], tf.int32),
+            "t": tf.SparseTensorSpec([2, 3], tf.int32)}
+    function = tf.function(lambda *values: evaluate(line, **dict(zip(names, values))),
+                           input_signature=[kind[name] for name in names])
+    compare(line["result"], function(*names.values()))
 
 
 def test_in_map():

@@ -3,7 +3,7 @@
 
     composites.py python/tests/data/composites.json
 
-Each line is an expression over `tf` and numpy's `np`, and what TensorFlow 2.21 gives for it: nested lists, or the name of the
+Each line is an expression over `tf`, numpy's `np` and some tensors, and what TensorFlow 2.21 gives for it: nested lists, or the name of the
 exception. The test evaluates them eagerly and, where they use x, in a traced function.
 """
 import json
@@ -82,8 +82,35 @@ nn.dropout(x, 0); nn.dropout(x, 0.0); nn.dropout(x, 1.5); nn.dropout([1], 0.5); 
 ones_like(x, tf.int32); zeros_like([1, 2], tf.float32); zeros_like(['a', 'b']); ones_like(['a'], tf.int32); zeros_like(x, dtype=tf.string)
 """
 
+RAGGED_LINES = """
+r.to_tensor(); r.to_tensor(-1, shape=[None, 2]); r.to_tensor(9, shape=[4, None]); rr.to_tensor(); rr.to_tensor(7); w.to_tensor('x')
+r.row_lengths(); r.nrows(); r.value_rowids(); r.row_starts(); r.row_limits(); rr.row_lengths(2); r.bounding_shape(); rr.bounding_shape(); rr.bounding_shape(axis=1); r.bounding_shape(out_type=tf.int32)
+rr.merge_dims(0, 1); rr.merge_dims(1, 2); rr.merge_dims(0, 2); rr.nested_row_lengths(); rr.nested_value_rowids(); r.with_values([1.0, 2, 3, 4, 5]); rr.with_flat_values(['a', 'b', 'c', 'd'])
+r[0]; r[1:]; r[:, :2]; r[:, 1:]; r[:, :-1]; r[:, -1:]; r[0, 1]; rr[0, 1]; rr[:, 0:1]; rr[:, :, :1]; r[::2]; r[..., ]; r[:2, :1]
+tf.RaggedTensor.from_tensor([[1, 2, 0], [3, 0, 0]], padding=0); tf.RaggedTensor.from_tensor([[1, 2], [3, 4]], lengths=[1, 0]); tf.RaggedTensor.from_tensor([[1, 2], [3, 4]]); tf.RaggedTensor.from_tensor([[[1], [2]], [[3], [4]]], ragged_rank=2); tf.RaggedTensor.from_tensor([[1, 2]], ragged_rank=2)
+tf.RaggedTensor.from_value_rowids([1, 2, 3], [0, 0, 2]); tf.RaggedTensor.from_value_rowids([1], [1], nrows=4); tf.RaggedTensor.from_uniform_row_length([1, 2, 3, 4], 2); tf.RaggedTensor.from_row_starts([1, 2, 3], [0, 1]); tf.RaggedTensor.from_row_limits([1, 2, 3], [0, 3]); tf.RaggedTensor.from_row_lengths([1, 2, 3], [0, 3]); tf.RaggedTensor.from_nested_row_lengths([1, 2], [[1, 1], [0, 2]]); tf.RaggedTensor.from_sparse(s)
+r.to_sparse(); rr.to_sparse(); w.to_sparse(); tf.RaggedTensor.from_sparse(r.to_sparse()); r[:0].to_sparse()
+tf.concat([r, r], 0); tf.concat([r, r], 1); tf.concat([r, [[7], [8], [9]]], axis=1); tf.concat([rr, rr], 2); tf.concat([r, r], -1)
+tf.gather(r, [2, 0]); tf.gather(r, 1); tf.gather([10, 20, 30, 40, 50, 60], r); tf.gather(rr, [2, 2]); tf.gather(r, [[0], [2]]); tf.expand_dims(r, 0); tf.expand_dims(r, 1); tf.expand_dims(r, -1)
+tf.reduce_sum(r); tf.reduce_sum(r, 1); tf.reduce_sum(r, 0); tf.reduce_max(r, 1); tf.reduce_mean(tf.cast(r, tf.float32), 1); tf.reduce_prod(r, -1); tf.reduce_sum(rr, 2); tf.reduce_any(r > 4, 1); tf.reduce_all(r > 0, axis=1); tf.reduce_min(r, 0)
+tf.ragged.range([1, 2, 3]); tf.ragged.range([0, 5], [3, 1], [1, -2]); tf.ragged.range(3, [5, 1]); tf.ragged.range([0.0], [1.0], 0.25); tf.ragged.range([2, 0], row_splits_dtype=tf.int32)
+tf.ragged.stack([[1, 2], [3]]); tf.ragged.stack([r, r]); tf.ragged.stack([[[1], [2]], [[3], [4]]]); tf.ragged.stack([1, 2]); tf.ragged.stack([[1]])
+tf.ragged.boolean_mask([1, 2, 3], [True, False, True]); tf.ragged.boolean_mask([[1, 2], [3, 4]], [[True, False], [False, False]]); tf.ragged.boolean_mask(r, [True, False, True]); tf.ragged.boolean_mask(r, r > 2); tf.ragged.boolean_mask(rr, rr > 1)
+tf.ragged.map_flat_values(lambda v: v * 2, r); tf.ragged.map_flat_values(tf.add, r, 1); tf.ragged.map_flat_values(tf.strings.length, w); tf.ragged.row_splits_to_segment_ids([0, 3, 3, 5]); tf.ragged.segment_ids_to_row_splits([0, 0, 2]); tf.ragged.segment_ids_to_row_splits([0, 2], 5)
+tf.ragged.stack_dynamic_partitions([1, 2, 3], [1, 0, 1], 3); tf.ragged.stack_dynamic_partitions(['a', 'b'], [0, 0], 1); tf.ragged.stack_dynamic_partitions([1], [2], 3); tf.strings.lower(w); tf.zeros_like(r); tf.size(r); tf.rank(r); r + 1; r * r; -r
+tf.sparse.to_dense(s); tf.sparse.to_dense(s, -1); tf.sparse.to_dense(t); tf.sparse.to_dense(tf.sparse.reorder(t)); tf.sparse.to_dense(tf.SparseTensor([[0], [0]], [1, 2], [2])); tf.sparse.from_dense([[1, 0], [0, 2]]); tf.sparse.from_dense(['', 'a']); tf.sparse.from_dense([0.0])
+tf.sparse.reorder(t); tf.sparse.concat(0, [s, s]); tf.sparse.concat(1, [s, s]); tf.sparse.concat(-1, [s, tf.sparse.from_dense([[5], [6]])]); tf.sparse.concat(0, [s, tf.sparse.from_dense([[5]])]); tf.sparse.slice(s, [0, 1], [2, 2]); tf.sparse.slice(s, [1, 0], [5, 5]); tf.sparse.slice(s, [0, 0], [1, 1])
+tf.sparse.split(s, 2, 1); tf.sparse.split(s, 2, axis=0); tf.sparse.retain(s, [True, False, True]); tf.sparse.reset_shape(s); tf.sparse.reset_shape(s, [4, 4]); tf.sparse.reshape(s, [3, 2]); tf.sparse.reshape(s, [-1]); tf.sparse.transpose(s); tf.sparse.transpose(s, [1, 0]); tf.sparse.expand_dims(s, 0); tf.sparse.expand_dims(s)
+tf.sparse.fill_empty_rows(tf.sparse.from_dense([[0, 1], [0, 0]]), 9); tf.sparse.map_values(tf.abs, s); tf.sparse.map_values(tf.add, s, 1); tf.sparse.add(s, s); tf.sparse.add(s, tf.sparse.from_dense([[5, 0, -2], [0, 0, 0]])); tf.sparse.add(s, [[1, 1, 1], [1, 1, 1]]); tf.sparse.add(s, s, 5)
+tf.sparse.reduce_sum(s); tf.sparse.reduce_sum(s, 0); tf.sparse.reduce_sum(s, 1, keepdims=True); tf.sparse.reduce_max(s, 0); tf.sparse.reduce_max(s, [1]); tf.sparse.eye(2, 3); tf.sparse.to_indicator(s, 4); tf.sparse.sparse_dense_matmul(s, [[1, 2], [3, 4], [5, 6]]); tf.sparse.sparse_dense_matmul(s, [[1, 2]], adjoint_a=True, adjoint_b=True)
+"""
+
 
 def plain(value):
+    if hasattr(value, "to_list"):
+        return {"ragged": _json(value.to_list()), "dtype": value.dtype.name, "splits": value.row_splits.dtype.name}
+    if isinstance(value, tf.SparseTensor):
+        return {"sparse": [plain(value.indices), plain(value.values), plain(value.dense_shape)]}
     if isinstance(value, (list, tuple)):
         return [plain(one) for one in value]
     array = value.numpy() if hasattr(value, "numpy") else np.asarray(value)
@@ -98,16 +125,20 @@ def _json(value):
     return repr(value) if isinstance(value, float) and (value != value or abs(value) == np.inf) else value
 
 
+def evaluate(text, names):
+    try:
+        return {"expression": text, "result": plain(eval(text, {"tf": tf, "np": np, **names}))}
+    except Exception as error:
+        return {"expression": text, "error": type(error).__name__}
+
+
 def main(path):
-    lines, x = [], tf.constant(X)
-    for line in X_LINES.strip().splitlines():
-        for expression in line.split("; "):
-            text = "tf." + expression.strip()
-            try:
-                found = {"result": plain(eval(text, {"tf": tf, "np": np, "x": x}))}
-            except Exception as error:
-                found = {"error": type(error).__name__}
-            lines.append({"expression": text, **found})
+    lines = [evaluate("tf." + one.strip(), {"x": tf.constant(X)}) for line in X_LINES.strip().splitlines()
+             for one in line.split("; ")]
+    names = {"r": tf.ragged.constant([[1, 2, 3], [], [4, 5]]), "rr": tf.ragged.constant([[[1, 2], [3]], [], [[4]]]),
+             "w": tf.ragged.constant([["A"], ["Bc", "D"]]), "s": tf.SparseTensor([[0, 0], [0, 2], [1, 1]], [1, 2, -3], [2, 3]),
+             "t": tf.SparseTensor([[1, 1], [0, 2], [0, 0]], [1, 2, -3], [2, 3])}
+    lines += [evaluate(one.strip(), names) for line in RAGGED_LINES.strip().splitlines() for one in line.split("; ")]
     with open(path, "w") as out:
         out.write("[\n" + ",\n".join(json.dumps(line) for line in lines) + "\n]\n")
     print("%d expressions, %d errors" % (len(lines), sum("error" in line for line in lines)), file=sys.stderr)

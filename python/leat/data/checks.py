@@ -4,9 +4,11 @@ The library refuses all of this too, as InvalidArgumentError; programs that catc
 here. `checked` is called with every operator; it looks at specs and arguments alone, reads no element, takes no lock.
 """
 
+import collections.abc
+
 import numpy as np
 
-from leat import dtypes, nest, specs
+from leat import dtypes, nest, specs, trace
 from leat.shapes import TensorShape
 from leat.tensor import Tensor
 
@@ -258,6 +260,19 @@ def _unique(inputs, _):
                         "`tf.int64`, and `tf.string` are supported.")
 
 
+def _pad_to_cardinality(inputs, arguments):
+    dataset, wanted = nest.leaves(inputs)[0], arguments["cardinality"]
+    own = int(dataset.cardinality()) if not trace.is_tracing() else None
+    if own is not None and own < 0:
+        raise ValueError("The dataset passed into `pad_to_cardinality` must have a known cardinality, but has "
+                         f"cardinality {own}")
+    if own is not None and own > int(wanted):
+        raise ValueError("The dataset passed into `pad_to_cardinality` must have a cardinality less than the target "
+                         f"cardinality ({wanted}), but has cardinality {own}")
+    if not isinstance(dataset.element_spec, collections.abc.Mapping):
+        raise ValueError("`pad_to_cardinality` requires its input dataset to be a dictionary.")
+
+
 def _whole(*names):
     """A check that these arguments are whole numbers, or tensors of them."""
     def checked(_, arguments):
@@ -294,7 +309,8 @@ _CHECKS = {
     "csv_dataset": _csv, "map_and_batch": _map_and_batch,
     "enumerate": _whole("start"),
     "fixed_length_record_dataset": _filenames, "from_list": _from_list, "from_tensor_slices": _from_tensor_slices,
-    "group_by_window": _group_by_window, "padded_batch": _padded_batch, "prefetch": _whole("buffer_size"),
+    "group_by_window": _group_by_window, "pad_to_cardinality": _pad_to_cardinality, "padded_batch": _padded_batch,
+    "prefetch": _whole("buffer_size"),
     "rebatch": _rebatch, "repeat": _whole("count"), "sample_from_datasets": _sample_from_datasets,
     "shard": _whole("num_shards", "index"), "shuffle": _whole("buffer_size"), "skip": _whole("count"),
     "take": _whole("count"), "text_line_dataset": _filenames, "tf_record_dataset": _filenames, "unbatch": _unbatch,

@@ -87,10 +87,10 @@ def atan(x: TensorLike, name: builtins.str | None = None) -> Tensor:
 def atan2(y: TensorLike, x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The angle of the point (x, y), in radians from -pi to pi, broadcast (tf.math.atan2)."""
     ...
-from leat import audio as audio
 def atanh(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The inverse hyperbolic tangent (tf.math.atanh)."""
     ...
+from leat import audio as audio
 from leat import autograph as autograph
 from leat import averages as averages
 from leat.arrays import batch_to_space as batch_to_space

@@ -57,27 +57,28 @@ def _values(value):
     return value if _is_ragged(value) else convert_to_tensor(value)
 
 
-def from_starts(cls, values, row_starts):
+def from_starts(maker, values, row_starts):
     """See RaggedTensor.from_row_starts."""
     values, starts = _values(values), _numbers(row_starts)
-    return cls.from_row_splits(values, _f()["concat"]([starts, _f()["expand_dims"](_size(values, starts.dtype), 0)], 0))
+    last = _f()["expand_dims"](_size(values, starts.dtype), 0)
+    return maker.from_row_splits(values, _f()["concat"]([starts, last], 0))
 
 
-def from_limits(cls, values, row_limits):
+def from_limits(maker, values, row_limits):
     """See RaggedTensor.from_row_limits."""
     limits = _numbers(row_limits)
     zero = convert_to_tensor(np.zeros(1, limits.dtype.as_numpy_dtype))
-    return cls.from_row_splits(_values(values), _f()["concat"]([zero, limits], 0))
+    return maker.from_row_splits(_values(values), _f()["concat"]([zero, limits], 0))
 
 
-def from_rowids(cls, values, value_rowids, nrows):
+def from_rowids(maker, values, value_rowids, nrows):
     """See RaggedTensor.from_value_rowids."""
     ids = _numbers(value_rowids)
     splits = segment_ids_to_row_splits(ids, nrows, ids.dtype)
-    return cls.from_row_splits(_values(values), splits)
+    return maker.from_row_splits(_values(values), splits)
 
 
-def from_uniform(cls, values, length, nrows):
+def from_uniform(maker, values, length, nrows):
     """See RaggedTensor.from_uniform_row_length."""
     values, length = _values(values), _numbers(length)
     if nrows is None:
@@ -86,10 +87,10 @@ def from_uniform(cls, values, length, nrows):
         else:
             nrows = _f()["math.floordiv"](_size(values, length.dtype), length)
     rows = _f()["cast"](convert_to_tensor(nrows), length.dtype)
-    return cls.from_row_splits(values, _f()["multiply"](_f()["range"](_f()["add"](rows, 1)), length))
+    return maker.from_row_splits(values, _f()["multiply"](_f()["range"](_f()["add"](rows, 1)), length))
 
 
-def from_tensor(cls, tensor, lengths, padding, ragged_rank, dtype):
+def from_tensor(maker, tensor, lengths, padding, ragged_rank, dtype):
     """See RaggedTensor.from_tensor."""
     F, tensor = _f(), convert_to_tensor(tensor)
     if lengths is not None and padding is not None:
@@ -101,10 +102,10 @@ def from_tensor(cls, tensor, lengths, padding, ragged_rank, dtype):
     rows, columns = shape[0], shape[1]
     flat = F["reshape"](tensor, F["concat"]([[-1], F["cast"](shape[2:], dtypes.int32)], 0))
     if ragged_rank > 1:
-        inner = from_tensor(cls, flat, lengths, padding, ragged_rank - 1, dtype)
-        return cls.from_row_splits(inner, F["multiply"](F["range"](F["add"](rows, 1)), columns))
+        inner = from_tensor(maker, flat, lengths, padding, ragged_rank - 1, dtype)
+        return maker.from_row_splits(inner, F["multiply"](F["range"](F["add"](rows, 1)), columns))
     if lengths is None and padding is None:
-        return cls.from_row_splits(flat, F["multiply"](F["range"](F["add"](rows, 1)), columns))
+        return maker.from_row_splits(flat, F["multiply"](F["range"](F["add"](rows, 1)), columns))
     if padding is not None:
         used = F["not_equal"](tensor, convert_to_tensor(padding, tensor.dtype))
         if tensor.shape.rank > 2:
@@ -115,16 +116,16 @@ def from_tensor(cls, tensor, lengths, padding, ragged_rank, dtype):
     lengths = F["cast"](F["minimum"](F["maximum"](F["cast"](_numbers(lengths), dtype), F["zeros_like"](columns)),
                                      columns), dtype)
     mask = F["sequence_mask"](lengths, F["cast"](columns, dtypes.int32))
-    return cls.from_row_splits(F["boolean_mask"](tensor, mask), splits_of_lengths(lengths))
+    return maker.from_row_splits(F["boolean_mask"](tensor, mask), splits_of_lengths(lengths))
 
 
-def from_sparse(cls, value, dtype):
+def from_sparse(maker, value, dtype):
     """See RaggedTensor.from_sparse."""
     F = _f()
     if value.shape.rank not in (2, None):
         raise ValueError("from_sparse needs a sparse tensor of rank 2")
     ids = F["cast"](value.indices[:, 0], dtype)
-    out = from_rowids(cls, value.values, ids, F["cast"](value.dense_shape[0], dtype))
+    out = from_rowids(maker, value.values, ids, F["cast"](value.dense_shape[0], dtype))
     from leat.control import Assert
     is_left = F["equal"](value.indices[:, 1], F["cast"](_columns(out), dtypes.int64))
     Assert(F["reduce_all"](is_left), ["SparseTensor is not right-ragged"])
@@ -573,17 +574,17 @@ def _operator(path, reflected=False):
     return operator
 
 
-def install_operators(cls):
+def install_operators(maker):
     """Arithmetic and comparisons of values, in rows of equal lengths or with a scalar."""
     pairs = {"add": "math.add", "sub": "math.subtract", "mul": "math.multiply", "truediv": "math.truediv",
              "floordiv": "math.floordiv", "mod": "math.floormod", "pow": "math.pow", "and": "math.logical_and",
              "or": "math.logical_or", "xor": "math.logical_xor"}
     for name, path in pairs.items():
-        setattr(cls, f"__{name}__", _operator(path))
-        setattr(cls, f"__r{name}__", _operator(path, True))
+        setattr(maker, f"__{name}__", _operator(path))
+        setattr(maker, f"__r{name}__", _operator(path, True))
     for name, path in {"lt": "math.less", "le": "math.less_equal", "gt": "math.greater",
                        "ge": "math.greater_equal"}.items():
-        setattr(cls, f"__{name}__", _operator(path))
-    cls.__neg__ = lambda self: _f()["math.negative"](self)
-    cls.__abs__ = lambda self: _f()["math.abs"](self)
-    cls.__invert__ = lambda self: _f()["math.logical_not"](self)
+        setattr(maker, f"__{name}__", _operator(path))
+    maker.__neg__ = lambda self: _f()["math.negative"](self)
+    maker.__abs__ = lambda self: _f()["math.abs"](self)
+    maker.__invert__ = lambda self: _f()["math.logical_not"](self)

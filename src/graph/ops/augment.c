@@ -7,31 +7,12 @@
 #include "graph/ops/augment.h"
 
 #include "graph/ops/colour.h"
+#include "graph/ops/stateless.h"
 #include "image/flip.h"
 
 #include <string.h>
 
 /* ---- numbers ---- */
-
-leat_status leati_want_seed(const leati_infer_call *call, int index, leat_error *err) {
-    const leat_shape *shape = &call->inputs[index].shape;
-    LEATI_TRY(leati_want_index(call, index, "the seed", err));
-    LEATI_TRY(leati_want_rank(call, index, 1, "the seed", err));
-    return shape->rank < 0
-               ? LEAT_OK
-               : leati_want_equal_dims(shape->dims[0], 2,
-                                       "the seed's numbers and those it has to have", err);
-}
-
-leat_status leati_seed_stream(const leati_kernel_call *call, int index, int64_t row,
-                              leati_philox *out, leat_error *err) {
-    const leati_operand *seed = &call->inputs[index];
-    if (seed->rank != 1 || seed->count != 2)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the seed has %lld numbers; expected 2",
-                          (long long)seed->count);
-    *out = leati_philox_stateless(leati_index_at(seed, row, 0), leati_index_at(seed, row, 1));
-    return LEAT_OK;
-}
 
 static float draw_float(leati_philox *philox, double low, double high) {
     uint32_t words[4];
@@ -264,22 +245,22 @@ const leati_augment leati_augment_crop = {NULL, crop_infer, crop_apply};
 
 /* ---- the stateless forms ---- */
 
-leat_status leati_stateless_infer(leati_infer_call *call, const leati_augment *augment,
-                                  leat_error *err) {
-    LEATI_TRY(leati_want_seed(call, call->num_inputs - 1, err));
+leat_status leati_augment_infer(leati_infer_call *call, const leati_augment *augment,
+                                leat_error *err) {
+    LEATI_TRY(leati_want_seed(call, call->num_inputs - 1, false, err));
     if (augment->check != NULL && call->unknown == 0)
         LEATI_TRY(augment->check(call->args, err));
     return augment->infer(call, err);
 }
 
-leat_status leati_stateless_kernel(leati_kernel_call *call, const leati_augment *augment,
-                                   leat_error *err) {
+leat_status leati_augment_kernel(leati_kernel_call *call, const leati_augment *augment,
+                                 leat_error *err) {
     leati_philox philox;
     if (augment->check != NULL)
         LEATI_TRY(augment->check(call->args, err));
     for (int64_t row = 0; row < call->n; row++) {
         call->failed_row = row;
-        LEATI_TRY(leati_seed_stream(call, call->num_inputs - 1, row, &philox, err));
+        LEATI_TRY(leati_seed_stream(call, call->num_inputs - 1, false, row, &philox, err));
         LEATI_TRY(augment->apply(call, row, philox, err));
     }
     call->failed_row = 0;

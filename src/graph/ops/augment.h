@@ -26,17 +26,10 @@ extern const leati_augment leati_augment_brightness, leati_augment_contrast,
     leati_augment_flip_left_right, leati_augment_flip_up_down, leati_augment_crop;
 
 /* The slots of a stateless form; the seed, two integers, is the last input. */
-LEAT_WARN_UNUSED leat_status leati_stateless_infer(leati_infer_call *call,
-                                                   const leati_augment *augment, leat_error *err);
-LEAT_WARN_UNUSED leat_status leati_stateless_kernel(leati_kernel_call *call,
-                                                    const leati_augment *augment, leat_error *err);
-
-/* INVALID_ARGUMENT unless input `index` is a seed: int32 or int64 [2]. */
-LEAT_WARN_UNUSED leat_status leati_want_seed(const leati_infer_call *call, int index,
-                                             leat_error *err);
-/* The stream that the seed of row `row` in input `index` stands for. */
-LEAT_WARN_UNUSED leat_status leati_seed_stream(const leati_kernel_call *call, int index,
-                                               int64_t row, leati_philox *out, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_augment_infer(leati_infer_call *call,
+                                                 const leati_augment *augment, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_augment_kernel(leati_kernel_call *call,
+                                                  const leati_augment *augment, leat_error *err);
 
 /* Rows of the range of what is drawn, and of the largest change. */
 #define LEATI_AUGMENT_ROW(NAME, TYPE, FIELD, DOC)                                                  \
@@ -48,10 +41,10 @@ LEAT_WARN_UNUSED leat_status leati_seed_stream(const leati_kernel_call *call, in
 /* The descriptor of a stateless form and its slots; ROWS is the array of its rows. */
 #define LEATI_STATELESS_OP(NAME, AUGMENT, DOC, INPUTS, SIGNATURE, ROWS, FLAGS)                     \
     static leat_status NAME##_infer(leati_infer_call *call, leat_error *err) {                     \
-        return leati_stateless_infer(call, &AUGMENT, err);                                         \
+        return leati_augment_infer(call, &AUGMENT, err);                                           \
     }                                                                                              \
     static leat_status NAME##_kernel(leati_kernel_call *call, leat_error *err) {                   \
-        return leati_stateless_kernel(call, &AUGMENT, err);                                        \
+        return leati_augment_kernel(call, &AUGMENT, err);                                          \
     }                                                                                              \
     const leati_tensor_op leati_tensor_op_##NAME = {                                               \
         .name = #NAME,                                                                             \

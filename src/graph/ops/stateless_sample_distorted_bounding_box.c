@@ -5,11 +5,12 @@
  * failures. No gradient. No state, no locks. */
 #include "graph/ops/augment.h"
 #include "graph/ops/distorted_box.h"
+#include "graph/ops/stateless.h"
 
 static const leati_row box_rows[] = {LEATI_DISTORTED_BOX_ROWS, {0}};
 
 static leat_status box_infer(leati_infer_call *call, leat_error *err) {
-    LEATI_TRY(leati_want_seed(call, 2, err));
+    LEATI_TRY(leati_want_seed(call, 2, false, err));
     return leati_distorted_box_infer(call, err);
 }
 
@@ -18,7 +19,7 @@ static leat_status box_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(leati_distorted_box_begin(call, err));
     for (int64_t row = 0; row < call->n; row++) {
         call->failed_row = row;
-        LEATI_TRY(leati_seed_stream(call, 2, row, &philox, err));
+        LEATI_TRY(leati_seed_stream(call, 2, false, row, &philox, err));
         LEATI_TRY(leati_distorted_box_row(call, row, philox, err));
     }
     call->failed_row = 0;

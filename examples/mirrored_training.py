@@ -21,8 +21,9 @@ def main() -> None:
     parser.add_argument("--devices", type=int, default=1, help="how many logical devices the CPU is split into")
     parser.add_argument("--epochs", type=int, default=5)
     options = parser.parse_args()
-    tf.config.set_logical_device_configuration(
-        tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * options.devices)
+    if options.devices > 1:
+        tf.config.set_logical_device_configuration(
+            tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * options.devices)
 
     strategy = tf.distribute.MirroredStrategy()
     print("Number of devices:", strategy.num_replicas_in_sync)

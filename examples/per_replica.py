@@ -13,8 +13,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--devices", type=int, default=1, help="how many logical devices the CPU is split into")
     devices = parser.parse_args().devices
-    tf.config.set_logical_device_configuration(
-        tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * devices)
+    if devices > 1:
+        tf.config.set_logical_device_configuration(
+            tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * devices)
 
     strategy = tf.distribute.MirroredStrategy()
     print("Number of devices:", strategy.num_replicas_in_sync)

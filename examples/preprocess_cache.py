@@ -39,8 +39,9 @@ def main() -> None:
     parser.add_argument("--pictures", type=int, default=96)
     parser.add_argument("--batch-size", type=int, default=32)
     options = parser.parse_args()
-    tf.config.set_logical_device_configuration(
-        tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * options.devices)
+    if options.devices > 1:
+        tf.config.set_logical_device_configuration(
+            tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * options.devices)
 
     strategy = tf.distribute.MirroredStrategy()
     print("Number of devices:", strategy.num_replicas_in_sync)

@@ -20,7 +20,6 @@ def batch_normalization(x: Any, mean: Any, variance: Any, offset: Any, scale: An
 def bias_add(value: TensorLike, bias: TensorLike, data_format: Any = None, name: builtins.str | None = None) -> Tensor:
     """A vector added along the last dimension (tf.nn.bias_add)."""
     ...
-from leat.averages import compute_average_loss as compute_average_loss
 def conv2d(input: TensorLike, filters: TensorLike, strides: IntsLike | None = None, padding: StringLike = 'VALID', data_format: Any = 'NHWC', dilations: IntsLike | None = None, name: builtins.str | None = None) -> Tensor:
     """Convolution of pictures NHWC with a filter HWIO (tf.nn.conv2d).
 
@@ -64,7 +63,6 @@ def relu(features: TensorLike, name: builtins.str | None = None) -> Tensor:
 def relu6(features: TensorLike, name: builtins.str | None = None) -> Tensor:
     """x clipped to [0, 6] (tf.nn.relu6)."""
     ...
-from leat.averages import scale_regularization_loss as scale_regularization_loss
 def selu(features: Any, name: builtins.str | None = None) -> Any: ...
 def sigmoid(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """1 / (1 + exp(-x)) (tf.math.sigmoid)."""

@@ -246,26 +246,34 @@ static void test_each_allocation_failing(void **state) {
 
 /* As in TensorFlow, where these have no gradient, or one that is nothing. */
 static const char nothing_flows[] =
-    "apply_adam apply_gradient_descent apply_keras_momentum argmax argmin argsort as_string "
+    "adjust_contrast adjust_hue adjust_jpeg_quality adjust_saturation apply_adam "
+    "apply_gradient_descent apply_keras_momentum argmax argmin argsort as_string "
     "assign_add_variable assign_variable bitcast bitwise_and bitwise_or bitwise_xor call "
-    "collective_broadcast constant count_nonzero decode_base64 decode_compressed decode_csv "
-    "decode_image decode_jpeg decode_json_example decode_png decode_raw decode_wav encode_base64 "
-    "encode_wav equal eye floordiv greater greater_equal histogram_fixed_width in_top_k "
-    "index_shuffle invert is_finite is_inf is_nan left_shift less less_equal logical_and "
-    "logical_not logical_or logical_xor matching_files merge_sparse not_equal one_hot ones "
-    "parse_example parse_sequence_example parse_tensor ragged_partition random_categorical "
-    "random_normal random_shuffle random_truncated_normal random_uniform range read_file "
-    "read_variable reduce_all reduce_any regex_full_match regex_replace replica_id right_shift "
-    "rng_skip searchsorted seed_fold_in seed_split segment_spread sequence_mask serialize_tensor "
-    "shape size stateless_categorical stateless_integers stateless_normal stateless_shuffle "
+    "collective_broadcast constant count_nonzero decode_and_crop_jpeg decode_base64 decode_bmp "
+    "decode_compressed decode_csv decode_gif decode_image decode_jpeg decode_json_example "
+    "decode_png decode_raw decode_wav draw_bounding_boxes encode_base64 encode_jpeg encode_png "
+    "encode_wav equal extract_jpeg_shape eye floordiv greater greater_equal histogram_fixed_width "
+    "hsv_to_rgb in_top_k index_shuffle invert is_finite is_inf is_jpeg is_nan left_shift less "
+    "less_equal logical_and logical_not logical_or logical_xor matching_files merge_sparse "
+    "not_equal one_hot ones parse_example parse_sequence_example parse_tensor ragged_partition "
+    "random_categorical random_normal random_shuffle random_truncated_normal random_uniform range "
+    "read_file read_variable reduce_all reduce_any regex_full_match regex_replace replica_id "
+    "right_shift rng_skip searchsorted seed_fold_in seed_split segment_spread sequence_mask "
+    "serialize_tensor shape size stateless_categorical stateless_integers stateless_normal "
+    "stateless_random_contrast stateless_random_hue stateless_random_jpeg_quality "
+    "stateless_random_saturation stateless_sample_distorted_bounding_box stateless_shuffle "
     "stateless_truncated_normal stateless_uniform string_bytes_split string_format string_join "
     "string_length string_lower string_ngrams string_reduce_join string_split string_strip "
     "string_to_hash_bucket string_to_hash_bucket_fast string_to_hash_bucket_strong "
-    "string_to_number string_upper substr truncatediv truncatemod unicode_decode unicode_encode "
-    "unicode_script unicode_transcode unique unique_with_counts where write_file zeros";
+    "string_to_number string_upper substr table_find truncatediv truncatemod unicode_decode "
+    "unicode_encode unicode_script unicode_transcode unique unique_with_counts where write_file "
+    "zeros";
 /* TensorFlow differentiates these, or what they stand for. */
 static const char missing[] =
-    "computed linspace max_pool2d_grad nextafter resize segment_prod while_gradient";
+    "computed crop_and_resize digamma linspace max_pool2d_grad nextafter "
+    "per_image_standardization resize_grad resize_with_pad rgb_to_hsv segment_prod "
+    "stateless_random_brightness stateless_random_crop stateless_random_flip_left_right "
+    "stateless_random_flip_up_down while_gradient";
 
 static bool names(const char *list, const char *name) {
     size_t size = strlen(name);

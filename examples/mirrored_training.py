@@ -34,7 +34,7 @@ def main() -> None:
             tf.keras.layers.Dense(10),
         ])
         optimizer = tf.keras.optimizers.Adam()
-        loss_fn = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+        loss_fn = tf.keras.losses.CategoricalCrossentropy(from_logits=True)
 
     def train_step(images: Any, labels: Any) -> Any:
         with tf.GradientTape() as tape:
@@ -45,7 +45,7 @@ def main() -> None:
         return loss, predictions
 
     table = np.loadtxt(DIGITS, delimiter=",", skiprows=1, dtype=np.float32)
-    images, labels = table[:, 1:] / 255, table[:, 0].astype(np.int32)
+    images, labels = table[:, 1:] / 255, tf.one_hot(table[:, 0].astype(np.int32), 10)
     dataset = tf.data.Dataset.from_tensor_slices((images, labels)).shuffle(1000).batch(32)
     distributed = strategy.experimental_distribute_dataset(dataset)
 

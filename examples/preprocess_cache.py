@@ -25,7 +25,7 @@ def make_dataset(pictures: int, batch_size: int) -> tf.data.Dataset:
     """The first so many digits as pictures with labels, in batches."""
     table = np.loadtxt(DIGITS, delimiter=",", skiprows=1, max_rows=pictures, dtype=np.float32)
     images = np.repeat(table[:, 1:].reshape(-1, 8, 8, 1), 3, axis=3)
-    labels = table[:, 0].astype(np.int32)
+    labels = tf.one_hot(table[:, 0].astype(np.int32), 10)
     dataset = tf.data.Dataset.from_tensor_slices((images, labels))
     return (dataset.map(preprocess, num_parallel_calls=tf.data.AUTOTUNE).cache().shuffle(1000).batch(batch_size)
             .prefetch(tf.data.AUTOTUNE))
@@ -53,7 +53,7 @@ def main() -> None:
             tf.keras.layers.Dense(10),
         ])
         optimizer = tf.keras.optimizers.Adam(0.0001)
-        loss_fn = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+        loss_fn = tf.keras.losses.CategoricalCrossentropy(from_logits=True)
 
     def train_step(images: Any, labels: Any) -> Any:
         with tf.GradientTape() as tape:

@@ -219,12 +219,17 @@ static void test_saving(void **state) {
     dataset_take(iterator, -1, &text);
     assert_string_equal(text, "0 1 2 3 4");
     leat_iterator_free(iterator);
-    /* One that gives fewer than it did is no pure one. */
+    /* One that gives fewer than it did is no pure one. That is found by the restore or with the
+     * next element, as far ahead as the generator was when its state was saved. */
     c.limit = 2;
     iterator = dataset_iterate(pure, NULL);
-    assert_int_equal(leat_iterator_restore(iterator, data, size, &err), LEAT_OK);
-    dataset_take(iterator, -1, &text);
-    assert_string_equal(text, "0 1 2 3 4 !DATA_LOSS");
+    leat_status status = leat_iterator_restore(iterator, data, size, &err);
+    if (status == LEAT_OK) {
+        dataset_take(iterator, -1, &text);
+        assert_string_equal(text, "0 1 2 3 4 !DATA_LOSS");
+    } else {
+        assert_int_equal(status, LEAT_DATA_LOSS);
+    }
     leat_iterator_free(iterator);
     assert_int_equal(c.opened, c.closed);
     leat_text_free(data);

@@ -217,7 +217,9 @@ static void write_row(leati_kernel_call *call, int64_t row, const sampler *s,
     leat_dtype dtype = call->inputs[SIZE].dtype;
     size_t size = leat_dtype_size(dtype);
     const int32_t begin[3] = {part->top, part->left, 0};
-    const int32_t extent[3] = {part->bottom - part->top, part->right - part->left, -1};
+    /* All channels: -1, which is 255 in bytes. */
+    const int32_t extent[3] = {part->bottom - part->top, part->right - part->left,
+                               dtype == LEAT_UINT8 ? UINT8_MAX : -1};
     for (size_t i = 0; i < 3; i++) {
         leati_store_number(dtype, begin[i], leati_row_of(&call->outputs[0], row) + i * size);
         leati_store_number(dtype, extent[i], leati_row_of(&call->outputs[1], row) + i * size);

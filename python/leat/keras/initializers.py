@@ -66,27 +66,14 @@ for _entry in tables.entries("initializer"):
 
 def get(identifier):
     """An initializer by name, configuration, class, or itself (``keras.initializers.get``). ValueError."""
-    if identifier is None:
-        return None
-    made = identifier
-    if isinstance(identifier, dict):
-        made = deserialize(identifier)
-    elif isinstance(identifier, str):
-        made = _BY_NAME.get(identifier)
-    if callable(made):
-        return made() if isinstance(made, type) else made
-    raise ValueError(f"Could not interpret initializer identifier: {identifier}")
+    return tables.by_identifier("initializer", _BY_NAME, {}, identifier)
 
 
 def serialize(initializer):
     """The configuration of an initializer."""
-    return {"module": "keras.initializers", "class_name": type(initializer).__name__,
-            "config": initializer.get_config(), "registered_name": None}
+    return tables.configuration("initializers", initializer)
 
 
 def deserialize(config, custom_objects=None):
     """The initializer of a configuration."""
-    found = (custom_objects or {}).get(config["class_name"]) or _BY_NAME.get(config["class_name"])
-    if found is None:
-        raise ValueError(f"Could not interpret initializer identifier: {config}")
-    return found.from_config(config.get("config", {}))
+    return tables.from_configuration("initializer", _BY_NAME.get, config, custom_objects)

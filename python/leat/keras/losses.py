@@ -221,27 +221,14 @@ _ALIASES = {"mse": "mean_squared_error", "mae": "mean_absolute_error", "mape": "
 
 def get(identifier):
     """A loss by name, configuration, or itself (``keras.losses.get``). ValueError."""
-    if identifier is None:
-        return None
-    if isinstance(identifier, dict):
-        return deserialize(identifier)
-    found = identifier
-    if isinstance(identifier, str):
-        found = _CLASSES.get(_ALIASES.get(identifier.lower(), identifier))
-    if callable(found):
-        return found() if isinstance(found, type) else found
-    raise ValueError(f"Could not interpret loss identifier: {identifier}")
+    return tables.by_identifier("loss", _CLASSES, _ALIASES, identifier)
 
 
 def serialize(loss):
     """The configuration of a loss."""
-    return {"module": "keras.losses", "class_name": type(loss).__name__, "config": loss.get_config(),
-            "registered_name": None}
+    return tables.configuration("losses", loss)
 
 
 def deserialize(config, custom_objects=None):
     """The loss of a configuration."""
-    found = (custom_objects or {}).get(config["class_name"]) or _CLASSES.get(config["class_name"])
-    if found is None:
-        raise ValueError(f"Could not interpret loss identifier: {config}")
-    return found.from_config(config.get("config", {}))
+    return tables.from_configuration("loss", _CLASSES.get, config, custom_objects)

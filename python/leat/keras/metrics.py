@@ -219,27 +219,14 @@ _ALIASES = {"acc": "accuracy", "mse": "mean_squared_error", "mae": "mean_absolut
 
 def get(identifier):
     """A metric by name, configuration, or itself (``keras.metrics.get``). ValueError."""
-    if identifier is None:
-        return None
-    if isinstance(identifier, dict):
-        return deserialize(identifier)
-    found = identifier
-    if isinstance(identifier, str):
-        found = _CLASSES.get(_ALIASES.get(identifier.lower(), identifier))
-    if callable(found):
-        return found() if isinstance(found, type) else found
-    raise ValueError(f"Could not interpret metric identifier: {identifier}")
+    return tables.by_identifier("metric", _CLASSES, _ALIASES, identifier)
 
 
 def serialize(metric):
     """The configuration of a metric."""
-    return {"module": "keras.metrics", "class_name": type(metric).__name__, "config": metric.get_config(),
-            "registered_name": None}
+    return tables.configuration("metrics", metric)
 
 
 def deserialize(config, custom_objects=None):
     """The metric of a configuration."""
-    found = (custom_objects or {}).get(config["class_name"]) or _CLASSES.get(config["class_name"])
-    if found is None:
-        raise ValueError(f"Could not interpret metric identifier: {config}")
-    return found.from_config(config.get("config", {}))
+    return tables.from_configuration("metric", _CLASSES.get, config, custom_objects)

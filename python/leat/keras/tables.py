@@ -119,6 +119,36 @@ def refuse_unknown(entry, given):
                                       f"{default!r}")
 
 
+# ---- identifiers and configurations ----
+
+def by_identifier(sort, classes, aliases, identifier):
+    """The object that a name, an alias of one, a configuration or a class stands for, or itself. ValueError."""
+    if identifier is None:
+        return None
+    if isinstance(identifier, dict):
+        return from_configuration(sort, classes.get, identifier)
+    found = identifier
+    if isinstance(identifier, str):
+        found = classes.get(aliases.get(identifier.lower(), identifier))
+    if callable(found):
+        return found() if isinstance(found, type) else found
+    raise ValueError(f"Could not interpret {sort} identifier: {identifier}")
+
+
+def configuration(module, thing):
+    """The configuration of an object of ``keras.<module>``."""
+    return {"module": f"keras.{module}", "class_name": type(thing).__name__, "config": thing.get_config(),
+            "registered_name": None}
+
+
+def from_configuration(sort, find, config, custom_objects=None):
+    """The object of a configuration; `find` knows classes by name. ValueError."""
+    found = (custom_objects or {}).get(config["class_name"]) or find(config["class_name"])
+    if found is None:
+        raise ValueError(f"Could not interpret {sort} identifier: {config}")
+    return found.from_config(config.get("config", {}))
+
+
 # ---- names ----
 
 _counts = {}

@@ -337,13 +337,9 @@ def get(identifier):
 
 def serialize(optimizer):
     """The configuration of an optimizer."""
-    return {"module": "keras.optimizers", "class_name": type(optimizer).__name__, "config": optimizer.get_config(),
-            "registered_name": None}
+    return tables.configuration("optimizers", optimizer)
 
 
 def deserialize(config, custom_objects=None):
     """The optimizer of a configuration."""
-    found = (custom_objects or {}).get(config["class_name"]) or _CLASSES.get(config["class_name"].lower())
-    if found is None:
-        raise ValueError(f"Could not interpret optimizer identifier: {config}")
-    return found.from_config(config.get("config", {}))
+    return tables.from_configuration("optimizer", lambda name: _CLASSES.get(name.lower()), config, custom_objects)

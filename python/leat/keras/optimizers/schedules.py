@@ -3,6 +3,7 @@
 import math
 
 from leat import dtypes, ops
+from leat.keras import tables
 from leat.tensor import convert_to_tensor
 
 
@@ -159,8 +160,7 @@ _CLASSES = {cls.__name__: cls for cls in (ExponentialDecay, InverseTimeDecay, Po
 
 def serialize(schedule):
     """The configuration of a schedule."""
-    return {"module": "keras.optimizers.schedules", "class_name": type(schedule).__name__,
-            "config": schedule.get_config(), "registered_name": None}
+    return tables.configuration("optimizers.schedules", schedule)
 
 
 def deserialize(config, custom_objects=None):

@@ -5,20 +5,10 @@
  * 16, 32 and 64 bytes, and a loop over pieces of 64 bytes for longer ones, whose last piece ends
  * with the string and may overlap the one before. Fails in inference on other dtypes than string.
  * No gradient, no locks. */
-#include "graph/ops/texts.h"
-
-struct string_to_hash_bucket_fast_args {
-    int64_t num_buckets;
-};
+#include "graph/ops/hash_bucket.h"
 
 static const leati_row string_to_hash_bucket_fast_rows[] = {
-    {.name = "num_buckets",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_REQUIRED,
-     .offset = offsetof(struct string_to_hash_bucket_fast_args, num_buckets),
-     .minimum = 1,
-     .maximum = INT64_MAX,
-     .doc = "How many numbers there are, at least 1."},
+    LEATI_HASH_BUCKET_ROW,
     {0},
 };
 
@@ -101,7 +91,9 @@ static void take_piece(long_state *t, const uint8_t *s, uint64_t by, uint64_t ti
     t->z = x;
 }
 
-static uint64_t fingerprint(const uint8_t *s, size_t size) {
+static uint64_t fingerprint(const struct leati_hash_bucket_args *args, const uint8_t *s,
+                            size_t size) {
+    (void)args;
     if (size <= 16)
         return hash_to_16(s, size);
     if (size <= 64)
@@ -120,28 +112,12 @@ static uint64_t fingerprint(const uint8_t *s, size_t size) {
 }
 
 /* ---- the operation ---- */
-static leat_status string_to_hash_bucket_fast_infer(leati_infer_call *call, leat_error *err) {
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the input", err));
-    return leati_infer_output(call, LEAT_INT64, &call->inputs[0].shape, NULL, err);
-}
-
 static leat_status string_to_hash_bucket_fast_kernel(leati_kernel_call *call, leat_error *err) {
-    const struct string_to_hash_bucket_fast_args *args = call->args;
-    const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
-    leat_shape shape = leati_operand_shape(in);
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
-    for (int64_t row = 0; row < call->n; row++) {
-        const leat_string *strings = leati_strings_of(in, row);
-        int64_t *to = (int64_t *)(void *)leati_row_of(out, row);
-        for (int64_t i = 0; i < in->count; i++)
-            to[i] = (int64_t)(fingerprint((const uint8_t *)strings[i].data, strings[i].size) %
-                              (uint64_t)args->num_buckets);
-    }
-    return LEAT_OK;
+    return leati_hash_bucket_kernel(call, fingerprint, err);
 }
 
 leat_value leat_string_to_hash_bucket_fast(leat_value input, int64_t num_buckets) {
-    struct string_to_hash_bucket_fast_args args = {.num_buckets = num_buckets};
+    struct leati_hash_bucket_args args = {.num_buckets = num_buckets};
     return leati_op1(&leati_tensor_op_string_to_hash_bucket_fast, &args, input);
 }
 
@@ -153,9 +129,9 @@ const leati_tensor_op leati_tensor_op_string_to_hash_bucket_fast = {
     .names = "strings.to_hash_bucket_fast",
     .inputs = "input",
     .rows = string_to_hash_bucket_fast_rows,
-    .args_size = sizeof(struct string_to_hash_bucket_fast_args),
+    .args_size = sizeof(struct leati_hash_bucket_args),
     .min_inputs = 1,
     .max_inputs = 1,
-    .infer = string_to_hash_bucket_fast_infer,
+    .infer = leati_hash_bucket_infer,
     .kernel = string_to_hash_bucket_fast_kernel,
 };

@@ -3,27 +3,16 @@
  *
  * It is the remainder of SipHash-2-4 under a key of two 64-bit numbers. Fails in inference where
  * the key is none. No gradient, no locks. */
-#include "graph/ops/texts.h"
+#include "graph/ops/hash_bucket.h"
 
 #include "file/wire.h"
 
-struct string_to_hash_bucket_strong_args {
-    int64_t num_buckets;
-    leati_ints key;
-};
-
 static const leati_row string_to_hash_bucket_strong_rows[] = {
-    {.name = "num_buckets",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_REQUIRED,
-     .offset = offsetof(struct string_to_hash_bucket_strong_args, num_buckets),
-     .minimum = 1,
-     .maximum = INT64_MAX,
-     .doc = "How many numbers there are, at least 1."},
+    LEATI_HASH_BUCKET_ROW,
     {.name = "key",
      .type = LEATI_ROW_INTS,
      .flags = LEATI_REQUIRED,
-     .offset = offsetof(struct string_to_hash_bucket_strong_args, key),
+     .offset = offsetof(struct leati_hash_bucket_args, key),
      .doc = "Two numbers that choose the hash."},
     {0},
 };
@@ -57,7 +46,8 @@ static void take(sip *s, uint64_t word) {
     s->a ^= word;
 }
 
-static uint64_t hash(const uint8_t *at, size_t size, uint64_t key0, uint64_t key1) {
+static uint64_t hash(const struct leati_hash_bucket_args *args, const uint8_t *at, size_t size) {
+    uint64_t key0 = (uint64_t)args->key.values[0], key1 = (uint64_t)args->key.values[1];
     sip s = {UINT64_C(0x736f6d6570736575) ^ key0, UINT64_C(0x646f72616e646f6d) ^ key1,
              UINT64_C(0x6c7967656e657261) ^ key0, UINT64_C(0x7465646279746573) ^ key1};
     uint64_t last = (uint64_t)size << 56;
@@ -73,33 +63,21 @@ static uint64_t hash(const uint8_t *at, size_t size, uint64_t key0, uint64_t key
 
 /* ---- the operation ---- */
 static leat_status string_to_hash_bucket_strong_infer(leati_infer_call *call, leat_error *err) {
-    const struct string_to_hash_bucket_strong_args *args = call->args;
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the input", err));
+    const struct leati_hash_bucket_args *args = call->args;
+    LEATI_TRY(leati_hash_bucket_infer(call, err));
     if (args->key.count != 2)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "key has %d numbers; expected 2",
                           (int)args->key.count);
-    return leati_infer_output(call, LEAT_INT64, &call->inputs[0].shape, NULL, err);
+    return LEAT_OK;
 }
 
 static leat_status string_to_hash_bucket_strong_kernel(leati_kernel_call *call, leat_error *err) {
-    const struct string_to_hash_bucket_strong_args *args = call->args;
-    const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
-    leat_shape shape = leati_operand_shape(in);
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
-    for (int64_t row = 0; row < call->n; row++) {
-        const leat_string *strings = leati_strings_of(in, row);
-        int64_t *to = (int64_t *)(void *)leati_row_of(out, row);
-        for (int64_t i = 0; i < in->count; i++)
-            to[i] = (int64_t)(hash((const uint8_t *)strings[i].data, strings[i].size,
-                                   (uint64_t)args->key.values[0], (uint64_t)args->key.values[1]) %
-                              (uint64_t)args->num_buckets);
-    }
-    return LEAT_OK;
+    return leati_hash_bucket_kernel(call, hash, err);
 }
 
 leat_value leat_string_to_hash_bucket_strong(leat_value input, int64_t num_buckets,
                                              const int64_t key[2]) {
-    struct string_to_hash_bucket_strong_args args = {
+    struct leati_hash_bucket_args args = {
         .num_buckets = num_buckets,
         .key = {.values = (int64_t *)(uintptr_t)key, .count = 2},
     };
@@ -114,7 +92,7 @@ const leati_tensor_op leati_tensor_op_string_to_hash_bucket_strong = {
     .names = "strings.to_hash_bucket_strong",
     .inputs = "input",
     .rows = string_to_hash_bucket_strong_rows,
-    .args_size = sizeof(struct string_to_hash_bucket_strong_args),
+    .args_size = sizeof(struct leati_hash_bucket_args),
     .min_inputs = 1,
     .max_inputs = 1,
     .infer = string_to_hash_bucket_strong_infer,

@@ -1,4 +1,4 @@
-# What leat is built on. oneDNN, SQLite, ICU, PCRE2, zstd, lz4 and snappy may be missing. oneDNN's own CMake package is never
+# What leat is built on. oneDNN, SQLite, ICU, PCRE2, libwebp, zstd, lz4 and snappy may be missing. oneDNN's own CMake package is never
 # asked: it ends the configuration where OpenCL is missing.
 
 find_package(PkgConfig REQUIRED)
@@ -46,14 +46,16 @@ leat_find_codec(SNAPPY snappy snappy_compress)
 # Without ICU letters outside of ASCII and encodings other than UTF-8 are refused, without PCRE2 regular expressions.
 pkg_check_modules(LEAT_ICU IMPORTED_TARGET icu-uc)
 pkg_check_modules(LEAT_PCRE2 IMPORTED_TARGET libpcre2-8)
-set(LEAT_TEXT_LIBRARIES)
-foreach(library ICU PCRE2)
+# Without libwebp WebP pictures are refused.
+pkg_check_modules(LEAT_WEBP IMPORTED_TARGET libwebp libwebpdemux)
+set(LEAT_FORMAT_LIBRARIES)
+foreach(library ICU PCRE2 WEBP)
     if(LEAT_${library}_FOUND)
-        list(APPEND LEAT_TEXT_LIBRARIES ${library})
+        list(APPEND LEAT_FORMAT_LIBRARIES ${library})
         list(APPEND LEAT_LINK_NAMES ${LEAT_${library}_LIBRARIES})
     endif()
 endforeach()
-message(STATUS "Text: ${LEAT_TEXT_LIBRARIES}")
+message(STATUS "Text and pictures: ${LEAT_FORMAT_LIBRARIES}")
 message(STATUS "Codecs: ${LEAT_CODECS}")
 message(STATUS "SQLite: ${LEAT_SQLITE_FOUND}")
 message(STATUS "oneDNN: ${LEAT_HAVE_ONEDNN}")
@@ -69,7 +71,7 @@ if(LEAT_SQLITE_FOUND)
     target_link_libraries(leati_link INTERFACE PkgConfig::LEAT_SQLITE)
 endif()
 
-foreach(codec IN LISTS LEAT_CODECS LEAT_TEXT_LIBRARIES)
+foreach(codec IN LISTS LEAT_CODECS LEAT_FORMAT_LIBRARIES)
     target_link_libraries(leati_link INTERFACE PkgConfig::LEAT_${codec})
 endforeach()
 
@@ -80,7 +82,7 @@ target_include_directories(leati_build INTERFACE
 if(LEAT_SQLITE_FOUND)
     target_compile_definitions(leati_build INTERFACE LEATI_HAVE_SQLITE)
 endif()
-foreach(codec IN LISTS LEAT_CODECS LEAT_TEXT_LIBRARIES)
+foreach(codec IN LISTS LEAT_CODECS LEAT_FORMAT_LIBRARIES)
     target_compile_definitions(leati_build INTERFACE LEATI_HAVE_${codec})
 endforeach()
 target_include_directories(leati_build SYSTEM INTERFACE ${LEAT_RANDOM123_INCLUDE})

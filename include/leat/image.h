@@ -29,6 +29,9 @@ LEAT_API leat_value leat_decode_image(leat_value contents, int channels);
  * width, 3] (tf.io.decode_bmp, tf.io.decode_gif). */
 LEAT_API leat_value leat_decode_bmp(leat_value contents, int channels);
 LEAT_API leat_value leat_decode_gif(leat_value contents);
+/* All frames of a WebP, uint8 [frames, height, width, channels], one of a still picture; channels 0
+ * or what the file has, 3 or 4 (tf.io.decode_webp). UNIMPLEMENTED in a build without libwebp. */
+LEAT_API leat_value leat_decode_webp(leat_value contents, int channels);
 
 /* A window of a JPEG: crop_window is y, x, height, width (int32 or int64 [4]), inside the picture
  * (tf.io.decode_and_crop_jpeg; colours at its sides differ from those of decode_jpeg). */

@@ -128,6 +128,13 @@ def encode_jpeg(image: TensorLike, format: StringLike = '', quality: IntLike = 9
     """A picture as the bytes of a JPEG (tf.io.encode_jpeg).
 
     format: grayscale or rgb, which demands 1 or 3 channels; empty: either.
+def decode_webp(contents: TensorLike, channels: IntLike = 0, dtype: DTypeLike = ..., name: builtins.str | None = None) -> Tensor:
+    """All frames of a WebP, uint8 [frames, height, width, channels] (tf.io.decode_webp).
+
+    channels: 0: those of the file; 3: RGB; 4: RGBA; it must be the file's.
+    dtype: uint8.
+    """
+    ...
     quality: From 0, the smallest file, to 100.
     progressive: Several scans, coarse to fine.
     optimize_size: Codes made for this picture.

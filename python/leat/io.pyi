@@ -81,6 +81,13 @@ def decode_raw(input_bytes: TensorLike, out_type: DTypeLike, little_endian: buil
     fixed_length: Bytes that each string is cut or filled up to; none: strings have one length.
     """
     ...
+def decode_webp(contents: TensorLike, channels: IntLike = 0, dtype: DTypeLike = ..., name: builtins.str | None = None) -> Tensor:
+    """All frames of a WebP, uint8 [frames, height, width, channels] (tf.io.decode_webp).
+
+    channels: 0: those of the file; 3: RGB; 4: RGBA; it must be the file's.
+    dtype: uint8.
+    """
+    ...
 def encode_base64(input: TensorLike, pad: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
     """Bytes as text of 64 letters that are safe in web addresses (tf.io.encode_base64).
 

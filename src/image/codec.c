@@ -53,7 +53,10 @@ static bool starts_with(const uint8_t *data, size_t size, const void *magic, siz
 
 static size_t find_index(const uint8_t *data, size_t size) {
     for (size_t i = 0; i < CODECS; i++) {
-        if (starts_with(data, size, codecs[i]->magic, codecs[i]->magic_size))
+        const leati_codec *codec = codecs[i];
+        size_t marked = codec->mark != NULL ? strlen(codec->mark) : 0;
+        if (starts_with(data, size, codec->magic, codec->magic_size) &&
+            (marked == 0 || (size >= 8 && starts_with(data + 8, size - 8, codec->mark, marked))))
             return i;
     }
     return CODECS;
@@ -143,13 +146,6 @@ static void list_titles(char *text, size_t size) {
     }
 }
 
-/* The name of a format that people often have and that no codec here reads, or NULL. */
-static const char *foreign_format(const uint8_t *data, size_t size) {
-    if (size >= 12 && starts_with(data, size, "RIFF", 4) && memcmp(data + 8, "WEBP", 4) == 0)
-        return "WebP";
-    return NULL;
-}
-
 static leat_status fail_unknown(const uint8_t *data, size_t size, leat_error *err) {
     char titles[64], bytes[3 * 8 + 1] = "";
     list_titles(titles, sizeof titles);
@@ -158,12 +154,6 @@ static leat_status fail_unknown(const uint8_t *data, size_t size, leat_error *er
                           "the picture is empty: expected %s data, found 0 bytes; check that the "
                           "file was written and the feature was read",
                           titles);
-    const char *foreign = foreign_format(data, size);
-    if (foreign != NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "not a %s picture: found %s data of %zu bytes, which this version does "
-                          "not decode; convert it",
-                          titles, foreign, size);
     for (size_t i = 0; i < size && i < 8; i++)
         (void)snprintf(bytes + 3 * i, 4, "%02x ", data[i]);
     return leati_fail(err, LEAT_INVALID_ARGUMENT,

@@ -55,6 +55,7 @@ typedef struct leati_codec {
     const char *title;
     uint8_t magic[8]; /* how data of this format start */
     size_t magic_size;
+    const char *mark; /* what else stands at byte 8 of the data; NULL: nothing */
     void *(*state_new)(leat_error *err);
     void (*state_free)(void *state);
     leat_status (*begin)(void *state, const uint8_t *data, size_t size,
@@ -63,7 +64,7 @@ typedef struct leati_codec {
     leat_status (*read)(void *state, void *pixels, size_t stride, leat_error *err);
 } leati_codec;
 
-/* The codec whose magic bytes the data start with, or NULL. */
+/* The codec whose magic bytes and mark the data have, or NULL. */
 const leati_codec *leati_codec_find(const uint8_t *data, size_t size);
 
 /* Number of codecs, and the one at `index`: the lines of codecs.def. */

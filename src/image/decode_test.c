@@ -202,9 +202,9 @@ static void test_texts(void **state) {
         const char *file, *part;
     } cases[] = {
         {"files/not_an_image.jpg",
-         "not a BMP, GIF, JPEG or PNG picture: found 27 bytes that start "},
+         "not a BMP, GIF, JPEG, PNG or WebP picture: found 27 bytes that start "},
         {"files/empty.jpg",
-         "the picture is empty: expected BMP, GIF, JPEG or PNG data, found 0 bytes"},
+         "the picture is empty: expected BMP, GIF, JPEG, PNG or WebP data, found 0 bytes"},
         {"files/a_truncated_60.jpg", "truncated JPEG: expected 48 rows and an end marker, found "},
         {"files/a_truncated_last2.jpg", "truncated JPEG: expected 48 rows and an end marker"},
         {"files/a_header_only.jpg", "truncated JPEG: the data end inside the header, after 200"},
@@ -217,7 +217,8 @@ static void test_texts(void **state) {
         expect_failure(data, size, cases[i].part);
         free(data);
     }
-    expect_failure((const uint8_t *)"RIFF\0\0\0\0WEBPVP8 ", 16, "found WebP data of 16 bytes");
+    expect_failure((const uint8_t *)"RIFF\0\0\0\0WEBPVP8 ", 16,
+                   "damaged or truncated WebP of 16 bytes");
     expect_failure(NULL, 0, "the picture is empty");
     expect_failure((const uint8_t *)"GIF89a", 6, "truncated GIF: the data end after 6 bytes");
     expect_failure((const uint8_t *)"BM", 2, "truncated BMP: expected at least 32 bytes of header");

@@ -218,4 +218,28 @@ record("encode_jpeg", "beyond", [p], {"quality": 101}, text="quality is 101")
 record("encode_jpeg", "unit", [p], {"density_unit": "mile"}, text="density_unit")
 record("encode_jpeg", "matrix", [p[0]], text="rank 3")
 
+# ---- WebP: files of every kind, made once by a public encoder ----
+
+webp = {name: read("webp_%s.webp" % name) for name in ("lossless", "lossy", "alpha", "alpha_lossy", "animation", "opaque_animation")}
+for name in ("lossless", "lossy", "alpha", "alpha_lossy", "animation"):
+    stored = 4 if name.startswith("a") else 3
+    for op in ("decode_webp", "decode_image"):
+        record(op, "webp_" + name, [webp[name]])
+        record(op, "webp_%s_channels" % name, [webp[name]], {"channels": stored})
+        record(op, "webp_%s_other_channels" % name, [webp[name]], {"channels": 7 - stored}, text="the WebP has %d channels" % stored)
+    record("decode_image", "webp_%s_first" % name, [webp[name]], {"expand_animations": False})
+record("decode_webp", "grey", [webp["lossy"]], {"channels": 1}, text="expected 0, 3 or 4")
+record("decode_webp", "cut", [webp["lossless"][:-60]], text="damaged or truncated WebP")
+record("decode_webp", "cut_lossy", [webp["lossy"][:60]], text="damaged or truncated WebP")
+record("decode_webp", "header_only", [webp["lossless"][:18]], text="damaged or truncated WebP")
+record("decode_webp", "animation_cut", [webp["animation"][:-40]], text="damaged or truncated WebP")
+record("decode_webp", "another_riff", [b"RIFF\x04\0\0\0WAVEfmt "], text="not a")
+record("decode_webp", "nothing", [b""], text="empty")
+# TensorFlow writes four channels of an animation without alpha into memory for three, and dies: what the encoder was given.
+opaque = tf.io.decode_webp(webp["lossless"]).numpy()
+case("decode_webp", "opaque_animation", [webp["opaque_animation"]], np.concatenate([opaque, 255 - opaque]))
+case("decode_image", "opaque_animation_first", [webp["opaque_animation"]], opaque[0], {"expand_animations": False})
+# TensorFlow decodes other formats here, with another rank than it infers.
+case("decode_webp", "another_format", [read("b.gif")], error=(INVALID, "GIF"))
+
 write({})

@@ -71,27 +71,30 @@ static leat_status convert(leati_kernel_call *call, const void *pixels, int bits
 /* Does the operation take this format? The data of an unknown one pass: the decoder refuses them.
  */
 static leat_status check_format(leati_picture_op op, const leati_codec *codec, leat_error *err) {
-    const char *name = codec == NULL ? "" : codec->name;
-    bool jpeg = strcmp(name, "jpeg") == 0, bmp = strcmp(name, "bmp") == 0;
-    bool any = op == LEATI_PICTURE_IMAGE || op == LEATI_PICTURE_FRAME;
-    if (codec == NULL || any || (op == LEATI_PICTURE_CROP && jpeg) ||
-        (op == LEATI_PICTURE_BMP && bmp))
-        return LEAT_OK;
-    if ((op == LEATI_PICTURE_ANY || op == LEATI_PICTURE_GIF) && !bmp)
+    static const struct {
+        const char *formats, *text;
+    } taken[] = {
+        [LEATI_PICTURE_ANY] = {"jpeg png gif", "a JPEG, PNG or GIF"},
+        [LEATI_PICTURE_CROP] = {"jpeg", "a JPEG"},
+        [LEATI_PICTURE_BMP] = {"bmp", "a BMP"},
+        [LEATI_PICTURE_GIF] = {"jpeg png gif", "a JPEG, PNG or GIF"},
+        [LEATI_PICTURE_WEBP] = {"webp", "a WebP"},
+    };
+    if (codec == NULL || op == LEATI_PICTURE_IMAGE || op == LEATI_PICTURE_FRAME ||
+        strstr(taken[op].formats, codec->name) != NULL)
         return LEAT_OK;
     return leati_fail(err, LEAT_INVALID_ARGUMENT,
                       "the data are a %s; expected %s, or use decode_image", codec->title,
-                      op == LEATI_PICTURE_CROP  ? "a JPEG"
-                      : op == LEATI_PICTURE_BMP ? "a BMP"
-                                                : "a JPEG, PNG or GIF");
+                      taken[op].text);
 }
 
 /* The shape of what the operation gives of a picture. */
 static leat_status shape_of(leati_picture_op op, const leati_codec *codec,
                             const leati_image_info *info, leat_shape *out, leat_error *err) {
-    bool animation = strcmp(codec->name, "gif") == 0;
+    bool animation = strcmp(codec->name, "gif") == 0 || strcmp(codec->name, "webp") == 0;
     *out = LEAT_SHAPE(info->height, info->width, info->channels);
-    if (op == LEATI_PICTURE_GIF || (op == LEATI_PICTURE_IMAGE && animation))
+    if (op == LEATI_PICTURE_GIF || op == LEATI_PICTURE_WEBP ||
+        (op == LEATI_PICTURE_IMAGE && animation))
         *out = LEAT_SHAPE(info->frames, info->height, info->width, info->channels);
     else if (info->frames > 1)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,

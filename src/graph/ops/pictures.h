@@ -7,12 +7,13 @@
 
 /* Which operation decodes: it decides which formats are taken, and how many dimensions come. */
 typedef enum leati_picture_op {
-    LEATI_PICTURE_ANY,   /* decode_jpeg, decode_png: no BMP, GIF of one frame */
+    LEATI_PICTURE_ANY,   /* decode_jpeg, decode_png: no BMP or WebP, GIF of one frame */
     LEATI_PICTURE_CROP,  /* JPEG alone */
     LEATI_PICTURE_BMP,   /* BMP alone */
-    LEATI_PICTURE_GIF,   /* no BMP; always [frames, height, width, channels] */
-    LEATI_PICTURE_IMAGE, /* everything; a GIF gives all its frames */
-    LEATI_PICTURE_FRAME  /* everything; a GIF gives its first frame */
+    LEATI_PICTURE_GIF,   /* no BMP or WebP; always [frames, height, width, channels] */
+    LEATI_PICTURE_WEBP,  /* WebP alone; always [frames, height, width, channels] */
+    LEATI_PICTURE_IMAGE, /* everything; a GIF or WebP gives all its frames */
+    LEATI_PICTURE_FRAME  /* everything; a GIF or WebP gives its first frame */
 } leati_picture_op;
 
 /* INVALID_ARGUMENT unless input 0 is a scalar string and channels 0, 1, 3 or 4. */

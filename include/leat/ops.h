@@ -23,6 +23,8 @@ extern "C" {
 /* x as another number type or bool (tf.cast): floats to integers truncate, narrower integers keep
  * the low bits, numbers become true where they are not 0. */
 LEAT_API leat_value leat_cast(leat_value x, leat_dtype dtype);
+/* The same, clipped to what the dtype, a number, holds (tf.saturate_cast). */
+LEAT_API leat_value leat_saturate_cast(leat_value value, leat_dtype dtype);
 
 /* x + y, x - y, x * y of equal number types, broadcast; integers wrap (tf.math.add, subtract,
  * multiply). */

@@ -26,7 +26,7 @@ from leat import averages as _averages
 from leat import data, debugging, io, linalg, math, nest, nn, random, strings
 from leat.arrays import (batch_to_space, broadcast_dynamic_shape, broadcast_static_shape, clip_by_global_norm,
                          clip_by_norm, dynamic_stitch, einsum, histogram_fixed_width_bins, identity_n, meshgrid,
-                         ones_like, saturate_cast, space_to_batch, space_to_batch_nd, unravel_index,
+                         ones_like, space_to_batch, space_to_batch_nd, unravel_index,
                          zeros_like)
 from leat.control import case, cond, control_dependencies, switch_case, while_loop
 from leat.creation import (group, linspace, no_op, numpy_function, ones, py_function, rank, shape_n, zeros)

@@ -432,7 +432,12 @@ def roll(input: TensorLike, shift: IntsLike, axis: IntsLike, name: builtins.str 
 def round(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The nearest integer, the even one of two (tf.math.round)."""
     ...
-from leat.arrays import saturate_cast as saturate_cast
+def saturate_cast(value: TensorLike, dtype: DTypeLike, name: builtins.str | None = None) -> Tensor:
+    """x as another dtype, clipped to what that holds (tf.saturate_cast).
+
+    dtype: The dtype of the result, a number.
+    """
+    ...
 from leat.math import scalar_mul as scalar_mul
 from leat.folds import scan as scan
 def scatter_nd(indices: TensorLike, updates: TensorLike, shape: IntsLike, bad_indices_policy: Any = '', name: builtins.str | None = None) -> Tensor:

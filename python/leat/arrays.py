@@ -10,7 +10,7 @@ from leat.tensor import convert_to_tensor
 
 __all__ = ["batch_to_space", "broadcast_dynamic_shape", "broadcast_static_shape", "clip_by_global_norm",
            "clip_by_norm", "dynamic_stitch", "einsum", "histogram_fixed_width_bins", "identity_n", "meshgrid",
-           "ones_like", "saturate_cast", "space_to_batch", "space_to_batch_nd", "unravel_index",
+           "ones_like", "space_to_batch", "space_to_batch_nd", "unravel_index",
            "zeros_like"]
 
 
@@ -40,21 +40,6 @@ def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
     scale = F["add"](scale, F["subtract"](size, size))
     scaled = [None if t is None else F["multiply"](t, F["cast"](scale, convert_to_tensor(t).dtype)) for t in t_list]
     return scaled, size
-
-
-def saturate_cast(value, dtype, name=None):
-    """A cast that keeps values within what the dtype holds (``tf.saturate_cast``)."""
-    value, dtype = convert_to_tensor(value), dtypes.as_dtype(dtype)
-    if value.dtype is dtype:
-        return value
-    if dtype.is_integer or value.dtype.size > dtype.size:
-        low, high = max(value.dtype.min, dtype.min), min(value.dtype.max, dtype.max)
-        source = value.dtype.as_numpy_dtype
-        if value.dtype.is_floating:  # the bounds as numbers of the source that do not pass them
-            low, high = source(low), source(high)
-            high = np.nextafter(high, source(0)) if float(high) > dtype.max else high
-        value = F["clip_by_value"](value, convert_to_tensor(low, value.dtype), convert_to_tensor(high, value.dtype))
-    return F["cast"](value, dtype)
 
 
 def zeros_like(input, dtype=None, name=None, layout=None):

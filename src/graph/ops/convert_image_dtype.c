@@ -3,10 +3,10 @@
  *
  * Integers become floats by a multiplication with 1 / maximum; floats become integers by one with
  * maximum + 0.5 and truncation; integers change width by powers of two; floats are cast. The steps
- * run the kernels of cast, multiply, floordiv, maximum and minimum on arrays in the arena. Fails in
+ * run the kernels of cast, multiply, floordiv and clip_by_value on arrays in the arena. Fails in
  * inference on strings and bool. No gradient but between floats. No state, no locks. */
-#include "core/half.h"
 #include "graph/ops/pictures.h"
+#include "graph/ops/saturate.h"
 
 #include <math.h>
 
@@ -59,40 +59,13 @@ static leat_status with_number(leati_kernel_call *call, const leati_tensor_op *o
     return leati_inner_run(call, op, NULL, operands, 2, in->dtype, out, err);
 }
 
-/* The value of a float dtype that is nearest to a positive bound and not beyond it. */
-static double within(leat_dtype dtype, double bound) {
-    uint16_t half = leati_half_of_float((float)bound),
-             brain = leati_bfloat16_of_float((float)bound);
-    float single = (float)bound;
-    switch (dtype) {
-    case LEAT_FLOAT16:
-        half -= (double)leati_float_of_half(half) > bound;
-        return (double)leati_float_of_half(half);
-    case LEAT_BFLOAT16:
-        brain -= (double)leati_float_of_bfloat16(brain) > bound;
-        return (double)leati_float_of_bfloat16(brain);
-    case LEAT_FLOAT32: return (double)((double)single > bound ? nextafterf(single, 0) : single);
-    default: return bound;
-    }
-}
-
-/* Clips to what `dtype` holds, in the value's own dtype. From int64 to uint64 the upper bound wraps
- * to -1, which leaves nothing but zeros: so it is in TensorFlow. */
+/* Clips to what `dtype` holds. From int64 to uint64 TensorFlow's upper bound wraps to -1, which
+ * leaves nothing but zeros. */
 static leat_status clip(leati_kernel_call *call, const leati_operand *in, leat_dtype dtype,
                         leati_operand *out, leat_error *err) {
-    bool is_signed = dtype >= LEAT_INT8 && dtype <= LEAT_INT64;
-    bool from_signed = !is_float(in->dtype) && in->dtype <= LEAT_INT64;
-    bool narrower = magnitude_bits(in->dtype) > magnitude_bits(dtype);
-    *out = *in;
     if (in->dtype == LEAT_INT64 && dtype == LEAT_UINT64)
-        return with_number(call, &leati_tensor_op_multiply, out, 0, out, err);
-    if (is_float(in->dtype) || (from_signed && (!is_signed || narrower)))
-        LEATI_TRY(with_number(call, &leati_tensor_op_maximum, out,
-                              is_signed ? -within(in->dtype, largest(dtype) + 1) : 0, out, err));
-    if (is_float(in->dtype) || narrower)
-        LEATI_TRY(with_number(call, &leati_tensor_op_minimum, out,
-                              within(in->dtype, largest(dtype)), out, err));
-    return LEAT_OK;
+        return with_number(call, &leati_tensor_op_multiply, in, 0, out, err);
+    return leati_saturate(call, in, dtype, out, err);
 }
 
 /* The values before the last cast to the result's dtype. */

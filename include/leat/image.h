@@ -152,6 +152,87 @@ LEAT_API leat_value leat_stateless_random_flip_up_down(leat_value image, leat_va
 LEAT_API leat_value leat_stateless_random_crop(leat_value value, const int64_t *size, int rank,
                                                leat_value seed);
 
+/* The same with numbers that go on from call to call; `seed` may be NULL
+ * (tf.image.random_brightness and so on). */
+LEAT_API leat_value leat_random_brightness(leat_value image, double max_delta, const int64_t *seed);
+LEAT_API leat_value leat_random_contrast(leat_value image, double lower, double upper,
+                                         const int64_t *seed);
+LEAT_API leat_value leat_random_saturation(leat_value image, double lower, double upper,
+                                           const int64_t *seed);
+LEAT_API leat_value leat_random_hue(leat_value image, double max_delta, const int64_t *seed);
+LEAT_API leat_value leat_random_jpeg_quality(leat_value image, int64_t min_jpeg_quality,
+                                             int64_t max_jpeg_quality, const int64_t *seed);
+LEAT_API leat_value leat_random_flip_left_right(leat_value image, const int64_t *seed);
+LEAT_API leat_value leat_random_flip_up_down(leat_value image, const int64_t *seed);
+LEAT_API leat_value leat_random_crop(leat_value value, const int64_t *size, int rank,
+                                     const int64_t *seed);
+
+/* ---- recipes of training ---- */
+
+/* What the two random_resized_crop may do; start from {0}, whose zeros mean the defaults. */
+typedef struct leat_resized_crop_options {
+    double scale[2];    /* part of the area; both 0: 0.08 to 1 */
+    double ratio[2];    /* width over height; both 0: 3/4 to 4/3 */
+    const char *method; /* as in leat_resize; NULL: "bilinear" */
+    bool antialias;     /* blend all pixels that a smaller picture's pixel covers */
+} leat_resized_crop_options;
+
+/* A random part of pictures [H, W, C] or [N, H, W, C], of each its own, of a random area and random
+ * proportions, scaled to height x width as float32 (nearest keeps the dtype). After ten attempts
+ * that do not fit, the largest part in the middle within `ratio`. `options` may be NULL.
+ * TensorFlow has no such function: names and distribution are those that other libraries use. */
+LEAT_API leat_value leat_stateless_random_resized_crop(leat_value images, int64_t height,
+                                                       int64_t width, leat_value seed,
+                                                       const leat_resized_crop_options *options);
+/* The same with numbers that go on from call to call; `seed` may be NULL. */
+LEAT_API leat_value leat_random_resized_crop(leat_value images, int64_t height, int64_t width,
+                                             const int64_t *seed,
+                                             const leat_resized_crop_options *options);
+
+/* (x - mean) / std for each channel, the last dimension: floats keep their dtype, integers become
+ * float32 and are not scaled. `mean` and `std` have `count` numbers, one or as many as channels, in
+ * the pictures' unit; no `std` is 0. */
+LEAT_API leat_value leat_image_normalize(leat_value images, const double *mean, const double *std,
+                                         int count);
+
+/* A batch of pictures [N, H, W, C] and its labels, N rows of numbers such as one-hot classes, each
+ * blended with another one of the batch: w * own + (1 - w) * other. The weights are of a beta
+ * distribution with the parameters `alpha` in (0, 1]; 0: 0.2. What is not a float becomes float32.
+ * Fills `outputs` with pictures and labels and returns 2, or -1. Equal to Keras' layer, whose seed
+ * and number of draws before are the two numbers of `seed` (tf.keras.layers.MixUp). */
+LEAT_API int leat_stateless_mixup(leat_value images, leat_value labels, leat_value seed,
+                                  double alpha, leat_value *outputs);
+/* The same with numbers that go on from call to call; `seed` may be NULL. */
+LEAT_API int leat_mixup(leat_value images, leat_value labels, double alpha, const int64_t *seed,
+                        leat_value *outputs);
+/* A window of each picture is taken from another one of the batch; labels are mixed by area. The
+ * window's area is of a beta distribution, whose parameter is drawn from the range `factor` (two
+ * numbers in [0, 1]; NULL: 0 to 1). Pictures keep their dtype (tf.keras.layers.CutMix). */
+LEAT_API int leat_stateless_cutmix(leat_value images, leat_value labels, leat_value seed,
+                                   const double *factor, leat_value *outputs);
+/* The same with numbers that go on from call to call; `seed` may be NULL. */
+LEAT_API int leat_cutmix(leat_value images, leat_value labels, const double *factor,
+                         const int64_t *seed, leat_value *outputs);
+
+/* What the two rand_augment may do; start from {0}, whose zeros mean the defaults. */
+typedef struct leat_rand_augment_options {
+    double value_range[2]; /* of the pictures; both 0: 0 to 255 */
+    int64_t num_ops;       /* how many distortions follow each other; 0: 2 */
+    double factor;         /* the greatest strength, in (0, 1]; 0: 0.5 */
+    bool nearest;          /* moved pixels are the nearest ones; else blended */
+} leat_rand_augment_options;
+
+/* A few random distortions of pictures [H, W, C] or [N, H, W, C], C 1 or 3, one after the other, as
+ * float32: shear, translation, rotation, brightness, loss of colour, contrast, sharpness,
+ * posterization, solarization, auto contrast, equalization. Several pictures in one tensor share
+ * the choice; strengths are each one's own. Equal to Keras' layer, whose seed and number of draws
+ * before are the two numbers of `seed` (tf.keras.layers.RandAugment). `options` may be NULL. */
+LEAT_API leat_value leat_stateless_rand_augment(leat_value images, leat_value seed,
+                                                const leat_rand_augment_options *options);
+/* The same with numbers that go on from call to call; `seed` may be NULL. */
+LEAT_API leat_value leat_rand_augment(leat_value images, const leat_rand_augment_options *options,
+                                      const int64_t *seed);
+
 /* ---- boxes ---- */
 
 /* Frames of one pixel drawn into float pictures [N, H, W, C] at the boxes [N, n, 4], y1 x1 y2 x2 in
@@ -160,7 +241,7 @@ LEAT_API leat_value leat_stateless_random_crop(leat_value value, const int64_t *
 LEAT_API leat_value leat_draw_bounding_boxes(leat_value images, leat_value boxes,
                                              const leat_value *colors);
 
-/* What stateless_sample_distorted_bounding_box may do; start from {0}, whose zeros mean
+/* What the two sample_distorted_bounding_box may do; start from {0}, whose zeros mean
  * TensorFlow's defaults. */
 typedef struct leat_distorted_box_options {
     double min_object_covered;    /* 0: 0.1; a negative number: nothing has to be covered */
@@ -179,6 +260,12 @@ LEAT_API int leat_stateless_sample_distorted_bounding_box(leat_value image_size,
                                                           leat_value seed,
                                                           const leat_distorted_box_options *options,
                                                           leat_value *outputs);
+/* The same with numbers that go on from call to call (tf.image.sample_distorted_bounding_box). A
+ * `seed` of NULL or 0: others in each run. */
+LEAT_API int leat_sample_distorted_bounding_box(leat_value image_size, leat_value bounding_boxes,
+                                                const int64_t *seed,
+                                                const leat_distorted_box_options *options,
+                                                leat_value *outputs);
 
 #ifdef __cplusplus
 }

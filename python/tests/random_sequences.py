@@ -14,8 +14,8 @@ def sequences(tf):
     note("eager_other_dtype", tf.random.uniform([], seed=5, dtype=tf.float64))
     note("eager_other_operation", tf.random.normal([3], seed=5))
     note("eager", tf.random.uniform([], seed=5))
-    note("eager_without_seed", tf.random.uniform([]))
-    note("eager_without_seed", tf.random.uniform([]))
+    for _ in range(2):
+        note("eager_without_seed", tf.random.uniform([]))
 
     @tf.function
     def four():
@@ -74,7 +74,6 @@ def sequences(tf):
         return tf.random.uniform([n])
     for n in (1, 2, 3):
         note("shapes", grows(tf.constant(n)))
-
     @tf.function
     def noisy(v, n, which):
         for _ in tf.range(n):
@@ -100,4 +99,31 @@ def sequences(tf):
         return tf.stack([y, tape.gradient(y, v)])
     for _ in range(2):
         note("gradient_inside", step(v, tf.constant(3)))
+    _pictures(tf, note)
     return out
+
+
+def _pictures(tf, note):
+    tf.random.set_seed(6)
+    picture = tf.reshape(tf.range(5 * 4 * 3), [5, 4, 3])
+    floats = tf.cast(picture, tf.float32) / 60.0
+    several = tf.stack([floats, 1 - floats, floats[::-1]])
+    for _ in range(3):  # they share the streams of random.uniform
+        note("pictures", tf.image.random_brightness(floats, 0.3, seed=8))
+        note("pictures", tf.image.random_flip_left_right(several, seed=8))
+        note("pictures", tf.random.uniform([], seed=8))
+        note("pictures", tf.image.random_crop(picture, [2, 2, 3], seed=8))
+        note("pictures", tf.random.uniform([], maxval=9, dtype=tf.int32, seed=8))
+    note("pictures_without_seed", tf.image.random_contrast(floats, 0.5, 1.5))
+    note("pictures_without_seed", tf.random.uniform([]))
+
+    @tf.function
+    def distorted(x):
+        x = tf.image.random_flip_up_down(tf.image.random_hue(x, 0.2))
+        return tf.image.random_saturation(x, 0.5, 1.5, seed=4)
+    for _ in range(3):
+        note("pictures_function", distorted(floats))
+    for _ in range(2):
+        boxes = tf.constant([[[0.1, 0.2, 0.7, 0.9]]])
+        for part in tf.image.sample_distorted_bounding_box([40, 50, 3], boxes, seed=3):
+            note("boxes", part)

@@ -95,3 +95,50 @@ def test_errors():
         tf.image.stateless_random_hue(PICTURE, 0.7, (1, 2))
     with pytest.raises((tf.errors.InvalidArgumentError, ValueError), match="mitchellcubic"):
         tf.image.resize(PICTURE, [2, 2], "sharp")
+
+
+RANDOM = {
+    "random_brightness": lambda t: tf.image.random_brightness(t, 0.3),
+    "random_contrast": lambda t: tf.image.random_contrast(t, 0.5, 1.5),
+    "random_saturation": lambda t: tf.image.random_saturation(t, 0.5, 1.5, seed=2),
+    "random_hue": lambda t: tf.image.random_hue(t, 0.2),
+    "random_jpeg_quality": lambda t: tf.image.random_jpeg_quality(t, 20, 80),
+    "random_flip_left_right": tf.image.random_flip_left_right,
+    "random_flip_up_down": tf.image.random_flip_up_down,
+    "random_crop": lambda t: tf.image.random_crop(t, [2, 3, 3]),
+    "random_resized_crop": lambda t: tf.image.random_resized_crop(t, [4, 4]),
+    "rand_augment": lambda t: tf.image.rand_augment(t, value_range=[0.0, 1.0]),
+    "mixup": lambda t: tf.image.mixup(tf.stack([t, 1 - t]), tf.eye(2))[0],
+    "cutmix": lambda t: tf.image.cutmix(tf.stack([t, 1 - t]), tf.eye(2), factor=1.0)[0],
+    "sample_distorted_bounding_box": lambda t: tf.image.sample_distorted_bounding_box(
+        [40, 50, 3], tf.zeros([1, 0, 4]), seed=5, use_image_if_no_bounding_boxes=True)[2],
+}
+
+
+@pytest.mark.parametrize("name", RANDOM)
+def test_random_distortions_do_not_depend_on_threads(name, traced):
+    """Eight pictures are distorted alike by one call after the other and by several at once."""
+    pictures = np.random.RandomState(5).rand(8, 6, 5, 3).astype(np.float32)
+
+    def run(calls):
+        tf.random.set_seed(11)
+        dataset = tf.data.Dataset.from_tensor_slices(pictures).map(RANDOM[name], num_parallel_calls=calls)
+        return [np.asarray(element) for element in dataset]
+    expected = run(None)
+    tf.random.set_seed(None)
+    if name != "random_jpeg_quality":
+        assert any(not np.array_equal(one, expected[0]) for one in expected[1:])
+    for calls in (1, 2, 8):
+        for found, wanted in zip(run(calls), expected, strict=True):
+            np.testing.assert_array_equal(found, wanted)
+    tf.random.set_seed(None)
+
+
+def test_recipes_train_on_batches(traced):
+    """mixup after batch: labels stay probabilities, and the weight is that of the pictures."""
+    pictures = np.stack([np.full((4, 4, 3), i, np.uint8) for i in range(6)])
+    dataset = tf.data.Dataset.from_tensor_slices((pictures, np.eye(6, dtype=np.float32))).batch(3)
+    for images, labels in dataset.map(lambda x, y: tf.image.mixup(x, y, alpha=1.0, seed=1)):
+        assert images.dtype is tf.float32 and images.shape == (3, 4, 4, 3)
+        np.testing.assert_allclose(np.sum(labels, axis=1), np.ones(3), rtol=1e-6)
+        np.testing.assert_allclose(np.asarray(labels) @ np.arange(6), np.asarray(images)[:, 0, 0, 0], rtol=1e-5)

@@ -26,4 +26,8 @@ double leati_draw_rounded(leat_dtype dtype, double value);
 void leati_draw_integers(leat_dtype dtype, leati_philox stream, int64_t low, uint64_t width,
                          int64_t count, void *to);
 
+/* Numbers of the gamma distribution with shape `alpha` > 0 and scale 1, as TensorFlow's
+ * stateless_gamma of float32. */
+void leati_draw_gamma(leati_philox stream, double alpha, int64_t count, float *to);
+
 #endif

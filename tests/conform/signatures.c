@@ -114,7 +114,8 @@ static void test_signatures(void **state) {
             if (lines == NULL)
                 fail_msg("%s has no line for tf.%s; tools/record/signatures.py writes it",
                          FILE_NAME, path);
-            compare(operation, path, lines);
+            if (!json_is_null(lines)) /* TensorFlow lacks it */
+                compare(operation, path, lines);
         }
         if (json_array_size(names) > 0)
             check_inputs(operation);

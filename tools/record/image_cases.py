@@ -230,6 +230,18 @@ for what, (attributes, bad) in RANDOM.items():
     refuse(op, "one_number", [x, np.array([1], I32)], "seed", attributes)
     refuse(op, "float_seed", [x, np.array([1, 2], F32)], "int32 or int64", attributes)
 
+# The stateful forms: the first numbers of a stream, under a seed of the operation and no global one. TensorFlow's eager kernels are
+# kept from call to call, so each case has a seed of its own.
+for k, (what, (attributes, bad)) in enumerate(RANDOM.items()):
+    op = "random_" + what
+    for i, (name, value) in enumerate((("uint8", x), ("float32", f), ("another", x), ("more", f), ("batch", np.tile(batch, (3, 1, 1, 1))))):
+        if what in ("jpeg_quality", "crop") and name == "batch":
+            continue
+        record(op, name, [value], dict(attributes, seed=100 * k + i + 1), **CLOSE)
+    for i, (arguments, text) in enumerate(bad):
+        refuse(op, "refused_%d" % i, [x], text, arguments)
+    refuse(op, "text", [b"x"], "", attributes)
+
 # ---- boxes ----
 
 some = np.array([[[0.1, 0.2, 0.7, 0.9], [0.3, 0.3, 0.8, 0.6]]], F32)
@@ -250,6 +262,22 @@ refuse(op, "no_box", [np.array([40, 50, 3], I32), none, SEEDS[0]], "no box")
 refuse(op, "beyond", [np.array([40, 50, 3], I32), some * 2, SEEDS[0]], "[0, 1]")
 refuse(op, "range", [np.array([40, 50, 3], I32), some, SEEDS[0]], "area_range", {"area_range": [0.1, 1.5]})
 refuse(op, "two_numbers", [np.array([40, 50], I32), some, SEEDS[0]], "image_size")
+
+op = "sample_distorted_bounding_box"
+
+
+def sample_on(image_size, bounding_boxes, **arguments):
+    return tuple(tf.image.sample_distorted_bounding_box(image_size, bounding_boxes, **arguments))
+
+
+for seed in (11, 12, 13):
+    record(op, "boxes_%d" % seed, [np.array([40, 50, 3], I32), some], {"seed": seed, "min_object_covered": 0.3}, sample_on)
+    record(op, "picture_%d" % seed, [np.array([40, 50, 3], np.int64), none],
+           {"seed": seed + 10, "use_image_if_no_bounding_boxes": True, "area_range": [0.08, 1.0], "aspect_ratio_range": [0.75, 1.3333333],
+            "max_attempts": 10}, sample_on)
+record(op, "never", [np.array([40, 50, 3], np.uint8), some], {"seed": 3, "min_object_covered": 2.0, "max_attempts": 3}, sample_on)
+refuse(op, "no_box", [np.array([40, 50, 3], I32), none], "no box")
+refuse(op, "two_numbers", [np.array([40, 50], I32), some], "image_size")
 
 pictures = RNG.rand(2, 8, 9, 3).astype(F32)
 frames = np.array([[[0.1, 0.2, 0.7, 0.9], [0, 0, 1, 1]], [[-0.5, 0.3, 0.5, 1.7], [0.9, 0.1, 0.2, 0.3]]], F32)

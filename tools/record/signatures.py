@@ -4,7 +4,7 @@
     leat ops --json | signatures.py > tests/conform/signatures.json
 
 Reads the paths from the table and prints {path: [{"name", "default"}]}, without "name", which has no effect; "default" is absent
-where there is none, a dtype is its name, and "many" marks *parameters. Needs TensorFlow 2.21.
+where there is none, a dtype is its name, and "many" marks *parameters. Functions that TensorFlow lacks are null. Needs TensorFlow 2.21.
 """
 import inspect
 import json
@@ -15,6 +15,10 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 
 import tensorflow as tf  # noqa: E402
+
+# What TensorFlow does not have.
+OWN = {"image." + name for name in ("cutmix", "mixup", "normalize", "rand_augment", "random_resized_crop", "stateless_cutmix", "stateless_mixup",
+                                    "stateless_rand_augment", "stateless_random_resized_crop")}
 
 
 def find(path):
@@ -43,7 +47,7 @@ def main():
     table = json.load(sys.stdin)["tensor_operations"]
     paths = sorted({path for operation in table for path in operation["names"]})
     print("{")
-    print(",\n".join("%s: %s" % (json.dumps(path), json.dumps(parameters(find(path)))) for path in paths))
+    print(",\n".join("%s: %s" % (json.dumps(path), json.dumps(None if path in OWN else parameters(find(path)))) for path in paths))
     print("}")
 
 

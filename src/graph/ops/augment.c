@@ -1,7 +1,8 @@
 /* What the random distortions of pictures share; see augment.h.
  *
  * Numbers are TensorFlow's: a float from the first word of the stream, an integer as its remainder.
- * A drawn number becomes the argument of another operation's kernel, which runs for one row. One
+ * The stateful forms draw as random_uniform does, with which they share streams, as there. A drawn
+ * number becomes the argument of another operation's kernel, which runs for one row. One
  * picture is mirrored where its number is below 0.5; of several in one tensor, those whose number
  * is above. No state, no locks. */
 #include "graph/ops/augment.h"
@@ -101,7 +102,8 @@ static leat_status check_range(const struct leati_augment_args *args, leat_error
                                     leat_error *err) {                                             \
         return adjust(call, row, philox, &leati_tensor_op_##OP, SYMMETRIC, err);                   \
     }                                                                                              \
-    const leati_augment leati_augment_##NAME = {CHECK, NAME##_infer, NAME##_apply}
+    const leati_augment leati_augment_##NAME = {                                                   \
+        .check = CHECK, .infer = NAME##_infer, .apply = NAME##_apply}
 
 ADJUSTING(brightness, adjust_brightness, check_delta, true);
 ADJUSTING(contrast, adjust_contrast, check_range, false);
@@ -133,7 +135,8 @@ static leat_status quality_apply(leati_kernel_call *call, int64_t row, leati_phi
     return run_row(call, row, &leati_tensor_op_adjust_jpeg_quality, &args, err);
 }
 
-const leati_augment leati_augment_quality = {check_quality, quality_infer, quality_apply};
+const leati_augment leati_augment_quality = {
+    .check = check_quality, .infer = quality_infer, .apply = quality_apply, .integers = true};
 
 /* ---- mirroring ---- */
 
@@ -177,8 +180,14 @@ static leat_status flip_up_down_apply(leati_kernel_call *call, int64_t row, leat
     return flip(call, row, philox, true, err);
 }
 
-const leati_augment leati_augment_flip_left_right = {NULL, flip_infer, flip_left_right_apply};
-const leati_augment leati_augment_flip_up_down = {NULL, flip_infer, flip_up_down_apply};
+int64_t leati_augment_pictures(const leati_operand *in) {
+    return in->rank == 4 ? in->dims[0] : 1;
+}
+
+const leati_augment leati_augment_flip_left_right = {
+    .infer = flip_infer, .apply = flip_left_right_apply, .numbers = leati_augment_pictures};
+const leati_augment leati_augment_flip_up_down = {
+    .infer = flip_infer, .apply = flip_up_down_apply, .numbers = leati_augment_pictures};
 
 /* ---- crops ---- */
 
@@ -241,7 +250,12 @@ static leat_status crop_apply(leati_kernel_call *call, int64_t row, leati_philox
     return LEAT_OK;
 }
 
-const leati_augment leati_augment_crop = {NULL, crop_infer, crop_apply};
+static int64_t crop_numbers(const leati_operand *in) {
+    return in->rank;
+}
+
+const leati_augment leati_augment_crop = {
+    .infer = crop_infer, .apply = crop_apply, .numbers = crop_numbers, .integers = true};
 
 /* ---- the stateless forms ---- */
 
@@ -265,4 +279,46 @@ leat_status leati_augment_kernel(leati_kernel_call *call, const leati_augment *a
     }
     call->failed_row = 0;
     return LEAT_OK;
+}
+
+/* ---- the stateful forms ---- */
+
+leat_status leati_random_image_infer(leati_infer_call *call, const leati_augment *augment,
+                                     leat_error *err) {
+    if (augment->check != NULL && call->unknown == 0)
+        LEATI_TRY(augment->check(call->args, err));
+    return augment->infer(call, err);
+}
+
+leat_status leati_random_image_kernel(leati_kernel_call *call, const leati_augment *augment,
+                                      leat_error *err) {
+    struct leati_random_args drawn = args_of(call->args)->random;
+    leati_kernel_call drawing = *call;
+    int64_t numbers = augment->numbers != NULL ? augment->numbers(&call->inputs[0]) : 1;
+    uint64_t blocks = (uint64_t)numbers * LEATI_BLOCKS_PER_VALUE;
+    drawn.dtype = augment->integers ? LEAT_INT32 : LEAT_FLOAT32;
+    drawing.args = &drawn;
+    if (augment->check != NULL)
+        LEATI_TRY(augment->check(call->args, err));
+    for (int64_t row = 0; row < call->n; row++) {
+        leati_philox philox;
+        call->failed_row = row;
+        LEATI_TRY(leati_random_stream(&drawing, &leati_tensor_op_random_uniform, row, blocks,
+                                      &philox, err));
+        LEATI_TRY(augment->apply(call, row, philox, err));
+    }
+    call->failed_row = 0;
+    return LEAT_OK;
+}
+
+leat_value leati_random_image_build(const leati_tensor_op *op, struct leati_augment_args *args,
+                                    leat_value image, const int64_t *seed) {
+    leat_error err = {0};
+    if (leati_value_failed(image))
+        return image;
+    if (seed != NULL)
+        args->random.seed = (leati_seed_argument){.given = true, .value = *seed};
+    if (leati_random_complete(image.graph, args, &err) != LEAT_OK)
+        return leati_graph_error(image.graph, &err);
+    return leati_op1(op, args, image);
 }

@@ -250,3 +250,39 @@ leat_status leati_distorted_box_row(leati_kernel_call *call, int64_t row, leati_
     write_row(call, row, &s, &part);
     return LEAT_OK;
 }
+
+/* ---- builders ---- */
+
+int leati_distorted_box_build(const leati_tensor_op *op, const leat_value *inputs, int num_inputs,
+                              const int64_t *seed, const leat_distorted_box_options *options,
+                              leat_value *outputs) {
+    static const leat_distorted_box_options none = {0};
+    const leat_distorted_box_options *o = options != NULL ? options : &none;
+    double aspect[2] = {o->aspect_ratio_range[0], o->aspect_ratio_range[1]};
+    double area[2] = {o->area_range[0], o->area_range[1]};
+    leat_error err = {0};
+    struct leati_distorted_box_args args = {
+        .min_object_covered = o->min_object_covered == 0  ? 0.1
+                              : o->min_object_covered < 0 ? 0
+                                                          : o->min_object_covered,
+        .max_attempts = o->max_attempts != 0 ? o->max_attempts : 100,
+        .use_image_if_no_bounding_boxes = o->use_image_if_no_bounding_boxes};
+    if (aspect[0] != 0 || aspect[1] != 0)
+        args.aspect_ratio_range = (leati_floats){.values = aspect, .count = 2};
+    if (area[0] != 0 || area[1] != 0)
+        args.area_range = (leati_floats){.values = area, .count = 2};
+    if (seed != NULL)
+        args.random.seed = (leati_seed_argument){.given = true, .value = *seed};
+    if (inputs[0].graph == NULL || leati_value_failed(inputs[0]))
+        return -1;
+    if (op->complete != NULL && op->complete(inputs[0].graph, &args, &err) != LEAT_OK) {
+        (void)leati_graph_error(inputs[0].graph, &err);
+        return -1;
+    }
+    leat_value first = leati_graph_node(inputs[0].graph, op, &args, inputs, num_inputs);
+    if (leati_value_failed(first))
+        return -1;
+    for (int i = 0; i < 3; i++)
+        outputs[i] = (leat_value){.graph = first.graph, .id = first.id + i};
+    return 3;
+}

@@ -3,6 +3,7 @@
 #define LEATI_GRAPH_OPS_DISTORTED_BOX_H
 
 #include "graph/ops/random.h"
+#include <leat/image.h>
 
 struct leati_distorted_box_args {
     struct leati_random_args random; /* the stateful form's seeds */
@@ -48,5 +49,10 @@ LEAT_WARN_UNUSED leat_status leati_distorted_box_begin(leati_kernel_call *call, 
 /* Draws the box of row `row`. */
 LEAT_WARN_UNUSED leat_status leati_distorted_box_row(leati_kernel_call *call, int64_t row,
                                                      leati_philox philox, leat_error *err);
+
+/* A node of either form: fills `outputs` and returns 3, or -1. `seed` and `options` may be NULL. */
+int leati_distorted_box_build(const leati_tensor_op *op, const leat_value *inputs, int num_inputs,
+                              const int64_t *seed, const leat_distorted_box_options *options,
+                              leat_value *outputs);
 
 #endif

@@ -25,6 +25,21 @@ LEAT_WARN_UNUSED leat_status leati_scaling_dtype(leati_resize_method method, lea
 LEAT_WARN_UNUSED leat_status leati_scale(leati_kernel_call *call, const leati_scaling *scaling,
                                          leat_error *err);
 
+/* A part of a picture. */
+typedef struct leati_window {
+    int64_t top, left, height, width;
+} leati_window;
+/* Scales part `window` of picture `index` of row 0 of input 0 into that picture of output 0, which
+ * has its memory. The part is not empty and inside of the picture. */
+LEAT_WARN_UNUSED leat_status leati_scale_part(const leati_kernel_call *call, int64_t index,
+                                              const leati_window *window,
+                                              leati_resize_method method, bool antialias,
+                                              leat_error *err);
+/* Input 0 as something that the method reads: as it is, or cast into the arena. */
+LEAT_WARN_UNUSED leat_status leati_scale_readable(leati_kernel_call *call,
+                                                  leati_resize_method method, leati_operand *in,
+                                                  leat_error *err);
+
 /* The attributes of resize and resize_grad. */
 struct leati_resize_args {
     leati_ints size;

@@ -82,19 +82,19 @@ leat_status leati_scaling_dtype(leati_resize_method method, leat_dtype in, leat_
 
 /* ---- scaling ---- */
 
-/* The input as something that the method reads. */
-static leat_status readable(leati_kernel_call *call, leati_resize_method method, leati_operand *in,
-                            leat_error *err) {
+leat_status leati_scale_readable(leati_kernel_call *call, leati_resize_method method,
+                                 leati_operand *in, leat_error *err) {
     *in = call->inputs[0];
     if (method == LEATI_RESIZE_NEAREST || in->dtype == LEAT_UINT8 || in->dtype == LEAT_FLOAT32)
         return LEAT_OK;
     return leati_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, in, err);
 }
 
-static void scale_picture(leati_resize_plan *plan, leat_dtype dtype, const char *from, char *to,
-                          size_t to_stride) {
+/* `width` is that of the whole picture, of which the plan's size may be a part. */
+static void scale_picture(leati_resize_plan *plan, leat_dtype dtype, const char *from,
+                          int64_t width, char *to, size_t to_stride) {
     size_t size = leat_dtype_size(dtype), pixel = (size_t)plan->channels * size;
-    size_t stride = (size_t)plan->x.in * pixel;
+    size_t stride = (size_t)width * pixel;
     if (plan->method == LEATI_RESIZE_NEAREST)
         leati_resize_pick(plan, from, stride, to, to_stride, pixel);
     else if (dtype == LEAT_UINT8)
@@ -115,7 +115,7 @@ static void scale_row(leati_resize_plan *plan, const leati_scaling *scaling,
         memset(to, 0, (size_t)count * (size_t)scaling->canvas_height * stride);
     to += (size_t)scaling->top * stride + (size_t)scaling->left * pixel;
     for (int64_t i = 0; i < count; i++)
-        scale_picture(plan, in->dtype, from + (size_t)i * step,
+        scale_picture(plan, in->dtype, from + (size_t)i * step, plan->x.in,
                       to + (size_t)i * (size_t)scaling->canvas_height * stride, stride);
 }
 
@@ -131,7 +131,7 @@ leat_status leati_scale(leati_kernel_call *call, const leati_scaling *scaling, l
                           "a picture of %lld x %lld with %lld channels cannot be resized",
                           (long long)frames.height, (long long)frames.width,
                           (long long)frames.channels);
-    LEATI_TRY(readable(call, scaling->method, &in, err));
+    LEATI_TRY(leati_scale_readable(call, scaling->method, &in, err));
     leati_resize_plan plan = leati_resize_plan_take((int32_t)frames.height, (int32_t)frames.width);
     leat_status status =
         leati_resize_prepare(&plan, (int32_t)frames.height, (int32_t)frames.width,
@@ -140,6 +140,31 @@ leat_status leati_scale(leati_kernel_call *call, const leati_scaling *scaling, l
     for (int64_t row = 0; row < call->n && status == LEAT_OK; row++)
         scale_row(&plan, scaling, &in, leati_row_of(&in, row), &call->outputs[0],
                   leati_row_of(&call->outputs[0], row), frames.count);
+    leati_resize_plan_give(&plan);
+    return status;
+}
+
+leat_status leati_scale_part(const leati_kernel_call *call, int64_t index,
+                             const leati_window *window, leati_resize_method method, bool antialias,
+                             leat_error *err) {
+    const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
+    leat_shape from_shape = leati_operand_shape(in), to_shape = leati_operand_shape(out);
+    leati_frames from, to;
+    LEATI_TRY(leati_frames_of(&from_shape, &from, err));
+    LEATI_TRY(leati_frames_of(&to_shape, &to, err));
+    size_t pixel = (size_t)from.channels * leat_dtype_size(in->dtype);
+    size_t to_stride = (size_t)(to.width * to.channels) * leat_dtype_size(out->dtype);
+    const char *first =
+        in->data +
+        (size_t)((index * from.height + window->top) * from.width + window->left) * pixel;
+    leati_resize_plan plan =
+        leati_resize_plan_take((int32_t)window->height, (int32_t)window->width);
+    leat_status status = leati_resize_prepare(
+        &plan, (int32_t)window->height, (int32_t)window->width, (int32_t)to.height,
+        (int32_t)to.width, (int32_t)from.channels, method, antialias, err);
+    if (status == LEAT_OK)
+        scale_picture(&plan, in->dtype, first, from.width,
+                      out->data + (size_t)(index * to.height) * to_stride, to_stride);
     leati_resize_plan_give(&plan);
     return status;
 }

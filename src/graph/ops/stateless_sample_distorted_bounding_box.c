@@ -30,27 +30,9 @@ int leat_stateless_sample_distorted_bounding_box(leat_value image_size, leat_val
                                                  leat_value seed,
                                                  const leat_distorted_box_options *options,
                                                  leat_value *outputs) {
-    static const leat_distorted_box_options none = {0};
-    const leat_distorted_box_options *o = options != NULL ? options : &none;
-    double aspect[2] = {o->aspect_ratio_range[0], o->aspect_ratio_range[1]};
-    double area[2] = {o->area_range[0], o->area_range[1]};
-    struct leati_distorted_box_args args = {
-        .min_object_covered = o->min_object_covered == 0  ? 0.1
-                              : o->min_object_covered < 0 ? 0
-                                                          : o->min_object_covered,
-        .max_attempts = o->max_attempts != 0 ? o->max_attempts : 100,
-        .use_image_if_no_bounding_boxes = o->use_image_if_no_bounding_boxes};
-    if (aspect[0] != 0 || aspect[1] != 0)
-        args.aspect_ratio_range = (leati_floats){.values = aspect, .count = 2};
-    if (area[0] != 0 || area[1] != 0)
-        args.area_range = (leati_floats){.values = area, .count = 2};
-    leat_value first = leati_op3(&leati_tensor_op_stateless_sample_distorted_bounding_box, &args,
-                                 image_size, bounding_boxes, seed);
-    if (leati_value_failed(first))
-        return -1;
-    for (int i = 0; i < 3; i++)
-        outputs[i] = (leat_value){.graph = first.graph, .id = first.id + i};
-    return 3;
+    const leat_value inputs[3] = {image_size, bounding_boxes, seed};
+    return leati_distorted_box_build(&leati_tensor_op_stateless_sample_distorted_bounding_box,
+                                     inputs, 3, NULL, options, outputs);
 }
 
 const leati_tensor_op leati_tensor_op_stateless_sample_distorted_bounding_box = {

@@ -1,0 +1,50 @@
+/* Numbers of a gamma distribution; see draw.h.
+ *
+ * Transformation and rejection of a normal and a uniform number (Marsaglia and Tsang), in double,
+ * with TensorFlow's order of draws: value i begins 256 i blocks behind the stream's place, normals
+ * and uniforms take a block for two numbers each, and the second one is used first. Below 1 the
+ * number of alpha + 1 is scaled by u^(1 / alpha). No state, no failures. */
+#include "core/draw.h"
+
+#include <math.h>
+
+/* Numbers of one distribution, two from each block of a stream that others draw from too. */
+typedef struct source {
+    leati_distribution distribution;
+    double pair[2];
+    int left;
+} source;
+
+static double next(source *s, leati_philox *stream) {
+    if (s->left == 0) {
+        leati_draw(s->distribution, LEAT_FLOAT64, *stream, 1, 0, 2, s->pair);
+        leati_philox_skip(stream, 1);
+        s->left = 2;
+    }
+    return s->pair[--s->left];
+}
+
+static double draw_one(leati_philox stream, double alpha) {
+    source normals = {.distribution = LEATI_NORMAL}, uniforms = {.distribution = LEATI_UNIFORM};
+    if (alpha == 1)
+        return -log1p(-next(&uniforms, &stream));
+    bool small = alpha < 1;
+    double d = alpha + (small ? 2.0 / 3 : -1.0 / 3), c = 1.0 / 3 / sqrt(d);
+    for (;;) {
+        double x = next(&normals, &stream), v = 1 + c * x;
+        if (v <= 0)
+            continue;
+        v = v * v * v;
+        double u = next(&uniforms, &stream), squared = x * x;
+        /* The first test decides most cases without a logarithm. */
+        if (u < 1 - 0.0331 * squared * squared || log(u) < 0.5 * squared + d * (1 - v + log(v)))
+            return d * v * (small ? pow(next(&uniforms, &stream), 1 / alpha) : 1);
+    }
+}
+
+void leati_draw_gamma(leati_philox stream, double alpha, int64_t count, float *to) {
+    for (int64_t i = 0; i < count; i++) {
+        to[i] = (float)draw_one(stream, alpha);
+        leati_philox_skip(&stream, LEATI_BLOCKS_PER_VALUE);
+    }
+}

@@ -103,10 +103,15 @@ LEAT_API leat_value leat_einsum(const char *equation, const leat_value *inputs, 
 LEAT_API leat_value leat_acosh(leat_value x);
 LEAT_API leat_value leat_asinh(leat_value x);
 LEAT_API leat_value leat_atanh(leat_value x);
-/* The logarithm of |gamma(x)|, its derivative, which has none here, the inverse of erf and that of
+/* The logarithm of |gamma(x)|, its derivative, the inverse of erf and that of
  * the normal distribution (tf.math.lgamma, digamma, erfinv, ndtri). */
 LEAT_API leat_value leat_lgamma(leat_value x);
 LEAT_API leat_value leat_digamma(leat_value x);
+/* Derivative a of digamma, a an integer of at least 0, and the sum of (q + k)^-x over k = 0, 1,
+ * ..., elementwise, of float32 or float64; gradients go to the second input (tf.math.polygamma,
+ * zeta). */
+LEAT_API leat_value leat_polygamma(leat_value a, leat_value x);
+LEAT_API leat_value leat_zeta(leat_value x, leat_value q);
 LEAT_API leat_value leat_erfinv(leat_value x);
 LEAT_API leat_value leat_ndtri(leat_value x);
 /* x / y, x * log(y) and x * log(1 + y), and 0 where x is 0 (tf.math.xdivy, xlogy, xlog1py). */

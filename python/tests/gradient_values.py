@@ -69,7 +69,61 @@ def cases(tf):
     add("cast", lambda x: tf.cast(x, tf.float64), vector)
     add("bias_add", tf.nn.bias_add, matrix, vector)
     add("flip_left_right", tf.image.flip_left_right, [[[1.], [2.]], [[3.], [4.]]])
+    _special(tf, add)
+    _pictures(tf, add)
     return out
+
+
+def _special(tf, add):
+    math = tf.math
+    add("linspace", lambda a, b: tf.linspace(a, b, 5), 1.0, 3.0)
+    add("linspace one", lambda a, b: tf.linspace(a, b, 1), 1.0, 3.0)
+    add("nextafter", math.nextafter, [1.0, -2.0], [[3.0], [-5.0]])
+    add("digamma", math.digamma, [0.3, 1.7, 12.0, -0.4])
+    add("polygamma", lambda x: math.polygamma([1.0, 2.0, 3.0], x), [0.7, 1.9, 5.5])
+    add("zeta", lambda q: math.zeta([2.0, 3.5, 1.5], q), [0.7, 1.9, 5.5])
+    table = [[1.5, 0.0], [2.0, 3.0], [0.5, 0.0], [1.0, 4.0], [3.0, 0.0]]
+    add("segment_prod", lambda x: math.segment_prod(x, [0, 0, 2, 2, 2]), table)
+    add("unsorted_segment_prod", lambda x: math.unsorted_segment_prod(x, [2, 2, 0, 0, -1], 3), table)
+    add("saturate_cast", lambda x: tf.saturate_cast(x, tf.float16), [1.5, -7e4, 7e4, 100.0])
+
+
+def _pictures(tf, add):
+    image = tf.image
+    picture = [[[0.1, 0.5, 0.9], [0.3, 0.2, 0.7], [0.8, 0.85, 0.15]],
+               [[0.6, 0.4, 0.8], [0.25, 0.75, 0.5], [0.9, 0.05, 0.45]]]
+    edges = [[0.0, 0.0, 0.0], [0.5, 0.5, 0.5], [0.7, 0.7, 0.2], [0.0, 0.4, 0.4], [0.3, 0.6, 0.3], [1.0, 0.0, 0.5]]
+    add("rgb_to_hsv", image.rgb_to_hsv, picture)
+    add("rgb_to_hsv edges", image.rgb_to_hsv, edges)
+    add("per_image_standardization", image.per_image_standardization, picture)
+    add("per_image_standardization batch", image.per_image_standardization, [picture, [row[::-1] for row in picture]])
+    for method in ("bilinear", "nearest", "lanczos3"):
+        add("resize_with_pad " + method, lambda x, m=method: image.resize_with_pad(x, 6, 4, method=m), picture)
+    add("resize_with_pad antialias", lambda x: image.resize_with_pad(x, 2, 2, antialias=True), [picture, picture])
+    boxes = [[0.1, 0.2, 0.8, 0.9], [-0.2, 0.0, 1.1, 1.0], [0.9, 0.9, 0.1, 0.1]]
+    for method in ("bilinear", "nearest"):
+        add("crop_and_resize " + method,
+            lambda x, b, m=method: image.crop_and_resize(x, b, [0, 1, 1], [3, 2], method=m),
+            [picture, [row[::-1] for row in picture]], boxes)
+    add("crop_and_resize one", lambda x, b: image.crop_and_resize(x, b, [0], [1, 1]), [picture], [[0.1, 0.2, 0.8, 0.7]])
+    forms = {"random_brightness": [0.2], "random_flip_left_right": [], "random_flip_up_down": [],
+             "random_crop": [[1, 2, 2]]}
+    for seed in ([0, 1], [2, 3], [5, 8]):
+        for name, arguments in forms.items():
+            function = getattr(image, "stateless_" + name)
+            value = [picture] * 3 if name == "random_flip_up_down" else picture
+            add(f"stateless_{name} {seed}", lambda x, f=function, a=arguments, s=seed: f(x, *a, seed=s), value)
+    add("random_brightness", lambda x: image.random_brightness(x, 0.2), picture)
+
+    def second(function):
+        def slope(x):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = tf.reduce_sum(function(x) ** 3)
+            return tape.gradient(y, x)
+        return slope
+    add("max_pool2d twice", second(lambda x: tf.nn.max_pool2d(x, 2, 1, "VALID")), [picture])
+    add("max_pool2d same twice", second(lambda x: tf.nn.max_pool2d(x, 2, 2, "SAME")), [picture])
 
 
 def gradients(tf, function, inputs):

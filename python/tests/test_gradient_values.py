@@ -17,7 +17,7 @@ def check(found, expected):
     for one, other in zip(found, expected, strict=True):
         assert (one is None) == (other is None)
         if one is not None:
-            np.testing.assert_allclose(one, other, rtol=2e-5, atol=2e-6)
+            np.testing.assert_allclose(one, other, rtol=2e-5, atol=2e-6 * max(1, np.max(np.abs(other), initial=0)))
 
 
 @pytest.mark.parametrize("name", EXPECTED)

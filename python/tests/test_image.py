@@ -142,3 +142,25 @@ def test_recipes_train_on_batches(traced):
         assert images.dtype is tf.float32 and images.shape == (3, 4, 4, 3)
         np.testing.assert_allclose(np.sum(labels, axis=1), np.ones(3), rtol=1e-6)
         np.testing.assert_allclose(np.asarray(labels) @ np.arange(6), np.asarray(images)[:, 0, 0, 0], rtol=1e-5)
+
+
+@pytest.mark.parametrize("function", [
+    lambda t: tf.image.resize(t, [3, 1]), lambda t: tf.image.resize(t, [1, 3], "lanczos3", antialias=True),
+    lambda t: tf.image.resize_with_pad(t, 3, 4, method="bicubic")])
+def test_second_derivatives_of_sizes(function):
+    """TensorFlow has none: d2/dx2 of the sum of cubes is 6 A^T diag(A x) A, of which each column is checked."""
+    x = tf.constant(PICTURE)
+
+    def slope(values):
+        with tf.GradientTape() as tape:
+            tape.watch(values)
+            y = tf.reduce_sum(function(values) ** 3)
+        return tape.gradient(y, values)
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        total = tf.reduce_sum(slope(x))
+    found = outer.gradient(total, x).numpy().reshape(-1)
+    rows = np.stack([np.asarray(function(tf.constant(one.reshape(PICTURE.shape)))).reshape(-1)
+                     for one in np.eye(PICTURE.size, dtype=np.float32)], axis=1)
+    expected = 6 * rows.T @ np.diag(rows @ PICTURE.reshape(-1)) @ rows @ np.ones(PICTURE.size)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)

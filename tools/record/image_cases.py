@@ -19,6 +19,7 @@ import tensorflow as tf  # noqa: E402
 from op_case_model import F32, F64, I32, INVALID, U8, case, write  # noqa: E402
 
 RNG = np.random.RandomState(4711)
+MORE = np.random.RandomState(4712)
 x = RNG.randint(0, 256, (5, 4, 3)).astype(U8)
 f = RNG.rand(4, 5, 3).astype(F32)
 batch = RNG.rand(2, 3, 4, 3).astype(F32)
@@ -97,6 +98,24 @@ record("resize_with_crop_or_pad", "batch", [batch], {"target_height": 4, "target
 refuse("resize_with_crop_or_pad", "no_target", [x], "target_height", {"target_height": 3, "target_width": 0})
 refuse("resize_with_crop_or_pad", "matrix", [matrix], "[H, W, C]", {"target_height": 3, "target_width": 1})
 
+
+
+def padded_grad(dy, images, **attributes):
+    with tf.GradientTape() as tape:
+        tape.watch(images)
+        out = tf.reduce_sum(tf.image.resize_with_pad(images, **attributes) * dy)
+    return tape.gradient(out, images)
+
+
+for method in ("bilinear", "nearest", "lanczos3", "bicubic"):
+    for size in ([6, 9], [3, 3]):
+        dy = MORE.rand(*size, 3).astype(F32)
+        record("resize_with_pad_grad", "%s_%d_%d" % (method, *size), [dy, f], dict(zip(("target_height", "target_width"), size), method=method),
+               padded_grad, **CLOSE)
+record("resize_with_pad_grad", "batch", [MORE.rand(2, 4, 7, 3).astype(F32), batch], {"target_height": 4, "target_width": 7}, padded_grad, **CLOSE)
+refuse("resize_with_pad_grad", "another_shape", [f, f], "the gradient has shape", {"target_height": 2, "target_width": 3})
+refuse("resize_with_pad_grad", "integers", [x, x], "expected floats", {"target_height": 5, "target_width": 4})
+
 boxes = np.array([[0.1, 0.2, 0.8, 0.9], [-0.2, 0, 1.1, 1], [0.9, 0.9, 0.1, 0.1], [0, 0, 1, 1]], F32)
 which = np.array([0, 1, 1, 0], I32)
 for method in ("bilinear", "nearest"):
@@ -108,6 +127,27 @@ refuse("crop_and_resize", "no_picture", [batch, boxes[:1], np.array([2], I32)], 
 refuse("crop_and_resize", "one_picture", [f, boxes, which], "rank", {"crop_size": [2, 3]})
 refuse("crop_and_resize", "bicubic", [batch, boxes, which], "bicubic", {"crop_size": [2, 3], "method": "bicubic"})
 refuse("crop_and_resize", "size_zero", [batch, boxes, which], "crop_size", {"crop_size": [0, 3]})
+
+
+def cropped_grad(which_input):
+    def grad(dy, images, boxes, indices, **attributes):
+        with tf.GradientTape() as tape:
+            tape.watch([images, boxes])
+            out = tf.reduce_sum(tf.image.crop_and_resize(images, boxes, indices, **attributes) * dy)
+        return tf.convert_to_tensor(tape.gradient(out, [images, boxes])[which_input])
+    return grad
+
+
+for i, op in enumerate(("crop_and_resize_grad_image", "crop_and_resize_grad_boxes")):
+    for method in ("bilinear", "nearest"):
+        for size in ([3, 4], [1, 1], [5, 2]):
+            dy = MORE.rand(4, *size, 3).astype(F32)
+            record(op, "%s_%d_%d" % (method, *size), [dy, batch, boxes, which], {"crop_size": size, "method": method}, cropped_grad(i), tolerance=2e-6)
+    record(op, "float64", [dy, batch.astype(F64), boxes, which], {"crop_size": size}, cropped_grad(i), tolerance=2e-6)
+    refuse(op, "another_shape", [dy[:, :2], batch, boxes, which], "expected [boxes, height, width, channels]", {"crop_size": size})
+    refuse(op, "no_picture", [dy[:1], batch, boxes[:1], np.array([2], I32)], "picture 2", {"crop_size": size})
+    refuse(op, "float64_gradient", [dy.astype(F64), batch, boxes, which], "float32", {"crop_size": size})
+refuse("crop_and_resize_grad_image", "integers", [dy, batch.astype(I32), boxes, which], "expected floats", {"crop_size": size})
 
 for fraction in (0.5, 0.33, 1.0, 0.01):
     record("central_crop", "of_%g" % fraction, [x], {"central_fraction": fraction})
@@ -201,6 +241,37 @@ for op in ("rgb_to_hsv", "hsv_to_rgb", "rgb_to_yuv", "yuv_to_rgb", "rgb_to_yiq",
     record(op, "edges", [edges], **CLOSE)
     refuse(op, "integers", [x], "floats")
     refuse(op, "two_channels", [f[..., :2]], "3 channels")
+
+
+
+def hsv_grad(colours, dy):
+    with tf.GradientTape() as tape:
+        tape.watch(colours)
+        out = tf.reduce_sum(tf.image.rgb_to_hsv(colours) * dy)
+    return tape.gradient(out, colours)
+
+
+edges = np.array([[0, 0, 0], [1, 1, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 1], [0.5, 0.5, 1], [0.2, 0.7, 0.7]], F32)
+for name, value in (("picture", f), ("batch", batch), ("pixels", f[0]), ("wide", wide), ("edges", edges)):
+    record("rgb_to_hsv_grad", name, [value, MORE.rand(*value.shape).astype(F32)], None, hsv_grad, tolerance=2e-6)
+refuse("rgb_to_hsv_grad", "integers", [x, x], "expected floats")
+refuse("rgb_to_hsv_grad", "two_channels", [f[..., :2], f[..., :2]], "3 channels")
+refuse("rgb_to_hsv_grad", "other_shape", [f, f[:1]], "equal shapes")
+
+# ---- windows ----
+
+
+def pool_grad_grad(value, out, given, ksize, strides, padding):
+    return tf.raw_ops.MaxPoolGradGrad(orig_input=value, orig_output=out, grad=given, ksize=[1, *ksize, 1], strides=[1, *strides, 1], padding=padding)
+
+
+for name, ksize, strides, padding in (("valid", [2, 2], [2, 2], "VALID"), ("same", [2, 2], [2, 2], "SAME"), ("overlap", [2, 2], [1, 1], "VALID"),
+                                      ("wide", [3, 2], [1, 2], "SAME"), ("one", [1, 1], [1, 1], "VALID")):
+    value = MORE.randn(2, 4, 5, 3).astype(F32)
+    out = tf.nn.max_pool2d(value, ksize, strides, padding).numpy()
+    record("max_pool2d_grad_grad", name, [value, out, MORE.rand(*value.shape).astype(F32)],
+           {"ksize": ksize, "strides": strides, "padding": padding}, pool_grad_grad)
+refuse("max_pool2d_grad_grad", "other_shape", [value, out, out[:, :2]], "gradient has shape", {"ksize": [1, 1], "strides": [1, 1], "padding": "VALID"})
 
 # ---- random distortions ----
 

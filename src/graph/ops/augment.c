@@ -8,6 +8,7 @@
 #include "graph/ops/augment.h"
 
 #include "graph/ops/colour.h"
+#include "graph/ops/gather.h"
 #include "graph/ops/stateless.h"
 #include "image/flip.h"
 
@@ -278,6 +279,45 @@ leat_status leati_augment_kernel(leati_kernel_call *call, const leati_augment *a
         LEATI_TRY(augment->apply(call, row, philox, err));
     }
     call->failed_row = 0;
+    return LEAT_OK;
+}
+
+/* ---- gradients ---- */
+
+static bool is_float(leat_value value) {
+    return leat_value_dtype(value) >= LEAT_FLOAT16 && leat_value_dtype(value) <= LEAT_FLOAT64;
+}
+
+leat_status leati_augment_gradient_same(leati_gradient_call *call, leat_error *err) {
+    (void)err;
+    if (is_float(call->inputs[0]))
+        call->input_gradients[0] = call->output_gradients[0];
+    return LEAT_OK;
+}
+
+leat_status leati_augment_gradient_flip(leati_gradient_call *call, const leati_tensor_op *op,
+                                        leat_error *err) {
+    (void)err;
+    if (is_float(call->inputs[0]))
+        call->input_gradients[0] =
+            leati_op2(op, call->args, call->output_gradients[0], call->inputs[1]);
+    return LEAT_OK;
+}
+
+/* The places of the values, cropped alike, say where each came from. */
+leat_status leati_augment_gradient_crop(leati_gradient_call *call, leat_error *err) {
+    const struct leati_gather_args axis = {0};
+    leat_value x = call->inputs[0];
+    const int64_t flat = -1;
+    (void)err;
+    if (!is_float(x))
+        return LEAT_OK;
+    leat_value all = leat_reshape(x, &flat, 1);
+    leat_value places = leat_cumsum(leat_cast(leat_ones_like(all), LEAT_INT64), 0, true, false);
+    leat_value taken = leati_op2(&leati_tensor_op_stateless_random_crop, call->args,
+                                 leat_reshape_like(places, x), call->inputs[1]);
+    call->input_gradients[0] = leat_reshape_like(
+        leati_op3(&leati_tensor_op_gather_grad, &axis, call->output_gradients[0], all, taken), x);
     return LEAT_OK;
 }
 

@@ -49,11 +49,20 @@ LEAT_WARN_UNUSED leat_status leati_augment_kernel(leati_kernel_call *call,
         .offset = offsetof(struct leati_augment_args, FIELD), .doc = DOC                           \
     }
 
+/* Gradients of stateless forms: as it is; mirrored by the same numbers; put where the crop was. */
+LEAT_WARN_UNUSED leat_status leati_augment_gradient_same(leati_gradient_call *call,
+                                                         leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_augment_gradient_flip(leati_gradient_call *call,
+                                                         const leati_tensor_op *op,
+                                                         leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_augment_gradient_crop(leati_gradient_call *call,
+                                                         leat_error *err);
+
 /* The descriptor of a stateless form and its slots; ROWS is the array of its rows. */
-#define LEATI_STATELESS_OP(NAME, AUGMENT, DOC, INPUTS, SIGNATURE, ROWS, FLAGS)                     \
+#define LEATI_STATELESS_OP(NAME, AUGMENT, DOC, INPUTS, SIGNATURE, ROWS, FLAGS, GRADIENT)           \
     LEATI_STATELESS_OP_OF(NAME, AUGMENT, DOC " (tf.image." #NAME ").", INPUTS, SIGNATURE, ROWS,    \
-                          FLAGS)
-#define LEATI_STATELESS_OP_OF(NAME, AUGMENT, DOC, INPUTS, SIGNATURE, ROWS, FLAGS)                  \
+                          FLAGS, GRADIENT)
+#define LEATI_STATELESS_OP_OF(NAME, AUGMENT, DOC, INPUTS, SIGNATURE, ROWS, FLAGS, GRADIENT)        \
     static leat_status NAME##_infer(leati_infer_call *call, leat_error *err) {                     \
         return leati_augment_infer(call, &AUGMENT, err);                                           \
     }                                                                                              \
@@ -74,6 +83,7 @@ LEAT_WARN_UNUSED leat_status leati_augment_kernel(leati_kernel_call *call,
         .flags = FLAGS,                                                                            \
         .infer = NAME##_infer,                                                                     \
         .kernel = NAME##_kernel,                                                                   \
+        .gradient = GRADIENT,                                                                      \
     }
 
 /* The slots of a stateful form, and its builder: `seed` may be NULL. */
@@ -87,10 +97,10 @@ leat_value leati_random_image_build(const leati_tensor_op *op, struct leati_augm
                                     leat_value image, const int64_t *seed);
 
 /* The descriptor of a stateful form and its slots. */
-#define LEATI_RANDOM_IMAGE_OP(NAME, AUGMENT, DOC, INPUTS, SIGNATURE, FLAGS)                        \
+#define LEATI_RANDOM_IMAGE_OP(NAME, AUGMENT, DOC, INPUTS, SIGNATURE, FLAGS, GRADIENT)              \
     LEATI_RANDOM_IMAGE_OP_OF(NAME, AUGMENT, DOC " (tf.image." #NAME ").", INPUTS,                  \
-                             SIGNATURE " seed", FLAGS)
-#define LEATI_RANDOM_IMAGE_OP_OF(NAME, AUGMENT, DOC, INPUTS, SIGNATURE, FLAGS)                     \
+                             SIGNATURE " seed", FLAGS, GRADIENT)
+#define LEATI_RANDOM_IMAGE_OP_OF(NAME, AUGMENT, DOC, INPUTS, SIGNATURE, FLAGS, GRADIENT)           \
     static leat_status NAME##_infer(leati_infer_call *call, leat_error *err) {                     \
         return leati_random_image_infer(call, &AUGMENT, err);                                      \
     }                                                                                              \
@@ -112,6 +122,7 @@ leat_value leati_random_image_build(const leati_tensor_op *op, struct leati_augm
         .infer = NAME##_infer,                                                                     \
         .complete = leati_random_complete,                                                         \
         .kernel = NAME##_kernel,                                                                   \
+        .gradient = GRADIENT,                                                                      \
     }
 
 /* ---- resized crops ---- */

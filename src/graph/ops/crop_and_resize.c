@@ -3,40 +3,34 @@
  *
  * Boxes are [y1, x1, y2, x2] in fractions of height - 1 and width - 1; they may be turned over, and
  * what lies outside of a picture is extrapolation_value. Fails in a run on a box of a picture that
- * is not there. No gradient. No state, no locks. */
-#include "graph/ops/support.h"
+ * is not there. Gradients are crop_and_resize_grad_image and _grad_boxes; that of boxes
+ * is the one of bilinear with either method, as in TensorFlow. No state, no locks. */
+#include "graph/ops/crop.h"
 
 #include <math.h>
 #include <string.h>
 
-struct crop_and_resize_args {
-    leati_ints crop_size;
-    char *method;
-    double extrapolation_value;
-};
-
-static const leati_row crop_and_resize_rows[] = {
+const leati_row leati_crop_rows[] = {
     {.name = "crop_size",
      .type = LEATI_ROW_INTS,
      .flags = LEATI_REQUIRED | LEATI_TENSOR,
-     .offset = offsetof(struct crop_and_resize_args, crop_size),
+     .offset = offsetof(struct leati_crop_args, crop_size),
      .doc = "Height and width of the result, in pixels."},
     {.name = "method",
      .type = LEATI_ROW_STRING,
-     .offset = offsetof(struct crop_and_resize_args, method),
+     .offset = offsetof(struct leati_crop_args, method),
      .default_text = "bilinear",
      .doc = "bilinear or nearest."},
     {.name = "extrapolation_value",
      .type = LEATI_ROW_FLOAT,
-     .offset = offsetof(struct crop_and_resize_args, extrapolation_value),
+     .offset = offsetof(struct leati_crop_args, extrapolation_value),
      .doc = "The value of what lies outside of the picture."},
     {0},
 };
 
 enum { IMAGES, BOXES, INDICES };
 
-static leat_status check_args(const struct crop_and_resize_args *args, bool size_known,
-                              leat_error *err) {
+leat_status leati_crop_check(const struct leati_crop_args *args, bool size_known, leat_error *err) {
     const char *method = args->method == NULL ? "" : args->method;
     if (strcmp(method, "bilinear") != 0 && strcmp(method, "nearest") != 0)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
@@ -50,7 +44,7 @@ static leat_status check_args(const struct crop_and_resize_args *args, bool size
 }
 
 static leat_status crop_and_resize_infer(leati_infer_call *call, leat_error *err) {
-    const struct crop_and_resize_args *args = call->args;
+    const struct leati_crop_args *args = call->args;
     const leat_shape *images = &call->inputs[IMAGES].shape, *boxes = &call->inputs[BOXES].shape;
     leat_dtype dtype = call->inputs[IMAGES].dtype;
     if (dtype <= LEAT_BOOL || dtype > LEAT_FLOAT64)
@@ -66,7 +60,7 @@ static leat_status crop_and_resize_infer(leati_infer_call *call, leat_error *err
     if (boxes->rank == 2 && call->inputs[INDICES].shape.rank == 1)
         LEATI_TRY(leati_want_equal_dims(boxes->dims[0], call->inputs[INDICES].shape.dims[0],
                                         "the boxes and the indices", err));
-    LEATI_TRY(check_args(args, call->unknown == 0, err));
+    LEATI_TRY(leati_crop_check(args, call->unknown == 0, err));
     leat_shape shape = LEAT_SHAPE(boxes->rank == 2 ? boxes->dims[0] : LEAT_UNKNOWN_DIM,
                                   call->unknown ? LEAT_UNKNOWN_DIM : args->crop_size.values[0],
                                   call->unknown ? LEAT_UNKNOWN_DIM : args->crop_size.values[1],
@@ -74,17 +68,11 @@ static leat_status crop_and_resize_infer(leati_infer_call *call, leat_error *err
     return leati_infer_output(call, LEAT_FLOAT32, &shape, NULL, err);
 }
 
-/* Where the samples of one dimension lie: sample i at first + i * step. */
-typedef struct line {
-    float first, step;
-    int64_t last; /* the picture's last sample */
-} line;
-
-static line line_of(float low, float high, int64_t size, int64_t samples) {
+leati_crop_line leati_crop_line_of(float low, float high, int64_t size, int64_t samples) {
     float last = (float)(size - 1);
     if (samples > 1)
-        return (line){low * last, (high - low) * last / (float)(samples - 1), size - 1};
-    return (line){0.5F * (low + high) * last, 0, size - 1};
+        return (leati_crop_line){low * last, (high - low) * last / (float)(samples - 1), size - 1};
+    return (leati_crop_line){0.5F * (low + high) * last, 0, size - 1};
 }
 
 static void fill(float *to, int64_t count, float value) {
@@ -93,7 +81,7 @@ static void fill(float *to, int64_t count, float value) {
 }
 
 /* One row of a crop out of the rows above and below it. */
-static void crop_row(const line *x, int64_t width, int64_t channels, const float *above,
+static void crop_row(const leati_crop_line *x, int64_t width, int64_t channels, const float *above,
                      const float *below, float lerp, float outside, float *to) {
     for (int64_t i = 0; i < width; i++, to += channels) {
         float at = x->first + (float)i * x->step;
@@ -111,8 +99,8 @@ static void crop_row(const line *x, int64_t width, int64_t channels, const float
     }
 }
 
-static void nearest_row(const line *x, int64_t width, int64_t channels, const float *from,
-                        float outside, float *to) {
+static void nearest_row(const leati_crop_line *x, int64_t width, int64_t channels,
+                        const float *from, float outside, float *to) {
     for (int64_t i = 0; i < width; i++, to += channels) {
         float at = x->first + (float)i * x->step;
         if (!(at >= 0) || at > (float)x->last)
@@ -122,13 +110,14 @@ static void nearest_row(const line *x, int64_t width, int64_t channels, const fl
     }
 }
 
-static void crop_box(const struct crop_and_resize_args *args, const int64_t *dims,
-                     const float *picture, const float *box, float *to) {
+static void crop_box(const struct leati_crop_args *args, const int64_t *dims, const float *picture,
+                     const float *box, float *to) {
     int64_t height = args->crop_size.values[0], width = args->crop_size.values[1];
     int64_t stride = dims[2] * dims[3];
     float outside = (float)args->extrapolation_value;
     bool nearest = strcmp(args->method, "nearest") == 0;
-    line y = line_of(box[0], box[2], dims[1], height), x = line_of(box[1], box[3], dims[2], width);
+    leati_crop_line y = leati_crop_line_of(box[0], box[2], dims[1], height);
+    leati_crop_line x = leati_crop_line_of(box[1], box[3], dims[2], width);
     for (int64_t i = 0; i < height; i++, to += width * dims[3]) {
         float at = y.first + (float)i * y.step;
         if (!(at >= 0) || at > (float)y.last)
@@ -142,7 +131,7 @@ static void crop_box(const struct crop_and_resize_args *args, const int64_t *dim
 }
 
 static leat_status crop_and_resize_kernel(leati_kernel_call *call, leat_error *err) {
-    const struct crop_and_resize_args *args = call->args;
+    const struct leati_crop_args *args = call->args;
     const leati_operand *boxes = &call->inputs[BOXES], *indices = &call->inputs[INDICES];
     leati_operand in = call->inputs[IMAGES];
     if (in.rank != 4 || boxes->rank != 2 || boxes->dims[1] != 4 || indices->count != boxes->dims[0])
@@ -151,7 +140,7 @@ static leat_status crop_and_resize_kernel(leati_kernel_call *call, leat_error *e
             "pictures of rank %d, %lld boxes and %lld indices; expected [N, H, W, C], "
             "[n, 4] and [n]",
             (int)in.rank, (long long)boxes->dims[0], (long long)indices->count);
-    LEATI_TRY(check_args(args, true, err));
+    LEATI_TRY(leati_crop_check(args, true, err));
     leat_shape shape = LEAT_SHAPE(boxes->dims[0], args->crop_size.values[0],
                                   args->crop_size.values[1], in.dims[3]);
     LEATI_TRY(leati_output_like(call, 0, &shape, err));
@@ -177,13 +166,26 @@ static leat_status crop_and_resize_kernel(leati_kernel_call *call, leat_error *e
     return LEAT_OK;
 }
 
+static leat_status crop_and_resize_gradient(leati_gradient_call *call, leat_error *err) {
+    const leat_value inputs[4] = {call->output_gradients[0], call->inputs[IMAGES],
+                                  call->inputs[BOXES], call->inputs[INDICES]};
+    leat_dtype dtype = leat_value_dtype(call->inputs[IMAGES]);
+    (void)err;
+    if (dtype >= LEAT_FLOAT16 && dtype <= LEAT_FLOAT64)
+        call->input_gradients[IMAGES] =
+            leati_op_many(&leati_tensor_op_crop_and_resize_grad_image, call->args, inputs, 4);
+    call->input_gradients[BOXES] =
+        leati_op_many(&leati_tensor_op_crop_and_resize_grad_boxes, call->args, inputs, 4);
+    return LEAT_OK;
+}
+
 leat_value leat_crop_and_resize(leat_value images, leat_value boxes, leat_value box_indices,
                                 int64_t crop_height, int64_t crop_width, const char *method,
                                 double extrapolation_value) {
     int64_t size[2] = {crop_height, crop_width};
-    struct crop_and_resize_args args = {.crop_size = {.values = size, .count = 2},
-                                        .method = (char *)(uintptr_t)(method ? method : "bilinear"),
-                                        .extrapolation_value = extrapolation_value};
+    struct leati_crop_args args = {.crop_size = {.values = size, .count = 2},
+                                   .method = (char *)(uintptr_t)(method ? method : "bilinear"),
+                                   .extrapolation_value = extrapolation_value};
     return leati_op3(&leati_tensor_op_crop_and_resize, &args, images, boxes, box_indices);
 }
 
@@ -193,11 +195,12 @@ const leati_tensor_op leati_tensor_op_crop_and_resize = {
     .doc = "Boxes of pictures, each scaled to one size (tf.image.crop_and_resize).",
     .names = "image.crop_and_resize",
     .inputs = "image boxes box_indices",
-    .rows = crop_and_resize_rows,
-    .args_size = sizeof(struct crop_and_resize_args),
+    .rows = leati_crop_rows,
+    .args_size = sizeof(struct leati_crop_args),
     .min_inputs = 3,
     .max_inputs = 3,
     .flags = LEATI_COSTLY,
     .infer = crop_and_resize_infer,
     .kernel = crop_and_resize_kernel,
+    .gradient = crop_and_resize_gradient,
 };

@@ -1,7 +1,7 @@
 /* linspace: numbers in equal steps from start to stop, both among them (tf.linspace).
  *
- * The bounds are scalars. Fails where fewer than one number is asked for. No gradient, no state, no
- * locks. */
+ * The bounds are scalars. Fails where fewer than one number is asked for. The gradient weighs each
+ * number by its place between the bounds. No state, no locks. */
 #include "graph/ops/support.h"
 
 struct linspace_args {
@@ -58,6 +58,20 @@ static leat_status linspace_kernel(leati_kernel_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
+static leat_status linspace_gradient(leati_gradient_call *call, leat_error *err) {
+    leat_graph *graph = call->graph;
+    leat_dtype dtype = leat_value_dtype(call->inputs[0]);
+    leat_value g = call->output_gradients[0];
+    (void)err;
+    leat_value zero = leati_number(graph, dtype, 0), one = leati_number(graph, dtype, 1);
+    /* One number alone is the start. */
+    leat_value parts = leati_op2(&leati_tensor_op_linspace, call->args, zero, one);
+    leat_value to_stop = leat_reduce_sum(leat_multiply(g, parts), NULL, 0, false);
+    call->input_gradients[0] = leat_subtract(leat_reduce_sum(g, NULL, 0, false), to_stop);
+    call->input_gradients[1] = to_stop;
+    return LEAT_OK;
+}
+
 leat_value leat_linspace(leat_value start, leat_value stop, int64_t num) {
     struct linspace_args args = {.num = num};
     return leati_op2(&leati_tensor_op_linspace, &args, start, stop);
@@ -76,4 +90,5 @@ const leati_tensor_op leati_tensor_op_linspace = {
     .max_inputs = 2,
     .infer = linspace_infer,
     .kernel = linspace_kernel,
+    .gradient = linspace_gradient,
 };

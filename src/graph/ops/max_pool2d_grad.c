@@ -2,7 +2,8 @@
  * input, its output, the gradient.
  *
  * The whole gradient of a window goes to its first largest value in row-major order. Fails where
- * shapes do not fit. No gradient of its own, no state, no locks. */
+ * shapes do not fit. Its own gradient is max_pool2d_grad_grad. No state,
+ * no locks. */
 #include "graph/ops/window.h"
 
 #include <string.h>
@@ -26,9 +27,10 @@ typedef struct span {
     int64_t y0, y1, x0, x1;
 } span;
 
-#define SEND_TYPE(TYPE)                                                                            \
-    static void send_##TYPE(const leati_conv_plan *plan, const span *s, const TYPE *picture,       \
-                            const TYPE *g, TYPE *out) {                                            \
+/* Sends a window's gradient to its largest value, or fetches what is there. */
+#define ROUTE_TYPE(TYPE)                                                                           \
+    static void route_##TYPE(const leati_conv_plan *plan, const span *s, const TYPE *picture,      \
+                             const TYPE *from, TYPE *to, bool fetch) {                             \
         for (int64_t c = 0; c < plan->channels; c++) {                                             \
             int64_t best = (s->y0 * plan->x.in + s->x0) * plan->channels + c;                      \
             for (int64_t y = s->y0; y < s->y1; y++)                                                \
@@ -36,11 +38,14 @@ typedef struct span {
                     int64_t at = (y * plan->x.in + x) * plan->channels + c;                        \
                     best = picture[at] > picture[best] ? at : best;                                \
                 }                                                                                  \
-            out[best] += g[c];                                                                     \
+            if (fetch)                                                                             \
+                to[c] = from[best];                                                                \
+            else                                                                                   \
+                to[best] += from[c];                                                               \
         }                                                                                          \
     }
-SEND_TYPE(float)
-SEND_TYPE(double)
+ROUTE_TYPE(float)
+ROUTE_TYPE(double)
 
 static span span_of(const leati_conv_plan *plan, int64_t y, int64_t x) {
     span s;
@@ -54,29 +59,46 @@ static span span_of(const leati_conv_plan *plan, int64_t y, int64_t x) {
     return s;
 }
 
-static leat_status max_pool2d_grad_kernel(leati_kernel_call *call, leat_error *err) {
-    const leati_operand *input = &call->inputs[0], *gradient = &call->inputs[2];
-    leat_shape from = leati_operand_shape(input), found = leati_operand_shape(gradient), shape;
+leat_status leati_max_pool_route(leati_kernel_call *call, bool fetch, leat_error *err) {
+    const leati_operand *input = &call->inputs[0], *given = &call->inputs[2];
+    leat_shape from = leati_operand_shape(input), found = leati_operand_shape(given), shape;
     leati_conv_plan plan;
     LEATI_TRY(leati_pool_plan_init(&plan, call->args, &from, &shape, err));
-    LEATI_TRY(leati_want_result_shape(&found, &shape, err));
-    LEATI_TRY(leati_output_like(call, 0, &from, err));
+    LEATI_TRY(leati_want_result_shape(&found, fetch ? &from : &shape, err));
+    LEATI_TRY(leati_output_like(call, 0, fetch ? &shape : &from, err));
     size_t pixel = (size_t)plan.channels * leat_dtype_size(input->dtype);
     size_t picture = (size_t)(plan.y.in * plan.x.in) * pixel;
-    for (int64_t row = 0; row < call->n && gradient->count > 0; row++) {
-        const char *in = leati_row_of(input, row), *g = leati_row_of(gradient, row);
+    int64_t windows = plan.y.out * plan.x.out;
+    for (int64_t row = 0; row < call->n && given->count > 0; row++) {
+        const char *in = leati_row_of(input, row), *g = leati_row_of(given, row);
         char *out = leati_row_of(&call->outputs[0], row);
-        memset(out, 0, picture * (size_t)plan.batch);
-        for (int64_t i = 0; i < plan.batch; i++, in += picture, out += picture) {
-            for (int64_t k = 0; k < plan.y.out * plan.x.out; k++, g += pixel) {
-                span s = span_of(&plan, k / plan.x.out, k % plan.x.out);
-                if (input->dtype == LEAT_FLOAT32)
-                    send_float(&plan, &s, (const float *)in, (const float *)g, (float *)out);
-                else
-                    send_double(&plan, &s, (const double *)in, (const double *)g, (double *)out);
-            }
+        if (!fetch)
+            memset(out, 0, picture * (size_t)plan.batch);
+        for (int64_t i = 0; i < plan.batch * windows; i++) {
+            span s = span_of(&plan, i % windows / plan.x.out, i % windows % plan.x.out);
+            size_t whole = (size_t)(i / windows) * picture, part = (size_t)i * pixel;
+            const char *taken = g + (fetch ? whole : part);
+            char *to = out + (fetch ? part : whole);
+            if (input->dtype == LEAT_FLOAT32)
+                route_float(&plan, &s, (const float *)(const void *)(in + whole),
+                            (const float *)(const void *)taken, (float *)(void *)to, fetch);
+            else
+                route_double(&plan, &s, (const double *)(const void *)(in + whole),
+                             (const double *)(const void *)taken, (double *)(void *)to, fetch);
         }
     }
+    return LEAT_OK;
+}
+
+static leat_status max_pool2d_grad_kernel(leati_kernel_call *call, leat_error *err) {
+    return leati_max_pool_route(call, false, err);
+}
+
+static leat_status max_pool2d_grad_gradient(leati_gradient_call *call, leat_error *err) {
+    (void)err;
+    call->input_gradients[2] =
+        leati_op3(&leati_tensor_op_max_pool2d_grad_grad, call->args, call->inputs[0],
+                  call->inputs[1], call->output_gradients[0]);
     return LEAT_OK;
 }
 
@@ -97,4 +119,5 @@ const leati_tensor_op leati_tensor_op_max_pool2d_grad = {
     .max_inputs = 3,
     .infer = max_pool2d_grad_infer,
     .kernel = max_pool2d_grad_kernel,
+    .gradient = max_pool2d_grad_gradient,
 };

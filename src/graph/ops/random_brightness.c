@@ -1,7 +1,7 @@
 /* random_brightness: a random number in [-max_delta, max_delta) added to all values of pictures
  * (tf.image.random_brightness).
  *
- * What is drawn goes on from call to call; see random.h. No gradient. No state, no locks. */
+ * What is drawn goes on from call to call; see random.h. No state, no locks. */
 #include "graph/ops/augment.h"
 
 static const leati_row rows[] = {
@@ -16,4 +16,4 @@ leat_value leat_random_brightness(leat_value image, double max_delta, const int6
 
 LEATI_RANDOM_IMAGE_OP(random_brightness, leati_augment_brightness,
                       "A random number in [-max_delta, max_delta) added to all values of pictures",
-                      "image", " max_delta", 0);
+                      "image", " max_delta", 0, leati_augment_gradient_same);

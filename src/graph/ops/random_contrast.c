@@ -15,4 +15,4 @@ leat_value leat_random_contrast(leat_value image, double lower, double upper, co
 }
 
 LEATI_RANDOM_IMAGE_OP(random_contrast, leati_augment_contrast,
-                      "Adjust_contrast with a random factor", "image", " lower upper", 0);
+                      "Adjust_contrast with a random factor", "image", " lower upper", 0, NULL);

@@ -15,4 +15,4 @@ leat_value leat_random_crop(leat_value value, const int64_t *size, int rank, con
 }
 
 LEATI_RANDOM_IMAGE_OP(random_crop, leati_augment_crop,
-                      "A part of a size at a random place of a tensor", "value", " size", 0);
+                      "A part of a size at a random place of a tensor", "value", " size", 0, NULL);

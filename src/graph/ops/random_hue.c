@@ -15,4 +15,4 @@ leat_value leat_random_hue(leat_value image, double max_delta, const int64_t *se
 
 LEATI_RANDOM_IMAGE_OP(random_hue, leati_augment_hue,
                       "Adjust_hue with a random number in [-max_delta, max_delta)", "image",
-                      " max_delta", 0);
+                      " max_delta", 0, NULL);

@@ -19,4 +19,4 @@ leat_value leat_random_jpeg_quality(leat_value image, int64_t min_jpeg_quality,
 
 LEATI_RANDOM_IMAGE_OP(random_jpeg_quality, leati_augment_quality,
                       "Adjust_jpeg_quality with a random quality", "image",
-                      " min_jpeg_quality max_jpeg_quality", LEATI_COSTLY);
+                      " min_jpeg_quality max_jpeg_quality", LEATI_COSTLY, NULL);

@@ -15,4 +15,4 @@ leat_value leat_random_resized_crop(leat_value images, int64_t height, int64_t w
 LEATI_RANDOM_IMAGE_OP_OF(random_resized_crop, leati_augment_resized_crop,
                          "A random part of pictures, of a random area and proportions, scaled to "
                          "one size, as float32.",
-                         "images", " size scale ratio method antialias seed", LEATI_COSTLY);
+                         "images", " size scale ratio method antialias seed", LEATI_COSTLY, NULL);

@@ -16,4 +16,4 @@ leat_value leat_random_saturation(leat_value image, double lower, double upper,
 }
 
 LEATI_RANDOM_IMAGE_OP(random_saturation, leati_augment_saturation,
-                      "Adjust_saturation with a random factor", "image", " lower upper", 0);
+                      "Adjust_saturation with a random factor", "image", " lower upper", 0, NULL);

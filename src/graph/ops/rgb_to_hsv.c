@@ -1,7 +1,7 @@
 /* rgb_to_hsv: hue, saturation and value of colours, all in [0, 1] (tf.image.rgb_to_hsv).
  *
- * Computed in float32. Fails on other types than floats and other numbers of channels than 3. No
- * gradient. No state, no locks. */
+ * Computed in float32. Fails on other types than floats and other numbers of channels than 3. The
+ * gradient is rgb_to_hsv_grad. No state, no locks. */
 #include "graph/ops/colour.h"
 
 #include <math.h>
@@ -38,6 +38,13 @@ static leat_status rgb_to_hsv_kernel(leati_kernel_call *call, leat_error *err) {
     return leati_colour_kernel(call, &rgb_to_hsv_colour, NULL, err);
 }
 
+static leat_status rgb_to_hsv_gradient(leati_gradient_call *call, leat_error *err) {
+    (void)err;
+    call->input_gradients[0] = leati_op2(&leati_tensor_op_rgb_to_hsv_grad, NULL, call->inputs[0],
+                                         call->output_gradients[0]);
+    return LEAT_OK;
+}
+
 leat_value leat_rgb_to_hsv(leat_value images) {
     return leati_op1(&leati_tensor_op_rgb_to_hsv, NULL, images);
 }
@@ -53,4 +60,5 @@ const leati_tensor_op leati_tensor_op_rgb_to_hsv = {
     .max_inputs = 1,
     .infer = rgb_to_hsv_infer,
     .kernel = rgb_to_hsv_kernel,
+    .gradient = rgb_to_hsv_gradient,
 };

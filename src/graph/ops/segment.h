@@ -33,5 +33,11 @@ leat_value leati_segment_spread(leat_value values, leat_value ids, leat_value da
 LEAT_WARN_UNUSED leat_status leati_segment_extreme_gradient(leati_gradient_call *call,
                                                             const leati_tensor_op *op,
                                                             leat_error *err);
+/* The gradient of a product, of all slices but the one; `sum` and `product` combine segments of the
+ * same kind. */
+LEAT_WARN_UNUSED leat_status leati_segment_product_gradient(leati_gradient_call *call,
+                                                            const leati_tensor_op *sum,
+                                                            const leati_tensor_op *product,
+                                                            leat_error *err);
 
 #endif

@@ -70,3 +70,48 @@ double leati_ndtri(double p) {
            : p > 0.75 ? ROOT_2 * erfc_inverse(2 * (1 - p))
                       : ROOT_2 * leati_erfinv(2 * p - 1);
 }
+
+/* The first terms are added up, the others by the Euler-Maclaurin formula. */
+double leati_zeta(double x, double q) {
+    /* Bernoulli's number 2 j over (2 j)!. */
+    static const double factors[8] = {1.0 / 12,
+                                      -1.0 / 720,
+                                      1.0 / 30240,
+                                      -1.0 / 1209600,
+                                      1.0 / 47900160,
+                                      -691.0 / 1307674368000.0,
+                                      1.0 / 74724249600.0,
+                                      -3617.0 / 10670622842880000.0};
+    enum { LARGE = 14 };
+    if (x == 1)
+        return INFINITY;
+    if (isnan(x) || isnan(q) || x < 1 || (q <= 0 && x != floor(x)))
+        return NAN;
+    if (q <= 0 && q == floor(q))
+        return fmod(x, 2) == 0 ? INFINITY : NAN;
+    double sum = 0;
+    for (; q < LARGE; q++) {
+        double term = pow(q, -x);
+        sum += term;
+        if (q > 1 && term < sum * 1e-18)
+            return sum;
+    }
+    double power = pow(q, -x);
+    sum += q * power / (x - 1) + power / 2;
+    double rising = x, falling = power / q;
+    for (int j = 0; j < 8; j++) {
+        sum += factors[j] * rising * falling;
+        rising *= (x + 2.0 * j + 1) * (x + 2.0 * j + 2);
+        falling /= q * q;
+    }
+    return sum;
+}
+
+double leati_polygamma(double n, double x) {
+    if (!(n >= 0) || n != floor(n))
+        return NAN;
+    if (n == 0)
+        return leati_digamma(x);
+    double size = exp(leati_lgamma(n + 1)) * leati_zeta(n + 1, x);
+    return fmod(n, 2) == 0 ? -size : size;
+}

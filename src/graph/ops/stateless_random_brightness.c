@@ -1,7 +1,7 @@
 /* stateless_random_brightness: a random number in [-max_delta, max_delta) added to all values of
  * pictures (tf.image.stateless_random_brightness).
  *
- * The seed decides what is drawn. No gradient. No state, no locks. */
+ * The seed decides what is drawn. No state, no locks. */
 #include "graph/ops/augment.h"
 
 static const leati_row rows[] = {
@@ -16,4 +16,4 @@ leat_value leat_stateless_random_brightness(leat_value image, double max_delta, 
 
 LEATI_STATELESS_OP(stateless_random_brightness, leati_augment_brightness,
                    "A random number in [-max_delta, max_delta) added to all values of pictures",
-                   "image", " max_delta seed", rows, 0);
+                   "image", " max_delta seed", rows, 0, leati_augment_gradient_same);

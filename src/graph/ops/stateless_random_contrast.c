@@ -17,4 +17,5 @@ leat_value leat_stateless_random_contrast(leat_value image, double lower, double
 }
 
 LEATI_STATELESS_OP(stateless_random_contrast, leati_augment_contrast,
-                   "Adjust_contrast with a random factor", "image", " lower upper seed", rows, 0);
+                   "Adjust_contrast with a random factor", "image", " lower upper seed", rows, 0,
+                   NULL);

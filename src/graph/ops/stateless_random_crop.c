@@ -1,7 +1,7 @@
 /* stateless_random_crop: a part of a size at a random place of a tensor
  * (tf.image.stateless_random_crop).
  *
- * The seed decides what is drawn. No gradient. No state, no locks. */
+ * The seed decides what is drawn. No state, no locks. */
 #include "graph/ops/augment.h"
 
 static const leati_row rows[] = {
@@ -17,5 +17,5 @@ leat_value leat_stateless_random_crop(leat_value value, const int64_t *size, int
 }
 
 LEATI_STATELESS_OP(stateless_random_crop, leati_augment_crop,
-                   "A part of a size at a random place of a tensor", "value", " size seed", rows,
-                   0);
+                   "A part of a size at a random place of a tensor", "value", " size seed", rows, 0,
+                   leati_augment_gradient_crop);

@@ -16,4 +16,4 @@ leat_value leat_stateless_random_hue(leat_value image, double max_delta, leat_va
 
 LEATI_STATELESS_OP(stateless_random_hue, leati_augment_hue,
                    "Adjust_hue with a random number in [-max_delta, max_delta)", "image",
-                   " max_delta seed", rows, 0);
+                   " max_delta seed", rows, 0, NULL);

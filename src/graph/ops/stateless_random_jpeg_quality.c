@@ -20,4 +20,4 @@ leat_value leat_stateless_random_jpeg_quality(leat_value image, int64_t min_jpeg
 
 LEATI_STATELESS_OP(stateless_random_jpeg_quality, leati_augment_quality,
                    "Adjust_jpeg_quality with a random quality", "image",
-                   " min_jpeg_quality max_jpeg_quality seed", rows, LEATI_COSTLY);
+                   " min_jpeg_quality max_jpeg_quality seed", rows, LEATI_COSTLY, NULL);

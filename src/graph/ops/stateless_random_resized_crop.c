@@ -16,4 +16,5 @@ leat_value leat_stateless_random_resized_crop(leat_value images, int64_t height,
 LEATI_STATELESS_OP_OF(stateless_random_resized_crop, leati_augment_resized_crop,
                       "A random part of pictures, of a random area and proportions, scaled to one "
                       "size, as float32; the seed decides.",
-                      "images", " size seed scale ratio method antialias", rows, LEATI_COSTLY);
+                      "images", " size seed scale ratio method antialias", rows, LEATI_COSTLY,
+                      NULL);

@@ -18,4 +18,4 @@ leat_value leat_stateless_random_saturation(leat_value image, double lower, doub
 
 LEATI_STATELESS_OP(stateless_random_saturation, leati_augment_saturation,
                    "Adjust_saturation with a random factor", "image", " lower upper seed=null",
-                   rows, 0);
+                   rows, 0, NULL);

@@ -10,20 +10,8 @@ static leat_status unsorted_segment_prod_kernel(leati_kernel_call *call, leat_er
 }
 
 static leat_status unsorted_segment_prod_gradient(leati_gradient_call *call, leat_error *err) {
-    leat_value x = call->inputs[0], ids = call->inputs[1], g = call->output_gradients[0];
-    leat_dtype dtype = leat_value_dtype(x);
-    (void)err;
-    leat_value zero = leat_equal(x, leat_zeros_like(x)), one = leat_ones_like(x);
-    leat_value others = leat_select(zero, one, x); /* the data with ones in place of zeros */
-    leat_value zeros =
-        leati_op2(&leati_tensor_op_unsorted_segment_sum, call->args, leat_cast(zero, dtype), ids);
-    leat_value rest = leati_op2(&leati_tensor_op_unsorted_segment_prod, call->args, others, ids);
-    leat_value many = leati_segment_spread(zeros, ids, x);
-    leat_value left = leat_subtract(many, leat_cast(zero, dtype)); /* zeros among the others */
-    leat_value slope = leat_divide(leati_segment_spread(rest, ids, x), others);
-    slope = leat_select(leat_equal(left, leat_zeros_like(x)), slope, leat_zeros_like(x));
-    call->input_gradients[0] = leat_multiply(leati_segment_spread(g, ids, x), slope);
-    return LEAT_OK;
+    return leati_segment_product_gradient(call, &leati_tensor_op_unsorted_segment_sum,
+                                          &leati_tensor_op_unsorted_segment_prod, err);
 }
 
 leat_value leat_unsorted_segment_prod(leat_value data, leat_value segment_ids,

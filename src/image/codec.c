@@ -191,15 +191,37 @@ leat_status leati_image_begin(leati_image_decoder *decoder, const uint8_t *data,
     return LEAT_OK;
 }
 
+/* The codec of the picture that was begun, which is taken; NULL: none was. */
+static const leati_codec *take_current(leati_image_decoder *decoder, void **state,
+                                       leat_error *err) {
+    if (decoder == NULL || decoder->current == CODECS) {
+        (void)leati_fail(err, LEAT_FAILED_PRECONDITION,
+                         "reading pixels: expected a picture that was begun, found none; call "
+                         "leati_image_begin first");
+        return NULL;
+    }
+    const leati_codec *codec = codecs[decoder->current];
+    *state = decoder->states[decoder->current];
+    decoder->current = CODECS;
+    return codec;
+}
+
 leat_status leati_image_read(leati_image_decoder *decoder, void *pixels, size_t stride,
                              leat_error *err) {
-    if (decoder == NULL || decoder->current == CODECS)
-        return leati_fail(err, LEAT_FAILED_PRECONDITION,
-                          "reading pixels: expected a picture that was begun, found none; call "
-                          "leati_image_begin first");
-    size_t index = decoder->current;
-    decoder->current = CODECS;
-    return codecs[index]->read(decoder->states[index], pixels, stride, err);
+    void *state = NULL;
+    const leati_codec *codec = take_current(decoder, &state, err);
+    return codec == NULL ? LEAT_FAILED_PRECONDITION : codec->read(state, pixels, stride, err);
+}
+
+bool leati_image_passes(const leati_image_decoder *decoder) {
+    return decoder->current != CODECS && codecs[decoder->current]->pass != NULL;
+}
+
+leat_status leati_image_pass(leati_image_decoder *decoder, const leati_image_sink *sink,
+                             leat_error *err) {
+    void *state = NULL;
+    const leati_codec *codec = take_current(decoder, &state, err);
+    return codec == NULL ? LEAT_FAILED_PRECONDITION : codec->pass(state, sink, err);
 }
 
 /* ---- for codecs ---- */

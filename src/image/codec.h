@@ -29,6 +29,8 @@ typedef struct leati_decode_options {
     bool try_recover_truncated; /* fills what is missing instead of failing */
     float acceptable_fraction;  /* fails if fewer of the rows are there; the others turn black */
     bool crop;                  /* only this window, in pixels of the shrunk picture (JPEG only) */
+    bool true_neighbours; /* at the window's sides colours blend with pixels outside of it, as when
+                             all is decoded first; else as TensorFlow's decode_and_crop_jpeg does */
     int32_t crop_y, crop_x, crop_height, crop_width;
     bool first_frame;    /* of an animation */
     uint64_t max_pixels; /* height times width, checked before memory is needed */
@@ -48,6 +50,14 @@ typedef struct leati_image_info {
     int32_t stored_bits;
 } leati_image_info;
 
+/* Who takes pixels as they are decoded: `count` rows from row y on, `stride` bytes apart, which
+ * stay until the call returns. A failure ends decoding with its error. */
+typedef struct leati_image_sink {
+    leat_status (*rows)(void *context, const uint8_t *pixels, size_t stride, int32_t y,
+                        int32_t count, leat_error *err);
+    void *context;
+} leati_image_sink;
+
 /* The descriptor of a format. The functions have the contracts of leati_image_begin and _read;
  * `state` keeps what is reused from picture to picture. */
 typedef struct leati_codec {
@@ -62,6 +72,9 @@ typedef struct leati_codec {
                          const leati_decode_options *options, leati_image_info *out_info,
                          leat_error *err);
     leat_status (*read)(void *state, void *pixels, size_t stride, leat_error *err);
+    /* Instead of read: hands on rows from the first to the last. NULL: the format has no rows
+     * before the whole picture is there, or nothing would be gained. */
+    leat_status (*pass)(void *state, const leati_image_sink *sink, leat_error *err);
 } leati_codec;
 
 /* The codec whose magic bytes and mark the data have, or NULL. */
@@ -97,6 +110,13 @@ LEAT_WARN_UNUSED leat_status leati_image_begin(leati_image_decoder *decoder, con
  * undefined. FAILED_PRECONDITION without a begin. */
 LEAT_WARN_UNUSED leat_status leati_image_read(leati_image_decoder *decoder, void *pixels,
                                               size_t stride, leat_error *err);
+
+/* Does the picture that was begun come in rows? */
+bool leati_image_passes(const leati_image_decoder *decoder);
+/* Instead of leati_image_read, for such a picture: each row goes to the sink once, from the first
+ * to the last; no memory for the picture is needed. */
+LEAT_WARN_UNUSED leat_status leati_image_pass(leati_image_decoder *decoder,
+                                              const leati_image_sink *sink, leat_error *err);
 
 /* ---- for codecs ---- */
 

@@ -39,9 +39,12 @@ struct decoder {
     size_t size;
     leati_decode_options options;
     leati_image_info info;
-    leati_image_info *out_info; /* while begin runs */
-    uint8_t *pixels;            /* while read runs; else NULL */
-    size_t stride;
+    leati_image_info *out_info;   /* while begin runs */
+    uint8_t *pixels;              /* while read runs; else NULL */
+    const leati_image_sink *sink; /* while pass runs; else NULL */
+    uint8_t *lines;               /* while pass runs: ROWS_AT_ONCE of them */
+    size_t stride;                /* of pixels or lines */
+    bool settled;                 /* nothing that is still unread can fail */
     uint32_t rows_done;   /* rows that were delivered; kept here, since a jump loses locals */
     bool ended;           /* the error was that every byte is used up */
     const JOCTET *reread; /* where libjpeg was told to read once more */
@@ -127,10 +130,11 @@ static void forget(struct decoder *decoder) {
     decoder->data = NULL;
     decoder->size = 0;
     decoder->pixels = NULL;
+    decoder->sink = NULL;
 }
 
 static leat_status fail_truncated(const struct decoder *decoder, leat_error *err) {
-    if (decoder->pixels == NULL)
+    if (decoder->pixels == NULL && decoder->sink == NULL)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "truncated JPEG: the data end inside the header, after %zu bytes; read "
                           "the file again",
@@ -318,61 +322,131 @@ static void cmyk_to_rgb(const uint8_t *in, uint8_t *out, uint32_t width, bool in
     }
 }
 
+/* ---- rows ---- */
+
+/* Whose rows libjpeg writes next: the caller's, or lines of ours that go to the sink. */
+static JSAMPROW row_memory(struct decoder *decoder, uint32_t y) {
+    if (decoder->sink == NULL)
+        return decoder->pixels + y * decoder->stride;
+    return decoder->lines + y % ROWS_AT_ONCE * decoder->stride;
+}
+
+/* Counts rows that stand in row_memory, and hands them on. */
+static leat_status deliver(struct decoder *decoder, uint32_t count, leat_error *err) {
+    uint32_t y = decoder->rows_done;
+    decoder->rows_done += count;
+    if (decoder->sink == NULL)
+        return LEAT_OK;
+    return decoder->sink->rows(decoder->sink->context, row_memory(decoder, y), decoder->stride,
+                               (int32_t)y, (int32_t)count, err);
+}
+
 /* Takes rows until the picture is whole or the data end. */
-static void read_rows(struct decoder *decoder) {
+static leat_status read_rows(struct decoder *decoder, leat_error *err) {
     struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
-    while (decoder->rows_done < jpeg->output_height) {
+    leat_status status = LEAT_OK;
+    while (decoder->rows_done < jpeg->output_height && status == LEAT_OK) {
         JSAMPROW rows[ROWS_AT_ONCE];
         JDIMENSION count = jpeg->output_height - decoder->rows_done;
-        if (count > ROWS_AT_ONCE)
-            count = ROWS_AT_ONCE;
+        JDIMENSION room = ROWS_AT_ONCE - decoder->rows_done % ROWS_AT_ONCE;
+        count = count < room ? count : room;
         for (JDIMENSION i = 0; i < count; i++)
-            rows[i] = decoder->pixels + (decoder->rows_done + i) * decoder->stride;
+            rows[i] = row_memory(decoder, decoder->rows_done + i);
         JDIMENSION done = jpeg_read_scanlines(jpeg, rows, count);
         if (done == 0)
-            return;
-        decoder->rows_done += done;
+            return LEAT_OK;
+        status = deliver(decoder, done, err);
     }
+    return status;
 }
 
-static void read_cmyk_rows(struct decoder *decoder) {
+static leat_status read_cmyk_rows(struct decoder *decoder, leat_error *err) {
     struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
     JSAMPROW line = leati_jpeg_guard_take(common(decoder), (size_t)jpeg->output_width * 4);
-    while (decoder->rows_done < jpeg->output_height) {
+    leat_status status = LEAT_OK;
+    while (decoder->rows_done < jpeg->output_height && status == LEAT_OK) {
         if (jpeg_read_scanlines(jpeg, &line, 1) == 0)
-            return;
-        cmyk_to_rgb(line, decoder->pixels + decoder->rows_done * decoder->stride,
-                    jpeg->output_width, jpeg->saw_Adobe_marker);
-        decoder->rows_done++;
+            return LEAT_OK;
+        cmyk_to_rgb(line, row_memory(decoder, decoder->rows_done), jpeg->output_width,
+                    jpeg->saw_Adobe_marker);
+        status = deliver(decoder, 1, err);
     }
+    return status;
 }
 
-/* Takes the rows of a window. libjpeg gives whole blocks, which begin further to the left; rows
- * above and below it are skipped, but their data have to be there. */
-static void read_window(struct decoder *decoder) {
+/* ---- windows ---- */
+
+/* Will reading on to the end succeed, whatever the pixels? So it is if the next marker is the end
+ * of the picture: a scan that is cut short there is filled up. Restart markers belong to a scan. */
+static bool ends_well(const struct decoder *decoder) {
+    const struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
+    if (jpeg_input_complete((j_decompress_ptr)(uintptr_t)jpeg))
+        return true;
+    if (jpeg->unread_marker != 0)
+        return jpeg->unread_marker == JPEG_EOI;
+    const JOCTET *at = decoder->source.next_input_byte;
+    const JOCTET *end = at + decoder->source.bytes_in_buffer;
+    while ((at = memchr(at, 0xFF, (size_t)(end - at))) != NULL) {
+        while (at < end && *at == 0xFF)
+            at++;
+        if (at == end)
+            return false;
+        if (*at != 0 && (*at < JPEG_RST0 || *at > JPEG_RST0 + 7))
+            return *at == JPEG_EOI;
+        at++;
+    }
+    return false;
+}
+
+/* Takes the rows of a window. libjpeg gives whole blocks, which begin further to the left, and
+ * interpolates colours as if the picture ended at their sides; so true neighbours need a pixel more
+ * on each side but the lower one. Rows above the window are skipped, and those below it, of which
+ * libjpeg then asks no more: as TensorFlow, which does not notice either if they are missing. With
+ * true neighbours they have to be there, and are read where it is not plain that they are. */
+static leat_status read_window(struct decoder *decoder, leat_error *err) {
     struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
     const leati_decode_options *options = &decoder->options;
-    JDIMENSION left = (JDIMENSION)options->crop_x, width = (JDIMENSION)options->crop_width;
+    uint32_t margin = options->true_neighbours;
+    JDIMENSION x = (JDIMENSION)options->crop_x, y = (JDIMENSION)options->crop_y;
+    JDIMENSION left = x < margin ? 0 : x - margin, top = y < margin ? 0 : y - margin;
+    JDIMENSION right = x + (JDIMENSION)options->crop_width + margin;
+    JDIMENSION width = (right < jpeg->output_width ? right : jpeg->output_width) - left;
     uint32_t height = (uint32_t)decoder->info.height;
     size_t size = (size_t)decoder->info.channels;
     bool cmyk = jpeg->out_color_space == JCS_CMYK;
     jpeg_crop_scanline(jpeg, &left, &width);
-    size_t skipped = (size_t)options->crop_x - left;
+    size_t skipped = x - left;
     JSAMPROW line = leati_jpeg_guard_take(common(decoder), (size_t)jpeg->output_width * 4);
-    if (options->crop_y > 0)
-        (void)jpeg_skip_scanlines(jpeg, (JDIMENSION)options->crop_y);
-    while (decoder->rows_done < height && jpeg_read_scanlines(jpeg, &line, 1) != 0) {
-        uint8_t *to = decoder->pixels + decoder->rows_done * decoder->stride;
+    if (top > 0)
+        (void)jpeg_skip_scanlines(jpeg, top);
+    leat_status status = LEAT_OK;
+    while (decoder->rows_done < height && status == LEAT_OK &&
+           jpeg_read_scanlines(jpeg, &line, 1) != 0) {
+        if (jpeg->output_scanline <= y)
+            continue;
+        uint8_t *to = row_memory(decoder, decoder->rows_done);
         if (cmyk)
             cmyk_to_rgb(line + 4 * skipped, to, (uint32_t)decoder->info.width,
                         jpeg->saw_Adobe_marker);
         else
             memcpy(to, line + size * skipped, (size_t)decoder->info.width * size);
-        decoder->rows_done++;
+        status = deliver(decoder, 1, err);
     }
-    if (decoder->rows_done == height && jpeg->output_scanline < jpeg->output_height)
-        (void)jpeg_skip_scanlines(jpeg, jpeg->output_height - jpeg->output_scanline);
+    if (status != LEAT_OK || decoder->rows_done < height)
+        return status;
+    if (!options->true_neighbours) {
+        if (jpeg->output_scanline < jpeg->output_height)
+            (void)jpeg_skip_scanlines(jpeg, jpeg->output_height - jpeg->output_scanline);
+        return LEAT_OK;
+    }
+    decoder->settled = ends_well(decoder);
+    while (!decoder->settled && jpeg->output_scanline < jpeg->output_height)
+        if (jpeg_read_scanlines(jpeg, &line, 1) == 0)
+            return fail_truncated(decoder, err);
+    return LEAT_OK;
 }
+
+/* ---- the whole ---- */
 
 /* Blackens what is missing if enough is there. */
 static leat_status accept_fraction(struct decoder *decoder, leat_error *err) {
@@ -380,9 +454,12 @@ static leat_status accept_fraction(struct decoder *decoder, leat_error *err) {
     if (!(fraction >= decoder->options.acceptable_fraction) || fraction >= 1.0F)
         return fail_truncated(decoder, err);
     size_t row = (size_t)decoder->info.width * (size_t)decoder->info.channels;
-    for (uint32_t y = decoder->rows_done; y < (uint32_t)decoder->info.height; y++)
-        memset(decoder->pixels + y * decoder->stride, 0, row);
-    return LEAT_OK;
+    leat_status status = LEAT_OK;
+    while (decoder->rows_done < (uint32_t)decoder->info.height && status == LEAT_OK) {
+        memset(row_memory(decoder, decoder->rows_done), 0, row);
+        status = deliver(decoder, 1, err);
+    }
+    return status;
 }
 
 static leat_status read_step(struct decoder *decoder, leat_error *err) {
@@ -390,28 +467,49 @@ static leat_status read_step(struct decoder *decoder, leat_error *err) {
     /* A picture with several scans suspends here, having read all data. */
     if (!jpeg_start_decompress(jpeg))
         return fail_truncated(decoder, err);
+    if (decoder->sink != NULL)
+        decoder->lines = leati_jpeg_guard_take(common(decoder), ROWS_AT_ONCE * decoder->stride);
+    leat_status status;
     if (decoder->options.crop)
-        read_window(decoder);
+        status = read_window(decoder, err);
     else if (jpeg->out_color_space == JCS_CMYK)
-        read_cmyk_rows(decoder);
+        status = read_cmyk_rows(decoder, err);
     else
-        read_rows(decoder);
+        status = read_rows(decoder, err);
+    if (status != LEAT_OK || decoder->settled)
+        return status;
     if (decoder->rows_done < (uint32_t)decoder->info.height)
         return accept_fraction(decoder, err);
     return jpeg_finish_decompress(jpeg) ? LEAT_OK : fail_truncated(decoder, err);
 }
 
+static leat_status run_read(struct decoder *decoder, leat_error *err) {
+    decoder->rows_done = 0;
+    decoder->settled = false;
+    leat_status status = guarded(decoder, read_step, err);
+    forget(decoder);
+    return status;
+}
+
 static leat_status read_pixels(void *state, void *pixels, size_t stride, leat_error *err) {
     struct decoder *decoder = state;
     leat_status status = leati_check_pixel_memory(&decoder->info, pixels, stride, err);
-    if (status == LEAT_OK) {
-        decoder->pixels = pixels;
-        decoder->stride = stride;
-        decoder->rows_done = 0;
-        status = guarded(decoder, read_step, err);
+    if (status != LEAT_OK) {
+        forget(decoder);
+        return status;
     }
-    forget(decoder);
-    return status;
+    decoder->pixels = pixels;
+    decoder->stride = stride;
+    return run_read(decoder, err);
+}
+
+static leat_status pass_pixels(void *state, const leati_image_sink *sink, leat_error *err) {
+    struct decoder *decoder = state;
+    decoder->sink = sink;
+    /* Lines begin at cache lines. */
+    decoder->stride =
+        ((size_t)decoder->jpeg.output_width * (size_t)decoder->info.channels + 63) & ~(size_t)63;
+    return run_read(decoder, err);
 }
 
 const leati_codec leati_codec_jpeg = {
@@ -423,4 +521,5 @@ const leati_codec leati_codec_jpeg = {
     .state_free = state_free,
     .begin = begin,
     .read = read_pixels,
+    .pass = pass_pixels,
 };

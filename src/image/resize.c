@@ -44,15 +44,76 @@ static int32_t clamp(int64_t value, int32_t high) {
 
 static void fill_neighbours(leati_resize_axis *axis) {
     float scale = (float)axis->in / (float)axis->out;
-    axis->interior = axis->out;
     for (int32_t i = 0; i < axis->out; i++) {
         float position = ((float)i + 0.5F) * scale - 0.5F;
         float below = floorf(position);
         axis->lower[i] = clamp((int64_t)below, axis->in - 1);
         axis->upper[i] = clamp((int64_t)ceilf(position), axis->in - 1);
         axis->lerp[i] = position - below;
-        if (axis->upper[i] == axis->in - 1 && axis->interior > i)
-            axis->interior = i;
+    }
+}
+
+/* Outputs whose neighbours are both before the last sample are one run: places grow, or shrink in a
+ * mirrored axis. */
+static void find_interior(leati_resize_axis *axis, int32_t last) {
+    axis->inside = 0;
+    while (axis->inside < axis->out && axis->upper[axis->inside] >= last)
+        axis->inside++;
+    axis->interior = axis->inside;
+    while (axis->interior < axis->out && axis->upper[axis->interior] < last)
+        axis->interior++;
+}
+
+/* ---- picks ---- */
+
+/* The bytes that results [16 g, 16 g + 16) of a row blend. */
+static void fill_pick(const leati_resize_plan *plan, int32_t first, int32_t count,
+                      leati_resize_pick_group *pick, int32_t *reach) {
+    const leati_resize_axis *x = &plan->x;
+    int32_t channels = plan->channels, low = INT32_MAX, high = 0;
+    int32_t i = first / channels, c = first % channels, places[2][16];
+    for (int32_t k = 0; k < count; k++) {
+        places[0][k] = x->lower[i] + c;
+        places[1][k] = x->upper[i] + c;
+        low = places[0][k] < low ? places[0][k] : low;
+        high = places[1][k] > high ? places[1][k] : high;
+        pick->lerp[k] = x->lerp[i];
+        if (++c == channels) {
+            c = 0;
+            i++;
+        }
+    }
+    for (int32_t k = 0; k < 16; k++) {
+        pick->left[k] = (uint8_t)(k < count ? places[0][k] - low : 0);
+        pick->right[k] = (uint8_t)(k < count ? places[1][k] - low : 0);
+        pick->lerp[k] = k < count ? pick->lerp[k] : 0;
+    }
+    int32_t left = x->in * channels - low;
+    pick->from = low;
+    pick->bytes = left < 128 ? left : 128;
+    *reach = high - low + 1 > *reach ? high - low + 1 : *reach;
+}
+
+static leat_status reserve_picks(leati_resize_plan *plan, leat_error *err) {
+    plan->num_picks = ((size_t)plan->x.out * (size_t)plan->channels + 15) / 16;
+    if (plan->num_picks <= plan->pick_capacity)
+        return LEAT_OK;
+    leati_free(plan->picks);
+    plan->pick_capacity = 0;
+    plan->picks = leati_alloc_aligned(plan->num_picks * sizeof *plan->picks, 64);
+    if (plan->picks == NULL)
+        return leati_no_memory(err, plan->num_picks * sizeof *plan->picks);
+    plan->pick_capacity = plan->num_picks;
+    return LEAT_OK;
+}
+
+/* Where a group's bytes span more than a pick holds, `reach` says so and nobody uses the picks. */
+static void fill_picks(leati_resize_plan *plan) {
+    int32_t count = plan->x.out * plan->channels;
+    plan->reach = 0;
+    for (size_t g = 0; g < plan->num_picks && plan->reach <= 128; g++) {
+        int32_t first = (int32_t)g * 16, left = count - first;
+        fill_pick(plan, first, left < 16 ? left : 16, &plan->picks[g], &plan->reach);
     }
 }
 
@@ -97,6 +158,16 @@ static leat_status reserve_rows(leati_resize_plan *plan, leat_error *err) {
     return LEAT_OK;
 }
 
+/* Places become those of bytes, and the faster loops get their tables. */
+static void finish_neighbours(leati_resize_plan *plan) {
+    for (int32_t i = 0; i < plan->x.out; i++) {
+        plan->x.lower[i] *= plan->channels;
+        plan->x.upper[i] *= plan->channels;
+    }
+    find_interior(&plan->x, (plan->x.in - 1) * plan->channels);
+    fill_picks(plan);
+}
+
 leat_status leati_resize_prepare(leati_resize_plan *plan, int32_t in_height, int32_t in_width,
                                  int32_t out_height, int32_t out_width, int32_t channels,
                                  leati_resize_method method, bool antialias, leat_error *err) {
@@ -114,134 +185,105 @@ leat_status leati_resize_prepare(leati_resize_plan *plan, int32_t in_height, int
                           in_height, in_width, channels);
     if (plan->y.in == in_height && plan->x.in == in_width && plan->y.out == out_height &&
         plan->x.out == out_width && plan->channels == channels && plan->method == method &&
-        plan->antialias == antialias)
+        plan->antialias == antialias) {
+        leati_resize_mirror(plan, false);
         return LEAT_OK;
+    }
     plan->channels = channels;
     plan->method = method;
     plan->antialias = antialias;
+    plan->mirrored = false;
     leat_status status = prepare_axis(plan, &plan->x, in_width, out_width, err);
     if (status == LEAT_OK)
         status = prepare_axis(plan, &plan->y, in_height, out_height, err);
     if (status == LEAT_OK)
         status = reserve_rows(plan, err);
+    if (status == LEAT_OK && blends(plan))
+        status = reserve_picks(plan, err);
     if (status != LEAT_OK) {
         plan->channels = 0; /* The next call prepares anew. */
         return status;
     }
-    for (int32_t i = 0; i < out_width && blends(plan); i++) {
-        plan->x.lower[i] *= channels;
-        plan->x.upper[i] *= channels;
-    }
+    if (blends(plan))
+        finish_neighbours(plan);
     return LEAT_OK;
+}
+
+bool leati_resize_streams(const leati_resize_plan *plan) {
+    return blends(plan);
+}
+
+static void swap_outputs(leati_resize_axis *x, int32_t i, int32_t k) {
+    int32_t lower = x->lower[i], upper = x->upper[i], count = x->count[i];
+    float lerp = x->lerp[i];
+    x->lower[i] = x->lower[k], x->upper[i] = x->upper[k];
+    x->count[i] = x->count[k], x->lerp[i] = x->lerp[k];
+    x->lower[k] = lower, x->upper[k] = upper, x->count[k] = count, x->lerp[k] = lerp;
+    float *weights[2] = {x->weights + (size_t)i * (size_t)x->span,
+                         x->weights + (size_t)k * (size_t)x->span};
+    for (int32_t t = 0; t < x->span; t++) {
+        float weight = weights[0][t];
+        weights[0][t] = weights[1][t];
+        weights[1][t] = weight;
+    }
+}
+
+void leati_resize_mirror(leati_resize_plan *plan, bool mirrored) {
+    leati_resize_axis *x = &plan->x;
+    if (plan->mirrored == mirrored)
+        return;
+    plan->mirrored = mirrored;
+    for (int32_t i = 0, k = x->out - 1; i < k; i++, k--)
+        swap_outputs(x, i, k);
+    if (!blends(plan))
+        return;
+    find_interior(x, (x->in - 1) * plan->channels);
+    fill_picks(plan);
 }
 
 void leati_resize_fini(leati_resize_plan *plan) {
     leati_free(plan->x.memory);
     leati_free(plan->y.memory);
     leati_free(plan->rows);
+    leati_free(plan->picks);
     memset(plan, 0, sizeof *plan);
 }
 
-/* ---- two neighbours ---- */
+/* ---- plain kernels ---- */
 
-/* Source rows of either type; exactly one pointer is set. */
-typedef struct picture {
-    const uint8_t *u8;
-    const float *f32;
-    size_t stride;
-} picture;
-
-static const uint8_t *u8_row(const picture *in, int32_t y) {
-    return in->u8 + (size_t)y * in->stride;
+static bool plain_runs(void) {
+    return true;
 }
 
-static const float *f32_row(const picture *in, int32_t y) {
-    return (const float *)(const void *)((const char *)in->f32 + (size_t)y * in->stride);
+static bool plain_takes(const leati_resize_plan *plan) {
+    (void)plan;
+    return true;
 }
 
-static void blend_u8(const leati_resize_axis *x, int32_t channels, const uint8_t *in, float *out) {
+static void plain_blend(const leati_resize_plan *plan, const uint8_t *in, float *out) {
+    const leati_resize_axis *x = &plan->x;
     for (int32_t i = 0; i < x->out; i++) {
         const uint8_t *left = in + x->lower[i], *right = in + x->upper[i];
-        for (int32_t c = 0; c < channels; c++) {
+        for (int32_t c = 0; c < plan->channels; c++) {
             float a = left[c], b = right[c];
             *out++ = a + (b - a) * x->lerp[i];
         }
     }
 }
 
-static void blend_f32(const leati_resize_axis *x, int32_t channels, const float *in, float *out) {
-    for (int32_t i = 0; i < x->out; i++) {
-        const float *left = in + x->lower[i], *right = in + x->upper[i];
-        for (int32_t c = 0; c < channels; c++)
-            *out++ = left[c] + (right[c] - left[c]) * x->lerp[i];
-    }
-}
-
-static void blend_rows(const float *a, const float *b, float lerp, float *out, size_t count) {
+static void plain_rows(const float *a, const float *b, float lerp, float *out, size_t count) {
     for (size_t i = 0; i < count; i++)
         out[i] = a[i] + (b[i] - a[i]) * lerp;
 }
 
-static void blend_source_row(const leati_resize_plan *plan, const picture *in, int32_t y,
-                             leati_resize_blend_x3 *x3, float *out) {
-    if (in->f32 != NULL)
-        blend_f32(&plan->x, plan->channels, f32_row(in, y), out);
-    else if (x3 != NULL && plan->channels == 3)
-        x3(&plan->x, u8_row(in, y), out);
-    else
-        blend_u8(&plan->x, plan->channels, u8_row(in, y), out);
+static void plain_add_u8(float *sum, const uint8_t *in, float weight, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        sum[i] += (float)in[i] * weight;
 }
 
-static void resize_neighbours(leati_resize_plan *plan, const picture *in, float *out,
-                              size_t out_stride) {
-    leati_resize_blend_x3 *x3 = NULL;
-    leati_resize_blend_rows *rows = blend_rows;
-    if (!plan->plain && !leati_resize_fast(&x3, &rows)) {
-        x3 = NULL;
-        rows = blend_rows;
-    }
-    float *blended[2] = {plan->rows, plan->rows + plan->row_width};
-    int32_t held[2] = {-1, -1}; /* which source row each holds */
-    size_t count = (size_t)plan->x.out * (size_t)plan->channels;
-    for (int32_t i = 0; i < plan->y.out; i++) {
-        int32_t want[2] = {plan->y.lower[i], plan->y.upper[i]};
-        if (held[1] == want[0]) {
-            float *swap = blended[0];
-            blended[0] = blended[1];
-            blended[1] = swap;
-            held[1] = held[0];
-            held[0] = want[0];
-        }
-        for (int k = 0; k < 2; k++) {
-            if (held[k] == want[k])
-                continue;
-            blend_source_row(plan, in, want[k], x3, blended[k]);
-            held[k] = want[k];
-        }
-        rows(blended[0], blended[1], plan->y.lerp[i],
-             (float *)(void *)((char *)out + (size_t)i * out_stride), count);
-    }
-}
-
-/* ---- weighted sums ---- */
-
-static void sum_rows(const leati_resize_plan *plan, const picture *in, int32_t i, float *sum) {
-    size_t count = (size_t)plan->x.in * (size_t)plan->channels;
-    const float *weights = plan->y.weights + (size_t)i * (size_t)plan->y.span;
-    memset(sum, 0, count * sizeof *sum);
-    for (int32_t k = 0; k < plan->y.count[i]; k++) {
-        float weight = weights[k];
-        int32_t y = plan->y.lower[i] + k;
-        if (in->f32 != NULL) {
-            const float *row = f32_row(in, y);
-            for (size_t j = 0; j < count; j++)
-                sum[j] += row[j] * weight;
-        } else {
-            const uint8_t *row = u8_row(in, y);
-            for (size_t j = 0; j < count; j++)
-                sum[j] += (float)row[j] * weight;
-        }
-    }
+static void plain_add_f32(float *sum, const float *in, float weight, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        sum[i] += in[i] * weight;
 }
 
 /* With a constant number of channels, which the usual cases have, the sums stay in registers. */
@@ -259,34 +301,207 @@ static inline void sum_pixels(const leati_resize_axis *x, const float *in, float
     }
 }
 
-static void sum_columns(const leati_resize_plan *plan, const float *in, float *out) {
+static void plain_sum_x3(const leati_resize_axis *x, const float *in, float *out) {
+    sum_pixels(x, in, out, 3);
+}
+
+const leati_resize_kernels leati_resize_plain = {.name = "plain",
+                                                 .runs_here = plain_runs,
+                                                 .takes = plain_takes,
+                                                 .blend = plain_blend,
+                                                 .rows = plain_rows,
+                                                 .add_u8 = plain_add_u8,
+                                                 .add_f32 = plain_add_f32,
+                                                 .sum_x3 = plain_sum_x3};
+
+const leati_resize_kernels *leati_resize_kernels_at(int index) {
+    int found = 0;
+    for (int i = 0; leati_resize_fast[i] != NULL; i++)
+        if (leati_resize_fast[i]->runs_here() && found++ == index)
+            return leati_resize_fast[i];
+    return found == index ? &leati_resize_plain : NULL;
+}
+
+static const leati_resize_kernels *kernels_of(const leati_resize_plan *plan) {
+    return plan->kernels != NULL ? plan->kernels : leati_resize_kernels_at(0);
+}
+
+/* ---- two neighbours ---- */
+
+static void blend_f32(const leati_resize_axis *x, int32_t channels, const float *in, float *out) {
+    for (int32_t i = 0; i < x->out; i++) {
+        const float *left = in + x->lower[i], *right = in + x->upper[i];
+        for (int32_t c = 0; c < channels; c++)
+            *out++ = left[c] + (right[c] - left[c]) * x->lerp[i];
+    }
+}
+
+void leati_resize_begin(leati_resize_stream *stream, leati_resize_plan *plan,
+                        const leati_resize_sink *sink) {
+    const leati_resize_kernels *kernels = kernels_of(plan);
+    *stream = (leati_resize_stream){.plan = plan,
+                                    .sink = *sink,
+                                    .kernels = kernels,
+                                    .fast = kernels->takes(plan),
+                                    .blended = {plan->rows, plan->rows + plan->row_width},
+                                    .held = {-1, -1}};
+}
+
+/* Row y blended horizontally; it takes the place of the row that is not the one above. */
+static const float *blended_row(leati_resize_stream *stream, const uint8_t *u8, const float *f32,
+                                int32_t y) {
+    const leati_resize_plan *plan = stream->plan;
+    for (int k = 0; k < 2; k++)
+        if (stream->held[k] == y)
+            return stream->blended[k];
+    int slot = stream->held[0] == y - 1 && y > 0;
+    float *row = stream->blended[slot];
+    stream->held[slot] = y;
+    if (f32 != NULL)
+        blend_f32(&plan->x, plan->channels, f32, row);
+    else if (stream->fast)
+        stream->kernels->blend(plan, u8, row);
+    else
+        plain_blend(plan, u8, row);
+    return row;
+}
+
+/* Makes the output rows that the picture's rows up to y complete. */
+static leat_status push(leati_resize_stream *stream, const uint8_t *u8, const float *f32, int32_t y,
+                        leat_error *err) {
+    const leati_resize_plan *plan = stream->plan;
+    const leati_resize_axis *axis = &plan->y;
+    size_t count = (size_t)plan->x.out * (size_t)plan->channels;
+    while (stream->next < axis->out && axis->lower[stream->next] <= y) {
+        int32_t i = stream->next;
+        const float *below = blended_row(stream, u8, f32, y);
+        if (axis->upper[i] > y)
+            return LEAT_OK;
+        const float *above = below;
+        if (axis->lower[i] != y)
+            above = stream->blended[below == stream->blended[0]];
+        float *out = stream->sink.row(stream->sink.context, i);
+        stream->kernels->rows(above, below, axis->lerp[i], out, count);
+        stream->next++;
+        leat_status status =
+            stream->sink.done != NULL ? stream->sink.done(stream->sink.context, i, err) : LEAT_OK;
+        if (status != LEAT_OK)
+            return status;
+    }
+    return LEAT_OK;
+}
+
+leat_status leati_resize_push_u8(leati_resize_stream *stream, const uint8_t *row, int32_t y,
+                                 leat_error *err) {
+    return push(stream, row, NULL, y, err);
+}
+
+leat_status leati_resize_push_f32(leati_resize_stream *stream, const float *row, int32_t y,
+                                  leat_error *err) {
+    return push(stream, NULL, row, y, err);
+}
+
+/* ---- weighted sums ---- */
+
+/* Source rows of either type; exactly one pointer is set. */
+typedef struct picture {
+    const uint8_t *u8;
+    const float *f32;
+    size_t stride;
+} picture;
+
+static const uint8_t *u8_row(const picture *in, int32_t y) {
+    return in->u8 == NULL ? NULL : in->u8 + (size_t)y * in->stride;
+}
+
+static const float *f32_row(const picture *in, int32_t y) {
+    return in->f32 == NULL
+               ? NULL
+               : (const float *)(const void *)((const char *)in->f32 + (size_t)y * in->stride);
+}
+
+static void sum_rows(const leati_resize_plan *plan, const leati_resize_kernels *kernels,
+                     const picture *in, int32_t i, float *sum) {
+    size_t count = (size_t)plan->x.in * (size_t)plan->channels;
+    const float *weights = plan->y.weights + (size_t)i * (size_t)plan->y.span;
+    memset(sum, 0, count * sizeof *sum);
+    for (int32_t k = 0; k < plan->y.count[i]; k++) {
+        int32_t y = plan->y.lower[i] + k;
+        if (in->f32 != NULL)
+            kernels->add_f32(sum, f32_row(in, y), weights[k], count);
+        else
+            kernels->add_u8(sum, u8_row(in, y), weights[k], count);
+    }
+}
+
+static void sum_columns(const leati_resize_plan *plan, const leati_resize_kernels *kernels,
+                        const float *in, float *out) {
     switch (plan->channels) {
     case 1: sum_pixels(&plan->x, in, out, 1); break;
-    case 3: sum_pixels(&plan->x, in, out, 3); break;
+    case 3: kernels->sum_x3(&plan->x, in, out); break;
     case 4: sum_pixels(&plan->x, in, out, 4); break;
     default: sum_pixels(&plan->x, in, out, plan->channels); break;
     }
 }
 
-static void resize(leati_resize_plan *plan, const picture *in, float *out, size_t out_stride) {
+static leat_status resize(leati_resize_plan *plan, const picture *in, const leati_resize_sink *sink,
+                          leat_error *err) {
+    leat_status status = LEAT_OK;
     if (blends(plan)) {
-        resize_neighbours(plan, in, out, out_stride);
-        return;
+        leati_resize_stream stream;
+        leati_resize_begin(&stream, plan, sink);
+        for (int32_t y = 0; y < plan->y.in && status == LEAT_OK; y++)
+            status = push(&stream, u8_row(in, y), f32_row(in, y), y, err);
+        return status;
     }
-    for (int32_t i = 0; i < plan->y.out; i++) {
-        sum_rows(plan, in, i, plan->rows);
-        sum_columns(plan, plan->rows, (float *)(void *)((char *)out + (size_t)i * out_stride));
+    const leati_resize_kernels *kernels = kernels_of(plan);
+    for (int32_t i = 0; i < plan->y.out && status == LEAT_OK; i++) {
+        sum_rows(plan, kernels, in, i, plan->rows);
+        sum_columns(plan, kernels, plan->rows, sink->row(sink->context, i));
+        if (sink->done != NULL)
+            status = sink->done(sink->context, i, err);
     }
+    return status;
+}
+
+/* ---- whole pictures ---- */
+
+typedef struct rows_at {
+    char *data;
+    size_t stride;
+} rows_at;
+
+static float *row_at(void *context, int32_t y) {
+    const rows_at *rows = context;
+    return (float *)(void *)(rows->data + (size_t)y * rows->stride);
+}
+
+/* A sink that has no `done` cannot fail. */
+static void resize_into(leati_resize_plan *plan, const picture *in, float *out, size_t out_stride) {
+    rows_at rows = {.data = (char *)out, .stride = out_stride};
+    leat_status status =
+        resize(plan, in, &(leati_resize_sink){.row = row_at, .context = &rows}, NULL);
+    (void)status;
 }
 
 void leati_resize_u8(leati_resize_plan *plan, const uint8_t *in, size_t in_stride, float *out,
                      size_t out_stride) {
-    resize(plan, &(picture){.u8 = in, .stride = in_stride}, out, out_stride);
+    resize_into(plan, &(picture){.u8 = in, .stride = in_stride}, out, out_stride);
 }
 
 void leati_resize_f32(leati_resize_plan *plan, const float *in, size_t in_stride, float *out,
                       size_t out_stride) {
-    resize(plan, &(picture){.f32 = in, .stride = in_stride}, out, out_stride);
+    resize_into(plan, &(picture){.f32 = in, .stride = in_stride}, out, out_stride);
+}
+
+leat_status leati_resize_u8_to(leati_resize_plan *plan, const uint8_t *in, size_t in_stride,
+                               const leati_resize_sink *sink, leat_error *err) {
+    return resize(plan, &(picture){.u8 = in, .stride = in_stride}, sink, err);
+}
+
+leat_status leati_resize_f32_to(leati_resize_plan *plan, const float *in, size_t in_stride,
+                                const leati_resize_sink *sink, leat_error *err) {
+    return resize(plan, &(picture){.f32 = in, .stride = in_stride}, sink, err);
 }
 
 /* ---- nearest pixels ---- */

@@ -26,8 +26,8 @@ typedef enum leati_resize_method {
 typedef struct leati_resize_axis {
     int32_t in, out;
     int32_t span; /* most samples that an output looks at; 0: two neighbours */
-    int32_t
-        interior; /* outputs [0, interior) have an upper neighbour that is not the last sample */
+    /* Outputs in [inside, interior) have an upper neighbour that is not the last sample. */
+    int32_t inside, interior;
     int32_t *lower, *upper, *count;
     float *lerp, *weights;
     void *memory; /* of all five; owned */
@@ -41,10 +41,15 @@ typedef struct leati_resize_plan {
     int32_t channels;
     leati_resize_method method;
     bool antialias;
-    bool plain;       /* set by a test: only the plain C path, which is the oracle of the others */
-    float *rows;      /* owned: two blended rows, or one row of sums */
-    size_t capacity;  /* floats in rows */
-    size_t row_width; /* floats from one row to the next */
+    bool mirrored; /* results run from the right to the left */
+    /* NULL: the best that run here; set by a test. Plain C is the oracle of the others. */
+    const struct leati_resize_kernels *kernels;
+    float *rows;                     /* owned: two blended rows, or one row of sums */
+    size_t capacity;                 /* floats in rows */
+    size_t row_width;                /* floats from one row to the next */
+    struct leati_resize_pick *picks; /* of the x axis, where it streams; owned */
+    size_t num_picks, pick_capacity;
+    int32_t reach; /* the most bytes that a pick's results span */
 } leati_resize_plan;
 
 /* Prepares the plan for pictures of in_height x in_width x channels (any number of channels from
@@ -65,6 +70,45 @@ void leati_resize_u8(leati_resize_plan *plan, const uint8_t *in, size_t in_strid
 void leati_resize_f32(leati_resize_plan *plan, const float *in, size_t in_stride, float *out,
                       size_t out_stride);
 
+/* Who takes results row by row, from the first to the last: `row` says where row y shall be written
+ * (room for a row of floats), `done` is called when it is there. A failure of `done` ends it. */
+typedef struct leati_resize_sink {
+    float *(*row)(void *context, int32_t y);
+    leat_status (*done)(void *context, int32_t y, leat_error *err); /* may be NULL */
+    void *context;
+} leati_resize_sink;
+
+/* Resizing while the rows of the picture come, for plans that leati_resize_streams. */
+typedef struct leati_resize_stream {
+    leati_resize_plan *plan;
+    leati_resize_sink sink;
+    const struct leati_resize_kernels *kernels;
+    bool fast; /* kernels->blend takes the plan */
+    float *blended[2];
+    int32_t held[2]; /* which source row each holds; -1: none */
+    int32_t next;    /* the output row that comes next */
+} leati_resize_stream;
+
+/* Is it enough to see each row of the picture once? (Bilinear without antialias.) */
+bool leati_resize_streams(const leati_resize_plan *plan);
+/* Mirrors results along their width, by a prepared plan of any method but NEAREST, until the next
+ * prepare. */
+void leati_resize_mirror(leati_resize_plan *plan, bool mirrored);
+/* Starts, then takes rows y = 0, 1, ... of in_width pixels; the last one completes the result. */
+void leati_resize_begin(leati_resize_stream *stream, leati_resize_plan *plan,
+                        const leati_resize_sink *sink);
+LEAT_WARN_UNUSED leat_status leati_resize_push_u8(leati_resize_stream *stream, const uint8_t *row,
+                                                  int32_t y, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_resize_push_f32(leati_resize_stream *stream, const float *row,
+                                                   int32_t y, leat_error *err);
+/* Resizes a whole picture into a sink, by any plan but one of method NEAREST. */
+LEAT_WARN_UNUSED leat_status leati_resize_u8_to(leati_resize_plan *plan, const uint8_t *in,
+                                                size_t in_stride, const leati_resize_sink *sink,
+                                                leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_resize_f32_to(leati_resize_plan *plan, const float *in,
+                                                 size_t in_stride, const leati_resize_sink *sink,
+                                                 leat_error *err);
+
 /* Picks the nearest pixels, of `pixel_size` bytes, by a plan of method NEAREST. */
 void leati_resize_pick(const leati_resize_plan *plan, const void *in, size_t in_stride, void *out,
                        size_t out_stride, size_t pixel_size);
@@ -83,14 +127,38 @@ void leati_resize_fill_weights(leati_resize_axis *axis, leati_resize_method meth
 
 /* ---- between resize.c and its faster paths ---- */
 
-/* Blends one row of 3 channels horizontally into `out`, which has room for one more float behind
- * the row. */
-typedef void leati_resize_blend_x3(const leati_resize_axis *x, const uint8_t *in, float *out);
-/* out[i] = a[i] + (b[i] - a[i]) * lerp. */
-typedef void leati_resize_blend_rows(const float *a, const float *b, float lerp, float *out,
-                                     size_t count);
+/* Sixteen results of a blended row: the bytes that they blend lie within 128 bytes from `from` on;
+ * left and right say where. Lanes beyond the row blend byte 0. */
+typedef struct leati_resize_pick {
+    int32_t from;
+    int32_t bytes; /* from `from` to the row's end, at most 128 */
+    uint8_t left[16], right[16];
+    float lerp[16];
+} leati_resize_pick_group;
 
-/* The fast functions for this processor, or false: use the plain ones. */
-bool leati_resize_fast(leati_resize_blend_x3 **blend_x3, leati_resize_blend_rows **blend_rows);
+/* The inner loops for one kind of processor. They compute exactly what plain C does, operation by
+ * operation, so their results agree in every bit. */
+typedef struct leati_resize_kernels {
+    const char *name;
+    bool (*runs_here)(void);
+    /* Does `blend` take the plan's x axis? Asked when the axis is ready. */
+    bool (*takes)(const leati_resize_plan *plan);
+    /* Blends one row of bytes horizontally; `out` has room for a float more than the row. */
+    void (*blend)(const leati_resize_plan *plan, const uint8_t *in, float *out);
+    /* out[i] = a[i] + (b[i] - a[i]) * lerp. */
+    void (*rows)(const float *a, const float *b, float lerp, float *out, size_t count);
+    /* sum[i] += in[i] * weight. */
+    void (*add_u8)(float *sum, const uint8_t *in, float weight, size_t count);
+    void (*add_f32)(float *sum, const float *in, float weight, size_t count);
+    /* Sums pixels of 3 channels by the weights of x; `in` and `out` have room for a float more. */
+    void (*sum_x3)(const leati_resize_axis *x, const float *in, float *out);
+} leati_resize_kernels;
+
+extern const leati_resize_kernels leati_resize_plain;
+/* The fastest that run here; index 0 is the best, the last one leati_resize_plain; NULL behind it.
+ */
+const leati_resize_kernels *leati_resize_kernels_at(int index);
+/* What this kind of processor has, best first, ended by NULL; resize_x86.c or resize_neon.c. */
+extern const leati_resize_kernels *const leati_resize_fast[];
 
 #endif

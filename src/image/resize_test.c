@@ -79,11 +79,11 @@ static void run_case(leati_resize_plan *plan, const json_t *test, const arrays_a
     free(out);
 }
 
-static void run_recorded(bool plain) {
+static void run_recorded(const leati_resize_kernels *kernels) {
     json_t *root = arrays_read_json(FOLDER, "resize.json");
     const json_t *cases = json_object_get(root, "cases");
     const json_t *inputs = json_object_get(json_array_get(cases, 0), "inputs");
-    leati_resize_plan plan = {.plain = plain};
+    leati_resize_plan plan = {.kernels = kernels};
     int covered = 0;
     size_t i;
     json_t *test;
@@ -105,12 +105,13 @@ static void run_recorded(bool plain) {
 
 static void test_recorded_plain(void **state) {
     (void)state;
-    run_recorded(true);
+    run_recorded(&leati_resize_plain);
 }
 
 static void test_recorded_fast(void **state) {
     (void)state;
-    run_recorded(false);
+    for (int i = 0; leati_resize_kernels_at(i) != &leati_resize_plain; i++)
+        run_recorded(leati_resize_kernels_at(i));
 }
 
 /* ---- the fast path ---- */
@@ -120,43 +121,92 @@ static uint32_t next_random(uint64_t *state) {
     return (uint32_t)(*state >> 32);
 }
 
-static void compare_paths(leati_resize_plan plans[2], uint64_t *random) {
-    int32_t in[2], out[2];
-    for (int i = 0; i < 2; i++) {
-        in[i] = 1 + (int32_t)(next_random(random) % 40);
-        out[i] = 1 + (int32_t)(next_random(random) % 40);
-    }
-    int32_t channels = 1 + (int32_t)(next_random(random) % 4);
-    size_t row = (size_t)in[1] * (size_t)channels;
+/* Pictures of random bytes and floats by the plain loops and by others, in one of several ways. */
+static void resize_both(leati_resize_plan plans[2], const int32_t in[2], const int32_t out[2],
+                        int32_t channels, const leati_resize_method method, int way,
+                        uint64_t *random) {
+    size_t row = (size_t)in[1] * (size_t)channels, count = row * (size_t)in[0];
     size_t out_count = (size_t)out[0] * (size_t)out[1] * (size_t)channels;
     /* Memory of exactly the size, for a sanitizer to see what reads or writes too far. */
-    uint8_t *pixels = malloc(row * (size_t)in[0]);
+    uint8_t *pixels = malloc(count);
+    float *floats = malloc(count * sizeof(float));
     float *results[2] = {malloc(out_count * sizeof(float)), malloc(out_count * sizeof(float))};
-    assert_true(pixels != NULL && results[0] != NULL && results[1] != NULL);
-    for (size_t i = 0; i < row * (size_t)in[0]; i++)
+    assert_true(pixels != NULL && floats != NULL && results[0] != NULL && results[1] != NULL);
+    for (size_t i = 0; i < count; i++) {
         pixels[i] = (uint8_t)next_random(random);
+        floats[i] = (float)(int32_t)next_random(random);
+    }
+    size_t stride = (size_t)out[1] * (size_t)channels * sizeof(float);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(leati_resize_prepare(&plans[i], in[0], in[1], out[0], out[1], channels,
-                                              LEATI_RESIZE_BILINEAR, false, NULL),
+                                              method, (way & 1) != 0, NULL),
                          LEAT_OK);
-        leati_resize_u8(&plans[i], pixels, row, results[i],
-                        (size_t)out[1] * (size_t)channels * sizeof(float));
+        leati_resize_mirror(&plans[i], (way & 2) != 0);
+        if ((way & 4) != 0)
+            leati_resize_f32(&plans[i], floats, row * sizeof(float), results[i], stride);
+        else
+            leati_resize_u8(&plans[i], pixels, row, results[i], stride);
     }
     if (memcmp(results[0], results[1], out_count * sizeof(float)) != 0)
-        fail_msg("%d x %d to %d x %d, %d channels", in[0], in[1], out[0], out[1], channels);
+        fail_msg("%s: %d x %d to %d x %d, %d channels, method %d, way %d", plans[1].kernels->name,
+                 in[0], in[1], out[0], out[1], channels, (int)method, way);
     free(pixels);
+    free(floats);
     free(results[0]);
     free(results[1]);
 }
 
-static void test_fast_equals_plain(void **state) {
-    (void)state;
-    leati_resize_plan plans[2] = {{.plain = true}, {.plain = false}};
+static void compare_paths(const leati_resize_kernels *kernels) {
+    static const leati_resize_method methods[] = {LEATI_RESIZE_BILINEAR, LEATI_RESIZE_BICUBIC,
+                                                  LEATI_RESIZE_AREA, LEATI_RESIZE_LANCZOS3};
+    leati_resize_plan plans[2] = {{.kernels = &leati_resize_plain}, {.kernels = kernels}};
     uint64_t random = 11;
-    for (int round = 0; round < 2000; round++)
-        compare_paths(plans, &random);
+    for (int round = 0; round < 3000; round++) {
+        int32_t in[2], out[2];
+        for (int i = 0; i < 2; i++) {
+            in[i] = 1 + (int32_t)(next_random(&random) % (round % 4 == 0 ? 300 : 40));
+            out[i] = 1 + (int32_t)(next_random(&random) % 40);
+        }
+        resize_both(plans, in, out, 1 + (int32_t)(next_random(&random) % 5),
+                    methods[round % 5 > 3 ? 0 : round % 5], (int)(next_random(&random) % 8),
+                    &random);
+    }
     leati_resize_fini(&plans[0]);
     leati_resize_fini(&plans[1]);
+}
+
+static void test_fast_equals_plain(void **state) {
+    (void)state;
+    for (int i = 0; leati_resize_kernels_at(i) != &leati_resize_plain; i++)
+        compare_paths(leati_resize_kernels_at(i));
+    assert_null(leati_resize_kernels_at(100));
+}
+
+/* Mirrored results are those of the plain way, from right to left. */
+static void check_mirrored(leati_resize_method method, bool antialias) {
+    const uint8_t in[2][9] = {{0, 1, 2, 100, 101, 102, 7, 8, 9},
+                              {200, 201, 202, 50, 51, 52, 90, 80, 70}};
+    float plain[3][5][3], mirrored[3][5][3];
+    leati_resize_plan plan = {0};
+    for (int mirror = 0; mirror < 3; mirror++) {
+        float *out = mirror == 0 ? plain[0][0] : mirrored[0][0];
+        assert_int_equal(leati_resize_prepare(&plan, 2, 3, 3, 5, 3, method, antialias, NULL),
+                         LEAT_OK);
+        leati_resize_mirror(&plan, mirror == 1);
+        leati_resize_u8(&plan, in[0], sizeof in[0], out, sizeof plain[0]);
+        for (int i = 0; i < 15 && mirror > 0; i++)
+            assert_memory_equal(mirrored[i / 5][i % 5],
+                                plain[i / 5][mirror == 1 ? 4 - i % 5 : i % 5], sizeof plain[0][0]);
+    }
+    leati_resize_fini(&plan);
+}
+
+static void test_mirrored(void **state) {
+    (void)state;
+    check_mirrored(LEATI_RESIZE_BILINEAR, false);
+    check_mirrored(LEATI_RESIZE_BILINEAR, true);
+    check_mirrored(LEATI_RESIZE_BICUBIC, false);
+    check_mirrored(LEATI_RESIZE_AREA, false);
 }
 
 /* ---- contracts ---- */
@@ -241,7 +291,7 @@ int main(void) {
         COUNTED(test_recorded_plain),    COUNTED(test_recorded_fast),
         COUNTED(test_fast_equals_plain), COUNTED(test_strides),
         COUNTED(test_bad_sizes),         COUNTED(test_every_allocation_failing),
-        COUNTED(test_use_after_failure),
+        COUNTED(test_use_after_failure), COUNTED(test_mirrored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,12 @@
-/* The two inner loops of bilinear resizing for processors with AVX2.
+/* The inner loops of resizing for processors with AVX2 and with AVX-512.
  *
- * Both compute exactly what the plain loops of resize.c do, operation by operation, without fused
- * multiply-add, so their results agree in every bit. The horizontal loop handles two pixels of
- * three channels at once and reads four bytes per pixel, so it leaves pixels that touch the last
- * one of a row to plain code. Cannot fail; no locks. */
+ * They compute exactly what the plain loops of resize.c do, operation by operation, without fused
+ * multiply-add, so their results agree in every bit. AVX2 blends two pixels of three channels at
+ * once and reads four bytes per pixel, so it leaves pixels that touch the last one of a row to
+ * plain code. AVX-512 (with VBMI) takes the bytes of sixteen results, of any number of channels,
+ * out of one or two vectors of the row by permuting; loads are masked, so nothing is read behind
+ * the row. Sums of three channels read and write one float more than a pixel, for which there is
+ * room. Cannot fail; no locks. */
 #include "image/resize.h"
 
 #if defined(__x86_64__)
@@ -12,6 +15,9 @@
 #include <string.h>
 
 #define AVX2 __attribute__((target("avx2")))
+#define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi")))
+
+/* ---- AVX2 ---- */
 
 /* Four bytes at each of two places. */
 AVX2 static inline __m256 load_pixels(const uint8_t *first, const uint8_t *second) {
@@ -21,9 +27,21 @@ AVX2 static inline __m256 load_pixels(const uint8_t *first, const uint8_t *secon
     return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_insert_epi32(_mm_cvtsi32_si128(a), b, 1)));
 }
 
-AVX2 static void blend_x3(const leati_resize_axis *x, const uint8_t *in, float *out) {
+static inline void blend_pixels(const leati_resize_axis *x, const uint8_t *in, float *out,
+                                int32_t i, int32_t end) {
+    for (; i < end; i++) {
+        for (size_t c = 0; c < 3; c++) {
+            float a = in[(size_t)x->lower[i] + c], b = in[(size_t)x->upper[i] + c];
+            out[3 * (size_t)i + c] = a + (b - a) * x->lerp[i];
+        }
+    }
+}
+
+AVX2 static void avx2_blend(const leati_resize_plan *plan, const uint8_t *in, float *out) {
     const __m256i spread = _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1);
-    int32_t i = 0;
+    const leati_resize_axis *x = &plan->x;
+    int32_t i = x->inside;
+    blend_pixels(x, in, out, 0, i);
     for (; i + 2 <= x->interior; i += 2) {
         __m256 left = load_pixels(in + x->lower[i], in + x->lower[i + 1]);
         __m256 right = load_pixels(in + x->upper[i], in + x->upper[i + 1]);
@@ -36,15 +54,10 @@ AVX2 static void blend_x3(const leati_resize_axis *x, const uint8_t *in, float *
         _mm_storeu_ps(out + 3 * (size_t)i, _mm256_castps256_ps128(blend));
         _mm_storeu_ps(out + 3 * (size_t)i + 3, _mm256_extractf128_ps(blend, 1));
     }
-    for (; i < x->out; i++) {
-        for (size_t c = 0; c < 3; c++) {
-            float a = in[(size_t)x->lower[i] + c], b = in[(size_t)x->upper[i] + c];
-            out[3 * (size_t)i + c] = a + (b - a) * x->lerp[i];
-        }
-    }
+    blend_pixels(x, in, out, i, x->out);
 }
 
-AVX2 static void blend_rows(const float *a, const float *b, float lerp, float *out, size_t count) {
+AVX2 static void avx2_rows(const float *a, const float *b, float lerp, float *out, size_t count) {
     const __m256 factor = _mm256_set1_ps(lerp);
     size_t i = 0;
     for (; i + 8 <= count; i += 8) {
@@ -56,20 +69,168 @@ AVX2 static void blend_rows(const float *a, const float *b, float lerp, float *o
         out[i] = a[i] + (b[i] - a[i]) * lerp;
 }
 
-bool leati_resize_fast(leati_resize_blend_x3 **x3, leati_resize_blend_rows **rows) {
-    if (!__builtin_cpu_supports("avx2"))
-        return false;
-    *x3 = blend_x3;
-    *rows = blend_rows;
-    return true;
+AVX2 static void avx2_add_u8(float *sum, const uint8_t *in, float weight, size_t count) {
+    const __m256 factor = _mm256_set1_ps(weight);
+    size_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+        __m128i bytes = _mm_loadl_epi64((const __m128i *)(const void *)(in + i));
+        __m256 values = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(bytes));
+        _mm256_storeu_ps(sum + i,
+                         _mm256_add_ps(_mm256_loadu_ps(sum + i), _mm256_mul_ps(values, factor)));
+    }
+    for (; i < count; i++)
+        sum[i] += (float)in[i] * weight;
 }
 
-#else
-
-bool leati_resize_fast(leati_resize_blend_x3 **x3, leati_resize_blend_rows **rows) {
-    (void)x3;
-    (void)rows;
-    return false;
+AVX2 static void avx2_add_f32(float *sum, const float *in, float weight, size_t count) {
+    const __m256 factor = _mm256_set1_ps(weight);
+    size_t i = 0;
+    for (; i + 8 <= count; i += 8)
+        _mm256_storeu_ps(sum + i, _mm256_add_ps(_mm256_loadu_ps(sum + i),
+                                                _mm256_mul_ps(_mm256_loadu_ps(in + i), factor)));
+    for (; i < count; i++)
+        sum[i] += in[i] * weight;
 }
+
+/* The fourth lane carries nothing; the next pixel overwrites it. The last pixel is written by three
+ * floats, since the row may end where others begin. */
+AVX2 static void avx2_sum_x3(const leati_resize_axis *x, const float *in, float *out) {
+    const __m128i three = _mm_setr_epi32(-1, -1, -1, 0);
+    for (int32_t i = 0; i < x->out; i++) {
+        const float *weights = x->weights + (size_t)i * (size_t)x->span;
+        const float *source = in + (size_t)x->lower[i] * 3;
+        __m128 sum = _mm_setzero_ps();
+        for (int32_t k = 0; k < x->count[i]; k++, source += 3)
+            sum = _mm_add_ps(sum, _mm_mul_ps(_mm_loadu_ps(source), _mm_set1_ps(weights[k])));
+        if (i + 1 < x->out)
+            _mm_storeu_ps(out + 3 * (size_t)i, sum);
+        else
+            _mm_maskstore_ps(out + 3 * (size_t)i, three, sum);
+    }
+}
+
+static bool avx2_runs(void) {
+    return __builtin_cpu_supports("avx2");
+}
+
+static bool avx2_takes(const leati_resize_plan *plan) {
+    return plan->channels == 3;
+}
+
+static const leati_resize_kernels avx2 = {.name = "avx2",
+                                          .runs_here = avx2_runs,
+                                          .takes = avx2_takes,
+                                          .blend = avx2_blend,
+                                          .rows = avx2_rows,
+                                          .add_u8 = avx2_add_u8,
+                                          .add_f32 = avx2_add_f32,
+                                          .sum_x3 = avx2_sum_x3};
+
+/* ---- AVX-512 ---- */
+
+AVX512 static inline __m512 widen(__m128i bytes) {
+    return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(bytes));
+}
+
+AVX512 static inline __m512 mix(__m512 a, __m512 b, __m512 lerp) {
+    return _mm512_add_ps(a, _mm512_mul_ps(_mm512_sub_ps(b, a), lerp));
+}
+
+AVX512 static inline __m512i load_bytes(const uint8_t *from, int32_t bytes) {
+    __mmask64 mask = bytes >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << bytes) - 1;
+    return _mm512_maskz_loadu_epi8(mask, from);
+}
+
+AVX512 static inline void store_lanes(float *out, size_t left, __m512 values) {
+    if (left >= 16)
+        _mm512_storeu_ps(out, values);
+    else
+        _mm512_mask_storeu_ps(out, (__mmask16)((1U << left) - 1), values);
+}
+
+AVX512 static void avx512_blend(const leati_resize_plan *plan, const uint8_t *in, float *out) {
+    size_t count = (size_t)plan->x.out * (size_t)plan->channels;
+    bool near = plan->reach <= 64;
+    const leati_resize_pick_group *pick = plan->picks;
+    for (size_t i = 0; i < count; i += 16, pick++) {
+        const uint8_t *from = in + pick->from;
+        __m512i left =
+            _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)(const void *)pick->left));
+        __m512i right =
+            _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)(const void *)pick->right));
+        __m512i bytes = load_bytes(from, pick->bytes), a, b;
+        if (near) {
+            a = _mm512_permutexvar_epi8(left, bytes);
+            b = _mm512_permutexvar_epi8(right, bytes);
+        } else {
+            __m512i more = pick->bytes > 64 ? load_bytes(from + 64, pick->bytes - 64) : bytes;
+            a = _mm512_permutex2var_epi8(bytes, left, more);
+            b = _mm512_permutex2var_epi8(bytes, right, more);
+        }
+        __m512 blend = mix(widen(_mm512_castsi512_si128(a)), widen(_mm512_castsi512_si128(b)),
+                           _mm512_loadu_ps(pick->lerp));
+        store_lanes(out + i, count - i, blend);
+    }
+}
+
+AVX512 static void avx512_rows(const float *a, const float *b, float lerp, float *out,
+                               size_t count) {
+    const __m512 factor = _mm512_set1_ps(lerp);
+    for (size_t i = 0; i + 16 <= count; i += 16)
+        _mm512_storeu_ps(out + i, mix(_mm512_loadu_ps(a + i), _mm512_loadu_ps(b + i), factor));
+    size_t i = count & ~(size_t)15;
+    if (i == count)
+        return;
+    __mmask16 rest = (__mmask16)((1U << (count - i)) - 1);
+    _mm512_mask_storeu_ps(
+        out + i, rest,
+        mix(_mm512_maskz_loadu_ps(rest, a + i), _mm512_maskz_loadu_ps(rest, b + i), factor));
+}
+
+AVX512 static void avx512_add_u8(float *sum, const uint8_t *in, float weight, size_t count) {
+    const __m512 factor = _mm512_set1_ps(weight);
+    size_t i = 0;
+    for (; i + 16 <= count; i += 16) {
+        __m512 values = widen(_mm_loadu_si128((const __m128i *)(const void *)(in + i)));
+        _mm512_storeu_ps(sum + i,
+                         _mm512_add_ps(_mm512_loadu_ps(sum + i), _mm512_mul_ps(values, factor)));
+    }
+    for (; i < count; i++)
+        sum[i] += (float)in[i] * weight;
+}
+
+AVX512 static void avx512_add_f32(float *sum, const float *in, float weight, size_t count) {
+    const __m512 factor = _mm512_set1_ps(weight);
+    size_t i = 0;
+    for (; i + 16 <= count; i += 16)
+        _mm512_storeu_ps(sum + i, _mm512_add_ps(_mm512_loadu_ps(sum + i),
+                                                _mm512_mul_ps(_mm512_loadu_ps(in + i), factor)));
+    for (; i < count; i++)
+        sum[i] += in[i] * weight;
+}
+
+static bool avx512_runs(void) {
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi");
+}
+
+static bool avx512_takes(const leati_resize_plan *plan) {
+    return plan->reach <= 128;
+}
+
+static const leati_resize_kernels avx512 = {.name = "avx512",
+                                            .runs_here = avx512_runs,
+                                            .takes = avx512_takes,
+                                            .blend = avx512_blend,
+                                            .rows = avx512_rows,
+                                            .add_u8 = avx512_add_u8,
+                                            .add_f32 = avx512_add_f32,
+                                            .sum_x3 = avx2_sum_x3};
+
+const leati_resize_kernels *const leati_resize_fast[] = {&avx512, &avx2, NULL};
+
+#elif !defined(__ARM_NEON)
+
+const leati_resize_kernels *const leati_resize_fast[] = {NULL};
 
 #endif

@@ -405,6 +405,8 @@ static leat_status compile_program(leati_program *program, leat_error *err) {
     leat_status status = refuse_steps(program->function, err);
     if (!status)
         status = leati_simplify(program->function, &program->simple, err);
+    if (!status)
+        status = leati_chains_find(&program->simple, &program->chains, err);
     if (status)
         return status;
     struct compile compile = {.program = program};
@@ -445,6 +447,7 @@ void leati_program_free(leati_program *program) {
     if (!program)
         return;
     leati_simple_fini(&program->simple);
+    leati_chains_fini(&program->chains);
     leat_function_unref(program->function);
     leati_free(program->order);
     leati_free(program->values);

@@ -8,6 +8,7 @@
 #define LEATI_EXEC_PROGRAM_PARTS_H
 
 #include "core/pools.h"
+#include "exec/chain.h"
 #include "exec/program.h"
 #include "exec/simplify.h"
 #include "graph/kernel_host.h"
@@ -69,7 +70,8 @@ typedef struct leati_segment {
 struct leati_program {
     leat_function *function; /* as given; a reference */
     leati_simple simple;
-    int32_t *order; /* of simple.nodes; segments are runs of it */
+    leati_chains chains; /* nodes of `simple` point here */
+    int32_t *order;      /* of simple.nodes; segments are runs of it */
     leati_pvalue *values;
     leati_kept *kept;
     int32_t num_kept;
@@ -104,6 +106,7 @@ struct leati_scratch {
     const leati_program *program;
     char *slab;
     leati_arena call_arena, row_arena, run_arena;
+    leati_arena inner_arena; /* of kernels inside a chain */
     leati_pools pools;
     leati_cell *cells;
     leati_kept_run *kept;

@@ -68,6 +68,7 @@ void leati_scratch_free(leati_scratch *scratch) {
     leati_arena_fini(&scratch->call_arena);
     leati_arena_fini(&scratch->row_arena);
     leati_arena_fini(&scratch->run_arena);
+    leati_arena_fini(&scratch->inner_arena);
     leati_free(scratch->slab);
     leati_free(scratch->cells);
     leati_free(scratch->kept);
@@ -260,6 +261,8 @@ static leat_status call_kernel(leati_run *run, const leati_simple_node *node, in
                               .context = &run->context,
                               .arena = &scratch->call_arena,
                               .host = &run->host};
+    if (node->chain != NULL)
+        return leati_chain_run(node->chain, &call, &scratch->inner_arena, err);
     return node->source->op->kernel(&call, err);
 }
 

@@ -20,6 +20,7 @@ typedef struct leati_simple_node {
     int32_t num_inputs;
     const int32_t *inputs; /* value ids, merged values renamed */
     int32_t first_output, num_outputs;
+    const struct leati_chain *chain; /* of element programs: the node stands for it; else NULL */
 } leati_simple_node;
 
 typedef struct leati_simple {

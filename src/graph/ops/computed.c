@@ -83,6 +83,20 @@ static const target *target_of(const struct computed_args *args) {
     return (const target *)(const void *)args->target;
 }
 
+const leati_tensor_op *leati_computed_op(const void *args) {
+    const target *t = target_of(args);
+    return t == NULL ? NULL : t->op;
+}
+
+const void *leati_computed_args(const void *args) {
+    const target *t = target_of(args);
+    return t == NULL ? NULL : t->args;
+}
+
+const leati_strings *leati_computed_bound(const void *args) {
+    return &((const struct computed_args *)args)->bound;
+}
+
 static const leati_row *row_named(const leati_tensor_op *op, const leat_string *name) {
     for (const leati_row *row = op->rows; row != NULL && row->type != LEATI_ROW_END; row++)
         if (strlen(row->name) == name->size && memcmp(row->name, name->data, name->size) == 0)

@@ -24,20 +24,27 @@ static leat_status crop_infer(leati_infer_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-static leat_status crop_kernel(leati_kernel_call *call, leat_error *err) {
-    const leati_operand *window = &call->inputs[1];
-    leati_decode_options options;
-    int32_t *to[4] = {&options.crop_y, &options.crop_x, &options.crop_height, &options.crop_width};
-    LEATI_TRY(leati_decode_jpeg_options(call->args, &options, err));
+leat_status leati_decode_crop_options(const struct leati_decode_jpeg_args *args,
+                                      const leati_operand *window, int64_t row,
+                                      leati_decode_options *options, leat_error *err) {
+    int32_t *to[4] = {&options->crop_y, &options->crop_x, &options->crop_height,
+                      &options->crop_width};
+    LEATI_TRY(leati_decode_jpeg_options(args, options, err));
     if (window->rank != 1 || window->count != 4)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "crop_window has %lld numbers; expected 4: y, x, height, width",
                           (long long)window->count);
-    options.crop = true;
+    options->crop = true;
     for (int i = 0; i < 4; i++) {
-        int64_t number = leati_index_at(window, 0, i);
+        int64_t number = leati_index_at(window, row, i);
         *to[i] = number < 0 || number > INT32_MAX ? -1 : (int32_t)number;
     }
+    return LEAT_OK;
+}
+
+static leat_status crop_kernel(leati_kernel_call *call, leat_error *err) {
+    leati_decode_options options;
+    LEATI_TRY(leati_decode_crop_options(call->args, &call->inputs[1], 0, &options, err));
     return leati_picture_decode(call, LEATI_PICTURE_CROP, &options, LEAT_UINT8, err);
 }
 

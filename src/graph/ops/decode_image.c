@@ -6,33 +6,27 @@
  * the store's of decoders. */
 #include "graph/ops/pictures.h"
 
-struct decode_image_args {
-    int64_t channels;
-    leat_dtype dtype;
-    bool expand_animations;
-};
-
 static const leati_row decode_image_rows[] = {
     {.name = "channels",
      .type = LEATI_ROW_INT,
      .flags = LEATI_NONE,
-     .offset = offsetof(struct decode_image_args, channels),
+     .offset = offsetof(struct leati_decode_image_args, channels),
      .doc = "0: those of the file; 1: grey; 3: RGB; 4: RGBA."},
     {.name = "dtype",
      .type = LEATI_ROW_DTYPE,
-     .offset = offsetof(struct decode_image_args, dtype),
+     .offset = offsetof(struct leati_decode_image_args, dtype),
      .default_number = LEAT_UINT8,
      .doc = "The dtype of the pixels, a number."},
     {.name = "expand_animations",
      .type = LEATI_ROW_BOOL,
-     .offset = offsetof(struct decode_image_args, expand_animations),
+     .offset = offsetof(struct leati_decode_image_args, expand_animations),
      .default_number = 1,
      .doc = "All frames of a GIF, as [frames, height, width, channels]; else the first one."},
     {0},
 };
 
 static leat_status decode_image_infer(leati_infer_call *call, leat_error *err) {
-    const struct decode_image_args *args = call->args;
+    const struct leati_decode_image_args *args = call->args;
     if (args->dtype <= LEAT_BOOL || args->dtype > LEAT_FLOAT64)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "dtype is %s; expected a number",
                           leat_dtype_name(args->dtype));
@@ -45,7 +39,7 @@ static leat_status decode_image_infer(leati_infer_call *call, leat_error *err) {
 }
 
 static leat_status decode_image_kernel(leati_kernel_call *call, leat_error *err) {
-    const struct decode_image_args *args = call->args;
+    const struct leati_decode_image_args *args = call->args;
     leati_decode_options options = leati_decode_defaults;
     options.channels = (int32_t)args->channels;
     return leati_picture_decode(call,
@@ -54,7 +48,7 @@ static leat_status decode_image_kernel(leati_kernel_call *call, leat_error *err)
 }
 
 leat_value leat_decode_image(leat_value contents, int channels) {
-    struct decode_image_args args = {
+    struct leati_decode_image_args args = {
         .channels = channels, .dtype = LEAT_UINT8, .expand_animations = false};
     return leati_op1(&leati_tensor_op_decode_image, &args, contents);
 }
@@ -67,7 +61,7 @@ const leati_tensor_op leati_tensor_op_decode_image = {
     .inputs = "contents",
     .signature = "contents channels=null dtype name expand_animations",
     .rows = decode_image_rows,
-    .args_size = sizeof(struct decode_image_args),
+    .args_size = sizeof(struct leati_decode_image_args),
     .min_inputs = 1,
     .max_inputs = 1,
     .flags = LEATI_COSTLY,

@@ -17,5 +17,10 @@ extern const leati_row leati_decode_jpeg_rows[];
 LEAT_WARN_UNUSED leat_status leati_decode_jpeg_options(const struct leati_decode_jpeg_args *args,
                                                        leati_decode_options *options,
                                                        leat_error *err);
+/* The same for decode_and_crop_jpeg with the window of row `row` of its second input. */
+LEAT_WARN_UNUSED leat_status leati_decode_crop_options(const struct leati_decode_jpeg_args *args,
+                                                       const leati_operand *window, int64_t row,
+                                                       leati_decode_options *options,
+                                                       leat_error *err);
 
 #endif

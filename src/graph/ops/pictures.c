@@ -119,25 +119,32 @@ static leat_status read_pixels(leati_kernel_call *call, leati_image_decoder *dec
     return convert(call, pixels, info->bits, err);
 }
 
-leat_status leati_picture_decode(leati_kernel_call *call, leati_picture_op op,
-                                 const leati_decode_options *options, leat_dtype dtype,
-                                 leat_error *err) {
-    const leat_string *contents = (const leat_string *)(const void *)call->inputs[0].data;
+leat_status leati_picture_begin(leati_image_decoder *decoder, const leat_string *contents,
+                                leati_picture_op op, const leati_decode_options *options,
+                                leat_dtype dtype, leati_image_info *info, leat_shape *shape,
+                                leat_error *err) {
     leati_decode_options wanted = *options;
     const leati_codec *codec = leati_codec_find((const uint8_t *)contents->data, contents->size);
     bool is_png = codec != NULL && strcmp(codec->name, "png") == 0;
     LEATI_TRY(check_format(op, codec, err));
     wanted.bits = dtype == LEAT_UINT8 || !is_png ? 8 : 16;
     wanted.first_frame = op == LEATI_PICTURE_FRAME;
+    LEATI_TRY(leati_image_begin(decoder, (const uint8_t *)contents->data, contents->size, &wanted,
+                                info, err));
+    return shape_of(op, codec, info, shape, err);
+}
+
+leat_status leati_picture_decode(leati_kernel_call *call, leati_picture_op op,
+                                 const leati_decode_options *options, leat_dtype dtype,
+                                 leat_error *err) {
+    const leat_string *contents = (const leat_string *)(const void *)call->inputs[0].data;
+    leat_shape shape;
+    leati_image_info info;
     leati_image_decoder *decoder = leati_image_decoder_take(err);
     if (decoder == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    leat_shape shape;
-    leati_image_info info;
-    leat_status status = leati_image_begin(decoder, (const uint8_t *)contents->data, contents->size,
-                                           &wanted, &info, err);
-    if (status == LEAT_OK)
-        status = shape_of(op, codec, &info, &shape, err);
+    leat_status status =
+        leati_picture_begin(decoder, contents, op, options, dtype, &info, &shape, err);
     if (status == LEAT_OK)
         status = read_pixels(call, decoder, &shape, &info, dtype, err);
     leati_image_decoder_give(decoder);

@@ -30,6 +30,25 @@ LEAT_WARN_UNUSED leat_status leati_picture_decode(leati_kernel_call *call, leati
                                                   const leati_decode_options *options,
                                                   leat_dtype dtype, leat_error *err);
 
+/* What leati_picture_decode begins with, by a decoder of the caller's: checks the format, reads the
+ * header, says the size and the shape of the result. */
+LEAT_WARN_UNUSED leat_status leati_picture_begin(leati_image_decoder *decoder,
+                                                 const leat_string *contents, leati_picture_op op,
+                                                 const leati_decode_options *options,
+                                                 leat_dtype dtype, leati_image_info *info,
+                                                 leat_shape *shape, leat_error *err);
+
+/* The attributes of decode_png and decode_image. */
+struct leati_decode_png_args {
+    int64_t channels;
+    leat_dtype dtype;
+};
+struct leati_decode_image_args {
+    int64_t channels;
+    leat_dtype dtype;
+    bool expand_animations;
+};
+
 /* The attributes of convert_image_dtype. */
 struct leati_convert_args {
     leat_dtype dtype;

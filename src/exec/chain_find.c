@@ -1,0 +1,437 @@
+/* Finding chains of picture operations; see chain.h.
+ *
+ * A chain begins at a resize of single pictures whose result's shape is known. Backwards it takes a
+ * crop and a decoding that nobody else reads; forwards all operations that depend on it, as long as
+ * exactly one value leaves: elementwise ones whose other operands are one number, or one for each
+ * channel, and ones that mirror pictures, or choose between mirrored forms of the same one.
+ * Mirroring commutes with what is elementwise, so it is done while resizing; for that each value
+ * has a base, which is the value before any mirroring, and a turn, which counts what mirrors.
+ * Failure: no memory. No locks. */
+#include "exec/chain.h"
+
+#include "graph/ops/computed.h"
+#include "graph/ops/frames.h"
+#include "graph/ops/pictures.h"
+#include "graph/ops/resize.h"
+#include <string.h>
+
+/* What is known of a value that may belong to the chain. */
+typedef struct link {
+    leati_chain_operand place; /* -1: not of the chain */
+    int32_t base, turn;
+} link;
+
+struct search {
+    leati_simple *simple;
+    int32_t *uses; /* of each value: by nodes and as outputs */
+    link *links;   /* of each value */
+    leati_chain *chain;
+    int32_t *members; /* nodes behind resize, in order */
+    int32_t num_members;
+    int32_t *inputs; /* of the chain, values */
+    int32_t num_inputs;
+    int32_t turns;
+};
+
+static const leati_simple_node *maker_of(const struct search *s, int32_t value) {
+    int32_t node = s->simple->values[value].node;
+    return node < 0 ? NULL : &s->simple->nodes[node];
+}
+
+static bool is_op(const leati_simple_node *node, const leati_tensor_op *op) {
+    return node != NULL && node->source->op == op;
+}
+
+/* ---- in front of resize ---- */
+
+static bool decodes(const leati_simple_node *node) {
+    if (is_op(node, &leati_tensor_op_decode_jpeg) ||
+        is_op(node, &leati_tensor_op_decode_and_crop_jpeg))
+        return true;
+    if (is_op(node, &leati_tensor_op_decode_png))
+        return ((const struct leati_decode_png_args *)node->source->args)->dtype == LEAT_UINT8;
+    if (!is_op(node, &leati_tensor_op_decode_image))
+        return false;
+    const struct leati_decode_image_args *args = node->source->args;
+    return args->dtype == LEAT_UINT8 && !args->expand_animations;
+}
+
+static bool crops(const leati_simple_node *node) {
+    if (is_op(node, &leati_tensor_op_crop_to_bounding_box))
+        return true;
+    return is_op(node, &leati_tensor_op_computed) &&
+           leati_computed_op(node->source->args) == &leati_tensor_op_crop_to_bounding_box;
+}
+
+static void add_input(struct search *s, int32_t value) {
+    s->inputs[s->num_inputs++] = value;
+}
+
+static void add_inputs(struct search *s, const leati_simple_node *node, int32_t first) {
+    for (int32_t i = first; node != NULL && i < node->num_inputs; i++)
+        add_input(s, node->inputs[i]);
+}
+
+/* Walks back from resize; false: what is in front of it cannot be its picture. */
+static bool find_front(struct search *s, const leati_simple_node *resize) {
+    int32_t value = resize->inputs[0];
+    const leati_simple_node *crop = maker_of(s, value), *decode = crop;
+    if (crop != NULL && crops(crop) && s->uses[value] == 1) {
+        value = crop->inputs[0];
+        decode = maker_of(s, value);
+    } else {
+        crop = NULL;
+    }
+    if (decode != NULL && (!decodes(decode) || s->uses[value] != 1))
+        decode = NULL;
+    const leati_type *picture = s->simple->values[value].type;
+    if (decode == NULL && (picture->shape.rank != 3 ||
+                           (picture->dtype != LEAT_UINT8 && picture->dtype != LEAT_FLOAT32)))
+        return false;
+    s->chain->decode = decode == NULL ? NULL : decode->source;
+    s->chain->crop = crop == NULL ? NULL : crop->source;
+    add_input(s, decode == NULL ? value : decode->inputs[0]);
+    add_inputs(s, decode, 1);
+    add_inputs(s, crop, 1);
+    return true;
+}
+
+static bool begins(const struct search *s, const leati_simple_node *node) {
+    if (!is_op(node, &leati_tensor_op_resize))
+        return false;
+    const struct leati_resize_args *args = node->source->args;
+    const leati_simple_value *out = &s->simple->values[node->first_output];
+    leati_resize_method method;
+    return out->count > 0 && out->type->shape.rank == 3 && !args->preserve_aspect_ratio &&
+           leati_scaling_method(args->method, &method, NULL) == LEAT_OK &&
+           method != LEATI_RESIZE_NEAREST && out->type->shape.dims[0] <= INT32_MAX &&
+           out->type->shape.dims[1] <= INT32_MAX && out->type->shape.dims[2] <= INT32_MAX;
+}
+
+/* ---- behind it ---- */
+
+/* One number, or one for each channel. */
+static bool is_small(const struct search *s, int32_t value) {
+    const leati_simple_value *v = &s->simple->values[value];
+    const leat_shape *shape = &v->type->shape;
+    if (v->type->dtype == LEAT_STRING || v->type->dtype == LEAT_OBJECT || v->count < 1)
+        return false;
+    return v->count == 1 || (shape->rank <= 3 && v->count == s->chain->channels &&
+                             shape->dims[shape->rank - 1] == v->count);
+}
+
+/* Is every value of the result computed at its own place? */
+static bool joins_elementwise(const struct search *s, const leati_simple_node *node, link *out) {
+    const leati_simple_value *result = &s->simple->values[node->first_output];
+    const leat_shape *whole = &s->simple->values[s->chain->node.first_output].type->shape;
+    if (node->flags != LEATI_ELEMENTWISE || node->num_outputs != 1 ||
+        result->type->dtype == LEAT_STRING || !leati_shape_equal(&result->type->shape, whole))
+        return false;
+    int32_t turn = -1;
+    for (int32_t i = 0; i < node->num_inputs; i++) {
+        const link *in = &s->links[node->inputs[i]];
+        if (in->place < 0 && !is_small(s, node->inputs[i]))
+            return false;
+        if (in->place >= 0 && turn >= 0 && in->turn != turn)
+            return false;
+        turn = in->place >= 0 ? in->turn : turn;
+    }
+    *out = (link){.base = node->first_output, .turn = turn};
+    return turn >= 0;
+}
+
+/* Operations that give a picture, or its mirror image. */
+static bool mirrors(const leati_simple_node *node) {
+    static const char *const names[] = {
+        "flip_left_right",        "flip_up_down",
+        "random_flip_left_right", "stateless_random_flip_left_right",
+        "random_flip_up_down",    "stateless_random_flip_up_down"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(node->source->op->name, names[i]) == 0)
+            return !(node->flags & (LEATI_STATEFUL | LEATI_IMPURE));
+    return false;
+}
+
+static bool joins_mirroring(struct search *s, const leati_simple_node *node, link *out) {
+    bool choice = is_op(node, &leati_tensor_op_select);
+    int32_t first = choice ? 1 : 0, last = choice ? 2 : 0;
+    if ((!choice && !mirrors(node)) || node->num_outputs != 1 ||
+        node->num_inputs > LEATI_CHAIN_OPERANDS)
+        return false;
+    for (int32_t i = 0; i < node->num_inputs; i++) {
+        const link *in = &s->links[node->inputs[i]];
+        bool picture = i >= first && i <= last;
+        if (picture != (in->place >= 0) ||
+            (choice && !picture && s->simple->values[node->inputs[i]].count != 1))
+            return false;
+        if (picture && in->base != s->links[node->inputs[first]].base)
+            return false;
+        if (!picture && s->simple->values[node->inputs[i]].count < 0)
+            return false;
+    }
+    *out = (link){.base = s->links[node->inputs[first]].base, .turn = ++s->turns};
+    return true;
+}
+
+/* May the node be a step? Several random numbers for a select of one picture's values, say, are no
+ * mirroring; then it is an elementwise step, or none. */
+static bool joins(struct search *s, const leati_simple_node *node, link *out) {
+    bool reads = false;
+    for (int32_t i = 0; i < node->num_inputs; i++)
+        reads = reads || s->links[node->inputs[i]].place >= 0;
+    if (!reads || node->num_inputs > LEATI_CHAIN_OPERANDS)
+        return false;
+    return joins_elementwise(s, node, out) || joins_mirroring(s, node, out);
+}
+
+/* How many of the values made by resize and the first `count` members are read elsewhere; the last
+ * such value. */
+static int32_t exits(const struct search *s, int32_t count, int32_t *exit) {
+    int32_t found = 0;
+    for (int32_t k = -1; k < count; k++) {
+        int32_t value =
+            k < 0 ? s->chain->node.first_output : s->simple->nodes[s->members[k]].first_output;
+        int32_t inside = 0;
+        for (int32_t m = 0; m < count; m++) {
+            const leati_simple_node *node = &s->simple->nodes[s->members[m]];
+            for (int32_t i = 0; i < node->num_inputs; i++)
+                inside += node->inputs[i] == value;
+        }
+        if (s->uses[value] > inside) {
+            *exit = value;
+            found++;
+        }
+    }
+    return found;
+}
+
+/* Gathers the steps: as many as leave one value, which the last of them makes. */
+static void find_steps(struct search *s, int32_t resize) {
+    int32_t exit = -1, kept = 0;
+    for (int32_t n = resize + 1; n < s->simple->num_nodes; n++) {
+        const leati_simple_node *node = &s->simple->nodes[n];
+        link made;
+        if (!joins(s, node, &made))
+            continue;
+        made.place = s->num_members + 1;
+        s->links[node->first_output] = made;
+        s->members[s->num_members++] = n;
+        if (exits(s, s->num_members, &exit) == 1 && exit == node->first_output)
+            kept = s->num_members;
+    }
+    s->num_members = kept;
+}
+
+/* ---- making it ---- */
+
+static int32_t input_index(struct search *s, int32_t value) {
+    for (int32_t i = 0; i < s->num_inputs; i++)
+        if (s->inputs[i] == value)
+            return i;
+    add_input(s, value);
+    return s->num_inputs - 1;
+}
+
+static void fill_step(struct search *s, const leati_simple_node *node, leati_chain_step *step) {
+    link unused;
+    step->source = node->source;
+    step->dtype = s->simple->values[node->first_output].type->dtype;
+    step->elementwise = joins_elementwise(s, node, &unused);
+    step->num_inputs = node->num_inputs;
+    s->chain->mirrors = s->chain->mirrors || !step->elementwise;
+    for (int32_t i = 0; i < node->num_inputs; i++) {
+        int32_t place = s->links[node->inputs[i]].place;
+        step->inputs[i] = place >= 0 ? place : ~input_index(s, node->inputs[i]);
+    }
+}
+
+/* Room for the steps and for all inputs that there can be. */
+static leat_status reserve(struct search *s, leat_error *err) {
+    leati_chain *chain = s->chain;
+    size_t steps = (size_t)s->num_members;
+    size_t inputs = (size_t)s->num_inputs + LEATI_CHAIN_OPERANDS * steps;
+    chain->steps = leati_alloc_zero(steps, sizeof *chain->steps);
+    chain->inputs = leati_alloc_zero(inputs, sizeof *chain->inputs);
+    if (chain->steps == NULL || chain->inputs == NULL)
+        return leati_no_memory(err, inputs * sizeof *chain->inputs);
+    memcpy(chain->inputs, s->inputs, (size_t)s->num_inputs * sizeof *chain->inputs);
+    s->inputs = chain->inputs;
+    return LEAT_OK;
+}
+
+static leat_status make_chain(struct search *s, int32_t resize, leat_error *err) {
+    leati_chain *chain = s->chain;
+    const leati_simple_node *first = &s->simple->nodes[resize];
+    leat_status status = reserve(s, err);
+    if (status != LEAT_OK)
+        return status;
+    uint32_t flags = first->flags;
+    const leati_simple_node *last = first;
+    for (int32_t k = 0; k < s->num_members; k++) {
+        last = &s->simple->nodes[s->members[k]];
+        fill_step(s, last, &chain->steps[k]);
+        flags |= last->flags;
+    }
+    chain->num_steps = chain->writer = s->num_members;
+    while (chain->writer > 0 && !chain->steps[chain->writer - 1].elementwise) {
+        const leati_chain_step *step = &chain->steps[chain->writer - 1];
+        int32_t i = 0;
+        while (step->inputs[i] < 0)
+            i++;
+        chain->writer = step->inputs[i];
+    }
+    chain->num_inputs = s->num_inputs;
+    chain->node = *last;
+    chain->node.flags = (flags & ~(uint32_t)LEATI_ELEMENTWISE) | LEATI_COSTLY;
+    chain->node.inputs = chain->inputs;
+    chain->node.num_inputs = chain->num_inputs;
+    chain->node.chain = chain;
+    return LEAT_OK;
+}
+
+/* The place of a node in the function's list, by its source. */
+static int32_t place_of(const leati_simple *simple, const leati_node *source) {
+    int32_t at = 0;
+    while (simple->nodes[at].source != source)
+        at++;
+    return at;
+}
+
+/* Takes the chain's nodes out of the function and puts its node in the place of the last one. */
+static void replace(struct search *s, int32_t resize) {
+    leati_simple *simple = s->simple;
+    const leati_chain *chain = s->chain;
+    int32_t last = s->num_members > 0 ? s->members[s->num_members - 1] : resize;
+    simple->nodes[last] = chain->node;
+    const leati_node *gone[3] = {chain->decode, chain->crop,
+                                 s->num_members > 0 ? chain->resize : NULL};
+    for (int i = 0; i < 3; i++)
+        if (gone[i] != NULL)
+            simple->nodes[place_of(simple, gone[i])].num_outputs = -1;
+    for (int32_t k = 0; k + 1 < s->num_members; k++)
+        simple->nodes[s->members[k]].num_outputs = -1;
+    for (int32_t v = 0; v < simple->num_values; v++)
+        simple->values[v].node = -1;
+    int32_t kept = 0;
+    for (int32_t n = 0; n < simple->num_nodes; n++) {
+        if (simple->nodes[n].num_outputs < 0)
+            continue;
+        simple->nodes[kept] = simple->nodes[n];
+        for (int32_t i = 0; i < simple->nodes[kept].num_outputs; i++)
+            simple->values[simple->nodes[kept].first_output + i].node = kept;
+        kept++;
+    }
+    simple->num_nodes = kept;
+}
+
+/* Looks at the resize at `node`; *found says whether a chain was made. */
+static leat_status try_chain(struct search *s, int32_t node, bool *found, leat_error *err) {
+    const leati_simple_node *resize = &s->simple->nodes[node];
+    const leat_shape *shape = &s->simple->values[resize->first_output].type->shape;
+    *found = false;
+    memset(s->chain, 0, sizeof *s->chain);
+    s->num_members = s->num_inputs = s->turns = 0;
+    if (!find_front(s, resize))
+        return LEAT_OK;
+    s->chain->resize = resize->source;
+    s->chain->height = (int32_t)shape->dims[0];
+    s->chain->width = (int32_t)shape->dims[1];
+    s->chain->channels = (int32_t)shape->dims[2];
+    s->chain->node.first_output = resize->first_output;
+    for (int32_t v = 0; v < s->simple->num_values; v++)
+        s->links[v].place = -1;
+    s->links[resize->first_output] = (link){.place = 0, .base = resize->first_output};
+    find_steps(s, node);
+    if (s->chain->decode == NULL && s->num_members == 0)
+        return LEAT_OK;
+    leat_status status = make_chain(s, node, err);
+    *found = status == LEAT_OK;
+    if (*found)
+        replace(s, node);
+    return status;
+}
+
+static void count_uses(struct search *s) {
+    for (int32_t n = 0; n < s->simple->num_nodes; n++)
+        for (int32_t i = 0; i < s->simple->nodes[n].num_inputs; i++)
+            s->uses[s->simple->nodes[n].inputs[i]]++;
+    for (int32_t i = 0; i < s->simple->num_outputs; i++)
+        s->uses[s->simple->outputs[i]]++;
+}
+
+static leat_status find_all(struct search *s, leati_chains *out, leat_error *err) {
+    int32_t *scratch = s->inputs;
+    for (int32_t n = 0; n < s->simple->num_nodes; n++) {
+        bool found = true;
+        if (!begins(s, &s->simple->nodes[n]) || s->simple->nodes[n].chain != NULL)
+            continue;
+        s->chain = &out->items[out->count];
+        s->inputs = scratch;
+        const leati_node *source = s->simple->nodes[n].source;
+        leat_status status = try_chain(s, n, &found, err);
+        /* What a failed attempt has made belongs to *out, too. */
+        out->count += found || status != LEAT_OK;
+        if (status != LEAT_OK)
+            return status;
+        if (found)
+            n = place_of(s->simple, out->items[out->count - 1].node.source);
+        else
+            n = place_of(s->simple, source);
+    }
+    s->inputs = scratch;
+    return LEAT_OK;
+}
+
+leat_status leati_chains_find(leati_simple *simple, leati_chains *out, leat_error *err) {
+    struct search s = {.simple = simple};
+    size_t nodes = 0, inputs = 0, values = (size_t)simple->num_values;
+    for (int32_t n = 0; n < simple->num_nodes; n++) {
+        nodes += is_op(&simple->nodes[n], &leati_tensor_op_resize);
+        inputs += (size_t)simple->nodes[n].num_inputs;
+    }
+    if (nodes == 0 || (simple->flags & (LEATI_STATEFUL | LEATI_IMPURE)))
+        return LEAT_OK;
+    out->items = leati_alloc_zero(nodes, sizeof *out->items);
+    s.uses = leati_alloc_zero(values, sizeof *s.uses);
+    s.links = leati_alloc_zero(values, sizeof *s.links);
+    s.members = leati_alloc((size_t)simple->num_nodes, sizeof *s.members);
+    s.inputs = leati_alloc(inputs, sizeof *s.inputs);
+    int32_t *scratch = s.inputs;
+    leat_status status = LEAT_OK;
+    if (!out->items || !s.uses || !s.links || !s.members || !s.inputs)
+        status = leati_no_memory(err, values * sizeof *s.links);
+    if (status == LEAT_OK) {
+        count_uses(&s);
+        status = find_all(&s, out, err);
+    }
+    leati_free(s.uses);
+    leati_free(s.links);
+    leati_free(s.members);
+    leati_free(scratch);
+    return status;
+}
+
+void leati_chains_fini(leati_chains *chains) {
+    for (int32_t i = 0; i < chains->count; i++) {
+        leati_free(chains->items[i].steps);
+        leati_free(chains->items[i].inputs);
+    }
+    leati_free(chains->items);
+    *chains = (leati_chains){0};
+}
+
+void leati_chain_describe(const leati_chain *chain, leati_text *text) {
+    const leati_node *front[3] = {chain->decode, chain->crop, chain->resize};
+    const char *glue = "";
+    for (int i = 0; i < 3; i++) {
+        if (front[i] == NULL)
+            continue;
+        const leati_tensor_op *op = front[i]->op;
+        if (op == &leati_tensor_op_computed)
+            op = leati_computed_op(front[i]->args);
+        leati_text_addf(text, "%s%s", glue, op->name);
+        glue = ", ";
+    }
+    for (int32_t k = 0; k < chain->num_steps; k++)
+        leati_text_addf(text, ", %s", chain->steps[k].source->op->name);
+}

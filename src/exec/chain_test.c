@@ -1,0 +1,423 @@
+/* Chains of picture operations against the same operations one after the other: equal in every bit,
+ * failing for the same rows, for intact and for damaged pictures. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../../tests/support/torture.h"
+#include "core/tensor.h"
+#include "exec/program_parts.h"
+#include "graph/interpret.h"
+#include "graph/ops/computed.h"
+#include "graph/ops/resize.h"
+#include "image/codec.h"
+#include <leat/ops.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FILES "tests/golden/data/image/files/"
+
+/* ---- functions ---- */
+
+static leat_value number(leat_graph *graph, float value) {
+    leat_tensor tensor = leat_scalar_float32(value);
+    leat_value made = leat_graph_tensor(graph, &tensor);
+    leat_tensor_unref(&tensor);
+    return made;
+}
+
+static leat_value numbers(leat_graph *graph, leat_dtype dtype, leat_shape shape, const void *data) {
+    leat_tensor tensor = {0};
+    assert_int_equal(leat_tensor_copy_of(dtype, shape, data, &tensor, NULL), LEAT_OK);
+    leat_value made = leat_graph_tensor(graph, &tensor);
+    leat_tensor_unref(&tensor);
+    return made;
+}
+
+static leat_value call(leat_graph *graph, const char *op, const char *args, leat_value input) {
+    leat_value outputs[LEAT_MAX_OUTPUTS];
+    if (leat_graph_call(graph, op, args, &input, 1, outputs) != 1)
+        return (leat_value){.graph = graph, .id = -1};
+    return outputs[0];
+}
+
+static leat_value decoded(leat_graph *graph) {
+    return call(graph, "decode_jpeg", "{\"channels\": 3, \"dct_method\": \"INTEGER_ACCURATE\"}",
+                leat_graph_argument(graph, 0));
+}
+
+static leat_value heads(leat_graph *graph) {
+    leat_value draw = leat_random_uniform(graph, LEAT_SCALAR, LEAT_FLOAT32, NULL);
+    return leat_less(draw, number(graph, 0.5F));
+}
+
+static int trace_plain(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    outputs[0] = leat_resize(decoded(graph), 24, 31, NULL);
+    return 1;
+}
+
+/* As in training: mirrored now and then, scaled. */
+static int trace_usual(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_value picture = leat_resize(decoded(graph), 24, 31, NULL);
+    leat_value flipped = leat_select(heads(graph), leat_flip_left_right(picture), picture);
+    outputs[0] = leat_multiply(flipped, number(graph, 1 / 255.0F));
+    return 1;
+}
+
+/* Mean and deviation for each channel, then a narrower type. */
+static int trace_normalised(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    const float mean[3] = {120.5F, 110, 100}, deviation[3] = {58, 57.5F, 61};
+    leat_value picture = leat_resize(decoded(graph), 40, 200, NULL);
+    picture = leat_subtract(picture, numbers(graph, LEAT_FLOAT32, LEAT_SHAPE(3), mean));
+    picture = leat_divide(picture, numbers(graph, LEAT_FLOAT32, LEAT_SHAPE(1, 1, 3), deviation));
+    outputs[0] = leat_cast(leat_flip_up_down(picture), LEAT_BFLOAT16);
+    return 1;
+}
+
+/* A window by constants, all kinds of mirroring, and a value that is read twice. */
+static int trace_window(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    const int64_t seed[2] = {3, 4};
+    leat_value picture = leat_crop_to_bounding_box(decoded(graph), 1, 2, 3, 4);
+    picture = leat_resize(picture, 17, 19, NULL);
+    leat_value seeds = numbers(graph, LEAT_INT64, LEAT_SHAPE(2), seed);
+    picture = leat_stateless_random_flip_left_right(picture, seeds);
+    leat_value turned = leat_flip_up_down(leat_flip_left_right(picture));
+    picture = leat_select(heads(graph), turned, picture);
+    outputs[0] = leat_multiply(picture, leat_add(picture, number(graph, 1)));
+    return 1;
+}
+
+/* A window by numbers that the run computes: random, so that it often leaves the picture. */
+static int trace_random_window(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_random_options options = {.minval = 0, .maxval = 30};
+    leat_value numbers_of[4];
+    for (int i = 0; i < 4; i++)
+        numbers_of[i] =
+            leat_cast(leat_random_uniform(graph, LEAT_SCALAR, LEAT_FLOAT32, &options), LEAT_INT64);
+    static const char *const names[] = {"target_width", "offset_height", "target_height",
+                                        "offset_width"};
+    leat_string bound[4];
+    for (int i = 0; i < 4; i++)
+        bound[i] = (leat_string){.data = names[i], .size = strlen(names[i])};
+    const struct leati_box_args box = {.target_height = 1, .target_width = 1};
+    leat_value picture = decoded(graph);
+    picture.id = leati_graph_add_computed(graph, &leati_tensor_op_crop_to_bounding_box, &box,
+                                          &picture, 1, bound, numbers_of, 4);
+    picture = leat_resize(picture, 9, 9, NULL);
+    outputs[0] = leat_multiply(picture, number(graph, 0.5F));
+    return 1;
+}
+
+/* TensorFlow's own window, and a method that looks at many rows, mirrored. */
+static int trace_tensorflow_window(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    const int32_t window[4] = {1, 1, 5, 6};
+    leat_value inputs[2] = {leat_graph_argument(graph, 0),
+                            numbers(graph, LEAT_INT32, LEAT_SHAPE(4), window)};
+    leat_value picture;
+    if (leat_graph_call(graph, "decode_and_crop_jpeg", "{\"channels\": 3}", inputs, 2, &picture) !=
+        1)
+        return -1;
+    picture = call(graph, "resize", "{\"size\": [11, 4], \"antialias\": true}", picture);
+    outputs[0] = leat_flip_left_right(picture);
+    return 1;
+}
+
+/* What each channel is divided by comes with the row. */
+static int trace_row_numbers(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_value picture =
+        call(graph, "decode_image", "{\"channels\": 3, \"expand_animations\": false}",
+             leat_graph_argument(graph, 0));
+    picture = leat_resize(picture, 12, 10, "bicubic");
+    leat_value scale =
+        leat_add(leat_random_uniform(graph, LEAT_SHAPE(3), LEAT_FLOAT32, NULL), number(graph, 1));
+    outputs[0] = leat_divide(picture, scale);
+    outputs[1] = leat_graph_argument(graph, 0);
+    return 2;
+}
+
+/* The resized picture leaves, too: the chain ends there. */
+static int trace_two_exits(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    outputs[0] = leat_resize(decoded(graph), 8, 8, NULL);
+    outputs[1] = leat_multiply(outputs[0], number(graph, 2));
+    return 2;
+}
+
+/* ---- running ---- */
+
+struct bytes {
+    char *data;
+    size_t size;
+};
+
+static struct bytes read_bytes(const char *name) {
+    char path[200];
+    snprintf(path, sizeof path, FILES "%s", name);
+    struct bytes bytes = {.data = malloc(1 << 20)};
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_non_null(bytes.data);
+    bytes.size = fread(bytes.data, 1, 1 << 20, file);
+    assert_int_equal(fclose(file), 0);
+    return bytes;
+}
+
+static leat_function *traced(leat_tracer tracer) {
+    leat_error err = {0};
+    leat_spec *spec = leat_spec_tensor(LEAT_STRING, LEAT_SCALAR, &err);
+    leat_function *function = leat_trace(tracer, NULL, spec, &err);
+    leat_spec_unref(spec);
+    if (function == NULL)
+        fail_msg("%s", err.text);
+    return function;
+}
+
+/* The pictures as one column of strings, three times over so that runs have several rows. */
+static void give(leati_block *block, const struct bytes *pictures, int64_t count) {
+    leat_shape scalar = LEAT_SCALAR;
+    leat_tensor tensor;
+    leat_string strings[16];
+    for (int64_t i = 0; i < count; i++)
+        strings[i] = (leat_string){.data = pictures[i].data, .size = pictures[i].size};
+    assert_int_equal(leat_tensor_copy_of(LEAT_STRING, LEAT_SHAPE(count), strings, &tensor, NULL),
+                     LEAT_OK);
+    assert_int_equal(leati_block_prepare(block, 1, NULL), LEAT_OK);
+    leati_column_strided(&block->columns[0], LEAT_STRING, &scalar, tensor.data, sizeof(leat_string),
+                         tensor.owner);
+    block->n = count;
+}
+
+/* Compares row `row` of a program's result with the function computed node by node. */
+static void compare_row(const leat_function *function, const leati_block *in, int64_t row,
+                        leat_status status, int64_t good, const leat_error *error,
+                        const leati_block *out, const char *name) {
+    leat_tensor input = leati_column_tensor(&in->columns[0], row), outputs[4] = {{0}};
+    leati_call_context context = {.num_replicas = 1, .ordinal = 7 + row};
+    leat_error err = {0};
+    leat_status wanted = leati_interpret(function, &input, &context, outputs, &err);
+    if (row >= good) {
+        assert_true(row == good);
+        if (wanted != status || strcmp(err.text, error->text) != 0)
+            fail_msg("%s, row %d: %s, but node by node: %s", name, (int)row, error->text, err.text);
+    } else if (wanted != LEAT_OK) {
+        fail_msg("%s, row %d: no failure, but node by node: %s", name, (int)row, err.text);
+    }
+    for (int i = 0; wanted == LEAT_OK && i < function->num_outputs; i++) {
+        size_t size = (size_t)leat_tensor_count(&outputs[i]) * leat_dtype_size(outputs[i].dtype);
+        if (row < good && outputs[i].dtype != LEAT_STRING &&
+            memcmp(leati_column_row(&out->columns[i], row), outputs[i].data, size) != 0)
+            fail_msg("%s, row %d: output %d differs", name, (int)row, i);
+        leat_tensor_unref(&outputs[i]);
+    }
+    leat_tensor_unref(&input);
+}
+
+static void compare(leat_tracer tracer, const struct bytes *pictures, int64_t count,
+                    int32_t num_nodes, const char *name) {
+    leat_error err = {0};
+    leat_function *function = traced(tracer);
+    leati_program *program = leati_program_new(function, &err);
+    assert_non_null(program);
+    if (num_nodes > 0)
+        assert_int_equal(program->simple.num_nodes, num_nodes);
+    leati_scratch *scratch = leati_scratch_new(program, &err);
+    leati_block in = {0}, out = {0};
+    give(&in, pictures, count);
+    leati_call_context context = {.num_replicas = 1, .ordinal = 7};
+    int64_t good = 0;
+    leat_status status =
+        leati_program_run(program, scratch, &in, 0, count, &context, &out, &good, &err);
+    leat_error error = err;
+    leat_status again = status;
+    if (status != LEAT_OK && good > 0) {
+        int64_t none = 0;
+        again = leati_program_run(program, scratch, &in, 0, good, &context, &out, &none, &err);
+        assert_int_equal(again, LEAT_OK);
+    }
+    good = status == LEAT_OK ? count : good;
+    for (int64_t row = 0; row < count && row <= good; row++)
+        compare_row(function, &in, row, status, good, &error, &out, name);
+    leati_block_fini(&in);
+    leati_block_fini(&out);
+    leati_scratch_free(scratch);
+    leati_program_free(program);
+    leat_function_unref(function);
+}
+
+static const struct variant {
+    const char *name;
+    leat_tracer tracer;
+    int32_t num_nodes; /* that are left where the chain is one of them */
+} variants[] = {
+    {"plain", trace_plain, 1},
+    {"usual", trace_usual, 3},
+    {"normalised", trace_normalised, 1},
+    {"window", trace_window, 3},
+    {"random window", trace_random_window, 9},
+    {"tensorflow's window", trace_tensorflow_window, 1},
+    {"row numbers", trace_row_numbers, 3},
+    {"two exits", trace_two_exits, 2},
+};
+
+enum { VARIANTS = sizeof variants / sizeof *variants };
+
+static const char *const pictures[] = {"a_420.jpg",
+                                       "a_422.jpg",
+                                       "a_444.jpg",
+                                       "a_bad_crc.png",
+                                       "a_cmyk.jpg",
+                                       "a_corrupt_scan.jpg",
+                                       "a_gray.jpg",
+                                       "a_header_only.jpg",
+                                       "a_palette.png",
+                                       "a_restart.jpg",
+                                       "a_rgb16.png",
+                                       "a_rgb8.png",
+                                       "a_rgba8.png",
+                                       "a_truncated.png",
+                                       "a_truncated_60.jpg",
+                                       "a_truncated_last2.jpg",
+                                       "b.gif",
+                                       "b_420_low.jpg",
+                                       "b_420_odd.jpg",
+                                       "b_animated.gif",
+                                       "b_progressive.jpg",
+                                       "b_rgb.bmp",
+                                       "not_an_image.jpg",
+                                       "a_trailing_garbage.jpg"};
+
+enum { NUM_PICTURES = sizeof pictures / sizeof *pictures };
+
+static void test_equal_to_node_by_node(void **state) {
+    (void)state;
+    for (int p = 0; p < NUM_PICTURES; p++) {
+        struct bytes one = read_bytes(pictures[p]);
+        struct bytes rows[3] = {one, one, one};
+        for (int v = 0; v < VARIANTS; v++)
+            compare(variants[v].tracer, rows, 3, variants[v].num_nodes, variants[v].name);
+        free(one.data);
+    }
+}
+
+/* Truncated and damaged data fail, or not, as node by node, with the same text. */
+static void test_damaged(void **state) {
+    (void)state;
+    uint64_t random = 5;
+    for (int round = 0; round < 3000; round++) {
+        random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        struct bytes one = read_bytes(pictures[(random >> 33) % NUM_PICTURES]), whole = one;
+        size_t at = (size_t)(random >> 40) % one.size;
+        if (round % 2 == 0)
+            one.size = at;
+        else
+            one.data[at] = (char)(random >> 24);
+        struct bytes rows[2] = {one, one};
+        const struct variant *variant = &variants[(random >> 50) % VARIANTS];
+        compare(variant->tracer, rows, 2, 0, variant->name);
+        free(whole.data);
+    }
+}
+
+/* Results go where the consumer wishes them. */
+static void test_destination(void **state) {
+    (void)state;
+    leat_error err = {0};
+    struct bytes one = read_bytes(pictures[0]);
+    struct bytes rows[2] = {one, one};
+    leat_function *function = traced(trace_usual);
+    leati_program *program = leati_program_new(function, &err);
+    leati_scratch *scratch = leati_scratch_new(program, &err);
+    leati_block in = {0}, out = {0};
+    size_t bytes = 24 * 31 * 3 * sizeof(float);
+    leat_buffer *buffer = leat_buffer_new(2 * bytes, &err);
+    leati_destination destination = {.data = leat_buffer_data(buffer),
+                                     .stride = (int64_t)bytes,
+                                     .dtype = LEAT_FLOAT32,
+                                     .shape = LEAT_SHAPE(24, 31, 3),
+                                     .owner = buffer};
+    give(&in, rows, 2);
+    out.destinations = &destination;
+    leati_call_context context = {.num_replicas = 1};
+    int64_t failed = 0;
+    assert_int_equal(leati_program_run(program, scratch, &in, 0, 2, &context, &out, &failed, &err),
+                     LEAT_OK);
+    assert_ptr_equal(leati_column_row(&out.columns[0], 1),
+                     (char *)leat_buffer_data(buffer) + bytes);
+    leati_block_fini(&in);
+    leati_block_fini(&out);
+    leat_buffer_unref(buffer);
+    leati_scratch_free(scratch);
+    leati_program_free(program);
+    leat_function_unref(function);
+    free(one.data);
+}
+
+/* ---- memory ---- */
+
+static leat_status run_once(void *context, leat_error *err) {
+    const struct bytes *one = context;
+    leat_spec *spec = leat_spec_tensor(LEAT_STRING, LEAT_SCALAR, err);
+    leat_function *function = spec == NULL ? NULL : leat_trace(trace_usual, NULL, spec, err);
+    leati_program *program = function == NULL ? NULL : leati_program_new(function, err);
+    leat_spec_unref(spec);
+    leati_scratch *scratch = program == NULL ? NULL : leati_scratch_new(program, err);
+    leat_status status = LEAT_RESOURCE_EXHAUSTED;
+    if (scratch != NULL) {
+        leati_block in = {0}, out = {0};
+        leat_shape scalar = LEAT_SCALAR;
+        leat_string string = {.data = one->data, .size = one->size};
+        leati_call_context start = {.num_replicas = 1};
+        int64_t failed = 0;
+        status = leati_block_prepare(&in, 1, err);
+        if (status == LEAT_OK) {
+            leati_column_strided(&in.columns[0], LEAT_STRING, &scalar, &string, sizeof string,
+                                 NULL);
+            in.n = 1;
+            status = leati_program_run(program, scratch, &in, 0, 1, &start, &out, &failed, err);
+        }
+        leati_block_fini(&in);
+        leati_block_fini(&out);
+    }
+    leati_scratch_free(scratch);
+    leati_program_free(program);
+    leat_function_unref(function);
+    leati_image_decoders_trim();
+    leati_resize_plans_trim();
+    return status;
+}
+
+static void test_every_allocation_failing(void **state) {
+    (void)state;
+    struct bytes one = read_bytes(pictures[0]);
+    torture_run_tolerant(run_once, &one);
+    free(one.data);
+}
+
+/* Decoders and plans that wait for the next picture belong to the allocator of their time. */
+static int trim(void **state) {
+    (void)state;
+    leati_image_decoders_trim();
+    leati_resize_plans_trim();
+    return 0;
+}
+
+int main(void) {
+#define COUNTED(test) cmocka_unit_test_setup_teardown(test, torture_setup, torture_teardown)
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_equal_to_node_by_node, trim),
+        cmocka_unit_test_teardown(test_damaged, trim),
+        cmocka_unit_test_teardown(test_destination, trim),
+        COUNTED(test_every_allocation_failing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,38 @@
+/* From a picture's bytes to the rows of a smaller or larger one, in one pass: decoding, cutting a
+ * window out, resizing. What the operations decode, crop and resize compute one after the other,
+ * bit for bit, but no whole picture lies in memory between them where format and method allow it,
+ * and of a JPEG nothing is decoded that the window does not need. */
+#ifndef LEATI_GRAPH_OPS_STREAM_H
+#define LEATI_GRAPH_OPS_STREAM_H
+
+#include "graph/ops/pictures.h"
+#include "graph/ops/resize.h"
+
+/* The part of a picture that is wanted, in pixels of the decoded one. */
+typedef struct leati_stream_window {
+    int64_t y, x, height, width;
+} leati_stream_window;
+
+typedef struct leati_stream {
+    /* Either bytes to decode, or pixels [height, width, channels] of uint8 or float32. */
+    const leat_string *contents; /* NULL: pixels */
+    leati_picture_op op;
+    leati_decode_options options; /* with a window of its own for decode_and_crop_jpeg */
+    const void *pixels;
+    leat_dtype dtype;
+    int64_t pixel_height, pixel_width;
+    const leati_stream_window *window; /* cut out after decoding; NULL: all */
+    int32_t height, width, channels;   /* of the result */
+    leati_resize_method method;        /* not NEAREST */
+    bool antialias;
+    bool mirrored;      /* from the right to the left */
+    leati_arena *arena; /* for what must lie in memory as a whole */
+} leati_stream;
+
+/* Runs it; the sink gets `height` rows of width * channels floats. INVALID_ARGUMENT where one of
+ * the operations would refuse, though by another text. No locks but the stores' of decoders and of
+ * plans. */
+LEAT_WARN_UNUSED leat_status leati_stream_run(const leati_stream *stream,
+                                              const leati_resize_sink *sink, leat_error *err);
+
+#endif

@@ -522,7 +522,9 @@ static leati_stage *settle(leati_ring *ring, leati_piece *piece, int64_t outcome
 
 leati_tail leati_ring_pull(leati_ring *ring, int64_t want, leati_block *out, leat_error *err) {
     leati_block_clear(out);
-    if (start(ring, err) != LEAT_OK) {
+    int columns = leat_spec_num_components(ring->node->dataset->spec);
+    if (leati_ring_note(ring, want, out->destinations, columns, err) != LEAT_OK ||
+        start(ring, err) != LEAT_OK) {
         return LEATI_ERROR;
     }
     for (;;) {
@@ -660,6 +662,7 @@ void leati_ring_discard(leati_ring *ring) {
         leati_ring_drop_stage(ring, ring->stages);
     }
     ring->uncut = NULL;
+    leati_ring_forget_batch(ring);
     leati_stage *dead = ring->dead;
     ring->dead = NULL;
     reap(ring, dead);
@@ -687,6 +690,7 @@ static void free_memory(leati_ring *ring) {
     for (int i = 0; ring->scratches != NULL && i < ring->workers; i++) {
         leati_scratch_free(ring->scratches[i]);
     }
+    leati_ring_lanes_free(ring);
     leati_free(ring->all_pieces);
     leati_free(ring->scratches);
 }

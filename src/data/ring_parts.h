@@ -39,6 +39,8 @@ typedef struct leati_piece {
     leat_error error; /* of that row */
     int64_t bytes;    /* of out */
     bool done;        /* gate */
+    bool placed;      /* `places` say where the rows shall be written; they own references */
+    leati_destination *places; /* of the ring's lanes; one per column */
 } leati_piece;
 
 struct leati_stage {
@@ -59,6 +61,18 @@ struct leati_stage {
 typedef struct leati_range {
     int64_t begin, end;
 } leati_range;
+
+/* Where results of a map go that will be rows of batches; ring_lanes.c. Gate. */
+typedef struct leati_lanes {
+    bool asked;     /* a consumer has offered memory */
+    int64_t rows;   /* of a batch; 0: results have memory of their own */
+    int64_t border; /* an outcome that begins a batch */
+    int64_t first;  /* the outcome that begins the batch of `buffers` */
+    int num_columns;
+    leati_destination *offered; /* what a row is made of, and after it the pieces' places */
+    leati_buffer_pool **pools;
+    leat_buffer **buffers; /* of the batch whose pieces were cut last; NULL: none */
+} leati_lanes;
 
 struct leati_ring {
     leati_node_state *node;
@@ -108,6 +122,7 @@ struct leati_ring {
     double in_bytes, out_bytes; /* per row */
     int64_t last_rows, last_fetch;
     int64_t max_pieces;
+    leati_lanes lanes;
 };
 
 /* All with the gate locked. */
@@ -127,8 +142,24 @@ void leati_ring_wake_driver(leati_ring *ring);
 /* The piece that the consumer may take now, or NULL. */
 leati_piece *leati_ring_choose(const leati_ring *ring);
 void leati_mark_unref(leati_mark *mark);
+/* The number of the first outcome that is still to come. */
+int64_t leati_ring_first_left(const leati_ring *ring);
+/* Of `rows` from an outcome on, those before the batch's end. */
+int64_t leati_ring_rows_to_border(const leati_ring *ring, int64_t outcome, int64_t rows);
+/* Says where a new piece shall write its rows. */
+void leati_ring_place(leati_ring *ring, leati_piece *piece);
 
 /* All without it. */
+
+/* The consumer asks for `want` rows, and would like them at `offered` (NULL: anywhere). */
+LEAT_WARN_UNUSED leat_status leati_ring_note(leati_ring *ring, int64_t want,
+                                             const leati_destination *offered, int num_columns,
+                                             leat_error *err);
+/* The piece was computed: drops what `places` own. */
+void leati_ring_unplace(leati_piece *piece);
+/* Of a stopped ring: lets go of the batch under way, and of everything. */
+void leati_ring_forget_batch(leati_ring *ring);
+void leati_ring_lanes_free(leati_ring *ring);
 
 /* A stage with nothing in it; NULL without memory. */
 leati_stage *leati_ring_take_stage(leati_ring *ring);

@@ -78,8 +78,7 @@ static void put_ranges(const leati_ring *ring, leati_writer *out) {
     leati_writer_fini(&list.bytes);
 }
 
-/* The first outcome that is still to come. */
-static int64_t first_left(const leati_ring *ring) {
+int64_t leati_ring_first_left(const leati_ring *ring) {
     const leati_piece *piece = ring->pieces;
     return piece != NULL ? piece->stage->index + piece->begin : first_uncut(ring);
 }
@@ -112,7 +111,7 @@ static leat_status save_mark(leati_ring *ring, leati_writer *out, leati_save_cos
             "%s",
             ring->unsavable.code != LEAT_OK ? ring->unsavable.text : "the input has no snapshot");
     } else {
-        int64_t first = first_left(ring);
+        int64_t first = leati_ring_first_left(ring);
         leati_put_bytes(out, mark->state.data, mark->state.size);
         leati_put_int(out, mark->index);
         leati_put_uint(out, mark->error < first);
@@ -407,7 +406,7 @@ static leat_status rewind_seeds(leati_ring *ring, leat_error *err) {
     if (mark == NULL || !draws_seeds(ring->node->dataset->inputs[0])) {
         return LEAT_OK;
     }
-    int64_t first = first_left(ring);
+    int64_t first = leati_ring_first_left(ring);
     leati_reader state = {.data = mark->state.data, .size = mark->state.size};
     leat_status status = leati_input_reset(&ring->input, err);
     return status == LEAT_OK ? replay(ring, &state, mark->index, first, mark->error < first, err)

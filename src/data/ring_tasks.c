@@ -48,6 +48,7 @@ static void compute(leati_piece *piece, int worker) {
     leati_ring *ring = piece->ring;
     leati_stage *stage = piece->stage;
     leati_scratch *scratch = scratch_of(ring, worker, &piece->error);
+    piece->out.destinations = piece->placed ? piece->places : NULL;
     if (scratch == NULL) {
         leati_block_clear(&piece->out);
     } else if (leati_apply(ring->node, ring->options.program, scratch, &stage->rows, piece->begin,
@@ -73,6 +74,7 @@ static void run_task(leati_task *task, int worker) {
     if (!stopped) {
         compute(piece, worker);
     }
+    leati_ring_unplace(piece);
     leati_trace_end(span, ring->node->dataset->op->name, ring->node->name);
     int64_t spent = leati_now_ns() - start;
     leati_count(&ring->node->counters.busy_ns, spent);
@@ -203,6 +205,7 @@ static void add_piece(leati_ring *ring, leati_stage *stage, leati_piece *piece, 
         return;
     }
     piece->from = &piece->out;
+    leati_ring_place(ring, piece);
     if (rows > 0) {
         piece->done = false;
         ring->last_rows = rows;
@@ -223,6 +226,7 @@ void leati_ring_cut(leati_ring *ring) {
         if (ring->options.program != NULL) {
             int64_t wish = task_rows(ring);
             rows = wish < most ? wish : most;
+            rows = leati_ring_rows_to_border(ring, stage->index + stage->cut, rows);
             piece = ring->free_pieces;
             if (piece == NULL || !has_room(ring, rows)) {
                 return;

@@ -1,12 +1,13 @@
 /* batch: stacks consecutive elements (tf.data.Dataset.batch).
  *
- * Small batches whose rows lie one after the other in the input's block are views of it. Otherwise
- * one batch is gathered into a slot from a pool; where the shapes are known the slot's rows are
- * offered to the input as destinations, so that the last operation of a map writes straight into
- * the batch. Ragged and sparse leaves are kept as references until the batch is complete, and then
- * stacked. An input's error is delivered at once and the rows gathered so far are lost, as in
- * TensorFlow; rows of unequal shapes cost the whole batch. Nothing is kept between pulls but the
- * pools. */
+ * Small batches whose rows lie one after the other in the input's block are views of it, and so are
+ * columns whose rows lie one after the other in the memory of several blocks, as a parallel map
+ * lays them. Otherwise one batch is gathered into a slot from a pool; where the shapes are known
+ * the slot's rows are offered to the input as destinations, so that the last operation of a map
+ * writes straight into the batch. Ragged and sparse leaves are kept as references until the batch
+ * is complete, and then stacked. An input's error is delivered at once and the rows gathered so far
+ * are lost, as in TensorFlow; rows of unequal shapes cost the whole batch. Nothing is kept between
+ * pulls but the pools. */
 #include "data/access.h"
 #include "data/argument_rows.h"
 #include "data/origins.h"
@@ -50,6 +51,8 @@ static const leati_row batch_rows[] = {
 /* One component of the batch that is being gathered. */
 struct slot {
     leat_buffer *buffer; /* rows, or NULL: not begun */
+    leat_buffer *view;   /* all rows so far lie here, from `first` on, and not in `buffer` */
+    const char *first;
     leat_dtype dtype;
     leat_shape shape; /* of a row */
     size_t row_bytes;
@@ -207,7 +210,8 @@ static leat_status view_batches(struct batch_state *s, int64_t batch_size, int64
 static void drop_slots(struct slots *s) {
     for (int c = 0; c < s->num_columns; c++) {
         leat_buffer_unref(s->columns[c].buffer);
-        s->columns[c].buffer = NULL;
+        leat_buffer_unref(s->columns[c].view);
+        s->columns[c].buffer = s->columns[c].view = NULL;
     }
     leati_stacks_clear(&s->stacks);
 }
@@ -294,6 +298,32 @@ static leat_status reserve_rows(struct slot *slot, int64_t filled, int64_t neede
     return status;
 }
 
+/* Are the next n rows, of the slot's shape, behind the others in one piece of somebody else's
+ * memory? Then nothing is copied; if later rows lie elsewhere, leave_view copies. */
+static bool extend_view(struct slot *slot, const leati_column *column, int64_t begin, int64_t n,
+                        int64_t filled) {
+    const char *at = column->data + begin * column->stride;
+    bool dense = column->form == LEATI_STRIDED && column->owner != NULL &&
+                 (n == 1 || column->stride == (int64_t)slot->row_bytes);
+    if (slot->pool == NULL || slot->row_bytes == 0 || !dense || column->owner == slot->buffer)
+        return false;
+    if (filled == 0) {
+        slot->view = leat_buffer_ref(column->owner);
+        slot->first = at;
+        return true;
+    }
+    return slot->view == column->owner && at == slot->first + (size_t)filled * slot->row_bytes;
+}
+
+/* Copies what was a view so far. */
+static void leave_view(struct slot *slot, int64_t filled) {
+    if (slot->view == NULL)
+        return;
+    memcpy(leat_buffer_data(slot->buffer), slot->first, (size_t)filled * slot->row_bytes);
+    leat_buffer_unref(slot->view);
+    slot->view = NULL;
+}
+
 /* Appends rows [begin, begin + n) of a block of the input to the slots. Unequal shapes give
  * INVALID_ARGUMENT; the rows count as gathered all the same. */
 static leat_status gather(struct slots *s, const leati_block *block, int64_t begin, int64_t n,
@@ -334,6 +364,10 @@ static leat_status gather(struct slots *s, const leati_block *block, int64_t beg
                 return failed;
             }
         }
+        if (extend_view(slot, column, begin, n, filled)) {
+            continue;
+        }
+        leave_view(slot, filled);
         char *target = (char *)leat_buffer_data(slot->buffer) + (size_t)filled * slot->row_bytes;
         if (column->form == LEATI_STRIDED && column->data + begin * column->stride == target) {
             continue; /* written in place */
@@ -351,12 +385,15 @@ static leat_status finish_slot(struct slot *slot, int64_t filled, leati_column *
                                leat_error *err) {
     leat_shape shape;
     leat_status status = leati_shape_prepend(&slot->shape, filled, &shape, err);
-    if (status == LEAT_OK) {
-        leati_column_strided(column, slot->dtype, &shape, leat_buffer_data(slot->buffer),
-                             (int64_t)(slot->row_bytes * (size_t)filled), slot->buffer);
-        slot->buffer = NULL;
+    if (status != LEAT_OK) {
+        return status;
     }
-    return status;
+    leat_buffer **owner = slot->view != NULL ? &slot->view : &slot->buffer;
+    void *data = slot->view != NULL ? (char *)(uintptr_t)slot->first : leat_buffer_data(*owner);
+    leati_column_strided(column, slot->dtype, &shape, data,
+                         (int64_t)(slot->row_bytes * (size_t)filled), *owner);
+    *owner = NULL;
+    return LEAT_OK;
 }
 
 /* The gathered rows become one element. */
@@ -485,6 +522,7 @@ static leati_tail batch_pull(leati_node_state *node, void *state, int64_t want, 
 static void close_slots(struct slots *s) {
     for (int c = 0; c < s->num_columns && s->columns != NULL; c++) {
         leat_buffer_unref(s->columns[c].buffer);
+        leat_buffer_unref(s->columns[c].view);
         if (s->columns[c].pool != NULL) {
             leati_buffer_pool_close(s->columns[c].pool);
         }

@@ -80,6 +80,18 @@ static inline bench_result bench_drain(leat_iterator *iterator, double seconds, 
     return result;
 }
 
+/* Mirrors now and then, and divides by 255. */
+static inline leat_value bench_flip_and_scale(leat_graph *graph, leat_value picture) {
+    leat_tensor half = leat_scalar_float32(0.5f), scale = leat_scalar_float32(1 / 255.0f);
+    leat_value draw = leat_random_uniform(graph, LEAT_SCALAR, LEAT_FLOAT32, NULL);
+    leat_value flip = leat_less(draw, leat_graph_tensor(graph, &half));
+    leat_value chosen = leat_select(flip, leat_flip_left_right(picture), picture);
+    leat_value scaled = leat_multiply(chosen, leat_graph_tensor(graph, &scale));
+    leat_tensor_unref(&half);
+    leat_tensor_unref(&scale);
+    return scaled;
+}
+
 /* The map of the picture cases: a file's name to its picture, decoded by the accurate DCT, 224 x
  * 224, flipped now and then, as floats. */
 static inline int bench_load_picture(void *context, leat_graph *graph, leat_value *outputs) {
@@ -89,15 +101,34 @@ static inline int bench_load_picture(void *context, leat_graph *graph, leat_valu
                         "{\"channels\": 3, \"dct_method\": \"INTEGER_ACCURATE\"}", &contents, 1,
                         decoded) != 1)
         return -1;
-    leat_value picture = leat_resize(decoded[0], 224, 224, NULL);
-    leat_tensor half = leat_scalar_float32(0.5f), scale = leat_scalar_float32(1 / 255.0f);
-    leat_value draw = leat_random_uniform(graph, LEAT_SCALAR, LEAT_FLOAT32, NULL);
-    leat_value flip = leat_less(draw, leat_graph_tensor(graph, &half));
-    leat_value chosen = leat_select(flip, leat_flip_left_right(picture), picture);
-    outputs[0] = leat_multiply(chosen, leat_graph_tensor(graph, &scale));
-    leat_tensor_unref(&half);
-    leat_tensor_unref(&scale);
+    outputs[0] = bench_flip_and_scale(graph, leat_resize(decoded[0], 224, 224, NULL));
     return 1;
+}
+
+/* The program of a picture case: SECONDS THREADS LIST, the files through `load` to batches of 64.
+ */
+static inline int bench_pictures(int argc, char **argv, const char *name, leat_tracer load) {
+    if (argc != 4) {
+        fprintf(stderr, "usage: leat_%s SECONDS THREADS LIST\n", name);
+        return 2;
+    }
+    leat_error err = {0};
+    int count = 0;
+    char **names = bench_names(argv[3], &count);
+    leat_dataset *ds = leat_repeat(bench_name_dataset(names, count, &err), -1, &err);
+    leat_map_options parallel = {.num_parallel_calls = atoi(argv[2])};
+    leat_function *function = leat_trace(load, NULL, leat_dataset_spec(ds), &err);
+    bench_check(function != NULL, name, &err);
+    ds = leat_map(ds, function, &parallel, &err);
+    ds = leat_batch(ds, 64, NULL, &err);
+    leat_iterator_options options = {.num_threads = atoi(argv[2])};
+    leat_iterator *iterator = leat_iterator_new(ds, &options, &err);
+    bench_check(iterator != NULL, name, &err);
+    bench_result result = bench_drain(iterator, atof(argv[1]), "images/s");
+    bench_print(&result);
+    leat_iterator_free(iterator);
+    leat_dataset_unref(ds);
+    return 0;
 }
 
 /* The map of the record cases; the context is the spec of the features. */

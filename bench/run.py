@@ -26,7 +26,13 @@ CNN_BATCH = "64"
 def jpeg(c):
     return {"limit": ["limit", "jpeg", c.pictures, THREADS, c.seconds, "full"],
             "leat": ["leat_jpeg_full", c.seconds, THREADS, c.pictures],
-            "floor": lambda limit: 0.85, "corpus": c.kind}
+            "floor": lambda limit: 0.95, "corpus": c.kind}
+
+
+def jpeg_rrc(c):
+    return {"limit": ["limit", "jpeg", c.pictures, THREADS, c.seconds, "rrcscale"],
+            "leat": ["leat_jpeg_rrc", c.seconds, THREADS, c.pictures],
+            "floor": lambda limit: 1.0, "corpus": c.kind}
 
 
 def small_shuffle(c):
@@ -111,6 +117,7 @@ def python_map(c):
 
 CASES = {
     "jpeg_full": (jpeg, "files, decode, bilinear 224, flip, float, batch 64, on two threads"),
+    "jpeg_rrc": (jpeg_rrc, "the same with a random resized crop, exact; the limit may scale the inverse DCT"),
     "small_shuffle": (small_shuffle, "1 M rows of 32 floats and a label: shuffle, x * 2 + 1, batch 256, on one thread"),
     "chain_8": (chain, "range, eight maps x + 1, batch 1024, on one thread; 5 ns an element and map"),
     "tfrecord_small": (tfrecord("1"), "read, check and parse 224-byte Examples, batch 1024, on one thread"),

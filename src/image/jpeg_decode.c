@@ -26,6 +26,9 @@
 /* More scans than any encoder writes; small files can hold thousands, each as slow as a picture. */
 #define MAX_SCANS 500
 #define ROWS_AT_ONCE 8
+/* Lines for a sink do not begin at a vector's border: to such lines libjpeg-turbo writes past the
+ * caches, from where the sink reads. */
+#define OFF 16
 /* How often libjpeg may get the same last bytes again; a block of pixels needs far fewer, but a
  * lone 0xFF would be asked for without end. */
 #define MAX_REREADS 10000
@@ -331,14 +334,15 @@ static JSAMPROW row_memory(struct decoder *decoder, uint32_t y) {
     return decoder->lines + y % ROWS_AT_ONCE * decoder->stride;
 }
 
-/* Counts rows that stand in row_memory, and hands them on. */
-static leat_status deliver(struct decoder *decoder, uint32_t count, leat_error *err) {
+/* Counts rows that stand at `rows` (for a sink) or where the caller wants them. */
+static leat_status deliver(struct decoder *decoder, const uint8_t *rows, uint32_t count,
+                           leat_error *err) {
     uint32_t y = decoder->rows_done;
     decoder->rows_done += count;
     if (decoder->sink == NULL)
         return LEAT_OK;
-    return decoder->sink->rows(decoder->sink->context, row_memory(decoder, y), decoder->stride,
-                               (int32_t)y, (int32_t)count, err);
+    return decoder->sink->rows(decoder->sink->context, rows, decoder->stride, (int32_t)y,
+                               (int32_t)count, err);
 }
 
 /* Takes rows until the picture is whole or the data end. */
@@ -355,7 +359,7 @@ static leat_status read_rows(struct decoder *decoder, leat_error *err) {
         JDIMENSION done = jpeg_read_scanlines(jpeg, rows, count);
         if (done == 0)
             return LEAT_OK;
-        status = deliver(decoder, done, err);
+        status = deliver(decoder, rows[0], done, err);
     }
     return status;
 }
@@ -367,9 +371,9 @@ static leat_status read_cmyk_rows(struct decoder *decoder, leat_error *err) {
     while (decoder->rows_done < jpeg->output_height && status == LEAT_OK) {
         if (jpeg_read_scanlines(jpeg, &line, 1) == 0)
             return LEAT_OK;
-        cmyk_to_rgb(line, row_memory(decoder, decoder->rows_done), jpeg->output_width,
-                    jpeg->saw_Adobe_marker);
-        status = deliver(decoder, 1, err);
+        uint8_t *to = row_memory(decoder, decoder->rows_done);
+        cmyk_to_rgb(line, to, jpeg->output_width, jpeg->saw_Adobe_marker);
+        status = deliver(decoder, to, 1, err);
     }
     return status;
 }
@@ -416,7 +420,8 @@ static leat_status read_window(struct decoder *decoder, leat_error *err) {
     bool cmyk = jpeg->out_color_space == JCS_CMYK;
     jpeg_crop_scanline(jpeg, &left, &width);
     size_t skipped = x - left;
-    JSAMPROW line = leati_jpeg_guard_take(common(decoder), (size_t)jpeg->output_width * 4);
+    JSAMPROW line = leati_jpeg_guard_take(common(decoder), (size_t)jpeg->output_width * 4 + OFF);
+    line += OFF;
     if (top > 0)
         (void)jpeg_skip_scanlines(jpeg, top);
     leat_status status = LEAT_OK;
@@ -428,9 +433,11 @@ static leat_status read_window(struct decoder *decoder, leat_error *err) {
         if (cmyk)
             cmyk_to_rgb(line + 4 * skipped, to, (uint32_t)decoder->info.width,
                         jpeg->saw_Adobe_marker);
+        else if (decoder->sink != NULL)
+            to = line + size * skipped;
         else
             memcpy(to, line + size * skipped, (size_t)decoder->info.width * size);
-        status = deliver(decoder, 1, err);
+        status = deliver(decoder, to, 1, err);
     }
     if (status != LEAT_OK || decoder->rows_done < height)
         return status;
@@ -456,8 +463,9 @@ static leat_status accept_fraction(struct decoder *decoder, leat_error *err) {
     size_t row = (size_t)decoder->info.width * (size_t)decoder->info.channels;
     leat_status status = LEAT_OK;
     while (decoder->rows_done < (uint32_t)decoder->info.height && status == LEAT_OK) {
-        memset(row_memory(decoder, decoder->rows_done), 0, row);
-        status = deliver(decoder, 1, err);
+        uint8_t *to = row_memory(decoder, decoder->rows_done);
+        memset(to, 0, row);
+        status = deliver(decoder, to, 1, err);
     }
     return status;
 }
@@ -468,7 +476,9 @@ static leat_status read_step(struct decoder *decoder, leat_error *err) {
     if (!jpeg_start_decompress(jpeg))
         return fail_truncated(decoder, err);
     if (decoder->sink != NULL)
-        decoder->lines = leati_jpeg_guard_take(common(decoder), ROWS_AT_ONCE * decoder->stride);
+        decoder->lines = (uint8_t *)leati_jpeg_guard_take(common(decoder),
+                                                          ROWS_AT_ONCE * decoder->stride + OFF) +
+                         OFF;
     leat_status status;
     if (decoder->options.crop)
         status = read_window(decoder, err);
@@ -506,7 +516,6 @@ static leat_status read_pixels(void *state, void *pixels, size_t stride, leat_er
 static leat_status pass_pixels(void *state, const leati_image_sink *sink, leat_error *err) {
     struct decoder *decoder = state;
     decoder->sink = sink;
-    /* Lines begin at cache lines. */
     decoder->stride =
         ((size_t)decoder->jpeg.output_width * (size_t)decoder->info.channels + 63) & ~(size_t)63;
     return run_read(decoder, err);

@@ -65,6 +65,10 @@ def tfrecord_gzip(c):
             "floor": lambda limit: 0.8}
 
 
+def parse_example(features, kind, floor=1.0):
+    return lambda c: {"leat": ["leat_parse_example", c.seconds, features, kind], "floor": lambda limit: floor}
+
+
 def stream_memory(c):
     return {"leat": ["leat_stream_memory", c.seconds, THREADS, c.large_records],
             "floor": lambda limit: 0.65}
@@ -124,6 +128,11 @@ CASES = {
     "tfrecord_small_2": (tfrecord(THREADS), "the same, two files at once on two threads"),
     "tfrecord_large": (tfrecord_large, "the same with 100 KB Examples, batch 32, on one thread"),
     "tfrecord_gzip": (tfrecord_gzip, "tfrecord_small from gzip'd files; the limit inflates, nothing more"),
+    "parse_example_4": (parse_example("4", "dense"), "parse_example, 4 features of 8 floats; the limit is 40 ns a feature and the copy"),
+    "parse_example_100": (parse_example("100", "dense"), "the same with 100 features"),
+    "parse_sparse_4": (parse_example("4", "sparse"), "4 features of any number of integers"),
+    "parse_sparse_100": (parse_example("100", "sparse"), "the same with 100 features"),
+    "parse_bytes_100": (parse_example("100", "bytes"), "100 features of 64 bytes, which are not copied"),
     "stream_memory": (stream_memory, "2 GB of 100 KB records, shuffle(1000), batch 32: what share of the peak the buffers are"),
     "cnn_step": (cnn("8"), "the demo's CNN on 8 x 8, batch 64: forward, gradients, Adam, on one core"),
     "cnn_step_28": (cnn("28"), "the same on 28 x 28"),

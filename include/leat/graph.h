@@ -62,7 +62,7 @@ LEAT_API leat_function *leat_graph_finish(leat_graph *graph, const leat_value *o
 /* A function that builds another: it reads the arguments of `graph`, calls operations and fills
  * `outputs` (room for LEAT_MAX_OUTPUTS); returns how many it filled, or -1 after leat_graph_fail.
  */
-#define LEAT_MAX_OUTPUTS 64
+#define LEAT_MAX_OUTPUTS 320
 typedef int (*leat_tracer)(void *context, leat_graph *graph, leat_value *outputs);
 
 /* Traces `tracer` once with arguments of `input` (borrowed). NULL `input` fails and keeps the error

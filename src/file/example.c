@@ -56,7 +56,8 @@ static leat_status fill_plan(leati_example_plan *plan, const leati_feature_reque
             return status;
         size_t size = strlen(requests[i].name);
         plan->requests[i] = requests[i];
-        plan->requests[i].name = leati_strndup(requests[i].name, size);
+        if (!plan->lent)
+            plan->requests[i].name = leati_strndup(requests[i].name, size);
         if (!plan->requests[i].name)
             return leati_no_memory(err, size + 1);
         plan->count = i + 1;
@@ -65,7 +66,7 @@ static leat_status fill_plan(leati_example_plan *plan, const leati_feature_reque
         memset(&name.mask, 0xff, size < 8 ? size : 8);
         plan->by_index[i] = plan->sorted[i] = name;
     }
-    plan->dense = count <= 64;
+    plan->dense = count <= LEATI_QUICK_FEATURES;
     for (int i = 0; i < count; i++)
         plan->dense = plan->dense && requests[i].length >= 0;
     if (count > 1)
@@ -73,18 +74,27 @@ static leat_status fill_plan(leati_example_plan *plan, const leati_feature_reque
     return check_twice(plan, err);
 }
 
-leat_status leati_example_plan_new(const leati_feature_request *requests, int count,
-                                   leati_example_plan **out, leat_error *err) {
+static void *take(leati_arena *arena, size_t count, size_t size) {
+    size_t bytes = 0;
+    if (arena == NULL)
+        return leati_alloc_zero(count, size);
+    void *memory = leati_mul_size(count, size, &bytes) ? leati_arena_alloc(arena, bytes) : NULL;
+    return memory == NULL ? NULL : memset(memory, 0, bytes);
+}
+
+static leat_status make_plan(const leati_feature_request *requests, int count, leati_arena *arena,
+                             leati_example_plan **out, leat_error *err) {
     if (count < 0 || count >= INT16_MAX)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "parse_example: %d features; expected 0 to %d", count, INT16_MAX - 1);
-    leati_example_plan *plan = leati_alloc_zero(1, sizeof *plan);
+    leati_example_plan *plan = take(arena, 1, sizeof *plan);
     if (!plan)
         return leati_no_memory(err, sizeof *plan);
     size_t n = (size_t)count;
-    plan->requests = leati_alloc_zero(n, sizeof *plan->requests);
-    plan->by_index = leati_alloc_zero(n, sizeof *plan->by_index);
-    plan->sorted = leati_alloc_zero(n, sizeof *plan->sorted);
+    plan->lent = arena != NULL;
+    plan->requests = take(arena, n, sizeof *plan->requests);
+    plan->by_index = take(arena, n, sizeof *plan->by_index);
+    plan->sorted = take(arena, n, sizeof *plan->sorted);
     leat_status status = plan->requests && plan->by_index && plan->sorted
                              ? fill_plan(plan, requests, count, err)
                              : leati_no_memory(err, n * sizeof *plan->requests);
@@ -95,8 +105,18 @@ leat_status leati_example_plan_new(const leati_feature_request *requests, int co
     return status;
 }
 
+leat_status leati_example_plan_new(const leati_feature_request *requests, int count,
+                                   leati_example_plan **out, leat_error *err) {
+    return make_plan(requests, count, NULL, out, err);
+}
+
+leat_status leati_example_plan_lend(const leati_feature_request *requests, int count,
+                                    leati_arena *arena, leati_example_plan **out, leat_error *err) {
+    return make_plan(requests, count, arena, out, err);
+}
+
 void leati_example_plan_free(leati_example_plan *plan) {
-    if (!plan)
+    if (!plan || plan->lent)
         return;
     for (int i = 0; i < plan->count; i++)
         leati_free((char *)(uintptr_t)plan->requests[i].name); /* the plan's own copy */
@@ -231,7 +251,8 @@ static leat_status check_span(const leati_feature_request *request, leat_string 
                           "feature \"%.100s\": byte %zu of a record of %zu bytes is no valid "
                           "tf.train.Feature",
                           request->name, (size_t)(bad - start), record.size);
-    *span = (leati_feature_span){(const char *)list.at, (size_t)(list.end - list.at), count};
+    *span = (leati_feature_span){
+        .list = (const char *)list.at, .size = (size_t)(list.end - list.at), .count = count};
     return check_count(request, count, (size_t)(message - start), err);
 }
 
@@ -256,6 +277,11 @@ void leati_example_read(const leati_example_plan *plan, int index, const leati_f
         return;
     }
     const uint8_t *list = (const uint8_t *)span->list;
+    if (span->packed) {
+        leati_feature_unpack(request->dtype, (leati_wire){list, list + span->size}, to,
+                             span->count);
+        return;
+    }
     (void)leati_feature_values(request->dtype, (leati_wire){list, list + span->size}, to,
                                span->count);
 }

@@ -4,7 +4,11 @@
 #ifndef LEATI_FILE_EXAMPLE_H
 #define LEATI_FILE_EXAMPLE_H
 
+#include "base/alloc.h"
 #include <leat/file.h>
+
+/* Most requests of the quick parser. */
+#define LEATI_QUICK_FEATURES 256
 
 /* A feature that is wanted. */
 typedef struct leati_feature_request {
@@ -25,12 +29,13 @@ typedef struct leati_feature_span {
     const char *list; /* its list's message; NULL: missing, the defaults count */
     size_t size;
     int64_t count; /* values: those of the defaults if it is missing */
+    bool packed;   /* not the list's message, but the numbers of its only field */
 } leati_feature_span;
 
 /* What a thread remembers of the last record's entries, which those of the next one mostly
  * resemble: then no name is looked up, and an entry whose first bytes are the same needs no second
  * look at its tags and lengths. {0} at first. For one plan and one thread. */
-#define LEATI_REMEMBERED_FEATURES 32
+#define LEATI_REMEMBERED_FEATURES 128
 typedef struct leati_example_order {
     int16_t request[LEATI_REMEMBERED_FEATURES]; /* entry i of the record is request - 1; 0: none */
     struct leati_entry_shape {
@@ -49,6 +54,10 @@ typedef struct leati_example_plan leati_example_plan;
 LEAT_WARN_UNUSED leat_status leati_example_plan_new(const leati_feature_request *requests,
                                                     int count, leati_example_plan **out,
                                                     leat_error *err);
+/* The same in memory of an arena (zero-filled here); names are borrowed, and nothing is freed. */
+LEAT_WARN_UNUSED leat_status leati_example_plan_lend(const leati_feature_request *requests,
+                                                     int count, leati_arena *arena,
+                                                     leati_example_plan **out, leat_error *err);
 void leati_example_plan_free(leati_example_plan *plan); /* NULL is allowed */
 int leati_example_plan_count(const leati_example_plan *plan);
 const leati_feature_request *leati_example_plan_request(const leati_example_plan *plan, int index);
@@ -72,11 +81,17 @@ typedef struct leati_example_column {
 /* Parses records[0 .. n) into `columns`, one per request, as leati_example_parse and _read do, as
  * long as they are written the way that every encoder does; returns how many it parsed. The record
  * where it stopped may be anything: that is what leati_example_parse says. Its places may have been
- * written to. Needs a fixed length of every request, and at most 64, else it stops at once. `order`
- * is not NULL. */
+ * written to. Needs a fixed length of every request, and at most LEATI_QUICK_FEATURES, else it
+ * stops at once. `order` is not NULL. */
 int64_t leati_example_parse_dense(const leati_example_plan *plan, const leat_string *records,
                                   int64_t n, leati_example_order *order,
                                   const leati_example_column *columns);
+
+/* Finds the features of records[0 .. n) as leati_example_parse does, one span per request and
+ * record, under the same conditions but for the lengths; returns how many records. What it
+ * remembers in `order` is not for leati_example_parse_dense. */
+int64_t leati_example_find(const leati_example_plan *plan, const leat_string *records, int64_t n,
+                           leati_example_order *order, leati_feature_span *spans);
 
 /* Writes the values of request `index` (exactly span->count) to `to`, an array of its dtype;
  * strings are views of the record (of the defaults, if missing). */

@@ -1,4 +1,5 @@
-/* The quick parser of tf.train.Example, for features of fixed length.
+/* The quick parser of tf.train.Example: values of features of fixed length, or where the values of
+ * features of any length are.
  *
  * Happy path: encoders write each map entry as name and value, each value as one list, and each
  * list packed, so an entry is a chain of lengths that end where the one around them ends, and then
@@ -8,6 +9,7 @@
  * that is written in another way, lacks a feature or is malformed is left to the thorough parser.
  * No locks: a plan is immutable, an order belongs to one thread. */
 #include "file/example_plan.h"
+#include "file/feature.h"
 
 /* Enters the length-delimited field with this one-byte tag: *at goes to its bytes, *end to their
  * end. False if there is none before `limit`. */
@@ -101,10 +103,22 @@ typedef struct walk {
     const leati_example_plan *plan;
     leati_example_order *order;
     const leati_example_column *columns;
+    leati_feature_span *spans; /* of the record; NULL: values go to the columns */
     int64_t row;
     const uint8_t *end;
-    uint64_t missing; /* requests without a value, as bits */
+    uint64_t missing[LEATI_QUICK_FEATURES / 64]; /* requests without a value, as bits */
 } walk;
+
+static inline void found(walk *w, int index) {
+    w->missing[index / 64] &= ~(UINT64_C(1) << (index % 64));
+}
+
+static inline bool complete(const walk *w) {
+    uint64_t missing = 0;
+    for (size_t i = 0; i < sizeof w->missing / sizeof *w->missing; i++)
+        missing |= w->missing[i];
+    return missing == 0;
+}
 
 static inline void *place_of(const walk *w, int index) {
     return (char *)w->columns[index].data + w->row * w->columns[index].stride;
@@ -136,6 +150,45 @@ static inline bool resembles(const struct leati_entry_shape *shape, const uint8_
     return differences == 0;
 }
 
+/* How many strings a list has; -1 if it is written in another way. */
+static int64_t count_strings(const uint8_t *at, const uint8_t *end) {
+    int64_t count = 0;
+    for (const uint8_t *stop; at < end; at = stop, count++)
+        if (!enter(&at, end, 0x0a, &stop))
+            return -1;
+    return count;
+}
+
+/* Notes values of a request that lie from `at` to `end`, a packed field or a list of strings. */
+static inline bool note(walk *w, int index, const uint8_t *at, const uint8_t *end) {
+    const leati_feature_request *request = &w->plan->requests[index];
+    int64_t count;
+    switch (request->dtype) {
+    case LEAT_STRING: count = count_strings(at, end); break;
+    case LEAT_FLOAT32: count = (end - at) % 4 == 0 ? (end - at) / 4 : -1; break;
+    default: count = leati_count_varints((leati_wire){at, end}); break;
+    }
+    if (count < 0 || (request->length >= 0 && count != request->length) ||
+        (request->length < 0 && request->multiple > 1 && count % request->multiple != 0))
+        return false;
+    w->spans[index] = (leati_feature_span){.list = (const char *)at,
+                                           .size = (size_t)(end - at),
+                                           .count = count,
+                                           .packed = request->dtype != LEAT_STRING};
+    return true;
+}
+
+/* The same for a Feature message; *at goes to its values. */
+static bool note_feature(walk *w, int index, const uint8_t **at, const uint8_t *end) {
+    leat_dtype dtype = w->plan->requests[index].dtype;
+    uint8_t tag = dtype == LEAT_STRING ? 0x0a : dtype == LEAT_FLOAT32 ? 0x12 : 0x1a;
+    if (!enter_whole(at, end, tag))
+        return false;
+    if (dtype != LEAT_STRING && *at != end && !enter_whole(at, end, 0x0a))
+        return false;
+    return note(w, index, *at, end);
+}
+
 /* Walks along an entry's chain of lengths; *at goes behind it. */
 static bool read_entry(walk *w, const uint8_t **at, int entry) {
     const uint8_t *start = *at, *stop, *values = start;
@@ -148,9 +201,11 @@ static bool read_entry(walk *w, const uint8_t **at, int entry) {
         return false;
     int index = leati_plan_find(w->plan, name, w->end, entry, w->order);
     if (index >= 0) {
-        if (!read_feature(&w->plan->requests[index], &values, stop, place_of(w, index)))
+        if (w->spans != NULL
+                ? !note_feature(w, index, &values, stop)
+                : !read_feature(&w->plan->requests[index], &values, stop, place_of(w, index)))
             return false;
-        w->missing &= ~(UINT64_C(1) << index);
+        found(w, index);
     }
     if (values && entry < LEATI_REMEMBERED_FEATURES)
         remember(w, entry, start, (size_t)(values - start), (size_t)(stop - start), index);
@@ -161,7 +216,7 @@ static bool read_entry(walk *w, const uint8_t **at, int entry) {
 static inline bool read_record(walk *w, const leat_string *record) {
     const uint8_t *at = (const uint8_t *)record->data;
     if (record->size == 0)
-        return w->missing == 0;
+        return complete(w);
     w->end = at + record->size;
     if (!enter_whole(&at, w->end, 0x0a))
         return false;
@@ -175,23 +230,52 @@ static inline bool read_record(walk *w, const leat_string *record) {
         }
         int index = shape->request;
         if (index >= 0) {
-            if (!read_values(&w->plan->requests[index], at + shape->prefix, at + shape->size,
-                             place_of(w, index)))
+            if (w->spans != NULL ? !note(w, index, at + shape->prefix, at + shape->size)
+                                 : !read_values(&w->plan->requests[index], at + shape->prefix,
+                                                at + shape->size, place_of(w, index)))
                 return false;
-            w->missing &= ~(UINT64_C(1) << index);
+            found(w, index);
         }
         at += shape->size;
     }
-    return w->missing == 0;
+    return complete(w);
+}
+
+/* All requests that a record may not lack. */
+static void expect(const leati_example_plan *plan, uint64_t *bits) {
+    for (int i = 0; i < plan->count; i++)
+        if (plan->requests[i].length >= 0)
+            bits[i / 64] |= UINT64_C(1) << (i % 64);
 }
 
 int64_t leati_example_parse_dense(const leati_example_plan *plan, const leat_string *records,
                                   int64_t n, leati_example_order *order,
                                   const leati_example_column *columns) {
-    uint64_t all = plan->count < 64 ? (UINT64_C(1) << plan->count) - 1 : UINT64_MAX;
     walk w = {.plan = plan, .order = order, .columns = columns};
-    while (plan->dense && w.row < n) {
-        w.missing = all;
+    uint64_t all[LEATI_QUICK_FEATURES / 64] = {0};
+    if (!plan->dense)
+        return 0;
+    expect(plan, all);
+    while (w.row < n) {
+        memcpy(w.missing, all, sizeof all);
+        if (!read_record(&w, &records[w.row]))
+            break;
+        w.row++;
+    }
+    return w.row;
+}
+
+int64_t leati_example_find(const leati_example_plan *plan, const leat_string *records, int64_t n,
+                           leati_example_order *order, leati_feature_span *spans) {
+    walk w = {.plan = plan, .order = order};
+    uint64_t all[LEATI_QUICK_FEATURES / 64] = {0};
+    if (plan->count > LEATI_QUICK_FEATURES)
+        return 0;
+    expect(plan, all);
+    while (w.row < n) {
+        w.spans = spans + w.row * plan->count;
+        memset(w.spans, 0, (size_t)plan->count * sizeof *w.spans);
+        memcpy(w.missing, all, sizeof all);
         if (!read_record(&w, &records[w.row]))
             break;
         w.row++;

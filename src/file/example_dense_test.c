@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,6 +141,93 @@ static void agrees_on_damage(void **state) {
     leati_example_plan_free(plan);
 }
 
+/* The same for features of any number of values: spans instead of values. */
+enum { MOST = 700 }; /* values in a record */
+
+static bool compare_found(const leati_example_plan *plan, leat_string record,
+                          leati_example_order *order) {
+    static leat_string quick[MOST], thorough[MOST];
+    leati_feature_span found[NUM_REQUESTS], spans[NUM_REQUESTS];
+    leat_error err = {0};
+    if (leati_example_find(plan, &record, 1, order, found) == 0)
+        return false;
+    if (leati_example_parse(plan, record, NULL, spans, &err))
+        fail_msg("the quick parser accepts what is no Example: %s", err.text);
+    for (int i = 0; i < NUM_REQUESTS; i++) {
+        assert_int_equal(found[i].count, spans[i].count);
+        assert_in_range(spans[i].count, 0, MOST);
+        memset(quick, 0, sizeof quick);
+        memset(thorough, 0, sizeof thorough);
+        leati_example_read(plan, i, &found[i], quick);
+        leati_example_read(plan, i, &spans[i], thorough);
+        assert_memory_equal(quick, thorough, sizeof quick);
+    }
+    return true;
+}
+
+static void finds_any_number(void **state) {
+    (void)state;
+    leati_feature_request open[NUM_REQUESTS];
+    leati_example_plan *plan = NULL;
+    leati_example_order order = {0};
+    leat_error err = {0};
+    int found = 0;
+    for (int i = 0; i < NUM_REQUESTS; i++) {
+        open[i] = requests[i];
+        open[i].length = i == 1 ? 4 : -1;
+        open[i].multiple = i == 5 ? 3 : 0;
+    }
+    assert_int_equal(leati_example_plan_new(open, NUM_REQUESTS, &plan, &err), LEAT_OK);
+    random_state = 3;
+    for (int i = 0; i < 20000; i++) {
+        leat_string record = build(i % 5 == 0 ? 300 : 3);
+        uint8_t *bytes = (uint8_t *)(uintptr_t)record.data;
+        assert_true(compare_found(plan, record, &order));
+        for (uint32_t k = 1 + draw(3); k > 0; k--)
+            bytes[draw((uint32_t)record.size)] = (uint8_t)(draw(3) ? draw(256) : draw(20));
+        found += compare_found(plan, record, &order);
+        free(bytes);
+    }
+    assert_in_range(found, 1000, 18000);
+    leati_example_plan_free(plan);
+}
+
+/* More features than fit a word of bits; one of them is missing. */
+static void many_features(void **state) {
+    (void)state;
+    enum { MANY = 130 };
+    static char names[MANY][16];
+    static leati_feature_request many[MANY];
+    static int64_t values[MANY];
+    static leati_example_column columns[MANY];
+    static leati_example_order order;
+    leat_error err = {0};
+    leati_example_plan *plan = NULL;
+    leat_example *example = leat_example_new(&err);
+    for (int64_t i = 0; i < MANY; i++) {
+        snprintf(names[i], sizeof names[i], "feature-%03d", (int)i);
+        many[i] = (leati_feature_request){.name = names[i], .dtype = LEAT_INT64, .length = 1};
+        columns[i] = (leati_example_column){&values[i], 0};
+        assert_int_equal(leat_example_add_int64(example, names[i], &i, 1, &err), LEAT_OK);
+    }
+    leat_string record;
+    assert_int_equal(leat_example_serialize(example, &record, &err), LEAT_OK);
+    assert_int_equal(leati_example_plan_new(many, MANY, &plan, &err), LEAT_OK);
+    for (int round = 0; round < 2; round++) {
+        memset(values, 0xff, sizeof values);
+        assert_int_equal(leati_example_parse_dense(plan, &record, 1, &order, columns), 1);
+        for (int64_t i = 0; i < MANY; i++)
+            assert_int_equal(values[i], i);
+    }
+    leati_example_plan_free(plan);
+    many[100].name = "missing";
+    memset(&order, 0, sizeof order);
+    assert_int_equal(leati_example_plan_new(many, MANY, &plan, &err), LEAT_OK);
+    assert_int_equal(leati_example_parse_dense(plan, &record, 1, &order, columns), 0);
+    leati_example_plan_free(plan);
+    leat_example_free(example);
+}
+
 /* Where it cannot be sure it stops, at the very record. */
 static void stops(void **state) {
     (void)state;
@@ -177,6 +265,8 @@ int main(void) {
         cmocka_unit_test(parses_what_encoders_write),
         cmocka_unit_test(agrees_on_damage),
         cmocka_unit_test(stops),
+        cmocka_unit_test(finds_any_number),
+        cmocka_unit_test(many_features),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,8 @@ typedef struct leati_plan_name {
 
 struct leati_example_plan {
     int count;
-    bool dense; /* every request has a fixed length, and there are at most 64 */
+    bool dense; /* every request has a fixed length, and there are few enough */
+    bool lent;  /* all memory is an arena's */
     leati_feature_request *requests; /* names are owned */
     leati_plan_name *by_index;
     leati_plan_name *sorted;

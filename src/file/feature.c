@@ -51,8 +51,7 @@ bool leati_feature_list(leati_wire feature, leat_dtype *dtype, leati_wire *list,
     return true;
 }
 
-/* Counts packed varints; -1 if the last one is cut or one is longer than ten bytes. */
-static int64_t count_varints(leati_wire packed) {
+int64_t leati_count_varints(leati_wire packed) {
     int64_t count = 0;
     int run = 0; /* bytes of the varint being passed */
     while (packed.at < packed.end) {
@@ -90,7 +89,7 @@ static int64_t count_field(leat_dtype dtype, const leati_wire_field *field) {
         return field->type == LEATI_WIRE_FIXED32;
     default:
         if (field->type == LEATI_WIRE_BYTES)
-            return count_varints(field->bytes);
+            return leati_count_varints(field->bytes);
         return field->type == LEATI_WIRE_VARINT;
     }
 }
@@ -126,12 +125,40 @@ static int64_t copy_floats(leati_wire packed, float *to, int64_t room) {
     return count;
 }
 
+/* A varint of up to eight bytes out of one word: seven bits of each byte. */
+static inline uint64_t gather_bits(uint64_t word, int bytes) {
+    uint64_t value = 0;
+    for (int i = 0; i < bytes; i++)
+        value |= (word >> (8 * i) & 0x7f) << (7 * i);
+    return value;
+}
+
 static int64_t copy_varints(leati_wire packed, int64_t *to, int64_t room) {
     int64_t count = 0;
     uint64_t value;
-    while (count < room && packed.at < packed.end && leati_wire_varint(&packed, &value))
+    while (count < room && packed.at < packed.end) {
+        if (packed.end - packed.at >= 4 && (packed.at[0] & 0x80) != 0) {
+            /* Two and three bytes are the most frequent after one. */
+            uint32_t word = leati_load32(packed.at);
+            int bytes = (word & 0x8000) == 0 ? 2 : (word & 0x800000) == 0 ? 3 : 0;
+            if (bytes > 0) {
+                to[count++] = (int64_t)gather_bits(word, bytes);
+                packed.at += bytes;
+                continue;
+            }
+        }
+        if (!leati_wire_varint(&packed, &value))
+            break;
         to[count++] = (int64_t)value;
+    }
     return count;
+}
+
+void leati_feature_unpack(leat_dtype dtype, leati_wire packed, void *to, int64_t capacity) {
+    if (dtype == LEAT_FLOAT32)
+        (void)copy_floats(packed, to, capacity);
+    else
+        (void)copy_varints(packed, to, capacity);
 }
 
 /* Writes the values of one field of a checked list; returns how many. */

@@ -170,11 +170,7 @@ leat_status leati_features_open(leati_features *f, leat_error *err) {
         if (given != NULL)
             LEATI_TRY(use_default(f, &requests[i], given, err));
     }
-    return leati_example_plan_new(requests, count, &f->plan, err);
-}
-
-void leati_features_close(leati_features *f) {
-    leati_example_plan_free(f->plan);
+    return leati_example_plan_lend(requests, count, f->call->arena, &f->plan, err);
 }
 
 /* ---- writing ---- */
@@ -245,11 +241,16 @@ static bool is_batch(const batch *b) {
 /* All values one after the other, as output `index`. */
 static leat_status put_flat(const batch *b, int index, int64_t count, leat_error *err) {
     LEATI_TRY(output_like(b, index, LEAT_SHAPE(count), err));
-    const leati_operand *out = &b->features->call->outputs[b->output + index];
+    const leati_features *f = b->features;
+    size_t size = leat_dtype_size(f->call->outputs[b->output + index].dtype);
     char *to = output_of(b, index);
     for (int64_t r = 0; r < b->n && count > 0; r++) {
-        LEATI_TRY(put_values(b->features, b->feature, b->output + index, span_of(b, r), to, err));
-        to += (size_t)span_of(b, r)->count * leat_dtype_size(out->dtype);
+        const leati_feature_span *span = span_of(b, r);
+        if (span->packed)
+            leati_example_read(f->plan, b->feature, span, to);
+        else
+            LEATI_TRY(put_values(f, b->feature, b->output + index, span, to, err));
+        to += (size_t)span->count * size;
     }
     return LEAT_OK;
 }

@@ -33,9 +33,8 @@ typedef struct leati_features {
     bool dense; /* every feature is a tensor of a fixed length: one output each */
 } leati_features;
 
-/* Plans the features; close also after a failure. */
+/* Plans the features, in the call's arena. */
 LEAT_WARN_UNUSED leat_status leati_features_open(leati_features *features, leat_error *err);
-void leati_features_close(leati_features *features);
 
 /* Writes all features of the `n` records of row `row`, found in `spans`: record r's feature f at
  * r * count + f. The outputs get their shapes here. */

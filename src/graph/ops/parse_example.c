@@ -4,8 +4,9 @@
  * Happy path: the features are planned once a call; every record is walked once and its values are
  * written straight to the outputs, where all features have a fixed length by the quick parser of
  * file/example.h, over rows of scalars and over vectors alike. Strings are views of the records,
- * which the outputs keep alive. Where a length is data, one row runs at a time, and all spans of a
- * batch are found before the outputs get their shapes. Fails as file/example.h says, at the first
+ * which the outputs keep alive. Where a length is data, one row runs at a time, and the same parser
+ * finds all spans of a batch before the outputs get their shapes. What it does not understand goes
+ * to the thorough one. Fails as file/example.h says, at the first
  * record that does. No gradient, no locks. */
 #include "graph/ops/features.h"
 
@@ -103,6 +104,10 @@ static leat_status parse_open(const leati_features *f, const run *r, leati_examp
     if (spans == NULL && bytes > 0)
         return leati_no_memory(err, bytes);
     for (int64_t at = 0; at < r->n; at++) {
+        at += leati_example_find(f->plan, r->records + at, r->n - at, order,
+                                 spans + (size_t)at * count);
+        if (at == r->n)
+            break;
         leat_status status =
             leati_example_parse(f->plan, r->records[at], order, spans + (size_t)at * count, err);
         if (status != LEAT_OK)
@@ -143,9 +148,7 @@ static leat_status parse_example_kernel(leati_kernel_call *call, leat_error *err
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "the serialised Examples have rank %d; expected a scalar or a vector",
                           (int)call->inputs[0].rank);
-    leat_status status = parse_rows(&features, err);
-    leati_features_close(&features);
-    return status;
+    return parse_rows(&features, err);
 }
 
 int leat_parse_example(leat_value serialized, const leat_spec *features,

@@ -471,9 +471,7 @@ static leat_status parse_sequence_example_kernel(leati_kernel_call *call, leat_e
                           "the serialised SequenceExamples have rank %d; expected a scalar or a "
                           "vector",
                           (int)call->inputs[0].rank);
-    leat_status status = parse_rows(&p, err);
-    leati_features_close(&p.context);
-    return status;
+    return parse_rows(&p, err);
 }
 
 int leat_parse_sequence_example(leat_value serialized, const leat_spec *context,

@@ -32,7 +32,9 @@ from leat.control import case, cond, control_dependencies, switch_case, while_lo
 from leat.creation import (group, linspace, no_op, numpy_function, ones, py_function, rank, shape_n, zeros)
 from leat.folds import foldl, foldr, map_fn, scan, vectorized_map
 from leat.function import function
-from leat.linalg import norm, tensordot
+from leat.indices import (gather_nd, scatter_nd, tensor_scatter_nd_add, tensor_scatter_nd_max, tensor_scatter_nd_min,
+                          tensor_scatter_nd_sub)
+from leat.linalg import matmul, norm, tensordot
 from leat.math import reduce_logsumexp, scalar_mul
 from leat.printing import print
 from leat.tensor_array import TensorArray, TensorArraySpec

@@ -45,14 +45,14 @@ def argmax(input: TensorLike, axis: IntLike | None = None, output_type: DTypeLik
     """The index of the largest value along a dimension, the first of equals (tf.math.argmax).
 
     axis: The dimension to search; negative counts from the end.
-    output_type: int32 or int64.
+    output_type: int32 or int64; of argmax also int16 or uint16.
     """
     ...
 def argmin(input: TensorLike, axis: IntLike | None = None, output_type: DTypeLike = ..., name: builtins.str | None = None) -> Tensor:
     """The index of the smallest value along a dimension, the first of equals (tf.math.argmin).
 
     axis: The dimension to search; negative counts from the end.
-    output_type: int32 or int64.
+    output_type: int32 or int64; of argmax also int16 or uint16.
     """
     ...
 def argsort(values: TensorLike, axis: IntLike = -1, direction: StringLike = 'ASCENDING', stable: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
@@ -224,9 +224,7 @@ def gather(params: TensorLike, indices: TensorLike, validate_indices: Any = None
     batch_dims: How many leading dimensions both have in common; negative counts from the end of the indices.
     """
     ...
-def gather_nd(params: TensorLike, indices: TensorLike, batch_dims: Any = 0, name: builtins.str | None = None, bad_indices_policy: Any = '') -> Tensor:
-    """The slices of a tensor that rows of indices name (tf.gather_nd)."""
-    ...
+from leat.indices import gather_nd as gather_nd
 from leat import gfile as gfile
 from leat import graphs as graphs
 def greater(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
@@ -251,6 +249,7 @@ def identity(input: TensorLike, name: builtins.str | None = None) -> Tensor:
 from leat.arrays import identity_n as identity_n
 from leat import image as image
 from leat import indexing as indexing
+from leat import indices as indices
 class init_scope:
     ...
 int16: DType
@@ -280,13 +279,7 @@ def logical_or(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -
 from leat import lookup as lookup
 from leat.folds import map_fn as map_fn
 from leat import math as math
-def matmul(a: TensorLike, b: TensorLike, transpose_a: builtins.bool = False, transpose_b: builtins.bool = False, adjoint_a: Any = False, adjoint_b: Any = False, a_is_sparse: Any = False, b_is_sparse: Any = False, output_type: Any = None, grad_a: Any = False, grad_b: Any = False, name: builtins.str | None = None) -> Tensor:
-    """Matrix products over the last two dimensions (tf.linalg.matmul).
-
-    transpose_a: Transpose the matrices of a first.
-    transpose_b: Transpose the matrices of b first.
-    """
-    ...
+from leat.linalg import matmul as matmul
 def maximum(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The larger of x and y, broadcast; a NaN wins (tf.math.maximum)."""
     ...
@@ -350,14 +343,14 @@ from leat import records as records
 def reduce_all(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
     """Whether all booleans hold over the named dimensions, or all (tf.math.reduce_all).
 
-    axis: The dimensions to reduce; none named: all.
+    axis: The dimensions to reduce; none: all; an empty list: no dimension.
     keepdims: Leave reduced dimensions as 1.
     """
     ...
 def reduce_any(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
     """Whether any boolean holds over the named dimensions, or all (tf.math.reduce_any).
 
-    axis: The dimensions to reduce; none named: all.
+    axis: The dimensions to reduce; none: all; an empty list: no dimension.
     keepdims: Leave reduced dimensions as 1.
     """
     ...
@@ -365,35 +358,35 @@ from leat.math import reduce_logsumexp as reduce_logsumexp
 def reduce_max(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
     """The maximum over the named dimensions, or all (tf.math.reduce_max).
 
-    axis: The dimensions to reduce; none named: all.
+    axis: The dimensions to reduce; none: all; an empty list: no dimension.
     keepdims: Leave reduced dimensions as 1.
     """
     ...
 def reduce_mean(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
     """The mean over the named dimensions, or all (tf.math.reduce_mean).
 
-    axis: The dimensions to reduce; none named: all.
+    axis: The dimensions to reduce; none: all; an empty list: no dimension.
     keepdims: Leave reduced dimensions as 1.
     """
     ...
 def reduce_min(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
     """The minimum over the named dimensions, or all (tf.math.reduce_min).
 
-    axis: The dimensions to reduce; none named: all.
+    axis: The dimensions to reduce; none: all; an empty list: no dimension.
     keepdims: Leave reduced dimensions as 1.
     """
     ...
 def reduce_prod(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
     """The product over the named dimensions, or all (tf.math.reduce_prod).
 
-    axis: The dimensions to reduce; none named: all.
+    axis: The dimensions to reduce; none: all; an empty list: no dimension.
     keepdims: Leave reduced dimensions as 1.
     """
     ...
 def reduce_sum(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
     """The sum over the named dimensions, or all (tf.math.reduce_sum).
 
-    axis: The dimensions to reduce; none named: all.
+    axis: The dimensions to reduce; none: all; an empty list: no dimension.
     keepdims: Leave reduced dimensions as 1.
     """
     ...
@@ -440,12 +433,7 @@ def saturate_cast(value: TensorLike, dtype: DTypeLike, name: builtins.str | None
     ...
 from leat.math import scalar_mul as scalar_mul
 from leat.folds import scan as scan
-def scatter_nd(indices: TensorLike, updates: TensorLike, shape: IntsLike, bad_indices_policy: Any = '', name: builtins.str | None = None) -> Tensor:
-    """Zeros to which slices are added at places that rows of indices name (tf.scatter_nd).
-
-    shape: The shape of the result.
-    """
-    ...
+from leat.indices import scatter_nd as scatter_nd
 def searchsorted(sorted_sequence: TensorLike, values: TensorLike, side: StringLike = 'left', out_type: DTypeLike = ..., name: builtins.str | None = None) -> Tensor:
     """The places where values would stand in sorted lines (tf.searchsorted).
 
@@ -562,18 +550,10 @@ def tanh(x: TensorLike, name: builtins.str | None = None) -> Tensor:
 from leat import tape as tape
 from leat import tensor as tensor
 from leat import tensor_array as tensor_array
-def tensor_scatter_nd_add(tensor: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: Any = '', name: builtins.str | None = None) -> Tensor:
-    """A tensor with updates added to the slices that rows of indices name (tf.tensor_scatter_nd_add)."""
-    ...
-def tensor_scatter_nd_max(tensor: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: Any = '', name: builtins.str | None = None) -> Tensor:
-    """A tensor whose slices that rows of indices name are their maxima with updates (tf.tensor_scatter_nd_max)."""
-    ...
-def tensor_scatter_nd_min(tensor: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: Any = '', name: builtins.str | None = None) -> Tensor:
-    """A tensor whose slices that rows of indices name are their minima with updates (tf.tensor_scatter_nd_min)."""
-    ...
-def tensor_scatter_nd_sub(tensor: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: Any = '', name: builtins.str | None = None) -> Tensor:
-    """A tensor with updates subtracted from the slices that rows of indices name (tf.tensor_scatter_nd_sub)."""
-    ...
+from leat.indices import tensor_scatter_nd_add as tensor_scatter_nd_add
+from leat.indices import tensor_scatter_nd_max as tensor_scatter_nd_max
+from leat.indices import tensor_scatter_nd_min as tensor_scatter_nd_min
+from leat.indices import tensor_scatter_nd_sub as tensor_scatter_nd_sub
 def tensor_scatter_nd_update(tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: builtins.str | None = None) -> Tensor:
     """A tensor with updates in place of the slices that rows of indices name (tf.tensor_scatter_nd_update)."""
     ...
@@ -595,7 +575,7 @@ def truediv(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> T
     """x / y of equal float dtypes, broadcast, by IEEE 754 (tf.math.divide)."""
     ...
 def truncatediv(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
-    """The quotient of integers rounded towards zero, broadcast (tf.truncatediv)."""
+    """The quotient rounded towards zero, broadcast (tf.truncatediv)."""
     ...
 def truncatemod(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The remainder that has the sign of x, broadcast (tf.truncatemod)."""

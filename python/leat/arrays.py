@@ -180,8 +180,9 @@ def batch_to_space(input, block_shape, crops, name=None):
 
 def einsum(equation, *inputs, **kwargs):
     """Sums of products, by a text that names dimensions (``tf.einsum``); '...' stands for further ones."""
-    return ops.call("einsum", {"equation": equation.replace(" ", "")}, ops._convert_inputs(
-        ops.TABLE["einsum"], [list(inputs)]))[0]
+    operands, half = ops._fit("einsum", ops._convert_inputs(ops.TABLE["einsum"], [list(inputs)]))
+    product = ops.call("einsum", {"equation": equation.replace(" ", "")}, operands)[0]
+    return product if half is None else F["cast"](product, half)
 
 
 def dynamic_stitch(indices, data, name=None):

@@ -61,8 +61,27 @@ def shape_n(input, out_type=dtypes.int32, name=None):
 def linspace(start, stop, num, name=None, axis=0):
     """`num` values from start to stop, both among them (``tf.linspace``)."""
     bounds = [convert_to_tensor(bound) for bound in (start, stop)]
-    bounds = [bound if bound.dtype.is_floating else ops.FUNCTIONS["cast"](bound, dtypes.float64) for bound in bounds]
-    return ops.FUNCTIONS["linspace"](*bounds, num, axis=axis)
+    F = ops.FUNCTIONS
+    bounds = [bound if bound.dtype.is_floating else F["cast"](bound, dtypes.float64) for bound in bounds]
+    if bounds[0].shape.rank == 0 and bounds[1].shape.rank == 0 and axis in (0, -1):
+        return F["linspace"](*bounds, num)
+    axis = int(axis)
+    first, last = (F["expand_dims"](bound, axis) for bound in _broadcast(bounds))
+    axis += first.shape.rank if axis < 0 else 0
+    steps = F["cast"](F["maximum"](F["subtract"](num, 1), 1), first.dtype)
+    delta = F["divide"](F["subtract"](last, first), steps)
+    place = F["reshape"](F["cast"](F["range"](num), first.dtype), [-1] + [1] * (first.shape.rank - 1 - axis))
+    made = F["add"](first, F["multiply"](delta, place))
+    ends = F["equal"](place, F["where"](F["greater"](num, 1), steps, F["negative"](steps)))
+    return F["where"](ends, last, made)  # the last one is `stop` itself
+
+
+def _broadcast(bounds):
+    """Both bounds in one shape."""
+    if any(bound.shape.rank is None for bound in bounds):
+        raise ValueError("linspace needs bounds of known rank; set it with ensure_shape")
+    zero = ops.FUNCTIONS["zeros_like"](ops.FUNCTIONS["add"](*bounds))
+    return [ops.FUNCTIONS["add"](bound, zero) for bound in bounds]
 
 
 def no_op(name=None):

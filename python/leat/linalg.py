@@ -5,10 +5,10 @@ import numpy as np
 from leat import dtypes, ops
 from leat.math import l2_normalize
 from leat.ops import FUNCTIONS as F
-from leat.tensor import convert_to_tensor
+from leat.tensor import Tensor, convert_to_tensor
 
-__all__ = ["adjoint", "cross", "global_norm", "l2_normalize", "matrix_transpose", "matvec", "norm", "normalize",
-           "tensor_diag", "tensor_diag_part", "tensordot", "trace"]
+__all__ = ["adjoint", "cross", "global_norm", "l2_normalize", "matmul", "matrix_transpose", "matvec", "norm",
+           "normalize", "tensor_diag", "tensor_diag_part", "tensordot", "trace"]
 
 
 # ---- matrices ----
@@ -33,6 +33,31 @@ def adjoint(matrix, name=None):
 def trace(x, name=None):
     """The sum of the main diagonals (``tf.linalg.trace``)."""
     return F["reduce_sum"](F["linalg.diag_part"](x), [-1])
+
+
+def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_b=False, a_is_sparse=False,
+           b_is_sparse=False, output_type=None, grad_a=False, grad_b=False, name=None):
+    """Products of matrices (``tf.linalg.matmul``). Matrices are real, so the adjoint is the transpose."""
+    for side, transposed, adjoined in (("a", transpose_a, adjoint_a), ("b", transpose_b, adjoint_b)):
+        if transposed and adjoined:
+            raise ValueError(f"Only one of `transpose_{side}` and `adjoint_{side}` can be True. Received "
+                             f"`transpose_{side}`={transposed}, `adjoint_{side}`={adjoined}.")
+    ops.fixed("matmul", "output_type", output_type, None)
+    transpose_a, transpose_b = bool(transpose_a or adjoint_a), bool(transpose_b or adjoint_b)
+    if not hasattr(a, "_is_leaf_value") and not hasattr(b, "_is_leaf_value"):
+        a = convert_to_tensor(a, dtype_hint=getattr(b, "dtype", None))
+        if a.dtype in (dtypes.int32, dtypes.int64):
+            sides = f"...{'ji' if transpose_a else 'ij'},...{'kj' if transpose_b else 'jk'}->...ik"
+            return ops.call("einsum", {"equation": sides}, [a, convert_to_tensor(b, a.dtype)])[0]
+    return F["matmul"](a, b, transpose_a, transpose_b)
+
+
+def _operator(first, second):
+    return NotImplemented if hasattr(second, "_is_leaf_value") else matmul(first, second)
+
+
+Tensor.__matmul__ = _operator
+Tensor.__rmatmul__ = lambda second, first: matmul(first, second)
 
 
 def matvec(a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False, b_is_sparse=False, name=None):
@@ -121,9 +146,11 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
     is_matrix = isinstance(axis, (list, tuple)) and len(axis) == 2
     if isinstance(axis, (list, tuple)) and len(axis) not in (1, 2):
         raise ValueError("'axis' must be None, an integer, or a tuple of 2 unique integers, got %s" % (axis,))
+    if is_matrix and axis[0] == axis[1]:
+        raise ValueError("'axis' must be None, an integer, or a tuple of 2 unique integers, got %s" % (axis,))
     if ord not in ("fro", "euclidean", 1, 2, np.inf) and (is_matrix or isinstance(ord, str) or ord <= 0):
         raise ValueError(f"'ord' must be a supported {'matrix' if is_matrix else 'vector'} norm, got {ord}")
-    if ord == "fro" and not is_matrix and axis is not None:
+    if ord == "fro" and not is_matrix:
         raise ValueError("'ord' must be a supported vector norm, got fro")
     if is_matrix and ord in (1, np.inf):
         first, second = axis if ord == 1 else axis[::-1]

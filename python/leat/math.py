@@ -1,6 +1,9 @@
 """``tf.math``: functions that are made of operations, as TensorFlow makes them. The library's operations join them."""
 
+import numpy as np
+
 from leat import dtypes
+from leat.errors import InvalidArgumentError
 from leat.ops import FUNCTIONS as F
 from leat.tensor import convert_to_tensor
 
@@ -184,6 +187,7 @@ def bincount(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int
     numbers = convert_to_tensor(arr)
     if numbers.dtype not in (dtypes.int32, dtypes.int64):
         numbers = F["cast"](numbers, dtypes.int32)
+    numbers = _want_counts(numbers, minlength, maxlength)
     size = _bins(numbers, minlength, maxlength)
     outside = F["greater_equal"](numbers, size)
     rows = None
@@ -202,6 +206,15 @@ def bincount(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int
     else:
         counted = F["math.unsorted_segment_sum"](F["reshape"](values, [-1]), F["reshape"](places, [-1]), count)
     return counted if rows is None else F["reshape"](counted, [rows, size])
+
+
+def _want_counts(numbers, minlength, maxlength):
+    for name, value in (("minlength", minlength), ("maxlength", maxlength)):
+        if isinstance(value, (int, np.integer)) and value < 0 and name == "maxlength":
+            raise InvalidArgumentError(None, None, f"{name} is {value}: size ({value}) must be non-negative")
+    if getattr(numbers, "_has_values", False) and numbers.shape.num_elements() and np.min(numbers.numpy()) < 0:
+        raise InvalidArgumentError(None, None, "Input arr must be non-negative!")
+    return numbers
 
 
 def _bins(numbers, minlength, maxlength):

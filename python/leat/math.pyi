@@ -29,14 +29,14 @@ def argmax(input: TensorLike, axis: IntLike | None = None, output_type: DTypeLik
     """The index of the largest value along a dimension, the first of equals (tf.math.argmax).
 
     axis: The dimension to search; negative counts from the end.
-    output_type: int32 or int64.
+    output_type: int32 or int64; of argmax also int16 or uint16.
     """
     ...
 def argmin(input: TensorLike, axis: IntLike | None = None, output_type: DTypeLike = ..., name: builtins.str | None = None) -> Tensor:
     """The index of the smallest value along a dimension, the first of equals (tf.math.argmin).
 
     axis: The dimension to search; negative counts from the end.
-    output_type: int32 or int64.
+    output_type: int32 or int64; of argmax also int16 or uint16.
     """
     ...
 def asin(x: TensorLike, name: builtins.str | None = None) -> Tensor:
@@ -231,14 +231,14 @@ def reciprocal_no_nan(x: Any, name: builtins.str | None = None) -> Any: ...
 def reduce_all(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
     """Whether all booleans hold over the named dimensions, or all (tf.math.reduce_all).
 
-    axis: The dimensions to reduce; none named: all.
+    axis: The dimensions to reduce; none: all; an empty list: no dimension.
     keepdims: Leave reduced dimensions as 1.
     """
     ...
 def reduce_any(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
     """Whether any boolean holds over the named dimensions, or all (tf.math.reduce_any).
 
-    axis: The dimensions to reduce; none named: all.
+    axis: The dimensions to reduce; none: all; an empty list: no dimension.
     keepdims: Leave reduced dimensions as 1.
     """
     ...
@@ -247,28 +247,28 @@ def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: Any = False,
 def reduce_max(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
     """The maximum over the named dimensions, or all (tf.math.reduce_max).
 
-    axis: The dimensions to reduce; none named: all.
+    axis: The dimensions to reduce; none: all; an empty list: no dimension.
     keepdims: Leave reduced dimensions as 1.
     """
     ...
 def reduce_mean(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
     """The mean over the named dimensions, or all (tf.math.reduce_mean).
 
-    axis: The dimensions to reduce; none named: all.
+    axis: The dimensions to reduce; none: all; an empty list: no dimension.
     keepdims: Leave reduced dimensions as 1.
     """
     ...
 def reduce_min(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
     """The minimum over the named dimensions, or all (tf.math.reduce_min).
 
-    axis: The dimensions to reduce; none named: all.
+    axis: The dimensions to reduce; none: all; an empty list: no dimension.
     keepdims: Leave reduced dimensions as 1.
     """
     ...
 def reduce_prod(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
     """The product over the named dimensions, or all (tf.math.reduce_prod).
 
-    axis: The dimensions to reduce; none named: all.
+    axis: The dimensions to reduce; none: all; an empty list: no dimension.
     keepdims: Leave reduced dimensions as 1.
     """
     ...
@@ -276,7 +276,7 @@ def reduce_std(input_tensor: Any, axis: Any = None, keepdims: Any = False, name:
 def reduce_sum(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
     """The sum over the named dimensions, or all (tf.math.reduce_sum).
 
-    axis: The dimensions to reduce; none named: all.
+    axis: The dimensions to reduce; none: all; an empty list: no dimension.
     keepdims: Leave reduced dimensions as 1.
     """
     ...
@@ -345,7 +345,7 @@ def top_k(input: TensorLike, k: IntLike = 1, sorted: builtins.bool = True, index
 
     k: How many values.
     sorted: Of no effect: the values are always in order.
-    index_type: The dtype of the places: int32 or int64.
+    index_type: The dtype of the places: int16, int32 or int64.
     """
     ...
 def truediv(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:

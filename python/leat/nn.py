@@ -5,10 +5,29 @@ from leat.math import l2_normalize, log_softmax, softmax, zero_fraction
 from leat.ops import FUNCTIONS as F
 from leat.tensor import convert_to_tensor
 
-__all__ = ["batch_normalization", "crelu", "depth_to_space", "dropout", "embedding_lookup", "gelu", "l2_loss",
-           "l2_normalize", "leaky_relu", "log_poisson_loss", "log_softmax", "moments", "normalize_moments", "selu",
-           "sigmoid_cross_entropy_with_logits", "silu", "softmax", "softmax_cross_entropy_with_logits", "softsign",
-           "space_to_depth", "swish", "weighted_cross_entropy_with_logits", "weighted_moments", "zero_fraction"]
+__all__ = ["batch_normalization", "bias_add", "crelu", "depth_to_space", "dropout", "embedding_lookup", "gelu",
+           "l2_loss", "l2_normalize", "leaky_relu", "log_poisson_loss", "log_softmax", "moments", "normalize_moments",
+           "selu", "sigmoid_cross_entropy_with_logits", "silu", "softmax", "softmax_cross_entropy_with_logits",
+           "softsign", "space_to_depth", "swish", "weighted_cross_entropy_with_logits", "weighted_moments",
+           "zero_fraction"]
+
+
+# ---- biases ----
+
+def bias_add(value, bias, data_format=None, name=None):
+    """A vector added along the last dimension, or along the second one (``tf.nn.bias_add``)."""
+    if data_format is not None and not (str(data_format).startswith("NC") or (
+            str(data_format).startswith("N") and str(data_format).endswith("C"))):
+        raise ValueError(f"`data_format` must be of the form `N...C` or `NC...`. Received: data_format={data_format}")
+    if data_format is None or not str(data_format).startswith("NC"):
+        return F["nn.bias_add"](value, bias)
+    value = convert_to_tensor(value)
+    bias = convert_to_tensor(bias, value.dtype)
+    if value.shape.rank is None:
+        raise ValueError("bias_add with NC... needs an input of known rank; set it with ensure_shape")
+    order = [0, *range(2, value.shape.rank), 1]
+    return F["transpose"](F["nn.bias_add"](F["transpose"](value, order), bias),
+                          [0, value.shape.rank - 1, *range(1, value.shape.rank - 1)])
 
 
 # ---- activations ----

@@ -17,9 +17,7 @@ def avg_pool2d(input: TensorLike, ksize: IntsLike, strides: IntsLike | None = No
     """
     ...
 def batch_normalization(x: Any, mean: Any, variance: Any, offset: Any, scale: Any, variance_epsilon: Any, name: builtins.str | None = None) -> Any: ...
-def bias_add(value: TensorLike, bias: TensorLike, data_format: Any = None, name: builtins.str | None = None) -> Tensor:
-    """A vector added along the last dimension (tf.nn.bias_add)."""
-    ...
+def bias_add(value: Any, bias: Any, data_format: Any = None, name: builtins.str | None = None) -> Any: ...
 def conv2d(input: TensorLike, filters: TensorLike, strides: IntsLike | None = None, padding: StringLike = 'VALID', data_format: Any = 'NHWC', dilations: IntsLike | None = None, name: builtins.str | None = None) -> Tensor:
     """Convolution of pictures NHWC with a filter HWIO (tf.nn.conv2d).
 
@@ -88,7 +86,7 @@ def top_k(input: TensorLike, k: IntLike = 1, sorted: builtins.bool = True, index
 
     k: How many values.
     sorted: Of no effect: the values are always in order.
-    index_type: The dtype of the places: int32 or int64.
+    index_type: The dtype of the places: int16, int32 or int64.
     """
     ...
 def weighted_cross_entropy_with_logits(labels: Any, logits: Any, pos_weight: Any, name: builtins.str | None = None) -> Any: ...

@@ -35,6 +35,9 @@ def call(name, attributes, inputs):
 def _attribute(argument, value):
     """A Python value as the JSON of an argument."""
     kind = argument["type"]
+    if kind == "structure of tensors" and getattr(value, "_has_values", True):
+        exact = dtypes.float64 if isinstance(value, float) and argument["name"] == "constant_values" else None
+        return literal(convert_to_tensor(value, exact))
     if isinstance(value, Tensor):
         if not value._has_values:
             raise trace.Bound(argument["name"], value)
@@ -49,14 +52,15 @@ def _attribute(argument, value):
         return [-1 if d is None else d for d in TensorShape(value)] if TensorShape(value).rank is not None else None
     if kind == "list of integers":
         found = _integers(argument, value)
-        return _window(found) if argument["name"] in ("strides", "ksize", "dilations") else found
-    if kind == "structure of tensors":
-        return literal(convert_to_tensor(value))
+        return _window(found) if argument["name"] in _WINDOWS and not argument.get("none") else found
     if isinstance(value, DType):
         return value.name
     if isinstance(value, (list, tuple)):
         return [_attribute({"type": kind, "name": argument["name"]}, item) for item in value]
     return _number(value)
+
+
+_WINDOWS = frozenset(["strides", "ksize", "dilations"])  # of pictures; what may be none is strided_slice's
 
 
 def _window(numbers):
@@ -105,7 +109,7 @@ def _convert_inputs(entry, values):
         elif value is not None:
             flat.append(value)
     same = "elementwise" in entry["flags"] or any(declared.get("list") for declared in entry["inputs"]) or (
-        entry["name"] == "range")
+        entry["name"] in ("range", "histogram_fixed_width"))
     first = 1 if entry["name"] == "select" else 0
     hint = None
     if same:
@@ -116,12 +120,39 @@ def _convert_inputs(entry, values):
                 break
     if entry["name"] == "range" and hint is None and any(isinstance(value, float) for value in flat):
         hint = dtypes.float32
+    if entry["name"] == "fill":  # an empty list is a shape
+        flat[0] = convert_to_tensor(flat[0], dtype_hint=dtypes.int32)
     made = [convert_to_tensor(value, dtype=None, dtype_hint=None if i < first else hint)
             for i, value in enumerate(flat)]
-    if entry["name"] == "divide" and made[0].dtype is made[1].dtype and made[0].dtype.is_integer:
+    if entry["name"] in ("divide", "divide_no_nan") and made[0].dtype is made[1].dtype and made[0].dtype.is_integer:
         wide = dtypes.float32 if made[0].dtype.size < 4 else dtypes.float64
         made = [call("cast", {"dtype": wide.name}, [tensor])[0] for tensor in made]
     return made
+
+
+# Operations that the library computes in float32 and float64 alone: halves are made wider and narrow again.
+_WIDENED = frozenset(["matmul", "softmax", "log_softmax", "einsum", "sparse_softmax_cross_entropy_with_logits",
+                      "cumulative_logsumexp", "range", "linspace"])
+# Where an operation takes indices or counts, and the narrow dtypes that TensorFlow allows there.
+_INDICES = {"gather": (1, "int16"), "gather_nd": (1, "int16"), "scatter_nd": (0, "int16"), "one_hot": (0, "int8"),
+            "sequence_mask": (0, "int8 int16 uint8 uint16 uint32 uint64"),
+            **{f"tensor_scatter_nd_{kind}": (1, "int16") for kind in ("add", "max", "min", "sub", "update")}}
+
+
+def _cast(tensor, dtype):
+    return call("cast", {"dtype": dtype.name}, [tensor])[0]
+
+
+def _fit(name, inputs):
+    """The inputs in dtypes that the library has, and the dtype that the result is to have; None: its own."""
+    if name in _WIDENED:
+        half = next((x.dtype for x in inputs if x.dtype in (dtypes.float16, dtypes.bfloat16)), None)
+        return inputs if half is None else [_cast(x, dtypes.float32) if x.dtype is half else x for x in inputs], half
+    place, narrow = _INDICES.get(name, (0, ""))
+    if narrow and inputs[place].dtype.name in narrow.split():
+        wide = dtypes.int64 if inputs[place].dtype.size >= 4 else dtypes.int32
+        return [*inputs[:place], _cast(inputs[place], wide), *inputs[place + 1:]], None
+    return inputs, None
 
 
 def dispatch(name, values, arguments):
@@ -135,7 +166,9 @@ def dispatch(name, values, arguments):
     inputs = _convert_inputs(entry, values)
     if name == "add" and inputs[0].dtype is dtypes.string:
         name = "string_join"
-    attributes, bound = {}, []
+    attributes, bound, back = {}, [], None
+    if name in _WIDENED or name in _INDICES:
+        inputs, back = _fit(name, inputs)
     for argument, value in zip(entry["arguments"], arguments):
         if value is None and not argument["required"]:
             continue
@@ -144,6 +177,8 @@ def dispatch(name, values, arguments):
         except trace.Bound as found:
             bound.append((found.name, found.tensor))
     outputs = trace.bound_call(name, attributes, inputs, bound) if bound else call(name, attributes, inputs)
+    if back is not None:
+        outputs = [_cast(tensor, back) if tensor.dtype.is_floating else tensor for tensor in outputs]
     return outputs[0] if len(outputs) == 1 or name in _FIRST_OUTPUT else outputs
 
 

@@ -181,6 +181,8 @@ def ngrams(data, ngram_width, separator=" ", pad_values=None, padding_width=None
         raise ValueError("strings.ngrams needs data of known rank; set it with ensure_shape")
     if tensor.shape.rank == 0:
         raise ValueError("Data must have rank>0")
+    if tensor.shape.num_elements() == 0:  # TensorFlow has no row without strings, whatever pads there are
+        return ops.FUNCTIONS["fill"]([*tensor.shape[:-1], 0], "")
     shape = ops.FUNCTIONS["shape"](tensor, dtypes.int64)
     rows = ops.FUNCTIONS["reduce_prod"](shape[:-1])
     flat = ops.FUNCTIONS["reshape"](tensor, [-1])

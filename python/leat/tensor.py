@@ -280,7 +280,7 @@ def _to_bytes(value):
     raise TypeError(f"Cannot convert {value!r} to a string tensor")
 
 
-def _default_dtype(value, array):
+def _default_dtype(value, array, dtype=None):
     """TensorFlow's choice for Python values: float32, int32 (int64 where it does not fit), bool, string."""
     first = _first_leaf(value)
     if isinstance(first, (np.ndarray, np.generic)) or not isinstance(value, (list, tuple, int, float)):
@@ -288,7 +288,7 @@ def _default_dtype(value, array):
     if array.dtype.kind == "f":
         return dtypes.float32
     if array.dtype.kind in "iu":
-        if array.size and array.max() >= 2**63:
+        if array.size and array.max() >= 2**63 and dtype is not dtypes.uint64:
             raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
         small = array.size == 0 or (array.min() >= -2**31 and array.max() < 2**31)
         return dtypes.int32 if small else dtypes.int64
@@ -356,14 +356,19 @@ def constant(value, dtype=None, shape=None, name="Const"):
     if shape is not None:
         dims = tuple(TensorShape(shape))
         if out.shape.num_elements() == 1 and TensorShape(shape).num_elements() != 1:
-            out = _of_array(np.full(dims, out.numpy()), out.dtype)
+            out = _of_array(np.full(dims, _items(out).reshape(())), out.dtype)
         elif out.shape.num_elements() != TensorShape(shape).num_elements():
             raise TypeError(f"Eager execution of tf.constant with unsupported shape. Tensor {text_of(out, False)} "
                             f"(converted from {value}) has {out.shape.num_elements()} elements, but got `shape` "
                             f"{TensorShape(shape)} with {TensorShape(shape).num_elements()} elements).")
         else:
-            out = _of_array(np.asarray(out.numpy()).reshape(dims), out.dtype)
+            out = _of_array(_items(out).reshape(dims), out.dtype)
     return out
+
+
+def _items(tensor):
+    """The values as an array; texts as objects, since numpy's own strings lose zero bytes at their ends."""
+    return np.asarray(tensor.numpy(), object if tensor.dtype is dtypes.string else None)
 
 
 def _convert(array, dtype):
@@ -374,7 +379,7 @@ def _convert(array, dtype):
 
 
 def _convert_checked(value, array, dtype):
-    own = _default_dtype(value, array)
+    own = _default_dtype(value, array, dtype)
     if dtype is None:
         dtype = own
     strings = (dtype is dtypes.string) != (own is dtypes.string) and array.size > 0

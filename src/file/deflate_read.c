@@ -52,6 +52,15 @@ static void end_stream(leati_inflate *inflate) {
     inflate->done = true;
 }
 
+/* Do the bytes here begin no stream of the kind? ISA-L would wait for the whole of a header. */
+static bool is_foreign(const leati_inflate *inflate, const uint8_t *in, size_t size) {
+    if (size < 2)
+        return false;
+    if (inflate->base.codec->compression == LEAT_COMPRESSION_GZIP)
+        return in[0] != 0x1f || in[1] != 0x8b;
+    return (in[0] & 15) != 8 || (in[0] << 8 | in[1]) % 31 != 0;
+}
+
 /* Where there is little room for output ISA-L decodes into a buffer of its own, and what lies there
  * when it fails is good. True when all of it has gone out. */
 static bool drain(struct inflate_state *state, uint8_t **out, size_t *out_size) {
@@ -81,6 +90,8 @@ leat_status leati_inflate_run(leati_unpacker *unpacker, const uint8_t **in, size
             return leati_fail(err, LEAT_DATA_LOSS, "bytes follow the end of ZLIB data");
         if (inflate->base.between && *in_size == 0)
             return LEAT_OK;
+        if (inflate->base.between && is_foreign(inflate, *in, *in_size))
+            return leati_no_header(unpacker, err);
         inflate->base.between = false;
         uint32_t in_part = *in_size < INT32_MAX ? (uint32_t)*in_size : INT32_MAX;
         uint32_t out_part = *out_size < INT32_MAX ? (uint32_t)*out_size : INT32_MAX;

@@ -217,7 +217,7 @@ static bool next_packed(leat_dtype dtype, leati_wire *list, leati_wire_field *ou
     return true;
 }
 
-/* Reads the typed list of the dtype, whose last value is repeated. */
+/* Reads the typed list of the dtype, whose last value is repeated; without one all are zero. */
 static leat_status read_list(const leati_tensor_proto *proto, void *to, leat_error *err) {
     leati_wire wire = proto->message;
     leati_wire_field field, value = {0};
@@ -236,8 +236,6 @@ static leat_status read_list(const leati_tensor_proto *proto, void *to, leat_err
             put_value(proto->dtype, &value, to, n++);
         }
     }
-    if (n == 0)
-        return damaged("it has no values", err);
     for (; n < proto->count; n++)
         put_value(proto->dtype, &value, to, n);
     return LEAT_OK;

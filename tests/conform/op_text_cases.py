@@ -90,7 +90,7 @@ case("decode_base64", "numbers", [I32(1)], error=(INVALID, "int32"))
 case("linspace", "float32", [F32(0), F32(1)], F32([0, 0.25, 0.5, 0.75, 1]), {"num": 5}, gradient=True)
 case("linspace", "down", [F64(3), F64(-1)], F64([3, 1, -1]), {"num": 3})
 case("linspace", "one", [F32(1), F32(5)], F32([1]), {"num": 1}, gradient=True)
-case("linspace", "none", [F32(1), F32(5)], error=(INVALID, "num"), attributes={"num": 0})
+case("linspace", "negative", [F32(1), F32(5)], error=(INVALID, "num"), attributes={"num": -1})
 case("linspace", "vector", [F32([1]), F32(5)], error=(INVALID, "rank 0"), attributes={"num": 2})
 case("linspace", "integers", [I32(1), I32(5)], error=(INVALID, "int32"), attributes={"num": 2})
 

@@ -2,6 +2,7 @@
  * dimension is empty or outside the input. No state, no locks. */
 #include "graph/ops/arg.h"
 
+#include "core/half.h"
 #include "graph/ops/elementwise.h"
 
 const leati_row leati_arg_rows[] = {
@@ -14,40 +15,43 @@ const leati_row leati_arg_rows[] = {
      .type = LEATI_ROW_DTYPE,
      .offset = offsetof(struct leati_arg_args, output_type),
      .default_number = LEAT_INT64,
-     .doc = "int32 or int64."},
+     .doc = "int32 or int64; of argmax also int16 or uint16."},
     {0},
 };
 
-/* The place of the first best of n values, `step` values apart. */
-#define ARG_SEARCH(NAME, TYPE, BETTER)                                                             \
+/* The place of the first best of n values, `step` values apart; LOAD makes a number of one. */
+#define ARG_SEARCH(NAME, TYPE, LOAD, BETTER)                                                       \
     static int64_t NAME(const char *data, int64_t n, int64_t step) {                               \
         const TYPE *values = (const TYPE *)data;                                                   \
         int64_t best = 0;                                                                          \
         for (int64_t i = 1; i < n; i++)                                                            \
-            if (values[i * step] BETTER values[best * step])                                       \
+            if (LOAD(values[i * step]) BETTER LOAD(values[best * step]))                           \
                 best = i;                                                                          \
         return best;                                                                               \
     }
-#define ARGMAX_SEARCH(NAME, TYPE)                                                                  \
-    ARG_SEARCH(argmax_##NAME, TYPE, >)                                                             \
-    ARG_SEARCH(argmin_##NAME, TYPE, <)
+#define ARG_SEARCHES(NAME, TYPE, LOAD)                                                             \
+    ARG_SEARCH(argmax_##NAME, TYPE, LOAD, >)                                                       \
+    ARG_SEARCH(argmin_##NAME, TYPE, LOAD, <)
 
-ARGMAX_SEARCH(int8, int8_t)
-ARGMAX_SEARCH(int16, int16_t)
-ARGMAX_SEARCH(int32, int32_t)
-ARGMAX_SEARCH(int64, int64_t)
-ARGMAX_SEARCH(uint8, uint8_t)
-ARGMAX_SEARCH(uint16, uint16_t)
-ARGMAX_SEARCH(uint32, uint32_t)
-ARGMAX_SEARCH(uint64, uint64_t)
-ARGMAX_SEARCH(float32, float)
-ARGMAX_SEARCH(float64, double)
+ARG_SEARCHES(bool, bool, )
+ARG_SEARCHES(int8, int8_t, )
+ARG_SEARCHES(int16, int16_t, )
+ARG_SEARCHES(int32, int32_t, )
+ARG_SEARCHES(int64, int64_t, )
+ARG_SEARCHES(uint8, uint8_t, )
+ARG_SEARCHES(uint16, uint16_t, )
+ARG_SEARCHES(uint32, uint32_t, )
+ARG_SEARCHES(uint64, uint64_t, )
+ARG_SEARCHES(float16, uint16_t, leati_float_of_half)
+ARG_SEARCHES(bfloat16, uint16_t, leati_float_of_bfloat16)
+ARG_SEARCHES(float32, float, )
+ARG_SEARCHES(float64, double, )
 
 typedef int64_t (*search_function)(const char *data, int64_t n, int64_t step);
 
 static const search_function searches[2][LEAT_NUM_DTYPES] = {
-    {LEATI_TABLE_INTEGER(argmax), [LEAT_FLOAT32] = argmax_float32, [LEAT_FLOAT64] = argmax_float64},
-    {LEATI_TABLE_INTEGER(argmin), [LEAT_FLOAT32] = argmin_float32, [LEAT_FLOAT64] = argmin_float64},
+    {LEATI_TABLE_NUMBER(argmax), [LEAT_BOOL] = argmax_bool},
+    {LEATI_TABLE_NUMBER(argmin), [LEAT_BOOL] = argmin_bool},
 };
 
 static leat_status without_axis(const struct leati_arg_args *args, const leat_shape *in,
@@ -63,17 +67,19 @@ static leat_status without_axis(const struct leati_arg_args *args, const leat_sh
     return LEAT_OK;
 }
 
-leat_status leati_arg_infer(leati_infer_call *call, leat_error *err) {
+leat_status leati_arg_infer(leati_infer_call *call, bool smallest, leat_error *err) {
     const struct leati_arg_args *args = call->args;
     leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
     int32_t axis = 0;
     if (searches[0][call->inputs[0].dtype] == NULL)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the input is %s; expected integers, float32 or float64",
+                          "the input is %s; expected numbers or booleans",
                           leat_dtype_name(call->inputs[0].dtype));
-    if (args->output_type != LEAT_INT32 && args->output_type != LEAT_INT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "output_type is %s; expected int32 or int64",
-                          leat_dtype_name(args->output_type));
+    if (args->output_type != LEAT_INT32 && args->output_type != LEAT_INT64 &&
+        (smallest || (args->output_type != LEAT_INT16 && args->output_type != LEAT_UINT16)))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "output_type is %s; expected int32 or int64%s",
+                          leat_dtype_name(args->output_type), smallest ? "" : ", int16 or uint16");
     if (call->inputs[0].shape.rank >= 0)
         LEATI_TRY(without_axis(args, &call->inputs[0].shape, &axis, &shape, err));
     return leati_infer_output(call, args->output_type, &shape, NULL, err);
@@ -94,10 +100,11 @@ leat_status leati_arg_kernel(leati_kernel_call *call, bool smallest, leat_error 
         for (int64_t i = 0; i < out->count; i++) {
             int64_t first = i / inner * inner * dim + i % inner;
             int64_t best = search(leati_row_of(in, row) + first * size, dim, inner);
-            if (out->dtype == LEAT_INT32)
-                ((int32_t *)leati_row_of(out, row))[i] = (int32_t)best;
-            else
-                ((int64_t *)leati_row_of(out, row))[i] = best;
+            switch (out->dtype) {
+            case LEAT_INT32: ((int32_t *)leati_row_of(out, row))[i] = (int32_t)best; break;
+            case LEAT_INT64: ((int64_t *)leati_row_of(out, row))[i] = best; break;
+            default: ((uint16_t *)leati_row_of(out, row))[i] = (uint16_t)best; break;
+            }
         }
     }
     return LEAT_OK;

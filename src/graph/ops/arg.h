@@ -12,7 +12,8 @@ struct leati_arg_args {
 
 extern const leati_row leati_arg_rows[];
 
-LEAT_WARN_UNUSED leat_status leati_arg_infer(leati_infer_call *call, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_arg_infer(leati_infer_call *call, bool smallest,
+                                             leat_error *err);
 LEAT_WARN_UNUSED leat_status leati_arg_kernel(leati_kernel_call *call, bool smallest,
                                               leat_error *err);
 

@@ -3,6 +3,10 @@
  * Fails where the dimension is empty or outside the input. No gradient, no state, no locks. */
 #include "graph/ops/arg.h"
 
+static leat_status argmax_infer(leati_infer_call *call, leat_error *err) {
+    return leati_arg_infer(call, false, err);
+}
+
 static leat_status argmax_kernel(leati_kernel_call *call, leat_error *err) {
     return leati_arg_kernel(call, false, err);
 }
@@ -24,6 +28,6 @@ const leati_tensor_op leati_tensor_op_argmax = {
     .args_size = sizeof(struct leati_arg_args),
     .min_inputs = 1,
     .max_inputs = 1,
-    .infer = leati_arg_infer,
+    .infer = argmax_infer,
     .kernel = argmax_kernel,
 };

@@ -1,9 +1,9 @@
 /* clip_by_value: t, but not below one bound nor above another, with broadcasting
  * (tf.clip_by_value).
  *
- * A NaN stays one; where the bounds cross, the upper one wins. The gradient goes to t within the
- * bounds, else to the bound. Fails in inference where the dtypes differ or the shapes do not
- * broadcast. No state, no locks. */
+ * A NaN stays one, also a bound's; where the bounds cross, the lower one wins, as in TensorFlow,
+ * which takes the minimum first. The gradient goes to t within the bounds, else to the bound. Fails
+ * in inference where the dtypes differ or the shapes do not broadcast. No state, no locks. */
 #include "graph/ops/elementwise.h"
 
 /* LOAD makes a number of a stored value, STORE the opposite. */
@@ -13,8 +13,8 @@
             NUMBER x = LOAD(*(const TYPE *)(lane->in[0] + i * lane->in_step[0]));                  \
             NUMBER low = LOAD(*(const TYPE *)(lane->in[1] + i * lane->in_step[1]));                \
             NUMBER high = LOAD(*(const TYPE *)(lane->in[2] + i * lane->in_step[2]));               \
-            x = x < low ? low : x;                                                                 \
-            x = x > high ? high : x;                                                               \
+            x = x < high || x != x ? x : high;                                                     \
+            x = x > low || x != x ? x : low;                                                       \
             *(TYPE *)(lane->out + i * lane->out_step) = (TYPE)STORE(x);                            \
         }                                                                                          \
     }

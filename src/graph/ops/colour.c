@@ -101,7 +101,9 @@ leat_status leati_colour_kernel(leati_kernel_call *call, const leati_colour *col
     LEATI_TRY(leati_output_like(call, 0, &shape, err));
     if (in.count == 0)
         return LEAT_OK;
-    if (in.dtype != LEAT_FLOAT32) {
+    if (in.dtype != LEAT_FLOAT32 && colour->unscaled) {
+        LEATI_TRY(leati_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, &in, err));
+    } else if (in.dtype != LEAT_FLOAT32) {
         LEATI_TRY(float_memory(call, &call->inputs[0], &in, err));
         LEATI_TRY(convert_into(call, &call->inputs[0], &in, false, err));
     }

@@ -17,6 +17,7 @@ typedef struct leati_colour {
     leat_dtype dtype;     /* of the result; LEAT_BOOL: the input's */
     bool floats;          /* takes floats alone */
     bool saturate;        /* clips what an integer result cannot hold */
+    bool unscaled;        /* integers stay what they are, instead of lying between 0 and 1 */
 } leati_colour;
 
 LEAT_WARN_UNUSED leat_status leati_colour_infer(leati_infer_call *call, const leati_colour *colour,

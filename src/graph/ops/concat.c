@@ -39,7 +39,7 @@ static leat_status concat_infer(leati_infer_call *call, leat_error *err) {
     for (int i = 1; i < call->num_inputs; i++)
         if (call->inputs[i].shape.rank == LEAT_UNKNOWN_RANK)
             shape.rank = LEAT_UNKNOWN_RANK;
-    if (shape.rank >= 0)
+    if (shape.rank >= 0 && call->num_inputs > 1) /* one alone is itself, whatever its rank */
         LEATI_TRY(leati_normal_axis(args->axis, shape.rank, &axis, err));
     for (int i = 1; i < call->num_inputs && shape.rank >= 0; i++)
         LEATI_TRY(join_shape(&shape, &call->inputs[i].shape, axis, i, err));
@@ -50,7 +50,8 @@ static leat_status concat_kernel(leati_kernel_call *call, leat_error *err) {
     const struct leati_axis_args *args = call->args;
     leat_shape shape = leati_operand_shape(&call->inputs[0]);
     int32_t axis = 0;
-    LEATI_TRY(leati_normal_axis(args->axis, shape.rank, &axis, err));
+    if (call->num_inputs > 1)
+        LEATI_TRY(leati_normal_axis(args->axis, shape.rank, &axis, err));
     for (int i = 1; i < call->num_inputs; i++) {
         leat_shape next = leati_operand_shape(&call->inputs[i]);
         LEATI_TRY(join_shape(&shape, &next, axis, i, err));
@@ -67,6 +68,10 @@ static leat_status concat_gradient(leati_gradient_call *call, leat_error *err) {
     leat_shape shape = leat_value_shape(call->outputs[0]);
     int64_t begin[LEAT_MAX_RANK] = {0}, size[LEAT_MAX_RANK];
     int32_t axis = 0;
+    if (call->num_inputs == 1) {
+        call->input_gradients[0] = call->output_gradients[0];
+        return LEAT_OK;
+    }
     if (shape.rank >= 0)
         LEATI_TRY(leati_normal_axis(args->axis, shape.rank, &axis, err));
     for (int i = 0; i < call->num_inputs; i++) {

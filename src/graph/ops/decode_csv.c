@@ -2,10 +2,12 @@
  * (tf.io.decode_csv).
  *
  * Input 0 are the records, the others the columns' defaults: a scalar or a vector of one value, or
- * of none where a field must be there. Quoting is RFC 4180's, within one record. Happy path: one
- * walk along each record writes its fields; strings are views of the record unless a quote within
- * was doubled. Fails at the first record that has another number of fields, a field that is no
- * number of its column's dtype, or wrong quotes, with its number. No gradient, no locks. */
+ * of none where a field must be there. Quoting is RFC 4180's, within one record; ends of lines
+ * before a field are passed over, and nothing behind the last selected column is looked at. Happy
+ * path: one walk along each record writes its fields; strings are views of the record unless a
+ * quote within was doubled. Fails at the first record that has another number of fields, a field
+ * that is no number of its column's dtype, or wrong quotes, with its number. No gradient, no locks.
+ */
 #include "core/number.h"
 #include "graph/ops/texts.h"
 
@@ -124,7 +126,7 @@ static const char *take_field(const struct decode_csv_args *args, const char *at
     if (args->use_quote_delim && at < end && *at == '"')
         return take_quoted(at, end, args->field_delim[0], out, reason);
     for (; at < end && *at != args->field_delim[0]; at++) {
-        if (args->use_quote_delim && (*at == '"' || *at == '\n' || *at == '\r')) {
+        if ((args->use_quote_delim && *at == '"') || *at == '\n' || *at == '\r') {
             *reason = "unquoted fields cannot have quotes or ends of lines inside";
             return NULL;
         }
@@ -192,14 +194,17 @@ static leat_status put_record(leati_kernel_call *call, place p, leat_error *err)
     bool all = args->select_cols.count == 0;
     int columns = call->num_outputs, column = 0;
     int64_t count = 0;
-    for (bool more = record.size > 0; more; count++) {
-        field f;
+    for (; at <= end && (all || column < columns); count++) {
+        field f = {.doubled = false};
+        while (at < end && (*at == '\n' || *at == '\r'))
+            at++;
+        if (at == end && (record.size == 0 || end[-1] != args->field_delim[0]))
+            break;
         at = take_field(args, at, end, &f, &reason);
         if (at == NULL)
             return leati_fail(err, LEAT_INVALID_ARGUMENT, "field %lld in record %lld: %s",
                               (long long)count, (long long)p.index, reason);
-        more = at < end;
-        at += more;
+        at++; /* beyond the end: nothing follows */
         if (column < columns && (all || args->select_cols.values[column] == count)) {
             LEATI_TRY(put_field(call, column, p, &f, err));
             column++;

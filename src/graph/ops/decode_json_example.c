@@ -61,21 +61,41 @@ static leat_status put_bytes(const json_t *value, const char *name, leati_writer
     return good ? LEAT_OK : refuse(name, "base64", err);
 }
 
-/* The number that a value or a text says. */
-static bool number_of(const json_t *value, leat_dtype dtype, void *out) {
-    if (json_is_string(value))
-        return leati_parse_number(
-            (leat_string){.data = json_string_value(value), .size = json_string_length(value)},
-            dtype, out);
-    if (dtype == LEAT_FLOAT32) {
-        *(float *)out = (float)json_number_value(value);
-        return json_is_number(value) || json_is_null(value);
-    }
-    double real = json_real_value(value);
-    if (json_is_real(value) && (real != floor(real) || fabs(real) >= 9223372036854775808.0))
+static leat_string text_of(const json_t *value) {
+    return (leat_string){.data = json_string_value(value), .size = json_string_length(value)};
+}
+
+/* The float that a value or a text says; infinity has to be called so. */
+static bool float_of(const json_t *value, float *out) {
+    double number = json_number_value(value);
+    leat_string text = text_of(value);
+    if (json_is_string(value) && !leati_parse_number(text, LEAT_FLOAT64, &number))
         return false;
-    *(int64_t *)out = json_is_real(value) ? (int64_t)real : (int64_t)json_integer_value(value);
-    return json_is_number(value) || json_is_null(value);
+    bool named = json_is_string(value) && strpbrk(text.data, "nN") != NULL; /* inf, nan */
+    *out = (float)number;
+    return (json_is_number(value) || json_is_null(value) || json_is_string(value)) &&
+           (named || isfinite(*out));
+}
+
+/* The integer that a value or a text says, also as 1e2 and 3.0. A text has no space around it. */
+static bool integer_of(const json_t *value, int64_t *out) {
+    leat_string text = text_of(value);
+    double real = json_real_value(value);
+    if (json_is_string(value)) {
+        if (text.size == 0 || strpbrk(text.data, " \t\n\v\f\r") != NULL)
+            return false;
+        if (leati_parse_number(text, LEAT_INT64, out))
+            return true;
+        if (!leati_parse_number(text, LEAT_FLOAT64, &real))
+            return false;
+    }
+    *out = (int64_t)json_integer_value(value);
+    if (!json_is_real(value) && !json_is_string(value))
+        return json_is_integer(value) || json_is_null(value);
+    if (real != floor(real) || !(fabs(real) < 9223372036854775808.0))
+        return false;
+    *out = (int64_t)real;
+    return true;
 }
 
 static leat_status put_float(const json_t *value, const char *name, leati_writer *out,
@@ -83,7 +103,7 @@ static leat_status put_float(const json_t *value, const char *name, leati_writer
     float number = 0;
     uint32_t bits;
     uint8_t bytes[5] = {1 << 3 | LEATI_WIRE_FIXED32};
-    if (!number_of(value, LEAT_FLOAT32, &number))
+    if (!float_of(value, &number))
         return refuse(name, "a number", err);
     memcpy(&bits, &number, sizeof bits);
     leati_store32(bytes + 1, bits);
@@ -94,7 +114,7 @@ static leat_status put_float(const json_t *value, const char *name, leati_writer
 static leat_status put_int64(const json_t *value, const char *name, leati_writer *out,
                              leat_error *err) {
     int64_t number = 0;
-    if (!number_of(value, LEAT_INT64, &number))
+    if (!integer_of(value, &number))
         return refuse(name, "an integer of 64 bits", err);
     leati_put_number_field(out, 1, (uint64_t)number);
     return LEAT_OK;

@@ -3,8 +3,8 @@
  *
  * Samples and channels that are wanted and not there are silent, and copies of the last channel.
  * Chunks that are not known are passed over. How many samples there are is data, so rows run one at
- * a time. Fails on what is no such file, and one that ends within a chunk. No gradient, no locks.
- */
+ * a time. Fails on what is no such file, on one that ends within its samples, and on two chunks of
+ * samples. No gradient, no locks. */
 #include "file/wire.h"
 #include "graph/ops/texts.h"
 
@@ -101,13 +101,18 @@ static leat_status read_wave(const uint8_t *at, const uint8_t *end, wave *out, l
         uint32_t size = leati_load32(at + 4);
         bool data = memcmp(at, "data", 4) == 0;
         at += 8;
-        if (size > (size_t)(end - at))
-            return cut_off("a chunk", err);
-        if (data && out->data == NULL) {
+        if (data && out->data != NULL)
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "more than one data chunk found in a WAV file; expected one");
+        if (data) { /* of what is no whole sample nothing has to be there */
             out->data = at;
             out->samples = size / (2 * out->channels);
             size = (uint32_t)(out->samples * 2 * out->channels);
         }
+        if (data && size > (size_t)(end - at))
+            return cut_off("the samples", err);
+        if (size > (size_t)(end - at)) /* of what is not read nothing has to be there */
+            break;
         at += size;
     }
     if (out->data == NULL)

@@ -1,7 +1,7 @@
 /* linspace: numbers in equal steps from start to stop, both among them (tf.linspace).
  *
- * The bounds are scalars. Fails where fewer than one number is asked for. The gradient weighs each
- * number by its place between the bounds. No state, no locks. */
+ * The bounds are scalars. Fails where fewer than none is asked for. The gradient weighs each number
+ * by its place between the bounds. No state, no locks. */
 #include "graph/ops/support.h"
 
 struct linspace_args {
@@ -13,7 +13,7 @@ static const leati_row linspace_rows[] = {
      .type = LEATI_ROW_INT,
      .flags = LEATI_REQUIRED | LEATI_TENSOR,
      .offset = offsetof(struct linspace_args, num),
-     .minimum = 1,
+     .minimum = 0,
      .maximum = INT64_MAX,
      .doc = "How many numbers."},
     {0},

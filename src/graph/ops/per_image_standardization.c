@@ -28,7 +28,7 @@ static void per_image_standardization(const float *in, float *out, const leati_f
 }
 
 static const leati_colour per_image_standardization_colour = {
-    .function = per_image_standardization, .rank = 3, .dtype = LEAT_FLOAT32};
+    .function = per_image_standardization, .rank = 3, .dtype = LEAT_FLOAT32, .unscaled = true};
 
 static leat_status per_image_standardization_infer(leati_infer_call *call, leat_error *err) {
     return leati_colour_infer(call, &per_image_standardization_colour, err);

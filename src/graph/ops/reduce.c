@@ -15,7 +15,7 @@ const leati_row leati_reduce_rows[] = {
      .type = LEATI_ROW_INTS,
      .flags = LEATI_NONE,
      .offset = offsetof(struct leati_reduce_args, axis),
-     .doc = "The dimensions to reduce; none named: all."},
+     .doc = "The dimensions to reduce; none: all; an empty list: no dimension."},
     {.name = "keepdims",
      .type = LEATI_ROW_BOOL,
      .offset = offsetof(struct leati_reduce_args, keepdims),
@@ -25,7 +25,7 @@ const leati_row leati_reduce_rows[] = {
 
 leat_status leati_reduce_mask(const leati_ints *axes, int32_t rank, bool *mask, leat_error *err) {
     for (int32_t d = 0; d < rank; d++)
-        mask[d] = axes->count == 0;
+        mask[d] = axes->values == NULL;
     return leati_mark_axes(axes, rank, mask, err);
 }
 
@@ -45,7 +45,7 @@ leat_status leati_reduce_infer_as(leati_infer_call *call, leat_dtype dtype, leat
         bool mask[LEAT_MAX_RANK];
         LEATI_TRY(leati_reduce_mask(&args->axis, in->rank, mask, err));
         shape = leati_reduced_shape(in, mask, args->keepdims);
-    } else if (args->axis.count == 0 && !args->keepdims) {
+    } else if (args->axis.values == NULL && !args->keepdims) {
         shape = LEAT_SCALAR;
     }
     return leati_infer_output(call, dtype, &shape, NULL, err);
@@ -316,7 +316,7 @@ leat_status leati_reduce_expand(const leati_gradient_call *call, leat_value valu
     const struct leati_reduce_args *args = call->args;
     leat_shape in = leat_value_shape(call->inputs[0]);
     *out = value;
-    if (args->keepdims || args->axis.count == 0)
+    if (args->keepdims || args->axis.values == NULL)
         return LEAT_OK;
     if (in.rank < 0)
         return leati_fail(err, LEAT_UNIMPLEMENTED,
@@ -337,7 +337,7 @@ leat_status leati_reduce_extreme_gradient(leati_gradient_call *call, leat_error 
     LEATI_TRY(leati_reduce_expand(call, call->outputs[0], &top, err));
     leat_value chosen = leat_cast(leat_equal(x, top), leat_value_dtype(x));
     leat_value ties =
-        leat_reduce_sum(chosen, args->axis.values, args->axis.count, args->axis.count > 0);
+        leat_reduce_sum(chosen, args->axis.values, args->axis.count, args->axis.values != NULL);
     call->input_gradients[0] = leat_multiply(chosen, leat_divide(g, ties));
     return LEAT_OK;
 }

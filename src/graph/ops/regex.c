@@ -99,8 +99,10 @@ int leati_regex_search(leati_regex *r, leat_string text, size_t from, bool whole
                             options, r->match, r->limits);
     if (found == PCRE2_ERROR_NOMATCH)
         return 0;
-    if (found >= 0)
-        return 1;
+    if (found >= 0) { /* where bytes are no UTF-8, the ends of what lies between count as ends */
+        const PCRE2_SIZE *places = pcre2_get_ovector_pointer(r->match);
+        return !whole || (places[0] == from && places[1] == text.size);
+    }
     if (found == PCRE2_ERROR_NOMEMORY)
         (void)leati_no_memory(err, text.size);
     else

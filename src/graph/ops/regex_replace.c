@@ -2,10 +2,10 @@
  * replaced (tf.strings.regex_replace).
  *
  * The syntax is RE2's, see graph/ops/regex.h. In the replacement \0 is the match, \1 to \9 a group
- * and \\ a backslash; a group that the pattern does not have leaves the string as it is, and
- * another escape ends the replacement, as in TensorFlow. An empty match right behind another match
- * does not count. Fails in inference on a bad pattern, in a run where a search goes back too often.
- * No gradient, no locks. */
+ * and \\ a backslash; a group that the pattern does not have leaves the string as it is, another
+ * escape ends the replacement, or with replace_global off leaves the string, as in TensorFlow. An
+ * empty match right behind another match does not count. Fails in inference on a bad pattern, in a
+ * run where a search goes back too often. No gradient, no locks. */
 #include "graph/ops/regex.h"
 
 #include <string.h>
@@ -49,15 +49,20 @@ static leat_status regex_replace_infer(leati_infer_call *call, leat_error *err) 
     return leati_infer_same(call, err);
 }
 
-/* The largest group that a replacement names. */
-static int most_group(const char *rewrite) {
+/* The largest group that a replacement names; *good: its escapes are all of those that there are.
+ */
+static int most_group(const char *rewrite, bool *good) {
     int most = 0;
+    *good = true;
     for (; *rewrite != '\0'; rewrite++) {
-        if (*rewrite != '\\' || rewrite[1] == '\0')
+        if (*rewrite != '\\')
             continue;
-        rewrite++;
-        if (*rewrite >= '0' && *rewrite <= '9' && *rewrite - '0' > most)
-            most = *rewrite - '0';
+        if (*++rewrite >= '0' && *rewrite <= '9')
+            most = *rewrite - '0' > most ? *rewrite - '0' : most;
+        else if (*rewrite != '\\')
+            *good = false;
+        if (*rewrite == '\0')
+            break;
     }
     return most;
 }
@@ -94,8 +99,8 @@ static leat_status replace(const leati_kernel_call *call, int64_t row, int64_t i
     leati_regex *regex = context;
     leat_string text = leati_strings_of(&call->inputs[0], row)[index];
     size_t at = 0, last = SIZE_MAX; /* the end of the last match */
-    bool names = most_group(rewrite) <= leati_regex_groups(regex);
-    while (names && at <= text.size) {
+    bool good, names = most_group(rewrite, &good) <= leati_regex_groups(regex);
+    while (names && (good || args->replace_global) && at <= text.size) {
         size_t begin = 0, end = 0;
         int found = leati_regex_search(regex, text, at, false, err);
         if (found < 0)

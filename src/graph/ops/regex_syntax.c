@@ -80,26 +80,42 @@ static leat_status take_hex(walk *w) {
     return LEAT_OK;
 }
 
-/* \pL, \p{Lu}, \p{^Greek}. A script is one's own letters, without those it shares. */
+/* \pL, \p{Lu}, \p{^Greek}. A script is one's own letters, without those it shares. PCRE2 would take
+ * names in letters of any case. */
 static leat_status take_property(walk *w) {
+    static const char categories[] = "CLMNPSZ";
     const char *name = w->at + 2, *end;
     if (*name == '\0')
         return refuse(w, "invalid character class range", w->at, name);
     if (*name != '{') {
+        if (strchr(categories, *name) == NULL)
+            return refuse(w, "invalid character class range", w->at, name + 1);
         take(w, name + 1);
         return LEAT_OK;
     }
     end = strchr(name, '}');
     if (end == NULL)
         return refuse(w, "invalid character class range", w->at, w->at + strlen(w->at));
+    const char *start = w->at;
     take(w, ++name);
     if (*name == '^') {
         take(w, ++name);
     }
-    if (end - name > 2 && strncmp(name, "Any", 3) != 0)
+    bool script = end - name > 2 && strncmp(name, "Any", 3) != 0;
+    if (script ? *name < 'A' || *name > 'Z' : strchr(categories, *name) == NULL && *name != 'A')
+        return refuse(w, "invalid character class range", start, end + 1);
+    if (script)
         put(w, "sc:");
     take(w, end + 1);
     return LEAT_OK;
+}
+
+/* A place between characters, `size` bytes of pattern: in a group it may be repeated, as RE2
+ * allows. */
+static void put_place(walk *w, size_t size) {
+    put(w, "(?:");
+    leati_put_raw(w->out, w->at, size);
+    put(w, ")");
 }
 
 static leat_status take_escape(walk *w, bool in_class) {
@@ -122,6 +138,8 @@ static leat_status take_escape(walk *w, bool in_class) {
         put(w, in_class ? "\\t\\n\\f\\r " : "[\\t\\n\\f\\r ]");
     else if (c == 'S')
         put(w, in_class ? "\\S\\x0b" : "[^\\t\\n\\f\\r ]");
+    else if (!in_class && strchr("bBAz", c) != NULL)
+        put_place(w, 2);
     else
         leati_put_raw(w->out, w->at, 2);
     w->at += 2;
@@ -242,8 +260,7 @@ static leat_status take_piece(walk *w) {
         return LEAT_OK;
     case '^':
     case '$':
-        /* A group around it may be repeated, as RE2 allows. */
-        put(w, *w->at == '^' ? "(?:^)" : "(?:$)");
+        put_place(w, 1);
         w->at++;
         return LEAT_OK;
     default: take(w, w->at + 1); return LEAT_OK;

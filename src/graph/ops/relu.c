@@ -5,10 +5,10 @@
 #include "graph/ops/elementwise.h"
 
 LEATI_LANES1_SIGNED(relu, x > 0 ? x : 0)
+LEATI_LANES1_UNSIGNED(relu, x)
 LEATI_LANES1_FLOAT(relu, x < 0 ? (T)0 : x, x < 0 ? (T)0 : x)
 
-static const leati_lane_function relu_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_SIGNED(relu),
-                                                                LEATI_TABLE_FLOAT(relu)};
+static const leati_lane_function relu_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_NUMBER(relu)};
 
 LEATI_ELEMENTWISE_SLOTS(relu, leati_infer_same, 0, NULL)
 

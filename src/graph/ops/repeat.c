@@ -23,6 +23,8 @@ static const leati_row repeat_rows[] = {
 
 /* The input's shape as the slices are counted, and the dimension they lie along. */
 static leat_status sliced(int64_t given, leat_shape *shape, int32_t *axis, leat_error *err) {
+    if (shape->rank == 0) /* a scalar counts as a vector of one */
+        *shape = LEAT_SHAPE(1);
     if (given != INT64_MIN)
         return shape->rank < 0 ? LEAT_OK : leati_normal_axis(given, shape->rank, axis, err);
     *axis = 0;

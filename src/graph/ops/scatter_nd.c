@@ -1,7 +1,8 @@
 /* scatter_nd: zeros of a shape to which slices are added at places that rows of indices name
  * (tf.scatter_nd).
  *
- * Slices that name one place add up, in the order of the indices. Fails where shapes do not fit
+ * Slices that name one place add up, in the order of the indices: booleans are true where one is,
+ * of strings the last one stays. Fails where shapes do not fit
  * and where an index is outside. No state, no locks. */
 #include "graph/ops/scatter.h"
 
@@ -56,7 +57,9 @@ static leat_status scatter_nd_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(leati_scatter_check(&shape, &places, &slices, err));
     LEATI_TRY(leati_output_like(call, 0, &shape, err));
     size_t bytes = (size_t)call->outputs[0].count * leat_dtype_size(updates->dtype);
-    leati_combine_function combine = leati_combine_of(LEATI_COMBINE_SUM, updates->dtype);
+    leati_combine_function combine = updates->dtype == LEAT_BOOL
+                                         ? leati_combine_of(LEATI_COMBINE_MAXIMUM, LEAT_UINT8)
+                                         : leati_combine_of(LEATI_COMBINE_SUM, updates->dtype);
     for (int64_t row = 0; row < call->n; row++) {
         char *to = leati_row_of(&call->outputs[0], row);
         if (bytes > 0)

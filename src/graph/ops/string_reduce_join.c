@@ -60,11 +60,11 @@ static int32_t order_of(const leati_ints *axes, int32_t rank, int32_t *order) {
         order[count] = (int32_t)(axis < 0 ? axis + rank : axis);
         joined[order[count++]] = true;
     }
-    if (axes->count == 0)
+    if (axes->values == NULL)
         for (int32_t d = rank - 1; d >= 0; d--)
             order[count++] = d;
     end = count;
-    for (int32_t d = rank - 1; d >= 0 && axes->count > 0; d--)
+    for (int32_t d = rank - 1; d >= 0 && axes->values != NULL; d--)
         if (!joined[d])
             order[end++] = d;
     return count;

@@ -30,7 +30,7 @@ static const leati_row top_k_rows[] = {
      .type = LEATI_ROW_DTYPE,
      .offset = offsetof(struct top_k_args, index_type),
      .default_number = LEAT_INT32,
-     .doc = "The dtype of the places: int32 or int64."},
+     .doc = "The dtype of the places: int16, int32 or int64."},
     {0},
 };
 
@@ -58,8 +58,10 @@ static leat_status top_k_infer(leati_infer_call *call, leat_error *err) {
     if (!leati_sort_knows(call->inputs[0].dtype))
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "the values are %s; expected numbers",
                           leat_dtype_name(call->inputs[0].dtype));
-    if (args->index_type != LEAT_INT32 && args->index_type != LEAT_INT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "index_type is %s; expected int32 or int64",
+    if (args->index_type != LEAT_INT16 && args->index_type != LEAT_INT32 &&
+        args->index_type != LEAT_INT64)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "index_type is %s; expected int16, int32 or int64",
                           leat_dtype_name(args->index_type));
     if (call->unknown == 0)
         LEATI_TRY(shape_of(args, &call->inputs[0].shape, &shape, err));
@@ -91,11 +93,9 @@ static leat_status top_k_kernel(leati_kernel_call *call, leat_error *err) {
                 int64_t at = line * k + i;
                 memcpy(leati_row_of(&call->outputs[0], row) + (size_t)at * size,
                        data + (size_t)order[i] * size, size);
-                if (args->index_type == LEAT_INT32)
-                    ((int32_t *)(void *)leati_row_of(&call->outputs[1], row))[at] =
-                        (int32_t)order[i];
-                else
-                    ((int64_t *)(void *)leati_row_of(&call->outputs[1], row))[at] = order[i];
+                (void)leati_store_number(args->index_type, (double)order[i],
+                                         leati_row_of(&call->outputs[1], row) +
+                                             (size_t)at * leat_dtype_size(args->index_type));
             }
         }
     }

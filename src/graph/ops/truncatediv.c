@@ -1,13 +1,14 @@
-/* truncatediv: the quotient of integers rounded towards zero, with broadcasting
- * (tf.truncatediv). Fails in a run on a divisor of zero, in inference where dtypes differ or
- * shapes do not broadcast. No state, no locks. */
+/* truncatediv: the quotient rounded towards zero, with broadcasting
+ * (tf.truncatediv). Fails in a run on an integer divisor of zero, in inference where dtypes differ
+ * or shapes do not broadcast. No state, no locks. */
 #include "graph/ops/division.h"
 #include "graph/ops/elementwise.h"
 
 LEATI_DIVISION_LANES(truncatediv, x / (__typeof__(x))(UINT64_C(1) << shift), q, q)
+LEATI_LANES2_FLOAT(truncatediv, truncf(x / y), trunc(x / y))
 
 static const leati_lane_function truncatediv_lanes[LEAT_NUM_DTYPES] = {
-    LEATI_TABLE_INTEGER(truncatediv)};
+    LEATI_TABLE_NUMBER(truncatediv)};
 
 LEATI_ELEMENTWISE_SLOTS(truncatediv, leati_infer_broadcast, 0,
                         "division by zero: an integer has no quotient; guard it with select")
@@ -19,7 +20,7 @@ leat_value leat_truncatediv(leat_value x, leat_value y) {
 const leati_tensor_op leati_tensor_op_truncatediv = {
     .name = "truncatediv",
     .version = 1,
-    .doc = "The quotient of integers rounded towards zero, broadcast (tf.truncatediv).",
+    .doc = "The quotient rounded towards zero, broadcast (tf.truncatediv).",
     .names = "truncatediv",
     .inputs = "x y",
     .rows = leati_no_rows,

@@ -26,8 +26,8 @@ static const leati_row unicode_encode_rows[] = {
      .type = LEATI_ROW_INT,
      .offset = offsetof(struct unicode_encode_args, replacement_char),
      .default_number = 65533,
-     .minimum = INT32_MIN,
-     .maximum = INT32_MAX,
+     .minimum = 0,
+     .maximum = 0x10FFFF,
      .doc = "The code point in their place."},
     {0},
 };

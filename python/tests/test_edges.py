@@ -1,0 +1,123 @@
+"""Edges of arguments that random trials against TensorFlow 2.21 showed; the expected values are TensorFlow's."""
+
+import numpy as np
+import pytest
+
+import leat as tf
+
+CASES = [
+    # texts keep their zero bytes
+    (lambda: tf.constant(np.array(b"ab\0", object), shape=()), b"ab\0"),
+    (lambda: tf.constant(b"ab\0", shape=[2]), [b"ab\0", b"ab\0"]),
+    (lambda: tf.constant([b"\0", b"a\0"], shape=[2, 1]), [[b"\0"], [b"a\0"]]),
+    (lambda: tf.constant(9223372036854775809, tf.uint64), 9223372036854775809),
+    # an empty list names no dimension
+    (lambda: tf.reduce_sum([[1, 2], [3, 4]], axis=[]), [[1, 2], [3, 4]]),
+    (lambda: tf.reduce_sum([[1, 2], [3, 4]], axis=tf.zeros([0], tf.int32), keepdims=True), [[1, 2], [3, 4]]),
+    (lambda: tf.function(lambda x: tf.reduce_mean(x, axis=[]))(tf.ones([2])), [1.0, 1.0]),
+    (lambda: tf.math.reduce_std([1.0, 2.0], axis=[]), [0.0, 0.0]),
+    (lambda: tf.strings.reduce_join([["a", "b"]], axis=[]), [[b"a", b"b"]]),
+    # values of arguments keep dtype, shape and precision
+    (lambda: tf.pad(tf.constant([1.0], tf.float64), [[1, 0]], constant_values=0.1), [0.1, 1.0]),
+    (lambda: tf.pad(tf.constant([1], tf.uint64), [[1, 0]], constant_values=tf.constant(2**63 + 1, tf.uint64)),
+     [2**63 + 1, 1]),
+    (lambda: tf.pad(5, tf.zeros([0, 2], tf.int32)), 5),
+    (lambda: tf.one_hot([0, 1], 2, on_value=tf.constant(7, tf.int16), off_value=tf.constant(2, tf.int16)),
+     [[7, 2], [2, 7]]),
+    (lambda: tf.one_hot(tf.constant([1], tf.int8), 2, on_value=tf.constant(0.1, tf.float64)), [[0.0, 0.1]]),
+    (lambda: tf.strided_slice([1, 2, 3], [0], [2], [1]), [1, 2]),
+    (lambda: tf.strided_slice(tf.reshape(tf.range(6), [2, 3]), [0], [2], [2]), [[0, 1, 2]]),
+    (lambda: tf.fill([], 3), 3),
+    # gather_nd and the scatters
+    (lambda: tf.gather_nd([[[1, 2], [3, 4]], [[5, 6], [7, 8]]], [[1], [0]], batch_dims=1), [[3, 4], [5, 6]]),
+    (lambda: tf.gather_nd([[[1, 2], [3, 4]], [[5, 6], [7, 8]]], [[[1]], [[0]]], batch_dims=1), [[[3, 4]], [[5, 6]]]),
+    (lambda: tf.gather_nd([[[1, 2], [3, 4]], [[5, 6], [7, 8]]], [[[1], [0]], [[0], [1]]], batch_dims=2),
+     [[2, 3], [5, 8]]),
+    (lambda: tf.gather_nd([[1, 2], [3, 4]], [[0, 1], [5, 0], [-1, 0]], bad_indices_policy="IGNORE"), [2, 0, 0]),
+    (lambda: tf.gather_nd([["a", "b"], ["c", "d"]], [[0], [5]], bad_indices_policy="IGNORE"),
+     [[b"a", b"b"], [b"", b""]]),
+    (lambda: tf.scatter_nd([[0], [5], [-1]], [[1, 2], [3, 4], [5, 6]], [2, 2], bad_indices_policy="IGNORE"),
+     [[1, 2], [0, 0]]),
+    (lambda: tf.tensor_scatter_nd_add([1, 2], [[0], [5]], [10, 20], bad_indices_policy="IGNORE"), [11, 2]),
+    (lambda: tf.tensor_scatter_nd_max([1, 2], [[0]], [10], bad_indices_policy="ERROR"), [10, 2]),
+    (lambda: tf.gather([1, 2, 3], tf.constant([2, 0], tf.int16)), [3, 1]),
+    # numbers
+    (lambda: tf.matmul([[1, 2], [3, 4]], [[1, 2], [3, 4]], adjoint_a=True), [[10, 14], [14, 20]]),
+    (lambda: tf.constant([[1, 2], [3, 4]]) @ tf.constant([[1, 2], [3, 4]]), [[7, 10], [15, 22]]),
+    (lambda: tf.matmul(tf.constant([[1, 2]], tf.int64), tf.constant([[1, 2]], tf.int64), transpose_b=True), [[5]]),
+    (lambda: tf.matmul(tf.constant([[1.5, 2]], tf.float16), tf.constant([[2], [3]], tf.float16)), [[9.0]]),
+    (lambda: tf.einsum("ij,ij->i", tf.constant([[1.5, 2]], tf.bfloat16), tf.constant([[2, 3]], tf.bfloat16)), [9.0]),
+    (lambda: tf.nn.softmax(tf.constant([0, 0], tf.float16)), [0.5, 0.5]),
+    (lambda: tf.range(tf.constant(1, tf.float16), tf.constant(3, tf.float16)), [1.0, 2.0]),
+    (lambda: tf.math.divide_no_nan(tf.constant([3, 1], tf.int16), tf.constant([2, 0], tf.int16)), [1.5, 0.0]),
+    (lambda: tf.saturate_cast(tf.constant([-4.1, 300, 3], tf.bfloat16), tf.uint8), [0, 255, 3]),
+    (lambda: tf.linspace([0.0, 1.0], [2.0, 5.0], 3), [[0, 1], [1, 3], [2, 5]]),
+    (lambda: tf.linspace([0.0, 1.0], [2.0, 5.0], 3, axis=1), [[0, 1, 2], [1, 3, 5]]),
+    (lambda: tf.linspace([0.0, 1.0], [2.0, 5.0], 1, axis=-1), [[0], [1]]),
+    (lambda: tf.linspace([0.0, 1.0], 2.0, 2), [[0, 1], [2, 2]]),
+    (lambda: tf.linspace(0.0, 1.0, 0), []),
+    (lambda: tf.histogram_fixed_width(tf.constant([1.0, 2.0], tf.float64), [0.0, 3.0], nbins=2), [1, 1]),
+    (lambda: tf.nn.bias_add([[[1.0, 2.0]]], [5.0, 6.0], "NHWC"), [[[6.0, 8.0]]]),
+    (lambda: tf.nn.bias_add([[[1.0, 2.0], [3.0, 4.0]]], [5.0, 6.0], "NCW"), [[[6.0, 7.0], [9.0, 10.0]]]),
+    (lambda: tf.sequence_mask(tf.constant([1, 2], tf.uint16), maxlen=2), [[True, False], [True, True]]),
+    (lambda: tf.strings.ngrams(tf.zeros([2, 0], tf.string), 2, pad_values="P"), [[], []]),
+    (lambda: tf.repeat(5, 3, axis=0), [5, 5, 5]),
+]
+
+
+@pytest.mark.parametrize("number", range(len(CASES)))
+def test_values(number):
+    call, expected = CASES[number]
+    assert np.asarray(call().numpy(), object).tolist() == np.asarray(expected, object).tolist()
+
+
+def test_dtypes():
+    assert tf.one_hot([0], 1, on_value=tf.constant(7, tf.int16)).dtype is tf.int16
+    assert tf.nn.softmax(tf.constant([0, 0], tf.bfloat16)).dtype is tf.bfloat16
+    assert tf.math.divide_no_nan(tf.constant([3]), tf.constant([2])).dtype is tf.float64
+    assert tf.math.divide_no_nan(tf.constant([3], tf.int8), tf.constant([2], tf.int8)).dtype is tf.float32
+    assert tf.math.cumulative_logsumexp(tf.constant([1, 2], tf.float16)).dtype is tf.float16
+
+
+REFUSED = [
+    (lambda: tf.gather_nd([[1, 2]], [[0, 1], [5, 0]], bad_indices_policy="ERROR"),
+     tf.errors.InvalidArgumentError, "does not index"),
+    (lambda: tf.gather_nd([[1, 2]], [[0]], bad_indices_policy="x"),
+     tf.errors.InvalidArgumentError, "bad_indices_policy"),
+    (lambda: tf.gather_nd([[1, 2]], [[0]], batch_dims=-1), ValueError, "does not allow negative batch_dims"),
+    (lambda: tf.gather_nd([[1, 2]], [[0]], batch_dims=2), ValueError, "must be less than rank"),
+    (lambda: tf.matmul([[1.0]], [[1.0]], transpose_a=True, adjoint_a=True),
+     ValueError, "Only one of `transpose_a` and `adjoint_a`"),
+    (lambda: tf.math.bincount([-1, 2]), tf.errors.InvalidArgumentError, "non-negative"),
+    (lambda: tf.math.bincount([1], maxlength=-1), tf.errors.InvalidArgumentError, "non-negative"),
+    (lambda: tf.norm([[1.0, 2.0]], ord="fro"), ValueError, "'ord' must be a supported vector norm"),
+    (lambda: tf.norm([[1.0, 2.0]], axis=(0, 0)), ValueError, "2 unique integers"),
+    (lambda: tf.nn.bias_add([[1.0]], [1.0], "HWC"), ValueError, "data_format"),
+    (lambda: tf.saturate_cast([1], tf.bool), TypeError, "minimum value"),
+    (lambda: tf.strings.unicode_transcode("a", "UTF-8", "UTF-8", replacement_char=-1),
+     tf.errors.InvalidArgumentError, "replacement_char"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(REFUSED)))
+def test_refused(number):
+    call, kind, text = REFUSED[number]
+    with pytest.raises(kind, match=text):
+        call()
+
+
+def test_gradients_of_kept_dimensions():
+    x = tf.Variable([1.0, 2.0])
+    for reduce in (tf.reduce_max, tf.reduce_mean, tf.reduce_prod, tf.reduce_sum):
+        with tf.GradientTape() as tape:
+            y = reduce(x, axis=[])
+        assert tape.gradient(y, x).numpy().tolist() == [1.0, 1.0]
+
+
+def test_in_maps():
+    """The functions that Python composes work in traced functions, too."""
+    rows = tf.data.Dataset.from_tensor_slices([[[1], [0]], [[0], [1]]])
+    found = rows.map(lambda row: tf.gather_nd([[1, 2], [3, 4]], row, batch_dims=1))
+    assert [x.tolist() for x in found.as_numpy_iterator()] == [[2, 3], [1, 4]]
+    counts = tf.data.Dataset.range(1, 3).map(lambda n: tf.linspace([0.0], [1.0], n, axis=1))
+    assert [x.tolist() for x in counts.as_numpy_iterator()] == [[[0.0]], [[0.0, 1.0]]]

@@ -46,10 +46,20 @@ def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_
     transpose_a, transpose_b = bool(transpose_a or adjoint_a), bool(transpose_b or adjoint_b)
     if not hasattr(a, "_is_leaf_value") and not hasattr(b, "_is_leaf_value"):
         a = convert_to_tensor(a, dtype_hint=getattr(b, "dtype", None))
-        if a.dtype in (dtypes.int32, dtypes.int64):
+        b = convert_to_tensor(b, a.dtype)
+        if a.dtype in (dtypes.int32, dtypes.int64) or _spreads(a.shape, b.shape):
             sides = f"...{'ji' if transpose_a else 'ij'},...{'kj' if transpose_b else 'jk'}->...ik"
-            return ops.call("einsum", {"equation": sides}, [a, convert_to_tensor(b, a.dtype)])[0]
+            operands, half = ops._fit("einsum", [a, b])
+            product = ops.call("einsum", {"equation": sides}, operands)[0]
+            return product if half is None else F["cast"](product, half)
     return F["matmul"](a, b, transpose_a, transpose_b)
+
+
+def _spreads(a, b):
+    """Do the dimensions before the matrices broadcast, other than over one matrix on the right?"""
+    if a.rank is None or b.rank is None or min(a.rank, b.rank) < 2 or b.rank == 2:
+        return False
+    return a.rank != b.rank or any(x is not None and y is not None and x != y for x, y in zip(a[:-2], b[:-2]))
 
 
 def _operator(first, second):

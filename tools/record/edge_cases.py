@@ -69,6 +69,10 @@ edge("per_image_standardization", "int64", tf.image.per_image_standardization, [
 # ---- arrays ----
 edge("concat", "one_scalar", lambda values, axis: tf.concat([values], axis), [F32(3)], {"axis": 0}, gradient=True)
 edge("concat", "one_outside", lambda values, axis: tf.concat([values], axis), [F32([3, 4])], {"axis": 7}, gradient=True)
+for equation in ("ab->aab", "ab,bc->aca", "...->......"):
+    given = [x] if "," not in equation else [x, x.T]
+    edge("einsum", "twice_" + equation, lambda *operands, equation: tf.einsum(equation, *operands), given, {"equation": equation},
+         fails="more than once" if equation[0] == "a" else "does not read as")
 edge("scatter_nd", "bool_twice", tf.scatter_nd, [I32([[0], [0], [1]]), np.array([True, False, False])], {"shape": [3]})
 edge("repeat", "scalar", tf.repeat, [I32(5), I32(3)], {"axis": 0})
 edge("repeat", "scalar_last", tf.repeat, [I32(5), I32([2])], {"axis": -1})

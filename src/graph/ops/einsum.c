@@ -101,6 +101,13 @@ static leat_status read_equation(const char *text, int num_inputs, formula *e, l
                           "the equation %.64s does not read as \"ij,jk->ik\" with at most %d "
                           "operands of letters and \"...\"",
                           text, MAX_OPERANDS);
+    for (int i = 0; i < e->result.count; i++)
+        for (int k = 0; k < i; k++)
+            if (e->result.labels[k] == e->result.labels[i])
+                return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                                  "output subscripts contain a label appearing more than once: "
+                                  "%.64s; use diag on the result",
+                                  text);
     if (e->num_operands != num_inputs)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "Expected %d inputs for equation %.64s but got: %d", e->num_operands,

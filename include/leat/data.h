@@ -107,6 +107,27 @@ LEAT_API leat_value leat_dataset_call_value(leat_graph *graph, const leat_datase
  * of its own. */
 LEAT_API leat_value leat_graph_dataset(leat_graph *graph, leat_dataset *dataset);
 
+typedef struct leat_dataset_reduce_options {
+    bool can_stop;  /* body gives a bool scalar before the variables: whether to go on */
+    bool is_shared; /* others can see that the dataset is run through, though this graph does not
+                       show it: it captured the dataset from the function around it */
+    /* Borrowed; one component per variable: what the variables' shapes may become. NULL:
+     * dimensions that body changes become unknown by themselves. */
+    const leat_spec *shape_invariants;
+} leat_dataset_reduce_options;
+
+/* Runs through a dataset value inside a function (tf.data.Dataset.reduce, and `for` over a dataset,
+ * in a tf.function). `body` (borrowed) takes the variables, the components of an element and the
+ * captured values, which never change, and gives the variables' next values, of the same dtypes.
+ * `options` (borrowed) may be NULL. In leat_function_call the dataset runs with threads of its
+ * own, as in an iterator; in pipelines and steps on the thread that computes. Fills `outputs`
+ * (num_variables of them, from 1 to LEAT_MAX_OUTPUTS), the variables after the last element, and
+ * returns their number, or -1 (the graph keeps the error). Not differentiable. */
+LEAT_API int leat_dataset_reduce(leat_value dataset, leat_function *body,
+                                 const leat_value *variables, int num_variables,
+                                 const leat_value *captures, int num_captures,
+                                 const leat_dataset_reduce_options *options, leat_value *outputs);
+
 /* 64-bit hash of the plan: operators, arguments, functions (tf.data.Dataset.fingerprint's
  * counterpart, not its bits). */
 LEAT_API uint64_t leat_dataset_fingerprint(const leat_dataset *dataset);

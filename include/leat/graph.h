@@ -260,6 +260,22 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_function_call(const leat_function *fu
                                                          leat_tensor *outputs, int num_outputs,
                                                          leat_error *err);
 
+/* What ends calls from another thread. */
+typedef struct leati_cancel leat_cancel;
+
+/* Owned; NULL without memory. */
+LEAT_API leat_cancel *leat_cancel_new(leat_error *err);
+/* Ends the calls that it was given to, and those that follow. Any thread; not a signal handler. */
+LEAT_API void leat_cancel_fire(leat_cancel *cancel);
+/* NULL is allowed. Not while a call has it. */
+LEAT_API void leat_cancel_free(leat_cancel *cancel);
+
+/* leat_function_call that ends with CANCELLED after `cancel` (borrowed; may be NULL) has fired:
+ * before the next iteration of a loop, and while it waits for an element of a dataset. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_function_call_cancellable(
+    const leat_function *function, const leat_tensor *inputs, int num_inputs, leat_tensor *outputs,
+    int num_outputs, leat_cancel *cancel, leat_error *err);
+
 #ifdef __cplusplus
 }
 #endif

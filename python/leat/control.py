@@ -162,9 +162,7 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
 def loop(condition, body, state, names, invariants=None, maximum=None):
     """`while_loop` in the graph that is traced: `state` is a tuple of structures, `names` what to call each of them."""
     graph = trace.current_graph()
-    spec = nest.spec_of(state)
-    if invariants is not None:
-        spec = tuple(_with_shapes(one, shape) for one, shape in zip(spec, invariants))
+    spec = loop_spec(state, invariants)
     captures = trace.values_around(condition)
     _add(captures, trace.values_around(body))
     while True:
@@ -180,6 +178,42 @@ def loop(condition, body, state, names, invariants=None, maximum=None):
     shapes = None if invariants is None and not has_arrays else nest.to_text(spec)
     outputs = graph.while_loop(test, step, inputs, around, maximum, shapes)
     return nest.assemble(nest._map(_learned, spec, found) if has_arrays else spec, iter(outputs))
+
+
+def loop_spec(state, invariants):
+    """The spec of loop variables with the shapes that they may have."""
+    spec = nest.spec_of(state)
+    return spec if invariants is None else tuple(map(_with_shapes, spec, invariants))
+
+
+def over_dataset(dataset, body, state, spec, check, stops=False, shapes=None):
+    """A loop over a dataset in the graph that is traced: the tuple `state`, of the spec `spec`, after the last element.
+
+    ``body(*state, element)`` gives the next state, and with `stops` a bool before it, whether to go on. `check(spec,
+    found)` raises where the spec of the next state is not as it must be. `shapes`: the spec of what the state's shapes
+    may become.
+    """
+    graph = trace.current_graph()
+    if not nest.components(state, spec):  # a loop for its effects alone
+        return over_dataset(dataset, _idle(body, stops), (constant(True),), nest.spec_of((constant(True),)),
+                            lambda before, found: None, stops)[:0]
+    over = trace.reach(graph, dataset._as_value())
+    captures = trace.values_around(body)
+    made, found = trace.trace_inside(body, (*spec, dataset.element_spec), captures, None, nest.normalize)
+    check(spec, found[1:] if stops else found)
+    inputs = [trace.reach(graph, tensor) for tensor in nest.components(state, spec)]
+    around = [trace.reach(graph, tensor) for tensor in captures]
+    is_shared = graph.is_called or trace.is_captured(graph, over)
+    outputs = graph.reduce_dataset(over, made, inputs, around, stops, is_shared,
+                                   None if shapes is None else nest.to_text(shapes))
+    return nest.assemble(spec if shapes is None else shapes, iter(outputs))
+
+
+def _idle(body, stops):
+    """The same over a state that nobody uses."""
+    def step(unused, element):
+        return (*(body(element) if stops else (body(element), ())[1]), unused)
+    return step
 
 
 def _learned(spec, found):
@@ -242,6 +276,13 @@ def Assert(condition, data, summarize=None, name=None):
         return None
     texts = [str(part) for part in data if not isinstance(part, Tensor)]
     return trace.add_check(condition, "assertion failed: " + " ".join(f"[{text}]" for text in texts))
+
+
+def guarded_by(condition, message, value):
+    """A structure of values without values yet that fails with `message` where `condition` does not hold."""
+    graph, spec = trace.current_graph(), nest.spec_of(value)
+    return nest.assemble(spec, iter([trace.guard(graph, trace.reach(graph, tensor), condition, message)
+                                     for tensor in nest.components(value, spec)]))
 
 
 class control_dependencies:

@@ -11,6 +11,7 @@ import threading
 import numpy as np
 
 from leat import nest, specs, trace
+from leat.data.dataset import Dataset
 from leat.tensor import Tensor, constant, convert_leaf, convert_to_tensor
 
 _eager_mode = [False]
@@ -209,6 +210,7 @@ class Function:
         self._count += 1
         spec = tuple(leaf for leaf in leaf_specs if not isinstance(leaf, _Static))
         graph = trace.Graph(nest.to_text(spec + tuple(specs.TensorSpec(v.shape, v.dtype) for v in variables)))
+        graph.is_called = True
         try:
             return self._trace_into(graph, structure, leaf_specs, variables, first)
         finally:
@@ -307,7 +309,9 @@ def _read(leaf):
 
 
 def _leaf(leaf):
-    """An argument's leaf: a tensor or composite value, or a static one."""
+    """An argument's leaf: a tensor or composite value, a dataset or iterator, or a static one."""
+    if isinstance(leaf, Dataset):
+        return leaf
     if isinstance(leaf, Tensor) or isinstance(leaf, (np.ndarray, np.generic)):
         return convert_to_tensor(leaf)
     if hasattr(leaf, "_as_tensor"):

@@ -19,6 +19,7 @@ class Graph(_native.Graph):
 
     def __init__(self, spec=None, eager=False):
         self.is_eager = eager
+        self.is_called = False  # its arguments are a caller's, not elements
         self.is_open = True
         self.aliases = {}
         self.parents = {}
@@ -98,6 +99,11 @@ class Graph(_native.Graph):
         """Adds a loop; its variables after the last iteration."""
         outputs = super().while_loop(cond, body, variables, invariants, maximum, shapes)
         return self._note([*variables, *invariants], outputs)
+
+    def reduce_dataset(self, dataset, body, variables, captures, *options):
+        """Adds a loop over a dataset; its variables after the last element."""
+        outputs = super().reduce_dataset(dataset, body, variables, captures, *options)
+        return self._note([*variables, *captures], outputs)
 
     def gradients(self, target, sources):
         """Adds the gradients of a target; one for each source."""

@@ -285,12 +285,24 @@ class IteratorSpec(_ElementSpec):
     """The type of an iterator (``tf.data.IteratorSpec``)."""
 
     __slots__ = ()
+    num_components = 1
 
     def is_compatible_with(self, other):
         """Could `other`, an iterator or a spec, be of this type?"""
         from leat import nest
         return (isinstance(other, IteratorSpec) or hasattr(other, "get_next_as_optional")) and nest.compatible(
             self._element_spec, other.element_spec)
+
+    def _json(self):
+        return {"dtype": "int64", "shape": []}
+
+    def _take(self, value):
+        from leat.data.traced import handle_of
+        return [value._value if hasattr(value, "_value") else handle_of(value)]
+
+    def _put(self, components):
+        from leat.data.traced import TracedIterator
+        return TracedIterator(next(components), self._element_spec)
 
     def __repr__(self):
         return f"IteratorSpec({self._element_spec!r},)"

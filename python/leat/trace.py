@@ -171,6 +171,11 @@ def reach(graph, tensor):
     return found
 
 
+def is_captured(graph, tensor):
+    """Does an argument of `graph` stand for a value of the graph around it, and is it this tensor?"""
+    return any(inner is tensor for inner in _state.captured.get(id(graph), {}).values())
+
+
 def bound_call(name, attributes, inputs, bound):
     """An operation some of whose arguments are tensors without values: they are further inputs."""
     from leat import ops

@@ -361,6 +361,40 @@ static PyObject *graph_gradients(PyObject *self, PyObject *args) {
     return list;
 }
 
+/* reduce_dataset(dataset, body, variables, captures, can stop, is shared, shape invariants as JSON
+ * or None): the variables after the last element as a list. */
+static PyObject *graph_reduce_dataset(PyObject *self, PyObject *args) {
+    PyObject *dataset = NULL, *body = NULL, *variables = NULL, *captures = NULL, *json = NULL;
+    Py_ssize_t num_variables = 0, num_captures = 0;
+    int can_stop = 0, is_shared = 0, made = -1;
+    leat_value over;
+    leat_spec *shapes = NULL;
+    leat_graph *graph = native_open_graph(self);
+    if (graph == NULL ||
+        !PyArg_ParseTuple(args, "OO!OOppO", &dataset, function_type, &body, &variables, &captures,
+                          &can_stop, &is_shared, &json) ||
+        native_value_in(self, dataset, &over) != 0 || native_spec(json, &shapes) != 0) {
+        return NULL;
+    }
+    leat_dataset_reduce_options options = {
+        .can_stop = can_stop, .is_shared = is_shared, .shape_invariants = shapes};
+    leat_value outputs[LEAT_MAX_OUTPUTS];
+    leat_value *values = native_values_in(self, variables, &num_variables);
+    leat_value *around = values == NULL ? NULL : native_values_in(self, captures, &num_captures);
+    if (around != NULL) {
+        made = leat_dataset_reduce(over, native_function_of(body), values, (int)num_variables,
+                                   around, (int)num_captures, &options, outputs);
+    }
+    bool failed = around == NULL;
+    PyMem_Free(values);
+    PyMem_Free(around);
+    leat_spec_unref(shapes);
+    if (failed) {
+        return NULL;
+    }
+    return made < 0 ? native_raise_graph(graph) : native_symbolic_list(self, outputs, made);
+}
+
 /* What graph_dataset takes apart: at most so many arguments of either kind. */
 #define MOST_ARGUMENTS 16
 
@@ -487,6 +521,8 @@ static PyMethodDef graph_methods[] = {
     {"constant", graph_constant, METH_O, "constant(tensor) -> tensor of this graph."},
     {"element_spec", graph_element_spec, METH_O, "JSON of a dataset value's elements."},
     {"gradients", graph_gradients, METH_VARARGS, "gradients(target, sources) -> list."},
+    {"reduce_dataset", graph_reduce_dataset, METH_VARARGS,
+     "reduce_dataset(dataset, body, variables, captures, can_stop, is_shared, shapes) -> list."},
     {"dataset", graph_dataset, METH_VARARGS,
      "dataset(operator, arguments, inputs, bound, functions) -> tensor."},
     {"finish", graph_finish, METH_VARARGS, "finish(outputs, structure) -> Function."},
@@ -629,6 +665,10 @@ static PyObject *function_python(PyObject *class, PyObject *args) {
     return native_function_new(function, &err);
 }
 
+static void cancel_call(void *cancel) {
+    leat_cancel_fire(cancel);
+}
+
 /* call(tensors): the outputs as a list of tensors. */
 static PyObject *function_call(PyObject *self, PyObject *inputs) {
     leat_function *function = native_function_of(self);
@@ -642,12 +682,24 @@ static PyObject *function_call(PyObject *self, PyObject *inputs) {
         PyMem_Free(tensors);
         return tensors == NULL ? NULL : PyErr_NoMemory();
     }
-    leat_status status = LEAT_OK;
-    Py_BEGIN_ALLOW_THREADS;
-    status = leat_function_call(function, tensors, (int)count, outputs, made, &err);
-    Py_END_ALLOW_THREADS;
+    leat_status status = LEAT_RESOURCE_EXHAUSTED;
+    leat_cancel *cancel = leat_cancel_new(&err);
+    if (cancel != NULL) {
+        native_wait_begin(cancel_call, cancel);
+        Py_BEGIN_ALLOW_THREADS;
+        status = leat_function_call_cancellable(function, tensors, (int)count, outputs, made,
+                                                cancel, &err);
+        Py_END_ALLOW_THREADS;
+        native_wait_end();
+        leat_cancel_free(cancel);
+    }
     PyMem_Free(tensors);
-    PyObject *list = status != LEAT_OK ? native_raise(&err) : native_tensor_list(outputs, made);
+    PyObject *list = NULL;
+    if (status == LEAT_OK) {
+        list = native_tensor_list(outputs, made);
+    } else if (status != LEAT_CANCELLED || PyErr_CheckSignals() == 0) {
+        list = native_raise(&err);
+    }
     PyMem_Free(outputs);
     return list;
 }

@@ -64,6 +64,27 @@ def test_ctrl_c_ends_a_wait_for_a_saved_dataset(tmp_path):
     assert (code, out) == (0, "interrupted\n"), err
 
 
+@pytest.mark.parametrize("loop", ["for x in tf.data.Dataset.range(2).repeat(): s += x", "while s < 1: s -= 1"])
+def test_ctrl_c_ends_a_traced_loop(loop, tmp_path):
+    (tmp_path / "program.py").write_text(textwrap.dedent(f"""
+        import leat as tf
+        @tf.function
+        def forever():
+            s = tf.constant(0, tf.int64)
+            {loop}
+            return s
+        forever.get_concrete_function()
+        print("ready", flush=True)
+        try:
+            forever()
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+    """))
+    code, out, err = interrupt(f"exec(compile(open({str(tmp_path / 'program.py')!r}).read(), "
+                               f"{str(tmp_path / 'program.py')!r}, 'exec'))")
+    assert (code, out) == (0, "interrupted\n"), err
+
+
 def test_ctrl_c_ends_a_restore():
     code, out, err = interrupt("""
         import leat as tf

@@ -4,9 +4,11 @@
  * the root's blocks. The root asks a pure plan for more elements than one while that is cheap (the
  * number follows measured time, the elements do not depend on it). One thread uses an iterator at a
  * time; leat_iterator_cancel alone comes from any thread. */
+#include "data/iterator.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "data/apply.h"
 #include "data/autotune.h"
 #include "data/explain.h"
 #include "data/input.h"
@@ -54,8 +56,9 @@ static void read_tuning(const leat_dataset *dataset, const leat_iterator_options
     tuning->least = leati_plan_number(dataset, "autotune.min_parallelism");
 }
 
+/* `around` (may be NULL) cancels the iterator, too. */
 static leat_status open_iteration(leat_iterator *iterator, const leat_iterator_options *options,
-                                  leat_error *err) {
+                                  leati_cancel *around, leat_error *err) {
     leati_iteration *iteration = &iterator->iteration;
     iteration->deadline_ns = LEATI_NO_DEADLINE;
     iteration->started_ns = leati_now_ns();
@@ -73,7 +76,7 @@ static leat_status open_iteration(leat_iterator *iterator, const leat_iterator_o
     if (iteration->pool == NULL) {
         return err->code;
     }
-    iteration->cancel = leati_cancel_new(NULL, err);
+    iteration->cancel = leati_cancel_new(around, err);
     if (iteration->cancel == NULL) {
         return err->code;
     }
@@ -105,6 +108,34 @@ static leat_status open_tree(leat_iterator *iterator, const leat_iterator_option
                                           &iterator->iteration, err);
 }
 
+/* `inside` is the function's call that makes it, NULL: a user does. */
+static leat_iterator *iterator_new(leat_dataset *dataset, const leat_iterator_options *options,
+                                   const leati_call_context *inside, leat_error *err) {
+    leat_iterator *iterator = leati_alloc_zero(1, sizeof(*iterator));
+    if (iterator == NULL) {
+        leati_no_memory(err, sizeof(*iterator));
+        return NULL;
+    }
+    iterator->dataset = leat_dataset_ref(dataset);
+    iterator->want = 1;
+    iterator->state_policy = leati_plan_number(dataset, "experimental_external_state_policy");
+    iterator->deadline_ms = options->deadline_ms;
+    if (inside != NULL && !inside->may_wait) {
+        uint64_t key[2] = {inside->path, (uint64_t)inside->ordinal};
+        iterator->iteration.inline_only = true;
+        iterator->iteration.scope = leati_hash(key, sizeof(key), inside->scope);
+    }
+    leat_error fresh = {0};
+    if (open_iteration(iterator, options, inside != NULL ? inside->cancel : NULL, &fresh) !=
+            LEAT_OK ||
+        open_tree(iterator, options, &fresh) != LEAT_OK) {
+        *err = fresh;
+        leat_iterator_free(iterator);
+        return NULL;
+    }
+    return iterator;
+}
+
 leat_iterator *leat_iterator_new(leat_dataset *dataset, const leat_iterator_options *options,
                                  leat_error *err) {
     leat_error local = {0};
@@ -126,23 +157,19 @@ leat_iterator *leat_iterator_new(leat_dataset *dataset, const leat_iterator_opti
                    (long long)options->deadline_ms);
         return NULL;
     }
-    leat_iterator *iterator = leati_alloc_zero(1, sizeof(*iterator));
-    if (iterator == NULL) {
-        leati_no_memory(e, sizeof(*iterator));
-        return NULL;
+    return iterator_new(dataset, options, NULL, e);
+}
+
+leat_status leati_iterator_inside(leat_dataset *dataset, const leati_call_context *context,
+                                  leat_iterator **out, leat_error *err) {
+    leat_error local = {0};
+    leat_iterator_options options = {.no_rewrites = !context->may_wait,
+                                     .no_autotune = !context->may_wait};
+    *out = iterator_new(dataset, &options, context, &local);
+    if (*out == NULL && err != NULL) {
+        *err = local;
     }
-    iterator->dataset = leat_dataset_ref(dataset);
-    iterator->want = 1;
-    iterator->state_policy = leati_plan_number(dataset, "experimental_external_state_policy");
-    iterator->deadline_ms = options->deadline_ms;
-    leat_error fresh = {0};
-    if (open_iteration(iterator, options, &fresh) != LEAT_OK ||
-        open_tree(iterator, options, &fresh) != LEAT_OK) {
-        *e = fresh;
-        leat_iterator_free(iterator);
-        return NULL;
-    }
-    return iterator;
+    return *out == NULL ? local.code : LEAT_OK;
 }
 
 void leat_iterator_cancel(leat_iterator *iterator) {
@@ -264,6 +291,23 @@ leat_status leat_iterator_next(leat_iterator *iterator, leat_element *out, leat_
         leati_iterator_consume(iterator, 1);
     }
     return status;
+}
+
+leat_status leati_iterator_element(leat_iterator *iterator, leat_element *out, bool *ended,
+                                   leat_error *err) {
+    leat_error local = {0};
+    leat_status status = leat_iterator_next(iterator, out, &local);
+    *ended = status == LEAT_OUT_OF_RANGE && strcmp(local.text, "End of sequence") == 0;
+    if (*ended) {
+        return LEAT_OK;
+    }
+    if (status == LEAT_OUT_OF_RANGE) {
+        leati_as_internal("an element", &local);
+    }
+    if (status != LEAT_OK && err != NULL) {
+        *err = local;
+    }
+    return status == LEAT_OUT_OF_RANGE ? LEAT_INTERNAL : status;
 }
 
 /* ---- saving ---- */

@@ -4,6 +4,7 @@
 #define LEATI_DATA_ITERATOR_H
 
 #include "data/op.h"
+#include "graph/op.h"
 
 /* As leati_input_peek: rows *begin .. *begin + *available of leati_iterator_block are ready; with
  * none, the tail says END or ERROR (an error is consumed as one outcome). */
@@ -12,6 +13,16 @@ leati_tail leati_iterator_peek(leat_iterator *iterator, int64_t *available, leat
  * error of this place, which is consumed. */
 LEAT_WARN_UNUSED leat_status leati_iterator_ready(leat_iterator *iterator, int64_t *available,
                                                   leat_error *err);
+/* As leat_iterator_next, but the end is no failure (*ended), and an element that fails with
+ * OUT_OF_RANGE is an INTERNAL one. */
+LEAT_WARN_UNUSED leat_status leati_iterator_element(leat_iterator *iterator, leat_element *out,
+                                                    bool *ended, leat_error *err);
+/* An iterator over a dataset within a function that is called in this context: one like a user's
+ * where the context may wait, else one without threads, with a random scope of the call's. `*out`
+ * is owned. */
+LEAT_WARN_UNUSED leat_status leati_iterator_inside(leat_dataset *dataset,
+                                                   const leati_call_context *context,
+                                                   leat_iterator **out, leat_error *err);
 const leati_block *leati_iterator_block(const leat_iterator *iterator, int64_t *begin);
 void leati_iterator_consume(leat_iterator *iterator, int64_t n);
 

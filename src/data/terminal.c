@@ -2,16 +2,8 @@
  * it on the caller's thread and frees it. The first error ends the call. No locks. */
 #include "data/apply.h"
 #include "data/fold.h"
+#include "data/iterator.h"
 #include <string.h>
-
-/* The next element: LEAT_OK, or LEAT_OUT_OF_RANGE at the end, or the failure. */
-static leat_status next(leat_iterator *iterator, leat_element *element, leat_error *err) {
-    leat_status status = leat_iterator_next(iterator, element, err);
-    if (status == LEAT_OUT_OF_RANGE && strcmp(err->text, "End of sequence") != 0) {
-        return leati_as_internal("an element", err), LEAT_INTERNAL;
-    }
-    return status;
-}
 
 /* Runs the function on one element after the other; `state` ends as the last state. */
 static leat_status fold(leat_iterator *iterator, const leati_program *program,
@@ -23,8 +15,9 @@ static leat_status fold(leat_iterator *iterator, const leati_program *program,
     for (int64_t call = 0; status == LEAT_OK; call++) {
         leati_call_context context = {.ordinal = call, .num_replicas = 1};
         int64_t failed = 0;
-        status = next(iterator, &element, err);
-        if (status == LEAT_OUT_OF_RANGE) {
+        bool ended = false;
+        status = leati_iterator_element(iterator, &element, &ended, err);
+        if (ended) {
             break;
         }
         if (status == LEAT_OK) {
@@ -51,7 +44,7 @@ static leat_status fold(leat_iterator *iterator, const leati_program *program,
     leati_block_fini(&row);
     leati_block_fini(&in);
     leati_block_fini(&result);
-    return status == LEAT_OUT_OF_RANGE ? LEAT_OK : status;
+    return status;
 }
 
 static leat_status reduce(leat_dataset *dataset, const leat_element *initial_state,
@@ -101,21 +94,17 @@ leat_status leat_get_single_element(leat_dataset *dataset, leat_element *out, le
     if (iterator == NULL) {
         return e->code;
     }
-    leat_status status = next(iterator, out, e);
-    if (status == LEAT_OUT_OF_RANGE) {
+    bool ended = false;
+    leat_status status = leati_iterator_element(iterator, out, &ended, e);
+    if (ended) {
         status = leati_fail(e, LEAT_INVALID_ARGUMENT,
                             "Dataset was empty; get_single_element expects one element");
     } else if (status == LEAT_OK) {
-        leat_error other = {0};
-        status = next(iterator, &second, &other);
-        if (status == LEAT_OK) {
+        status = leati_iterator_element(iterator, &second, &ended, e);
+        if (status == LEAT_OK && !ended) {
             status =
                 leati_fail(e, LEAT_INVALID_ARGUMENT,
                            "Dataset had more than one element; get_single_element expects one");
-        } else if (status == LEAT_OUT_OF_RANGE) {
-            status = LEAT_OK;
-        } else {
-            *e = other;
         }
         if (status != LEAT_OK) {
             leat_element_clear(out);

@@ -13,6 +13,7 @@
 #include "graph/draws.h"
 #include "graph/graph.h"
 #include "graph/interpret.h"
+#include "run/cancel.h"
 
 struct eager {
     leat_tensor *tensors; /* of each value; {0}: none. Owned */
@@ -32,7 +33,7 @@ static leat_status refuse_replicas(const leati_node *node, leat_error *err) {
  * gradients can draw them again. */
 static leat_status context_of(struct eager *eager, const leati_node *node, leati_call_context *out,
                               leat_error *err) {
-    *out = (leati_call_context){.num_replicas = 1};
+    *out = (leati_call_context){.num_replicas = 1, .may_wait = true};
     uint32_t flags = leati_node_flags(node);
     if (!(flags & LEATI_RANDOM))
         return LEAT_OK;
@@ -192,9 +193,9 @@ static leat_status secure_all(leat_tensor *outputs, int count, leat_error *err) 
 
 /* How a call's random numbers go on from the last one's. `kept` receives a table to be released
  * where gradients inside draw again. */
-static leat_status context_of_call(const leat_function *function, leati_call_context *out,
-                                   leati_draws **kept, leat_error *err) {
-    *out = (leati_call_context){.num_replicas = 1};
+static leat_status context_of_call(const leat_function *function, leat_cancel *cancel,
+                                   leati_call_context *out, leati_draws **kept, leat_error *err) {
+    *out = (leati_call_context){.num_replicas = 1, .may_wait = true, .cancel = cancel};
     *kept = NULL;
     if (!leati_function_has(function, LEATI_RANDOM))
         return LEAT_OK;
@@ -205,9 +206,28 @@ static leat_status context_of_call(const leat_function *function, leati_call_con
     return failed ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
 }
 
+leat_cancel *leat_cancel_new(leat_error *err) {
+    return leati_cancel_new(NULL, err);
+}
+
+void leat_cancel_fire(leat_cancel *cancel) {
+    leati_cancel_fire(cancel);
+}
+
+void leat_cancel_free(leat_cancel *cancel) {
+    leati_cancel_unref(cancel);
+}
+
 leat_status leat_function_call(const leat_function *function, const leat_tensor *inputs,
                                int num_inputs, leat_tensor *outputs, int num_outputs,
                                leat_error *err) {
+    return leat_function_call_cancellable(function, inputs, num_inputs, outputs, num_outputs, NULL,
+                                          err);
+}
+
+leat_status leat_function_call_cancellable(const leat_function *function, const leat_tensor *inputs,
+                                           int num_inputs, leat_tensor *outputs, int num_outputs,
+                                           leat_cancel *cancel, leat_error *err) {
     leat_status status = check_call(function, inputs, num_inputs, num_outputs, err);
     if (status)
         return status;
@@ -224,7 +244,7 @@ leat_status leat_function_call(const leat_function *function, const leat_tensor 
     leati_call_context context;
     leati_draws *kept = NULL;
     if (!status)
-        status = context_of_call(function, &context, &kept, err);
+        status = context_of_call(function, cancel, &context, &kept, err);
     if (!status)
         status = leati_interpret(pruned, tensors, &context, outputs, err);
     leati_draws_free(kept);

@@ -101,6 +101,8 @@ typedef struct leati_call_context {
     uint64_t path;             /* to the function that runs, through nodes of the one outside */
     uint64_t trail;            /* the same from the graph outside, and for each iteration another */
     bool replays;              /* draw what is kept */
+    bool may_wait; /* the user's own thread runs this: it may wait for threads of a pipeline */
+    struct leati_cancel *cancel; /* ends loops and waits; NULL: nothing does. Borrowed */
     int64_t *callbacks; /* counts calls of users' code, those of functions inside included; may be
                            NULL */
 } leati_call_context;

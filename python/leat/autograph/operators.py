@@ -196,11 +196,17 @@ def _merge(found, names, a_specs, b_specs):
 
 # ---- loops ----
 
+def _is_staged(value):
+    """Does a loop over it, or as long as it holds, become one of the function that is traced? Any tensor's, as in
+    TensorFlow: a loop whose length is known would else be traced that many times."""
+    return isinstance(value, Tensor) and trace.is_tracing()
+
+
 def while_(test, body, get, set_, names, _):
     """A `while` statement."""
     while True:
         holds = test()
-        if is_symbolic(holds):
+        if _is_staged(holds):
             return _loop(test, body, get, set_, names)
         if not holds:
             return None
@@ -211,10 +217,12 @@ def for_(values, body, goes_on, get, set_, names, _):
     """A `for` statement; `goes_on()` is false after a `break`."""
     if isinstance(values, Range):
         return _count(values, lambda i: i, body, goes_on, get, set_, names)
-    if is_symbolic(values):
+    if _is_staged(values):
         return _rows(values, body, goes_on, get, set_, names)
-    if trace.is_tracing() and hasattr(values, "element_spec") and not hasattr(values, "_strategy"):
-        raise NotTraceable("a loop over a dataset in a function that is traced; use Dataset.reduce outside of it")
+    if trace.is_tracing() and hasattr(values, "_inside"):
+        values = values._inside()._rest()
+    if trace.is_tracing() and hasattr(values, "_as_value"):
+        return _loop(goes_on, body, get, set_, names, values)
     for item in values:
         holds = True if goes_on is None else goes_on()
         if is_symbolic(holds):
@@ -276,8 +284,8 @@ class _Again(BaseException):
     """The loop is to be traced again, with what is known now."""
 
 
-def _loop(test, body, get, set_, names):
-    """A loop in the graph that is traced."""
+def _loop(test, body, get, set_, names, dataset=None):
+    """A loop in the graph that is traced; over a dataset `body` takes its elements, and `test` may be None."""
     before = get()
     options = {}
     start, invariants = before, None
@@ -285,7 +293,7 @@ def _loop(test, body, get, set_, names):
     try:
         for _ in range(8):
             try:
-                after = _try_loop(test, body, get, set_, names, start, options, invariants)
+                after = _try_loop(test, body, get, set_, names, start, options, invariants, dataset)
                 break
             except _Fill as fill:
                 start = tuple(_zeros_of(fill.spec) if i == fill.number else v for i, v in enumerate(start))
@@ -297,7 +305,7 @@ def _loop(test, body, get, set_, names):
     set_(after)
 
 
-def _try_loop(test, body, get, set_, names, start, options, invariants):
+def _try_loop(test, body, get, set_, names, start, options, invariants, dataset):
     state = _Values(start)
     tensors = nest.normalize(state.tensors())
     seen = {}
@@ -307,21 +315,43 @@ def _try_loop(test, body, get, set_, names, start, options, invariants):
         set_(state.with_tensors(leaves))
         return test()
 
-    def step(*leaves):
+    def step(*values):
+        leaves = values[:len(tensors)]
         set_(state.with_tensors(leaves))
         seen.clear()
-        body()
+        body(*values[len(tensors):])
         found = _Values(get())
         _note_options(seen, leaves, options)
         _check_iteration(state, found, names)
-        return found.tensors()
-    if not tensors:
+        more = () if dataset is None or test is None else (control.as_predicate(test()),)
+        return (*more, *found.tensors())
+    if not tensors and dataset is None:
         raise ValueError("The loop changes no variable that its condition, or what follows it, uses.")
     try:
-        out = control.loop(check, step, tensors, state.names(names), invariants, options.get("maximum_iterations"))
+        if dataset is not None:
+            out = control.over_dataset(dataset, step, tensors, control.loop_spec(tensors, invariants),
+                                       lambda spec, found: _relax(spec, found, state.names(names), options),
+                                       test is not None)
+        else:
+            out = control.loop(check, step, tensors, state.names(names), invariants,
+                               options.get("maximum_iterations"))
     finally:
         _loop_options.pop()
     return state.with_tensors(out)
+
+
+def _relax(spec, found, names, options):
+    """As TensorFlow: dimensions that change in a loop over a dataset become unknown, unless an invariant says more."""
+    def join(before, after):
+        if hasattr(before, "_with_element_shape") or type(before) is not type(after) or not hasattr(before, "shape"):
+            return None
+        return before.shape.most_specific_compatible_shape(after.shape)
+    joined = [join(before, after) for before, after in zip(spec, found)] if len(spec) == len(found) else []
+    known = options.get("known") and options.get("invariants") is not None and not options.get("relaxed")
+    if not known and any(shape is not None and str(shape) != str(before.shape) for shape, before in zip(joined, spec)):
+        options.update(known=True, relaxed=True, invariants=tuple(joined))
+        raise _Again()
+    control._check_step(spec, found, names)
 
 
 def _note_options(seen, leaves, options):
@@ -452,7 +482,7 @@ class Range:
 
 
 def _range(*args):
-    if not any(map(is_symbolic, args)):
+    if not any(map(_is_staged, args)):
         return range(*args)
     start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
     return Range(start, stop, step)
@@ -497,9 +527,29 @@ def _given(value):
     return lambda: value
 
 
-_BUILTINS = {range: _range, len: _len, int: _cast(int, "int32"), float: _cast(float, "float32"),
-             max: _extreme(max, "maximum"), min: _extreme(min, "minimum"), any: _any_all(any, or_),
-             all: _any_all(all, and_)}
+def _next(*args):
+    if trace.is_tracing() and len(args) == 1 and hasattr(args[0], "_inside"):
+        return args[0]._inside().get_next()
+    return next(*args)
+
+
+def _is_dataset(value):
+    return trace.is_tracing() and hasattr(value, "_as_value")
+
+
+def _enumerate(iterable, start=0):
+    return iterable.enumerate(start) if _is_dataset(iterable) else enumerate(iterable, start)
+
+
+def _zip(*iterables, **kwargs):
+    if iterables and all(map(_is_dataset, iterables)):
+        return type(iterables[0]).zip(tuple(iterables))
+    return zip(*iterables, **kwargs)
+
+
+_BUILTINS = {range: _range, next: _next, enumerate: _enumerate, zip: _zip, len: _len, int: _cast(int, "int32"),
+             float: _cast(float, "float32"), max: _extreme(max, "maximum"), min: _extreme(min, "minimum"),
+             any: _any_all(any, or_), all: _any_all(all, and_)}
 
 
 def call(function):

@@ -233,6 +233,11 @@ class _Liveness:
             return (live - killed) | _loads(node)
         if isinstance(node, ast.AugAssign):
             return live | _loads(node) | ({node.target.id} if isinstance(node.target, ast.Name) else set())
+        if isinstance(node, (ast.With, ast.AsyncWith)):
+            live = self.block(node.body, live)
+            for item in reversed(node.items):
+                live = (live - _stores([item])) | _loads(item)
+            return live
         for field in ("body", "orelse", "finalbody"):
             self.block(getattr(node, field, None) or [], live | _loads(node))
         for handler in getattr(node, "handlers", []):

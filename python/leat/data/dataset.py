@@ -112,6 +112,9 @@ class Dataset:
 
     def __iter__(self):
         from leat.data.iterator import Iterator
+        if trace.is_tracing():
+            from leat.data.traced import start
+            return start(self)
         return Iterator(self)
 
     def as_numpy_iterator(self):
@@ -121,6 +124,9 @@ class Dataset:
 
     def get_single_element(self, name=None):
         """The only element; InvalidArgumentError where there is none or more."""
+        if trace.is_tracing():
+            from leat.data.functions import _single_inside
+            return _single_inside(self)
         return nest.assemble(self.element_spec, iter(self._plan("get_single_element").single()))
 
     def reduce(self, initial_state, reduce_func, name=None):

@@ -138,24 +138,71 @@ def reduce(dataset, initial_state, reduce_func):
     """What ``Dataset.reduce`` does: the last state, in the structure of `initial_state`."""
     state = nest.normalize(initial_state)
     state_spec = nest.spec_of(state)
+    if trace.is_tracing():
+        return _reduce_inside(dataset, state, state_spec, trace.converted(reduce_func))
     for _ in range(8):  # shapes of the state are relaxed until they hold for every step
         spec = (state_spec, dataset.element_spec)
         made, found = trace.trace_or_call(reduce_func, spec, "reduce(reduce_func)",
                                           lambda: (state, _first_element(dataset)), _call_pair)
-        if not same_structure(state_spec, found):
-            raise TypeError("The element classes for the new state must match the initial state. Expected "
-                            f"{state_spec}; got {found}.")
-        try:
-            joined = nest.map_structure(_joined, state_spec, found)
-        except ValueError as error:
-            raise TypeError(f"The element types for the new state must match the initial state. Expected {state_spec}; "
-                            f"got {found}: {error}") from None
+        joined = _next_spec(state_spec, found)
         if nest.key(joined) == nest.key(state_spec):
             break
         state_spec = joined
     native = dataset._plan("reduce")
     tensors = native.reduce((nest.to_text(state_spec), nest.components(state, state_spec)), made)
     return nest.assemble(found, iter(tensors))
+
+
+class _Relaxed(BaseException):
+    """The shapes of a state do not hold for every step."""
+
+    def __init__(self, spec):
+        super().__init__()
+        self.spec = spec
+
+
+def _reduce_inside(dataset, state, spec, reduce_func):
+    """`reduce` in a function that is traced."""
+    from leat.control import over_dataset
+
+    def check(before, found):
+        joined = _next_spec(before[0], found[0])
+        if nest.key(joined) != nest.key(before[0]):
+            raise _Relaxed(joined)
+
+    def step(value, element):
+        return (trace.as_result(reduce_func(value, element)),)
+    for _ in range(8):
+        try:
+            return over_dataset(dataset, step, (state,), (spec,), check, shapes=(spec,))[0]
+        except _Relaxed as relaxed:
+            spec = relaxed.spec
+    raise TypeError(f"The shapes of the state {spec} change in every step.")
+
+
+def _single_inside(dataset):
+    """`get_single_element` in a function that is traced."""
+    from leat.control import guarded_by, over_dataset
+    from leat.tensor import constant
+    spec = dataset.element_spec
+    shapes = (specs.TensorSpec([], dtypes.int64), spec)
+    count, value = over_dataset(dataset.take(2), lambda count, _, element: (count + 1, element),
+                                (constant(0, dtypes.int64), zeros(spec)), shapes, lambda before, found: None,
+                                shapes=shapes)
+    value = guarded_by(count > 0, "Dataset was empty.", value)
+    return guarded_by(count < 2, "Dataset had more than one element.", value)
+
+
+def _next_spec(spec, found):
+    """What a state is before and after a step of a reduction; TypeError where that is nothing common."""
+    if not same_structure(spec, found):
+        raise TypeError(f"The element classes for the new state must match the initial state. Expected {spec}; got "
+                        f"{found}.")
+    try:
+        return nest.map_structure(_joined, spec, found)
+    except ValueError as error:
+        raise TypeError(f"The element types for the new state must match the initial state. Expected {spec}; got "
+                        f"{found}: {error}") from None
 
 
 def _joined(state, found):

@@ -17,6 +17,9 @@ def _open(dataset):
 class Iterator:
     """One run through a dataset (``tf.data.Iterator``). One thread at a time may use it."""
 
+    _is_leaf_value = True
+    _number = None  # under which functions that are traced know it
+
     def __init__(self, dataset):
         self._dataset = dataset
         self._native = _open(dataset)
@@ -27,25 +30,36 @@ class Iterator:
         """The structure of TypeSpecs of the elements."""
         return self._dataset.element_spec
 
+    @property
+    def _type_spec(self):
+        return specs.IteratorSpec(self.element_spec)
+
     def __iter__(self):
         return self
 
     def __next__(self):
+        if trace.is_tracing():
+            return next(self._inside())
         tensors = self._take()
         if tensors is None:
             raise StopIteration
         return self._assemble(tensors)
 
+    def _inside(self):
+        """What stands for it in the function that is traced."""
+        from leat.data.traced import inside
+        return inside(self)
+
     def _take(self):
-        """The tensors of the next element, None at the end; NotTraceable in a function that is being traced."""
-        if trace.is_tracing():
-            raise trace.NotTraceable("the next element of an iterator is not known while tracing")
+        """The tensors of the next element, None at the end."""
         return self._native.next()
 
     next = __next__
 
     def get_next(self):
         """The next element; OutOfRangeError at the end."""
+        if trace.is_tracing():
+            return self._inside().get_next()
         tensors = self._take()
         if tensors is None:
             raise OutOfRangeError(None, None, "End of sequence")
@@ -54,6 +68,8 @@ class Iterator:
     def get_next_as_optional(self):
         """The next element as an Optional, empty at the end."""
         from leat.data.optional import Optional
+        if trace.is_tracing():
+            return self._inside().get_next_as_optional()
         tensors = self._take()
         if tensors is None:
             return Optional.empty(self.element_spec)

@@ -2,7 +2,7 @@
 
 from leat import nest, specs
 from leat.errors import InvalidArgumentError
-from leat.tensor import convert_to_tensor
+from leat.tensor import Tensor, convert_to_tensor
 
 
 class Optional:
@@ -33,10 +33,13 @@ class Optional:
 
     def has_value(self, name=None):
         """A bool scalar: whether there is a value."""
-        return convert_to_tensor(self._present)
+        return self._present if isinstance(self._present, Tensor) else convert_to_tensor(self._present)
 
     def get_value(self, name=None):
         """The value; InvalidArgumentError where there is none."""
+        if isinstance(self._present, Tensor) and not self._present._has_values:
+            from leat.control import guarded_by
+            return guarded_by(self._present, "The given optional does not have a value.", self._value)
         if not self._present:
             raise InvalidArgumentError(None, None, "The given optional does not have a value.")
         return self._value

@@ -162,9 +162,16 @@ class DistributedIterator(Iterator):
         self._native = dataset._native.iterate()
         self._assemble = _assembler(dataset._replica_spec, dataset._strategy.num_replicas_in_sync)
 
+    @property
+    def _type_spec(self):
+        raise AttributeError("an iterator whose elements the replicas take")
+
+    def _inside(self):
+        raise trace.NeedsPython("the next element of a distributed iterator is not known while tracing")
+
     def _take(self, filled=False):
         if trace.is_tracing():
-            raise trace.NeedsPython("the next element of a distributed iterator is not known while tracing")
+            self._inside()
         return self._native.step(filled)
 
     def get_next_as_optional(self):

@@ -11,6 +11,7 @@
 #include "core/spec.h"
 #include "graph/interpret.h"
 #include "graph/ops/while_gradient.h"
+#include "run/cancel.h"
 #include <leat/ops.h>
 #include <string.h>
 
@@ -91,10 +92,9 @@ static leat_status fail_shape(int i, const leat_shape *before, const leat_shape 
 }
 
 /* Joins variable `i` with what an iteration makes of it; *changed where that says less. */
-static leat_status join_variable(leati_infer_call *call, int i, const leati_type *made,
-                                 leati_type *type, bool *changed, leat_error *err) {
-    const struct leati_while_args *args = call->args;
-    leati_type joined;
+static leat_status join_variable(leati_infer_call *call, const leati_loop_types *loop, int i,
+                                 const leati_type *made, bool *changed, leat_error *err) {
+    leati_type joined, *type = &loop->types[i];
     if (made->dtype != type->dtype)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "loop variable %d is %s, but body makes it %s; cast it", i,
@@ -103,7 +103,7 @@ static leat_status join_variable(leati_infer_call *call, int i, const leati_type
     if (status)
         return leati_prefix(err, "loop variable %d", i);
     bool same = leati_shape_equal(&joined.shape, &type->shape);
-    if (!same && args->shape_invariants)
+    if (!same && loop->shape_invariants)
         return fail_shape(i, &type->shape, &made->shape, err);
     if (type->element && joined.element && !leat_spec_equal(type->element, joined.element))
         same = false;
@@ -113,27 +113,51 @@ static leat_status join_variable(leati_infer_call *call, int i, const leati_type
 }
 
 /* One round: what body makes of variables of these types. */
-static leat_status join_round(leati_infer_call *call, leati_type *types, int count, bool *changed,
+static leat_status join_round(leati_infer_call *call, const leati_loop_types *loop, bool *changed,
                               leat_error *err) {
-    const struct leati_while_args *args = call->args;
-    const leat_function *given = leati_branch(args->body);
-    leat_function *body = leati_branch_specialise("body", args->body, types, call->num_inputs, err);
+    const leat_function *given = (const leat_function *)(const void *)loop->body;
+    leat_function *body =
+        leati_branch_specialise("body", loop->body, loop->types, loop->num_types, err);
+    int count = loop->num_variables + loop->first;
     if (!body)
         return LEAT_INVALID_ARGUMENT; /* the text and the code stand in err */
     leat_status status = LEAT_OK;
     if (body->num_outputs != count)
         status = leati_fail(err, LEAT_INVALID_ARGUMENT,
-                            "body has %d outputs for %d loop variables; expected one for each",
-                            (int)body->num_outputs, count);
-    for (int i = 0; !status && i < count; i++) {
-        const leati_type *made = &body->body.values[body->outputs[i]].type;
+                            "body has %d outputs for %d loop variables; expected %d",
+                            (int)body->num_outputs, loop->num_variables, count);
+    for (int i = 0; !status && i < loop->num_variables; i++) {
+        const leati_type *made = &body->body.values[body->outputs[loop->first + i]].type;
         const leati_type *taken = &given->body.values[i].type;
         if (made->dtype == taken->dtype && !leati_shape_compatible(&taken->shape, &made->shape))
             status = fail_shape(i, &taken->shape, &made->shape, err);
         else
-            status = join_variable(call, i, made, &types[i], changed, err);
+            status = join_variable(call, loop, i, made, changed, err);
     }
     leat_function_unref(body);
+    return status;
+}
+
+leat_status leati_loop_join(leati_infer_call *call, const leati_loop_types *loop, leat_error *err) {
+    leat_status status = LEAT_OK;
+    bool changed = true;
+    if (loop->shape_invariants)
+        status = apply_invariants(loop->shape_invariants, loop->types, loop->num_variables, err);
+    /* Each round that changes a type takes at least a dimension or a rank away, so this ends. */
+    while (!status && changed) {
+        changed = false;
+        status = join_round(call, loop, &changed, err);
+    }
+    return status;
+}
+
+leat_status leati_loop_outputs(leati_infer_call *call, const leati_loop_types *loop,
+                               leat_error *err) {
+    leat_status status = LEAT_OK;
+    for (int i = 0; !status && i < loop->num_variables; i++) {
+        const leati_type *type = &loop->types[i];
+        status = leati_infer_output(call, type->dtype, &type->shape, type->element, err);
+    }
     return status;
 }
 
@@ -163,20 +187,15 @@ static leat_status check_cond(const leati_infer_call *call, const leati_type *ty
 static leat_status infer_types(leati_infer_call *call, leati_type *types, int count,
                                leat_error *err) {
     const struct leati_while_args *args = call->args;
-    leat_status status = LEAT_OK;
-    bool changed = true;
-    if (args->shape_invariants)
-        status = apply_invariants(args->shape_invariants, types, count, err);
-    /* Each round that changes a type takes at least a dimension or a rank away, so this ends. */
-    while (!status && changed) {
-        changed = false;
-        status = join_round(call, types, count, &changed, err);
-    }
+    leati_loop_types loop = {.body = args->body,
+                             .shape_invariants = args->shape_invariants,
+                             .types = types,
+                             .num_types = call->num_inputs,
+                             .num_variables = count};
+    leat_status status = leati_loop_join(call, &loop, err);
     if (!status)
         status = check_cond(call, types, err);
-    for (int i = 0; !status && i < count; i++)
-        status = leati_infer_output(call, types[i].dtype, &types[i].shape, types[i].element, err);
-    return status;
+    return status ? status : leati_loop_outputs(call, &loop, err);
 }
 
 static leat_status while_infer(leati_infer_call *call, leat_error *err) {
@@ -234,6 +253,9 @@ leati_call_context leati_loop_context(const leati_loop *loop, int64_t iteration)
 leat_status leati_loop_test(const leati_loop *loop, bool *more, leat_error *err) {
     leat_tensor result = {0};
     *more = false;
+    if (leati_cancel_fired(loop->context.cancel))
+        return leati_fail(err, LEAT_CANCELLED, "iteration %lld: the call was cancelled",
+                          (long long)loop->iteration);
     if (loop->maximum >= 0 && loop->iteration >= loop->maximum)
         return LEAT_OK;
     leati_call_context context = scoped(loop, loop->iteration, 1);

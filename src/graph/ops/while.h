@@ -14,6 +14,23 @@ struct leati_while_args {
 LEAT_WARN_UNUSED leat_status leati_while_count(int64_t num_variables, int num_inputs, int *out,
                                                leat_error *err);
 
+/* The types of a loop, while they are inferred. */
+typedef struct leati_loop_types {
+    const leat_object *body;
+    int first;                         /* output of body that is the first variable's next value */
+    const leat_spec *shape_invariants; /* NULL: shapes follow what body makes */
+    leati_type *types;                 /* of everything that body takes, the variables first */
+    int num_types, num_variables;
+} leati_loop_types;
+
+/* Joins the variables' types with what body makes of them until nothing changes. Where the function
+ * fails, its code stands in the error alone. */
+LEAT_WARN_UNUSED leat_status leati_loop_join(leati_infer_call *call, const leati_loop_types *loop,
+                                             leat_error *err);
+/* Adds an output for each variable. */
+LEAT_WARN_UNUSED leat_status leati_loop_outputs(leati_infer_call *call,
+                                                const leati_loop_types *loop, leat_error *err);
+
 /* One loop on tensors. `values` has room for num_inputs tensors: the loop variables, owned from
  * leati_loop_start on, then the invariants, borrowed. `next` has room for num_variables. */
 typedef struct leati_loop {

@@ -16,7 +16,7 @@ from leat.dtypes import (DType, as_dtype, bfloat16, bool, double, float16, float
 from leat.shapes import TensorShape
 from leat.specs import NoneTensorSpec, OptionalSpec, RaggedTensorSpec, SparseTensorSpec, TensorSpec, TypeSpec
 from leat.tensor import Tensor, constant, convert_to_tensor, is_tensor
-from leat.trace import executing_eagerly, init_scope
+from leat.trace import executing_eagerly, init_scope, inside_function
 from leat import control as _control
 from leat import ops as _ops
 from leat.ragged import RaggedTensor
@@ -28,7 +28,7 @@ from leat.arrays import (batch_to_space, broadcast_dynamic_shape, broadcast_stat
                          clip_by_norm, dynamic_stitch, einsum, histogram_fixed_width_bins, identity_n, meshgrid,
                          ones_like, space_to_batch, space_to_batch_nd, unravel_index,
                          zeros_like)
-from leat.control import case, cond, control_dependencies, switch_case, while_loop
+from leat.control import case, cond, control_dependencies, name_scope, switch_case, while_loop
 from leat.creation import (group, linspace, no_op, numpy_function, ones, py_function, rank, shape_n, zeros)
 from leat.folds import foldl, foldr, map_fn, scan, vectorized_map
 from leat.function import function

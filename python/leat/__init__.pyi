@@ -252,6 +252,7 @@ from leat import indexing as indexing
 from leat import indices as indices
 class init_scope:
     ...
+def inside_function() -> Any: ...
 int16: DType
 int32: DType
 int64: DType
@@ -291,6 +292,7 @@ def minimum(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> T
 def multiply(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
     """x * y of equal dtypes, broadcast; integers wrap (tf.math.multiply)."""
     ...
+from leat.control import name_scope as name_scope
 def negative(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """-x of signed numbers (tf.math.negative)."""
     ...

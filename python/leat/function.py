@@ -130,8 +130,10 @@ class Function:
     # ---- calling ----
 
     def __call__(self, *args, **kwargs):
-        if _eager_mode[0] or self._refused:
+        if _eager_mode[0]:
             return self.python_function(*args, **kwargs)
+        if self._refused:
+            return self._call_python(args, kwargs)
         if trace.is_tracing():
             with trace.current_graph().seeds_of_its_own():
                 return trace.converted(self.python_function, self._autograph)(*args, **kwargs)
@@ -143,12 +145,16 @@ class Function:
             if not isinstance(reason, trace.NeedsPython):
                 trace.announce(self.python_function, "leat.function", reason)
             self._refused = True
-            return self.python_function(*args, **kwargs)
+            return self._call_python(args, kwargs)
         inputs = []
         for leaf in flat:
             if not isinstance(leaf, _Static):
                 inputs.extend(nest.spec_of_leaf(leaf)._take(leaf))
         return self._run(made, (args, kwargs), flat, inputs)
+
+    def _call_python(self, args, kwargs):
+        """Runs the Python function itself; numbers and arrays that it returns are tensors."""
+        return nest.map_structure(_as_tensor, self.python_function(*args, **kwargs))
 
     def _run(self, made, structure, flat, inputs):
         tapes = [] if trace._state.stopped else trace._state.tapes
@@ -302,6 +308,10 @@ class _Static:
 
     def __hash__(self):
         return hash(self.key)
+
+
+def _as_tensor(leaf):
+    return convert_to_tensor(leaf) if isinstance(leaf, (bool, int, float, str, bytes, np.ndarray, np.generic)) else leaf
 
 
 def _read(leaf):

@@ -67,6 +67,10 @@ class Graph(_native.Graph):
             self.is_random = True
             attributes = self._seeded(attributes)
         outputs = super().call(name, attributes, inputs)
+        from leat import trace
+        if not self.is_eager and trace.is_cut():
+            return [super(Graph, self).call("stop_gradient", None, [output])[0] if output.dtype.is_floating else output
+                    for output in outputs]
         return outputs if name in _CUTS else self._note(inputs, outputs)
 
     def call_part(self, part, inputs, weights, training):

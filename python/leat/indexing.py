@@ -53,11 +53,12 @@ def _mask(key):
 
 
 def _boolean_mask(tensor, mask):
-    if not (tensor._has_values and mask._has_values):
-        raise trace.NotTraceable("how many values a mask keeps is not known while tracing")
     rank = mask.shape.rank
     if rank == 0:
         raise ValueError("mask cannot be scalar.")
+    if not (tensor._has_values and mask._has_values):
+        from leat import ops
+        return ops.FUNCTIONS["boolean_mask"](tensor, mask)
     if tuple(mask._shape) != tuple(tensor._shape[:rank]):
         raise ValueError(f"Shapes {tensor.shape[:rank]} and {mask.shape} are incompatible")
     places = np.flatnonzero(mask.numpy().reshape(-1)).astype(np.int64)

@@ -4,8 +4,8 @@ import sys
 
 import numpy as np
 
-from leat import dtypes, trace
-from leat.tensor import Tensor
+from leat import dtypes, nest, specs, trace
+from leat.tensor import Tensor, constant
 
 _Print = print  # Python's own
 
@@ -78,13 +78,30 @@ def text_of(value, summarize, top=True):
     return repr(value)
 
 
+def _print_inside(inputs, options):
+    """`print` in a function that is traced: each run prints, in the order of its effects."""
+    leaves = [leaf._as_tensor() if hasattr(leaf, "_as_tensor") else leaf for leaf in nest.flatten(inputs)]
+    known = [nest.spec_of_leaf(leaf) if isinstance(leaf, Tensor) or hasattr(leaf, "_is_leaf_value") else None
+             for leaf in leaves]
+    tensors = [tensor for leaf, spec in zip(leaves, known) if spec is not None for tensor in spec._take(leaf)]
+
+    def run(values):
+        rest = iter(values)
+        shown = [leaf if spec is None else spec._put(rest) for leaf, spec in zip(leaves, known)]
+        print(*nest.pack_sequence_as(inputs, shown), **options)
+        return [constant(True)]
+    leaves = [leaf if spec is None else None for leaf, spec in zip(leaves, known)]  # holds on to no tensor
+    trace.called(run, tensors, tuple(spec for spec in known if spec is not None), specs.TensorSpec([], dtypes.bool))
+
+
 def print(*inputs, output_stream=None, summarize=3, sep=" ", end="\n", name=None):
     """Prints values (``tf.print``) to sys.stderr, sys.stdout, a function of the text, or "file://path".
 
     `summarize`: so many values from both ends of each dimension; -1: all.
     """
     if trace.is_tracing():
-        raise trace.NotTraceable("print inside of a function that is traced")
+        options = {"output_stream": output_stream, "summarize": summarize, "sep": sep, "end": end}
+        return _print_inside(list(inputs), options)
     summarize = -1 if summarize is None else int(summarize)
     line = sep.join(text_of(value, summarize) for value in inputs) + end
     if isinstance(output_stream, str):

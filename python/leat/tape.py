@@ -90,7 +90,7 @@ class GradientTape:
 
     def stop_recording(self):
         """A block whose operations are not recorded."""
-        return trace.unrecorded()
+        return trace.cut()
 
     def reset(self):
         """Forgets all that was recorded."""

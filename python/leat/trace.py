@@ -25,7 +25,8 @@ class _State(threading.local):
         self.checks = {}  # id of a graph -> what was asserted in it, for its results
         self.guards = []  # what the operations of blocks of control_dependencies wait for
         self.tapes = []  # gradient tapes that record
-        self.stopped = 0  # blocks of stop_recording
+        self.stopped = 0  # blocks in which tapes do not record
+        self.cuts = 0  # those of them that are stop_recording's
         self.contexts = []  # (strategy, replica context or None): scopes and runs of strategies, innermost last
 
 
@@ -77,9 +78,19 @@ def current_graph():
     return _state.graphs[-1] if _state.graphs else None
 
 
+def inside_function():
+    """Is a function being traced (``tf.inside_function``)?"""
+    return bool(_state.graphs)
+
+
 def executing_eagerly():
     """Are operations computed at once (``tf.executing_eagerly``)?"""
     return not _state.graphs
+
+
+def is_cut():
+    """Is this thread in a block of `stop_recording`? No gradient goes through what is traced there."""
+    return _state.cuts > 0
 
 
 class unrecorded:
@@ -90,6 +101,18 @@ class unrecorded:
 
     def __exit__(self, *error):
         _state.stopped -= 1
+
+
+class cut(unrecorded):
+    """The same on a user's wish, so that it holds in functions that are traced, too."""
+
+    def __enter__(self):
+        super().__enter__()
+        _state.cuts += 1
+
+    def __exit__(self, *error):
+        _state.cuts -= 1
+        super().__exit__(*error)
 
 
 class recorded:
@@ -312,6 +335,11 @@ def add_check(condition, message):
     """Notes that the function being traced fails unless `condition` holds; returns what stands for that."""
     graph = _state.graphs[-1]
     check = (condition, message)
+    if graph.is_called:  # effects that follow wait for it
+        from leat.tensor import constant
+        graph.call("assert", json.dumps({"message": message, "ordered": True}),
+                   [reach(graph, condition), reach(graph, constant(True))])
+        return check
     _state.checks.setdefault(id(graph), []).append(check)
     return check
 
@@ -376,6 +404,19 @@ def callback(function, spec, out_spec, call=None, returns=nest.normalize, pure=F
         return take(result if is_plain else returns(result))
     file, line = _place(function)
     return _native.Function.python(run, nest.to_text(spec), nest.to_text(out_spec), pure).at(file, line)
+
+
+def called(run, inputs, in_spec, out_spec):
+    """The tensors that ``run(tensors)`` gives when the function being traced runs: in its order, with its effects."""
+    from leat.tensor import constant
+    graph = _state.graphs[-1]
+    graph.has_effects = True
+
+    def call(tensors):
+        with eagerly():
+            return run(tensors)
+    function = _native.Function.python(call, nest.to_text(in_spec), nest.to_text(out_spec), False)
+    return graph.cond(constant(True), function, function, [reach(graph, tensor) for tensor in inputs])
 
 
 def trace_or_call(function, spec, what, sample, call=None, returns=nest.normalize):

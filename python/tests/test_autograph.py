@@ -207,7 +207,7 @@ def loop_of_two_shapes(x):
     (in_one_branch, ValueError, "'y' must also be initialized in the else branch"),
     (of_two_dtypes, TypeError, "'y' has dtype int64 in the main branch, but dtype float32 in the else branch"),
     (of_two_structures, TypeError, "'y' does not have the same nested structure"),
-    (in_no_branch, ValueError, "must also be returned"),
+    (in_no_branch, ValueError, "the else branch must also have a return statement"),
     (loop_of_two_dtypes, TypeError, "'y' has dtype int64 before the loop, but dtype float32 after one iteration"),
     (loop_of_two_shapes, ValueError, r"'y' has shape \(1,\) before the loop"),
 ])

@@ -213,3 +213,13 @@ def test_nest():
         tf.nest.map_structure(lambda a, b: a + b, [1], (1,))
     with pytest.raises(ValueError, match="Could not pack sequence"):
         tf.nest.pack_sequence_as([1, 2], [1])
+
+
+def test_what_python_computes_is_a_tensor(caplog):
+    @tf.function
+    def f(x):
+        return int(x.numpy()) + 1, {"a": x.numpy()}
+    for _ in range(2):
+        count, values = f(tf.constant(2))
+        assert isinstance(count, tf.Tensor) and isinstance(values["a"], tf.Tensor)
+        assert (count.numpy(), values["a"].numpy()) == (3, 2)

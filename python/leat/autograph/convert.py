@@ -89,7 +89,7 @@ def _as_definition(node):
 
 def _compile(node, code):
     """The code object of a definition, with the free variables of `code` and ag__."""
-    name = node.name
+    name = node.name = f"ag__{node.name}"  # what calls it by its own name finds what the user defined
     node.args.defaults, node.args.kw_defaults = [], [None] * len(node.args.kwonlyargs)
     names = ["ag__", *code.co_freevars]
     factory = ast.FunctionDef(name="ag__factory", args=rewrite._parameters(*names), body=[node], decorator_list=[],

@@ -24,16 +24,40 @@ _inside = _Inside()
 class Undefined:
     """Stands for a variable that was not assigned; reading it fails as in Python."""
 
-    __slots__ = ("name", "why")
+    __slots__ = ("name",)
 
-    def __init__(self, name, why=None):
+    def __init__(self, name):
         self.name = name
-        self.why = why
 
     def fail(self):
         """Raises what reading an unbound variable raises."""
-        raise UnboundLocalError(self.why or f"cannot access local variable '{self.name}' where it is not associated "
-                                            "with a value")
+        error = _Unbound(f"cannot access local variable '{self.name}' where it is not associated with a value")
+        error.variable = self.name
+        raise error
+
+
+def part(text, read):
+    """The value of an attribute or item, Undefined where there is none."""
+    try:
+        return read()
+    except (AttributeError, KeyError, IndexError, TypeError, NameError):
+        return Undefined(text)
+
+
+def is_defined(value):
+    """Was it assigned?"""
+    return type(value) is not Undefined
+
+
+def forget(owner, key, is_attribute):
+    """Takes an attribute or item away that was not there before."""
+    try:
+        if is_attribute:
+            delattr(owner, key)
+        else:
+            del owner[key]
+    except (AttributeError, KeyError, IndexError, TypeError):
+        pass
 
 
 def ld(value):
@@ -178,6 +202,12 @@ def _merge(found, names, a_specs, b_specs):
                 present = missing.index(False)
                 if all(spec is not None for spec in own[present]):
                     raise _Fill(number, (shapes[present], own[present]))
+        nothing = [len(side) == 1 and isinstance(side[0], _Kept) and side[0].value is None for side in leaves]
+        if nothing[0] != nothing[1] and True not in missing:
+            branch = "main" if nothing[0] else "else"
+            raise ValueError("the else branch must also have a return statement." if name == _RETURN else
+                             f"'{name}' is None at the end of the {branch} branch.")
+        if missing[0] != missing[1]:
             raise ValueError(f"'{name}' must also be initialized in the {'main' if missing[0] else 'else'} branch")
         if shapes[0] != shapes[1] or len(leaves[0]) != len(leaves[1]) or any(
                 (x is None) != (y is None) for x, y in zip(*own)):
@@ -189,7 +219,7 @@ def _merge(found, names, a_specs, b_specs):
             if x is None and not _same_kept(a.value, b.value):
                 raise TypeError(f"'{name}' is {a.value!r} in the main branch, but {b.value!r} in the else branch")
             if x is not None and (type(x) is not type(y) or getattr(x, "dtype", None) != getattr(y, "dtype", None)):
-                shown = "the value returned" if name == _RETURN else f"'{name}'"
+                shown = "'retval_'" if name == _RETURN else f"'{name}'"
                 raise TypeError(f"{shown} has dtype {control._kind(x)} in the main branch, but dtype "
                                 f"{control._kind(y)} in the else branch")
 
@@ -319,7 +349,7 @@ def _try_loop(test, body, get, set_, names, start, options, invariants, dataset)
         leaves = values[:len(tensors)]
         set_(state.with_tensors(leaves))
         seen.clear()
-        body(*values[len(tensors):])
+        _run_body(body, values[len(tensors):])
         found = _Values(get())
         _note_options(seen, leaves, options)
         _check_iteration(state, found, names)
@@ -338,6 +368,19 @@ def _try_loop(test, body, get, set_, names, start, options, invariants, dataset)
     finally:
         _loop_options.pop()
     return state.with_tensors(out)
+
+
+class _Unbound(UnboundLocalError):
+    """Of a variable that converted code reads."""
+
+    variable = None
+
+
+def _run_body(body, values):
+    try:
+        body(*values)
+    except _Unbound as error:
+        raise ValueError(f"'{error.variable}' must be defined before the loop.") from error
 
 
 def _relax(spec, found, names, options):
@@ -369,10 +412,18 @@ def _note_options(seen, leaves, options):
     raise _Again()
 
 
+def _is_missing(before, after):
+    """Has a variable no value before the loop, or None, which then counts for none?"""
+    if len(before) != 1 or not isinstance(before[0], _Kept):
+        return False
+    return _is_undefined(before[0].value) or before[0].value is None and not any(
+        isinstance(leaf, _Kept) for leaf in after)
+
+
 def _check_iteration(state, found, names):
     for number, name in enumerate(names):
         before, after = state.leaves[number], found.leaves[number]
-        if len(before) == 1 and isinstance(before[0], _Kept) and _is_undefined(before[0].value):
+        if _is_missing(before, after):
             if any(isinstance(leaf, _Kept) for leaf in after):
                 if _same_kept(before[0].value, after[0].value if isinstance(after[0], _Kept) else None):
                     continue

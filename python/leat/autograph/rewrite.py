@@ -207,6 +207,34 @@ def _loads(node):
             if isinstance(inner, ast.Name) and not isinstance(inner.ctx, ast.Store)}
 
 
+def _parts(nodes):
+    """Attributes and items that statements assign, by their text: ``self.total``, ``d['a']``. They matter always."""
+    out = {}
+    for node in nodes:
+        if isinstance(node, _SCOPES):
+            continue
+        if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Store) and _is_part(node):
+            out[ast.unparse(node)] = node
+        out.update(_parts(ast.iter_child_nodes(node)))
+    return out
+
+
+def _is_part(node):
+    """Is it made of names, attributes and constant items alone?"""
+    if isinstance(node, ast.Attribute):
+        return _is_part(node.value)
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.slice, ast.Constant) and _is_part(node.value)
+    return isinstance(node, ast.Name)
+
+
+def _again(node, context):
+    """The same place to read or to assign."""
+    node = copy.deepcopy(node)
+    node.ctx = context()
+    return node
+
+
 class _Liveness:
     """Puts `live_out` and `live_in` on each if and loop."""
 
@@ -343,14 +371,32 @@ class _Function:
             ast.copy_location(node, at)
         return ast.copy_location(made, at)
 
-    def _state(self, names, number, at):
-        """Functions that read and set the variables."""
-        values = ast.Tuple(elts=[_load(name) for name in names], ctx=ast.Load())
+    def _state(self, names, number, at, parts=None):
+        """Functions that read and set the attributes and items, then the variables."""
+        parts = parts or {}
+        read = [_operator("part", ast.Constant(value=text), _thunk(_again(node, ast.Load)))
+                for text, node in parts.items()]
+        values = ast.Tuple(elts=read + [_load(name) for name in names], ctx=ast.Load())
         reader = self._define(f"ag__get_{number}", [ast.copy_location(ast.Return(value=values), at)], [], at)
         reader.plain = True
         targets = ast.Tuple(elts=[ast.Name(id=name, ctx=ast.Store()) for name in names], ctx=ast.Store())
-        body = [ast.copy_location(ast.Assign(targets=[targets], value=_load("ag__values")), at)] if names else []
+        value = _load("ag__values")
+        if parts:
+            value = ast.Subscript(value=value, slice=ast.Slice(lower=ast.Constant(value=len(parts))), ctx=ast.Load())
+        body = [ast.copy_location(ast.Assign(targets=[targets], value=value), at)] if names else []
+        body += [self._set_part(node, place, at) for place, node in enumerate(parts.values())]
         return [reader, self._define(f"ag__set_{number}", body, names, at, "ag__values")]
+
+    def _set_part(self, node, place, at):
+        """An attribute or item becomes a value, or what it was before it was assigned."""
+        value = ast.Subscript(value=_load("ag__values"), slice=ast.Constant(value=place), ctx=ast.Load())
+        store = ast.copy_location(ast.Assign(targets=[_again(node, ast.Store)], value=value), at)
+        owner = _again(node.value, ast.Load)
+        key = ast.Constant(value=node.attr) if isinstance(node, ast.Attribute) else copy.deepcopy(node.slice)
+        gone = ast.copy_location(ast.Expr(value=_operator("forget", owner, key, ast.Constant(
+            value=isinstance(node, ast.Attribute)))), at)
+        return ast.copy_location(ast.If(test=_operator("is_defined", copy.deepcopy(value)), body=[store],
+                                        orelse=[gone]), at)
 
     def _choose(self, names):
         """Sorted; and noted as possibly unbound where they are the function's own."""
@@ -365,36 +411,39 @@ class _Function:
     def _if(self, node):
         self.count += 1
         number = self.count
+        parts = _parts([*node.body, *node.orelse])
         modified = _stores(node.body) | _stores(node.orelse)
         merged = self._choose(modified & node.live_out)
         names = merged + self._choose(modified & node.live_in - set(merged))
         body, orelse = self.block(node.body), self.block(node.orelse)
         return [self._define(f"if_body_{number}", body, names, node),
-                self._define(f"else_body_{number}", orelse, names, node), *self._state(names, number, node),
-                self._call("if_", number, node, names, len(merged), node.test, _load(f"if_body_{number}"),
-                           _load(f"else_body_{number}"))]
+                self._define(f"else_body_{number}", orelse, names, node), *self._state(names, number, node, parts),
+                self._call("if_", number, node, [*parts, *names], len(parts) + len(merged), node.test,
+                           _load(f"if_body_{number}"), _load(f"else_body_{number}"))]
 
     def _while(self, node):
         self.count += 1
         number = self.count
+        parts = _parts(node.body)
         names = self._choose(_stores(node.body) & (node.live_out | node.live_in))
         body = self.block(node.body)
         test = self._define(f"while_test_{number}", [ast.copy_location(ast.Return(value=node.test), node.test)], [],
                             node)
-        return [test, self._define(f"while_body_{number}", body, names, node), *self._state(names, number, node),
-                self._call("while_", number, node, names, len(names), _load(f"while_test_{number}"),
+        return [test, self._define(f"while_body_{number}", body, names, node), *self._state(names, number, node, parts),
+                self._call("while_", number, node, [*parts, *names], 0, _load(f"while_test_{number}"),
                            _load(f"while_body_{number}"))]
 
     def _for(self, node):
         self.count += 1
         number = self.count
         modified = _stores(node.body) | _stores([node.target])
+        parts = _parts(node.body)
         names = self._choose(modified & (node.live_out | node.live_in))
         first = ast.copy_location(ast.Assign(targets=[node.target], value=_load("ag__item")), node)
         body = self._define(f"for_body_{number}", [first] + self.block(node.body), names, node, "ag__item")
         test = ast.Constant(value=None) if node.stop is None else _thunk(_not(_load(node.stop)))
-        return [body, *self._state(names, number, node),
-                self._call("for_", number, node, names, len(names), node.iter, _load(f"for_body_{number}"), test)]
+        return [body, *self._state(names, number, node, parts),
+                self._call("for_", number, node, [*parts, *names], 0, node.iter, _load(f"for_body_{number}"), test)]
 
 
 def _inner(function):

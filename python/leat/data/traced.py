@@ -10,7 +10,7 @@ import weakref
 
 import numpy as np
 
-from leat import _native, dtypes, nest, specs, trace
+from leat import dtypes, nest, specs, trace
 from leat.errors import OutOfRangeError
 from leat.tensor import constant, convert_to_tensor
 
@@ -25,14 +25,6 @@ def handle_of(iterator):
         iterator._number = constant(next(_numbers), dtypes.int64)
         _live[int(iterator._number)] = iterator
     return iterator._number
-
-
-def _called(run, inputs, in_spec, out_spec):
-    """The values that `run(tensors)` gives when the function runs."""
-    graph = trace.current_graph()
-    graph.has_effects = True
-    function = _native.Function.python(run, nest.to_text(in_spec), nest.to_text(out_spec), False)
-    return graph.cond(constant(True), function, function, [trace.reach(graph, tensor) for tensor in inputs])
 
 
 class TracedIterator:
@@ -67,7 +59,7 @@ class TracedIterator:
                 raise OutOfRangeError(None, None, "End of sequence")
             return found
         return nest.assemble(self._element_spec,
-                             iter(_called(run, [self._value], (_HANDLE,), self._element_spec)))
+                             iter(trace.called(run, [self._value], (_HANDLE,), self._element_spec)))
 
     def get_next_as_optional(self):
         """The next element as an Optional, empty at the end."""
@@ -83,7 +75,7 @@ class TracedIterator:
         def run(tensors):
             found = (keep or _live[int(tensors[0])])._native.next()
             return nothing if found is None else [constant(True), *found]
-        return _called(run, [self._value], (_HANDLE,), spec)
+        return trace.called(run, [self._value], (_HANDLE,), spec)
 
     def _rest(self):
         """The elements that are left, as a dataset of the function."""
@@ -122,7 +114,7 @@ def start(dataset):
         from leat.data.iterator import Iterator
         started.iterator = Iterator(Dataset(tensors[0]._dataset(), element_spec=spec))
         return [handle_of(started.iterator)]
-    handle, = _called(run, [dataset._as_value()], (specs.DatasetSpec(spec),), _HANDLE)
+    handle, = trace.called(run, [dataset._as_value()], (specs.DatasetSpec(spec),), _HANDLE)
     return TracedIterator(handle, spec)
 
 

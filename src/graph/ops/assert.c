@@ -1,15 +1,17 @@
 /* assert: values passed on where a condition holds (tf.debugging.Assert). Inputs: condition, then
  * the values; as many outputs as values.
  *
- * Values that nothing uses are not checked: the check is part of what it guards, so it needs no
- * state and runs on any thread. Fails with the attribute's code and message at the first row where
- * the condition does not hold. No locks. */
+ * Values that nothing uses are not checked, unless `ordered`: the check is part of what it guards,
+ * so it needs no state and runs on any thread. An ordered one stands between effects as written.
+ * Fails with the attribute's code and message at the first row where the condition does not hold.
+ * No locks. */
 #include "graph/ops/support.h"
 
 #include <string.h>
 
 struct assert_args {
     char *message, *code;
+    bool ordered;
 };
 
 static const leati_row assert_rows[] = {
@@ -23,6 +25,10 @@ static const leati_row assert_rows[] = {
      .offset = offsetof(struct assert_args, code),
      .default_text = "INVALID_ARGUMENT",
      .doc = "The status of the failure, by gRPC's name."},
+    {.name = "ordered",
+     .type = LEATI_ROW_BOOL,
+     .offset = offsetof(struct assert_args, ordered),
+     .doc = "Whether it is checked in the order of the program, and if nothing uses the values."},
     {0},
 };
 
@@ -72,6 +78,10 @@ static leat_status assert_gradient(leati_gradient_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
+static uint32_t assert_flags(const void *node_args) {
+    return ((const struct assert_args *)node_args)->ordered ? LEATI_STATEFUL : 0;
+}
+
 leat_value leat_assert(leat_value condition, leat_value value, leat_status code,
                        const char *message) {
     struct assert_args args = {.message = (char *)(uintptr_t)(message ? message : ""),
@@ -91,4 +101,5 @@ const leati_tensor_op leati_tensor_op_assert = {
     .infer = assert_infer,
     .kernel = assert_kernel,
     .gradient = assert_gradient,
+    .node_flags = assert_flags,
 };

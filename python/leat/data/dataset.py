@@ -289,6 +289,7 @@ class _Node:
         self.datasets, self.elements, self.functions = [], [], []
         self.bound = []  # (name, JSON of a structure or None, tensors), some without values
         self.graph = trace.current_graph()
+        self.results = {}  # of functions that were traced inside of another: what they return
 
     def make(self):
         flat = nest.leaves(self.inputs)
@@ -296,6 +297,9 @@ class _Node:
             if not isinstance(dataset, Dataset):
                 raise TypeError(f"{self.op}: expected a dataset, found {type(dataset).__name__}")
         args = {}
+        if self.graph is not None and "choice_dataset" in self.arguments:  # there it is an input
+            flat = [*flat, self.arguments.pop("choice_dataset")]
+            args["choice_dataset_is_input"] = True
         for name, value in self.arguments.items():
             argument = next((a for a in self.entry["arguments"] if a["name"] == name), None)
             if argument is None:

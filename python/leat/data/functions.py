@@ -93,15 +93,43 @@ def inside(node, function, argument):
     """The same within a function that is traced: (library function, what it captures)."""
     call = _call_pair if (node.op, argument) in _PAIRS else None
     captures = trace.values_around(function)
-    made, _ = trace.trace_inside(function, _argument_spec(node, argument), captures, call, _returns(node.op, argument))
+    spec = _argument_spec(node, argument)
+    for _ in range(8):  # shapes of a state are relaxed until they hold for every step
+        returns = checks.scan_result(spec) if node.op == "scan" else _returns(node.op, argument)
+        made, found = trace.trace_inside(function, spec, captures, call, returns)
+        if (node.op, argument) not in (("scan", "scan_func"), ("group_by_reducer", "reduce_func")):
+            break
+        state = found[0] if node.op == "scan" else found
+        joined = _next_spec(spec[0], state)
+        if nest.key(joined) == nest.key(spec[0]):
+            found = joined
+            break
+        spec = (joined, spec[1])
+    node.results[argument] = found
     return made, captures
+
+
+# Functions of operators that are called with the element, though others of the operator are not.
+_OF_ELEMENTS = frozenset(["key_func", "element_length_func", "class_func"])
 
 
 def _argument_spec(node, argument):
     """What an operator within a traced function calls its function with."""
-    if node.op not in _ELEMENTWISE or len(nest.leaves(node.inputs)) != 1:
+    inputs, key = nest.leaves(node.inputs), specs.TensorSpec([], dtypes.int64)
+    if len(inputs) != 1:
         raise trace.NotTraceable(f"{node.op} inside of a function")
-    return nest.leaves(node.inputs)[0].element_spec
+    element = inputs[0].element_spec
+    if node.op in _ELEMENTWISE or argument in _OF_ELEMENTS:
+        return element
+    known = {("group_by_window", "window_size_func"): lambda: key,
+             ("group_by_window", "reduce_func"): lambda: (key, specs.DatasetSpec(element)),
+             ("group_by_reducer", "init_func"): lambda: key,
+             ("group_by_reducer", "reduce_func"): lambda: (node.results["init_func"], element),
+             ("group_by_reducer", "finalize_func"): lambda: node.results["reduce_func"],
+             ("scan", "scan_func"): lambda: (nest.spec_of(nest.normalize(node.arguments["initial_state"])), element)}
+    if (node.op, argument) not in known:
+        raise trace.NotTraceable(f"{node.op} inside of a function")
+    return known[node.op, argument]()
 
 
 def _call_pair(function, value):

@@ -18,9 +18,9 @@ import types
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDER = os.path.join(ROOT, "python")
-INTERNAL = {"leat." + name for name in ("_native", "ops", "trace", "composite", "nest", "signatures", "torch",
+INTERNAL = {"leat." + name for name in ("_native", "ops", "trace", "composite", "signatures", "torch",
                                        "jax")} | {
-    "leat.data.checks", "leat.data.functions", "leat.keras.calls", "leat.keras.summary", "leat.keras.tables",
+    "leat.data.checks", "leat.data.functions", "leat.later", "leat.keras.calls", "leat.keras.summary", "leat.keras.tables",
     "leat.random.draw"}
 
 B = "builtins."  # the package has names such as bool and range of its own
@@ -98,6 +98,9 @@ class Stubs:
                     print("make_stubs: no stub of %s: %s" % (found.name, error), file=sys.stderr)
         self.modules = {name: module for name, module in sorted(sys.modules.items())
                         if name.split(".")[0] == "leat" and name not in INTERNAL}
+        for module in self.modules.values():
+            for key in getattr(module, "__all__", ()):
+                getattr(module, key)  # many are made when they are first asked for
         self.homes = {}
         for name, module in self.modules.items():
             for value in vars(module).values():

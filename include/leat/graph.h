@@ -214,6 +214,15 @@ LEAT_API int leat_graph_call(leat_graph *graph, const char *operation, const cha
  * Thread-safe. Owned text (leat_text_free); NULL without memory. */
 LEAT_API char *leat_operations_json(leat_error *err);
 
+/* The object of one operation in that list, as text; NULL with NOT_FOUND for a name that is none,
+ * or without memory. Thread-safe. Owned text (leat_text_free). */
+LEAT_API char *leat_operation_json(const char *name, leat_error *err);
+
+/* What is there, for a binding that asks for the rest when it is used: one line for each operation
+ * in the order of the list, "abs abs math.abs": its name and TensorFlow's paths (none: internal),
+ * separated by blanks. Thread-safe. Owned text (leat_text_free); NULL without memory. */
+LEAT_API char *leat_operation_names(leat_error *err);
+
 /* leat_graph_call where an attribute {"function": k} is functions[k] (borrowed), which may call
  * back: leat_graph_call_functions(graph, "cond", "{\"then_branch\": {\"function\": 0},
  * \"else_branch\":

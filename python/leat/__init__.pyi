@@ -216,7 +216,7 @@ def floor(x: TensorLike, name: builtins.str | None = None) -> Tensor:
 from leat.folds import foldl as foldl
 from leat.folds import foldr as foldr
 from leat import folds as folds
-from leat.function import function as function
+from leat.traced import function as function
 def gather(params: TensorLike, indices: TensorLike, validate_indices: Any = None, axis: IntLike | None = None, batch_dims: IntLike = 0, name: builtins.str | None = None) -> Tensor:
     """The slices of a tensor along an axis that the indices number (tf.gather).
 
@@ -296,6 +296,7 @@ from leat.control import name_scope as name_scope
 def negative(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """-x of signed numbers (tf.math.negative)."""
     ...
+from leat import nest as nest
 newaxis: None
 from leat import nn as nn
 from leat.creation import no_op as no_op
@@ -566,6 +567,7 @@ def tile(input: TensorLike, multiples: IntsLike, name: builtins.str | None = Non
     multiples: How often each dimension stands behind itself.
     """
     ...
+from leat import traced as traced
 from leat import train as train
 def transpose(a: TensorLike, perm: IntsLike | None = None, conjugate: Any = False, name: builtins.str | None = None) -> Tensor:
     """Dimension i of the result is dimension perm[i] of the input (tf.transpose).

@@ -19,3 +19,6 @@ def decode_wav(contents, desired_channels=-1, desired_samples=-1, name=None):
     return _DecodeWav(*ops.call("decode_wav", {"desired_channels": desired_channels,
                                                "desired_samples": desired_samples},
                                 [convert_to_tensor(contents, dtypes.string)]))
+
+
+ops.join(__name__)

@@ -273,3 +273,6 @@ def assert_all_finite(x, message, name=None):
 
 
 Assert = control.Assert
+
+
+ops.join(__name__)

@@ -40,3 +40,6 @@ def write_file(filename, contents, name=None):
     filename, contents: scalar strings. NotFoundError, FailedPreconditionError and others where that fails.
     """
     ops.call("write_file", None, [convert_to_tensor(value, dtypes.string) for value in (filename, contents)])
+
+
+ops.join(__name__)

@@ -194,3 +194,6 @@ def global_norm(t_list, name=None):
     if not halves:
         return convert_to_tensor(0, dtypes.float32)
     return F["sqrt"](F["reduce_sum"](F["stack"](halves)))
+
+
+ops.join(__name__)

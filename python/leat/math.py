@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from leat import dtypes
+from leat import dtypes, ops
 from leat.errors import InvalidArgumentError
 from leat.ops import FUNCTIONS as F
 from leat.tensor import convert_to_tensor
@@ -255,3 +255,6 @@ def _segment_share(data, segment_ids, num_segments, divisor):
     counts = F["math.unsorted_segment_sum"](F["ones_like"](data), segment_ids, num_segments)
     sums = F["math.unsorted_segment_sum"](data, segment_ids, num_segments)
     return F["divide"](sums, divisor(F["maximum"](counts, F["ones_like"](counts))))
+
+
+ops.join(__name__)

@@ -12,8 +12,7 @@ import threading
 
 import numpy as np
 
-from leat import specs
-from leat._native import TensorBase
+from leat import _native, specs
 from leat.dtypes import variant
 from leat.specs import TypeSpec
 
@@ -366,11 +365,12 @@ def _leaf_taker(spec):
     number, shape = spec.dtype.number, spec.shape
     dims = None if shape.rank is None else tuple(shape)
     is_fixed = dims is not None and None not in dims
+    scalar = _native.TensorBase.scalar
     quick = set()  # types of numbers that become a scalar of this dtype
 
     def take(value):
         if type(value) in quick:
-            return (TensorBase.scalar(value, number),)
+            return (scalar(value, number),)
         tensor = value if type(value) is Tensor else convert_to_tensor(value)
         fits = tensor._shape == dims if is_fixed else shape.is_compatible_with(tensor.shape)
         if tensor._dtype != number or not fits:

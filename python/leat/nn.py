@@ -1,15 +1,16 @@
 """``tf.nn``: functions that are made of operations, as TensorFlow makes them. The library's operations join them."""
 
-from leat import dtypes
+from leat import dtypes, ops
+from leat.averages import compute_average_loss, scale_regularization_loss
 from leat.math import l2_normalize, log_softmax, softmax, zero_fraction
 from leat.ops import FUNCTIONS as F
 from leat.tensor import convert_to_tensor
 
-__all__ = ["batch_normalization", "bias_add", "crelu", "depth_to_space", "dropout", "embedding_lookup", "gelu",
-           "l2_loss", "l2_normalize", "leaky_relu", "log_poisson_loss", "log_softmax", "moments", "normalize_moments",
-           "selu", "sigmoid_cross_entropy_with_logits", "silu", "softmax", "softmax_cross_entropy_with_logits",
-           "softsign", "space_to_depth", "swish", "weighted_cross_entropy_with_logits", "weighted_moments",
-           "zero_fraction"]
+__all__ = ["batch_normalization", "bias_add", "compute_average_loss", "crelu", "depth_to_space", "dropout", "embedding_lookup",
+           "gelu", "l2_loss", "l2_normalize", "leaky_relu", "log_poisson_loss", "log_softmax", "moments",
+           "normalize_moments", "scale_regularization_loss", "selu", "sigmoid_cross_entropy_with_logits", "silu",
+           "softmax", "softmax_cross_entropy_with_logits", "softsign", "space_to_depth", "swish",
+           "weighted_cross_entropy_with_logits", "weighted_moments", "zero_fraction"]
 
 
 # ---- biases ----
@@ -270,3 +271,6 @@ def _over(dim, block):
 
 def _shape(*dims):
     return list(dims) if all(isinstance(d, int) for d in dims) else F["stack"](list(dims))
+
+
+ops.join(__name__)

@@ -61,6 +61,7 @@ def relu(features: TensorLike, name: builtins.str | None = None) -> Tensor:
 def relu6(features: TensorLike, name: builtins.str | None = None) -> Tensor:
     """x clipped to [0, 6] (tf.nn.relu6)."""
     ...
+from leat.averages import scale_regularization_loss as scale_regularization_loss
 def selu(features: Any, name: builtins.str | None = None) -> Any: ...
 def sigmoid(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """1 / (1 + exp(-x)) (tf.math.sigmoid)."""

@@ -2,22 +2,29 @@
 
 Each operation stands under TensorFlow's paths with TensorFlow's parameters (``leat.reduce_sum``,
 ``leat.math.reduce_sum``). It is computed at once, becomes a node of the function that is being traced, or is computed
-and remembered by the gradient tapes that watch.
+and remembered by the gradient tapes that watch. Importing the package reads the names alone; an operation's line and
+its function are made when they are first used.
 """
 
 import json
-import sys
-import types
 
 import numpy as np
 
-from leat import _native, composite, dtypes, nest, trace
+from leat import _native, composite, dtypes, later, nest, trace
 from leat.dtypes import DType
+from leat.later import Lazy
 from leat.shapes import TensorShape
 from leat.signatures import REQUIRED, function
 from leat.tensor import Tensor, convert_to_tensor
 
-TABLE = {entry["name"]: dict(entry, flags=frozenset(entry["flags"])) for entry in json.loads(_native.operations())}
+
+def _entry(name):
+    entry = json.loads(_native.operation(name))
+    return dict(entry, flags=frozenset(entry["flags"]))
+
+
+_NAMES = dict(line.partition(" ")[::2] for line in _native.operation_names().split("\n"))  # name -> its paths
+TABLE = Lazy(_NAMES, _entry)
 
 
 # ---- calling ----
@@ -225,7 +232,7 @@ def fixed(function, name, value, default):
         raise NotImplementedError(f"{function}: {name}={value!r} is not supported; leave it at {default!r}")
 
 
-def _make(entry, function_name):
+def _make(entry, function_name, module="leat"):
     """The function of an operation under one of its names."""
     operation, parameters = entry["name"], _parameters(entry)
     inputs = [declared["name"] for declared in entry["inputs"]]
@@ -238,7 +245,7 @@ def _make(entry, function_name):
             fixed(function_name, name, given[name], default)
         values = tuple([given[name] for name in inputs])
         return dispatch(operation, values, tuple([given.get(name) for name in arguments]))
-    return function(function_name, parameters, call, _docstring(entry), "leat")
+    return function(function_name, parameters, call, _docstring(entry), module)
 
 
 def by_arity(functions):
@@ -249,50 +256,55 @@ def by_arity(functions):
             if entry["max_inputs"] < 0 or given <= entry["max_inputs"]:
                 return function(*args, **kwargs)
         return functions[-1][1](*args, **kwargs)
+    first = functions[0][1]
     choose.__doc__ = "\n\n".join(function.__doc__ for _, function in functions)
+    choose.__name__, choose.__qualname__, choose.__module__ = first.__name__, first.__qualname__, first.__module__
     return choose
 
 
-def _collect():
-    """{path: function} of the whole table."""
-    by_path = {}
-    for entry in TABLE.values():
-        for path in entry["names"]:
-            by_path.setdefault(path, []).append((entry, _make(entry, path.rsplit(".", 1)[-1])))
-    return {path: found[0][1] if len(found) == 1 else by_arity(sorted(found, key=lambda f: f[0]["max_inputs"]))
-            for path, found in by_path.items()}
+_PATHS = {}  # path -> names of its operations
+_MODULES = {}  # name of a module -> {name in it: path}
+for _name, _paths in _NAMES.items():
+    for _path in _paths.split():
+        _PATHS.setdefault(_path, []).append(_name)
+        _parent, _, _last = _path.rpartition(".")
+        _MODULES.setdefault(f"leat.{_parent}" if _parent else "leat", {})[_last] = _path
 
 
-FUNCTIONS = _collect()
+def _function_at(path):
+    """What stands at a path. Paths of the same operations that end in the same name have one function."""
+    parent, _, last = path.rpartition(".")
+    alike = [other for other in _NAMES[_PATHS[path][0]].split()
+             if other.rpartition(".")[2] == last and _PATHS[other] == _PATHS[path]]
+    first = min(alike, key=lambda other: other.count("."))
+    if first != path:
+        return FUNCTIONS[first]
+    module = f"leat.{parent}" if parent else "leat"
+    found = [(TABLE[name], _make(TABLE[name], last, module)) for name in _PATHS[path]]
+    return found[0][1] if len(found) == 1 else by_arity(sorted(found, key=lambda f: f[0]["max_inputs"]))
 
 
-def install(package):
-    """Puts every function at its path below `package`, making the modules on the way."""
-    for path, function in FUNCTIONS.items():
-        *parents, name = path.split(".")
-        module = package
-        for parent in parents:
-            module = submodule(module, parent)
-        if not hasattr(module, name):
-            setattr(module, name, function)
+FUNCTIONS = Lazy(_PATHS, _function_at)
 
 
-def submodule(parent, name):
-    """Module `name` below `parent`: the one that is there, or a new one."""
-    found = getattr(parent, name, None)
-    if not isinstance(found, types.ModuleType):
-        full = f"{parent.__name__}.{name}"
-        found = sys.modules.get(full) or types.ModuleType(full, f"Operations of tf.{full.split('.', 1)[1]}.")
-        sys.modules[full] = found
-        setattr(parent, name, found)
-    return found
+def join(name, **elsewhere):
+    """Lets module `name` have the operations below its path, beside its own names and those of ``later.module``."""
+    paths = _MODULES.get(name, {})
+    later.module(name, Lazy(paths, lambda key: FUNCTIONS[paths[key]]), **elsewhere)
+
+
+def make_modules(others):
+    """Makes the modules below leat that only the table names, not being among `others`; the names of both."""
+    made = [name for name in _MODULES if name.count(".") == 1 and name not in others]
+    for name in made:
+        later.new_module(name)
+        join(name)
+    return [*others, *made]
 
 
 # ---- operators of tensors ----
 
 def _binary(path, reflected=False):
-    function = FUNCTIONS[path]
-
     def operator(self, other):
         if hasattr(other, "_is_leaf_value") or isinstance(other, (dict, set)):
             return NotImplemented
@@ -301,7 +313,7 @@ def _binary(path, reflected=False):
                              "Tensor.")
         if path == "math.add" and self.dtype is dtypes.string:
             return FUNCTIONS["strings.join"]([other, self] if reflected else [self, other])
-        return function(other, self) if reflected else function(self, other)
+        return FUNCTIONS[path](other, self) if reflected else FUNCTIONS[path](self, other)
     return operator
 
 

@@ -197,3 +197,6 @@ def _ragged_ngrams(data, attributes):
         return RaggedTensor.from_row_splits(_ragged_ngrams(data.values, attributes), data.row_splits, validate=False)
     grams, row_splits = ops.call("string_ngrams", attributes, [data.values, data.row_splits])
     return RaggedTensor.from_row_splits(grams, row_splits, validate=False)
+
+
+ops.join(__name__)

@@ -125,11 +125,18 @@ static PyObject *version(PyObject *module, PyObject *unused) {
     return PyUnicode_FromString(leat_version());
 }
 
-static PyObject *operations(PyObject *module, PyObject *unused) {
+static PyObject *operation(PyObject *module, PyObject *name) {
+    (void)module;
+    leat_error err = {0};
+    const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+    return text == NULL ? NULL : native_text(leat_operation_json(text, &err), &err);
+}
+
+static PyObject *operation_names(PyObject *module, PyObject *unused) {
     (void)module;
     (void)unused;
     leat_error err = {0};
-    return native_text(leat_operations_json(&err), &err);
+    return native_text(leat_operation_names(&err), &err);
 }
 
 static PyObject *dataset_operators(PyObject *module, PyObject *unused) {
@@ -168,7 +175,8 @@ static PyMethodDef methods[] = {
     {"set_seed", set_seed, METH_O, "The global seed (leat_set_seed); None: none."},
     {"set_memory_limit", set_memory_limit, METH_O, "Bytes for all iterators; 0: none."},
     {"version", version, METH_NOARGS, "The library's version."},
-    {"operations", operations, METH_NOARGS, "The table of tensor operations as JSON."},
+    {"operation", operation, METH_O, "One line of the table of tensor operations as JSON."},
+    {"operation_names", operation_names, METH_NOARGS, "Names and paths of all, one a line."},
     {"dataset_operators", dataset_operators, METH_NOARGS, "The table of operators as JSON."},
     {"train_tables", native_train_tables, METH_NOARGS, "Layers, losses, ... as JSON."},
     {"status_name", status_name, METH_O, "The name of a status code."},

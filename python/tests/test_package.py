@@ -1,8 +1,10 @@
 """What the package is besides its functions: what importing it loads, its stubs, its help and its examples."""
 
 import inspect
+import operator
 import os
 import pathlib
+import pickle
 import pydoc
 import re
 import subprocess
@@ -26,12 +28,49 @@ def run(*arguments, cwd=ROOT):
                           check=False, env={**os.environ, "MYPY_CACHE_DIR": os.devnull})
 
 
+def loaded_by(statements):
+    """The modules that statements load beyond numpy's."""
+    done = run("-c", f"import sys, numpy; before = set(sys.modules); {statements}; "
+                     "print(*sorted(set(sys.modules) - before))")
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
 def test_importing_loads_nothing_heavy_beyond_numpy():
-    code = ("import sys, numpy; before = set(sys.modules); import leat; "
-            "print(*sorted(set(sys.modules) - before))")
-    loaded = run("-c", code).stdout.split()
-    assert "leat.data" in loaded
-    assert not HEAVY.intersection(loaded)
+    assert not HEAVY.intersection(loaded_by("import leat; leat.data; leat.Variable; leat.math"))
+
+
+def test_importing_loads_little():
+    """Processor time is for the benchmark; this counts what costs it."""
+    assert len(loaded_by("import leat")) <= 32
+    done = run("-c", "from leat import ops; print(*map(dict.__len__, (ops.TABLE, ops.FUNCTIONS)), len(ops.TABLE))")
+    lines, functions, known = map(int, done.stdout.split())
+    assert (lines, functions) == (0, 0) and known > 300
+
+
+def test_lazy_names_are_there():
+    from_math, image = {}, {}
+    exec("from leat.math import erf, bincount; from leat import *", from_math)
+    exec("from leat.image import resize; import leat.bitwise", image)
+    assert from_math["erf"] is tf.math.erf and from_math["image"].resize is image["resize"]
+    assert {"Variable", "function", "reduce_sum", "data", "keras"} <= set(dir(tf)) & from_math.keys()
+    assert {"erf", "bincount"} <= set(dir(tf.math)) & set(tf.math.__all__)
+    with pytest.raises(AttributeError, match="module 'leat.math' has no attribute 'levitate'"):
+        tf.math.levitate
+    for text in (pydoc.plain(pydoc.render_doc(tf.image)), pydoc.plain(pydoc.render_doc(tf.math))):
+        assert "resize(" in text or "erf(" in text and "bincount(" in text
+
+
+@pytest.mark.parametrize("path", ["reduce_sum", "math.erf", "random.experimental.index_shuffle", "where",
+                                  "bitwise.invert", "nn.softmax", "data.Dataset.range"])
+def test_functions_are_pickled_by_name(path):
+    function = operator.attrgetter(path)(tf)
+    assert pickle.loads(pickle.dumps(function)) is function
+
+
+def test_one_operation_is_one_function():
+    assert tf.reduce_sum is tf.math.reduce_sum and tf.reduce_sum.__module__ == "leat"
+    assert tf.math.erf.__module__ == "leat.math"
 
 
 def test_the_version_is_that_of_the_library():

@@ -152,6 +152,36 @@ static void test_fingerprints(void **state) {
     leat_function_unref(function);
 }
 
+/* One line for each operation; the object of each is that of the list. */
+static void test_names_and_lines_of_the_table(void **state) {
+    (void)state;
+    leat_error err = {0};
+    size_t count;
+    const leati_tensor_op *const *ops = leati_tensor_ops(&count);
+    char *names = leat_operation_names(&err), *all = leat_operations_json(&err);
+    assert_non_null(names);
+    assert_non_null(all);
+    const char *line = names;
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strlen(ops[i]->name);
+        assert_memory_equal(line, ops[i]->name, length);
+        assert_int_equal(line[length], ' ');
+        const char *paths = ops[i]->names ? ops[i]->names : "";
+        assert_memory_equal(line + length + 1, paths, strlen(paths));
+        line += length + 1 + strlen(paths);
+        assert_int_equal(*line++, i + 1 < count ? '\n' : '\0');
+        char *one = leat_operation_json(ops[i]->name, &err);
+        assert_non_null(one);
+        assert_non_null(strstr(all, one));
+        leat_text_free(one);
+    }
+    leat_text_free(names);
+    leat_text_free(all);
+    assert_null(leat_operation_json("levitate", &err));
+    assert_int_equal(err.code, LEAT_NOT_FOUND);
+    assert_non_null(strstr(err.text, "no operation 'levitate'"));
+}
+
 static void test_the_table(void **state) {
     (void)state;
     size_t count;
@@ -178,6 +208,7 @@ int main(void) {
         TEST(test_specialise_infers_again),
         TEST(test_inline),
         TEST(test_fingerprints),
+        TEST(test_names_and_lines_of_the_table),
         TEST(test_the_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
  * suite finds, and stands as null. Failures: memory. No locks. */
 #include "graph/listing.h"
 
+#include "base/text.h"
 #include "core/json.h"
 #include "graph/graph.h"
 
@@ -201,13 +202,39 @@ json_t *leati_tensor_ops_describe(void) {
     return NULL;
 }
 
-char *leat_operations_json(leat_error *err) {
-    json_t *list = leati_tensor_ops_describe();
+/* The text of `json` (given; NULL: no memory). */
+static char *printed(json_t *json, leat_error *err) {
     char *text = NULL;
-    if (list)
-        text = leati_json_print(list, 0, false, err);
+    if (json)
+        text = leati_json_print(json, 0, false, err);
     else
         leati_no_memory(err, 0);
-    json_decref(list);
+    json_decref(json);
     return text;
+}
+
+char *leat_operations_json(leat_error *err) {
+    return printed(leati_tensor_ops_describe(), err);
+}
+
+char *leat_operation_json(const char *name, leat_error *err) {
+    const leati_tensor_op *op = name ? leati_tensor_op_find(name) : NULL;
+    if (op)
+        return printed(describe(op), err);
+    (void)leati_fail(err, LEAT_NOT_FOUND, "no operation '%s'; leat_operation_names lists all",
+                     name ? name : "");
+    return NULL;
+}
+
+char *leat_operation_names(leat_error *err) {
+    size_t count;
+    const leati_tensor_op *const *ops = leati_tensor_ops(&count);
+    leati_text text = {0};
+    for (size_t i = 0; i < count; i++)
+        leati_text_addf(&text, "%s%s %s", i ? "\n" : "", ops[i]->name,
+                        ops[i]->names ? ops[i]->names : "");
+    char *out = leati_text_take(&text);
+    if (!out)
+        leati_no_memory(err, 0);
+    return out;
 }

@@ -12,7 +12,7 @@ import types
 from leat import _native, nest, specs, trace
 from leat.distribute.context import ReplicaContext, entered
 from leat.distribute.values import DistributedValues, PerReplica
-from leat.function import Function, _leaf, _shape_of, _Static
+from leat.traced import Function, _leaf, _shape_of, _Static
 from leat.tensor import Tensor, constant
 from leat.variables import Variable
 

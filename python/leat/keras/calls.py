@@ -4,7 +4,7 @@ import threading
 import weakref
 
 from leat import trace
-from leat.function import Function
+from leat.traced import Function
 from leat.graphs import Graph
 
 _STANDALONE = frozenset()

@@ -184,7 +184,7 @@ class TableLoss(Loss):
 
 def _behind(part, activation, tensors):
     """The loss of probabilities whose logits are known, outside of a graph that is traced."""
-    from leat.function import Function
+    from leat.traced import Function
     return Function(lambda given: calls.call(part, [given[0], activation(given[1]), *given[2:]], [])[0],
                     autograph=False)(tensors)
 

@@ -4,16 +4,17 @@ The numbers are TensorFlow's, bit for bit on a CPU. Operations of the library's 
 functions add what the table cannot say: bounds that are tensors, and through which gradients flow.
 """
 
-from leat import _native, dtypes, errors
+from leat import _native, dtypes, errors, ops
 from leat.random.generator import (Algorithm, Generator, create_rng_state, get_global_generator,
                                    set_global_generator)
+from leat.random import experimental
 from leat.random.generator import algorithm_name as _algorithm_name
 from leat.random.draw import floats as _floats, integers as _integers
 from leat.tensor import Tensor, convert_to_tensor
 
-__all__ = ["Algorithm", "Generator", "create_rng_state", "get_global_generator", "normal", "set_global_generator",
-           "set_seed", "stateless_normal", "stateless_truncated_normal", "stateless_uniform", "truncated_normal",
-           "uniform"]
+__all__ = ["Algorithm", "Generator", "create_rng_state", "experimental", "get_global_generator", "normal",
+           "set_global_generator", "set_seed", "stateless_normal", "stateless_truncated_normal", "stateless_uniform",
+           "truncated_normal", "uniform"]
 
 
 def set_seed(seed):
@@ -87,3 +88,6 @@ def stateless_normal(shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, na
 def stateless_truncated_normal(shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None, alg="auto_select"):
     """The same without what lies two deviations or more from the mean (``tf.random.stateless_truncated_normal``)."""
     return _floats("stateless_truncated_normal", (_seed(seed),), shape, mean, stddev, dtype, alg=_algorithm_name(alg))
+
+
+ops.join(__name__)

@@ -6,7 +6,7 @@ import warnings
 
 from leat import dtypes, ops, trace
 from leat import variables as _variables
-from leat.function import Function
+from leat.traced import Function
 from leat.keras import tables
 from leat.keras.initializers import Constant
 from leat.keras.optimizers import schedules

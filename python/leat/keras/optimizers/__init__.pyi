@@ -17,7 +17,7 @@ class AdamW(TableOptimizer):
 class Adamax(TableOptimizer):
     def __init__(self, learning_rate: Any = 0.001, beta_1: Any = 0.9, beta_2: Any = 0.999, epsilon: Any = 1e-07, weight_decay: Any = None, clipnorm: Any = None, clipvalue: Any = None, global_clipnorm: Any = None, use_ema: Any = False, ema_momentum: Any = 0.99, ema_overwrite_frequency: Any = None, loss_scale_factor: Any = None, gradient_accumulation_steps: Any = None, name: builtins.str | None = None, **kwargs: Any) -> None: ...
 from leat.keras.initializers import Constant as Constant
-from leat.function import Function as Function
+from leat.traced import Function as Function
 from leat.keras.optimizers.schedules import LearningRateSchedule as LearningRateSchedule
 class Lion(TableOptimizer):
     def __init__(self, learning_rate: Any = 0.001, beta_1: Any = 0.9, beta_2: Any = 0.99, weight_decay: Any = None, clipnorm: Any = None, clipvalue: Any = None, global_clipnorm: Any = None, use_ema: Any = False, ema_momentum: Any = 0.99, ema_overwrite_frequency: Any = None, loss_scale_factor: Any = None, gradient_accumulation_steps: Any = None, name: builtins.str | None = None, **kwargs: Any) -> None: ...

@@ -1,0 +1,74 @@
+"""What is made when it is first asked for, so that importing the package costs little.
+
+A dictionary of such values, and modules that import or make such names. ``dir``, ``help``, ``from ... import *`` and
+``pickle`` see them all.
+"""
+
+import collections.abc
+import importlib
+import sys
+import types
+
+_Mapping = collections.abc.Mapping
+
+
+class Lazy(dict):
+    """A dictionary of all `keys`, whose values ``make(key)`` gives once each."""
+
+    def __init__(self, keys, make):
+        super().__init__()
+        self._keys = dict.fromkeys(keys)
+        self._make = make
+
+    def __missing__(self, key):
+        if key not in self._keys:
+            raise KeyError(key)
+        return self.setdefault(key, self._make(key))
+
+    def __contains__(self, key):
+        return key in self._keys
+
+    def __iter__(self):
+        return iter(self._keys)
+
+    def __len__(self):
+        return len(self._keys)
+
+    get, keys, values, items = _Mapping.get, _Mapping.keys, _Mapping.values, _Mapping.items
+
+
+def module(name, values, homes=None, modules=(), optional=()):
+    """Lets module `name` have each of `values`, a dictionary, and what is elsewhere; its own names come first.
+
+    `homes`: {module: names in it, separated by blanks}. `modules`: modules that are names of this one; those in
+    `optional` need packages that may not be there, so ``*`` leaves them out.
+    """
+    own = vars(sys.modules[name])
+    places = {key: home for home, names in (homes or {}).items() for key in names.split()}
+    below = {module.rpartition(".")[2]: module for module in (*modules, *optional)}
+
+    def __getattr__(key):
+        if key in places:
+            value = getattr(importlib.import_module(places[key]), key)
+        elif key in below:
+            value = importlib.import_module(below[key])
+        elif key in values:
+            value = values[key]
+        else:
+            raise AttributeError(f"module {name!r} has no attribute {key!r}")
+        return own.setdefault(key, value)
+
+    def __dir__():
+        return sorted({*own, *places, *below, *values})
+    listed = own.get("__all__") or [key for key, value in own.items()
+                                    if not key.startswith("_") and not isinstance(value, types.ModuleType)]
+    hidden = {module.rpartition(".")[2] for module in optional}
+    own.update(__getattr__=__getattr__, __dir__=__dir__,
+               __all__=sorted({*listed, *places, *below, *values} - hidden))
+
+
+def new_module(name):
+    """An empty module `name`, whose parent is there, for names that no file makes."""
+    made = sys.modules[name] = types.ModuleType(name, f"Operations of tf.{name.partition('.')[2]}.")
+    parent, _, last = name.rpartition(".")
+    setattr(sys.modules[parent], last, made)

@@ -1,5 +1,5 @@
-/* leat's side of chain_8: range, eight maps x + 1, batch 1024, on the consumer's thread. The rate
- * is elements times maps. */
+/* leat's side of chain_8: range, eight maps x + 1, batch 1024 or what is given, on the consumer's
+ * thread. The rate is elements times maps. */
 #include "leat_bench.h"
 
 static int add_one(void *context, leat_graph *graph, leat_value *outputs) {
@@ -11,15 +11,15 @@ static int add_one(void *context, leat_graph *graph, leat_value *outputs) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 3) {
-        fprintf(stderr, "usage: leat_chain_8 SECONDS THREADS\n");
+    if (argc != 3 && argc != 4) {
+        fprintf(stderr, "usage: leat_chain_8 SECONDS THREADS [BATCH]\n");
         return 2;
     }
     leat_error err = {0};
     leat_dataset *ds = leat_range(0, INT64_MAX, 1, NULL, &err);
     for (int i = 0; i < 8; i++)
         ds = leat_map(ds, leat_trace(add_one, NULL, leat_dataset_spec(ds), &err), NULL, &err);
-    ds = leat_batch(ds, 1024, NULL, &err);
+    ds = leat_batch(ds, argc > 3 ? atoi(argv[3]) : 1024, NULL, &err);
     leat_iterator_options options = {.num_threads = atoi(argv[2])};
     leat_iterator *iterator = leat_iterator_new(ds, &options, &err);
     bench_check(iterator != NULL, "chain_8", &err);

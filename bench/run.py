@@ -115,7 +115,7 @@ def python(part, floor=1.0):
 
 
 def python_map(c):
-    return {"limit": ["leat_chain_8", c.seconds, "1"], "leat": ["python_speed.py", c.build, c.seconds, "map"],
+    return {"limit": ["leat_chain_8", c.seconds, "1", "65536"], "leat": ["python_speed.py", c.build, c.seconds, "map"],
             "floor": lambda limit: 0.9}
 
 
@@ -149,7 +149,7 @@ CASES = {
     "python_import": (python_import, "import leat in Python where numpy is imported; the limit is 50 ms of processor time"),
     "python_batches": (python("batches"), "iterating over batches in Python; the limit is 5 us of processor time a batch"),
     "python_scalars": (python("scalars"), "as_numpy_iterator over numbers; the limit is 1 us of processor time a number"),
-    "python_map": (python_map, "chain_8 through Python, in batches of 65,536, beside the program in C"),
+    "python_map": (python_map, "chain_8 in batches of 65,536 through Python, beside the same in C"),
     "python_callback": (python("callback", 1 / 1.2), "a map called in Python, about 50 us of numpy, beside a bare loop"),
     "pipeline_and_training": (pipeline_and_training, "both together against the slower alone, or the cores they share"),
 }

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from leat import dtypes, ops, trace
+from leat import _native, dtypes, ops, trace
 from leat.shapes import TensorShape
 from leat.tensor import Tensor, _of_array, convert_to_tensor
 
@@ -124,10 +124,10 @@ def _python_call(func, inp, declared, convert, pure):
             ] if not wanted else [result]
         if len(result) != len(wanted):
             raise ValueError(f"the function returned {len(result)} values; Tout names {len(wanted)}")
-        return [_as_declared(value, one.dtype) for value, one in zip(result, wanted)]
+        return [take(value) for value, take in zip(result, takers)]
+    takers = [_taker(one.dtype) for one in wanted]
     graph = trace.current_graph()
     here = [trace.reach(graph, tensor) for tensor in inputs]
-    from leat import _native
     file, line = trace._place(func)
     native = _native.Function.python(run, nest.to_text(tuple(nest.spec_of_leaf(tensor) for tensor in inputs)),
                                      nest.to_text(tuple(wanted)), pure).at(file, line)
@@ -146,6 +146,17 @@ def _python_eager(func, inputs, declared, convert):
 
 def _tensor(value):
     return value if hasattr(value, "_is_leaf_value") else convert_to_tensor(value)
+
+
+def _taker(dtype):
+    """A function from what a function returned to a tensor of a declared dtype, quick for arrays and numbers."""
+    plain = None if dtype in (dtypes.string, dtypes.bfloat16) else np.dtype(dtype.as_numpy_dtype)
+
+    def take(value):
+        if type(value) is np.ndarray and value.dtype is plain and value.flags.c_contiguous:
+            return _native.TensorBase.copied(value, dtype.number)
+        return _as_declared(value, dtype)
+    return take
 
 
 def _as_declared(value, dtype):

@@ -149,7 +149,7 @@ def as_dtype(value):
         return value
     if isinstance(value, str) and value in _BY_NAME:
         return _BY_NAME[value]
-    if isinstance(value, type) and value in _BY_TYPE:
+    if isinstance(value, (type, np.dtype)) and value in _BY_TYPE:
         return _BY_TYPE[value]
     try:
         numpy_type = np.dtype(value)
@@ -160,4 +160,6 @@ def as_dtype(value):
     found = _BY_NAME.get(numpy_type.name)
     if found is None:
         raise TypeError(f"Cannot convert the argument `type_value`: {value!r} to a DType.")
+    if isinstance(value, np.dtype):
+        _BY_TYPE[value] = found
     return found

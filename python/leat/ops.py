@@ -115,11 +115,10 @@ def _convert_inputs(entry, values):
             flat.extend(list(value) if not isinstance(value, Tensor) else [value])
         elif value is not None:
             flat.append(value)
-    same = "elementwise" in entry["flags"] or any(declared.get("list") for declared in entry["inputs"]) or (
-        entry["name"] in ("range", "histogram_fixed_width"))
-    first = 1 if entry["name"] == "select" else 0
+    first = 1 if entry["name"] == "select" else 0  # whose own dtype is bool
     hint = None
-    if same:
+    if "elementwise" in entry["flags"] or any(declared.get("list") for declared in entry["inputs"]) or (
+            entry["name"] in ("range", "histogram_fixed_width")):
         tensors = [value for value in flat[first:] if isinstance(value, Tensor) or hasattr(value, "_as_tensor")]
         for value in tensors or flat[first:]:
             if isinstance(value, Tensor) or hasattr(value, "dtype"):
@@ -129,12 +128,26 @@ def _convert_inputs(entry, values):
         hint = dtypes.float32
     if entry["name"] == "fill":  # an empty list is a shape
         flat[0] = convert_to_tensor(flat[0], dtype_hint=dtypes.int32)
-    made = [convert_to_tensor(value, dtype=None, dtype_hint=None if i < first else hint)
+    return [convert_to_tensor(value, dtype=None, dtype_hint=None if i < first else hint)
             for i, value in enumerate(flat)]
-    if entry["name"] in ("divide", "divide_no_nan") and made[0].dtype is made[1].dtype and made[0].dtype.is_integer:
-        wide = dtypes.float32 if made[0].dtype.size < 4 else dtypes.float64
-        made = [call("cast", {"dtype": wide.name}, [tensor])[0] for tensor in made]
-    return made
+
+
+def _of_strings(name, inputs):
+    """A sum of strings is one string behind the other."""
+    return ("string_join" if inputs[0].dtype is dtypes.string else name), inputs
+
+
+def _as_floats(name, inputs):
+    """A quotient of integers is a float."""
+    if inputs[0].dtype is inputs[1].dtype and inputs[0].dtype.is_integer:
+        wide = dtypes.float32 if inputs[0].dtype.size < 4 else dtypes.float64
+        inputs = [call("cast", {"dtype": wide.name}, [tensor])[0] for tensor in inputs]
+    return name, inputs
+
+
+# Where TensorFlow's function is not the operation on its arguments as they are.
+_VALUES = {"range": lambda values: values if values[1] is not None else (0, *values[::2])}
+_TENSORS = {"add": _of_strings, "divide": _as_floats, "divide_no_nan": _as_floats}
 
 
 # Operations that the library computes in float32 and float64 alone: halves are made wider and narrow again.
@@ -165,14 +178,19 @@ def _fit(name, inputs):
 def dispatch(name, values, arguments):
     """Calls an operation with the Python values of its inputs and arguments; what a generated function does."""
     entry = TABLE[name]
-    if name == "range" and values[1] is None:
-        values = (0, *values[::2])
-    special = composite.dispatch(entry, values, arguments)
-    if special is not NotImplemented:
-        return special
-    inputs = _convert_inputs(entry, values)
-    if name == "add" and inputs[0].dtype is dtypes.string:
-        name = "string_join"
+    if name in _VALUES:
+        values = _VALUES[name](values)
+    for value in values:
+        if type(value) is not Tensor:
+            special = composite.dispatch(entry, values, arguments)
+            if special is not NotImplemented:
+                return special
+            inputs = _convert_inputs(entry, values)
+            break
+    else:
+        inputs = list(values)
+    if name in _TENSORS:
+        name, inputs = _TENSORS[name](name, inputs)
     attributes, bound, back = {}, [], None
     if name in _WIDENED or name in _INDICES:
         inputs, back = _fit(name, inputs)

@@ -216,8 +216,18 @@ class Reference:
         return id(self._tensor)
 
 
+# numpy's scalar types by dtype and back, for those whose scalars are quick to make; the latter need not be exact.
+_NUMPY_SCALARS = {dtype.number: dtype.as_numpy_dtype for dtype in (
+    dtypes.bool, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, dtypes.uint8, dtypes.uint16, dtypes.uint32,
+    dtypes.uint64, dtypes.float32, dtypes.float64)}
+_OF_NUMPY_SCALARS = {dtype.as_numpy_dtype: dtype for dtype in (
+    dtypes.bool, dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)}
+
+
 def _to_numpy(tensor):
     number = tensor._dtype
+    if tensor._shape == () and number in _NUMPY_SCALARS:
+        return _NUMPY_SCALARS[number](tensor._item())
     if number == dtypes.string.number:
         values = tensor._values()
         if tensor._shape == ():
@@ -257,8 +267,11 @@ def _has_tensor(value):
     return isinstance(value, Tensor)
 
 
-def _of_array(array, dtype):
-    """A tensor of a numpy array; shares its memory where it lies row by row."""
+_SMALL = 4096  # bytes that are copied sooner than shared
+
+
+def _of_array(array, dtype, is_owned=True):
+    """A tensor of a numpy array; shares its memory where it lies row by row and `is_owned`: nobody will write it."""
     if array.dtype.kind in "SUO":
         flat = array.reshape(-1).tolist()
         return _native.TensorBase.from_strings([_to_bytes(item) for item in flat], array.shape)
@@ -267,6 +280,8 @@ def _of_array(array, dtype):
         array = array.astype(array.dtype.newbyteorder("="))
     if dtype is dtypes.bfloat16:
         array = array.view(np.uint16)
+    if not is_owned or array.nbytes <= _SMALL:
+        return _native.TensorBase.copied(array, dtype.number)
     return _native.TensorBase.from_buffer(array, dtype.number, array.shape)
 
 
@@ -334,6 +349,24 @@ def _array_of(value):
     return array
 
 
+_OF_FLOATS = frozenset([dtypes.float32.number, dtypes.float64.number])
+_OF_INTEGERS = _OF_FLOATS | {dtypes.int32.number, dtypes.int64.number}
+
+
+def _quick_scalar(value, dtype):
+    """A scalar tensor of a number that surely fits the dtype; None of others."""
+    kind = type(value)
+    if kind is float:
+        number = dtypes.float32.number if dtype is None else dtype.number
+        return _native.TensorBase.scalar(value, number) if number in _OF_FLOATS else None
+    if kind is int:
+        number = dtypes.int32.number if dtype is None else dtype.number
+        fits = number in _OF_INTEGERS and -2**31 <= value < 2**31
+        return _native.TensorBase.scalar(value, number) if fits else None
+    own = dtypes.bool if kind is bool else _OF_NUMPY_SCALARS.get(kind)
+    return _native.TensorBase.scalar(value, own.number) if own is not None and dtype in (None, own) else None
+
+
 _OWN = (list, tuple, bool, int, float, str, bytes)  # numpy makes an array of its own of these
 
 
@@ -344,15 +377,16 @@ def constant(value, dtype=None, shape=None, name="Const"):
     `shape` reshapes, or repeats a single value. Memory that is not read only is copied.
     """
     dtype = None if dtype is None else dtypes.as_dtype(dtype)
+    quick = None if shape is not None else _quick_scalar(value, dtype)
+    if quick is not None:
+        return quick
     if isinstance(value, Tensor):
         if dtype is not None and value.dtype is not dtype:
             raise TypeError(f"Expected tensor {value} with dtype {dtype!r}, but got dtype {value.dtype!r}.")
         out = value
     else:
         array = _array_of(value)
-        if array.flags.writeable and array.dtype.kind not in "SUO" and not isinstance(value, _OWN):
-            array = array.copy()
-        out = _convert_checked(value, array, dtype)
+        out = _convert_checked(value, array, dtype, isinstance(value, _OWN) or not array.flags.writeable)
     if shape is not None:
         dims = tuple(TensorShape(shape))
         if out.shape.num_elements() == 1 and TensorShape(shape).num_elements() != 1:
@@ -371,14 +405,12 @@ def _items(tensor):
     return np.asarray(tensor.numpy(), object if tensor.dtype is dtypes.string else None)
 
 
-def _convert(array, dtype):
-    array = np.asarray(array)
-    if dtype is dtypes.string:
-        return _of_array(np.asarray(array, dtype=object), dtype)
-    return _of_array(np.asarray(array, dtype=dtype.as_numpy_dtype), dtype)
+def _convert(array, dtype, is_owned):
+    made = np.asarray(array, dtype=object if dtype is dtypes.string else dtype.as_numpy_dtype)
+    return _of_array(made, dtype, is_owned or made is not array)
 
 
-def _convert_checked(value, array, dtype):
+def _convert_checked(value, array, dtype, is_owned):
     own = _default_dtype(value, array, dtype)
     if dtype is None:
         dtype = own
@@ -386,12 +418,12 @@ def _convert_checked(value, array, dtype):
     if strings or own is not dtypes.bool and dtype is dtypes.bool and array.size:
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
     if isinstance(_first_leaf(value), (np.ndarray, np.generic)) or not array.size or dtype is own:
-        return _convert(array, dtype)
+        return _convert(array, dtype, is_owned)
     if own.is_floating and not dtype.is_floating:
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
     if dtype.is_integer and own.is_integer:  # beyond its range an integer wraps around, as in TensorFlow
         return _of_array(array.astype(dtype.as_numpy_dtype), dtype)
-    return _convert(array, dtype)
+    return _convert(array, dtype, is_owned)
 
 
 def convert_to_tensor(value, dtype=None, name=None, dtype_hint=None, as_ref=False, preferred_dtype=None):

@@ -195,6 +195,45 @@ static PyObject *from_buffer(PyObject *class, PyObject *args) {
     return tensor.owner == NULL ? native_raise(&err) : native_tensor_new(&tensor);
 }
 
+/* The shape of a view with dimensions; ValueError where it has too many, or items of another size
+ * than the dtype's. */
+static int read_view(const Py_buffer *view, leat_dtype dtype, leat_shape *out) {
+    if (view->ndim > LEAT_MAX_RANK || (size_t)view->itemsize != leat_dtype_size(dtype)) {
+        PyErr_Format(PyExc_ValueError,
+                     "an array of %d dimensions and %zd bytes an item; expected %d at most, and "
+                     "%zu bytes",
+                     view->ndim, view->itemsize, LEAT_MAX_RANK, leat_dtype_size(dtype));
+        return -1;
+    }
+    out->rank = view->ndim;
+    for (int d = 0; d < view->ndim; d++) {
+        out->dims[d] = view->shape[d];
+    }
+    return 0;
+}
+
+/* copied(object, dtype number): a copy of an object's contiguous memory in its shape. */
+static PyObject *copied(PyObject *class, PyObject *args) {
+    (void)class;
+    PyObject *object = NULL;
+    int dtype = 0;
+    Py_buffer view;
+    leat_shape shape = {0};
+    leat_tensor tensor = {0};
+    leat_error err = {0};
+    if (!PyArg_ParseTuple(args, "Oi", &object, &dtype) ||
+        PyObject_GetBuffer(object, &view, PyBUF_C_CONTIGUOUS) != 0) {
+        return NULL;
+    }
+    leat_status status = LEAT_OK;
+    int good = read_view(&view, (leat_dtype)dtype, &shape);
+    if (good == 0) {
+        status = leat_tensor_copy_of((leat_dtype)dtype, shape, view.buf, &tensor, &err);
+    }
+    PyBuffer_Release(&view);
+    return good != 0 ? NULL : status != LEAT_OK ? native_raise(&err) : native_tensor_new(&tensor);
+}
+
 /* scalar(value, dtype number): a Python or numpy number as a scalar. */
 static PyObject *from_scalar(PyObject *class, PyObject *args) {
     (void)class;
@@ -515,6 +554,8 @@ static PyObject *tensor_bits(PyObject *self, PyObject *unused) {
 static PyMethodDef tensor_methods[] = {
     {"from_buffer", from_buffer, METH_VARARGS | METH_STATIC,
      "from_buffer(object, dtype, shape): adopts contiguous memory."},
+    {"copied", copied, METH_VARARGS | METH_STATIC,
+     "copied(object, dtype): a copy of contiguous memory in its shape."},
     {"from_strings", from_strings, METH_VARARGS | METH_STATIC,
      "from_strings(list of bytes, shape): copies."},
     {"scalar", from_scalar, METH_VARARGS | METH_STATIC,

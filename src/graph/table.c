@@ -63,7 +63,7 @@ const leati_tensor_op *leati_tensor_op_find(const char *name) {
     size_t count;
     const leati_tensor_op *const *table = leati_tensor_ops(&count);
     for (size_t i = 0; name && i < count; i++)
-        if (strcmp(table[i]->name, name) == 0)
+        if (table[i]->name[0] == name[0] && strcmp(table[i]->name, name) == 0)
             return table[i];
     return NULL;
 }

@@ -125,25 +125,61 @@ class GradientTape:
                  experimental_use_pfor=True):
         """The gradients of each value of `target`: shape of the target, then of the source."""
         from leat import ops
-        persistent, self._persistent = self._persistent, True
+        target = convert_to_tensor(target)
         count = target.shape.num_elements()
         if count is None:
             raise trace.NotTraceable("the jacobian of a target whose shape is not known")
         with trace.recorded():
             flat = ops.FUNCTIONS["reshape"](target, [-1])
-            rows = [_flatten(self.gradient(flat[i], sources, unconnected_gradients=unconnected_gradients))
-                    for i in range(count)]
-        self._persistent = persistent
+            rows = self._rows([flat[i] for i in range(count)], sources, unconnected_gradients)
+        out = []
+        for row, source in zip(rows, _flatten(sources)):
+            out.append(None if row is None else ops.FUNCTIONS["reshape"](row, [*target.shape, *source.shape]))
+        return _pack(sources, out)
+
+    def batch_jacobian(self, target, source, unconnected_gradients=UnconnectedGradients.NONE,
+                       parallel_iterations=None, experimental_use_pfor=True):
+        """The gradients of each row of `target` by the same row of `source`: [rows, rest of target, rest of source].
+
+        Rows must not depend on other rows of `source`. Zeros where the target does not depend on it. ValueError
+        unless both have two dimensions at least and equally many rows.
+        """
+        from leat import ops
+        target = convert_to_tensor(target)
+        to, by = target.shape, source.shape
+        if to.rank is None or None in to.as_list() or by.rank is None or None in by.as_list():
+            raise trace.NotTraceable("the batch_jacobian of tensors whose shapes are not known")
+        if to.rank < 2 or by.rank < 2:
+            raise ValueError(f"Shape {to if to.rank < 2 else by} must have rank at least 2")
+        if to[0] != by[0]:
+            raise ValueError(f"Need first dimension of target shape ({to}) and source shape ({by}) to match.")
+        with trace.recorded():
+            rows = ops.FUNCTIONS["reshape"](target, [to[0], -1])
+            columns = ops.FUNCTIONS["unstack"](rows, axis=1) if rows.shape[1] else []
+            (found,) = self._rows(columns, [source], unconnected_gradients)
+        shape = [*to, *by[1:]]
+        if found is None:
+            return ops.FUNCTIONS["cast"](ops.FUNCTIONS["fill"](shape, 0), target.dtype)
+        found = ops.FUNCTIONS["reshape"](found, [len(columns), by[0], -1])
+        return ops.FUNCTIONS["reshape"](ops.FUNCTIONS["transpose"](found, [1, 0, 2]), shape)
+
+    def _rows(self, targets, sources, unconnected_gradients):
+        """For each source the gradients of all targets, stacked; None where no target depends on it."""
+        from leat import ops
+        persistent, self._persistent = self._persistent, True
+        try:
+            rows = [_flatten(self.gradient(target, sources, unconnected_gradients=unconnected_gradients))
+                    for target in targets]
+        finally:
+            self._persistent = persistent
         if not persistent:
             self._recording.leave(self)
         out = []
-        for column, source in zip(zip(*rows), _flatten(sources)):
-            known = [row for row in column if row is not None]
-            filled = [row if row is not None else ops.FUNCTIONS["zeros_like"](known[0]) for row in column] if known \
-                else None
-            out.append(None if filled is None else ops.FUNCTIONS["reshape"](
-                ops.FUNCTIONS["stack"](filled), [*target.shape, *source.shape]))
-        return _pack(sources, out)
+        for column in zip(*rows):
+            known = next((row for row in column if row is not None), None)
+            out.append(None if known is None else ops.FUNCTIONS["stack"](
+                [ops.FUNCTIONS["zeros_like"](known) if row is None else row for row in column]))
+        return out or [None] * len(_flatten(sources))
 
 
 def _flatten(structure):

@@ -122,6 +122,69 @@ def test_jacobian():
     assert tape.jacobian(y, x).numpy().tolist() == [[2, 0], [0, 4]]
 
 
+def test_jacobians_of_several_sources_in_functions_and_of_none():
+    x, w = tf.constant([[1., 2.], [3., 4.]]), tf.Variable([[1., 0.], [2., 1.]])
+    alone = tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.nn.relu(x @ w) ** 2
+    found = tape.jacobian(y, {"x": x, "w": w, "alone": alone})
+    assert found["x"].shape == found["w"].shape == [2, 2, 2, 2] and found["alone"] is None
+    expected = np.zeros((2, 2, 2, 2), np.float32)
+    for i in range(2):
+        for j in range(2):
+            expected[i, j, i] = 2 * (x.numpy() @ w.numpy())[i, j] * w.numpy()[:, j]
+    np.testing.assert_allclose(found["x"], expected)
+    with pytest.raises(RuntimeError, match="non-persistent"):
+        tape.gradient(y, x)
+
+    @tf.function
+    def traced(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x * x + tf.reduce_sum(x)
+        return tape.jacobian(y, x)
+    assert traced(tf.constant([1., 2., 3.])).numpy().tolist() == [[3, 1, 1], [1, 5, 1], [1, 1, 7]]
+
+
+def test_batch_jacobian():
+    x, w = tf.constant([[1., 2., 0.], [3., 4., 1.]]), tf.constant([[1., 0.], [2., 1.], [-1., 3.]])
+
+    def rows(x, persistent=False):
+        with tf.GradientTape(persistent) as tape:
+            tape.watch(x)
+            y = (x @ w) ** 2
+        return tape, y
+    tape, y = rows(x)
+    found = tape.batch_jacobian(y, x)
+    expected = np.stack([2 * (x.numpy() @ w.numpy())[i][:, None] * w.numpy().T for i in range(2)])
+    np.testing.assert_allclose(found, expected)
+    with pytest.raises(RuntimeError, match="non-persistent"):
+        tape.batch_jacobian(y, x)
+
+    @tf.function
+    def traced(x):
+        tape, y = rows(x)
+        return tape.batch_jacobian(y, x)
+    np.testing.assert_allclose(traced(x), expected)
+    tape, y = rows(x, persistent=True)
+    assert tape.batch_jacobian(y, tf.ones([2, 4])).numpy().tolist() == np.zeros((2, 2, 4)).tolist()
+    with pytest.raises(ValueError, match="Need first dimension"):
+        tape.batch_jacobian(y, tf.ones([3, 2]))
+    with pytest.raises(ValueError, match="rank at least 2"):
+        tape.batch_jacobian(y, tf.ones([2]))
+
+
+def test_einsum_of_diagonals():
+    x = tf.reshape(tf.range(9.), [3, 3])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        trace = tf.einsum("ii->", x) * 2.
+        mixed = tf.einsum("ii,ij->j", x, x)
+    assert tape.gradient(trace, x).numpy().tolist() == (2 * np.eye(3)).tolist()
+    assert tape.gradient(mixed, x).numpy().tolist() == [[3, 0, 0], [4, 16, 4], [8, 8, 29]]
+
+
 def test_recordings_are_freed():
     v = tf.Variable(np.zeros(1000, np.float32))
     with tf.GradientTape() as tape:

@@ -32,8 +32,8 @@ einsum("batch", "bij,bjk->bik", [floats(2, 2, 3), floats(2, 3, 4)], gradient=Tru
 einsum("turned", "bij,bkj->kbi", [floats(2, 2, 3), floats(2, 4, 3)], gradient=True)
 einsum("three", "ij,jk,ki->i", [A, B, C], gradient=True)
 einsum("sum_one_side", "ij,k->k", [A, floats(3)], gradient=True)
-einsum("diagonal", "ii->i", [floats(3, 3)])
-einsum("trace", "ii", [floats(3, 3)])
+einsum("diagonal", "ii->i", [floats(3, 3)], gradient=True)
+einsum("trace", "ii", [floats(3, 3)], gradient=True)
 einsum("rest", "...ij,...jk->...ik", [floats(2, 2, 3), floats(2, 3, 4)], gradient=True)
 einsum("rest_broadcast", "...ij,jk->...ik", [floats(2, 2, 3), B], gradient=True)
 einsum("rest_both", "a...,b...->...ab", [floats(2, 1, 3), floats(3, 4, 1)], gradient=True)
@@ -48,6 +48,10 @@ einsum("sizes_differ", "ij,jk->ik", [A, floats(2, 2)], fails="Expected dimension
 einsum("too_few", "ij,jk->ik", [A], fails="Expected 2 inputs")
 einsum("rank", "ijk->i", [A], fails="dimensions that the equation names")
 einsum("unknown_label", "ij->k", [A], fails="no operand has")
+CUBE = (np.arange(27, dtype=F32).reshape(3, 3, 3) % 7 - 3) / 4
+einsum("cube_diagonal", "iii->i", [CUBE], gradient=True)
+einsum("diagonal_of_pairs", "jij,ik->kj", [CUBE, B], gradient=True)
+einsum("diagonal_and_rest", "i...i->...", [CUBE], gradient=True)
 
 # ---- special functions ----
 for name, x in (("acosh", floats(5, low=1.1, high=9)), ("asinh", floats(5, low=-9, high=9)), ("atanh", floats(5, low=-0.95, high=0.95)),

@@ -470,6 +470,37 @@ static bool is_elsewhere(const formula *e, int index, int label) {
     return found;
 }
 
+/* Does the label stand before place `at`, too? The place where it first does, or -1. */
+static int before(const subscript *s, int at) {
+    for (int i = 0; i < at; i++)
+        if (s->labels[i] == s->labels[at])
+            return i;
+    return -1;
+}
+
+/* The place of a label among the dimensions of an operand of `rank`. */
+static int axis_of(const subscript *s, int at, int rank) {
+    for (int i = 0; i < at; i++)
+        if (s->labels[i] == ELLIPSIS)
+            return rank + at - s->count;
+    return at;
+}
+
+/* g where its numbers along dimensions a and b are equal, zeros elsewhere. */
+static leat_value keep_diagonal(leat_value g, int rank, int a, int b) {
+    int64_t there[LEAT_MAX_RANK], back[LEAT_MAX_RANK];
+    int count = 0;
+    for (int d = 0; d < rank; d++)
+        if (d != a && d != b)
+            there[count++] = d;
+    there[count++] = a;
+    there[count++] = b;
+    for (int d = 0; d < rank; d++)
+        back[there[d]] = d;
+    g = leat_band_part(leat_transpose(g, there, rank), 0, 0);
+    return leat_transpose(g, back, rank);
+}
+
 static leat_value gradient_of(const leati_gradient_call *call, const formula *e, int index) {
     char text[MAX_OPERANDS * 64], *at = write_subscript(&e->result, text);
     leat_value values[MAX_OPERANDS + 1] = {call->output_gradients[0]};
@@ -486,7 +517,7 @@ static leat_value gradient_of(const leati_gradient_call *call, const formula *e,
     }
     for (int k = 0; k < mine->count; k++) {
         behind = behind || mine->labels[k] == ELLIPSIS;
-        if (is_elsewhere(e, index, mine->labels[k]))
+        if (before(mine, k) < 0 && is_elsewhere(e, index, mine->labels[k]))
             found.labels[found.count++] = mine->labels[k];
         else
             missing[num_missing++] = behind ? k - mine->count : k;
@@ -504,6 +535,11 @@ static leat_value gradient_of(const leati_gradient_call *call, const formula *e,
             g = leat_expand_dims(g, missing[k]);
     if (num_missing > 0)
         g = leat_broadcast_like(g, call->inputs[index]);
+    int rank = leat_value_shape(call->inputs[index]).rank;
+    for (int k = 0; k < mine->count; k++)
+        if (before(mine, k) >= 0)
+            g = keep_diagonal(g, rank, axis_of(mine, before(mine, k), rank),
+                              axis_of(mine, k, rank));
     return names(mine, ELLIPSIS) ? leati_gradient_unbroadcast(g, call->inputs[index]) : g;
 }
 
@@ -517,13 +553,13 @@ static leat_status einsum_gradient(leati_gradient_call *call, leat_error *err) {
     for (int i = 0; i < call->num_inputs; i++) {
         const subscript *s = &e.operands[i];
         for (int k = 0; k < s->count; k++) {
-            bool twice = false;
-            for (int j = 0; j < k; j++)
-                twice = twice || s->labels[j] == s->labels[k];
-            if (twice || (s->labels[k] == ELLIPSIS && !names(&e.result, ELLIPSIS)))
+            if (s->labels[k] == ELLIPSIS && !names(&e.result, ELLIPSIS))
                 return leati_fail(err, LEAT_UNIMPLEMENTED,
-                                  "no gradient where an operand has a label twice, or an ellipsis "
-                                  "is summed; use diag_part or reduce_sum");
+                                  "no gradient where an ellipsis is summed; use reduce_sum");
+            if (before(s, k) >= 0 && leat_value_shape(call->inputs[i]).rank < 0)
+                return leati_fail(err, LEAT_UNIMPLEMENTED,
+                                  "no gradient where an operand of unknown rank has a label "
+                                  "twice; set its rank with ensure_shape");
         }
         call->input_gradients[i] = gradient_of(call, &e, i);
     }

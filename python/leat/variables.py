@@ -89,6 +89,7 @@ class Variable:
                                         aggregation=aggregation.value,
                                         like=None if _places.like is None else _places.like._native)
         distributed = getattr(trace.strategy() if _places.like is None else _places.like, "_distributed", None)
+        self._strategy = trace.strategy() if _places.like is None else getattr(_places.like, "_strategy", None)
         if distributed is not None:
             self.__class__ = distributed(type(self), synchronization)
 

@@ -449,11 +449,6 @@ def test_what_needs_a_value_says_so():
         TWO.run(lambda x: x.numpy(), args=(tf.constant(1.0),))
 
 
-def test_strings_belong_into_the_pipeline():
-    with pytest.raises(tf.errors.UnimplementedError, match="input pipeline"):
-        TWO.run(tf.strings.length, args=(tf.constant("text"),))
-
-
 @pytest.mark.parametrize("make, kind", [
     (lambda: tf.distribute.MirroredStrategy(["GPU:0"]), ValueError),
     (lambda: tf.distribute.ParameterServerStrategy(None), NotImplementedError),

@@ -9,6 +9,7 @@
  * first. */
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/random.h"
 #include "base/text.h"
 #include "core/element.h"
 #include "dist/step_explain.h"
@@ -364,6 +365,10 @@ static leat_status run(leat_strategy *strategy, leat_step *step, leat_function *
                             &entries[r], err);
     }
     if (status == LEAT_OK) {
+        if (strategy->seed_epoch != leati_seed_epoch()) {
+            strategy->seed_epoch = leati_seed_epoch();
+            strategy->steps = 0;
+        }
         step_job job = {.strategy = strategy,
                         .entries = entries,
                         .args = args,

@@ -35,7 +35,8 @@ struct leat_strategy {
     _Atomic uint64_t job; /* number of the running or last job */
     _Atomic bool stop;
     _Atomic bool cancelled; /* since the last job began */
-    int64_t steps;          /* runs so far: the key of random operations */
+    int64_t steps;          /* runs since the global seed was set: the key of random operations */
+    uint64_t seed_epoch;    /* of those runs; both belong to the thread that runs */
 };
 
 /* A strategy is one file and one line in dist/strategies.def. */

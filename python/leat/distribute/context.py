@@ -141,11 +141,22 @@ def _cast(tensor, dtype):
     return ops.FUNCTIONS["cast"](tensor, dtype)
 
 
+class UnknownSizes(BaseException):
+    """Ends a trace at an all_gather whose sizes on the other replicas are not known yet."""
+
+    def __init__(self, size):
+        super().__init__()
+        self.size = size
+
+
 class ReplicaContext:
     """What a replica knows (``tf.distribute.ReplicaContext``)."""
 
-    def __init__(self, strategy):
+    def __init__(self, strategy, sizes=None):
         self._strategy = strategy
+        self._sizes = sizes  # what each all_gather finds along its axis on every replica; None: the same on all
+        self._passed = 0  # how many there were
+        self.gathers = False  # was all_gather called?
 
     strategy = property(lambda self: self._strategy)
     num_replicas_in_sync = property(lambda self: self._strategy.num_replicas_in_sync)
@@ -176,24 +187,54 @@ class ReplicaContext:
         return nest.pack_sequence_as(value, combine(operation, flat, self.num_replicas_in_sync))
 
     def all_gather(self, value, axis, options=None):
-        """The replicas' tensors one after the other along `axis`; shapes are equal on all of them."""
+        """The replicas' tensors one after the other along `axis`, where alone their shapes may differ
+        (``ReplicaContext.all_gather``)."""
         return nest.map_structure(lambda leaf: self._gather(convert_to_tensor(leaf), axis), value)
 
     def _gather(self, tensor, axis):
-        replicas = self.num_replicas_in_sync
-        if not tensor.shape.rank:
+        replicas, rank = self.num_replicas_in_sync, tensor.shape.rank
+        if not rank:
             raise ValueError(f"all_gather of a tensor of shape {tensor.shape}; expected at least one dimension")
+        if not -rank <= axis < rank:
+            raise ValueError(f"all_gather along axis {axis} of a tensor of shape {tensor.shape}")
         if replicas == 1:
             return tensor
         from leat import ops
+        axis, is_bool = axis % rank, tensor.dtype is dtypes.bool
+        if tensor.shape[axis] is None:
+            raise trace.NotTraceable(f"all_gather along dimension {axis} of {tensor.shape}, which is not known")
+        own = tensor.shape[axis]
+        sizes = self._sizes_of(own)
+        rows = _cast(tensor, dtypes.int32) if is_bool else tensor
+        if own != max(sizes):
+            paddings = [[0, 0]] * rank
+            paddings[axis] = [0, max(sizes) - own]
+            rows = ops.FUNCTIONS["pad"](rows, paddings)
+        parts = ops.FUNCTIONS["unstack"](self._exchanged(rows), replicas)
+        if len(set(sizes)) > 1:
+            parts = [part[(slice(None),) * axis + (slice(size),)] for part, size in zip(parts, sizes)]
+        out = ops.FUNCTIONS["concat"](parts, axis)
+        return _cast(out, dtypes.bool) if is_bool else out
+
+    def _sizes_of(self, own):
+        """What the next all_gather finds on every replica."""
+        self.gathers = True
+        if self._sizes is None:
+            return [own] * self.num_replicas_in_sync
+        if self._passed == len(self._sizes):
+            raise UnknownSizes(own)
+        self._passed += 1
+        return self._sizes[self._passed - 1]
+
+    def _exchanged(self, tensor):
+        """The replicas' tensors of one shape, stacked."""
+        from leat import ops
+        replicas, rank = self.num_replicas_in_sync, tensor.shape.rank
         here = ops.FUNCTIONS["equal"](constant(range(replicas), dtypes.int32), self.replica_id_in_sync_group)
-        here = ops.FUNCTIONS["reshape"](here, [replicas] + [1] * tensor.shape.rank)
+        here = ops.FUNCTIONS["reshape"](here, [replicas] + [1] * rank)
         rows = ops.FUNCTIONS["expand_dims"](tensor, 0)
-        placed = ops.FUNCTIONS["where"](here, rows, ops.FUNCTIONS["zeros_like"](rows))
-        is_bool = tensor.dtype is dtypes.bool
-        (all_rows,) = combine(ReduceOp.SUM, [_cast(placed, dtypes.int32) if is_bool else placed], replicas)
-        parts = ops.FUNCTIONS["concat"](ops.FUNCTIONS["unstack"](all_rows, replicas), axis)
-        return _cast(parts, dtypes.bool) if is_bool else parts
+        return combine(ReduceOp.SUM, [ops.FUNCTIONS["where"](here, rows, ops.FUNCTIONS["zeros_like"](rows))],
+                       replicas)[0]
 
     def merge_call(self, merge_fn, args=(), kwargs=None):
         """Calls ``merge_fn(strategy, *args, **kwargs)`` once for all replicas, outside of them.

@@ -9,8 +9,8 @@ import collections
 import functools
 import types
 
-from leat import _native, nest, specs, trace
-from leat.distribute.context import ReplicaContext, entered
+from leat import _native, dtypes, nest, specs, trace
+from leat.distribute.context import ReplicaContext, UnknownSizes, entered
 from leat.distribute.values import DistributedValues, PerReplica
 from leat.traced import Function, _leaf, _shape_of, _Static
 from leat.tensor import Tensor, constant
@@ -59,14 +59,17 @@ def _captured(value, keep, depth):
 class _Trace:
     """One traced form: the library's function, and how its results are put together."""
 
-    __slots__ = ("native", "structure", "leaves", "variables", "graph_variables")
+    __slots__ = ("native", "structure", "leaves", "variables", "graph_variables", "gathers",
+                 "gives_strings")
 
-    def __init__(self, native, structure, leaves, variables, graph_variables):
+    def __init__(self, native, structure, leaves, variables, graph_variables, gathers):
         self.native = native
         self.structure = structure
         self.leaves = leaves  # of the result: a spec, ("argument", number), ("constant", tensor), ("value", object)
         self.variables = variables  # those without copies on the replicas: its last arguments
         self.graph_variables = graph_variables
+        self.gathers = gathers  # does it call all_gather?
+        self.gives_strings = any(getattr(leaf, "dtype", None) is dtypes.string for leaf in leaves)
 
     def results(self, tensors, arguments):
         rest = iter(tensors)
@@ -89,38 +92,93 @@ class _Step:
         self._structure = structure
         self._keep = keep
         self._traces = {}
+        self._sizes = {}  # shapes of the replicas' arguments -> what each all_gather finds along its axis, by replica
+        self.on_host = False
         self.native = _native.Step()
 
-    def trace_for(self, leaves, tensors):
-        """The trace for one replica's leaves, whose tensors these are."""
-        key = tuple([(tensor._shape, tensor._dtype) for tensor in tensors]), tuple(
-            [leaf for leaf in leaves if type(leaf) is _Static])
-        found = self._traces.get(key)
+    def traces_for(self, rows):
+        """(the traces for each replica's leaves, the tensors that these are called with).
+
+        Devices compute numbers. A function that computes strings as well runs on the host, replica after replica, which
+        serves where it neither exchanges nor assigns anything.
+        """
+        if not self.on_host:
+            tensors = [_components(row, False) for row in rows]
+            try:
+                traces = self._traces_of(rows, tensors)
+                self.on_host = any(made.gives_strings for made in traces)
+            except trace.NeedsPython:
+                raise
+            except trace.NotTraceable:
+                if not any(map(_is_string, rows[0])):
+                    raise
+                self.on_host = True
+            if not self.on_host:
+                return traces, tensors
+            self._traces = {}
+        tensors = [_components(row, True) for row in rows]
+        return self._traces_of(rows, tensors), tensors
+
+    def _traces_of(self, rows, tensors):
+        """The traces. Where shapes differ, what replicas gather may: each gather asks all of them for its size first.
+        """
+        shapes = tuple([tuple([(tensor._shape, tensor._dtype) for tensor in parts]) for parts in tensors])
+        if all(other == shapes[0] for other in shapes):
+            return [self._trace_for(*one, None) for one in zip(rows, shapes)]
+        while True:
+            sizes = self._sizes.get(shapes, ())
+            missing = []
+            for one in zip(rows, shapes):
+                try:
+                    missing.append(self._trace_for(*one, sizes))
+                except UnknownSizes as found:
+                    missing.append(found.size)
+            if all(type(made) is _Trace for made in missing):
+                return missing
+            if any(type(made) is _Trace for made in missing):
+                raise ValueError("all_gather is called by some replicas alone: their arguments have the shapes "
+                                 f"{[[shape for shape, _ in parts] for parts in shapes]}")
+            self._sizes[shapes] = (*sizes, tuple(missing))
+
+    def _trace_for(self, leaves, shapes, sizes):
+        key = shapes, tuple([leaf if type(leaf) is _Static else leaf._shape for leaf in leaves
+                             if type(leaf) is _Static or _is_string(leaf)])
+        found = self._traces.get((key, None))
+        if found is None or found.gathers and sizes is not None:
+            found = self._traces.get((key, sizes))
         if found is None:
-            found = self._traces[key] = self._trace(leaves, ())
+            found = self._trace(leaves, (), sizes)
+            self._traces[key, sizes if found.gathers else None] = found
         return found
 
-    def _trace(self, leaves, variables):
-        tensors = _components(leaves)
+    def _trace(self, leaves, variables, sizes):
+        tensors = _components(leaves, self.on_host)
         spec = [specs.TensorSpec(tensor.shape, tensor.dtype) for tensor in tensors]
         spec += [specs.TensorSpec(variable.shape, variable.dtype) for variable in variables]
         graph = trace.Graph(nest.to_text(tuple(spec)))
         trace._state.checks[id(graph)] = []
         try:
-            made = self._trace_into(graph, leaves, variables)
+            made = self._trace_into(graph, leaves, variables, ReplicaContext(self._strategy, sizes))
+            if self.on_host and graph.has_effects:
+                raise trace.NotTraceable("it computes strings, which devices do not, and assigns variables")
             missing = [variable for variable in made.graph_variables
                        if variable._native.num_copies() != self._strategy.num_replicas_in_sync]
         finally:
             del trace._state.checks[id(graph)]
             graph.release()
-        return self._trace(leaves, missing) if len(missing) > len(variables) else made
+        return self._trace(leaves, missing, sizes) if len(missing) > len(variables) else made
 
-    def _trace_into(self, graph, leaves, variables):
-        replica = ReplicaContext(self._strategy)
+    @staticmethod
+    def _texts(leaves):
+        """Values that stand for strings, of a graph of their own: nothing can be computed of them."""
+        spec = tuple(nest.spec_of_leaf(leaf) for leaf in leaves if _is_string(leaf))
+        return trace.Graph(nest.to_text(spec)).arguments() if spec else ()
+
+    def _trace_into(self, graph, leaves, variables, replica):
         with trace.tracing(graph), trace.recorded(), entered(self._strategy, replica):
-            arguments = iter(graph.arguments())
-            flat = [leaf.value if isinstance(leaf, _Static) else nest.spec_of_leaf(leaf)._put(arguments)
-                    for leaf in leaves]
+            arguments, texts = iter(graph.arguments()), iter(self._texts(leaves))
+            flat = [leaf.value if isinstance(leaf, _Static) else nest.spec_of_leaf(leaf)._put(
+                texts if _is_string(leaf) and not self.on_host else arguments) for leaf in leaves]
             graph.given = dict(zip((id(v) for v in variables), arguments))
             args, kwargs = nest.pack_sequence_as(self._structure, flat)
             result = _converted(self._function)(*args, **kwargs)
@@ -147,7 +205,7 @@ class _Step:
         spec = tuple(specs.TensorSpec(output.shape, output.dtype) for output in outputs)
         native = graph.finish(outputs, nest.to_text(spec)).at(file, line)
         return _Trace(native, nest.map_structure(lambda leaf: None, result), made, list(variables),
-                      [entry[0] for entry in graph.variables.values()])
+                      [entry[0] for entry in graph.variables.values()], replica.gathers)
 
 
 def _converted(function):
@@ -156,12 +214,17 @@ def _converted(function):
     return trace.converted(function)
 
 
-def _components(leaves):
-    """The tensors that leaves are made of."""
+def _is_string(leaf):
+    return type(leaf) is Tensor and leaf._dtype == dtypes.string.number
+
+
+def _components(leaves, on_host):
+    """The tensors that leaves are made of; without strings where a step on devices hands these on at most."""
     out = []
     for leaf in leaves:
         if type(leaf) is Tensor:
-            out.append(leaf)
+            if on_host or leaf._dtype != dtypes.string.number:
+                out.append(leaf)
         elif not isinstance(leaf, _Static):
             out += nest.spec_of_leaf(leaf)._take(leaf)
     return out
@@ -182,10 +245,9 @@ class Steps:
         structure = (tuple(args), dict(kwargs))
         given = nest.flatten(structure)
         rows = [[_argument(leaf, r) for leaf in given] for r in range(replicas)]
-        tensors = [_components(row) for row in rows]
         step = self._step_for(function, structure, rows[0])
         try:
-            traces = [step.trace_for(row, parts) for row, parts in zip(rows, tensors)]
+            traces, tensors = step.traces_for(rows)
         except trace.NeedsPython:
             raise
         except trace.NotTraceable as reason:
@@ -196,7 +258,10 @@ class Steps:
                 "tensor operations.") from reason
         for parts, made in zip(tensors, traces):
             parts += [variable._as_tensor() for variable in made.variables]
-        found = self._strategy._native.run(step.native, [made.native for made in traces], tensors)
+        if step.on_host:
+            found = [made.native.call(parts) for made, parts in zip(traces, tensors)]
+        else:
+            found = self._strategy._native.run(step.native, [made.native for made in traces], tensors)
         for tape in trace._state.tapes:
             for made in traces:
                 for variable in made.graph_variables:

@@ -195,6 +195,8 @@ class Strategy:
     def _gather(self, value, axis):
         from leat import ops
         parts = [convert_to_tensor(part) for part in self.experimental_local_results(value)]
+        if not isinstance(value, (DistributedValues, DistributedVariable)) and not parts[0].shape.rank:
+            return parts[0]
         if not parts[0].shape.rank:
             raise InvalidArgumentError(None, None, f"gather of a scalar along axis {axis}; expected a dimension")
         if not isinstance(value, (DistributedValues, DistributedVariable)):

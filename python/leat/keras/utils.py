@@ -4,7 +4,8 @@ import random
 
 import numpy as np
 
-from leat import _native, ops
+from leat import ops
+from leat import random as leat_random
 from leat.tensor import Tensor, convert_to_tensor
 from leat.utils import Progbar  # noqa: F401
 
@@ -18,7 +19,7 @@ def set_random_seed(seed):
         raise ValueError(f"Expected `seed` argument to be an integer. Received: seed={seed} (of type {type(seed)})")
     random.seed(seed)
     np.random.seed(seed)
-    _native.set_seed(seed)
+    leat_random.set_seed(seed)
 
 
 def to_categorical(x, num_classes=None):

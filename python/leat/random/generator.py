@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 
-from leat import dtypes, errors, ops
+from leat import dtypes, errors, ops, trace
 from leat.random import draw
 from leat.tensor import Tensor, convert_to_tensor
 
@@ -81,6 +81,7 @@ class Generator:
         state = ops.FUNCTIONS["cast"](convert_to_tensor(state), dtypes.int64)
         if not state.shape.is_compatible_with([_SIZES[self._alg]]):
             raise ValueError(f"Shapes {state.shape} and [{_SIZES[self._alg]}] are incompatible")
+        self._strategy = trace.strategy()
         self._state_var = Variable(state, trainable=False, name="StateVar", dtype=dtypes.int64)
 
     @classmethod
@@ -143,7 +144,18 @@ class Generator:
         return before
 
     def _begin(self, shape):
-        """The state at which values of `shape` begin."""
+        """The state at which values of `shape` begin; each replica of the generator's strategy has a key of its own."""
+        state = self._begin_of_all(shape)
+        context = trace.replica_context()
+        if self._strategy is None or context is None or context.strategy is not self._strategy:
+            return state
+        zero, key = convert_to_tensor([0], dtypes.int64), state[-1:]
+        replica = ops.FUNCTIONS["cast"](context.replica_id_in_sync_group, dtypes.int64)
+        own = ops.FUNCTIONS["concat"]([ops.FUNCTIONS["expand_dims"](replica, 0), zero, key], 0)
+        key = draw.integers("stateless_uniform", (own,), [1], None, None, dtypes.int64)
+        return ops.FUNCTIONS["concat"]([state[:-1], key], 0)
+
+    def _begin_of_all(self, shape):
         from leat.shapes import TensorShape
         if isinstance(shape, TensorShape):
             shape = shape.as_list()

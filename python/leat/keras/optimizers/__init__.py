@@ -177,8 +177,21 @@ class Optimizer:
                 self._take_step(given, variables)
                 return []
             step = self._steps[key] = Function(run, autograph=False)
+        strategy = variables[0]._strategy if variables[0]._native.num_copies() > 1 else None
         with trace.unrecorded():
-            step(grads)
+            if strategy is None:
+                step(grads)
+            else:
+                self._apply_everywhere(strategy, step, grads)
+
+    @staticmethod
+    def _apply_everywhere(strategy, step, grads):
+        """One step outside of replicas, on all copies of the variables. `step` is given each gradient by one replica
+        and zeros by the others, because it adds them."""
+        from leat.distribute.values import PerReplica
+        zeros = [ops.FUNCTIONS["zeros_like"](gradient) for gradient in grads]
+        others = strategy.num_replicas_in_sync - 1
+        strategy.run(step, ([PerReplica([g, *[zero] * others]) for g, zero in zip(grads, zeros)],))
 
     def _rate(self):
         """The rate of this step, a tensor."""

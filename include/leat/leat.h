@@ -4,6 +4,7 @@
 
 #include <leat/base.h>
 #include <leat/bind.h>
+#include <leat/cluster.h>
 #include <leat/core.h>
 #include <leat/data.h>
 #include <leat/data_ops.h>

@@ -282,9 +282,8 @@ static void processes_case(golden_case *c, const json_t *json, const char *folde
 }
 
 static void tf_config_case(golden_case *c, const json_t *json, const char *folder) {
-    (void)json;
     (void)folder;
-    golden_missing(c, "TF_CONFIG (cluster resolver)");
+    golden_cluster_case(c, json);
 }
 
 static const struct file {

@@ -25,5 +25,6 @@ bool golden_check_class(golden_case *c, const json_t *error, const leat_error *f
 
 void golden_strategy_case(golden_case *c, const json_t *json);
 void golden_reduce_case(golden_case *c, const json_t *json);
+void golden_cluster_case(golden_case *c, const json_t *json);
 
 #endif

@@ -1,0 +1,481 @@
+/* The store's client (coll/store.h): one connection and a thread that reads it and sends beats.
+ *
+ * A call sends a message with a number of its own, and waits at the gate until the thread has
+ * brought the answer. Deadlines are the server's, which knows who is missing; a server that does
+ * not answer is noticed by its silence. Locks: the gate guards the requests and the failure; a
+ * second gate orders senders and is held while a small message is sent. */
+#include "coll/store.h"
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "coll/store_server.h"
+#include "coll/wire.h"
+#include "run/driver.h"
+#include "run/queue.h"
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { DEFAULT_TIMEOUT_MS = 300000, DEFAULT_BEAT_MS = 1000, DEFAULT_DEAD_MS = 10000 };
+
+/* A call in progress; it lives on its caller's stack. */
+typedef struct request {
+    uint64_t number;
+    bool done;
+    leat_status status;
+    leat_error err;
+    char *bytes; /* owned; terminated */
+    size_t size;
+    struct request *next;
+} request;
+
+struct leati_store {
+    leati_store_server *server; /* rank 0 */
+    leati_store_options options;
+    char *name, *address; /* owned copies of the options' */
+    char host[INET6_ADDRSTRLEN];
+    int socket;
+    int wake[2]; /* a pipe that ends the thread's sleep */
+    leati_driver *driver;
+    leati_gate *gate, *sending;
+    request *requests; /* gate */
+    uint64_t number;   /* gate: of the last request */
+    bool failed;       /* gate */
+    leat_error reason; /* gate */
+    atomic_bool stop;
+    _Atomic uint64_t calls;
+    atomic_int phase;
+};
+
+// ---- failure ----
+
+/* Ends every wait, the present and the later ones, with the first reason. */
+static void fail_store(leati_store *s, leat_status code, const char *text) {
+    leati_gate_lock(s->gate);
+    bool first = !s->failed && !atomic_load(&s->stop);
+    if (first) {
+        s->failed = true;
+        leati_fail(&s->reason, code, "%s", text);
+    }
+    leat_error reason = s->reason;
+    leati_gate_wake(s->gate);
+    leati_gate_unlock(s->gate);
+    if (first && s->options.lost != NULL) {
+        s->options.lost(s->options.context, &reason);
+    }
+}
+
+// ---- the thread ----
+
+static void deliver(leati_store *s, const leati_message_head *head, const char *payload) {
+    leati_gate_lock(s->gate);
+    request *at = s->requests;
+    while (at != NULL && at->number != head->request) {
+        at = at->next;
+    }
+    if (at != NULL && head->kind == LEATI_MESSAGE_FAILED && head->size >= sizeof(int32_t)) {
+        int32_t code = 0;
+        memcpy(&code, payload, sizeof code);
+        at->status = leati_fail(&at->err, (leat_status)code, "%.*s",
+                                (int)(head->size - sizeof code), payload + sizeof code);
+    } else if (at != NULL) {
+        at->size = head->size;
+        at->bytes = leati_strndup(payload, head->size);
+        at->status = at->bytes == NULL ? leati_no_memory(&at->err, head->size) : LEAT_OK;
+    }
+    if (at != NULL) {
+        at->done = true;
+    }
+    leati_gate_wake(s->gate);
+    leati_gate_unlock(s->gate);
+}
+
+/* False: the connection is of no more use. */
+static bool listen_once(leati_store *s, leati_wire_buffer *in) {
+    leat_error err = {0};
+    leat_status status = leati_wire_receive(s->socket, in, &err);
+    leati_message_head head;
+    char *payload = NULL, text[sizeof err.text];
+    bool bad = false;
+    while (leati_wire_next(in, &head, &payload, &bad)) {
+        if (head.kind == LEATI_MESSAGE_LOST) {
+            snprintf(text, sizeof text, "%.*s", (int)head.size, payload);
+            fail_store(s, LEAT_ABORTED, text);
+        } else {
+            deliver(s, &head, payload);
+        }
+    }
+    if (bad || status != LEAT_OK) {
+        snprintf(text, sizeof text,
+                 "lost rank 0 (%s): %.200s; start the job again from its last "
+                 "checkpoint",
+                 s->address, bad ? "it sent what is no message" : err.text);
+        fail_store(s, LEAT_ABORTED, text);
+        return false;
+    }
+    return true;
+}
+
+LEAT_WARN_UNUSED static leat_status send_message(leati_store *s, leati_message_kind kind,
+                                                 uint64_t number, const void *a, size_t a_size,
+                                                 const void *b, size_t b_size, leat_error *err) {
+    leati_gate_lock(s->sending);
+    leat_status status = leati_wire_send(s->socket, kind, number, a, a_size, b, b_size, err);
+    leati_gate_unlock(s->sending);
+    return status;
+}
+
+/* A message without an answer; what broke is noticed by the thread that reads. */
+static void tell(leati_store *s, leati_message_kind kind, const void *bytes, size_t size) {
+    if (send_message(s, kind, 0, bytes, size, NULL, 0, NULL) != LEAT_OK) {
+        (void)shutdown(s->socket, SHUT_RDWR);
+    }
+}
+
+static void beat(leati_store *s) {
+    leati_beat now = {.calls = atomic_load(&s->calls), .phase = atomic_load(&s->phase)};
+    tell(s, LEATI_MESSAGE_BEAT, &now, sizeof now);
+}
+
+static void client_main(void *context) {
+    leati_store *s = context;
+    leati_wire_buffer in = {0};
+    int64_t next_ns = leati_now_ns();
+    bool open = true;
+    while (!atomic_load(&s->stop)) {
+        int64_t now = leati_now_ns();
+        if (now >= next_ns) {
+            beat(s);
+            next_ns = now + s->options.heartbeat_ms * 1000000;
+        }
+        struct pollfd polled[2] = {{.fd = s->wake[0], .events = POLLIN},
+                                   {.fd = open ? s->socket : -1, .events = POLLIN}};
+        if (poll(polled, 2, (int)((next_ns - now) / 1000000 + 1)) > 0 && polled[1].revents != 0) {
+            open = listen_once(s, &in);
+        }
+    }
+    leati_wire_fini(&in);
+}
+
+// ---- calls ----
+
+static void unlink_request(leati_store *s, request *r) {
+    request **at = &s->requests;
+    while (*at != r) {
+        at = &(*at)->next;
+    }
+    *at = r->next;
+}
+
+/* Sends and waits for the answer, whose bytes are then the request's. */
+static leat_status ask(leati_store *s, leati_message_kind kind, const void *a, size_t a_size,
+                       const void *b, size_t b_size, int64_t timeout_ms, request *r,
+                       leat_error *err) {
+    *r = (request){0};
+    leat_error local = {0};
+    leati_gate_lock(s->gate);
+    r->number = ++s->number;
+    r->next = s->requests;
+    s->requests = r;
+    leati_gate_unlock(s->gate);
+    leat_status status = send_message(s, kind, r->number, a, a_size, b, b_size, &local);
+    /* The server's deadline comes first, unless it is gone. */
+    int64_t deadline = leati_now_ns() + (timeout_ms + s->options.dead_ms) * 1000000;
+    leati_gate_lock(s->gate);
+    while (status == LEAT_OK && !r->done && !s->failed) {
+        status = leati_gate_wait(s->gate, LEATI_WAIT_PEER, deadline, NULL, &local);
+    }
+    if (s->failed && !r->done) {
+        local = s->reason;
+        status = s->reason.code;
+    } else if (r->done) {
+        local = r->err;
+        status = r->status;
+    }
+    unlink_request(s, r);
+    leati_gate_unlock(s->gate);
+    if (status != LEAT_OK) {
+        leati_free(r->bytes);
+        r->bytes = NULL;
+        if (err != NULL) {
+            *err = local;
+        }
+    }
+    return status;
+}
+
+/* An optional time and a terminated name in one piece (leati_free); NULL without memory. */
+static char *named(const char *name, const int64_t *timeout_ms, size_t *size, leat_error *err) {
+    size_t at = timeout_ms == NULL ? 0 : sizeof *timeout_ms;
+    *size = at + strlen(name) + 1;
+    char *bytes = leati_alloc(*size, 1);
+    if (bytes == NULL) {
+        leati_no_memory(err, *size);
+        return NULL;
+    }
+    if (timeout_ms != NULL) {
+        memcpy(bytes, timeout_ms, sizeof *timeout_ms);
+    }
+    memcpy(bytes + at, name, *size - at);
+    return bytes;
+}
+
+static leat_status ask_named(leati_store *s, leati_message_kind kind, const char *name,
+                             int64_t timeout_ms, const void *value, size_t value_size, request *r,
+                             leat_error *err) {
+    size_t size = 0;
+    bool timed = kind != LEATI_MESSAGE_SET;
+    char *front = named(name, timed ? &timeout_ms : NULL, &size, err);
+    if (front == NULL) {
+        return LEAT_RESOURCE_EXHAUSTED;
+    }
+    leat_status status = ask(s, kind, front, size, value, value_size,
+                             timed ? timeout_ms : s->options.timeout_ms, r, err);
+    leati_free(front);
+    return status;
+}
+
+leat_status leati_store_set(leati_store *store, const char *key, const void *value, size_t size,
+                            leat_error *err) {
+    request r;
+    leat_status status = ask_named(store, LEATI_MESSAGE_SET, key, 0, value, size, &r, err);
+    if (status == LEAT_OK) {
+        leati_free(r.bytes);
+    }
+    return status;
+}
+
+leat_status leati_store_get(leati_store *store, const char *key, int64_t timeout_ms, char **value,
+                            size_t *size, leat_error *err) {
+    request r;
+    leat_status status = ask_named(store, LEATI_MESSAGE_GET, key, timeout_ms, NULL, 0, &r, err);
+    *value = r.bytes;
+    *size = status == LEAT_OK ? r.size : 0;
+    return status;
+}
+
+void leati_meeting_fini(leati_meeting *meeting) {
+    leati_free(meeting->bytes);
+    leati_free(meeting->offset);
+    *meeting = (leati_meeting){0};
+}
+
+leat_status leati_store_meet(leati_store *store, const char *name, const void *value, size_t size,
+                             int64_t timeout_ms, leati_meeting *out, leat_error *err) {
+    request r;
+    *out = (leati_meeting){0};
+    leat_status status =
+        ask_named(store, LEATI_MESSAGE_MEET, name, timeout_ms, value, size, &r, err);
+    if (status != LEAT_OK) {
+        return status;
+    }
+    size_t ranks = (size_t)store->options.num_ranks, at = ranks * sizeof(uint64_t);
+    out->bytes = r.bytes;
+    out->offset = leati_alloc(ranks + 1, sizeof *out->offset);
+    if (out->offset == NULL) {
+        leati_meeting_fini(out);
+        return leati_no_memory(err, ranks * sizeof *out->offset);
+    }
+    for (size_t i = 0; i < ranks && at <= r.size; i++) {
+        uint64_t bytes = 0;
+        memcpy(&bytes, r.bytes + i * sizeof bytes, sizeof bytes);
+        out->offset[i] = at;
+        at += bytes;
+    }
+    out->offset[ranks] = at;
+    if (at != r.size) {
+        leati_meeting_fini(out);
+        return leati_fail(err, LEAT_INTERNAL, "the answer to \"%s\" has %zu bytes; expected %zu",
+                          name, r.size, at);
+    }
+    return LEAT_OK;
+}
+
+leat_status leati_store_agree(leati_store *store, const char *what, const char *value,
+                              int64_t timeout_ms, leat_error *err) {
+    leati_meeting all;
+    char with_name[1024];
+    int length = snprintf(with_name, sizeof with_name, "%s\n%s", value, store->name);
+    size_t size = (size_t)length < sizeof with_name ? (size_t)length : sizeof with_name - 1;
+    leat_status status = leati_store_meet(store, what, with_name, size, timeout_ms, &all, err);
+    if (status != LEAT_OK) {
+        return status;
+    }
+    const char *first = all.bytes + all.offset[0];
+    int first_size = (int)strcspn(first, "\n");
+    for (int r = 1; r < store->options.num_ranks && status == LEAT_OK; r++) {
+        const char *other = all.bytes + all.offset[r];
+        int other_size = (int)strcspn(other, "\n");
+        int name_size = (int)(all.offset[r + 1] - all.offset[r]) - other_size - 1;
+        if (other_size != first_size || memcmp(first, other, (size_t)first_size) != 0) {
+            status = leati_fail(err, LEAT_FAILED_PRECONDITION,
+                                "%.*s has %s %.*s and rank 0 has %.*s; start the same program with "
+                                "the same data on every process",
+                                name_size < 0 ? 0 : name_size, other + other_size + 1, what,
+                                other_size, other, first_size, first);
+        }
+    }
+    leati_meeting_fini(&all);
+    return status;
+}
+
+void leati_store_abort(leati_store *store, const leat_error *why) {
+    tell(store, LEATI_MESSAGE_ABORT, why->text, strlen(why->text));
+}
+
+void leati_store_note(leati_store *store, uint64_t calls, leati_phase phase) {
+    atomic_store(&store->calls, calls);
+    atomic_store(&store->phase, (int)phase);
+}
+
+void leati_store_stalled(leati_store *store, char *text, size_t size) {
+    request r;
+    text[0] = '\0';
+    if (ask(store, LEATI_MESSAGE_STALLED, NULL, 0, NULL, 0, 1000, &r, NULL) == LEAT_OK) {
+        snprintf(text, size, "%s", r.bytes);
+        leati_free(r.bytes);
+    }
+}
+
+const char *leati_store_host(const leati_store *store) {
+    return store->host;
+}
+
+// ---- life ----
+
+static void find_host(leati_store *s) {
+    struct sockaddr_storage own;
+    socklen_t size = sizeof own;
+    if (getsockname(s->socket, (struct sockaddr *)&own, &size) != 0) {
+        return;
+    }
+    if (own.ss_family == AF_INET6) {
+        const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)&own;
+        (void)inet_ntop(AF_INET6, &six->sin6_addr, s->host, sizeof s->host);
+    } else {
+        const struct sockaddr_in *four = (const struct sockaddr_in *)&own;
+        (void)inet_ntop(AF_INET, &four->sin_addr, s->host, sizeof s->host);
+    }
+}
+
+static leat_status greet(leati_store *s, leat_error *err) {
+    int32_t numbers[3] = {LEATI_WIRE_MARK, s->options.rank, s->options.num_ranks};
+    char front[sizeof numbers + 64];
+    memcpy(front, numbers, sizeof numbers);
+    int version = snprintf(front + sizeof numbers, 64, "%s", leat_version());
+    request r;
+    leat_status status = ask(s, LEATI_MESSAGE_HELLO, front, sizeof numbers + (size_t)version + 1,
+                             s->name, strlen(s->name) + 1, s->options.timeout_ms, &r, err);
+    if (status == LEAT_OK) {
+        leati_free(r.bytes);
+    }
+    return status;
+}
+
+/* Connects, starts the thread and waits for everybody. */
+static leat_status join_job(leati_store *s, leat_error *err) {
+    int64_t begin = leati_now_ns();
+    s->socket = leati_wire_connect(s->address, begin + s->options.timeout_ms * 1000000, err);
+    if (s->socket < 0) {
+        return leati_prefix(err,
+                            "%s waited %.1f s for rank 0; is it started, and is its address "
+                            "right?",
+                            s->name, (double)(leati_now_ns() - begin) * 1e-9);
+    }
+    find_host(s);
+    s->driver = leati_driver_start("store peer", client_main, s, err);
+    leat_status status = s->driver == NULL ? LEAT_RESOURCE_EXHAUSTED : greet(s, err);
+    int64_t left = s->options.timeout_ms - (leati_now_ns() - begin) / 1000000;
+    leati_meeting all = {0};
+    if (status == LEAT_OK) {
+        status = leati_store_meet(s, "start", NULL, 0, left < 1 ? 1 : left, &all, err);
+    }
+    leati_meeting_fini(&all);
+    return status;
+}
+
+static leat_status prepare(leati_store *s, leat_error *err) {
+    s->gate = leati_gate_new("the job's store", NULL, err);
+    s->sending = s->gate == NULL ? NULL : leati_gate_new("sending to the store", NULL, err);
+    if (s->sending == NULL) {
+        return LEAT_RESOURCE_EXHAUSTED;
+    }
+    if (s->name == NULL || s->address == NULL) {
+        return leati_no_memory(err, 0);
+    }
+    if (pipe(s->wake) != 0) {
+        s->wake[0] = s->wake[1] = -1;
+        return leati_fail(err, LEAT_RESOURCE_EXHAUSTED, "a pipe: no file descriptor is free");
+    }
+    s->options.name = s->name;
+    s->options.address = s->address;
+    if (s->options.rank == 0) {
+        s->server = leati_store_server_start(&s->options, err);
+        if (s->server == NULL) {
+            return LEAT_UNAVAILABLE;
+        }
+    }
+    return join_job(s, err);
+}
+
+leati_store *leati_store_open(const leati_store_options *options, leat_error *err) {
+    if (options->num_ranks < 1 || options->rank < 0 || options->rank >= options->num_ranks) {
+        leati_fail(err, LEAT_INVALID_ARGUMENT, "rank %d of %d processes", options->rank,
+                   options->num_ranks);
+        return NULL;
+    }
+    leati_store *s = leati_alloc_zero(1, sizeof *s);
+    if (s == NULL) {
+        leati_no_memory(err, sizeof *s);
+        return NULL;
+    }
+    leat_error local = {0};
+    s->socket = s->wake[0] = s->wake[1] = -1;
+    s->options = *options;
+    s->options.timeout_ms = options->timeout_ms > 0 ? options->timeout_ms : DEFAULT_TIMEOUT_MS;
+    s->options.heartbeat_ms = options->heartbeat_ms > 0 ? options->heartbeat_ms : DEFAULT_BEAT_MS;
+    s->options.dead_ms = options->dead_ms > 0 ? options->dead_ms : DEFAULT_DEAD_MS;
+    s->name = leati_strdup(options->name);
+    s->address = leati_strdup(options->address);
+    if (prepare(s, &local) != LEAT_OK) {
+        leati_store_close(s);
+        if (err != NULL) {
+            *err = local;
+        }
+        return NULL;
+    }
+    return s;
+}
+
+void leati_store_close(leati_store *store) {
+    if (store == NULL) {
+        return;
+    }
+    if (store->driver != NULL) {
+        tell(store, LEATI_MESSAGE_BYE, NULL, 0);
+    }
+    atomic_store(&store->stop, true);
+    if (store->wake[1] >= 0) {
+        (void)!write(store->wake[1], "", 1);
+    }
+    leati_driver_join(store->driver);
+    if (store->socket >= 0) {
+        close(store->socket);
+    }
+    leati_store_server_stop(store->server);
+    for (int i = 0; i < 2; i++) {
+        if (store->wake[i] >= 0) {
+            close(store->wake[i]);
+        }
+    }
+    leati_gate_free(store->gate);
+    leati_gate_free(store->sending);
+    leati_free(store->name);
+    leati_free(store->address);
+    leati_free(store);
+}

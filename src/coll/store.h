@@ -1,0 +1,83 @@
+/* Where the processes of a job meet: rank 0 serves keys, meetings and signs of life to all ranks,
+ * its own included, over TCP.
+ *
+ * Opening waits until every rank is there, with a deadline that names who is missing. Afterwards
+ * each process says every `heartbeat_ms` that it lives and how far it is; one whose connection
+ * breaks, or who is silent for `dead_ms`, is lost, and with it the job: every wait ends with
+ * ABORTED and its name, and `lost` is called. A store that failed stays failed.
+ *
+ * Every function may be called from any thread. Values are small (addresses, counts, hashes);
+ * traffic is neither encrypted nor authenticated, as gloo's is not. */
+#ifndef LEATI_COLL_STORE_H
+#define LEATI_COLL_STORE_H
+
+#include <leat/base.h>
+
+typedef struct leati_store leati_store;
+
+/* What a process is doing, for stall reports. */
+typedef enum leati_phase {
+    LEATI_PHASE_START = 0,
+    LEATI_PHASE_INPUT,
+    LEATI_PHASE_COMPUTE,
+    LEATI_PHASE_COLLECTIVE,
+    LEATI_NUM_PHASES
+} leati_phase;
+
+typedef struct leati_store_options {
+    const char *address; /* "host:port" of rank 0; borrowed for the call */
+    const char *name;    /* what messages call this rank, "worker 1 (host:port)"; borrowed */
+    int rank, num_ranks;
+    int64_t timeout_ms;   /* until all are there; 0: 300,000 */
+    int64_t heartbeat_ms; /* 0: 1,000 */
+    int64_t dead_ms;      /* 0: 10,000 */
+    /* Called once, from a thread of the store, when a rank is lost or aborts; may be NULL. */
+    void (*lost)(void *context, const leat_error *why);
+    void *context;
+} leati_store_options;
+
+/* Owned; NULL: DEADLINE_EXCEEDED naming the missing, FAILED_PRECONDITION where a rank is taken or
+ * the ranks disagree on their number or the library's version. */
+leati_store *leati_store_open(const leati_store_options *options, leat_error *err);
+/* Says good-bye and waits for its threads; rank 0 serves until the others have gone too, for
+ * `dead_ms` at most. NULL is allowed. */
+void leati_store_close(leati_store *store);
+
+/* This process's address as the others reach it: "10.0.0.7". Borrowed. */
+const char *leati_store_host(const leati_store *store);
+
+LEAT_WARN_UNUSED leat_status leati_store_set(leati_store *store, const char *key, const void *value,
+                                             size_t size, leat_error *err);
+/* Waits until somebody has set the key. The value is owned (leati_free) and terminated. */
+LEAT_WARN_UNUSED leat_status leati_store_get(leati_store *store, const char *key,
+                                             int64_t timeout_ms, char **value, size_t *size,
+                                             leat_error *err);
+
+/* The values that all ranks brought to a meeting, by rank; {0} is empty. */
+typedef struct leati_meeting {
+    char *bytes;    /* owned */
+    size_t *offset; /* num_ranks + 1; in `bytes`; owned */
+} leati_meeting;
+void leati_meeting_fini(leati_meeting *meeting);
+
+/* Waits until every rank has come to the meeting of this name; a name serves any number of times,
+ * in the same order on every rank. DEADLINE_EXCEEDED names who has not come. */
+LEAT_WARN_UNUSED leat_status leati_store_meet(leati_store *store, const char *name,
+                                              const void *value, size_t size, int64_t timeout_ms,
+                                              leati_meeting *out, leat_error *err);
+/* A meeting at which all values must be the same text: FAILED_PRECONDITION names a rank that
+ * differs, what it has and what rank 0 has. */
+LEAT_WARN_UNUSED leat_status leati_store_agree(leati_store *store, const char *what,
+                                               const char *value, int64_t timeout_ms,
+                                               leat_error *err);
+
+/* Ends the job for everybody: every rank's waits end with ABORTED and this text. */
+void leati_store_abort(leati_store *store, const leat_error *why);
+
+/* How far this process is: the next heartbeat says so. */
+void leati_store_note(leati_store *store, uint64_t calls, leati_phase phase);
+/* One line on the ranks that hold the others up, from their last heartbeats: name, calls made,
+ * phase, how long ago. Cut to `size`; empty where nothing is known. */
+void leati_store_stalled(leati_store *store, char *text, size_t size);
+
+#endif

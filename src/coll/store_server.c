@@ -1,0 +1,687 @@
+/* The store's server: one thread that polls the listening socket and a connection per rank.
+ *
+ * Happy path: a rank greets and is known from then on; set keeps a value and answers those who
+ * wait for it; a meeting keeps each rank's value and answers all when the last has come. Beats are
+ * remembered for stall reports.
+ *
+ * Failures: a refused greeting answers with its reason and closes. What is waited for beyond its
+ * time fails with the names of those who are missing. A connection that breaks without a good-bye,
+ * or a rank that is silent for `dead_ms`, ends the job: all that wait and all that live are told.
+ * Without memory for a message its connection is closed. Locks: none; the thread owns all but the
+ * two flags, which `stop` and the thread exchange. */
+#include "coll/store_server.h"
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "coll/wire.h"
+#include "run/driver.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+enum { TICK_MS = 50 };
+
+/* A connection; `rank` is -1 until it has greeted. */
+typedef struct peer {
+    int socket;
+    int rank;
+    leati_wire_buffer in;
+    int64_t heard_ns;
+    struct peer *next;
+} peer;
+
+typedef struct member {
+    char *name; /* NULL: has not come yet */
+    peer *peer; /* NULL: gone */
+    bool bye;
+    int64_t heard_ns;
+    leati_beat beat;
+} member;
+
+typedef struct entry {
+    char *key, *value;
+    size_t size;
+    struct entry *next;
+} entry;
+
+/* Somebody who waits for a key. */
+typedef struct wish {
+    int rank;
+    uint64_t request;
+    int64_t deadline_ns;
+    char *key;
+    struct wish *next;
+} wish;
+
+typedef struct guest {
+    bool here;
+    uint64_t request;
+    int64_t deadline_ns;
+    char *value;
+    size_t size;
+} guest;
+
+typedef struct meeting {
+    char *name;
+    int num_here;
+    guest *guests; /* one per rank */
+    struct meeting *next;
+} meeting;
+
+struct leati_store_server {
+    int listening;
+    int num_ranks;
+    int64_t dead_ns;
+    leati_driver *driver;
+    atomic_bool stop; /* set by stop: end when all are gone */
+    peer *peers;
+    member *members;
+    entry *entries;
+    wish *wishes;
+    meeting *meetings;
+    bool failed;
+    leat_error reason;
+};
+
+// ---- answers ----
+
+/* Who cannot be told is cut off, which the next poll notices. */
+static void tell(peer *to, leati_message_kind kind, uint64_t request, const void *a, size_t a_size,
+                 const void *b, size_t b_size) {
+    if (leati_wire_send(to->socket, kind, request, a, a_size, b, b_size, NULL) != LEAT_OK) {
+        (void)shutdown(to->socket, SHUT_RDWR);
+    }
+}
+
+static void answer(leati_store_server *s, int rank, uint64_t request, const void *a, size_t a_size,
+                   const void *b, size_t b_size) {
+    peer *to = s->members[rank].peer;
+    if (to != NULL && request != 0) {
+        tell(to, LEATI_MESSAGE_OK, request, a, a_size, b, b_size);
+    }
+}
+
+static void refuse(peer *to, uint64_t request, leat_status code, const char *text) {
+    int32_t status = (int32_t)code;
+    tell(to, LEATI_MESSAGE_FAILED, request, &status, sizeof status, text, strlen(text));
+}
+
+static void refuse_rank(leati_store_server *s, int rank, uint64_t request, leat_status code,
+                        const char *text) {
+    if (s->members[rank].peer != NULL) {
+        refuse(s->members[rank].peer, request, code, text);
+    }
+}
+
+/* Adds "name, name and 3 more" of the ranks of which `missing` says so. */
+static void name_missing(leati_store_server *s, leati_text *text,
+                         bool (*missing)(const void *what, int rank), const void *what) {
+    int count = 0;
+    for (int r = 0; r < s->num_ranks; r++) {
+        if (missing(what, r) && ++count <= 8) {
+            const char *name = s->members[r].name;
+            leati_text_addf(text, "%s", count > 1 ? ", " : "");
+            if (name != NULL) {
+                leati_text_addf(text, "%s", name);
+            } else {
+                leati_text_addf(text, "rank %d, which has not connected", r);
+            }
+        }
+    }
+    if (count > 8) {
+        leati_text_addf(text, " and %d more", count - 8);
+    }
+}
+
+// ---- the job's end ----
+
+static void free_meeting(leati_store_server *s, meeting *m) {
+    for (int r = 0; m->guests != NULL && r < s->num_ranks; r++) {
+        leati_free(m->guests[r].value);
+    }
+    leati_free(m->guests);
+    leati_free(m->name);
+    leati_free(m);
+}
+
+/* Tells everybody, once. */
+static void fail_job(leati_store_server *s, const char *text) {
+    if (s->failed) {
+        return;
+    }
+    s->failed = true;
+    leati_fail(&s->reason, LEAT_ABORTED, "%s", text);
+    for (int r = 0; r < s->num_ranks; r++) {
+        if (s->members[r].peer != NULL) {
+            tell(s->members[r].peer, LEATI_MESSAGE_LOST, 0, s->reason.text, strlen(s->reason.text),
+                 NULL, 0);
+        }
+    }
+}
+
+static void lose(leati_store_server *s, int rank, const char *why) {
+    char text[sizeof s->reason.text];
+    snprintf(text, sizeof text, "lost %.200s: %.200s; start the job again from its last checkpoint",
+             s->members[rank].name, why);
+    fail_job(s, text);
+}
+
+// ---- messages ----
+
+static void greet(leati_store_server *s, peer *from, const leati_message_head *head,
+                  char *payload) {
+    int32_t numbers[3];
+    char text[sizeof s->reason.text] = "";
+    size_t at = sizeof numbers;
+    const char *version = payload + at, *name = "";
+    bool whole = head->size > at && memchr(version, '\0', head->size - at) != NULL;
+    if (whole) {
+        memcpy(numbers, payload, sizeof numbers);
+        at += strlen(version) + 1;
+        name = payload + at;
+        whole = head->size > at && memchr(name, '\0', head->size - at) != NULL;
+    }
+    if (!whole || numbers[0] != LEATI_WIRE_MARK) {
+        snprintf(text, sizeof text,
+                 "what connected is no process of this job, or has another "
+                 "byte order");
+    } else if (strcmp(version, leat_version()) != 0) {
+        snprintf(text, sizeof text, "%s runs leat %s and rank 0 leat %s; install the same version",
+                 name, version, leat_version());
+    } else if (numbers[2] != s->num_ranks) {
+        snprintf(text, sizeof text,
+                 "%s says that the job has %d processes and rank 0 that it has %d; give all the "
+                 "same cluster",
+                 name, numbers[2], s->num_ranks);
+    } else if (numbers[1] < 0 || numbers[1] >= s->num_ranks) {
+        snprintf(text, sizeof text, "%s says that it is rank %d of %d", name, numbers[1],
+                 s->num_ranks);
+    } else if (s->members[numbers[1]].name != NULL) {
+        snprintf(text, sizeof text,
+                 "%s says that it is rank %d, which %s is already; give each process a task of its "
+                 "own",
+                 name, numbers[1], s->members[numbers[1]].name);
+    } else if (s->failed) {
+        snprintf(text, sizeof text, "%s", s->reason.text);
+    }
+    member *m = text[0] == '\0' ? &s->members[numbers[1]] : NULL;
+    if (m != NULL && (m->name = leati_strdup(name)) != NULL) {
+        m->peer = from;
+        m->heard_ns = from->heard_ns;
+        from->rank = numbers[1];
+        answer(s, from->rank, head->request, NULL, 0, NULL, 0);
+        return;
+    }
+    refuse(from, head->request, m == NULL ? LEAT_FAILED_PRECONDITION : LEAT_RESOURCE_EXHAUSTED,
+           m == NULL ? text : "rank 0 is out of memory");
+}
+
+static entry *find_entry(leati_store_server *s, const char *key) {
+    entry *at = s->entries;
+    while (at != NULL && strcmp(at->key, key) != 0) {
+        at = at->next;
+    }
+    return at;
+}
+
+static void grant_wishes(leati_store_server *s, const entry *set) {
+    for (wish **at = &s->wishes; *at != NULL;) {
+        wish *w = *at;
+        if (strcmp(w->key, set->key) != 0) {
+            at = &w->next;
+            continue;
+        }
+        answer(s, w->rank, w->request, set->value, set->size, NULL, 0);
+        *at = w->next;
+        leati_free(w->key);
+        leati_free(w);
+    }
+}
+
+/* Takes a value into the table; false without memory. */
+static bool set_value(leati_store_server *s, int rank, uint64_t request, const char *key,
+                      const char *value, size_t size) {
+    entry *at = find_entry(s, key);
+    char *copy = leati_strndup(value, size);
+    if (at == NULL && copy != NULL) {
+        at = leati_alloc_zero(1, sizeof *at);
+        if (at != NULL && (at->key = leati_strdup(key)) == NULL) {
+            leati_free(at);
+            at = NULL;
+        }
+        if (at != NULL) {
+            at->next = s->entries;
+            s->entries = at;
+        }
+    }
+    if (at == NULL || copy == NULL) {
+        leati_free(copy);
+        return false;
+    }
+    leati_free(at->value);
+    at->value = copy;
+    at->size = size;
+    answer(s, rank, request, NULL, 0, NULL, 0);
+    grant_wishes(s, at);
+    return true;
+}
+
+static bool get_value(leati_store_server *s, int rank, uint64_t request, int64_t timeout_ms,
+                      const char *key) {
+    const entry *at = find_entry(s, key);
+    if (at != NULL) {
+        answer(s, rank, request, at->value, at->size, NULL, 0);
+        return true;
+    }
+    wish *w = leati_alloc_zero(1, sizeof *w);
+    if (w == NULL || (w->key = leati_strdup(key)) == NULL) {
+        leati_free(w);
+        return false;
+    }
+    w->rank = rank;
+    w->request = request;
+    w->deadline_ns = leati_now_ns() + timeout_ms * 1000000;
+    w->next = s->wishes;
+    s->wishes = w;
+    return true;
+}
+
+static meeting *find_meeting(leati_store_server *s, const char *name) {
+    meeting *at = s->meetings;
+    while (at != NULL && strcmp(at->name, name) != 0) {
+        at = at->next;
+    }
+    if (at != NULL) {
+        return at;
+    }
+    at = leati_alloc_zero(1, sizeof *at);
+    if (at != NULL) {
+        at->name = leati_strdup(name);
+        at->guests = leati_alloc_zero((size_t)s->num_ranks, sizeof *at->guests);
+        if (at->name == NULL || at->guests == NULL) {
+            free_meeting(s, at);
+            return NULL;
+        }
+        at->next = s->meetings;
+        s->meetings = at;
+    }
+    return at;
+}
+
+static void remove_meeting(leati_store_server *s, meeting *m) {
+    meeting **at = &s->meetings;
+    while (*at != m) {
+        at = &(*at)->next;
+    }
+    *at = m->next;
+    free_meeting(s, m);
+}
+
+/* All are here: everybody gets sizes, then bytes, by rank. */
+static bool hold_meeting(leati_store_server *s, meeting *m) {
+    leati_text bytes = {0};
+    uint64_t *sizes = leati_alloc((size_t)s->num_ranks, sizeof *sizes);
+    bool good = sizes != NULL;
+    for (int r = 0; good && r < s->num_ranks; r++) {
+        sizes[r] = m->guests[r].size;
+        leati_text_add(&bytes, m->guests[r].value, m->guests[r].size);
+    }
+    good = good && !bytes.failed;
+    for (int r = 0; good && r < s->num_ranks; r++) {
+        answer(s, r, m->guests[r].request, sizes, (size_t)s->num_ranks * sizeof *sizes, bytes.data,
+               bytes.size);
+    }
+    leati_text_fini(&bytes);
+    leati_free(sizes);
+    remove_meeting(s, m);
+    return good;
+}
+
+static bool come(leati_store_server *s, int rank, uint64_t request, int64_t timeout_ms,
+                 const char *name, const char *value, size_t size) {
+    meeting *m = find_meeting(s, name);
+    char *copy = m == NULL ? NULL : leati_strndup(value, size);
+    if (copy == NULL) {
+        return false;
+    }
+    guest *g = &m->guests[rank];
+    leati_free(g->value);
+    m->num_here += !g->here;
+    *g = (guest){.here = true,
+                 .request = request,
+                 .deadline_ns = leati_now_ns() + timeout_ms * 1000000,
+                 .value = copy,
+                 .size = size};
+    return m->num_here < s->num_ranks || hold_meeting(s, m);
+}
+
+/* Who holds the others up: those who made the fewest calls, with what they did last. */
+static void report_stalled(leati_store_server *s, int rank, uint64_t request) {
+    uint64_t least = UINT64_MAX, most = 0;
+    for (int r = 0; r < s->num_ranks; r++) {
+        uint64_t calls = s->members[r].beat.calls;
+        least = calls < least ? calls : least;
+        most = calls > most ? calls : most;
+    }
+    static const char *const phases[LEATI_NUM_PHASES] = {"at its start", "reading input",
+                                                         "computing", "exchanging values"};
+    leati_text text = {0};
+    int count = 0;
+    for (int r = 0; r < s->num_ranks && least < most; r++) {
+        const member *m = &s->members[r];
+        if (m->beat.calls != least || ++count > 4) {
+            continue;
+        }
+        int phase = m->beat.phase >= 0 && m->beat.phase < LEATI_NUM_PHASES ? m->beat.phase : 0;
+        leati_text_addf(&text, "%s%s was %s after %llu of %llu calls, heard %.1f s ago",
+                        count > 1 ? "; " : "", m->name == NULL ? "an absent rank" : m->name,
+                        phases[phase], (unsigned long long)least, (unsigned long long)most,
+                        (double)(leati_now_ns() - m->heard_ns) * 1e-9);
+    }
+    answer(s, rank, request, text.data, text.failed ? 0 : text.size, NULL, 0);
+    leati_text_fini(&text);
+}
+
+/* A message with a time and a terminated name in front: sets the rest. False: it is not whole. */
+static bool split_named(const leati_message_head *head, char *payload, bool timed,
+                        int64_t *timeout_ms, const char **name, const char **rest, size_t *size) {
+    size_t at = timed ? sizeof *timeout_ms : 0;
+    if (head->size <= at || memchr(payload + at, '\0', head->size - at) == NULL) {
+        return false;
+    }
+    if (timed) {
+        memcpy(timeout_ms, payload, sizeof *timeout_ms);
+    }
+    *name = payload + at;
+    at += strlen(*name) + 1;
+    *rest = payload + at;
+    *size = head->size - at;
+    return true;
+}
+
+/* False: the connection is to be closed. */
+static bool serve(leati_store_server *s, peer *from, const leati_message_head *head,
+                  char *payload) {
+    if (from->rank < 0) {
+        if (head->kind == LEATI_MESSAGE_HELLO) {
+            greet(s, from, head, payload);
+        }
+        return from->rank >= 0 || head->kind == LEATI_MESSAGE_BEAT;
+    }
+    int64_t timeout_ms = 0;
+    const char *name = NULL, *rest = NULL;
+    size_t size = 0;
+    bool timed = head->kind != LEATI_MESSAGE_SET;
+    member *m = &s->members[from->rank];
+    switch (head->kind) {
+    case LEATI_MESSAGE_BEAT:
+        if (head->size == sizeof m->beat) {
+            memcpy(&m->beat, payload, sizeof m->beat);
+        }
+        return true;
+    case LEATI_MESSAGE_ABORT: {
+        char text[500];
+        snprintf(text, sizeof text, "%s failed: %.*s", m->name, (int)head->size, payload);
+        fail_job(s, text);
+        return true;
+    }
+    case LEATI_MESSAGE_STALLED: report_stalled(s, from->rank, head->request); return true;
+    case LEATI_MESSAGE_BYE: m->bye = true; return true;
+    case LEATI_MESSAGE_SET:
+    case LEATI_MESSAGE_GET:
+    case LEATI_MESSAGE_MEET: break;
+    default: return false;
+    }
+    if (!split_named(head, payload, timed, &timeout_ms, &name, &rest, &size)) {
+        return false;
+    }
+    if (s->failed) {
+        refuse(from, head->request, s->reason.code, s->reason.text);
+        return true;
+    }
+    return head->kind == LEATI_MESSAGE_SET
+               ? set_value(s, from->rank, head->request, name, rest, size)
+           : head->kind == LEATI_MESSAGE_GET
+               ? get_value(s, from->rank, head->request, timeout_ms, name)
+               : come(s, from->rank, head->request, timeout_ms, name, rest, size);
+}
+
+// ---- time ----
+
+static bool not_here(const void *what, int rank) {
+    return !((const meeting *)what)->guests[rank].here;
+}
+
+/* One guest waited too long: it is told who is missing, and no longer counts as here. */
+static void expire_guest(leati_store_server *s, meeting *m, int rank) {
+    guest *g = &m->guests[rank];
+    leati_text text = {0};
+    leati_text_addf(&text, "%s waited in vain at \"%s\" for ", s->members[rank].name, m->name);
+    name_missing(s, &text, not_here, m);
+    g->here = false;
+    m->num_here--;
+    refuse_rank(s, rank, g->request, LEAT_DEADLINE_EXCEEDED, text.failed ? "too late" : text.data);
+    leati_text_fini(&text);
+}
+
+static void expire(leati_store_server *s, int64_t now) {
+    for (wish **at = &s->wishes; *at != NULL;) {
+        wish *w = *at;
+        if (now < w->deadline_ns && !s->failed) {
+            at = &w->next;
+            continue;
+        }
+        char text[200];
+        snprintf(text, sizeof text, "nobody set \"%s\" in time", w->key);
+        refuse_rank(s, w->rank, w->request, s->failed ? s->reason.code : LEAT_DEADLINE_EXCEEDED,
+                    s->failed ? s->reason.text : text);
+        *at = w->next;
+        leati_free(w->key);
+        leati_free(w);
+    }
+    for (meeting *m = s->meetings, *next; m != NULL; m = next) {
+        next = m->next;
+        for (int r = 0; r < s->num_ranks; r++) {
+            guest *g = &m->guests[r];
+            if (g->here && s->failed) {
+                refuse_rank(s, r, g->request, s->reason.code, s->reason.text);
+            } else if (g->here && now >= g->deadline_ns) {
+                expire_guest(s, m, r);
+            }
+        }
+        if (s->failed || m->num_here == 0) {
+            remove_meeting(s, m);
+        }
+    }
+    for (int r = 0; r < s->num_ranks; r++) {
+        const member *m = &s->members[r];
+        if (m->peer != NULL && !m->bye && now - m->heard_ns > s->dead_ns) {
+            char why[80];
+            snprintf(why, sizeof why, "nothing was heard of it for %.1f s",
+                     (double)(now - m->heard_ns) * 1e-9);
+            lose(s, r, why);
+        }
+    }
+}
+
+// ---- connections ----
+
+static void accept_all(leati_store_server *s) {
+    for (;;) {
+        int connection = accept4(s->listening, NULL, NULL, SOCK_CLOEXEC);
+        if (connection < 0) {
+            return;
+        }
+        peer *p = leati_alloc_zero(1, sizeof *p);
+        if (p == NULL) {
+            close(connection);
+            return;
+        }
+        /* Nobody who has stopped reading holds up the others. */
+        (void)setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &(struct timeval){.tv_sec = 1},
+                         sizeof(struct timeval));
+        p->socket = connection;
+        p->rank = -1;
+        p->heard_ns = leati_now_ns();
+        p->next = s->peers;
+        s->peers = p;
+    }
+}
+
+static void drop(leati_store_server *s, peer **at, const char *why) {
+    peer *p = *at;
+    *at = p->next;
+    if (p->rank >= 0) {
+        member *m = &s->members[p->rank];
+        m->peer = NULL;
+        if (!m->bye) {
+            lose(s, p->rank, why);
+        }
+    }
+    close(p->socket);
+    leati_wire_fini(&p->in);
+    leati_free(p);
+}
+
+/* Serves what has come; NULL, or why the connection ends. */
+static const char *hear(leati_store_server *s, peer *p, leat_error *err) {
+    leat_status status = leati_wire_receive(p->socket, &p->in, err);
+    p->heard_ns = leati_now_ns();
+    if (p->rank >= 0) {
+        s->members[p->rank].heard_ns = p->heard_ns;
+    }
+    leati_message_head head;
+    char *payload = NULL;
+    bool bad = false;
+    while (leati_wire_next(&p->in, &head, &payload, &bad)) {
+        if (!serve(s, p, &head, payload)) {
+            return "it sent what is no message";
+        }
+    }
+    return bad ? "it sent what is no message" : status != LEAT_OK ? err->text : NULL;
+}
+
+static bool all_gone(const leati_store_server *s) {
+    for (int r = 0; r < s->num_ranks; r++) {
+        if (s->members[r].peer != NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Waits until something comes, a tick at most. False without memory. */
+static bool poll_all(leati_store_server *s, struct pollfd **polled, size_t *room) {
+    size_t count = 1;
+    for (const peer *p = s->peers; p != NULL; p = p->next) {
+        count++;
+    }
+    if (!leati_grow((void **)polled, room, count, sizeof **polled)) {
+        return false;
+    }
+    (*polled)[0] = (struct pollfd){.fd = s->listening, .events = POLLIN};
+    size_t i = 1;
+    for (const peer *p = s->peers; p != NULL; p = p->next, i++) {
+        (*polled)[i] = (struct pollfd){.fd = p->socket, .events = POLLIN};
+    }
+    return poll(*polled, (nfds_t)count, TICK_MS) >= 0 || errno == EINTR;
+}
+
+static void server_main(void *context) {
+    leati_store_server *s = context;
+    struct pollfd *polled = NULL;
+    size_t room = 0;
+    int64_t end_ns = LEATI_NO_DEADLINE;
+    while (end_ns == LEATI_NO_DEADLINE || (leati_now_ns() < end_ns && !all_gone(s))) {
+        if (atomic_load(&s->stop) && end_ns == LEATI_NO_DEADLINE) {
+            end_ns = leati_now_ns() + s->dead_ns;
+        }
+        if (!poll_all(s, &polled, &room)) {
+            (void)poll(NULL, 0, TICK_MS);
+            continue;
+        }
+        size_t i = 1;
+        for (peer **at = &s->peers; *at != NULL; i++) {
+            leat_error err = {0};
+            const char *why = polled[i].revents != 0 ? hear(s, *at, &err) : NULL;
+            if (why != NULL) {
+                drop(s, at, why);
+            } else {
+                at = &(*at)->next;
+            }
+        }
+        if (polled[0].revents != 0) {
+            accept_all(s);
+        }
+        expire(s, leati_now_ns());
+    }
+    leati_free(polled);
+}
+
+// ---- life ----
+
+static void free_server(leati_store_server *s) {
+    while (s->peers != NULL) {
+        s->peers->rank = -1;
+        drop(s, &s->peers, "");
+    }
+    while (s->meetings != NULL) {
+        remove_meeting(s, s->meetings);
+    }
+    for (wish *w = s->wishes, *next; w != NULL; w = next) {
+        next = w->next;
+        leati_free(w->key);
+        leati_free(w);
+    }
+    for (entry *e = s->entries, *next; e != NULL; e = next) {
+        next = e->next;
+        leati_free(e->key);
+        leati_free(e->value);
+        leati_free(e);
+    }
+    for (int r = 0; s->members != NULL && r < s->num_ranks; r++) {
+        leati_free(s->members[r].name);
+    }
+    leati_free(s->members);
+    if (s->listening >= 0) {
+        close(s->listening);
+    }
+    leati_free(s);
+}
+
+leati_store_server *leati_store_server_start(const leati_store_options *options, leat_error *err) {
+    leati_store_server *s = leati_alloc_zero(1, sizeof *s);
+    if (s == NULL) {
+        leati_no_memory(err, sizeof *s);
+        return NULL;
+    }
+    s->num_ranks = options->num_ranks;
+    s->dead_ns = options->dead_ms * 1000000;
+    s->members = leati_alloc_zero((size_t)s->num_ranks, sizeof *s->members);
+    s->listening = leati_wire_listen(options->address, err);
+    if (s->members == NULL) {
+        leati_no_memory(err, (size_t)s->num_ranks * sizeof *s->members);
+    } else if (s->listening >= 0) {
+        s->driver = leati_driver_start("store", server_main, s, err);
+    }
+    if (s->driver == NULL) {
+        free_server(s);
+        return NULL;
+    }
+    return s;
+}
+
+void leati_store_server_stop(leati_store_server *server) {
+    if (server != NULL) {
+        atomic_store(&server->stop, true);
+        leati_driver_join(server->driver);
+        free_server(server);
+    }
+}

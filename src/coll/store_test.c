@@ -1,0 +1,368 @@
+/* The store with ranks as threads, and with ranks made of bare messages that die, fall silent or
+ * say what is not so. Deadlines that a test waits for are short; those that it must not reach are
+ * long. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "coll/store.h"
+#include "coll/wire.h"
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { LONG_MS = 60000, SHORT_MS = 300, MOST_RANKS = 4 };
+
+/* An address of this host that was free a moment ago. */
+static void free_address(char *out, size_t size) {
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof at;
+    int probe = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(probe, (struct sockaddr *)&at, sizeof at), 0);
+    assert_int_equal(getsockname(probe, (struct sockaddr *)&at, &length), 0);
+    close(probe);
+    snprintf(out, size, "127.0.0.1:%d", ntohs(at.sin_port));
+}
+
+typedef struct rank {
+    leati_store_options options;
+    char name[16];
+    void (*main)(struct rank *rank);
+    leati_store *store; /* opened before main */
+    leat_status status; /* of opening */
+    leat_error err;
+    leat_error lost; /* what `lost` was told */
+    atomic_int num_lost;
+    pthread_t thread;
+    void *given;
+} rank;
+
+static void note_lost(void *context, const leat_error *why) {
+    rank *r = context;
+    r->lost = *why;
+    atomic_fetch_add(&r->num_lost, 1);
+}
+
+static void *rank_main(void *context) {
+    rank *r = context;
+    r->store = leati_store_open(&r->options, &r->err);
+    r->status = r->store == NULL ? r->err.code : LEAT_OK;
+    if (r->store != NULL && r->main != NULL)
+        r->main(r);
+    leati_store_close(r->store);
+    return NULL;
+}
+
+static void start_rank(rank *r, const char *address, int number, int count, int64_t timeout_ms,
+                       void (*main)(rank *), void *given) {
+    *r = (rank){.main = main, .given = given};
+    snprintf(r->name, sizeof r->name, "worker %d", number);
+    r->options = (leati_store_options){.address = address,
+                                       .name = r->name,
+                                       .rank = number,
+                                       .num_ranks = count,
+                                       .timeout_ms = timeout_ms,
+                                       .heartbeat_ms = 20,
+                                       .dead_ms = 2000,
+                                       .lost = note_lost,
+                                       .context = r};
+    assert_int_equal(pthread_create(&r->thread, NULL, rank_main, r), 0);
+}
+
+/* All ranks run `main`; each must have opened. */
+static void run_ranks(rank *ranks, int count, void (*main)(rank *)) {
+    char address[32];
+    free_address(address, sizeof address);
+    for (int i = 0; i < count; i++)
+        start_rank(&ranks[i], address, i, count, LONG_MS, main, NULL);
+    for (int i = 0; i < count; i++)
+        pthread_join(ranks[i].thread, NULL);
+    for (int i = 0; i < count; i++) {
+        if (ranks[i].status != LEAT_OK)
+            fail_msg("rank %d: %s", i, ranks[i].err.text);
+    }
+}
+
+static void has(const leat_error *err, leat_status code, const char *part) {
+    if (err->code != code || strstr(err->text, part) == NULL)
+        fail_msg("expected %s with \"%s\", found %s: %s", leat_status_name(code), part,
+                 leat_status_name(err->code), err->text);
+}
+
+// ---- ranks that do as they should ----
+
+static void meet_and_keep(rank *r) {
+    leat_error err = {0};
+    for (int round = 0; round < 20; round++) {
+        char mine[32];
+        int size = snprintf(mine, sizeof mine, "%d of %d", r->options.rank, round);
+        leati_meeting all;
+        assert_int_equal(
+            leati_store_meet(r->store, "round", mine, (size_t)size, LONG_MS, &all, &err), LEAT_OK);
+        for (int other = 0; other < r->options.num_ranks; other++) {
+            size = snprintf(mine, sizeof mine, "%d of %d", other, round);
+            assert_int_equal(all.offset[other + 1] - all.offset[other], size);
+            assert_memory_equal(all.bytes + all.offset[other], mine, (size_t)size);
+        }
+        leati_meeting_fini(&all);
+    }
+    char *value = NULL;
+    size_t size = 0;
+    if (r->options.rank == 1) {
+        assert_int_equal(leati_store_set(r->store, "of 1", "x\0y", 3, &err), LEAT_OK);
+        assert_int_equal(leati_store_set(r->store, "of 1", "x\0z", 3, &err), LEAT_OK);
+    }
+    do {
+        leati_free(value);
+        assert_int_equal(leati_store_get(r->store, "of 1", LONG_MS, &value, &size, &err), LEAT_OK);
+        assert_int_equal(size, 3);
+    } while (value[2] != 'z');
+    leati_free(value);
+    assert_int_equal(leati_store_agree(r->store, "step count", "100", LONG_MS, &err), LEAT_OK);
+    assert_string_equal(leati_store_host(r->store), "127.0.0.1");
+    assert_int_equal(leati_store_get(r->store, "nobody's", SHORT_MS, &value, &size, &err),
+                     LEAT_DEADLINE_EXCEEDED);
+    has(&err, LEAT_DEADLINE_EXCEEDED, "nobody set \"nobody's\"");
+}
+
+static void test_all_there(void **state) {
+    (void)state;
+    rank ranks[MOST_RANKS];
+    for (int count = 2; count <= MOST_RANKS; count++) {
+        run_ranks(ranks, count, meet_and_keep);
+        for (int i = 0; i < count; i++)
+            assert_int_equal(ranks[i].num_lost, 0);
+    }
+}
+
+static void disagree(rank *r) {
+    leat_error err = {0};
+    const char *mine = r->options.rank == 2 ? "99" : "100";
+    assert_int_equal(leati_store_agree(r->store, "step count", mine, LONG_MS, &err),
+                     LEAT_FAILED_PRECONDITION);
+    has(&err, LEAT_FAILED_PRECONDITION, "worker 2 has step count 99 and rank 0 has 100");
+}
+
+static void test_disagreement(void **state) {
+    (void)state;
+    rank ranks[3];
+    run_ranks(ranks, 3, disagree);
+}
+
+static void abort_from_one(rank *r) {
+    leat_error err = {0};
+    leati_meeting all;
+    if (r->options.rank == 1) {
+        leat_error why = {.code = LEAT_DATA_LOSS, .text = "the file is cut"};
+        leati_store_abort(r->store, &why);
+    }
+    assert_int_equal(leati_store_meet(r->store, "never", NULL, 0, LONG_MS, &all, &err),
+                     LEAT_ABORTED);
+    has(&err, LEAT_ABORTED, "worker 1 failed: the file is cut");
+    assert_int_equal(leati_store_set(r->store, "late", NULL, 0, &err), LEAT_ABORTED);
+}
+
+static void test_abort(void **state) {
+    (void)state;
+    rank ranks[3];
+    run_ranks(ranks, 3, abort_from_one);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(ranks[i].num_lost, 1);
+        has(&ranks[i].lost, LEAT_ABORTED, "worker 1 failed");
+    }
+}
+
+static void fall_behind(rank *r) {
+    leat_error err = {0};
+    leati_meeting all;
+    char text[300] = "";
+    leati_store_note(r->store, r->options.rank == 2 ? 41 : 42,
+                     r->options.rank == 2 ? LEATI_PHASE_INPUT : LEATI_PHASE_COLLECTIVE);
+    while (r->options.rank == 0 &&
+           strstr(text, "worker 2 was reading input after 41 of 42") == NULL)
+        leati_store_stalled(r->store, text, sizeof text);
+    assert_int_equal(leati_store_meet(r->store, "end", NULL, 0, LONG_MS, &all, &err), LEAT_OK);
+    leati_meeting_fini(&all);
+}
+
+static void test_stalled(void **state) {
+    (void)state;
+    rank ranks[3];
+    run_ranks(ranks, 3, fall_behind);
+}
+
+// ---- ranks that are not there ----
+
+static void test_missing(void **state) {
+    (void)state;
+    char address[32];
+    rank ranks[2];
+    free_address(address, sizeof address);
+    for (int i = 0; i < 2; i++)
+        start_rank(&ranks[i], address, i, 3, SHORT_MS, NULL, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(ranks[i].thread, NULL);
+    has(&ranks[0].err, LEAT_DEADLINE_EXCEEDED, "rank 2, which has not connected");
+}
+
+static void test_no_server(void **state) {
+    (void)state;
+    char address[32];
+    rank r;
+    free_address(address, sizeof address);
+    start_rank(&r, address, 1, 2, SHORT_MS, NULL, NULL);
+    pthread_join(r.thread, NULL);
+    has(&r.err, LEAT_DEADLINE_EXCEEDED, "for rank 0; is it started");
+    start_rank(&r, "nowhere", 1, 2, SHORT_MS, NULL, NULL);
+    pthread_join(r.thread, NULL);
+    has(&r.err, LEAT_INVALID_ARGUMENT, "expected \"host:port\"");
+}
+
+static void test_taken_port(void **state) {
+    (void)state;
+    char address[32];
+    leat_error err = {0};
+    free_address(address, sizeof address);
+    int listening = leati_wire_listen(address, &err);
+    assert_true(listening >= 0);
+    rank r;
+    start_rank(&r, address, 0, 1, SHORT_MS, NULL, NULL);
+    pthread_join(r.thread, NULL);
+    has(&r.err, LEAT_FAILED_PRECONDITION, "is another job running");
+    close(listening);
+}
+
+// ---- ranks made of bare messages ----
+
+/* Greets as a rank; -1 where the server refuses, with its text in `err`. */
+static int bare_rank(const char *address, int32_t mark, int32_t number, int32_t count,
+                     const char *version, leat_error *err) {
+    int connection = leati_wire_connect(address, leati_now_ns() + LONG_MS * 1000000LL, err);
+    assert_true(connection >= 0);
+    int32_t numbers[3] = {mark, number, count};
+    char front[64];
+    memcpy(front, numbers, sizeof numbers);
+    int size = snprintf(front + sizeof numbers, 40, "%s", version) + 1;
+    assert_int_equal(leati_wire_send(connection, LEATI_MESSAGE_HELLO, 1, front,
+                                     sizeof numbers + (size_t)size, "a ghost", 8, err),
+                     LEAT_OK);
+    leati_wire_buffer in = {0};
+    leati_message_head head;
+    char *payload = NULL;
+    bool bad = false;
+    while (!leati_wire_next(&in, &head, &payload, &bad)) {
+        if (leati_wire_receive(connection, &in, err) != LEAT_OK)
+            break;
+        usleep(1000);
+    }
+    if (head.kind == LEATI_MESSAGE_FAILED) {
+        snprintf(err->text, sizeof err->text, "%.*s", (int)(head.size - 4), payload + 4);
+        close(connection);
+        connection = -1;
+    }
+    leati_wire_fini(&in);
+    return connection;
+}
+
+static void come_to_start(int connection) {
+    char front[14];
+    int64_t timeout = LONG_MS;
+    memcpy(front, &timeout, sizeof timeout);
+    memcpy(front + sizeof timeout, "start", 6);
+    assert_int_equal(
+        leati_wire_send(connection, LEATI_MESSAGE_MEET, 2, front, sizeof front, NULL, 0, NULL),
+        LEAT_OK);
+}
+
+static void wait_for_the_end(rank *r) {
+    char *value = NULL;
+    size_t size = 0;
+    atomic_store((atomic_int *)r->given, 1);
+    assert_int_equal(leati_store_get(r->store, "never", LONG_MS, &value, &size, &r->err),
+                     LEAT_ABORTED);
+}
+
+/* A ghost is rank 1 of 2; `kill` says how it ends once both have started. */
+static void with_ghost(void (*kill)(int connection), const char *expected) {
+    char address[32];
+    leat_error err = {0};
+    atomic_int started = 0;
+    rank r;
+    free_address(address, sizeof address);
+    start_rank(&r, address, 0, 2, LONG_MS, wait_for_the_end, &started);
+    int ghost = bare_rank(address, LEATI_WIRE_MARK, 1, 2, leat_version(), &err);
+    assert_true(ghost >= 0);
+    come_to_start(ghost);
+    while (atomic_load(&started) == 0)
+        usleep(1000);
+    kill(ghost);
+    pthread_join(r.thread, NULL);
+    close(ghost);
+    has(&r.err, LEAT_ABORTED, expected);
+    assert_int_equal(r.num_lost, 1);
+}
+
+static void die(int connection) {
+    assert_int_equal(shutdown(connection, SHUT_RDWR), 0);
+}
+
+static void fall_silent(int connection) {
+    (void)connection;
+}
+
+static void babble(int connection) {
+    uint64_t noise[4] = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    assert_int_equal(send(connection, noise, sizeof noise, 0), sizeof noise);
+}
+
+static void test_ghosts(void **state) {
+    (void)state;
+    with_ghost(die, "lost a ghost: the connection was closed");
+    with_ghost(fall_silent, "lost a ghost: nothing was heard of it for");
+    with_ghost(babble, "lost a ghost: it sent what is no message");
+}
+
+static void test_refused(void **state) {
+    (void)state;
+    char address[32];
+    rank r;
+    free_address(address, sizeof address);
+    start_rank(&r, address, 0, 2, LONG_MS, NULL, NULL);
+    leat_error err = {0};
+    assert_int_equal(bare_rank(address, 7, 1, 2, leat_version(), &err), -1);
+    assert_non_null(strstr(err.text, "no process of this job"));
+    assert_int_equal(bare_rank(address, LEATI_WIRE_MARK, 1, 2, "0.0.0", &err), -1);
+    assert_non_null(strstr(err.text, "a ghost runs leat 0.0.0 and rank 0 leat"));
+    assert_int_equal(bare_rank(address, LEATI_WIRE_MARK, 1, 3, leat_version(), &err), -1);
+    assert_non_null(strstr(err.text, "has 3 processes and rank 0 that it has 2"));
+    assert_int_equal(bare_rank(address, LEATI_WIRE_MARK, 2, 2, leat_version(), &err), -1);
+    assert_non_null(strstr(err.text, "rank 2 of 2"));
+    int ghost = bare_rank(address, LEATI_WIRE_MARK, 1, 2, leat_version(), &err);
+    assert_true(ghost >= 0);
+    assert_int_equal(bare_rank(address, LEATI_WIRE_MARK, 1, 2, leat_version(), &err), -1);
+    assert_non_null(strstr(err.text, "which a ghost is already"));
+    come_to_start(ghost);
+    pthread_join(r.thread, NULL);
+    close(ghost);
+    assert_int_equal(r.status, LEAT_OK);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_there),  cmocka_unit_test(test_disagreement),
+        cmocka_unit_test(test_abort),      cmocka_unit_test(test_stalled),
+        cmocka_unit_test(test_missing),    cmocka_unit_test(test_no_server),
+        cmocka_unit_test(test_taken_port), cmocka_unit_test(test_ghosts),
+        cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

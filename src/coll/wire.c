@@ -1,0 +1,233 @@
+/* Sockets and messages of the store (coll/store.h).
+ *
+ * A listening socket takes all interfaces: the host part of its address is how others call it,
+ * which inside a container need not be an address of its own. Connecting is tried again every
+ * 100 ms until the deadline, because processes of a job start in any order. */
+#include "coll/wire.h"
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { AGAIN_MS = 100, BACKLOG = 1024, CHUNK = 4096 };
+
+// ---- messages ----
+
+leat_status leati_wire_send(int socket, leati_message_kind kind, uint64_t request, const void *a,
+                            size_t a_size, const void *b, size_t b_size, leat_error *err) {
+    if (a_size + b_size > LEATI_WIRE_MOST) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "a value of %zu bytes for the job's store; expected at most %d",
+                          a_size + b_size, LEATI_WIRE_MOST);
+    }
+    leati_message_head head = {
+        .size = (uint32_t)(a_size + b_size), .kind = (uint32_t)kind, .request = request};
+    struct iovec parts[3] = {{&head, sizeof head}, {(void *)a, a_size}, {(void *)b, b_size}};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 3};
+    while (message.msg_iovlen > 0) {
+        ssize_t sent = sendmsg(socket, &message, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR) {
+            continue;
+        }
+        if (sent < 0) {
+            return leati_fail(err, LEAT_UNAVAILABLE, "sending: %s", strerror(errno));
+        }
+        while (message.msg_iovlen > 0 && (size_t)sent >= message.msg_iov->iov_len) {
+            sent -= (ssize_t)message.msg_iov->iov_len;
+            message.msg_iov++;
+            message.msg_iovlen--;
+        }
+        if (message.msg_iovlen > 0) {
+            message.msg_iov->iov_base = (char *)message.msg_iov->iov_base + sent;
+            message.msg_iov->iov_len -= (size_t)sent;
+        }
+    }
+    return LEAT_OK;
+}
+
+leat_status leati_wire_receive(int socket, leati_wire_buffer *buffer, leat_error *err) {
+    for (;;) {
+        if (!leati_grow((void **)&buffer->bytes, &buffer->capacity, buffer->used + CHUNK, 1)) {
+            return leati_no_memory(err, buffer->used + CHUNK);
+        }
+        ssize_t got = recv(socket, buffer->bytes + buffer->used, CHUNK, MSG_DONTWAIT);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+            return LEAT_OK;
+        }
+        if (got <= 0) {
+            return leati_fail(err, LEAT_UNAVAILABLE, "%s",
+                              got == 0 ? "the connection was closed" : strerror(errno));
+        }
+        buffer->used += (size_t)got;
+        if ((size_t)got < CHUNK) {
+            return LEAT_OK;
+        }
+    }
+}
+
+bool leati_wire_next(leati_wire_buffer *buffer, leati_message_head *head, char **payload,
+                     bool *bad) {
+    /* What was handed out before is still at the front, after a head whose kind was cleared. */
+    *bad = false;
+    while (buffer->used >= sizeof *head) {
+        memcpy(head, buffer->bytes, sizeof *head);
+        *bad = head->size > LEATI_WIRE_MOST;
+        size_t whole = sizeof *head + head->size;
+        if (*bad || buffer->used < whole) {
+            return false;
+        }
+        if (head->kind != 0) {
+            ((leati_message_head *)(void *)buffer->bytes)->kind = 0;
+            *payload = buffer->bytes + sizeof *head;
+            return true;
+        }
+        memmove(buffer->bytes, buffer->bytes + whole, buffer->used - whole);
+        buffer->used -= whole;
+    }
+    return false;
+}
+
+void leati_wire_fini(leati_wire_buffer *buffer) {
+    leati_free(buffer->bytes);
+    *buffer = (leati_wire_buffer){0};
+}
+
+// ---- connections ----
+
+/* "host:port" or "[v6]:port" in two texts. */
+static leat_status split_address(const char *address, char *host, size_t host_size,
+                                 const char **port, leat_error *err) {
+    const char *colon = strrchr(address, ':');
+    size_t size = colon == NULL ? 0 : (size_t)(colon - address);
+    const char *begin = address;
+    if (size >= 2 && address[0] == '[' && address[size - 1] == ']') {
+        begin++;
+        size -= 2;
+    }
+    char *end = NULL;
+    long number = colon == NULL ? -1 : strtol(colon + 1, &end, 10);
+    if (size == 0 || size >= host_size || number < 1 || number > 65535 || *end != '\0') {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "the address \"%s\"; expected \"host:port\" with a port from 1 to 65535",
+                          address);
+    }
+    memcpy(host, begin, size);
+    host[size] = '\0';
+    *port = colon + 1;
+    return LEAT_OK;
+}
+
+static void no_delay(int socket) {
+    int one = 1;
+    (void)setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+}
+
+/* One try; -1 with errno. */
+static int try_connect(const struct addrinfo *at, int64_t deadline_ns) {
+    int connection =
+        socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, at->ai_protocol);
+    if (connection < 0) {
+        return -1;
+    }
+    int problem = connect(connection, at->ai_addr, at->ai_addrlen) == 0 ? 0 : errno;
+    if (problem == EINPROGRESS) {
+        struct pollfd waiting = {.fd = connection, .events = POLLOUT};
+        int64_t left = (deadline_ns - leati_now_ns()) / 1000000;
+        int ready = poll(&waiting, 1, left < 1 ? 1 : left > 5000 ? 5000 : (int)left);
+        socklen_t size = sizeof problem;
+        problem = ETIMEDOUT;
+        if (ready > 0) {
+            (void)getsockopt(connection, SOL_SOCKET, SO_ERROR, &problem, &size);
+        }
+    }
+    if (problem != 0) {
+        close(connection);
+        errno = problem;
+        return -1;
+    }
+    (void)fcntl(connection, F_SETFL, fcntl(connection, F_GETFL) & ~O_NONBLOCK);
+    no_delay(connection);
+    return connection;
+}
+
+int leati_wire_connect(const char *address, int64_t deadline_ns, leat_error *err) {
+    char host[256];
+    const char *port = NULL;
+    if (split_address(address, host, sizeof host, &port, err) != LEAT_OK) {
+        return -1;
+    }
+    char why[128] = "";
+    for (;;) {
+        struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
+        int code = getaddrinfo(host, port, &hints, &found);
+        snprintf(why, sizeof why, "%s", code != 0 ? gai_strerror(code) : "");
+        for (const struct addrinfo *at = found; at != NULL; at = at->ai_next) {
+            int connection = try_connect(at, deadline_ns);
+            if (connection >= 0) {
+                freeaddrinfo(found);
+                return connection;
+            }
+            snprintf(why, sizeof why, "%s", strerror(errno));
+        }
+        if (found != NULL) {
+            freeaddrinfo(found);
+        }
+        if (leati_now_ns() + AGAIN_MS * 1000000LL >= deadline_ns) {
+            leati_fail(err, LEAT_DEADLINE_EXCEEDED, "%s: %s", address, why);
+            return -1;
+        }
+        (void)poll(NULL, 0, AGAIN_MS);
+    }
+}
+
+int leati_wire_listen(const char *address, leat_error *err) {
+    char host[256];
+    const char *port = NULL;
+    if (split_address(address, host, sizeof host, &port, err) != LEAT_OK) {
+        return -1;
+    }
+    int one = 1, zero = 0;
+    int listening = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    struct sockaddr_in6 six = {.sin6_family = AF_INET6,
+                               .sin6_port = htons((uint16_t)atoi(port)),
+                               .sin6_addr = in6addr_any};
+    struct sockaddr_in four = {.sin_family = AF_INET,
+                               .sin_port = htons((uint16_t)atoi(port)),
+                               .sin_addr.s_addr = htonl(INADDR_ANY)};
+    bool has_six = listening >= 0;
+    if (!has_six) {
+        listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    } else {
+        (void)setsockopt(listening, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof zero);
+    }
+    if (listening >= 0) {
+        (void)setsockopt(listening, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    }
+    if (listening < 0 ||
+        (has_six ? bind(listening, (struct sockaddr *)&six, sizeof six)
+                 : bind(listening, (struct sockaddr *)&four, sizeof four)) != 0 ||
+        listen(listening, BACKLOG) != 0) {
+        leati_fail(err, errno == EADDRINUSE ? LEAT_FAILED_PRECONDITION : LEAT_UNAVAILABLE,
+                   "listening at port %s of \"%s\": %s; is another job running with this address?",
+                   port, address, strerror(errno));
+        if (listening >= 0) {
+            close(listening);
+        }
+        return -1;
+    }
+    return listening;
+}

@@ -1,0 +1,65 @@
+/* The store's messages: a head, then `size` bytes. Numbers are the host's; the greeting carries a
+ * mark, so that a host of the other byte order, another version or another program is refused. */
+#ifndef LEATI_COLL_WIRE_H
+#define LEATI_COLL_WIRE_H
+
+#include <leat/base.h>
+
+enum { LEATI_WIRE_MARK = 0x1ea70001, LEATI_WIRE_MOST = 1 << 20 };
+
+typedef enum leati_message_kind {
+    /* To the server. */
+    LEATI_MESSAGE_HELLO =
+        1,                 /* mark, rank, number of ranks as int32; version and name, terminated */
+    LEATI_MESSAGE_SET,     /* key, terminated; value */
+    LEATI_MESSAGE_GET,     /* timeout as int64; key, terminated */
+    LEATI_MESSAGE_MEET,    /* timeout as int64; name, terminated; value */
+    LEATI_MESSAGE_BEAT,    /* leati_beat */
+    LEATI_MESSAGE_ABORT,   /* text */
+    LEATI_MESSAGE_STALLED, /* nothing */
+    LEATI_MESSAGE_BYE,     /* nothing */
+    /* From the server. */
+    LEATI_MESSAGE_OK,     /* the answer to `request` */
+    LEATI_MESSAGE_FAILED, /* status as int32, text: the answer to `request` */
+    LEATI_MESSAGE_LOST    /* text: the job has failed */
+} leati_message_kind;
+
+typedef struct leati_message_head {
+    uint32_t size;
+    uint32_t kind;
+    uint64_t request; /* chosen by the client; 0: no answer wanted */
+} leati_message_head;
+
+typedef struct leati_beat {
+    uint64_t calls;
+    int32_t phase;
+    int32_t reserved;
+} leati_beat;
+
+/* Bytes that came and do not make a message yet. */
+typedef struct leati_wire_buffer {
+    char *bytes;
+    size_t used, capacity;
+} leati_wire_buffer;
+
+/* Sends a message whose payload is `a` and then `b`, whole; `socket` blocks. One sender at a time.
+ */
+LEAT_WARN_UNUSED leat_status leati_wire_send(int socket, leati_message_kind kind, uint64_t request,
+                                             const void *a, size_t a_size, const void *b,
+                                             size_t b_size, leat_error *err);
+/* Takes what has come, without waiting. UNAVAILABLE at the end of the connection. */
+LEAT_WARN_UNUSED leat_status leati_wire_receive(int socket, leati_wire_buffer *buffer,
+                                                leat_error *err);
+/* The next whole message: true, and `payload` (terminated, valid until the next call) is set. A
+ * message of more than LEATI_WIRE_MOST bytes sets `bad`. */
+bool leati_wire_next(leati_wire_buffer *buffer, leati_message_head *head, char **payload,
+                     bool *bad);
+void leati_wire_fini(leati_wire_buffer *buffer);
+
+/* A connected socket to "host:port" by `deadline_ns`, tried again while nobody listens; -1 with
+ * `err`. */
+int leati_wire_connect(const char *address, int64_t deadline_ns, leat_error *err);
+/* A listening socket at the port of "host:port", on all interfaces; -1 with `err`. */
+int leati_wire_listen(const char *address, leat_error *err);
+
+#endif

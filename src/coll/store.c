@@ -45,7 +45,8 @@ struct leati_store {
     leati_gate *gate, *sending;
     request *requests; /* gate */
     uint64_t number;   /* gate: of the last request */
-    bool failed;       /* gate */
+    bool failing;      /* gate: there is a reason */
+    bool failed;       /* gate: and `lost` was told */
     leat_error reason; /* gate */
     atomic_bool stop;
     _Atomic uint64_t calls;
@@ -54,20 +55,27 @@ struct leati_store {
 
 // ---- failure ----
 
-/* Ends every wait, the present and the later ones, with the first reason. */
+/* Ends every wait, the present and the later ones, with the first reason; `lost` knows it before
+ * those who wait. */
 static void fail_store(leati_store *s, leat_status code, const char *text) {
     leati_gate_lock(s->gate);
-    bool first = !s->failed && !atomic_load(&s->stop);
+    bool first = !s->failing && !atomic_load(&s->stop);
     if (first) {
-        s->failed = true;
+        s->failing = true;
         leati_fail(&s->reason, code, "%s", text);
     }
     leat_error reason = s->reason;
-    leati_gate_wake(s->gate);
     leati_gate_unlock(s->gate);
-    if (first && s->options.lost != NULL) {
+    if (!first) {
+        return;
+    }
+    if (s->options.lost != NULL) {
         s->options.lost(s->options.context, &reason);
     }
+    leati_gate_lock(s->gate);
+    s->failed = true;
+    leati_gate_wake(s->gate);
+    leati_gate_unlock(s->gate);
 }
 
 // ---- the thread ----

@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "coll/combine.h"
 #include "core/half.h"
 #include "run/pool.h"
 #include "run/queue.h"
@@ -262,24 +263,16 @@ static leat_status threads_all_reduce(leati_collective *collective, int rank, vo
                                       int64_t count, leat_dtype dtype, leati_reduction reduction,
                                       leat_error *err) {
     threads_collective *c = (threads_collective *)collective;
-    if (dtype == LEAT_STRING || dtype == LEAT_OBJECT || dtype == LEAT_BOOL ||
-        dtype == LEAT_INVALID) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "all_reduce of %s; expected numbers",
-                          leat_dtype_name(dtype));
-    }
-    bool floating = dtype == LEAT_FLOAT32 || dtype == LEAT_FLOAT64 || dtype == LEAT_FLOAT16 ||
-                    dtype == LEAT_BFLOAT16;
-    if (reduction == LEATI_REDUCTION_MEAN && !floating) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the mean of %s over replicas; cast to a floating dtype first",
-                          leat_dtype_name(dtype));
+    leat_status status = leati_check_reduction(dtype, reduction, err);
+    if (status != LEAT_OK) {
+        return status;
     }
     rank_call call = {.kind = CALL_ALL_REDUCE,
                       .data = data,
                       .count = count,
                       .dtype = dtype,
                       .parameter = (int)reduction};
-    leat_status status = begin_call(c, rank, call, err);
+    status = begin_call(c, rank, call, err);
     if (status != LEAT_OK) {
         return status;
     }

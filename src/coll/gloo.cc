@@ -1,0 +1,388 @@
+/* Collectives between processes by gloo over TCP (coll/processes.h): the one file that is C++, and
+ * from which no exception escapes.
+ *
+ * Processes find each other through the job's store. Sums run as rings: each value is combined
+ * once, in the order of the ring, so that all ranks hold the same bits. Failures: whatever gloo
+ * throws ends the collective; the text names what the store knows, a lost rank or who holds the
+ * others up, since gloo names addresses at best. abort closes the connections, which wakes whoever
+ * waits. Locks: one for the reason of the failure; the calls of a collective come from one thread
+ * at a time. */
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gloo/allgather.h>
+#include <gloo/allreduce.h>
+#include <gloo/barrier.h>
+#include <gloo/broadcast.h>
+#include <gloo/rendezvous/context.h>
+#include <gloo/rendezvous/store.h>
+#include <gloo/transport/context.h>
+#include <gloo/transport/tcp/device.h>
+#include <gloo/transport/unbound_buffer.h>
+
+extern "C" {
+#include "base/alloc.h"
+#include "base/error.h"
+#include "coll/combine.h"
+#include "coll/processes.h"
+}
+
+namespace {
+
+/* gloo's view of the job's store. */
+class JobStore : public gloo::rendezvous::Store {
+  public:
+    JobStore(leati_store *store, int64_t timeout_ms) : store_(store), timeout_ms_(timeout_ms) {
+    }
+
+    void set(const std::string &key, const std::vector<char> &data) override {
+        leat_error err = {};
+        check(leati_store_set(store_, ("gloo/" + key).c_str(), data.data(), data.size(), &err),
+              err);
+    }
+
+    std::vector<char> get(const std::string &key) override {
+        return fetch(key, timeout_ms_);
+    }
+
+    void wait(const std::vector<std::string> &keys) override {
+        wait(keys, std::chrono::milliseconds(timeout_ms_));
+    }
+
+    void wait(const std::vector<std::string> &keys,
+              const std::chrono::milliseconds &timeout) override {
+        for (const std::string &key : keys)
+            fetch(key, timeout.count());
+    }
+
+  private:
+    static void check(leat_status status, const leat_error &err) {
+        if (status != LEAT_OK)
+            throw std::runtime_error(err.text);
+    }
+
+    std::vector<char> fetch(const std::string &key, int64_t timeout_ms) {
+        leat_error err = {};
+        char *value = nullptr;
+        size_t size = 0;
+        check(leati_store_get(store_, ("gloo/" + key).c_str(), timeout_ms, &value, &size, &err),
+              err);
+        std::vector<char> bytes(value, value + size);
+        leati_free(value);
+        return bytes;
+    }
+
+    leati_store *store_;
+    int64_t timeout_ms_;
+};
+
+/* Buffers that wait, so that abort can wake them. */
+class Waiters {
+  public:
+    void add(gloo::transport::UnboundBuffer *buffer) {
+        std::lock_guard<std::mutex> guard(lock_);
+        buffers_.insert(buffer);
+    }
+
+    void remove(gloo::transport::UnboundBuffer *buffer) {
+        std::lock_guard<std::mutex> guard(lock_);
+        buffers_.erase(buffer);
+    }
+
+    void abort() {
+        std::lock_guard<std::mutex> guard(lock_);
+        aborted_ = true;
+        for (gloo::transport::UnboundBuffer *buffer : buffers_) {
+            buffer->abortWaitRecv();
+            buffer->abortWaitSend();
+        }
+    }
+
+    /* Ends a wait that was aborted, now or before it began. */
+    bool check(bool completed) const {
+        if (!completed || aborted_)
+            throw std::runtime_error("aborted");
+        return completed;
+    }
+
+  private:
+    std::mutex lock_; /* of `buffers_` */
+    std::set<gloo::transport::UnboundBuffer *> buffers_;
+    std::atomic<bool> aborted_{false};
+};
+
+class WatchedBuffer : public gloo::transport::UnboundBuffer {
+  public:
+    WatchedBuffer(std::unique_ptr<gloo::transport::UnboundBuffer> inner,
+                  std::shared_ptr<Waiters> waiters)
+        : UnboundBuffer(inner->ptr, inner->size), inner_(std::move(inner)),
+          waiters_(std::move(waiters)) {
+        waiters_->add(inner_.get());
+    }
+
+    ~WatchedBuffer() override {
+        waiters_->remove(inner_.get());
+    }
+
+    bool waitRecv(int *rank, std::chrono::milliseconds timeout) override {
+        waiters_->check(true);
+        return waiters_->check(inner_->waitRecv(rank, timeout));
+    }
+
+    bool waitSend(int *rank, std::chrono::milliseconds timeout) override {
+        waiters_->check(true);
+        return waiters_->check(inner_->waitSend(rank, timeout));
+    }
+
+    void abortWaitRecv() override {
+        inner_->abortWaitRecv();
+    }
+
+    void abortWaitSend() override {
+        inner_->abortWaitSend();
+    }
+
+    void send(int to, uint64_t slot, size_t offset, size_t bytes) override {
+        inner_->send(to, slot, offset, bytes);
+    }
+
+    void recv(int from, uint64_t slot, size_t offset, size_t bytes) override {
+        inner_->recv(from, slot, offset, bytes);
+    }
+
+    void recv(std::vector<int> from, uint64_t slot, size_t offset, size_t bytes) override {
+        inner_->recv(std::move(from), slot, offset, bytes);
+    }
+
+  private:
+    std::unique_ptr<gloo::transport::UnboundBuffer> inner_;
+    std::shared_ptr<Waiters> waiters_;
+};
+
+class WatchedTransport : public gloo::transport::Context {
+  public:
+    WatchedTransport(std::shared_ptr<gloo::transport::Context> inner,
+                     std::shared_ptr<Waiters> waiters)
+        : Context(inner->rank, inner->size), inner_(std::move(inner)),
+          waiters_(std::move(waiters)) {
+        setTimeout(inner_->getTimeout());
+    }
+
+    std::unique_ptr<gloo::transport::Pair> &getPair(int other) override {
+        return inner_->getPair(other);
+    }
+
+    std::unique_ptr<gloo::transport::Pair> &createPair(int other) override {
+        return inner_->createPair(other);
+    }
+
+    std::unique_ptr<gloo::transport::UnboundBuffer> createUnboundBuffer(void *data,
+                                                                        size_t bytes) override {
+        return std::unique_ptr<gloo::transport::UnboundBuffer>(
+            new WatchedBuffer(inner_->createUnboundBuffer(data, bytes), waiters_));
+    }
+
+  private:
+    std::shared_ptr<gloo::transport::Context> inner_;
+    std::shared_ptr<Waiters> waiters_;
+};
+
+class JobContext : public gloo::rendezvous::Context {
+  public:
+    using Context::Context;
+
+    /* Once connected. */
+    void watch(const std::shared_ptr<Waiters> &waiters) {
+        transportContext_ = std::make_shared<WatchedTransport>(transportContext_, waiters);
+    }
+};
+
+struct GlooCollective : leati_collective {
+    leati_store *store;
+    int rank;
+    int64_t timeout_ms;
+    std::shared_ptr<JobContext> context;
+    std::shared_ptr<Waiters> waiters = std::make_shared<Waiters>();
+    uint64_t calls = 0;
+    std::atomic<bool> failed{false};
+    std::mutex lock; /* of `reason` */
+    leat_error reason = {};
+};
+
+leat_status refuse(GlooCollective *c, leat_error *err) {
+    std::lock_guard<std::mutex> guard(c->lock);
+    return leati_fail(err, LEAT_ABORTED, "the collective has failed: %s", c->reason.text);
+}
+
+void fail(GlooCollective *c, const leat_error &reason) {
+    std::lock_guard<std::mutex> guard(c->lock);
+    if (!c->failed.exchange(true))
+        c->reason = reason;
+}
+
+/* What gloo said, and what the store knows of the others. */
+leat_status broken(GlooCollective *c, const char *what, const char *said, leat_error *err) {
+    if (c->failed)
+        return refuse(c, err); /* by abort, which knows more */
+    char stalled[300] = "";
+    leat_error reason = {};
+    bool late = std::strstr(said, "Timed out") != nullptr;
+    /* Whoever ended may be known in a moment. */
+    for (int i = 0; i < 100 && !c->failed && !late; i++)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    if (!c->failed)
+        leati_store_stalled(c->store, stalled, sizeof stalled);
+    if (c->failed)
+        return refuse(c, err);
+    if (late)
+        leati_fail(&reason, LEAT_DEADLINE_EXCEEDED,
+                   "rank %d waited %lld ms in %s for another process%s%s; every process must make "
+                   "the same calls in the same order",
+                   c->rank, static_cast<long long>(c->timeout_ms), what, stalled[0] ? ": " : "",
+                   stalled);
+    else
+        leati_fail(&reason, LEAT_ABORTED, "%s between processes: %.200s%s%s", what, said,
+                   stalled[0] ? "; " : "", stalled);
+    fail(c, reason);
+    if (err != nullptr)
+        *err = reason;
+    return reason.code;
+}
+
+/* Runs one call of gloo's. */
+template <typename Call>
+leat_status guarded(leati_collective *collective, const char *what, leat_error *err, Call call) {
+    auto *c = static_cast<GlooCollective *>(collective);
+    if (c->failed)
+        return refuse(c, err);
+    leati_store_note(c->store, ++c->calls, LEATI_PHASE_COLLECTIVE);
+    leat_status status = LEAT_OK;
+    try {
+        call(c);
+    } catch (const std::exception &e) {
+        status = broken(c, what, e.what(), err);
+    } catch (...) {
+        status = broken(c, what, "an unknown failure", err);
+    }
+    leati_store_note(c->store, c->calls, LEATI_PHASE_COMPUTE);
+    return status;
+}
+
+template <typename T>
+void reduce_as(GlooCollective *c, void *data, int64_t count, leati_combine combine) {
+    gloo::AllreduceOptions options(c->context);
+    options.setAlgorithm(gloo::AllreduceOptions::Algorithm::RING);
+    options.setOutput(static_cast<T *>(data), static_cast<size_t>(count));
+    options.setReduceFunction(
+        [combine](void *out, const void *a, const void *b, size_t n) { combine(out, a, b, n); });
+    gloo::allreduce(options);
+}
+
+leat_status all_reduce(leati_collective *collective, int, void *data, int64_t count,
+                       leat_dtype dtype, leati_reduction reduction, leat_error *err) {
+    leat_status status = leati_check_reduction(dtype, reduction, err);
+    if (status != LEAT_OK || count == 0)
+        return status;
+    leati_combine combine = leati_combine_of(dtype, reduction);
+    status = guarded(collective, "all_reduce", err, [&](GlooCollective *c) {
+        switch (leat_dtype_size(dtype)) {
+        case 1: reduce_as<uint8_t>(c, data, count, combine); break;
+        case 2: reduce_as<uint16_t>(c, data, count, combine); break;
+        case 4: reduce_as<uint32_t>(c, data, count, combine); break;
+        default: reduce_as<uint64_t>(c, data, count, combine); break;
+        }
+    });
+    if (status == LEAT_OK && reduction == LEATI_REDUCTION_MEAN)
+        leati_divide(data, count, dtype, collective->num_ranks);
+    return status;
+}
+
+leat_status all_gather(leati_collective *collective, int rank, const void *data, int64_t count,
+                       leat_dtype dtype, void *out, leat_error *err) {
+    size_t bytes = static_cast<size_t>(count) * leat_dtype_size(dtype);
+    char *own = static_cast<char *>(out) + static_cast<size_t>(rank) * bytes;
+    if (bytes == 0)
+        return LEAT_OK;
+    if (own != data)
+        std::memcpy(own, data, bytes);
+    return guarded(collective, "all_gather", err, [&](GlooCollective *c) {
+        gloo::AllgatherOptions options(c->context);
+        options.setInput(own, bytes);
+        options.setOutput(static_cast<char *>(out),
+                          bytes * static_cast<size_t>(collective->num_ranks));
+        gloo::allgather(options);
+    });
+}
+
+leat_status broadcast(leati_collective *collective, int, int root, void *data, int64_t count,
+                      leat_dtype dtype, leat_error *err) {
+    size_t bytes = static_cast<size_t>(count) * leat_dtype_size(dtype);
+    if (root < 0 || root >= collective->num_ranks)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "broadcast from rank %d; expected 0 to %d",
+                          root, collective->num_ranks - 1);
+    if (bytes == 0)
+        return LEAT_OK;
+    return guarded(collective, "broadcast", err, [&](GlooCollective *c) {
+        gloo::BroadcastOptions options(c->context);
+        options.setRoot(root);
+        options.setOutput(static_cast<char *>(data), bytes);
+        gloo::broadcast(options);
+    });
+}
+
+leat_status barrier(leati_collective *collective, int, leat_error *err) {
+    return guarded(collective, "barrier", err, [](GlooCollective *c) {
+        gloo::BarrierOptions options(c->context);
+        gloo::barrier(options);
+    });
+}
+
+void abort_all(leati_collective *collective, const leat_error *reason) {
+    auto *c = static_cast<GlooCollective *>(collective);
+    fail(c, *reason);
+    c->waiters->abort();
+}
+
+void close_all(leati_collective *collective) {
+    delete static_cast<GlooCollective *>(collective);
+}
+
+const leati_collective_ops gloo_ops = {"gloo",  all_reduce, all_gather, broadcast,
+                                       barrier, abort_all,  close_all};
+
+} // namespace
+
+extern "C" leati_collective *leati_gloo_collective_new(leati_store *store, int rank, int num_ranks,
+                                                       int64_t timeout_ms, leat_error *err) {
+    try {
+        std::unique_ptr<GlooCollective> c(new GlooCollective);
+        c->ops = &gloo_ops;
+        c->num_ranks = num_ranks;
+        c->store = store;
+        c->rank = rank;
+        c->timeout_ms = timeout_ms;
+        gloo::transport::tcp::attr where;
+        where.hostname = leati_store_host(store);
+        auto device = gloo::transport::tcp::CreateDevice(where);
+        c->context = std::make_shared<JobContext>(rank, num_ranks);
+        c->context->setTimeout(std::chrono::milliseconds(timeout_ms));
+        JobStore view(store, timeout_ms);
+        c->context->connectFullMesh(view, device);
+        c->context->watch(c->waiters);
+        return c.release();
+    } catch (const std::exception &e) {
+        leati_fail(err, LEAT_UNAVAILABLE, "connecting the processes by gloo: %.400s", e.what());
+    } catch (...) {
+        leati_fail(err, LEAT_UNAVAILABLE, "connecting the processes by gloo failed");
+    }
+    return nullptr;
+}

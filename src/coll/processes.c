@@ -1,0 +1,75 @@
+/* Which collective joins the processes of a job: shared memory where all are on one host and see
+ * the same shared memory, else gloo. All come to the same answer, since each decides by what all
+ * said. */
+#include "coll/processes.h"
+#include "base/error.h"
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* What is the same for processes that can share memory: the kernel's run, and the file system that
+ * shared memory lies in, which containers have of their own. */
+static void host_identity(char *out, size_t size) {
+    char boot[64] = "";
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
+    if (file != NULL) {
+        if (fgets(boot, sizeof boot, file) == NULL) {
+            boot[0] = '\0';
+        }
+        fclose(file);
+    }
+    struct stat at = {0};
+    bool there = boot[0] != '\0' && stat("/dev/shm", &at) == 0;
+    snprintf(out, size, "%s%llu", there ? boot : "", there ? (unsigned long long)at.st_dev : 0ULL);
+}
+
+/* Do all processes name the same host? */
+static leat_status on_one_host(leati_store *store, int num_ranks, int64_t timeout_ms, bool *out,
+                               leat_error *err) {
+    char mine[96];
+    leati_meeting all;
+    host_identity(mine, sizeof mine);
+    leat_status status =
+        leati_store_meet(store, "hosts", mine, strlen(mine), timeout_ms, &all, err);
+    *out = status == LEAT_OK && mine[0] != '0';
+    for (int r = 0; r < num_ranks && *out; r++) {
+        size_t size = all.offset[r + 1] - all.offset[r];
+        *out = size == strlen(mine) && memcmp(all.bytes + all.offset[r], mine, size) == 0;
+    }
+    leati_meeting_fini(&all);
+    return status;
+}
+
+leati_collective *leati_processes_new(leati_store *store, int rank, int num_ranks,
+                                      int64_t timeout_ms, leat_error *err) {
+    bool one_host = false;
+    if (on_one_host(store, num_ranks, timeout_ms, &one_host, err) != LEAT_OK) {
+        return NULL;
+    }
+    if (one_host) {
+        leat_error local = {0};
+        leati_collective *shared =
+            leati_shared_collective_new(store, rank, num_ranks, timeout_ms, &local);
+        /* All of them failed together, and gloo needs no shared memory. */
+        if (shared != NULL || local.code != LEAT_UNAVAILABLE) {
+            if (shared == NULL && err != NULL) {
+                *err = local;
+            }
+            return shared;
+        }
+    }
+    return leati_gloo_collective_new(store, rank, num_ranks, timeout_ms, err);
+}
+
+#ifndef LEATI_HAVE_GLOO
+leati_collective *leati_gloo_collective_new(leati_store *store, int rank, int num_ranks,
+                                            int64_t timeout_ms, leat_error *err) {
+    (void)store;
+    (void)timeout_ms;
+    leati_fail(err, LEAT_UNIMPLEMENTED,
+               "rank %d of %d processes on several hosts: this build of leat has no gloo; install "
+               "libgloo-dev and a C++ compiler, and build again",
+               rank, num_ranks);
+    return NULL;
+}
+#endif

@@ -1,0 +1,29 @@
+/* Collectives between processes, and of processes with several replicas each. */
+#ifndef LEATI_COLL_PROCESSES_H
+#define LEATI_COLL_PROCESSES_H
+
+#include "coll/coll.h"
+#include "coll/store.h"
+
+/* A rank per process over TCP, by gloo: rings for sums. The store (borrowed, outlives it) is where
+ * the processes find each other; a wait beyond `timeout_ms` names who holds the others up as far
+ * as heartbeats tell. After a failure it stays failed. Owned; UNIMPLEMENTED in a build without
+ * gloo. */
+leati_collective *leati_gloo_collective_new(leati_store *store, int rank, int num_ranks,
+                                            int64_t timeout_ms, leat_error *err);
+
+/* A rank per process of one host, by shared memory; otherwise the same. */
+leati_collective *leati_shared_collective_new(leati_store *store, int rank, int num_ranks,
+                                              int64_t timeout_ms, leat_error *err);
+
+/* The one that fits: shared memory where all processes see this host's, else gloo. */
+leati_collective *leati_processes_new(leati_store *store, int rank, int num_ranks,
+                                      int64_t timeout_ms, leat_error *err);
+
+/* Ranks of all processes: `outer` has one per process (this is number `process`), `inner` those of
+ * this process (NULL: one). Both are given, also on failure. Rank process * inner ranks + i calls
+ * with that number. Every process has as many ranks. */
+leati_collective *leati_hierarchy_new(leati_collective *inner, leati_collective *outer, int process,
+                                      leat_error *err);
+
+#endif

@@ -32,8 +32,8 @@
 extern "C" {
 #include "base/alloc.h"
 #include "base/error.h"
-#include "coll/combine.h"
 #include "coll/processes.h"
+#include "coll/reducer.h"
 }
 
 namespace {
@@ -278,7 +278,7 @@ leat_status guarded(leati_collective *collective, const char *what, leat_error *
 }
 
 template <typename T>
-void reduce_as(GlooCollective *c, void *data, int64_t count, leati_combine combine) {
+void reduce_as(GlooCollective *c, void *data, int64_t count, leati_reducer combine) {
     gloo::AllreduceOptions options(c->context);
     options.setAlgorithm(gloo::AllreduceOptions::Algorithm::RING);
     options.setOutput(static_cast<T *>(data), static_cast<size_t>(count));
@@ -292,7 +292,7 @@ leat_status all_reduce(leati_collective *collective, int, void *data, int64_t co
     leat_status status = leati_check_reduction(dtype, reduction, err);
     if (status != LEAT_OK || count == 0)
         return status;
-    leati_combine combine = leati_combine_of(dtype, reduction);
+    leati_reducer combine = leati_reducer_of(dtype, reduction);
     status = guarded(collective, "all_reduce", err, [&](GlooCollective *c) {
         switch (leat_dtype_size(dtype)) {
         case 1: reduce_as<uint8_t>(c, data, count, combine); break;

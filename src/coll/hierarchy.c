@@ -6,8 +6,8 @@
  * rank of this process waits; locks: those of the levels. */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "coll/combine.h"
 #include "coll/processes.h"
+#include "coll/reducer.h"
 #include <string.h>
 
 typedef struct hierarchy {

@@ -13,8 +13,8 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "coll/combine.h"
 #include "coll/processes.h"
+#include "coll/reducer.h"
 #include "run/pool.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -212,7 +212,7 @@ static leat_status finish(shared_collective *c, leat_status status) {
 }
 
 /* Combines this rank's part of all slots into the first one. */
-static void combine_part(shared_collective *c, int64_t count, size_t item, leati_combine combine) {
+static void combine_part(shared_collective *c, int64_t count, size_t item, leati_reducer combine) {
     int ranks = c->base.num_ranks;
     int64_t part = (count / ranks + 63) / 64 * 64;
     int64_t from = part * c->rank < count ? part * c->rank : count;
@@ -234,7 +234,7 @@ static leat_status shared_all_reduce(leati_collective *collective, int rank, voi
     }
     size_t item = leat_dtype_size(dtype);
     int64_t most = (int64_t)(SLOT_BYTES / item);
-    leati_combine combine = leati_combine_of(dtype, reduction);
+    leati_reducer combine = leati_reducer_of(dtype, reduction);
     status = begin(c, CALL_ALL_REDUCE, count, dtype, (int)reduction, err);
     for (int64_t at = 0; at < count && status == LEAT_OK; at += most) {
         int64_t n = count - at < most ? count - at : most;

@@ -13,7 +13,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "coll/combine.h"
+#include "coll/reducer.h"
 #include "core/half.h"
 #include "run/pool.h"
 #include "run/queue.h"

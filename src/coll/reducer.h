@@ -1,14 +1,14 @@
 /* Arithmetic of collectives between processes: two buffers into one. */
-#ifndef LEATI_COLL_COMBINE_H
-#define LEATI_COLL_COMBINE_H
+#ifndef LEATI_COLL_REDUCER_H
+#define LEATI_COLL_REDUCER_H
 
 #include "coll/coll.h"
 
 /* out[i] = a[i] + b[i], or the larger one; MEAN adds. `out` may be `a` or `b`. Integers wrap. */
-typedef void (*leati_combine)(void *out, const void *a, const void *b, size_t count);
+typedef void (*leati_reducer)(void *out, const void *a, const void *b, size_t count);
 
 /* The function of a dtype and a reduction; NULL: not a number. */
-leati_combine leati_combine_of(leat_dtype dtype, leati_reduction reduction);
+leati_reducer leati_reducer_of(leat_dtype dtype, leati_reduction reduction);
 
 /* Divides floating values; nothing for other dtypes. */
 void leati_divide(void *data, int64_t count, leat_dtype dtype, int divisor);

@@ -1,6 +1,6 @@
 /* Sums and maxima of two buffers, by dtype. Half precision is computed in float32 and rounded after
  * each addition, as the in-process collective does between ranks. */
-#include "coll/combine.h"
+#include "coll/reducer.h"
 #include "base/error.h"
 #include "core/half.h"
 
@@ -53,7 +53,7 @@ MAX(uint64, uint64_t)
 HALF(float16, leati_float_of_half, leati_half_of_float)
 HALF(bfloat16, leati_float_of_bfloat16, leati_bfloat16_of_float)
 
-leati_combine leati_combine_of(leat_dtype dtype, leati_reduction reduction) {
+leati_reducer leati_reducer_of(leat_dtype dtype, leati_reduction reduction) {
     bool max = reduction == LEATI_REDUCTION_MAX;
     switch (dtype) {
     case LEAT_FLOAT32: return max ? max_float32 : sum_float32;
@@ -78,7 +78,7 @@ static bool is_floating(leat_dtype dtype) {
 }
 
 leat_status leati_check_reduction(leat_dtype dtype, leati_reduction reduction, leat_error *err) {
-    if (leati_combine_of(dtype, reduction) == NULL) {
+    if (leati_reducer_of(dtype, reduction) == NULL) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "all_reduce of %s; expected numbers",
                           leat_dtype_name(dtype));
     }

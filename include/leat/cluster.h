@@ -6,7 +6,7 @@
 #ifndef LEAT_CLUSTER_H
 #define LEAT_CLUSTER_H
 
-#include <leat/base.h>
+#include <leat/graph.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -6,10 +6,10 @@ from leat.math import l2_normalize, log_softmax, softmax, zero_fraction
 from leat.ops import FUNCTIONS as F
 from leat.tensor import convert_to_tensor
 
-__all__ = ["batch_normalization", "bias_add", "compute_average_loss", "crelu", "depth_to_space", "dropout", "embedding_lookup",
-           "gelu", "l2_loss", "l2_normalize", "leaky_relu", "log_poisson_loss", "log_softmax", "moments",
-           "normalize_moments", "scale_regularization_loss", "selu", "sigmoid_cross_entropy_with_logits", "silu",
-           "softmax", "softmax_cross_entropy_with_logits", "softsign", "space_to_depth", "swish",
+__all__ = ["batch_normalization", "bias_add", "compute_average_loss", "crelu", "depth_to_space", "dropout",
+           "embedding_lookup", "gelu", "l2_loss", "l2_normalize", "leaky_relu", "log_poisson_loss", "log_softmax",
+           "moments", "normalize_moments", "scale_regularization_loss", "selu", "sigmoid_cross_entropy_with_logits",
+           "silu", "softmax", "softmax_cross_entropy_with_logits", "softsign", "space_to_depth", "swish",
            "weighted_cross_entropy_with_logits", "weighted_moments", "zero_fraction"]
 
 

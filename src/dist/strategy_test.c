@@ -218,6 +218,7 @@ static void test_run_functions(void **state) {
     assert_int_equal(leat_strategy_run(strategy, step, &args, &out, &err),
                      LEAT_FAILED_PRECONDITION);
     leat_per_replica_fini(&out);
+    assert_true(out.elements == NULL && out.num_replicas == 0);
     drop_scalars(&args);
     leat_step_free(step);
     leat_function_unref(functions[0]);

@@ -220,6 +220,7 @@ case("repeat", "strings", [[b"a", b"b"], I32([0, 2])], [b"b", b"b"], {"axis": 0}
 case("repeat", "never", [x, I32(0)], np.zeros(0, F32))
 case("repeat", "nothing", [np.zeros((0, 2), F32), I32(3)], np.zeros((0, 2), F32), {"axis": 0})
 case("repeat", "negative", [x, I32(-1)], error=(INVALID, "0 or more"))
+case("repeat", "negative_of_nothing", [F32([]), I32(-1)], error=(INVALID, "0 or more"))
 case("repeat", "others", [x, I32([1, 2, 3])], error=(INVALID, "repeats"), attributes={"axis": 0})
 case("repeat", "matrix", [x, I32([[1]])], error=(INVALID, "rank 2"))
 case("repeat", "floats", [x, F32(1)], error=(INVALID, "float32"))

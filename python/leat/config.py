@@ -18,6 +18,18 @@ _CPU = PhysicalDevice("/physical_device:CPU:0", "CPU")
 _configured = {}
 
 
+def run_functions_eagerly(run_eagerly):
+    """Makes all functions run as they are, or undoes that (``tf.config.run_functions_eagerly``)."""
+    from leat.function import run_functions_eagerly as run
+    run(run_eagerly)
+
+
+def functions_run_eagerly():
+    """Do all functions run as they are? (``tf.config.functions_run_eagerly``)"""
+    from leat.function import functions_run_eagerly as runs
+    return runs()
+
+
 def list_physical_devices(device_type=None):
     """The devices of the machine, all or those of a kind such as "CPU" (``tf.config.list_physical_devices``)."""
     return [device for device in [_CPU] if device_type in (None, device.device_type)]

@@ -4,10 +4,19 @@ import contextlib
 import json
 
 from leat import _native
+from leat.errors import InvalidArgumentError
 
 # Operations that give floats but let no gradient through, as in TensorFlow.
 _CUTS = frozenset(["zeros_like", "ones_like", "stop_gradient", "floordiv", "floor", "ceil", "round", "rint",
                    "random_uniform", "random_normal", "random_truncated_normal"])
+
+
+class ShapeError(InvalidArgumentError, ValueError):
+    """An operation of a function that is traced refuses its inputs; TensorFlow's class, and leat's for operations."""
+
+
+class DtypeError(InvalidArgumentError, TypeError):
+    """The same for inputs of different dtypes."""
 
 
 class Graph(_native.Graph):
@@ -66,12 +75,22 @@ class Graph(_native.Graph):
         if name.startswith("random_"):
             self.is_random = True
             attributes = self._seeded(attributes)
-        outputs = super().call(name, attributes, inputs)
+        outputs = self._call(name, attributes, inputs)
         from leat import trace
         if not self.is_eager and trace.is_cut():
             return [super(Graph, self).call("stop_gradient", None, [output])[0] if output.dtype.is_floating else output
                     for output in outputs]
         return outputs if name in _CUTS else self._note(inputs, outputs)
+
+    def _call(self, name, attributes, inputs):
+        """Exceptions of a function that is traced are of the classes that TensorFlow's have."""
+        try:
+            return super().call(name, attributes, inputs)
+        except InvalidArgumentError as error:
+            if self.is_eager:
+                raise
+            kind = DtypeError if "expected one dtype" in error.message else ShapeError
+            raise kind(None, None, error.message) from None
 
     def call_part(self, part, inputs, weights, training):
         """Adds the operations of a layer or loss: (output, what becomes of each weight, None where it stays)."""

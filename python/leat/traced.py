@@ -44,7 +44,8 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None, 
 class _Trace:
     """One traced form: the library's function and how its results are put together."""
 
-    __slots__ = ("native", "structure", "leaves", "variables", "graph_variables", "has_effects", "is_random")
+    __slots__ = ("native", "structure", "leaves", "variables", "graph_variables", "has_effects", "is_random",
+                 "concrete")
 
     def __init__(self, native, structure, leaves, variables, graph_variables, has_effects, is_random):
         self.native = native
@@ -54,6 +55,7 @@ class _Trace:
         self.graph_variables = graph_variables  # all that it reads or writes
         self.has_effects = has_effects
         self.is_random = is_random
+        self.concrete = None  # the ConcreteFunction that shows it to users
 
     def put_together(self, tensors):
         rest = iter(tensors)
@@ -113,19 +115,28 @@ class Function:
 
     def _canonical(self, args, kwargs):
         """(args, kwargs) with defaults filled in, and what the signature says converted."""
-        signature = self._arguments_spec()
-        if signature:
-            bound = signature.bind(*args, **kwargs)
-            bound.apply_defaults()
-            args, kwargs = bound.args, bound.kwargs
-        if self.input_signature is None:
-            return args, kwargs
-        given = args[:len(self.input_signature)]
-        if len(given) != len(self.input_signature):
-            raise TypeError(f"the function takes {len(self.input_signature)} arguments by its input_signature; found "
-                            f"{len(given)}")
-        fitted = tuple(_fit(spec, value) for spec, value in zip(self.input_signature, given))
+        given_args, given_kwargs = args, kwargs
+        try:
+            args, kwargs = self._bound(args, kwargs)
+            if self.input_signature is None:
+                return args, kwargs
+            given = args[:len(self.input_signature)]
+            if len(given) != len(self.input_signature):
+                raise TypeError(f"input_signature contains {len(self.input_signature) - len(given)} extra type "
+                                "constraints.")
+            fitted = tuple(_fit(spec, value) for spec, value in zip(self.input_signature, given))
+        except TypeError as error:
+            raise TypeError(f"Binding inputs to tf.function failed due to `{error}`. Received args: {given_args} and "
+                            f"kwargs: {given_kwargs} for signature: {self._arguments_spec() or '(...)'}.") from None
         return fitted + tuple(args[len(self.input_signature):]), kwargs
+
+    def _bound(self, args, kwargs):
+        signature = self._arguments_spec()
+        if not signature:
+            return args, kwargs
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return bound.args, bound.kwargs
 
     # ---- calling ----
 
@@ -186,6 +197,9 @@ class Function:
         if self.input_signature is not None:
             declared = nest.flatten(self.input_signature)
             leaf_specs[:len(declared)] = declared
+        return self._trace_of(structure, leaf_specs, variables, is_recorded)
+
+    def _trace_of(self, structure, leaf_specs, variables=(), is_recorded=False):
         key = (tuple(leaf_specs), _shape_of(structure), tuple(id(v) for v in variables), is_recorded, trace_context())
         found = self._traces.get(key)
         if found is not None:
@@ -218,9 +232,12 @@ class Function:
         graph = trace.Graph(nest.to_text(spec + tuple(specs.TensorSpec(v.shape, v.dtype) for v in variables)))
         graph.is_called = True
         try:
-            return self._trace_into(graph, structure, leaf_specs, variables, first)
+            made = self._trace_into(graph, structure, leaf_specs, variables, first)
+            has_created = bool(graph.created)
         finally:
             graph.release()
+        # As in TensorFlow: what stays is a trace that finds the variables and makes none.
+        return self._trace(structure, leaf_specs, variables) if has_created else made
 
     def _trace_into(self, graph, structure, leaf_specs, variables, first):
         with trace.tracing(graph), trace.recorded():
@@ -233,7 +250,7 @@ class Function:
                 raise ValueError("tf.function only supports singleton tf.Variables created on the first call. Make "
                                  "sure the tf.Variable is only created once or created outside tf.function. See "
                                  "https://www.tensorflow.org/guide/function#creating_tfvariables for more information.")
-            leaves = [convert_leaf(_read(leaf)) for leaf in nest.flatten(result)]
+            leaves = [self._result(leaf) for leaf in nest.flatten(result)]
             out_specs = [nest.spec_of_leaf(leaf) for leaf in leaves]
             outputs = [trace.reach(graph, tensor) for leaf, one in zip(leaves, out_specs) for tensor in one._take(leaf)]
         self._has_traced = True
@@ -242,31 +259,46 @@ class Function:
         return _Trace(native, nest.map_structure(lambda leaf: None, result), out_specs, list(variables),
                       [entry[0] for entry in graph.variables.values()], graph.has_effects, graph.is_random)
 
+    def _result(self, leaf):
+        try:
+            return convert_leaf(_read(leaf))
+        except trace.NotTraceable:
+            raise
+        except (TypeError, ValueError):
+            raise TypeError("To be compatible with tf.function, Python functions must return zero or more Tensors or "
+                            f"ExtensionTypes or None values; in compilation of {self.python_function}, found return "
+                            f"value of type {type(leaf).__name__}, which is not a Tensor or ExtensionType.") from None
+
     def get_concrete_function(self, *args, **kwargs):
         """The traced form for these arguments, tensors or TensorSpecs, as a callable."""
         if not args and not kwargs and self.input_signature is not None:
             args = self.input_signature
-        signature = self._arguments_spec()
-        if signature:
-            bound = signature.bind(*args, **kwargs)
-            bound.apply_defaults()
-            args, kwargs = bound.args, bound.kwargs
+        args, kwargs = self._bound(args, kwargs)
         flat = nest.flatten((args, kwargs))
         leaf_specs = [leaf if isinstance(leaf, specs.TypeSpec) else _leaf(leaf) for leaf in flat]
         leaf_specs = [leaf if isinstance(leaf, (specs.TypeSpec, _Static)) else nest.spec_of_leaf(leaf)
                       for leaf in leaf_specs]
+        made = self._trace_of((args, kwargs), leaf_specs)
         with self._lock:
-            made = self._trace((args, kwargs), leaf_specs, ())
-        return ConcreteFunction(self, made, [leaf for leaf in leaf_specs if not isinstance(leaf, _Static)])
+            if made.concrete is None:
+                inputs = [leaf.value if isinstance(leaf, _Static) else leaf for leaf in leaf_specs]
+                made.concrete = ConcreteFunction(self, made, *nest.pack_sequence_as((args, kwargs), inputs))
+        return made.concrete
 
 
 class ConcreteFunction:
     """One traced form of a function (``tf.types.experimental.ConcreteFunction``)."""
 
-    def __init__(self, function_, made, inputs):
+    def __init__(self, function_, made, args, kwargs):
         self._function = function_
         self._made = made
-        self.structured_input_signature = (tuple(inputs), {})
+        self.structured_input_signature = (args, kwargs)
+
+    def __repr__(self):
+        args, kwargs = self.structured_input_signature
+        shown = [repr(value) for value in args] + [f"{name}={value!r}" for name, value in kwargs.items()]
+        name = getattr(self._function.python_function, "__name__", "function")
+        return f"<ConcreteFunction {name}({', '.join(shown)}) -> {self.structured_outputs}>"
 
     @property
     def structured_outputs(self):
@@ -337,12 +369,11 @@ def _fit(spec, value):
     if found is not None:
         parts = nest._children(value)
         if parts is None or len(parts[0]) != len(found[0]):
-            raise TypeError(f"Binding inputs to tf.function failed: expected {spec}, found {value!r}")
+            raise TypeError(f"expected {spec}, found {value!r}")
         return found[1]([_fit(one, part) for one, part in zip(found[0], parts[0])])
     tensor = value if hasattr(value, "_is_leaf_value") else convert_to_tensor(value, dtype_hint=spec.dtype)
     if not spec.is_compatible_with(tensor):
-        raise TypeError(f"Binding inputs to tf.function failed due to `Can not cast {nest.spec_of_leaf(tensor)} to "
-                        f"{spec}`.")
+        raise TypeError(f"Can not cast {nest.spec_of_leaf(tensor)} to {spec}")
     return tensor
 
 
@@ -351,7 +382,7 @@ def _shape_of(structure):
     found = nest._children(structure)
     if found is None:
         return 0
-    keys = tuple(structure) if isinstance(structure, dict) else ()
+    keys = tuple(sorted(structure)) if isinstance(structure, dict) else ()
     return (type(structure), keys, tuple(_shape_of(child) for child in found[0]))
 
 

@@ -83,13 +83,13 @@ def test_variables_are_made_on_the_first_call_alone():
             made.append(tf.Variable(2.))
         return x * made[0]
     assert lazy(tf.constant(3.)).numpy() == 6 and lazy(tf.constant(4.)).numpy() == 8
+    assert lazy.experimental_get_tracing_count() == 2  # once to make it, once to find it
 
     @tf.function
     def always(x):
         return x * tf.Variable(2.)
-    always(tf.constant(1.))
     with pytest.raises(ValueError, match="singleton tf.Variables"):
-        always(tf.constant([1.]))
+        always(tf.constant(1.))
 
 
 def test_training_step():
@@ -254,3 +254,65 @@ def test_numpy_function_keeps_to_its_dtype(result, declared):
     dataset = tf.data.Dataset.range(3).map(lambda x: tf.numpy_function(lambda y: result, [x], declared))
     with pytest.raises((tf.errors.InvalidArgumentError, TypeError)):
         next(iter(dataset))
+
+
+@pytest.mark.parametrize("arguments, keywords, text", [
+    ((1,), {}, "`missing a required argument: 'y'`. Received args: \\(1,\\) and kwargs: {} for signature: \\(x, y\\)"),
+    ((1, 2, 3), {}, "`too many positional arguments`"), ((1, 2), {"z": 3}, "`got an unexpected keyword argument 'z'`"),
+])
+def test_binding_errors(arguments, keywords, text):
+    @tf.function
+    def f(x, y):
+        return x
+    with pytest.raises(TypeError, match="Binding inputs to tf.function failed due to " + text):
+        f(*arguments, **keywords)
+
+
+def test_concrete_functions_are_the_traces():
+    @tf.function
+    def f(d, y=2):
+        return d["a"] * y - d["b"]
+    spec = tf.TensorSpec([], tf.int32)
+    found = f.get_concrete_function({"a": spec, "b": spec})
+    assert found is f.get_concrete_function({"b": spec, "a": spec})
+    assert found({"a": tf.constant(5), "b": tf.constant(1)}).numpy() == 9
+    assert f({"b": tf.constant(1), "a": tf.constant(5)}).numpy() == 9
+    assert f.experimental_get_tracing_count() == 1
+    assert found.structured_input_signature == (({"a": spec, "b": spec}, 2), {})
+    assert repr(found).startswith("<ConcreteFunction f({'a': TensorSpec(")
+
+
+def test_results_that_are_no_tensors():
+    @tf.function
+    def f(x):
+        return x, object()
+    with pytest.raises(TypeError, match="must return zero or more Tensors .* found return value of type object"):
+        f(tf.constant([1]))
+
+
+def test_errors_while_tracing_are_of_both_classes():
+    @tf.function
+    def shapes(x):
+        return tf.matmul(x, x)
+
+    @tf.function
+    def kinds(x):
+        return x + tf.cast(x, tf.int32)
+    for kind in (ValueError, tf.errors.InvalidArgumentError):
+        with pytest.raises(kind, match="inner dimensions"):
+            shapes(tf.zeros([2, 3]))
+    for kind in (TypeError, tf.errors.InvalidArgumentError):
+        with pytest.raises(kind, match="expected one dtype"):
+            kinds(tf.zeros([2]))
+
+
+def test_functions_run_eagerly():
+    @tf.function
+    def f():
+        return 1 if tf.executing_eagerly() else 0
+    tf.config.run_functions_eagerly(True)
+    try:
+        assert tf.config.functions_run_eagerly() and f() == 1
+    finally:
+        tf.config.run_functions_eagerly(False)
+    assert f().numpy() == 0

@@ -3,35 +3,11 @@
 import pytest
 
 import leat as tf
+from traced_programs import Programs, integer, number, shown
 
 pytestmark = pytest.mark.usefixtures("traced")
-PROGRAMS = []
-
-
-def integer(value):
-    return tf.constant(value, tf.int32)
-
-
-def number(value):
-    return tf.constant(value, tf.float32)
-
-
-def case(*arguments, gives):
-    """A program, the lists of arguments that it is called with, and what it returns for each."""
-    def add(function):
-        PROGRAMS.append((function, arguments or ([],), gives))
-        return function
-    return add
-
-
-def shown(value):
-    if isinstance(value, (tuple, list)):
-        return type(value).__name__[0] + "(" + ", ".join(map(shown, value)) + ")"
-    if isinstance(value, dict):
-        return str({key: shown(item) for key, item in value.items()})
-    if hasattr(value, "numpy"):
-        return value.dtype.name + str(value.numpy().tolist())
-    return f"{type(value).__name__}:{value}"
+PROGRAMS = Programs()
+case = PROGRAMS.case
 
 
 @case([integer(1)], [integer(-1)], gives=["int322", "int321"])
@@ -451,7 +427,7 @@ def for_nested_break(n):
     return s
 
 
-@pytest.mark.parametrize("function, arguments, gives", PROGRAMS, ids=[program[0].__name__ for program in PROGRAMS])
+@pytest.mark.parametrize("function, arguments, gives", PROGRAMS, ids=PROGRAMS.names())
 def test_programs(function, arguments, gives):
     traced = tf.function(function)
     assert [shown(traced(*values)) for values in arguments] == gives

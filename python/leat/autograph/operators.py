@@ -251,6 +251,9 @@ def for_(values, body, goes_on, get, set_, names, _):
         return _rows(values, body, goes_on, get, set_, names)
     if trace.is_tracing() and hasattr(values, "_inside"):
         values = values._inside()._rest()
+    if trace.is_tracing() and hasattr(values, "flat_values"):
+        from leat.data import Dataset
+        values = Dataset.from_tensor_slices(values)
     if trace.is_tracing() and hasattr(values, "_as_value"):
         return _loop(goes_on, body, get, set_, names, values)
     for item in values:

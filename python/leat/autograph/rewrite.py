@@ -208,14 +208,28 @@ def _loads(node):
 
 
 def _parts(nodes):
-    """Attributes and items that statements assign, by their text: ``self.total``, ``d['a']``. They matter always."""
+    """Attributes and items that statements assign, by their text: ``self.total``, ``d['a']``.
+
+    They matter always, except those of variables that the statements bind themselves.
+    """
+    own = _stores(nodes)
+    return {text: node for text, node in _all_parts(nodes).items() if _root(node) not in own}
+
+
+def _root(node):
+    while not isinstance(node, ast.Name):
+        node = node.value
+    return node.id
+
+
+def _all_parts(nodes):
     out = {}
     for node in nodes:
         if isinstance(node, _SCOPES):
             continue
         if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Store) and _is_part(node):
             out[ast.unparse(node)] = node
-        out.update(_parts(ast.iter_child_nodes(node)))
+        out.update(_all_parts(ast.iter_child_nodes(node)))
     return out
 
 
@@ -437,7 +451,7 @@ class _Function:
         self.count += 1
         number = self.count
         modified = _stores(node.body) | _stores([node.target])
-        parts = _parts(node.body)
+        parts = _parts([node.target, *node.body])
         names = self._choose(modified & (node.live_out | node.live_in))
         first = ast.copy_location(ast.Assign(targets=[node.target], value=_load("ag__item")), node)
         body = self._define(f"for_body_{number}", [first] + self.block(node.body), names, node, "ag__item")

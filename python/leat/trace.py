@@ -83,6 +83,11 @@ def inside_function():
     return bool(_state.graphs)
 
 
+def is_called():
+    """Is what is traced, or the function around it, a tf.function, and not a pipeline's?"""
+    return bool(_state.graphs) and _state.graphs[0].is_called
+
+
 def executing_eagerly():
     """Are operations computed at once (``tf.executing_eagerly``)?"""
     return not _state.graphs

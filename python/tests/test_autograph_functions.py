@@ -673,3 +673,22 @@ def test_errors(statement, text, tmp_path):
     exec(compile(path.read_text(), str(path), "exec"), names)
     with pytest.raises(ValueError, match=text):
         tf.function(names["f"])(integer(1))
+
+
+def test_short_loops_of_pipelines_are_written_out():
+    seen = []
+
+    def few(x):
+        for v in tf.range(3):
+            seen.append(v)
+            x = x * 2 + tf.cast(v, tf.int64)
+        return x
+
+    def many(x):
+        for v in tf.range(100):
+            seen.append(v)
+            x = x + tf.cast(v, tf.int64)
+        return x
+    dataset = tf.data.Dataset.range(2)
+    assert list(dataset.map(few).as_numpy_iterator()) == [4, 12] and len(seen) == 3
+    assert list(dataset.map(many).as_numpy_iterator()) == [4950, 4951] and len(seen) == 4

@@ -247,7 +247,7 @@ def for_(values, body, goes_on, get, set_, names, _):
     """A `for` statement; `goes_on()` is false after a `break`."""
     if isinstance(values, Range):
         return _count(values, lambda i: i, body, goes_on, get, set_, names)
-    if _is_staged(values):
+    if _is_staged(values) and not _is_short(values):
         return _rows(values, body, goes_on, get, set_, names)
     if trace.is_tracing() and hasattr(values, "_inside"):
         values = values._inside()._rest()
@@ -311,6 +311,14 @@ def _either_way(at, numbers):
     from leat import ops
     up = ops.FUNCTIONS["logical_and"](numbers.step > 0, at < numbers.stop)
     return ops.FUNCTIONS["logical_or"](up, ops.FUNCTIONS["logical_and"](numbers.step < 0, at > numbers.stop))
+
+
+_SHORT = 16  # iterations
+
+
+def _is_short(tensor):
+    """Is the loop better written out? In pipelines a few known iterations run over whole blocks, a loop row by row."""
+    return tensor._has_values and bool(tensor._shape) and tensor._shape[0] <= _SHORT and not trace.is_called()
 
 
 class _Again(BaseException):

@@ -120,6 +120,8 @@ class NumpyIterator:
     """Elements as numpy values (``tf.data.NumpyIterator``)."""
 
     def __init__(self, dataset):
+        if trace.is_tracing():
+            raise trace.NotTraceable("as_numpy_iterator() inside of a function that is traced")
         spec = dataset.element_spec
         for leaf in nest.leaves(spec):
             if isinstance(leaf, specs.DatasetSpec):

@@ -12,6 +12,7 @@ import numpy as np
 
 from leat import nest, specs, trace
 from leat.data.dataset import Dataset
+from leat.errors import OpError
 from leat.tensor import Tensor, constant, convert_leaf, convert_to_tensor
 
 _eager_mode = [False]
@@ -178,7 +179,7 @@ class Function:
             args, kwargs = structure
             return self.python_function(*args, **kwargs)
         if recording is None:
-            outputs = made.native.call(inputs)
+            outputs = self._compute(made, inputs)
         else:
             if watched or made.is_random:
                 # What a tape records is another function, whose random numbers start anew, as in TensorFlow.
@@ -191,6 +192,14 @@ class Function:
             for variable in made.graph_variables:
                 tape._recording.forget_reads(variable)
         return made.put_together(outputs)
+
+    def _compute(self, made, inputs):
+        try:
+            return made.native.call(inputs)
+        except OpError as error:
+            file, line = trace._place(self.python_function)
+            error.add_note(f"leat: in the function {getattr(self.python_function, '__name__', '')} at {file}:{line}")
+            raise
 
     def _trace_for(self, structure, flat, variables=(), is_recorded=False):
         leaf_specs = [leaf if isinstance(leaf, _Static) else nest.spec_of_leaf(leaf) for leaf in flat]

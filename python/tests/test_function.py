@@ -316,3 +316,13 @@ def test_functions_run_eagerly():
     finally:
         tf.config.run_functions_eagerly(False)
     assert f().numpy() == 0
+
+
+def test_errors_of_a_run_name_the_function():
+    @tf.function
+    def inverse(x):
+        return 1 // x
+    with pytest.raises(tf.errors.InvalidArgumentError, match="division by zero") as caught:
+        inverse(tf.constant(0))
+    assert [note.split(" at ")[0] for note in caught.value.__notes__] == ["leat: in the function inverse"]
+    assert caught.value.__notes__[0].endswith(f"test_function.py:{inverse.python_function.__code__.co_firstlineno}")

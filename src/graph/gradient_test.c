@@ -271,10 +271,10 @@ static const char nothing_flows[] =
     "string_ngrams string_reduce_join string_split string_strip string_to_hash_bucket "
     "string_to_hash_bucket_fast string_to_hash_bucket_strong string_to_number string_upper "
     "substr table_find truncatediv truncatemod unicode_decode unicode_encode unicode_script "
-    "unicode_transcode unique unique_with_counts where write_file zeros";
+    "unicode_transcode unique unique_with_counts unsorted_segment_join where write_file zeros";
 /* TensorFlow differentiates these, or what they stand for. */
 static const char missing[] =
-    "computed random_crop random_flip_left_right random_flip_up_down while_gradient";
+    "computed_gradient random_crop random_flip_left_right random_flip_up_down while_gradient";
 
 static bool names(const char *list, const char *name) {
     size_t size = strlen(name);

@@ -698,6 +698,7 @@ import op_text_cases  # noqa: E402,F401
 TESTED_BY = {
     "tests/conform/ops_state.c": ["all_reduce", "collective_broadcast", "replica_id", "apply_adam", "apply_gradient_descent", "apply_keras_momentum", "read_file"],
     "tests/conform/ops_pictures.c": ["decode_jpeg", "decode_png", "encode_png"],
+    "src/graph/ops/computed_test.c": ["computed_gradient"],
     "src/graph/ops/cond_test.c": ["cond"],
     "src/graph/ops/while_test.c": ["while", "while_gradient"],
     "src/graph/callback_test.c": ["call"],

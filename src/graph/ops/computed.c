@@ -7,8 +7,8 @@
  * of the arguments for each row and runs the operation's kernel on it; where rows are many, their
  * outputs have one static shape, and a view becomes a copy.
  *
- * Fails where a value does not fit its argument. No gradient: an eager tape never needs one, since
- * values are known there. No locks. */
+ * Fails where a value does not fit its argument. The gradient is computed_gradient; nothing flows
+ * into attributes. No locks. */
 #include "graph/ops/computed.h"
 
 #include "core/json.h"
@@ -48,38 +48,9 @@ static target *target_new(const leati_tensor_op *op, void *args, leat_error *err
     return t;
 }
 
-struct computed_args {
-    char *op;
-    char *arguments;
-    leati_strings bound;
-    leat_object *target;
-};
+static const leati_row computed_rows[] = {LEATI_COMPUTED_ROWS, {0}};
 
-static const leati_row computed_rows[] = {
-    {.name = "op",
-     .type = LEATI_ROW_STRING,
-     .flags = LEATI_REQUIRED,
-     .offset = offsetof(struct computed_args, op),
-     .doc = "The name of the operation."},
-    {.name = "arguments",
-     .type = LEATI_ROW_STRING,
-     .offset = offsetof(struct computed_args, arguments),
-     .default_text = "{}",
-     .doc = "Its arguments as a JSON object, with something in place of those that are bound."},
-    {.name = "bound",
-     .type = LEATI_ROW_STRINGS,
-     .flags = LEATI_REQUIRED,
-     .offset = offsetof(struct computed_args, bound),
-     .doc = "The names of the arguments that the last inputs give, in order."},
-    {.name = "target",
-     .type = LEATI_ROW_OBJECT,
-     .flags = LEATI_CONSTRUCT,
-     .offset = offsetof(struct computed_args, target),
-     .doc = "The operation with its arguments, read."},
-    {0},
-};
-
-static const target *target_of(const struct computed_args *args) {
+static const target *target_of(const struct leati_computed_args *args) {
     return (const target *)(const void *)args->target;
 }
 
@@ -117,8 +88,8 @@ static leat_status check_bound(const leati_tensor_op *op, const leati_strings *b
     return LEAT_OK;
 }
 
-static leat_status computed_complete(leat_graph *graph, void *node_args, leat_error *err) {
-    struct computed_args *args = node_args;
+leat_status leati_computed_complete(leat_graph *graph, void *node_args, leat_error *err) {
+    struct leati_computed_args *args = node_args;
     const leati_tensor_op *op = leati_tensor_op_find(args->op);
     void *read = NULL;
     if (op == NULL || op == &leati_tensor_op_computed)
@@ -209,7 +180,7 @@ static bool could_fit(const leati_row *row, const leati_type *value) {
 
 static leat_status infer_with(leati_infer_call *call, const target *t, void *args, int own,
                               leat_error *err) {
-    const struct computed_args *computed = call->args;
+    const struct leati_computed_args *computed = call->args;
     uint64_t unknown = 0;
     for (int i = 0; i < computed->bound.count; i++) {
         const leati_row *row = row_named(t->op, &computed->bound.values[i]);
@@ -228,7 +199,7 @@ static leat_status infer_with(leati_infer_call *call, const target *t, void *arg
 }
 
 static leat_status computed_infer(leati_infer_call *call, leat_error *err) {
-    const struct computed_args *computed = call->args;
+    const struct leati_computed_args *computed = call->args;
     const target *t = target_of(computed);
     int own = call->num_inputs - computed->bound.count;
     void *args = NULL;
@@ -288,15 +259,28 @@ static char *row_text(leati_kernel_call *call, int index, size_t size, leat_erro
     return leati_kernel_text(host->outer, index, size, err);
 }
 
-static leat_status bind_row(const leati_kernel_call *call, const target *t, int own, int64_t row,
-                            void *args, leat_error *err) {
-    const struct computed_args *computed = call->args;
-    for (int i = 0; i < computed->bound.count; i++) {
-        const char *name = row_named(t->op, &computed->bound.values[i])->name;
-        leat_tensor value = leati_operand_tensor(&call->inputs[own + i], row);
-        LEATI_TRY(leati_rows_bind(t->op->rows, args, name, &value, err));
+const leati_tensor_op *leati_computed_op(const struct leati_computed_args *args) {
+    const target *t = target_of(args);
+    return t == NULL ? NULL : t->op;
+}
+
+leat_status leati_computed_bind(const struct leati_computed_args *args, const leati_operand *bound,
+                                int64_t row, void **out, leat_error *err) {
+    const target *t = target_of(args);
+    void *copy = NULL;
+    LEATI_TRY(copy_args(t, &copy, err));
+    leat_status status = LEAT_OK;
+    for (int i = 0; i < args->bound.count && status == LEAT_OK; i++) {
+        const char *name = row_named(t->op, &args->bound.values[i])->name;
+        leat_tensor value = leati_operand_tensor(&bound[i], row);
+        status = leati_rows_bind(t->op->rows, copy, name, &value, err);
     }
-    return leati_rows_check(t->op->rows, args, t->op->name, err);
+    if (status == LEAT_OK)
+        status = leati_rows_check(t->op->rows, copy, t->op->name, err);
+    if (status != LEAT_OK)
+        leati_node_args_free(t->op, copy);
+    *out = status == LEAT_OK ? copy : NULL;
+    return status;
 }
 
 /* What inference could not check without the values. */
@@ -344,7 +328,7 @@ static leat_status run_row(leati_kernel_call *call, const target *t, int own, in
 }
 
 static leat_status computed_kernel(leati_kernel_call *call, leat_error *err) {
-    const struct computed_args *computed = call->args;
+    const struct leati_computed_args *computed = call->args;
     const target *t = target_of(computed);
     int own = call->num_inputs - computed->bound.count;
     size_t size = (size_t)(own + call->num_outputs) * sizeof(leati_operand);
@@ -355,10 +339,10 @@ static leat_status computed_kernel(leati_kernel_call *call, leat_error *err) {
     for (int64_t row = 0; row < call->n && status == LEAT_OK; row++) {
         void *args = NULL;
         call->failed_row = row;
-        LEATI_TRY(copy_args(t, &args, err));
-        status = bind_row(call, t, own, row, args, err);
-        if (status == LEAT_OK)
-            status = check_row(call, t, own, args, err);
+        status = leati_computed_bind(computed, call->inputs + own, row, &args, err);
+        if (status != LEAT_OK)
+            break;
+        status = check_row(call, t, own, args, err);
         if (status == LEAT_OK)
             status = run_row(call, t, own, row, args, operands, err);
         leati_node_args_free(t->op, args);
@@ -377,13 +361,41 @@ static uint32_t computed_flags(const void *node_args) {
     return flags & ~(uint32_t)LEATI_ELEMENTWISE;
 }
 
+static leat_status computed_gradient(leati_gradient_call *call, leat_error *err) {
+    const struct leati_computed_args *args = call->args;
+    const leati_tensor_op *op = leati_computed_op(args);
+    int own = call->num_inputs - args->bound.count, count = 0;
+    size_t room = (size_t)call->num_inputs + (size_t)call->num_outputs;
+    if (op == NULL || op->gradient == NULL)
+        return leati_fail(err, LEAT_UNIMPLEMENTED, "%s has no gradient",
+                          op == NULL ? "it" : op->name);
+    leat_value *inputs = leati_alloc(room, sizeof *inputs);
+    if (inputs == NULL)
+        return leati_no_memory(err, room * sizeof *inputs);
+    for (int i = 0; i < call->num_inputs; i++)
+        inputs[count++] = call->inputs[i];
+    for (int i = 0; i < call->num_outputs; i++) {
+        leat_value gradient = call->output_gradients[i];
+        if (leati_dtype_is_floating(leat_value_dtype(call->outputs[i])))
+            inputs[count++] = gradient.id < 0 ? leat_zeros_like(call->outputs[i]) : gradient;
+    }
+    leat_value next = leati_computed_gradient_node(call->graph, args, own, inputs, count);
+    for (int i = 0; i < own && next.id >= 0; i++)
+        if (leati_dtype_is_floating(leat_value_dtype(call->inputs[i]))) {
+            call->input_gradients[i] = next;
+            next.id++;
+        }
+    leati_free(inputs);
+    return LEAT_OK;
+}
+
 int32_t leati_graph_add_computed(leat_graph *graph, const leati_tensor_op *op, const void *args,
                                  const leat_value *inputs, int num_inputs, const leat_string *bound,
                                  const leat_value *values, int num_bound) {
     leat_error err = {0};
     leat_value all[2 * LEAT_MAX_OUTPUTS];
     int32_t first = -1;
-    struct computed_args computed = {
+    struct leati_computed_args computed = {
         .op = (char *)(uintptr_t)op->name,
         .bound = {.values = (leat_string *)(uintptr_t)bound, .count = num_bound}};
     target borrowed = {.op = op, .args = (void *)(uintptr_t)args}, *t = NULL;
@@ -416,11 +428,12 @@ const leati_tensor_op leati_tensor_op_computed = {
     .version = 1,
     .doc = "Another operation with attributes that the last inputs give.",
     .rows = computed_rows,
-    .args_size = sizeof(struct computed_args),
+    .args_size = sizeof(struct leati_computed_args),
     .min_inputs = 1,
     .max_inputs = -1,
     .infer = computed_infer,
     .kernel = computed_kernel,
-    .complete = computed_complete,
+    .gradient = computed_gradient,
+    .complete = leati_computed_complete,
     .node_flags = computed_flags,
 };

@@ -485,6 +485,12 @@ LEAT_API leat_value leat_string_join(const leat_value *values, int num_values,
 LEAT_API leat_value leat_string_reduce_join(leat_value inputs, const int64_t *axes, int num_axes,
                                             bool keepdims, const char *separator);
 
+/* The strings of each of num_segments segments joined, in their order, with a separator between
+ * them (NULL: nothing). `segment_ids` (int32 or int64) gives each slice of the first dimensions its
+ * segment (tf.strings.unsorted_segment_join). */
+LEAT_API leat_value leat_unsorted_segment_join(leat_value inputs, leat_value segment_ids,
+                                               int64_t num_segments, const char *separator);
+
 /* A number from 0 to num_buckets - 1 for each string as int64, the same everywhere
  * (tf.strings.to_hash_bucket_fast). */
 LEAT_API leat_value leat_string_to_hash_bucket_fast(leat_value input, int64_t num_buckets);

@@ -27,6 +27,7 @@ _HOMES = {
                    "space_to_batch space_to_batch_nd unravel_index zeros_like",
     "leat.control": "Assert case cond control_dependencies name_scope switch_case while_loop",
     "leat.creation": "group linspace no_op numpy_function ones py_function rank shape_n zeros",
+    "leat.debugging": "assert_equal assert_greater assert_less assert_rank",
     "leat.folds": "foldl foldr map_fn scan vectorized_map",
     "leat.indices": "gather_nd scatter_nd tensor_scatter_nd_add tensor_scatter_nd_max tensor_scatter_nd_min "
                     "tensor_scatter_nd_sub",
@@ -41,7 +42,7 @@ _HOMES = {
     "leat.variables": "Variable VariableAggregation VariableSynchronization",
 }
 _MODULES = ["leat.audio", "leat.autograph", "leat.config", "leat.data", "leat.debugging", "leat.distribute",
-            "leat.dtypes", "leat.errors", "leat.experimental", "leat.io", "leat.keras", "leat.linalg", "leat.lookup",
+            "leat.dtypes", "leat.errors", "leat.experimental", "leat.image", "leat.io", "leat.keras", "leat.linalg", "leat.lookup",
             "leat.math", "leat.nest", "leat.nn", "leat.ragged", "leat.random", "leat.sparse", "leat.strings",
             "leat.train", "leat.utils"]
 

@@ -81,6 +81,10 @@ def asin(x: TensorLike, name: builtins.str | None = None) -> Tensor:
 def asinh(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The inverse hyperbolic sine (tf.math.asinh)."""
     ...
+from leat.debugging import assert_equal as assert_equal
+from leat.debugging import assert_greater as assert_greater
+from leat.debugging import assert_less as assert_less
+from leat.debugging import assert_rank as assert_rank
 def atan(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The inverse tangent, in radians (tf.math.atan)."""
     ...

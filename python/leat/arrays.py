@@ -10,8 +10,7 @@ from leat.tensor import convert_to_tensor
 
 __all__ = ["batch_to_space", "broadcast_dynamic_shape", "broadcast_static_shape", "clip_by_global_norm",
            "clip_by_norm", "dynamic_stitch", "einsum", "histogram_fixed_width_bins", "identity_n", "meshgrid",
-           "ones_like", "space_to_batch", "space_to_batch_nd", "unravel_index",
-           "zeros_like"]
+           "ones_like", "space_to_batch", "space_to_batch_nd", "unravel_index", "zeros_like"]
 
 
 # ---- clipping ----

@@ -7,6 +7,15 @@ from typing import Any, Callable, ClassVar, NamedTuple, Self, overload
 from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, StringLike, StringsLike, TensorLike
 
 from leat.tensor import Tensor
+class ResizeMethod:
+    BILINEAR: Any
+    NEAREST_NEIGHBOR: Any
+    BICUBIC: Any
+    AREA: Any
+    LANCZOS3: Any
+    LANCZOS5: Any
+    GAUSSIAN: Any
+    MITCHELLCUBIC: Any
 def adjust_brightness(image: TensorLike, delta: FloatLike, name: builtins.str | None = None) -> Tensor:
     """A number added to all values of pictures (tf.image.adjust_brightness).
 

@@ -113,6 +113,13 @@ def unicode_transcode(input: TensorLike, input_encoding: StringLike, output_enco
     replace_control_characters: Replace U+0000 to U+001F, too.
     """
     ...
+def unsorted_segment_join(inputs: TensorLike, segment_ids: TensorLike, num_segments: IntLike, separator: StringLike = '', name: builtins.str | None = None) -> Tensor:
+    """The strings of each of num_segments segments joined, in their order (tf.strings.unsorted_segment_join).
+
+    num_segments: How many segments there are.
+    separator: What stands between two strings.
+    """
+    ...
 def upper(input: TensorLike, encoding: StringLike = '', name: builtins.str | None = None) -> Tensor:
     """Letters in upper case (tf.strings.upper).
 

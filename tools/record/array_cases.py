@@ -61,6 +61,19 @@ for name in ("sum", "prod", "min", "max"):
     record(op, "too_long", call, [y, I32([0, 1, 2, 0, 0, 0])], {"num_segments": 3}, fails="first dimensions of data")
 record("unsorted_segment_prod", "zeros", tf.math.unsorted_segment_prod, [F32([2, 0, 3, 0, 0, 5]), I32([0, 0, 1, 2, 2, 1])], {"num_segments": 3}, gradient=True)
 
+call = tf.strings.unsorted_segment_join
+words = np.array([b"a", b"bc", b"", b"d", b"xyz"], object)
+record("unsorted_segment_join", "words", call, [words, I32([1, 0, 1, 1, 0])], {"num_segments": 3, "separator": ":"})
+record("unsorted_segment_join", "no_separator", call, [words, I64([1, 0, 1, 1, 0])], {"num_segments": 2})
+record("unsorted_segment_join", "slices", call, [words[:4].reshape(2, 2), I32([1, 1])], {"num_segments": 2, "separator": "--"})
+record("unsorted_segment_join", "grid", call, [words[:4].reshape(2, 2), I32([[0, 1], [0, 0]])], {"num_segments": 2, "separator": "-"})
+record("unsorted_segment_join", "empty_strings", call, [np.array([b"", b"", b""], object), I32([1, 1, 1])], {"num_segments": 2, "separator": ","})
+record("unsorted_segment_join", "outside", call, [words, I32([0, 1, 2, 0, 3])], {"num_segments": 3}, fails="is out of range [0, 3)")
+record("unsorted_segment_join", "negative", call, [words, I32([0, 1, -1, 0, 0])], {"num_segments": 3}, fails="is out of range [0, 3)")
+record("unsorted_segment_join", "too_few", call, [words, I32([0, 1])], {"num_segments": 3}, fails="first dimensions of data")
+record("unsorted_segment_join", "scalar", call, [words[0], I32(0)], {"num_segments": 3}, fails="scalar")
+record("unsorted_segment_join", "no_segments", call, [words, I32([0, 0, 0, 0, 0])], {"num_segments": 0}, fails="is out of range [0, 0)")
+
 
 def spread(values, ids, data):
     zeros = tf.zeros_like(data)

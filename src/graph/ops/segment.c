@@ -41,6 +41,13 @@ static leat_shape segments(const leat_shape *data, const leat_shape *ids, int64_
     return out;
 }
 
+leat_status leati_segment_shape(const leat_shape *data, const leat_shape *ids, int64_t count,
+                                leat_shape *out, leat_error *err) {
+    LEATI_TRY(check_shapes(data, ids, err));
+    *out = segments(data, ids, count);
+    return LEAT_OK;
+}
+
 static leat_status want_inputs(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(leati_want_number(call, 0, "the data", err));
     LEATI_TRY(leati_want_index(call, 1, "segment_ids", err));
@@ -141,8 +148,8 @@ leat_status leati_unsorted_kernel(leati_kernel_call *call, leati_combine_kind ki
     const struct leati_segment_args *args = call->args;
     const leati_operand *data = &call->inputs[0], *ids = &call->inputs[1], *out = &call->outputs[0];
     leat_shape from = leati_operand_shape(data), numbers = leati_operand_shape(ids);
-    LEATI_TRY(check_shapes(&from, &numbers, err));
-    leat_shape shape = segments(&from, &numbers, args->num_segments);
+    leat_shape shape;
+    LEATI_TRY(leati_segment_shape(&from, &numbers, args->num_segments, &shape, err));
     LEATI_TRY(leati_output_like(call, 0, &shape, err));
     size_t size = leat_dtype_size(data->dtype);
     int64_t values = args->num_segments > 0 ? out->count / args->num_segments : 0;

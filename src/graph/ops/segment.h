@@ -25,6 +25,10 @@ LEAT_WARN_UNUSED leat_status leati_unsorted_infer(leati_infer_call *call, leat_e
 LEAT_WARN_UNUSED leat_status leati_unsorted_kernel(leati_kernel_call *call, leati_combine_kind kind,
                                                    leat_error *err);
 
+/* The shape of `count` segments of data; INVALID_ARGUMENT where the numbers do not fit it. */
+LEAT_WARN_UNUSED leat_status leati_segment_shape(const leat_shape *data, const leat_shape *ids,
+                                                 int64_t count, leat_shape *out, leat_error *err);
+
 /* For gradients: to each slice of `data` that of its segment in `values`; zeros where a slice has
  * none. */
 leat_value leati_segment_spread(leat_value values, leat_value ids, leat_value data);

@@ -1,0 +1,16 @@
+"""``tf.image``: pictures. The functions are the operations of the library's table."""
+
+__all__ = ["ResizeMethod"]
+
+
+class ResizeMethod:
+    """Names of the methods of ``resize`` (``tf.image.ResizeMethod``)."""
+
+    BILINEAR = "bilinear"
+    NEAREST_NEIGHBOR = "nearest"
+    BICUBIC = "bicubic"
+    AREA = "area"
+    LANCZOS3 = "lanczos3"
+    LANCZOS5 = "lanczos5"
+    GAUSSIAN = "gaussian"
+    MITCHELLCUBIC = "mitchellcubic"

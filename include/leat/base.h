@@ -100,6 +100,14 @@ LEAT_API void leat_set_log(leat_log_function function, void *context);
  * RESOURCE_EXHAUSTED, naming who holds what. INVALID_ARGUMENT if negative. Thread-safe. */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_set_memory_limit(int64_t bytes, leat_error *err);
 
+/* How far data from outside may unfold: the pixels of one picture, those of all frames of an
+ * animation together (0, the default: 2^28), and the bytes that one packed string or one serialised
+ * tensor may become (0: 2^30). What says that it is larger fails with INVALID_ARGUMENT or DATA_LOSS
+ * before memory is taken. Pictures that are being decoded keep the limit that they began with.
+ * INVALID_ARGUMENT if negative. Thread-safe. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_set_decode_limits(int64_t pixels, int64_t bytes,
+                                                             leat_error *err);
+
 /* Records what each thread does when, in all iterators of the process: pulls, tasks of parallel
  * operators, waits (tf.profiler). Off at start; while it is on, each thread keeps its last few
  * thousand spans. Thread-safe. */

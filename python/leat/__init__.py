@@ -42,8 +42,8 @@ _HOMES = {
     "leat.variables": "Variable VariableAggregation VariableSynchronization",
 }
 _MODULES = ["leat.audio", "leat.autograph", "leat.config", "leat.data", "leat.debugging", "leat.distribute",
-            "leat.dtypes", "leat.errors", "leat.experimental", "leat.image", "leat.io", "leat.keras", "leat.linalg", "leat.lookup",
-            "leat.math", "leat.nest", "leat.nn", "leat.ragged", "leat.random", "leat.sparse", "leat.strings",
+            "leat.dtypes", "leat.errors", "leat.experimental", "leat.image", "leat.io", "leat.keras", "leat.linalg",
+            "leat.lookup", "leat.math", "leat.nest", "leat.nn", "leat.ragged", "leat.random", "leat.sparse", "leat.strings",
             "leat.train", "leat.utils"]
 
 _ops.join(__name__, homes=_HOMES, modules=_ops.make_modules(_MODULES), optional=["leat.jax", "leat.torch"])

@@ -123,6 +123,20 @@ def _set_intra(num_threads):
     _intra = _count("num_threads", num_threads)
 
 
+def set_decode_limits(pixels=None, bytes=None):
+    """How far data from outside may unfold, against pictures and packed texts that are made to fill the memory.
+
+    pixels: of one picture, all frames of an animation together; None: 2**28. bytes: that one packed text
+    (``io.decode_compressed``) or one serialised tensor (``io.parse_tensor``) may become; None: 2**30. What says that it
+    is larger is refused before memory is taken. For the whole process, from now on; ValueError where a limit is not
+    above 0. TensorFlow has no such setting.
+    """
+    limits = [0 if limit is None else int(limit) for limit in (pixels, bytes)]
+    if any(limit is not None and int(limit) < 1 for limit in (pixels, bytes)):
+        raise ValueError(f"set_decode_limits: expected limits above 0, found pixels={pixels} and bytes={bytes}")
+    _native.set_decode_limits(*limits)
+
+
 threading = types.SimpleNamespace(
     set_inter_op_parallelism_threads=_set_inter, get_inter_op_parallelism_threads=_get_inter,
     set_intra_op_parallelism_threads=_set_intra, get_intra_op_parallelism_threads=lambda: _intra)

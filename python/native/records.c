@@ -175,9 +175,23 @@ static PyObject *set_logical_cpus(PyObject *module, PyObject *count) {
     Py_RETURN_NONE;
 }
 
+static PyObject *set_decode_limits(PyObject *module, PyObject *args) {
+    (void)module;
+    leat_error err = {0};
+    long long pixels = 0, bytes = 0;
+    if (!PyArg_ParseTuple(args, "LL", &pixels, &bytes)) {
+        return NULL;
+    }
+    if (leat_set_decode_limits(pixels, bytes, &err) != LEAT_OK) {
+        return native_raise(&err);
+    }
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef functions[] = {
     {"num_logical_devices", num_logical_devices, METH_O, "How many devices of a kind there are."},
     {"set_logical_cpus", set_logical_cpus, METH_O, "Splits the cores into logical devices."},
+    {"set_decode_limits", set_decode_limits, METH_VARARGS, "How far data may unfold."},
     {0},
 };
 

@@ -21,6 +21,7 @@ static leat_status run_rows(leati_node_state *node, const leati_program *program
                             leati_scratch *scratch, const leati_block *in, int64_t begin, int64_t n,
                             int64_t ordinal, leati_block *out, leat_error *e) {
     int64_t called = leati_scratch_callbacks(scratch);
+    int64_t recovered = leati_scratch_recovered(scratch);
     leati_call_context context = leati_node_context(node, ordinal);
     int64_t failed = 0;
     leat_status status =
@@ -40,6 +41,10 @@ static leat_status run_rows(leati_node_state *node, const leati_program *program
     called = leati_scratch_callbacks(scratch) - called;
     if (called > 0) {
         leati_count(&node->counters.callbacks, called);
+    }
+    recovered = leati_scratch_recovered(scratch) - recovered;
+    if (recovered > 0) {
+        leati_count(&node->counters.recovered, recovered);
     }
     return status;
 }

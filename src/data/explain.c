@@ -16,7 +16,7 @@ typedef struct stage {
 } stage;
 
 typedef struct walk {
-    leati_text text;
+    leati_text text, notes; /* the table, and what stands below it */
     double elapsed;
     const leati_pool *pool;
     stage first, second; /* the two busiest */
@@ -53,6 +53,11 @@ static void add_operator(walk *w, const leati_node_state *node) {
     leati_text_addf(&w->text, " %7lld %9lld %6lld\n", (long long)(threads > 0 ? threads : 1),
                     (long long)leati_count_get(&c->callbacks),
                     (long long)leati_count_get(&c->errors));
+    int64_t recovered = leati_count_get(&c->recovered);
+    if (recovered > 0) {
+        leati_text_addf(&w->notes, "%s: %lld truncated picture%s filled up\n", node->name,
+                        (long long)recovered, recovered == 1 ? " was" : "s were");
+    }
     stage own = {.name = node->name, .busy = busy / (double)(threads > 1 ? threads : 1)};
     if (own.busy > w->first.busy) {
         w->second = w->first;
@@ -110,6 +115,9 @@ char *leati_explain(const leati_iteration *iteration, const leati_node_state *to
         add_tree(&w, child);
     }
     leati_tree_unlock();
+    char *notes = leati_text_take(&w.notes);
+    leati_text_addf(&w.text, "%s", notes == NULL ? "" : notes);
+    leati_free(notes);
     add_verdict(&w, (double)leati_count_get(&top->counters.busy_ns) / 1e9);
     size_t size = leati_tuner_print(iteration, NULL, 0) + 1;
     char *decisions = leati_alloc(size, 1);

@@ -20,6 +20,8 @@ static const struct family {
     {"leat_operator_errors_total", "counter", "Elements that failed.", COUNTER(errors), false},
     {"leat_operator_callbacks_total", "counter", "Calls of a user's functions.", COUNTER(callbacks),
      false},
+    {"leat_operator_recovered_total", "counter", "Truncated pictures that were filled up.",
+     COUNTER(recovered), false},
     {"leat_operator_busy_seconds_total", "counter",
      "Time spent computing, inputs and waits excluded, over all threads.", COUNTER(busy_ns), true},
     {"leat_operator_waiting_seconds_total", "counter", "Time spent waiting for elements.",

@@ -287,6 +287,7 @@ static leat_status run_front(run *r, leat_error *err) {
                            .arena = r->call->arena};
     leat_status status = leati_scaling_method(resize->method, &stream.method, err);
     if (status == LEAT_OK && chain->decode != NULL) {
+        stream.recovered = r->call->context == NULL ? NULL : r->call->context->recovered;
         stream.contents = (const leat_string *)(const void *)source->data;
         status = front_options(chain, r, &stream, err);
     } else if (status == LEAT_OK) {

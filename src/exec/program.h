@@ -36,5 +36,7 @@ LEAT_WARN_UNUSED leat_status leati_program_run(const leati_program *program, lea
 
 /* Number of user callbacks called so far by runs with this scratch. */
 int64_t leati_scratch_callbacks(const leati_scratch *scratch);
+/* Number of pictures that were cut short and filled so far, as the user allowed. */
+int64_t leati_scratch_recovered(const leati_scratch *scratch);
 
 #endif

@@ -118,6 +118,7 @@ struct leati_scratch {
     size_t num_texts, text_capacity;
     size_t text_used; /* bytes of the last one */
     int64_t callbacks;
+    int64_t recovered; /* pictures that were cut short and filled */
 };
 
 /* One run, from the first row to the last. */

@@ -80,6 +80,10 @@ int64_t leati_scratch_callbacks(const leati_scratch *scratch) {
     return scratch->callbacks;
 }
 
+int64_t leati_scratch_recovered(const leati_scratch *scratch) {
+    return scratch->recovered;
+}
+
 /* ---- operands ---- */
 
 /* Row `row` of the block's part as an operand of its own. */
@@ -523,6 +527,7 @@ leat_status leati_program_run(const leati_program *program, leati_scratch *scrat
     run.given = context;
     run.context = *context;
     run.context.callbacks = &scratch->callbacks;
+    run.context.recovered = &scratch->recovered;
     run.status = LEAT_OK;
     run.blamed = false;
     leat_status status = leati_block_prepare(out, program->simple.num_outputs, err);

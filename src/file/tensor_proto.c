@@ -7,6 +7,7 @@
  * Failures: DATA_LOSS for bytes that are no such message or hold too few values. No locks. */
 #include "file/tensor_proto.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "core/spec.h"
 #include <string.h>
 
@@ -172,6 +173,17 @@ leat_status leati_read_tensor_proto(leati_wire message, leati_tensor_proto *out,
     out->count = leati_shape_count(&out->shape);
     if (out->count < 0)
         return damaged("its shape is not known", err);
+    /* Listed values may be few, so the shape alone would decide how much memory is taken. */
+    uint64_t size = leat_dtype_size(out->dtype), most = leati_most_unpacked();
+    if (out->content.at == out->content.end && size > 0 && (uint64_t)out->count > most / size)
+        return leati_fail(
+            err, LEAT_DATA_LOSS,
+            "a serialised tensor of %zu bytes stands for %lld values of %s, more than "
+            "%llu bytes, the most that are allowed; leave it out, or " LEATI_RAISE_LIMITS,
+            (size_t)(message.end - message.at), (long long)out->count, leat_dtype_name(out->dtype),
+            (unsigned long long)most);
+    if (out->content.at != out->content.end && out->count > out->content.end - out->content.at)
+        return damaged("its content does not fit its shape", err);
     return LEAT_OK;
 }
 

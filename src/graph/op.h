@@ -105,6 +105,7 @@ typedef struct leati_call_context {
     struct leati_cancel *cancel; /* ends loops and waits; NULL: nothing does. Borrowed */
     int64_t *callbacks; /* counts calls of users' code, those of functions inside included; may be
                            NULL */
+    int64_t *recovered; /* counts pictures that were cut short and filled; may be NULL */
 } leati_call_context;
 
 typedef struct leati_kernel_call {

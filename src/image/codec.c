@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -17,7 +18,6 @@ const leati_decode_options leati_decode_defaults = {
     .ratio = 1,
     .fancy_upscaling = true,
     .acceptable_fraction = 1.0F,
-    .max_pixels = UINT64_C(1) << 28,
 };
 
 #define X(name) extern const leati_codec leati_codec_##name;
@@ -35,6 +35,7 @@ static const leati_codec *const codecs[] = {
 struct leati_image_decoder {
     void *states[CODECS];      /* by codec; NULL until first used */
     size_t current;            /* the codec of the picture that was begun; CODECS: none */
+    size_t last;               /* the codec of the picture that was read last */
     leati_image_info info;     /* of that picture */
     leati_image_decoder *next; /* in the store; guarded by store_lock */
 };
@@ -183,7 +184,10 @@ leat_status leati_image_begin(leati_image_decoder *decoder, const uint8_t *data,
         if (decoder->states[index] == NULL)
             return leati_fail(err, local.code, "%s", local.text);
     }
-    status = codec->begin(decoder->states[index], data, size, options, &decoder->info, err);
+    leati_decode_options wanted = *options;
+    if (wanted.max_pixels == 0)
+        wanted.max_pixels = leati_most_pixels();
+    status = codec->begin(decoder->states[index], data, size, &wanted, &decoder->info, err);
     if (status != LEAT_OK)
         return status;
     decoder->current = index;
@@ -202,6 +206,7 @@ static const leati_codec *take_current(leati_image_decoder *decoder, void **stat
     }
     const leati_codec *codec = codecs[decoder->current];
     *state = decoder->states[decoder->current];
+    decoder->last = decoder->current;
     decoder->current = CODECS;
     return codec;
 }
@@ -224,6 +229,11 @@ leat_status leati_image_pass(leati_image_decoder *decoder, const leati_image_sin
     return codec == NULL ? LEAT_FAILED_PRECONDITION : codec->pass(state, sink, err);
 }
 
+bool leati_image_recovered(const leati_image_decoder *decoder) {
+    const leati_codec *codec = codecs[decoder->last];
+    return codec->recovered != NULL && codec->recovered(decoder->states[decoder->last]);
+}
+
 /* ---- for codecs ---- */
 
 leat_status leati_check_pixels(const char *title, uint64_t height, uint64_t width,
@@ -238,7 +248,7 @@ leat_status leati_check_pixels(const char *title, uint64_t height, uint64_t widt
     return leati_fail(err, LEAT_INVALID_ARGUMENT,
                       "%s too large: height %" PRIu64 " and width %" PRIu64
                       ", expected at most %" PRIu64
-                      " pixels; shrink the picture or raise max_pixels",
+                      " pixels; shrink the picture, or " LEATI_RAISE_LIMITS,
                       title, height, width, max_pixels);
 }
 

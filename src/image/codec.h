@@ -32,12 +32,13 @@ typedef struct leati_decode_options {
     bool true_neighbours; /* at the window's sides colours blend with pixels outside of it, as when
                              all is decoded first; else as TensorFlow's decode_and_crop_jpeg does */
     int32_t crop_y, crop_x, crop_height, crop_width;
-    bool first_frame;    /* of an animation */
-    uint64_t max_pixels; /* height times width, checked before memory is needed */
+    bool first_frame; /* of an animation */
+    uint64_t
+        max_pixels; /* of all frames, checked before memory is needed; 0: the process's limit */
 } leati_decode_options;
 
-/* TensorFlow's defaults: channels 0, 8 bits, ratio 1, fast, fancy, no recovery, fraction 1; and at
- * most 2^28 pixels. */
+/* TensorFlow's defaults: channels 0, 8 bits, ratio 1, fast, fancy, no recovery, fraction 1; and the
+ * process's limit of pixels (leat_set_decode_limits). */
 extern const leati_decode_options leati_decode_defaults;
 
 /* What `read` will write, and what the file holds. */
@@ -75,6 +76,7 @@ typedef struct leati_codec {
     /* Instead of read: hands on rows from the first to the last. NULL: the format has no rows
      * before the whole picture is there, or nothing would be gained. */
     leat_status (*pass)(void *state, const leati_image_sink *sink, leat_error *err);
+    bool (*recovered)(const void *state); /* see leati_image_recovered; NULL: never */
 } leati_codec;
 
 /* The codec whose magic bytes and mark the data have, or NULL. */
@@ -117,6 +119,8 @@ bool leati_image_passes(const leati_image_decoder *decoder);
  * to the last; no memory for the picture is needed. */
 LEAT_WARN_UNUSED leat_status leati_image_pass(leati_image_decoder *decoder,
                                               const leati_image_sink *sink, leat_error *err);
+/* Whether the picture that was read last was cut short, and what was missing filled. */
+bool leati_image_recovered(const leati_image_decoder *decoder);
 
 /* ---- for codecs ---- */
 

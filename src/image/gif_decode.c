@@ -297,17 +297,27 @@ static painter painter_of(const struct decoder *decoder, const frame *f, uint8_t
 }
 
 /* Counts the frames up to the first one that is not whole, and measures the canvas. */
-static leat_status measure(struct decoder *decoder, int64_t *frames, leat_error *err) {
+static leat_status measure(struct decoder *decoder, const leati_decode_options *options,
+                           int64_t *frames, leat_error *err) {
     reader in;
     frame screen, next;
     leat_error local = {0};
     bool more = true;
     leat_status status = open_file(decoder, &in, &screen, &local);
+    /* Unpacking takes time for each pixel, so what is too large is not begun. Behind a first frame
+     * only the sizes of the others count; they may take sixteen times as many. */
+    const uint64_t most = options->max_pixels;
+    const uint64_t limit = options->first_frame && most < UINT64_MAX / 16 ? 16 * most : most;
+    uint64_t painted = 0;
     *frames = 0;
     while (status == LEAT_OK && more) {
         status = next_frame(decoder, &in, &screen, &next, &more, &local);
         if (status != LEAT_OK || !more)
             break;
+        uint64_t area = (uint64_t)next.width * (uint64_t)next.height;
+        if (area > limit - painted)
+            return leati_check_pixels("GIF", painted + area, 1, limit, err);
+        painted += area;
         painter counter = painter_of(decoder, &next, NULL, 0);
         status = unpack(decoder, &in, &counter, &local);
         if (status != LEAT_OK)
@@ -343,7 +353,7 @@ static leat_status begin(void *state, const uint8_t *data, size_t size,
     decoder->size = size;
     decoder->info = (leati_image_info){
         .format = "GIF", .channels = 3, .bits = 8, .stored_channels = 1, .stored_bits = 8};
-    leat_status status = measure(decoder, &frames, err);
+    leat_status status = measure(decoder, options, &frames, err);
     if (status != LEAT_OK)
         return status;
     if (options->first_frame)

@@ -23,8 +23,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* More scans than any encoder writes; small files can hold thousands, each as slow as a picture. */
+/* More scans than any encoder writes; small files can hold thousands, each as slow as a picture. So
+ * a picture may have 500, a large one fewer: as many as make so many pixels. */
 #define MAX_SCANS 500
+#define MAX_SCANNED (UINT64_C(1) << 32)
 #define ROWS_AT_ONCE 8
 /* Lines for a sink do not begin at a vector's border: to such lines libjpeg-turbo writes past the
  * caches, from where the sink reads. */
@@ -50,6 +52,7 @@ struct decoder {
     bool settled;                 /* nothing that is still unread can fail */
     uint32_t rows_done;   /* rows that were delivered; kept here, since a jump loses locals */
     bool ended;           /* the error was that every byte is used up */
+    bool recovered;       /* something that was missing was filled */
     const JOCTET *reread; /* where libjpeg was told to read once more */
     uint32_t rereads;     /* how often in a row */
 };
@@ -68,6 +71,7 @@ static void init_source(j_decompress_ptr jpeg) {
 
 static void invent_end(struct decoder *decoder) {
     static const JOCTET end_marker[2] = {0xFF, JPEG_EOI};
+    decoder->recovered = true;
     decoder->source.next_input_byte = end_marker;
     decoder->source.bytes_in_buffer = sizeof end_marker;
 }
@@ -109,9 +113,16 @@ static void term_source(j_decompress_ptr jpeg) {
     (void)jpeg;
 }
 
-static void watch_scans(j_common_ptr jpeg) {
-    if (((j_decompress_ptr)(void *)jpeg)->input_scan_number > MAX_SCANS)
-        leati_jpeg_guard_refuse(jpeg, "more than 500 scans; encode the picture again");
+static void watch_scans(j_common_ptr common) {
+    j_decompress_ptr jpeg = (j_decompress_ptr)(void *)common;
+    uint64_t pixels = (uint64_t)jpeg->image_width * jpeg->image_height;
+    uint64_t scans = jpeg->input_scan_number < 0 ? 0 : (uint64_t)jpeg->input_scan_number;
+    if (scans > MAX_SCANS)
+        leati_jpeg_guard_refuse(common, "more than 500 scans; encode the picture again");
+    if (scans > 16 && scans * pixels > MAX_SCANNED)
+        leati_jpeg_guard_refuse(common,
+                                "more scans than a picture of its size may have; encode the "
+                                "picture again");
 }
 
 /* ---- life ---- */
@@ -157,7 +168,8 @@ static leat_status guarded(struct decoder *decoder,
         return step(decoder, err);
     if (decoder->ended)
         return fail_truncated(decoder, err);
-    return leati_jpeg_guard_failure(&decoder->guard, common(decoder), "damaged JPEG", err);
+    return leati_jpeg_guard_failure(&decoder->guard, common(decoder), "damaged JPEG",
+                                    "read the file again", err);
 }
 
 static leat_status create(struct decoder *decoder, leat_error *err) {
@@ -303,6 +315,7 @@ static leat_status begin(void *state, const uint8_t *data, size_t size,
         return status;
     decoder->data = data;
     decoder->size = size;
+    decoder->recovered = false;
     decoder->options = *options;
     status = guarded(decoder, begin_step, err);
     if (status != LEAT_OK)
@@ -467,6 +480,7 @@ static leat_status accept_fraction(struct decoder *decoder, leat_error *err) {
         memset(to, 0, row);
         status = deliver(decoder, to, 1, err);
     }
+    decoder->recovered = true;
     return status;
 }
 
@@ -521,6 +535,10 @@ static leat_status pass_pixels(void *state, const leati_image_sink *sink, leat_e
     return run_read(decoder, err);
 }
 
+static bool is_recovered(const void *state) {
+    return ((const struct decoder *)state)->recovered;
+}
+
 const leati_codec leati_codec_jpeg = {
     .name = "jpeg",
     .title = "JPEG",
@@ -531,4 +549,5 @@ const leati_codec leati_codec_jpeg = {
     .begin = begin,
     .read = read_pixels,
     .pass = pass_pixels,
+    .recovered = is_recovered,
 };

@@ -125,7 +125,8 @@ static void encode(struct encoder *encoder) {
 
 static leat_status guarded(struct encoder *encoder, leat_error *err) {
     if (setjmp(encoder->guard.jump) != 0)
-        return leati_jpeg_guard_failure(&encoder->guard, common(encoder), "encoding a JPEG", err);
+        return leati_jpeg_guard_failure(&encoder->guard, common(encoder), "encoding a JPEG",
+                                        "check the picture's size and dtype", err);
     encode(encoder);
     return LEAT_OK;
 }

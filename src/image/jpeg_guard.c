@@ -163,7 +163,7 @@ void leati_jpeg_guard_fini(leati_jpeg_guard *guard) {
 }
 
 leat_status leati_jpeg_guard_failure(leati_jpeg_guard *guard, j_common_ptr jpeg, const char *what,
-                                     leat_error *err) {
+                                     const char *advice, leat_error *err) {
     if (guard->missing != 0)
         return leati_no_memory(err, guard->missing);
     char message[JMSG_LENGTH_MAX] = "";
@@ -173,5 +173,9 @@ leat_status leati_jpeg_guard_failure(leati_jpeg_guard *guard, j_common_ptr jpeg,
     if (guard->errors.msg_code == JERR_OUT_OF_MEMORY)
         return leati_no_memory(err, sizeof(struct jpeg_decompress_struct));
     guard->errors.format_message(jpeg, message);
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: %s", what, message);
+    if (guard->errors.msg_code == JERR_BAD_PRECISION)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "JPEG of %d bits a sample: expected 8; convert the picture",
+                          guard->errors.msg_parm.i[0]);
+    return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: %s; %s", what, message, advice);
 }

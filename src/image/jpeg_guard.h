@@ -36,8 +36,9 @@ void *leati_jpeg_guard_take(j_common_ptr jpeg, size_t size);
 /* Drops all memory of the current picture; libjpeg must have been aborted or destroyed. */
 void leati_jpeg_guard_reset(leati_jpeg_guard *guard);
 void leati_jpeg_guard_fini(leati_jpeg_guard *guard);
-/* After a jump: writes the error, with `what` ("damaged JPEG") before libjpeg's message. */
+/* After a jump: writes the error, with `what` ("damaged JPEG") before libjpeg's message and
+ * `advice` behind it. */
 leat_status leati_jpeg_guard_failure(leati_jpeg_guard *guard, j_common_ptr jpeg, const char *what,
-                                     leat_error *err);
+                                     const char *advice, leat_error *err);
 
 #endif

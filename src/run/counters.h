@@ -19,6 +19,7 @@ typedef struct leati_counters {
     atomic_llong depth_limit; /* of its ring or buffer; 0: none */
     atomic_llong parallelism;
     atomic_llong callbacks; /* user callbacks called */
+    atomic_llong recovered; /* pictures that were cut short and filled, as the user allowed */
 } leati_counters;
 
 static inline void leati_count(atomic_llong *counter, int64_t n) {

@@ -99,8 +99,8 @@ class Explanation(str):
     """What each operator of an iterator did: a table as text, in a notebook a drawing with the figures.
 
     `operators` is a list of dictionaries, one for each operator in the order of the table: place ("0" gives the
-    elements, "0.0" is its first input), operator, elements, errors, callbacks, busy_seconds, waiting_seconds,
-    full_seconds, buffered_elements, buffer_limit, held_bytes, parallelism.
+    elements, "0.0" is its first input), operator, elements, errors, callbacks, recovered (pictures that were cut short
+    and filled), busy_seconds, waiting_seconds, full_seconds, buffered_elements, buffer_limit, held_bytes, parallelism.
     """
 
     def __new__(cls, text, metrics):

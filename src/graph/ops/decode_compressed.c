@@ -1,7 +1,9 @@
 /* decode_compressed: strings that were packed, as they were before (tf.io.decode_compressed).
  *
  * Bytes that end before their stream does give what they hold, as in TensorFlow. Fails in a run
- * with DATA_LOSS on bytes that are no such stream. No gradient, no locks. */
+ * with DATA_LOSS on bytes that are no such stream, with INVALID_ARGUMENT on those that unfold
+ * beyond the process's limit (leat_set_decode_limits). No gradient, no locks. */
+#include "base/limits.h"
 #include "file/compress.h"
 #include "graph/ops/texts.h"
 
@@ -50,13 +52,18 @@ static leat_status unpack(const leati_kernel_call *call, int64_t row, int64_t in
                           leati_writer *out, leat_error *err) {
     leat_string s = leati_strings_of(&call->inputs[0], row)[index];
     const uint8_t *in = (const uint8_t *)s.data;
-    size_t left = s.size;
+    size_t left = s.size, before = out->size;
     uint8_t piece[16384];
     leati_unpacker_reset(context);
     for (bool more = left > 0; more;) {
         uint8_t *to = piece;
         size_t room = sizeof piece;
         LEATI_TRY(leati_unpacker_run(context, &in, &left, &to, &room, err));
+        if (out->size - before > leati_most_unpacked() - (sizeof piece - room))
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "%zu packed bytes become more than %llu, the most that are allowed; "
+                              "leave the string out, or " LEATI_RAISE_LIMITS,
+                              s.size, (unsigned long long)leati_most_unpacked());
         leati_put_raw(out, piece, sizeof piece - room);
         more = room == 0 || left > 0;
     }

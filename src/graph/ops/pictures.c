@@ -147,6 +147,8 @@ leat_status leati_picture_decode(leati_kernel_call *call, leati_picture_op op,
         leati_picture_begin(decoder, contents, op, options, dtype, &info, &shape, err);
     if (status == LEAT_OK)
         status = read_pixels(call, decoder, &shape, &info, dtype, err);
+    if (status == LEAT_OK && call->context != NULL && call->context->recovered != NULL)
+        *call->context->recovered += leati_image_recovered(decoder);
     leati_image_decoder_give(decoder);
     return status;
 }

@@ -160,6 +160,8 @@ leat_status leati_stream_run(const leati_stream *s, const leati_resize_sink *sin
         status = decode_rows(s, decoder, &window, sink, err);
     else if (status == LEAT_OK)
         status = decode_whole(s, decoder, &info, &window, sink, err);
+    if (status == LEAT_OK && s->recovered != NULL)
+        *s->recovered += leati_image_recovered(decoder);
     leati_image_decoder_give(decoder);
     return status;
 }

@@ -27,6 +27,7 @@ typedef struct leati_stream {
     bool antialias;
     bool mirrored;      /* from the right to the left */
     leati_arena *arena; /* for what must lie in memory as a whole */
+    int64_t *recovered; /* counts pictures that were cut short and filled; may be NULL */
 } leati_stream;
 
 /* Runs it; the sink gets `height` rows of width * channels floats. INVALID_ARGUMENT where one of

@@ -1,0 +1,31 @@
+/* How far data may unfold, for the whole process: two numbers, read by decoders before they take
+ * memory. A negative one is INVALID_ARGUMENT. No locks. */
+#include "base/limits.h"
+
+#include "base/error.h"
+#include <stdatomic.h>
+
+#define PIXELS (INT64_C(1) << 28)
+#define BYTES (INT64_C(1) << 30)
+
+static atomic_llong most_pixels = PIXELS;
+static atomic_llong most_bytes = BYTES;
+
+leat_status leat_set_decode_limits(int64_t pixels, int64_t bytes, leat_error *err) {
+    if (pixels < 0 || bytes < 0)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "limits of %lld pixels and %lld bytes; expected 0 or more, 0 for the "
+                          "default",
+                          (long long)pixels, (long long)bytes);
+    atomic_store(&most_pixels, pixels > 0 ? pixels : PIXELS);
+    atomic_store(&most_bytes, bytes > 0 ? bytes : BYTES);
+    return LEAT_OK;
+}
+
+uint64_t leati_most_pixels(void) {
+    return (uint64_t)atomic_load_explicit(&most_pixels, memory_order_relaxed);
+}
+
+uint64_t leati_most_unpacked(void) {
+    return (uint64_t)atomic_load_explicit(&most_bytes, memory_order_relaxed);
+}

@@ -35,13 +35,23 @@ static void mirror(const char *in, char *out, size_t width, size_t pixel_size) {
     }
 }
 
+/* The best kernel for this processor; NULL: plain C. */
+static leati_flip_row *fast_row(void) {
+    for (int i = 0; leati_flip_fast[i] != NULL; i++)
+        if (leati_flip_fast[i]->runs_here())
+            return leati_flip_fast[i]->row;
+    return NULL;
+}
+
 void leati_flip_left_right(const void *in, size_t in_stride, void *out, size_t out_stride,
                            size_t height, size_t width, size_t pixel_size) {
+    leati_flip_row *fast = fast_row();
     for (size_t y = 0; y < height; y++) {
         const char *from = (const char *)in + y * in_stride;
         char *to = (char *)out + y * out_stride;
         if (in != out) {
-            mirror(from, to, width, pixel_size);
+            if (fast == NULL || !fast((const uint8_t *)from, (uint8_t *)to, width, pixel_size))
+                mirror(from, to, width, pixel_size);
             continue;
         }
         for (size_t x = 0; x < width / 2; x++)

@@ -89,10 +89,34 @@ static void test_all_sizes(void **state) {
     }
 }
 
+/* Every kernel that runs here, in memory of exactly the row's size, against moving pixels one by
+ * one. */
+static void test_kernels(void **state) {
+    (void)state;
+    for (int k = 0; leati_flip_fast[k] != NULL; k++) {
+        for (size_t pixel = 1; pixel <= 40 && leati_flip_fast[k]->runs_here(); pixel++) {
+            for (size_t width = 0; width < 150; width++) {
+                size_t size = width * pixel;
+                uint8_t *in = malloc(size + (size == 0)), *out = malloc(size + (size == 0));
+                assert_true(in != NULL && out != NULL);
+                for (size_t i = 0; i < size; i++)
+                    in[i] = (uint8_t)(i * 31 + i / 256);
+                bool done = leati_flip_fast[k]->row(in, out, width, pixel);
+                assert_true(done || pixel != 3);
+                for (size_t i = 0; i < size && done; i++)
+                    assert_int_equal(out[i], in[(width - 1 - i / pixel) * pixel + i % pixel]);
+                free(in);
+                free(out);
+            }
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_recorded),
         cmocka_unit_test(test_all_sizes),
+        cmocka_unit_test(test_kernels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

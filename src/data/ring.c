@@ -161,7 +161,7 @@ void leati_ring_drop_stage(leati_ring *ring, leati_stage *stage) {
         ring->stages_end = at;
     }
     ring->held -= stage->bytes;
-    leati_mark_unref(stage->mark);
+    leati_mark_unref(ring, stage->mark);
     stage->mark = NULL;
     stage->next = ring->dead;
     ring->dead = stage;
@@ -198,23 +198,23 @@ static leat_status mark_input(leati_ring *ring, leat_error *err) {
         return LEAT_OK;
     }
     int64_t start = leati_now_ns();
-    leati_mark *mark = leati_alloc_zero(1, sizeof(*mark));
+    leati_gate_lock(ring->gate);
+    leati_mark *mark = leati_ring_take_mark(ring);
+    leati_gate_unlock(ring->gate);
     if (mark == NULL) {
         return leati_no_memory(err, sizeof(*mark));
     }
     leati_save_cost cost = {0};
-    mark->refs = 1;
-    mark->error = INT64_MAX;
     leat_error local = {0};
     leat_status status = leati_input_save(&ring->input, &mark->state, &cost, &local);
     mark->cost = cost;
     leati_gate_lock(ring->gate);
     mark->index = ring->next_index;
     if (status == LEAT_OK) {
-        leati_mark_unref(ring->mark);
+        leati_mark_unref(ring, ring->mark);
         ring->mark = mark;
     } else {
-        leati_mark_unref(mark);
+        leati_mark_unref(ring, mark);
         ring->unsavable = local;
     }
     leati_gate_unlock(ring->gate);
@@ -668,7 +668,7 @@ void leati_ring_discard(leati_ring *ring) {
     reap(ring, dead);
     ring->undelivered = ring->uncut_bytes = ring->held = 0;
     ring->input_ended = false;
-    leati_mark_unref(ring->mark);
+    leati_mark_unref(ring, ring->mark);
     ring->mark = NULL;
     memset(&ring->trouble, 0, sizeof(ring->trouble));
     leati_free(ring->wanted);
@@ -690,6 +690,13 @@ static void free_memory(leati_ring *ring) {
     for (int i = 0; ring->scratches != NULL && i < ring->workers; i++) {
         leati_scratch_free(ring->scratches[i]);
     }
+    while (ring->free_marks != NULL) {
+        leati_mark *next = ring->free_marks->next;
+        leati_writer_fini(&ring->free_marks->state);
+        leati_free(ring->free_marks);
+        ring->free_marks = next;
+    }
+    leati_writer_fini(&ring->ranges);
     leati_ring_lanes_free(ring);
     leati_free(ring->all_pieces);
     leati_free(ring->scratches);

@@ -15,9 +15,10 @@
 
 /* A state of the input from which it can be replayed. */
 typedef struct leati_mark {
-    int32_t refs;  /* gate */
-    int64_t index; /* the outcome that the input stands before */
-    int64_t error; /* gate; the first error read after it; INT64_MAX: none yet */
+    struct leati_mark *next; /* gate; in the ring's list of free ones */
+    int32_t refs;            /* gate */
+    int64_t index;           /* the outcome that the input stands before */
+    int64_t error;           /* gate; the first error read after it; INT64_MAX: none yet */
     leati_writer state;
     leati_save_cost cost; /* of restoring it */
 } leati_mark;
@@ -117,6 +118,8 @@ struct leati_ring {
     int64_t uncut_bytes;
     int64_t held;               /* bytes of stages and results */
     leati_mark *mark;           /* the last one taken */
+    leati_mark *free_marks;     /* with the memory of their states */
+    leati_writer ranges;        /* of the state that was written last: its memory */
     double row_ns;              /* of the program; 0: not measured */
     double fetch_ns;            /* of the input, per outcome; 0: not measured */
     double in_bytes, out_bytes; /* per row */
@@ -141,7 +144,9 @@ void leati_ring_account(leati_ring *ring);
 void leati_ring_wake_driver(leati_ring *ring);
 /* The piece that the consumer may take now, or NULL. */
 leati_piece *leati_ring_choose(const leati_ring *ring);
-void leati_mark_unref(leati_mark *mark);
+void leati_mark_unref(leati_ring *ring, leati_mark *mark);
+/* A mark of one reference; NULL without memory. */
+leati_mark *leati_ring_take_mark(leati_ring *ring);
 /* The number of the first outcome that is still to come. */
 int64_t leati_ring_first_left(const leati_ring *ring);
 /* Of `rows` from an outcome on, those before the batch's end. */

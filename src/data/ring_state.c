@@ -13,11 +13,27 @@
 
 enum { SAVED_MARK = 0, SAVED_ROWS };
 
-void leati_mark_unref(leati_mark *mark) {
+void leati_mark_unref(leati_ring *ring, leati_mark *mark) {
     if (mark != NULL && --mark->refs == 0) {
-        leati_writer_fini(&mark->state);
-        leati_free(mark);
+        mark->next = ring->free_marks;
+        ring->free_marks = mark;
     }
+}
+
+leati_mark *leati_ring_take_mark(leati_ring *ring) {
+    leati_mark *mark = ring->free_marks;
+    if (mark == NULL) {
+        mark = leati_alloc_zero(1, sizeof(*mark));
+    } else {
+        ring->free_marks = mark->next;
+    }
+    if (mark != NULL) {
+        mark->refs = 1;
+        mark->error = INT64_MAX;
+        mark->state.size = 0;
+        mark->state.failed = false;
+    }
+    return mark;
 }
 
 static bool idle(const leati_ring *ring) {
@@ -58,8 +74,10 @@ static int64_t first_uncut(const leati_ring *ring) {
 }
 
 /* The ranges that are still to come below the new frontier, with the gate locked. */
-static void put_ranges(const leati_ring *ring, leati_writer *out) {
-    range_list list = {.open = {-1, -1}};
+static void put_ranges(leati_ring *ring, leati_writer *out) {
+    range_list list = {.bytes = ring->ranges, .open = {-1, -1}};
+    list.bytes.size = 0;
+    list.bytes.failed = false;
     for (const leati_piece *piece = ring->pieces; piece != NULL; piece = piece->next) {
         int64_t begin = piece->stage->index + piece->begin;
         bool error = piece->last && piece->stage->tail == LEATI_ERROR;
@@ -75,7 +93,7 @@ static void put_ranges(const leati_ring *ring, leati_writer *out) {
     leati_put_uint(out, list.count);
     leati_put_raw(out, list.bytes.data, list.bytes.size);
     out->failed = out->failed || list.bytes.failed;
-    leati_writer_fini(&list.bytes);
+    ring->ranges = list.bytes;
 }
 
 int64_t leati_ring_first_left(const leati_ring *ring) {

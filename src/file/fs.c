@@ -74,6 +74,23 @@ leat_status leati_file_open(const char *path, leati_file **out, leat_error *err)
     return status ? status : fs->open(fs, rest, out, err);
 }
 
+leat_status leati_file_use(const char *path, leati_file_user use, void *context, leat_error *err) {
+    const leati_fs *fs = NULL;
+    const char *rest = NULL;
+    leat_status status = leati_fs_of(path, &fs, &rest, err);
+    if (status)
+        return status;
+    if (fs->use)
+        return fs->use(fs, rest, use, context, err);
+    leati_file *file = NULL;
+    status = fs->open(fs, rest, &file, err);
+    if (status)
+        return status;
+    status = use(context, file, err);
+    leati_file_close(file);
+    return status;
+}
+
 leat_status leati_file_read_at(leati_file *file, int64_t offset, void *data, size_t size,
                                size_t *got, leat_error *err) {
     return file->fs->read_at(file, offset, data, size, got, err);

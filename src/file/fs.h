@@ -48,10 +48,16 @@ typedef struct leati_sink {
 typedef leat_status (*leati_list_function)(void *context, const char *name, leati_path_kind kind,
                                            leat_error *err);
 
+/* What is done with a file while it is open; the file is not kept. */
+typedef leat_status (*leati_file_user)(void *context, leati_file *file, leat_error *err);
+
 struct leati_fs {
     const char *scheme; /* "file" also serves paths without a scheme */
     const char *doc;
     leat_status (*open)(const leati_fs *fs, const char *path, leati_file **out, leat_error *err);
+    /* Opens, calls and closes, and takes no memory for it. NULL: by open and close. */
+    leat_status (*use)(const leati_fs *fs, const char *path, leati_file_user use, void *context,
+                       leat_error *err);
     /* Reads up to `size` bytes; *got < size only at the end of the file. */
     leat_status (*read_at)(leati_file *file, int64_t offset, void *data, size_t size, size_t *got,
                            leat_error *err);
@@ -90,6 +96,9 @@ LEAT_WARN_UNUSED leat_status leati_file_open(const char *path, leati_file **out,
 LEAT_WARN_UNUSED leat_status leati_file_read_at(leati_file *file, int64_t offset, void *data,
                                                 size_t size, size_t *got, leat_error *err);
 void leati_file_close(leati_file *file); /* NULL is allowed */
+/* Calls `use` with the file open, and returns what it returns. */
+LEAT_WARN_UNUSED leat_status leati_file_use(const char *path, leati_file_user use, void *context,
+                                            leat_error *err);
 LEAT_WARN_UNUSED leat_status leati_path_stat(const char *path, leati_stat *out, leat_error *err);
 LEAT_WARN_UNUSED leat_status leati_path_list(const char *path, leati_list_function function,
                                              void *context, leat_error *err);

@@ -102,34 +102,54 @@ static int open_again(const char *path, int flags) {
     return fd;
 }
 
-static leat_status local_open(const leati_fs *fs, const char *path, leati_file **out,
-                              leat_error *err) {
+/* Opens into the caller's struct; `path` is borrowed. */
+static leat_status open_into(const leati_fs *fs, const char *path, local_file *file,
+                             leat_error *err) {
     int fd = open_again(path, O_RDONLY);
     if (fd < 0)
         return leati_fail_errno(err, errno, path, "open it for reading");
-    leat_status status;
     struct stat st;
-    local_file *file = NULL;
     if (fstat(fd, &st) != 0 || S_ISDIR(st.st_mode)) {
-        status = leati_fail_errno(err, S_ISDIR(st.st_mode) ? EISDIR : errno, path, "read it");
-        goto close_fd;
-    }
-    file = leati_alloc_zero(1, sizeof *file);
-    char *name = leati_strdup(path);
-    if (!file || !name) {
-        leati_free(name);
-        status = leati_no_memory(err, sizeof *file + strlen(path));
-        goto close_fd;
+        leat_status status =
+            leati_fail_errno(err, S_ISDIR(st.st_mode) ? EISDIR : errno, path, "read it");
+        close(fd);
+        return status;
     }
     bool plain = S_ISREG(st.st_mode);
-    file->base = (leati_file){fs, name, plain ? (int64_t)st.st_size : -1,
-                              plain || lseek(fd, 0, SEEK_CUR) >= 0};
-    file->fd = fd;
+    *file = (local_file){.base = {fs, (char *)(uintptr_t)path, plain ? (int64_t)st.st_size : -1,
+                                  plain || lseek(fd, 0, SEEK_CUR) >= 0},
+                         .fd = fd};
+    return LEAT_OK;
+}
+
+static leat_status local_open(const leati_fs *fs, const char *path, leati_file **out,
+                              leat_error *err) {
+    local_file opened;
+    leat_status status = open_into(fs, path, &opened, err);
+    if (status)
+        return status;
+    local_file *file = leati_alloc(1, sizeof *file);
+    char *name = leati_strdup(path);
+    if (!file || !name) {
+        leati_free(file);
+        leati_free(name);
+        close(opened.fd);
+        return leati_no_memory(err, sizeof *file + strlen(path));
+    }
+    *file = opened;
+    file->base.path = name;
     *out = &file->base;
     return LEAT_OK;
-close_fd:
-    leati_free(file);
-    close(fd);
+}
+
+static leat_status local_use(const leati_fs *fs, const char *path, leati_file_user use,
+                             void *context, leat_error *err) {
+    local_file file;
+    leat_status status = open_into(fs, path, &file, err);
+    if (status)
+        return status;
+    status = use(context, &file.base, err);
+    close(file.fd);
     return status;
 }
 
@@ -341,6 +361,7 @@ const leati_fs leati_fs_local = {
     .scheme = "file",
     .doc = "Files of this machine.",
     .open = local_open,
+    .use = local_use,
     .read_at = local_read_at,
     .close = local_close,
     .stat = local_stat,

@@ -14,47 +14,50 @@ static leat_status read_file_infer(leati_infer_call *call, leat_error *err) {
     return leati_infer_output(call, LEAT_STRING, &scalar, NULL, err);
 }
 
-/* A file of known size. */
-static leat_status read_sized(leati_kernel_call *call, leati_file *file, leat_string *out,
-                              leat_error *err) {
+/* One row. */
+typedef struct reading {
+    leati_kernel_call *call;
+    leat_string *out;
+    bool sized;
+} reading;
+
+/* Reads a file of known size. */
+static leat_status read_sized(void *context, leati_file *file, leat_error *err) {
+    reading *r = context;
+    r->sized = file->size >= 0;
+    if (!r->sized)
+        return LEAT_OK;
     size_t size = (size_t)file->size, got = 0;
-    char *to = leati_kernel_text(call, 0, size, err);
+    char *to = leati_kernel_text(r->call, 0, size, err);
     if (to == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     LEATI_TRY(leati_file_read_at(file, 0, to, size, &got, err));
-    *out = (leat_string){.data = to, .size = got};
+    *r->out = (leat_string){.data = to, .size = got};
     return LEAT_OK;
 }
 
 /* A file whose size shows only at its end. */
-static leat_status read_stream(leati_kernel_call *call, const char *path, leat_string *out,
-                               leat_error *err) {
+static leat_status read_stream(const reading *r, const char *path, leat_error *err) {
     leat_buffer *whole = NULL;
     LEATI_TRY(leati_file_read_all(path, &whole, err));
     size_t size = leat_buffer_size(whole);
-    char *to = leati_kernel_text(call, 0, size, err);
+    char *to = leati_kernel_text(r->call, 0, size, err);
     if (to != NULL && size > 0)
         memcpy(to, leat_buffer_data(whole), size);
     leat_buffer_unref(whole);
     if (to == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    *out = (leat_string){.data = to, .size = size};
+    *r->out = (leat_string){.data = to, .size = size};
     return LEAT_OK;
 }
 
 static leat_status read_row(leati_kernel_call *call, int64_t row, leat_error *err) {
     leat_string name = *leati_strings_of(&call->inputs[0], row);
-    leat_string *out = leati_strings_of(&call->outputs[0], row);
+    reading r = {.call = call, .out = leati_strings_of(&call->outputs[0], row)};
     char *path = NULL;
     LEATI_TRY(leati_path_text(call, name, &path, err));
-    leati_file *file = NULL;
-    LEATI_TRY(leati_file_open(path, &file, err));
-    leat_status status = LEAT_OK;
-    bool sized = file->size >= 0;
-    if (sized)
-        status = read_sized(call, file, out, err);
-    leati_file_close(file);
-    return sized ? status : read_stream(call, path, out, err);
+    LEATI_TRY(leati_file_use(path, read_sized, &r, err));
+    return r.sized ? LEAT_OK : read_stream(&r, path, err);
 }
 
 static leat_status read_file_kernel(leati_kernel_call *call, leat_error *err) {

@@ -1,0 +1,201 @@
+/* In steady state pipelines allocate nothing: the library's allocator is asked as often for a
+ * thousand elements as for none. Counted over the pipelines that users write: records, parsed,
+ * computed with, shuffled, batched and prefetched; pictures, decoded, resized and batched. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "support/scratch.h"
+
+#include <leat/leat.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- counting ---- */
+
+static atomic_long allocations;
+
+static void *count_alloc(void *context, size_t size, size_t alignment) {
+    (void)context;
+    void *memory = NULL;
+    atomic_fetch_add(&allocations, 1);
+    return posix_memalign(&memory, alignment < 16 ? 16 : alignment, size) == 0 ? memory : NULL;
+}
+
+static void *count_resize(void *context, void *memory, size_t size) {
+    (void)context;
+    atomic_fetch_add(&allocations, 1);
+    return realloc(memory, size);
+}
+
+static void count_release(void *context, void *memory) {
+    (void)context;
+    free(memory);
+}
+
+static int start_counting(void **state) {
+    (void)state;
+    const leat_allocator counting = {
+        .alloc = count_alloc, .resize = count_resize, .release = count_release};
+    leat_set_allocator(&counting);
+    return 0;
+}
+
+static int stop_counting(void **state) {
+    (void)state;
+    leat_set_allocator(NULL);
+    return 0;
+}
+
+enum { WARM = 64, WINDOW = 32, WINDOWS = 40 };
+
+/* Batches are taken in windows. Threads may run further ahead than ever before now and then, and
+ * then a pool grows; that ends, and from then on windows have no allocation. */
+static void check_steady(leat_dataset *dataset, int threads, int64_t batch) {
+    leat_error err = {0};
+    leat_iterator_options options = {.num_threads = threads, .no_autotune = true};
+    leat_iterator *iterator = leat_iterator_new(dataset, &options, &err);
+    if (iterator == NULL)
+        fail_msg("%s", err.text);
+    leat_element element = {0};
+    long count = 0;
+    int quiet = 0, windows = 0;
+    for (int i = 0; i < WARM; i++)
+        if (leat_iterator_next(iterator, &element, &err) != LEAT_OK)
+            fail_msg("%s", err.text);
+    while (windows < WINDOWS && quiet < 3) {
+        long before = atomic_load(&allocations);
+        for (int i = 0; i < WINDOW; i++)
+            assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OK);
+        assert_int_equal(element.tensors[0].dims[0], batch);
+        count = atomic_load(&allocations) - before;
+        quiet = count == 0 ? quiet + 1 : 0;
+        windows++;
+    }
+    leat_element_fini(&element);
+    leat_iterator_free(iterator);
+    leat_dataset_unref(dataset);
+    if (quiet < 3)
+        fail_msg("%ld allocations in the last %d elements", count, (int)(WINDOW * batch));
+}
+
+/* ---- records ---- */
+
+static int trace_parse(void *context, leat_graph *graph, leat_value *outputs) {
+    return leat_parse_example(leat_graph_argument(graph, 0), context, NULL, outputs);
+}
+
+static int trace_arithmetic(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_tensor two = leat_scalar_float32(2);
+    outputs[0] = leat_multiply(leat_graph_argument(graph, 1), leat_graph_tensor(graph, &two));
+    outputs[1] = leat_graph_argument(graph, 0);
+    return 2;
+}
+
+static void write_records(const char *path, int count) {
+    leat_error err = {0};
+    leat_example *example = leat_example_new(&err);
+    leat_tfrecord_writer *writer = leat_tfrecord_writer_open(path, NULL, &err);
+    if (writer == NULL)
+        fail_msg("%s", err.text);
+    for (int64_t i = 0; i < count; i++) {
+        float x[4] = {(float)i, 1, 2, 3};
+        leat_string record;
+        leat_example_clear(example);
+        assert_int_equal(leat_example_add_int64(example, "id", &i, 1, &err), LEAT_OK);
+        assert_int_equal(leat_example_add_float(example, "x", x, 4, &err), LEAT_OK);
+        assert_int_equal(leat_example_serialize(example, &record, &err), LEAT_OK);
+        assert_int_equal(leat_tfrecord_writer_write(writer, record.data, record.size, &err),
+                         LEAT_OK);
+    }
+    assert_int_equal(leat_tfrecord_writer_close(writer, &err), LEAT_OK);
+    leat_example_free(example);
+}
+
+static leat_dataset *map_with(leat_dataset *ds, leat_tracer tracer, void *context,
+                              int64_t parallel) {
+    leat_error err = {0};
+    leat_map_options options = {.num_parallel_calls = parallel};
+    leat_function *function = leat_trace(tracer, context, leat_dataset_spec(ds), &err);
+    ds = leat_map(ds, function, parallel > 0 ? &options : NULL, &err);
+    if (ds == NULL)
+        fail_msg("%s", err.text);
+    return ds;
+}
+
+static void check_records(int64_t parallel, int threads) {
+    leat_error err = {0};
+    const char *keys[] = {"id", "x"}, *paths[] = {scratch_path("some.tfrecord")};
+    write_records(paths[0], 4000);
+    leat_spec *children[] = {leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err),
+                             leat_spec_tensor(LEAT_FLOAT32, LEAT_SHAPE(4), &err)};
+    leat_spec *spec = leat_spec_dict(keys, children, 2, &err);
+    leat_dataset *ds = leat_tf_record_dataset(paths, 1, NULL, &err);
+    ds = map_with(ds, trace_parse, spec, 0);
+    ds = map_with(ds, trace_arithmetic, NULL, parallel);
+    ds = leat_shuffle(ds, 500, &(leat_shuffle_options){.seed = LEAT_SEED(1)}, &err);
+    ds = leat_repeat(leat_batch(ds, 32, &(leat_batch_options){.drop_remainder = true}, &err), -1,
+                     &err);
+    ds = leat_prefetch(ds, 4, &err);
+    check_steady(ds, threads, 32);
+    leat_spec_unref(spec);
+}
+
+static void test_records(void **state) {
+    (void)state;
+    check_records(0, 1);
+    check_records(2, 2);
+}
+
+/* ---- pictures ---- */
+
+static int trace_picture(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_value contents = leat_read_file(leat_graph_argument(graph, 0));
+    leat_value picture = leat_resize(leat_decode_jpeg(contents, 3), 40, 50, NULL);
+    leat_tensor scale = leat_scalar_float32(1 / 255.0F);
+    outputs[0] = leat_multiply(leat_flip_left_right(picture), leat_graph_tensor(graph, &scale));
+    return 1;
+}
+
+static void check_pictures(int64_t parallel, int threads) {
+    leat_error err = {0};
+    const char *names[] = {"tests/golden/data/image/files/a_420.jpg",
+                           "tests/golden/data/image/files/a_444.jpg",
+                           "tests/golden/data/image/files/b_420_odd.jpg"};
+    leat_string strings[3];
+    for (int i = 0; i < 3; i++)
+        strings[i] = (leat_string){.data = names[i], .size = strlen(names[i])};
+    leat_tensor tensor = {0};
+    leat_element element = {0};
+    leat_spec *spec = leat_spec_tensor(LEAT_STRING, LEAT_SHAPE(3), &err);
+    assert_int_equal(leat_tensor_copy_of(LEAT_STRING, LEAT_SHAPE(3), strings, &tensor, &err),
+                     LEAT_OK);
+    assert_int_equal(leat_element_set(&element, spec, &tensor, &err), LEAT_OK);
+    leat_dataset *ds = leat_repeat(leat_from_tensor_slices(&element, &err), -1, &err);
+    leat_element_fini(&element);
+    leat_tensor_unref(&tensor);
+    leat_spec_unref(spec);
+    ds = map_with(ds, trace_picture, NULL, parallel);
+    check_steady(leat_batch(ds, 8, NULL, &err), threads, 8);
+}
+
+static void test_pictures(void **state) {
+    (void)state;
+    check_pictures(0, 1);
+    check_pictures(2, 2);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_records, start_counting, stop_counting),
+        cmocka_unit_test_setup_teardown(test_pictures, start_counting, stop_counting),
+    };
+    return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
+}

@@ -8,6 +8,7 @@
 
 #include "../../tests/support/arrays.h"
 #include "../../tests/support/torture.h"
+#include "base/alloc.h"
 #include "image/codec.h"
 #include "image/jpeg.h"
 #include "image/png.h"
@@ -430,6 +431,66 @@ static void test_tables_are_forgotten(void **state) {
     leati_image_decoder_free(decoder);
 }
 
+/* Every window with true neighbours is that part of the whole picture, bit for bit. */
+static void check_windows(const uint8_t *data, size_t size) {
+    leati_decode_options options = leati_decode_defaults;
+    leati_image_info info;
+    leat_error err = {0};
+    uint8_t *whole = NULL, *part = NULL;
+    leati_image_decoder *decoder = leati_image_decoder_new(&err);
+    options.channels = 3;
+    if (decode(decoder, data, size, &options, &info, &whole, &err) != LEAT_OK)
+        fail_msg("%s", err.text);
+    int32_t height = info.height, width = info.width;
+    options.crop = options.true_neighbours = true;
+    for (int32_t y = 0; y < height; y += 1 + y % 5)
+        for (int32_t x = 0; x < width; x += 1 + x % 7)
+            for (int32_t h = 1; h <= height - y; h += 1 + h % 17)
+                for (int32_t w = 1; w <= width - x; w += w < 6 ? 1 : 13) {
+                    options.crop_y = y;
+                    options.crop_x = x;
+                    options.crop_height = h;
+                    options.crop_width = w;
+                    assert_int_equal(decode(decoder, data, size, &options, &info, &part, &err),
+                                     LEAT_OK);
+                    for (int32_t row = 0; row < h; row++)
+                        assert_memory_equal(part + row * w * 3, whole + ((y + row) * width + x) * 3,
+                                            (size_t)w * 3);
+                    free(part);
+                }
+    free(whole);
+    leati_image_decoder_free(decoder);
+}
+
+static void test_windows(void **state) {
+    (void)state;
+    static const char *const names[] = {"a_420.jpg",         "a_422.jpg",          "a_444.jpg",
+                                        "b_progressive.jpg", "a_corrupt_scan.jpg", "a_restart.jpg"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[200];
+        snprintf(path, sizeof path, FOLDER "/files/%s", names[i]);
+        FILE *file = fopen(path, "rb");
+        static uint8_t data[1 << 16];
+        assert_non_null(file);
+        size_t size = fread(data, 1, sizeof data, file);
+        assert_int_equal(fclose(file), 0);
+        check_windows(data, size);
+    }
+    /* Pictures that are hardly wider than what is decoded beside a window. */
+    static const int32_t widths[] = {1, 3, 9, 31, 33, 34, 65};
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+        uint8_t pixels[20 * 65 * 3], *bytes = NULL;
+        size_t size = 0;
+        for (size_t k = 0; k < sizeof pixels; k++)
+            pixels[k] = (uint8_t)(k * k / 7);
+        assert_int_equal(leati_jpeg_encode(pixels, (size_t)widths[i] * 3, 20, widths[i], 3,
+                                           &leati_jpeg_encode_defaults, &bytes, &size, NULL),
+                         LEAT_OK);
+        check_windows(bytes, size);
+        leati_free(bytes);
+    }
+}
+
 /* Rows that the data do not hold are black where a part is acceptable. */
 static void test_acceptable_fraction(void **state) {
     (void)state;
@@ -542,6 +603,7 @@ int main(void) {
         COUNTED(test_bit_flips),
         COUNTED(test_tables_are_forgotten),
         COUNTED(test_acceptable_fraction),
+        COUNTED(test_windows),
         COUNTED(test_every_allocation_failing),
         COUNTED(test_steady_state_allocates_nothing),
         COUNTED(test_store_of_decoders),

@@ -28,6 +28,8 @@
 #define MAX_SCANS 500
 #define MAX_SCANNED (UINT64_C(1) << 32)
 #define ROWS_AT_ONCE 8
+/* Colours of pictures that are narrower than this may be repeated instead of interpolated. */
+#define LEAST_WIDTH 32
 /* Lines for a sink do not begin at a vector's border: to such lines libjpeg-turbo writes past the
  * caches, from where the sink reads. */
 #define OFF 16
@@ -427,6 +429,11 @@ static leat_status read_window(struct decoder *decoder, leat_error *err) {
     JDIMENSION x = (JDIMENSION)options->crop_x, y = (JDIMENSION)options->crop_y;
     JDIMENSION left = x < margin ? 0 : x - margin, top = y < margin ? 0 : y - margin;
     JDIMENSION right = x + (JDIMENSION)options->crop_width + margin;
+    if (margin > 0 && right - left < LEAST_WIDTH) {
+        right = left + LEAST_WIDTH;
+        if (right > jpeg->output_width)
+            left = left < LEAST_WIDTH ? 0 : left - LEAST_WIDTH;
+    }
     JDIMENSION width = (right < jpeg->output_width ? right : jpeg->output_width) - left;
     uint32_t height = (uint32_t)decoder->info.height;
     size_t size = (size_t)decoder->info.channels;

@@ -4,7 +4,7 @@
  * zero; where C leaves the result open they become the lowest int64 (int32 for narrow integers), as
  * TensorFlow's do on x86: no two machines disagree. The gradient is cast back.
  * Fails in inference on strings and objects. No state, no locks. */
-#include "graph/ops/elementwise.h"
+#include "graph/ops/wide.h"
 
 struct cast_args {
     leat_dtype dtype;
@@ -141,8 +141,16 @@ static leat_status cast_infer(leati_infer_call *call, leat_error *err) {
     return leati_infer_output(call, args->dtype, &call->inputs[0].shape, NULL, err);
 }
 
+/* What becomes of pictures. */
+static void pixels_to_floats(leati_lane *lane) {
+    if (!leati_wide_cast(lane))
+        uint8_to_float32(lane);
+}
+
 static leat_status cast_kernel(leati_kernel_call *call, leat_error *err) {
     const struct cast_args *args = call->args;
+    if (call->inputs[0].dtype == LEAT_UINT8 && args->dtype == LEAT_FLOAT32)
+        return leati_elementwise(call, pixels_to_floats, NULL, err);
     return leati_elementwise(call, cast_lanes[call->inputs[0].dtype][args->dtype], NULL, err);
 }
 

@@ -2,9 +2,9 @@
  *
  * Division by zero follows IEEE 754. Integers are divided by floordiv, or cast first. Fails in
  * inference where the dtypes differ or the shapes do not broadcast. No state, no locks. */
-#include "graph/ops/elementwise.h"
+#include "graph/ops/wide.h"
 
-LEATI_LANES2_FLOAT(divide, x / y, x / y)
+LEATI_LANES2_FLOAT_WIDE(divide, LEATI_WIDE_DIVIDE, x / y, x / y)
 
 static const leati_lane_function divide_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_FLOAT(divide)};
 

@@ -2,11 +2,13 @@
  *
  * Rows are one more dimension in front of the others, with the operands' row strides. Dimensions of
  * one are dropped and neighbours merged where every operand allows it; the innermost one goes to
- * the lane. Failure modes: shapes that do not broadcast where inference could not know it, and a
- * lane that refuses a value. No allocation, no locks. */
+ * the lane, or the two innermost ones where few values are repeated. Failure modes: shapes that do
+ * not broadcast where inference could not know it, and a lane that refuses a value. No allocation,
+ * no locks. */
 #include "graph/ops/elementwise.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { OPERANDS = 4, MAX_DIMS = LEAT_MAX_RANK + 1 }; /* the output is operand 0 */
 
@@ -88,9 +90,72 @@ static bool run_lane(const walk *w, const leati_kernel_call *call, leati_lane_fu
     return lane.failed < 0;
 }
 
-/* Steps the counters of all dimensions but the innermost; false after the last. */
-static bool walk_step(const walk *w, int64_t *counters, int64_t *offsets) {
-    for (int d = w->num_dims - 2; d >= 0; d--) {
+/* ---- few values, over and over ---- */
+
+enum { REPEATED_BYTES = 4096, SHORT = 64 };
+
+/* Operands that repeat the same few values for each step of the dimension outside, as numbers for
+ * each channel do, and others that go on behind them: then one call can serve many steps, if the
+ * repeated values are written down as often. */
+static bool repeats(const walk *w) {
+    if (w->num_dims < 2)
+        return false;
+    const walk_dim *inner = &w->dims[w->num_dims - 1], *outer = &w->dims[w->num_dims - 2];
+    if (inner->size > SHORT || outer->size < 4)
+        return false;
+    for (int k = 0; k < w->num_operands; k++) {
+        bool goes_on = outer->step[k] == inner->step[k] * inner->size;
+        if (!goes_on && (k == 0 || outer->step[k] != 0 || inner->step[k] == 0))
+            return false;
+    }
+    return true;
+}
+
+/* How many steps of the outer dimension one call serves: what fits the smallest room. */
+static int64_t steps_at_once(const walk *w) {
+    const walk_dim *inner = &w->dims[w->num_dims - 1], *outer = &w->dims[w->num_dims - 2];
+    int64_t most = outer->size;
+    for (int k = 1; k < w->num_operands; k++) {
+        int64_t fit = inner->step[k] == 0 ? most : REPEATED_BYTES / (inner->step[k] * inner->size);
+        if (outer->step[k] == 0 && fit < most)
+            most = fit;
+    }
+    return most;
+}
+
+/* Runs the lane over the two innermost dimensions. */
+static bool run_repeated(const walk *w, const leati_kernel_call *call, leati_lane_function function,
+                         const int64_t *offsets, int64_t *failed) {
+    const walk_dim *inner = &w->dims[w->num_dims - 1], *outer = &w->dims[w->num_dims - 2];
+    _Alignas(64) char room[OPERANDS - 1][REPEATED_BYTES];
+    int64_t most = steps_at_once(w);
+    for (int k = 1; k < w->num_operands; k++) {
+        size_t bytes = (size_t)(inner->step[k] * inner->size);
+        for (int64_t s = 0; outer->step[k] == 0 && bytes > 0 && s < most; s++)
+            memcpy(room[k - 1] + (size_t)s * bytes, call->inputs[k - 1].data + offsets[k], bytes);
+    }
+    for (int64_t at = 0; at < outer->size; at += most) {
+        int64_t steps = outer->size - at < most ? outer->size - at : most;
+        leati_lane lane = {.n = steps * inner->size, .failed = -1};
+        lane.out = call->outputs[0].data + offsets[0] + at * outer->step[0];
+        lane.out_step = inner->step[0];
+        for (int k = 1; k < w->num_operands; k++) {
+            bool repeated = outer->step[k] == 0 && inner->step[k] != 0;
+            lane.in[k - 1] = repeated ? room[k - 1]
+                                      : call->inputs[k - 1].data + offsets[k] + at * outer->step[k];
+            lane.in_step[k - 1] = inner->step[k];
+        }
+        function(&lane);
+        *failed = offsets[0] + at * outer->step[0] + lane.failed * inner->step[0];
+        if (lane.failed >= 0)
+            return false;
+    }
+    return true;
+}
+
+/* Steps the counters of all dimensions but the `skipped` innermost; false after the last. */
+static bool walk_step(const walk *w, int skipped, int64_t *counters, int64_t *offsets) {
+    for (int d = w->num_dims - 1 - skipped; d >= 0; d--) {
         const walk_dim *dim = &w->dims[d];
         if (++counters[d] < dim->size) {
             for (int k = 0; k < w->num_operands; k++)
@@ -167,12 +232,14 @@ leat_status leati_elementwise(leati_kernel_call *call, leati_lane_function funct
     walk w;
     walk_init(&w, call, &shape);
     int64_t counters[MAX_DIMS] = {0}, offsets[OPERANDS] = {0};
+    bool repeated = repeats(&w);
     do {
-        if (!run_lane(&w, call, function, offsets, &failed)) {
+        if (repeated ? !run_repeated(&w, call, function, offsets, &failed)
+                     : !run_lane(&w, call, function, offsets, &failed)) {
             int64_t stride = call->outputs[0].row_stride;
             return refuse(call, call->n > 1 && stride > 0 ? failed / stride : 0, refusal, err);
         }
-    } while (walk_step(&w, counters, offsets));
+    } while (walk_step(&w, repeated ? 2 : 1, counters, offsets));
     return LEAT_OK;
 }
 

@@ -2,10 +2,10 @@
  *
  * Integers wrap around. Fails in inference where the dtypes differ or the shapes do not broadcast.
  * No state, no locks. */
-#include "graph/ops/elementwise.h"
+#include "graph/ops/wide.h"
 
 LEATI_LANES2_INTEGER(subtract, (U)x - (U)y)
-LEATI_LANES2_FLOAT(subtract, x - y, x - y)
+LEATI_LANES2_FLOAT_WIDE(subtract, LEATI_WIDE_SUBTRACT, x - y, x - y)
 
 static const leati_lane_function subtract_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_NUMBER(subtract)};
 

@@ -1,10 +1,10 @@
 /* Mirroring rows by permuting whole vectors: AVX-512 with VBMI, AVX2, and NEON.
  *
  * A vector holds as many whole pixels as fit; a table says where each of its bytes comes from.
- * Pixels of 1, 3, 4 and 12 bytes are the usual ones (grey, RGB, RGBA or float, RGB of floats); with
- * VBMI any size up to 32 bytes goes this way. What does not fill a vector is moved pixel by pixel.
- * Nothing beyond the rows is read or written. Bytes are moved, not computed: results are those of
- * plain C. Cannot fail; no locks. */
+ * Pixels of 1, 3, 4 and 12 bytes are the usual ones (grey, RGB, RGBA or float, RGB of floats) and
+ * go by vectors of 16 bytes; with VBMI any size up to 32 bytes goes by 64. What does not fill a
+ * vector is moved pixel by pixel. Nothing beyond the rows is read or written. Bytes are moved, not
+ * computed: results are those of plain C. Cannot fail; no locks. */
 #include "image/flip.h"
 
 #include <string.h>
@@ -18,12 +18,11 @@ static inline void mirror_rest(const uint8_t *in, uint8_t *out, size_t first, si
         memcpy(out + (width - 1 - x) * pixel_size, in + x * pixel_size, pixel_size);
 }
 
-/* Where the bytes of a mirrored vector of 16 come from: its pixels stand at its end, behind bytes
- * that are written over. */
-static inline void fill_table(uint8_t table[16], size_t pixel_size) {
-    size_t pixels = 16 / pixel_size, unused = 16 - pixels * pixel_size;
-    for (size_t i = 0; i < 16; i++)
-        table[i] = 0;
+/* Where the bytes of a mirrored vector come from: its pixels stand at its end, behind bytes that
+ * are written over. */
+static inline void fill_table(uint8_t *table, size_t size, size_t pixel_size) {
+    size_t pixels = size / pixel_size, unused = size - pixels * pixel_size;
+    memset(table, 0, size);
     for (size_t p = 0; p < pixels; p++)
         for (size_t b = 0; b < pixel_size; b++)
             table[unused + (pixels - 1 - p) * pixel_size + b] = (uint8_t)(p * pixel_size + b);
@@ -46,7 +45,7 @@ AVX2 static bool avx2_row(const uint8_t *in, uint8_t *out, size_t width, size_t 
     uint8_t table[16];
     if (!is_usual(pixel_size))
         return false;
-    fill_table(table, pixel_size);
+    fill_table(table, sizeof table, pixel_size);
     size_t pixels = 16 / pixel_size, unused = 16 - pixels * pixel_size, x = 0;
     const __m128i order = _mm_loadu_si128((const __m128i *)(const void *)table);
     /* The store begins `unused` bytes early, in a pixel that is written later. */
@@ -66,21 +65,20 @@ static bool avx2_runs(void) {
 static const leati_flip_kernel avx2 = {"avx2", avx2_runs, avx2_row};
 
 AVX512 static bool avx512_row(const uint8_t *in, uint8_t *out, size_t width, size_t pixel_size) {
-    uint8_t table[64] = {0};
+    uint8_t table[64];
+    /* Stores that cross cache lines each time make short vectors the faster ones. */
+    if (is_usual(pixel_size))
+        return avx2_row(in, out, width, pixel_size);
     if (pixel_size > 32)
         return false;
-    size_t pixels = 64 / pixel_size, bytes = pixels * pixel_size;
-    for (size_t p = 0; p < pixels; p++)
-        for (size_t b = 0; b < pixel_size; b++)
-            table[(pixels - 1 - p) * pixel_size + b] = (uint8_t)(p * pixel_size + b);
+    fill_table(table, sizeof table, pixel_size);
+    size_t pixels = 64 / pixel_size, unused = 64 - pixels * pixel_size, x = 0;
     const __m512i order = _mm512_loadu_si512(table);
-    __mmask64 all = bytes == 64 ? ~UINT64_C(0) : (UINT64_C(1) << bytes) - 1;
-    size_t x = 0;
-    for (; x + pixels <= width; x += pixels) {
-        __m512i vector = _mm512_maskz_loadu_epi8(all, in + x * pixel_size);
-        _mm512_mask_storeu_epi8(out + (width - x - pixels) * pixel_size, all,
-                                _mm512_permutexvar_epi8(order, vector));
-    }
+    /* The store begins `unused` bytes early, in pixels that are written later. */
+    for (; x + pixels + unused / pixel_size < width && (width - x) * pixel_size >= 64; x += pixels)
+        _mm512_storeu_si512(
+            out + (width - x - pixels) * pixel_size - unused,
+            _mm512_permutexvar_epi8(order, _mm512_loadu_si512(in + x * pixel_size)));
     mirror_rest(in, out, x, width, pixel_size);
     return true;
 }
@@ -102,7 +100,7 @@ static bool neon_row(const uint8_t *in, uint8_t *out, size_t width, size_t pixel
     uint8_t table[16];
     if (!is_usual(pixel_size))
         return false;
-    fill_table(table, pixel_size);
+    fill_table(table, sizeof table, pixel_size);
     size_t pixels = 16 / pixel_size, unused = 16 - pixels * pixel_size, x = 0;
     const uint8x16_t order = vld1q_u8(table);
     /* The store begins `unused` bytes early, in a pixel that is written later. */

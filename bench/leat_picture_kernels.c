@@ -1,0 +1,97 @@
+/* What is done to every pixel, beside moving as many bytes: KERNEL (flip: RGB bytes mirrored; cast:
+ * bytes to float32; normalise: float32 minus a mean, for each channel; resize: 1024 x 1024 RGB
+ * bytes to as many floats) of pictures of 1024 x 1024, which no second-level cache holds, on one
+ * thread. The limit is the rate at which memcpy reads and writes together as many bytes, in
+ * alternation. */
+#include "leat_bench.h"
+
+enum { SIDE = 1024, VALUES = SIDE * SIDE * 3 };
+
+static leat_value numbers(leat_graph *graph) {
+    const float mean[3] = {0.485f, 0.456f, 0.406f};
+    leat_tensor tensor = {0};
+    leat_error err = {0};
+    bench_check(leat_tensor_copy_of(LEAT_FLOAT32, LEAT_SHAPE(3), mean, &tensor, &err) == LEAT_OK,
+                "mean", &err);
+    leat_value value = leat_graph_tensor(graph, &tensor);
+    leat_tensor_unref(&tensor);
+    return value;
+}
+
+static int trace(void *context, leat_graph *graph, leat_value *outputs) {
+    leat_value x = leat_graph_argument(graph, 0);
+    switch (*(const char *)context) {
+    case 'f': outputs[0] = leat_flip_left_right(x); break;
+    case 'c': outputs[0] = leat_cast(x, LEAT_FLOAT32); break;
+    case 'n': outputs[0] = leat_subtract(x, numbers(graph)); break;
+    default: outputs[0] = leat_resize(x, SIDE, SIDE, NULL); break;
+    }
+    return 1;
+}
+
+/* One picture, again and again. */
+static leat_dataset *pictures(char kernel, leat_error *err) {
+    leat_dtype dtype = kernel == 'n' ? LEAT_FLOAT32 : LEAT_UINT8;
+    leat_shape shape = LEAT_SHAPE(SIDE, SIDE, 3);
+    leat_tensor tensor = {0};
+    leat_element element = {0};
+    leat_spec *spec = leat_spec_tensor(dtype, shape, err);
+    bench_check(leat_tensor_new(dtype, shape, &tensor, err) == LEAT_OK, "picture", err);
+    memset(tensor.data, 1, (size_t)VALUES * (kernel == 'n' ? sizeof(float) : 1));
+    bench_check(leat_element_set(&element, spec, &tensor, err) == LEAT_OK, "picture", err);
+    leat_dataset *dataset = leat_from_tensors(&element, err);
+    leat_element_fini(&element);
+    leat_tensor_unref(&tensor);
+    leat_spec_unref(spec);
+    return leat_repeat(dataset, -1, err);
+}
+
+int main(int argc, char **argv) {
+    char kernel = argc == 3 ? argv[2][0] : '?';
+    if (kernel != 'f' && kernel != 'c' && kernel != 'n' && kernel != 'r') {
+        fprintf(stderr, "usage: leat_picture_kernels SECONDS flip|cast|normalise|resize\n");
+        return 2;
+    }
+    leat_error err = {0};
+    leat_dataset *ds = pictures(kernel, &err);
+    leat_function *function = leat_trace(trace, &kernel, leat_dataset_spec(ds), &err);
+    bench_check(function != NULL, "kernel", &err);
+    ds = leat_map(ds, function, NULL, &err);
+    leat_iterator_options options = {.num_threads = 1, .no_rewrites = true, .no_autotune = true};
+    leat_iterator *iterator = leat_iterator_new(ds, &options, &err);
+    bench_check(iterator != NULL, "kernel", &err);
+    size_t read = (size_t)VALUES * (kernel == 'n' ? 4 : 1),
+           written = (size_t)VALUES * (kernel == 'f' ? 1 : 4), half = (read + written) / 2;
+    char *from = bench_alloc(half), *to = bench_alloc(half);
+    memset(from, 1, half);
+    memset(to, 1, half);
+    leat_element element = {0};
+    double start = bench_now(), units = 0, spent[2] = {0};
+    for (int turn = 0; turn < 8 || bench_now() - start < atof(argv[1]); turn++) {
+        double before = bench_cpu();
+        for (int i = 0; i < 4; i++)
+            bench_check(leat_iterator_next(iterator, &element, &err) == LEAT_OK, "next", &err);
+        double middle = bench_cpu();
+        for (int i = 0; i < 4; i++) {
+            memcpy(to, from, half);
+            bench_touch(to);
+        }
+        if (turn < 4)
+            continue; /* the first ones make memory */
+        units += 4;
+        spent[0] += middle - before;
+        spent[1] += bench_cpu() - middle;
+    }
+    bench_result result = {.unit = "pictures/CPU s",
+                           .units = units,
+                           .seconds = spent[0],
+                           .cpu_seconds = spent[0],
+                           .limit = units / spent[1]};
+    bench_print(&result);
+    leat_element_fini(&element);
+    leat_iterator_free(iterator);
+    leat_dataset_unref(ds);
+    free(from);
+    free(to);
+    return 0;
+}

@@ -192,10 +192,37 @@ static void test_pictures(void **state) {
     check_pictures(2, 2);
 }
 
+/* explain says which operations run as one. */
+static void test_explained(void **state) {
+    (void)state;
+    leat_error err = {0};
+    const char *name = "tests/golden/data/image/files/a_420.jpg";
+    leat_string string = {.data = name, .size = strlen(name)};
+    leat_tensor tensor = {0};
+    leat_element element = {0};
+    leat_spec *spec = leat_spec_tensor(LEAT_STRING, LEAT_SCALAR, &err);
+    assert_int_equal(leat_tensor_copy_of(LEAT_STRING, LEAT_SCALAR, &string, &tensor, &err),
+                     LEAT_OK);
+    assert_int_equal(leat_element_set(&element, spec, &tensor, &err), LEAT_OK);
+    leat_dataset *ds = map_with(leat_from_tensors(&element, &err), trace_picture, NULL, 0);
+    leat_iterator *iterator = leat_iterator_new(ds, NULL, &err);
+    assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OK);
+    char *text = leat_iterator_explain(iterator, &err);
+    assert_non_null(strstr(text, "map: one pass over each picture: decode_jpeg, resize, "
+                                 "flip_left_right, multiply\n"));
+    leat_text_free(text);
+    leat_element_fini(&element);
+    leat_iterator_free(iterator);
+    leat_dataset_unref(ds);
+    leat_tensor_unref(&tensor);
+    leat_spec_unref(spec);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_records, start_counting, stop_counting),
         cmocka_unit_test_setup_teardown(test_pictures, start_counting, stop_counting),
+        cmocka_unit_test(test_explained),
     };
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

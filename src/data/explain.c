@@ -74,6 +74,15 @@ static void add_tree(walk *w, const leati_node_state *node) {
     }
 }
 
+static void add_remarks(walk *w, const leati_node_state *node) {
+    if (node->dataset->op->remark != NULL) {
+        node->dataset->op->remark(node->dataset, node->name, &w->text);
+    }
+    for (const leati_node_state *child = node->children; child != NULL; child = child->sibling) {
+        add_remarks(w, child);
+    }
+}
+
 /* Who bounds the pipeline, and how far the next limit is. `inside` is the time that the consumer
  * spent in calls of next. */
 static void add_verdict(walk *w, double inside) {
@@ -113,6 +122,9 @@ char *leati_explain(const leati_iteration *iteration, const leati_node_state *to
     leati_tree_lock();
     for (const leati_node_state *child = top->children; child != NULL; child = child->sibling) {
         add_tree(&w, child);
+    }
+    for (const leati_node_state *child = top->children; child != NULL; child = child->sibling) {
+        add_remarks(&w, child);
     }
     leati_tree_unlock();
     char *notes = leati_text_take(&w.notes);

@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "core/block.h"
 #include "core/row.h"
 #include "run/budget.h"
@@ -124,6 +125,8 @@ typedef struct leati_dataset_op {
      * NULL: none. */
     void *(*share)(const leat_dataset *dataset, leat_error *err);
     void (*unshare)(void *shared);
+    /* Lines for explain about how the node runs, each with `name` in front. NULL: none. */
+    void (*remark)(const leat_dataset *dataset, const char *name, leati_text *text);
     /* Run side. `state` is zeroed memory of state_size that the framework owns; close always runs,
      * also after a failed open. The state of an operator over one input that leaves out open, save,
      * restore, reset or close starts with its leati_input, and the default does that slot's work on

@@ -8,6 +8,7 @@
 #ifndef LEATI_EXEC_PROGRAM_H
 #define LEATI_EXEC_PROGRAM_H
 
+#include "base/text.h"
 #include "core/block.h"
 #include "graph/graph.h"
 
@@ -19,6 +20,9 @@ typedef struct leati_scratch leati_scratch;
 leati_program *leati_program_new(const leat_function *function, leat_error *err);
 void leati_program_free(leati_program *program);
 const leat_function *leati_program_function(const leati_program *program);
+
+/* A line for each chain of picture operations that runs as one: "decode_jpeg, resize, multiply". */
+void leati_program_describe(const leati_program *program, const char *before, leati_text *text);
 
 /* Per-thread working memory of one program. Owned. */
 leati_scratch *leati_scratch_new(const leati_program *program, leat_error *err);

@@ -461,3 +461,11 @@ void leati_program_free(leati_program *program) {
 const leat_function *leati_program_function(const leati_program *program) {
     return program->function;
 }
+
+void leati_program_describe(const leati_program *program, const char *before, leati_text *text) {
+    for (int32_t i = 0; i < program->chains.count; i++) {
+        leati_text_addf(text, "%s", before);
+        leati_chain_describe(&program->chains.items[i], text);
+        leati_text_addf(text, "\n");
+    }
+}

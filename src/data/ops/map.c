@@ -14,6 +14,7 @@
 #include "data/input.h"
 #include "data/ring.h"
 #include <leat/data_ops.h>
+#include <stdio.h>
 
 struct map_args {
     leat_object *function;
@@ -121,6 +122,15 @@ static void *map_share(const leat_dataset *dataset, leat_error *err) {
 
 static void map_unshare(void *shared) {
     leati_program_free(shared);
+}
+
+static void map_remark(const leat_dataset *dataset, const char *name, leati_text *text) {
+    const leati_program *program = leati_dataset_shared(dataset, NULL);
+    char before[160];
+    snprintf(before, sizeof(before), "%.80s: one pass over each picture: ", name);
+    if (program != NULL) {
+        leati_program_describe(program, before, text);
+    }
 }
 
 static leat_status map_open(leati_node_state *node, void *state, leat_error *err) {
@@ -287,6 +297,7 @@ const leati_dataset_op leati_op_map = {
     .reads_ahead = map_reads_ahead,
     .share = map_share,
     .unshare = map_unshare,
+    .remark = map_remark,
     .state_size = sizeof(struct map_state),
     .open = map_open,
     .pull = map_pull,

@@ -95,6 +95,7 @@ static int trace_arithmetic(void *context, leat_graph *graph, leat_value *output
     leat_tensor two = leat_scalar_float32(2);
     outputs[0] = leat_multiply(leat_graph_argument(graph, 1), leat_graph_tensor(graph, &two));
     outputs[1] = leat_graph_argument(graph, 0);
+    leat_tensor_unref(&two);
     return 2;
 }
 
@@ -161,6 +162,7 @@ static int trace_picture(void *context, leat_graph *graph, leat_value *outputs) 
     leat_value picture = leat_resize(leat_decode_jpeg(contents, 3), 40, 50, NULL);
     leat_tensor scale = leat_scalar_float32(1 / 255.0F);
     outputs[0] = leat_multiply(leat_flip_left_right(picture), leat_graph_tensor(graph, &scale));
+    leat_tensor_unref(&scale);
     return 1;
 }
 

@@ -47,7 +47,9 @@ struct setting {
 
 static leat_value whole(leat_graph *graph, int64_t value) {
     leat_tensor tensor = leat_scalar_int64(value);
-    return leat_graph_tensor(graph, &tensor);
+    leat_value made = leat_graph_tensor(graph, &tensor);
+    leat_tensor_unref(&tensor);
+    return made;
 }
 
 /* x to the row [x, x + 1, ...] and x itself. */

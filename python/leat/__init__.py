@@ -25,14 +25,16 @@ _HOMES = {
     "leat.arrays": "batch_to_space broadcast_dynamic_shape broadcast_static_shape clip_by_global_norm clip_by_norm "
                    "dynamic_stitch einsum histogram_fixed_width_bins identity_n meshgrid ones_like "
                    "space_to_batch space_to_batch_nd unravel_index zeros_like",
-    "leat.control": "Assert case cond control_dependencies name_scope switch_case while_loop",
-    "leat.creation": "group linspace no_op numpy_function ones py_function rank shape_n zeros",
+    "leat.control": "Assert case cond control_dependencies switch_case while_loop",
+    "leat.creation": "get_static_value group linspace no_op numpy_function ones py_function rank shape_n timestamp "
+                     "zeros",
     "leat.debugging": "assert_equal assert_greater assert_less assert_rank",
     "leat.folds": "foldl foldr map_fn scan vectorized_map",
     "leat.indices": "gather_nd scatter_nd tensor_scatter_nd_add tensor_scatter_nd_max tensor_scatter_nd_min "
                     "tensor_scatter_nd_sub",
     "leat.linalg": "matmul norm tensordot",
     "leat.math": "reduce_logsumexp scalar_mul",
+    "leat.modules": "Module device name_scope",
     "leat.printing": "print",
     "leat.ragged": "RaggedTensor",
     "leat.sparse": "SparseTensor",

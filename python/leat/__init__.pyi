@@ -9,6 +9,7 @@ from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, Stri
 from leat.control import Assert as Assert
 from leat.dtypes import DType as DType
 from leat.tape import GradientTape as GradientTape
+from leat.modules import Module as Module
 from leat.specs import NoneTensorSpec as NoneTensorSpec
 from leat.specs import OptionalSpec as OptionalSpec
 from leat.ragged import RaggedTensor as RaggedTensor
@@ -163,6 +164,7 @@ def cumsum(x: TensorLike, axis: IntLike = 0, exclusive: builtins.bool = False, r
 from leat.tape import custom_gradient as custom_gradient
 from leat import data as data
 from leat import debugging as debugging
+from leat.modules import device as device
 from leat import distribute as distribute
 def divide(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
     """x / y of equal float dtypes, broadcast, by IEEE 754 (tf.math.divide)."""
@@ -229,6 +231,7 @@ def gather(params: TensorLike, indices: TensorLike, validate_indices: Any = None
     """
     ...
 from leat.indices import gather_nd as gather_nd
+from leat.creation import get_static_value as get_static_value
 from leat import gfile as gfile
 from leat import graphs as graphs
 def greater(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
@@ -293,10 +296,11 @@ from leat import messages as messages
 def minimum(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The smaller of x and y, broadcast; a NaN wins (tf.math.minimum)."""
     ...
+from leat import modules as modules
 def multiply(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
     """x * y of equal dtypes, broadcast; integers wrap (tf.math.multiply)."""
     ...
-from leat.control import name_scope as name_scope
+from leat.modules import name_scope as name_scope
 def negative(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """-x of signed numbers (tf.math.negative)."""
     ...
@@ -571,6 +575,7 @@ def tile(input: TensorLike, multiples: IntsLike, name: builtins.str | None = Non
     multiples: How often each dimension stands behind itself.
     """
     ...
+from leat.creation import timestamp as timestamp
 from leat import traced as traced
 from leat import train as train
 def transpose(a: TensorLike, perm: IntsLike | None = None, conjugate: Any = False, name: builtins.str | None = None) -> Tensor:

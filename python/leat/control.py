@@ -285,23 +285,6 @@ def guarded_by(condition, message, value):
                                      for tensor in nest.components(value, spec)]))
 
 
-class name_scope:
-    """A block with a name (``tf.name_scope``); operations have none here, so it changes nothing."""
-
-    def __init__(self, name):
-        if not isinstance(name, str):
-            raise ValueError("name for name_scope must be a string.")
-        self._name = name
-
-    name = property(lambda self: self._name)
-
-    def __enter__(self):
-        return self._name + "/"
-
-    def __exit__(self, *error):
-        return None
-
-
 class control_dependencies:
     """Operations of the block wait for what `Assert` returned (``tf.control_dependencies``); others have no effect."""
 

@@ -1,5 +1,7 @@
 """Functions of TensorFlow's top level that are made of the table's operations, or of numpy where all is known."""
 
+import time
+
 import numpy as np
 
 from leat import _native, dtypes, ops, trace
@@ -82,6 +84,20 @@ def _broadcast(bounds):
         raise ValueError("linspace needs bounds of known rank; set it with ensure_shape")
     zero = ops.FUNCTIONS["zeros_like"](ops.FUNCTIONS["add"](*bounds))
     return [ops.FUNCTIONS["add"](bound, zero) for bound in bounds]
+
+
+def get_static_value(tensor, partial=False):
+    """The value as a numpy array where it is known now; None while a function is traced (``tf.get_static_value``)."""
+    if isinstance(tensor, Tensor):
+        return tensor.numpy() if tensor._has_values else None
+    return np.asarray(tensor)[()] if not hasattr(tensor, "_as_tensor") else None
+
+
+def timestamp(name=None):
+    """Seconds since 1970 as a float64 scalar (``tf.timestamp``)."""
+    if trace.is_tracing():
+        raise trace.NotTraceable("timestamp() asks for the time of each call")
+    return convert_to_tensor(np.float64(time.time()))
 
 
 def no_op(name=None):

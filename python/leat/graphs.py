@@ -34,6 +34,7 @@ class Graph(_native.Graph):
         self.parents = {}
         self.variables = {}  # id -> [variable, its reads, is the last one of them current?]
         self.given = {}  # id of a variable -> the argument that stands for its value
+        self.names = {}  # of arguments, by number
         self.created = []  # variables that were made while this was traced
         self.customs = []  # (inputs, outputs, function of gradients), see tape.custom_gradient
         self.has_effects = False  # it assigns variables or calls Python: no gradient flows through a call of it

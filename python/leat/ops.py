@@ -6,6 +6,7 @@ and remembered by the gradient tapes that watch. Importing the package reads the
 its function are made when they are first used.
 """
 
+import collections
 import json
 
 import numpy as np
@@ -204,11 +205,17 @@ def dispatch(name, values, arguments):
     outputs = trace.bound_call(name, attributes, inputs, bound) if bound else call(name, attributes, inputs)
     if back is not None:
         outputs = [_cast(tensor, back) if tensor.dtype.is_floating else tensor for tensor in outputs]
-    return outputs[0] if len(outputs) == 1 or name in _FIRST_OUTPUT else outputs
+    if len(outputs) == 1 or name in _FIRST_OUTPUT:
+        return outputs[0]
+    return _RESULTS[name](*outputs) if name in _RESULTS else outputs
 
 
 # Operations whose further outputs serve their gradients alone.
 _FIRST_OUTPUT = frozenset(["sparse_softmax_cross_entropy_with_logits"])
+# Those whose outputs TensorFlow names.
+_RESULTS = {name: collections.namedtuple(kind, fields) for name, kind, fields in (
+    ("top_k", "TopKV2", "values indices"), ("unique", "Unique", "y idx"),
+    ("unique_with_counts", "UniqueWithCounts", "y idx count"))}
 
 
 # ---- functions of the table ----

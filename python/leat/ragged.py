@@ -194,8 +194,11 @@ class RaggedTensor:
 
     def numpy(self):
         """A numpy array of rows; of dtype object where their lengths differ."""
-        rows = [row.numpy() for row in self]
-        if rows and all(getattr(row, "shape", None) == rows[0].shape for row in rows) and rows[0].dtype != object:
+        values, splits = self._values.numpy(), self._row_splits.numpy()
+        rows = [values[begin:end] for begin, end in zip(splits, splits[1:])]
+        if not rows:
+            return np.zeros(0, values.dtype)
+        if all(len(row) == len(rows[0]) for row in rows):
             return np.stack(rows)
         out = np.empty(len(rows), dtype=object)
         for i, row in enumerate(rows):
@@ -232,10 +235,19 @@ class RaggedTensor:
         return RaggedTensor.from_nested_row_splits(out, self.nested_row_splits, validate=False)
 
     def __repr__(self):
-        return f"<tf.RaggedTensor {self.to_list()}>" if self.flat_values._has_values else (
-            f"tf.RaggedTensor(values={self._values}, row_splits={self._row_splits})")
+        if not self.flat_values._has_values:
+            return f"tf.RaggedTensor(values={self._values!s}, row_splits={self._row_splits!s})"
+        with np.printoptions(formatter={"all": _shown}):  # rows of rows are printed by the same function
+            return f"<tf.RaggedTensor {_shown(self.numpy())}>"
 
     __str__ = __repr__
+
+
+def _shown(value):
+    """Numbers, and arrays with commas between them."""
+    if not isinstance(value, np.ndarray):
+        return str(value)
+    return np.array2string(value, separator=", ") if value.size else repr(value.tolist())
 
 
 def _splits(values):

@@ -478,14 +478,50 @@ def stack(values, axis=0, name=None):
     if all(not _is_ragged(value) and value.shape.rank == 0 for value in values):
         return F["stack"](values)
     rank = values[0].shape.rank
-    if axis not in (0, -rank - 1):
-        raise NotImplementedError(f"ragged.stack: axis={axis!r} is not supported; leave it at 0")
+    if not -rank - 1 <= axis <= rank:
+        raise ValueError(f"axis={axis} out of bounds: expected {-rank - 1}<=axis<{rank + 1}")
+    axis %= rank + 1
     if rank == 1 and not any(_is_ragged(value) for value in values):
+        if axis == 1:
+            return F["stack"](values, 1)
         own = F["stack"]([F["size"](value) for value in values])
         return _class().from_row_splits(F["concat"](values, 0), splits_of_lengths(own))
     values = [_as_ragged(value) for value in values]
     own = F["stack"]([F["cast"](count(value), dtypes.int64) for value in values])
-    return _class().from_row_splits(concat_rows(values), splits_of_lengths(own))
+    if axis == 0:
+        return _class().from_row_splits(concat_rows(values), splits_of_lengths(own))
+    _check_alike(own, values, axis)
+    if axis == 1:  # row i of each value, one behind the other
+        places = F["range"](F["multiply"](own[0], len(values)))
+        turned = F["transpose"](F["reshape"](places, [len(values), -1]))
+        rows = _gather(concat_rows(values), F["reshape"](turned, [-1]))
+        return from_uniform(_class(), rows, len(values), own[0])
+    inner = [value.values for value in values]
+    joined = stack(inner, axis - 1) if any(map(_is_ragged, inner)) else F["stack"](inner, axis - 1)
+    return _class().from_row_splits(joined, values[0].row_splits, validate=False)
+
+
+def _check_alike(counts, values, axis):
+    """InvalidArgumentError unless the values have as many rows, and for `axis` beyond 1 rows of equal lengths."""
+    from leat.control import Assert
+    F = _f()
+    Assert(F["reduce_all"](F["equal"](counts, counts[0])), ["Inputs must have the same number of rows", counts])
+    for value in values[1:] if axis > 1 else ():
+        same = F["equal"](value.row_splits, values[0].row_splits)
+        Assert(F["reduce_all"](same), ["Inputs must have identical ragged splits", value.row_splits])
+
+
+def _tile(values, arguments, name):
+    """The value so many times behind itself along each dimension."""
+    value, multiples = values[0], arguments["multiples"]
+    times = [int(n) for n in np.asarray(multiples.numpy() if hasattr(multiples, "numpy") else multiples)]
+    if len(times) != value.shape.rank or min(times) < 0:
+        raise ValueError(f"tile: multiples are {times}; expected a number for each of {value.shape.rank} dimensions")
+    for axis, n in enumerate(times):
+        if n == 0:
+            raise NotImplementedError("tile of a ragged tensor 0 times is not supported")
+        value = value if n == 1 else _concat([[value] * n], {"axis": axis}, "concat")
+    return value
 
 
 def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
@@ -560,7 +596,8 @@ def _expand(values, arguments, name):
         inner, axis - 1))
 
 
-OPERATIONS = {"concat": _concat, "gather": _take, "expand_dims": _expand, **dict.fromkeys(_SEGMENT, _reduce),
+OPERATIONS = {"concat": _concat, "tile": _tile,
+              "gather": _take, "expand_dims": _expand, **dict.fromkeys(_SEGMENT, _reduce),
               "stack": lambda values, arguments, name: stack(values[0], arguments.get("axis") or 0),
               "size": lambda values, arguments, name: _f()["size"](values[0].flat_values),
               "boolean_mask": lambda values, arguments, name: boolean_mask(values[0], values[1])}

@@ -62,8 +62,8 @@ class SparseTensor:
         return SparseTensorValue(self._indices.numpy(), self._values.numpy(), self._dense_shape.numpy())
 
     def __repr__(self):
-        return (f"SparseTensor(indices={self._indices}, values={self._values}, "
-                f"dense_shape={self._dense_shape})")
+        return (f"SparseTensor(indices={self._indices!s}, values={self._values!s}, "
+                f"dense_shape={self._dense_shape!s})")
 
 
 def from_value(value):

@@ -40,7 +40,7 @@ class Tensor(_native.TensorBase):
         """A name that no other living tensor has."""
         if self._has_values:
             raise AttributeError("Tensor.name is undefined when eager execution is enabled.")
-        return f"tensor:{self._id}"
+        return f"{getattr(self._graph, 'names', {}).get(self._id) or f'tensor_{self._id}'}:0"
 
     @property
     def graph(self):

@@ -202,7 +202,7 @@ class Function:
             raise
 
     def _trace_for(self, structure, flat, variables=(), is_recorded=False):
-        leaf_specs = [leaf if isinstance(leaf, _Static) else nest.spec_of_leaf(leaf) for leaf in flat]
+        leaf_specs = [leaf if isinstance(leaf, (_Static, specs.TypeSpec)) else nest.spec_of_leaf(leaf) for leaf in flat]
         if self.input_signature is not None:
             declared = nest.flatten(self.input_signature)
             leaf_specs[:len(declared)] = declared
@@ -252,6 +252,9 @@ class Function:
         with trace.tracing(graph), trace.recorded():
             arguments = iter(graph.arguments())
             flat = [leaf.value if isinstance(leaf, _Static) else leaf._put(arguments) for leaf in leaf_specs]
+            for leaf, name in zip(flat, self._names(structure)):
+                if isinstance(leaf, Tensor) and leaf._graph is graph:
+                    graph.names[leaf._id] = name
             graph.given = dict(zip((id(v) for v in variables), arguments))
             args, kwargs = nest.pack_sequence_as(structure, flat)
             result = trace.converted(self.python_function, self._autograph)(*args, **kwargs)
@@ -290,9 +293,26 @@ class Function:
         made = self._trace_of((args, kwargs), leaf_specs)
         with self._lock:
             if made.concrete is None:
-                inputs = [leaf.value if isinstance(leaf, _Static) else leaf for leaf in leaf_specs]
+                inputs = [leaf.value if isinstance(leaf, _Static) else _named(leaf, name)
+                          for leaf, name in zip(leaf_specs, self._names((args, kwargs)))]
                 made.concrete = ConcreteFunction(self, made, *nest.pack_sequence_as((args, kwargs), inputs))
         return made.concrete
+
+    def _names(self, structure):
+        """The parameter that each leaf of the arguments belongs to."""
+        args, kwargs = structure
+        signature = self._arguments_spec()
+        names = [p.name for p in signature.parameters.values() if p.kind in (
+            p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)] if signature else []
+        names += [f"args_{i}" for i in range(len(args) - len(names))]
+        named = [*zip(names, args), *((key, kwargs[key]) for key in sorted(kwargs))]
+        return [name for name, value in named for _ in nest.flatten(value)]
+
+
+def _named(leaf, name):
+    """The TypeSpec of an argument, under the parameter's name."""
+    spec = leaf if isinstance(leaf, specs.TypeSpec) else nest.spec_of_leaf(leaf)
+    return specs.TensorSpec(spec.shape, spec.dtype, name) if type(spec) is specs.TensorSpec else spec
 
 
 class ConcreteFunction:

@@ -12,7 +12,7 @@ import time
 import numpy as np
 
 from leat import dtypes
-from leat.errors import DataLossError, NotFoundError
+from leat.errors import DataLossError, FailedPreconditionError, NotFoundError
 from leat.example import (BytesList, DecodeError, Example, Feature, FeatureList, FeatureLists, Features, FloatList,
                           Int64List, SequenceExample)
 from leat.tensor import constant
@@ -64,9 +64,18 @@ def _is_variable(value):
     return hasattr(value, "assign") and hasattr(value, "numpy")
 
 
+def _variables_of(value):
+    """The variables of a module, layer, model, optimizer or generator; None of others."""
+    found = getattr(value, "variables", None) if not isinstance(value, type) else None
+    if hasattr(value, "_state_var"):
+        found = [value._state_var]
+    return list(found) if isinstance(found, (list, tuple)) and all(map(_is_variable, found)) else None
+
+
 def _is_trackable(value):
-    return isinstance(value, (Counter, Checkpoint, dict, list, tuple)) or _is_variable(value) or (
-        hasattr(value, "_checkpoint_save") and hasattr(value, "_checkpoint_restore"))
+    return (isinstance(value, (Counter, Checkpoint, dict, list, tuple)) or _is_variable(value)
+            or hasattr(value, "_checkpoint_save") and hasattr(value, "_checkpoint_restore")
+            or _variables_of(value) is not None)
 
 
 def _parts(name, value):
@@ -80,6 +89,8 @@ def _parts(name, value):
     elif isinstance(value, (list, tuple)):
         for i, part in enumerate(value):
             yield from _parts(f"{name}/{i}", part)
+    elif _variables_of(value) is not None:
+        yield from _parts(name, _variables_of(value))
     else:
         yield name, value
 
@@ -199,7 +210,8 @@ class LoadStatus:
 
 
 class Checkpoint:
-    """Saves and restores the state of iterators, variables and structures of them (``tf.train.Checkpoint``).
+    """Saves and restores the state of iterators, variables, modules, models, optimizers, and structures of them
+    (``tf.train.Checkpoint``).
 
     Checkpoint(iterator=it, step=variable).save("/tmp/ckpt") writes "/tmp/ckpt-1" and names it in the file "checkpoint"
     beside it. Not for several threads at once.
@@ -211,7 +223,7 @@ class Checkpoint:
         for name, value in tracked.items():
             if not _is_trackable(value):
                 raise ValueError(f"`Checkpoint` was expecting {name} to be a trackable object (an iterator, a "
-                                 f"variable, a checkpoint, or a list or dictionary of them), got {value!r}.")
+                                 f"variable, a module, a checkpoint, or a list or dictionary of them), got {value!r}.")
         self.__dict__["_tracked"] = tracked
         self.__dict__.setdefault("_counter", Counter())
 
@@ -259,7 +271,10 @@ class Checkpoint:
         return path
 
     def read(self, save_path, options=None):
-        """Restores what `write` wrote; objects that are not in the checkpoint stay as they are."""
+        """Restores what `write` wrote; objects that are not in the checkpoint stay as they are.
+
+        FailedPreconditionError where a model or optimizer lacks variables that the checkpoint has: it is built first.
+        """
         found = _read_entries(os.fspath(save_path))
         missing, used = [], {"save_counter"}
         for name, value in self._leaves():
@@ -268,7 +283,14 @@ class Checkpoint:
                 _restore(value, *found[name])
             elif value is not self._counter:
                 missing.append(name)
-        return LoadStatus([name for name in found if name not in used], missing)
+        unused = [name for name in found if name not in used]
+        for name, value in self._tracked.items():
+            own = [other for other in unused if other.startswith(f"{name}/")]
+            if own and _variables_of(value) is not None:
+                raise FailedPreconditionError(None, None, (
+                    f"Checkpoint: {name} has {len(_variables_of(value))} variables so far, in the checkpoint "
+                    f"{len(own)} more; make them first: call the model, or optimizer.build(model.trainable_variables)"))
+        return LoadStatus(unused, missing)
 
     def restore(self, save_path, options=None):
         """Restores what `save` or `write` wrote; NotFoundError where there is none. None: does nothing."""

@@ -33,9 +33,15 @@ class VariableAggregation(enum.Enum):
 class _Places(threading.local):
     def __init__(self):
         self.like = None
+        self.scopes = []
 
 
 _places = _Places()
+
+
+def open_scopes():
+    """The scopes of names that this thread is in, each with those around it: "a/", "a/b/"."""
+    return _places.scopes
 
 
 class beside:
@@ -59,6 +65,7 @@ class Variable:
     """
 
     __array_priority__ = 100
+    _is_in_scope = True  # does a name_scope belong to the name?
 
     def __init__(self, initial_value=None, trainable=None, validate_shape=True, caching_device=None, name=None,
                  variable_def=None, dtype=None, import_scope=None, constraint=None,
@@ -78,7 +85,7 @@ class Variable:
         for graph in trace._state.graphs:
             graph.note_creation(self)
         self._trainable = synchronization is not VariableSynchronization.ON_READ if trainable is None else trainable
-        self._name = name or "Variable"
+        self._name = (_places.scopes[-1] if _places.scopes and self._is_in_scope else "") + (name or "Variable")
         self._constraint = constraint
         self._synchronization, self._aggregation = synchronization, aggregation
         self._dtype, self._shape = value.dtype, value.shape

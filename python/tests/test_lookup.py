@@ -1,5 +1,6 @@
 """Lookup tables, as TensorFlow 2.21 answers for them."""
 
+import numpy as np
 import pytest
 
 import leat as tf
@@ -61,3 +62,58 @@ def test_text_file(tmp_path):
 def test_two_values_of_one_key():
     with pytest.raises(tf.errors.FailedPreconditionError):
         tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a", "a"], [1, 2]), 0)
+
+
+# ---- tables that change ----
+
+def words(*values):
+    return tf.constant(list(values))
+
+
+def test_a_table_that_changes():
+    table = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, -1)
+    table.insert(words("a", "b"), [1, 2])
+    table.insert(words("a"), [7])
+    table.remove(words("b", "nothing"))
+    assert table.lookup(tf.constant([["a", "b"]])).numpy().tolist() == [[7, -1]]
+    assert table[tf.constant("a")].numpy() == 7 and table.size().numpy() == 1
+    keys, values = table.export()
+    assert (keys.numpy().tolist(), values.numpy().tolist()) == ([b"a"], [7])
+    for wrong in (lambda: table.lookup(tf.constant([1])), lambda: table.insert(words("a"), tf.constant([1.0]))):
+        with pytest.raises(ValueError, match="Tensor conversion requested dtype"):
+            wrong()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Expected shape"):
+        table.insert(words("a", "c"), tf.constant([1], tf.int64))
+
+
+def test_a_table_of_vectors():
+    table = tf.lookup.experimental.MutableHashTable(tf.int64, tf.float32, [0.0, 0.0])
+    keys = tf.constant([1, 2], tf.int64)
+    rows = np.array([[1, 2], [3, 4]], np.float32)
+    table.insert(keys, rows)
+    rows[:] = 9
+    other = tf.constant([2, 5], tf.int64)
+    assert table.lookup(other).numpy().tolist() == [[3, 4], [0, 0]]
+    assert table.lookup(other, tf.constant([[5.0, 5.0], [6.0, 6.0]])).numpy().tolist() == [[3, 4], [6, 6]]
+    assert table.export()[1].shape == [2, 2]
+
+
+def test_a_table_that_changes_is_looked_into_by_python(caplog):
+    table = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, -1)
+    table.insert(words("a"), [1])
+    dataset = tf.data.Dataset.from_tensor_slices(["a", "b"]).map(lambda x: table.lookup(x))
+    assert list(dataset.as_numpy_iterator()) == [1, -1]
+    table.insert(words("b"), [2])
+    assert list(dataset.as_numpy_iterator()) == [1, 2]
+    assert "a table that changes" in caplog.text
+
+
+def test_a_dense_table():
+    make = tf.lookup.experimental.DenseHashTable
+    table = make(tf.int64, tf.int64, default_value=-1, empty_key=0, deleted_key=-1)
+    table.insert(tf.constant([5], tf.int64), [6])
+    assert table.lookup(tf.constant([5, 7], tf.int64)).numpy().tolist() == [6, -1]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Using the empty_key"):
+        table.lookup(tf.constant([0], tf.int64))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="cannot be equal"):
+        make(tf.int64, tf.int64, -1, 0, 0)

@@ -69,7 +69,9 @@ class Dataset:
     __nonzero__ = __bool__
 
     def __repr__(self):
-        return f"<_{self._name}Dataset element_spec={self.element_spec!r}>"
+        kind = type(self).__name__
+        shown = _CLASSES.get(kind, kind) if kind != "Dataset" else f"_{self._name}Dataset"
+        return f"<{shown} element_spec={self.element_spec!r}>"
 
     def options(self):
         """The options of this dataset and its inputs, joined (``tf.data.Dataset.options``)."""
@@ -443,6 +445,11 @@ _NAMES = {"from_tensors": "Tensor", "from_tensor_slices": "TensorSlice", "from_l
           "sparse_batch": "DenseToSparseBatch", "ragged_batch": "Batch", "bucket_by_sequence_length": "GroupByWindow",
           "counter": "Scan", "rejection_resample": "DirectedInterleave", "with_options": "Options",
           "list_files": "Shuffle"}
+
+
+_CLASSES = {"TFRecordDataset": "TFRecordDatasetV2", "TextLineDataset": "TextLineDatasetV2",
+            "FixedLengthRecordDataset": "FixedLengthRecordDatasetV2", "CsvDataset": "CsvDatasetV2",
+            "SqlDataset": "SqlDatasetV2", "RandomDataset": "RandomDatasetV2"}
 
 
 def _shown_name(op, arguments):

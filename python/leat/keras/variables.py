@@ -50,6 +50,8 @@ class Variable(_variables.Variable):
     around it. `aggregation` and `synchronization` are names: "mean", "on_read".
     """
 
+    _is_in_scope = False
+
     def __init__(self, initializer, shape=None, dtype=None, trainable=True, autocast=True, aggregation="none",
                  synchronization="auto", name=None):
         from leat.keras import initializers

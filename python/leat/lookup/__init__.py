@@ -1,4 +1,4 @@
-"""``tf.lookup``: tables that do not change, from lists or from the lines of a file.
+"""``tf.lookup``: tables from lists or from the lines of a file; those that change are in `experimental`.
 
 `lookup` is an operation of the library with the table in it: it can be traced, saved with a plan, and runs without a
 call into Python.
@@ -10,11 +10,12 @@ import numpy as np
 
 from leat import dtypes, ops, trace
 from leat.errors import InvalidArgumentError
+from leat.lookup import experimental
 from leat.ops import FUNCTIONS as F
 from leat.tensor import Tensor, convert_to_tensor
 
 __all__ = ["KeyValueTensorInitializer", "StaticHashTable", "StaticVocabularyTable", "TextFileIndex",
-           "TextFileInitializer"]
+           "TextFileInitializer", "experimental"]
 
 
 class TextFileIndex:

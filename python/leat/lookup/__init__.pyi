@@ -7,6 +7,7 @@ from typing import Any, Callable, ClassVar, NamedTuple, Self, overload
 from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, StringLike, StringsLike, TensorLike
 
 F: Any
+from leat.errors import InvalidArgumentError as InvalidArgumentError
 class KeyValueTensorInitializer:
     def __init__(self, keys: Any, values: Any, key_dtype: Any = None, value_dtype: Any = None, name: builtins.str | None = None) -> None: ...
     @property
@@ -37,8 +38,11 @@ class StaticVocabularyTable:
     def size(self, name: builtins.str | None = None) -> Any: ...
     def lookup(self, keys: Any, name: builtins.str | None = None) -> Any: ...
     def __getitem__(self, keys: Any, name: builtins.str | None = None) -> Any: ...
+from leat.tensor import Tensor as Tensor
 class TextFileIndex:
     WHOLE_LINE: Any
     LINE_NUMBER: Any
 class TextFileInitializer:
     def __init__(self, filename: Any, key_dtype: Any, key_index: Any, value_dtype: Any, value_index: Any, vocab_size: Any = None, delimiter: Any = '\t', name: builtins.str | None = None, value_index_offset: Any = 0) -> None: ...
+from leat.tensor import convert_to_tensor as convert_to_tensor
+from leat.lookup import experimental as experimental

@@ -1,0 +1,208 @@
+"""tf.Module, scopes, named results and what else programs of tutorials use; expectations are TensorFlow 2.21's."""
+
+import numpy as np
+import pytest
+
+import leat as tf
+
+
+class Dense(tf.Module):
+    def __init__(self, inputs, outputs, name=None):
+        super().__init__(name=name)
+        self.w = tf.Variable(tf.ones([inputs, outputs]), name="w")
+        self.b = tf.Variable(tf.zeros([outputs]), name="b")
+        self.c = tf.Variable(1, trainable=False, name="c")
+
+    def __call__(self, x):
+        return x @ self.w + self.b
+
+
+class Several(tf.Module):
+    def __init__(self, name=None):
+        super().__init__(name=name)
+        self.z = tf.Variable(9.0, name="z")
+        self.layers = [Dense(3, 2), Dense(2, 1)]
+        self.d = {"k": Dense(1, 1, "kk"), "a": tf.Variable(4.0, name="da")}
+        self.dense_1 = self.layers[0]
+        self.t = (tf.Variable(5.0, name="t0"),)
+
+    @tf.Module.with_name_scope
+    def late(self):
+        return tf.Variable(1.0, name="late").name
+
+
+def names(variables):
+    return [variable.name for variable in variables]
+
+
+def test_variables_of_a_module():
+    module = Several("the_name")
+    inner = ["b:0", "c:0", "w:0"]
+    assert names(module.variables) == ["da:0", "t0:0", "z:0", *inner * 3]
+    assert names(module.trainable_variables) == ["da:0", "t0:0", "z:0", *["b:0", "w:0"] * 3]
+    assert names(module.non_trainable_variables) == ["c:0"] * 3
+    assert [one.name for one in module.submodules] == ["kk", "dense", "dense"]
+    assert (module.name, module.late(), module.name_scope.name) == ("the_name", "the_name/late:0", "the_name/")
+    assert module.layers[0](tf.ones([1, 3])).numpy().tolist() == [[3, 3]]
+
+
+def test_names_of_modules():
+    assert type("MyHTTPLayer2d", (tf.Module,), {})().name == "my_http_layer2d"
+    with pytest.raises(ValueError, match="'bad name' is not a valid module name"):
+        tf.Module("bad name")
+
+
+def test_a_module_is_trained_and_saved(tmp_path):
+    module = Dense(1, 1)
+    x, y = tf.constant([[1.0], [2.0]]), tf.constant([[3.0], [5.0]])
+
+    @tf.function
+    def step():
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((module(x) - y) ** 2)
+        for variable, gradient in zip(module.trainable_variables, tape.gradient(loss, module.trainable_variables)):
+            variable.assign_sub(0.1 * gradient)
+        return loss
+    losses = [float(step()) for _ in range(5)]
+    assert losses == sorted(losses, reverse=True)
+    path = tf.train.Checkpoint(model=module).save(tmp_path / "c")
+    other = Dense(1, 1)
+    tf.train.Checkpoint(model=other).restore(path).assert_consumed()
+    assert [v.numpy().tolist() for v in other.variables] == [v.numpy().tolist() for v in module.variables]
+
+
+def test_models_optimizers_and_generators_are_saved(tmp_path):
+    def make():
+        model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+        return model, tf.keras.optimizers.Adam(0.1), tf.random.Generator.from_seed(1)
+    model, optimizer, generator = make()
+    optimizer.apply_gradients([(tf.ones(v.shape), v) for v in model.trainable_variables])
+    generator.normal([3])
+    path = tf.train.Checkpoint(model=model, optimizer=optimizer, generator=generator).save(tmp_path / "c")
+    other, second, third = make()
+    restored = tf.train.Checkpoint(model=other, optimizer=second, generator=third)
+    with pytest.raises(tf.errors.FailedPreconditionError, match="optimizer.build"):
+        restored.restore(path)
+    second.build(other.trainable_variables)
+    restored.restore(path).assert_consumed()
+    for mine, found in zip([*model.variables, *optimizer.variables], [*other.variables, *second.variables]):
+        np.testing.assert_array_equal(mine.numpy(), found.numpy())
+    np.testing.assert_array_equal(generator.normal([3]), third.normal([3]))
+
+
+def test_name_scopes():
+    with tf.name_scope("a") as scope:
+        with tf.name_scope("b"):
+            assert names([tf.Variable(1.0, name="v"), tf.Variable(1.0)]) == ["a/b/v:0", "a/b/Variable:0"]
+    assert scope == "a/" and tf.Variable(1.0).name == "Variable:0"
+    with pytest.raises(ValueError, match="must be a string"):
+        tf.name_scope(None)
+
+
+@pytest.mark.parametrize("name", ["/CPU:0", "cpu:0", None, "/device:CPU:0", "/GPU:0",
+                                  "/job:localhost/replica:0/task:0/device:CPU:0"])
+def test_devices(name):
+    with tf.device(name):
+        assert tf.constant(1).device.endswith("CPU:0")
+
+
+def test_what_is_no_device():
+    with pytest.raises(ValueError, match="Unknown attribute 'nonsense'"):
+        tf.device("nonsense")
+
+
+def test_static_values():
+    assert tf.get_static_value(tf.constant([1, 2])).tolist() == [1, 2] and tf.get_static_value(3) == 3
+    found = []
+
+    @tf.function
+    def traced(x):
+        found.append((tf.get_static_value(x), tf.get_static_value(tf.constant(2))))
+        return x
+    traced(tf.constant(1))
+    assert found == [(None, 2)]
+
+
+def test_timestamps():
+    first, second = tf.timestamp(), tf.timestamp()
+    assert first.dtype == tf.float64 and 1.5e9 < first.numpy() <= second.numpy()
+    later = list(tf.data.Dataset.range(2).map(lambda x: tf.timestamp()).as_numpy_iterator())
+    assert second.numpy() <= later[0] <= later[1]
+
+
+def test_named_results():
+    found = tf.math.top_k([1.0, 3.0, 2.0], 2)
+    assert found.values.numpy().tolist() == [3, 2] and found.indices.numpy().tolist() == [1, 2]
+    assert tf.unique([1, 1, 2])._fields == ("y", "idx")
+    values, places, counts = tf.unique_with_counts([1, 1, 2])
+    assert counts.numpy().tolist() == [2, 1] and type(found).__name__ == "TopKV2"
+    for row in tf.data.Dataset.from_tensors([1.0, 3.0]).map(lambda x: tf.math.top_k(x, 1)):
+        assert row.values.numpy().tolist() == [3] and row.indices.numpy().tolist() == [1]
+
+
+def test_printed_forms():
+    sparse = tf.SparseTensor(indices=[[0, 0], [1, 2]], values=[1, 2], dense_shape=[3, 4])
+    assert str(sparse) == repr(sparse) == (
+        "SparseTensor(indices=tf.Tensor(\n[[0 0]\n [1 2]], shape=(2, 2), dtype=int64), values=tf.Tensor([1 2], "
+        "shape=(2,), dtype=int32), dense_shape=tf.Tensor([3 4], shape=(2,), dtype=int64))")
+    spec = "element_spec=TensorSpec(shape=(), dtype=tf.string, name=None)>"
+    assert repr(tf.data.TFRecordDataset("f")) == f"<TFRecordDatasetV2 {spec}"
+    assert repr(tf.data.TextLineDataset("f")) == f"<TextLineDatasetV2 {spec}"
+    assert repr(tf.data.TextLineDataset("f").take(1)) == f"<_TakeDataset {spec}"
+
+
+def test_arguments_of_functions_have_their_names():
+    seen = []
+
+    @tf.function
+    def step(x, y=2, *, z=3):
+        seen.append(str(x))
+        return x + 1
+    step(tf.constant(1))
+    concrete = step.get_concrete_function(tf.TensorSpec([], tf.int32))
+    assert seen == ['Tensor("x:0", shape=(), dtype=int32)']
+    assert concrete(tf.constant(5)).numpy() == 6
+    assert repr(concrete.structured_input_signature) == (
+        "((TensorSpec(shape=(), dtype=tf.int32, name='x'), 2), {'z': 3})")
+
+
+A, B, C = (tf.ragged.constant(rows) for rows in ([[1], [2, 3]], [[4, 5], [6]], [[4], [6, 7]]))
+
+
+@pytest.mark.parametrize("axis, expected", [
+    (0, [[[1], [2, 3]], [[4], [6, 7]]]), (-3, [[[1], [2, 3]], [[4], [6, 7]]]), (1, [[[1], [4]], [[2, 3], [6, 7]]]),
+    (2, [[[1, 4]], [[2, 6], [3, 7]]]), (-1, [[[1, 4]], [[2, 6], [3, 7]]])])
+def test_ragged_stack(axis, expected):
+    assert tf.ragged.stack([A, C], axis).to_list() == expected
+    traced = tf.function(lambda a, c: tf.ragged.stack([a, c], axis))
+    assert traced(A, C).to_list() == expected
+
+
+def test_ragged_stack_of_rows_that_differ():
+    assert tf.ragged.stack([A, B], axis=1).to_list() == [[[1], [4, 5]], [[2, 3], [6]]]
+    assert tf.ragged.stack([[1, 2], [3, 4]], axis=1).numpy().tolist() == [[1, 3], [2, 4]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="identical ragged splits"):
+        tf.ragged.stack([A, B], axis=2)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="same number of rows"):
+        tf.ragged.stack([A, tf.ragged.constant([[1]])], axis=1)
+    with pytest.raises(ValueError, match="out of bounds"):
+        tf.ragged.stack([A, B], axis=3)
+
+
+def test_ragged_tile():
+    rows = tf.ragged.constant([[3, 1], [], [5]])
+    assert tf.tile(rows, [1, 2]).to_list() == [[3, 1, 3, 1], [], [5, 5]]
+    assert tf.tile(rows, [2, 1]).to_list() == [[3, 1], [], [5]] * 2
+    deep = tf.ragged.constant([[[1], [2, 3]], [[4]]])
+    assert tf.tile(deep, [1, 2, 2]).to_list() == [[[1, 1], [2, 3, 2, 3]] * 2, [[4, 4]] * 2]
+    with pytest.raises(ValueError, match="multiples are"):
+        tf.tile(rows, [2])
+
+
+@pytest.mark.parametrize("rows, text", [
+    ([[1, 2], [3]], "[[1, 2], [3]]"), ([[1, 2], [3, 4]], "[[1, 2],\n [3, 4]]"), ([[], []], "[[], []]"),
+    ([[[1], [2, 3]], [[4]]], "[[[1], [2, 3]], [[4]]]"), ([["a", "b"], []], "[[b'a', b'b'], []]"),
+    ([[1.5, 2.0], [3.25]], "[[1.5, 2.0], [3.25]]"),
+    ([[[1, 2], [3, 4]], [[5, 6], [7]]], "[[[1, 2], [3, 4]],\n [[5, 6], [7]]]")])
+def test_ragged_tensors_are_printed(rows, text):
+    assert repr(tf.ragged.constant(rows)) == f"<tf.RaggedTensor {text}>"

@@ -15,6 +15,9 @@ static struct kept {
     PyObject *exception;
 } kept[MOST_KEPT];
 static long last_number;
+/* The KeyboardInterrupt that ended a callback of the present call, or NULL: the iterator was
+ * cancelled by the same Ctrl-C, and may say only that. */
+static PyObject *interrupt;
 
 static const char mark[] = " [python exception ";
 
@@ -65,8 +68,16 @@ static PyObject *take_kept(const char *text) {
     return exception;
 }
 
+void native_forget_interrupt(void) {
+    Py_CLEAR(interrupt);
+}
+
 PyObject *native_raise(const leat_error *err) {
     PyObject *own = take_kept(err->text);
+    if (own == NULL && err->code == LEAT_CANCELLED) {
+        own = Py_XNewRef(interrupt);
+    }
+    native_forget_interrupt();
     if (own != NULL) {
         PyErr_SetObject((PyObject *)Py_TYPE(own), own);
         Py_DECREF(own);
@@ -121,6 +132,10 @@ leat_status native_catch(leat_error *err) {
     } else {
         if (traceback != NULL) {
             PyException_SetTraceback(value, traceback);
+        }
+        if (PyErr_GivenExceptionMatches(value, PyExc_KeyboardInterrupt)) {
+            native_forget_interrupt();
+            interrupt = Py_NewRef(value);
         }
         char text[LEAT_ERROR_TEXT / 2] = "";
         describe(value, text, sizeof(text));

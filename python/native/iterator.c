@@ -107,6 +107,7 @@ static void watch_signals(void) {
 void native_wait_begin(void (*cancel)(void *object), void *object) {
     if (pthread_equal(pthread_self(), main_thread)) {
         watch_signals();
+        native_forget_interrupt();
         pthread_mutex_lock(&guard);
         cancel_in_main = cancel;
         in_main = object;

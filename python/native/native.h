@@ -23,6 +23,8 @@ PyObject *native_raise(const leat_error *err);
 /* The exception that is set becomes an error of leat (cleared); its object is kept for
  * native_raise. */
 leat_status native_catch(leat_error *err);
+/* A KeyboardInterrupt that native_catch saw is no longer what a cancelled call is about. */
+void native_forget_interrupt(void);
 PyObject *native_set_error_classes(PyObject *module, PyObject *classes);
 
 /* ---- tensor.c ---- */

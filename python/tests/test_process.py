@@ -52,6 +52,25 @@ def test_ctrl_c_ends_a_wait_for_a_blocked_callback(parallel):
     assert code == 0
 
 
+@pytest.mark.parametrize("call", ["tf.py_function(slow, [x], tf.int64)", "slow(int(x))"])
+def test_ctrl_c_ends_a_batch_of_many_callbacks(call):
+    code, out, err = interrupt(f"""
+        import logging, time
+        import leat as tf
+        logging.getLogger("leat").setLevel(logging.ERROR)
+
+        def slow(x):
+            time.sleep(0.005)
+            return x
+        print("ready", flush=True)
+        try:
+            next(iter(tf.data.Dataset.range(10**9).map(lambda x: {call}).batch(10**6)))
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+    """)
+    assert (code, out) == (0, "interrupted\n"), err
+
+
 def test_ctrl_c_ends_a_wait_for_a_saved_dataset(tmp_path):
     code, out, err = interrupt(f"""
         import leat as tf

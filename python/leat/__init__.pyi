@@ -621,6 +621,7 @@ from leat import utils as utils
 from leat import variables as variables
 variant: DType
 from leat.folds import vectorized_map as vectorized_map
+from leat import version as version
 @overload
 def where(condition: TensorLike, x: Any = None, y: Any = None, name: builtins.str | None = None) -> Tensor:
     """The places of values that are not 0 or false, as rows of indices (tf.where with a condition alone)."""

@@ -87,7 +87,16 @@ def _stack(rows, like):
     if not rows:
         return nest.map_structure(lambda one: _empty(one), like)
     columns = zip(*(nest.flatten(row) for row in rows))
-    return nest.pack_sequence_as(rows[0], [ops.FUNCTIONS["stack"](list(column)) for column in columns])
+    return nest.pack_sequence_as(rows[0], [_stack_column(list(column), one)
+                                           for column, one in zip(columns, nest.flatten(like))])
+
+
+def _stack_column(column, like):
+    """The results of one leaf; ragged where `like` says so, or where they are."""
+    if isinstance(like, specs.RaggedTensorSpec) or any(hasattr(one, "row_splits") for one in column):
+        from leat.ragged_rows import stack
+        return stack(column)
+    return ops.FUNCTIONS["stack"](column)
 
 
 def _empty(spec):
@@ -107,7 +116,8 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
             lambda leaf: leaf.dtype, elems))
     rows = [nest.map_structure(_tensor, fn(row(i))) for i in range(count)]
     like = signature if signature is not None else nest.map_structure(
-        lambda leaf: specs.TensorSpec(leaf.shape[1:], leaf.dtype), elems)
+        lambda leaf: specs.RaggedTensorSpec(leaf.shape[1:], leaf.dtype, leaf.ragged_rank - 1) if hasattr(
+            leaf, "row_splits") else specs.TensorSpec(leaf.shape[1:], leaf.dtype), elems)
     if rows:
         nest.assert_same_structure(like, rows[0], check_types=False)
         for one, found in zip(nest.flatten(like), nest.flatten(rows[0])):

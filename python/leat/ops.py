@@ -65,7 +65,7 @@ def _attribute(argument, value):
         return value.name
     if isinstance(value, (list, tuple)):
         return [_attribute({"type": kind, "name": argument["name"]}, item) for item in value]
-    return _number(value)
+    return plain_value(value)
 
 
 _WINDOWS = frozenset(["strides", "ksize", "dilations"])  # of pictures; what may be none is strided_slice's
@@ -96,10 +96,11 @@ def literal(tensor):
     """A tensor as the JSON of docs/PLANS.md."""
     values = tensor._values() if tensor.dtype not in (dtypes.float16, dtypes.bfloat16) else (
         np.asarray(tensor.numpy(), np.float64).reshape(-1).tolist())
-    return {"dtype": tensor.dtype.name, "shape": list(tensor._shape), "data": [_number(value) for value in values]}
+    return {"dtype": tensor.dtype.name, "shape": list(tensor._shape), "data": [plain_value(value) for value in values]}
 
 
-def _number(value):
+def plain_value(value):
+    """A number, text or bytes as the JSON of plans."""
     if isinstance(value, bytes):
         plain = value.isascii() and all(32 <= byte < 127 for byte in value)
         return value.decode() if plain else {"hex": value.hex()}

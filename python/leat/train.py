@@ -273,7 +273,8 @@ class Checkpoint:
     def read(self, save_path, options=None):
         """Restores what `write` wrote; objects that are not in the checkpoint stay as they are.
 
-        FailedPreconditionError where a model or optimizer lacks variables that the checkpoint has: it is built first.
+        An optimizer takes the values of slots that it does not have yet when it makes them. FailedPreconditionError
+        where a model or module lacks variables that the checkpoint has: it is built first.
         """
         found = _read_entries(os.fspath(save_path))
         missing, used = [], {"save_counter"}
@@ -286,10 +287,14 @@ class Checkpoint:
         unused = [name for name in found if name not in used]
         for name, value in self._tracked.items():
             own = [other for other in unused if other.startswith(f"{name}/")]
-            if own and _variables_of(value) is not None:
+            if not own or _variables_of(value) is None:
+                continue
+            if not hasattr(value, "_restore_later"):
                 raise FailedPreconditionError(None, None, (
                     f"Checkpoint: {name} has {len(_variables_of(value))} variables so far, in the checkpoint "
-                    f"{len(own)} more; make them first: call the model, or optimizer.build(model.trainable_variables)"))
+                    f"{len(own)} more; make them first: call the model, or build it"))
+            value._restore_later({int(other.rpartition("/")[2]): found[other] for other in own}, _restore)
+            unused = [other for other in unused if other not in own]
         return LoadStatus(unused, missing)
 
     def restore(self, save_path, options=None):

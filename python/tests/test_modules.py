@@ -79,15 +79,45 @@ def test_models_optimizers_and_generators_are_saved(tmp_path):
     optimizer.apply_gradients([(tf.ones(v.shape), v) for v in model.trainable_variables])
     generator.normal([3])
     path = tf.train.Checkpoint(model=model, optimizer=optimizer, generator=generator).save(tmp_path / "c")
-    other, second, third = make()
-    restored = tf.train.Checkpoint(model=other, optimizer=second, generator=third)
-    with pytest.raises(tf.errors.FailedPreconditionError, match="optimizer.build"):
-        restored.restore(path)
-    second.build(other.trainable_variables)
-    restored.restore(path).assert_consumed()
-    for mine, found in zip([*model.variables, *optimizer.variables], [*other.variables, *second.variables]):
-        np.testing.assert_array_equal(mine.numpy(), found.numpy())
-    np.testing.assert_array_equal(generator.normal([3]), third.normal([3]))
+    for is_built in (False, True):
+        other, second, third = make()
+        if is_built:
+            second.build(other.trainable_variables)
+        restored = tf.train.Checkpoint(model=other, optimizer=second, generator=third)
+        restored.restore(path).assert_consumed()
+        assert second.iterations.numpy() == 1
+        second.build(other.trainable_variables)
+        for mine, found in zip([*model.variables, *optimizer.variables], [*other.variables, *second.variables]):
+            np.testing.assert_array_equal(mine.numpy(), found.numpy())
+        np.testing.assert_array_equal(tf.random.Generator.from_state(generator.state, 1).normal([3]), third.normal([3]))
+
+
+def test_slots_are_restored_in_the_first_step(tmp_path):
+    def step(optimizer, variable):
+        optimizer.apply_gradients([(tf.constant([1.0, 2.0]), variable)])
+    variable, optimizer = tf.Variable([1.0, 2.0]), tf.keras.optimizers.Adam(0.1)
+    step(optimizer, variable)
+    path = tf.train.Checkpoint(v=variable, o=optimizer).save(tmp_path / "c")
+    other, second = tf.Variable([0.0, 0.0]), tf.keras.optimizers.Adam(0.5)
+    tf.train.Checkpoint(v=other, o=second).restore(path)
+    for _ in range(2):
+        step(optimizer, variable)
+        step(second, other)
+    np.testing.assert_array_equal(variable.numpy(), other.numpy())
+    assert second.iterations.numpy() == 3
+
+
+def test_a_module_without_its_variables_is_not_restored(tmp_path):
+    class Late(tf.Module):
+        def __call__(self, x):
+            if not hasattr(self, "w"):
+                self.w = tf.Variable(2.0)
+            return self.w * x
+    module = Late()
+    module(1.0)
+    path = tf.train.Checkpoint(m=module).save(tmp_path / "c")
+    with pytest.raises(tf.errors.FailedPreconditionError, match="1 more; make them first"):
+        tf.train.Checkpoint(m=Late()).restore(path)
 
 
 def test_name_scopes():
@@ -206,3 +236,18 @@ def test_ragged_tile():
     ([[[1, 2], [3, 4]], [[5, 6], [7]]], "[[[1, 2], [3, 4]],\n [[5, 6], [7]]]")])
 def test_ragged_tensors_are_printed(rows, text):
     assert repr(tf.ragged.constant(rows)) == f"<tf.RaggedTensor {text}>"
+
+
+def test_map_fn_of_ragged_rows():
+    rows = tf.ragged.constant([[3, 1, 4, 1], [], [5, 9, 2]])
+    assert tf.map_fn(tf.math.square, rows).to_list() == [[9, 1, 16, 1], [], [25, 81, 4]]
+    assert tf.map_fn(lambda x: x[:2], rows).to_list() == [[3, 1], [], [5, 9]]
+    assert tf.map_fn(tf.reduce_sum, rows, fn_output_signature=tf.int32).numpy().tolist() == [9, 0, 16]
+    spec = tf.RaggedTensorSpec([None], tf.int32)
+    assert tf.map_fn(tf.range, tf.constant([2, 0, 3]), fn_output_signature=spec).to_list() == [[0, 1], [], [0, 1, 2]]
+    deep = tf.ragged.constant([[[1], [2, 3]], [[4]]])
+    assert tf.map_fn(lambda x: x + 1, deep).to_list() == [[[2], [3, 4]], [[5]]]
+
+
+def test_versions():
+    assert tf.version.VERSION == tf.__version__

@@ -13,6 +13,7 @@ from leat import _native, dtypes, nest, specs, trace
 from leat.data import checks
 from leat.dtypes import DType
 from leat.errors import InvalidArgumentError, NotFoundError
+from leat.ops import plain_value
 from leat.shapes import TensorShape
 from leat.signatures import REQUIRED, function, parse
 from leat.tensor import Tensor, convert_to_tensor
@@ -417,7 +418,7 @@ def _plain(op, argument, value):
     if isinstance(value, DType):
         return value.name
     if isinstance(value, bytes):
-        return value.decode() if value.isascii() and value.decode().isprintable() else {"hex": value.hex()}
+        return plain_value(value)
     if isinstance(value, (list, tuple)):
         return [_plain(op, {"type": kind.removeprefix("list of ").removesuffix("s")}, item) for item in value]
     if kind == "list of strings" and isinstance(value, str):

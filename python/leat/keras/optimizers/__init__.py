@@ -1,5 +1,6 @@
 """``keras.optimizers``: the optimizers of the library's table, and the base of a program's own."""
 
+import functools
 import json
 import sys
 import warnings
@@ -19,6 +20,10 @@ def _name_of(variable):
     """How a variable is called in the names of its slots."""
     name = variable.path if hasattr(variable, "path") else variable.name
     return name.replace("/", "_").replace(":", "_")
+
+
+def _restored(restore, entry, data, variable):
+    restore(variable, entry, data)
 
 
 class Optimizer:
@@ -49,6 +54,7 @@ class Optimizer:
         self._trainable_variables = []
         self._slots = []
         self._steps = {}  # numbers of variables -> the function that applies to them
+        self._later = {}  # places among the variables that are to come -> what restores them
         self._make_own(learning_rate)
 
     def _make_own(self, learning_rate):
@@ -116,6 +122,16 @@ class Optimizer:
             self._move_beside(self._trainable_variables[0])
         self.built = True
 
+    def _restore_later(self, values, restore):
+        """Restores variables, which the optimizer does not have yet, when they are made."""
+        self._later = {place: functools.partial(_restored, restore, *value) for place, value in values.items()}
+
+    def _restore_waiting(self):
+        waiting, self._later = self._later, {}
+        with trace.eagerly():
+            for place, restore in waiting.items():
+                restore(self.variables[place])
+
     def _move_beside(self, variable):
         """The steps and the rate lie where the variables lie, which is known now."""
         with trace.eagerly(), _variables.beside(variable), name_scope(self.name):
@@ -146,6 +162,8 @@ class Optimizer:
         variables = list(trainable_variables)
         if not self.built:
             self.build(variables)
+        if self._later:
+            self._restore_waiting()
         for variable in variables:
             if id(variable) not in self._index:
                 raise ValueError(f"Unknown variable: {variable!r}. This optimizer can only be called for the variables "
@@ -296,6 +314,7 @@ class TableOptimizer(Optimizer):
                     start = Constant(listed[names.index(name)]["start"])
                     slot = self.add_variable_from_reference(variable, name, start)
                     self._own[id(variable)][names.index(name)] = slot
+        self._restore_waiting()
 
     def _take_step(self, grads, variables):
         graph = trace.current_graph()

@@ -1,0 +1,5 @@
+"""``tf.version``: what this is a version of."""
+
+from leat import _native
+
+VERSION = _native.version()

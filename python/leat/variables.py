@@ -168,6 +168,23 @@ class Variable:
         self._write(-_converted(delta, self._dtype), True)
         return self if read_value else None
 
+    def scatter_nd_update(self, indices, updates, name=None):
+        """Sets the slices that `indices` number; the variable itself (``tf.Variable.scatter_nd_update``)."""
+        return self._scattered("tensor_scatter_nd_update", indices, updates)
+
+    def scatter_nd_add(self, indices, updates, name=None):
+        """Adds to the slices that `indices` number; the variable itself."""
+        return self._scattered("tensor_scatter_nd_add", indices, updates)
+
+    def scatter_nd_sub(self, indices, updates, name=None):
+        """Subtracts from the slices that `indices` number; the variable itself."""
+        return self._scattered("tensor_scatter_nd_sub", indices, updates)
+
+    def _scattered(self, operation, indices, updates):
+        from leat import ops
+        with trace.unrecorded():
+            return self.assign(ops.FUNCTIONS[operation](self._as_tensor(), indices, _converted(updates, self._dtype)))
+
     def _write(self, value, add):
         if not self._shape.is_compatible_with(value.shape):
             if not add:

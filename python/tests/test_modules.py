@@ -251,3 +251,17 @@ def test_map_fn_of_ragged_rows():
 
 def test_versions():
     assert tf.version.VERSION == tf.__version__
+
+
+def test_slices_of_variables_are_set():
+    variable = tf.Variable([1, 2, 3])
+    assert variable.scatter_nd_update([[1]], [7]) is variable and variable.numpy().tolist() == [1, 7, 3]
+    variable.scatter_nd_add([[0], [0]], [1, 2])
+    variable.scatter_nd_sub([[2]], [3])
+    assert variable.numpy().tolist() == [4, 7, 0]
+
+    @tf.function
+    def step(i):
+        variable.scatter_nd_add(tf.reshape(i, [1, 1]), [10])
+        return variable[0]
+    assert step(tf.constant(0)).numpy() == 14 and variable.numpy().tolist() == [14, 7, 0]

@@ -65,7 +65,7 @@ const void *leati_computed_args(const void *args) {
 }
 
 const leati_strings *leati_computed_bound(const void *args) {
-    return &((const struct computed_args *)args)->bound;
+    return &((const struct leati_computed_args *)args)->bound;
 }
 
 static const leati_row *row_named(const leati_tensor_op *op, const leat_string *name) {
@@ -257,11 +257,6 @@ static leat_status row_view(leati_kernel_call *call, int index, int32_t rank, co
 static char *row_text(leati_kernel_call *call, int index, size_t size, leat_error *err) {
     const row_host *host = (const row_host *)(const void *)call->host;
     return leati_kernel_text(host->outer, index, size, err);
-}
-
-const leati_tensor_op *leati_computed_op(const struct leati_computed_args *args) {
-    const target *t = target_of(args);
-    return t == NULL ? NULL : t->op;
 }
 
 leat_status leati_computed_bind(const struct leati_computed_args *args, const leati_operand *bound,

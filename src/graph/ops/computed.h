@@ -38,8 +38,6 @@ struct leati_computed_args {
 
 /* The slot `complete` of operations that begin with these arguments. */
 leat_status leati_computed_complete(leat_graph *graph, void *node_args, leat_error *err);
-/* The operation that is called; NULL where it was not read. */
-const leati_tensor_op *leati_computed_op(const struct leati_computed_args *args);
 /* Its arguments with row `row` of the bound operands; released with leati_node_args_free. */
 LEAT_WARN_UNUSED leat_status leati_computed_bind(const struct leati_computed_args *args,
                                                  const leati_operand *bound, int64_t row,

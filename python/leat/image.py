@@ -1,5 +1,7 @@
 """``tf.image``: pictures. The functions are the operations of the library's table."""
 
+from leat import ops
+
 __all__ = ["ResizeMethod"]
 
 
@@ -14,3 +16,6 @@ class ResizeMethod:
     LANCZOS5 = "lanczos5"
     GAUSSIAN = "gaussian"
     MITCHELLCUBIC = "mitchellcubic"
+
+
+ops.join(__name__)

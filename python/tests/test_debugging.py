@@ -109,3 +109,25 @@ def test_print_is_tensorflows(values, options, text, tmp_path):
 def test_print_goes_to_stderr(capsys):
     tf.print("hello", tf.constant(1))
     assert capsys.readouterr().err == "hello 1\n"
+
+
+@pytest.mark.parametrize("has_result", [True, False])
+@pytest.mark.parametrize("is_inner", [True, False])
+def test_a_function_fails_where_its_assertions_do(has_result, is_inner):
+    count = tf.Variable(0)
+
+    @tf.function
+    def checked(x):
+        tf.debugging.assert_positive(x, message="found less")
+        return x if has_result else None
+
+    @tf.function
+    def outer(x):
+        found = checked(x)
+        count.assign_add(1)
+        return found
+    function = outer if is_inner else checked
+    found = function(tf.constant([1, 2]))
+    assert found.numpy().tolist() == [1, 2] if has_result else found is None
+    with pytest.raises(tf.errors.InvalidArgumentError, match="found less"):
+        function(tf.constant([1, -2]))

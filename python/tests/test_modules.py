@@ -178,6 +178,7 @@ def test_printed_forms():
     spec = "element_spec=TensorSpec(shape=(), dtype=tf.string, name=None)>"
     assert repr(tf.data.TFRecordDataset("f")) == f"<TFRecordDatasetV2 {spec}"
     assert repr(tf.data.TextLineDataset("f")) == f"<TextLineDatasetV2 {spec}"
+    assert repr(tf.data.TextLineDataset("f").cache()) == f"<CacheDataset {spec}"
     assert repr(tf.data.TextLineDataset("f").take(1)) == f"<_TakeDataset {spec}"
 
 

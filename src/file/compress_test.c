@@ -384,9 +384,25 @@ static void every_allocation_fails_once(void **state) {
     }
 }
 
+/* Four bytes say that a file is packed by zstd; no two of them do. */
+static void test_guess(void **state) {
+    (void)state;
+    const uint8_t whole[] = {0x28, 0xb5, 0x2f, 0xfd};
+    for (int changed = 0; changed < 4; changed++) {
+        uint8_t first[4];
+        memcpy(first, whole, sizeof first);
+        first[changed] ^= 1;
+        assert_int_equal(leati_codec_guess(first, sizeof first), LEAT_COMPRESSION_NONE);
+    }
+    assert_int_equal(leati_codec_guess(whole, 3), LEAT_COMPRESSION_NONE);
+    if (leati_codec_of(LEAT_COMPRESSION_ZSTD)->package == NULL)
+        assert_int_equal(leati_codec_guess(whole, sizeof whole), LEAT_COMPRESSION_ZSTD);
+}
+
 int main(void) {
     make_plain();
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_guess),
         cmocka_unit_test(reads_what_was_written),
         cmocka_unit_test(zlib_reads_what_was_written),
         cmocka_unit_test(streams_follow_one_another),

@@ -71,7 +71,8 @@ class Dataset:
 
     def __repr__(self):
         kind = type(self).__name__
-        shown = _CLASSES.get(kind, kind) if kind != "Dataset" else f"_{self._name}Dataset"
+        own = "CacheDataset" if self._name == "Cache" else f"_{self._name}Dataset"
+        shown = _CLASSES.get(kind, kind) if kind != "Dataset" else own
         return f"<{shown} element_spec={self.element_spec!r}>"
 
     def options(self):

@@ -21,6 +21,7 @@ typedef struct leati_command {
     int min_arguments, max_arguments; /* max -1: any number */
     const leati_option *options;      /* ended by {0}; NULL: only --help */
     size_t size;                      /* of the options' struct */
+    bool takes_signals;               /* Ctrl-C is its own affair; else it ends the process */
     /* Fills the options' struct, which starts zeroed; NULL: nothing to do. */
     void (*defaults)(void *options);
     /* `arguments` are `count` texts of the command line. */

@@ -89,7 +89,8 @@ static leati_exit run_command(const leati_command *command, char **texts, int co
         leati_help_command(command);
         code = LEATI_EXIT_OK;
     } else if (parsed == LEATI_PARSED && right_number(command, texts, arguments)) {
-        leati_interrupt_watch();
+        if (!command->takes_signals)
+            leati_interrupt_watch();
         code = command->run(options, texts, arguments);
     }
     leati_free(options);

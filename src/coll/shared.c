@@ -98,6 +98,10 @@ static void fail_all(shared_collective *c, const leat_error *reason) {
 }
 
 static leat_status failure(shared_collective *c, leat_error *err) {
+    /* Whoever writes the reason needs a moment, or has died. */
+    for (int i = 0; i < 1000 && atomic_load(&c->head->failed) == 1; i++) {
+        (void)nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    }
     return leati_fail(err, LEAT_ABORTED, "the collective has failed: %s",
                       atomic_load(&c->head->failed) == 2 ? c->head->text
                                                          : "another process ended it");

@@ -136,7 +136,11 @@ void leati_ring_place(leati_ring *ring, leati_piece *piece) {
 
 void leati_ring_unplace(leati_piece *piece) {
     piece->out.destinations = NULL;
-    for (int c = 0; c < piece->ring->lanes.num_columns && piece->placed; c++) {
+    if (!piece->placed) {
+        return;
+    }
+    /* Once a piece has been placed, the number of columns stays; the gate is not needed. */
+    for (int c = 0; c < piece->ring->lanes.num_columns; c++) {
         leat_buffer_unref(piece->places[c].owner);
     }
     piece->placed = false;

@@ -42,3 +42,8 @@ elseif(LEAT_SANITIZE)
         "LEAT_SANITIZE is \"${LEAT_SANITIZE}\"; expected address, fuzzer, thread or nothing")
 endif()
 set(CMAKE_CXX_FLAGS_RELEASE "${CMAKE_C_FLAGS_RELEASE}")
+if(LEAT_SANITIZE MATCHES "address|fuzzer")
+    # What these two check needs C++'s own runtime of the sanitizer, and the programs are C.
+    add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,Clang>:-fno-sanitize=vptr,function>
+        $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-sanitize=vptr>)
+endif()

@@ -3,6 +3,9 @@
 Values are those of the tables' cases (tests/conform/ops); here is what Python adds. The gradients are TensorFlow
 2.21's, recorded by calling the same functions there.
 """
+import struct
+import zlib
+
 import numpy as np
 import pytest
 
@@ -164,3 +167,29 @@ def test_second_derivatives_of_sizes(function):
                      for one in np.eye(PICTURE.size, dtype=np.float32)], axis=1)
     expected = 6 * rows.T @ np.diag(rows @ PICTURE.reshape(-1)) @ rows @ np.ones(PICTURE.size)
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def _png(depth, colour, rows, *chunks):
+    """A PNG file (W3C PNG, sections 5 and 11) of rows of bytes."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    samples = {0: 1, 2: 3}[colour] * depth // 8
+    head = struct.pack(">IIBBBBB", len(rows[0]) // samples, len(rows), depth, colour, 0, 0, 0)
+    packed = zlib.compress(b"".join(b"\0" + row for row in rows))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        chunk(kind, data) for kind, data in [(b"IHDR", head), *chunks, (b"IDAT", packed), (b"IEND", b"")])
+
+
+@pytest.mark.parametrize("depth, colour", [(8, 2), (16, 2), (8, 0), (16, 0)])
+def test_one_colour_of_a_png_is_transparent(depth, colour):
+    channels = 3 if colour == 2 else 1
+    key = [7, 8, 9][:channels]
+    near = [*key[:-1], key[-1] + 1]
+    pixels = [[key, near], [[9, 8, 7][:channels] if channels == 3 else [1], key]]
+    kind = "B" if depth == 8 else ">H"
+    rows = [b"".join(struct.pack(kind, sample) for pixel in row for sample in pixel) for row in pixels]
+    data = _png(depth, colour, rows, (b"tRNS", b"".join(struct.pack(">H", sample) for sample in key)))
+    found = tf.io.decode_png(data, channels=4, dtype=tf.uint8 if depth == 8 else tf.uint16).numpy()
+    opaque = 2**depth - 1
+    assert found[..., 3].tolist() == [[0, opaque], [opaque, 0]]
+    assert found[..., :3].tolist() == [[pixel * (3 // channels) for pixel in row] for row in pixels]

@@ -47,6 +47,21 @@ int64_t leati_reservoir_bytes(const leati_reservoir *reservoir);
 LEAT_WARN_UNUSED leat_status leati_reservoir_begin(leati_reservoir *reservoir, int64_t n,
                                                    leati_block *out, leat_error *err);
 void leati_reservoir_take(leati_reservoir *reservoir, size_t slot, leati_block *out, int64_t row);
+/* Asks for the memory of a slot's row, which will be taken soon; changes nothing. Inlined early,
+ * because gcc leaves out calls of functions that it finds to have no effect. */
+__attribute__((always_inline)) static inline void
+leati_reservoir_look(const leati_reservoir *reservoir, size_t slot) {
+    for (int c = 0; c < reservoir->num_columns && slot < reservoir->size; c++) {
+        const leati_reservoir_column *column = &reservoir->columns[c];
+        if (column->row_bytes > 0) {
+            const char *row = column->data + slot * column->row_bytes;
+            for (size_t at = 0; at < column->row_bytes && at < 256; at += 64) {
+                __builtin_prefetch(row + at);
+            }
+            __builtin_prefetch(row + column->row_bytes - 1);
+        }
+    }
+}
 /* For a block that was begun: unknown origins for n rows, numbers of `paths`. Without memory none.
  */
 void leati_reservoir_begin_origins(leati_reservoir *reservoir, leat_buffer *paths, int64_t n,

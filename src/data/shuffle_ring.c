@@ -10,6 +10,10 @@
  * Not thread-safe: one operator's state owns a ring. */
 #include "data/shuffle_ring.h"
 
+/* How many draws ahead a row is asked for, and from how many rows on that pays: fewer lie in the
+ * processor's caches. */
+enum { LOOK_AHEAD = 16, LOOK_FROM = 4096 };
+
 void leati_shuffle_slice_clear(leati_shuffle_slice *slice, int64_t end) {
     slice->end = end;
     slice->consumed = 0;
@@ -245,19 +249,16 @@ leati_tail leati_shuffle_ready(leati_node_state *node, leati_shuffle_ring *ring,
     return LEATI_MORE;
 }
 
-/* Draws one element, for which the ring is ready, into row `row` of `out`. Returns the place that
- * is free now. */
-static int64_t draw(leati_shuffle_ring *ring, leati_block *out, int64_t row) {
-    int64_t filled = ring->slices[0].end - ring->start, size = ring->size;
+/* Draws one element, for which the ring is ready and whose first place is `first`, into row `row`
+ * of `out`. */
+static void draw(leati_shuffle_ring *ring, int64_t first, leati_block *out, int64_t row) {
+    int64_t filled = ring->slices[0].end - ring->start;
     uint32_t word = leati_words_next(&ring->words);
     int64_t offset =
         filled <= UINT32_MAX ? (int64_t)(word % (uint32_t)filled) : (int64_t)word % filled;
-    int64_t at = ring->start + offset, first = ring->start;
-    if (at >= size) {
-        at %= size;
-    }
-    if (first >= size) {
-        first %= size;
+    int64_t at = first + offset;
+    if (at >= ring->size) {
+        at -= ring->size;
     }
     uint32_t slot = ring->slots[at];
     leati_reservoir_take(&ring->reservoir, slot, out, row);
@@ -265,7 +266,20 @@ static int64_t draw(leati_shuffle_ring *ring, leati_block *out, int64_t row) {
     ring->slots[first] = slot;
     ring->start++;
     ring->emitted++;
-    return first;
+}
+
+/* Asks for the row that will be drawn LOOK_AHEAD draws from now by `word`, if nothing changes until
+ * then: rows lie anywhere in memory, and asking in time hides the way there. */
+__attribute__((always_inline)) static inline void look_ahead(leati_shuffle_ring *ring,
+                                                             int64_t first, uint32_t word) {
+    int64_t filled = ring->slices[0].end - ring->start;
+    int64_t at = first + LOOK_AHEAD + (int64_t)(word % (uint32_t)filled);
+    if (at >= ring->size) {
+        at -= ring->size;
+    }
+    if (at < ring->size && (size_t)at < ring->slot_capacity) {
+        leati_reservoir_look(&ring->reservoir, ring->slots[at]);
+    }
 }
 
 /* What the fill does in the middle of an epoch, of the present or of a later one, where the input
@@ -293,13 +307,26 @@ leati_tail leati_shuffle_draw(leati_node_state *node, leati_shuffle_ring *ring, 
     int64_t count = 0;
     leati_tail tail = LEATI_MORE;
     while (tail == LEATI_MORE) {
-        int64_t place = draw(ring, out, count++);
-        if (count == n) {
-            break;
+        int64_t first = ring->start % ring->size;
+        leati_words ahead = ring->words;
+        bool looks = ring->reservoir.capacity >= LOOK_FROM && n - count > LOOK_AHEAD;
+        if (looks) {
+            leati_words_skip(&ahead, LOOK_AHEAD);
         }
-        if (!replace(ring, place)) {
-            tail = leati_shuffle_ready(node, ring, n - count - 1, err);
+        for (bool more = true; more;) {
+            int64_t place = first;
+            if (looks) {
+                look_ahead(ring, first, leati_words_next(&ahead));
+            }
+            draw(ring, first, out, count++);
+            if (count == n) {
+                out->n = count;
+                return tail;
+            }
+            more = replace(ring, place);
+            first = first + 1 == ring->size ? 0 : first + 1;
         }
+        tail = leati_shuffle_ready(node, ring, n - count - 1, err);
     }
     out->n = count;
     return tail;

@@ -302,11 +302,11 @@ static leat_status reserve_rows(struct slot *slot, int64_t filled, int64_t neede
  * memory? Then nothing is copied; if later rows lie elsewhere, leave_view copies. */
 static bool extend_view(struct slot *slot, const leati_column *column, int64_t begin, int64_t n,
                         int64_t filled) {
-    const char *at = column->data + begin * column->stride;
     bool dense = column->form == LEATI_STRIDED && column->owner != NULL &&
                  (n == 1 || column->stride == (int64_t)slot->row_bytes);
     if (slot->pool == NULL || slot->row_bytes == 0 || !dense || column->owner == slot->buffer)
         return false;
+    const char *at = column->data + begin * column->stride;
     if (filled == 0) {
         slot->view = leat_buffer_ref(column->owner);
         slot->first = at;

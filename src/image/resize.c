@@ -117,9 +117,13 @@ static void fill_picks(leati_resize_plan *plan) {
     }
 }
 
+bool leati_resize_streams(leati_resize_method method, bool antialias) {
+    return method == LEATI_RESIZE_BILINEAR && !antialias;
+}
+
 /* Does an output blend two neighbours, or sum a span by weights? */
 static bool blends(const leati_resize_plan *plan) {
-    return plan->method == LEATI_RESIZE_BILINEAR && !plan->antialias;
+    return leati_resize_streams(plan->method, plan->antialias);
 }
 
 static leat_status prepare_axis(const leati_resize_plan *plan, leati_resize_axis *axis, int32_t in,
@@ -207,10 +211,6 @@ leat_status leati_resize_prepare(leati_resize_plan *plan, int32_t in_height, int
     if (blends(plan))
         finish_neighbours(plan);
     return LEAT_OK;
-}
-
-bool leati_resize_streams(const leati_resize_plan *plan) {
-    return blends(plan);
 }
 
 static void swap_outputs(leati_resize_axis *x, int32_t i, int32_t k) {
@@ -391,14 +391,9 @@ static leat_status push(leati_resize_stream *stream, const uint8_t *u8, const fl
     return LEAT_OK;
 }
 
-leat_status leati_resize_push_u8(leati_resize_stream *stream, const uint8_t *row, int32_t y,
-                                 leat_error *err) {
+leat_status leati_resize_push(leati_resize_stream *stream, const uint8_t *row, int32_t y,
+                              leat_error *err) {
     return push(stream, row, NULL, y, err);
-}
-
-leat_status leati_resize_push_f32(leati_resize_stream *stream, const float *row, int32_t y,
-                                  leat_error *err) {
-    return push(stream, NULL, row, y, err);
 }
 
 /* ---- weighted sums ---- */

@@ -90,17 +90,15 @@ typedef struct leati_resize_stream {
 } leati_resize_stream;
 
 /* Is it enough to see each row of the picture once? (Bilinear without antialias.) */
-bool leati_resize_streams(const leati_resize_plan *plan);
+bool leati_resize_streams(leati_resize_method method, bool antialias);
 /* Mirrors results along their width, by a prepared plan of any method but NEAREST, until the next
  * prepare. */
 void leati_resize_mirror(leati_resize_plan *plan, bool mirrored);
 /* Starts, then takes rows y = 0, 1, ... of in_width pixels; the last one completes the result. */
 void leati_resize_begin(leati_resize_stream *stream, leati_resize_plan *plan,
                         const leati_resize_sink *sink);
-LEAT_WARN_UNUSED leat_status leati_resize_push_u8(leati_resize_stream *stream, const uint8_t *row,
-                                                  int32_t y, leat_error *err);
-LEAT_WARN_UNUSED leat_status leati_resize_push_f32(leati_resize_stream *stream, const float *row,
-                                                   int32_t y, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_resize_push(leati_resize_stream *stream, const uint8_t *row,
+                                               int32_t y, leat_error *err);
 /* Resizes a whole picture into a sink, by any plan but one of method NEAREST. */
 LEAT_WARN_UNUSED leat_status leati_resize_u8_to(leati_resize_plan *plan, const uint8_t *in,
                                                 size_t in_stride, const leati_resize_sink *sink,

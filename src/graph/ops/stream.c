@@ -11,28 +11,23 @@
 /* Where pixels go after the window is cut out of them. */
 typedef struct passing {
     leati_resize_stream resize;
-    int64_t x;        /* the window's first column */
-    int64_t y;        /* and row */
-    int64_t height;   /* rows of the window */
-    size_t pixel;     /* bytes */
-    leat_dtype dtype; /* of the pixels */
+    int64_t x;      /* the window's first column */
+    int64_t y;      /* and row */
+    int64_t height; /* rows of the window */
+    size_t pixel;   /* bytes */
 } passing;
 
-static leat_status pass_row(passing *p, const char *row, int64_t y, leat_error *err) {
-    const char *from = row + (size_t)p->x * p->pixel;
+static leat_status pass_row(passing *p, const uint8_t *row, int64_t y, leat_error *err) {
     if (y < p->y || y >= p->y + p->height)
         return LEAT_OK;
-    if (p->dtype == LEAT_UINT8)
-        return leati_resize_push_u8(&p->resize, (const uint8_t *)from, (int32_t)(y - p->y), err);
-    return leati_resize_push_f32(&p->resize, (const float *)(const void *)from, (int32_t)(y - p->y),
-                                 err);
+    return leati_resize_push(&p->resize, row + (size_t)p->x * p->pixel, (int32_t)(y - p->y), err);
 }
 
 static leat_status pass_rows(void *context, const uint8_t *pixels, size_t stride, int32_t y,
                              int32_t count, leat_error *err) {
     leat_status status = LEAT_OK;
     for (int32_t i = 0; i < count && status == LEAT_OK; i++)
-        status = pass_row(context, (const char *)pixels + (size_t)i * stride, y + i, err);
+        status = pass_row(context, pixels + (size_t)i * stride, y + i, err);
     return status;
 }
 
@@ -92,11 +87,8 @@ static leat_status decode_rows(const leati_stream *s, leati_image_decoder *decod
                                const leati_stream_window *window, const leati_resize_sink *sink,
                                leat_error *err) {
     leati_resize_plan plan;
-    passing p = {.y = window->y,
-                 .x = window->x,
-                 .height = window->height,
-                 .pixel = (size_t)s->channels,
-                 .dtype = LEAT_UINT8};
+    passing p = {
+        .y = window->y, .x = window->x, .height = window->height, .pixel = (size_t)s->channels};
     leat_status status = prepare(s, &plan, window, err);
     if (status == LEAT_OK) {
         leati_resize_begin(&p.resize, &plan, sink);
@@ -155,7 +147,7 @@ leat_status leati_stream_run(const leati_stream *s, const leati_resize_sink *sin
     if (decoder == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     leat_status status = begin(s, decoder, &info, &window, err);
-    bool streams = s->method == LEATI_RESIZE_BILINEAR && !s->antialias;
+    bool streams = leati_resize_streams(s->method, s->antialias);
     if (status == LEAT_OK && streams && leati_image_passes(decoder))
         status = decode_rows(s, decoder, &window, sink, err);
     else if (status == LEAT_OK)

@@ -326,9 +326,9 @@ leat_status all_gather(leati_collective *collective, int rank, const void *data,
 leat_status broadcast(leati_collective *collective, int, int root, void *data, int64_t count,
                       leat_dtype dtype, leat_error *err) {
     size_t bytes = static_cast<size_t>(count) * leat_dtype_size(dtype);
-    if (root < 0 || root >= collective->num_ranks)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "broadcast from rank %d; expected 0 to %d",
-                          root, collective->num_ranks - 1);
+    leat_status status = leati_check_root(root, collective->num_ranks, err);
+    if (status != LEAT_OK)
+        return status;
     if (bytes == 0)
         return LEAT_OK;
     return guarded(collective, "broadcast", err, [&](GlooCollective *c) {

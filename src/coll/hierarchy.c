@@ -85,11 +85,10 @@ static leat_status hierarchy_broadcast(leati_collective *collective, int rank, i
                                        int64_t count, leat_dtype dtype, leat_error *err) {
     hierarchy *h = (hierarchy *)collective;
     int local = local_rank(h, rank), from = root / h->num_inner;
-    if (root < 0 || root >= h->base.num_ranks) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "broadcast from rank %d; expected 0 to %d",
-                          root, h->base.num_ranks - 1);
+    leat_status status = leati_check_root(root, h->base.num_ranks, err);
+    if (status != LEAT_OK) {
+        return status;
     }
-    leat_status status = LEAT_OK;
     if (h->inner != NULL && from == h->process) {
         status =
             h->inner->ops->broadcast(h->inner, local, root % h->num_inner, data, count, dtype, err);

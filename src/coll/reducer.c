@@ -109,3 +109,11 @@ void leati_divide(void *data, int64_t count, leat_dtype dtype, int divisor) {
         }
     }
 }
+
+leat_status leati_check_root(int root, int num_ranks, leat_error *err) {
+    if (root < 0 || root >= num_ranks) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "broadcast from rank %d; expected 0 to %d",
+                          root, num_ranks - 1);
+    }
+    return LEAT_OK;
+}

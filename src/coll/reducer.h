@@ -1,4 +1,4 @@
-/* Arithmetic of collectives between processes: two buffers into one. */
+/* What collectives share: two buffers into one, and checks of their arguments. */
 #ifndef LEATI_COLL_REDUCER_H
 #define LEATI_COLL_REDUCER_H
 
@@ -16,5 +16,8 @@ void leati_divide(void *data, int64_t count, leat_dtype dtype, int divisor);
 /* Can values of this dtype be reduced so? INVALID_ARGUMENT otherwise. */
 LEAT_WARN_UNUSED leat_status leati_check_reduction(leat_dtype dtype, leati_reduction reduction,
                                                    leat_error *err);
+
+/* Is there such a rank to broadcast from? INVALID_ARGUMENT otherwise. */
+LEAT_WARN_UNUSED leat_status leati_check_root(int root, int num_ranks, leat_error *err);
 
 #endif

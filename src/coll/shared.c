@@ -282,12 +282,12 @@ static leat_status shared_broadcast(leati_collective *collective, int rank, int 
                                     int64_t count, leat_dtype dtype, leat_error *err) {
     (void)rank;
     shared_collective *c = (shared_collective *)collective;
-    if (root < 0 || root >= c->base.num_ranks) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "broadcast from rank %d; expected 0 to %d",
-                          root, c->base.num_ranks - 1);
+    leat_status status = leati_check_root(root, c->base.num_ranks, err);
+    if (status != LEAT_OK) {
+        return status;
     }
     size_t bytes = (size_t)count * leat_dtype_size(dtype);
-    leat_status status = begin(c, CALL_BROADCAST, count, dtype, root, err);
+    status = begin(c, CALL_BROADCAST, count, dtype, root, err);
     for (size_t at = 0; at < bytes && status == LEAT_OK; at += SLOT_BYTES) {
         size_t n = bytes - at < SLOT_BYTES ? bytes - at : SLOT_BYTES;
         if (c->rank == root) {

@@ -302,13 +302,13 @@ static leat_status threads_all_gather(leati_collective *collective, int rank, co
 static leat_status threads_broadcast(leati_collective *collective, int rank, int root, void *data,
                                      int64_t count, leat_dtype dtype, leat_error *err) {
     threads_collective *c = (threads_collective *)collective;
-    if (root < 0 || root >= c->base.num_ranks) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "broadcast from rank %d; expected 0 to %d",
-                          root, c->base.num_ranks - 1);
+    leat_status status = leati_check_root(root, c->base.num_ranks, err);
+    if (status != LEAT_OK) {
+        return status;
     }
     rank_call call = {
         .kind = CALL_BROADCAST, .data = data, .count = count, .dtype = dtype, .parameter = root};
-    leat_status status = begin_call(c, rank, call, err);
+    status = begin_call(c, rank, call, err);
     if (status != LEAT_OK) {
         return status;
     }

@@ -7,16 +7,15 @@
 
 #include <cmocka.h>
 
+#include "../../tests/support/address.h"
 #include "coll/processes.h"
 #include "coll/threads.h"
 #include <math.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 enum { LONG_MS = 60000, SHORT_MS = 400, MOST = 4, LARGE = 300001 };
@@ -38,16 +37,6 @@ typedef struct process {
 } process;
 
 static process processes[MOST];
-
-static void free_address(char *out, size_t size) {
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof at;
-    int probe = socket(AF_INET, SOCK_STREAM, 0);
-    assert_int_equal(bind(probe, (struct sockaddr *)&at, sizeof at), 0);
-    assert_int_equal(getsockname(probe, (struct sockaddr *)&at, &length), 0);
-    close(probe);
-    snprintf(out, size, "127.0.0.1:%d", ntohs(at.sin_port));
-}
 
 static void lost(void *context, const leat_error *why) {
     process *p = context;

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "../../tests/support/address.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "coll/store.h"
@@ -21,17 +22,6 @@
 #include <unistd.h>
 
 enum { LONG_MS = 60000, SHORT_MS = 300, MOST_RANKS = 4 };
-
-/* An address of this host that was free a moment ago. */
-static void free_address(char *out, size_t size) {
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof at;
-    int probe = socket(AF_INET, SOCK_STREAM, 0);
-    assert_int_equal(bind(probe, (struct sockaddr *)&at, sizeof at), 0);
-    assert_int_equal(getsockname(probe, (struct sockaddr *)&at, &length), 0);
-    close(probe);
-    snprintf(out, size, "127.0.0.1:%d", ntohs(at.sin_port));
-}
 
 typedef struct rank {
     leati_store_options options;

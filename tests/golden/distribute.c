@@ -35,7 +35,7 @@ bool golden_check_class(golden_case *c, const json_t *error, const leat_error *f
     return false;
 }
 
-static void check_json(golden_case *c, const char *what, const json_t *expected, json_t *found) {
+void golden_check_json(golden_case *c, const char *what, const json_t *expected, json_t *found) {
     if (!golden_json_equal(expected, found)) {
         char texts[2][600];
         golden_json_text(expected, texts[0], sizeof texts[0]);
@@ -87,7 +87,7 @@ static void check_steps(golden_case *c, const json_t *json, leat_distributed_dat
         if (status == LEAT_OK)
             json_array_append_new(found, step_of(&value));
     }
-    check_json(c, "steps", steps, found);
+    golden_check_json(c, "steps", steps, found);
     if (status == LEAT_OK && golden_bool(json, "ended", true)) {
         status = next(iterator, &value, &err);
         if (status == LEAT_OK)
@@ -137,8 +137,8 @@ static void rebatch_case(golden_case *c, const json_t *json, const char *folder)
         if (cardinality != leat_distributed_dataset_cardinality(distributed))
             golden_fail(c, "cardinality: expected %lld, found %lld", (long long)cardinality,
                         (long long)leat_distributed_dataset_cardinality(distributed));
-        check_json(c, "replica_spec", json_object_get(json, "replica_spec"),
-                   golden_nested_spec(leat_distributed_dataset_spec(distributed)));
+        golden_check_json(c, "replica_spec", json_object_get(json, "replica_spec"),
+                          golden_nested_spec(leat_distributed_dataset_spec(distributed)));
         check_steps(c, json, distributed);
     }
     leat_distributed_dataset_free(distributed);
@@ -189,11 +189,11 @@ static void kernel_case(golden_case *c, const json_t *json, const char *folder) 
     leat_dataset *dataset =
         c->failed || c->missing[0] != '\0' ? NULL : golden_plan_dataset(plan, &err);
     if (dataset != NULL && spec != NULL)
-        check_json(c, "spec", spec, golden_nested_spec(leat_dataset_spec(dataset)));
+        golden_check_json(c, "spec", spec, golden_nested_spec(leat_dataset_spec(dataset)));
     if (dataset != NULL) {
         json_t *found = elements_of(dataset, json_array_size(elements) + 3, &err);
         if (elements != NULL)
-            check_json(c, "elements", elements, json_incref(found));
+            golden_check_json(c, "elements", elements, json_incref(found));
         json_decref(found);
     }
     if (error != NULL)
@@ -220,8 +220,8 @@ static void autoshard_case(golden_case *c, const json_t *json, const char *folde
         dataset = leati_plan_split(dataset, (int)golden_int(json, "replicas_per_worker", 1),
                                    policy_of(c, golden_text(json, "policy")), &split, &err);
     if (dataset != NULL)
-        check_json(c, "elements", elements,
-                   elements_of(dataset, json_array_size(elements) + 3, &err));
+        golden_check_json(c, "elements", elements,
+                          elements_of(dataset, json_array_size(elements) + 3, &err));
     if (error != NULL)
         golden_check_class(c, error, &err);
     else if (err.code != LEAT_OK)
@@ -244,7 +244,7 @@ static void batch_sizes_case(golden_case *c, const json_t *json, const char *fol
         json_array_append_new(found, list);
     }
     free(sizes);
-    check_json(c, "sizes", json_object_get(json, "sizes"), found);
+    golden_check_json(c, "sizes", json_object_get(json, "sizes"), found);
 }
 
 static void reduce_case(golden_case *c, const json_t *json, const char *folder) {

@@ -20,6 +20,9 @@ LEAT_WARN_UNUSED leat_status golden_nested_tensor(const json_t *json, leat_dtype
 /* A mirrored strategy over the first `replicas` logical CPUs. Owned; NULL after golden_fail. */
 leat_strategy *golden_mirrored(golden_case *c, int replicas);
 
+/* golden_fail where `found` (given) is not what was expected of `what`. */
+void golden_check_json(golden_case *c, const char *what, const json_t *expected, json_t *found);
+
 /* True if the recorded {"type"} is the class of `found`; golden_fail otherwise. */
 bool golden_check_class(golden_case *c, const json_t *error, const leat_error *found);
 

@@ -20,16 +20,6 @@ static bool failed_as_recorded(golden_case *c, const json_t *expected, leat_stat
     return true;
 }
 
-static void compare_json(golden_case *c, const char *what, const json_t *expected, json_t *found) {
-    if (!json_equal(expected, found)) {
-        char texts[2][600];
-        golden_json_text(expected, texts[0], sizeof texts[0]);
-        golden_json_text(found, texts[1], sizeof texts[1]);
-        golden_fail(c, "%s: expected %s, found %s", what, texts[0], texts[1]);
-    }
-    json_decref(found);
-}
-
 static json_t *text_or_null(const char *text) {
     return text == NULL ? json_null() : json_string(text);
 }
@@ -88,7 +78,7 @@ void golden_cluster_case(golden_case *c, const json_t *json) {
         leat_status status = found != NULL ? LEAT_OK : why.code;
         bool compare = false;
         if (failed_as_recorded(c, expected, status, &why, &compare) && compare)
-            compare_json(c, what, expected, found);
+            golden_check_json(c, what, expected, found);
         else
             json_decref(found);
     }

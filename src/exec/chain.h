@@ -23,6 +23,14 @@ typedef struct leati_chain_step {
     leat_dtype dtype; /* of the result */
 } leati_chain_step;
 
+/* The first operand of a step that is a picture. */
+static inline leati_chain_operand leati_chain_picture(const leati_chain_step *step) {
+    int32_t i = 0;
+    while (step->inputs[i] < 0)
+        i++;
+    return step->inputs[i];
+}
+
 /* Immutable. Input 0 is the contents or the picture; then follow those that crop takes. */
 typedef struct leati_chain {
     const leati_node *decode; /* NULL: input 0 is the picture itself */

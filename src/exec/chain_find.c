@@ -273,13 +273,8 @@ static leat_status make_chain(struct search *s, int32_t resize, leat_error *err)
         flags |= last->flags;
     }
     chain->num_steps = chain->writer = s->num_members;
-    while (chain->writer > 0 && !chain->steps[chain->writer - 1].elementwise) {
-        const leati_chain_step *step = &chain->steps[chain->writer - 1];
-        int32_t i = 0;
-        while (step->inputs[i] < 0)
-            i++;
-        chain->writer = step->inputs[i];
-    }
+    while (chain->writer > 0 && !chain->steps[chain->writer - 1].elementwise)
+        chain->writer = leati_chain_picture(&chain->steps[chain->writer - 1]);
     chain->num_inputs = s->num_inputs;
     chain->node = *last;
     chain->node.flags = (flags & ~(uint32_t)LEATI_ELEMENTWISE) | LEATI_COSTLY;

@@ -88,14 +88,6 @@ static void set_corners(leati_operand *operand, float *corners) {
     leati_operand_set_shape(operand, 3, dims);
 }
 
-/* The first operand of a step that is a picture. */
-static int32_t picture_of(const leati_chain_step *step) {
-    int32_t i = 0;
-    while (step->inputs[i] < 0)
-        i++;
-    return step->inputs[i];
-}
-
 /* Finds out where the corners of the resized picture go. */
 static leat_status turn(run *r, leat_error *err) {
     const leati_chain *chain = r->chain;
@@ -108,7 +100,7 @@ static leat_status turn(run *r, leat_error *err) {
     for (int32_t k = 0; k < chain->num_steps; k++) {
         const leati_chain_step *step = &chain->steps[k];
         if (step->elementwise) {
-            memcpy(corners[k + 1], corners[picture_of(step)], sizeof *corners);
+            memcpy(corners[k + 1], corners[leati_chain_picture(step)], sizeof *corners);
             continue;
         }
         leati_operand inputs[LEATI_CHAIN_OPERANDS], output;
@@ -162,7 +154,7 @@ static leat_status band_done(void *context, int32_t y, leat_error *err) {
         const leati_chain_step *step = &chain->steps[k];
         leati_operand *band = &r->bands[k + 1], inputs[LEATI_CHAIN_OPERANDS];
         if (!step->elementwise) {
-            *band = r->bands[picture_of(step)];
+            *band = r->bands[leati_chain_picture(step)];
             continue;
         }
         for (int32_t i = 0; i < step->num_inputs; i++)

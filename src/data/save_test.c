@@ -429,6 +429,32 @@ static void test_snapshot_goes_on(void **state) {
     assert_int_equal(count_names(path), 2);
 }
 
+/* The state of an operator behind a snapshot that has been finished since is found all the same. */
+static void test_snapshot_beside_others(void **state) {
+    (void)state;
+    leat_error err = {0};
+    char *saved = NULL, *text = NULL;
+    size_t size = 0;
+    leat_dataset *inputs[] = {snapshot_of(5, scratch_path("beside")),
+                              leat_range(10, 15, 1, NULL, &err)};
+    leat_dataset *dataset = leat_zip(inputs, 2, &err);
+    leat_iterator *iterator = leat_iterator_new(dataset, NULL, &err);
+    dataset_take(iterator, 3, &text);
+    assert_int_equal(leat_iterator_save(iterator, &saved, &size, NULL, &err), LEAT_OK);
+    dataset_take(iterator, -1, &text);
+    leat_iterator_free(iterator);
+    free(text);
+    text = NULL;
+    iterator = leat_iterator_new(dataset, NULL, &err);
+    assert_int_equal(leat_iterator_restore(iterator, saved, size, &err), LEAT_OK);
+    dataset_take(iterator, -1, &text);
+    assert_string_equal(text, "(3,13) (4,14)");
+    free(text);
+    leat_iterator_free(iterator);
+    leat_dataset_unref(dataset);
+    leat_text_free(saved);
+}
+
 /* A snapshot that cannot be written is one error, then the elements pass. */
 static void test_snapshot_without_room(void **state) {
     (void)state;
@@ -466,6 +492,7 @@ int main(void) {
         cmocka_unit_test(test_snapshot_functions),
         cmocka_unit_test(test_checkpoint),
         cmocka_unit_test(test_snapshot_goes_on),
+        cmocka_unit_test(test_snapshot_beside_others),
         cmocka_unit_test(test_snapshot_without_room),
     };
     return cmocka_run_group_tests_name("save", tests, scratch_setup, scratch_teardown);

@@ -420,12 +420,14 @@ leat_status leati_run_writer_restore(leati_run_writer *writer, leati_reader *in,
                 leati_fail(err, LEAT_DATA_LOSS, "a saved shard of %lld files", (long long)files);
         }
         struct shard *shard = NULL;
-        status = status == LEAT_OK ? shard_of(writer, number, &shard, err) : status;
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK && writer != NULL) {
+            status = shard_of(writer, number, &shard, err);
+        }
+        if (shard != NULL) {
             shard->files = files;
         }
     }
-    return status == LEAT_OK ? remove_beyond(writer, err) : status;
+    return status == LEAT_OK && writer != NULL ? remove_beyond(writer, err) : status;
 }
 
 void leati_run_writer_close(leati_run_writer *writer) {

@@ -70,7 +70,7 @@ LEAT_WARN_UNUSED leat_status leati_run_writer_commit(leati_run_writer *writer, l
 /* Commits the last files; the run stays, also without any. */
 LEAT_WARN_UNUSED leat_status leati_run_writer_finish(leati_run_writer *writer, leat_error *err);
 /* Writes down which files are committed; and, of a fresh writer of the same run, goes on behind
- * those: files beyond them are removed. */
+ * those: files beyond them are removed. NULL only reads past what is written down. */
 void leati_run_writer_save(const leati_run_writer *writer, leati_writer *out);
 LEAT_WARN_UNUSED leat_status leati_run_writer_restore(leati_run_writer *writer, leati_reader *in,
                                                       leat_error *err);

@@ -455,7 +455,7 @@ static leat_status restore_files(struct snapshot_state *s, leati_reader *in, lea
         s->info = own;
         status = leati_run_writer_open(s->folder, own.run, s->compression, &writer, err);
     }
-    if (status == LEAT_OK && !done) {
+    if (status == LEAT_OK) {
         status = leati_run_writer_restore(writer, in, err);
         s->writer = writer;
     }

@@ -1,5 +1,4 @@
-/* Collectives behind one vtable: what replicas do together. In-process threads now; processes and
- * accelerators later.
+/* Collectives behind one vtable: what replicas do together.
  *
  * Each rank calls the same functions in the same order, each from a thread of its own; a call
  * blocks until every rank has made it. Every wait has a deadline, which the implementation owns:
@@ -28,6 +27,11 @@ typedef struct leati_collective_ops {
     /* `out` (num_ranks * count values) gets every rank's `data` in rank order. */
     leat_status (*all_gather)(leati_collective *collective, int rank, const void *data,
                               int64_t count, leat_dtype dtype, void *out, leat_error *err);
+    /* `out` (count values) gets block `rank` of the combination of every rank's `data` (num_ranks *
+     * count values, which stay). `out` may be that block of the rank's own data. */
+    leat_status (*reduce_scatter)(leati_collective *collective, int rank, const void *data,
+                                  int64_t count, leat_dtype dtype, leati_reduction reduction,
+                                  void *out, leat_error *err);
     /* `data` becomes that of `root`. */
     leat_status (*broadcast)(leati_collective *collective, int rank, int root, void *data,
                              int64_t count, leat_dtype dtype, leat_error *err);

@@ -38,6 +38,9 @@ extern "C" {
 
 namespace {
 
+/* Beside gloo's own prefixes of slots, which begin at 0x01. */
+const uint8_t REDUCE_SCATTER_PREFIX = 0x70;
+
 /* gloo's view of the job's store. */
 class JobStore : public gloo::rendezvous::Store {
   public:
@@ -323,6 +326,45 @@ leat_status all_gather(leati_collective *collective, int rank, const void *data,
     });
 }
 
+/* A ring: what a rank gets from its left, with its own values added, goes on to its right; after
+ * all steps the rank's block has passed all others. gloo's own form takes buffers that an abort
+ * could not wake. */
+void scatter_ring(GlooCollective *c, const char *data, size_t block, size_t count, void *out,
+                  leati_reducer combine) {
+    int ranks = c->num_ranks, rank = c->rank;
+    std::vector<char> sent(block), received(block);
+    auto from = c->context->createUnboundBuffer(received.data(), block);
+    auto to = c->context->createUnboundBuffer(sent.data(), block);
+    uint64_t slot = gloo::Slot::build(REDUCE_SCATTER_PREFIX, 0);
+    std::memcpy(sent.data(), data + static_cast<size_t>((rank + ranks - 1) % ranks) * block, block);
+    for (int step = 1; step < ranks; step++) {
+        int number = (rank + 2 * ranks - 1 - step) % ranks;
+        from->recv((rank + ranks - 1) % ranks, slot, 0, block);
+        to->send((rank + 1) % ranks, slot, 0, block);
+        from->waitRecv(c->context->getTimeout());
+        to->waitSend(c->context->getTimeout());
+        combine(sent.data(), received.data(), data + static_cast<size_t>(number) * block, count);
+    }
+    std::memcpy(out, sent.data(), block);
+}
+
+leat_status reduce_scatter(leati_collective *collective, int, const void *data, int64_t count,
+                           leat_dtype dtype, leati_reduction reduction, void *out,
+                           leat_error *err) {
+    leat_status status = leati_check_reduction(dtype, reduction, err);
+    if (status != LEAT_OK || count == 0)
+        return status;
+    size_t block = static_cast<size_t>(count) * leat_dtype_size(dtype);
+    leati_reducer combine = leati_reducer_of(dtype, reduction);
+    status = guarded(collective, "reduce_scatter", err, [&](GlooCollective *c) {
+        scatter_ring(c, static_cast<const char *>(data), block, static_cast<size_t>(count), out,
+                     combine);
+    });
+    if (status == LEAT_OK && reduction == LEATI_REDUCTION_MEAN)
+        leati_divide(out, count, dtype, collective->num_ranks);
+    return status;
+}
+
 leat_status broadcast(leati_collective *collective, int, int root, void *data, int64_t count,
                       leat_dtype dtype, leat_error *err) {
     size_t bytes = static_cast<size_t>(count) * leat_dtype_size(dtype);
@@ -356,8 +398,8 @@ void close_all(leati_collective *collective) {
     delete static_cast<GlooCollective *>(collective);
 }
 
-const leati_collective_ops gloo_ops = {"gloo",  all_reduce, all_gather, broadcast,
-                                       barrier, abort_all,  close_all};
+const leati_collective_ops gloo_ops = {"gloo",    all_reduce, all_gather, reduce_scatter,
+                                       broadcast, barrier,    abort_all,  close_all};
 
 } // namespace
 

@@ -81,6 +81,45 @@ static leat_status hierarchy_all_gather(leati_collective *collective, int rank, 
     return status == LEAT_OK ? spread(h, local, out, own * processes, dtype, err) : status;
 }
 
+/* Inside the process all blocks are summed; between processes each gets those of its ranks. */
+static leat_status hierarchy_reduce_scatter(leati_collective *collective, int rank,
+                                            const void *data, int64_t count, leat_dtype dtype,
+                                            leati_reduction reduction, void *out, leat_error *err) {
+    hierarchy *h = (hierarchy *)collective;
+    int local = local_rank(h, rank);
+    leati_reduction between = reduction == LEATI_REDUCTION_MAX ? reduction : LEATI_REDUCTION_SUM;
+    leat_status status = leati_check_reduction(dtype, reduction, err);
+    size_t block = (size_t)count * leat_dtype_size(dtype);
+    char *sums = status == LEAT_OK ? leati_alloc((size_t)h->base.num_ranks, block) : NULL;
+    if (sums == NULL) {
+        /* The others wait for this rank: the deadline ends that. */
+        return status != LEAT_OK ? status : leati_no_memory(err, block);
+    }
+    memcpy(sums, data, (size_t)h->base.num_ranks * block);
+    if (h->inner != NULL) {
+        status = h->inner->ops->all_reduce(h->inner, local, sums, count * h->base.num_ranks, dtype,
+                                           between, err);
+    }
+    char *own = sums + (size_t)(h->process * h->num_inner) * block;
+    if (status == LEAT_OK && local == 0) {
+        status = told(h,
+                      h->outer->ops->reduce_scatter(h->outer, h->process, sums,
+                                                    count * h->num_inner, dtype, between, own, err),
+                      err);
+    }
+    if (status == LEAT_OK) {
+        status = spread(h, local, own, count * h->num_inner, dtype, err);
+    }
+    if (status == LEAT_OK) {
+        memcpy(out, own + (size_t)local * block, block);
+        if (reduction == LEATI_REDUCTION_MEAN) {
+            leati_divide(out, count, dtype, h->base.num_ranks);
+        }
+    }
+    leati_free(sums);
+    return status;
+}
+
 static leat_status hierarchy_broadcast(leati_collective *collective, int rank, int root, void *data,
                                        int64_t count, leat_dtype dtype, leat_error *err) {
     hierarchy *h = (hierarchy *)collective;
@@ -135,6 +174,7 @@ static const leati_collective_ops hierarchy_ops = {
     .name = "hierarchy",
     .all_reduce = hierarchy_all_reduce,
     .all_gather = hierarchy_all_gather,
+    .reduce_scatter = hierarchy_reduce_scatter,
     .broadcast = hierarchy_broadcast,
     .barrier = hierarchy_barrier,
     .abort = hierarchy_abort,

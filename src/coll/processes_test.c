@@ -216,6 +216,61 @@ static void gather_and_broadcast(process *p, int rank, int64_t count) {
     free(all);
 }
 
+/* Block r of the sum; integers, so that any order of additions gives the same. */
+static void scatter(process *p, int rank, int64_t count, bool in_place) {
+    leati_collective *c = p->collective;
+    leat_error err = {0};
+    int64_t all = count * c->num_ranks;
+    int32_t *data = malloc((size_t)(all > 0 ? all : 1) * sizeof *data);
+    int32_t *out = in_place ? data + rank * count : malloc((size_t)(count + 1) * sizeof *out);
+    for (int reduction = LEATI_REDUCTION_SUM; reduction <= LEATI_REDUCTION_MAX; reduction += 2) {
+        for (int64_t i = 0; i < all; i++)
+            data[i] = (int32_t)(rank * 7 + i % 1009);
+        assert_int_equal(c->ops->reduce_scatter(c, rank, data, count, LEAT_INT32,
+                                                (leati_reduction)reduction, out, &err),
+                         LEAT_OK);
+        int n = c->num_ranks;
+        for (int64_t i = 0; i < count; i++) {
+            int32_t value = (int32_t)((rank * count + i) % 1009);
+            assert_int_equal(out[i], reduction == LEATI_REDUCTION_SUM
+                                         ? n * value + 7 * n * (n - 1) / 2
+                                         : value + 7 * (n - 1));
+        }
+    }
+    /* The mean of equal values is the value. */
+    for (int64_t i = 0; i < all; i++)
+        ((float *)(void *)data)[i] = (float)(i % 1009);
+    assert_int_equal(
+        c->ops->reduce_scatter(c, rank, data, count, LEAT_FLOAT32, LEATI_REDUCTION_MEAN, out, &err),
+        LEAT_OK);
+    for (int64_t i = 0; i < count; i++)
+        check_float(((float *)(void *)out)[i], (double)((rank * count + i) % 1009));
+    assert_int_equal(
+        c->ops->reduce_scatter(c, rank, data, count, LEAT_INT32, LEATI_REDUCTION_MEAN, out, &err),
+        LEAT_INVALID_ARGUMENT);
+    free(data);
+    if (!in_place)
+        free(out);
+}
+
+/* All ranks hold the same bits, whatever the order of additions was. */
+static void compare_bits(process *p, int rank, int64_t count) {
+    leati_collective *c = p->collective;
+    leat_error err = {0};
+    size_t bytes = (size_t)count * sizeof(float);
+    float *values = malloc(bytes), *all = malloc(bytes * (size_t)c->num_ranks);
+    for (int64_t i = 0; i < count; i++)
+        values[i] = 1.0f / (float)(1 + (i * 31 + rank * 17) % 1013);
+    assert_int_equal(
+        c->ops->all_reduce(c, rank, values, count, LEAT_FLOAT32, LEATI_REDUCTION_SUM, &err),
+        LEAT_OK);
+    assert_int_equal(c->ops->all_gather(c, rank, values, count, LEAT_FLOAT32, all, &err), LEAT_OK);
+    for (int r = 0; r < c->num_ranks; r++)
+        assert_memory_equal(all + r * count, values, bytes);
+    free(values);
+    free(all);
+}
+
 static void do_everything(process *p, int rank) {
     for (int64_t count = 0; count <= 2000; count = count * 5 + 1)
         reduce_floats(p, rank, count);
@@ -223,6 +278,12 @@ static void do_everything(process *p, int rank) {
     reduce_integers(p, rank);
     gather_and_broadcast(p, rank, 3);
     gather_and_broadcast(p, rank, LARGE);
+    for (int64_t count = 0; count <= LARGE; count = count * 91 + 1) {
+        scatter(p, rank, count, false);
+        scatter(p, rank, count, true);
+    }
+    compare_bits(p, rank, 1000);
+    compare_bits(p, rank, LARGE);
 }
 
 static void test_values(void **state) {

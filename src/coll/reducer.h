@@ -10,6 +10,18 @@ typedef void (*leati_reducer)(void *out, const void *a, const void *b, size_t co
 /* The function of a dtype and a reduction; NULL: not a number. */
 leati_reducer leati_reducer_of(leat_dtype dtype, leati_reduction reduction);
 
+/* How the values of several ranks become one: by rank order, each by the same additions. */
+typedef struct leati_combination {
+    leat_dtype dtype;
+    leati_reduction reduction;
+} leati_combination;
+
+/* `count` values at byte `from` of all inputs, combined, at byte `to` of each output. A MEAN is
+ * over the inputs. Where `from` is `to` an output may be an input. Halves are added in float32 and
+ * rounded once. */
+void leati_combine(leati_combination how, const void *const *inputs, int num_inputs, size_t from,
+                   void *const *outputs, int num_outputs, size_t to, int64_t count);
+
 /* Divides floating values; nothing for other dtypes. */
 void leati_divide(void *data, int64_t count, leat_dtype dtype, int divisor);
 

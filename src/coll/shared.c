@@ -1,10 +1,12 @@
 /* Collectives between processes of one host by shared memory (coll/processes.h).
  *
- * A segment has a head and two rows of slots, a slot per rank and row; a call moves its values in
- * pieces of a slot, the rows taking turns. Happy path of a sum: every rank copies its piece into
- * its slot and meets the others; then rank r combines the r-th part of all slots, in rank order,
- * into the first slot; after a second meeting all copy the result out. One who writes to a row has
- * met the others since they last read it. All ranks hold the same bits.
+ * A segment has a head and three rows of slots, a slot per rank and row. A call moves its values in
+ * pieces, the rows taking turns, so that one meeting per piece is enough: in one interval between
+ * two meetings a rank puts piece i into its slot, combines its part of piece i - 1, and takes the
+ * parts that others combined of piece i - 2. Rank r combines the r-th part, in rank order, from its
+ * own memory and the others' slots, into its own memory and its own slot; nobody copies more than
+ * the others need. A piece that is small is combined by every rank for itself. All ranks hold the
+ * same bits.
  *
  * Rank 0 makes the segment and removes its name as soon as all have opened it, so that nothing
  * stays behind. Failures: a deadline, unequal calls and abort set the first reason in the head; the
@@ -13,13 +15,13 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "coll/calls.h"
 #include "coll/processes.h"
 #include "coll/reducer.h"
 #include "run/pool.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -27,29 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SLOT_BYTES = 1 << 19, NUM_ROWS = 2, SPINS = 20000, SLICE_MS = 50 };
-
-typedef enum call_kind {
-    CALL_BARRIER = 0,
-    CALL_ALL_REDUCE,
-    CALL_ALL_GATHER,
-    CALL_BROADCAST
-} call_kind;
-
-static const char *const call_names[] = {"barrier", "all_reduce", "all_gather", "broadcast"};
-
-typedef struct call_record {
-    int64_t count;
-    int32_t kind, dtype, parameter, reserved;
-} call_record;
-
-/* What a rank is calling; written before it meets the others. Calls take turns with the records,
- * because a rank may begin the next call while another still looks at this one. */
-typedef struct rank_call {
-    call_record records[2];
-    atomic_uint arrivals; /* meetings that this rank has reached */
-    char padding[12];
-} rank_call;
+enum { SLOT_BYTES = 1 << 18, NUM_ROWS = 3, SMALL_BYTES = 1 << 13, SPINS = 20000, SLICE_MS = 50 };
 
 typedef struct shared_head {
     atomic_uint arrived; /* at the present meeting */
@@ -60,15 +40,17 @@ typedef struct shared_head {
     atomic_uint failed; /* 1: somebody writes the reason; 2: it is there */
     int32_t code;
     char text[sizeof((leat_error *)NULL)->text];
-    rank_call calls[];
+    char padding_c[56];
+    leati_rank_call calls[];
 } shared_head;
 
 typedef struct shared_collective {
     leati_collective base;
     leati_store *store;
-    int rank, spins, row;
+    int rank, spins;
     int64_t timeout_ms;
-    uint64_t calls;
+    uint64_t calls, pieces; /* so far */
+    const void **inputs;    /* scratch: an address per rank */
     shared_head *head;
     size_t head_bytes, size;
 } shared_collective;
@@ -107,26 +89,17 @@ static leat_status failure(shared_collective *c, leat_error *err) {
                                                          : "another process ended it");
 }
 
-static call_record *record_of(const shared_collective *c, int rank) {
-    return &c->head->calls[rank].records[c->calls % 2];
-}
-
 static leat_status report_late(shared_collective *c, unsigned generation, leat_error *err) {
-    char missing[128] = "", stalled[300] = "";
-    size_t used = 0;
-    for (int r = 0; r < c->base.num_ranks && used + 16 < sizeof missing; r++) {
-        if (atomic_load(&c->head->calls[r].arrivals) == generation) {
-            used += (size_t)snprintf(missing + used, sizeof missing - used, "%s%d",
-                                     used > 0 ? ", " : "", r);
-        }
-    }
+    char missing[128], stalled[300] = "";
+    leati_missing_ranks(c->head->calls, c->base.num_ranks, generation, missing, sizeof missing);
     leati_store_stalled(c->store, stalled, sizeof stalled);
     leat_error reason = {0};
     leati_fail(&reason, LEAT_DEADLINE_EXCEEDED,
                "rank %d waited %lld ms in %s for rank %s%s%s; every process must make the same "
                "calls in the same order",
-               c->rank, (long long)c->timeout_ms, call_names[record_of(c, c->rank)->kind], missing,
-               stalled[0] != '\0' ? ": " : "", stalled);
+               c->rank, (long long)c->timeout_ms,
+               leati_collective_kind_name(leati_present_call(&c->head->calls[c->rank])->kind),
+               missing, stalled[0] != '\0' ? ": " : "", stalled);
     fail_all(c, &reason);
     if (err != NULL) {
         *err = reason;
@@ -170,142 +143,244 @@ static leat_status meet(shared_collective *c, leat_error *err) {
     return LEAT_OK;
 }
 
-// ---- calls ----
+// ---- pieces ----
 
-static char *slot(const shared_collective *c, int rank) {
-    size_t index = (size_t)c->row * (size_t)c->base.num_ranks + (size_t)rank;
-    return (char *)c->head + c->head_bytes + index * SLOT_BYTES;
+/* A call under way: `in` and `out` in this process's memory, in pieces of `most` values. */
+typedef struct transfer {
+    leati_collective_call call;
+    leati_combination how;
+    const char *in;
+    char *out;
+    int64_t most, num_pieces;
+    size_t item;
+    uint64_t first; /* number of its first piece, which says the row */
+} transfer;
+
+typedef struct piece {
+    int64_t count;
+    size_t at;   /* its first byte in a block of values */
+    bool small;  /* every rank combines all of it */
+    char *slots; /* of rank 0 in its row */
+} piece;
+
+static piece piece_of(const shared_collective *c, const transfer *t, int64_t i) {
+    int64_t begin = i * t->most, left = t->call.count - begin;
+    size_t row = (size_t)((t->first + (uint64_t)i) % NUM_ROWS);
+    piece p = {.count = left < t->most ? left : t->most,
+               .at = (size_t)begin * t->item,
+               .slots =
+                   (char *)c->head + c->head_bytes + row * (size_t)c->base.num_ranks * SLOT_BYTES};
+    p.small = (size_t)p.count * t->item <= SMALL_BYTES;
+    return p;
 }
 
-/* Do all ranks make the same call? Asked after a meeting; all find the same answer. */
-static leat_status check_equal(shared_collective *c, leat_error *err) {
-    const call_record *first = record_of(c, 0);
-    for (int r = 1; r < c->base.num_ranks; r++) {
-        const call_record *other = record_of(c, r);
-        if (other->kind != first->kind || other->count != first->count ||
-            other->dtype != first->dtype || other->parameter != first->parameter) {
-            leat_error reason = {0};
-            leati_fail(&reason, LEAT_INTERNAL,
-                       "rank %d called %s of %lld %s values, rank 0 %s of %lld %s values; "
-                       "processes must make the same calls in the same order",
-                       r, call_names[other->kind], (long long)other->count,
-                       leat_dtype_name((leat_dtype)other->dtype), call_names[first->kind],
-                       (long long)first->count, leat_dtype_name((leat_dtype)first->dtype));
-            fail_all(c, &reason);
-            if (err != NULL) {
-                *err = reason;
+static char *slot(piece p, int rank) {
+    return p.slots + (size_t)rank * SLOT_BYTES;
+}
+
+/* Into this rank's slot: what the others read of it. */
+static void put(shared_collective *c, const transfer *t, int64_t i) {
+    piece p = piece_of(c, t, i);
+    char *to = slot(p, c->rank);
+    size_t bytes = (size_t)p.count * t->item, block = (size_t)t->call.count * t->item;
+    leati_part own = {0};
+    switch (t->call.kind) {
+    case LEATI_CALL_ALL_REDUCE:
+        if (!p.small) {
+            own = leati_part_of(p.count, c->base.num_ranks, c->rank);
+        }
+        memcpy(to, t->in + p.at, (size_t)own.begin * t->item);
+        memcpy(to + (size_t)own.end * t->item, t->in + p.at + (size_t)own.end * t->item,
+               (size_t)(p.count - own.end) * t->item);
+        return;
+    case LEATI_CALL_REDUCE_SCATTER:
+        for (int r = 0; r < c->base.num_ranks; r++) {
+            if (r != c->rank) {
+                memcpy(to + (size_t)r * bytes, t->in + (size_t)r * block + p.at, bytes);
             }
-            return reason.code;
+        }
+        return;
+    case LEATI_CALL_BROADCAST:
+        if (c->rank == t->call.parameter) {
+            memcpy(to, t->in + p.at, bytes);
+        }
+        return;
+    default: memcpy(to, t->in + p.at, bytes); return;
+    }
+}
+
+/* Combines `count` values that lie `from` bytes into every rank's slot, but for this rank's, which
+ * it takes from its own memory. */
+static void combine(shared_collective *c, const transfer *t, piece p, size_t from, const char *own,
+                    void *const *outputs, int num_outputs, int64_t count) {
+    for (int r = 0; r < c->base.num_ranks; r++) {
+        c->inputs[r] = r == c->rank ? own : slot(p, r) + from;
+    }
+    leati_combine(t->how, c->inputs, c->base.num_ranks, 0, outputs, num_outputs, 0, count);
+}
+
+/* This rank's part of a large piece of a sum, for itself and for the others. */
+static void work(shared_collective *c, const transfer *t, int64_t i) {
+    piece p = piece_of(c, t, i);
+    leati_part part = leati_part_of(p.count, c->base.num_ranks, c->rank);
+    size_t from = (size_t)part.begin * t->item;
+    void *outputs[2] = {t->out + p.at + from, slot(p, c->rank) + from};
+    if (!p.small) {
+        combine(c, t, p, from, t->in + p.at + from, outputs, 2, part.end - part.begin);
+    }
+}
+
+/* Out of the slots: what this rank asked for. */
+static void take(shared_collective *c, const transfer *t, int64_t i) {
+    piece p = piece_of(c, t, i);
+    size_t bytes = (size_t)p.count * t->item, block = (size_t)t->call.count * t->item;
+    void *to = t->out + p.at;
+    switch (t->call.kind) {
+    case LEATI_CALL_ALL_REDUCE:
+        if (p.small) {
+            combine(c, t, p, 0, t->in + p.at, &to, 1, p.count);
+            return;
+        }
+        for (int r = 0; r < c->base.num_ranks; r++) {
+            leati_part part = leati_part_of(p.count, c->base.num_ranks, r);
+            size_t from = (size_t)part.begin * t->item;
+            if (r != c->rank) {
+                memcpy((char *)to + from, slot(p, r) + from,
+                       (size_t)(part.end - part.begin) * t->item);
+            }
+        }
+        return;
+    case LEATI_CALL_REDUCE_SCATTER:
+        combine(c, t, p, (size_t)c->rank * bytes, t->in + (size_t)c->rank * block + p.at, &to, 1,
+                p.count);
+        return;
+    case LEATI_CALL_ALL_GATHER:
+        for (int r = 0; r < c->base.num_ranks; r++) {
+            memcpy((char *)to + (size_t)r * block, slot(p, r), bytes);
+        }
+        return;
+    default:
+        if (c->rank != t->call.parameter) {
+            memcpy(to, slot(p, t->call.parameter), bytes);
+        }
+        return;
+    }
+}
+
+/* Do all ranks make the same call? Asked after the first meeting. */
+static leat_status compare(shared_collective *c, leat_error *err) {
+    leat_error reason = {0};
+    leat_status status = leati_compare_calls(c->head->calls, c->base.num_ranks, c->rank, &reason);
+    if (status != LEAT_OK) {
+        fail_all(c, &reason);
+        if (err != NULL) {
+            *err = reason;
         }
     }
-    return LEAT_OK;
+    return status;
 }
 
-static leat_status begin(shared_collective *c, call_kind kind, int64_t count, leat_dtype dtype,
-                         int parameter, leat_error *err) {
+/* All pieces of a call. The first is put before the first meeting, at which calls are compared; who
+ * leaves the last interval of a call may still read the row before, never the one that is next. */
+static leat_status run_transfer(shared_collective *c, transfer *t, leat_error *err) {
+    int64_t stages = t->call.kind == LEATI_CALL_ALL_REDUCE ? 3 : 2;
+    t->item = leat_dtype_size((leat_dtype)t->call.dtype);
+    t->how = (leati_combination){.dtype = (leat_dtype)t->call.dtype,
+                                 .reduction = (leati_reduction)t->call.parameter};
+    if (t->item > 0) {
+        size_t room = t->call.kind == LEATI_CALL_REDUCE_SCATTER
+                          ? SLOT_BYTES / (size_t)c->base.num_ranks
+                          : SLOT_BYTES;
+        t->most = (int64_t)(room / t->item);
+        t->num_pieces = (t->call.count + t->most - 1) / t->most;
+        /* A sum that is one small piece is combined by every rank, with nothing to take then. */
+        if (stages == 3 && t->num_pieces == 1 && (size_t)t->call.count * t->item <= SMALL_BYTES) {
+            stages = 2;
+        }
+    }
+    t->first = c->pieces;
+    c->pieces += (uint64_t)t->num_pieces;
     leati_store_note(c->store, ++c->calls, LEATI_PHASE_COLLECTIVE);
-    *record_of(c, c->rank) = (call_record){
-        .count = count, .kind = (int32_t)kind, .dtype = (int32_t)dtype, .parameter = parameter};
-    leat_status status = meet(c, err);
-    return status == LEAT_OK ? check_equal(c, err) : status;
-}
-
-static leat_status finish(shared_collective *c, leat_status status) {
+    leati_record_call(&c->head->calls[c->rank], t->call);
+    leat_status status = LEAT_OK;
+    int64_t last = t->num_pieces == 0 ? 1 : t->num_pieces + stages - 2;
+    for (int64_t i = 0; i <= last && status == LEAT_OK; i++) {
+        if (i < t->num_pieces) {
+            put(c, t, i);
+        }
+        if (stages == 3 && i >= 1 && i - 1 < t->num_pieces) {
+            work(c, t, i - 1);
+        }
+        if (i >= stages - 1 && i - stages + 1 < t->num_pieces) {
+            take(c, t, i - stages + 1);
+        }
+        if (i < last) {
+            status = meet(c, err);
+        }
+        if (i == 0 && status == LEAT_OK) {
+            status = compare(c, err);
+        }
+    }
     leati_store_note(c->store, c->calls, LEATI_PHASE_COMPUTE);
     return status;
 }
 
-/* Combines this rank's part of all slots into the first one. */
-static void combine_part(shared_collective *c, int64_t count, size_t item, leati_reducer combine) {
-    int ranks = c->base.num_ranks;
-    int64_t part = (count / ranks + 63) / 64 * 64;
-    int64_t from = part * c->rank < count ? part * c->rank : count;
-    int64_t to = c->rank == ranks - 1 || from + part > count ? count : from + part;
-    size_t at = (size_t)from * item;
-    for (int r = 1; r < ranks && to > from; r++) {
-        combine(slot(c, 0) + at, slot(c, 0) + at, slot(c, r) + at, (size_t)(to - from));
-    }
-}
+// ---- calls ----
 
 static leat_status shared_all_reduce(leati_collective *collective, int rank, void *data,
                                      int64_t count, leat_dtype dtype, leati_reduction reduction,
                                      leat_error *err) {
     (void)rank;
-    shared_collective *c = (shared_collective *)collective;
     leat_status status = leati_check_reduction(dtype, reduction, err);
-    if (status != LEAT_OK) {
-        return status;
-    }
-    size_t item = leat_dtype_size(dtype);
-    int64_t most = (int64_t)(SLOT_BYTES / item);
-    leati_reducer combine = leati_reducer_of(dtype, reduction);
-    status = begin(c, CALL_ALL_REDUCE, count, dtype, (int)reduction, err);
-    for (int64_t at = 0; at < count && status == LEAT_OK; at += most) {
-        int64_t n = count - at < most ? count - at : most;
-        char *piece = (char *)data + (size_t)at * item;
-        memcpy(slot(c, c->rank), piece, (size_t)n * item);
-        status = meet(c, err);
-        if (status == LEAT_OK) {
-            combine_part(c, n, item, combine);
-            status = meet(c, err);
-        }
-        if (status == LEAT_OK) {
-            memcpy(piece, slot(c, 0), (size_t)n * item);
-        }
-        c->row ^= 1;
-    }
-    if (status == LEAT_OK && reduction == LEATI_REDUCTION_MEAN) {
-        leati_divide(data, count, dtype, c->base.num_ranks);
-    }
-    return finish(c, status);
+    transfer t = {.call = {.count = count,
+                           .kind = LEATI_CALL_ALL_REDUCE,
+                           .dtype = (int32_t)dtype,
+                           .parameter = (int32_t)reduction},
+                  .in = data,
+                  .out = data};
+    return status == LEAT_OK ? run_transfer((shared_collective *)collective, &t, err) : status;
 }
 
 static leat_status shared_all_gather(leati_collective *collective, int rank, const void *data,
                                      int64_t count, leat_dtype dtype, void *out, leat_error *err) {
     (void)rank;
-    shared_collective *c = (shared_collective *)collective;
-    size_t bytes = (size_t)count * leat_dtype_size(dtype);
-    leat_status status = begin(c, CALL_ALL_GATHER, count, dtype, 0, err);
-    for (size_t at = 0; at < bytes && status == LEAT_OK; at += SLOT_BYTES) {
-        size_t n = bytes - at < SLOT_BYTES ? bytes - at : SLOT_BYTES;
-        memcpy(slot(c, c->rank), (const char *)data + at, n);
-        status = meet(c, err);
-        for (int r = 0; r < c->base.num_ranks && status == LEAT_OK; r++) {
-            memcpy((char *)out + (size_t)r * bytes + at, slot(c, r), n);
-        }
-        c->row ^= 1;
-    }
-    return finish(c, status);
+    transfer t = {.call = {.count = count, .kind = LEATI_CALL_ALL_GATHER, .dtype = (int32_t)dtype},
+                  .in = data,
+                  .out = out};
+    return run_transfer((shared_collective *)collective, &t, err);
+}
+
+static leat_status shared_reduce_scatter(leati_collective *collective, int rank, const void *data,
+                                         int64_t count, leat_dtype dtype, leati_reduction reduction,
+                                         void *out, leat_error *err) {
+    (void)rank;
+    leat_status status = leati_check_reduction(dtype, reduction, err);
+    transfer t = {.call = {.count = count,
+                           .kind = LEATI_CALL_REDUCE_SCATTER,
+                           .dtype = (int32_t)dtype,
+                           .parameter = (int32_t)reduction},
+                  .in = data,
+                  .out = out};
+    return status == LEAT_OK ? run_transfer((shared_collective *)collective, &t, err) : status;
 }
 
 static leat_status shared_broadcast(leati_collective *collective, int rank, int root, void *data,
                                     int64_t count, leat_dtype dtype, leat_error *err) {
     (void)rank;
-    shared_collective *c = (shared_collective *)collective;
-    leat_status status = leati_check_root(root, c->base.num_ranks, err);
-    if (status != LEAT_OK) {
-        return status;
-    }
-    size_t bytes = (size_t)count * leat_dtype_size(dtype);
-    status = begin(c, CALL_BROADCAST, count, dtype, root, err);
-    for (size_t at = 0; at < bytes && status == LEAT_OK; at += SLOT_BYTES) {
-        size_t n = bytes - at < SLOT_BYTES ? bytes - at : SLOT_BYTES;
-        if (c->rank == root) {
-            memcpy(slot(c, root), (const char *)data + at, n);
-        }
-        status = meet(c, err);
-        if (status == LEAT_OK && c->rank != root) {
-            memcpy((char *)data + at, slot(c, root), n);
-        }
-        c->row ^= 1;
-    }
-    return finish(c, status);
+    leat_status status = leati_check_root(root, collective->num_ranks, err);
+    transfer t = {.call = {.count = count,
+                           .kind = LEATI_CALL_BROADCAST,
+                           .dtype = (int32_t)dtype,
+                           .parameter = root},
+                  .in = data,
+                  .out = data};
+    return status == LEAT_OK ? run_transfer((shared_collective *)collective, &t, err) : status;
 }
 
 static leat_status shared_barrier(leati_collective *collective, int rank, leat_error *err) {
     (void)rank;
-    shared_collective *c = (shared_collective *)collective;
-    return finish(c, begin(c, CALL_BARRIER, 0, LEAT_INVALID, 0, err));
+    transfer t = {.call = {.kind = LEATI_CALL_BARRIER}};
+    return run_transfer((shared_collective *)collective, &t, err);
 }
 
 static void shared_abort(leati_collective *collective, const leat_error *reason) {
@@ -317,6 +392,7 @@ static void shared_close(leati_collective *collective) {
     if (c->head != NULL) {
         (void)munmap(c->head, c->size);
     }
+    leati_free(c->inputs);
     leati_free(c);
 }
 
@@ -324,6 +400,7 @@ static const leati_collective_ops shared_ops = {
     .name = "shared memory",
     .all_reduce = shared_all_reduce,
     .all_gather = shared_all_gather,
+    .reduce_scatter = shared_reduce_scatter,
     .broadcast = shared_broadcast,
     .barrier = shared_barrier,
     .abort = shared_abort,
@@ -421,10 +498,14 @@ leati_collective *leati_shared_collective_new(leati_store *store, int rank, int 
     c->timeout_ms = timeout_ms;
     c->spins = leati_num_cores() >= num_ranks ? SPINS : 0;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t head = sizeof(shared_head) + (size_t)num_ranks * sizeof(rank_call);
+    size_t head = sizeof(shared_head) + (size_t)num_ranks * sizeof(leati_rank_call);
     c->head_bytes = (head + page - 1) / page * page;
     c->size = c->head_bytes + (size_t)NUM_ROWS * (size_t)num_ranks * SLOT_BYTES;
-    if (open_segment(c, &local) != LEAT_OK) {
+    c->inputs = leati_alloc((size_t)num_ranks, sizeof *c->inputs);
+    if (c->inputs == NULL) {
+        leati_no_memory(&local, (size_t)num_ranks * sizeof *c->inputs);
+    }
+    if (c->inputs == NULL || open_segment(c, &local) != LEAT_OK) {
         shared_close(&c->base);
         if (err != NULL) {
             *err = local;

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_RANKS = 8, MOST_VALUES = 1000 };
+/* Small calls are done by the last rank to arrive, those of more than 32 KiB in parts. */
+enum { MOST_RANKS = 8, MOST_VALUES = 40000 };
 
 typedef struct rank_job {
     leati_collective *collective;
@@ -40,7 +41,7 @@ static void *reduce_job(void *context) {
     if (job->stay_away)
         return NULL;
     void *data = job->dtype == LEAT_FLOAT32 ? (void *)job->floats : (void *)job->ints;
-    for (int round = 0; round < 20 && job->status == LEAT_OK; round++) {
+    for (int round = 0; round < 5 && job->status == LEAT_OK; round++) {
         for (int64_t i = 0; i < job->count; i++) {
             job->floats[i] = float_of(job->rank, i);
             job->ints[i] = job->rank * 1000 + i;
@@ -75,7 +76,7 @@ static void test_all_reduce(void **state) {
     (void)state;
     for (int ranks = 1; ranks <= MOST_RANKS; ranks++) {
         leati_collective *collective = open_collective(ranks, 60000);
-        for (int64_t count = 0; count <= MOST_VALUES; count = count * 3 + 1) {
+        for (int64_t count = 0; count <= MOST_VALUES; count = count * 5 + 1) {
             for (int reduction = LEATI_REDUCTION_SUM; reduction <= LEATI_REDUCTION_MAX;
                  reduction++) {
                 for (int r = 0; r < ranks; r++) {
@@ -140,16 +141,77 @@ static void *gather_job(void *context) {
 static void test_gather_and_broadcast(void **state) {
     (void)state;
     leati_collective *collective = open_collective(3, 60000);
-    for (int r = 0; r < 3; r++)
-        jobs[r].count = 5;
-    run(collective, gather_job);
-    for (int r = 0; r < 3; r++) {
-        assert_int_equal(jobs[r].status, LEAT_OK);
-        for (int i = 0; i < 15; i++)
-            assert_int_equal(jobs[r].gathered[i], i / 5 * 100 + i % 5);
-        for (int i = 0; i < 5; i++)
-            assert_int_equal(jobs[r].ints[i], 100 + i);
+    const int64_t counts[] = {0, 5, MOST_VALUES};
+    for (int c = 0; c < 3; c++) {
+        int64_t count = counts[c];
+        for (int r = 0; r < 3; r++)
+            jobs[r].count = count;
+        run(collective, gather_job);
+        for (int r = 0; r < 3; r++) {
+            assert_int_equal(jobs[r].status, LEAT_OK);
+            for (int64_t i = 0; i < 3 * count; i++)
+                assert_int_equal(jobs[r].gathered[i], i / count * 100 + i % count);
+            for (int64_t i = 0; i < count; i++)
+                assert_int_equal(jobs[r].ints[i], 100 + i);
+        }
     }
+    collective->ops->close(collective);
+}
+
+/* Every rank's block of the sum, then the same into the rank's own data. */
+static void *scatter_job(void *context) {
+    rank_job *job = context;
+    leati_collective *c = job->collective;
+    for (int64_t i = 0; i < job->count * c->num_ranks; i++)
+        job->gathered[i] = job->rank * 1000 + i;
+    job->status = c->ops->reduce_scatter(c, job->rank, job->gathered, job->count, LEAT_INT64,
+                                         LEATI_REDUCTION_SUM, job->ints, &job->error);
+    int64_t *own = job->gathered + job->rank * job->count;
+    if (job->status == LEAT_OK)
+        job->status = c->ops->reduce_scatter(c, job->rank, job->gathered, job->count, LEAT_INT64,
+                                             LEATI_REDUCTION_MAX, own, &job->error);
+    return NULL;
+}
+
+static void test_reduce_scatter(void **state) {
+    (void)state;
+    for (int ranks = 1; ranks <= 4; ranks++) {
+        leati_collective *collective = open_collective(ranks, 60000);
+        for (int64_t count = 0; count <= MOST_VALUES; count = count * 200 + 1) {
+            for (int r = 0; r < ranks; r++)
+                jobs[r].count = count;
+            run(collective, scatter_job);
+            for (int r = 0; r < ranks; r++) {
+                assert_int_equal(jobs[r].status, LEAT_OK);
+                for (int64_t i = 0; i < count; i++) {
+                    int64_t at = r * count + i;
+                    assert_int_equal(jobs[r].ints[i], ranks * at + 500 * ranks * (ranks - 1));
+                    assert_int_equal(jobs[r].gathered[at], at + 1000 * (ranks - 1));
+                }
+            }
+        }
+        collective->ops->close(collective);
+    }
+}
+
+/* Halves are added in float32 and rounded once: 1 + 3 * 0.0004 is above the middle between 1 and
+ * the next half, 1 + 0.0004 below it. */
+static void *half_job(void *context) {
+    rank_job *job = context;
+    uint16_t *values = (uint16_t *)(void *)job->ints;
+    for (int i = 0; i < 3; i++)
+        values[i] = job->rank == 0 ? 0x3c00 : 0x0e8e;
+    job->status = job->collective->ops->all_reduce(job->collective, job->rank, values, 3,
+                                                   LEAT_FLOAT16, LEATI_REDUCTION_SUM, &job->error);
+    return NULL;
+}
+
+static void test_halves(void **state) {
+    (void)state;
+    leati_collective *collective = open_collective(4, 60000);
+    run(collective, half_job);
+    for (int r = 0; r < 4; r++)
+        assert_int_equal(((uint16_t *)(void *)jobs[r].ints)[2], 0x3c01);
     collective->ops->close(collective);
 }
 
@@ -165,6 +227,8 @@ static void test_unequal_calls(void **state) {
         assert_int_equal(jobs[r].status, LEAT_INTERNAL);
         assert_non_null(strstr(jobs[r].error.text, "rank 1 called all_reduce of 4 float32 values"));
     }
+    leat_error err = {0};
+    assert_int_equal(collective->ops->barrier(collective, 0, &err), LEAT_ABORTED);
     collective->ops->close(collective);
 }
 
@@ -219,9 +283,14 @@ static void test_bad_arguments(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_reduce),           cmocka_unit_test(test_integers),
-        cmocka_unit_test(test_gather_and_broadcast), cmocka_unit_test(test_unequal_calls),
-        cmocka_unit_test(test_missing_rank),         cmocka_unit_test(test_abort),
+        cmocka_unit_test(test_all_reduce),
+        cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_gather_and_broadcast),
+        cmocka_unit_test(test_reduce_scatter),
+        cmocka_unit_test(test_halves),
+        cmocka_unit_test(test_unequal_calls),
+        cmocka_unit_test(test_missing_rank),
+        cmocka_unit_test(test_abort),
         cmocka_unit_test(test_bad_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

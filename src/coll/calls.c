@@ -1,0 +1,65 @@
+/* Records of calls and the parts of ranks (coll/calls.h). No locks: who reads a record has met the
+ * rank that wrote it. */
+#include "coll/calls.h"
+#include "base/error.h"
+#include <stdio.h>
+
+const char *leati_collective_kind_name(int32_t kind) {
+    static const char *const names[LEATI_NUM_CALLS] = {"barrier", "all_reduce", "all_gather",
+                                                       "reduce_scatter", "broadcast"};
+    return kind >= 0 && kind < LEATI_NUM_CALLS ? names[kind] : "an unknown call";
+}
+
+void leati_record_call(leati_rank_call *own, leati_collective_call call) {
+    own->number++;
+    own->records[own->number % 2] = call;
+}
+
+const leati_collective_call *leati_present_call(const leati_rank_call *own) {
+    return &own->records[own->number % 2];
+}
+
+leat_status leati_compare_calls(const leati_rank_call *calls, int num_ranks, int rank,
+                                leat_error *err) {
+    unsigned turn = calls[rank].number % 2;
+    const leati_collective_call *first = &calls[0].records[turn];
+    for (int r = 1; r < num_ranks; r++) {
+        const leati_collective_call *other = &calls[r].records[turn];
+        if (other->kind != first->kind || other->count != first->count ||
+            other->dtype != first->dtype || other->parameter != first->parameter) {
+            char parameters[64] = "";
+            if (other->kind == first->kind && other->parameter != first->parameter) {
+                snprintf(parameters, sizeof parameters, " (%s %d and %d)",
+                         other->kind == LEATI_CALL_BROADCAST ? "roots" : "reductions",
+                         (int)other->parameter, (int)first->parameter);
+            }
+            return leati_fail(err, LEAT_INTERNAL,
+                              "rank %d called %s of %lld %s values, rank 0 %s of %lld %s values%s; "
+                              "all ranks must make the same calls in the same order",
+                              r, leati_collective_kind_name(other->kind), (long long)other->count,
+                              leat_dtype_name((leat_dtype)other->dtype),
+                              leati_collective_kind_name(first->kind), (long long)first->count,
+                              leat_dtype_name((leat_dtype)first->dtype), parameters);
+        }
+    }
+    return LEAT_OK;
+}
+
+void leati_missing_ranks(leati_rank_call *calls, int num_ranks, unsigned generation, char *text,
+                         size_t size) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (int r = 0; r < num_ranks && used + 16 < size; r++) {
+        /* Counters wrap: whoever is behind is so by less than half their range. */
+        if (atomic_load(&calls[r].arrivals) - generation - 1 > UINT32_MAX / 2) {
+            used += (size_t)snprintf(text + used, size - used, "%s%d", used > 0 ? ", " : "", r);
+        }
+    }
+}
+
+leati_part leati_part_of(int64_t count, int num_ranks, int rank) {
+    int64_t size = (count / num_ranks + 63) / 64 * 64;
+    int64_t begin = size * rank < count ? size * rank : count;
+    bool last = rank == num_ranks - 1 || begin + size > count;
+    return (leati_part){.begin = begin, .end = last ? count : begin + size};
+}

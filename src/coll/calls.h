@@ -1,0 +1,57 @@
+/* What ranks call, compared between them, and how values are shared out among them. */
+#ifndef LEATI_COLL_CALLS_H
+#define LEATI_COLL_CALLS_H
+
+#include "coll/coll.h"
+#include <stdatomic.h>
+
+typedef enum leati_collective_kind {
+    LEATI_CALL_BARRIER = 0,
+    LEATI_CALL_ALL_REDUCE,
+    LEATI_CALL_ALL_GATHER,
+    LEATI_CALL_REDUCE_SCATTER,
+    LEATI_CALL_BROADCAST,
+    LEATI_NUM_CALLS
+} leati_collective_kind;
+
+const char *leati_collective_kind_name(int32_t kind);
+
+typedef struct leati_collective_call {
+    int64_t count;
+    int32_t kind, dtype;
+    int32_t parameter; /* the reduction or the root */
+    int32_t reserved;
+} leati_collective_call;
+
+/* What a rank is calling, in memory that all ranks see; written before it meets the others. Calls
+ * take turns with the records, because a rank may begin the next call while another still looks at
+ * this one. Ranks do not share cache lines. */
+typedef struct leati_rank_call {
+    leati_collective_call records[2];
+    atomic_uint arrivals; /* meetings that this rank has reached */
+    uint32_t number;      /* calls that it has made; its own */
+    char padding[72];
+} leati_rank_call;
+
+/* Counts the call and records it; what the rank may then compare with the others'. */
+void leati_record_call(leati_rank_call *own, leati_collective_call call);
+/* The record of the rank's present call. */
+const leati_collective_call *leati_present_call(const leati_rank_call *own);
+
+/* After a meeting: do all ranks make the same call as `rank`? All find the same answer: INTERNAL
+ * names the first that differs from rank 0. */
+LEAT_WARN_UNUSED leat_status leati_compare_calls(const leati_rank_call *calls, int num_ranks,
+                                                 int rank, leat_error *err);
+
+/* "1, 3": the ranks that have not reached meeting `generation` + 1. Cut to `size`. */
+void leati_missing_ranks(leati_rank_call *calls, int num_ranks, unsigned generation, char *text,
+                         size_t size);
+
+/* The values [begin, end) that a rank combines for all. Parts end at multiples of 64 values, so
+ * that ranks write to cache lines of their own. */
+typedef struct leati_part {
+    int64_t begin, end;
+} leati_part;
+leati_part leati_part_of(int64_t count, int num_ranks, int rank);
+
+#endif

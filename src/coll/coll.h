@@ -37,6 +37,15 @@ typedef struct leati_collective_ops {
                              int64_t count, leat_dtype dtype, leat_error *err);
     /* Returns when every rank is here. */
     leat_status (*barrier)(leati_collective *collective, int rank, leat_error *err);
+    /* Begins an all_reduce of `data` (borrowed until it was waited for) and returns; NULL where a
+     * collective cannot (coll/overlap.h can for any). Sums that were begun are done in their order,
+     * and before every later call of the rank: one order on all ranks. Fails at once only for bad
+     * arguments, without memory and after a failure. */
+    leat_status (*start)(leati_collective *collective, int rank, void *data, int64_t count,
+                         leat_dtype dtype, leati_reduction reduction, uint64_t *ticket,
+                         leat_error *err);
+    /* Waits until the sum of this ticket, and all before it, are done; NULL with `start`. */
+    leat_status (*wait)(leati_collective *collective, int rank, uint64_t ticket, leat_error *err);
     /* Wakes all waiting ranks with `reason` (borrowed, copied). Never blocks; any thread may call
      * it. */
     void (*abort)(leati_collective *collective, const leat_error *reason);

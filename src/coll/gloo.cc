@@ -398,8 +398,8 @@ void close_all(leati_collective *collective) {
     delete static_cast<GlooCollective *>(collective);
 }
 
-const leati_collective_ops gloo_ops = {"gloo",    all_reduce, all_gather, reduce_scatter,
-                                       broadcast, barrier,    abort_all,  close_all};
+const leati_collective_ops gloo_ops = {"gloo",  all_reduce, all_gather, reduce_scatter, broadcast,
+                                       barrier, nullptr,    nullptr,    abort_all,      close_all};
 
 } // namespace
 

@@ -1,0 +1,321 @@
+/* Packs: plans against TensorFlow's rule and against invariants on random tensors, rounds on
+ * several ranks whose tensors become ready in different orders, sums beside computing, failures. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../../tests/support/torture.h"
+#include "coll/overlap.h"
+#include "coll/pack.h"
+#include "coll/threads.h"
+#include <pthread.h>
+#include <stdio.h>
+
+enum { MOST_TENSORS = 1000, RANKS = 3, ROUNDS = 4, LONG_MS = 60000 };
+
+static uint64_t draw(uint64_t *state) {
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return *state >> 33;
+}
+
+// ---- plans ----
+
+static void has_places(const leati_pack_tensor *tensors, int count, int64_t bytes,
+                       const leati_pack_place *expected, int num_packs) {
+    leat_error err = {0};
+    leati_packing p;
+    assert_int_equal(leati_packing_init(&p, tensors, count, bytes, &err), LEAT_OK);
+    assert_int_equal(p.num_packs, num_packs);
+    for (int i = 0; i < count; i++) {
+        assert_int_equal(p.places[i].pack, expected[i].pack);
+        assert_int_equal(p.places[i].at, expected[i].at);
+    }
+    leati_packing_fini(&p);
+}
+
+/* A pack takes tensors until it holds more than bytes_per_pack, as TensorFlow's do. */
+static void test_rule(void **state) {
+    (void)state;
+    leati_pack_tensor floats[5];
+    for (int i = 0; i < 5; i++)
+        floats[i] = (leati_pack_tensor){.count = 25, .dtype = LEAT_FLOAT32};
+    has_places(floats, 5, 100, (leati_pack_place[]){{0, 0}, {0, 25}, {1, 0}, {1, 25}, {2, 0}}, 3);
+    has_places(floats, 5, 99, (leati_pack_place[]){{0, 0}, {1, 0}, {2, 0}, {3, 0}, {4, 0}}, 5);
+    has_places(floats, 5, 1000, (leati_pack_place[]){{0, 0}, {0, 25}, {0, 50}, {0, 75}, {0, 100}},
+               1);
+    /* Each dtype has a pack; the one that is whole first comes first. */
+    floats[0].dtype = floats[4].dtype = LEAT_FLOAT64;
+    has_places(floats, 5, 1000, (leati_pack_place[]){{1, 0}, {0, 0}, {0, 25}, {0, 50}, {1, 25}}, 2);
+    has_places(NULL, 0, 0, NULL, 0);
+    /* Chosen: the first pack closes after 1 MiB, the others after 25 MiB. */
+    leati_pack_tensor large[4] = {
+        {200000, LEAT_FLOAT32}, {100000, LEAT_FLOAT32}, {6553600, LEAT_FLOAT32}, {1, LEAT_FLOAT32}};
+    has_places(large, 4, 0, (leati_pack_place[]){{0, 0}, {0, 200000}, {1, 0}, {1, 6553600}}, 2);
+}
+
+/* Every tensor has a place of its own, packs have no gaps, only the last of a dtype is not full. */
+static void check_plan(const leati_pack_tensor *tensors, int count, int64_t bytes) {
+    static int last[MOST_TENSORS], in_pack[MOST_TENSORS];
+    static int64_t filled[MOST_TENSORS];
+    leat_error err = {0};
+    leati_packing p, again;
+    assert_int_equal(leati_packing_init(&p, tensors, count, bytes, &err), LEAT_OK);
+    assert_int_equal(leati_packing_init(&again, tensors, count, bytes, &err), LEAT_OK);
+    memset(filled, 0, sizeof filled);
+    memset(in_pack, 0, sizeof in_pack);
+    for (int i = 0; i < count; i++) {
+        int number = p.places[i].pack;
+        int64_t before = filled[number] * (int64_t)leat_dtype_size(tensors[i].dtype);
+        assert_true(number >= 0 && number < p.num_packs);
+        assert_int_equal(p.packs[number].dtype, tensors[i].dtype);
+        assert_int_equal(p.places[i].at, filled[number]);
+        assert_true(before <= bytes); /* else it had been closed */
+        filled[number] += tensors[i].count;
+        in_pack[number]++;
+        last[number] = i;
+        assert_int_equal(again.places[i].pack, number);
+        assert_int_equal(again.places[i].at, p.places[i].at);
+    }
+    for (int i = 0; i < p.num_packs; i++) {
+        assert_int_equal(p.packs[i].count, filled[i]);
+        assert_int_equal(p.packs[i].num_tensors, in_pack[i]);
+        assert_true(i == 0 || last[i] > last[i - 1]);
+    }
+    leati_packing_fini(&p);
+    leati_packing_fini(&again);
+}
+
+static void test_random_plans(void **state) {
+    (void)state;
+    static leati_pack_tensor tensors[MOST_TENSORS];
+    const leat_dtype dtypes[] = {LEAT_FLOAT32, LEAT_FLOAT16, LEAT_FLOAT64, LEAT_INT8};
+    uint64_t seed = 17;
+    for (int round = 0; round < 200; round++) {
+        int count = (int)(draw(&seed) % MOST_TENSORS), num_dtypes = 1 + (int)(draw(&seed) % 4);
+        for (int i = 0; i < count; i++) {
+            tensors[i] = (leati_pack_tensor){.count = (int64_t)(draw(&seed) % 5000),
+                                             .dtype = dtypes[draw(&seed) % (uint64_t)num_dtypes]};
+        }
+        check_plan(tensors, count, 1 + (int64_t)(draw(&seed) % 100000));
+    }
+}
+
+static void test_bad_plans(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leati_packing p;
+    leati_pack_tensor invalid = {.count = 1, .dtype = LEAT_INVALID};
+    leati_pack_tensor huge = {.count = INT64_MAX, .dtype = LEAT_FLOAT64};
+    assert_int_equal(leati_packing_init(&p, &huge, 0, -1, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leati_packing_init(&p, &huge, 1, 0, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leati_packing_init(&p, &invalid, 1, 0, &err), LEAT_INVALID_ARGUMENT);
+}
+
+// ---- rounds ----
+
+/* Tensors of 1 to 9000 values, some of another dtype. */
+static void make_tensors(leati_pack_tensor *tensors, int count) {
+    for (int i = 0; i < count; i++) {
+        tensors[i] = (leati_pack_tensor){.count = 1 + i * i * 11 % 9000,
+                                         .dtype = i % 5 == 3 ? LEAT_INT32 : LEAT_FLOAT32};
+    }
+}
+
+typedef struct rank_job {
+    leati_collective *collective;
+    const leati_packing *packing;
+    const leati_pack_tensor *tensors;
+    int rank, stays_away_in;
+    leat_status status;
+    leat_error err;
+    pthread_t thread;
+} rank_job;
+
+static void set_value(const leati_pack_tensor *tensor, void *values, int64_t i, int value) {
+    if (tensor->dtype == LEAT_INT32)
+        ((int32_t *)values)[i] = value;
+    else
+        ((float *)values)[i] = (float)value;
+}
+
+static int get_value(const leati_pack_tensor *tensor, const void *values, int64_t i) {
+    return tensor->dtype == LEAT_INT32 ? ((const int32_t *)values)[i]
+                                       : (int)((const float *)values)[i];
+}
+
+/* Small integers, so that a sum is exact. */
+static int value_of(int rank, int tensor, int64_t i, int round) {
+    return rank * 3 + tensor % 7 + (int)(i % 13) + round;
+}
+
+/* Each rank has an order of its own, in which its tensors become ready. */
+static leat_status put_all(rank_job *job, leati_packs *packer, int round) {
+    int count = job->packing->num_tensors;
+    leat_status status = LEAT_OK;
+    for (int k = 0; k < count && status == LEAT_OK; k++) {
+        int t = job->rank == 0 ? k : job->rank == 1 ? count - 1 - k : (k * 7 + round) % count;
+        void *values = leati_packs_values(packer, t);
+        for (int64_t i = 0; i < job->tensors[t].count; i++)
+            set_value(&job->tensors[t], values, i, value_of(job->rank, t, i, round));
+        status = leati_packs_ready(packer, t, &job->err);
+    }
+    return status;
+}
+
+static void check_all(const rank_job *job, leati_packs *packer, int round) {
+    for (int t = 0; t < job->packing->num_tensors; t++) {
+        const void *values = leati_packs_values(packer, t);
+        for (int64_t i = 0; i < job->tensors[t].count; i++) {
+            int expected = 0;
+            for (int r = 0; r < RANKS; r++)
+                expected += value_of(r, t, i, round);
+            assert_int_equal(get_value(&job->tensors[t], values, i), expected);
+        }
+    }
+}
+
+static void *rank_main(void *context) {
+    rank_job *job = context;
+    leati_collective *c = job->collective;
+    leati_packs *packer =
+        leati_packs_new(job->packing, c, job->rank, LEATI_REDUCTION_SUM, &job->err);
+    assert_non_null(packer);
+    for (int round = 1; round <= ROUNDS && job->status == LEAT_OK; round++) {
+        if (round == job->stays_away_in) {
+            leat_error why = {.code = LEAT_DATA_LOSS, .text = "record 9 is broken"};
+            c->ops->abort(c, &why);
+        }
+        job->status = put_all(job, packer, round);
+        /* A call of another kind in between keeps its place in the order. */
+        int64_t here = job->rank, all[RANKS];
+        if (job->status == LEAT_OK)
+            job->status = c->ops->all_gather(c, job->rank, &here, 1, LEAT_INT64, all, &job->err);
+        if (job->status == LEAT_OK)
+            job->status = leati_packs_await(packer, job->packing->num_tensors / 2, &job->err);
+        leat_status last = leati_packs_finish(packer, job->status == LEAT_OK ? &job->err : NULL);
+        job->status = job->status == LEAT_OK ? last : job->status;
+        if (job->status == LEAT_OK)
+            check_all(job, packer, round);
+    }
+    leati_packs_free(packer);
+    return NULL;
+}
+
+static void run(bool overlapped, int64_t bytes_per_pack, int stays_away_in, rank_job *jobs) {
+    static leati_pack_tensor tensors[30];
+    leat_error err = {0};
+    leati_packing packing;
+    make_tensors(tensors, 30);
+    assert_int_equal(leati_packing_init(&packing, tensors, 30, bytes_per_pack, &err), LEAT_OK);
+    leati_collective *c = leati_threads_collective_new(RANKS, LONG_MS, &err);
+    if (overlapped)
+        c = leati_overlap_new(c, 0, RANKS, &err);
+    assert_non_null(c);
+    for (int r = 0; r < RANKS; r++) {
+        jobs[r] = (rank_job){.collective = c,
+                             .packing = &packing,
+                             .tensors = tensors,
+                             .rank = r,
+                             .stays_away_in = r == 1 ? stays_away_in : 0};
+        assert_int_equal(pthread_create(&jobs[r].thread, NULL, rank_main, &jobs[r]), 0);
+    }
+    for (int r = 0; r < RANKS; r++)
+        pthread_join(jobs[r].thread, NULL);
+    c->ops->close(c);
+    leati_packing_fini(&packing);
+}
+
+static void test_rounds(void **state) {
+    (void)state;
+    rank_job jobs[RANKS];
+    for (int overlapped = 0; overlapped < 2; overlapped++) {
+        for (int64_t bytes = 0; bytes <= 200000; bytes = bytes * 50 + 4) {
+            run(overlapped != 0, bytes, 0, jobs);
+            for (int r = 0; r < RANKS; r++) {
+                if (jobs[r].status != LEAT_OK)
+                    fail_msg("rank %d: %s", r, jobs[r].err.text);
+            }
+        }
+    }
+}
+
+static void test_aborted_round(void **state) {
+    (void)state;
+    rank_job jobs[RANKS];
+    for (int overlapped = 0; overlapped < 2; overlapped++) {
+        run(overlapped != 0, 10000, 3, jobs);
+        for (int r = 0; r < RANKS; r++) {
+            assert_int_equal(jobs[r].status, LEAT_ABORTED);
+            assert_non_null(strstr(jobs[r].err.text, "record 9 is broken"));
+        }
+    }
+}
+
+// ---- one rank ----
+
+static leat_status use(void *context, leat_error *err) {
+    (void)context;
+    leati_packing packing;
+    leati_pack_tensor tensors[3] = {{5, LEAT_FLOAT32}, {3, LEAT_FLOAT16}, {9, LEAT_FLOAT32}};
+    leati_collective *c = leati_threads_collective_new(1, LONG_MS, err);
+    c = c == NULL ? NULL : leati_overlap_new(c, 0, 1, err);
+    if (c == NULL)
+        return err->code;
+    leat_status status = leati_packing_init(&packing, tensors, 3, 16, err);
+    if (status == LEAT_OK) {
+        leati_packs *p = leati_packs_new(&packing, c, 0, LEATI_REDUCTION_SUM, err);
+        status = p == NULL ? err->code : LEAT_OK;
+        for (int t = 0; t < 3 && status == LEAT_OK; t++) {
+            memset(leati_packs_values(p, t), 0, 6);
+            status = leati_packs_ready(p, t, err);
+        }
+        if (p != NULL) {
+            leat_status last = leati_packs_finish(p, status == LEAT_OK ? err : NULL);
+            status = status == LEAT_OK ? last : status;
+        }
+        leati_packs_free(p);
+        leati_packing_fini(&packing);
+    }
+    c->ops->close(c);
+    return status;
+}
+
+static void test_no_memory(void **state) {
+    (void)state;
+    torture_begin();
+    torture_run(use, NULL);
+    torture_end();
+}
+
+static void test_misuse(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leati_packing packing;
+    leati_pack_tensor tensors[2] = {{5, LEAT_FLOAT32}, {9, LEAT_FLOAT32}};
+    assert_int_equal(leati_packing_init(&packing, tensors, 2, 0, &err), LEAT_OK);
+    leati_collective *c = leati_threads_collective_new(1, LONG_MS, &err);
+    leati_packs *p = leati_packs_new(&packing, c, 0, LEATI_REDUCTION_SUM, &err);
+    assert_int_equal(leati_packs_ready(p, 1, &err), LEAT_OK);
+    assert_int_equal(leati_packs_ready(p, 1, &err), LEAT_FAILED_PRECONDITION);
+    assert_int_equal(leati_packs_ready(p, 2, &err), LEAT_FAILED_PRECONDITION);
+    assert_int_equal(leati_packs_await(p, 1, &err), LEAT_FAILED_PRECONDITION);
+    assert_non_null(strstr(err.text, "tensor 0 of 2 is not ready"));
+    assert_int_equal(leati_packs_finish(p, &err), LEAT_FAILED_PRECONDITION);
+    assert_int_equal(leati_packs_ready(p, 1, &err), LEAT_OK); /* of the next round */
+    leati_packs_free(p);
+    c->ops->close(c);
+    leati_packing_fini(&packing);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rule),      cmocka_unit_test(test_random_plans),
+        cmocka_unit_test(test_bad_plans), cmocka_unit_test(test_rounds),
+        cmocka_unit_test(test_misuse),    cmocka_unit_test(test_aborted_round),
+        cmocka_unit_test(test_no_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -2,10 +2,16 @@
  * (tf.distribute).
  *
  * A strategy owns its devices and the threads that drive them. Its functions are called from one
- * thread at a time; objects made under it keep it alive. Every wait has a deadline. */
+ * thread at a time; objects made under it keep it alive. Every wait has a deadline.
+ *
+ * Under a strategy of several processes (workers) every worker makes the same calls in the same
+ * order; those marked "together" exchange something and wait for all. A worker that is killed,
+ * stops answering or fails ends the job: every later call on every worker fails with ABORTED and
+ * says who it was, and why. Start all of them again then, from the last checkpoint. */
 #ifndef LEAT_DIST_H
 #define LEAT_DIST_H
 
+#include <leat/cluster.h>
 #include <leat/data.h>
 #include <leat/graph.h>
 
@@ -36,14 +42,95 @@ typedef struct leat_mirrored_options {
  */
 LEAT_API leat_strategy *leat_mirrored_strategy(const leat_mirrored_options *options,
                                                leat_error *err);
+
+/* One replica on one device; NULL: "CPU:0" (tf.distribute.OneDeviceStrategy). Owned. */
+LEAT_API leat_strategy *leat_one_device_strategy(const char *device, leat_error *err);
+
+/* One replica per device as under the mirrored strategy, the variables' values in the memory of
+ * the host (tf.distribute.experimental.CentralStorageStrategy). Owned. */
+LEAT_API leat_strategy *leat_central_storage_strategy(const leat_mirrored_options *options,
+                                                      leat_error *err);
+
+/* The strategy that changes nothing: one replica, and variables as outside of any scope
+ * (tf.distribute.get_strategy without a scope). Owned. */
+LEAT_API leat_strategy *leat_default_strategy(leat_error *err);
+
+/* How workers exchange values (tf.distribute.experimental.CommunicationImplementation). */
+typedef enum leat_communication {
+    LEAT_COMMUNICATION_AUTO = 0, /* shared memory where all are on one host, else rings */
+    LEAT_COMMUNICATION_RING,     /* rings over TCP (gloo) */
+    LEAT_COMMUNICATION_SHARED    /* shared memory */
+} leat_communication;
+
+typedef struct leat_multi_worker_options {
+    const leat_cluster *cluster; /* borrowed for the call; NULL: leat_cluster_find(NULL) */
+    const char *const *devices;  /* this worker's; NULL: "CPU:0" alone, as TensorFlow has it */
+    int num_devices;             /* as many on every worker */
+    leat_communication communication;
+    int64_t timeout_ms;           /* of every exchange; 0: 300,000 */
+    int64_t start_timeout_ms;     /* until all workers are there; 0: 300,000 */
+    int64_t heartbeat_timeout_ms; /* a worker that is silent for so long is lost; 0: 10,000 */
+    int64_t bytes_per_pack; /* of gradients in one exchange, at least one gradient; 0: no limit */
+    const char *program;    /* text that is the same on all workers; NULL: the program's file; "":
+                               any */
+} leat_multi_worker_options;
+
+/* Replicas on all workers of a cluster, one process each
+ * (tf.distribute.MultiWorkerMirroredStrategy). Waits together until all workers are there;
+ * DEADLINE_EXCEEDED names the missing. FAILED_PRECONDITION names a worker whose program, version of
+ * leat, number of devices or options differ. Worker 0 listens at its address in the cluster.
+ * Without a cluster, and for an evaluator, a job of one worker. Owned. */
+LEAT_API leat_strategy *
+leat_multi_worker_mirrored_strategy(const leat_multi_worker_options *options, leat_error *err);
+
+/* A strategy by its name in the table of `leat ops` ("mirrored"), with its defaults. NOT_FOUND, or
+ * UNIMPLEMENTED with a way out for TensorFlow's others. Owned. */
+LEAT_API leat_strategy *leat_strategy_by_name(const char *name, leat_error *err);
+
+/* Another reference to it. Owned. */
 LEAT_API leat_strategy *leat_strategy_ref(leat_strategy *strategy);
+/* Under several workers the last reference leaves the job: do so on all. */
 LEAT_API void leat_strategy_unref(leat_strategy *strategy);
 
-/* Strategy.num_replicas_in_sync; 0 for NULL. */
+/* The name in the table: "mirrored". Borrowed. */
+LEAT_API const char *leat_strategy_name(const leat_strategy *strategy);
+/* One line: workers, replicas, what joins them, which worker this is. Borrowed. */
+LEAT_API const char *leat_strategy_describe(const leat_strategy *strategy);
+
+/* Strategy.num_replicas_in_sync: replicas of all workers; 0 for NULL. */
 LEAT_API int leat_strategy_num_replicas(const leat_strategy *strategy);
+/* Replicas of this process: as many elements has a leat_per_replica; 0 for NULL. */
+LEAT_API int leat_strategy_num_local_replicas(const leat_strategy *strategy);
+/* Number among all replicas of this process's first one; the others follow it. */
+LEAT_API int leat_strategy_first_replica(const leat_strategy *strategy);
+/* How many processes train; 1 but under several workers, 0 for NULL. */
+LEAT_API int leat_strategy_num_workers(const leat_strategy *strategy);
+/* This process's number among them. */
+LEAT_API int leat_strategy_worker(const leat_strategy *strategy);
+/* Is this the process that does what is done once, such as writing files? Worker 0 is. */
+LEAT_API bool leat_strategy_is_chief(const leat_strategy *strategy);
+
+/* Together: `out` (num_workers * count numbers) gets every worker's `mine` in their order. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_strategy_exchange(leat_strategy *strategy,
+                                                             const int64_t *mine, int count,
+                                                             int64_t *out, leat_error *err);
+/* Together: `data` (count bytes) becomes that of worker 0. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_strategy_broadcast(leat_strategy *strategy, void *data,
+                                                              size_t count, leat_error *err);
+/* Together: is `value` the same text on all workers? FAILED_PRECONDITION names one that differs,
+ * with both texts; `what` says what it is ("plan"). Costs milliseconds. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_strategy_agree(leat_strategy *strategy, const char *what,
+                                                          const char *value, leat_error *err);
+/* Together: returns when every worker is here. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_strategy_barrier(leat_strategy *strategy,
+                                                            leat_error *err);
+/* Ends the job for all workers, whose calls then fail with this text: for a failure between runs
+ * that keeps this worker from going on. Nothing where there is one worker. From any thread. */
+LEAT_API void leat_strategy_abort(leat_strategy *strategy, const char *text);
 
 /* Strategy.scope: variables that this thread creates between enter and exit get one copy per
- * replica. Scopes nest; exit ends the innermost one. */
+ * replica; under several workers together, with worker 0's initial value. Scopes nest; exit ends
+ * the innermost one. */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_strategy_enter(leat_strategy *strategy, leat_error *err);
 LEAT_API void leat_strategy_exit(leat_strategy *strategy);
 
@@ -89,9 +176,10 @@ LEAT_API const leat_spec *leat_distributed_dataset_spec(const leat_distributed_d
 /* One line that says what was decided (policy, rebatch rule, sizes) and why. Borrowed. */
 LEAT_API const char *leat_distributed_dataset_describe(const leat_distributed_dataset *dataset);
 
-/* One value per replica (tf.distribute.DistributedValues, PerReplica). {0} is empty. */
+/* One value per replica of this process (tf.distribute.DistributedValues, PerReplica). {0} is
+ * empty. */
 typedef struct leat_per_replica {
-    leat_element *elements; /* one per replica; host memory */
+    leat_element *elements; /* one per local replica; host memory */
     int num_replicas;
 } leat_per_replica;
 LEAT_API void leat_per_replica_fini(leat_per_replica *value);
@@ -126,7 +214,7 @@ LEAT_API void leat_step_free(leat_step *step);
 
 /* Strategy.run: runs the step on every replica with its element of `args` (borrowed), all at the
  * same time; `out` gets one result per replica. The first failure, by replica number, is reported
- * with its replica; the others are stopped. */
+ * with its replica; the others are stopped, and under several workers the job. Together. */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_strategy_run(leat_strategy *strategy, leat_step *step,
                                                         const leat_per_replica *args,
                                                         leat_per_replica *out, leat_error *err);
@@ -142,8 +230,9 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_strategy_run_functions(
 typedef enum leat_reduce_op { LEAT_REDUCE_SUM = 0, LEAT_REDUCE_MEAN } leat_reduce_op;
 #define LEAT_NO_AXIS INT32_MIN
 
-/* Strategy.reduce: combines the replicas' values component by component; with an axis also over
- * that axis, MEAN then by the number of rows. `out` is an element of host tensors. */
+/* Strategy.reduce: combines the values of all replicas component by component; with an axis also
+ * over that axis, MEAN then by the number of rows. Together. `out` is an element of host tensors.
+ */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_strategy_reduce(leat_strategy *strategy,
                                                            leat_reduce_op op,
                                                            const leat_per_replica *value, int axis,

@@ -232,7 +232,7 @@ static PyObject *strategy_run(PyObject *self, PyObject *args) {
         !PyArg_ParseTuple(args, "O!OO", step_type, &step, &functions, &arguments)) {
         return NULL;
     }
-    int replicas = leat_strategy_num_replicas(strategy);
+    int replicas = leat_strategy_num_local_replicas(strategy);
     leat_function **each = functions_of(functions, replicas);
     if (each == NULL || read_per_replica(arguments, replicas, &given) != 0) {
         drop_per_replica(&given);
@@ -270,7 +270,7 @@ static PyObject *strategy_reduce(PyObject *self, PyObject *args) {
     }
     long along = axis == Py_None ? LEAT_NO_AXIS : PyLong_AsLong(axis);
     if ((along == -1 && PyErr_Occurred()) ||
-        read_per_replica(values, leat_strategy_num_replicas(strategy), &given) != 0) {
+        read_per_replica(values, leat_strategy_num_local_replicas(strategy), &given) != 0) {
         drop_per_replica(&given);
         return NULL;
     }

@@ -341,6 +341,10 @@ void leati_store_note(leati_store *store, uint64_t calls, leati_phase phase) {
     atomic_store(&store->phase, (int)phase);
 }
 
+void leati_store_note_phase(leati_store *store, leati_phase phase) {
+    atomic_store(&store->phase, (int)phase);
+}
+
 void leati_store_stalled(leati_store *store, char *text, size_t size) {
     request r;
     text[0] = '\0';

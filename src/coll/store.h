@@ -76,6 +76,8 @@ void leati_store_abort(leati_store *store, const leat_error *why);
 
 /* How far this process is: the next heartbeat says so. */
 void leati_store_note(leati_store *store, uint64_t calls, leati_phase phase);
+/* The same between calls. */
+void leati_store_note_phase(leati_store *store, leati_phase phase);
 /* One line on the ranks that hold the others up, from their last heartbeats: name, calls made,
  * phase, how long ago. Cut to `size`; empty where nothing is known. */
 void leati_store_stalled(leati_store *store, char *text, size_t size);

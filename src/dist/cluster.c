@@ -516,3 +516,28 @@ leat_status leat_cluster_num_workers(const leat_cluster *cluster, int64_t *out, 
     }
     return LEAT_OK;
 }
+
+leat_status leati_cluster_place(const leat_cluster *cluster, int *worker, int *num_workers,
+                                leat_error *err) {
+    int64_t number = 0, count = 1;
+    leat_status status = check_task(cluster, err);
+    bool alone = cluster->spec == NULL || json_object_size(cluster->spec) == 0 ||
+                 is_job(cluster->task_type, "evaluator");
+    if (status == LEAT_OK && !alone) {
+        status = cluster->task_type == NULL
+                     ? leati_fail(err, LEAT_INVALID_ARGUMENT,
+                                  "the cluster does not say which task this process is; write "
+                                  "\"task\": {\"type\": \"worker\", \"index\": 0} in TF_CONFIG")
+                     : leat_cluster_num_workers(cluster, &count, err);
+    }
+    if (status == LEAT_OK && !alone) {
+        status = leat_cluster_id(cluster, &number, err);
+    }
+    if (status == LEAT_OK && (number < 0 || number >= count || count > LEATI_MOST_WORKERS)) {
+        status = leati_fail(err, LEAT_INVALID_ARGUMENT, "this process is worker %lld of %lld",
+                            (long long)number, (long long)count);
+    }
+    *worker = (int)number;
+    *num_workers = (int)count;
+    return status;
+}

@@ -24,6 +24,11 @@ const leati_resolver *const *leati_resolvers(size_t *count);
 /* The address of worker `index`, counted as leat_cluster_id counts. Borrowed; NULL: none. */
 const char *leati_cluster_address(const leat_cluster *cluster, int64_t index);
 
+/* Which of how many processes that train together this one is: 0 of 1 where the cluster names none,
+ * and for an evaluator. */
+LEAT_WARN_UNUSED leat_status leati_cluster_place(const leat_cluster *cluster, int *worker,
+                                                 int *num_workers, leat_error *err);
+
 /* A whole number of 0 or more from a variable of the environment. */
 LEAT_WARN_UNUSED leat_status leati_resolver_number(const char *variable, int64_t *out,
                                                    leat_error *err);

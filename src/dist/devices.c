@@ -7,6 +7,7 @@
 #include "dist/strategy.h"
 #include "run/pool.h"
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_DEVICES = 1024 };
@@ -62,4 +63,53 @@ leati_device *leati_logical_cpu_open(int index, leat_error *err) {
     int first = (int)((int64_t)cores * index / count),
         end = (int)((int64_t)cores * (index + 1) / count);
     return leati_cpu_device_new(index, end - first, count > 1 ? first : -1, err);
+}
+
+// ---- by name ----
+
+/* The index of a device name such as "CPU:1", or "/device:CPU:1"; -1 for anything else. */
+static int device_index(const char *name) {
+    const char *colon = name == NULL ? NULL : strstr(name, "CPU:");
+    if (colon == NULL) {
+        return -1;
+    }
+    char *end = NULL;
+    long index = strtol(colon + 4, &end, 10);
+    return end == colon + 4 || *end != '\0' || index < 0 || index > 1 << 20 ? -1 : (int)index;
+}
+
+/* Opens device `i` of the names beside those before it. */
+static leat_status open_device(const char *const *names, int i, leati_device **devices,
+                               leat_error *err) {
+    int index = names == NULL ? i : device_index(names[i]);
+    if (index < 0) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "device \"%s\"; expected a name such as \"CPU:0\"",
+                          names[i] == NULL ? "(null)" : names[i]);
+    }
+    for (int j = 0; j < i; j++) {
+        if (devices[j]->index == index) {
+            return leati_fail(err, LEAT_INVALID_ARGUMENT, "device CPU:%d is named twice", index);
+        }
+    }
+    leat_error local = {0};
+    devices[i] = leati_logical_cpu_open(index, &local);
+    if (devices[i] == NULL && err != NULL) {
+        *err = local;
+    }
+    return local.code;
+}
+
+leat_status leati_open_devices(const char *const *names, int count, leati_device **devices,
+                               leat_error *err) {
+    for (int i = 0; i < count; i++) {
+        leat_status status = open_device(names, i, devices, err);
+        for (int j = 0; j < i && status != LEAT_OK; j++) {
+            devices[j]->ops->close(devices[j]);
+        }
+        if (status != LEAT_OK) {
+            return status;
+        }
+    }
+    return LEAT_OK;
 }

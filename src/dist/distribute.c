@@ -154,7 +154,7 @@ static leat_status next(leat_distributed_iterator *iterator, bool fill, leat_per
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_distributed_iterator_next: %s is NULL",
                           iterator == NULL ? "iterator" : "out");
     }
-    int replicas = iterator->strategy->num_replicas;
+    int replicas = iterator->strategy->num_local;
     leat_status status = leati_per_replica_reset(out, replicas, err);
     for (int r = 0; r < replicas && status == LEAT_OK; r++) {
         status = leat_iterator_next(iterator->iterator, &out->elements[r], err);

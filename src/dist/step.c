@@ -21,7 +21,7 @@ typedef struct step_entry {
     leat_spec *input;      /* static */
     leat_function *traced; /* what the caller brought, NULL: the step's tracer made it */
     leat_function *function;
-    leati_executable **executables; /* one per replica, NULL until it is needed there */
+    leati_executable **executables; /* one per local replica, NULL until it is needed there */
     struct step_entry *next;
 } step_entry;
 
@@ -44,7 +44,7 @@ leat_step *leat_step_new(leat_tracer tracer, void *context, leat_error *err) {
 }
 
 static void entry_free(step_entry *entry, const leat_strategy *strategy) {
-    for (int r = 0; entry->executables != NULL && r < strategy->num_replicas; r++) {
+    for (int r = 0; entry->executables != NULL && r < strategy->num_local; r++) {
         if (entry->executables[r] != NULL) {
             strategy->devices[r]->ops->release(entry->executables[r]);
         }
@@ -115,7 +115,7 @@ done:
 }
 
 /* Every variable has a copy on every replica: one made outside the scope has not. */
-static leat_status check_variables(const leat_function *function, int num_replicas,
+static leat_status check_variables(const leat_function *function, const leat_strategy *strategy,
                                    leat_error *err) {
     for (size_t n = 0; n < function->body.num_nodes; n++) {
         const leati_node *node = &function->body.nodes[n];
@@ -130,12 +130,13 @@ static leat_status check_variables(const leat_function *function, int num_replic
                 continue;
             }
             const leat_variable *variable = (const leat_variable *)object;
-            if (variable->num_copies != num_replicas) {
+            int copies = variable->num_copies + variable->num_elsewhere;
+            if (variable->num_copies != strategy->num_local || copies != strategy->num_replicas) {
                 return leati_fail(
                     err, LEAT_FAILED_PRECONDITION,
                     "variable \"%s\" has %d copies, the strategy %d replicas; create it between "
                     "leat_strategy_enter and leat_strategy_exit",
-                    leat_variable_name(variable), variable->num_copies, num_replicas);
+                    leat_variable_name(variable), copies, strategy->num_replicas);
             }
         }
     }
@@ -145,7 +146,7 @@ static leat_status check_variables(const leat_function *function, int num_replic
 /* What the replicas run of a traced function: its nodes that count. */
 static leat_status prune(const leat_step *step, step_entry *entry, leat_function *traced,
                          leat_error *err) {
-    leat_status status = check_variables(traced, step->strategy->num_replicas, err);
+    leat_status status = check_variables(traced, step->strategy, err);
     if (status == LEAT_OK) {
         entry->function = leati_function_prune(traced, err);
         status = entry->function == NULL ? err->code : LEAT_OK;
@@ -173,7 +174,7 @@ static leat_status trace(leat_step *step, step_entry *entry, leat_error *err) {
 static leat_status fill_entry(leat_step *step, step_entry *entry, const leat_element *element,
                               leat_function *brought, leat_error *err) {
     entry->executables =
-        leati_alloc_zero((size_t)step->strategy->num_replicas, sizeof(*entry->executables));
+        leati_alloc_zero((size_t)step->strategy->num_local, sizeof(*entry->executables));
     if (entry->executables == NULL) {
         return leati_no_memory(err, sizeof(*entry));
     }
@@ -221,7 +222,7 @@ static leat_status find_entry(leat_step *step, const leat_element *element, leat
 
 typedef struct step_job {
     leat_strategy *strategy;
-    step_entry **entries; /* one per replica */
+    step_entry **entries; /* one per local replica */
     const leat_per_replica *args;
     leat_per_replica *out;
     int64_t step;
@@ -286,7 +287,8 @@ static leat_status run_executable(const step_job *job, int replica, step_entry *
         return status;
     }
     leati_call_context context = {.step = job->step,
-                                  .replica = replica,
+                                  .replica = job->strategy->first_replica + replica,
+                                  .first_replica = job->strategy->first_replica,
                                   .num_replicas = job->strategy->num_replicas,
                                   .collective = job->strategy->collective};
     leati_run_args args = {.inputs = inputs,
@@ -331,10 +333,10 @@ static leat_status prepare(leat_strategy *strategy, leat_step *step, const leat_
                           : step == NULL   ? "step"
                                            : "args");
     }
-    if (args->num_replicas != strategy->num_replicas) {
+    if (args->num_replicas != strategy->num_local) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "arguments for %d replicas; the strategy has %d", args->num_replicas,
-                          strategy->num_replicas);
+                          strategy->num_local);
     }
     if (step->strategy != NULL && step->strategy != strategy) {
         return leati_fail(err, LEAT_FAILED_PRECONDITION,
@@ -351,16 +353,16 @@ static leat_status run(leat_strategy *strategy, leat_step *step, leat_function *
                        const leat_per_replica *args, leat_per_replica *out, leat_error *err) {
     leat_status status = prepare(strategy, step, args, err);
     if (status == LEAT_OK && out != NULL) {
-        status = leati_per_replica_reset(out, strategy->num_replicas, err);
+        status = leati_per_replica_reset(out, strategy->num_local, err);
     }
     if (status != LEAT_OK) {
         return status;
     }
-    step_entry **entries = leati_alloc_zero((size_t)strategy->num_replicas, sizeof(*entries));
+    step_entry **entries = leati_alloc_zero((size_t)strategy->num_local, sizeof(*entries));
     if (entries == NULL) {
-        return leati_no_memory(err, (size_t)strategy->num_replicas * sizeof(*entries));
+        return leati_no_memory(err, (size_t)strategy->num_local * sizeof(*entries));
     }
-    for (int r = 0; r < strategy->num_replicas && status == LEAT_OK; r++) {
+    for (int r = 0; r < strategy->num_local && status == LEAT_OK; r++) {
         status = find_entry(step, &args->elements[r], functions == NULL ? NULL : functions[r],
                             &entries[r], err);
     }
@@ -395,7 +397,7 @@ leat_status leat_strategy_run_functions(leat_strategy *strategy, leat_step *step
                                         leat_function *const *functions,
                                         const leat_per_replica *args, leat_per_replica *out,
                                         leat_error *err) {
-    for (int r = 0; r < leat_strategy_num_replicas(strategy); r++) {
+    for (int r = 0; r < leat_strategy_num_local_replicas(strategy); r++) {
         if (functions == NULL || functions[r] == NULL) {
             return leati_fail(err, LEAT_INVALID_ARGUMENT,
                               "leat_strategy_run_functions: there is no function for replica %d",

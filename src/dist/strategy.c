@@ -1,37 +1,26 @@
-/* Strategies: life, replica threads, scope.
+/* Strategies: life, replica threads, and what the collective of all replicas is made of.
  *
  * Replica 0 runs on the caller's thread, every other one on a thread of its own for its whole life,
  * because executors bind threads to cores. A job's number tells the threads that there is one; they
  * spin for it briefly, because waking a thread takes longer than a small step, then sleep at the
  * gate. If a replica fails, it aborts the collective at once, so that the others end too; a new
- * collective replaces the aborted one before the next job. Locks: the strategy's gate, never held
- * while a job runs. */
+ * collective replaces the aborted one before the next job. Under several workers it ends the job
+ * instead: the others cannot know how far this one came, so all start again. Locks: the strategy's
+ * gate, never held while a job runs. */
 #include "dist/strategy.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/text.h"
+#include "coll/processes.h"
 #include "coll/threads.h"
 #include "run/pool.h"
+#include <stdio.h>
 #include <string.h>
-
-#define X(name) extern const leati_strategy_kind leati_strategy_##name;
-#include "dist/strategies.def"
-#undef X
-
-static const leati_strategy_kind *const kinds[] = {
-#define X(name) &leati_strategy_##name,
-#include "dist/strategies.def"
-#undef X
-};
-
-const leati_strategy_kind *const *leati_strategy_kinds(size_t *count) {
-    *count = sizeof(kinds) / sizeof(kinds[0]);
-    return kinds;
-}
 
 /* ---- replica threads ---- */
 
-enum { SPINS = 20000 };
+enum { SPINS = 20000, LONGER_INSIDE_MS = 5000 };
 
 /* Waits until `*number` is no longer `old` or the strategy stops: spinning first, because a step is
  * often shorter than waking a thread, then asleep at the gate. */
@@ -61,12 +50,24 @@ static void wake_all(leat_strategy *s) {
     leati_gate_unlock(s->gate);
 }
 
+/* What a collective says after its first failure: nothing new to tell. */
+static bool is_echo(const leat_error *err) {
+    return err->code == LEAT_ABORTED && strstr(err->text, "the collective has failed") != NULL;
+}
+
 static void run_job(leat_strategy *s, leati_replica *replica) {
     replica->error = (leat_error){0};
     replica->status = s->function(s->context, replica->index, &replica->error);
-    if (replica->status != LEAT_OK && s->collective != NULL) {
-        s->collective->ops->abort(s->collective, &replica->error);
+    if (replica->status == LEAT_OK || s->collective == NULL) {
+        return;
     }
+    if (s->workers != NULL && !is_echo(&replica->error)) {
+        leat_error named = replica->error;
+        leati_prefix(&named, "replica %d of %d", s->first_replica + replica->index,
+                     s->num_replicas);
+        leati_workers_fail(s->workers, &named);
+    }
+    s->collective->ops->abort(s->collective, &replica->error);
 }
 
 static void replica_main(void *context) {
@@ -92,7 +93,7 @@ static void replica_main(void *context) {
  */
 static leat_status first_failure(const leat_strategy *s, leat_error *err) {
     const leati_replica *first = NULL;
-    for (int r = 0; r < s->num_replicas; r++) {
+    for (int r = 0; r < s->num_local; r++) {
         const leati_replica *replica = &s->replicas[r];
         if (replica->status != LEAT_OK &&
             (first == NULL || (first->status == LEAT_ABORTED && replica->status != LEAT_ABORTED))) {
@@ -105,17 +106,35 @@ static leat_status first_failure(const leat_strategy *s, leat_error *err) {
     leat_status status = first->status;
     if (err != NULL) {
         *err = first->error;
-        leati_prefix(err, "replica %d of %d", first->index, s->num_replicas);
+        leati_prefix(err, "replica %d of %d", s->first_replica + first->index, s->num_replicas);
     }
     return status;
 }
 
+/* The replicas of this process, then the processes. */
+static leati_collective *join_replicas(leat_strategy *s, leat_error *err) {
+    leati_collective *inner = NULL;
+    if (s->num_local > 1) {
+        /* A wait between processes ends before the one inside, because it knows who is late. */
+        int64_t longer = s->workers == NULL ? s->timeout_ms : s->timeout_ms + LONGER_INSIDE_MS;
+        inner = leati_threads_collective_new(s->num_local, longer, err);
+    }
+    if (s->workers == NULL || (inner == NULL && s->num_local > 1)) {
+        return inner;
+    }
+    leati_collective *all = leati_hierarchy_new(inner, leati_workers_give(s->workers),
+                                                leati_workers_number(s->workers), err);
+    if (all != NULL) {
+        leati_workers_watch(s->workers, all);
+    }
+    return all;
+}
+
 static leat_status renew_collective(leat_strategy *s, leat_error *err) {
-    if (s->num_replicas == 1) {
+    if (s->num_replicas == 1 || (s->workers != NULL && s->collective != NULL)) {
         return LEAT_OK;
     }
-    leati_collective *collective =
-        leati_threads_collective_new(s->num_replicas, s->timeout_ms, err);
+    leati_collective *collective = join_replicas(s, err);
     if (collective == NULL) {
         return LEAT_RESOURCE_EXHAUSTED;
     }
@@ -133,7 +152,7 @@ static leat_status renew_collective(leat_strategy *s, leat_error *err) {
  * are both slow. Returns the tokens to give back. */
 static int reserve_cores(const leat_strategy *strategy, leati_pool *pool) {
     int threads = 0;
-    for (int r = 0; r < strategy->num_replicas; r++) {
+    for (int r = 0; r < strategy->num_local; r++) {
         threads += strategy->devices[r]->num_threads;
     }
     return leati_tokens_reserve(pool, threads);
@@ -145,19 +164,26 @@ leat_status leati_strategy_run_on_replicas(leat_strategy *strategy, leati_replic
     if (atomic_exchange(&strategy->cancelled, false) && renew_collective(strategy, err)) {
         return LEAT_RESOURCE_EXHAUSTED;
     }
+    if (strategy->workers != NULL) {
+        leat_status alive = leati_workers_check(strategy->workers, err);
+        if (alive != LEAT_OK) {
+            return alive;
+        }
+        leati_workers_note(strategy->workers, LEATI_PHASE_COMPUTE);
+    }
     leati_pool *pool = leati_pool_shared(&ignored);
     int reserved = pool == NULL ? 0 : reserve_cores(strategy, pool);
     strategy->function = function;
     strategy->context = context;
     uint64_t number = atomic_fetch_add(&strategy->job, 1) + 1;
-    if (strategy->num_replicas > 1) {
+    if (strategy->num_local > 1) {
         wake_all(strategy);
     }
     run_job(strategy, &strategy->replicas[0]);
     if (strategy->devices[0]->ops->leave != NULL) {
         strategy->devices[0]->ops->leave(strategy->devices[0]);
     }
-    for (int r = 1; r < strategy->num_replicas; r++) {
+    for (int r = 1; r < strategy->num_local; r++) {
         await_change(strategy, &strategy->replicas[r].done, number - 1, LEATI_WAIT_PEER);
     }
     leat_status status = first_failure(strategy, err);
@@ -179,6 +205,10 @@ void leat_strategy_cancel(leat_strategy *strategy) {
     if (strategy == NULL || strategy->num_replicas == 1) {
         return;
     }
+    if (strategy->workers != NULL) {
+        leati_workers_fail(strategy->workers, &reason);
+        return;
+    }
     atomic_store(&strategy->cancelled, true);
     leati_gate_lock(strategy->gate);
     if (strategy->collective != NULL) {
@@ -195,13 +225,15 @@ static void strategy_free(leat_object *object) {
     if (s->gate != NULL) {
         wake_all(s);
     }
-    for (int r = 1; s->replicas != NULL && r < s->num_replicas; r++) {
+    for (int r = 1; s->replicas != NULL && r < s->num_local; r++) {
         leati_driver_join(s->replicas[r].driver);
     }
+    leati_workers_leave(s->workers);
     if (s->collective != NULL) {
         s->collective->ops->close(s->collective);
     }
-    for (int r = 0; s->devices != NULL && r < s->num_replicas; r++) {
+    leati_workers_free(s->workers);
+    for (int r = 0; s->devices != NULL && r < s->num_local; r++) {
         if (s->devices[r] != NULL) {
             s->devices[r]->ops->close(s->devices[r]);
         }
@@ -209,51 +241,77 @@ static void strategy_free(leat_object *object) {
     leati_gate_free(s->gate);
     leati_free(s->devices);
     leati_free(s->replicas);
+    leati_free(s->described);
     leati_free(s);
 }
 
 static const leati_object_type strategy_type = {.name = "strategy", .free = strategy_free};
 
-static leat_status start(leat_strategy *s, leat_error *err) {
-    s->gate = leati_gate_new("strategy \"mirrored\"", NULL, err);
-    s->replicas = leati_alloc_zero((size_t)s->num_replicas, sizeof(*s->replicas));
-    if (s->gate == NULL || s->replicas == NULL) {
-        return leati_no_memory(err, (size_t)s->num_replicas * sizeof(*s->replicas));
+static leat_status describe(leat_strategy *s, leat_error *err) {
+    leati_text text = {0};
+    leati_text_addf(&text, "strategy \"%s\": %d replica%s in sync", s->kind->name, s->num_replicas,
+                    s->num_replicas == 1 ? "" : "s");
+    if (s->workers != NULL) {
+        leati_text_addf(&text, ", %d on each of %s", s->num_local,
+                        leati_workers_describe(s->workers));
     }
-    leat_status status = renew_collective(s, err);
+    s->described = leati_text_take(&text);
+    return s->described == NULL ? leati_no_memory(err, 0) : LEAT_OK;
+}
+
+static leat_status start(leat_strategy *s, leat_error *err) {
+    char name[48];
+    snprintf(name, sizeof name, "strategy \"%s\"", s->kind->name);
+    s->gate = leati_gate_new(name, NULL, err);
+    s->replicas = leati_alloc_zero((size_t)s->num_local, sizeof(*s->replicas));
+    if (s->gate == NULL || s->replicas == NULL) {
+        return leati_no_memory(err, (size_t)s->num_local * sizeof(*s->replicas));
+    }
+    leat_status status = describe(s, err);
+    if (status == LEAT_OK) {
+        status = renew_collective(s, err);
+    }
     int threads = 0;
-    for (int r = 0; r < s->num_replicas; r++) {
+    for (int r = 0; r < s->num_local; r++) {
         s->replicas[r].strategy = s;
         s->replicas[r].index = r;
         threads += s->devices[r]->num_threads;
     }
     s->spins = threads <= leati_num_cores() ? SPINS : 0;
-    for (int r = 1; r < s->num_replicas && status == LEAT_OK; r++) {
+    for (int r = 1; r < s->num_local && status == LEAT_OK; r++) {
         s->replicas[r].driver = leati_driver_start("replica", replica_main, &s->replicas[r], err);
         status = s->replicas[r].driver == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
     }
     return status;
 }
 
-leat_strategy *leati_strategy_new(const leati_strategy_kind *kind, leati_device *const *devices,
-                                  int num_devices, int64_t timeout_ms, leat_error *err) {
+leat_strategy *leati_strategy_new(const leati_strategy_parts *parts, leat_error *err) {
+    size_t count = (size_t)parts->num_devices;
     leat_strategy *s = leati_alloc_zero(1, sizeof(*s));
-    leati_device **own = leati_alloc_zero((size_t)num_devices, sizeof(*own));
+    leati_device **own = leati_alloc_zero(count, sizeof(*own));
     if (s == NULL || own == NULL) {
         leati_free(s);
         leati_free(own);
-        for (int i = 0; i < num_devices; i++) {
-            devices[i]->ops->close(devices[i]);
+        for (size_t i = 0; i < count; i++) {
+            parts->devices[i]->ops->close(parts->devices[i]);
         }
+        leati_workers_leave(parts->workers);
+        leati_workers_free(parts->workers);
         leati_no_memory(err, sizeof(*s));
         return NULL;
     }
     leati_object_init(&s->object, &strategy_type);
-    memcpy(own, devices, (size_t)num_devices * sizeof(*own));
-    s->kind = kind;
+    memcpy(own, parts->devices, count * sizeof(*own));
+    s->kind = parts->kind;
     s->devices = own;
-    s->num_replicas = num_devices;
-    s->timeout_ms = timeout_ms;
+    s->num_local = s->num_replicas = parts->num_devices;
+    s->timeout_ms = parts->timeout_ms;
+    s->bytes_per_pack = parts->bytes_per_pack;
+    s->workers = parts->workers;
+    if (s->workers != NULL) {
+        s->num_replicas = s->num_local * leati_workers_count(s->workers);
+        s->first_replica = s->num_local * leati_workers_number(s->workers);
+    }
     if (start(s, err) != LEAT_OK) {
         leat_strategy_unref(s);
         return NULL;
@@ -269,90 +327,39 @@ void leat_strategy_unref(leat_strategy *strategy) {
     leati_object_unref(strategy);
 }
 
+// ---- questions ----
+
+const char *leat_strategy_name(const leat_strategy *strategy) {
+    return strategy == NULL ? "" : strategy->kind->name;
+}
+
+const char *leat_strategy_describe(const leat_strategy *strategy) {
+    return strategy == NULL ? "" : strategy->described;
+}
+
 int leat_strategy_num_replicas(const leat_strategy *strategy) {
     return strategy == NULL ? 0 : strategy->num_replicas;
 }
 
-/* ---- scope: where variables are created ---- */
-
-enum { MOST_SCOPES = 16 };
-
-typedef struct scope {
-    leat_strategy *strategy; /* a reference */
-    leati_variable_creator creator;
-    const leati_variable_creator *outer;
-} scope;
-
-static _Thread_local scope scopes[MOST_SCOPES];
-static _Thread_local int num_scopes;
-
-static leat_status place_alloc(void *device, size_t size, leat_buffer **out, leat_error *err) {
-    return ((leati_device *)device)->ops->alloc(device, size, out, err);
+int leat_strategy_num_local_replicas(const leat_strategy *strategy) {
+    return strategy == NULL ? 0 : strategy->num_local;
 }
 
-static leat_status place_upload(void *device, const void *from, leat_buffer *to, size_t size,
-                                leat_error *err) {
-    return ((leati_device *)device)->ops->upload(device, from, to, size, err);
+int leat_strategy_first_replica(const leat_strategy *strategy) {
+    return strategy == NULL ? 0 : strategy->first_replica;
 }
 
-static leat_status place_download(void *device, const leat_buffer *from, void *to, size_t size,
-                                  leat_error *err) {
-    return ((leati_device *)device)->ops->download(device, from, to, size, err);
+int leat_strategy_num_workers(const leat_strategy *strategy) {
+    return strategy == NULL            ? 0
+           : strategy->workers == NULL ? 1
+                                       : leati_workers_count(strategy->workers);
 }
 
-/* Gives the variable one copy per replica, all with the initial value. Reading a sync-on-read
- * variable whose copies are summed then gives a multiple of it, as in TensorFlow. */
-static leat_status place_variable(void *context, leat_variable *variable,
-                                  const leat_tensor *initial, leat_error *err) {
-    leat_strategy *s = context;
-    size_t bytes = leat_tensor_bytes(initial);
-    variable->copies = leati_alloc_zero((size_t)s->num_replicas, sizeof(leat_buffer *));
-    variable->places = leati_alloc_zero((size_t)s->num_replicas, sizeof(leati_variable_place));
-    leat_status status = LEAT_OK;
-    if (variable->copies == NULL || variable->places == NULL) {
-        status = leati_no_memory(err, bytes);
-    }
-    variable->num_copies = status == LEAT_OK ? s->num_replicas : 0;
-    for (int r = 0; r < variable->num_copies && status == LEAT_OK; r++) {
-        leati_device *device = s->devices[r];
-        variable->places[r] = (leati_variable_place){.device = device,
-                                                     .alloc = place_alloc,
-                                                     .upload = place_upload,
-                                                     .download = place_download};
-        status = device->ops->alloc(device, bytes, &variable->copies[r], err);
-        if (status == LEAT_OK) {
-            status = device->ops->upload(device, initial->data, variable->copies[r], bytes, err);
-        }
-    }
-    return status;
+int leat_strategy_worker(const leat_strategy *strategy) {
+    return strategy == NULL || strategy->workers == NULL ? 0
+                                                         : leati_workers_number(strategy->workers);
 }
 
-leat_status leat_strategy_enter(leat_strategy *strategy, leat_error *err) {
-    if (strategy == NULL) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_strategy_enter: strategy is NULL");
-    }
-    if (num_scopes > 0 && scopes[num_scopes - 1].strategy != strategy) {
-        return leati_fail(
-            err, LEAT_FAILED_PRECONDITION,
-            "the scope of another strategy is open; leave it before entering this one");
-    }
-    if (num_scopes == MOST_SCOPES) {
-        return leati_fail(err, LEAT_FAILED_PRECONDITION,
-                          "%d scopes are open; leat_strategy_exit is missing", MOST_SCOPES);
-    }
-    scope *top = &scopes[num_scopes++];
-    top->strategy = leat_strategy_ref(strategy);
-    top->creator = (leati_variable_creator){.place = place_variable, .context = strategy};
-    top->outer = leati_variable_set_creator(&top->creator);
-    return LEAT_OK;
-}
-
-void leat_strategy_exit(leat_strategy *strategy) {
-    if (num_scopes == 0 || scopes[num_scopes - 1].strategy != strategy) {
-        return;
-    }
-    scope *top = &scopes[--num_scopes];
-    leati_variable_set_creator(top->outer);
-    leat_strategy_unref(top->strategy);
-    top->strategy = NULL;
+bool leat_strategy_is_chief(const leat_strategy *strategy) {
+    return leat_strategy_worker(strategy) == 0;
 }

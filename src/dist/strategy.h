@@ -1,19 +1,21 @@
-/* The inside of strategies: devices, a thread per replica, one collective. */
+/* The inside of strategies: devices, a thread per replica of this process, one collective of the
+ * replicas of all processes. */
 #ifndef LEATI_DIST_STRATEGY_H
 #define LEATI_DIST_STRATEGY_H
 
 #include "coll/coll.h"
+#include "dist/workers.h"
 #include "exec/device.h"
 #include "run/driver.h"
 #include "run/queue.h"
 #include <leat/dist.h>
 
-/* Work for one replica, called on its thread. */
+/* Work for one replica of this process, by its number here, called on its thread. */
 typedef leat_status (*leati_replica_function)(void *context, int replica, leat_error *err);
 
 typedef struct leati_replica {
     struct leat_strategy *strategy;
-    int index;
+    int index;            /* in this process */
     leati_driver *driver; /* NULL for replica 0, which runs on the caller's thread */
     leat_status status;   /* of the last job; written before `done` */
     leat_error error;
@@ -23,11 +25,18 @@ typedef struct leati_replica {
 struct leat_strategy {
     leat_object object;
     const struct leati_strategy_kind *kind;
-    int num_replicas;
-    leati_device **devices;       /* owned */
-    leati_collective *collective; /* NULL: one replica; replaced under the gate's lock */
+    int num_replicas;       /* of all workers */
+    int num_local;          /* of this process */
+    int first_replica;      /* number of this process's first one among all */
+    leati_workers *workers; /* owned; NULL: this process alone */
+    leati_device **devices; /* of this process; owned */
+    /* Of all replicas; NULL: one replica. Replaced under the gate's lock, but under several
+     * workers, where a job that failed stays failed. */
+    leati_collective *collective;
     int64_t timeout_ms;
-    leati_replica *replicas;
+    int64_t bytes_per_pack;          /* of one exchange of gradients; 0: no limit */
+    leati_replica *replicas;         /* of this process */
+    char *described;                 /* owned */
     leati_gate *gate;                /* where threads sleep after they have spun for a while */
     int spins;                       /* 0 where replicas share cores */
     leati_replica_function function; /* written before `job` */
@@ -43,14 +52,23 @@ struct leat_strategy {
 typedef struct leati_strategy_kind {
     const char *name; /* "mirrored" */
     const char *doc;
+    leat_strategy *(*make)(leat_error *err); /* with its defaults */
+    bool places_nothing;                     /* variables lie as outside of any scope */
 } leati_strategy_kind;
 
-/* A strategy over `devices` (given, also on failure). Owned. */
-leat_strategy *leati_strategy_new(const leati_strategy_kind *kind, leati_device *const *devices,
-                                  int num_devices, int64_t timeout_ms, leat_error *err);
+/* What a strategy is made of. */
+typedef struct leati_strategy_parts {
+    const leati_strategy_kind *kind;
+    leati_device *const *devices; /* each given, also on failure */
+    int num_devices;
+    leati_workers *workers; /* given, also on failure; NULL: this process alone */
+    int64_t timeout_ms, bytes_per_pack;
+} leati_strategy_parts;
+leat_strategy *leati_strategy_new(const leati_strategy_parts *parts, leat_error *err);
 
-/* Runs `function` on every replica at the same time and waits for all. The first failure by replica
- * number is reported; the others' collectives are aborted. */
+/* Runs `function` on every replica of this process at the same time and waits for all. The first
+ * failure by replica number is reported; the others' collectives are aborted, also on the other
+ * workers. */
 LEAT_WARN_UNUSED leat_status leati_strategy_run_on_replicas(leat_strategy *strategy,
                                                             leati_replica_function function,
                                                             void *context, leat_error *err);
@@ -58,6 +76,16 @@ LEAT_WARN_UNUSED leat_status leati_strategy_run_on_replicas(leat_strategy *strat
 /* Logical devices: how many there are, and device `index` (owned). Fixes their number. */
 int leati_logical_cpus(void);
 leati_device *leati_logical_cpu_open(int index, leat_error *err);
+/* Devices by name such as "CPU:1"; NULL: the first `count` ones. Each owned; on failure none is
+ * left open. `devices` has room for `count`. */
+LEAT_WARN_UNUSED leat_status leati_open_devices(const char *const *names, int count,
+                                                leati_device **devices, leat_error *err);
+/* A strategy of this process alone on such devices; `options` may be NULL: all devices. */
+leat_strategy *leati_strategy_of_devices(const leati_strategy_kind *kind,
+                                         const leat_mirrored_options *options, leat_error *err);
+
+/* What this worker is doing, for stall reports; nothing where there is one worker. */
+void leati_strategy_note(leat_strategy *strategy, leati_phase phase);
 
 /* The strategies' table, for `leat ops` and the golden runner. */
 const leati_strategy_kind *const *leati_strategy_kinds(size_t *count);

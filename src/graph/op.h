@@ -92,7 +92,8 @@ typedef struct leati_call_context {
         ordinal; /* of row 0's call at this function within its iterator; row i has ordinal + i */
     int64_t seed, seed2;                 /* the function's pair */
     int64_t step;                        /* of training; else 0 */
-    int32_t replica;                     /* of training; else 0 */
+    int32_t replica;                     /* of training, among all workers'; else 0 */
+    int32_t first_replica;               /* of this process: it has copy 0 of variables; else 0 */
     int32_t num_replicas;                /* of training; else 1 */
     struct leati_collective *collective; /* of training; NULL: one replica */
     /* Where calls follow each other one by one (graph/draws.h); NULL: numbers go by the ordinal. */

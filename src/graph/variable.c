@@ -27,6 +27,7 @@ static void variable_free(leat_object *object) {
     leati_free(variable->copies);
     leati_free(variable->places);
     leati_free(variable->name);
+    leati_object_unref(variable->owner);
     leati_free(variable);
 }
 
@@ -181,11 +182,33 @@ static leat_status find_arithmetic(const leat_variable *variable, struct arithme
         variable->name, leat_dtype_name(variable->dtype));
 }
 
+static leat_status combine_elsewhere(const leat_variable *variable, leati_variable_combination how,
+                                     leat_tensor *value, leat_error *err) {
+    return variable->num_elsewhere == 0
+               ? LEAT_OK
+               : variable->combine_elsewhere(variable->owner, how, value->data,
+                                             leat_tensor_count(value), value->dtype, err);
+}
+
+/* The first copy of all processes. */
+static leat_status read_first(const leat_variable *variable, leat_tensor *out, leat_error *err) {
+    leat_tensor value = {0};
+    leat_status status = leati_variable_download(variable, 0, &value, err);
+    if (!status)
+        status = combine_elsewhere(variable, LEATI_COMBINE_FIRST, &value, err);
+    if (status)
+        leat_tensor_unref(&value);
+    else
+        *out = value;
+    return status;
+}
+
 /* The sum or mean of all copies. */
 static leat_status read_combined(const leat_variable *variable, leat_tensor *out, leat_error *err) {
     struct arithmetic arithmetic;
     leat_tensor total = {0}, copy = {0};
     leat_status status = find_arithmetic(variable, &arithmetic, err);
+    int num_all = variable->num_copies + variable->num_elsewhere;
     if (!status)
         status = leati_variable_download(variable, 0, &total, err);
     for (int i = 1; !status && i < variable->num_copies; i++) {
@@ -194,12 +217,14 @@ static leat_status read_combined(const leat_variable *variable, leat_tensor *out
             arithmetic.add(total.data, copy.data, leat_tensor_count(&total));
         leat_tensor_unref(&copy);
     }
+    if (!status)
+        status = combine_elsewhere(variable, LEATI_COMBINE_SUM, &total, err);
     if (status) {
         leat_tensor_unref(&total);
         return status;
     }
     if (variable->aggregation == LEAT_AGGREGATION_MEAN)
-        arithmetic.divide(total.data, variable->num_copies, leat_tensor_count(&total));
+        arithmetic.divide(total.data, num_all, leat_tensor_count(&total));
     *out = total;
     return LEAT_OK;
 }
@@ -221,14 +246,16 @@ leat_status leat_variable_read_copy(leat_variable *variable, int copy, leat_tens
 leat_status leat_variable_read(leat_variable *variable, leat_tensor *out, leat_error *err) {
     if (!variable || !out)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "the variable or the result is NULL");
-    if (!variable->sync_on_read || variable->num_copies < 2 ||
-        variable->aggregation == LEAT_AGGREGATION_ONLY_FIRST_REPLICA)
+    int num_all = variable->num_copies + variable->num_elsewhere;
+    if (!variable->sync_on_read || num_all < 2)
         return leati_variable_download(variable, 0, out, err);
+    if (variable->aggregation == LEAT_AGGREGATION_ONLY_FIRST_REPLICA)
+        return read_first(variable, out, err);
     if (variable->aggregation == LEAT_AGGREGATION_NONE)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "variable %s is synchronised on read but has aggregation NONE, so its %d "
                           "copies have no one value; give it SUM or MEAN",
-                          variable->name, variable->num_copies);
+                          variable->name, num_all);
     return read_combined(variable, out, err);
 }
 
@@ -254,14 +281,14 @@ leat_status leat_variable_assign(leat_variable *variable, const leat_tensor *val
     if (status)
         return status;
     /* The copies of a sum add up to the value. */
-    if (variable->sync_on_read && variable->num_copies > 1 &&
-        variable->aggregation == LEAT_AGGREGATION_SUM) {
+    int num_all = variable->num_copies + variable->num_elsewhere;
+    if (variable->sync_on_read && num_all > 1 && variable->aggregation == LEAT_AGGREGATION_SUM) {
         struct arithmetic arithmetic;
         status = find_arithmetic(variable, &arithmetic, err);
         if (!status)
             status = leat_tensor_copy_of(value->dtype, variable->shape, value->data, &part, err);
         if (!status)
-            arithmetic.divide(part.data, variable->num_copies, leat_tensor_count(&part));
+            arithmetic.divide(part.data, num_all, leat_tensor_count(&part));
     } else {
         part = leat_tensor_ref(value);
     }

@@ -16,6 +16,12 @@ typedef struct leati_variable_place {
     leat_status (*alloc)(void *device, size_t size, leat_buffer **out, leat_error *err);
 } leati_variable_place;
 
+/* How copies in several processes become one value. */
+typedef enum leati_variable_combination {
+    LEATI_COMBINE_SUM = 0, /* of one value per process */
+    LEATI_COMBINE_FIRST    /* that of the first process */
+} leati_variable_combination;
+
 struct leat_variable {
     leat_object object;
     char *name;
@@ -23,9 +29,14 @@ struct leat_variable {
     leat_shape shape;
     bool trainable, sync_on_read;
     leat_aggregation aggregation;
-    int num_copies;
+    int num_copies;               /* in this process */
     leat_buffer **copies;         /* one per replica; device of the buffer: NULL host */
     leati_variable_place *places; /* one per copy; device NULL: host memory */
+    leat_object *owner;           /* what keeps the places' devices; a reference, may be NULL */
+    int num_elsewhere;            /* copies in other processes */
+    /* With copies elsewhere: makes one value on the host of all processes' `data`; all call it. */
+    leat_status (*combine_elsewhere)(leat_object *owner, leati_variable_combination how, void *data,
+                                     int64_t count, leat_dtype dtype, leat_error *err);
 };
 
 /* True if the object is a leat_variable. */

@@ -2,8 +2,8 @@
  * assignments.
  *
  * A variable is an attribute of its node, never a value, so a graph is bound to its variables. Each
- * replica works on its own copy (context->replica). Assignments combine the replicas' values first
- * where the variable's aggregation says so (reference: tf.distribute's mirrored variables);
+ * replica works on its own copy (by context->replica). Assignments combine the replicas' values
+ * first where the variable's aggregation says so (reference: tf.distribute's mirrored variables);
  * sync-on-read ones are local. Failures are the builder's. No locks: a step owns the copies. */
 #include "graph/variable_ops.h"
 #include "core/buffer.h"
@@ -35,10 +35,10 @@ leat_status leati_variable_host_copy(const leati_kernel_call *call, void **out, 
     leat_status status = leati_variable_of(call->args, &variable, err);
     if (status)
         return status;
-    int replica = call->context ? call->context->replica : 0;
-    if (replica < 0 || replica >= variable->num_copies)
-        replica = 0;
-    leat_buffer *copy = variable->copies[replica];
+    int mine = call->context ? call->context->replica - call->context->first_replica : 0;
+    if (mine < 0 || mine >= variable->num_copies)
+        mine = 0;
+    leat_buffer *copy = variable->copies[mine];
     if (copy->device)
         return leati_fail(err, LEAT_FAILED_PRECONDITION,
                           "variable %s lies on a device; use it inside a step of its strategy",
@@ -137,7 +137,7 @@ leat_value leat_graph_read(leat_graph *graph, leat_variable *variable) {
 
 /* The value that a replica writes: combined over replicas where the variable asks for it. */
 static leat_value combine(const leat_variable *variable, leat_value value) {
-    if (variable->num_copies < 2 || variable->sync_on_read ||
+    if (variable->num_copies + variable->num_elsewhere < 2 || variable->sync_on_read ||
         variable->aggregation == LEAT_AGGREGATION_NONE)
         return value;
     leat_value combined = {.graph = value.graph, .id = -1};

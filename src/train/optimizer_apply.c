@@ -144,7 +144,8 @@ static void average(const struct application *a, const leati_slots *slots) {
 static leat_status apply(struct application *a, leat_error *err) {
     bool accumulates = a->given.args->gradient_accumulation_steps > 1;
     leat_status status = LEAT_OK;
-    if (a->given.slots[0].variable->num_copies > 1)
+    const leat_variable *first = a->given.slots[0].variable;
+    if (first->num_copies + first->num_elsewhere > 1)
         reduce_gradients(a);
     if (accumulates)
         status = begin_accumulation(a, err);

@@ -35,6 +35,9 @@ static leat_status place_like(void *context, leat_variable *variable, const leat
     if (variable->copies == NULL || variable->places == NULL)
         return leati_no_memory(err, count * sizeof *variable->places);
     variable->num_copies = like->num_copies;
+    variable->num_elsewhere = like->num_elsewhere;
+    variable->combine_elsewhere = like->combine_elsewhere;
+    variable->owner = leati_object_ref(like->owner);
     memcpy(variable->places, like->places, count * sizeof *variable->places);
     leat_status status = LEAT_OK;
     for (size_t i = 0; i < count && status == LEAT_OK; i++)

@@ -1,0 +1,178 @@
+/* The mirrored strategy of several workers: replicas in one process per task of a cluster,
+ * variables mirrored on all (tf.distribute.MultiWorkerMirroredStrategy).
+ *
+ * Joins the job (dist/workers.c), then makes a strategy as any other, whose collective spans the
+ * processes. Also here: what all workers exchange outside of steps. Failures: the cluster's, those
+ * of joining, and of a job that failed. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "dist/strategy.h"
+#include <stdio.h>
+
+extern const leati_strategy_kind leati_strategy_multi_worker_mirrored;
+
+enum { DEFAULT_TIMEOUT_MS = 300000 };
+
+// ---- life ----
+
+static leat_status check(const leat_multi_worker_options *options, int count, leat_error *err) {
+    if (count < 1 || options->timeout_ms < 0 || options->start_timeout_ms < 0 ||
+        options->heartbeat_timeout_ms < 0 || options->bytes_per_pack < 0) {
+        return leati_fail(
+            err, LEAT_INVALID_ARGUMENT,
+            "strategy \"multi_worker_mirrored\": %d devices, timeouts of %lld, %lld "
+            "and %lld ms, bytes_per_pack %lld; expected at least one device, and "
+            "nothing negative",
+            count, (long long)options->timeout_ms, (long long)options->start_timeout_ms,
+            (long long)options->heartbeat_timeout_ms, (long long)options->bytes_per_pack);
+    }
+    if (options->communication < LEAT_COMMUNICATION_AUTO ||
+        options->communication > LEAT_COMMUNICATION_SHARED) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "communication %d; expected LEAT_COMMUNICATION_AUTO, _RING or _SHARED",
+                          (int)options->communication);
+    }
+    return LEAT_OK;
+}
+
+/* `devices` are open; given. */
+static leat_strategy *join(const leat_cluster *cluster, const leat_multi_worker_options *options,
+                           leati_device *const *devices, int count, leat_error *err) {
+    leati_workers *workers = leati_workers_join(cluster, options, count, err);
+    if (workers == NULL && err->code != LEAT_OK) {
+        for (int i = 0; i < count; i++) {
+            devices[i]->ops->close(devices[i]);
+        }
+        return NULL;
+    }
+    const leati_strategy_parts parts = {.kind = &leati_strategy_multi_worker_mirrored,
+                                        .devices = devices,
+                                        .num_devices = count,
+                                        .workers = workers,
+                                        .timeout_ms = options->timeout_ms > 0 ? options->timeout_ms
+                                                                              : DEFAULT_TIMEOUT_MS,
+                                        .bytes_per_pack = options->bytes_per_pack};
+    return leati_strategy_new(&parts, err);
+}
+
+static leat_strategy *make_in(const leat_cluster *cluster, const leat_multi_worker_options *options,
+                              leat_error *err) {
+    static const char *const first = "CPU:0";
+    const char *const *names = options->devices != NULL ? options->devices : &first;
+    int count = options->devices != NULL ? options->num_devices : 1;
+    if (check(options, count, err) != LEAT_OK) {
+        return NULL;
+    }
+    leati_device **devices = leati_alloc_zero((size_t)count, sizeof(*devices));
+    if (devices == NULL) {
+        leati_no_memory(err, (size_t)count * sizeof(*devices));
+        return NULL;
+    }
+    leat_strategy *strategy = NULL;
+    if (leati_open_devices(names, count, devices, err) == LEAT_OK) {
+        strategy = join(cluster, options, devices, count, err);
+    }
+    leati_free(devices);
+    return strategy;
+}
+
+leat_strategy *leat_multi_worker_mirrored_strategy(const leat_multi_worker_options *options,
+                                                   leat_error *err) {
+    const leat_multi_worker_options defaults = {0};
+    leat_error local = {0};
+    options = options != NULL ? options : &defaults;
+    leat_cluster *found = options->cluster == NULL ? leat_cluster_find(NULL, &local) : NULL;
+    const leat_cluster *cluster = options->cluster != NULL ? options->cluster : found;
+    leat_strategy *strategy = cluster == NULL ? NULL : make_in(cluster, options, &local);
+    leat_cluster_free(found);
+    if (strategy == NULL && err != NULL) {
+        *err = local;
+    }
+    return strategy;
+}
+
+static leat_strategy *make(leat_error *err) {
+    return leat_multi_worker_mirrored_strategy(NULL, err);
+}
+
+// ---- together ----
+
+static leat_status check_call(const leat_strategy *strategy, const char *name, bool complete,
+                              leat_error *err) {
+    if (strategy == NULL || !complete) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: %s is NULL", name,
+                          strategy == NULL ? "strategy" : "an argument");
+    }
+    return strategy->workers == NULL ? LEAT_OK : leati_workers_check(strategy->workers, err);
+}
+
+leat_status leat_strategy_exchange(leat_strategy *strategy, const int64_t *mine, int count,
+                                   int64_t *out, leat_error *err) {
+    leat_status status = check_call(strategy, "leat_strategy_exchange",
+                                    (mine != NULL && out != NULL) || count == 0, err);
+    if (status != LEAT_OK || count <= 0) {
+        return status;
+    }
+    if (strategy->workers == NULL) {
+        for (int i = 0; i < count; i++) {
+            out[i] = mine[i];
+        }
+        return LEAT_OK;
+    }
+    leati_collective *between = leati_workers_collective(strategy->workers);
+    return between->ops->all_gather(between, leati_workers_number(strategy->workers), mine, count,
+                                    LEAT_INT64, out, err);
+}
+
+leat_status leat_strategy_broadcast(leat_strategy *strategy, void *data, size_t count,
+                                    leat_error *err) {
+    leat_status status =
+        check_call(strategy, "leat_strategy_broadcast", data != NULL || count == 0, err);
+    if (status != LEAT_OK || strategy->workers == NULL || count == 0) {
+        return status;
+    }
+    leati_collective *between = leati_workers_collective(strategy->workers);
+    return between->ops->broadcast(between, leati_workers_number(strategy->workers), 0, data,
+                                   (int64_t)count, LEAT_UINT8, err);
+}
+
+leat_status leat_strategy_agree(leat_strategy *strategy, const char *what, const char *value,
+                                leat_error *err) {
+    leat_status status =
+        check_call(strategy, "leat_strategy_agree", what != NULL && value != NULL, err);
+    if (status != LEAT_OK || strategy->workers == NULL) {
+        return status;
+    }
+    return leati_store_agree(leati_workers_store(strategy->workers), what, value,
+                             strategy->timeout_ms, err);
+}
+
+leat_status leat_strategy_barrier(leat_strategy *strategy, leat_error *err) {
+    leat_status status = check_call(strategy, "leat_strategy_barrier", true, err);
+    if (status != LEAT_OK || strategy->workers == NULL) {
+        return status;
+    }
+    leati_collective *between = leati_workers_collective(strategy->workers);
+    return between->ops->barrier(between, leati_workers_number(strategy->workers), err);
+}
+
+void leat_strategy_abort(leat_strategy *strategy, const char *text) {
+    if (strategy != NULL && strategy->workers != NULL) {
+        leat_error why = {0};
+        leati_fail(&why, LEAT_ABORTED, "%s", text == NULL ? "it gave up" : text);
+        leati_workers_fail(strategy->workers, &why);
+    }
+}
+
+void leati_strategy_note(leat_strategy *strategy, leati_phase phase) {
+    if (strategy->workers != NULL) {
+        leati_workers_note(strategy->workers, phase);
+    }
+}
+
+const leati_strategy_kind leati_strategy_multi_worker_mirrored = {
+    .name = "multi_worker_mirrored",
+    .doc = "Replicas on all workers of a cluster, one process each; variables are mirrored "
+           "(tf.distribute.MultiWorkerMirroredStrategy).",
+    .make = make,
+};

@@ -1,0 +1,311 @@
+/* Joining a job of several processes, and what they exchange outside of steps.
+ *
+ * Happy path: the process meets the others at worker 0's address, compares number of devices,
+ * options and program, learns the others' names, and makes the collective between them. From then
+ * on a thread of the store watches the others; when one is lost, or says that it failed, the
+ * collective is aborted, so that nobody waits.
+ *
+ * Failures: whoever does not come within the deadline, or differs, is named. A job that failed
+ * stays failed. Locks: `lock` guards the reason and the collective that is to be aborted; under it
+ * nothing is called but abort, which never blocks. */
+#include "dist/workers.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "coll/processes.h"
+#include "dist/cluster.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    DEFAULT_TIMEOUT_MS = 300000,
+    LONGEST_NAME = 160,
+    LONGEST_SAYING = 128,
+    BEATS_BEFORE_LOSS = 10
+};
+
+struct leati_workers {
+    int count, number;
+    int64_t timeout_ms;
+    leati_store *store;
+    leati_collective *between;   /* owned until it is given */
+    char (*names)[LONGEST_NAME]; /* by worker; owned */
+    char described[LONGEST_NAME * 2];
+    pthread_mutex_t lock;
+    leati_collective *watched; /* lock: to be aborted; NULL: none yet */
+    leat_error reason;         /* lock: code LEAT_OK: the job lives */
+    bool given;                /* `between` belongs to somebody else */
+};
+
+// ---- failure ----
+
+static void fail_here(leati_workers *w, const leat_error *why) {
+    pthread_mutex_lock(&w->lock);
+    if (w->reason.code == LEAT_OK) {
+        w->reason = *why;
+        w->reason.code = LEAT_ABORTED;
+        if (w->watched != NULL) {
+            w->watched->ops->abort(w->watched, &w->reason);
+        }
+    }
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* From a thread of the store. */
+static void lost(void *context, const leat_error *why) {
+    fail_here(context, why);
+}
+
+leat_status leati_workers_check(leati_workers *workers, leat_error *err) {
+    pthread_mutex_lock(&workers->lock);
+    leat_error reason = workers->reason;
+    pthread_mutex_unlock(&workers->lock);
+    return reason.code == LEAT_OK
+               ? LEAT_OK
+               : leati_fail(err, LEAT_ABORTED, "the job has failed: %s", reason.text);
+}
+
+void leati_workers_fail(leati_workers *workers, const leat_error *why) {
+    leat_error named = {0};
+    leati_fail(&named, LEAT_ABORTED, "%s failed: %s", workers->names[workers->number], why->text);
+    /* The others are told first: this worker's reason would hide that they know nothing. */
+    if (leati_workers_check(workers, NULL) == LEAT_OK) {
+        leati_store_abort(workers->store, why);
+    }
+    fail_here(workers, &named);
+}
+
+leati_collective *leati_workers_give(leati_workers *workers) {
+    pthread_mutex_lock(&workers->lock);
+    workers->given = true;
+    workers->watched = NULL;
+    pthread_mutex_unlock(&workers->lock);
+    return workers->between;
+}
+
+void leati_workers_watch(leati_workers *workers, leati_collective *collective) {
+    pthread_mutex_lock(&workers->lock);
+    workers->watched = collective;
+    if (workers->reason.code != LEAT_OK) {
+        collective->ops->abort(collective, &workers->reason);
+    }
+    pthread_mutex_unlock(&workers->lock);
+}
+
+// ---- questions ----
+
+leati_collective *leati_workers_collective(const leati_workers *workers) {
+    return workers->between;
+}
+
+int leati_workers_count(const leati_workers *workers) {
+    return workers->count;
+}
+
+int leati_workers_number(const leati_workers *workers) {
+    return workers->number;
+}
+
+const char *leati_workers_name(const leati_workers *workers, int worker) {
+    return workers->names[worker];
+}
+
+leati_store *leati_workers_store(const leati_workers *workers) {
+    return workers->store;
+}
+
+const char *leati_workers_describe(const leati_workers *workers) {
+    return workers->described;
+}
+
+void leati_workers_note(leati_workers *workers, leati_phase phase) {
+    leati_store_note_phase(workers->store, phase);
+}
+
+leat_status leati_workers_same(leati_workers *workers, const char *text, leat_error *err) {
+    char mine[LONGEST_SAYING] = "";
+    snprintf(mine, sizeof mine, "%s", text);
+    char *all = leati_alloc((size_t)workers->count, sizeof mine);
+    if (all == NULL) {
+        return leati_no_memory(err, (size_t)workers->count * sizeof mine);
+    }
+    leati_collective *c = workers->between;
+    leat_status status =
+        c->ops->all_gather(c, workers->number, mine, sizeof mine, LEAT_UINT8, all, err);
+    for (int w = 1; w < workers->count && status == LEAT_OK; w++) {
+        const char *other = all + (size_t)w * sizeof mine;
+        if (memcmp(all, other, sizeof mine) != 0) {
+            status = leati_fail(err, LEAT_FAILED_PRECONDITION,
+                                "%s is at: %s; %s at: %s; all workers make the same calls in the "
+                                "same order",
+                                workers->names[w], other, workers->names[0], all);
+        }
+    }
+    leati_free(all);
+    return status;
+}
+
+// ---- joining ----
+
+/* What tells programs apart: a hash of the file that runs. */
+static void program_of_process(char *out, size_t size) {
+    char bytes[1 << 14];
+    uint64_t hash = 0;
+    FILE *file = fopen("/proc/self/exe", "rb");
+    size_t got;
+    while (file != NULL && (got = fread(bytes, 1, sizeof bytes, file)) > 0) {
+        hash = leati_hash(bytes, got, hash);
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    snprintf(out, size, "file %016llx", (unsigned long long)hash);
+}
+
+static leat_status compare(leati_workers *w, const leat_multi_worker_options *options,
+                           int num_replicas, leat_error *err) {
+    char text[64];
+    int64_t timeout = w->timeout_ms;
+    snprintf(text, sizeof text, "%d", num_replicas);
+    leat_status status = leati_store_agree(w->store, "number of devices", text, timeout, err);
+    if (status == LEAT_OK) {
+        snprintf(text, sizeof text, "%d, %lld", (int)options->communication,
+                 (long long)options->bytes_per_pack);
+        status =
+            leati_store_agree(w->store, "communication and bytes_per_pack", text, timeout, err);
+    }
+    if (status == LEAT_OK) {
+        if (options->program == NULL) {
+            program_of_process(text, sizeof text);
+        }
+        status = leati_store_agree(
+            w->store, "program", options->program == NULL ? text : options->program, timeout, err);
+    }
+    return status;
+}
+
+/* Learns what the others are called. */
+static leat_status meet_all(leati_workers *w, leat_error *err) {
+    leati_meeting all = {0};
+    const char *mine = w->names[w->number];
+    leat_status status =
+        leati_store_meet(w->store, "names", mine, strlen(mine), w->timeout_ms, &all, err);
+    for (int i = 0; i < w->count && status == LEAT_OK; i++) {
+        snprintf(w->names[i], LONGEST_NAME, "%.*s", (int)(all.offset[i + 1] - all.offset[i]),
+                 all.bytes + all.offset[i]);
+    }
+    leati_meeting_fini(&all);
+    return status;
+}
+
+static leat_status connect_all(leati_workers *w, leat_communication communication,
+                               leat_error *err) {
+    switch (communication) {
+    case LEAT_COMMUNICATION_RING:
+        w->between = leati_gloo_collective_new(w->store, w->number, w->count, w->timeout_ms, err);
+        break;
+    case LEAT_COMMUNICATION_SHARED:
+        w->between = leati_shared_collective_new(w->store, w->number, w->count, w->timeout_ms, err);
+        break;
+    default: w->between = leati_processes_new(w->store, w->number, w->count, w->timeout_ms, err);
+    }
+    if (w->between == NULL) {
+        return LEAT_UNAVAILABLE;
+    }
+    leati_workers_watch(w, w->between);
+    snprintf(w->described, sizeof w->described, "%d workers over %s, this is %s", w->count,
+             w->between->ops->name, w->names[w->number]);
+    return LEAT_OK;
+}
+
+/* "worker 1 (10.0.0.7:2222)"; where the cluster gives no address, the host's name. */
+static void name_self(leati_workers *w, const char *address) {
+    char host[64] = "";
+    if (address == NULL || *address == '\0') {
+        if (gethostname(host, sizeof host - 1) != 0) {
+            host[0] = '\0';
+        }
+        address = host;
+    }
+    snprintf(w->names[w->number], LONGEST_NAME, "worker %d (%s)", w->number, address);
+}
+
+static leat_status open_job(leati_workers *w, const leat_cluster *cluster,
+                            const leat_multi_worker_options *options, int num_replicas,
+                            leat_error *err) {
+    const char *address = leati_cluster_address(cluster, 0);
+    if (address == NULL || *address == '\0') {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "the cluster has no address of worker 0, where all meet");
+    }
+    name_self(w, leati_cluster_address(cluster, w->number));
+    int64_t dead_ms = options->heartbeat_timeout_ms;
+    leati_store_options store = {.address = address,
+                                 .name = w->names[w->number],
+                                 .rank = w->number,
+                                 .num_ranks = w->count,
+                                 .timeout_ms = options->start_timeout_ms,
+                                 .heartbeat_ms =
+                                     (dead_ms + BEATS_BEFORE_LOSS - 1) / BEATS_BEFORE_LOSS,
+                                 .dead_ms = dead_ms,
+                                 .lost = lost,
+                                 .context = w};
+    w->store = leati_store_open(&store, err);
+    leat_status status = w->store == NULL ? LEAT_UNAVAILABLE : LEAT_OK;
+    if (status == LEAT_OK) {
+        status = compare(w, options, num_replicas, err);
+    }
+    if (status == LEAT_OK) {
+        status = meet_all(w, err);
+    }
+    return status == LEAT_OK ? connect_all(w, options->communication, err) : status;
+}
+
+leati_workers *leati_workers_join(const leat_cluster *cluster,
+                                  const leat_multi_worker_options *options, int num_replicas,
+                                  leat_error *err) {
+    int number = 0, count = 1;
+    if (leati_cluster_place(cluster, &number, &count, err) != LEAT_OK || count == 1) {
+        return NULL;
+    }
+    leati_workers *w = leati_alloc_zero(1, sizeof *w);
+    char(*names)[LONGEST_NAME] = leati_alloc_zero((size_t)count, sizeof *names);
+    if (w == NULL || names == NULL) {
+        leati_free(w);
+        leati_free(names);
+        leati_no_memory(err, (size_t)count * sizeof *names);
+        return NULL;
+    }
+    pthread_mutex_init(&w->lock, NULL);
+    w->names = names;
+    w->count = count;
+    w->number = number;
+    w->timeout_ms = options->timeout_ms > 0 ? options->timeout_ms : DEFAULT_TIMEOUT_MS;
+    if (open_job(w, cluster, options, num_replicas, err) != LEAT_OK) {
+        leati_workers_leave(w);
+        leati_workers_free(w);
+        return NULL;
+    }
+    return w;
+}
+
+void leati_workers_leave(leati_workers *workers) {
+    if (workers != NULL) {
+        leati_store_close(workers->store);
+        workers->store = NULL;
+    }
+}
+
+void leati_workers_free(leati_workers *workers) {
+    if (workers == NULL) {
+        return;
+    }
+    if (workers->between != NULL && !workers->given) {
+        workers->between->ops->close(workers->between);
+    }
+    pthread_mutex_destroy(&workers->lock);
+    leati_free(workers->names);
+    leati_free(workers);
+}

@@ -1,0 +1,50 @@
+/* This process's place in a job of several: the store where they meet, and the collective between
+ * them. */
+#ifndef LEATI_DIST_WORKERS_H
+#define LEATI_DIST_WORKERS_H
+
+#include "coll/coll.h"
+#include "coll/store.h"
+#include <leat/dist.h>
+
+typedef struct leati_workers leati_workers;
+
+/* Joins the job that the cluster describes: waits for all, compares what must be equal, and
+ * connects them. `num_replicas`: of this process. Owned. NULL with LEAT_OK in `err`: a job of one
+ * worker. */
+leati_workers *leati_workers_join(const leat_cluster *cluster,
+                                  const leat_multi_worker_options *options, int num_replicas,
+                                  leat_error *err);
+/* Leaves the job; waits until the threads that may abort the collective have ended. NULL is
+ * allowed. Afterwards the collective may be closed, and `leati_workers_free` called. */
+void leati_workers_leave(leati_workers *workers);
+void leati_workers_free(leati_workers *workers);
+
+/* The collective with one rank per process. Borrowed. */
+leati_collective *leati_workers_collective(const leati_workers *workers);
+/* The same, given to what is built on it; then the one that is to be aborted when a worker is lost
+ * (borrowed, until the job is left). */
+leati_collective *leati_workers_give(leati_workers *workers);
+void leati_workers_watch(leati_workers *workers, leati_collective *collective);
+
+int leati_workers_count(const leati_workers *workers);
+int leati_workers_number(const leati_workers *workers); /* this one's */
+/* "worker 1 (10.0.0.7:2222)". Borrowed. */
+const char *leati_workers_name(const leati_workers *workers, int worker);
+leati_store *leati_workers_store(const leati_workers *workers);
+/* "2 workers over shared memory, this is worker 1 (10.0.0.7:2222)". Borrowed. */
+const char *leati_workers_describe(const leati_workers *workers);
+
+/* Has the job failed? Then ABORTED with the reason. */
+LEAT_WARN_UNUSED leat_status leati_workers_check(leati_workers *workers, leat_error *err);
+/* Ends the job with this worker's failure. */
+void leati_workers_fail(leati_workers *workers, const leat_error *why);
+/* What this worker is doing, for stall reports. */
+void leati_workers_note(leati_workers *workers, leati_phase phase);
+
+/* Do all workers say the same now? FAILED_PRECONDITION names the first that differs from worker 0,
+ * and both texts; 127 bytes of them count. Cheap: one exchange. */
+LEAT_WARN_UNUSED leat_status leati_workers_same(leati_workers *workers, const char *text,
+                                                leat_error *err);
+
+#endif

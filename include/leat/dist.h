@@ -238,6 +238,13 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_strategy_reduce(leat_strategy *strate
                                                            const leat_per_replica *value, int axis,
                                                            leat_element *out, leat_error *err);
 
+/* Strategy.gather: the values of all replicas behind one another along `axis`, component by
+ * component; other dimensions are equal. Numbers and bools of rank 1 and more. Together.
+ * `out` is an element of host tensors. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_strategy_gather(leat_strategy *strategy,
+                                                           const leat_per_replica *value, int axis,
+                                                           leat_element *out, leat_error *err);
+
 /* Where the step's time went: one line per operation and implementation of replica 0's executables
  * with time and share of all runs so far, the longest first. Owned text (leat_text_free). */
 LEAT_API char *leat_step_explain(const leat_step *step, leat_error *err);

@@ -1,14 +1,18 @@
 /* strategy.reduce: one host value from one value per replica.
  *
- * Without an axis the values are added in replica order and, for MEAN, divided by the number of
- * replicas. With an axis every value is first summed along it, and MEAN divides by the number of
- * all rows, so that uneven and empty replicas count right. The mean of integers is float64, as in
- * TensorFlow. Sums are made in double or in wrapping int64 and then converted. */
+ * The replicas of this process are added up, then the sums of all workers. Without an axis the
+ * values are added in replica order and, for MEAN, divided by the number of replicas. With an axis
+ * every value is first summed along it, and MEAN divides by the number of all rows, so that uneven
+ * and empty replicas count right. The mean of integers is float64, as in TensorFlow. Sums are made
+ * in double or in wrapping int64 and then converted. Failures: shapes that differ, also between
+ * workers, which names one. No locks. */
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "core/half.h"
 #include "core/spec.h"
 #include "dist/strategy.h"
+#include "dist/values.h"
 #include <string.h>
 
 static bool is_floating(leat_dtype dtype) {
@@ -57,44 +61,9 @@ static void store_int(leat_tensor *tensor, int64_t i, uint64_t value) {
     }
 }
 
-/* A tensor seen as (outer, along, inner): the reduction runs over `along`. Without an axis along
- * is 1. */
-typedef struct folded {
-    int64_t outer, along, inner;
-    leat_shape rest; /* without the axis */
-} folded;
-
-static leat_status fold(const leat_tensor *tensor, int axis, folded *out, leat_error *err) {
-    *out = (folded){.outer = 1, .along = 1, .inner = 1, .rest = leat_tensor_shape(tensor)};
-    if (axis == LEAT_NO_AXIS) {
-        out->inner = leat_tensor_count(tensor);
-        return LEAT_OK;
-    }
-    int at = axis < 0 ? axis + tensor->rank : axis;
-    if (at < 0 || at >= tensor->rank) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "Invalid reduction dimension %d for a value of rank %d", axis,
-                          tensor->rank);
-    }
-    out->rest.rank = 0;
-    for (int i = 0; i < tensor->rank; i++) {
-        int64_t dim = tensor->dims[i];
-        if (i < at) {
-            out->outer *= dim;
-        } else if (i > at) {
-            out->inner *= dim;
-        } else {
-            out->along = dim;
-        }
-        if (i != at) {
-            out->rest.dims[out->rest.rank++] = dim;
-        }
-    }
-    return LEAT_OK;
-}
-
 /* Adds the value, summed along its axis, to the accumulators. */
-static void accumulate(const leat_tensor *tensor, const folded *f, double *floats, uint64_t *ints) {
+static void accumulate(const leat_tensor *tensor, const leati_folded *f, double *floats,
+                       uint64_t *ints) {
     for (int64_t o = 0; o < f->outer; o++) {
         for (int64_t a = 0; a < f->along; a++) {
             for (int64_t i = 0; i < f->inner; i++) {
@@ -109,106 +78,185 @@ static void accumulate(const leat_tensor *tensor, const folded *f, double *float
     }
 }
 
-static leat_status reduce_component(leat_reduce_op op, const leat_per_replica *value, int component,
-                                    int axis, leat_tensor *out, leat_error *err) {
-    const leat_tensor *first = &value->elements[0].tensors[component];
-    folded shape = {0};
-    int64_t along = 0;
+/* One component of a value: what is summed, and in which memory. */
+typedef struct part {
+    leati_folded shape; /* of replica 0 */
+    leat_dtype dtype;
+    bool floating;
+    size_t count;  /* of the result */
+    int64_t along; /* rows along the axis, of all replicas */
+    size_t at;     /* of its sums in `floats` or `ints` of the reduction */
+} part;
+
+typedef struct reduction {
+    leat_strategy *strategy;
+    const leat_per_replica *value;
+    int axis, num_parts;
+    part *parts;
+    size_t num_floats, num_ints;
+    double *floats;
+    uint64_t *ints; /* then `along` of each part */
+} reduction;
+
+static leat_status look_at(reduction *r, int component, leat_error *err) {
+    const leat_tensor *first = &r->value->elements[0].tensors[component];
+    part *p = &r->parts[component];
     if (first->dtype == LEAT_STRING || first->dtype == LEAT_OBJECT || first->dtype == LEAT_BOOL) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "a value of dtype %s cannot be reduced; expected numbers",
                           leat_dtype_name(first->dtype));
     }
-    leat_status status = fold(first, axis, &shape, err);
+    leat_status status = leati_fold(first, r->axis, &p->shape, err);
     if (status != LEAT_OK) {
         return status;
     }
-    size_t count = (size_t)(shape.outer * shape.inner);
-    bool floating = is_floating(first->dtype);
-    void *sums = leati_alloc_zero(count, sizeof(double));
-    if (sums == NULL) {
-        return leati_no_memory(err, count * sizeof(double));
-    }
-    for (int r = 0; r < value->num_replicas && status == LEAT_OK; r++) {
-        const leat_tensor *tensor = &value->elements[r].tensors[component];
-        folded f = {0};
-        status = fold(tensor, axis, &f, err);
-        if (status == LEAT_OK &&
-            (tensor->dtype != first->dtype || !leati_shape_equal(&f.rest, &shape.rest))) {
+    p->dtype = first->dtype;
+    p->count = (size_t)(p->shape.outer * p->shape.inner);
+    p->floating = is_floating(first->dtype);
+    size_t *used = p->floating ? &r->num_floats : &r->num_ints;
+    p->at = *used;
+    *used += p->count;
+    return LEAT_OK;
+}
+
+/* Adds up the replicas of this process. */
+static leat_status add_up(reduction *r, int component, leat_error *err) {
+    part *p = &r->parts[component];
+    for (int i = 0; i < r->value->num_replicas; i++) {
+        const leat_tensor *tensor = &r->value->elements[i].tensors[component];
+        leati_folded f = {0};
+        leat_status status = leati_fold(tensor, r->axis, &f, err);
+        if (status != LEAT_OK) {
+            return status;
+        }
+        if (tensor->dtype != p->dtype || !leati_shape_equal(&f.rest, &p->shape.rest)) {
             char a[128], b[128];
-            status = leati_fail(
+            return leati_fail(
                 err, LEAT_INVALID_ARGUMENT,
-                "replicas 0 and %d have values of shapes %s and %s to add; expected equal ones", r,
-                leati_shape_text(&shape.rest, a), leati_shape_text(&f.rest, b));
+                "replicas 0 and %d have values of shapes %s and %s to add; expected equal ones", i,
+                leati_shape_text(&p->shape.rest, a), leati_shape_text(&f.rest, b));
         }
-        if (status == LEAT_OK) {
-            accumulate(tensor, &f, floating ? sums : NULL, floating ? NULL : sums);
-            along += f.along;
-        }
+        accumulate(tensor, &f, p->floating ? r->floats + p->at : NULL,
+                   p->floating ? NULL : r->ints + p->at);
+        p->along += f.along;
     }
+    return LEAT_OK;
+}
+
+static leat_status add_local(reduction *r, leat_error *err) {
+    leat_status status = LEAT_OK;
+    for (int c = 0; c < r->num_parts && status == LEAT_OK; c++) {
+        status = look_at(r, c, err);
+    }
+    if (status != LEAT_OK) {
+        return status;
+    }
+    r->floats = leati_alloc_zero(r->num_floats, sizeof(*r->floats));
+    r->ints = leati_alloc_zero(r->num_ints + (size_t)r->num_parts, sizeof(*r->ints));
+    if (r->floats == NULL || r->ints == NULL) {
+        return leati_no_memory(err, (r->num_floats + r->num_ints) * sizeof(*r->ints));
+    }
+    for (int c = 0; c < r->num_parts && status == LEAT_OK; c++) {
+        status = add_up(r, c, err);
+        r->ints[r->num_ints + (size_t)c] = (uint64_t)r->parts[c].along;
+    }
+    return status;
+}
+
+/* Adds up the workers. One that could not add up its own says so to the others. */
+static leat_status add_workers(reduction *r, leat_status local, leat_error *err) {
+    leati_workers *workers = r->strategy->workers;
+    leati_text text = {0};
+    leati_text_addf(&text, "reduce%s", local == LEAT_OK ? " of" : ", which failed");
+    for (int c = 0; c < r->num_parts && local == LEAT_OK; c++) {
+        char shape[128];
+        leati_text_addf(&text, " %s %s", leat_dtype_name(r->parts[c].dtype),
+                        leati_shape_text(&r->parts[c].shape.rest, shape));
+    }
+    leat_error other = {0};
+    leat_status status =
+        leati_workers_same(workers, text.failed ? "reduce, without memory" : text.data, &other);
+    leati_text_fini(&text);
+    if (local != LEAT_OK) {
+        return local;
+    }
+    leati_collective *c = leati_workers_collective(workers);
+    int worker = leati_workers_number(workers);
+    if (status == LEAT_OK && r->num_floats > 0) {
+        status = c->ops->all_reduce(c, worker, r->floats, (int64_t)r->num_floats, LEAT_FLOAT64,
+                                    LEATI_REDUCTION_SUM, &other);
+    }
+    if (status == LEAT_OK && (r->num_ints > 0 || r->axis != LEAT_NO_AXIS)) {
+        status = c->ops->all_reduce(c, worker, r->ints, (int64_t)r->num_ints + r->num_parts,
+                                    LEAT_UINT64, LEATI_REDUCTION_SUM, &other);
+    }
+    if (status != LEAT_OK && err != NULL) {
+        *err = other;
+    }
+    return status;
+}
+
+static leat_status write_result(const reduction *r, int component, leat_reduce_op op,
+                                leat_tensor *out, leat_error *err) {
+    const part *p = &r->parts[component];
     bool mean = op == LEAT_REDUCE_MEAN;
-    leat_dtype dtype = mean && !floating ? LEAT_FLOAT64 : first->dtype;
-    if (status == LEAT_OK) {
-        status = leat_tensor_new(dtype, shape.rest, out, err);
-    }
-    double divisor = axis == LEAT_NO_AXIS ? value->num_replicas : (double)along;
-    for (size_t i = 0; i < count && status == LEAT_OK; i++) {
-        if (!mean && !floating) {
-            store_int(out, (int64_t)i, ((uint64_t *)sums)[i]);
+    leat_dtype dtype = mean && !p->floating ? LEAT_FLOAT64 : p->dtype;
+    leat_status status = leat_tensor_new(dtype, p->shape.rest, out, err);
+    double divisor = r->axis == LEAT_NO_AXIS ? r->strategy->num_replicas
+                                             : (double)r->ints[r->num_ints + (size_t)component];
+    for (size_t i = 0; i < p->count && status == LEAT_OK; i++) {
+        if (!mean && !p->floating) {
+            store_int(out, (int64_t)i, r->ints[p->at + i]);
             continue;
         }
-        double sum = floating ? ((double *)sums)[i] : (double)((int64_t *)sums)[i];
+        double sum =
+            p->floating ? r->floats[p->at + i] : (double)((const int64_t *)r->ints)[p->at + i];
         store_float(out, (int64_t)i, mean ? sum / divisor : sum);
     }
-    leati_free(sums);
+    return status;
+}
+
+static leat_status check(const leat_strategy *strategy, leat_reduce_op op,
+                         const leat_per_replica *value, const leat_element *out, leat_error *err) {
+    leat_status status = leati_check_per_replica("leat_strategy_reduce", strategy, value, out, err);
+    if (status == LEAT_OK && op != LEAT_REDUCE_SUM && op != LEAT_REDUCE_MEAN) {
+        status = leati_fail(err, LEAT_INVALID_ARGUMENT,
+                            "reduction %d; expected LEAT_REDUCE_SUM or LEAT_REDUCE_MEAN", (int)op);
+    }
     return status;
 }
 
 leat_status leat_strategy_reduce(leat_strategy *strategy, leat_reduce_op op,
                                  const leat_per_replica *value, int axis, leat_element *out,
                                  leat_error *err) {
-    if (strategy == NULL || value == NULL || out == NULL) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_strategy_reduce: an argument is NULL");
+    leat_status status = check(strategy, op, value, out, err);
+    if (status != LEAT_OK) {
+        return status;
     }
-    if (value->num_replicas != strategy->num_replicas) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "a value of %d replicas; the strategy has %d",
-                          value->num_replicas, strategy->num_replicas);
-    }
-    if (op != LEAT_REDUCE_SUM && op != LEAT_REDUCE_MEAN) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "reduction %d; expected LEAT_REDUCE_SUM or LEAT_REDUCE_MEAN", (int)op);
-    }
-    int count = value->elements[0].num_tensors;
-    for (int r = 1; r < value->num_replicas; r++) {
-        if (value->elements[r].num_tensors != count) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "replica %d has %d components, replica 0 has %d", r,
-                              value->elements[r].num_tensors, count);
-        }
-    }
-    size_t n = (size_t)count;
+    reduction r = {.strategy = strategy,
+                   .value = value,
+                   .axis = axis,
+                   .num_parts = value->elements[0].num_tensors};
+    size_t n = (size_t)r.num_parts;
     leat_tensor *tensors = leati_alloc_zero(n, sizeof(*tensors));
-    leat_dtype *dtypes = leati_alloc(n, sizeof(*dtypes));
-    leat_shape *shapes = leati_alloc(n, sizeof(*shapes));
-    leat_status status = tensors == NULL || dtypes == NULL || shapes == NULL
-                             ? leati_no_memory(err, n * sizeof(*shapes))
-                             : LEAT_OK;
-    for (int c = 0; c < count && status == LEAT_OK; c++) {
-        status = reduce_component(op, value, c, axis, &tensors[c], err);
-        dtypes[c] = tensors[c].dtype;
-        shapes[c] = leat_tensor_shape(&tensors[c]);
+    r.parts = leati_alloc_zero(n, sizeof(*r.parts));
+    status = tensors == NULL || r.parts == NULL ? leati_no_memory(err, n * sizeof(*r.parts))
+                                                : add_local(&r, err);
+    if (strategy->workers != NULL) {
+        status = add_workers(&r, status, err);
     }
-    leat_spec *spec =
-        status == LEAT_OK ? leati_spec_like(value->elements[0].spec, dtypes, shapes, err) : NULL;
+    for (int c = 0; c < r.num_parts && status == LEAT_OK; c++) {
+        status = write_result(&r, c, op, &tensors[c], err);
+    }
     if (status == LEAT_OK) {
-        status = spec == NULL ? LEAT_RESOURCE_EXHAUSTED : leat_element_set(out, spec, tensors, err);
+        status = leati_give_like(value->elements[0].spec, tensors, r.num_parts, out, err);
     }
-    for (int c = 0; c < count && tensors != NULL; c++) {
+    for (int c = 0; c < r.num_parts && tensors != NULL; c++) {
         leat_tensor_unref(&tensors[c]);
     }
-    leat_spec_unref(spec);
     leati_free(tensors);
-    leati_free(dtypes);
-    leati_free(shapes);
+    leati_free(r.parts);
+    leati_free(r.floats);
+    leati_free(r.ints);
     return status;
 }

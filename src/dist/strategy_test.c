@@ -434,6 +434,83 @@ static void test_batch_sizes(void **state) {
     assert_memory_equal(sizes, ten, sizeof(ten));
 }
 
+/* Every line of the table by its name; TensorFlow's others say what to use instead. */
+static void test_by_name(void **state) {
+    (void)state;
+    size_t count;
+    const leati_strategy_kind *const *kinds = leati_strategy_kinds(&count);
+    assert_int_equal(count, 5);
+    for (size_t i = 0; i < count; i++) {
+        leat_error err = {0};
+        leat_strategy *strategy = leat_strategy_by_name(kinds[i]->name, &err);
+        assert_non_null(strategy);
+        assert_string_equal(leat_strategy_name(strategy), kinds[i]->name);
+        bool all = strcmp(kinds[i]->name, "mirrored") == 0 ||
+                   strcmp(kinds[i]->name, "central_storage") == 0;
+        int replicas = all ? DEVICES : 1;
+        assert_int_equal(leat_strategy_num_replicas(strategy), replicas);
+        assert_int_equal(leat_strategy_num_local_replicas(strategy), replicas);
+        leat_aggregation sum = LEAT_AGGREGATION_SUM;
+        leat_per_replica out = {0};
+        run(strategy, trace_sum, &sum, &out);
+        assert_true(result_of(&out, 0) == (float)(replicas * (replicas + 1)) / 2);
+        leat_per_replica_fini(&out);
+        leat_variable *variable = new_variable(strategy, 2, &(leat_variable_options){.name = "v"});
+        assert_int_equal(leat_variable_num_copies(variable), replicas);
+        /* A variable keeps its strategy. */
+        leat_strategy_unref(strategy);
+        assert_true(read_variable(variable) == 2);
+        leat_variable_unref(variable);
+    }
+    static const char *const others[][2] = {{"parameter_server", "use multi_worker_mirrored"},
+                                            {"tpu", "use mirrored"}};
+    for (int i = 0; i < 2; i++) {
+        leat_error err = {0};
+        assert_null(leat_strategy_by_name(others[i][0], &err));
+        assert_int_equal(err.code, LEAT_UNIMPLEMENTED);
+        assert_non_null(strstr(err.text, others[i][1]));
+    }
+    leat_error err = {0};
+    assert_null(leat_strategy_by_name("mirored", &err));
+    assert_int_equal(err.code, LEAT_NOT_FOUND);
+}
+
+/* Vectors of 1, 2, 3 rows behind one another, and what cannot be gathered. */
+static void test_gather(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_strategy *strategy = open_strategy(3);
+    leat_per_replica value = scalars(3, 1, 1);
+    leat_element out = {0};
+    assert_int_equal(leat_strategy_gather(strategy, &value, 0, &out, &err), LEAT_INVALID_ARGUMENT);
+    assert_non_null(strstr(err.text, "the value has rank 0"));
+    drop_scalars(&value);
+    leat_spec *spec = leat_spec_tensor(LEAT_FLOAT32, LEAT_SHAPE(2, -1), &err);
+    for (int r = 0; r < 3; r++) {
+        float numbers[6];
+        for (int i = 0; i < 6; i++)
+            numbers[i] = (float)(r * 10 + i);
+        leat_tensor tensor = {0};
+        assert_int_equal(
+            leat_tensor_copy_of(LEAT_FLOAT32, LEAT_SHAPE(2, r + 1), numbers, &tensor, &err),
+            LEAT_OK);
+        assert_int_equal(leat_element_set(&value.elements[r], spec, &tensor, &err), LEAT_OK);
+        leat_tensor_unref(&tensor);
+    }
+    leat_spec_unref(spec);
+    static const float expected[12] = {0, 10, 11, 20, 21, 22, 1, 12, 13, 23, 24, 25};
+    for (int axis = -1; axis < 2; axis += 2) {
+        assert_int_equal(leat_strategy_gather(strategy, &value, axis, &out, &err), LEAT_OK);
+        assert_int_equal(out.tensors[0].dims[1], 6);
+        assert_memory_equal(out.tensors[0].data, expected, sizeof expected);
+    }
+    assert_int_equal(leat_strategy_gather(strategy, &value, 0, &out, &err), LEAT_INVALID_ARGUMENT);
+    assert_non_null(strstr(err.text, "replicas 0 and 1 have values of shapes [2, 1] and [2, 2]"));
+    leat_element_fini(&out);
+    drop_scalars(&value);
+    leat_strategy_unref(strategy);
+}
+
 int main(void) {
     leat_error err = {0};
     if (leat_set_logical_cpu_devices(DEVICES, &err) != LEAT_OK)
@@ -452,6 +529,8 @@ int main(void) {
         cmocka_unit_test(test_replica_batches),
         cmocka_unit_test(test_readers_of_functions),
         cmocka_unit_test(test_batch_sizes),
+        cmocka_unit_test(test_by_name),
+        cmocka_unit_test(test_gather),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,9 @@
-/* Per-replica values: life and printing. */
+/* Per-replica values: life, printing, and checks that reductions share. */
 #include "dist/values.h"
 #include "base/alloc.h"
 #include "base/text.h"
+#include "core/spec.h"
+#include "dist/strategy.h"
 #include <string.h>
 
 leat_status leati_per_replica_reset(leat_per_replica *value, int num_replicas, leat_error *err) {
@@ -29,6 +31,88 @@ void leat_per_replica_fini(leat_per_replica *value) {
     leati_free(value->elements);
     memset(value, 0, sizeof(*value));
 }
+
+// ---- what reduce and gather share ----
+
+leat_status leati_fold(const leat_tensor *tensor, int axis, leati_folded *out, leat_error *err) {
+    *out = (leati_folded){
+        .outer = 1, .along = 1, .inner = 1, .rest = leat_tensor_shape(tensor), .axis = -1};
+    if (axis == LEAT_NO_AXIS) {
+        out->inner = leat_tensor_count(tensor);
+        return LEAT_OK;
+    }
+    int at = axis < 0 ? axis + tensor->rank : axis;
+    if (at < 0 || at >= tensor->rank) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "Invalid reduction dimension %d for a value of rank %d", axis,
+                          tensor->rank);
+    }
+    out->axis = at;
+    out->rest.rank = 0;
+    for (int i = 0; i < tensor->rank; i++) {
+        int64_t dim = tensor->dims[i];
+        if (i < at) {
+            out->outer *= dim;
+        } else if (i > at) {
+            out->inner *= dim;
+        } else {
+            out->along = dim;
+        }
+        if (i != at) {
+            out->rest.dims[out->rest.rank++] = dim;
+        }
+    }
+    return LEAT_OK;
+}
+
+leat_status leati_check_per_replica(const char *function, const leat_strategy *strategy,
+                                    const leat_per_replica *value, const leat_element *out,
+                                    leat_error *err) {
+    if (strategy == NULL || value == NULL || out == NULL) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: an argument is NULL", function);
+    }
+    if (value->num_replicas != strategy->num_local) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "a value of %d replicas; the strategy has %d",
+                          value->num_replicas, strategy->num_local);
+    }
+    int count = value->elements[0].num_tensors;
+    for (int r = 1; r < value->num_replicas; r++) {
+        if (value->elements[r].num_tensors != count) {
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "replica %d has %d components, replica 0 has %d", r,
+                              value->elements[r].num_tensors, count);
+        }
+    }
+    return strategy->workers == NULL ? LEAT_OK : leati_workers_check(strategy->workers, err);
+}
+
+leat_status leati_give_like(const leat_spec *spec, const leat_tensor *tensors, int count,
+                            leat_element *out, leat_error *err) {
+    size_t n = (size_t)count;
+    leat_dtype *dtypes = leati_alloc(n, sizeof(*dtypes));
+    leat_shape *shapes = leati_alloc(n, sizeof(*shapes));
+    leat_error local = {0};
+    leat_spec *like = NULL;
+    if (dtypes == NULL || shapes == NULL) {
+        leati_no_memory(&local, n * sizeof(*shapes));
+    } else {
+        for (size_t c = 0; c < n; c++) {
+            dtypes[c] = tensors[c].dtype;
+            shapes[c] = leat_tensor_shape(&tensors[c]);
+        }
+        like = leati_spec_like(spec, dtypes, shapes, &local);
+    }
+    leat_status status = like == NULL ? local.code : leat_element_set(out, like, tensors, err);
+    if (like == NULL && err != NULL) {
+        *err = local;
+    }
+    leat_spec_unref(like);
+    leati_free(dtypes);
+    leati_free(shapes);
+    return status;
+}
+
+// ---- printing ----
 
 /* Shape as TensorFlow prints a tuple: (), (2,), (2, 3). */
 static void add_shape(leati_text *text, const leat_tensor *tensor) {

@@ -56,36 +56,6 @@ static void run_fini(struct run *run) {
     leat_strategy_unref(run->strategy);
 }
 
-/* Rows of a global batch, split as evenly as can be: 5 rows are 3 and 2. */
-static void split(const struct digits *digits, int64_t first, int64_t rows, int replicas,
-                  leat_per_replica *out) {
-    *out = (leat_per_replica){.elements = calloc((size_t)replicas, sizeof(leat_element)),
-                              .num_replicas = replicas};
-    leat_spec *children[2] = {leat_spec_tensor(LEAT_FLOAT32, LEAT_SHAPE(-1, 8, 8, 1), NULL),
-                              leat_spec_tensor(LEAT_INT32, LEAT_SHAPE(-1), NULL)};
-    leat_spec *spec = leat_spec_tuple(children, 2, NULL);
-    for (int r = 0; r < replicas; r++) {
-        int64_t count = rows / replicas + (r < rows % replicas);
-        leat_tensor tensors[2];
-        train_ok(leat_tensor_copy_of(LEAT_FLOAT32, LEAT_SHAPE(count, 8, 8, 1),
-                                     digits->pixels + first * DIGITS_PIXELS, &tensors[0],
-                                     &train_error));
-        train_ok(leat_tensor_copy_of(LEAT_INT32, LEAT_SHAPE(count), digits->labels + first,
-                                     &tensors[1], &train_error));
-        train_ok(leat_element_set(&out->elements[r], spec, tensors, &train_error));
-        leat_tensor_unref(&tensors[0]);
-        leat_tensor_unref(&tensors[1]);
-        first += count;
-    }
-    leat_spec_unref(spec);
-}
-
-static void split_free(leat_per_replica *value) {
-    for (int r = 0; r < value->num_replicas; r++)
-        leat_element_fini(&value->elements[r]);
-    free(value->elements);
-}
-
 /* One step; the sum of the replicas' losses. */
 static double train_batch(struct run *run, const leat_per_replica *batch) {
     leat_per_replica losses = {0};
@@ -110,11 +80,11 @@ static void train_epoch(struct run *run, const struct digits *digits, const json
     for (int64_t first = 0; first < digits->count; first += DIGITS_BATCH, ++*step) {
         leat_per_replica batch;
         int64_t rows = digits->count - first < DIGITS_BATCH ? digits->count - first : DIGITS_BATCH;
-        split(digits, first, rows, run->replicas, &batch);
+        digits_split(digits, first, rows, run->replicas, 0, run->replicas, &batch);
         double loss = train_batch(run, &batch);
         if (*step < json_array_size(losses))
             trainer_check_loss(losses, *step, loss);
-        split_free(&batch);
+        digits_split_free(&batch);
     }
 }
 
@@ -125,9 +95,9 @@ static void check_accuracy(struct run *run, const struct digits *digits, double 
     for (int64_t first = 0; first < digits->count; first += 299) {
         leat_per_replica batch;
         int64_t rows = digits->count - first < 299 ? digits->count - first : 299;
-        split(digits, first, rows, run->replicas, &batch);
+        digits_split(digits, first, rows, run->replicas, 0, run->replicas, &batch);
         evaluate_batch(run, &batch);
-        split_free(&batch);
+        digits_split_free(&batch);
     }
     train_ok(leat_metric_result(run->accuracy, &accuracy, &train_error));
     if (!(fabs(accuracy - expected) <= 0.005))
@@ -206,15 +176,15 @@ static void empty_batches_count_nothing(void **state) {
     run_init(&run[0], c, 1);
     run_init(&run[1], c, 2);
     for (int step = 0; step < 3; step++) {
-        split(&digits, step, 1, 1, &one);
-        split(&digits, step, 1, 2, &two);
+        digits_split(&digits, step, 1, 1, 0, 1, &one);
+        digits_split(&digits, step, 1, 2, 0, 2, &two);
         assert_int_equal(two.elements[1].tensors[0].dims[0], 0);
         losses[0] = train_batch(&run[0], &one);
         losses[1] = train_batch(&run[1], &two);
         assert_true(fabs(losses[0] - losses[1]) <= 1e-5 * fabs(losses[0]));
         evaluate_batch(&run[1], &two);
-        split_free(&one);
-        split_free(&two);
+        digits_split_free(&one);
+        digits_split_free(&two);
     }
     train_ok(leat_metric_result(run[1].accuracy, &accuracy, &train_error));
     assert_true(isfinite(accuracy));
@@ -236,13 +206,13 @@ static void label_outside_names_label_and_row(void **state) {
     digits_read(&digits);
     digits.labels[6] = 10;
     run_init(&run, c, 2);
-    split(&digits, 0, 8, 2, &batch);
+    digits_split(&digits, 0, 8, 2, 0, 2, &batch);
     leat_status status = leat_strategy_run(run.strategy, run.train, &batch, &out, &err);
     assert_int_equal(status, LEAT_INVALID_ARGUMENT);
     if (strstr(err.text, "label 10 of row 2") == NULL || strstr(err.text, "replica 1") == NULL)
         fail_msg("%s", err.text);
     leat_per_replica_fini(&out);
-    split_free(&batch);
+    digits_split_free(&batch);
     run_fini(&run);
     digits_free(&digits);
     json_decref(root);

@@ -45,6 +45,39 @@ DIGITS_UNUSED static void digits_free(struct digits *digits) {
     free(digits->labels);
 }
 
+/* Rows of a global batch, split as evenly as can be: 5 rows are 3 and 2. What `count` of `replicas`
+ * get, from number `from` on; digits_split_free. */
+DIGITS_UNUSED static void digits_split(const struct digits *digits, int64_t first, int64_t rows,
+                                       int replicas, int from, int count, leat_per_replica *out) {
+    *out = (leat_per_replica){.elements = calloc((size_t)count, sizeof(leat_element)),
+                              .num_replicas = count};
+    leat_spec *children[2] = {leat_spec_tensor(LEAT_FLOAT32, LEAT_SHAPE(-1, 8, 8, 1), NULL),
+                              leat_spec_tensor(LEAT_INT32, LEAT_SHAPE(-1), NULL)};
+    leat_spec *spec = leat_spec_tuple(children, 2, NULL);
+    for (int r = 0; r < from + count; r++) {
+        int64_t size = rows / replicas + (r < rows % replicas);
+        leat_tensor tensors[2];
+        first += size;
+        if (r < from)
+            continue;
+        train_ok(leat_tensor_copy_of(LEAT_FLOAT32, LEAT_SHAPE(size, 8, 8, 1),
+                                     digits->pixels + (first - size) * DIGITS_PIXELS, &tensors[0],
+                                     &train_error));
+        train_ok(leat_tensor_copy_of(LEAT_INT32, LEAT_SHAPE(size), digits->labels + first - size,
+                                     &tensors[1], &train_error));
+        train_ok(leat_element_set(&out->elements[r - from], spec, tensors, &train_error));
+        leat_tensor_unref(&tensors[0]);
+        leat_tensor_unref(&tensors[1]);
+    }
+    leat_spec_unref(spec);
+}
+
+DIGITS_UNUSED static void digits_split_free(leat_per_replica *value) {
+    for (int r = 0; r < value->num_replicas; r++)
+        leat_element_fini(&value->elements[r]);
+    free(value->elements);
+}
+
 struct trainer {
     leat_model *model;
     leat_optimizer *optimizer;

@@ -12,15 +12,16 @@ import time
 import numpy as np
 
 from leat import dtypes
+from leat.cluster import ClusterDef, ClusterSpec, JobDef
 from leat.errors import DataLossError, FailedPreconditionError, NotFoundError
 from leat.example import (BytesList, DecodeError, Example, Feature, FeatureList, FeatureLists, Features, FloatList,
                           Int64List, SequenceExample)
 from leat.tensor import constant
 
-__all__ = ["BytesList", "Checkpoint", "CheckpointManager", "CheckpointState", "Counter", "DecodeError", "Example",
-           "Feature", "FeatureList", "FeatureLists", "Features", "FloatList", "Int64List", "LoadStatus",
-           "SequenceExample", "get_checkpoint_state", "latest_checkpoint", "list_variables", "load_variable",
-           "update_checkpoint_state"]
+__all__ = ["BytesList", "Checkpoint", "CheckpointManager", "CheckpointState", "ClusterDef", "ClusterSpec", "Counter",
+           "DecodeError", "Example", "Feature", "FeatureList", "FeatureLists", "Features", "FloatList", "Int64List",
+           "JobDef", "LoadStatus", "SequenceExample", "get_checkpoint_state", "latest_checkpoint", "list_variables",
+           "load_variable", "update_checkpoint_state"]
 
 _FORMAT = "leat checkpoint 1"
 _STATE = "checkpoint"

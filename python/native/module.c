@@ -171,6 +171,9 @@ static PyObject *dtype_names(PyObject *module, PyObject *unused) {
 
 static PyMethodDef methods[] = {
     {"set_error_classes", native_set_error_classes, METH_O, "Exception classes by status code."},
+    {"find_cluster", native_find_cluster, METH_NOARGS, "The cluster of the environment."},
+    {"cluster_place", native_cluster_place, METH_VARARGS,
+     "A process's place in a cluster of JSON text."},
     {"has_seed", has_seed, METH_NOARGS, "Is there a global seed?"},
     {"set_seed", set_seed, METH_O, "The global seed (leat_set_seed); None: none."},
     {"set_memory_limit", set_memory_limit, METH_O, "Bytes for all iterators; 0: none."},

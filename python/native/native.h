@@ -115,6 +115,14 @@ void native_wait_end(void);
 PyObject *native_per_replica_list(const leat_per_replica *value);
 int native_add_strategy(PyObject *module);
 
+/* ---- cluster.c ---- */
+
+/* find_cluster() -> (resolver, JSON of the cluster, task type, task id) of the environment. */
+PyObject *native_find_cluster(PyObject *module, PyObject *unused);
+/* cluster_place(TF_CONFIG's text, what): 0: is it the chief? 1: its number among the workers; 2:
+ * how many there are. */
+PyObject *native_cluster_place(PyObject *module, PyObject *args);
+
 /* ---- records.c ---- */
 
 int native_add_records(PyObject *module);

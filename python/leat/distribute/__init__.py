@@ -18,11 +18,11 @@ from leat.distribute.strategy import (MirroredStrategy, MultiWorkerMirroredStrat
                                       ParameterServerStrategy, Strategy, StrategyExtended, TPUStrategy,
                                       experimental_set_strategy)
 from leat.distribute.values import DistributedValues
-from leat.distribute import experimental
+from leat.distribute import cluster_resolver, experimental
 
 __all__ = ["CrossDeviceOps", "DistributedDataset", "DistributedIterator", "DistributedValues",
            "HierarchicalCopyAllReduce", "InputContext", "InputOptions", "InputReplicationMode", "MirroredStrategy",
            "MultiWorkerMirroredStrategy", "NcclAllReduce", "OneDeviceStrategy", "ParameterServerStrategy", "ReduceOp",
            "ReductionToOneDevice", "ReplicaContext", "RunOptions", "Strategy", "StrategyExtended", "TPUStrategy",
-           "experimental", "experimental_set_strategy", "get_replica_context", "get_strategy", "has_strategy",
-           "in_cross_replica_context"]
+           "cluster_resolver", "experimental", "experimental_set_strategy", "get_replica_context", "get_strategy",
+           "has_strategy", "in_cross_replica_context"]

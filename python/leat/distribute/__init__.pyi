@@ -26,6 +26,7 @@ from leat.distribute.communication import RunOptions as RunOptions
 from leat.distribute.strategy import Strategy as Strategy
 from leat.distribute.strategy import StrategyExtended as StrategyExtended
 from leat.distribute.strategy import TPUStrategy as TPUStrategy
+from leat.distribute import cluster_resolver as cluster_resolver
 from leat.distribute import communication as communication
 from leat.distribute import context as context
 from leat.distribute import dataset as dataset

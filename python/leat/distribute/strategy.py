@@ -1,10 +1,12 @@
 """Strategies: how many replicas there are, and on which devices (``tf.distribute.Strategy`` and its classes)."""
 
+import json
 import os
 import threading
 
-from leat import _native, nest, trace
-from leat.distribute import context, dataset as datasets
+from leat import _native, cluster, nest, trace
+from leat.cluster import ClusterSpec
+from leat.distribute import cluster_resolver, context, dataset as datasets
 from leat.distribute.context import ReduceOp, ReplicaContext, entered, require_cross_replica
 from leat.distribute.step import Steps
 from leat.distribute.values import DistributedValues, DistributedVariable, PerReplica, regroup, select, variable_class
@@ -279,22 +281,37 @@ class OneDeviceStrategy(Strategy):
         self._start([_device(device)])
 
 
+def _found_resolver():
+    """The resolver of TF_CONFIG, or of the variables of another launcher where only these are there."""
+    if "TF_CONFIG" not in os.environ:
+        name, spec, task_type, task_id = _native.find_cluster()
+        if name != "none":
+            return cluster_resolver.SimpleClusterResolver(ClusterSpec(json.loads(spec)), task_type=task_type,
+                                                          task_id=task_id)
+    return cluster_resolver.TFConfigClusterResolver()
+
+
 class MultiWorkerMirroredStrategy(MirroredStrategy):
     """Replicas in several processes (``tf.distribute.MultiWorkerMirroredStrategy``); of them leat has one worker now.
 
-    Without a cluster in TF_CONFIG it is that worker, with its one CPU device, as in TensorFlow. UnimplementedError
-    where TF_CONFIG names several.
+    `cluster_resolver` says where they are: TF_CONFIG without one, or the variables of torchrun, mpirun or srun. Without
+    a cluster this is one worker, with its one CPU device, as in TensorFlow. UnimplementedError for several.
     """
 
     def __init__(self, cluster_resolver=None, communication_options=None):
-        import json
-        text = os.environ.get("TF_CONFIG") or "{}"
-        workers = [address for kind, addresses in json.loads(text).get("cluster", {}).items()
-                   if kind in ("chief", "worker") for address in addresses]
-        if cluster_resolver is not None or len(workers) > 1:
-            raise UnimplementedError(None, None, f"MultiWorkerMirroredStrategy of {len(workers)} workers: leat has one "
-                                                 "process so far; use MirroredStrategy, or unset TF_CONFIG")
+        resolver = cluster_resolver or _found_resolver()
+        spec = resolver.cluster_spec()
+        if spec.as_dict():
+            if resolver.task_type is None or resolver.task_id is None:
+                raise ValueError("When `cluster_spec` is given, you must also specify `task_type` and `task_id`.")
+            workers = cluster.worker_count(spec, resolver.task_type)
+            if workers > 1:
+                raise UnimplementedError(None, None, f"MultiWorkerMirroredStrategy of {workers} workers: leat has one "
+                                                     "process so far; use MirroredStrategy, or unset TF_CONFIG")
         super().__init__(["CPU:0"])
+        self._cluster_resolver = resolver
+
+    cluster_resolver = property(lambda self: self._cluster_resolver)
 
 
 def _later(name, what):

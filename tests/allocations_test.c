@@ -166,7 +166,29 @@ static int trace_picture(void *context, leat_graph *graph, leat_value *outputs) 
     return 1;
 }
 
-static void check_pictures(int64_t parallel, int threads) {
+/* A random part of a picture as floats in [0, 1], and numbers for each channel. */
+static int trace_part(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    const int64_t size[3] = {16, 20, 3};
+    leat_value picture = leat_decode_jpeg(leat_read_file(leat_graph_argument(graph, 0)), 3);
+    leat_value shift = leat_random_uniform(graph, LEAT_SHAPE(3), LEAT_FLOAT32, NULL), inputs[3];
+    picture =
+        leat_random_crop(leat_convert_image_dtype(picture, LEAT_FLOAT32, false), size, 3, NULL);
+    inputs[0] = leat_add(picture, shift);
+    inputs[1] =
+        leat_cast(leat_random_uniform(graph, LEAT_SHAPE(2), LEAT_FLOAT32, NULL), LEAT_INT64);
+    inputs[2] =
+        leat_add(inputs[1], leat_cast(leat_ones(graph, LEAT_SHAPE(2), LEAT_FLOAT32), LEAT_INT64));
+    if (leat_graph_call(graph, "computed",
+                        "{\"op\": \"strided_slice\", \"arguments\": \"{\\\"begin\\\": [0, 0], "
+                        "\\\"end\\\": [0, 0]}\", \"bound\": [\"begin\", \"end\"]}",
+                        inputs, 3, &picture) != 1)
+        return -1;
+    outputs[0] = leat_resize(picture, 40, 50, NULL);
+    return 1;
+}
+
+static void check_pictures(leat_tracer tracer, int64_t parallel, int threads) {
     leat_error err = {0};
     const char *names[] = {"tests/golden/data/image/files/a_420.jpg",
                            "tests/golden/data/image/files/a_444.jpg",
@@ -184,14 +206,16 @@ static void check_pictures(int64_t parallel, int threads) {
     leat_element_fini(&element);
     leat_tensor_unref(&tensor);
     leat_spec_unref(spec);
-    ds = map_with(ds, trace_picture, NULL, parallel);
+    ds = map_with(ds, tracer, NULL, parallel);
     check_steady(leat_batch(ds, 8, NULL, &err), threads, 8);
 }
 
 static void test_pictures(void **state) {
     (void)state;
-    check_pictures(0, 1);
-    check_pictures(2, 2);
+    check_pictures(trace_picture, 0, 1);
+    check_pictures(trace_picture, 2, 2);
+    check_pictures(trace_part, 0, 1);
+    check_pictures(trace_part, 2, 2);
 }
 
 /* explain says which operations run as one. */

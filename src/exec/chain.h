@@ -1,12 +1,13 @@
-/* Chains of picture operations that run as one: decode, crop, resize, mirror, and elementwise
- * operations behind them. A band of rows at a time goes through all of them while it is in the
- * cache, and the last operation writes it where the result stays, so each byte of it is written
- * once. Results are bit for bit those of the operations one after the other. */
+/* Chains of picture operations that run as one: decode; crops and elementwise operations; resize;
+ * mirror, and elementwise operations behind it. A band of rows at a time goes through all of them
+ * while it is in the cache, and the last operation writes it where the result stays, so each byte
+ * of it is written once. Results are bit for bit those of the operations one after the other. */
 #ifndef LEATI_EXEC_CHAIN_H
 #define LEATI_EXEC_CHAIN_H
 
 #include "base/text.h"
 #include "exec/simplify.h"
+#include "image/resize.h"
 
 /* Where a step's operand comes from: the resized picture (0) or the result of step k (k + 1); or,
  * below 0, ~index of an input of the chain. */
@@ -31,11 +32,24 @@ static inline leati_chain_operand leati_chain_picture(const leati_chain_step *st
     return step->inputs[i];
 }
 
-/* Immutable. Input 0 is the contents or the picture; then follow those that crop takes. */
+/* An operation between the picture and its resizing. */
+typedef struct leati_chain_front {
+    const leati_node *source;
+    const leati_tensor_op *cuts; /* cuts a part out of the picture; NULL: elementwise */
+    int32_t picture;             /* which of its inputs is the picture */
+    int32_t first;               /* the chain's input that is the first of the others */
+    leat_dtype dtype;            /* of the result */
+} leati_chain_front;
+
+/* Immutable. Input 0 is the contents or the picture; then follow those of decode and front. */
 typedef struct leati_chain {
     const leati_node *decode; /* NULL: input 0 is the picture itself */
-    const leati_node *crop;   /* NULL: all of the picture */
+    leati_chain_front *front; /* in order; random_resized_crop is the last one and `resize`, too */
+    int32_t num_front;
+    bool converts; /* one of them is elementwise */
     const leati_node *resize;
+    leati_resize_method method;
+    bool antialias;
     int32_t height, width, channels; /* of the result */
     leati_chain_step *steps;
     int32_t num_steps;

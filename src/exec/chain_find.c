@@ -1,18 +1,19 @@
 /* Finding chains of picture operations; see chain.h.
  *
- * A chain begins at a resize of single pictures whose result's shape is known. Backwards it takes a
- * crop and a decoding that nobody else reads; forwards all operations that depend on it, as long as
- * exactly one value leaves: elementwise ones whose other operands are one number, or one for each
- * channel, and ones that mirror pictures, or choose between mirrored forms of the same one.
- * Mirroring commutes with what is elementwise, so it is done while resizing; for that each value
- * has a base, which is the value before any mirroring, and a turn, which counts what mirrors.
- * Failure: no memory. No locks. */
+ * A chain begins at a resize of single pictures whose result's shape is known. Backwards it takes
+ * crops, elementwise operations and a decoding that nobody else reads; forwards all operations that
+ * depend on it, as long as exactly one value leaves: elementwise ones whose other operands are one
+ * number, or one for each channel, and ones that mirror pictures, or choose between mirrored forms
+ * of the same one. Mirroring commutes with what is elementwise, so it is done while resizing; for
+ * that each value has a base, which is the value before any mirroring, and a turn, which counts
+ * what mirrors. Failure: no memory. No locks. */
 #include "exec/chain.h"
 
+#include "graph/ops/augment.h"
 #include "graph/ops/computed.h"
-#include "graph/ops/frames.h"
 #include "graph/ops/pictures.h"
 #include "graph/ops/resize.h"
+#include "graph/ops/strided_slice.h"
 #include <string.h>
 
 /* What is known of a value that may belong to the chain. */
@@ -31,6 +32,7 @@ struct search {
     int32_t *inputs; /* of the chain, values */
     int32_t num_inputs;
     int32_t turns;
+    uint32_t front_flags; /* of the nodes in front of resize */
 };
 
 static const leati_simple_node *maker_of(const struct search *s, int32_t value) {
@@ -56,13 +58,6 @@ static bool decodes(const leati_simple_node *node) {
     return args->dtype == LEAT_UINT8 && !args->expand_animations;
 }
 
-static bool crops(const leati_simple_node *node) {
-    if (is_op(node, &leati_tensor_op_crop_to_bounding_box))
-        return true;
-    return is_op(node, &leati_tensor_op_computed) &&
-           leati_computed_op(node->source->args) == &leati_tensor_op_crop_to_bounding_box;
-}
-
 static void add_input(struct search *s, int32_t value) {
     s->inputs[s->num_inputs++] = value;
 }
@@ -71,44 +66,6 @@ static void add_inputs(struct search *s, const leati_simple_node *node, int32_t 
     for (int32_t i = first; node != NULL && i < node->num_inputs; i++)
         add_input(s, node->inputs[i]);
 }
-
-/* Walks back from resize; false: what is in front of it cannot be its picture. */
-static bool find_front(struct search *s, const leati_simple_node *resize) {
-    int32_t value = resize->inputs[0];
-    const leati_simple_node *crop = maker_of(s, value), *decode = crop;
-    if (crop != NULL && crops(crop) && s->uses[value] == 1) {
-        value = crop->inputs[0];
-        decode = maker_of(s, value);
-    } else {
-        crop = NULL;
-    }
-    if (decode != NULL && (!decodes(decode) || s->uses[value] != 1))
-        decode = NULL;
-    const leati_type *picture = s->simple->values[value].type;
-    if (decode == NULL && (picture->shape.rank != 3 ||
-                           (picture->dtype != LEAT_UINT8 && picture->dtype != LEAT_FLOAT32)))
-        return false;
-    s->chain->decode = decode == NULL ? NULL : decode->source;
-    s->chain->crop = crop == NULL ? NULL : crop->source;
-    add_input(s, decode == NULL ? value : decode->inputs[0]);
-    add_inputs(s, decode, 1);
-    add_inputs(s, crop, 1);
-    return true;
-}
-
-static bool begins(const struct search *s, const leati_simple_node *node) {
-    if (!is_op(node, &leati_tensor_op_resize))
-        return false;
-    const struct leati_resize_args *args = node->source->args;
-    const leati_simple_value *out = &s->simple->values[node->first_output];
-    leati_resize_method method;
-    return out->count > 0 && out->type->shape.rank == 3 && !args->preserve_aspect_ratio &&
-           leati_scaling_method(args->method, &method, NULL) == LEAT_OK &&
-           method != LEATI_RESIZE_NEAREST && out->type->shape.dims[0] <= INT32_MAX &&
-           out->type->shape.dims[1] <= INT32_MAX && out->type->shape.dims[2] <= INT32_MAX;
-}
-
-/* ---- behind it ---- */
 
 /* One number, or one for each channel. */
 static bool is_small(const struct search *s, int32_t value) {
@@ -119,6 +76,165 @@ static bool is_small(const struct search *s, int32_t value) {
     return v->count == 1 || (shape->rank <= 3 && v->count == s->chain->channels &&
                              shape->dims[shape->rank - 1] == v->count);
 }
+
+/* May the run compute all that the operation's arguments leave open, without memory of their own?
+ */
+static bool binds(const leati_tensor_op *op, const leati_strings *bound) {
+    for (int32_t i = 0; i < bound->count; i++)
+        for (const leati_row *row = op->rows; row->type != LEATI_ROW_END; row++)
+            if (strlen(row->name) == bound->values[i].size &&
+                memcmp(row->name, bound->values[i].data, bound->values[i].size) == 0 &&
+                row->type != LEATI_ROW_INT && row->type != LEATI_ROW_INTS &&
+                row->type != LEATI_ROW_FLOAT)
+                return false;
+    return true;
+}
+
+/* The operation that cuts a part out of single pictures, with all channels; NULL: none. */
+static const leati_tensor_op *cutter(const struct search *s, const leati_simple_node *node) {
+    const leat_shape *in = &s->simple->values[node->inputs[0]].type->shape;
+    const leat_shape *out = &s->simple->values[node->first_output].type->shape;
+    const leati_tensor_op *op = node->source->op;
+    const void *args = node->source->args;
+    if (op == &leati_tensor_op_computed) {
+        op = leati_computed_op(args);
+        if (!binds(op, leati_computed_bound(args)))
+            return NULL;
+        args = leati_computed_args(args);
+    }
+    bool whole_pixels = in->rank == 3 && out->rank == 3 && in->dims[2] == s->chain->channels &&
+                        out->dims[2] == s->chain->channels;
+    if (op->window == NULL || !whole_pixels)
+        return NULL;
+    return op == &leati_tensor_op_strided_slice && !leati_strided_cuts(args) ? NULL : op;
+}
+
+/* Which input of an elementwise operation is the picture; -1: the others are not small, or it does
+ * something else. */
+static int32_t converted(const struct search *s, const leati_simple_node *node) {
+    const leati_simple_value *out = &s->simple->values[node->first_output];
+    int32_t picture = -1;
+    if (node->flags != LEATI_ELEMENTWISE || node->num_outputs != 1 ||
+        out->type->dtype == LEAT_STRING || out->type->shape.rank != 3)
+        return -1;
+    for (int32_t i = 0; i < node->num_inputs; i++) {
+        const leat_shape *shape = &s->simple->values[node->inputs[i]].type->shape;
+        if (is_small(s, node->inputs[i]))
+            continue;
+        if (picture >= 0 || !leati_shape_equal(shape, &out->type->shape))
+            return -1;
+        picture = i;
+    }
+    return picture;
+}
+
+/* Is the node a step between the picture and resize? */
+static bool is_front(const struct search *s, const leati_simple_node *node,
+                     leati_chain_front *step) {
+    if (node == NULL || node->num_inputs < 1 || node->chain != NULL)
+        return false;
+    *step = (leati_chain_front){.source = node->source,
+                                .cuts = cutter(s, node),
+                                .dtype = s->simple->values[node->first_output].type->dtype};
+    if (step->cuts == NULL)
+        step->picture = converted(s, node);
+    return step->picture >= 0;
+}
+
+/* Walks back from resize over `count` steps in `nodes`, the last one first; *base is what stands in
+ * front of them. */
+static int32_t walk_back(const struct search *s, const leati_simple_node *resize, int32_t *nodes,
+                         int32_t *base) {
+    leati_chain_front step;
+    int32_t count = 0, value = resize->inputs[0];
+    if (resize->source->op->window != NULL)
+        nodes[count++] = (int32_t)(resize - s->simple->nodes);
+    while (s->uses[value] == 1 && is_front(s, maker_of(s, value), &step)) {
+        const leati_simple_node *node = maker_of(s, value);
+        nodes[count++] = s->simple->values[value].node;
+        value = node->inputs[step.picture];
+    }
+    *base = value;
+    return count;
+}
+
+/* Lists the steps in order, with their other inputs. */
+static void fill_front(struct search *s, const int32_t *nodes, int32_t count) {
+    leati_chain *chain = s->chain;
+    for (int32_t k = 0; k < count; k++) {
+        const leati_simple_node *node = &s->simple->nodes[nodes[count - 1 - k]];
+        leati_chain_front *step = &chain->front[k];
+        (void)is_front(s, node, step);
+        if (node->source == chain->resize)
+            step->cuts = node->source->op;
+        step->first = s->num_inputs;
+        chain->converts = chain->converts || step->cuts == NULL;
+        s->front_flags |= node->flags;
+        for (int32_t i = 0; i < node->num_inputs; i++)
+            if (i != step->picture)
+                add_input(s, node->inputs[i]);
+    }
+    chain->num_front = count;
+}
+
+static bool is_plain(const leati_type *type) {
+    return type->dtype == LEAT_UINT8 || type->dtype == LEAT_FLOAT32;
+}
+
+/* Walks back from resize; *found: what is in front of it can be its picture. */
+static leat_status find_front(struct search *s, const leati_simple_node *resize, bool *found,
+                              leat_error *err) {
+    int32_t value = -1, *nodes = s->members; /* not in use yet */
+    const leati_type *last = s->simple->values[resize->inputs[0]].type;
+    int32_t count = walk_back(s, resize, nodes, &value);
+    const leati_simple_node *decode = maker_of(s, value);
+    if (decode != NULL && (!decodes(decode) || s->uses[value] != 1))
+        decode = NULL;
+    const leati_type *picture = s->simple->values[value].type;
+    *found = is_plain(last) &&
+             (decode != NULL || (picture->shape.rank == 3 && picture->dtype > LEAT_BOOL &&
+                                 picture->dtype <= LEAT_FLOAT64));
+    if (!*found)
+        return LEAT_OK;
+    s->chain->front = leati_alloc_zero((size_t)count, sizeof *s->chain->front);
+    if (s->chain->front == NULL && count > 0)
+        return leati_no_memory(err, (size_t)count * sizeof *s->chain->front);
+    s->chain->decode = decode == NULL ? NULL : decode->source;
+    add_input(s, decode == NULL ? value : decode->inputs[0]);
+    add_inputs(s, decode, 1);
+    fill_front(s, nodes, count);
+    return LEAT_OK;
+}
+
+/* What the node resizes by; false: it does not, or not into pictures of a known size. */
+static bool resizes(const leati_simple_node *node, leati_resize_method *method, bool *antialias) {
+    const char *name = NULL;
+    if (is_op(node, &leati_tensor_op_resize)) {
+        const struct leati_resize_args *args = node->source->args;
+        name = args->method;
+        *antialias = args->antialias;
+        if (args->preserve_aspect_ratio)
+            return false;
+    } else if (is_op(node, &leati_tensor_op_random_resized_crop) ||
+               is_op(node, &leati_tensor_op_stateless_random_resized_crop)) {
+        const struct leati_augment_args *args = node->source->args;
+        name = args->method;
+        *antialias = args->antialias;
+    } else {
+        return false;
+    }
+    return leati_scaling_method(name, method, NULL) == LEAT_OK && *method != LEATI_RESIZE_NEAREST;
+}
+
+static bool begins(const struct search *s, const leati_simple_node *node, leati_chain *chain) {
+    if (node->chain != NULL || !resizes(node, &chain->method, &chain->antialias))
+        return false;
+    const leati_simple_value *out = &s->simple->values[node->first_output];
+    return out->count > 0 && out->type->shape.rank == 3 && out->type->shape.dims[0] <= INT32_MAX &&
+           out->type->shape.dims[1] <= INT32_MAX && out->type->shape.dims[2] <= INT32_MAX;
+}
+
+/* ---- behind it ---- */
 
 /* Is every value of the result computed at its own place? */
 static bool joins_elementwise(const struct search *s, const leati_simple_node *node, link *out) {
@@ -265,7 +381,7 @@ static leat_status make_chain(struct search *s, int32_t resize, leat_error *err)
     leat_status status = reserve(s, err);
     if (status != LEAT_OK)
         return status;
-    uint32_t flags = first->flags;
+    uint32_t flags = first->flags | s->front_flags;
     const leati_simple_node *last = first;
     for (int32_t k = 0; k < s->num_members; k++) {
         last = &s->simple->nodes[s->members[k]];
@@ -292,17 +408,23 @@ static int32_t place_of(const leati_simple *simple, const leati_node *source) {
     return at;
 }
 
+static void remove_node(leati_simple *simple, const leati_node *source) {
+    simple->nodes[place_of(simple, source)].num_outputs = -1;
+}
+
 /* Takes the chain's nodes out of the function and puts its node in the place of the last one. */
 static void replace(struct search *s, int32_t resize) {
     leati_simple *simple = s->simple;
     const leati_chain *chain = s->chain;
     int32_t last = s->num_members > 0 ? s->members[s->num_members - 1] : resize;
     simple->nodes[last] = chain->node;
-    const leati_node *gone[3] = {chain->decode, chain->crop,
-                                 s->num_members > 0 ? chain->resize : NULL};
-    for (int i = 0; i < 3; i++)
-        if (gone[i] != NULL)
-            simple->nodes[place_of(simple, gone[i])].num_outputs = -1;
+    if (chain->decode != NULL)
+        remove_node(simple, chain->decode);
+    for (int32_t k = 0; k < chain->num_front; k++)
+        if (chain->front[k].source != chain->resize)
+            remove_node(simple, chain->front[k].source);
+    if (s->num_members > 0)
+        remove_node(simple, chain->resize);
     for (int32_t k = 0; k + 1 < s->num_members; k++)
         simple->nodes[s->members[k]].num_outputs = -1;
     for (int32_t v = 0; v < simple->num_values; v++)
@@ -323,23 +445,27 @@ static void replace(struct search *s, int32_t resize) {
 static leat_status try_chain(struct search *s, int32_t node, bool *found, leat_error *err) {
     const leati_simple_node *resize = &s->simple->nodes[node];
     const leat_shape *shape = &s->simple->values[resize->first_output].type->shape;
-    *found = false;
-    memset(s->chain, 0, sizeof *s->chain);
     s->num_members = s->num_inputs = s->turns = 0;
-    if (!find_front(s, resize))
-        return LEAT_OK;
+    s->front_flags = 0;
     s->chain->resize = resize->source;
     s->chain->height = (int32_t)shape->dims[0];
     s->chain->width = (int32_t)shape->dims[1];
     s->chain->channels = (int32_t)shape->dims[2];
     s->chain->node.first_output = resize->first_output;
+    leat_status status = find_front(s, resize, found, err);
+    if (status != LEAT_OK || !*found)
+        return status;
+    *found = false;
     for (int32_t v = 0; v < s->simple->num_values; v++)
         s->links[v].place = -1;
     s->links[resize->first_output] = (link){.place = 0, .base = resize->first_output};
     find_steps(s, node);
-    if (s->chain->decode == NULL && s->num_members == 0)
+    if (s->chain->decode == NULL && s->num_members == 0 &&
+        (s->chain->num_front == 0 || s->chain->front[0].source == s->chain->resize)) {
+        leati_free(s->chain->front);
         return LEAT_OK;
-    leat_status status = make_chain(s, node, err);
+    }
+    status = make_chain(s, node, err);
     *found = status == LEAT_OK;
     if (*found)
         replace(s, node);
@@ -358,9 +484,11 @@ static leat_status find_all(struct search *s, leati_chains *out, leat_error *err
     int32_t *scratch = s->inputs;
     for (int32_t n = 0; n < s->simple->num_nodes; n++) {
         bool found = true;
-        if (!begins(s, &s->simple->nodes[n]) || s->simple->nodes[n].chain != NULL)
+        leati_chain chain = {0};
+        if (!begins(s, &s->simple->nodes[n], &chain))
             continue;
         s->chain = &out->items[out->count];
+        *s->chain = chain;
         s->inputs = scratch;
         const leati_node *source = s->simple->nodes[n].source;
         leat_status status = try_chain(s, n, &found, err);
@@ -380,8 +508,10 @@ static leat_status find_all(struct search *s, leati_chains *out, leat_error *err
 leat_status leati_chains_find(leati_simple *simple, leati_chains *out, leat_error *err) {
     struct search s = {.simple = simple};
     size_t nodes = 0, inputs = 0, values = (size_t)simple->num_values;
+    leati_resize_method method;
+    bool antialias;
     for (int32_t n = 0; n < simple->num_nodes; n++) {
-        nodes += is_op(&simple->nodes[n], &leati_tensor_op_resize);
+        nodes += resizes(&simple->nodes[n], &method, &antialias);
         inputs += (size_t)simple->nodes[n].num_inputs;
     }
     if (nodes == 0 || (simple->flags & (LEATI_STATEFUL | LEATI_IMPURE)))
@@ -408,6 +538,7 @@ leat_status leati_chains_find(leati_simple *simple, leati_chains *out, leat_erro
 
 void leati_chains_fini(leati_chains *chains) {
     for (int32_t i = 0; i < chains->count; i++) {
+        leati_free(chains->items[i].front);
         leati_free(chains->items[i].steps);
         leati_free(chains->items[i].inputs);
     }
@@ -415,18 +546,25 @@ void leati_chains_fini(leati_chains *chains) {
     *chains = (leati_chains){0};
 }
 
+static void describe(const leati_node *node, const char *glue, leati_text *text) {
+    const leati_tensor_op *op = node->op;
+    if (op == &leati_tensor_op_computed)
+        op = leati_computed_op(node->args);
+    leati_text_addf(text, "%s%s", glue, op->name);
+}
+
 void leati_chain_describe(const leati_chain *chain, leati_text *text) {
-    const leati_node *front[3] = {chain->decode, chain->crop, chain->resize};
     const char *glue = "";
-    for (int i = 0; i < 3; i++) {
-        if (front[i] == NULL)
-            continue;
-        const leati_tensor_op *op = front[i]->op;
-        if (op == &leati_tensor_op_computed)
-            op = leati_computed_op(front[i]->args);
-        leati_text_addf(text, "%s%s", glue, op->name);
+    if (chain->decode != NULL) {
+        describe(chain->decode, glue, text);
         glue = ", ";
     }
+    for (int32_t k = 0; k < chain->num_front; k++) {
+        describe(chain->front[k].source, glue, text);
+        glue = ", ";
+    }
+    if (chain->num_front == 0 || chain->front[chain->num_front - 1].source != chain->resize)
+        describe(chain->resize, glue, text);
     for (int32_t k = 0; k < chain->num_steps; k++)
-        leati_text_addf(text, ", %s", chain->steps[k].source->op->name);
+        describe(chain->steps[k].source, ", ", text);
 }

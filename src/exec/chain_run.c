@@ -1,11 +1,13 @@
 /* Running chains of picture operations; see chain.h.
  *
  * Happy path, for each row of the call: the operations that mirror run on a picture of 2 x 2
- * numbers, which shows where each corner goes; then the picture is decoded and resized into bands
- * of a few rows, mirrored on the way, and the elementwise operations' own kernels run over each
- * band. The last of them writes into the result, as resize does where there is none. Numbers for
- * each channel are repeated to a line's width first. Failures: those of the operations; whoever
- * runs the program finds out which it was. No locks but the stores' of decoders and plans. */
+ * numbers, which shows where each corner goes; the ones that cut say which part of the picture they
+ * want, once its size is known; then lines of it are decoded, computed with by the operations in
+ * front of resize, and resized into bands of a few rows, mirrored on the way, and the elementwise
+ * operations' own kernels run over each band. The last of them writes into the result, as resize
+ * does where there is none. Numbers for each channel are repeated to a line's width first.
+ * Failures: those of the operations; whoever runs the program finds out which it was. No locks but
+ * the stores' of decoders and plans. */
 #include "exec/chain.h"
 
 #include "graph/kernel_host.h"
@@ -21,13 +23,17 @@ typedef struct run {
     const leati_kernel_call *call;
     leati_call_context context; /* of the row */
     int64_t row;
-    leati_arena *inner;    /* of the kernels inside */
-    leati_operand *inputs; /* of the row; those for each channel repeated to a line */
-    leati_operand *bands;  /* 0: the resized rows; k + 1: of step k */
-    char *out;             /* the row of the result */
-    size_t line;           /* bytes of a line of the result */
-    int32_t rows;          /* of a band */
-    int32_t first;         /* output row of the band under way, as resize counts */
+    leati_arena *inner;          /* of the kernels inside */
+    leati_operand *inputs;       /* of the row; those for each channel repeated to a line */
+    leati_operand *bands;        /* 0: the resized rows; k + 1: of step k */
+    char *out;                   /* the row of the result */
+    size_t line;                 /* bytes of a line of the result */
+    int32_t rows;                /* of a band */
+    int32_t first;               /* output row of the band under way, as resize counts */
+    leati_operand *lines;        /* of each step in front of resize that is elementwise */
+    leati_operand **line_inputs; /* of the same */
+    int32_t last_line;           /* the last such step */
+    leat_dtype source_dtype;     /* of the picture */
     bool mirrored, upside_down;
 } run;
 
@@ -61,22 +67,27 @@ static leat_status no_hold(leati_kernel_call *call, int index, int input, leat_e
     return LEAT_OK;
 }
 
-/* Runs the kernel of a step on the operands of its inputs. */
-static leat_status run_step(run *r, const leati_chain_step *step, const leati_operand *inputs,
-                            leati_operand *output, leat_error *err) {
+/* Runs the kernel of an operation on the operands of its inputs. */
+static leat_status run_kernel(run *r, const leati_node *source, const leati_operand *inputs,
+                              int32_t num_inputs, leati_operand *output, leat_error *err) {
     struct leati_kernel_host host = {keep_output, copy_view, no_text, no_hold};
     leati_arena_reset(r->inner);
     leati_kernel_call call = {.n = 1,
                               .inputs = inputs,
-                              .num_inputs = step->num_inputs,
+                              .num_inputs = num_inputs,
                               .outputs = output,
                               .num_outputs = 1,
-                              .args = step->source->args,
-                              .number = step->source->number,
+                              .args = source->args,
+                              .number = source->number,
                               .context = &r->context,
                               .arena = r->inner,
                               .host = &host};
-    return step->source->op->kernel(&call, err);
+    return source->op->kernel(&call, err);
+}
+
+static leat_status run_step(run *r, const leati_chain_step *step, const leati_operand *inputs,
+                            leati_operand *output, leat_error *err) {
+    return run_kernel(r, step->source, inputs, step->num_inputs, output, err);
 }
 
 /* ---- mirroring ---- */
@@ -172,16 +183,23 @@ static leat_status band_done(void *context, int32_t y, leat_error *err) {
 
 /* ---- operands ---- */
 
-/* Repeats the numbers for each channel to the width of a line. */
-static leat_status widen(run *r, leati_operand *operand, leat_error *err) {
+/* Input `i` of the chain for the row. */
+static leati_operand input_of_row(const run *r, int32_t i) {
+    leati_operand operand = r->call->inputs[i];
+    operand.data = leati_row_of(&operand, r->row);
+    return operand;
+}
+
+/* Repeats the numbers for each channel to the width of a line, in pixels. */
+static leat_status widen(const run *r, leati_operand *operand, size_t width, leat_error *err) {
     size_t size = leat_dtype_size(operand->dtype);
-    size_t pixel = (size_t)r->chain->channels * size, width = (size_t)r->chain->width;
+    size_t pixel = (size_t)r->chain->channels * size;
     char *line = leati_arena_alloc(r->call->arena, width * pixel);
     if (line == NULL)
         return leati_no_memory(err, width * pixel);
     for (size_t x = 0; x < width; x++)
         memcpy(line + x * pixel, operand->data, pixel);
-    const int64_t dims[1] = {(int64_t)r->chain->width * r->chain->channels};
+    const int64_t dims[1] = {(int64_t)width * r->chain->channels};
     operand->data = line;
     operand->row_stride = 0;
     leati_operand_set_shape(operand, 1, dims);
@@ -202,11 +220,10 @@ static bool is_for_channels(const leati_chain *chain, int32_t input, const leati
 static leat_status load_inputs(run *r, leat_error *err) {
     for (int32_t i = 0; i < r->chain->num_inputs; i++) {
         leati_operand *operand = &r->inputs[i];
-        *operand = r->call->inputs[i];
-        operand->data = leati_row_of(operand, r->row);
+        *operand = input_of_row(r, i);
         if (i == 0 || !is_for_channels(r->chain, i, operand))
             continue;
-        leat_status status = widen(r, operand, err);
+        leat_status status = widen(r, operand, (size_t)r->chain->width, err);
         if (status != LEAT_OK)
             return status;
     }
@@ -223,8 +240,9 @@ static leat_status front_options(const leati_chain *chain, const run *r, leati_s
         return leati_decode_jpeg_options(args, &stream->options, err);
     }
     if (chain->decode->op == &leati_tensor_op_decode_and_crop_jpeg) {
+        const leati_operand window = input_of_row(r, 1);
         stream->op = LEATI_PICTURE_CROP;
-        return leati_decode_crop_options(args, &r->inputs[1], 0, &stream->options, err);
+        return leati_decode_crop_options(args, &window, 0, &stream->options, err);
     }
     stream->options = leati_decode_defaults;
     bool png = chain->decode->op == &leati_tensor_op_decode_png;
@@ -235,69 +253,174 @@ static leat_status front_options(const leati_chain *chain, const run *r, leati_s
     return LEAT_OK;
 }
 
-static bool is_named(const leati_row *row, const leat_string *name) {
-    return strlen(row->name) == name->size && memcmp(row->name, name->data, name->size) == 0;
+/* The operation of a step with its arguments, of which some are computed. */
+static leat_status bind_step(const run *r, const leati_chain_front *step, leati_kernel_call *call,
+                             leat_error *err) {
+    call->args = step->source->args;
+    if (step->source->op != &leati_tensor_op_computed)
+        return LEAT_OK;
+    const struct leati_computed_args *computed = call->args;
+    void *args = NULL;
+    call->num_inputs -= computed->bound.count;
+    leat_status status = leati_computed_borrow(computed, call->inputs + call->num_inputs, 0,
+                                               r->call->arena, &args, err);
+    call->args = args;
+    return status;
 }
 
-/* The window of crop_to_bounding_box, whose numbers may be computed. */
-static leat_status front_window(const run *r, leati_stream_window *window, leat_error *err) {
-    const leati_node *crop = r->chain->crop;
-    bool computed = crop->op == &leati_tensor_op_computed;
-    struct leati_box_args box =
-        *(const struct leati_box_args *)(computed ? leati_computed_args(crop->args) : crop->args);
-    const leati_strings *bound = computed ? leati_computed_bound(crop->args) : NULL;
-    int32_t first = r->chain->decode != NULL ? r->chain->decode->num_inputs : 1;
-    for (int32_t i = 0; bound != NULL && i < bound->count; i++) {
-        leat_tensor value = leati_operand_tensor(&r->inputs[first + i], 0);
-        const leati_row *row = leati_box_rows;
-        while (row->type != LEATI_ROW_END && !is_named(row, &bound->values[i]))
-            row++;
+/* Cuts what the step cuts out of the window. */
+static leat_status cut(run *r, const leati_chain_front *step, leati_window *window,
+                       leat_error *err) {
+    leati_operand *inputs =
+        leati_arena_alloc(r->call->arena, (size_t)step->source->num_inputs * sizeof *inputs);
+    if (inputs == NULL)
+        return leati_no_memory(err, (size_t)step->source->num_inputs * sizeof *inputs);
+    const int64_t dims[3] = {window->height, window->width, r->chain->channels};
+    inputs[0] = (leati_operand){.dtype = step->dtype};
+    leati_operand_set_shape(&inputs[0], 3, dims);
+    for (int32_t i = 1; i < step->source->num_inputs; i++)
+        inputs[i] = input_of_row(r, step->first + i - 1);
+    leati_kernel_call call = {.n = 1,
+                              .inputs = inputs,
+                              .num_inputs = step->source->num_inputs,
+                              .number = step->source->number,
+                              .context = &r->context,
+                              .arena = r->call->arena};
+    leati_window part = {0};
+    leat_status status = bind_step(r, step, &call, err);
+    if (status == LEAT_OK)
+        status = step->cuts->window(&call, &part, err);
+    if (status != LEAT_OK)
+        return status;
+    if (part.height > window->height - part.top || part.width > window->width - part.left)
+        return leati_fail(err, LEAT_INTERNAL, "a part leaves its picture");
+    *window = (leati_window){.top = window->top + part.top,
+                             .left = window->left + part.left,
+                             .height = part.height,
+                             .width = part.width};
+    return LEAT_OK;
+}
+
+/* Memory for the line that an elementwise step makes, and its other operands as wide as that. */
+static leat_status prepare_line(run *r, int32_t k, int64_t width, leat_error *err) {
+    const leati_chain_front *step = &r->chain->front[k];
+    leati_operand *inputs =
+        leati_arena_alloc(r->call->arena, (size_t)step->source->num_inputs * sizeof *inputs);
+    size_t bytes = (size_t)(width * r->chain->channels) * leat_dtype_size(step->dtype);
+    const int64_t dims[1] = {width * r->chain->channels};
+    leati_operand *line = &r->lines[k];
+    *line = (leati_operand){.dtype = step->dtype};
+    line->data = leati_arena_alloc(r->call->arena, bytes);
+    if (line->data == NULL || inputs == NULL)
+        return leati_no_memory(err, bytes);
+    leati_operand_set_shape(line, 1, dims);
+    r->line_inputs[k] = inputs;
+    for (int32_t i = 0, next = step->first; i < step->source->num_inputs; i++) {
+        if (i == step->picture)
+            continue;
+        inputs[i] = input_of_row(r, next++);
         leat_status status =
-            row->type == LEATI_ROW_END
-                ? leati_fail(err, LEAT_INTERNAL, "a box has no number of that name")
-                : leati_rows_bind(leati_box_rows, &box, row->name, &value, err);
+            inputs[i].count > 1 ? widen(r, &inputs[i], (size_t)width, err) : LEAT_OK;
         if (status != LEAT_OK)
             return status;
     }
-    *window = (leati_stream_window){.y = box.offset_height,
-                                    .x = box.offset_width,
-                                    .height = box.target_height,
-                                    .width = box.target_width};
     return LEAT_OK;
+}
+
+static leat_status front_window(void *context, leati_window *window, leat_error *err) {
+    run *r = context;
+    const leati_chain *chain = r->chain;
+    leat_status status = LEAT_OK;
+    for (int32_t k = 0; k < chain->num_front && status == LEAT_OK; k++)
+        if (chain->front[k].cuts != NULL)
+            status = cut(r, &chain->front[k], window, err);
+    for (int32_t k = 0; k < chain->num_front && status == LEAT_OK; k++)
+        if (chain->front[k].cuts == NULL)
+            status = prepare_line(r, k, window->width, err);
+    return status;
+}
+
+/* Runs the elementwise steps on a line of the window. */
+static leat_status front_line(void *context, const void *line, void *out, leat_error *err) {
+    run *r = context;
+    const leati_chain *chain = r->chain;
+    leati_operand picture = {.dtype = r->source_dtype, .data = (char *)(uintptr_t)line};
+    for (int32_t k = 0; k < chain->num_front; k++) {
+        const leati_chain_front *step = &chain->front[k];
+        if (step->cuts != NULL)
+            continue;
+        leati_operand *made = &r->lines[k], to = *made;
+        leati_operand_set_shape(&picture, 1, made->dims);
+        r->line_inputs[k][step->picture] = picture;
+        to.data = k == r->last_line ? out : made->data;
+        leat_status status =
+            run_kernel(r, step->source, r->line_inputs[k], step->source->num_inputs, &to, err);
+        if (status != LEAT_OK)
+            return status;
+        picture = to;
+    }
+    return LEAT_OK;
+}
+
+/* Memory for what the steps in front of resize need for the row, and which of them is the last. */
+static leat_status reserve_front(run *r, leat_error *err) {
+    size_t count = (size_t)r->chain->num_front;
+    r->lines = leati_arena_alloc(r->call->arena, (count + 1) * sizeof *r->lines);
+    r->line_inputs = leati_arena_alloc(r->call->arena, (count + 1) * sizeof *r->line_inputs);
+    if (r->lines == NULL || r->line_inputs == NULL)
+        return leati_no_memory(err, count * sizeof *r->lines);
+    for (int32_t k = 0; k < r->chain->num_front; k++)
+        if (r->chain->front[k].cuts == NULL)
+            r->last_line = k;
+    return LEAT_OK;
+}
+
+/* The picture itself, which was decoded before. */
+static leat_status front_pixels(run *r, leati_stream *stream, leat_error *err) {
+    leati_operand source = input_of_row(r, 0);
+    stream->pixels = source.data;
+    stream->dtype = r->source_dtype = source.dtype;
+    stream->pixel_height = source.dims[0];
+    stream->pixel_width = source.dims[1];
+    if (source.dims[2] == r->chain->channels && source.count > 0 && source.dims[0] <= INT32_MAX &&
+        source.dims[1] <= INT32_MAX)
+        return LEAT_OK;
+    return leati_fail(
+        err, LEAT_INVALID_ARGUMENT, "a picture of %lld x %lld with %lld channels cannot be resized",
+        (long long)source.dims[0], (long long)source.dims[1], (long long)source.dims[2]);
 }
 
 static leat_status run_front(run *r, leat_error *err) {
     const leati_chain *chain = r->chain;
-    const struct leati_resize_args *resize = chain->resize->args;
-    const leati_operand *source = &r->inputs[0];
-    leati_stream_window window;
+    leati_operand source = input_of_row(r, 0);
     leati_stream stream = {.height = chain->height,
                            .width = chain->width,
                            .channels = chain->channels,
-                           .antialias = resize->antialias,
+                           .method = chain->method,
+                           .antialias = chain->antialias,
                            .mirrored = r->mirrored,
+                           .context = r,
                            .arena = r->call->arena};
-    leat_status status = leati_scaling_method(resize->method, &stream.method, err);
-    if (status == LEAT_OK && chain->decode != NULL) {
-        stream.recovered = r->call->context == NULL ? NULL : r->call->context->recovered;
-        stream.contents = (const leat_string *)(const void *)source->data;
+    leat_status status = LEAT_OK;
+    if (chain->num_front > 0) {
+        stream.window = front_window;
+        status = reserve_front(r, err);
+    }
+    if (chain->converts) {
+        stream.convert = front_line;
+        stream.converted = chain->front[r->last_line].dtype;
+    }
+    if (r->call->context != NULL) {
+        stream.recovered = r->call->context->recovered;
+        stream.quality = r->call->context->quality;
+    }
+    r->source_dtype = LEAT_UINT8;
+    if (status == LEAT_OK && chain->decode == NULL)
+        status = front_pixels(r, &stream, err);
+    else if (status == LEAT_OK)
         status = front_options(chain, r, &stream, err);
-    } else if (status == LEAT_OK) {
-        stream.pixels = source->data;
-        stream.dtype = source->dtype;
-        stream.pixel_height = source->dims[0];
-        stream.pixel_width = source->dims[1];
-        if (source->dims[2] != chain->channels || source->count == 0 ||
-            source->dims[0] > INT32_MAX || source->dims[1] > INT32_MAX)
-            status = leati_fail(err, LEAT_INVALID_ARGUMENT,
-                                "a picture of %lld x %lld with %lld channels cannot be resized",
-                                (long long)source->dims[0], (long long)source->dims[1],
-                                (long long)source->dims[2]);
-    }
-    if (status == LEAT_OK && chain->crop != NULL) {
-        status = front_window(r, &window, err);
-        stream.window = &window;
-    }
+    if (chain->decode != NULL)
+        stream.contents = (const leat_string *)(const void *)source.data;
     if (status != LEAT_OK)
         return status;
     return leati_stream_run(

@@ -153,6 +153,101 @@ static int trace_two_exits(void *context, leat_graph *graph, leat_value *outputs
     return 2;
 }
 
+/* The middle of the picture, as floats. */
+static int trace_middle(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_value picture = leat_convert_image_dtype(decoded(graph), LEAT_FLOAT32, false);
+    outputs[0] = leat_resize(leat_central_crop(picture, 0.6), 20, 25, NULL);
+    return 1;
+}
+
+/* Numbers for each channel on both sides of resize, several windows, and all types between. */
+static int trace_computed_before(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    const float mean[3] = {0.5F, 0.25F, 0.125F};
+    const int64_t begin[3] = {1, 0, 0}, size[3] = {-1, 20, 3};
+    leat_value means = numbers(graph, LEAT_FLOAT32, LEAT_SHAPE(3), mean);
+    leat_value picture = leat_cast(leat_slice(decoded(graph), begin, size, 3), LEAT_FLOAT64);
+    picture = leat_central_crop(leat_cast(picture, LEAT_FLOAT32), 0.9);
+    picture = leat_subtract(leat_divide(picture, number(graph, 255)), means);
+    picture = call(graph, "resize", "{\"size\": [14, 31], \"method\": \"bicubic\"}", picture);
+    outputs[0] = leat_add(leat_flip_left_right(picture), means);
+    return 1;
+}
+
+/* Bytes that stay bytes, of a part that is counted from the end. */
+static int trace_negative(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    const uint8_t most = 255;
+    leat_value picture =
+        call(graph, "strided_slice", "{\"begin\": [-20, 3], \"end\": [0, -2], \"end_mask\": 1}",
+             decoded(graph));
+    picture = leat_subtract(numbers(graph, LEAT_UINT8, LEAT_SCALAR, &most), picture);
+    outputs[0] = leat_resize(picture, 15, 16, NULL);
+    return 1;
+}
+
+/* A part by numbers that the run computes, as Python writes x[y:y + h, x:x + w]. */
+static int trace_computed_slice(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_random_options options = {.minval = -5, .maxval = 30};
+    leat_value ends[2];
+    for (int i = 0; i < 2; i++)
+        ends[i] = leat_cast(leat_random_uniform(graph, LEAT_SHAPE(2), LEAT_FLOAT32, &options),
+                            LEAT_INT32);
+    leat_value inputs[3] = {decoded(graph), ends[0], ends[1]}, picture;
+    if (leat_graph_call(graph, "computed",
+                        "{\"op\": \"strided_slice\", \"arguments\": \"{\\\"begin\\\": [0, 0], "
+                        "\\\"end\\\": [0, 0]}\", \"bound\": [\"begin\", \"end\"]}",
+                        inputs, 3, &picture) != 1)
+        return -1;
+    outputs[0] = leat_resize(picture, 9, 8, NULL);
+    return 1;
+}
+
+/* Random parts: of a size, and of a random one; some leave the smaller pictures. */
+static int trace_random_crops(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    const int64_t size[3] = {24, 20, 3}, seed[2] = {5, 6};
+    leat_value seeds = numbers(graph, LEAT_INT64, LEAT_SHAPE(2), seed), picture = decoded(graph);
+    outputs[0] = leat_resize(leat_random_crop(picture, size, 3, NULL), 12, 12, NULL);
+    picture = call(graph, "decode_image", "{\"channels\": 3, \"expand_animations\": false}",
+                   leat_graph_argument(graph, 0));
+    picture = leat_stateless_random_crop(picture, size, 3, seeds);
+    outputs[1] = leat_resize(picture, 7, 7, "area");
+    return 2;
+}
+
+static int trace_resized_crops(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    const leat_resized_crop_options soft = {.scale = {0.3, 0.9}, .antialias = true};
+    const int64_t seed[2] = {7, 8};
+    leat_value seeds = numbers(graph, LEAT_INT64, LEAT_SHAPE(2), seed);
+    leat_value picture = leat_random_resized_crop(decoded(graph), 12, 13, NULL, NULL);
+    outputs[0] = leat_multiply(leat_flip_left_right(picture), number(graph, 0.5F));
+    picture = call(graph, "decode_image", "{\"channels\": 1, \"expand_animations\": false}",
+                   leat_graph_argument(graph, 0));
+    outputs[1] = leat_stateless_random_resized_crop(
+        leat_convert_image_dtype(picture, LEAT_FLOAT32, false), 5, 6, seeds, &soft);
+    return 2;
+}
+
+/* Channels in the opposite order are no window, and nor is a part of the channels. */
+static int trace_no_windows(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_value turned = call(graph, "strided_slice",
+                             "{\"begin\": [0, 0, 0], \"end\": [0, 0, 0], \"strides\": [1, 1, -1],"
+                             " \"begin_mask\": 7, \"end_mask\": 7}",
+                             decoded(graph));
+    leat_value part = call(graph, "strided_slice",
+                           "{\"begin\": [0, 0, 1], \"end\": [0, 0, 3], \"begin_mask\": 3, "
+                           "\"end_mask\": 3}",
+                           decoded(graph));
+    outputs[0] = leat_resize(turned, 6, 7, NULL);
+    outputs[1] = leat_resize(part, 6, 7, NULL);
+    return 2;
+}
+
 /* ---- running ---- */
 
 struct bytes {
@@ -267,6 +362,13 @@ static const struct variant {
     {"tensorflow's window", trace_tensorflow_window, 1},
     {"row numbers", trace_row_numbers, 3},
     {"two exits", trace_two_exits, 2},
+    {"middle", trace_middle, 1},
+    {"computed before", trace_computed_before, 1},
+    {"negative", trace_negative, 1},
+    {"computed slice", trace_computed_slice, 5},
+    {"random crops", trace_random_crops, 2},
+    {"resized crops", trace_resized_crops, 2},
+    {"no windows", trace_no_windows, 5},
 };
 
 enum { VARIANTS = sizeof variants / sizeof *variants };

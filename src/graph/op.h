@@ -84,6 +84,14 @@ typedef struct leati_operand {
     leat_buffer *owner; /* of data; NULL: scratch or static */
 } leati_operand;
 
+/* How exactly a JPEG in front of a resize is decoded (option picture_quality of datasets). Where a
+ * file is decoded 1/2, 1/4 or 1/8 as large, pixels are means of the ones left out. */
+typedef enum leati_picture_quality {
+    LEATI_PICTURE_EXACT,    /* as decoding, cutting and resizing one after the other */
+    LEATI_PICTURE_BALANCED, /* smaller where that keeps 40 dB against exact: see stream.c */
+    LEATI_PICTURE_FAST      /* smaller where the result is, plain colours */
+} leati_picture_quality;
+
 /* What random and stateful kernels know about where they run. */
 typedef struct leati_call_context {
     uint64_t scope; /* hash of the seeds and of the ordinals of enclosing flat_map and interleave
@@ -107,6 +115,7 @@ typedef struct leati_call_context {
     int64_t *callbacks; /* counts calls of users' code, those of functions inside included; may be
                            NULL */
     int64_t *recovered; /* counts pictures that were cut short and filled; may be NULL */
+    leati_picture_quality quality;
 } leati_call_context;
 
 typedef struct leati_kernel_call {
@@ -140,6 +149,11 @@ char *leati_kernel_text(leati_kernel_call *call, int index, size_t size, leat_er
 /* Output `index` points into what input `input` points into: keeps that alive. */
 LEAT_WARN_UNUSED leat_status leati_kernel_hold(leati_kernel_call *call, int index, int input,
                                                leat_error *err);
+
+/* A part of a picture, in pixels. */
+typedef struct leati_window {
+    int64_t top, left, height, width;
+} leati_window;
 
 /* ---- gradients ---- */
 typedef struct leati_gradient_call {
@@ -192,6 +206,11 @@ typedef struct leati_tensor_op {
     /* How OBJECT attributes are written and read (write_object, read_object); NULL: variables and
      * the like, which live in this process. */
     const struct leati_json_functions *objects;
+    /* Of operations that cut a part out of a picture [height, width, channels], input 0, with all
+     * channels: which one, instead of the kernel. The call has one row, whose picture has a shape
+     * but no data. Fails where the kernel would. So a chain of operations reads the part where it
+     * lies (exec/chain.h). NULL: not such an operation. */
+    leat_status (*window)(const leati_kernel_call *call, leati_window *out, leat_error *err);
 } leati_tensor_op;
 
 #endif

@@ -218,6 +218,23 @@ leat_status leati_image_read(leati_image_decoder *decoder, void *pixels, size_t 
     return codec == NULL ? LEAT_FAILED_PRECONDITION : codec->read(state, pixels, stride, err);
 }
 
+bool leati_image_adjusts(const leati_image_decoder *decoder) {
+    return decoder->current != CODECS && codecs[decoder->current]->adjust != NULL;
+}
+
+leat_status leati_image_adjust(leati_image_decoder *decoder, const leati_decode_options *options,
+                               leati_image_info *out_info, leat_error *err) {
+    void *state = NULL;
+    const leati_codec *codec = take_current(decoder, &state, err);
+    leat_status status = codec == NULL ? LEAT_FAILED_PRECONDITION
+                                       : codec->adjust(state, options, &decoder->info, err);
+    if (status != LEAT_OK)
+        return status;
+    decoder->current = decoder->last;
+    *out_info = decoder->info;
+    return LEAT_OK;
+}
+
 bool leati_image_passes(const leati_image_decoder *decoder) {
     return decoder->current != CODECS && codecs[decoder->current]->pass != NULL;
 }

@@ -76,6 +76,9 @@ typedef struct leati_codec {
     /* Instead of read: hands on rows from the first to the last. NULL: the format has no rows
      * before the whole picture is there, or nothing would be gained. */
     leat_status (*pass)(void *state, const leati_image_sink *sink, leat_error *err);
+    /* See leati_image_adjust; NULL: the format has no choice after its header. */
+    leat_status (*adjust)(void *state, const leati_decode_options *options,
+                          leati_image_info *out_info, leat_error *err);
     bool (*recovered)(const void *state); /* see leati_image_recovered; NULL: never */
 } leati_codec;
 
@@ -105,6 +108,14 @@ void leati_image_decoders_trim(void);
 LEAT_WARN_UNUSED leat_status leati_image_begin(leati_image_decoder *decoder, const uint8_t *data,
                                                size_t size, const leati_decode_options *options,
                                                leati_image_info *out_info, leat_error *err);
+
+/* May ratio, inverse transform, upscaling and window still be chosen for the picture that was
+ * begun, whose size is known now? (JPEG.) */
+bool leati_image_adjusts(const leati_image_decoder *decoder);
+/* Chooses them anew, for such a picture; the other options stay. On failure the picture is gone. */
+LEAT_WARN_UNUSED leat_status leati_image_adjust(leati_image_decoder *decoder,
+                                                const leati_decode_options *options,
+                                                leati_image_info *out_info, leat_error *err);
 
 /* Decodes the picture that was begun, once. Row y, of width * channels samples, goes to pixels + y
  * * stride; stride counts bytes and is at least a row; the frames of an animation follow each

@@ -45,6 +45,7 @@ struct decoder {
     const uint8_t *data; /* borrowed, of the current picture */
     size_t size;
     leati_decode_options options;
+    int channels; /* of the result */
     leati_image_info info;
     leati_image_info *out_info;   /* while begin runs */
     uint8_t *pixels;              /* while read runs; else NULL */
@@ -278,19 +279,10 @@ static leat_status take_window(struct decoder *decoder, leat_error *err) {
     return LEAT_OK;
 }
 
-static leat_status begin_step(struct decoder *decoder, leat_error *err) {
+/* What follows from options and header. */
+static leat_status settle_step(struct decoder *decoder, leat_error *err) {
     struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
     const leati_decode_options *options = &decoder->options;
-    int channels = 0;
-    if (jpeg_read_header(jpeg, TRUE) != JPEG_HEADER_OK)
-        return fail_truncated(decoder, err);
-    leat_status status = choose_colours(decoder, &channels, err);
-    if (status != LEAT_OK)
-        return status;
-    status =
-        leati_check_pixels("JPEG", jpeg->image_height, jpeg->image_width, options->max_pixels, err);
-    if (status != LEAT_OK)
-        return status;
     jpeg->do_fancy_upsampling = options->fancy_upscaling;
     jpeg->dct_method = options->dct == LEATI_DCT_ACCURATE ? JDCT_ISLOW : JDCT_IFAST;
     jpeg->scale_num = 1;
@@ -300,11 +292,22 @@ static leat_status begin_step(struct decoder *decoder, leat_error *err) {
                                        .height = (int32_t)jpeg->output_height,
                                        .width = (int32_t)jpeg->output_width,
                                        .frames = 1,
-                                       .channels = channels,
+                                       .channels = decoder->channels,
                                        .bits = 8,
                                        .stored_channels = jpeg->num_components,
                                        .stored_bits = jpeg->data_precision};
     return options->crop ? take_window(decoder, err) : LEAT_OK;
+}
+
+static leat_status begin_step(struct decoder *decoder, leat_error *err) {
+    struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
+    if (jpeg_read_header(jpeg, TRUE) != JPEG_HEADER_OK)
+        return fail_truncated(decoder, err);
+    leat_status status = choose_colours(decoder, &decoder->channels, err);
+    if (status == LEAT_OK)
+        status = leati_check_pixels("JPEG", jpeg->image_height, jpeg->image_width,
+                                    decoder->options.max_pixels, err);
+    return status == LEAT_OK ? settle_step(decoder, err) : status;
 }
 
 static leat_status begin(void *state, const uint8_t *data, size_t size,
@@ -320,6 +323,29 @@ static leat_status begin(void *state, const uint8_t *data, size_t size,
     decoder->recovered = false;
     decoder->options = *options;
     status = guarded(decoder, begin_step, err);
+    if (status != LEAT_OK)
+        forget(decoder);
+    else
+        *out_info = decoder->info;
+    return status;
+}
+
+static leat_status adjust(void *state, const leati_decode_options *options,
+                          leati_image_info *out_info, leat_error *err) {
+    struct decoder *decoder = state;
+    leati_decode_options *own = &decoder->options;
+    leat_status status = check_options(options, err);
+    own->ratio = options->ratio;
+    own->dct = options->dct;
+    own->fancy_upscaling = options->fancy_upscaling;
+    own->crop = options->crop;
+    own->true_neighbours = options->true_neighbours;
+    own->crop_y = options->crop_y;
+    own->crop_x = options->crop_x;
+    own->crop_height = options->crop_height;
+    own->crop_width = options->crop_width;
+    if (status == LEAT_OK)
+        status = guarded(decoder, settle_step, err);
     if (status != LEAT_OK)
         forget(decoder);
     else
@@ -556,5 +582,6 @@ const leati_codec leati_codec_jpeg = {
     .begin = begin,
     .read = read_pixels,
     .pass = pass_pixels,
+    .adjust = adjust,
     .recovered = is_recovered,
 };

@@ -43,9 +43,9 @@ static int32_t clamp(int64_t value, int32_t high) {
 }
 
 static void fill_neighbours(leati_resize_axis *axis) {
-    float scale = (float)axis->in / (float)axis->out;
+    float scale = axis->extent / (float)axis->out;
     for (int32_t i = 0; i < axis->out; i++) {
-        float position = ((float)i + 0.5F) * scale - 0.5F;
+        float position = ((float)i + 0.5F) * scale - 0.5F + axis->start;
         float below = floorf(position);
         axis->lower[i] = clamp((int64_t)below, axis->in - 1);
         axis->upper[i] = clamp((int64_t)ceilf(position), axis->in - 1);
@@ -127,9 +127,11 @@ static bool blends(const leati_resize_plan *plan) {
 }
 
 static leat_status prepare_axis(const leati_resize_plan *plan, leati_resize_axis *axis, int32_t in,
-                                int32_t out, leat_error *err) {
+                                int32_t out, float start, float extent, leat_error *err) {
     axis->in = in;
     axis->out = out;
+    axis->start = start;
+    axis->extent = extent;
     axis->span = blends(plan) ? 0 : leati_resize_span(axis, plan->method, plan->antialias);
     leat_status status = reserve_axis(axis, err);
     if (status != LEAT_OK) {
@@ -172,9 +174,23 @@ static void finish_neighbours(leati_resize_plan *plan) {
     fill_picks(plan);
 }
 
+static bool same_axis(const leati_resize_axis *axis, int32_t in, int32_t out, float start,
+                      float extent) {
+    return axis->in == in && axis->out == out && axis->start == start && axis->extent == extent;
+}
+
 leat_status leati_resize_prepare(leati_resize_plan *plan, int32_t in_height, int32_t in_width,
                                  int32_t out_height, int32_t out_width, int32_t channels,
                                  leati_resize_method method, bool antialias, leat_error *err) {
+    const leati_resize_view all = {.height = (float)in_height, .width = (float)in_width};
+    return leati_resize_prepare_view(plan, in_height, in_width, out_height, out_width, channels,
+                                     method, antialias, &all, err);
+}
+
+leat_status leati_resize_prepare_view(leati_resize_plan *plan, int32_t in_height, int32_t in_width,
+                                      int32_t out_height, int32_t out_width, int32_t channels,
+                                      leati_resize_method method, bool antialias,
+                                      const leati_resize_view *view, leat_error *err) {
     if (out_height < 1 || out_width < 1)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "resize: expected a positive size, found height %" PRId32
@@ -187,9 +203,9 @@ leat_status leati_resize_prepare(leati_resize_plan *plan, int32_t in_height, int
                           "resize: expected a picture with pixels and rows below 2^31 samples, "
                           "found height %" PRId32 ", width %" PRId32 " and %" PRId32 " channels",
                           in_height, in_width, channels);
-    if (plan->y.in == in_height && plan->x.in == in_width && plan->y.out == out_height &&
-        plan->x.out == out_width && plan->channels == channels && plan->method == method &&
-        plan->antialias == antialias) {
+    if (same_axis(&plan->y, in_height, out_height, view->y, view->height) &&
+        same_axis(&plan->x, in_width, out_width, view->x, view->width) &&
+        plan->channels == channels && plan->method == method && plan->antialias == antialias) {
         leati_resize_mirror(plan, false);
         return LEAT_OK;
     }
@@ -197,9 +213,10 @@ leat_status leati_resize_prepare(leati_resize_plan *plan, int32_t in_height, int
     plan->method = method;
     plan->antialias = antialias;
     plan->mirrored = false;
-    leat_status status = prepare_axis(plan, &plan->x, in_width, out_width, err);
+    leat_status status =
+        prepare_axis(plan, &plan->x, in_width, out_width, view->x, view->width, err);
     if (status == LEAT_OK)
-        status = prepare_axis(plan, &plan->y, in_height, out_height, err);
+        status = prepare_axis(plan, &plan->y, in_height, out_height, view->y, view->height, err);
     if (status == LEAT_OK)
         status = reserve_rows(plan, err);
     if (status == LEAT_OK && blends(plan))
@@ -394,6 +411,16 @@ static leat_status push(leati_resize_stream *stream, const uint8_t *u8, const fl
 leat_status leati_resize_push(leati_resize_stream *stream, const uint8_t *row, int32_t y,
                               leat_error *err) {
     return push(stream, row, NULL, y, err);
+}
+
+leat_status leati_resize_push_f32(leati_resize_stream *stream, const float *row, int32_t y,
+                                  leat_error *err) {
+    return push(stream, NULL, row, y, err);
+}
+
+bool leati_resize_wants(const leati_resize_stream *stream, int32_t y) {
+    const leati_resize_axis *axis = &stream->plan->y;
+    return stream->next < axis->out && axis->lower[stream->next] <= y;
 }
 
 /* ---- weighted sums ---- */

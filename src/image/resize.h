@@ -25,7 +25,8 @@ typedef enum leati_resize_method {
  * weights[i * span ...]. */
 typedef struct leati_resize_axis {
     int32_t in, out;
-    int32_t span; /* most samples that an output looks at; 0: two neighbours */
+    float start, extent; /* of the samples, what is resized */
+    int32_t span;        /* most samples that an output looks at; 0: two neighbours */
     /* Outputs in [inside, interior) have an upper neighbour that is not the last sample. */
     int32_t inside, interior;
     int32_t *lower, *upper, *count;
@@ -60,6 +61,18 @@ LEAT_WARN_UNUSED leat_status leati_resize_prepare(leati_resize_plan *plan, int32
                                                   int32_t out_width, int32_t channels,
                                                   leati_resize_method method, bool antialias,
                                                   leat_error *err);
+/* The part of a picture that is resized, in its pixels, whole or not: [y, y + height) and so on. */
+typedef struct leati_resize_view {
+    float y, x, height, width;
+} leati_resize_view;
+/* The same for a part of the picture alone; samples beyond the part, but of the picture, may count.
+ */
+LEAT_WARN_UNUSED leat_status leati_resize_prepare_view(leati_resize_plan *plan, int32_t in_height,
+                                                       int32_t in_width, int32_t out_height,
+                                                       int32_t out_width, int32_t channels,
+                                                       leati_resize_method method, bool antialias,
+                                                       const leati_resize_view *view,
+                                                       leat_error *err);
 void leati_resize_fini(leati_resize_plan *plan);
 
 /* Resizes by a prepared plan. Strides count bytes from row to row (at least a row; those of floats
@@ -99,6 +112,10 @@ void leati_resize_begin(leati_resize_stream *stream, leati_resize_plan *plan,
                         const leati_resize_sink *sink);
 LEAT_WARN_UNUSED leat_status leati_resize_push(leati_resize_stream *stream, const uint8_t *row,
                                                int32_t y, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_resize_push_f32(leati_resize_stream *stream, const float *row,
+                                                   int32_t y, leat_error *err);
+/* Does a result read row y, which comes next? Else it need not be pushed. */
+bool leati_resize_wants(const leati_resize_stream *stream, int32_t y);
 /* Resizes a whole picture into a sink, by any plan but one of method NEAREST. */
 LEAT_WARN_UNUSED leat_status leati_resize_u8_to(leati_resize_plan *plan, const uint8_t *in,
                                                 size_t in_stride, const leati_resize_sink *sink,

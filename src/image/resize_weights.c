@@ -16,7 +16,7 @@ enum { STEPS = 1024 };
 
 /* Input samples per output sample, rounded as ScaleAndTranslate gets it: by way of the inverse. */
 static float inverse_scale(const leati_resize_axis *axis) {
-    float scale = (float)axis->out / (float)axis->in;
+    float scale = (float)axis->out / axis->extent;
     return 1.0F / scale;
 }
 
@@ -84,7 +84,7 @@ int32_t leati_resize_span(const leati_resize_axis *axis, leati_resize_method met
     if (method == LEATI_RESIZE_NEAREST)
         span = 1;
     else if (method == LEATI_RESIZE_AREA)
-        span = ceil((double)axis->in / axis->out) + 2;
+        span = ceil((double)axis->extent / axis->out) + 2;
     else if (method == LEATI_RESIZE_BICUBIC && !antialias)
         span = 4;
     else
@@ -105,7 +105,7 @@ static void fill_kernel(leati_resize_axis *axis, leati_resize_method method, boo
     float inverse = inverse_scale(axis), widened = kernel_scale(axis, antialias);
     float radius = radius_of(method) * widened, narrow = 1.0F / widened;
     for (int32_t i = 0; i < axis->out; i++) {
-        float centre = ((float)i + 0.5F) * inverse, total = 0.0F;
+        float centre = ((float)i + 0.5F) * inverse + axis->start, total = 0.0F;
         int32_t first = clamp((int64_t)ceilf(centre - radius - 0.5F), axis->in - 1);
         int32_t last = clamp((int64_t)floorf(centre + radius - 0.5F), axis->in - 1);
         float *weights = axis->weights + (size_t)i * (size_t)axis->span;
@@ -130,9 +130,9 @@ static float table_keys(float distance) {
 
 /* Bicubic's four samples; those beyond the border are left out. */
 static void fill_bicubic(leati_resize_axis *axis) {
-    float scale = (float)axis->in / (float)axis->out;
+    float scale = axis->extent / (float)axis->out;
     for (int32_t i = 0; i < axis->out; i++) {
-        float position = ((float)i + 0.5F) * scale - 0.5F, below = floorf(position);
+        float position = ((float)i + 0.5F) * scale - 0.5F + axis->start, below = floorf(position);
         int64_t start = (int64_t)below - 1;
         float step = (float)lrintf((position - below) * STEPS) / STEPS, total = 0.0F;
         const float distances[4] = {1.0F + step, step, 1.0F - step, 2.0F - step};
@@ -157,9 +157,9 @@ static float covered(int64_t source, float from, float to, float scale) {
 }
 
 static void fill_area(leati_resize_axis *axis) {
-    float scale = (float)axis->in / (float)axis->out, normal = 1.0F / scale;
+    float scale = axis->extent / (float)axis->out, normal = 1.0F / scale;
     for (int32_t i = 0; i < axis->out; i++) {
-        float from = (float)i * scale, to = (float)(i + 1) * scale;
+        float from = (float)i * scale + axis->start, to = (float)(i + 1) * scale + axis->start;
         int64_t start = (int64_t)floorf(from), end = (int64_t)ceilf(to);
         float *weights = axis->weights + (size_t)i * (size_t)axis->span;
         int32_t first = clamp(start, axis->in - 1);
@@ -178,9 +178,10 @@ static void fill_area(leati_resize_axis *axis) {
 }
 
 static void fill_nearest(leati_resize_axis *axis) {
-    float scale = (float)axis->in / (float)axis->out;
+    float scale = axis->extent / (float)axis->out;
     for (int32_t i = 0; i < axis->out; i++) {
-        axis->lower[i] = clamp((int64_t)floorf(((float)i + 0.5F) * scale), axis->in - 1);
+        float position = ((float)i + 0.5F) * scale + axis->start;
+        axis->lower[i] = clamp((int64_t)floorf(position), axis->in - 1);
         axis->count[i] = 1;
         axis->weights[i] = 1.0F;
     }

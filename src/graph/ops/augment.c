@@ -227,27 +227,46 @@ static leat_status crop_infer(leati_infer_call *call, leat_error *err) {
     return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
 }
 
+/* Where the crop begins along each dimension: TensorFlow draws from [0, 2^31 - 1) and takes the
+ * remainder. */
+static void draw_begin(leati_philox philox, const leat_shape *whole, const leat_shape *shape,
+                       int64_t *begin) {
+    uint32_t words[4] = {0};
+    for (int32_t d = 0; d < shape->rank; d++) {
+        if (d % 4 == 0)
+            leati_philox_next(&philox, words);
+        int64_t drawn = (int64_t)(words[d % 4] % (uint32_t)INT32_MAX);
+        begin[d] = drawn % (whole->dims[d] - shape->dims[d] + 1);
+    }
+}
+
 static leat_status crop_apply(leati_kernel_call *call, int64_t row, leati_philox philox,
                               leat_error *err) {
     const leati_operand *in = &call->inputs[0];
     leat_shape whole = leati_operand_shape(in), shape;
-    int64_t steps[LEAT_MAX_RANK], to_steps[LEAT_MAX_RANK], offset = 0;
-    uint32_t words[4] = {0};
+    int64_t steps[LEAT_MAX_RANK], to_steps[LEAT_MAX_RANK], begin[LEAT_MAX_RANK], offset = 0;
     size_t size = leat_dtype_size(in->dtype);
     LEATI_TRY(crop_shape(args_of(call->args), &whole, &shape, err));
     LEATI_TRY(leati_output_like(call, 0, &shape, err));
     leati_dense_steps(&whole, size, steps);
     leati_dense_steps(&shape, size, to_steps);
-    for (int32_t d = 0; d < shape.rank; d++) {
-        if (d % 4 == 0)
-            leati_philox_next(&philox, words);
-        /* TensorFlow draws from [0, 2^31 - 1) and takes the remainder. */
-        int64_t drawn = (int64_t)(words[d % 4] % (uint32_t)INT32_MAX);
-        offset += drawn % (whole.dims[d] - shape.dims[d] + 1) * steps[d];
-    }
+    draw_begin(philox, &whole, &shape, begin);
+    for (int32_t d = 0; d < shape.rank; d++)
+        offset += begin[d] * steps[d];
     if (call->outputs[0].count > 0)
         leati_strided_copy(leati_row_of(&call->outputs[0], row), to_steps,
                            leati_row_of(in, row) + offset, steps, shape.dims, shape.rank, size);
+    return LEAT_OK;
+}
+
+static leat_status crop_window(const leati_kernel_call *call, leati_philox philox,
+                               leati_window *out, leat_error *err) {
+    leat_shape whole = leati_operand_shape(&call->inputs[0]), shape;
+    int64_t begin[LEAT_MAX_RANK];
+    LEATI_TRY(crop_shape(args_of(call->args), &whole, &shape, err));
+    draw_begin(philox, &whole, &shape, begin);
+    *out = (leati_window){
+        .top = begin[0], .left = begin[1], .height = shape.dims[0], .width = shape.dims[1]};
     return LEAT_OK;
 }
 
@@ -255,8 +274,11 @@ static int64_t crop_numbers(const leati_operand *in) {
     return in->rank;
 }
 
-const leati_augment leati_augment_crop = {
-    .infer = crop_infer, .apply = crop_apply, .numbers = crop_numbers, .integers = true};
+const leati_augment leati_augment_crop = {.infer = crop_infer,
+                                          .apply = crop_apply,
+                                          .window = crop_window,
+                                          .numbers = crop_numbers,
+                                          .integers = true};
 
 /* ---- the stateless forms ---- */
 
@@ -280,6 +302,15 @@ leat_status leati_augment_kernel(leati_kernel_call *call, const leati_augment *a
     }
     call->failed_row = 0;
     return LEAT_OK;
+}
+
+leat_status leati_augment_window(const leati_kernel_call *call, const leati_augment *augment,
+                                 leati_window *out, leat_error *err) {
+    leati_philox philox;
+    if (augment->check != NULL)
+        LEATI_TRY(augment->check(call->args, err));
+    LEATI_TRY(leati_seed_stream(call, call->num_inputs - 1, false, 0, &philox, err));
+    return augment->window(call, philox, out, err);
 }
 
 /* ---- gradients ---- */
@@ -330,25 +361,39 @@ leat_status leati_random_image_infer(leati_infer_call *call, const leati_augment
     return augment->infer(call, err);
 }
 
-leat_status leati_random_image_kernel(leati_kernel_call *call, const leati_augment *augment,
-                                      leat_error *err) {
+/* Row `row`'s numbers: those that random_uniform would draw there. */
+static leat_status random_stream(const leati_kernel_call *call, const leati_augment *augment,
+                                 int64_t row, leati_philox *out, leat_error *err) {
     struct leati_random_args drawn = args_of(call->args)->random;
     leati_kernel_call drawing = *call;
     int64_t numbers = augment->numbers != NULL ? augment->numbers(&call->inputs[0]) : 1;
     uint64_t blocks = (uint64_t)numbers * LEATI_BLOCKS_PER_VALUE;
     drawn.dtype = augment->integers ? LEAT_INT32 : LEAT_FLOAT32;
     drawing.args = &drawn;
+    return leati_random_stream(&drawing, &leati_tensor_op_random_uniform, row, blocks, out, err);
+}
+
+leat_status leati_random_image_kernel(leati_kernel_call *call, const leati_augment *augment,
+                                      leat_error *err) {
     if (augment->check != NULL)
         LEATI_TRY(augment->check(call->args, err));
     for (int64_t row = 0; row < call->n; row++) {
         leati_philox philox;
         call->failed_row = row;
-        LEATI_TRY(leati_random_stream(&drawing, &leati_tensor_op_random_uniform, row, blocks,
-                                      &philox, err));
+        LEATI_TRY(random_stream(call, augment, row, &philox, err));
         LEATI_TRY(augment->apply(call, row, philox, err));
     }
     call->failed_row = 0;
     return LEAT_OK;
+}
+
+leat_status leati_random_image_window(const leati_kernel_call *call, const leati_augment *augment,
+                                      leati_window *out, leat_error *err) {
+    leati_philox philox;
+    if (augment->check != NULL)
+        LEATI_TRY(augment->check(call->args, err));
+    LEATI_TRY(random_stream(call, augment, 0, &philox, err));
+    return augment->window(call, philox, out, err);
 }
 
 leat_value leati_random_image_build(const leati_tensor_op *op, struct leati_augment_args *args,

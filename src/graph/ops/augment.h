@@ -23,6 +23,9 @@ typedef struct leati_augment {
     /* Computes row `row` of output 0 with numbers of the stream. */
     leat_status (*apply)(leati_kernel_call *call, int64_t row, leati_philox philox,
                          leat_error *err);
+    /* Of crops of single pictures: the part that apply would take; see leati_tensor_op.window. */
+    leat_status (*window)(const leati_kernel_call *call, leati_philox philox, leati_window *out,
+                          leat_error *err);
     /* How many numbers a row draws, and whether TensorFlow draws them as integers; NULL: one. */
     int64_t (*numbers)(const leati_operand *in);
     bool integers;
@@ -41,6 +44,9 @@ LEAT_WARN_UNUSED leat_status leati_augment_infer(leati_infer_call *call,
                                                  const leati_augment *augment, leat_error *err);
 LEAT_WARN_UNUSED leat_status leati_augment_kernel(leati_kernel_call *call,
                                                   const leati_augment *augment, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_augment_window(const leati_kernel_call *call,
+                                                  const leati_augment *augment, leati_window *out,
+                                                  leat_error *err);
 
 /* Rows of the range of what is drawn, and of the largest change. */
 #define LEATI_AUGMENT_ROW(NAME, TYPE, FIELD, DOC)                                                  \
@@ -58,11 +64,12 @@ LEAT_WARN_UNUSED leat_status leati_augment_gradient_flip(leati_gradient_call *ca
 LEAT_WARN_UNUSED leat_status leati_augment_gradient_crop(leati_gradient_call *call,
                                                          leat_error *err);
 
-/* The descriptor of a stateless form and its slots; ROWS is the array of its rows. */
-#define LEATI_STATELESS_OP(NAME, AUGMENT, DOC, INPUTS, SIGNATURE, ROWS, FLAGS, GRADIENT)           \
+/* The descriptor of a stateless form and its slots; ROWS is the array of its rows. Last come the
+ * gradient and further slots, which are named. */
+#define LEATI_STATELESS_OP(NAME, AUGMENT, DOC, INPUTS, SIGNATURE, ROWS, FLAGS, ...)                \
     LEATI_STATELESS_OP_OF(NAME, AUGMENT, DOC " (tf.image." #NAME ").", INPUTS, SIGNATURE, ROWS,    \
-                          FLAGS, GRADIENT)
-#define LEATI_STATELESS_OP_OF(NAME, AUGMENT, DOC, INPUTS, SIGNATURE, ROWS, FLAGS, GRADIENT)        \
+                          FLAGS, __VA_ARGS__)
+#define LEATI_STATELESS_OP_OF(NAME, AUGMENT, DOC, INPUTS, SIGNATURE, ROWS, FLAGS, ...)             \
     static leat_status NAME##_infer(leati_infer_call *call, leat_error *err) {                     \
         return leati_augment_infer(call, &AUGMENT, err);                                           \
     }                                                                                              \
@@ -83,10 +90,13 @@ LEAT_WARN_UNUSED leat_status leati_augment_gradient_crop(leati_gradient_call *ca
         .flags = FLAGS,                                                                            \
         .infer = NAME##_infer,                                                                     \
         .kernel = NAME##_kernel,                                                                   \
-        .gradient = GRADIENT,                                                                      \
+        .gradient = __VA_ARGS__,                                                                   \
     }
 
 /* The slots of a stateful form, and its builder: `seed` may be NULL. */
+LEAT_WARN_UNUSED leat_status leati_random_image_window(const leati_kernel_call *call,
+                                                       const leati_augment *augment,
+                                                       leati_window *out, leat_error *err);
 LEAT_WARN_UNUSED leat_status leati_random_image_infer(leati_infer_call *call,
                                                       const leati_augment *augment,
                                                       leat_error *err);
@@ -96,11 +106,11 @@ LEAT_WARN_UNUSED leat_status leati_random_image_kernel(leati_kernel_call *call,
 leat_value leati_random_image_build(const leati_tensor_op *op, struct leati_augment_args *args,
                                     leat_value image, const int64_t *seed);
 
-/* The descriptor of a stateful form and its slots. */
-#define LEATI_RANDOM_IMAGE_OP(NAME, AUGMENT, DOC, INPUTS, SIGNATURE, FLAGS, GRADIENT)              \
+/* The descriptor of a stateful form and its slots, as above. */
+#define LEATI_RANDOM_IMAGE_OP(NAME, AUGMENT, DOC, INPUTS, SIGNATURE, FLAGS, ...)                   \
     LEATI_RANDOM_IMAGE_OP_OF(NAME, AUGMENT, DOC " (tf.image." #NAME ").", INPUTS,                  \
-                             SIGNATURE " seed", FLAGS, GRADIENT)
-#define LEATI_RANDOM_IMAGE_OP_OF(NAME, AUGMENT, DOC, INPUTS, SIGNATURE, FLAGS, GRADIENT)           \
+                             SIGNATURE " seed", FLAGS, __VA_ARGS__)
+#define LEATI_RANDOM_IMAGE_OP_OF(NAME, AUGMENT, DOC, INPUTS, SIGNATURE, FLAGS, ...)                \
     static leat_status NAME##_infer(leati_infer_call *call, leat_error *err) {                     \
         return leati_random_image_infer(call, &AUGMENT, err);                                      \
     }                                                                                              \
@@ -122,7 +132,7 @@ leat_value leati_random_image_build(const leati_tensor_op *op, struct leati_augm
         .infer = NAME##_infer,                                                                     \
         .complete = leati_random_complete,                                                         \
         .kernel = NAME##_kernel,                                                                   \
-        .gradient = GRADIENT,                                                                      \
+        .gradient = __VA_ARGS__,                                                                   \
     }
 
 /* ---- resized crops ---- */

@@ -49,15 +49,24 @@ static leat_status central_crop_infer(leati_infer_call *call, leat_error *err) {
     return leati_frames_infer(call, height, width, call->inputs[0].dtype, err);
 }
 
-static leat_status central_crop_kernel(leati_kernel_call *call, leat_error *err) {
+static leat_status central_crop_window(const leati_kernel_call *call, leati_window *out,
+                                       leat_error *err) {
     const struct central_crop_args *args = call->args;
     leat_shape shape = leati_operand_shape(&call->inputs[0]);
     leati_frames in;
     LEATI_TRY(check(args, err));
     LEATI_TRY(leati_frames_of(&shape, &in, err));
-    return leati_frames_window(
-        call, left_of(args->central_fraction, in.height), left_of(args->central_fraction, in.width),
-        cut(args->central_fraction, in.height), cut(args->central_fraction, in.width), err);
+    *out = (leati_window){.top = cut(args->central_fraction, in.height),
+                          .left = cut(args->central_fraction, in.width),
+                          .height = left_of(args->central_fraction, in.height),
+                          .width = left_of(args->central_fraction, in.width)};
+    return LEAT_OK;
+}
+
+static leat_status central_crop_kernel(leati_kernel_call *call, leat_error *err) {
+    leati_window window;
+    LEATI_TRY(central_crop_window(call, &window, err));
+    return leati_frames_window(call, &window, err);
 }
 
 static leat_status central_crop_gradient(leati_gradient_call *call, leat_error *err) {
@@ -92,4 +101,5 @@ const leati_tensor_op leati_tensor_op_central_crop = {
     .infer = central_crop_infer,
     .kernel = central_crop_kernel,
     .gradient = central_crop_gradient,
+    .window = central_crop_window,
 };

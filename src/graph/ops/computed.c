@@ -278,6 +278,43 @@ leat_status leati_computed_bind(const struct leati_computed_args *args, const le
     return status;
 }
 
+/* A list of integers in the arena. */
+static leat_status bind_list(const leati_operand *bound, int64_t row, leati_arena *arena,
+                             leati_ints *out, leat_error *err) {
+    if (bound->rank > 1 || bound->dtype < LEAT_INT8 || bound->dtype > LEAT_UINT64 ||
+        bound->count > INT32_MAX)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "expected a list of integers, found %s",
+                          leat_dtype_name(bound->dtype));
+    size_t bytes = (size_t)bound->count * sizeof *out->values;
+    out->values = leati_arena_alloc(arena, bytes == 0 ? 1 : bytes);
+    if (out->values == NULL)
+        return leati_no_memory(err, bytes);
+    out->count = (int32_t)bound->count;
+    for (int32_t i = 0; i < out->count; i++)
+        out->values[i] = leati_index_at(bound, row, i);
+    return LEAT_OK;
+}
+
+leat_status leati_computed_borrow(const struct leati_computed_args *args,
+                                  const leati_operand *bound, int64_t row, leati_arena *arena,
+                                  void **out, leat_error *err) {
+    const target *t = target_of(args);
+    char *copy = leati_arena_alloc(arena, t->op->args_size);
+    if (copy == NULL)
+        return leati_no_memory(err, t->op->args_size);
+    memcpy(copy, t->args, t->op->args_size);
+    for (int i = 0; i < args->bound.count; i++) {
+        const leati_row *to = row_named(t->op, &args->bound.values[i]);
+        leat_tensor value = leati_operand_tensor(&bound[i], row);
+        if (to->type == LEATI_ROW_INTS)
+            LEATI_TRY(bind_list(&bound[i], row, arena, (void *)(copy + to->offset), err));
+        else
+            LEATI_TRY(leati_rows_bind(t->op->rows, copy, to->name, &value, err));
+    }
+    *out = copy;
+    return leati_rows_check(t->op->rows, copy, t->op->name, err);
+}
+
 /* What inference could not check without the values. */
 static leat_status check_row(const leati_kernel_call *call, const target *t, int own,
                              const void *args, leat_error *err) {

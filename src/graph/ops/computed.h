@@ -43,6 +43,12 @@ LEAT_WARN_UNUSED leat_status leati_computed_bind(const struct leati_computed_arg
                                                  const leati_operand *bound, int64_t row,
                                                  void **out, leat_error *err);
 
+/* The same in the arena, sharing what is not bound; of the bound arguments, which are numbers or
+ * lists of integers, nothing is to be released. */
+LEAT_WARN_UNUSED leat_status leati_computed_borrow(const struct leati_computed_args *args,
+                                                   const leati_operand *bound, int64_t row,
+                                                   leati_arena *arena, void **out, leat_error *err);
+
 /* A node of computed_gradient: `inputs` are those of the node of computed, of which `own` are the
  * operation's, then a gradient for each floating-point output. Its outputs are the gradients of the
  * operation's floating-point inputs. */

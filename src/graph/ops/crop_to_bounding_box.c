@@ -32,14 +32,23 @@ static leat_status crop_infer(leati_infer_call *call, leat_error *err) {
     return leati_frames_infer(call, args->target_height, args->target_width, dtype, err);
 }
 
-static leat_status crop_kernel(leati_kernel_call *call, leat_error *err) {
+static leat_status crop_window(const leati_kernel_call *call, leati_window *out, leat_error *err) {
     const struct leati_box_args *args = call->args;
     leat_shape shape = leati_operand_shape(&call->inputs[0]);
     leati_frames in;
     LEATI_TRY(leati_frames_of(&shape, &in, err));
     LEATI_TRY(check(args, in.height, in.width, err));
-    return leati_frames_window(call, args->target_height, args->target_width, args->offset_height,
-                               args->offset_width, err);
+    *out = (leati_window){.top = args->offset_height,
+                          .left = args->offset_width,
+                          .height = args->target_height,
+                          .width = args->target_width};
+    return LEAT_OK;
+}
+
+static leat_status crop_kernel(leati_kernel_call *call, leat_error *err) {
+    leati_window window;
+    LEATI_TRY(crop_window(call, &window, err));
+    return leati_frames_window(call, &window, err);
 }
 
 static leat_status crop_gradient(leati_gradient_call *call, leat_error *err) {
@@ -74,4 +83,5 @@ const leati_tensor_op leati_tensor_op_crop_to_bounding_box = {
     .infer = crop_infer,
     .kernel = crop_kernel,
     .gradient = crop_gradient,
+    .window = crop_window,
 };

@@ -45,42 +45,37 @@ leat_status leati_frames_begin(leati_kernel_call *call, int64_t height, int64_t 
     return leati_output_like(call, 0, &shape, err);
 }
 
-typedef struct window {
-    int64_t height, width, top, left;
-    size_t pixel;
-} window;
-
-static void copy_window(const window *w, const leati_frames *in, const char *from, char *to) {
+static void copy_window(const leati_window *w, size_t pixel, const leati_frames *in,
+                        const char *from, char *to) {
     int64_t first = w->left < 0 ? -w->left : 0; /* the columns that the picture has */
     int64_t end = in->width - w->left < w->width ? in->width - w->left : w->width;
-    size_t line = (size_t)w->width * w->pixel;
+    size_t line = (size_t)w->width * pixel;
     for (int64_t y = 0; y < w->height; y++, to += line) {
         int64_t source = y + w->top;
         if (source < 0 || source >= in->height || end <= first) {
             memset(to, 0, line);
             continue;
         }
-        size_t before = (size_t)first * w->pixel, until = (size_t)end * w->pixel;
+        size_t before = (size_t)first * pixel, until = (size_t)end * pixel;
         memset(to, 0, before);
-        memcpy(to + before, from + (size_t)(source * in->width + first + w->left) * w->pixel,
+        memcpy(to + before, from + (size_t)(source * in->width + first + w->left) * pixel,
                until - before);
         memset(to + until, 0, line - until);
     }
 }
 
-leat_status leati_frames_window(leati_kernel_call *call, int64_t height, int64_t width, int64_t top,
-                                int64_t left, leat_error *err) {
+leat_status leati_frames_window(leati_kernel_call *call, const leati_window *window,
+                                leat_error *err) {
     leati_frames in;
-    LEATI_TRY(leati_frames_begin(call, height, width, &in, err));
-    window w = {height, width, top, left,
-                (size_t)in.channels * leat_dtype_size(call->inputs[0].dtype)};
-    size_t step = (size_t)(in.height * in.width) * w.pixel;
-    size_t out_step = (size_t)(height * width) * w.pixel;
+    LEATI_TRY(leati_frames_begin(call, window->height, window->width, &in, err));
+    size_t pixel = (size_t)in.channels * leat_dtype_size(call->inputs[0].dtype);
+    size_t step = (size_t)(in.height * in.width) * pixel;
+    size_t out_step = (size_t)(window->height * window->width) * pixel;
     for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++) {
         const char *from = leati_row_of(&call->inputs[0], row);
         char *to = leati_row_of(&call->outputs[0], row);
         for (int64_t i = 0; i < in.count; i++)
-            copy_window(&w, &in, from + (size_t)i * step, to + (size_t)i * out_step);
+            copy_window(window, pixel, &in, from + (size_t)i * step, to + (size_t)i * out_step);
     }
     return LEAT_OK;
 }

@@ -21,11 +21,9 @@ LEAT_WARN_UNUSED leat_status leati_frames_of(const leat_shape *shape, leati_fram
 /* The pictures of input 0, and memory for output 0, of that height and width. */
 LEAT_WARN_UNUSED leat_status leati_frames_begin(leati_kernel_call *call, int64_t height,
                                                 int64_t width, leati_frames *in, leat_error *err);
-/* Output 0 becomes the window of input 0's pictures whose corner is at (top, left); what lies
- * outside of them is zero. */
-LEAT_WARN_UNUSED leat_status leati_frames_window(leati_kernel_call *call, int64_t height,
-                                                 int64_t width, int64_t top, int64_t left,
-                                                 leat_error *err);
+/* Output 0 becomes the window of input 0's pictures; what lies outside of them is zero. */
+LEAT_WARN_UNUSED leat_status leati_frames_window(leati_kernel_call *call,
+                                                 const leati_window *window, leat_error *err);
 /* Copies pictures pixel by pixel: pixel (y, x) of the result comes from pixel y * y_step + x *
  * x_step, counted from `first`, of the picture. */
 LEAT_WARN_UNUSED leat_status leati_frames_walk(leati_kernel_call *call, int64_t height,

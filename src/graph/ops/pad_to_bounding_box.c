@@ -37,8 +37,11 @@ static leat_status pad_kernel(leati_kernel_call *call, leat_error *err) {
     leati_frames in;
     LEATI_TRY(leati_frames_of(&shape, &in, err));
     LEATI_TRY(check(args, in.height, in.width, err));
-    return leati_frames_window(call, args->target_height, args->target_width, -args->offset_height,
-                               -args->offset_width, err);
+    const leati_window window = {.top = -args->offset_height,
+                                 .left = -args->offset_width,
+                                 .height = args->target_height,
+                                 .width = args->target_width};
+    return leati_frames_window(call, &window, err);
 }
 
 static leat_status pad_gradient(leati_gradient_call *call, leat_error *err) {

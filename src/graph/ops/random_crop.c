@@ -14,5 +14,10 @@ leat_value leat_random_crop(leat_value value, const int64_t *size, int rank, con
     return leati_random_image_build(&leati_tensor_op_random_crop, &args, value, seed);
 }
 
+static leat_status window(const leati_kernel_call *call, leati_window *out, leat_error *err) {
+    return leati_random_image_window(call, &leati_augment_crop, out, err);
+}
+
 LEATI_RANDOM_IMAGE_OP(random_crop, leati_augment_crop,
-                      "A part of a size at a random place of a tensor", "value", " size", 0, NULL);
+                      "A part of a size at a random place of a tensor", "value", " size", 0, NULL,
+                      .window = window);

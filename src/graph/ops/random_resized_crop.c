@@ -12,7 +12,12 @@ leat_value leat_random_resized_crop(leat_value images, int64_t height, int64_t w
                                     NULL, seed, options);
 }
 
+static leat_status window(const leati_kernel_call *call, leati_window *out, leat_error *err) {
+    return leati_random_image_window(call, &leati_augment_resized_crop, out, err);
+}
+
 LEATI_RANDOM_IMAGE_OP_OF(random_resized_crop, leati_augment_resized_crop,
                          "A random part of pictures, of a random area and proportions, scaled to "
                          "one size, as float32.",
-                         "images", " size scale ratio method antialias seed", LEATI_COSTLY, NULL);
+                         "images", " size scale ratio method antialias seed", LEATI_COSTLY, NULL,
+                         .window = window);

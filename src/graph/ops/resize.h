@@ -25,10 +25,6 @@ LEAT_WARN_UNUSED leat_status leati_scaling_dtype(leati_resize_method method, lea
 LEAT_WARN_UNUSED leat_status leati_scale(leati_kernel_call *call, const leati_scaling *scaling,
                                          leat_error *err);
 
-/* A part of a picture. */
-typedef struct leati_window {
-    int64_t top, left, height, width;
-} leati_window;
 /* Scales part `window` of picture `index` of row 0 of input 0 into that picture of output 0, which
  * has its memory. The part is not empty and inside of the picture. */
 LEAT_WARN_UNUSED leat_status leati_scale_part(const leati_kernel_call *call, int64_t index,

@@ -39,9 +39,11 @@ static leat_status crop_or_pad_kernel(leati_kernel_call *call, leat_error *err) 
     leati_frames in;
     LEATI_TRY(leati_target_check(args->target_height, args->target_width, err));
     LEATI_TRY(leati_frames_of(&shape, &in, err));
-    return leati_frames_window(call, args->target_height, args->target_width,
-                               begin(in.height, args->target_height),
-                               begin(in.width, args->target_width), err);
+    const leati_window window = {.top = begin(in.height, args->target_height),
+                                 .left = begin(in.width, args->target_width),
+                                 .height = args->target_height,
+                                 .width = args->target_width};
+    return leati_frames_window(call, &window, err);
 }
 
 static leat_status crop_or_pad_gradient(leati_gradient_call *call, leat_error *err) {

@@ -91,22 +91,41 @@ static leati_window draw_part(leati_philox philox, range scale, range ratio, int
     return middle(ratio, height, width);
 }
 
+static leati_window draw(const struct leati_augment_args *args, leati_philox philox,
+                         const leati_frames *frames) {
+    range scale = range_of(&args->scale, 0.08, 1), ratio = range_of(&args->ratio, 0.75, 4.0 / 3);
+    return draw_part(philox, scale, ratio, frames->height, frames->width);
+}
+
+static leat_status check_frames(const leati_frames *frames, leat_error *err) {
+    if (frames->height >= 1 && frames->width >= 1 && frames->channels >= 1 &&
+        frames->height < INT32_MAX && frames->width < INT32_MAX && frames->channels <= INT32_MAX)
+        return LEAT_OK;
+    return leati_fail(
+        err, LEAT_INVALID_ARGUMENT, "a picture of %lld x %lld with %lld channels cannot be resized",
+        (long long)frames->height, (long long)frames->width, (long long)frames->channels);
+}
+
+static leat_status window(const leati_kernel_call *call, leati_philox philox, leati_window *out,
+                          leat_error *err) {
+    leat_shape shape = leati_operand_shape(&call->inputs[0]);
+    leati_frames frames;
+    LEATI_TRY(leati_frames_of(&shape, &frames, err));
+    LEATI_TRY(check_frames(&frames, err));
+    *out = draw(call->args, philox, &frames);
+    return LEAT_OK;
+}
+
 static leat_status apply(leati_kernel_call *call, int64_t row, leati_philox philox,
                          leat_error *err) {
     const struct leati_augment_args *args = call->args;
-    range scale = range_of(&args->scale, 0.08, 1), ratio = range_of(&args->ratio, 0.75, 4.0 / 3);
     leati_kernel_call one = *call;
     leati_operand in = call->inputs[0], out;
     leati_resize_method method;
     leati_frames frames;
     LEATI_TRY(leati_scaling_method(args->method, &method, err));
     LEATI_TRY(leati_frames_begin(call, args->size.values[0], args->size.values[1], &frames, err));
-    if (frames.height < 1 || frames.width < 1 || frames.channels < 1 ||
-        frames.height >= INT32_MAX || frames.width >= INT32_MAX || frames.channels > INT32_MAX)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "a picture of %lld x %lld with %lld channels cannot be resized",
-                          (long long)frames.height, (long long)frames.width,
-                          (long long)frames.channels);
+    LEATI_TRY(check_frames(&frames, err));
     in.data = leati_row_of(&in, row);
     out = call->outputs[0];
     out.data = leati_row_of(&out, row);
@@ -115,15 +134,18 @@ static leat_status apply(leati_kernel_call *call, int64_t row, leati_philox phil
     one.outputs = &out;
     LEATI_TRY(leati_scale_readable(&one, method, &in, err));
     for (int64_t i = 0; i < frames.count; i++) {
-        leati_window part = draw_part(philox, scale, ratio, frames.height, frames.width);
+        leati_window part = draw(args, philox, &frames);
         LEATI_TRY(leati_scale_part(&one, i, &part, method, args->antialias, err));
         leati_philox_skip(&philox, BLOCKS_PER_PICTURE);
     }
     return LEAT_OK;
 }
 
-const leati_augment leati_augment_resized_crop = {
-    .check = check, .infer = infer, .apply = apply, .numbers = leati_augment_pictures};
+const leati_augment leati_augment_resized_crop = {.check = check,
+                                                  .infer = infer,
+                                                  .apply = apply,
+                                                  .window = window,
+                                                  .numbers = leati_augment_pictures};
 
 leat_value leati_resized_crop_build(const leati_tensor_op *op, leat_value images, int64_t height,
                                     int64_t width, const leat_value *seeds, const int64_t *seed,

@@ -110,6 +110,17 @@ static leat_status slice_kernel(leati_kernel_call *call, leat_error *err) {
     return leati_hold_strings(call, 0, err);
 }
 
+static leat_status slice_window(const leati_kernel_call *call, leati_window *out, leat_error *err) {
+    const struct leati_slice_args *args = call->args;
+    leat_shape whole = leati_operand_shape(&call->inputs[0]), part = {0};
+    LEATI_TRY(leati_slice_shape(args, &whole, &part, err));
+    *out = (leati_window){.top = args->begin.values[0],
+                          .left = args->begin.values[1],
+                          .height = part.dims[0],
+                          .width = part.dims[1]};
+    return LEAT_OK;
+}
+
 static leat_status slice_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     call->input_gradients[0] = leati_op2(&leati_tensor_op_slice_grad, call->args,
@@ -137,4 +148,5 @@ const leati_tensor_op leati_tensor_op_slice = {
     .infer = slice_infer,
     .kernel = slice_kernel,
     .gradient = slice_gradient,
+    .window = slice_window,
 };

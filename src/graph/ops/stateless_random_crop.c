@@ -16,6 +16,10 @@ leat_value leat_stateless_random_crop(leat_value value, const int64_t *size, int
     return leati_op2(&leati_tensor_op_stateless_random_crop, &args, value, seed);
 }
 
+static leat_status window(const leati_kernel_call *call, leati_window *out, leat_error *err) {
+    return leati_augment_window(call, &leati_augment_crop, out, err);
+}
+
 LEATI_STATELESS_OP(stateless_random_crop, leati_augment_crop,
                    "A part of a size at a random place of a tensor", "value", " size seed", rows, 0,
-                   leati_augment_gradient_crop);
+                   leati_augment_gradient_crop, .window = window);

@@ -13,8 +13,12 @@ leat_value leat_stateless_random_resized_crop(leat_value images, int64_t height,
                                     width, &seed, NULL, options);
 }
 
+static leat_status window(const leati_kernel_call *call, leati_window *out, leat_error *err) {
+    return leati_augment_window(call, &leati_augment_resized_crop, out, err);
+}
+
 LEATI_STATELESS_OP_OF(stateless_random_resized_crop, leati_augment_resized_crop,
                       "A random part of pictures, of a random area and proportions, scaled to one "
                       "size, as float32; the seed decides.",
-                      "images", " size seed scale ratio method antialias", rows, LEATI_COSTLY,
-                      NULL);
+                      "images", " size seed scale ratio method antialias", rows, LEATI_COSTLY, NULL,
+                      .window = window);

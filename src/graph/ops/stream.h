@@ -1,31 +1,36 @@
 /* From a picture's bytes to the rows of a smaller or larger one, in one pass: decoding, cutting a
- * window out, resizing. What the operations decode, crop and resize compute one after the other,
- * bit for bit, but no whole picture lies in memory between them where format and method allow it,
- * and of a JPEG nothing is decoded that the window does not need. */
+ * window out, computing with pixels, resizing. What the operations compute one after the other, bit
+ * for bit, but no whole picture lies in memory between them where format and method allow it, and
+ * of a JPEG nothing is decoded that the window does not need. Less exact qualities decode a JPEG
+ * smaller than it is where the result is smaller, too. */
 #ifndef LEATI_GRAPH_OPS_STREAM_H
 #define LEATI_GRAPH_OPS_STREAM_H
 
 #include "graph/ops/pictures.h"
 #include "graph/ops/resize.h"
 
-/* The part of a picture that is wanted, in pixels of the decoded one. */
-typedef struct leati_stream_window {
-    int64_t y, x, height, width;
-} leati_stream_window;
-
 typedef struct leati_stream {
-    /* Either bytes to decode, or pixels [height, width, channels] of uint8 or float32. */
+    /* Either bytes to decode, or pixels [height, width, channels]: uint8 or float32, or numbers
+     * that `convert` reads. */
     const leat_string *contents; /* NULL: pixels */
     leati_picture_op op;
     leati_decode_options options; /* with a window of its own for decode_and_crop_jpeg */
     const void *pixels;
     leat_dtype dtype;
     int64_t pixel_height, pixel_width;
-    const leati_stream_window *window; /* cut out after decoding; NULL: all */
-    int32_t height, width, channels;   /* of the result */
-    leati_resize_method method;        /* not NEAREST */
+    /* Called once, when the picture's size is known: makes `window`, which is all of it, the part
+     * that is wanted. NULL: all. */
+    leat_status (*window)(void *context, leati_window *window, leat_error *err);
+    /* Computes a line of the part that is resized, of dtype `converted`: uint8 or float32. NULL:
+     * lines are resized as they are. */
+    leat_status (*convert)(void *context, const void *line, void *out, leat_error *err);
+    leat_dtype converted;
+    void *context;
+    int32_t height, width, channels; /* of the result */
+    leati_resize_method method;      /* not NEAREST */
     bool antialias;
-    bool mirrored;      /* from the right to the left */
+    bool mirrored; /* from the right to the left */
+    leati_picture_quality quality;
     leati_arena *arena; /* for what must lie in memory as a whole */
     int64_t *recovered; /* counts pictures that were cut short and filled; may be NULL */
 } leati_stream;

@@ -190,6 +190,26 @@ static leat_status strided_slice_kernel(leati_kernel_call *call, leat_error *err
     return leati_hold_strings(call, 0, err);
 }
 
+bool leati_strided_cuts(const struct leati_strided_slice_args *args) {
+    for (int32_t i = 0; args->strides.values != NULL && i < args->strides.count; i++)
+        if (args->strides.values[i] != 1)
+            return false;
+    return args->new_axis_mask == 0 && args->shrink_axis_mask == 0;
+}
+
+static leat_status strided_slice_window(const leati_kernel_call *call, leati_window *out,
+                                        leat_error *err) {
+    leat_shape whole = leati_operand_shape(&call->inputs[0]);
+    leati_strided_part part;
+    LEATI_TRY(leati_strided_part_of(call->args, &whole, 1, false, &part, err));
+    int64_t line = whole.dims[1] * whole.dims[2];
+    *out = (leati_window){.top = line == 0 ? 0 : part.offset / line,
+                          .left = line == 0 ? 0 : part.offset % line / whole.dims[2],
+                          .height = part.shape.dims[0],
+                          .width = part.shape.dims[1]};
+    return LEAT_OK;
+}
+
 static leat_status strided_slice_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     call->input_gradients[0] = leati_op2(&leati_tensor_op_strided_slice_grad, call->args,
@@ -230,4 +250,5 @@ const leati_tensor_op leati_tensor_op_strided_slice = {
     .infer = strided_slice_infer,
     .kernel = strided_slice_kernel,
     .gradient = strided_slice_gradient,
+    .window = strided_slice_window,
 };

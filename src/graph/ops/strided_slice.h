@@ -12,6 +12,10 @@ struct leati_strided_slice_args {
 
 extern const leati_row leati_strided_slice_rows[];
 
+/* Do the entries cut a part out of a tensor, whose values stay in their order, and its dimensions?
+ */
+bool leati_strided_cuts(const struct leati_strided_slice_args *args);
+
 /* The part: along each of its dimensions, the number of values and the bytes from one to the next;
  * `offset` is the place of the first. */
 typedef struct leati_strided_part {

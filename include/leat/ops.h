@@ -179,6 +179,10 @@ LEAT_API leat_value leat_transpose(leat_value x, const int64_t *perm, int num_pe
 LEAT_API leat_value leat_concat(const leat_value *values, int num_values, int64_t axis);
 LEAT_API leat_value leat_stack(const leat_value *values, int num_values, int64_t axis);
 
+/* Zeros before and behind each dimension; `paddings` has 2 * rank numbers of values (tf.pad).
+ */
+LEAT_API leat_value leat_pad(leat_value tensor, const int64_t *paddings, int rank);
+
 /* The part of x that starts at `begin` and has `size` values along each dimension, -1 for all that
  * follow; `rank` entries each (tf.slice). */
 LEAT_API leat_value leat_slice(leat_value x, const int64_t *begin, const int64_t *size, int rank);

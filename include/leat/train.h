@@ -25,7 +25,33 @@ typedef struct leat_model leat_model;
 typedef struct leat_optimizer leat_optimizer;
 typedef struct leat_metric leat_metric;
 
-typedef enum leat_activation { LEAT_LINEAR = 0, LEAT_RELU, LEAT_SOFTMAX } leat_activation;
+/* What keras.activations has by name; softmax and log_softmax along the last dimension. */
+typedef enum leat_activation {
+    LEAT_LINEAR = 0,
+    LEAT_RELU,
+    LEAT_SOFTMAX,
+    LEAT_ELU,
+    LEAT_EXPONENTIAL,
+    LEAT_GELU,
+    LEAT_HARD_SIGMOID,
+    LEAT_HARD_SILU,
+    LEAT_LEAKY_RELU,
+    LEAT_LOG_SIGMOID,
+    LEAT_LOG_SOFTMAX,
+    LEAT_MISH,
+    LEAT_RELU6,
+    LEAT_SELU,
+    LEAT_SIGMOID,
+    LEAT_SILU,
+    LEAT_SOFTPLUS,
+    LEAT_SOFTSIGN,
+    LEAT_TANH,
+    LEAT_TANH_SHRINK,
+    LEAT_HARD_SHRINK,
+    LEAT_SOFT_SHRINK,
+    LEAT_SQUAREPLUS,
+    LEAT_HARD_TANH
+} leat_activation;
 
 /* keras.layers.Conv2D: NHWC pictures, kernel HWIO, glorot uniform kernel, zero bias. Owned. */
 typedef struct leat_conv2d_layer_options {
@@ -164,9 +190,10 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_metric_reset(leat_metric *metric, lea
  * "default"}], of which those that are no argument are the binding's to see to (null: the
  * arguments)}. Layers add "prefix" (of default names), "merges" (takes several inputs), "weights"
  * (may have some), "rank", "min_rank" (of inputs, 0: any) and "fixed_last" (the last dimension is
- * fixed by the first call); metrics "prefix", "values" (how many an update takes) and "takes";
- * initializers "identifier" and "random". Thread-safe. Owned text (leat_text_free); NULL without
- * memory. */
+ * fixed by the first call), "freezes" (computes as in inference while it is not
+ * trainable) and "takes_integers" (inputs are not cast to floats); metrics "prefix", "values" (how
+ * many an update takes) and "takes"; initializers "identifier" and "random". Thread-safe. Owned
+ * text (leat_text_free); NULL without memory. */
 LEAT_API char *leat_train_json(leat_error *err);
 
 /* A layer, loss, metric, optimizer or initializer without variables of its own: whoever calls it
@@ -181,12 +208,11 @@ LEAT_API leat_part *leat_part_new(const char *sort, const char *name, const char
                                   leat_error *err);
 LEAT_API void leat_part_free(leat_part *part);
 
-/* What has to be kept for it, as JSON text: [{"name", "shape", "initializer", "trainable",
- * "start"}]. The
- * weights of a layer for inputs of these shapes (batch's dimension included), the states of a
- * metric, or the slots of one variable under an optimizer (with the shape null, that of the
- * variable; it is filled with "start"). INVALID_ARGUMENT where a layer does not take the inputs.
- * Owned (leat_text_free). */
+/* What has to be kept for it, as JSON text: [{"name", "shape", "initializer", "trainable", "start",
+ * "is_seed" (the state of a generator: int64, a seed and a count from 0)}]. The weights of a layer
+ * for inputs of these shapes (batch's dimension included), the states of a metric, or the slots of
+ * one variable under an optimizer (with the shape null, that of the variable; it is filled with
+ * "start"). INVALID_ARGUMENT where a layer does not take the inputs. Owned (leat_text_free). */
 LEAT_API char *leat_part_states_json(const leat_part *part, const leat_shape *inputs,
                                      int num_inputs, leat_error *err);
 

@@ -215,7 +215,7 @@ def _gradients(graph, targets, sources, zero):
             places.append(graph.reads_of(source))
         else:
             found = _in_graph(graph, source)
-            places.append([] if found is None else [found])
+            places.append([] if found is None or not found.dtype.is_floating else [found])
     wanted = {tensor._id: tensor for place in places for tensor in place}
     found = {}
     _add_gradients(graph, targets, wanted, found)

@@ -16,7 +16,8 @@ FOLDER = pathlib.Path(__file__).resolve().parents[2] / "tests/golden/data/nn"
 
 def cases(name):
     listed = json.loads((FOLDER / f"{name}.json").read_text())["cases"]
-    kind = {"layers": "layer", "losses": "loss", "more_losses": "loss", "metrics": "metric", "optimizers": "optimizer",
+    kind = {"layers": "layer", "more_layers": "layer",
+            "losses": "loss", "more_losses": "loss", "metrics": "metric", "optimizers": "optimizer",
             "schedules": "schedule"}.get(name, "mode")
     return [pytest.param(case, id=f"{case[kind]}-{i}") for i, case in enumerate(listed)]
 
@@ -57,8 +58,16 @@ def made(case):
     return layer, inputs, by_name
 
 
+def lost_by_rounding(case):
+    """What float32 loses in gradients behind a mean that is taken out; Keras' own answers are no better."""
+    if case["layer"] != "BatchNormalization":
+        return 0
+    x = array(case["inputs"][0]).astype(float)
+    return abs(x.mean()) / x.std() * 6e-8
+
+
 @pytest.mark.parametrize("is_traced", [False, True])
-@pytest.mark.parametrize("case", cases("layers"))
+@pytest.mark.parametrize("case", [*cases("layers"), *cases("more_layers")])
 def test_layers(case, is_traced):
     layer, inputs, by_name = made(case)
     upstream = tf.constant(array(case["upstream"]))
@@ -76,12 +85,13 @@ def test_layers(case, is_traced):
     else:
         output, input_grads, weight_grads = run(*inputs)
     near(output, case["output"])
+    tolerance = 2e-5 + lost_by_rounding(case)
     for gradient, expected in zip(input_grads, case["input_grads"]):
         assert (gradient is None) == (expected is None)
         if expected is not None:
-            near(gradient, expected, 2e-5)
+            near(gradient, expected, tolerance)
     for gradient, expected in zip(weight_grads, case["weight_grads"].values()):
-        near(gradient, expected, 2e-5)
+        near(gradient, expected, tolerance)
     for name, expected in (case.get("state_after") or {}).items():
         near(by_name[name], expected)
 

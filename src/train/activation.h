@@ -15,4 +15,8 @@ LEAT_WARN_UNUSED leat_status leati_check_activation(const char *name, leat_error
 /* The activation of a checked name applied to a value; a failed value passes through. */
 leat_value leati_activate(const char *name, leat_value value);
 
+/* x, below 0 times `slope`; x, below 0 alpha (exp(x) - 1). */
+leat_value leati_leaky(leat_value x, double slope);
+leat_value leati_scaled_elu(leat_value x, double alpha);
+
 #endif

@@ -9,8 +9,15 @@
 #include <string.h>
 
 const leati_initializer_kind *leati_initializer_find(const char *name, leat_error *err) {
+    static const char *const others[][2] = {{"uniform", "random_uniform"},
+                                            {"normal", "random_normal"},
+                                            {"zero", "zeros"},
+                                            {"one", "ones"}};
     size_t count;
     const leati_kind *const *kinds = leati_initializer_kinds(&count);
+    for (size_t i = 0; name != NULL && i < sizeof others / sizeof others[0]; i++)
+        if (strcmp(others[i][0], name) == 0)
+            name = others[i][1];
     for (size_t i = 0; name != NULL && i < count; i++) {
         const leati_initializer_kind *kind = (const leati_initializer_kind *)(const void *)kinds[i];
         if (strcmp(kind->identifier, name) == 0)
@@ -100,7 +107,7 @@ void leati_fill_truncated(int64_t seed, double mean, double deviation, float *va
     }
 }
 
-void leati_fill_scaled(int64_t seed, double scale, leati_fan fan, leati_distribution distribution,
+void leati_fill_scaled(int64_t seed, double scale, leati_fan fan, leati_filling distribution,
                        const leat_shape *shape, float *values, int64_t count) {
     double fan_in, fan_out;
     leati_fans(shape, &fan_in, &fan_out);
@@ -110,9 +117,9 @@ void leati_fill_scaled(int64_t seed, double scale, leati_fan fan, leati_distribu
     scale /= size < 1 ? 1 : size;
     /* The deviation that is left of a normal distribution cut at two of its deviations. */
     const double left = 0.87962566103423978;
-    if (distribution == LEATI_UNIFORM)
+    if (distribution == LEATI_FILL_UNIFORM)
         leati_fill_uniform(seed, sqrt(3 * scale), values, count);
-    else if (distribution == LEATI_UNTRUNCATED)
+    else if (distribution == LEATI_FILL_NORMAL)
         leati_fill_normal(seed, 0, sqrt(scale), values, count);
     else
         leati_fill_truncated(seed, 0, sqrt(scale) / left, values, count);

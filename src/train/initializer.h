@@ -34,14 +34,14 @@ void leati_fans(const leat_shape *shape, double *fan_in, double *fan_out);
 
 /* What a scale is divided by, and the numbers that leati_fill_scaled draws. */
 typedef enum leati_fan { LEATI_FAN_IN = 0, LEATI_FAN_OUT, LEATI_FAN_AVERAGE } leati_fan;
-typedef enum leati_distribution {
-    LEATI_TRUNCATED = 0, /* of normal numbers those within two deviations */
-    LEATI_UNTRUNCATED,
-    LEATI_UNIFORM
-} leati_distribution;
+typedef enum leati_filling {
+    LEATI_FILL_TRUNCATED = 0, /* of normal numbers those within two deviations */
+    LEATI_FILL_NORMAL,
+    LEATI_FILL_UNIFORM
+} leati_filling;
 
 /* Numbers of variance scale / max(1, fan) (keras.initializers.VarianceScaling). */
-void leati_fill_scaled(int64_t seed, double scale, leati_fan fan, leati_distribution distribution,
+void leati_fill_scaled(int64_t seed, double scale, leati_fan fan, leati_filling distribution,
                        const leat_shape *shape, float *values, int64_t count);
 
 /* TensorFlow's stateless numbers of the pair (seed, 0): uniform of [low, high), normal, and normal

@@ -110,12 +110,52 @@ leat_status leati_kind_args_copy(const leati_kind *kind, const void *from, void 
     return finish(kind, args, out, err);
 }
 
+/* Adds a list to a flat one: what a list in it holds, and -1 for a null. */
+static bool add_flat(json_t *flat, const json_t *list) {
+    size_t i;
+    json_t *part;
+    bool good = flat != NULL;
+    json_array_foreach((json_t *)(uintptr_t)list, i, part) {
+        if (json_is_null(part))
+            good = good && json_array_append_new(flat, json_integer(-1)) == 0;
+        else if (json_is_array(part))
+            good = good && json_array_extend(flat, part) == 0;
+        else
+            good = good && json_array_append(flat, part) == 0;
+    }
+    return good;
+}
+
+/* Lists as Keras writes them as plain ones: pairs, [[1, 2], [0, 3]], one behind the other, and -1
+ * for the None of a dimension. A new reference, or NULL without memory. */
+static json_t *with_flat_lists(const json_t *config) {
+    json_t *copy = json_copy((json_t *)(uintptr_t)config), *value;
+    const char *name;
+    bool good = copy != NULL;
+    json_object_foreach((json_t *)(uintptr_t)config, name, value) {
+        if (!json_is_array(value))
+            continue;
+        json_t *flat = json_array();
+        good = add_flat(flat, value) && good;
+        good = json_object_set_new(copy, name, flat) == 0 && good;
+    }
+    if (good)
+        return copy;
+    json_decref(copy);
+    return NULL;
+}
+
 leat_status leati_kind_args_read(const leati_kind *kind, const json_t *config, void **out,
                                  leat_error *err) {
     void *args = leati_alloc_zero(1, kind->args_size);
-    if (args == NULL)
+    json_t *flat = config == NULL ? NULL : with_flat_lists(config);
+    if (args == NULL || (config != NULL && flat == NULL)) {
+        leati_free(args);
+        json_decref(flat);
         return leati_no_memory(err, kind->args_size);
-    leat_status status = leati_json_to_rows(config, kind->rows, args, kind->name, NULL, err);
+    }
+    leat_status status = leati_json_to_rows(flat, kind->rows, args, kind->name, NULL, err);
+    json_decref(flat);
     if (status != LEAT_OK) {
         leati_free(args);
         return status;

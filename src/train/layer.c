@@ -156,17 +156,29 @@ leat_value leati_layer_pass(const leati_layer_kind *kind, const leati_pass *pass
 
 /* ---- with variables ---- */
 
-/* A new weight "<layer>/<name>". */
-static leat_status add_weight(leat_layer *layer, const leati_weight *weight, leat_error *err) {
+/* The first value of a weight. */
+static leat_status first_value(const leat_layer *layer, const leati_weight *weight,
+                               leat_tensor *out, leat_error *err) {
+    if (weight->is_seed) {
+        LEATI_TRY(leat_tensor_new(LEAT_INT64, weight->shape, out, err));
+        memset(out->data, 0, leat_tensor_bytes(out));
+        *(int64_t *)out->data = layer->seed;
+        return LEAT_OK;
+    }
     const leati_initializer_kind *kind = leati_initializer_find(weight->initializer, err);
     if (kind == NULL)
         return LEAT_NOT_FOUND;
+    return leati_initialize(kind, NULL, layer->seed, &weight->shape, out, err);
+}
+
+/* A new weight "<layer>/<name>". */
+static leat_status add_weight(leat_layer *layer, const leati_weight *weight, leat_error *err) {
     leati_text path = {0};
     leati_text_addf(&path, "%s/%s", layer->name, weight->name);
     leat_tensor initial = {0};
     leat_status status = path.failed ? leati_no_memory(err, strlen(weight->name)) : LEAT_OK;
     if (status == LEAT_OK)
-        status = leati_initialize(kind, NULL, layer->seed, &weight->shape, &initial, err);
+        status = first_value(layer, weight, &initial, err);
     if (status == LEAT_OK) {
         const leat_variable_options options = {.name = path.data, .not_trainable = weight->fixed};
         leat_error own = {0};
@@ -206,36 +218,41 @@ leat_status leati_layer_build(leat_layer *layer, const leat_shape *input, const 
 }
 
 /* Reads the weights, calls the kind, assigns the weights that it changes. */
-static leat_value call_with_variables(leat_layer *layer, leat_value input, bool training) {
+static leat_value call_with_variables(leat_layer *layer, const leat_value *inputs, int num_inputs,
+                                      bool training) {
+    leat_graph *graph = inputs[0].graph;
     leat_value weights[LEATI_MAX_WEIGHTS], updates[LEATI_MAX_WEIGHTS];
     for (int i = 0; i < layer->num_weights; i++) {
-        weights[i] = leat_graph_read(input.graph, layer->weights[i]);
-        updates[i] = (leat_value){.graph = input.graph, .id = -1};
+        weights[i] = leat_graph_read(graph, layer->weights[i]);
+        updates[i] = (leat_value){.graph = graph, .id = -1};
     }
     const leati_pass pass = {.args = layer->args,
-                             .inputs = &input,
-                             .num_inputs = 1,
+                             .inputs = inputs,
+                             .num_inputs = num_inputs,
                              .weights = weights,
                              .updates = updates,
                              .training = training};
     leat_value output = leati_layer_pass(layer->kind, &pass);
     for (int i = 0; i < layer->num_weights; i++)
         if (updates[i].id >= 0)
-            leat_graph_assign(input.graph, layer->weights[i], updates[i]);
+            leat_graph_assign(graph, layer->weights[i], updates[i]);
     return output;
 }
 
-leat_value leati_layer_call(leat_layer *layer, leat_value input, bool training,
-                            const leat_layer *before) {
-    leat_graph *graph = input.graph;
+leat_value leati_layer_call(leat_layer *layer, const leat_value *inputs, int num_inputs,
+                            bool training, const leat_layer *before) {
+    leat_graph *graph = inputs[0].graph;
     leat_value failed = {.graph = graph, .id = -1};
-    if (graph == NULL || graph->error.code != LEAT_OK || input.id < 0)
+    if (graph == NULL || graph->error.code != LEAT_OK)
         return failed;
+    for (int i = 0; i < num_inputs; i++)
+        if (leati_value_failed(inputs[i]))
+            return failed;
     leat_error err = {0};
-    leat_shape shape = leat_value_shape(input);
+    leat_shape shape = leat_value_shape(inputs[0]);
     if (leati_layer_build(layer, &shape, before, &err) != LEAT_OK)
         return leati_graph_error(graph, &err);
-    leat_value output = call_with_variables(layer, input, training);
+    leat_value output = call_with_variables(layer, inputs, num_inputs, training);
     if (graph->error.code != LEAT_OK) {
         char given[128], from[128];
         leati_prefix(&graph->error, "layer \"%.80s\" (%s), given %s, %s", layer->name,
@@ -257,17 +274,33 @@ leat_variable *leati_layer_weight(const leat_layer *layer, const char *name) {
 
 /* ---- arguments that several layers have ---- */
 
-void leati_pair_of(const leati_ints *ints, int64_t standard, int64_t out[2]) {
-    out[0] = ints->count > 0 ? ints->values[0] : standard;
-    out[1] = ints->count > 1 ? ints->values[1] : out[0];
+void leati_numbers_of(const leati_ints *ints, int64_t standard, int count, int64_t *out) {
+    for (int i = 0; i < count; i++) {
+        if (ints->count > i)
+            out[i] = ints->values[i];
+        else
+            out[i] = i > 0 ? out[i - 1] : standard;
+    }
 }
 
-leat_status leati_check_pair(const leati_ints *ints, const char *name, leat_error *err) {
-    if (ints->count <= 2)
+leat_status leati_check_numbers(const leati_ints *ints, const char *name, int count,
+                                leat_error *err) {
+    if (ints->count <= 1 || ints->count == count)
         return LEAT_OK;
     return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "%s has %d numbers; expected one, or one for height and one for width", name,
-                      (int)ints->count);
+                      "%s has %d numbers; expected one, or one for each of %d directions", name,
+                      (int)ints->count, count);
+}
+
+leat_value leati_numbers_value(leat_value like, const leati_floats *numbers) {
+    leat_error err = {0};
+    leat_tensor vector = {0};
+    if (leat_tensor_new(LEAT_FLOAT64, LEAT_SHAPE(numbers->count), &vector, &err) != LEAT_OK)
+        return leati_graph_error(like.graph, &err);
+    memcpy(vector.data, numbers->values, leat_tensor_bytes(&vector));
+    leat_value out = leat_cast(leat_graph_tensor(like.graph, &vector), leat_value_dtype(like));
+    leat_tensor_unref(&vector);
+    return out;
 }
 
 static const char *const paddings[] = {[LEAT_VALID] = "valid", [LEAT_SAME] = "same"};

@@ -21,6 +21,8 @@ typedef struct leati_layer_kind {
     int32_t min_rank;    /* of inputs; used where rank is 0 */
     const char *expects; /* the input's shape in words: "[batch, height, width, channels]" */
     bool fixed_last;     /* the last dimension decides the weights' shapes */
+    bool freezes;        /* computes as in inference while it is not trainable */
+    bool takes_integers; /* has weights, but inputs are not cast to floats */
     /* The seed argument of the weights' initialisers, if the kind has weights; NULL: no seed. */
     leati_seed_argument (*seed)(const void *args);
     /* Lists the weights for an input shape that fits `rank` and `fixed_last`; NULL: none. */
@@ -64,8 +66,8 @@ void leati_layer_unbuild(leat_layer *layer);
 
 /* Builds the layer if needed and adds its operations. A failure is the graph's, with the layer's
  * name. */
-leat_value leati_layer_call(leat_layer *layer, leat_value input, bool training,
-                            const leat_layer *before);
+leat_value leati_layer_call(leat_layer *layer, const leat_value *inputs, int num_inputs,
+                            bool training, const leat_layer *before);
 
 /* The weights of a layer without variables for inputs of these shapes (batch's dimension included).
  * INVALID_ARGUMENT where the layer does not take them; `before` names what gave the inputs. */
@@ -83,11 +85,24 @@ leat_variable *leati_layer_weight(const leat_layer *layer, const char *name);
     "activation use_bias kernel_initializer bias_initializer kernel_regularizer "                  \
     "bias_regularizer activity_regularizer kernel_constraint bias_constraint"
 
-/* One number for both directions, or one for each: `ints` as Keras takes them, with a default. */
-void leati_pair_of(const leati_ints *ints, int64_t standard, int64_t out[2]);
-/* The same as a check of an argument: at most two numbers. */
-LEAT_WARN_UNUSED leat_status leati_check_pair(const leati_ints *ints, const char *name,
-                                              leat_error *err);
+/* A row of an argument that is called as the member of its struct. */
+#define LEATI_LAYER_ROW(STRUCT, MEMBER, TYPE, ...)                                                 \
+    {                                                                                              \
+        .name = #MEMBER, .type = LEATI_ROW_##TYPE, .offset = offsetof(struct STRUCT, MEMBER),      \
+        __VA_ARGS__                                                                                \
+    }
+/* The row for the name of every layer. */
+#define LEATI_LAYER_NAME                                                                           \
+    LEATI_LAYER_ROW(leati_layer_args, name, STRING, .doc = "Name of the layer.")
+
+/* One number for `count` directions, or one for each: `ints` as Keras takes them, with a default.
+ */
+void leati_numbers_of(const leati_ints *ints, int64_t standard, int count, int64_t *out);
+/* The same as a check of an argument: none, one or `count` numbers. */
+LEAT_WARN_UNUSED leat_status leati_check_numbers(const leati_ints *ints, const char *name,
+                                                 int count, leat_error *err);
+/* A list of numbers as a vector of the dtype of `like`. */
+leat_value leati_numbers_value(leat_value like, const leati_floats *numbers);
 /* "valid" or "same", in any case of letters; and the padding of a checked name. */
 LEAT_WARN_UNUSED leat_status leati_check_padding(const char *name, leat_error *err);
 leat_padding leati_padding_of(const char *name);

@@ -11,11 +11,11 @@
 #include "../../tests/support/train.h"
 #include "train/layer.h"
 
-static bool in_table(const char *name) {
-    size_t count;
-    const leati_kind *const *kinds = leati_layer_kinds(&count);
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(kinds[i]->name, name) == 0)
+/* Layers of one input with constructors of their own; tests/golden/nn.c runs all of them. */
+static bool has_constructor(const char *name) {
+    static const char *const names[] = {"Conv2D", "MaxPooling2D", "Dense", "Flatten"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i], name) == 0)
             return true;
     return false;
 }
@@ -61,7 +61,7 @@ static void run_case(const json_t *c) {
     leat_shape shape = leat_tensor_shape(&in);
     set_weights(layer, &shape, json_object_get(c, "weights"));
     leat_value x = leat_graph_tensor(graph, &in);
-    leat_value y = leati_layer_call(layer, x, arrays_bool(c, "training", false), NULL);
+    leat_value y = leati_layer_call(layer, &x, 1, arrays_bool(c, "training", false), NULL);
     train_value_close("output", &out, y, 1e-5);
     leat_value upstream = train_eager_value(graph, json_object_get(c, "upstream"));
     leat_value loss = leat_reduce_sum(leat_multiply(y, upstream), NULL, 0, false), gradient;
@@ -84,7 +84,7 @@ static void layers_are_keras(void **state) {
     json_t *c;
     int ran = 0;
     json_array_foreach(cases, index, c) {
-        if (!in_table(arrays_text(c, "layer")))
+        if (!has_constructor(arrays_text(c, "layer")))
             continue;
         print_message("case %d: %s\n", (int)index, arrays_text(c, "layer"));
         run_case(c);
@@ -111,8 +111,8 @@ static void wrong_arguments_are_named(void **state) {
     const leat_conv2d_layer_options groups = {.groups = 3};
     wants_text("3 groups do not divide 4 filters", leat_conv2d_layer(4, 1, 1, &groups, &err), &err);
     err = (leat_error){0};
-    const leat_conv2d_layer_options activation = {.activation = (leat_activation)9};
-    wants_text("expected linear, relu or softmax", leat_conv2d_layer(4, 1, 1, &activation, &err),
+    const leat_conv2d_layer_options activation = {.activation = (leat_activation)99};
+    wants_text("expected linear, relu, softmax, elu", leat_conv2d_layer(4, 1, 1, &activation, &err),
                &err);
     err = (leat_error){0};
     const leat_max_pooling2d_layer_options padding = {.padding = (leat_padding)7};
@@ -146,14 +146,14 @@ static void wrong_shapes_are_named(void **state) {
     leat_graph *graph;
     leat_layer *conv = leat_conv2d_layer(2, 3, 3, NULL, &err);
     leat_value x = argument_of(&graph, LEAT_SHAPE(-1, 8));
-    assert_true(leati_layer_call(conv, x, false, NULL).id < 0);
+    assert_true(leati_layer_call(conv, &x, 1, false, NULL).id < 0);
     fails_with(graph, "layer \"conv2d\" (Conv2D) expects an input of shape [batch, height, width, "
                       "channels] and is given [?, 8], the model's input");
     x = argument_of(&graph, LEAT_SHAPE(-1, 2, 2, 1));
-    assert_true(leati_layer_call(conv, x, false, NULL).id < 0);
+    assert_true(leati_layer_call(conv, &x, 1, false, NULL).id < 0);
     fails_with(graph, "layer \"conv2d\" (Conv2D), given [?, 2, 2, 1]");
     x = argument_of(&graph, LEAT_SHAPE(-1, 5, 5, 3));
-    assert_true(leati_layer_call(conv, x, false, NULL).id < 0);
+    assert_true(leati_layer_call(conv, &x, 1, false, NULL).id < 0);
     fails_with(graph, "was built for inputs of shape [?, 2, 2, 1] and is given [?, 5, 5, 3]");
     leat_layer_free(conv);
 }
@@ -164,8 +164,8 @@ static void sizes_may_be_unknown(void **state) {
     leat_error err = {0};
     leat_graph *graph;
     leat_layer *conv = leat_conv2d_layer(2, 3, 3, NULL, &err);
-    leat_value y =
-        leati_layer_call(conv, argument_of(&graph, LEAT_SHAPE(-1, -1, -1, 3)), false, NULL);
+    leat_value x = argument_of(&graph, LEAT_SHAPE(-1, -1, -1, 3));
+    leat_value y = leati_layer_call(conv, &x, 1, false, NULL);
     leat_shape shape = leat_value_shape(y);
     assert_int_equal(shape.rank, 4);
     assert_int_equal(shape.dims[1], -1);
@@ -177,7 +177,8 @@ static void sizes_may_be_unknown(void **state) {
     leat_tensor empty, found;
     train_ok(leat_tensor_new(LEAT_FLOAT32, LEAT_SHAPE(0, 2, 3), &empty, &train_error));
     graph = leat_eager_new(&err);
-    y = leati_layer_call(flatten, leat_graph_tensor(graph, &empty), false, NULL);
+    x = leat_graph_tensor(graph, &empty);
+    y = leati_layer_call(flatten, &x, 1, false, NULL);
     train_ok(leat_value_tensor(y, &found, &train_error));
     assert_int_equal(found.rank, 2);
     assert_int_equal(found.dims[0], 0);

@@ -22,7 +22,8 @@ void leati_metric_states(const leati_metric_kind *kind, const void *args, leati_
         return;
     }
     for (out->count = 0; out->count < 2; out->count++)
-        out->list[out->count] = (leati_weight){names[out->count], LEAT_SCALAR, "zeros", true, 0};
+        out->list[out->count] =
+            (leati_weight){.name = names[out->count], .initializer = "zeros", .fixed = true};
 }
 
 static leat_status make_state(leat_metric *metric, const leati_weight *state, leat_error *err) {

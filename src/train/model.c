@@ -132,7 +132,7 @@ void leat_model_free(leat_model *model) {
 static leat_value call_layers(leat_model *model, leat_value value, bool training) {
     const leat_layer *before = NULL;
     for (int i = 0; i < model->num_layers; i++) {
-        value = leati_layer_call(model->layers[i], value, training, before);
+        value = leati_layer_call(model->layers[i], &value, 1, training, before);
         before = model->layers[i];
     }
     return value;

@@ -104,7 +104,8 @@ static json_t *describe_state(const leati_weight *weight) {
         leati_json_put(object, "shape", leati_json_of_shape(&weight->shape)) &&
         leati_json_put(object, "initializer", json_string(weight->initializer)) &&
         leati_json_put(object, "trainable", json_boolean(!weight->fixed)) &&
-        leati_json_put(object, "start", leati_json_of_double(weight->start)))
+        leati_json_put(object, "start", leati_json_of_double(weight->start)) &&
+        leati_json_put(object, "is_seed", json_boolean(weight->is_seed)))
         return object;
     json_decref(object);
     return NULL;
@@ -117,12 +118,21 @@ static leat_status list_slots(const leat_part *part, leati_weights *out) {
     const leat_shape unknown = {.rank = LEAT_UNKNOWN_RANK};
     *out = (leati_weights){.count = 0};
     if (args->use_ema)
-        out->list[out->count++] = (leati_weight){"average", unknown, "zeros", true, 0};
+        out->list[out->count++] = (leati_weight){
+            .name = "average", .shape = unknown, .initializer = "zeros", .fixed = true, .start = 0};
     if (args->gradient_accumulation_steps > 1)
-        out->list[out->count++] = (leati_weight){"gradient_accumulator", unknown, "zeros", true, 0};
+        out->list[out->count++] = (leati_weight){.name = "gradient_accumulator",
+                                                 .shape = unknown,
+                                                 .initializer = "zeros",
+                                                 .fixed = true,
+                                                 .start = 0};
     for (int i = 0; names[i] != NULL; i++) {
         double start = kind->slot_start == NULL ? 0 : kind->slot_start(args, i);
-        out->list[out->count++] = (leati_weight){names[i], unknown, "zeros", true, start};
+        out->list[out->count++] = (leati_weight){.name = names[i],
+                                                 .shape = unknown,
+                                                 .initializer = "zeros",
+                                                 .fixed = true,
+                                                 .start = start};
     }
     return LEAT_OK;
 }

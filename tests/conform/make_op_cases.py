@@ -695,6 +695,25 @@ import op_math_cases  # noqa: E402,F401
 import op_array_cases  # noqa: E402,F401
 import op_text_cases  # noqa: E402,F401
 
+# Groups of channels are filters with zeros between the groups.
+for name, xs, ws, strides, same in (("groups", (2, 5, 4, 6), (3, 2, 3, 4), (2, 1), True), ("depthwise", (1, 5, 5, 3), (3, 3, 1, 6), (1, 1), False),
+                                    ("group_strides", (2, 7, 5, 4), (2, 3, 2, 6), (2, 2), True)):
+    x, w = floats(*xs), floats(*ws)
+    size, made = ws[2], ws[3] * ws[2] // xs[3]
+    whole = np.zeros((*ws[:2], xs[3], ws[3]), F32)
+    parts = [(slice(g * size, (g + 1) * size), slice(g * made, (g + 1) * made)) for g in range(xs[3] // size)]
+    for channels, filters in parts:
+        whole[:, :, channels, filters] = w[:, :, :, filters]
+    attributes = {"strides": list(strides), "dilations": [1, 1], "padding": "SAME" if same else "VALID"}
+    out = conv(x, whole, strides, (1, 1), same)[0].astype(F32)
+    g = floats(*out.shape)
+    _, dx, dwhole = conv(x, whole, strides, (1, 1), same, g.astype(F64))
+    dw = np.concatenate([dwhole[:, :, channels, filters] for channels, filters in parts], 3)
+    case("conv2d", name, [x, w], out, attributes, tolerance=1e-6, gradient=True)
+    case("conv2d_backprop_input", name, [x, w, g], dx.astype(F32), attributes, tolerance=1e-6, gradient=True)
+    case("conv2d_backprop_filter", name, [x, w, g], dw.astype(F32), attributes, tolerance=1e-6, gradient=True)
+case("conv2d", "uneven_groups", [floats(1, 3, 3, 4), floats(2, 2, 2, 3)], error=(INVALID, "2 groups of channels do not divide 3 filters"))
+
 TESTED_BY = {
     "tests/conform/ops_state.c": ["all_reduce", "collective_broadcast", "replica_id", "apply_adam", "apply_gradient_descent", "apply_keras_momentum", "read_file"],
     "tests/conform/ops_pictures.c": ["decode_jpeg", "decode_png", "encode_png"],

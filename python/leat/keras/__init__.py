@@ -5,7 +5,8 @@
     optimizer = tf.keras.optimizers.Adam(1e-3)
 """
 
-from leat.keras import activations, backend, initializers, layers, losses, metrics, optimizers, utils  # noqa: F401
+from leat.keras import activations, backend, initializers, layers, losses, metrics, optimizers  # noqa: F401
+from leat.keras import random, utils  # noqa: F401
 from leat.keras.initializers import Initializer  # noqa: F401
 from leat.keras.layer import DTypePolicy, InputSpec, KerasTensor, Layer  # noqa: F401
 from leat.keras.layers import Input  # noqa: F401

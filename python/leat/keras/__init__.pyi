@@ -28,5 +28,6 @@ from leat.keras import metrics as metrics
 from leat.keras import model as model
 from leat.keras.variables import name_scope as name_scope
 from leat.keras import optimizers as optimizers
+from leat.keras import random as random
 from leat.keras import utils as utils
 from leat.keras import variables as variables

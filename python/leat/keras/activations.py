@@ -143,9 +143,62 @@ def tanh_shrink(x):
     return x - tanh(x)
 
 
+def hard_shrink(x, threshold=0.5):
+    """x outside of [-threshold, threshold], else 0."""
+    x = convert_to_tensor(x)
+    return _op("where", _op("math.abs", x) > threshold, x, _op("zeros_like", x))
+
+
+def soft_shrink(x, threshold=0.5):
+    """x moved towards 0 by `threshold`, and 0 where it would pass it."""
+    x = convert_to_tensor(x)
+    return _op("nn.relu", x - threshold) - _op("nn.relu", -x - threshold)
+
+
+def squareplus(x, b=4):
+    """(x + sqrt(x^2 + b)) / 2."""
+    x = convert_to_tensor(x)
+    return 0.5 * (x + _op("math.sqrt", x * x + b))
+
+
+def hard_tanh(x):
+    """x between -1 and 1."""
+    return _op("clip_by_value", x, -1.0, 1.0)
+
+
+def celu(x, alpha=1.0):
+    """x, below 0 alpha (exp(x / alpha) - 1)."""
+    x = convert_to_tensor(x)
+    return _op("math.maximum", x, 0.0) + alpha * _op("math.expm1", _op("math.minimum", x, 0.0) / alpha)
+
+
+def glu(x, axis=-1):
+    """The first half along `axis` times the sigmoid of the second."""
+    first, second = _op("split", convert_to_tensor(x), 2, axis)
+    return first * sigmoid(second)
+
+
+def threshold(x, threshold, default_value):
+    """x above `threshold`, else `default_value`."""
+    x = convert_to_tensor(x)
+    return _op("where", x > threshold, x, _op("zeros_like", x) + default_value)
+
+
+def sparse_plus(x):
+    """0 up to -1, (x + 1)^2 / 4 up to 1, then x."""
+    x = convert_to_tensor(x)
+    return _op("where", x <= -1.0, _op("zeros_like", x), _op("where", x < 1.0, 0.25 * (x + 1.0) * (x + 1.0), x))
+
+
+def sparse_sigmoid(x):
+    """(x + 1) / 2 between 0 and 1."""
+    return _op("clip_by_value", 0.5 * (convert_to_tensor(x) + 1.0), 0.0, 1.0)
+
+
 _BY_NAME = {function.__name__: function for function in (
     linear, relu, leaky_relu, relu6, softmax, log_softmax, sigmoid, tanh, elu, selu, softplus, softsign, exponential,
-    silu, gelu, mish, hard_sigmoid, hard_silu, log_sigmoid, tanh_shrink)}
+    silu, gelu, mish, hard_sigmoid, hard_silu, log_sigmoid, tanh_shrink, hard_shrink, soft_shrink, squareplus,
+    hard_tanh, celu, glu, threshold, sparse_plus, sparse_sigmoid)}
 _BY_NAME.update(swish=silu, hard_swish=hard_silu)
 
 

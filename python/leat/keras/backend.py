@@ -20,4 +20,6 @@ def image_data_format():
 
 def clear_session(free_memory=True):
     """Numbers in names of layers start anew (``keras.backend.clear_session``)."""
+    from leat.keras import random
     tables.forget_names()
+    random.forget_seed()

@@ -64,9 +64,12 @@ for _entry in tables.entries("initializer"):
     _BY_NAME[_entry["name"].lower()] = _class
 
 
+_ALIASES = {"uniform": "random_uniform", "normal": "random_normal", "zero": "zeros", "one": "ones"}
+
+
 def get(identifier):
     """An initializer by name, configuration, class, or itself (``keras.initializers.get``). ValueError."""
-    return tables.by_identifier("initializer", _BY_NAME, {}, identifier)
+    return tables.by_identifier("initializer", _BY_NAME, _ALIASES, identifier)
 
 
 def serialize(initializer):

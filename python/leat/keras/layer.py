@@ -14,6 +14,7 @@ import numpy as np
 
 from leat import dtypes, errors, nest, trace
 from leat.keras import calls, tables
+from leat.keras.random import SeedGenerator
 from leat.keras.variables import Variable, current_path, name_scope
 from leat.tensor import Tensor, convert_to_tensor
 
@@ -111,6 +112,7 @@ class Layer:
     def __new__(cls, *args, **kwargs):
         self = super().__new__(cls)
         object.__setattr__(self, "_own_variables", [])
+        object.__setattr__(self, "_seed_generators", [])
         object.__setattr__(self, "_is_ready", False)
         return self
 
@@ -143,6 +145,8 @@ class Layer:
         return f"{self._parent_path}/{self.name}" if self._parent_path else self.name
 
     def __setattr__(self, name, value):
+        if isinstance(value, SeedGenerator):
+            self._seed_generators.append(value)
         if isinstance(value, Variable) and all(value is not known for known in self._own_variables):
             self._own_variables.append(value)
         object.__setattr__(self, name, value)
@@ -176,16 +180,24 @@ class Layer:
 
     @property
     def variables(self):
-        """All variables: the layer's own, trainable ones first, then those of its layers."""
+        """All variables: the layer's own, trainable ones first, those of its layers, and states of generators."""
+        return self._collect(with_states=True)
+
+    @property
+    def weights(self):
+        """The variables without the states of generators of random numbers."""
+        return self._collect(with_states=False)
+
+    def _collect(self, with_states):
         own = sorted(self._own_variables, key=lambda v: not getattr(v, "_is_weight_trainable", v.trainable))
+        if with_states:
+            own += [generator.state for generator in self._seed_generators]
         found, seen = [], set()
-        for variable in [*own, *(v for layer in self._flatten_layers() for v in layer.variables)]:
+        for variable in [*own, *(v for layer in self._flatten_layers() for v in layer._collect(with_states))]:
             if id(variable) not in seen:
                 seen.add(id(variable))
                 found.append(variable)
         return found
-
-    weights = variables
 
     @property
     def trainable_variables(self):
@@ -201,7 +213,11 @@ class Layer:
             return self.variables
         return [variable for variable in self.variables if not variable.trainable]
 
-    non_trainable_weights = non_trainable_variables
+    @property
+    def non_trainable_weights(self):
+        """The same without the states of generators of random numbers."""
+        states = {id(generator.state) for layer in _all_layers(self, set()) for generator in layer._seed_generators}
+        return [variable for variable in self.non_trainable_variables if id(variable) not in states]
 
     @property
     def trainable(self):
@@ -495,13 +511,14 @@ def symbolic_call(layer, args, kwargs):
 # ---- the library's layers ----
 
 _REGULAR = ("_regularizer", "_constraint")
+_SPATIAL = ("kernel_size", "strides", "dilation_rate", "pool_size", "size", "output_padding")
 
 
 class TableLayer(Layer):
     """A layer of the library's table."""
 
     def _setup(self, given, others):
-        regularizer = given.pop("activity_regularizer", None)
+        regularizer, start = given.pop("activity_regularizer", None), given.pop("weights", None)
         if "name" in given:
             others = {"name": given.pop("name"), **others}
         tables.refuse_unknown(self._entry, {name: value for name, value in given.items()
@@ -529,10 +546,15 @@ class TableLayer(Layer):
             self.input_spec = InputSpec(min_ndim=rank)
         if self._entry["merges"]:
             self.input_spec = None
+        if "seed" in attributes and not any(name.endswith("_initializer") for name in known):
+            self.seed_generator = SeedGenerator(attributes["seed"])
+        if start is not None:
+            self.build((None,))
+            self.set_weights(start if isinstance(start, list) and len(start) == 1 else [start])
 
     def _spatial(self, name, value, row):
         """One number for all directions of space as a tuple."""
-        directions = self._entry["rank"] - 2
+        directions = self._entry["rank"] - 2 if name in _SPATIAL else 0
         if row["type"].startswith("list") and isinstance(value, int) and directions > 0:
             return (value,) * directions
         if row["type"].startswith("list") and isinstance(value, (list, tuple)) and directions > 0 and (
@@ -550,11 +572,13 @@ class TableLayer(Layer):
             raise ValueError(error.message) from None
         for weight in listed:
             name = weight["name"]
+            if weight["is_seed"]:
+                self._weights.append(self.seed_generator.state)
+                continue
             made = self.add_weight(
                 shape=weight["shape"], name=name, trainable=weight["trainable"],
-                initializer=getattr(self, f"{name}_initializer", None) or weight["initializer"],
-                regularizer=getattr(self, f"{name}_regularizer", None),
-                constraint=getattr(self, f"{name}_constraint", None))
+                initializer=self._of_weight(name, "initializer") or weight["initializer"],
+                regularizer=self._of_weight(name, "regularizer"), constraint=self._of_weight(name, "constraint"))
             object.__setattr__(self, name, made)
             self._weights.append(made)
         if self._entry["fixed_last"]:
@@ -562,10 +586,15 @@ class TableLayer(Layer):
             self.input_spec = InputSpec(min_ndim=max(rank, self._entry["min_rank"]), axes={-1: shapes[0][-1]})
         self.built = True
 
+    def _of_weight(self, name, sort):
+        """The initializer, regularizer or constraint that was given for a weight: kernel_... or depthwise_..."""
+        return getattr(self, f"{name}_{sort}", None) or getattr(self, f"{name.removesuffix('_kernel')}_{sort}", None)
+
     def call(self, inputs, training=None):
         """What the library computes, through the activation."""
         tensors = [convert_to_tensor(leaf) for leaf in _leaves(inputs)]
-        if self._weights:
+        training = training and not (self._entry["freezes"] and not self.trainable)
+        if self._weights and not self._entry["takes_integers"]:
             tensors = [self._floating(tensor) for tensor in tensors]
         if calls.is_plain(tensors):
             if self._compiled is None:

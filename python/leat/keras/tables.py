@@ -89,6 +89,13 @@ def _plain(value):
     raise TypeError(f"expected numbers or text, found {value!r}")
 
 
+def _flat(value):
+    """A number, a list or pairs in a list as one list."""
+    if not isinstance(value, list):
+        return [value]
+    return [item for part in value for item in _flat(part)]
+
+
 def part(sort, entry, given):
     """The library's object of a line. ValueError names what it refuses."""
     known, config = rows(entry), {}
@@ -99,8 +106,8 @@ def part(sort, entry, given):
         if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
             value = "nan" if value != value else "inf" if value > 0 else "-inf"
         value = _plain(value)
-        if row["type"].startswith("list") and not isinstance(value, list):
-            value = [value]
+        if row["type"].startswith("list"):
+            value = [-1 if item is None else item for item in _flat(value)]
         if row["type"] == "float" and isinstance(value, int):
             value = float(value)
         config[name] = value

@@ -333,6 +333,19 @@ static int64_t padding_after(const leati_window_axis *axis) {
     return after > 0 ? after : 0;
 }
 
+/* The filter as it lies and in any layout: [h, w, channels of a group, filters], where oneDNN
+ * counts groups apart. */
+static bool describe_filter(const leat_shape *by, int64_t groups, leati_dnnl_conv *conv) {
+    int64_t row = by->dims[3], tap = row * by->dims[2], made = row / groups;
+    int skip = groups == 1 ? 1 : 0; /* without groups there is no dimension for them */
+    const dnnl_dims_t sizes = {groups, made, by->dims[2], by->dims[0], by->dims[1]};
+    const dnnl_dims_t steps = {made, 1, row, tap * by->dims[1], tap};
+    return !dnnl_memory_desc_init_by_strides(&conv->filter, 5 - skip, sizes + skip, dnnl_f32,
+                                             steps + skip) &&
+           !dnnl_memory_desc_init_by_tag(&conv->any_filter, 5 - skip, sizes + skip, dnnl_f32,
+                                         dnnl_format_tag_any);
+}
+
 bool leati_dnnl_conv_init(const leati_cpu_build *build, const leati_simple_node *node,
                           int32_t input, int32_t filter, leati_dnnl_conv *conv) {
     const leat_shape *from = &leati_cpu_value_of(build, input)->type->shape;
@@ -344,7 +357,6 @@ bool leati_dnnl_conv_init(const leati_cpu_build *build, const leati_simple_node 
         leati_conv_plan_init(&plan, node->source->args, from, by, &shape, NULL) || plan.y.out < 1 ||
         plan.x.out < 1)
         return false;
-    dnnl_dims_t filters = {by->dims[3], by->dims[2], by->dims[0], by->dims[1]};
     dnnl_dims_t nchw = {shape.dims[0], shape.dims[3], shape.dims[1], shape.dims[2]};
     const leati_window_axis *axes[2] = {&plan.y, &plan.x};
     for (int i = 0; i < 2; i++) {
@@ -353,10 +365,9 @@ bool leati_dnnl_conv_init(const leati_cpu_build *build, const leati_simple_node 
         conv->before[i] = axes[i]->before;
         conv->after[i] = padding_after(axes[i]);
     }
-    return !dnnl_memory_desc_init_by_tag(&conv->filter, 4, filters, dnnl_f32, dnnl_hwio) &&
-           !dnnl_memory_desc_init_by_tag(&conv->any_filter, 4, filters, dnnl_f32,
-                                         dnnl_format_tag_any) &&
-           !dnnl_memory_desc_init_by_tag(&conv->bias, 1, filters, dnnl_f32, dnnl_x) &&
+    dnnl_dims_t bias = {plan.filters};
+    return describe_filter(by, plan.groups, conv) &&
+           !dnnl_memory_desc_init_by_tag(&conv->bias, 1, bias, dnnl_f32, dnnl_x) &&
            !dnnl_memory_desc_init_by_tag(&conv->output, 4, nchw, dnnl_f32, dnnl_nhwc);
 }
 

@@ -1,7 +1,8 @@
 /* conv2d: convolution of pictures [N, H, W, C] with a filter [h, w, C, K] (tf.nn.conv2d).
  *
  * Each output pixel sums, over the window, products of a pixel with a C x K matrix of the filter.
- * Fails where channels differ or the window does not fit. No state, no locks. */
+ * A filter of fewer channels than the input has convolves groups of channels apart. Fails where
+ * channels do not fit or the window does not. No state, no locks. */
 #include "graph/ops/gemm.h"
 #include "graph/ops/window.h"
 
@@ -23,6 +24,7 @@ static void conv_pixel(const leati_conv_plan *plan, leat_dtype dtype, const char
                        const char *filter, int64_t y, int64_t x, char *out) {
     size_t size = leat_dtype_size(dtype);
     int64_t ky0, ky1, kx0, kx1, c = plan->channels, k = plan->filters;
+    int64_t own = c / plan->groups, made = k / plan->groups;
     leati_window_range(&plan->y, y, &ky0, &ky1);
     leati_window_range(&plan->x, x, &kx0, &kx1);
     memset(out, 0, (size_t)k * size);
@@ -30,9 +32,12 @@ static void conv_pixel(const leati_conv_plan *plan, leat_dtype dtype, const char
         int64_t iy = y * plan->y.stride - plan->y.before + ky * plan->y.dilation;
         for (int64_t kx = kx0; kx < kx1; kx++) {
             int64_t ix = x * plan->x.stride - plan->x.before + kx * plan->x.dilation;
-            leati_add_products(dtype, k, c, picture + (size_t)((iy * plan->x.in + ix) * c) * size,
-                               1, filter + (size_t)((ky * plan->x.kernel + kx) * c * k) * size, k,
-                               out);
+            const char *pixel = picture + (size_t)((iy * plan->x.in + ix) * c) * size;
+            const char *tap = filter + (size_t)((ky * plan->x.kernel + kx) * own * k) * size;
+            for (int64_t g = 0; g < plan->groups; g++)
+                leati_add_products(dtype, made, own, pixel + (size_t)(g * own) * size, 1,
+                                   tap + (size_t)(g * made) * size, k,
+                                   out + (size_t)(g * made) * size);
         }
     }
 }

@@ -26,14 +26,22 @@ static void add_pixel(const leati_conv_plan *plan, leat_dtype dtype, const char 
                       const char *picture, int64_t y, int64_t x, char *filter) {
     size_t size = leat_dtype_size(dtype);
     int64_t ky0, ky1, kx0, kx1, c = plan->channels, k = plan->filters;
+    int64_t own = c / plan->groups, made = k / plan->groups;
     leati_window_range(&plan->y, y, &ky0, &ky1);
     leati_window_range(&plan->x, x, &kx0, &kx1);
     for (int64_t ky = ky0; ky < ky1; ky++) {
         int64_t iy = y * plan->y.stride - plan->y.before + ky * plan->y.dilation;
         for (int64_t kx = kx0; kx < kx1; kx++) {
             int64_t ix = x * plan->x.stride - plan->x.before + kx * plan->x.dilation;
-            leati_add_outer(dtype, c, k, picture + (size_t)((iy * plan->x.in + ix) * c) * size, g,
-                            filter + (size_t)((ky * plan->x.kernel + kx) * c * k) * size);
+            const char *pixel = picture + (size_t)((iy * plan->x.in + ix) * c) * size;
+            char *tap = filter + (size_t)((ky * plan->x.kernel + kx) * own * k) * size;
+            if (plan->groups == 1)
+                leati_add_outer(dtype, c, k, pixel, g, tap);
+            for (int64_t i = 0; i < c && plan->groups > 1; i++) {
+                size_t first = (size_t)(i / own * made); /* of the group's filters */
+                leati_add_outer(dtype, 1, made, pixel + (size_t)i * size, g + first * size,
+                                tap + ((size_t)(i % own * k) + first) * size);
+            }
         }
     }
 }

@@ -22,20 +22,24 @@ static leat_status conv2d_backprop_input_infer(leati_infer_call *call, leat_erro
 }
 
 /* Adds what one output pixel's gradient `g` sends to the pixels of `picture`; `turned` is the
- * filter as matrices K x C. */
+ * filter as matrices K x C, or of as many columns as a group has channels. */
 static void send_pixel(const leati_conv_plan *plan, leat_dtype dtype, const char *g,
                        const char *turned, int64_t y, int64_t x, char *picture) {
     size_t size = leat_dtype_size(dtype);
     int64_t ky0, ky1, kx0, kx1, c = plan->channels, k = plan->filters;
+    int64_t own = c / plan->groups, made = k / plan->groups;
     leati_window_range(&plan->y, y, &ky0, &ky1);
     leati_window_range(&plan->x, x, &kx0, &kx1);
     for (int64_t ky = ky0; ky < ky1; ky++) {
         int64_t iy = y * plan->y.stride - plan->y.before + ky * plan->y.dilation;
         for (int64_t kx = kx0; kx < kx1; kx++) {
             int64_t ix = x * plan->x.stride - plan->x.before + kx * plan->x.dilation;
-            leati_add_products(dtype, c, k, g, 1,
-                               turned + (size_t)((ky * plan->x.kernel + kx) * c * k) * size, c,
-                               picture + (size_t)((iy * plan->x.in + ix) * c) * size);
+            char *pixel = picture + (size_t)((iy * plan->x.in + ix) * c) * size;
+            const char *tap = turned + (size_t)((ky * plan->x.kernel + kx) * own * k) * size;
+            for (int64_t i = 0; i < plan->groups; i++)
+                leati_add_products(dtype, own, made, g + (size_t)(i * made) * size, 1,
+                                   tap + (size_t)(i * made * own) * size, own,
+                                   pixel + (size_t)(i * own) * size);
         }
     }
 }
@@ -49,14 +53,15 @@ static leat_status conv2d_backprop_input_kernel(leati_kernel_call *call, leat_er
     LEATI_TRY(leati_want_result_shape(&found, &shape, err));
     LEATI_TRY(leati_output_like(call, 0, &from, err));
     size_t size = leat_dtype_size(filter->dtype), bytes = (size_t)filter->count * size;
-    size_t matrix = (size_t)(plan.channels * plan.filters) * size;
+    int64_t own = plan.channels / plan.groups;
+    size_t matrix = (size_t)(own * plan.filters) * size;
     size_t picture = (size_t)(plan.y.in * plan.x.in * plan.channels) * size;
     char *turned = leati_arena_alloc(call->arena, bytes);
     if (turned == NULL)
         return leati_no_memory(err, bytes);
     for (int64_t row = 0; row < call->n; row++) {
         for (int64_t i = 0; i < plan.y.kernel * plan.x.kernel; i++)
-            leati_transpose_matrix(filter->dtype, plan.channels, plan.filters,
+            leati_transpose_matrix(filter->dtype, own, plan.filters,
                                    leati_row_of(filter, row) + (size_t)i * matrix,
                                    turned + (size_t)i * matrix);
         char *out = leati_row_of(&call->outputs[0], row);

@@ -215,6 +215,27 @@ static leat_status pad_gradient(leati_gradient_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
+leat_value leat_pad(leat_value tensor, const int64_t *paddings, int rank) {
+    leat_value out = {.graph = tensor.graph, .id = -1};
+    leat_error err = {0};
+    leat_tensor pairs = {0};
+    if (leati_value_failed(tensor))
+        return out;
+    leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SHAPE(rank, 2), &err);
+    if (spec != NULL && leat_tensor_new(LEAT_INT64, LEAT_SHAPE(rank, 2), &pairs, &err) == LEAT_OK) {
+        memcpy(pairs.data, paddings, 2 * (size_t)rank * sizeof *paddings);
+        char mode[] = "CONSTANT";
+        const struct pad_args args = {
+            .paddings = {.spec = spec, .tensors = &pairs, .num_tensors = 1}, .mode = mode};
+        out = leati_op1(&leati_tensor_op_pad, &args, tensor);
+        leat_tensor_unref(&pairs);
+    } else {
+        out = leati_graph_error(tensor.graph, &err);
+    }
+    leat_spec_unref(spec);
+    return out;
+}
+
 const leati_tensor_op leati_tensor_op_pad = {
     .name = "pad",
     .version = 1,

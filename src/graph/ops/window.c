@@ -113,6 +113,28 @@ static leat_status check_rank4(const leat_shape *shape, const char *what, leat_e
                       leati_shape_text(shape, text));
 }
 
+/* The filter's third dimension says how many channels a group has. */
+static leat_status find_groups(leati_conv_plan *plan, const leat_shape *input,
+                               const leat_shape *filter, leat_error *err) {
+    int64_t channels = input->dims[3], own = filter->dims[2];
+    plan->groups = 1;
+    plan->channels = channels < 0 ? own : channels;
+    plan->filters = filter->dims[3];
+    if (channels < 0 || own < 0 || channels == own)
+        return LEAT_OK;
+    if (own == 0 || channels % own != 0)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "channels of the input and of the filter: %lld and %lld; expected equal "
+                          "numbers, or for groups of channels a multiple",
+                          (long long)channels, (long long)own);
+    plan->groups = channels / own;
+    if (plan->groups == 0 || (plan->filters >= 0 && plan->filters % plan->groups != 0))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "%lld groups of channels do not divide %lld filters evenly",
+                          (long long)plan->groups, (long long)plan->filters);
+    return LEAT_OK;
+}
+
 leat_status leati_conv_plan_init(leati_conv_plan *plan, const struct leati_conv_args *args,
                                  const leat_shape *input, const leat_shape *filter, leat_shape *out,
                                  leat_error *err) {
@@ -123,15 +145,12 @@ leat_status leati_conv_plan_init(leati_conv_plan *plan, const struct leati_conv_
     LEATI_TRY(parse_padding(args->padding, &same, err));
     LEATI_TRY(two_of(&args->strides, one_one, "strides", strides, err));
     LEATI_TRY(two_of(&args->dilations, one_one, "dilations", dilations, err));
-    LEATI_TRY(leati_want_equal_dims(input->dims[3], filter->dims[2],
-                                    "channels of the input and of the filter", err));
+    LEATI_TRY(find_groups(plan, input, filter, err));
     LEATI_TRY(leati_window_axis_init(&plan->y, input->dims[1], filter->dims[0], strides[0],
                                      dilations[0], same, "height", err));
     LEATI_TRY(leati_window_axis_init(&plan->x, input->dims[2], filter->dims[1], strides[1],
                                      dilations[1], same, "width", err));
     plan->batch = input->dims[0];
-    plan->channels = filter->dims[2];
-    plan->filters = filter->dims[3];
     *out = LEAT_SHAPE(plan->batch, plan->y.out, plan->x.out, plan->filters);
     return LEAT_OK;
 }
@@ -154,6 +173,7 @@ leat_status leati_pool_plan_init(leati_conv_plan *plan, const struct leati_pool_
                                      "width", err));
     plan->batch = input->dims[0];
     plan->channels = plan->filters = input->dims[3];
+    plan->groups = 1;
     *out = LEAT_SHAPE(plan->batch, plan->y.out, plan->x.out, plan->channels);
     return LEAT_OK;
 }

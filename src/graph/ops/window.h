@@ -32,9 +32,12 @@ struct leati_conv_args {
 };
 extern const leati_row leati_conv_rows[];
 
+/* Of a convolution in groups, each group of channels / groups channels has filters / groups filters
+ * of its own; a depthwise one has a group for each channel. */
 typedef struct leati_conv_plan {
     leati_window_axis y, x;
     int64_t batch, channels, filters;
+    int64_t groups; /* 1 for pooling, and while channels are unknown */
 } leati_conv_plan;
 
 /* The plan for shapes of rank 4, and the shape of the convolution's result. Dimensions may be

@@ -35,9 +35,9 @@ static const leati_row variance_scaling_rows[] = {
 
 static const char *const modes[] = {
     [LEATI_FAN_IN] = "fan_in", [LEATI_FAN_OUT] = "fan_out", [LEATI_FAN_AVERAGE] = "fan_avg"};
-static const char *const distributions[] = {[LEATI_TRUNCATED] = "truncated_normal",
-                                            [LEATI_UNTRUNCATED] = "untruncated_normal",
-                                            [LEATI_UNIFORM] = "uniform"};
+static const char *const distributions[] = {[LEATI_FILL_TRUNCATED] = "truncated_normal",
+                                            [LEATI_FILL_NORMAL] = "untruncated_normal",
+                                            [LEATI_FILL_UNIFORM] = "uniform"};
 
 /* The place of a name among three; 3: it is none. */
 static size_t find(const char *const names[3], const char *name) {
@@ -68,7 +68,7 @@ static void variance_scaling_fill(const void *arguments, int64_t seed, const lea
                                   float *values, int64_t count) {
     const struct variance_scaling_args *args = arguments;
     size_t mode = find(modes, args->mode), kind = find(distributions, args->distribution);
-    leati_fill_scaled(seed, args->scale, (leati_fan)mode, (leati_distribution)kind, shape, values,
+    leati_fill_scaled(seed, args->scale, (leati_fan)mode, (leati_filling)kind, shape, values,
                       count);
 }
 

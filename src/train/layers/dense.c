@@ -26,7 +26,7 @@ static const leati_row dense_rows[] = {
     {.name = "activation",
      .type = LEATI_ROW_STRING,
      .offset = offsetof(struct dense_args, activation),
-     .doc = "\"linear\", \"relu\" or \"softmax\"."},
+     .doc = "Name of an activation (keras.activations)."},
     {.name = "use_bias",
      .type = LEATI_ROW_BOOL,
      .offset = offsetof(struct dense_args, use_bias),
@@ -67,8 +67,10 @@ static leat_status dense_weights(const void *arguments, const leat_shape *input,
     (void)err;
     leat_shape kernel = LEAT_SHAPE(input->dims[input->rank - 1], args->units);
     leat_shape bias = LEAT_SHAPE(args->units);
-    out->list[0] = (leati_weight){"kernel", kernel, args->kernel_initializer, false, 0};
-    out->list[1] = (leati_weight){"bias", bias, args->bias_initializer, false, 0};
+    out->list[0] =
+        (leati_weight){.name = "kernel", .shape = kernel, .initializer = args->kernel_initializer};
+    out->list[1] =
+        (leati_weight){.name = "bias", .shape = bias, .initializer = args->bias_initializer};
     out->count = args->use_bias ? 2 : 1;
     return LEAT_OK;
 }

@@ -11,7 +11,8 @@ static const leati_row sum_rows[] = {
 
 static void sum_states(const void *args, leati_weights *out) {
     (void)args;
-    out->list[out->count++] = (leati_weight){"total", LEAT_SCALAR, "zeros", true, 0};
+    out->list[out->count++] =
+        (leati_weight){.name = "total", .initializer = "zeros", .fixed = true};
 }
 
 static void sum_update(const leati_pass *pass) {

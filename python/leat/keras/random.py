@@ -1,0 +1,106 @@
+"""``keras.random``: generators of seeds, and random tensors of them."""
+
+from leat import ops, trace
+from leat.keras import tables
+from leat.keras.variables import Variable, name_scope
+
+_MOST = 2 ** 31 - 2  # seeds are taken modulo this
+
+
+def _op(path, *args, **kwargs):
+    return ops.FUNCTIONS[path](*args, **kwargs)
+
+
+class SeedGenerator:
+    """Gives a new seed at each call (``keras.random.SeedGenerator``): `state` is [seed, number of calls so far].
+
+    `seed`: an integer; None: one is drawn, after ``keras.utils.set_random_seed`` the same as in Keras.
+    """
+
+    def __init__(self, seed=None, name=None, **kwargs):
+        if kwargs:
+            raise ValueError(f"Unrecognized keyword arguments: {kwargs}")
+        from leat.keras.initializers import make_default_seed
+        self.name = name or tables.auto_name("seed_generator")
+        self._initial_seed = seed
+        if seed is None:
+            seed = make_default_seed()
+        if not isinstance(seed, int):
+            raise ValueError(f"Argument `seed` must be an integer. Received: seed={seed}")
+        with name_scope(self.name):
+            self.state = Variable([seed, 0], dtype="int64", trainable=False, name="seed_generator_state")
+
+    def next(self, ordered=True):
+        """The seed of this call, an int64 tensor [2]; the state becomes that of the next."""
+        value = self.state.read_value()
+        self.state.assign(value + [0, 1] if ordered else (value + 1) * 5387 % 933199)
+        return value
+
+    def get_config(self):
+        """The arguments that make another one like it."""
+        return {"seed": self._initial_seed, "name": self.name}
+
+    @classmethod
+    def from_config(cls, config):
+        """One of these arguments."""
+        return cls(**config)
+
+
+_global = []
+
+
+def draw_seed(seed):
+    """A seed as TensorFlow's stateless operations take it, int32 [2]: of a generator, a number, or None."""
+    if isinstance(seed, SeedGenerator):
+        value = seed.next()
+    elif seed is None:
+        if not _global:
+            with trace.eagerly():
+                _global.append(SeedGenerator())
+        value = _global[0].next(ordered=False)
+    elif isinstance(seed, int):
+        value = _op("constant", [seed, 0], "int64")
+    else:
+        raise ValueError("Argument `seed` must be either an integer or an instance of `SeedGenerator`. Received: "
+                         f"seed={seed} (of type {type(seed)})")
+    return _op("cast", _op("math.floormod", value, _op("constant", _MOST, "int64")), "int32")
+
+
+def forget_seed():
+    """The generator that is used without a seed starts anew."""
+    _global.clear()
+
+
+def uniform(shape, minval=0.0, maxval=1.0, dtype=None, seed=None):
+    """Uniform numbers of [minval, maxval) (``keras.random.uniform``)."""
+    return _op("random.stateless_uniform", shape, draw_seed(seed), minval, maxval, dtype or "float32")
+
+
+def normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
+    """Normal numbers (``keras.random.normal``)."""
+    return _op("random.stateless_normal", shape, draw_seed(seed), mean, stddev, dtype or "float32")
+
+
+def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
+    """Normal numbers within two deviations (``keras.random.truncated_normal``)."""
+    return _op("random.stateless_truncated_normal", shape, draw_seed(seed), mean, stddev, dtype or "float32")
+
+
+def randint(shape, minval, maxval, dtype="int32", seed=None):
+    """Integers of [minval, maxval) (``keras.random.randint``)."""
+    return _op("random.stateless_uniform", shape, draw_seed(seed), minval, maxval, dtype)
+
+
+def dropout(inputs, rate, noise_shape=None, seed=None):
+    """The inputs with values set to 0 by chance, the others divided by what stays (``keras.random.dropout``)."""
+    from leat.tensor import convert_to_tensor
+    inputs = convert_to_tensor(inputs)
+    if rate == 0:
+        return inputs
+    if rate == 1:
+        return _op("zeros_like", inputs)
+    shape = _op("shape", inputs)
+    if noise_shape is not None:
+        shape = _op("stack", [shape[d] if size is None else size for d, size in enumerate(noise_shape)])
+    drawn = _op("random.stateless_uniform", shape, draw_seed(seed), 0, 1, inputs.dtype)
+    return _op("where", drawn >= rate, inputs * (1 / (1 - rate)), _op("zeros_like", inputs))

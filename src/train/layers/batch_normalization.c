@@ -1,0 +1,120 @@
+/* BatchNormalization: values of each channel with the mean and variance of the batch taken out,
+ * and moving ones in inference (keras.layers.BatchNormalization). Happy path: in training the
+ * moving statistics go a part of the way to those of the batch, whose variance is the biased one.
+ * synchronized: the statistics are those of all replicas' batches together. Failures: a channel
+ * count that is unknown. No state, no locks. */
+#include "base/error.h"
+#include "graph/ops/support.h"
+#include "train/normalize.h"
+
+struct batch_normalization_args {
+    char *name; /* first: struct leati_layer_args */
+    int64_t axis;
+    double momentum, epsilon;
+    bool center, scale, synchronized, trainable;
+    char *beta_initializer, *gamma_initializer;
+    char *moving_mean_initializer, *moving_variance_initializer;
+};
+
+static const leati_row batch_normalization_rows[] = {
+    LEATI_LAYER_ROW(batch_normalization_args, axis, INT, .default_number = -1,
+                    .doc = "The dimension of the channels; negative: from the last."),
+    LEATI_LAYER_ROW(batch_normalization_args, momentum, FLOAT, .default_number = 0.99,
+                    .doc = "The part of the moving statistics that a step keeps."),
+    LEATI_LAYER_ROW(batch_normalization_args, epsilon, FLOAT, .default_number = 0.001,
+                    .doc = "Added to the variance."),
+    LEATI_LAYER_ROW(batch_normalization_args, center, BOOL, .default_number = 1,
+                    .doc = "Whether an offset beta is learnt."),
+    LEATI_LAYER_ROW(batch_normalization_args, scale, BOOL, .default_number = 1,
+                    .doc = "Whether a factor gamma is learnt."),
+    LEATI_LAYER_ROW(batch_normalization_args, beta_initializer, STRING, .default_text = "zeros",
+                    .doc = "Name of the offset's initialiser."),
+    LEATI_LAYER_ROW(batch_normalization_args, gamma_initializer, STRING, .default_text = "ones",
+                    .doc = "Name of the factor's initialiser."),
+    LEATI_LAYER_ROW(batch_normalization_args, moving_mean_initializer, STRING,
+                    .default_text = "zeros", .doc = "Name of the moving mean's initialiser."),
+    LEATI_LAYER_ROW(batch_normalization_args, moving_variance_initializer, STRING,
+                    .default_text = "ones", .doc = "Name of the moving variance's initialiser."),
+    LEATI_LAYER_ROW(batch_normalization_args, synchronized, BOOL,
+                    .doc = "Whether the statistics are those of all replicas together."),
+    LEATI_LAYER_ROW(batch_normalization_args, trainable, BOOL, .default_number = 1,
+                    .doc = "Whether training changes it; if not, it computes as in inference."),
+    LEATI_LAYER_NAME,
+    {0},
+};
+
+static leat_status batch_normalization_weights(const void *arguments, const leat_shape *input,
+                                               leati_weights *out, leat_error *err) {
+    const struct batch_normalization_args *args = arguments;
+    leat_shape shape;
+    LEATI_TRY(
+        leati_norm_shape(&(leati_ints){(int64_t *)(uintptr_t)&args->axis, 1}, input, &shape, err));
+    *out = (leati_weights){.count = 0};
+    leati_norm_weights(args->scale ? args->gamma_initializer : NULL,
+                       args->center ? args->beta_initializer : NULL, &shape, out);
+    for (int i = 0; i < out->count; i++)
+        out->list[i].fixed = !args->trainable;
+    out->list[out->count++] = (leati_weight){.name = "moving_mean",
+                                             .shape = shape,
+                                             .initializer = args->moving_mean_initializer,
+                                             .fixed = true};
+    out->list[out->count++] = (leati_weight){.name = "moving_variance",
+                                             .shape = shape,
+                                             .initializer = args->moving_variance_initializer,
+                                             .fixed = true};
+    return LEAT_OK;
+}
+
+/* old * momentum + new * (1 - momentum). */
+static leat_value moved(const struct batch_normalization_args *args, leat_value old,
+                        leat_value next) {
+    return leat_add(leati_times(old, args->momentum), leati_times(next, 1 - args->momentum));
+}
+
+static leat_value batch_normalization_call(const leati_pass *pass) {
+    const struct batch_normalization_args *args = pass->args;
+    leat_value x = pass->inputs[0];
+    int first = args->scale + args->center; /* of the moving statistics */
+    int32_t rank = leat_value_shape(x).rank, axis = 0;
+    leat_error err = {0};
+    if (leati_normal_axis(args->axis, rank, &axis, &err) != LEAT_OK)
+        return leati_graph_error(x.graph, &err);
+    leati_moments moments = {.mean = pass->weights[first], .variance = pass->weights[first + 1]};
+    if (pass->training && args->trainable) {
+        int64_t axes[LEAT_MAX_RANK];
+        int count = 0;
+        for (int32_t d = 0; d < rank; d++)
+            if (d != axis)
+                axes[count++] = d;
+        leati_moments found = leati_find_moments(x, axes, count, false, args->synchronized);
+        pass->updates[first] = moved(args, moments.mean, found.mean);
+        pass->updates[first + 1] = moved(args, moments.variance, found.variance);
+        moments = found;
+    }
+    const leati_affine affine = {.gamma = args->scale ? &pass->weights[0] : NULL,
+                                 .beta = args->center ? &pass->weights[args->scale] : NULL,
+                                 .axis = axis};
+    return leati_normalize(x, moments, &affine, args->epsilon);
+}
+
+const leati_layer_kind leati_layer_batch_normalization = {
+    .kind =
+        {
+            .name = "BatchNormalization",
+            .doc = "Each channel without the mean and variance of the batch, and with moving ones"
+                   " in inference (keras.layers.BatchNormalization).",
+            .rows = batch_normalization_rows,
+            .signature = "axis momentum epsilon center scale beta_initializer "
+                         "gamma_initializer moving_mean_initializer "
+                         "moving_variance_initializer beta_regularizer gamma_regularizer "
+                         "beta_constraint gamma_constraint renorm=false "
+                         "renorm_clipping=null renorm_momentum=0.99 synchronized",
+            .args_size = sizeof(struct batch_normalization_args),
+        },
+    .prefix = "batch_normalization",
+    .min_rank = 2,
+    .expects = "[batch, ..., channels]",
+    .freezes = true,
+    .weights = batch_normalization_weights,
+    .call = batch_normalization_call,
+};

@@ -1,0 +1,69 @@
+/* GaussianNoise: in training normal numbers are added (keras.layers.GaussianNoise).
+ * Draws come from a seed and the count of calls so far. Failures: a number outside of its range. No
+ * locks. */
+#include "base/error.h"
+#include "graph/ops/support.h"
+#include "train/noise.h"
+
+struct gaussian_noise_args {
+    char *name; /* first: struct leati_layer_args */
+    double stddev;
+    leati_seed_argument seed;
+};
+
+static const leati_row gaussian_noise_rows[] = {
+    LEATI_LAYER_ROW(gaussian_noise_args, stddev, FLOAT, .flags = LEATI_REQUIRED,
+                    .doc = "The deviation of what is added."),
+    LEATI_LAYER_ROW(gaussian_noise_args, seed, SEED,
+                    .doc = "What fixes the draws; none: drawn when the layer is made."),
+    LEATI_LAYER_NAME,
+    {0},
+};
+
+static leat_status gaussian_noise_check(const void *arguments, leat_error *err) {
+    const struct gaussian_noise_args *args = arguments;
+    if (args->stddev >= 0 && args->stddev <= 1)
+        return LEAT_OK;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT, "stddev is %g; expected 0 to 1", args->stddev);
+}
+
+static leati_seed_argument gaussian_noise_seed(const void *args) {
+    return ((const struct gaussian_noise_args *)args)->seed;
+}
+
+static leat_status gaussian_noise_weights(const void *arguments, const leat_shape *input,
+                                          leati_weights *out, leat_error *err) {
+    const struct gaussian_noise_args *args = arguments;
+    (void)input;
+    (void)err;
+    leati_noise_state(args->stddev > 0, out);
+    return LEAT_OK;
+}
+
+static leat_value gaussian_noise_call(const leati_pass *pass) {
+    const struct gaussian_noise_args *args = pass->args;
+    leat_value x = pass->inputs[0];
+    if (!pass->training || args->stddev <= 0)
+        return x;
+    leat_value drawn = leati_noise_normal(leati_noise_seed(pass, 0), x, &(leati_ints){0});
+
+    return leat_add(x, leati_times(drawn, args->stddev));
+}
+
+const leati_layer_kind leati_layer_gaussian_noise = {
+    .kind =
+        {
+            .name = "GaussianNoise",
+            .doc = "In training normal numbers are added (keras.layers.GaussianNoise).",
+            .rows = gaussian_noise_rows,
+            .signature = "stddev seed=null",
+            .args_size = sizeof(struct gaussian_noise_args),
+            .check = gaussian_noise_check,
+        },
+    .prefix = "gaussian_noise",
+    .min_rank = 1,
+    .expects = "[batch, ...]",
+    .seed = gaussian_noise_seed,
+    .weights = gaussian_noise_weights,
+    .call = gaussian_noise_call,
+};

@@ -1,0 +1,23 @@
+/* GlobalMaxPooling1D: the maximum of each channel of sequences (keras.layers.GlobalMaxPooling1D).
+ * No failures. No state, no locks. */
+#include "train/pooling.h"
+
+static leat_value global_max_pooling1d_call(const leati_pass *pass) {
+    return leati_pool_all(pass, 1, leat_reduce_max);
+}
+
+const leati_layer_kind leati_layer_global_max_pooling1d = {
+    .kind =
+        {
+            .name = "GlobalMaxPooling1D",
+            .doc = "The maximum of each channel of sequences (keras.layers.GlobalMaxPooling1D).",
+            .rows = leati_global_pooling_rows,
+            .signature = "data_format keepdims",
+            .args_size = sizeof(struct leati_global_pooling_args),
+            .check = leati_global_pooling_check,
+        },
+    .prefix = "global_max_pooling1d",
+    .rank = 3,
+    .expects = "[batch, steps, channels]",
+    .call = global_max_pooling1d_call,
+};

@@ -1,0 +1,23 @@
+/* GlobalMaxPooling2D: the maximum of each channel of pictures (keras.layers.GlobalMaxPooling2D).
+ * No failures. No state, no locks. */
+#include "train/pooling.h"
+
+static leat_value global_max_pooling2d_call(const leati_pass *pass) {
+    return leati_pool_all(pass, 2, leat_reduce_max);
+}
+
+const leati_layer_kind leati_layer_global_max_pooling2d = {
+    .kind =
+        {
+            .name = "GlobalMaxPooling2D",
+            .doc = "The maximum of each channel of pictures (keras.layers.GlobalMaxPooling2D).",
+            .rows = leati_global_pooling_rows,
+            .signature = "data_format keepdims",
+            .args_size = sizeof(struct leati_global_pooling_args),
+            .check = leati_global_pooling_check,
+        },
+    .prefix = "global_max_pooling2d",
+    .rank = 4,
+    .expects = "[batch, height, width, channels]",
+    .call = global_max_pooling2d_call,
+};

@@ -1,0 +1,23 @@
+/* GlobalMaxPooling3D: the maximum of each channel of volumes (keras.layers.GlobalMaxPooling3D). No
+ * failures. No state, no locks. */
+#include "train/pooling.h"
+
+static leat_value global_max_pooling3d_call(const leati_pass *pass) {
+    return leati_pool_all(pass, 3, leat_reduce_max);
+}
+
+const leati_layer_kind leati_layer_global_max_pooling3d = {
+    .kind =
+        {
+            .name = "GlobalMaxPooling3D",
+            .doc = "The maximum of each channel of volumes (keras.layers.GlobalMaxPooling3D).",
+            .rows = leati_global_pooling_rows,
+            .signature = "data_format keepdims",
+            .args_size = sizeof(struct leati_global_pooling_args),
+            .check = leati_global_pooling_check,
+        },
+    .prefix = "global_max_pooling3d",
+    .rank = 5,
+    .expects = "[batch, depth, height, width, channels]",
+    .call = global_max_pooling3d_call,
+};

@@ -1,0 +1,25 @@
+/* SpatialDropout1D: in training whole channels become 0 by chance
+ * (keras.layers.SpatialDropout1D). Failures: a rate outside of 0 to 1. No locks. */
+#include "train/spatial_dropout.h"
+
+static leat_value spatial_dropout1d_call(const leati_pass *pass) {
+    return leati_spatial_drop(pass, 1);
+}
+
+const leati_layer_kind leati_layer_spatial_dropout1d = {
+    .kind =
+        {
+            .name = "SpatialDropout1D",
+            .doc = "In training whole channels become 0 by chance (keras.layers.SpatialDropout1D).",
+            .rows = leati_spatial_dropout_rows,
+            .signature = "rate seed",
+            .args_size = sizeof(struct leati_spatial_dropout_args),
+            .check = leati_spatial_dropout_check,
+        },
+    .prefix = "spatial_dropout1d",
+    .rank = 3,
+    .expects = "[batch, steps, channels]",
+    .seed = leati_spatial_dropout_seed,
+    .weights = leati_spatial_dropout_weights,
+    .call = spatial_dropout1d_call,
+};

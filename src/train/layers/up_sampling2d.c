@@ -1,0 +1,76 @@
+/* UpSampling2D: pictures enlarged by whole factors (keras.layers.UpSampling2D). Failures: sizes
+ * that are unknown where values are interpolated, an interpolation that is none. No state, no
+ * locks. */
+#include "base/error.h"
+#include "graph/ops/support.h"
+#include "train/layer.h"
+#include <leat/image.h>
+#include <string.h>
+
+struct up_sampling2d_args {
+    char *name; /* first: struct leati_layer_args */
+    leati_ints size;
+    char *data_format;
+    char *interpolation;
+};
+
+static const leati_row up_sampling2d_rows[] = {
+    LEATI_LAYER_ROW(up_sampling2d_args, size, INTS, .minimum = 1, .maximum = INT32_MAX,
+                    .doc = "The factor of each direction, or one number; 2 by default."),
+    LEATI_LAYER_ROW(up_sampling2d_args, data_format, STRING, .doc = "\"channels_last\"."),
+    LEATI_LAYER_ROW(up_sampling2d_args, interpolation, STRING, .default_text = "nearest",
+                    .doc = "\"nearest\", \"bilinear\", \"bicubic\", \"lanczos3\" or "
+                           "\"lanczos5\"."),
+    LEATI_LAYER_NAME,
+    {0},
+};
+
+static leat_status up_sampling2d_check(const void *arguments, leat_error *err) {
+    const struct up_sampling2d_args *args = arguments;
+    static const char *const names[] = {"nearest", "bilinear", "bicubic", "lanczos3", "lanczos5"};
+    LEATI_TRY(leati_check_numbers(&args->size, "size", 2, err));
+    LEATI_TRY(leati_check_channels_last(args->data_format, err));
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (args->interpolation != NULL && strcmp(args->interpolation, names[i]) == 0)
+            return LEAT_OK;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                      "interpolation \"%.60s\"; expected nearest, bilinear, bicubic, lanczos3 or "
+                      "lanczos5",
+                      args->interpolation == NULL ? "" : args->interpolation);
+}
+
+static leat_value up_sampling2d_call(const leati_pass *pass) {
+    const struct up_sampling2d_args *args = pass->args;
+    leat_value x = pass->inputs[0];
+    int64_t size[2];
+    leati_numbers_of(&args->size, 2, 2, size);
+    leat_shape shape = leat_value_shape(x);
+    bool known = shape.dims[1] >= 0 && shape.dims[2] >= 0;
+    if (strcmp(args->interpolation, "nearest") != 0) {
+        if (!known)
+            return leati_build_error(x.graph, LEAT_INVALID_ARGUMENT,
+                                     "height or width is unknown; they must be known where values "
+                                     "are interpolated");
+        return leat_resize(x, shape.dims[1] * size[0], shape.dims[2] * size[1],
+                           args->interpolation);
+    }
+    for (int i = 0; i < 2; i++)
+        x = leat_repeat_slices(x, leati_number(x.graph, LEAT_INT64, (double)size[i]), i + 1);
+    return x;
+}
+
+const leati_layer_kind leati_layer_up_sampling2d = {
+    .kind =
+        {
+            .name = "UpSampling2D",
+            .doc = "Pictures enlarged by whole factors (keras.layers.UpSampling2D).",
+            .rows = up_sampling2d_rows,
+            .signature = "size=[2,2] data_format interpolation",
+            .args_size = sizeof(struct up_sampling2d_args),
+            .check = up_sampling2d_check,
+        },
+    .prefix = "up_sampling2d",
+    .rank = 4,
+    .expects = "[batch, height, width, channels]",
+    .call = up_sampling2d_call,
+};

@@ -1,0 +1,98 @@
+/* What the pooling layers share.
+ *
+ * Happy path: one direction is two, of which the first has one row. Three directions are two steps,
+ * because a maximum of maxima is the maximum of the box, and a mean of means too, as every window
+ * along the first direction counts the same pixels of a plane. Failures: INVALID_ARGUMENT for
+ * windows that do not fit, and for three directions whose sizes are unknown. No state, no locks. */
+#include "train/pooling.h"
+#include "base/error.h"
+#include "graph/ops/support.h"
+#include <string.h>
+
+leat_status leati_pooling_check(const void *arguments, int directions, leat_error *err) {
+    const struct leati_pooling_args *args = arguments;
+    LEATI_TRY(leati_check_numbers(&args->pool_size, "pool_size", directions, err));
+    LEATI_TRY(leati_check_numbers(&args->strides, "strides", directions, err));
+    LEATI_TRY(leati_check_padding(args->padding, err));
+    return leati_check_channels_last(args->data_format, err);
+}
+
+typedef leat_value (*pool_function)(leat_value, const leat_pool2d_options *);
+
+/* Volumes [N, D, H, W, C]: planes first, then the first direction alone. */
+static leat_value pool_space(leat_value x, const int64_t *size, const int64_t *strides,
+                             leat_padding padding, pool_function pool) {
+    leat_shape in = leat_value_shape(x);
+    for (int d = 1; d < 5; d++)
+        if (in.dims[d] < 1)
+            return leati_build_error(x.graph, LEAT_INVALID_ARGUMENT,
+                                     "the sizes of space are unknown; they must be known where a "
+                                     "window has three directions");
+    const leat_pool2d_options planes = {
+        .ksize = {size[1], size[2]}, .strides = {strides[1], strides[2]}, .padding = padding};
+    x = leat_reshape(x, (const int64_t[]){-1, in.dims[2], in.dims[3], in.dims[4]}, 4);
+    x = pool(x, &planes);
+    leat_shape plane = leat_value_shape(x);
+    if (leati_value_failed(x))
+        return x;
+    const leat_pool2d_options columns = {
+        .ksize = {size[0], 1}, .strides = {strides[0], 1}, .padding = padding};
+    int64_t area = plane.dims[1] * plane.dims[2];
+    x = leat_reshape(x, (const int64_t[]){-1, in.dims[1], area, in.dims[4]}, 4);
+    x = pool(x, &columns);
+    if (leati_value_failed(x))
+        return x;
+    int64_t depth = leat_value_shape(x).dims[1];
+    return leat_reshape(x, (const int64_t[]){-1, depth, plane.dims[1], plane.dims[2], in.dims[4]},
+                        5);
+}
+
+leat_value leati_pool(const leati_pass *pass, int directions, pool_function pool) {
+    const struct leati_pooling_args *args = pass->args;
+    leat_value x = pass->inputs[0];
+    int64_t size[3] = {0}, strides[3] = {0};
+    leati_numbers_of(&args->pool_size, 2, directions, size);
+    memcpy(strides, size, sizeof strides);
+    if (args->strides.count > 0)
+        leati_numbers_of(&args->strides, 1, directions, strides);
+    leat_pool2d_options options = {.padding = leati_padding_of(args->padding)};
+    if (directions == 3)
+        return pool_space(x, size, strides, options.padding, pool);
+    if (directions == 2) {
+        memcpy(options.ksize, size, sizeof options.ksize);
+        memcpy(options.strides, strides, sizeof options.strides);
+        return pool(x, &options);
+    }
+    options = (leat_pool2d_options){
+        .ksize = {1, size[0]}, .strides = {1, strides[0]}, .padding = options.padding};
+    return leat_squeeze(pool(leat_expand_dims(x, 1), &options), (const int64_t[]){1}, 1);
+}
+
+/* ---- all of space ---- */
+
+const leati_row leati_global_pooling_rows[] = {
+    LEATI_LAYER_ROW(leati_global_pooling_args, data_format, STRING,
+                    .doc = "\"channels_last\", the default, or \"channels_first\"."),
+    LEATI_LAYER_ROW(leati_global_pooling_args, keepdims, BOOL,
+                    .doc = "Whether the directions of space stay, with size 1."),
+    LEATI_LAYER_NAME,
+    {0},
+};
+
+static bool channels_first(const struct leati_global_pooling_args *args) {
+    return args->data_format != NULL && strcmp(args->data_format, "channels_first") == 0;
+}
+
+leat_status leati_global_pooling_check(const void *args, leat_error *err) {
+    const struct leati_global_pooling_args *own = args;
+    return channels_first(own) ? LEAT_OK : leati_check_channels_last(own->data_format, err);
+}
+
+leat_value leati_pool_all(const leati_pass *pass, int directions,
+                          leat_value (*reduce)(leat_value, const int64_t *, int, bool)) {
+    const struct leati_global_pooling_args *args = pass->args;
+    int64_t axes[3];
+    for (int i = 0; i < directions; i++)
+        axes[i] = i + (channels_first(args) ? 2 : 1);
+    return reduce(pass->inputs[0], axes, directions, args->keepdims);
+}

@@ -1,0 +1,49 @@
+/* What the layers share that drop whole channels: Dropout whose draws have size 1 in space.
+ * Failures: INVALID_ARGUMENT for a rate outside of 0 to 1. No locks. */
+#include "train/spatial_dropout.h"
+#include "base/error.h"
+#include "graph/ops/support.h"
+#include "train/noise.h"
+#include <string.h>
+
+const leati_row leati_spatial_dropout_rows[] = {
+    LEATI_LAYER_ROW(leati_spatial_dropout_args, rate, FLOAT, .flags = LEATI_REQUIRED,
+                    .doc = "The part of the channels that become 0."),
+    LEATI_LAYER_ROW(leati_spatial_dropout_args, data_format, STRING,
+                    .doc = "\"channels_last\", the default, or \"channels_first\"."),
+    LEATI_LAYER_ROW(leati_spatial_dropout_args, seed, SEED,
+                    .doc = "What fixes the draws; none: drawn when the layer is made."),
+    LEATI_LAYER_NAME,
+    {0},
+};
+
+static bool channels_first(const struct leati_spatial_dropout_args *args) {
+    return args->data_format != NULL && strcmp(args->data_format, "channels_first") == 0;
+}
+
+leat_status leati_spatial_dropout_check(const void *arguments, leat_error *err) {
+    const struct leati_spatial_dropout_args *args = arguments;
+    if (!(args->rate >= 0 && args->rate <= 1))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "rate is %g; expected 0 to 1", args->rate);
+    return channels_first(args) ? LEAT_OK : leati_check_channels_last(args->data_format, err);
+}
+
+leati_seed_argument leati_spatial_dropout_seed(const void *args) {
+    return ((const struct leati_spatial_dropout_args *)args)->seed;
+}
+
+leat_status leati_spatial_dropout_weights(const void *arguments, const leat_shape *input,
+                                          leati_weights *out, leat_error *err) {
+    const struct leati_spatial_dropout_args *args = arguments;
+    (void)input;
+    (void)err;
+    leati_noise_state(args->rate > 0, out);
+    return LEAT_OK;
+}
+
+leat_value leati_spatial_drop(const leati_pass *pass, int directions) {
+    const struct leati_spatial_dropout_args *args = pass->args;
+    int64_t dims[5] = {-1, 1, 1, 1, 1};
+    dims[channels_first(args) ? 1 : directions + 1] = -1;
+    return leati_drop(pass, args->rate, &(leati_ints){dims, directions + 2});
+}

@@ -298,6 +298,9 @@ static leat_status run_transfer(shared_collective *c, transfer *t, leat_error *e
             stages = 2;
         }
     }
+    if (atomic_load(&c->head->failed) != 0) {
+        return failure(c, err); /* others may still look at the record of the call before */
+    }
     t->first = c->pieces;
     c->pieces += (uint64_t)t->num_pieces;
     leati_store_note(c->store, ++c->calls, LEATI_PHASE_COLLECTIVE);

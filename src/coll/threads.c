@@ -177,6 +177,9 @@ static leat_status run_call(threads_collective *c, int rank, leati_collective_ca
                             void *out, leat_error *err) {
     size_t bytes = (size_t)call.count * leat_dtype_size((leat_dtype)call.dtype);
     bool small = bytes * (size_t)c->base.num_ranks <= SMALL_BYTES;
+    if (atomic_load(&c->failed)) {
+        return failure(c, err); /* others may still look at the record of the call before */
+    }
     leati_record_call(&c->calls[rank], call);
     c->data[rank] = data;
     c->out[rank] = out;

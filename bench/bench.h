@@ -44,7 +44,7 @@ static inline void *bench_alloc(size_t size) {
 /* Bytes per second that one thread copies between two blocks of 64 MiB, which no cache holds. */
 static inline double bench_memcpy_rate(void) {
     const size_t size = (size_t)64 << 20;
-    char *from = bench_alloc(size), *to = bench_alloc(size);
+    char *from = (char *)bench_alloc(size), *to = (char *)bench_alloc(size);
     memset(from, 1, size);
     memset(to, 2, size);
     double best = 0;

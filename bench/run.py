@@ -110,6 +110,15 @@ def autotune(kind, files=None):
                       "floor": lambda limit: 0.9}
 
 
+def allreduce(kind, floor, limit=None):
+    return lambda c: {"leat": ["leat_allreduce", c.seconds, kind], "floor": lambda rate: floor,
+                      **({"limit": [limit, c.seconds]} if limit else {})}
+
+
+def mirrored(part):
+    return lambda c: {"leat": ["leat_mirrored", c.seconds, part], "floor": lambda limit: 1.0}
+
+
 def python_import(c):
     return {"leat": ["python_import.py", c.build, c.seconds], "floor": lambda limit: 1.0}
 
@@ -154,6 +163,11 @@ CASES = {
     "autotune_pictures": (autotune("pictures", "pictures"), "AUTOTUNE everywhere beside the best of 12 settings: jpeg_full's map, batch 2, prefetch"),
     "autotune_records": (autotune("records", "records"), "the same: tfrecord_small with parallel reads, map, batch 1024, prefetch"),
     "autotune_uneven": (autotune("uneven"), "the same: uneven_map, batch 50, prefetch"),
+    "allreduce": (allreduce("threads", 0.8), "sum of 100 MB between two replicas, beside memcpy by both of as many bytes"),
+    "allreduce_shared": (allreduce("shared", 2.0), "the same between two processes by shared memory; the limit is by gloo"),
+    "allreduce_gloo": (allreduce("gloo", 0.9, "limit_gloo"), "the same by gloo; the limit is a program of gloo alone"),
+    "mirrored": (mirrored("input"), "what distributing over two replicas adds to reading a batch; the limit is 20 us"),
+    "mirrored_step": (mirrored("step"), "the same with run and reduce, beside one replica"),
     "python_import": (python_import, "import leat in Python where numpy is imported; the limit is 50 ms of processor time"),
     "python_batches": (python("batches"), "iterating over batches in Python; the limit is 5 us of processor time a batch"),
     "python_scalars": (python("scalars"), "as_numpy_iterator over numbers; the limit is 1 us of processor time a number"),

@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.dirname(HERE))
 import performance  # noqa: E402
 import prepare  # noqa: E402
 
-CASES = ["small_shuffle", "chain_8", "tfrecord_small", "tfrecord_large", "stream_memory", "jpeg_full"]
+CASES = ["small_shuffle", "chain_8", "tfrecord_small", "tfrecord_large", "stream_memory", "jpeg_full", "mirrored", "allreduce"]
 
 
 def interpreter(build):

@@ -1,5 +1,7 @@
 """leat among the peers, by its Python package: TensorFlow's own functions of the cases, with leat in the place of TensorFlow."""
+import json
 import os
+import subprocess
 import sys
 
 from cases.jpeg import tf_full_accurate
@@ -17,7 +19,18 @@ def leat():
     return package
 
 
+def allreduce(context, kind):
+    """The program of `make bench`, which measures itself."""
+    binary = os.path.join(BUILD, "bench", "leat_allreduce")
+    if not os.path.exists(binary):
+        raise Missing("bench/leat_allreduce is not built")
+    out = subprocess.run([binary, str(context.seconds), kind], check=True, capture_output=True, text=True).stdout
+    line = json.loads(out.strip().split("\n")[-1])
+    return {"rate": line["rate"], "text": "mean %g" % line["mean"]}
+
+
 CASES = {
+    "allreduce": {"leat": lambda c: allreduce(c, "shared"), "leat-gloo": lambda c: allreduce(c, "gloo")},
     "jpeg_full": {"leat": lambda c: tf_full_accurate(c, leat())},
     "small_shuffle": {"leat": lambda c: tf_small(c, "plain", leat())},
     "chain_1": {"leat": lambda c: tf_chain(c, 1, tf=leat())},

@@ -21,7 +21,7 @@ const leati_collective_call *leati_present_call(const leati_rank_call *own) {
 
 leat_status leati_compare_calls(const leati_rank_call *calls, int num_ranks, int rank,
                                 leat_error *err) {
-    unsigned turn = calls[rank].number % 2;
+    uint64_t turn = calls[rank].number % 2;
     const leati_collective_call *first = &calls[0].records[turn];
     for (int r = 1; r < num_ranks; r++) {
         const leati_collective_call *other = &calls[r].records[turn];
@@ -45,13 +45,12 @@ leat_status leati_compare_calls(const leati_rank_call *calls, int num_ranks, int
     return LEAT_OK;
 }
 
-void leati_missing_ranks(leati_rank_call *calls, int num_ranks, unsigned generation, char *text,
-                         size_t size) {
+void leati_missing_ranks(leati_rank_call *calls, int num_ranks, leati_stage stage, uint64_t count,
+                         char *text, size_t size) {
     size_t used = 0;
     text[0] = '\0';
     for (int r = 0; r < num_ranks && used + 16 < size; r++) {
-        /* Counters wrap: whoever is behind is so by less than half their range. */
-        if (atomic_load(&calls[r].arrivals) - generation - 1 > UINT32_MAX / 2) {
+        if (atomic_load(&calls[r].reached[stage]) < count) {
             used += (size_t)snprintf(text + used, size - used, "%s%d", used > 0 ? ", " : "", r);
         }
     }

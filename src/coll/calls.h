@@ -23,14 +23,23 @@ typedef struct leati_collective_call {
     int32_t reserved;
 } leati_collective_call;
 
+/* How far a rank is: each counts up for ever, over all calls. Threads use the first alone. */
+typedef enum leati_stage {
+    LEATI_STAGE_MET = 0, /* calls, or barriers, that it has come to */
+    LEATI_STAGE_PUT,     /* pieces that the others may read */
+    LEATI_STAGE_WORKED,  /* pieces of which its part is combined */
+    LEATI_STAGE_TAKEN,   /* pieces that it needs no more */
+    LEATI_NUM_STAGES
+} leati_stage;
+
 /* What a rank is calling, in memory that all ranks see; written before it meets the others. Calls
  * take turns with the records, because a rank may begin the next call while another still looks at
  * this one. Ranks do not share cache lines. */
 typedef struct leati_rank_call {
     leati_collective_call records[2];
-    atomic_uint arrivals; /* meetings that this rank has reached */
-    uint32_t number;      /* calls that it has made; its own */
-    char padding[72];
+    _Atomic uint64_t reached[LEATI_NUM_STAGES];
+    uint64_t number; /* calls that it has made; its own */
+    char padding[40];
 } leati_rank_call;
 
 /* Counts the call and records it; what the rank may then compare with the others'. */
@@ -43,9 +52,9 @@ const leati_collective_call *leati_present_call(const leati_rank_call *own);
 LEAT_WARN_UNUSED leat_status leati_compare_calls(const leati_rank_call *calls, int num_ranks,
                                                  int rank, leat_error *err);
 
-/* "1, 3": the ranks that have not reached meeting `generation` + 1. Cut to `size`. */
-void leati_missing_ranks(leati_rank_call *calls, int num_ranks, unsigned generation, char *text,
-                         size_t size);
+/* "1, 3": the ranks that have not reached `count` of a stage. Cut to `size`. */
+void leati_missing_ranks(leati_rank_call *calls, int num_ranks, leati_stage stage, uint64_t count,
+                         char *text, size_t size);
 
 /* The values [begin, end) that a rank combines for all. Parts end at multiples of 64 values, so
  * that ranks write to cache lines of their own. */

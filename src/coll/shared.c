@@ -1,12 +1,13 @@
 /* Collectives between processes of one host by shared memory (coll/processes.h).
  *
- * A segment has a head and three rows of slots, a slot per rank and row. A call moves its values in
- * pieces, the rows taking turns, so that one meeting per piece is enough: in one interval between
- * two meetings a rank puts piece i into its slot, combines its part of piece i - 1, and takes the
- * parts that others combined of piece i - 2. Rank r combines the r-th part, in rank order, from its
- * own memory and the others' slots, into its own memory and its own slot; nobody copies more than
- * the others need. A piece that is small is combined by every rank for itself. All ranks hold the
- * same bits.
+ * A segment has a head and rows of slots, a slot per rank and row. A call begins with a meeting, at
+ * which calls are compared, and moves its values in pieces through the rows: a rank puts a piece
+ * into its slot, combines its part of it when all have put theirs, and takes the parts that others
+ * combined when all have done so. Each rank goes on with whatever can be done, up to a row's length
+ * ahead of the slowest, so that one that the scheduler sets aside for a moment does not stop the
+ * others. Rank r combines the r-th part, in rank order, from its own memory and the others' slots,
+ * into its own memory and its own slot; nobody copies more than the others need. A piece that is
+ * small is combined by every rank for itself. All ranks hold the same bits.
  *
  * Rank 0 makes the segment and removes its name as soon as all have opened it, so that nothing
  * stays behind. Failures: a deadline, unequal calls and abort set the first reason in the head; the
@@ -29,13 +30,20 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SLOT_BYTES = 1 << 18, NUM_ROWS = 3, SMALL_BYTES = 1 << 13, SPINS = 20000, SLICE_MS = 50 };
+enum {
+    SLOT_BYTES = 1 << 18,
+    SEGMENT_BYTES = 16 << 20, /* about; containers often have 64 MiB for all */
+    LEAST_ROWS = 3,
+    MOST_ROWS = 16,
+    SMALL_BYTES = 1 << 13,
+    SPINS = 2000,
+    SLICE_MS = 50
+};
 
 typedef struct shared_head {
-    atomic_uint arrived; /* at the present meeting */
     atomic_uint sleepers;
-    char padding_a[56];
-    atomic_uint generation; /* meetings held; the futex */
+    char padding_a[60];
+    atomic_uint changes; /* the futex: counts while somebody sleeps */
     char padding_b[60];
     atomic_uint failed; /* 1: somebody writes the reason; 2: it is there */
     int32_t code;
@@ -48,6 +56,8 @@ typedef struct shared_collective {
     leati_collective base;
     leati_store *store;
     int rank, spins;
+    uint64_t num_rows;
+    size_t slot_bytes;
     int64_t timeout_ms;
     uint64_t calls, pieces; /* so far */
     const void **inputs;    /* scratch: an address per rank */
@@ -57,15 +67,9 @@ typedef struct shared_collective {
 
 // ---- failure and meetings ----
 
-static void sleep_on(shared_collective *c, unsigned generation) {
-    struct timespec slice = {.tv_nsec = SLICE_MS * 1000000L};
-    atomic_fetch_add(&c->head->sleepers, 1);
-    (void)syscall(SYS_futex, &c->head->generation, FUTEX_WAIT, generation, &slice, NULL, 0);
-    atomic_fetch_sub(&c->head->sleepers, 1);
-}
-
 static void wake_all(shared_collective *c) {
-    (void)syscall(SYS_futex, &c->head->generation, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+    atomic_fetch_add(&c->head->changes, 1);
+    (void)syscall(SYS_futex, &c->head->changes, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
 /* The first reason stays. */
@@ -89,9 +93,10 @@ static leat_status failure(shared_collective *c, leat_error *err) {
                                                          : "another process ended it");
 }
 
-static leat_status report_late(shared_collective *c, unsigned generation, leat_error *err) {
+static leat_status report_late(shared_collective *c, leati_stage stage, uint64_t count,
+                               leat_error *err) {
     char missing[128], stalled[300] = "";
-    leati_missing_ranks(c->head->calls, c->base.num_ranks, generation, missing, sizeof missing);
+    leati_missing_ranks(c->head->calls, c->base.num_ranks, stage, count, missing, sizeof missing);
     leati_store_stalled(c->store, stalled, sizeof stalled);
     leat_error reason = {0};
     leati_fail(&reason, LEAT_DEADLINE_EXCEEDED,
@@ -107,23 +112,38 @@ static leat_status report_late(shared_collective *c, unsigned generation, leat_e
     return reason.code;
 }
 
-static leat_status meet(shared_collective *c, leat_error *err) {
-    shared_head *head = c->head;
-    if (atomic_load(&head->failed) != 0) {
-        return failure(c, err);
+/* This rank has reached `count` of a stage; whoever sleeps looks again. */
+static void reach(shared_collective *c, leati_stage stage, uint64_t count) {
+    atomic_store(&c->head->calls[c->rank].reached[stage], count);
+    if (atomic_load(&c->head->sleepers) > 0) {
+        wake_all(c);
     }
-    unsigned generation = atomic_load(&head->generation);
-    atomic_store(&head->calls[c->rank].arrivals, generation + 1);
-    if (atomic_fetch_add(&head->arrived, 1) + 1 == (unsigned)c->base.num_ranks) {
-        atomic_store(&head->arrived, 0);
-        atomic_store(&head->generation, generation + 1);
-        if (atomic_load(&head->sleepers) > 0) {
-            wake_all(c);
+}
+
+static bool all_reached(const shared_collective *c, leati_stage stage, uint64_t count) {
+    for (int r = 0; r < c->base.num_ranks; r++) {
+        if (atomic_load(&c->head->calls[r].reached[stage]) < count) {
+            return false;
         }
-        return LEAT_OK;
     }
+    return true;
+}
+
+/* One sleep, if there still is a reason to; ends when somebody reaches something. */
+static void sleep_until(shared_collective *c, leati_stage stage, uint64_t count) {
+    struct timespec slice = {.tv_nsec = SLICE_MS * 1000000L};
+    atomic_fetch_add(&c->head->sleepers, 1);
+    unsigned seen = atomic_load(&c->head->changes);
+    if (!all_reached(c, stage, count) && atomic_load(&c->head->failed) == 0) {
+        (void)syscall(SYS_futex, &c->head->changes, FUTEX_WAIT, seen, &slice, NULL, 0);
+    }
+    atomic_fetch_sub(&c->head->sleepers, 1);
+}
+
+/* Waits until all ranks have reached `count` of a stage. */
+static leat_status await(shared_collective *c, leati_stage stage, uint64_t count, leat_error *err) {
     for (int i = 0; i < c->spins; i++) {
-        if (atomic_load_explicit(&head->generation, memory_order_acquire) != generation) {
+        if (all_reached(c, stage, count)) {
             return LEAT_OK;
         }
 #if defined(__x86_64__)
@@ -131,14 +151,14 @@ static leat_status meet(shared_collective *c, leat_error *err) {
 #endif
     }
     int64_t deadline = leati_now_ns() + c->timeout_ms * 1000000;
-    while (atomic_load(&head->generation) == generation) {
-        if (atomic_load(&head->failed) != 0) {
+    while (!all_reached(c, stage, count)) {
+        if (atomic_load(&c->head->failed) != 0) {
             return failure(c, err);
         }
         if (leati_now_ns() >= deadline) {
-            return report_late(c, generation, err);
+            return report_late(c, stage, count, err);
         }
-        sleep_on(c, generation);
+        sleep_until(c, stage, count);
     }
     return LEAT_OK;
 }
@@ -161,25 +181,27 @@ typedef struct piece {
     size_t at;   /* its first byte in a block of values */
     bool small;  /* every rank combines all of it */
     char *slots; /* of rank 0 in its row */
+    size_t slot_bytes;
 } piece;
 
 static piece piece_of(const shared_collective *c, const transfer *t, int64_t i) {
     int64_t begin = i * t->most, left = t->call.count - begin;
-    size_t row = (size_t)((t->first + (uint64_t)i) % NUM_ROWS);
+    size_t row = (size_t)((t->first + (uint64_t)i) % c->num_rows);
     piece p = {.count = left < t->most ? left : t->most,
                .at = (size_t)begin * t->item,
-               .slots =
-                   (char *)c->head + c->head_bytes + row * (size_t)c->base.num_ranks * SLOT_BYTES};
+               .slots = (char *)c->head + c->head_bytes +
+                        row * (size_t)c->base.num_ranks * c->slot_bytes,
+               .slot_bytes = c->slot_bytes};
     p.small = (size_t)p.count * t->item <= SMALL_BYTES;
     return p;
 }
 
 static char *slot(piece p, int rank) {
-    return p.slots + (size_t)rank * SLOT_BYTES;
+    return p.slots + (size_t)rank * p.slot_bytes;
 }
 
 /* Into this rank's slot: what the others read of it. */
-static void put(shared_collective *c, const transfer *t, int64_t i) {
+static void put_piece(shared_collective *c, const transfer *t, int64_t i) {
     piece p = piece_of(c, t, i);
     char *to = slot(p, c->rank);
     size_t bytes = (size_t)p.count * t->item, block = (size_t)t->call.count * t->item;
@@ -220,7 +242,7 @@ static void combine(shared_collective *c, const transfer *t, piece p, size_t fro
 }
 
 /* This rank's part of a large piece of a sum, for itself and for the others. */
-static void work(shared_collective *c, const transfer *t, int64_t i) {
+static void work_on_piece(shared_collective *c, const transfer *t, int64_t i) {
     piece p = piece_of(c, t, i);
     leati_part part = leati_part_of(p.count, c->base.num_ranks, c->rank);
     size_t from = (size_t)part.begin * t->item;
@@ -231,7 +253,7 @@ static void work(shared_collective *c, const transfer *t, int64_t i) {
 }
 
 /* Out of the slots: what this rank asked for. */
-static void take(shared_collective *c, const transfer *t, int64_t i) {
+static void take_piece(shared_collective *c, const transfer *t, int64_t i) {
     piece p = piece_of(c, t, i);
     size_t bytes = (size_t)p.count * t->item, block = (size_t)t->call.count * t->item;
     void *to = t->out + p.at;
@@ -280,49 +302,70 @@ static leat_status compare(shared_collective *c, leat_error *err) {
     return status;
 }
 
-/* All pieces of a call. The first is put before the first meeting, at which calls are compared; who
- * leaves the last interval of a call may still read the row before, never the one that is next. */
-static leat_status run_transfer(shared_collective *c, transfer *t, leat_error *err) {
-    int64_t stages = t->call.kind == LEATI_CALL_ALL_REDUCE ? 3 : 2;
+/* How the values go through the rows, and whether parts are combined for others. */
+static bool plan(shared_collective *c, transfer *t) {
     t->item = leat_dtype_size((leat_dtype)t->call.dtype);
     t->how = (leati_combination){.dtype = (leat_dtype)t->call.dtype,
                                  .reduction = (leati_reduction)t->call.parameter};
     if (t->item > 0) {
         size_t room = t->call.kind == LEATI_CALL_REDUCE_SCATTER
-                          ? SLOT_BYTES / (size_t)c->base.num_ranks
-                          : SLOT_BYTES;
+                          ? c->slot_bytes / (size_t)c->base.num_ranks
+                          : c->slot_bytes;
         t->most = (int64_t)(room / t->item);
         t->num_pieces = (t->call.count + t->most - 1) / t->most;
-        /* A sum that is one small piece is combined by every rank, with nothing to take then. */
-        if (stages == 3 && t->num_pieces == 1 && (size_t)t->call.count * t->item <= SMALL_BYTES) {
-            stages = 2;
-        }
     }
     if (atomic_load(&c->head->failed) != 0) {
         return failure(c, err); /* others may still look at the record of the call before */
     }
     t->first = c->pieces;
     c->pieces += (uint64_t)t->num_pieces;
+    return t->call.kind == LEATI_CALL_ALL_REDUCE &&
+           (t->num_pieces > 1 || (size_t)t->call.count * t->item > SMALL_BYTES);
+}
+
+/* All pieces of a call: whatever can be done next, what others wait for first. */
+static leat_status move(shared_collective *c, const transfer *t, bool works, leat_error *err) {
+    int64_t n = t->num_pieces, puts = 0, works_done = 0, takes = 0;
+    leati_stage before_take = works ? LEATI_STAGE_WORKED : LEATI_STAGE_PUT;
+    leat_status status = LEAT_OK;
+    while (takes < n && status == LEAT_OK) {
+        /* Piece i lies in the row of the one `num_rows` before it, which all must have taken. */
+        uint64_t put = t->first + (uint64_t)puts + 1;
+        if (puts < n &&
+            (put <= c->num_rows || all_reached(c, LEATI_STAGE_TAKEN, put - c->num_rows))) {
+            put_piece(c, t, puts++);
+            reach(c, LEATI_STAGE_PUT, put);
+        } else if (works && works_done < n &&
+                   all_reached(c, LEATI_STAGE_PUT, t->first + (uint64_t)works_done + 1)) {
+            work_on_piece(c, t, works_done++);
+            reach(c, LEATI_STAGE_WORKED, t->first + (uint64_t)works_done);
+        } else if (all_reached(c, before_take, t->first + (uint64_t)takes + 1)) {
+            take_piece(c, t, takes++);
+            reach(c, LEATI_STAGE_TAKEN, t->first + (uint64_t)takes);
+        } else if (takes < (works ? works_done : puts)) {
+            status = await(c, before_take, t->first + (uint64_t)takes + 1, err);
+        } else if (works_done < puts && works) {
+            status = await(c, LEATI_STAGE_PUT, t->first + (uint64_t)works_done + 1, err);
+        } else {
+            status = await(c, LEATI_STAGE_TAKEN, put - c->num_rows, err);
+        }
+    }
+    return status;
+}
+
+static leat_status run_transfer(shared_collective *c, transfer *t, leat_error *err) {
+    bool works = plan(c, t);
     leati_store_note(c->store, ++c->calls, LEATI_PHASE_COLLECTIVE);
     leati_record_call(&c->head->calls[c->rank], t->call);
-    leat_status status = LEAT_OK;
-    int64_t last = t->num_pieces == 0 ? 1 : t->num_pieces + stages - 2;
-    for (int64_t i = 0; i <= last && status == LEAT_OK; i++) {
-        if (i < t->num_pieces) {
-            put(c, t, i);
-        }
-        if (stages == 3 && i >= 1 && i - 1 < t->num_pieces) {
-            work(c, t, i - 1);
-        }
-        if (i >= stages - 1 && i - stages + 1 < t->num_pieces) {
-            take(c, t, i - stages + 1);
-        }
-        if (i < last) {
-            status = meet(c, err);
-        }
-        if (i == 0 && status == LEAT_OK) {
-            status = compare(c, err);
-        }
+    reach(c, LEATI_STAGE_MET, c->calls);
+    leat_status status = atomic_load(&c->head->failed) != 0
+                             ? failure(c, err)
+                             : await(c, LEATI_STAGE_MET, c->calls, err);
+    if (status == LEAT_OK) {
+        status = compare(c, err);
+    }
+    if (status == LEAT_OK) {
+        status = move(c, t, works, err);
     }
     leati_store_note(c->store, c->calls, LEATI_PHASE_COMPUTE);
     return status;
@@ -503,7 +546,14 @@ leati_collective *leati_shared_collective_new(leati_store *store, int rank, int 
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t head = sizeof(shared_head) + (size_t)num_ranks * sizeof(leati_rank_call);
     c->head_bytes = (head + page - 1) / page * page;
-    c->size = c->head_bytes + (size_t)NUM_ROWS * (size_t)num_ranks * SLOT_BYTES;
+    /* With many ranks slots are smaller, down to a page. */
+    size_t ranks = (size_t)num_ranks, most = SEGMENT_BYTES / LEAST_ROWS / ranks / page * page;
+    c->slot_bytes = most > SLOT_BYTES ? SLOT_BYTES : most < page ? page : most;
+    c->num_rows = SEGMENT_BYTES / ranks / c->slot_bytes;
+    c->num_rows = c->num_rows > MOST_ROWS    ? MOST_ROWS
+                  : c->num_rows < LEAST_ROWS ? LEAST_ROWS
+                                             : c->num_rows;
+    c->size = c->head_bytes + c->num_rows * ranks * c->slot_bytes;
     c->inputs = leati_alloc((size_t)num_ranks, sizeof *c->inputs);
     if (c->inputs == NULL) {
         leati_no_memory(&local, (size_t)num_ranks * sizeof *c->inputs);

@@ -37,7 +37,7 @@ typedef struct threads_collective {
     atomic_int arrived; /* at the present barrier */
     atomic_int sleepers;
     char padding_b[64];
-    atomic_uint generation; /* barriers passed */
+    _Atomic uint64_t generation; /* barriers passed */
 } threads_collective;
 
 static leat_status failure(threads_collective *c, leat_error *err) {
@@ -57,10 +57,11 @@ static void fail_all(threads_collective *c, const leat_error *reason) {
     leati_gate_unlock(c->gate);
 }
 
-static leat_status report_missing(threads_collective *c, int rank, unsigned generation,
+static leat_status report_missing(threads_collective *c, int rank, uint64_t generation,
                                   leat_error *err) {
     char missing[128];
-    leati_missing_ranks(c->calls, c->base.num_ranks, generation, missing, sizeof missing);
+    leati_missing_ranks(c->calls, c->base.num_ranks, LEATI_STAGE_MET, generation + 1, missing,
+                        sizeof missing);
     return leati_fail(err, LEAT_DEADLINE_EXCEEDED,
                       "rank %d waited %lld ms in %s for rank %s; every replica must make the same "
                       "calls in the same order",
@@ -69,7 +70,7 @@ static leat_status report_missing(threads_collective *c, int rank, unsigned gene
                       missing);
 }
 
-static leat_status sleep_at(threads_collective *c, int rank, unsigned generation, leat_error *err) {
+static leat_status sleep_at(threads_collective *c, int rank, uint64_t generation, leat_error *err) {
     leat_status status = LEAT_OK;
     int64_t deadline = leati_now_ns() + c->timeout_ns;
     leat_error local = {0};
@@ -143,8 +144,8 @@ static leat_status meet(threads_collective *c, int rank, bool small, leat_error 
     if (atomic_load(&c->failed)) {
         return failure(c, err);
     }
-    unsigned generation = atomic_load(&c->generation);
-    atomic_store(&c->calls[rank].arrivals, generation + 1);
+    uint64_t generation = atomic_load(&c->generation);
+    atomic_store(&c->calls[rank].reached[LEATI_STAGE_MET], generation + 1);
     if (atomic_fetch_add(&c->arrived, 1) + 1 == c->base.num_ranks) {
         if (small) {
             act_for_all(c, rank);

@@ -43,11 +43,13 @@ struct leati_store {
     int wake[2]; /* a pipe that ends the thread's sleep */
     leati_driver *driver;
     leati_gate *gate, *sending;
-    request *requests; /* gate */
-    uint64_t number;   /* gate: of the last request */
-    bool failing;      /* gate: there is a reason */
-    bool failed;       /* gate: and `lost` was told */
-    leat_error reason; /* gate */
+    request *requests;      /* gate */
+    uint64_t number;        /* gate: of the last request */
+    bool failing;           /* gate: there is a reason */
+    bool failed;            /* gate: and `lost` was told */
+    leat_error reason;      /* gate */
+    leati_beat server_beat; /* the thread's: rank 0's last, and when it came */
+    int64_t heard_ns;
     atomic_bool stop;
     _Atomic uint64_t calls;
     atomic_int phase;
@@ -103,6 +105,15 @@ static void deliver(leati_store *s, const leati_message_head *head, const char *
     leati_gate_unlock(s->gate);
 }
 
+static void lose_server(leati_store *s, const char *why) {
+    char text[sizeof s->reason.text], doing[100];
+    leati_describe_beat(&s->server_beat, s->heard_ns, doing, sizeof doing);
+    snprintf(text, sizeof text,
+             "lost rank 0 (%.150s, %s): %.120s; start the job again from its last checkpoint",
+             s->address, doing, why);
+    fail_store(s, LEAT_ABORTED, text);
+}
+
 /* False: the connection is of no more use. */
 static bool listen_once(leati_store *s, leati_wire_buffer *in) {
     leat_error err = {0};
@@ -110,20 +121,22 @@ static bool listen_once(leati_store *s, leati_wire_buffer *in) {
     leati_message_head head;
     char *payload = NULL, text[sizeof err.text];
     bool bad = false;
+    if (status == LEAT_OK) {
+        s->heard_ns = leati_now_ns();
+    }
     while (leati_wire_next(in, &head, &payload, &bad)) {
         if (head.kind == LEATI_MESSAGE_LOST) {
             snprintf(text, sizeof text, "%.*s", (int)head.size, payload);
             fail_store(s, LEAT_ABORTED, text);
+        } else if (head.kind == LEATI_MESSAGE_BEAT) {
+            memcpy(&s->server_beat, payload,
+                   head.size < sizeof s->server_beat ? head.size : sizeof s->server_beat);
         } else {
             deliver(s, &head, payload);
         }
     }
     if (bad || status != LEAT_OK) {
-        snprintf(text, sizeof text,
-                 "lost rank 0 (%s): %.200s; start the job again from its last "
-                 "checkpoint",
-                 s->address, bad ? "it sent what is no message" : err.text);
-        fail_store(s, LEAT_ABORTED, text);
+        lose_server(s, bad ? "it sent what is no message" : err.text);
         return false;
     }
     return true;
@@ -153,8 +166,9 @@ static void beat(leati_store *s) {
 static void client_main(void *context) {
     leati_store *s = context;
     leati_wire_buffer in = {0};
-    int64_t next_ns = leati_now_ns();
+    int64_t next_ns = leati_now_ns(), dead_ns = s->options.dead_ms * 1000000;
     bool open = true;
+    s->heard_ns = next_ns;
     while (!atomic_load(&s->stop)) {
         int64_t now = leati_now_ns();
         if (now >= next_ns) {
@@ -163,8 +177,15 @@ static void client_main(void *context) {
         }
         struct pollfd polled[2] = {{.fd = s->wake[0], .events = POLLIN},
                                    {.fd = open ? s->socket : -1, .events = POLLIN}};
-        if (poll(polled, 2, (int)((next_ns - now) / 1000000 + 1)) > 0 && polled[1].revents != 0) {
+        int ready = poll(polled, 2, (int)((next_ns - now) / 1000000 + 1));
+        if (ready > 0 && polled[1].revents != 0) {
             open = listen_once(s, &in);
+        } else if (ready == 0 && open && leati_now_ns() - s->heard_ns > dead_ns) {
+            char why[80];
+            snprintf(why, sizeof why, "nothing was heard of it for %.1f s",
+                     (double)(leati_now_ns() - s->heard_ns) * 1e-9);
+            lose_server(s, why);
+            open = false;
         }
     }
     leati_wire_fini(&in);

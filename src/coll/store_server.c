@@ -2,7 +2,7 @@
  *
  * Happy path: a rank greets and is known from then on; set keeps a value and answers those who
  * wait for it; a meeting keeps each rank's value and answers all when the last has come. Beats are
- * remembered for stall reports.
+ * remembered for stall reports, and answered by the server's own, so that its silence is noticed.
  *
  * Failures: a refused greeting answers with its reason and closes. What is waited for beyond its
  * time fails with the names of those who are missing. A connection that breaks without a good-bye,
@@ -78,7 +78,8 @@ typedef struct meeting {
 struct leati_store_server {
     int listening;
     int num_ranks;
-    int64_t dead_ns;
+    int64_t dead_ns, beat_ns;
+    int64_t next_beat_ns, turn_ns; /* of the thread's last turn */
     leati_driver *driver;
     atomic_bool stop; /* set by stop: end when all are gone */
     peer *peers;
@@ -167,9 +168,13 @@ static void fail_job(leati_store_server *s, const char *text) {
 }
 
 static void lose(leati_store_server *s, int rank, const char *why) {
-    char text[sizeof s->reason.text];
-    snprintf(text, sizeof text, "lost %.200s: %.200s; start the job again from its last checkpoint",
-             s->members[rank].name, why);
+    char text[sizeof s->reason.text], doing[100];
+    const member *m = &s->members[rank];
+    leati_describe_beat(&m->beat, m->heard_ns, doing, sizeof doing);
+    snprintf(
+        text, sizeof text,
+        "lost %.150s (rank %d of %d, %s): %.120s; start the job again from its last checkpoint",
+        m->name, rank, s->num_ranks, doing, why);
     fail_job(s, text);
 }
 
@@ -370,8 +375,6 @@ static void report_stalled(leati_store_server *s, int rank, uint64_t request) {
         least = calls < least ? calls : least;
         most = calls > most ? calls : most;
     }
-    static const char *const phases[LEATI_NUM_PHASES] = {"at its start", "reading input",
-                                                         "computing", "exchanging values"};
     leati_text text = {0};
     int count = 0;
     for (int r = 0; r < s->num_ranks && least < most; r++) {
@@ -379,11 +382,11 @@ static void report_stalled(leati_store_server *s, int rank, uint64_t request) {
         if (m->beat.calls != least || ++count > 4) {
             continue;
         }
-        int phase = m->beat.phase >= 0 && m->beat.phase < LEATI_NUM_PHASES ? m->beat.phase : 0;
-        leati_text_addf(&text, "%s%s was %s after %llu of %llu calls, heard %.1f s ago",
-                        count > 1 ? "; " : "", m->name == NULL ? "an absent rank" : m->name,
-                        phases[phase], (unsigned long long)least, (unsigned long long)most,
-                        (double)(leati_now_ns() - m->heard_ns) * 1e-9);
+        char doing[100];
+        leati_describe_beat(&m->beat, m->heard_ns, doing, sizeof doing);
+        leati_text_addf(&text, "%s%s was %s, where others made %llu", count > 1 ? "; " : "",
+                        m->name == NULL ? "an absent rank" : m->name, doing,
+                        (unsigned long long)most);
     }
     answer(s, rank, request, text.data, text.failed ? 0 : text.size, NULL, 0);
     leati_text_fini(&text);
@@ -511,6 +514,26 @@ static void expire(leati_store_server *s, int64_t now) {
     }
 }
 
+/* What the thread does with time: signs of life for all, and what was waited for too long. */
+static void pass_time(leati_store_server *s) {
+    int64_t now = leati_now_ns();
+    /* A process that was stopped has not listened: then silence says nothing about the others. */
+    for (int r = 0; r < s->num_ranks && now - s->turn_ns > s->dead_ns / 2; r++) {
+        s->members[r].heard_ns = now;
+    }
+    s->turn_ns = now;
+    if (now >= s->next_beat_ns) {
+        s->next_beat_ns = now + s->beat_ns;
+        for (int r = 0; r < s->num_ranks; r++) {
+            if (s->members[r].peer != NULL) {
+                tell(s->members[r].peer, LEATI_MESSAGE_BEAT, 0, &s->members[0].beat,
+                     sizeof s->members[0].beat, NULL, 0);
+            }
+        }
+    }
+    expire(s, now);
+}
+
 // ---- connections ----
 
 static void accept_all(leati_store_server *s) {
@@ -599,6 +622,7 @@ static void server_main(void *context) {
     struct pollfd *polled = NULL;
     size_t room = 0;
     int64_t end_ns = LEATI_NO_DEADLINE;
+    s->turn_ns = leati_now_ns();
     while (end_ns == LEATI_NO_DEADLINE || (leati_now_ns() < end_ns && !all_gone(s))) {
         if (atomic_load(&s->stop) && end_ns == LEATI_NO_DEADLINE) {
             end_ns = leati_now_ns() + s->dead_ns;
@@ -620,7 +644,7 @@ static void server_main(void *context) {
         if (polled[0].revents != 0) {
             accept_all(s);
         }
-        expire(s, leati_now_ns());
+        pass_time(s);
     }
     leati_free(polled);
 }
@@ -664,6 +688,7 @@ leati_store_server *leati_store_server_start(const leati_store_options *options,
     }
     s->num_ranks = options->num_ranks;
     s->dead_ns = options->dead_ms * 1000000;
+    s->beat_ns = options->heartbeat_ms * 1000000;
     s->members = leati_alloc_zero((size_t)s->num_ranks, sizeof *s->members);
     s->listening = leati_wire_listen(options->address, err);
     if (s->members == NULL) {

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "coll/store.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -104,6 +105,14 @@ bool leati_wire_next(leati_wire_buffer *buffer, leati_message_head *head, char *
 void leati_wire_fini(leati_wire_buffer *buffer) {
     leati_free(buffer->bytes);
     *buffer = (leati_wire_buffer){0};
+}
+
+void leati_describe_beat(const leati_beat *beat, int64_t heard_ns, char *text, size_t size) {
+    static const char *const phases[LEATI_NUM_PHASES] = {"at its start", "reading input",
+                                                         "computing", "exchanging values"};
+    int phase = beat->phase >= 0 && beat->phase < LEATI_NUM_PHASES ? beat->phase : 0;
+    snprintf(text, size, "%s after %llu calls, heard %.1f s ago", phases[phase],
+             (unsigned long long)beat->calls, (double)(leati_now_ns() - heard_ns) * 1e-9);
 }
 
 // ---- connections ----

@@ -14,7 +14,7 @@ typedef enum leati_message_kind {
     LEATI_MESSAGE_SET,     /* key, terminated; value */
     LEATI_MESSAGE_GET,     /* timeout as int64; key, terminated */
     LEATI_MESSAGE_MEET,    /* timeout as int64; name, terminated; value */
-    LEATI_MESSAGE_BEAT,    /* leati_beat */
+    LEATI_MESSAGE_BEAT,    /* leati_beat; from the server too, with rank 0's */
     LEATI_MESSAGE_ABORT,   /* text */
     LEATI_MESSAGE_STALLED, /* nothing */
     LEATI_MESSAGE_BYE,     /* nothing */
@@ -35,6 +35,9 @@ typedef struct leati_beat {
     int32_t phase;
     int32_t reserved;
 } leati_beat;
+
+/* "computing after 41 calls, heard 0.2 s ago": what a process that said so did then. */
+void leati_describe_beat(const leati_beat *beat, int64_t heard_ns, char *text, size_t size);
 
 /* Bytes that came and do not make a message yet. */
 typedef struct leati_wire_buffer {

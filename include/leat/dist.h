@@ -35,7 +35,9 @@ LEAT_API int leat_num_logical_devices(const char *kind);
 typedef struct leat_mirrored_options {
     const char *const *devices; /* names such as "CPU:1"; NULL: all logical devices */
     int num_devices;
-    int64_t timeout_ms; /* of every collective; 0: 60,000 */
+    int64_t timeout_ms;     /* of every collective; 0: 60,000 */
+    int64_t bytes_per_pack; /* values reduced together are exchanged in packs that end with the one
+                               that reaches so many bytes; 0: all at once */
 } leat_mirrored_options;
 
 /* One replica per device of this process (tf.distribute.MirroredStrategy). Owned; NULL on failure.
@@ -70,9 +72,9 @@ typedef struct leat_multi_worker_options {
     int64_t timeout_ms;           /* of every exchange; 0: 300,000 */
     int64_t start_timeout_ms;     /* until all workers are there; 0: 300,000 */
     int64_t heartbeat_timeout_ms; /* a worker that is silent for so long is lost; 0: 10,000 */
-    int64_t bytes_per_pack; /* of gradients in one exchange, at least one gradient; 0: no limit */
-    const char *program;    /* text that is the same on all workers; NULL: the program's file; "":
-                               any */
+    int64_t bytes_per_pack;       /* as of the mirrored strategy */
+    const char *program; /* text that is the same on all workers; NULL: the program's file; "":
+                            any */
 } leat_multi_worker_options;
 
 /* Replicas on all workers of a cluster, one process each

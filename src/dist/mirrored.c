@@ -13,11 +13,12 @@ leat_strategy *leati_strategy_of_devices(const leati_strategy_kind *kind,
     leat_mirrored_options defaults = {0};
     options = options != NULL ? options : &defaults;
     int count = options->devices != NULL ? options->num_devices : leati_logical_cpus();
-    if (count < 1 || options->timeout_ms < 0) {
+    if (count < 1 || options->timeout_ms < 0 || options->bytes_per_pack < 0) {
         leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "strategy \"%s\": %d devices, timeout_ms %lld; expected at least one device and "
-                   "no negative timeout",
-                   kind->name, count, (long long)options->timeout_ms);
+                   "strategy \"%s\": %d devices, timeout_ms %lld, bytes_per_pack %lld; expected at "
+                   "least one device and nothing negative",
+                   kind->name, count, (long long)options->timeout_ms,
+                   (long long)options->bytes_per_pack);
         return NULL;
     }
     leati_device **devices = leati_alloc_zero((size_t)count, sizeof(*devices));
@@ -31,6 +32,7 @@ leat_strategy *leati_strategy_of_devices(const leati_strategy_kind *kind,
             .kind = kind,
             .devices = devices,
             .num_devices = count,
+            .bytes_per_pack = options->bytes_per_pack,
             .timeout_ms = options->timeout_ms > 0 ? options->timeout_ms : DEFAULT_TIMEOUT_MS};
         strategy = leati_strategy_new(&parts, err);
     }

@@ -290,7 +290,8 @@ static leat_status run_executable(const step_job *job, int replica, step_entry *
                                   .replica = job->strategy->first_replica + replica,
                                   .first_replica = job->strategy->first_replica,
                                   .num_replicas = job->strategy->num_replicas,
-                                  .collective = job->strategy->collective};
+                                  .collective = job->strategy->collective,
+                                  .bytes_per_pack = job->strategy->bytes_per_pack};
     leati_run_args args = {.inputs = inputs,
                            .num_inputs = element->num_tensors,
                            .outputs = outputs,

@@ -1,9 +1,10 @@
 /* all_reduce: the sum, mean or maximum over all replicas (ReplicaContext.all_reduce). As many
  * outputs as inputs, all of one dtype, combined in one exchange.
  *
- * Inputs are copied one after the other into the arena, exchanged, and copied out. With one replica
- * a copy. Keeps trace order, so every replica meets the others at the same node; fails with what
- * the collective reports. The gradient is the all_reduce of the gradients. */
+ * Inputs are copied one after the other into the arena, exchanged, and copied out: all at once, or
+ * in packs that end with the value that reaches the limit of the context. With one replica a copy.
+ * Keeps trace order, so every replica meets the others at the same node; fails with what the
+ * collective reports. The gradient is the all_reduce of the gradients. */
 #include "coll/coll.h"
 #include "graph/ops/support.h"
 
@@ -50,9 +51,23 @@ static leat_status all_reduce_infer(leati_infer_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-/* Copies row `row` of all operands to the packed values, or back. */
-static void pack(const leati_operand *operands, int count, int64_t row, char *packed, bool back) {
-    for (int i = 0; i < count; i++) {
+/* Where the pack that begins with operand `from` ends, and how many values it has. */
+static int end_of_pack(const leati_kernel_call *call, int from, int64_t *count) {
+    int64_t limit = call->context == NULL ? 0 : call->context->bytes_per_pack, bytes = 0;
+    int end = from;
+    *count = 0;
+    while (end < call->num_inputs && (limit == 0 || end == from || bytes < limit)) {
+        const leati_operand *input = &call->inputs[end++];
+        *count += input->count;
+        bytes += input->count * (int64_t)leat_dtype_size(input->dtype);
+    }
+    return end;
+}
+
+/* Copies row `row` of operands to the packed values, or back. */
+static void pack(const leati_operand *operands, int from, int end, int64_t row, char *packed,
+                 bool back) {
+    for (int i = from; i < end; i++) {
         size_t bytes = (size_t)operands[i].count * leat_dtype_size(operands[i].dtype);
         char *values = leati_row_of(&operands[i], row);
         if (bytes > 0)
@@ -66,25 +81,28 @@ static leat_status all_reduce_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_call_context *context = call->context;
     leati_reduction reduction = LEATI_REDUCTION_SUM;
     leat_dtype dtype = call->inputs[0].dtype;
-    int64_t count = 0;
+    int64_t most = 0, count = 0;
     LEATI_TRY(parse_reduction(args->reduction, &reduction, err));
     for (int i = 0; i < call->num_inputs; i++) {
         leat_shape shape = leati_operand_shape(&call->inputs[i]);
         LEATI_TRY(leati_output_like(call, i, &shape, err));
-        count += call->inputs[i].count;
     }
-    size_t bytes = (size_t)count * leat_dtype_size(dtype);
+    for (int from = 0; from<call->num_inputs; most = count> most ? count : most)
+        from = end_of_pack(call, from, &count);
+    size_t bytes = (size_t)most * leat_dtype_size(dtype);
     char *packed = leati_arena_alloc(call->arena, bytes);
     if (packed == NULL)
         return leati_no_memory(err, bytes);
     leati_collective *collective = context == NULL ? NULL : context->collective;
-    for (int64_t row = 0; row < call->n; row++) {
-        pack(call->inputs, call->num_inputs, row, packed, false);
-        if (collective != NULL)
-            LEATI_TRY(collective->ops->all_reduce(collective, context->replica, packed, count,
-                                                  dtype, reduction, err));
-        pack(call->outputs, call->num_outputs, row, packed, true);
-    }
+    for (int64_t row = 0; row < call->n; row++)
+        for (int from = 0, end; from < call->num_inputs; from = end) {
+            end = end_of_pack(call, from, &count);
+            pack(call->inputs, from, end, row, packed, false);
+            if (collective != NULL)
+                LEATI_TRY(collective->ops->all_reduce(collective, context->replica, packed, count,
+                                                      dtype, reduction, err));
+            pack(call->outputs, from, end, row, packed, true);
+        }
     return LEAT_OK;
 }
 

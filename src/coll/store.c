@@ -45,6 +45,8 @@ struct leati_store {
     leati_gate *gate, *sending;
     request *requests;      /* gate */
     uint64_t number;        /* gate: of the last request */
+    uint64_t left;          /* gate: calls of the rank that left first; UINT64_MAX: none has */
+    char left_name[200];    /* gate */
     bool failing;           /* gate: there is a reason */
     bool failed;            /* gate: and `lost` was told */
     leat_error reason;      /* gate */
@@ -53,6 +55,7 @@ struct leati_store {
     atomic_bool stop;
     _Atomic uint64_t calls;
     atomic_int phase;
+    atomic_bool anybody_left;
 };
 
 // ---- failure ----
@@ -80,7 +83,38 @@ static void fail_store(leati_store *s, leat_status code, const char *text) {
     leati_gate_unlock(s->gate);
 }
 
+/* A call beyond the last one of a rank that has left. */
+static void check_left(leati_store *s, uint64_t calls) {
+    char text[sizeof s->reason.text];
+    leati_gate_lock(s->gate);
+    bool beyond = calls > s->left;
+    snprintf(text, sizeof text,
+             "%.200s has left the job after %llu exchanges, and this is number %llu; give all "
+             "workers as many steps",
+             s->left_name, (unsigned long long)s->left, (unsigned long long)calls);
+    leati_gate_unlock(s->gate);
+    if (beyond) {
+        fail_store(s, LEAT_ABORTED, text);
+    }
+}
+
 // ---- the thread ----
+
+static void note_left(leati_store *s, const leati_message_head *head, const char *payload) {
+    uint64_t calls = 0;
+    if (head->size <= sizeof calls) {
+        return;
+    }
+    memcpy(&calls, payload, sizeof calls);
+    leati_gate_lock(s->gate);
+    if (calls < s->left) {
+        s->left = calls;
+        snprintf(s->left_name, sizeof s->left_name, "%s", payload + sizeof calls);
+    }
+    leati_gate_unlock(s->gate);
+    atomic_store(&s->anybody_left, true);
+    check_left(s, atomic_load(&s->calls));
+}
 
 static void deliver(leati_store *s, const leati_message_head *head, const char *payload) {
     leati_gate_lock(s->gate);
@@ -128,6 +162,8 @@ static bool listen_once(leati_store *s, leati_wire_buffer *in) {
         if (head.kind == LEATI_MESSAGE_LOST) {
             snprintf(text, sizeof text, "%.*s", (int)head.size, payload);
             fail_store(s, LEAT_ABORTED, text);
+        } else if (head.kind == LEATI_MESSAGE_LEFT) {
+            note_left(s, &head, payload);
         } else if (head.kind == LEATI_MESSAGE_BEAT) {
             memcpy(&s->server_beat, payload,
                    head.size < sizeof s->server_beat ? head.size : sizeof s->server_beat);
@@ -360,6 +396,9 @@ void leati_store_abort(leati_store *store, const leat_error *why) {
 void leati_store_note(leati_store *store, uint64_t calls, leati_phase phase) {
     atomic_store(&store->calls, calls);
     atomic_store(&store->phase, (int)phase);
+    if (atomic_load(&store->anybody_left) && phase == LEATI_PHASE_COLLECTIVE) {
+        check_left(store, calls);
+    }
 }
 
 void leati_store_note_phase(leati_store *store, leati_phase phase) {
@@ -469,6 +508,7 @@ leati_store *leati_store_open(const leati_store_options *options, leat_error *er
     }
     leat_error local = {0};
     s->socket = s->wake[0] = s->wake[1] = -1;
+    s->left = UINT64_MAX;
     s->options = *options;
     s->options.timeout_ms = options->timeout_ms > 0 ? options->timeout_ms : DEFAULT_TIMEOUT_MS;
     s->options.heartbeat_ms = options->heartbeat_ms > 0 ? options->heartbeat_ms : DEFAULT_BEAT_MS;
@@ -490,6 +530,7 @@ void leati_store_close(leati_store *store) {
         return;
     }
     if (store->driver != NULL) {
+        beat(store);
         tell(store, LEATI_MESSAGE_BYE, NULL, 0);
     }
     atomic_store(&store->stop, true);

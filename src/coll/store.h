@@ -4,7 +4,8 @@
  * Opening waits until every rank is there, with a deadline that names who is missing. Afterwards
  * each process says every `heartbeat_ms` that it lives and how far it is; one whose connection
  * breaks, or who is silent for `dead_ms`, is lost, and with it the job: every wait ends with
- * ABORTED and its name, and `lost` is called. A store that failed stays failed.
+ * ABORTED and its name, and `lost` is called. One that closes its store may be missed only by
+ * whoever makes more calls than it did: that ends the job too. A store that failed stays failed.
  *
  * Every function may be called from any thread. Values are small (addresses, counts, hashes);
  * traffic is neither encrypted nor authenticated, as gloo's is not. */

@@ -178,6 +178,19 @@ static void lose(leati_store_server *s, int rank, const char *why) {
     fail_job(s, text);
 }
 
+/* A rank leaves in order: whoever goes further than it did waits in vain. */
+static void say_bye(leati_store_server *s, int rank) {
+    member *m = &s->members[rank];
+    uint64_t calls = m->beat.calls;
+    m->bye = true;
+    for (int r = 0; r < s->num_ranks; r++) {
+        if (r != rank && s->members[r].peer != NULL) {
+            tell(s->members[r].peer, LEATI_MESSAGE_LEFT, 0, &calls, sizeof calls, m->name,
+                 strlen(m->name) + 1);
+        }
+    }
+}
+
 // ---- messages ----
 
 static void greet(leati_store_server *s, peer *from, const leati_message_head *head,
@@ -436,7 +449,7 @@ static bool serve(leati_store_server *s, peer *from, const leati_message_head *h
         return true;
     }
     case LEATI_MESSAGE_STALLED: report_stalled(s, from->rank, head->request); return true;
-    case LEATI_MESSAGE_BYE: m->bye = true; return true;
+    case LEATI_MESSAGE_BYE: say_bye(s, from->rank); return true;
     case LEATI_MESSAGE_SET:
     case LEATI_MESSAGE_GET:
     case LEATI_MESSAGE_MEET: break;

@@ -21,7 +21,8 @@ typedef enum leati_message_kind {
     /* From the server. */
     LEATI_MESSAGE_OK,     /* the answer to `request` */
     LEATI_MESSAGE_FAILED, /* status as int32, text: the answer to `request` */
-    LEATI_MESSAGE_LOST    /* text: the job has failed */
+    LEATI_MESSAGE_LOST,   /* text: the job has failed */
+    LEATI_MESSAGE_LEFT    /* calls as uint64; name, terminated: a rank said good-bye after them */
 } leati_message_kind;
 
 typedef struct leati_message_head {

@@ -442,7 +442,7 @@ static void fault(const char *way, const char *what, const char *const *expected
 
 static void test_faults(void **state) {
     (void)state;
-    static const char *const lost[] = {"ABORTED: ", "lost worker 1 (10.0.0.1:2222)",
+    static const char *const lost[] = {"ABORTED: ", "lost worker 1 (10.0.0.1:2222), which was ",
                                        "start the job again from its last checkpoint", NULL};
     static const char *const failed[] = {
         "ABORTED: ", "worker 1 (10.0.0.1:2222) failed: replica 3 of 6: ", NULL};
@@ -450,7 +450,11 @@ static void test_faults(void **state) {
         "worker 1 (10.0.0.1:2222) failed: the run was cancelled", NULL};
     static const char *const aborted[] = {"worker 1 (10.0.0.1:2222) failed: the disk is full",
                                           NULL};
+    static const char *const left[] = {
+        "ABORTED: ",
+        "worker 1 (10.0.0.1:2222) has left the job after 2 exchanges, and this is number 3", NULL};
     for (int i = 1; i < NUM_WAYS; i += 2) {
+        fault(ways[i], "leave", left);
         fault(ways[i], "kill", lost);
         fault(ways[i], "exit", lost);
         fault(ways[i], "stop", lost);

@@ -279,6 +279,13 @@ static void worker_refused(void **state) {
     workers_say("%s: %s", leat_status_name(err.code), err.text);
 }
 
+static int trace_nothing(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    (void)outputs;
+    leat_graph_fail(graph, LEAT_INVALID_ARGUMENT, "no such column");
+    return -1;
+}
+
 static int trace_divide(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
@@ -319,6 +326,10 @@ static void worker_fault(void **state) {
                 leat_strategy_cancel(strategy);
             if (strcmp(what, "abort") == 0)
                 leat_strategy_abort(strategy, "the disk is full");
+            if (strcmp(what, "trace") == 0) {
+                leat_step_free(step);
+                step = leat_step_new(trace_nothing, NULL, &err);
+            }
             if (strcmp(what, "fail") == 0)
                 ((int32_t *)args.elements[args.num_replicas - 1].tensors[0].data)[0] = 0;
         }
@@ -429,6 +440,9 @@ static void fault(const char *way, const char *what, const char *const *expected
                              .stopped = strcmp(what, "stop") == 0 ? 1 : -1,
                              .other = -1};
     workers_run(&job, results);
+    bool ends = strcmp(what, "kill") != 0 && strcmp(what, "stop") != 0;
+    if (ends && results[1].status != 0)
+        fail_msg("%s: worker 1, status %d, said %s", argument, results[1].status, results[1].said);
     for (int i = 0; i < 3; i += 2) {
         const char *third = strstr(results[i].said, "step 2: ");
         bool good = results[i].status == 0 && third != NULL;
@@ -442,10 +456,12 @@ static void fault(const char *way, const char *what, const char *const *expected
 
 static void test_faults(void **state) {
     (void)state;
-    static const char *const lost[] = {"ABORTED: ", "lost worker 1 (10.0.0.1:2222), which was ",
+    static const char *const lost[] = {"ABORTED: ", "lost worker 1 (10.0.0.1:2222) (rank 1 of 3, ",
                                        "start the job again from its last checkpoint", NULL};
     static const char *const failed[] = {
         "ABORTED: ", "worker 1 (10.0.0.1:2222) failed: replica 3 of 6: ", NULL};
+    static const char *const untraced[] = {"worker 1 (10.0.0.1:2222) failed: ", "no such column",
+                                           NULL};
     static const char *const cancelled[] = {
         "worker 1 (10.0.0.1:2222) failed: the run was cancelled", NULL};
     static const char *const aborted[] = {"worker 1 (10.0.0.1:2222) failed: the disk is full",
@@ -459,6 +475,7 @@ static void test_faults(void **state) {
         fault(ways[i], "exit", lost);
         fault(ways[i], "stop", lost);
         fault(ways[i], "fail", failed);
+        fault(ways[i], "trace", untraced);
         fault(ways[i], "cancel", cancelled);
         fault(ways[i], "abort", aborted);
     }

@@ -346,7 +346,28 @@ static leat_status prepare(leat_strategy *strategy, leat_step *step, const leat_
     if (step->strategy == NULL) {
         step->strategy = leat_strategy_ref(strategy);
     }
-    return LEAT_OK;
+    return strategy->workers == NULL ? LEAT_OK : leati_workers_check(strategy->workers, err);
+}
+
+/* An entry for each replica's element. What keeps this worker from running would leave the others
+ * waiting: they are told. */
+static leat_status find_entries(leat_step *step, leat_function *const *functions,
+                                const leat_per_replica *args, step_entry **entries,
+                                leat_error *err) {
+    const leat_strategy *strategy = step->strategy;
+    leat_error local = {0};
+    leat_status status = LEAT_OK;
+    for (int r = 0; r < strategy->num_local && status == LEAT_OK; r++) {
+        status = find_entry(step, &args->elements[r], functions == NULL ? NULL : functions[r],
+                            &entries[r], &local);
+    }
+    if (status != LEAT_OK && strategy->workers != NULL) {
+        leati_workers_fail(strategy->workers, &local);
+    }
+    if (status != LEAT_OK && err != NULL) {
+        *err = local;
+    }
+    return status;
 }
 
 /* `functions`: what the caller brought for each replica, or NULL. */
@@ -363,10 +384,7 @@ static leat_status run(leat_strategy *strategy, leat_step *step, leat_function *
     if (entries == NULL) {
         return leati_no_memory(err, (size_t)strategy->num_local * sizeof(*entries));
     }
-    for (int r = 0; r < strategy->num_local && status == LEAT_OK; r++) {
-        status = find_entry(step, &args->elements[r], functions == NULL ? NULL : functions[r],
-                            &entries[r], err);
-    }
+    status = find_entries(step, functions, args, entries, err);
     if (status == LEAT_OK) {
         if (strategy->seed_epoch != leati_seed_epoch()) {
             strategy->seed_epoch = leati_seed_epoch();

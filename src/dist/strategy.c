@@ -164,13 +164,7 @@ leat_status leati_strategy_run_on_replicas(leat_strategy *strategy, leati_replic
     if (atomic_exchange(&strategy->cancelled, false) && renew_collective(strategy, err)) {
         return LEAT_RESOURCE_EXHAUSTED;
     }
-    if (strategy->workers != NULL) {
-        leat_status alive = leati_workers_check(strategy->workers, err);
-        if (alive != LEAT_OK) {
-            return alive;
-        }
-        leati_workers_note(strategy->workers, LEATI_PHASE_COMPUTE);
-    }
+    leati_strategy_note(strategy, LEATI_PHASE_COMPUTE);
     leati_pool *pool = leati_pool_shared(&ignored);
     int reserved = pool == NULL ? 0 : reserve_cores(strategy, pool);
     strategy->function = function;

@@ -180,6 +180,9 @@ leati_parsed leati_options_parse(const leati_option *options, const char *comman
                 return parsed;
         }
     }
+    if (kept < count) {
+        texts[kept] = NULL; /* a program that is run takes them as its own */
+    }
     *arguments = kept;
     return LEATI_PARSED;
 }

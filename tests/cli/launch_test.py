@@ -38,6 +38,11 @@ class LaunchTest(ToolTest):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(sorted(done.stdout.splitlines()), ["[worker %d] %d 3" % (i, i) for i in range(3)])
 
+    def test_arguments(self):
+        for between in ([], ["--"]):
+            done = self.launch("-n", "1", *between, "echo", "a", "b")
+            self.assertEqual((done.stdout, done.stderr), ("[worker 0] a b\n", ""))
+
     def test_addresses(self):
         done = self.launch("--plain", "-n", "4", "--", sys.executable, "-c", "import os; print(os.environ['TF_CONFIG'])")
         configs = [json.loads(line) for line in done.stdout.splitlines()]

@@ -5,9 +5,11 @@
     optimizer = tf.keras.optimizers.Adam(1e-3)
 """
 
-from leat.keras import activations, backend, initializers, layers, losses, metrics, optimizers  # noqa: F401
-from leat.keras import random, utils  # noqa: F401
+from leat.keras import activations, backend, constraints, initializers, layers, losses, metrics  # noqa: F401
+from leat.keras import applications, models, optimizers, random, regularizers, saving, utils  # noqa: F401
 from leat.keras.initializers import Initializer  # noqa: F401
+from leat.keras.random import SeedGenerator  # noqa: F401
+from leat.keras.regularizers import Regularizer  # noqa: F401
 from leat.keras.layer import DTypePolicy, InputSpec, KerasTensor, Layer  # noqa: F401
 from leat.keras.layers import Input  # noqa: F401
 from leat.keras.losses import Loss  # noqa: F401

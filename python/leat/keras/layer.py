@@ -7,6 +7,7 @@ replicas see them as they see any other variable.
 
 import inspect
 import json
+import operator
 import threading
 import weakref
 
@@ -17,6 +18,13 @@ from leat.keras import calls, tables
 from leat.keras.random import SeedGenerator
 from leat.keras.variables import Variable, current_path, name_scope
 from leat.tensor import Tensor, convert_to_tensor
+
+
+def _regularizer(identifier):
+    if identifier is None:
+        return None
+    from leat.keras import regularizers
+    return regularizers.get(identifier)
 
 
 class InputSpec:
@@ -113,6 +121,7 @@ class Layer:
         self = super().__new__(cls)
         object.__setattr__(self, "_own_variables", [])
         object.__setattr__(self, "_seed_generators", [])
+        object.__setattr__(self, "_inbound_nodes", [])
         object.__setattr__(self, "_is_ready", False)
         return self
 
@@ -127,11 +136,11 @@ class Layer:
         self.autocast = autocast
         self.supports_masking = False
         self.input_spec = None
-        self.activity_regularizer = activity_regularizer
+        self.activity_regularizer = _regularizer(activity_regularizer)
         self.dtype_policy = DTypePolicy(_dtype_name(dtype))
         self._trainable = bool(trainable)
         self._losses = []
-        self._output_shape = None
+        self._output_shape = self._build_shape = None
         self._parent_path = None
         self._is_ready = True
 
@@ -166,7 +175,8 @@ class Layer:
             made = Variable(initializers.get(initializer), shape=() if shape is None else shape, dtype=dtype,
                             trainable=trainable and self._trainable, autocast=autocast, aggregation=aggregation,
                             name=name)
-        made.regularizer, made.constraint = regularizer, constraint
+        from leat.keras import constraints
+        made.regularizer, made.constraint = _regularizer(regularizer), constraints.get(constraint)
         made._is_weight_trainable = trainable
         self._own_variables.append(made)
         return made
@@ -272,6 +282,24 @@ class Layer:
         return found + [variable.regularizer(variable) for variable in self.trainable_variables
                         if getattr(variable, "regularizer", None) is not None]
 
+    # ---- as part of models ----
+
+    def _of_first_node(self, what):
+        if not self._inbound_nodes:
+            raise AttributeError(f"The layer {self.name} has never been called and thus has no defined {what}.")
+        return self._inbound_nodes[0]
+
+    @property
+    def input(self):
+        """The KerasTensors that the layer was first called with."""
+        node = self._of_first_node("input")
+        return node.inputs[0] if len(node.inputs) == 1 else node.inputs
+
+    @property
+    def output(self):
+        """The KerasTensors that it gave then."""
+        return self._of_first_node("output").structure
+
     # ---- building and calling ----
 
     def build(self, input_shape=None):
@@ -347,8 +375,16 @@ class Layer:
         shapes = _shapes(args[0]) if args else None
         if self._parent_path is None:
             self._parent_path = current_path()
+        self._build_shape = shapes
         self.build(shapes)
         self.built = True
+
+    def _build_from_config(self, input_shape):
+        """Builds the layer for the shape that its configuration knows."""
+        with _scope_of(self):
+            self._build_shape = input_shape
+            self.build(input_shape)
+            self.built = True
 
     def compute_output_shape(self, *args, **kwargs):
         """The shape of the output for an input of this shape, batch's dimension included."""
@@ -359,7 +395,11 @@ class Layer:
 
     def get_config(self):
         """The arguments that make another one like it."""
-        return {"name": self.name, "trainable": self.trainable, "dtype": self.dtype}
+        return {"name": self.name, "trainable": self.trainable, "dtype": self._policy_config()}
+
+    def _policy_config(self):
+        return {"module": "keras", "class_name": "DTypePolicy", "config": {"name": self.dtype_policy.name},
+                "registered_name": None}
 
     @classmethod
     def from_config(cls, config):
@@ -465,7 +505,7 @@ class KerasTensor:
         self.shape, self.dtype = tuple(shape), _dtype_name(dtype)
         self.name = name or tables.auto_name("keras_tensor")
         self.sparse, self.ragged = sparse, ragged
-        self._history = None  # (layer, args, kwargs, place among the outputs)
+        self._history = None  # the call that gave it
 
     ndim = property(lambda self: len(self.shape))
 
@@ -479,6 +519,30 @@ class KerasTensor:
 
     def __bool__(self):
         raise TypeError("A symbolic KerasTensor cannot be used as a boolean.")
+
+    def __iter__(self):
+        raise TypeError("Iterating over a symbolic KerasTensor is not supported.")
+
+    def __getitem__(self, index):
+        return Operation("GetItem", lambda x: x[index])(self)
+
+
+class Node:
+    """One call of a layer as part of a model: its arguments, KerasTensors among them, and its outputs."""
+
+    def __init__(self, layer, args, kwargs, structure):
+        self.layer, self.args, self.kwargs, self.structure = layer, args, kwargs, structure
+        self.inputs = [leaf for value in (*args, *kwargs.values()) for leaf in _leaves(value)
+                       if isinstance(leaf, KerasTensor)]
+        self.outputs = _leaves(structure)
+        layer._inbound_nodes.append(self)
+        for tensor in self.outputs:
+            tensor._history = self
+
+
+def node_of(tensor):
+    """The call that gave a KerasTensor; None: it was made by hand."""
+    return tensor._history
 
 
 def symbolic_outputs(layer, args, kwargs):
@@ -503,9 +567,46 @@ def symbolic_outputs(layer, args, kwargs):
 def symbolic_call(layer, args, kwargs):
     """The call of a layer as part of a model that is put together."""
     outputs = symbolic_outputs(layer, args, kwargs)
-    for index, tensor in enumerate(_leaves(outputs)):
-        tensor._history = (layer, args, kwargs, index)
+    Node(layer, args, kwargs, outputs)
     return outputs
+
+
+class Operation(Layer):
+    """An operation on KerasTensors as a layer of a model: what ``x * 2`` or ``x[:, 0]`` becomes."""
+
+    def __init__(self, kind, function, name=None):
+        super().__init__(name=name or tables.auto_name(tables.snake_case(kind)))
+        self._kind, self._function = kind, function
+        self.built = True
+
+    def call(self, *args):
+        """The operation."""
+        return self._function(*args)
+
+    def get_config(self):
+        """Its name."""
+        raise NotImplementedError(f"{self._kind} of tensors has no configuration: make it a layer, as keras.layers.Add")
+
+
+def _operator(kind, function):
+    def forward(self, other):
+        if isinstance(other, KerasTensor):
+            return Operation(kind, function)(self, other)
+        return Operation(kind, lambda x: function(x, other))(self)
+
+    def backward(self, other):
+        return Operation(kind, lambda x: function(other, x))(self)
+    return forward, backward
+
+
+for _name, _kind, _function in (
+        ("add", "Add", operator.add), ("sub", "Subtract", operator.sub), ("mul", "Multiply", operator.mul),
+        ("truediv", "TrueDivide", operator.truediv), ("pow", "Power", operator.pow),
+        ("matmul", "Matmul", operator.matmul)):
+    _forward, _backward = _operator(_kind, _function)
+    setattr(KerasTensor, f"__{_name}__", _forward)
+    setattr(KerasTensor, f"__r{_name}__", _backward)
+KerasTensor.__neg__ = lambda self: Operation("Negative", operator.neg)(self)
 
 
 # ---- the library's layers ----
@@ -521,15 +622,21 @@ class TableLayer(Layer):
         regularizer, start = given.pop("activity_regularizer", None), given.pop("weights", None)
         if "name" in given:
             others = {"name": given.pop("name"), **others}
+        if others.pop("rms_scaling", False):
+            raise NotImplementedError("rms_scaling=True is not supported; use RMSNormalization")
         tables.refuse_unknown(self._entry, {name: value for name, value in given.items()
                                             if not name.endswith(_REGULAR)})
-        from leat.keras import activations, initializers
+        from leat.keras import activations, constraints, initializers, regularizers
         known, arguments, attributes = tables.rows(self._entry), {}, {"activation": None}
         for name, value in given.items():
             if name.endswith("_initializer"):
                 value = initializers.get(value)
             elif name == "activation":
                 value = activations.get(value)
+            elif name.endswith("_regularizer"):
+                value = regularizers.get(value)
+            elif name.endswith("_constraint"):
+                value = constraints.get(value)
             elif name in known:
                 value = arguments[name] = self._spatial(name, value, known[name])
             attributes[name] = value
@@ -538,6 +645,9 @@ class TableLayer(Layer):
         for name, value in attributes.items():
             object.__setattr__(self, name, value)
         self._part, self._given = part, dict(given)
+        self._part_alone = part  # where there are no other replicas
+        if arguments.get("synchronized"):
+            self._part_alone = tables.part("layer", self._entry, {**arguments, "synchronized": False})
         self._weights = []
         self._compiled = None
         rank, least = self._entry["rank"], self._entry["min_rank"]
@@ -610,7 +720,8 @@ class TableLayer(Layer):
             self.compute_dtype))
 
     def _compute(self, training, tensors):
-        output, updates = calls.call(self._part, tensors, [weight._as_tensor() for weight in self._weights], training)
+        part = self._part if trace.replica_context() is not None else self._part_alone
+        output, updates = calls.call(part, tensors, [weight._as_tensor() for weight in self._weights], training)
         for weight, update in zip(self._weights, updates):
             if update is not None:
                 weight.assign(update)
@@ -618,7 +729,7 @@ class TableLayer(Layer):
 
     def get_config(self):
         """The arguments that make another one like it."""
-        from leat.keras import activations, initializers
+        from leat.keras import activations, initializers, saving
         config = super().get_config()
         for name, value in self._given.items():
             current = getattr(self, name, value)
@@ -626,7 +737,14 @@ class TableLayer(Layer):
                 current = initializers.serialize(current)
             elif name == "activation":
                 current = activations.serialize(current)
-            config[name] = current
+            elif name.endswith("_regularizer"):
+                current = saving.serialize_keras_object(getattr(self, name, None))
+            elif name.endswith("_constraint"):
+                current = saving.serialize_keras_object(getattr(self, name, None))
+            if current is not None or not name.startswith("lora_"):
+                config[name] = current
+        if self.activity_regularizer is not None or "Conv" in type(self).__name__:
+            config["activity_regularizer"] = saving.serialize_keras_object(self.activity_regularizer)
         return config
 
     @classmethod

@@ -1,7 +1,7 @@
 """``keras.layers``: the layers of the library's table, and those that are written in Python."""
 
 from leat.keras import tables
-from leat.keras.layer import InputSpec, KerasTensor, Layer, TableLayer  # noqa: F401
+from leat.keras.layer import InputSpec, KerasTensor, Layer, Node, TableLayer  # noqa: F401
 
 for _entry in tables.entries("layer"):
     globals()[_entry["name"]] = tables.make_class("layer", _entry, TableLayer, __name__, TableLayer._setup, "kwargs")
@@ -25,9 +25,8 @@ class InputLayer(Layer):
         self.batch_shape = tuple(batch_shape)
         self._input_dtype = dtype or "float32"
         self.optional = optional
-        self.output = KerasTensor(self.batch_shape, self._input_dtype)
-        self.output._history = (self, (), {}, 0)
         self.built = True
+        Node(self, (), {}, KerasTensor(self.batch_shape, self._input_dtype, name=self.name))
 
     dtype = property(lambda self: self._input_dtype)
 
@@ -37,7 +36,8 @@ class InputLayer(Layer):
 
     def get_config(self):
         """The arguments that make another one like it."""
-        return {"batch_shape": self.batch_shape, "dtype": self.dtype, "name": self.name}
+        return {"batch_shape": self.batch_shape, "dtype": self.dtype, "sparse": False, "ragged": False,
+                "name": self.name, "optional": self.optional}
 
 
 def Input(shape=None, batch_size=None, dtype=None, sparse=None, ragged=None, batch_shape=None, name=None, tensor=None,

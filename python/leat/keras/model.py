@@ -13,6 +13,7 @@ class Model(Layer):
 
     def __new__(cls, *args, **kwargs):
         if cls is Model and ((args and _is_symbolic(args[0])) or "inputs" in kwargs):
+            from leat.keras.functional import Functional
             return super().__new__(Functional)
         return super().__new__(cls)
 
@@ -28,8 +29,8 @@ class Model(Layer):
 
     @property
     def layers(self):
-        """The layers that it is made of, without those that only say what it takes."""
-        return [layer for layer in self._flatten_layers() if not isinstance(layer, InputLayer)]
+        """The layers that it is made of."""
+        return self._flatten_layers()
 
     @property
     def metrics(self):
@@ -57,6 +58,12 @@ class Model(Layer):
             if layer.name == name:
                 return layer
         raise ValueError(f"No such layer: {name}. Existing layers are: {[layer.name for layer in self.layers]}.")
+
+    def to_json(self, **kwargs):
+        """The model's configuration as JSON text; ``keras.models.model_from_json`` makes a model of it."""
+        import json
+        from leat.keras import saving
+        return json.dumps(saving.serialize_keras_object(self), **kwargs)
 
     def summary(self, line_length=None, positions=None, print_fn=None, expand_nested=False, show_trainable=False,
                 layer_range=None):
@@ -91,74 +98,6 @@ def _is_symbolic(value):
     return any(isinstance(leaf, KerasTensor) for leaf in _layer._leaves(value))
 
 
-class Functional(Model):
-    """A model between KerasTensors (what ``keras.Model(inputs, outputs)`` makes)."""
-
-    def __init__(self, inputs, outputs, name=None, trainable=True, **kwargs):
-        Layer.__init__(self, name=name, trainable=trainable, **kwargs)
-        self._inputs, self._outputs = inputs, outputs
-        self._order = []  # tensors in the order in which they are computed
-        seen = {id(tensor) for tensor in _layer._leaves(inputs)}
-        for tensor in _layer._leaves(outputs):
-            self._visit(tensor, seen)
-        made = []
-        for tensor in [*_layer._leaves(inputs), *self._order]:
-            if tensor._history is not None and all(tensor._history[0] is not layer for layer in made):
-                made.append(tensor._history[0])
-        self._made_of = made
-        for layer in made:
-            if not isinstance(layer, InputLayer):
-                layer._output_shape = _layer._map(lambda t: t.shape, _outputs_of(layer, self._order))
-        self.built = True
-        if not trainable:
-            self.trainable = False
-
-    def _visit(self, tensor, seen):
-        if id(tensor) in seen:
-            return
-        seen.add(id(tensor))
-        if tensor._history is None or isinstance(tensor._history[0], InputLayer):
-            raise ValueError("Graph disconnected: the outputs depend on a tensor that is not among the inputs: "
-                             f"{tensor}")
-        _, args, kwargs, _ = tensor._history
-        for leaf in [leaf for value in (*args, *kwargs.values()) for leaf in _layer._leaves(value)]:
-            if isinstance(leaf, KerasTensor):
-                self._visit(leaf, seen)
-        self._order.append(tensor)
-
-    inputs = property(lambda self: _layer._leaves(self._inputs))
-    outputs = property(lambda self: _layer._leaves(self._outputs))
-    input_shape = property(lambda self: _layer._map(lambda tensor: tensor.shape, self._inputs))
-    output_shape = property(lambda self: _layer._map(lambda tensor: tensor.shape, self._outputs))
-
-    def call(self, inputs, training=None, mask=None):
-        """The outputs, layer by layer."""
-        given = _layer._leaves(inputs)
-        places = _layer._leaves(self._inputs)
-        if isinstance(inputs, dict) and isinstance(self._inputs, dict):
-            given = [inputs[key] for key in self._inputs]
-        if len(given) != len(places):
-            raise ValueError(f"Functional model '{self.name}' takes {len(places)} inputs; found {len(given)}")
-        values = {id(place): value for place, value in zip(places, given)}
-        results = {}
-        for tensor in self._order:
-            layer, args, kwargs, index = tensor._history
-            number = (id(layer), id(args), id(kwargs))
-            if number not in results:
-                def put(leaf):
-                    return values[id(leaf)] if isinstance(leaf, KerasTensor) else leaf
-                results[number] = _layer._leaves(layer(
-                    *[_layer._map(put, value) for value in args],
-                    **{key: _layer._map(put, value) for key, value in kwargs.items()}))
-            values[id(tensor)] = results[number][index]
-        return _layer._map(lambda tensor: values[id(tensor)], self._outputs)
-
-
-def _outputs_of(layer, order):
-    found = [tensor for tensor in order if tensor._history[0] is layer]
-    return found[-1] if len(found) == 1 else found
-
-
 class Sequential(Model):
     """Layers one after the other (``keras.Sequential``).
 
@@ -179,8 +118,8 @@ class Sequential(Model):
 
     def add(self, layer, rebuild=True):
         """Adds a layer, or a `keras.Input` as the first. ValueError on another object or a name that is taken."""
-        if isinstance(layer, KerasTensor) and layer._history is not None and isinstance(layer._history[0], InputLayer):
-            layer = layer._history[0]
+        if isinstance(layer, KerasTensor) and isinstance(getattr(_layer.node_of(layer), "layer", None), InputLayer):
+            layer = layer._history.layer
         if not isinstance(layer, Layer):
             raise ValueError("Only instances of `keras.Layer` can be added to a Sequential model. Received: "
                              f"{layer} (of type {type(layer)})")
@@ -226,6 +165,7 @@ class Sequential(Model):
         value = start
         with _layer._scope_of(self):
             for layer in self.layers:
+                layer._inbound_nodes.clear()
                 value = layer(value)
                 layer._output_shape = _layer._map(lambda tensor: tensor.shape, value)
         self._input, self._output = start, value
@@ -278,18 +218,23 @@ class Sequential(Model):
         return input_shape
 
     def get_config(self):
-        """Name and layers."""
-        return {"name": self.name, "trainable": self.trainable, "dtype": self.dtype,
-                "layers": [{"module": "keras.layers", "class_name": type(layer).__name__, "config": layer.get_config()}
-                           for layer in self._sequence]}
+        """Name, layers and the shape that it was built for."""
+        from leat.keras import saving
+        config = {"name": self.name, "trainable": self.trainable, "dtype": self._policy_config(),
+                  "layers": [saving.serialize_keras_object(layer) for layer in self._sequence]}
+        if self._input is not None:
+            config["build_input_shape"] = self._input.shape
+        return config
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
         """A model of a configuration."""
-        from leat.keras import layers
+        from leat.keras import saving
         made = cls(name=config["name"])
         for one in config["layers"]:
-            found = (custom_objects or {}).get(one["class_name"]) or getattr(layers, one["class_name"])
-            made.add(found.from_config(one["config"]), rebuild=False)
+            made.add(saving.deserialize_keras_object(one, custom_objects), rebuild=False)
         made._rebuild()
+        shape = config.get("build_input_shape")
+        if not made.built and shape is not None:
+            made.build(tuple(shape))
         return made

@@ -4,7 +4,7 @@ import re
 import shutil
 import textwrap
 
-from leat.keras.layer import shape_of
+from leat.keras.layer import node_of, shape_of
 
 _SIZES = {1: "B", 1 << 10: "KB", 1 << 20: "MB", 1 << 30: "GB", 1 << 40: "TB", 1 << 50: "PB"}
 
@@ -37,17 +37,41 @@ def _shape_text(shape):
     return f"[{inner}]" if isinstance(shape, list) else f"({inner})"
 
 
-def _rows(layer, level, expand, show_trainable):
+def _rows(layer, level, expand, show_trainable, graph=None):
     prefix = "   " * level + "└ " if level else ""
     params = f"{layer.count_params():,}" if layer.built else "0 (unbuilt)"
     row = [f"{prefix}{layer.name} ({type(layer).__name__})", _shape_text(layer._output_shape), params]
+    if graph is not None:
+        row.append(_connections(layer, graph))
     if show_trainable:
         row.append("-" if not layer.weights else "Y" if layer.trainable else "N")
     rows = [row]
     if expand:
         for inner in getattr(layer, "layers", []):
-            rows += _rows(inner, level + 1, expand, show_trainable)
+            rows += _rows(inner, level + 1, expand, show_trainable, graph)
     return rows
+
+
+def _connections(layer, graph):
+    """Which calls of which layers a layer's calls in the model take their inputs from."""
+    found = []
+    for node in layer._inbound_nodes:
+        for tensor in node.inputs if node in graph.members else ():
+            before = node_of(tensor)
+            number = before.layer._inbound_nodes.index(before)
+            found.append(f"{before.layer.name}[{number}][{before.outputs.index(tensor)}]")
+    return ", ".join(found) or "-"
+
+
+def _branching(model):
+    """The calls of a model whose layers do not simply follow each other; None."""
+    graph = getattr(model, "_graph", None)
+    if graph is None:
+        return None
+    if any(len(nodes) > 1 or len(nodes[0].inputs) > 1 for nodes in graph.nodes.values()):
+        return graph
+    shared = any(sum(node in graph.members for node in layer._inbound_nodes) > 1 for layer in model.layers)
+    return graph if shared else None
 
 
 def _widths(positions, length):
@@ -67,8 +91,14 @@ def _widths(positions, length):
     return widths
 
 
+def _wrapped(text, width):
+    """Lines of at most `width`; a word that is longer ends in dots."""
+    lines = textwrap.wrap(text, width, break_on_hyphens=False, break_long_words=False) or [""]
+    return [line if len(line) <= width else line[:width - 1] + "…" for line in lines]
+
+
 def _lines(row, widths, alignment, edge):
-    cells = [textwrap.wrap(text, width - 2, break_on_hyphens=False) or [""] for text, width in zip(row, widths)]
+    cells = [_wrapped(text, width - 2) for text, width in zip(row, widths)]
     out = []
     for number in range(max(len(cell) for cell in cells)):
         parts = []
@@ -94,8 +124,11 @@ def _chosen(layers, layer_range):
 
 def summary(model, line_length, positions, expand_nested, show_trainable, layer_range):
     """The text of the table and of the totals below it."""
-    positions = positions or [0.45, 0.80, 1.0]
+    graph = _branching(model)
     header, alignment, standard = ["Layer (type)", "Output Shape", "Param #"], ["<", "<", ">"], 88
+    if graph is not None:
+        header, alignment, standard = [*header, "Connected to"], [*alignment, "<"], 108
+    positions = positions or ([0.45, 0.80, 1.0] if graph is None else [0.3, 0.56, 0.74, 1.0])
     if show_trainable:
         positions = [position * 0.90 for position in positions] + [1.0]
         header, alignment, standard = [*header, "Trainable"], [*alignment, "^"], standard + 12
@@ -106,11 +139,11 @@ def summary(model, line_length, positions, expand_nested, show_trainable, layer_
     out = [f'Model: "{model.name}"', line("┏", "┳", "┓", "━"), *_lines(header, widths, alignment, "┃"),
            line("┡", "╇", "┩", "━")]
     rows = [row for layer in _chosen(model.layers, layer_range)
-            for row in _rows(layer, 0, expand_nested, show_trainable)]
+            for row in _rows(layer, 0, expand_nested, show_trainable, graph)]
     for number, row in enumerate(rows):
         out += _lines(row, widths, alignment, "│")
         out.append(line("├", "┼", "┤", "─") if number + 1 < len(rows) else line("└", "┴", "┘", "─"))
-    trained, frozen = _totals(model.trainable_variables), _totals(model.non_trainable_variables)
+    trained, frozen = _totals(model.trainable_weights), _totals(model.non_trainable_weights)
     optimizer = getattr(model, "optimizer", None)
     kept = _totals(optimizer.variables) if optimizer is not None and optimizer.built else (0, 0)
     for name, (count, size) in {"Total": [a + b + c for a, b, c in zip(trained, frozen, kept)], "Trainable": trained,

@@ -26,8 +26,9 @@ def rows(entry):
     return {row["name"]: row for row in entry["arguments"]}
 
 
-def _tupled(value):
-    return tuple(value) if isinstance(value, list) else value
+def tupled(value):
+    """Lists as tuples, at every depth."""
+    return tuple(tupled(item) for item in value) if isinstance(value, (list, tuple)) else value
 
 
 def parameters(entry):
@@ -37,7 +38,7 @@ def parameters(entry):
     for word in words:
         row = known.get(word["name"])
         if "default" in word:
-            default = _tupled(word["default"])
+            default = tupled(word["default"])
         else:
             default = REQUIRED if row is not None and row["required"] else row["default"] if row is not None else None
         out.append((word["name"], default))

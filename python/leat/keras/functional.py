@@ -1,0 +1,305 @@
+"""Models between KerasTensors: how layers are connected, in which order they compute, and configurations of it."""
+
+import collections
+
+from leat.keras import layer as _layer
+from leat.keras import saving, tables
+from leat.keras.layer import InputSpec, KerasTensor, Layer
+from leat.keras.layers import InputLayer
+from leat.keras.model import Model
+
+
+class _Graph:
+    """The calls between inputs and outputs: `nodes` {depth: calls}, `layers` in Keras' order."""
+
+    def __init__(self, inputs, outputs):
+        self._inputs = {id(tensor) for tensor in inputs}
+        self._order, self._places, self._done = [], {}, set()
+        for tensor in outputs:
+            self._visit(tensor)
+        depths = self._depths()
+        for tensor in inputs:  # that no output needs
+            node = _layer.node_of(tensor)
+            if node is not None and isinstance(node.layer, InputLayer) and node not in depths:
+                depths[node] = 0
+                self._places[id(node.layer)] = -1
+                self._order.insert(0, node)
+        self.nodes = collections.defaultdict(list)
+        for node, depth in depths.items():
+            self.nodes[depth].append(node)
+        self.nodes = {depth: self.nodes[depth] for depth in sorted(self.nodes, reverse=True)}
+        self.order = self._order
+        self.members = set(self._order)
+        self.layers = self._sorted_layers(depths)
+        self._check_reached(inputs)
+
+    def _visit(self, output):
+        """Depth first, without recursion, which a deep model would exhaust."""
+        stack = [(output, None)]
+        while stack:
+            tensor, parents = stack.pop()
+            node = _layer.node_of(tensor)
+            if parents is None:
+                if node is None or node in self._done:
+                    continue
+                if not isinstance(node.layer, InputLayer) and id(tensor) in self._inputs:
+                    continue
+                if id(node.layer) not in self._places:
+                    self._places[id(node.layer)] = len(self._places)
+                parents = iter(node.inputs)
+            parent = next(parents, None)
+            if parent is not None:
+                stack += [(tensor, parents), (parent, None)]
+            elif node not in self._done:
+                self._done.add(node)
+                self._order.append(node)
+
+    def _depths(self):
+        depths, of_layers, known = {}, {}, set(self._order)
+        for node in reversed(self._order):
+            depth = max(depths.setdefault(node, 0), of_layers.get(id(node.layer), 0))
+            of_layers[id(node.layer)] = depths[node] = depth
+            for tensor in node.inputs:
+                before = _layer.node_of(tensor)
+                if before in known:
+                    depths[before] = max(depth + 1, depths.get(before, 0))
+        return depths
+
+    def _sorted_layers(self, depths):
+        of_layers, layers = {}, {}
+        for node, depth in depths.items():
+            number = id(node.layer)
+            layers[number] = node.layer
+            of_layers[number] = max(depth, of_layers.get(number, 0))
+        found = sorted(layers, key=lambda number: (-of_layers[number], self._places[number]))
+        names = [layers[number].name for number in found]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f'The name "{name}" is used {names.count(name)} times in the model. All operation '
+                                 "names should be unique.")
+        return [layers[number] for number in found]
+
+    def _check_reached(self, inputs):
+        reached = {id(tensor) for tensor in inputs}
+        accessed = []
+        for node in self.order:
+            if not isinstance(node.layer, InputLayer):
+                for tensor in node.inputs:
+                    if id(tensor) not in reached:
+                        raise ValueError(f"Graph disconnected: cannot find parent for tensor {tensor} at operation "
+                                         f"'{node.layer}'. The following previous operations were accessed without "
+                                         f"issue: {accessed}")
+                accessed.append(node.layer.name)
+                reached.update(id(tensor) for tensor in node.outputs)
+            elif not any(id(tensor) in reached for tensor in node.outputs):
+                raise ValueError(f"Graph disconnected: the outputs depend on {node.outputs[0]}, which is not among "
+                                 "the inputs")
+
+
+class Functional(Model):
+    """A model between KerasTensors (what ``keras.Model(inputs, outputs)`` makes)."""
+
+    def __init__(self, inputs, outputs, name=None, trainable=None, **kwargs):
+        Layer.__init__(self, name=name, trainable=True if trainable is None else trainable, **kwargs)
+        self._inputs, self._outputs = _unpacked(inputs), _unpacked(outputs)
+        for tensor in _layer._leaves(outputs):
+            if not isinstance(tensor, KerasTensor):
+                raise ValueError(f"All `outputs` values must be KerasTensors. Received: outputs={outputs} including "
+                                 f"invalid value {tensor} of type {type(tensor)}")
+            if _layer.node_of(tensor) is None and all(tensor is not one for one in _layer._leaves(inputs)):
+                raise ValueError(f"Output with path `` is not connected to `inputs`")
+        self._graph = _Graph(_layer._leaves(inputs), _layer._leaves(outputs))
+        self._layers = self._graph.layers
+        for layer in self._layers:
+            node = next(node for node in self._graph.order if node.layer is layer)
+            layer._output_shape = _layer._map(lambda tensor: tensor.shape, node.structure)
+        self._output_shape = self.output_shape
+        self.built = True
+        if trainable is False:
+            self.trainable = False
+
+    inputs = property(lambda self: _layer._leaves(self._inputs))
+    outputs = property(lambda self: _layer._leaves(self._outputs))
+    input = property(lambda self: self._inputs)
+    output = property(lambda self: self._outputs)
+    input_shape = property(lambda self: _layer._map(lambda tensor: tensor.shape, self._inputs))
+    output_shape = property(lambda self: _layer._map(lambda tensor: tensor.shape, self._outputs))
+    input_names = property(lambda self: [tensor.name for tensor in self.inputs])
+
+    @property
+    def output_names(self):
+        """The names of the layers that give the outputs."""
+        return [_layer.node_of(tensor).layer.name for tensor in self.outputs]
+
+    @property
+    def layers(self):
+        """The layers in the order in which they compute."""
+        return list(self._layers)
+
+    @property
+    def operations(self):
+        """The same."""
+        return list(self._layers)
+
+    def _flatten_layers(self, include_self=False):
+        return [self, *self._layers] if include_self else list(self._layers)
+
+    @property
+    def input_spec(self):
+        """What the inputs must be."""
+        return [InputSpec(shape=(None, *tensor.shape[1:]), allow_last_axis_squeeze=True, name=tensor.name)
+                for tensor in self.inputs]
+
+    @input_spec.setter
+    def input_spec(self, value):
+        pass  # the inputs say it
+
+    def _ordered(self, inputs):
+        """The given tensors in the order of the inputs. ValueError on another number or name."""
+        places = self.inputs
+        if isinstance(inputs, dict):
+            names = list(self._inputs) if isinstance(self._inputs, dict) else self.input_names
+            missing = [name for name in names if name not in inputs]
+            if missing:
+                raise ValueError(f"Missing data for input \"{missing[0]}\". You passed a data dictionary with keys "
+                                 f"{list(inputs)}. Expected the following keys: {names}")
+            return [inputs[name] for name in names]
+        given = _layer._leaves(inputs)
+        if len(given) != len(places):
+            raise ValueError(f'Layer "{self.name}" expects {len(places)} input(s), but it received {len(given)} input '
+                             f"tensors. Inputs received: {[_layer._describe(leaf) for leaf in given]}")
+        return given
+
+    def _check_inputs(self, args):
+        if not args:
+            return
+        for index, (spec, value) in enumerate(zip(self.input_spec, self._ordered(args[0]))):
+            rank = getattr(getattr(value, "shape", None), "rank", 0)
+            if hasattr(value, "shape") and rank is not None and rank + 1 != len(spec.shape) != rank - 1:
+                spec.check(_layer.shape_of(value), self.name, index, spec.name)
+
+    def call(self, inputs, training=None, mask=None):
+        """The outputs, layer by layer."""
+        values = {id(place): self._fitted(place, value) for place, value in zip(self.inputs, self._ordered(inputs))}
+
+        def put(leaf):
+            return values[id(leaf)] if isinstance(leaf, KerasTensor) else leaf
+        for node in self._graph.order:
+            if isinstance(node.layer, InputLayer):
+                continue
+            results = node.layer(*[_layer._map(put, value) for value in node.args],
+                                 **{key: _layer._map(put, value) for key, value in node.kwargs.items()})
+            for tensor, result in zip(node.outputs, _layer._leaves(results)):
+                values[id(tensor)] = result
+        return _layer._map(lambda tensor: values[id(tensor)], self._outputs)
+
+    def _fitted(self, place, value):
+        """An input with a last dimension of 1 more or less, as Keras accepts it."""
+        from leat import ops
+        rank = getattr(getattr(value, "shape", None), "rank", None)
+        if rank is None or rank == len(place.shape):
+            return value
+        if rank == len(place.shape) + 1 and value.shape[-1] == 1:
+            return ops.FUNCTIONS["squeeze"](value, [-1])
+        if rank == len(place.shape) - 1 and place.shape[-1] == 1:
+            return ops.FUNCTIONS["expand_dims"](value, -1)
+        raise ValueError(f"Invalid input shape for input {_layer._describe(value)} with name '{place.name}' and path "
+                         f"''. Expected shape {place.shape}, but input has incompatible shape {_layer.shape_of(value)}")
+
+    # ---- configuration ----
+
+    def _node_number(self, node):
+        """The place of a call among those of its layer that belong to the model; a model's own call is the first."""
+        own = [one for one in node.layer._inbound_nodes if one in self._graph.members]
+        return own.index(node) + (1 if isinstance(node.layer, Functional) else 0)
+
+    def _place_of(self, tensor):
+        node = _layer.node_of(tensor)
+        return [node.layer.name, self._node_number(node), node.outputs.index(tensor)]
+
+    def _saved(self, value):
+        if isinstance(value, KerasTensor):
+            node = _layer.node_of(value)
+            own = [one for one in node.layer._inbound_nodes if one in self._graph.members]
+            return {"class_name": "__keras_tensor__",
+                    "config": {"shape": list(value.shape), "dtype": value.dtype,
+                               "keras_history": [node.layer.name, own.index(node), node.outputs.index(value)]}}
+        if isinstance(value, (list, tuple)):
+            return [self._saved(item) for item in value]
+        if isinstance(value, dict):
+            return {key: self._saved(item) for key, item in value.items()}
+        return saving.serialize_keras_object(value)
+
+    def get_config(self):
+        """Layers, how they are connected, inputs and outputs, as Keras writes them."""
+        if type(self) is not Functional:
+            return super().get_config()
+        listed = []
+        for layer in self._layers:
+            config = saving.serialize_keras_object(layer)
+            config["name"] = layer.name
+            config["inbound_nodes"] = [
+                {"args": self._saved(list(node.args)), "kwargs": self._saved(node.kwargs)}
+                for node in layer._inbound_nodes if node in self._graph.members and node.inputs]
+            listed.append(config)
+        return {"name": self.name, "trainable": self.trainable, "layers": listed,
+                "input_layers": _layer._map(self._place_of, self._inputs),
+                "output_layers": _layer._map(self._place_of, self._outputs)}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """A model of a configuration. ValueError where calls are not connected."""
+        made, waiting = {}, []
+        for one in config["layers"]:
+            layer = made[one["name"]] = saving.deserialize_keras_object(one, custom_objects)
+            waiting += [(layer, node) for node in one["inbound_nodes"]]
+        while waiting:
+            left = []
+            for layer, node in waiting:
+                try:
+                    args, kwargs = _revived(node["args"], made), _revived(node["kwargs"], made)
+                except IndexError:
+                    left.append((layer, node))
+                    continue
+                layer(*args, **{key: value for key, value in kwargs.items() if value is not None})
+            if len(left) == len(waiting):
+                raise ValueError("Invalid Functional model configuration. The graph of the Functional model either has "
+                                 "loops or disconnected nodes. The following nodes failed to be resolved: "
+                                 f"{[layer.name for layer, _ in left]}")
+            waiting = left
+        return cls(_placed(config["input_layers"], made), _placed(config["output_layers"], made),
+                   name=config.get("name"), trainable=config.get("trainable"))
+
+
+def _unpacked(value):
+    """A list of one tensor as the tensor, as Keras keeps it."""
+    return value[0] if isinstance(value, (list, tuple)) and len(value) == 1 else value
+
+
+def _tensor_of(name, number, index, made):
+    if name not in made:
+        raise ValueError(f"Unknown layer: {name}")
+    return made[name]._inbound_nodes[number].outputs[index]
+
+
+def _revived(value, made):
+    if isinstance(value, dict) and value.get("class_name") == "__keras_tensor__":
+        return _tensor_of(*value["config"]["keras_history"], made)
+    if isinstance(value, list):
+        return [_revived(item, made) for item in value]
+    if isinstance(value, dict) and "class_name" not in value:
+        return {key: _revived(item, made) for key, item in value.items()}
+    return saving.deserialize_keras_object(value)
+
+
+def _placed(value, made):
+    """Inputs or outputs that [layer, call, index] name."""
+    if isinstance(value, list) and len(value) == 3 and isinstance(value[0], str):
+        name, number, index = value
+        if isinstance(made.get(name), Functional):
+            number -= 1
+        return _tensor_of(name, number, index, made)
+    if isinstance(value, dict):
+        return {key: _placed(item, made) for key, item in value.items()}
+    return tables.tupled([_placed(item, made) for item in value]) if isinstance(value, tuple) else [
+        _placed(item, made) for item in value]

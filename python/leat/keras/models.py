@@ -1,0 +1,16 @@
+"""``keras.models``: models, and making them of configurations."""
+
+import json
+
+from leat.keras.model import Model, Sequential  # noqa: F401
+
+
+def model_from_json(json_string, custom_objects=None):
+    """The model of a configuration in JSON text (``Model.to_json``), with new weights."""
+    from leat.keras import saving
+    return saving.deserialize_keras_object(json.loads(json_string), custom_objects)
+
+
+def clone_model(model):
+    """A model of the same layers with new weights (``keras.models.clone_model``)."""
+    return type(model).from_config(model.get_config())

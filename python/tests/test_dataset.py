@@ -76,3 +76,21 @@ def test_state_is_saved_and_restored():
     again.restore(state)
     assert [batch.numpy().tolist() for batch in again] == rest
     assert sorted(sum(first + rest, [])) == list(range(100))
+
+
+@pytest.mark.parametrize("size", range(1, 9))
+def test_prefetch_fills_its_buffer(size):
+    """While the consumer waits, `size` elements are made ready, however cheap they are, and no more."""
+    seen, made, expected = [], threading.Event(), 1 + size
+
+    def note(x):
+        seen.append(int(x))
+        if x == expected:
+            made.set()
+        return x
+    iterator = iter(tf.data.Dataset.range(100).map(lambda x: tf.numpy_function(note, [x], x.dtype)).prefetch(size))
+    assert int(next(iterator)) == 0
+    assert max(seen) < expected
+    assert int(next(iterator)) == 1
+    assert made.wait(60)
+    assert [int(x) for x in iterator] == list(range(2, 100))

@@ -18,13 +18,14 @@
 #include <string.h>
 
 enum {
-    BLOCK_NS = 200 * 1000,  /* of a block that the driver asks for */
-    NAP_NS = 2 * BLOCK_NS,  /* of elements for which a waiting consumer is woken */
-    QUICK_NS = 1000 * 1000, /* of what an autotuned buffer may hold in any case */
-    QUICK_BYTES = 4 << 20,  /* and its bytes */
-    MOST_ROWS = 16384,      /* of a block */
-    AHEAD = 8,              /* tasks per thread for which rows are read ahead */
-    BLOCKED = 32,           /* pieces per thread behind one that takes long */
+    BLOCK_NS = 200 * 1000,    /* of a block that the driver asks for */
+    NAP_NS = 2 * BLOCK_NS,    /* of elements for which a waiting consumer is woken */
+    LINGER_NS = 5 * BLOCK_NS, /* for which a driver waits for more room */
+    QUICK_NS = 1000 * 1000,   /* of what an autotuned buffer may hold in any case */
+    QUICK_BYTES = 4 << 20,    /* and its bytes */
+    MOST_ROWS = 16384,        /* of a block */
+    AHEAD = 8,                /* tasks per thread for which rows are read ahead */
+    BLOCKED = 32,             /* pieces per thread behind one that takes long */
     MOST_BLOCKED = 512,
     MOST_UNCUT_BYTES = 16 << 20 /* read ahead of the tasks */
 };
@@ -60,12 +61,12 @@ static int64_t most_elements(const leati_ring *ring) {
 }
 
 /* How many elements a prefetch may ask for; 0: it is full. It waits until half of the buffer is
- * free where blocks are large, because small ones cost more. */
-static int64_t room_for_elements(const leati_ring *ring) {
+ * free where blocks are large, because small ones cost more, but not for long. */
+static int64_t room_for_elements(const leati_ring *ring, bool waited_long) {
     int64_t limit = most_elements(ring), wish = rows_in(ring, BLOCK_NS);
     int64_t free = limit - ring->undelivered;
     int64_t half = limit / 2 > 1 ? limit / 2 : 1;
-    if (free < (wish < half ? wish : half)) {
+    if (free < 1 || (free < (wish < half ? wish : half) && !waited_long)) {
         return 0;
     }
     int64_t want = wish < free ? wish : free;
@@ -96,12 +97,13 @@ static int64_t room_for_rows(const leati_ring *ring) {
     return fits(ring, (double)want * ring->in_bytes) ? want : 0;
 }
 
-static int64_t room(const leati_ring *ring) {
-    return ring->options.program == NULL ? room_for_elements(ring) : room_for_rows(ring);
+static int64_t room(const leati_ring *ring, bool waited_long) {
+    return ring->options.program == NULL ? room_for_elements(ring, waited_long)
+                                         : room_for_rows(ring);
 }
 
 void leati_ring_wake_driver(leati_ring *ring) {
-    if (ring->driver_waits && (ring->park || room(ring) > 0)) {
+    if (ring->driver_waits && (ring->park || room(ring, !ring->driver_lingers) > 0)) {
         leati_gate_wake(ring->gate);
     }
 }
@@ -283,9 +285,10 @@ static void wake_consumer(leati_ring *ring, bool even_for_little) {
 /* Waits for room; the number of elements to ask for, or 0 when the driver must stop. */
 static int64_t wait_for_room(leati_ring *ring) {
     int64_t want = 0, waited = 0;
+    bool waited_long = false;
     leati_gate_lock(ring->gate);
     while (!ring->stop && !leati_cancel_fired(ring->cancel)) {
-        want = ring->park ? 0 : room(ring);
+        want = ring->park ? 0 : room(ring, waited_long);
         if (want > 0) {
             break;
         }
@@ -295,11 +298,13 @@ static int64_t wait_for_room(leati_ring *ring) {
         }
         wake_consumer(ring, true);
         ring->driver_waits = true;
-        leat_status status =
-            leati_gate_wait(ring->gate, LEATI_WAIT_CONSUMER, LEATI_NO_DEADLINE, &waited, NULL);
+        ring->driver_lingers = !ring->park && room(ring, true) > 0;
+        int64_t end = ring->driver_lingers ? leati_now_ns() + LINGER_NS : LEATI_NO_DEADLINE;
+        leat_status status = leati_gate_wait(ring->gate, LEATI_WAIT_CONSUMER, end, &waited, NULL);
+        waited_long = status == LEAT_DEADLINE_EXCEEDED;
         ring->driver_waits = false;
         ring->parked = ring->parked && ring->park;
-        if (status != LEAT_OK) {
+        if (status != LEAT_OK && !waited_long) {
             break;
         }
     }

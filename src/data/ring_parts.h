@@ -104,6 +104,7 @@ struct leati_ring {
     /* Gate. */
     bool stop, park, parked, driver_done;
     bool consumer_waits, driver_waits;
+    bool driver_lingers;  /* it waits for more room, though there is some */
     bool consumer_naps;   /* it waits, but not for little */
     bool input_ended;     /* the END stage is in the ring, or was */
     leat_error trouble;   /* why the driver gave up, if it did */

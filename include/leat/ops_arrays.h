@@ -71,6 +71,20 @@ LEAT_API leat_value leat_diag_part(leat_value input, int64_t k);
 /* `input` with `diagonal` on diagonal k (tf.linalg.set_diag). */
 LEAT_API leat_value leat_set_diag(leat_value input, leat_value diagonal, int64_t k);
 
+/* ---- linear algebra on the matrices of the last two dimensions, of float32 or float64 ---- */
+
+/* The inverses of square matrices, or of their transposes; InvalidArgument where one is singular
+ * (tf.linalg.inv). */
+LEAT_API leat_value leat_matrix_inverse(leat_value input, bool adjoint);
+/* The determinants of square matrices (tf.linalg.det). */
+LEAT_API leat_value leat_matrix_determinant(leat_value input);
+/* The x of matrix x = rhs, or of the transposes; both have as many dimensions (tf.linalg.solve). */
+LEAT_API leat_value leat_matrix_solve(leat_value matrix, leat_value rhs, bool adjoint);
+/* The same with lower or upper triangles; dimensions before the matrices broadcast
+ * (tf.linalg.triangular_solve). */
+LEAT_API leat_value leat_matrix_triangular_solve(leat_value matrix, leat_value rhs, bool lower,
+                                                 bool adjoint);
+
 /* ---- lines ---- */
 
 /* The places (int32 or int64 by `out_type`) where values would stand in sorted lines of the last

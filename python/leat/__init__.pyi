@@ -9,6 +9,7 @@ from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, Stri
 from leat.control import Assert as Assert
 from leat.dtypes import DType as DType
 from leat.tape import GradientTape as GradientTape
+from leat.indexed_slices import IndexedSlices as IndexedSlices
 from leat.modules import Module as Module
 from leat.specs import NoneTensorSpec as NoneTensorSpec
 from leat.specs import OptionalSpec as OptionalSpec
@@ -134,7 +135,7 @@ from leat.arrays import clip_by_norm as clip_by_norm
 def clip_by_value(t: TensorLike, clip_value_min: TensorLike, clip_value_max: TensorLike, name: builtins.str | None = None) -> Tensor:
     """t, but not below one bound nor above another, broadcast (tf.clip_by_value)."""
     ...
-from leat import cluster as cluster
+from leat import compat as compat
 def concat(values: TensorLike, axis: IntLike = 0, name: builtins.str | None = None) -> Tensor:
     """Tensors joined along an existing dimension (tf.concat).
 
@@ -144,6 +145,7 @@ def concat(values: TensorLike, axis: IntLike = 0, name: builtins.str | None = No
 from leat.control import cond as cond
 from leat import config as config
 from leat.tensor import constant as constant
+from leat.initial import constant_initializer as constant_initializer
 from leat import control as control
 from leat.control import control_dependencies as control_dependencies
 from leat.tensor import convert_to_tensor as convert_to_tensor
@@ -232,8 +234,11 @@ def gather(params: TensorLike, indices: TensorLike, validate_indices: Any = None
     """
     ...
 from leat.indices import gather_nd as gather_nd
+from leat.modules import get_current_name_scope as get_current_name_scope
+from leat.creation import get_logger as get_logger
 from leat.creation import get_static_value as get_static_value
 from leat import gfile as gfile
+from leat.tape import grad_pass_through as grad_pass_through
 from leat import graphs as graphs
 def greater(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
     """x > y of numbers, broadcast, as bool (tf.math.greater)."""
@@ -256,16 +261,19 @@ def identity(input: TensorLike, name: builtins.str | None = None) -> Tensor:
     ...
 from leat.arrays import identity_n as identity_n
 from leat import image as image
+from leat import indexed_slices as indexed_slices
 from leat import indexing as indexing
 from leat import indices as indices
 class init_scope:
     ...
+from leat import initial as initial
 def inside_function() -> Any: ...
 int16: DType
 int32: DType
 int64: DType
 int8: DType
 from leat import io as io
+from leat.creation import is_symbolic_tensor as is_symbolic_tensor
 from leat.tensor import is_tensor as is_tensor
 from leat import keras as keras
 def less(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
@@ -325,6 +333,7 @@ def one_hot(indices: TensorLike, depth: IntLike, on_value: Any = None, off_value
     """
     ...
 from leat.creation import ones as ones
+from leat.initial import ones_initializer as ones_initializer
 from leat.arrays import ones_like as ones_like
 def pad(tensor: TensorLike, paddings: Any, mode: StringLike = 'CONSTANT', constant_values: Any = 0, name: builtins.str | None = None) -> Tensor:
     """Values around a tensor: a constant, or the tensor itself mirrored (tf.pad).
@@ -344,6 +353,8 @@ from leat.creation import py_function as py_function
 from leat import ragged as ragged
 from leat import ragged_rows as ragged_rows
 from leat import random as random
+from leat.initial import random_normal_initializer as random_normal_initializer
+from leat.initial import random_uniform_initializer as random_uniform_initializer
 def range(start: TensorLike, limit: TensorLike = None, delta: TensorLike = 1, dtype: DTypeLike | None = None, name: builtins.str | None = None) -> Tensor:
     """The numbers start, start + delta, ... before the limit (tf.range).
 
@@ -351,6 +362,7 @@ def range(start: TensorLike, limit: TensorLike = None, delta: TensorLike = 1, dt
     """
     ...
 from leat.creation import rank as rank
+from leat.tape import recompute_grad as recompute_grad
 from leat import records as records
 def reduce_all(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
     """Whether all booleans hold over the named dimensions, or all (tf.math.reduce_all).
@@ -594,6 +606,7 @@ def truncatediv(x: TensorLike, y: TensorLike, name: builtins.str | None = None) 
 def truncatemod(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The remainder that has the sign of x, broadcast (tf.truncatemod)."""
     ...
+from leat.creation import type_spec_from_value as type_spec_from_value
 uint16: DType
 uint32: DType
 uint64: DType
@@ -633,4 +646,5 @@ def where(condition: TensorLike, x: TensorLike = None, y: TensorLike = None, nam
     ...
 from leat.control import while_loop as while_loop
 from leat.creation import zeros as zeros
+from leat.initial import zeros_initializer as zeros_initializer
 from leat.arrays import zeros_like as zeros_like

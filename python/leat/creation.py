@@ -93,6 +93,23 @@ def get_static_value(tensor, partial=False):
     return np.asarray(tensor)[()] if not hasattr(tensor, "_as_tensor") else None
 
 
+def is_symbolic_tensor(tensor):
+    """Is it a tensor of a function that is being traced, without a value yet (``tf.is_symbolic_tensor``)?"""
+    return isinstance(tensor, Tensor) and not tensor._has_values
+
+
+def type_spec_from_value(value):
+    """The TypeSpec of a value, or the structure of them (``tf.type_spec_from_value``); TypeError where it has none."""
+    from leat import nest
+    return nest.spec_of(nest.normalize(value))
+
+
+def get_logger():
+    """The logger "leat", which the package writes to (``tf.get_logger``)."""
+    import logging
+    return logging.getLogger("leat")
+
+
 def timestamp(name=None):
     """Seconds since 1970 as a float64 scalar (``tf.timestamp``)."""
     if trace.is_tracing():

@@ -65,6 +65,21 @@ class DType:
         return self.is_integer or self.is_floating
 
     @property
+    def is_quantized(self):
+        """False: there are no quantized dtypes."""
+        return False
+
+    @property
+    def is_numpy_compatible(self):
+        """Has it a numpy dtype?"""
+        return self.name not in ("variant", "resource")
+
+    @property
+    def real_dtype(self):
+        """The dtype itself: there are no complex ones."""
+        return self
+
+    @property
     def base_dtype(self):
         """The type itself; there are no reference types."""
         return self

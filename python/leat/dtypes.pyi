@@ -6,6 +6,7 @@ from typing import Any, Callable, ClassVar, NamedTuple, Self, overload
 
 from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, StringLike, StringsLike, TensorLike
 
+from leat.tensor import Tensor
 class DType:
     def __init__(self, name: Any, number: Any) -> None: ...
     @property
@@ -22,6 +23,12 @@ class DType:
     def is_complex(self) -> Any: ...
     @property
     def is_numeric(self) -> Any: ...
+    @property
+    def is_quantized(self) -> Any: ...
+    @property
+    def is_numpy_compatible(self) -> Any: ...
+    @property
+    def real_dtype(self) -> Any: ...
     @property
     def base_dtype(self) -> Any: ...
     @property
@@ -45,6 +52,12 @@ def as_dtype(value: Any) -> DType: ...
 bfloat16: DType
 bool: DType
 by_number: Any
+def cast(x: TensorLike, dtype: DTypeLike, name: builtins.str | None = None) -> Tensor:
+    """x as another dtype: floats truncate, integers keep their low bits (tf.cast).
+
+    dtype: The dtype of the result.
+    """
+    ...
 double: DType
 float16: DType
 float32: DType
@@ -54,6 +67,12 @@ int16: DType
 int32: DType
 int64: DType
 int8: DType
+def saturate_cast(value: TensorLike, dtype: DTypeLike, name: builtins.str | None = None) -> Tensor:
+    """x as another dtype, clipped to what that holds (tf.saturate_cast).
+
+    dtype: The dtype of the result, a number.
+    """
+    ...
 string: DType
 uint16: DType
 uint32: DType

@@ -95,6 +95,35 @@ def copy(src, dst, overwrite=False):
         _raise(error, src)
 
 
+def walk(top, topdown=True, onerror=None):
+    """(folder, names of folders in it, names of files in it) of a folder and all below it; before or after those below.
+
+    A folder that cannot be read goes to ``onerror(error)``, or is passed over without one.
+    """
+    def failed(error):
+        if onerror:
+            onerror(errors.NotFoundError(None, None, str(error)))
+    yield from os.walk(_path(top), topdown, failed)
+
+
+class FileStatistics:
+    """A file's length in bytes, its time of change in nanoseconds, and whether it is a folder."""
+
+    def __init__(self, found):
+        import stat as modes
+        self.length = found.st_size
+        self.mtime_nsec = found.st_mtime_ns
+        self.is_directory = modes.S_ISDIR(found.st_mode)
+
+
+def stat(path):
+    """The FileStatistics of a path; NotFoundError where there is none (``tf.io.gfile.stat``)."""
+    try:
+        return FileStatistics(os.stat(_path(path)))
+    except OSError as error:
+        _raise(error, path)
+
+
 def join(path, *paths):
     """The path of names below a folder."""
     return os.path.join(path, *paths)

@@ -7,8 +7,9 @@ from leat.math import l2_normalize
 from leat.ops import FUNCTIONS as F
 from leat.tensor import Tensor, convert_to_tensor
 
-__all__ = ["adjoint", "cross", "global_norm", "l2_normalize", "matmul", "matrix_transpose", "matvec", "norm",
-           "normalize", "tensor_diag", "tensor_diag_part", "tensordot", "trace"]
+__all__ = ["adjoint", "cholesky_solve", "cross", "eigvalsh", "expm", "global_norm", "l2_normalize", "logdet",
+           "lstsq", "lu_matrix_inverse", "lu_reconstruct", "lu_solve", "matmul", "matrix_rank", "matrix_transpose",
+           "matvec", "norm", "normalize", "pinv", "tensor_diag", "tensor_diag_part", "tensordot", "trace"]
 
 
 # ---- matrices ----
@@ -144,6 +145,142 @@ def _as_matrix(x, axes, is_second):
     return F["reshape"](turned, [summed, rows] if is_second else [rows, summed]), kept
 
 
+# ---- equations and factors ----
+
+def eigvalsh(tensor, name=None):
+    """The eigenvalues of symmetric matrices in ascending order (``tf.linalg.eigvalsh``)."""
+    return F["linalg.eigh"](tensor)[0]
+
+
+def logdet(matrix, name=None):
+    """The logarithms of the determinants of symmetric positive definite matrices (``tf.linalg.logdet``)."""
+    roots = F["linalg.diag_part"](F["linalg.cholesky"](matrix))
+    return F["multiply"](2.0, F["reduce_sum"](F["math.log"](roots), [-1]))
+
+
+def cholesky_solve(chol, rhs, name=None):
+    """The X of A X = rhs by the triangles that ``cholesky`` gives of A (``tf.linalg.cholesky_solve``)."""
+    half = F["linalg.triangular_solve"](chol, rhs)
+    return F["linalg.triangular_solve"](chol, half, adjoint=True)
+
+
+def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
+    """The X for which matrix X is nearest to rhs, the shortest where there are several (``tf.linalg.lstsq``).
+
+    By the normal equations, to whose diagonal `l2_regularizer` is added; with fast=False by singular values, which
+    matrices without full rank need.
+    """
+    a, b = convert_to_tensor(matrix), convert_to_tensor(rhs)
+    if not fast:
+        return matmul(pinv(a, float(np.finfo(a.dtype.as_numpy_dtype).eps) * max(_size(a, -2), _size(a, -1))), b)
+    tall = _size(a, -2) >= _size(a, -1)
+    products = matmul(a, a, transpose_a=tall, transpose_b=not tall)
+    diagonal = F["add"](F["linalg.diag_part"](products), F["cast"](convert_to_tensor(l2_regularizer), a.dtype))
+    chol = F["linalg.cholesky"](F["linalg.set_diag"](products, diagonal))
+    return cholesky_solve(chol, matmul(a, b, transpose_a=True)) if tall else (
+        matmul(a, cholesky_solve(chol, b), transpose_a=True))
+
+
+def _size(x, axis):
+    """A dimension of matrices that has to be known."""
+    size = None if x.shape.rank is None else x.shape[axis]
+    if size is None:
+        raise ValueError("expected matrices of known sizes; set them with ensure_shape")
+    return size
+
+
+def pinv(a, rcond=None, validate_args=False, name=None):
+    """The inverses of Moore and Penrose (``tf.linalg.pinv``).
+
+    Singular values up to `rcond` times the largest one count as 0; None: 10 * the larger dimension * epsilon.
+    """
+    a = convert_to_tensor(a)
+    if not a.dtype.is_floating:
+        raise TypeError("Input `a` must have `float`-like `dtype` (saw {}).".format(a.dtype.name))
+    if rcond is None:
+        rcond = 10.0 * max(_size(a, -2), _size(a, -1)) * np.finfo(a.dtype.as_numpy_dtype).eps
+    s, u, v = F["linalg.svd"](a)
+    least = F["multiply"](F["expand_dims"](convert_to_tensor(rcond, dtype=a.dtype), -1), F["reduce_max"](s, -1, True))
+    s = F["where"](F["greater"](s, least), s, convert_to_tensor(np.inf, a.dtype))
+    return matmul(F["divide"](v, F["expand_dims"](s, -2)), u, transpose_b=True)
+
+
+def matrix_rank(a, tol=None, validate_args=False, name=None):
+    """How many singular values are larger than `tol`, an int32 (``tf.linalg.matrix_rank``).
+
+    None: the largest one * the larger dimension * epsilon.
+    """
+    a = convert_to_tensor(a)
+    s = F["linalg.svd"](a, compute_uv=False)
+    if tol is None:
+        factor = float(np.finfo(a.dtype.as_numpy_dtype).eps) * max(_size(a, -2), _size(a, -1))
+        tol = F["multiply"](convert_to_tensor(factor, a.dtype), F["reduce_max"](s, -1, True))
+    return F["reduce_sum"](F["cast"](F["greater"](s, tol), dtypes.int32), -1)
+
+
+def _triangles(lower_upper):
+    lower = F["linalg.band_part"](lower_upper, -1, 0)
+    ones = F["ones_like"](F["linalg.diag_part"](lower_upper))
+    return F["linalg.set_diag"](lower, ones), F["linalg.band_part"](lower_upper, 0, -1)
+
+
+def lu_reconstruct(lower_upper, perm, validate_args=False, name=None):
+    """The matrices whose factors ``lu`` gave (``tf.linalg.lu_reconstruct``)."""
+    lower, upper = _triangles(convert_to_tensor(lower_upper))
+    rows = F["argsort"](convert_to_tensor(perm))
+    return F["gather"](matmul(lower, upper), rows, batch_dims=rows.shape.rank - 1, axis=rows.shape.rank - 1)
+
+
+def lu_solve(lower_upper, perm, rhs, validate_args=False, name=None):
+    """The X of A X = rhs by the factors that ``lu`` gave of A (``tf.linalg.lu_solve``)."""
+    lower_upper, perm, rhs = map(convert_to_tensor, (lower_upper, perm, rhs))
+    lower, _ = _triangles(lower_upper)
+    at = perm.shape.rank - 1
+    half = F["linalg.triangular_solve"](lower, F["gather"](rhs, perm, batch_dims=at, axis=at))
+    return F["linalg.triangular_solve"](lower_upper, half, lower=False)
+
+
+def lu_matrix_inverse(lower_upper, perm, validate_args=False, name=None):
+    """The inverses of the matrices whose factors ``lu`` gave (``tf.linalg.lu_matrix_inverse``)."""
+    x = convert_to_tensor(lower_upper)
+    ones = F["linalg.diag"](F["ones_like"](F["linalg.diag_part"](x)))
+    return lu_solve(x, perm, ones)
+
+
+# The coefficients of Pade's quotients for exp by degree; a dtype's degree, and the norm up to which it is exact.
+_PADE = {7: (17297280, 8648640, 1995840, 277200, 25200, 1512, 56, 1),
+         13: (64764752532480000, 32382376266240000, 7771770303897600, 1187353796428800, 129060195264000,
+              10559470521600, 670442572800, 33522128640, 1323241920, 40840800, 960960, 16380, 182, 1)}
+_EXACT = {dtypes.float32: (7, 3.925724783138660), dtypes.float64: (13, 5.371920351148152)}
+
+
+def expm(input, name=None):
+    """The exponential of square matrices (``tf.linalg.expm``).
+
+    Matrices are halved until Pade's quotient is exact, and its result squared as often.
+    """
+    from leat.control import while_loop
+    x = convert_to_tensor(input)
+    if x.shape.rank is not None and x.shape.num_elements() == 0:
+        return x
+    degree, limit = _EXACT[x.dtype]
+    size = F["reduce_max"](F["reduce_sum"](F["abs"](x), -2, True), -1, True)
+    halvings = F["maximum"](F["math.ceil"](F["divide"](F["math.log"](F["divide"](size, limit)), float(np.log(2)))), 0.0)
+    halvings = F["where"](F["math.is_finite"](halvings), halvings, F["zeros_like"](halvings))
+    x = F["divide"](x, F["pow"](convert_to_tensor(2, x.dtype), halvings))
+    one = F["linalg.diag"](F["ones_like"](F["linalg.diag_part"](x)))
+    square, power, odd, even = matmul(x, x), one, None, None
+    for low, high in zip(_PADE[degree][::2], _PADE[degree][1::2]):
+        terms = F["multiply"](power, float(low)), F["multiply"](power, float(high))
+        even, odd = terms if odd is None else (F["add"](even, terms[0]), F["add"](odd, terms[1]))
+        power = matmul(power, square)
+    odd = matmul(x, odd)
+    out = F["linalg.solve"](F["subtract"](even, odd), F["add"](even, odd))
+    most = F["reduce_max"](halvings)
+    return while_loop(lambda i, _: F["less"](i, most), lambda i, y: (
+        F["add"](i, 1.0), F["where"](F["less"](i, halvings), matmul(y, y), y)), (F["zeros_like"](most), out))[1]
+
+
 # ---- norms ----
 
 def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
@@ -168,7 +305,7 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
         out = F["reduce_max"](sums, second, True)
         return out if keepdims else F["squeeze"](out, list(axis))
     if is_matrix and ord == 2:
-        raise NotImplementedError("norm: the matrix norm of order 2 needs singular values, which are not there")
+        return _spectral_norm(x, axis, keepdims)
     if ord in ("fro", "euclidean", 2):
         return F["sqrt"](F["reduce_sum"](F["multiply"](x, x), axis, keepdims))
     if ord == 1:
@@ -177,6 +314,19 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
         return F["reduce_max"](F["abs"](x), axis, keepdims)
     power = convert_to_tensor(ord, dtype=x.dtype)
     return F["pow"](F["reduce_sum"](F["pow"](F["abs"](x), power), axis, keepdims), F["divide"](1.0, power))
+
+
+def _spectral_norm(x, axis, keepdims):
+    """The largest singular values of the matrices of two dimensions."""
+    rank = x.shape.rank
+    if rank is None:
+        raise ValueError("norm needs an input of known rank; set it with ensure_shape")
+    places = [one % rank for one in axis]
+    order = [one for one in range(rank) if one not in places] + places
+    out = F["reduce_max"](F["linalg.svd"](F["transpose"](x, order), compute_uv=False), -1)
+    for place in sorted(places) if keepdims else ():
+        out = F["expand_dims"](out, place)
+    return out
 
 
 def normalize(tensor, ord="euclidean", axis=None, name=None):
@@ -196,4 +346,4 @@ def global_norm(t_list, name=None):
     return F["sqrt"](F["reduce_sum"](F["stack"](halves)))
 
 
-ops.join(__name__)
+ops.join(__name__, homes={"leat.arrays": "einsum"})

@@ -7,11 +7,11 @@ from leat.errors import InvalidArgumentError
 from leat.ops import FUNCTIONS as F
 from leat.tensor import convert_to_tensor
 
-__all__ = ["accumulate_n", "angle", "bincount", "confusion_matrix", "conj", "imag", "invert_permutation",
-           "is_non_decreasing", "is_strictly_increasing", "l2_normalize", "log_sigmoid", "log_softmax", "polyval",
-           "real",
-           "reciprocal_no_nan", "reduce_euclidean_norm", "reduce_logsumexp", "reduce_std", "reduce_variance",
-           "scalar_mul", "softmax", "unsorted_segment_mean", "unsorted_segment_sqrt_n", "zero_fraction"]
+__all__ = ["accumulate_n", "angle", "bincount", "confusion_matrix", "conj", "erfcinv", "imag", "invert_permutation",
+           "is_non_decreasing", "is_strictly_increasing", "l2_normalize", "lbeta", "log_sigmoid", "log_softmax",
+           "polyval", "real", "reciprocal_no_nan", "reduce_euclidean_norm", "reduce_logsumexp", "reduce_std",
+           "reduce_variance", "scalar_mul", "softmax", "softsign", "unsorted_segment_mean", "unsorted_segment_sqrt_n",
+           "zero_fraction"]
 
 
 # ---- reductions ----
@@ -59,6 +59,24 @@ def zero_fraction(value, name=None):
 def log_sigmoid(x, name=None):
     """log(1 / (1 + exp(-x))) (``tf.math.log_sigmoid``)."""
     return F["negative"](F["math.softplus"](F["negative"](convert_to_tensor(x))))
+
+
+def softsign(features, name=None):
+    """x / (1 + |x|) (``tf.nn.softsign``)."""
+    x = convert_to_tensor(features)
+    return F["divide"](x, F["add"](F["abs"](x), 1.0))
+
+
+def erfcinv(x, name=None):
+    """The inverse of erfc (``tf.math.erfcinv``)."""
+    half = F["math.ndtri"](F["multiply"](0.5, convert_to_tensor(x)))
+    return F["multiply"](F["negative"](half), float(np.sqrt(0.5)))
+
+
+def lbeta(x, name=None):
+    """The logarithm of |Beta(x)| along the last dimension (``tf.math.lbeta``)."""
+    x = convert_to_tensor(x)
+    return F["subtract"](F["reduce_sum"](F["math.lgamma"](x), [-1]), F["math.lgamma"](F["reduce_sum"](x, [-1])))
 
 
 def softmax(logits, axis=None, name=None):

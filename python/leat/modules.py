@@ -31,6 +31,12 @@ class name_scope:
         open_scopes().pop()
 
 
+def get_current_name_scope():
+    """The names of the scopes around, without a "/" behind (``tf.get_current_name_scope``)."""
+    scopes = open_scopes()
+    return scopes[-1].removesuffix("/") if scopes else ""
+
+
 _DEVICE = re.compile(r"(/?(job:\w+|replica:\d+|task:\d+|(device:)?\w+:(\d+|\*)))*/?", re.IGNORECASE)
 
 

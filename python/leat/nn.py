@@ -2,7 +2,7 @@
 
 from leat import dtypes, ops
 from leat.averages import compute_average_loss, scale_regularization_loss
-from leat.math import l2_normalize, log_softmax, softmax, zero_fraction
+from leat.math import l2_normalize, log_softmax, softmax, softsign, zero_fraction
 from leat.ops import FUNCTIONS as F
 from leat.tensor import convert_to_tensor
 
@@ -66,12 +66,6 @@ def silu(features, beta=1.0, name=None):
 
 
 swish = silu
-
-
-def softsign(features, name=None):
-    """x / (1 + |x|) (``tf.nn.softsign``)."""
-    x = convert_to_tensor(features)
-    return F["divide"](x, F["add"](F["abs"](x), 1.0))
 
 
 def crelu(features, axis=-1, name=None):

@@ -216,7 +216,9 @@ _FIRST_OUTPUT = frozenset(["sparse_softmax_cross_entropy_with_logits"])
 # Those whose outputs TensorFlow names.
 _RESULTS = {name: collections.namedtuple(kind, fields) for name, kind, fields in (
     ("top_k", "TopKV2", "values indices"), ("unique", "Unique", "y idx"),
-    ("unique_with_counts", "UniqueWithCounts", "y idx count"))}
+    ("unique_with_counts", "UniqueWithCounts", "y idx count"), ("qr", "Qr", "q r"), ("lu", "Lu", "lu p"),
+    ("log_matrix_determinant", "LogMatrixDeterminant", "sign log_abs_determinant"))}
+_RESULTS.update(dict.fromkeys(("self_adjoint_eig", "svd"), lambda *outputs: outputs))
 
 
 # ---- functions of the table ----

@@ -72,6 +72,42 @@ class TensorShape:
         """This shape with that rank; ValueError where it has another one."""
         return self.merge_with(unknown_shape(rank))
 
+    def with_rank_at_least(self, rank):
+        """This shape; ValueError where its rank is known and smaller."""
+        if self.rank is not None and self.rank < rank:
+            raise ValueError(f"Shape {self} must have rank at least {rank}")
+        return self
+
+    def with_rank_at_most(self, rank):
+        """This shape; ValueError where its rank is known and larger."""
+        if self.rank is not None and self.rank > rank:
+            raise ValueError(f"Shape {self} must have rank at most {rank}")
+        return self
+
+    def assert_same_rank(self, other):
+        """Raises ValueError where both ranks are known and differ."""
+        other = as_shape(other)
+        if None not in (self.rank, other.rank) and self.rank != other.rank:
+            raise ValueError(f"Shapes {self} and {other} must have the same rank")
+
+    def assert_is_fully_defined(self):
+        """Raises ValueError unless rank and dimensions are known."""
+        if not self.is_fully_defined():
+            raise ValueError(f"Shape {self} is not fully defined")
+
+    def is_subtype_of(self, other):
+        """Is `other` known as far as this shape or less?"""
+        other = as_shape(other)
+        if other.rank is None:
+            return True
+        return self.rank == other.rank and all(b is None or a == b for a, b in zip(self._dims, other._dims))
+
+    def most_specific_common_supertype(self, others):
+        """The narrowest shape that covers this one and a list of others."""
+        for other in others:
+            self = self.most_specific_compatible_shape(other)
+        return self
+
     def most_specific_compatible_shape(self, other):
         """The narrowest shape that covers both."""
         other = as_shape(other)

@@ -75,5 +75,6 @@ def from_value(value):
 
 
 from leat.sparse_rows import (add, concat, expand_dims, eye, fill_empty_rows, from_dense, map_values,  # noqa: E402
-                              mask, reduce_max, reduce_sum, reorder, reset_shape, reshape, retain, slice,
-                              sparse_dense_matmul, split, to_dense, to_indicator, transpose)
+                              mask, reduce_max, reduce_sum, reorder, reset_shape, reshape, retain,
+                              segment_mean, segment_sqrt_n, segment_sum, slice, sparse_dense_matmul, split, to_dense,
+                              to_indicator, transpose)

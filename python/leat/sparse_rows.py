@@ -300,3 +300,37 @@ def sparse_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
     lines = F["gather"](b, sp_a.indices[:, columns])
     products = F["multiply"](lines, F["expand_dims"](sp_a.values, 1))
     return F["math.unsorted_segment_sum"](products, sp_a.indices[:, rows], sp_a.dense_shape[rows])
+
+
+# ---- segments ----
+
+def _segments(kind, data, indices, segment_ids, num_segments):
+    F = _f()
+    rows = F["gather"](convert_to_tensor(data), indices)
+    if num_segments is None:
+        if kind == "sqrt_n":
+            ids = convert_to_tensor(segment_ids)
+            last = F["concat"]([ids[-1:] + 1, F["zeros_like"](ids)[:1]], 0)
+            return _unsorted(kind, rows, ids, F["reduce_max"](last))
+        return F["math.segment_" + kind](rows, segment_ids)
+    return _unsorted(kind, rows, segment_ids, num_segments)
+
+
+def _unsorted(kind, rows, segment_ids, num_segments):
+    from leat import math
+    return getattr(math, "unsorted_segment_" + kind)(rows, segment_ids, num_segments)
+
+
+def segment_sum(data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False):
+    """The sums of the rows that `indices` number, by segments that rise (``tf.sparse.segment_sum``)."""
+    return _segments("sum", data, indices, segment_ids, num_segments)
+
+
+def segment_mean(data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False):
+    """The means of the rows that `indices` number, by segments that rise (``tf.sparse.segment_mean``)."""
+    return _segments("mean", data, indices, segment_ids, num_segments)
+
+
+def segment_sqrt_n(data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False):
+    """The sums of such rows, divided by the root of their number (``tf.sparse.segment_sqrt_n``)."""
+    return _segments("sqrt_n", data, indices, segment_ids, num_segments)

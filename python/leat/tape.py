@@ -285,3 +285,18 @@ def custom_gradient(f=None):
         graph.add_custom([trace.reach(graph, tensor) for tensor in inputs], flat, grad_fn)
         return _pack(result, flat)
     return decorated
+
+
+def grad_pass_through(f):
+    """A function whose gradient is that of its argument itself (``tf.grad_pass_through``)."""
+    @custom_gradient
+    def passing(*args, **kwargs):
+        def grad(*gradients):
+            return gradients if len(gradients) > 1 else gradients[0]
+        return f(*args, **kwargs), grad
+    return passing
+
+
+def recompute_grad(f):
+    """The function itself (``tf.recompute_grad``): what gradients need is kept, not computed again."""
+    return f

@@ -180,6 +180,55 @@ class Variable:
         """Subtracts from the slices that `indices` number; the variable itself."""
         return self._scattered("tensor_scatter_nd_sub", indices, updates)
 
+    def scatter_nd_max(self, indices, updates, name=None):
+        """The larger ones of the slices that `indices` number and `updates`; the variable itself."""
+        return self._scattered("tensor_scatter_nd_max", indices, updates)
+
+    def scatter_nd_min(self, indices, updates, name=None):
+        """The smaller ones of the slices that `indices` number and `updates`; the variable itself."""
+        return self._scattered("tensor_scatter_nd_min", indices, updates)
+
+    def scatter_update(self, sparse_delta, use_locking=False, name=None):
+        """Sets the slices of a tf.IndexedSlices; the variable itself (``tf.Variable.scatter_update``)."""
+        return self._scattered_slices("update", sparse_delta)
+
+    def scatter_add(self, sparse_delta, use_locking=False, name=None):
+        """Adds the slices of a tf.IndexedSlices; the variable itself."""
+        return self._scattered_slices("add", sparse_delta)
+
+    def scatter_sub(self, sparse_delta, use_locking=False, name=None):
+        """Subtracts the slices of a tf.IndexedSlices; the variable itself."""
+        return self._scattered_slices("sub", sparse_delta)
+
+    def scatter_max(self, sparse_delta, use_locking=False, name=None):
+        """The larger ones of its slices and those of a tf.IndexedSlices; the variable itself."""
+        return self._scattered_slices("max", sparse_delta)
+
+    def scatter_min(self, sparse_delta, use_locking=False, name=None):
+        """The smaller ones of its slices and those of a tf.IndexedSlices; the variable itself."""
+        return self._scattered_slices("min", sparse_delta)
+
+    def _scattered_slices(self, kind, slices):
+        from leat.indexed_slices import IndexedSlices
+        from leat.ops import FUNCTIONS
+        if not isinstance(slices, IndexedSlices):
+            raise TypeError(f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {slices}")
+        return self._scattered("tensor_scatter_nd_" + kind, FUNCTIONS["expand_dims"](slices.indices, -1), slices.values)
+
+    def gather_nd(self, indices, name=None):
+        """The slices or values that `indices` number (``tf.Variable.gather_nd``)."""
+        from leat.indices import gather_nd
+        return gather_nd(self._as_tensor(), indices)
+
+    def sparse_read(self, indices, name=None):
+        """The slices that `indices` number along the first dimension (``tf.Variable.sparse_read``)."""
+        from leat.ops import FUNCTIONS
+        return FUNCTIONS["gather"](self._as_tensor(), indices)
+
+    def set_shape(self, shape):
+        """Says what is known of the shape, which has to agree with it."""
+        self._shape.assert_is_compatible_with(TensorShape(shape))
+
     def _scattered(self, operation, indices, updates):
         from leat import ops
         with trace.unrecorded():

@@ -86,6 +86,42 @@ def _special(tf, add):
     add("segment_prod", lambda x: math.segment_prod(x, [0, 0, 2, 2, 2]), table)
     add("unsorted_segment_prod", lambda x: math.unsorted_segment_prod(x, [2, 2, 0, 0, -1], 3), table)
     add("saturate_cast", lambda x: tf.saturate_cast(x, tf.float16), [1.5, -7e4, 7e4, 100.0])
+    _matrices(tf, add)
+
+
+def _matrices(tf, add):
+    linalg = tf.linalg
+    square = [[2.0, -1.0, 0.5], [0.25, 3.0, 1.0], [-1.0, 0.5, 2.5]]
+    positive = [[4.0, 1.0, 0.5], [1.0, 3.0, -0.25], [0.5, -0.25, 2.0]]
+    tall, right = [[1.0, 2.0], [0.5, -1.0], [-2.0, 0.75]], [[1.0], [0.5], [-2.0]]
+    add("inv", linalg.inv, square)
+    add("inv adjoint", lambda x: linalg.inv(x, adjoint=True), [square, positive])
+    add("det", linalg.det, [square, positive])
+    add("slogdet", lambda x: linalg.slogdet(x)[1], [square, positive])
+    add("logdet", linalg.logdet, positive)
+    add("solve", linalg.solve, square, right)
+    add("solve adjoint", lambda a, b: linalg.solve(a, b, adjoint=True), square, right)
+    add("triangular_solve", linalg.triangular_solve, square, right)
+    add("triangular_solve upper", lambda a, b: linalg.triangular_solve(a, b, lower=False, adjoint=True), square, right)
+    add("triangular_solve broadcast", linalg.triangular_solve, square, [right, right])
+    add("cholesky", linalg.cholesky, positive)
+    add("cholesky stack", linalg.cholesky, [positive, [[2.0, 0.0, 0.0], [0.5, 2.0, 0.0], [1.0, 0.0, 3.0]]])
+    for name, function in (("q", lambda x: linalg.qr(x)[0]), ("r", lambda x: linalg.qr(x)[1])):
+        add("qr " + name, function, tall)
+        add("qr square " + name, function, square)
+    add("eigvalsh", linalg.eigvalsh, positive)
+    add("eigh", lambda x: linalg.eigh(x)[1] ** 2, positive)
+    add("svd values", lambda x: linalg.svd(x, compute_uv=False), [tall, right_of(tall)])
+    for name, x in (("tall", tall), ("wide", [list(column) for column in zip(*tall)]), ("square", square)):
+        add(f"svd {name} u", lambda x: linalg.svd(x)[1] ** 4, x)
+        add(f"svd {name} v", lambda x: linalg.svd(x)[2] ** 4, x)
+    add("pinv", linalg.pinv, tall)
+    add("lstsq", linalg.lstsq, tall, right)
+    add("expm", linalg.expm, square)
+
+
+def right_of(rows):
+    return [[-2.0 * x + 0.5 for x in row] for row in rows[::-1]]
 
 
 def _pictures(tf, add):

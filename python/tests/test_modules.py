@@ -266,3 +266,81 @@ def test_slices_of_variables_are_set():
         variable.scatter_nd_add(tf.reshape(i, [1, 1]), [10])
         return variable[0]
     assert step(tf.constant(0)).numpy() == 14 and variable.numpy().tolist() == [14, 7, 0]
+
+
+def test_slices_are_scattered():
+    v = tf.Variable([1.0, 2.0, 3.0])
+    v.scatter_update(tf.IndexedSlices(9.0, 1)).scatter_add(tf.IndexedSlices([1.0, 1.0], [0, 0]))
+    v.scatter_sub(tf.IndexedSlices([0.5], [2])).scatter_max(tf.IndexedSlices([7.0], [2]))
+    assert v.scatter_min(tf.IndexedSlices([2.0], [0])).numpy().tolist() == [2.0, 9.0, 7.0]
+    assert v.gather_nd([[0], [2]]).numpy().tolist() == [2.0, 7.0] and v.sparse_read([1]).numpy().tolist() == [9.0]
+    with pytest.raises(TypeError, match="sparse_delta"):
+        v.scatter_add([1.0])
+    v.set_shape([None])
+    with pytest.raises(ValueError, match="incompatible"):
+        v.set_shape([2])
+    step = tf.function(lambda x: v.scatter_add(tf.IndexedSlices(x, [0])).read_value())
+    assert step([3.0]).numpy().tolist() == [5.0, 9.0, 7.0]
+    slices = tf.IndexedSlices([[1.0], [2.0]], [1, 1], [3, 1])
+    assert tf.convert_to_tensor(slices).numpy().tolist() == [[0.0], [3.0], [0.0]] and slices.shape == [3, 1]
+    with pytest.raises(ValueError, match="dense_shape"):
+        tf.convert_to_tensor(tf.IndexedSlices([1.0], [0]))
+
+
+def test_initializers():
+    assert tf.zeros_initializer()([2], tf.int32).numpy().tolist() == [0, 0]
+    assert tf.ones_initializer()([1, 2]).numpy().tolist() == [[1.0, 1.0]]
+    assert tf.constant_initializer([1, 2])([2]).dtype is tf.int32
+    tf.random.set_seed(1)
+    first = tf.random_normal_initializer(seed=3)([2, 2])
+    tf.random.set_seed(1)
+    assert (first.numpy() == tf.random.normal([2, 2], 0.0, 0.05, seed=3).numpy()).all()
+    uniform = tf.random_uniform_initializer.from_config(tf.random_uniform_initializer(2, 5, 1).get_config())
+    assert set(uniform([50], tf.int32).numpy()) <= {2, 3, 4}
+    with pytest.raises(ValueError, match="floating point"):
+        tf.random_normal_initializer()([2], tf.int32)
+
+
+def test_what_tensors_are():
+    assert tf.get_logger().name == "leat" and not tf.is_symbolic_tensor(tf.constant(1))
+    assert tf.function(lambda x: tf.constant(tf.is_symbolic_tensor(x)))(tf.constant(1)).numpy()
+    assert tf.type_spec_from_value(tf.constant([1])) == tf.TensorSpec([1], tf.int32)
+    with tf.name_scope("outer"), tf.name_scope("inner"):
+        assert tf.get_current_name_scope() == "outer/inner"
+    assert tf.compat.as_str(b"a") == tf.compat.as_text("a") == "a" and tf.compat.as_bytes("\u00e4") == b"\xc3\xa4"
+    assert tf.compat.as_str_any(3) == "3" and tf.compat.dimension_at_index(tf.TensorShape([2, None]), 0) == 2
+    with pytest.raises(TypeError, match="binary or unicode"):
+        tf.compat.as_bytes(1)
+    assert tf.float32.real_dtype is tf.float32 and not tf.float32.is_quantized and not tf.variant.is_numpy_compatible
+
+
+def test_shapes_are_compared():
+    shape = tf.TensorShape([1, None])
+    assert shape.with_rank_at_least(2) is shape and shape.with_rank_at_most(2) is shape
+    assert tf.TensorShape([1, 2]).is_subtype_of(shape) and not shape.is_subtype_of([1, 2])
+    assert shape.most_specific_common_supertype([[3, 2], [1, 4]]) == [None, None]
+    for failing in (lambda: shape.with_rank_at_least(3), lambda: shape.with_rank_at_most(1),
+                    lambda: shape.assert_same_rank([1]), shape.assert_is_fully_defined):
+        with pytest.raises(ValueError, match="Shape"):
+            failing()
+
+
+def test_gradients_pass_through():
+    x = tf.constant([1.2, 2.7])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.grad_pass_through(lambda v: tf.round(v) * 3)(x) + tf.recompute_grad(tf.square)(x)
+    assert tape.gradient(y, x).numpy().tolist() == pytest.approx([3.4, 6.4])
+
+
+def test_folders_are_walked(tmp_path):
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "file").write_bytes(b"12345")
+    assert [(names, files) for _, names, files in tf.io.gfile.walk(str(tmp_path))] == [(["below"], []), ([], ["file"])]
+    found = tf.io.gfile.stat(str(tmp_path / "below" / "file"))
+    assert found.length == 5 and not found.is_directory and tf.io.gfile.stat(str(tmp_path)).is_directory
+    with pytest.raises(tf.errors.NotFoundError):
+        tf.io.gfile.stat(str(tmp_path / "nothing"))
+    failed = []
+    assert list(tf.io.gfile.walk(str(tmp_path / "nothing"), onerror=failed.append)) == []
+    assert isinstance(failed[0], tf.errors.NotFoundError)

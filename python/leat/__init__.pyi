@@ -135,6 +135,7 @@ from leat.arrays import clip_by_norm as clip_by_norm
 def clip_by_value(t: TensorLike, clip_value_min: TensorLike, clip_value_max: TensorLike, name: builtins.str | None = None) -> Tensor:
     """t, but not below one bound nor above another, broadcast (tf.clip_by_value)."""
     ...
+from leat import cluster as cluster
 from leat import compat as compat
 def concat(values: TensorLike, axis: IntLike = 0, name: builtins.str | None = None) -> Tensor:
     """Tensors joined along an existing dimension (tf.concat).

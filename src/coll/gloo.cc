@@ -8,11 +8,14 @@
  * waits. Locks: one for the reason of the failure; the calls of a collective come from one thread
  * at a time. */
 #include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <pthread.h>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -37,6 +40,34 @@ extern "C" {
 }
 
 namespace {
+
+/* gloo writes to sockets whose other end may be gone, which kills programs that do not ignore
+ * SIGPIPE. While one of these lives, its thread and those that it starts get none. */
+class NoPipeSignal {
+  public:
+    NoPipeSignal() {
+        sigset_t pending;
+        sigemptyset(&pipe_);
+        sigaddset(&pipe_, SIGPIPE);
+        sigpending(&pending);
+        was_pending_ = sigismember(&pending, SIGPIPE) == 1;
+        pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+    }
+
+    ~NoPipeSignal() {
+        const timespec now = {};
+        if (!was_pending_)
+            (void)sigtimedwait(&pipe_, nullptr, &now);
+        pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    }
+
+    NoPipeSignal(const NoPipeSignal &) = delete;
+    NoPipeSignal &operator=(const NoPipeSignal &) = delete;
+
+  private:
+    sigset_t pipe_, before_;
+    bool was_pending_;
+};
 
 /* Beside gloo's own prefixes of slots, which begin at 0x01. */
 const uint8_t REDUCE_SCATTER_PREFIX = 0x70;
@@ -269,6 +300,7 @@ leat_status guarded(leati_collective *collective, const char *what, leat_error *
         return refuse(c, err);
     leati_store_note(c->store, ++c->calls, LEATI_PHASE_COLLECTIVE);
     leat_status status = LEAT_OK;
+    NoPipeSignal quiet;
     try {
         call(c);
     } catch (const std::exception &e) {
@@ -395,6 +427,7 @@ void abort_all(leati_collective *collective, const leat_error *reason) {
 }
 
 void close_all(leati_collective *collective) {
+    NoPipeSignal quiet;
     delete static_cast<GlooCollective *>(collective);
 }
 
@@ -405,6 +438,7 @@ const leati_collective_ops gloo_ops = {"gloo",  all_reduce, all_gather, reduce_s
 
 extern "C" leati_collective *leati_gloo_collective_new(leati_store *store, int rank, int num_ranks,
                                                        int64_t timeout_ms, leat_error *err) {
+    NoPipeSignal quiet;
     try {
         std::unique_ptr<GlooCollective> c(new GlooCollective);
         c->ops = &gloo_ops;

@@ -314,9 +314,6 @@ static bool plan(shared_collective *c, transfer *t) {
         t->most = (int64_t)(room / t->item);
         t->num_pieces = (t->call.count + t->most - 1) / t->most;
     }
-    if (atomic_load(&c->head->failed) != 0) {
-        return failure(c, err); /* others may still look at the record of the call before */
-    }
     t->first = c->pieces;
     c->pieces += (uint64_t)t->num_pieces;
     return t->call.kind == LEATI_CALL_ALL_REDUCE &&
@@ -354,13 +351,14 @@ static leat_status move(shared_collective *c, const transfer *t, bool works, lea
 }
 
 static leat_status run_transfer(shared_collective *c, transfer *t, leat_error *err) {
+    if (atomic_load(&c->head->failed) != 0) {
+        return failure(c, err); /* others may still look at the record of the call before */
+    }
     bool works = plan(c, t);
     leati_store_note(c->store, ++c->calls, LEATI_PHASE_COLLECTIVE);
     leati_record_call(&c->head->calls[c->rank], t->call);
     reach(c, LEATI_STAGE_MET, c->calls);
-    leat_status status = atomic_load(&c->head->failed) != 0
-                             ? failure(c, err)
-                             : await(c, LEATI_STAGE_MET, c->calls, err);
+    leat_status status = await(c, LEATI_STAGE_MET, c->calls, err);
     if (status == LEAT_OK) {
         status = compare(c, err);
     }

@@ -462,6 +462,10 @@ static leat_status join_job(leati_store *s, leat_error *err) {
     find_host(s);
     s->driver = leati_driver_start("store peer", client_main, s, err);
     leat_status status = s->driver == NULL ? LEAT_RESOURCE_EXHAUSTED : greet(s, err);
+    if (status == LEAT_ABORTED) {
+        /* Nobody answered: this was the end of a job before, or of rank 0 at its start. */
+        status = err->code = LEAT_UNAVAILABLE;
+    }
     int64_t left = s->options.timeout_ms - (leati_now_ns() - begin) / 1000000;
     leati_meeting all = {0};
     if (status == LEAT_OK) {

@@ -38,7 +38,8 @@ typedef struct leati_store_options {
 } leati_store_options;
 
 /* Owned; NULL: DEADLINE_EXCEEDED naming the missing, FAILED_PRECONDITION where a rank is taken or
- * the ranks disagree on their number or the library's version. */
+ * the ranks disagree on their number or the library's version, UNAVAILABLE where what rank 0 serves
+ * is a job that has ended: it may begin another. */
 leati_store *leati_store_open(const leati_store_options *options, leat_error *err);
 /* Says good-bye and waits for its threads; rank 0 serves until the others have gone too, for
  * `dead_ms` at most. NULL is allowed. */

@@ -198,6 +198,7 @@ static void greet(leati_store_server *s, peer *from, const leati_message_head *h
     int32_t numbers[3];
     char text[sizeof s->reason.text] = "";
     size_t at = sizeof numbers;
+    leat_status code = LEAT_FAILED_PRECONDITION;
     const char *version = payload + at, *name = "";
     bool whole = head->size > at && memchr(version, '\0', head->size - at) != NULL;
     if (whole) {
@@ -221,6 +222,9 @@ static void greet(leati_store_server *s, peer *from, const leati_message_head *h
     } else if (numbers[1] < 0 || numbers[1] >= s->num_ranks) {
         snprintf(text, sizeof text, "%s says that it is rank %d of %d", name, numbers[1],
                  s->num_ranks);
+    } else if (s->members[numbers[1]].bye || atomic_load(&s->stop)) {
+        code = LEAT_UNAVAILABLE;
+        snprintf(text, sizeof text, "the job that rank 0 serves has ended; another may begin");
     } else if (s->members[numbers[1]].name != NULL) {
         snprintf(text, sizeof text,
                  "%s says that it is rank %d, which %s is already; give each process a task of its "
@@ -237,7 +241,7 @@ static void greet(leati_store_server *s, peer *from, const leati_message_head *h
         answer(s, from->rank, head->request, NULL, 0, NULL, 0);
         return;
     }
-    refuse(from, head->request, m == NULL ? LEAT_FAILED_PRECONDITION : LEAT_RESOURCE_EXHAUSTED,
+    refuse(from, head->request, m == NULL ? code : LEAT_RESOURCE_EXHAUSTED,
            m == NULL ? text : "rank 0 is out of memory");
 }
 

@@ -245,6 +245,21 @@ static void worker_variables(void **state) {
     leat_strategy_unref(strategy);
 }
 
+/* One job after another, also where a worker is early. */
+static void worker_again(void **state) {
+    (void)state;
+    leat_error err = {0};
+    for (int64_t round = 0; round < 5; round++) {
+        leat_strategy *strategy = join();
+        int64_t all[WORKERS_MOST];
+        if (leat_strategy_exchange(strategy, &round, 1, all, &err) != LEAT_OK)
+            fail_msg("round %d: %s", (int)round, err.text);
+        for (int w = 0; w < leat_strategy_num_workers(strategy); w++)
+            assert_true(all[w] == round);
+        leat_strategy_unref(strategy);
+    }
+}
+
 static void worker_differing_variables(void **state) {
     (void)state;
     leat_error err = {0};
@@ -349,9 +364,13 @@ static void worker_fault(void **state) {
 }
 
 static const struct CMUnitTest worker_cases[] = {
-    cmocka_unit_test(worker_values),    cmocka_unit_test(worker_reduce),
-    cmocka_unit_test(worker_variables), cmocka_unit_test(worker_differing_variables),
-    cmocka_unit_test(worker_refused),   cmocka_unit_test(worker_fault),
+    cmocka_unit_test(worker_values),
+    cmocka_unit_test(worker_reduce),
+    cmocka_unit_test(worker_variables),
+    cmocka_unit_test(worker_again),
+    cmocka_unit_test(worker_differing_variables),
+    cmocka_unit_test(worker_refused),
+    cmocka_unit_test(worker_fault),
 };
 
 // ---- the tests ----
@@ -419,6 +438,7 @@ static void refuse(const char *argument, const char *other, const char *expected
 
 static void test_start(void **state) {
     (void)state;
+    workers_run_well("worker_again", ways[0], 3, results);
     refuse("short", NULL, "DEADLINE_EXCEEDED");
     for (int i = 0; i < 2; i++)
         assert_non_null(strstr(results[i].said, "rank 2, which has not connected"));

@@ -10,6 +10,7 @@
  * nothing is called but abort, which never blocks. */
 #include "dist/workers.h"
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "coll/processes.h"
@@ -17,13 +18,15 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
     DEFAULT_TIMEOUT_MS = 300000,
     LONGEST_NAME = 160,
     LONGEST_SAYING = 128,
-    BEATS_BEFORE_LOSS = 10
+    BEATS_BEFORE_LOSS = 10,
+    RETRY_MS = 20
 };
 
 struct leati_workers {
@@ -232,6 +235,30 @@ static void name_self(leati_workers *w, const char *address) {
     snprintf(w->names[w->number], LONGEST_NAME, "worker %d (%s)", w->number, address);
 }
 
+/* A worker may be here for the next job while rank 0 still serves the last one. */
+static leat_status open_store(leati_workers *w, leati_store_options *options, leat_error *err) {
+    if (options->timeout_ms == 0) {
+        options->timeout_ms = DEFAULT_TIMEOUT_MS;
+    }
+    int64_t end_ns = leati_now_ns() + options->timeout_ms * 1000000;
+    for (;;) {
+        leat_error local = {0};
+        w->reason = local; /* the end of a job before is none of this one */
+        w->store = leati_store_open(options, &local);
+        options->timeout_ms = (end_ns - leati_now_ns()) / 1000000;
+        if (w->store != NULL) {
+            return LEAT_OK;
+        }
+        if (local.code != LEAT_UNAVAILABLE || w->number == 0 || options->timeout_ms <= 0) {
+            if (err != NULL) {
+                *err = local;
+            }
+            return local.code;
+        }
+        (void)nanosleep(&(struct timespec){.tv_nsec = RETRY_MS * 1000000L}, NULL);
+    }
+}
+
 static leat_status open_job(leati_workers *w, const leat_cluster *cluster,
                             const leat_multi_worker_options *options, int num_replicas,
                             leat_error *err) {
@@ -252,8 +279,7 @@ static leat_status open_job(leati_workers *w, const leat_cluster *cluster,
                                  .dead_ms = dead_ms,
                                  .lost = lost,
                                  .context = w};
-    w->store = leati_store_open(&store, err);
-    leat_status status = w->store == NULL ? LEAT_UNAVAILABLE : LEAT_OK;
+    leat_status status = open_store(w, &store, err);
     if (status == LEAT_OK) {
         status = compare(w, options, num_replicas, err);
     }

@@ -8,19 +8,20 @@
  * waits. Locks: one for the reason of the failure; the calls of a collective come from one thread
  * at a time. */
 #include <atomic>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <exception>
 #include <memory>
 #include <mutex>
-#include <pthread.h>
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <csignal>
+#include <ctime>
+#include <pthread.h>
 
 #include <gloo/allgather.h>
 #include <gloo/allreduce.h>
@@ -40,34 +41,6 @@ extern "C" {
 }
 
 namespace {
-
-/* gloo writes to sockets whose other end may be gone, which kills programs that do not ignore
- * SIGPIPE. While one of these lives, its thread and those that it starts get none. */
-class NoPipeSignal {
-  public:
-    NoPipeSignal() {
-        sigset_t pending;
-        sigemptyset(&pipe_);
-        sigaddset(&pipe_, SIGPIPE);
-        sigpending(&pending);
-        was_pending_ = sigismember(&pending, SIGPIPE) == 1;
-        pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
-    }
-
-    ~NoPipeSignal() {
-        const timespec now = {};
-        if (!was_pending_)
-            (void)sigtimedwait(&pipe_, nullptr, &now);
-        pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-    }
-
-    NoPipeSignal(const NoPipeSignal &) = delete;
-    NoPipeSignal &operator=(const NoPipeSignal &) = delete;
-
-  private:
-    sigset_t pipe_, before_;
-    bool was_pending_;
-};
 
 /* Beside gloo's own prefixes of slots, which begin at 0x01. */
 const uint8_t REDUCE_SCATTER_PREFIX = 0x70;
@@ -240,6 +213,35 @@ class JobContext : public gloo::rendezvous::Context {
     }
 };
 
+/* gloo writes to connections that others have closed, which would end the process: while this
+ * lives, its thread, and threads that it starts, do not get the signal. One that came is taken
+ * away, unless it had been waiting before. */
+class NoPipeSignal {
+  public:
+    NoPipeSignal() {
+        sigset_t pending;
+        sigemptyset(&pipe_);
+        sigaddset(&pipe_, SIGPIPE);
+        sigpending(&pending);
+        waited_ = sigismember(&pending, SIGPIPE) == 1;
+        pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+    }
+
+    ~NoPipeSignal() {
+        const timespec now = {0, 0};
+        if (!waited_ && sigismember(&before_, SIGPIPE) == 0)
+            (void)sigtimedwait(&pipe_, nullptr, &now);
+        pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    }
+
+    NoPipeSignal(const NoPipeSignal &) = delete;
+    NoPipeSignal &operator=(const NoPipeSignal &) = delete;
+
+  private:
+    sigset_t pipe_, before_;
+    bool waited_;
+};
+
 struct GlooCollective : leati_collective {
     leati_store *store;
     int rank;
@@ -300,7 +302,7 @@ leat_status guarded(leati_collective *collective, const char *what, leat_error *
         return refuse(c, err);
     leati_store_note(c->store, ++c->calls, LEATI_PHASE_COLLECTIVE);
     leat_status status = LEAT_OK;
-    NoPipeSignal quiet;
+    NoPipeSignal guard;
     try {
         call(c);
     } catch (const std::exception &e) {
@@ -422,12 +424,13 @@ leat_status barrier(leati_collective *collective, int, leat_error *err) {
 
 void abort_all(leati_collective *collective, const leat_error *reason) {
     auto *c = static_cast<GlooCollective *>(collective);
+    NoPipeSignal guard;
     fail(c, *reason);
     c->waiters->abort();
 }
 
 void close_all(leati_collective *collective) {
-    NoPipeSignal quiet;
+    NoPipeSignal guard;
     delete static_cast<GlooCollective *>(collective);
 }
 
@@ -438,7 +441,7 @@ const leati_collective_ops gloo_ops = {"gloo",  all_reduce, all_gather, reduce_s
 
 extern "C" leati_collective *leati_gloo_collective_new(leati_store *store, int rank, int num_ranks,
                                                        int64_t timeout_ms, leat_error *err) {
-    NoPipeSignal quiet;
+    NoPipeSignal guard;
     try {
         std::unique_ptr<GlooCollective> c(new GlooCollective);
         c->ops = &gloo_ops;

@@ -139,12 +139,14 @@ static void deliver(leati_store *s, const leati_message_head *head, const char *
     leati_gate_unlock(s->gate);
 }
 
+/* Says who says so, because the text may reach ranks that have not lost rank 0. */
 static void lose_server(leati_store *s, const char *why) {
     char text[sizeof s->reason.text], doing[100];
     leati_describe_beat(&s->server_beat, s->heard_ns, doing, sizeof doing);
-    snprintf(text, sizeof text,
-             "lost rank 0 (%.150s, %s): %.120s; start the job again from its last checkpoint",
-             s->address, doing, why);
+    snprintf(
+        text, sizeof text,
+        "%.100s lost rank 0 (%.100s, %s): %.120s; start the job again from its last checkpoint",
+        s->name, s->address, doing, why);
     fail_store(s, LEAT_ABORTED, text);
 }
 

@@ -245,7 +245,7 @@ static void test_missing_rank(void **state) {
     for (int r = 0; r < 2; r++) {
         timed_out += jobs[r].status == LEAT_DEADLINE_EXCEEDED;
         assert_true(jobs[r].status == LEAT_DEADLINE_EXCEEDED || jobs[r].status == LEAT_ABORTED);
-        assert_non_null(strstr(jobs[r].error.text, "for rank 2"));
+        assert_non_null(strstr(jobs[r].error.text, "2; every replica"));
     }
     assert_true(timed_out >= 1);
     leat_error err = {0};

@@ -10,6 +10,7 @@
 
 struct shard_args {
     int64_t num_shards, index;
+    bool require_non_empty; /* a shard that finds too few elements for all of them fails */
 };
 
 static const leati_row shard_rows[] = {
@@ -23,6 +24,11 @@ static const leati_row shard_rows[] = {
      .flags = LEATI_REQUIRED,
      .offset = offsetof(struct shard_args, index),
      .doc = "Which shard, from 0 to num_shards - 1."},
+    {.name = "require_non_empty",
+     .type = LEATI_ROW_BOOL,
+     .flags = LEATI_CONSTRUCT,
+     .offset = offsetof(struct shard_args, require_non_empty),
+     .doc = "Fails where another shard gets nothing."},
     {0},
 };
 
@@ -32,6 +38,7 @@ struct shard_state {
     leati_input input;
     int64_t next;    /* number of the input's next element, modulo num_shards */
     int64_t skipped; /* elements passed since, on the way to the next own one */
+    bool checked;    /* for require_non_empty: the first own element has been looked behind */
 };
 
 static leat_status shard_check(leat_dataset *dataset, leat_error *err) {
@@ -138,11 +145,42 @@ static leat_status take_strided(const struct shard_args *args, struct shard_stat
     return LEAT_OK;
 }
 
+/* The first own element, if every shard gets one: those behind it, up to the next round, are
+ * passed. As in TensorFlow only a shard that has an element can fail: one beyond the last element
+ * just ends. */
+static leati_tail shard_first(const leati_node_state *node, struct shard_state *s, leati_block *out,
+                              leat_error *err) {
+    const struct shard_args *args = node->dataset->args;
+    leati_tail tail = shard_by_skipping(node, s, out, err);
+    if (out->n == 0) {
+        return tail;
+    }
+    int64_t behind = args->num_shards - args->index - 1, passed = 0;
+    s->checked = true;
+    tail = behind > 0 ? leati_input_skip(&s->input, behind, &passed, err) : LEATI_MORE;
+    s->skipped = tail == LEATI_MORE ? passed : 0;
+    if (tail == LEATI_MORE) {
+        return tail;
+    }
+    leati_block_clear(out);
+    if (tail == LEATI_END) {
+        leati_fail(err, LEAT_INVALID_ARGUMENT,
+                   "there are too few elements, or files, for %lld workers: only %lld where "
+                   "worker %lld looked; use the autoshard policy DATA, more files or fewer workers",
+                   (long long)args->num_shards, (long long)(args->index + 1 + passed),
+                   (long long)args->index);
+    }
+    return LEATI_ERROR;
+}
+
 static leati_tail shard_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
                              leat_error *err) {
     const struct shard_args *args = node->dataset->args;
     struct shard_state *s = state;
     leati_block_clear(out);
+    if (args->require_non_empty && !s->checked) {
+        return shard_first(node, s, out, err);
+    }
     if (leati_input_skips(&s->input)) {
         return shard_by_skipping(node, s, out, err);
     }
@@ -196,7 +234,7 @@ static leat_status shard_at(leati_access *access, const int64_t *indices, int64_
 
 const leati_dataset_op leati_op_shard = {
     .name = "shard",
-    .version = 1,
+    .version = 2,
     .doc = "Every `num_shards`-th element, from number `index` on. Saved as a phase and the "
            "input's position; restoring costs the input's.",
     .num_inputs = 1,
@@ -206,7 +244,8 @@ const leati_dataset_op leati_op_shard = {
     .check = shard_check,
     .cardinality = shard_cardinality,
     .state_size = sizeof(struct shard_state),
-    .saved = {LEATI_SAVED(struct shard_state, next), LEATI_SAVED(struct shard_state, skipped)},
+    .saved = {LEATI_SAVED(struct shard_state, next), LEATI_SAVED(struct shard_state, skipped),
+              LEATI_SAVED(struct shard_state, checked)},
     .restored = shard_restored,
     .open = shard_open,
     .pull = shard_pull,
@@ -218,4 +257,12 @@ leat_dataset *leat_shard(leat_dataset *input, int64_t num_shards, int64_t index,
     return leati_dataset_new(&leati_op_shard,
                              &(struct shard_args){.num_shards = num_shards, .index = index}, &input,
                              1, err);
+}
+
+leat_dataset *leati_shard_for_all(leat_dataset *input, int64_t num_shards, int64_t index,
+                                  leat_error *err) {
+    return leati_dataset_new(
+        &leati_op_shard,
+        &(struct shard_args){.num_shards = num_shards, .index = index, .require_non_empty = true},
+        &input, 1, err);
 }

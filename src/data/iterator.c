@@ -235,6 +235,10 @@ void leati_iterator_consume(leat_iterator *iterator, int64_t n) {
     iterator->taken += n;
 }
 
+void leati_iterator_keep_places(leat_iterator *iterator) {
+    iterator->input.snapshots = LEATI_SNAPSHOTS_ALWAYS;
+}
+
 /* Adds who waits for what to an error about a deadline. */
 static void add_stall_report(leat_error *err) {
     char report[LEAT_ERROR_TEXT] = "";

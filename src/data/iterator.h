@@ -13,6 +13,9 @@ leati_tail leati_iterator_peek(leat_iterator *iterator, int64_t *available, leat
  * error of this place, which is consumed. */
 LEAT_WARN_UNUSED leat_status leati_iterator_ready(leat_iterator *iterator, int64_t *available,
                                                   leat_error *err);
+/* For readers that save while they are in the middle of an element that they have not consumed: its
+ * place is remembered, so that the state need not hold the element. */
+void leati_iterator_keep_places(leat_iterator *iterator);
 /* As leat_iterator_next, but the end is no failure (*ended), and an element that fails with
  * OUT_OF_RANGE is an INTERNAL one. */
 LEAT_WARN_UNUSED leat_status leati_iterator_element(leat_iterator *iterator, leat_element *out,

@@ -136,6 +136,56 @@ leat_status leati_cut_rows(const leati_leaves *leaves, const leati_block *block,
     return LEAT_OK;
 }
 
+void leati_piece_range(const void *piece, int64_t rows, int64_t *begin, int64_t *end) {
+    const leati_piece *p = piece;
+    int64_t step = (rows + p->pieces - 1) / p->pieces;
+    *begin = p->number * step < rows ? p->number * step : rows;
+    *end = *begin + step < rows ? *begin + step : rows;
+}
+
+static leat_status part_of_leaf(const leati_leaf *leaf, const leati_block *block, int64_t row,
+                                leati_row_range range, const void *context, bool *refused,
+                                leati_block *out, leat_error *err) {
+    leat_tensor value[LEATI_MAX_PARTS], part[LEATI_MAX_PARTS] = {0};
+    int64_t rows = 0, begin = 0, end = 0;
+    leati_leaf_value(leaf, block, row, value);
+    leat_status status = leati_leaf_rows(leaf->spec, value, &rows, err);
+    if (status == LEAT_OK) {
+        range(context, rows, &begin, &end);
+    }
+    if (status == LEAT_OK && begin == end) {
+        status = leati_check_empty("a part", leaf, err);
+        *refused = status != LEAT_OK;
+    }
+    if (status == LEAT_OK) {
+        status = leati_leaf_slice(leaf->spec, value, begin, end - begin, part, err);
+    }
+    if (status != LEAT_OK) {
+        leati_prefix(err, "component %d", leaf->first);
+    }
+    for (int p = 0; p < leaf->count && status == LEAT_OK; p++) {
+        leati_column_constant(&out->columns[leaf->first + p], &part[p]);
+        leat_tensor_unref(&part[p]);
+    }
+    return status;
+}
+
+leat_status leati_cut_part(const leati_leaves *leaves, const leati_block *block, int64_t row,
+                           leati_row_range range, const void *context, bool *refused,
+                           leati_block *out, leat_error *err) {
+    leat_status status = leati_block_prepare(out, block->num_columns, err);
+    for (int l = 0; l < leaves->count && status == LEAT_OK; l++) {
+        status = part_of_leaf(&leaves->items[l], block, row, range, context, refused, out, err);
+    }
+    if (status != LEAT_OK) {
+        leati_block_clear(out);
+        return status;
+    }
+    leati_origins_share(block, row, &out->origins);
+    out->n = 1;
+    return LEAT_OK;
+}
+
 leat_status leati_pieces_add(leati_pieces *pieces, const leati_leaves *leaves,
                              const leati_block *block, int64_t row, int64_t begin, int64_t n,
                              leat_error *err) {

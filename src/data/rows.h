@@ -41,6 +41,19 @@ LEAT_WARN_UNUSED leat_status leati_cut_rows(const leati_leaves *leaves, const le
                                             int64_t row, int64_t begin, int64_t n, leati_block *out,
                                             leat_error *err);
 
+/* Which rows, from *begin to before *end, of a leaf that has `rows` of them. */
+typedef void (*leati_row_range)(const void *context, int64_t rows, int64_t *begin, int64_t *end);
+/* One of so many pieces of ceil(rows / pieces) rows; the last ones may be short or empty. */
+typedef struct leati_piece {
+    int64_t number, pieces;
+} leati_piece;
+void leati_piece_range(const void *piece, int64_t rows, int64_t *begin, int64_t *end);
+/* `out` becomes one element: of each leaf of element `row` the rows that `range` says; leaves may
+ * have unequal numbers. *refused where all that is wrong is a leaf that cannot be without rows. */
+LEAT_WARN_UNUSED leat_status leati_cut_part(const leati_leaves *leaves, const leati_block *block,
+                                            int64_t row, leati_row_range range, const void *context,
+                                            bool *refused, leati_block *out, leat_error *err);
+
 /* Rows gathered for one new element: a list of views per component. */
 typedef struct leati_pieces {
     leat_tensor *tensors; /* piece p of component c at tensors[p * num_components + c] */

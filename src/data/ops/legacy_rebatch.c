@@ -62,51 +62,6 @@ static leat_status legacy_rebatch_open(leati_node_state *node, void *state, leat
     return leati_leaves_open(&s->leaves, &s->input, node, err);
 }
 
-/* The present piece of one leaf of element `at` of the input's block. *refused: only a piece
- * without rows is an error. */
-static leat_status cut_leaf(const struct legacy_rebatch_state *s, const leati_leaf *leaf,
-                            int64_t at, int64_t pieces, bool *refused, leati_block *out,
-                            leat_error *err) {
-    leat_tensor value[LEATI_MAX_PARTS], part[LEATI_MAX_PARTS] = {0};
-    int64_t rows = 0;
-    leati_leaf_value(leaf, &s->input.block, at, value);
-    leat_status status = leati_leaf_rows(leaf->spec, value, &rows, err);
-    int64_t step = (rows + pieces - 1) / pieces;
-    int64_t begin = s->piece * step < rows ? s->piece * step : rows;
-    int64_t end = begin + step < rows ? begin + step : rows;
-    if (status == LEAT_OK && begin == end) {
-        status = leati_check_empty("legacy_rebatch", leaf, err);
-        *refused = status != LEAT_OK;
-    }
-    if (status == LEAT_OK) {
-        status = leati_leaf_slice(leaf->spec, value, begin, end - begin, part, err);
-    }
-    if (status != LEAT_OK) {
-        leati_prefix(err, "component %d, for %lld replicas", leaf->first, (long long)pieces);
-    }
-    for (int p = 0; p < leaf->count && status == LEAT_OK; p++) {
-        leati_column_constant(&out->columns[leaf->first + p], &part[p]);
-        leat_tensor_unref(&part[p]);
-    }
-    return status;
-}
-
-/* The present piece of element `at` of the input's block. */
-static leat_status cut(const struct legacy_rebatch_state *s, int64_t at, int64_t pieces,
-                       bool *refused, leati_block *out, leat_error *err) {
-    leat_status status = leati_block_prepare(out, s->input.block.num_columns, err);
-    for (int l = 0; l < s->leaves.count && status == LEAT_OK; l++) {
-        status = cut_leaf(s, &s->leaves.items[l], at, pieces, refused, out, err);
-    }
-    if (status != LEAT_OK) {
-        leati_block_clear(out);
-        return status;
-    }
-    leati_origins_share(&s->input.block, at, &out->origins);
-    out->n = 1;
-    return LEAT_OK;
-}
-
 static leati_tail legacy_rebatch_pull(leati_node_state *node, void *state, int64_t want,
                                       leati_block *out, leat_error *err) {
     (void)want;
@@ -122,8 +77,12 @@ static leati_tail legacy_rebatch_pull(leati_node_state *node, void *state, int64
         return tail;
     }
     bool refused = false;
-    leat_status status =
-        cut(s, leati_input_begin(&s->input), args->num_replicas, &refused, out, err);
+    leati_piece piece = {.number = s->piece, .pieces = args->num_replicas};
+    leat_status status = leati_cut_part(&s->leaves, &s->input.block, leati_input_begin(&s->input),
+                                        leati_piece_range, &piece, &refused, out, err);
+    if (status != LEAT_OK) {
+        leati_prefix(err, "legacy_rebatch, for %lld replicas", (long long)args->num_replicas);
+    }
     s->piece = status == LEAT_OK || refused ? s->piece + 1 : args->num_replicas;
     if (s->piece == args->num_replicas) {
         leati_input_consume(&s->input, 1);

@@ -23,7 +23,8 @@ END = "<!-- end of deviations -->\n"
 def case_names(path):
     with open(path, encoding="utf-8") as file:
         found = json.load(file)
-    return [case["name"] for case in (found["cases"] if isinstance(found, dict) else found)]
+    cases = found["cases"] if isinstance(found, dict) else found
+    return [case.get("name", "case_%d" % i) for i, case in enumerate(cases)]
 
 
 def check_line(root, line, classes, recorded):

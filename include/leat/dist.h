@@ -138,19 +138,34 @@ LEAT_API void leat_strategy_exit(leat_strategy *strategy);
 
 /* Which part of the data a worker reads (tf.data.experimental.AutoShardPolicy). With one worker
  * nothing is cut off, but the policy decides how a batch is split among its replicas, as in
- * TensorFlow. */
+ * TensorFlow. Every row is read once but under OFF, where every worker reads everything. */
 typedef enum leat_auto_shard_policy {
-    LEAT_SHARD_AUTO = 0,
-    LEAT_SHARD_FILE,
-    LEAT_SHARD_DATA,
-    LEAT_SHARD_HINT,
-    LEAT_SHARD_OFF
+    LEAT_SHARD_AUTO = 0, /* FILE where record files are read, else DATA */
+    LEAT_SHARD_FILE,     /* file i is worker i mod workers' */
+    LEAT_SHARD_DATA,     /* every worker reads everything and takes its pieces of each batch */
+    LEAT_SHARD_HINT,     /* by leat_shard(ds, -1, -1) in the plan */
+    LEAT_SHARD_OFF       /* every worker reads everything */
 } leat_auto_shard_policy;
 
-/* Options of tf.distribute.InputOptions and DistributeOptions that exist so far. */
+/* How often a dataset function is called (tf.distribute.InputReplicationMode). */
+typedef enum leat_input_replication {
+    LEAT_INPUT_PER_WORKER = 0,
+    LEAT_INPUT_PER_REPLICA /* under the mirrored strategy alone */
+} leat_input_replication;
+
+#define LEAT_NO_BUFFER (-1)
+
+/* What tf.distribute.InputOptions and DistributeOptions say. {0} is the default. */
 typedef struct leat_distribute_options {
     leat_auto_shard_policy auto_shard_policy;
     leat_iterator_options iterator;
+    leat_input_replication replication;
+    bool keep_on_host;            /* not experimental_fetch_to_device */
+    bool place_dataset_on_device; /* with PER_REPLICA and keep_on_host alone; devices of leat
+                                     compute in host memory, so it changes nothing */
+    int per_replica_buffer_size;  /* elements of each replica that are kept ready; 0: 1;
+                                     LEAT_NO_BUFFER: none */
+    bool count_rows;              /* leat_distributed_iterator_rows tells rows of every step */
 } leat_distribute_options;
 
 /* Ends what its replicas wait for: a run in progress fails with ABORTED, or at its next exchange.
@@ -158,15 +173,43 @@ typedef struct leat_distribute_options {
 LEAT_API void leat_strategy_cancel(leat_strategy *strategy);
 
 /* Strategy.experimental_distribute_dataset: `dataset` (given; NULL passes through) yields global
- * batches, which are split among replicas by TensorFlow's rebatch rules. Owned. */
+ * batches, which are split among all replicas by TensorFlow's rebatch rules, each worker reading
+ * the part that the policy gives it. Together: FAILED_PRECONDITION names a worker whose dataset is
+ * another one. NOT_FOUND where LEAT_SHARD_FILE finds no record files to deal out; UNIMPLEMENTED for
+ * LEAT_INPUT_PER_REPLICA. Owned. */
 LEAT_API leat_distributed_dataset *leat_distribute_dataset(leat_strategy *strategy,
                                                            leat_dataset *dataset,
                                                            const leat_distribute_options *options,
                                                            leat_error *err);
 
-/* Strategy.distribute_datasets_from_function: `dataset` (given; NULL passes through) yields what
- * each replica is to receive: element k goes to replica k mod replicas as it is. The policy has no
- * effect. Owned. */
+/* What a dataset function is told (tf.distribute.InputContext). */
+typedef struct leat_input_context {
+    int num_input_pipelines, input_pipeline_id;
+    int num_replicas_in_sync;
+} leat_input_context;
+
+/* InputContext.get_per_replica_batch_size: INVALID_ARGUMENT where the batch cannot be divided. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_input_context_batch_size(const leat_input_context *input,
+                                                                    int64_t global_batch_size,
+                                                                    int64_t *out, leat_error *err);
+
+/* Makes the dataset of one pipeline (`input` is borrowed): what its replicas are to receive,
+ * batched and sharded by its own hand. Owned; NULL with `err` set. */
+typedef leat_dataset *(*leat_dataset_function)(void *context, const leat_input_context *input,
+                                               leat_error *err);
+
+/* Strategy.distribute_datasets_from_function: `function` is called for this worker's pipeline, or
+ * with LEAT_INPUT_PER_REPLICA for each of its replicas; element k of a pipeline goes to its replica
+ * k mod replicas as it is. The policy has no effect. Restoring a state of another number of
+ * pipelines calls it for those, too. `release` (may be NULL) frees the context with the dataset, or
+ * at once if the call fails. Together. Owned. */
+LEAT_API leat_distributed_dataset *
+leat_distribute_datasets_from_function(leat_strategy *strategy, leat_dataset_function function,
+                                       void *context, void (*release)(void *context),
+                                       const leat_distribute_options *options, leat_error *err);
+
+/* The same for a dataset that this worker's pipeline (given; NULL passes through) has already: a
+ * state is restored on as many workers alone. Owned. */
 LEAT_API leat_distributed_dataset *
 leat_distribute_replica_batches(leat_strategy *strategy, leat_dataset *dataset,
                                 const leat_distribute_options *options, leat_error *err);
@@ -175,7 +218,8 @@ LEAT_API void leat_distributed_dataset_free(leat_distributed_dataset *dataset);
 LEAT_API int64_t leat_distributed_dataset_cardinality(const leat_distributed_dataset *dataset);
 /* Spec of what one replica receives. Borrowed. */
 LEAT_API const leat_spec *leat_distributed_dataset_spec(const leat_distributed_dataset *dataset);
-/* One line that says what was decided (policy, rebatch rule, sizes) and why. Borrowed. */
+/* One line that says what was decided (policy, rebatch rule, sizes, which files or pieces this
+ * worker reads) and why. Borrowed. */
 LEAT_API const char *leat_distributed_dataset_describe(const leat_distributed_dataset *dataset);
 
 /* One value per replica of this process (tf.distribute.DistributedValues, PerReplica). {0} is
@@ -188,9 +232,11 @@ LEAT_API void leat_per_replica_fini(leat_per_replica *value);
 /* Prints as TensorFlow prints PerReplica values; returns the length needed. */
 LEAT_API size_t leat_per_replica_print(const leat_per_replica *value, char *text, size_t size);
 
-/* An iteration; next fills one element per replica, empty batches (leading dimension 0) where rows
- * have run out. LEAT_OUT_OF_RANGE at the end. Owned by the caller. Cancel may come from any thread.
- */
+/* An iteration; next fills one element per replica of this process, empty batches (leading
+ * dimension 0) where rows have run out. LEAT_OUT_OF_RANGE at the end, which under several workers
+ * comes on all after the same step: the number of steps is agreed once where all know theirs, else
+ * before each step. There next is called together, and another failure ends the job; with one
+ * worker it ends its step alone. Owned by the caller. Cancel may come from any thread. */
 LEAT_API leat_distributed_iterator *leat_distributed_iterator_new(leat_distributed_dataset *dataset,
                                                                   leat_error *err);
 LEAT_API LEAT_WARN_UNUSED leat_status leat_distributed_iterator_next(
@@ -199,8 +245,28 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_distributed_iterator_next(
  * (DistributedIterator.get_next_as_optional). */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_distributed_iterator_next_filled(
     leat_distributed_iterator *iterator, leat_per_replica *out, leat_error *err);
-/* The iterator that reads the replicas' elements one after the other, to be saved, restored and
- * measured. Borrowed. */
+/* With count_rows: how many rows the last step gave to each replica of this process (`rows` has
+ * room for all; NULL: not wanted) and to all replicas of all workers. A sum over rows divided by
+ * `total`, summed over replicas, is the exact mean of an uneven step. FAILED_PRECONDITION without
+ * the option or before the first step. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_distributed_iterator_rows(
+    const leat_distributed_iterator *iterator, int64_t *rows, int64_t *total, leat_error *err);
+
+/* The state of the input of all workers, between two steps: each gets the whole of it, so that one
+ * of them can write it. Together. `*data` is owned (leat_text_free); `options` and `report` may be
+ * NULL and are those of leat_iterator_save_with. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_distributed_iterator_save(
+    leat_distributed_iterator *iterator, const leat_iterator_save_options *options, char **data,
+    size_t *size, leat_save_report *report, leat_error *err);
+/* Brings a fresh iterator to a saved state. With another number of workers or replicas what was
+ * left is dealt out among these: every row comes once, batches and steps are those of the new
+ * number. FAILED_PRECONDITION where the dataset, or the policy in force, is another one; DATA_LOSS
+ * for damaged bytes. Every worker gives the same bytes; nothing is exchanged. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_distributed_iterator_restore(
+    leat_distributed_iterator *iterator, const char *data, size_t size, leat_error *err);
+
+/* The iterator that reads the batches before they are split, to be measured; NULL where there are
+ * several. Borrowed. */
 LEAT_API leat_iterator *leat_distributed_iterator_base(leat_distributed_iterator *iterator);
 LEAT_API void leat_distributed_iterator_cancel(leat_distributed_iterator *iterator);
 LEAT_API void leat_distributed_iterator_free(leat_distributed_iterator *iterator);

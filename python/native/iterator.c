@@ -21,8 +21,9 @@
 #include <unistd.h>
 
 typedef struct native_iterator {
-    PyObject_HEAD leat_iterator *iterator;  /* NULL after native_shutdown or close */
-    leat_distributed_iterator *distributed; /* what `iterator` belongs to; NULL: it is our own */
+    PyObject_HEAD leat_iterator *iterator;  /* one of the two */
+    leat_distributed_iterator *distributed; /* of a strategy */
+    bool open;                              /* not after native_shutdown or close */
     int num_components;
     pid_t process;
     bool busy; /* a call is running without the GIL */
@@ -123,13 +124,18 @@ void native_wait_end(void) {
     }
 }
 
-static void cancel_iterator(void *iterator) {
-    leat_iterator_cancel(iterator);
+static void cancel_iterator(void *object) {
+    native_iterator *self = object;
+    if (self->distributed != NULL) {
+        leat_distributed_iterator_cancel(self->distributed);
+    } else {
+        leat_iterator_cancel(self->iterator);
+    }
 }
 
 static void enter(native_iterator *self) {
     self->busy = true;
-    native_wait_begin(cancel_iterator, self->iterator);
+    native_wait_begin(cancel_iterator, self);
 }
 
 static void leave(native_iterator *self) {
@@ -160,7 +166,7 @@ int native_read_options(PyObject *options, leat_iterator_options *out) {
     return 0;
 }
 
-/* The Python object of an iterator (given), which may belong to a distributed one (given). */
+/* The Python object of an iterator or a distributed one (given). */
 static PyObject *new_iterator(leat_iterator *iterator, leat_distributed_iterator *distributed,
                               const leat_spec *spec) {
     native_iterator *self = (native_iterator *)PyType_GenericAlloc(iterator_type, 0);
@@ -174,6 +180,7 @@ static PyObject *new_iterator(leat_iterator *iterator, leat_distributed_iterator
     }
     self->iterator = iterator;
     self->distributed = distributed;
+    self->open = true;
     self->num_components = leat_spec_num_components(spec);
     self->process = getpid();
     pthread_mutex_lock(&guard);
@@ -187,7 +194,7 @@ static PyObject *new_iterator(leat_iterator *iterator, leat_distributed_iterator
 
 PyObject *native_iterator_distributed(leat_distributed_iterator *distributed,
                                       const leat_spec *spec) {
-    return new_iterator(leat_distributed_iterator_base(distributed), distributed, spec);
+    return new_iterator(NULL, distributed, spec);
 }
 
 static PyObject *iterator_open(PyObject *class, PyObject *args) {
@@ -208,30 +215,26 @@ static PyObject *iterator_open(PyObject *class, PyObject *args) {
                             : new_iterator(iterator, NULL, leat_dataset_spec(plan));
 }
 
-/* Takes the iterator out of the list; returns it for freeing, NULL if it is gone. */
-static leat_iterator *take_out(native_iterator *self) {
+/* Takes the iterator out of the list; true if it is to be freed, false if it is gone. */
+static bool take_out(native_iterator *self) {
     pthread_mutex_lock(&guard);
-    leat_iterator *iterator = self->iterator;
-    if (iterator != NULL) {
+    bool was_open = self->open;
+    if (was_open) {
         self->previous->next = self->next;
         self->next->previous = self->previous;
     }
-    self->iterator = NULL;
+    self->open = false;
     pthread_mutex_unlock(&guard);
-    return iterator;
+    return was_open;
 }
 
 static void end(native_iterator *self) {
-    leat_iterator *iterator = take_out(self);
-    if (iterator == NULL || self->process != getpid()) {
+    if (!take_out(self) || self->process != getpid()) {
         return; /* a child has none of the threads that freeing would wait for */
     }
     Py_BEGIN_ALLOW_THREADS;
-    if (self->distributed != NULL) {
-        leat_distributed_iterator_free(self->distributed);
-    } else {
-        leat_iterator_free(iterator);
-    }
+    leat_distributed_iterator_free(self->distributed);
+    leat_iterator_free(self->iterator);
     Py_END_ALLOW_THREADS;
 }
 
@@ -250,7 +253,7 @@ PyObject *native_shutdown(PyObject *module, PyObject *unused) {
         native_iterator *self = live.next;
         bool found = self != &live;
         if (found && self->busy) {
-            leat_iterator_cancel(self->iterator);
+            cancel_iterator(self);
         }
         pthread_mutex_unlock(&guard);
         if (!found) {
@@ -267,9 +270,9 @@ PyObject *native_shutdown(PyObject *module, PyObject *unused) {
 }
 
 /* The iterator for a call, or NULL with an exception. */
-static leat_iterator *usable(PyObject *object) {
+static native_iterator *usable(PyObject *object) {
     native_iterator *self = (native_iterator *)object;
-    if (self->iterator == NULL) {
+    if (!self->open) {
         PyErr_SetString(PyExc_ValueError, "the iterator is closed; make a new one with iter()");
         return NULL;
     }
@@ -285,7 +288,16 @@ static leat_iterator *usable(PyObject *object) {
                         "own, or put a lock around it");
         return NULL;
     }
-    return self->iterator;
+    return self;
+}
+
+/* The same for what a strategy's iterators do not have. */
+static leat_iterator *plain(PyObject *object) {
+    native_iterator *self = usable(object);
+    if (self != NULL && self->iterator == NULL) {
+        PyErr_SetString(PyExc_TypeError, "iterators of strategies give steps");
+    }
+    return self == NULL ? NULL : self->iterator;
 }
 
 /* ---- elements ---- */
@@ -307,7 +319,7 @@ static PyObject *outcome(leat_status status, const leat_error *err) {
 static PyObject *iterator_next(PyObject *object, PyObject *unused) {
     (void)unused;
     native_iterator *self = (native_iterator *)object;
-    leat_iterator *iterator = usable(object);
+    leat_iterator *iterator = plain(object);
     leat_element element = {0};
     leat_error err = {0};
     leat_status status = LEAT_OK;
@@ -357,7 +369,7 @@ static PyObject *iterator_step(PyObject *object, PyObject *filled) {
 /* rows(most): (n, list of stacked tensors); None at the end. */
 static PyObject *iterator_rows(PyObject *object, PyObject *number) {
     native_iterator *self = (native_iterator *)object;
-    leat_iterator *iterator = usable(object);
+    leat_iterator *iterator = plain(object);
     long long most = PyLong_AsLongLong(number);
     leat_error err = {0};
     leat_status status = LEAT_OK;
@@ -388,8 +400,7 @@ static PyObject *iterator_rows(PyObject *object, PyObject *number) {
 /* ---- the rest ---- */
 
 static PyObject *iterator_save(PyObject *object, PyObject *args) {
-    native_iterator *self = (native_iterator *)object;
-    leat_iterator *iterator = usable(object);
+    native_iterator *self = usable(object);
     leat_iterator_save_options options = {0};
     leat_save_report report = {0};
     leat_error err = {0};
@@ -398,14 +409,17 @@ static PyObject *iterator_save(PyObject *object, PyObject *args) {
     long long limit = 0;
     char *data = NULL;
     size_t size = 0;
-    if (iterator == NULL || !PyArg_ParseTuple(args, "iL", &mode, &limit)) {
+    if (self == NULL || !PyArg_ParseTuple(args, "iL", &mode, &limit)) {
         return NULL;
     }
     options.mode = (leat_save_mode)mode;
     options.replay_limit = limit;
     enter(self);
     Py_BEGIN_ALLOW_THREADS;
-    status = leat_iterator_save_with(iterator, &options, &data, &size, &report, &err);
+    status = self->distributed != NULL
+                 ? leat_distributed_iterator_save(self->distributed, &options, &data, &size,
+                                                  &report, &err)
+                 : leat_iterator_save_with(self->iterator, &options, &data, &size, &report, &err);
     Py_END_ALLOW_THREADS;
     leave(self);
     if (status != LEAT_OK) {
@@ -419,18 +433,19 @@ static PyObject *iterator_save(PyObject *object, PyObject *args) {
 }
 
 static PyObject *iterator_restore(PyObject *object, PyObject *state) {
-    native_iterator *self = (native_iterator *)object;
-    leat_iterator *iterator = usable(object);
+    native_iterator *self = usable(object);
     leat_error err = {0};
     leat_status status = LEAT_OK;
     char *data = NULL;
     Py_ssize_t size = 0;
-    if (iterator == NULL || PyBytes_AsStringAndSize(state, &data, &size) != 0) {
+    if (self == NULL || PyBytes_AsStringAndSize(state, &data, &size) != 0) {
         return NULL;
     }
     enter(self);
     Py_BEGIN_ALLOW_THREADS;
-    status = leat_iterator_restore(iterator, data, (size_t)size, &err);
+    status = self->distributed != NULL
+                 ? leat_distributed_iterator_restore(self->distributed, data, (size_t)size, &err)
+                 : leat_iterator_restore(self->iterator, data, (size_t)size, &err);
     Py_END_ALLOW_THREADS;
     leave(self);
     if (status != LEAT_OK) {
@@ -441,24 +456,38 @@ static PyObject *iterator_restore(PyObject *object, PyObject *state) {
 
 static PyObject *iterator_explain(PyObject *object, PyObject *unused) {
     (void)unused;
-    leat_iterator *iterator = usable(object);
+    native_iterator *self = usable(object);
     leat_error err = {0};
-    return iterator == NULL ? NULL : native_text(leat_iterator_explain(iterator, &err), &err);
+    if (self == NULL) {
+        return NULL;
+    }
+    return native_text(self->distributed != NULL
+                           ? leat_distributed_iterator_explain(self->distributed, &err)
+                           : leat_iterator_explain(self->iterator, &err),
+                       &err);
 }
 
 static PyObject *iterator_metrics(PyObject *object, PyObject *unused) {
     (void)unused;
-    leat_iterator *iterator = usable(object);
+    native_iterator *self = usable(object);
     leat_error err = {0};
-    return iterator == NULL ? NULL : native_text(leat_iterator_metrics(iterator, &err), &err);
+    if (self == NULL) {
+        return NULL;
+    }
+    leat_iterator *iterator = self->distributed != NULL
+                                  ? leat_distributed_iterator_base(self->distributed)
+                                  : self->iterator;
+    if (iterator == NULL) { /* it reads several since it was restored */
+        return PyUnicode_FromString("");
+    }
+    return native_text(leat_iterator_metrics(iterator, &err), &err);
 }
 
 static PyObject *iterator_cancel(PyObject *object, PyObject *unused) {
     (void)unused;
     pthread_mutex_lock(&guard);
-    leat_iterator *iterator = ((native_iterator *)object)->iterator;
-    if (iterator != NULL) {
-        leat_iterator_cancel(iterator);
+    if (((native_iterator *)object)->open) {
+        cancel_iterator(object);
     }
     pthread_mutex_unlock(&guard);
     Py_RETURN_NONE;
@@ -467,7 +496,7 @@ static PyObject *iterator_cancel(PyObject *object, PyObject *unused) {
 static PyObject *iterator_close(PyObject *object, PyObject *unused) {
     (void)unused;
     native_iterator *self = (native_iterator *)object;
-    if (self->iterator != NULL && usable(object) == NULL) {
+    if (self->open && usable(object) == NULL) {
         return NULL;
     }
     end(self);

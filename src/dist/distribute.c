@@ -1,103 +1,376 @@
-/* Distributed datasets: the user's dataset, split by the planner, read by one iterator in replica
- * order.
+/* Distributed datasets: what is distributed, how, and the dataset of each pipeline.
  *
- * Step s gives replica r element s * R + r of the split dataset. Where shapes are not static a last
- * step with fewer elements than replicas is filled up with elements without rows; else it is
- * dropped, both as in TensorFlow. An error ends its step: the elements of the step already read are
- * lost, the next call goes on. One thread at a time per iterator, cancel excepted. */
+ * Happy path: the planner decides for this worker's place; workers compare what they distribute;
+ * the share of a place is made when an iterator opens it, or when a state of another place is
+ * restored. Reading ahead happens on a share as a whole, so that its state does not depend on how
+ * its elements are cut. An object is immutable once it is made. Failures: those of the planner, of
+ * the user's function, and FAILED_PRECONDITION where workers differ. No locks. */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "data/rows.h"
-#include "dist/planner.h"
+#include "dist/distributed.h"
 #include "dist/strategy.h"
-#include "dist/values.h"
 #include <leat/data_ops.h>
+#include <stdio.h>
+#include <string.h>
 
-struct leat_distributed_dataset {
-    leat_strategy *strategy; /* a reference */
-    leat_dataset *dataset;   /* per-replica batches; a reference */
-    int64_t cardinality;     /* of the user's dataset */
-    leati_split_plan plan;
-    leat_distribute_options options;
-};
+/* ---- options ---- */
 
-struct leat_distributed_iterator {
-    leat_strategy *strategy; /* a reference */
-    leat_dataset *dataset;   /* a reference */
-    leat_iterator *iterator;
-    bool fill;
-};
+static leat_status check_options(const leati_membership *member, bool by_function,
+                                 const leat_distribute_options *options, leat_error *err) {
+    bool per_replica = options->replication == LEAT_INPUT_PER_REPLICA;
+    if (by_function && options->place_dataset_on_device && !per_replica) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "place_dataset_on_device needs the replication LEAT_INPUT_PER_REPLICA");
+    }
+    if (by_function && options->place_dataset_on_device && !options->keep_on_host) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "place_dataset_on_device excludes fetching elements to the device; set "
+                          "keep_on_host");
+    }
+    if (per_replica && !(by_function && member->per_replica_ok)) {
+        return leati_fail(err, LEAT_UNIMPLEMENTED,
+                          "LEAT_INPUT_PER_REPLICA is for leat_distribute_datasets_from_function "
+                          "under the mirrored strategy alone; use LEAT_INPUT_PER_WORKER");
+    }
+    if ((unsigned)options->auto_shard_policy > LEAT_SHARD_OFF ||
+        (unsigned)options->replication > LEAT_INPUT_PER_REPLICA) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "auto_shard_policy is %d and replication %d; expected values of their "
+                          "enumerations",
+                          (int)options->auto_shard_policy, (int)options->replication);
+    }
+    return LEAT_OK;
+}
 
-/* A distributed dataset without its split; NULL with `err`, and the dataset (given) released. */
-static leat_distributed_dataset *new_distributed(const char *where, leat_strategy *strategy,
-                                                 leat_dataset *dataset,
-                                                 const leat_distribute_options *options,
-                                                 leat_error *err) {
-    if (strategy == NULL || dataset == NULL) {
-        if (dataset != NULL || err == NULL || err->code == LEAT_OK) {
-            leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: %s is NULL", where,
-                       strategy == NULL ? "strategy" : "dataset");
+leat_status leat_input_context_batch_size(const leat_input_context *input,
+                                          int64_t global_batch_size, int64_t *out,
+                                          leat_error *err) {
+    if (input == NULL || out == NULL || input->num_replicas_in_sync < 1) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "leat_input_context_batch_size: an argument is NULL, or there are no "
+                          "replicas");
+    }
+    if (global_batch_size % input->num_replicas_in_sync != 0) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "a global batch of %lld rows cannot be divided among %d replicas; choose "
+                          "a multiple of that",
+                          (long long)global_batch_size, input->num_replicas_in_sync);
+    }
+    *out = global_batch_size / input->num_replicas_in_sync;
+    return LEAT_OK;
+}
+
+/* ---- places and shares ---- */
+
+leati_place leati_distributed_place(const leat_distributed_dataset *dataset, int feed) {
+    const leati_membership *member = &dataset->member;
+    bool each = dataset->options.replication == LEAT_INPUT_PER_REPLICA;
+    return (leati_place){.num_workers = each ? member->replicas : member->num_workers,
+                         .worker = each ? feed : member->worker,
+                         .replicas = each ? 1 : member->replicas};
+}
+
+static leat_dataset *call_function(const leat_distributed_dataset *d, const leati_place *place,
+                                   leat_error *err) {
+    leat_input_context input = {.num_input_pipelines = place->num_workers,
+                                .input_pipeline_id = place->worker,
+                                .num_replicas_in_sync = leati_place_all_replicas(place)};
+    leat_error local = {0};
+    leat_dataset *made = d->function(d->context, &input, &local);
+    if (made == NULL) {
+        if (local.code == LEAT_OK) {
+            leati_fail(&local, LEAT_INVALID_ARGUMENT, "it returned no dataset");
         }
-        leat_dataset_unref(dataset);
+        leati_prefix(&local, "the dataset function of pipeline %d of %d", place->worker,
+                     place->num_workers);
+        *err = local;
+    }
+    return made;
+}
+
+static bool is_place(const leati_place *a, const leati_place *b) {
+    return a->num_workers == b->num_workers && a->worker == b->worker && a->replicas == b->replicas;
+}
+
+/* What the function makes for a place: for a place of this worker, what it has made. */
+static leat_dataset *batches_of(const leat_distributed_dataset *d, const leati_place *place,
+                                leat_error *err) {
+    for (int f = 0; f < d->num_feeds; f++) {
+        leati_place own = leati_distributed_place(d, f);
+        if (is_place(&own, place)) {
+            return leat_dataset_ref(d->made[f]);
+        }
+    }
+    if (d->function == NULL) {
+        leati_fail(err, LEAT_FAILED_PRECONDITION,
+                   "the state was saved on %d input pipelines, and what the others read is not "
+                   "known: the dataset was given, not made by a function; restore it on as many, "
+                   "or use leat_distribute_datasets_from_function",
+                   place->num_workers);
         return NULL;
     }
+    return call_function(d, place, err);
+}
+
+leat_dataset *leati_distributed_share(void *dataset, const leati_place *place, leat_error *err) {
+    const leat_distributed_dataset *d = dataset;
+    int asked = d->options.per_replica_buffer_size;
+    int64_t buffer = asked == 0 ? 1 : asked < 0 ? 0 : asked;
+    if (d->dataset == NULL) {
+        leat_dataset *batches = batches_of(d, place, err);
+        bool ahead = buffer > 0 && (place->replicas > 1 || d->num_feeds > 1);
+        return batches == NULL || !ahead ? batches
+                                         : leat_prefetch(batches, buffer * place->replicas, err);
+    }
+    leat_dataset *share =
+        leati_plan_share(d->dataset, d->plan.policy, place->num_workers, place->worker, err);
+    return share == NULL || leati_place_all_replicas(place) == 1
+               ? share
+               : leat_prefetch(share, buffer > 0 ? buffer : 1, err);
+}
+
+/* ---- agreement ---- */
+
+/* Do all workers distribute the same? Where each has files of its own (OFF, a function) only the
+ * elements are compared. */
+static leat_status compare(leat_distributed_dataset *d, leat_error *err) {
+    char text[512];
+    if (d->strategy == NULL || d->member.num_workers == 1) {
+        return LEAT_OK;
+    }
+    if (d->dataset != NULL && d->plan.policy != LEAT_SHARD_OFF) {
+        snprintf(text, sizeof(text), "plan %016llx, policy %d, global batch %lld",
+                 (unsigned long long)leat_dataset_fingerprint(d->dataset), (int)d->plan.policy,
+                 (long long)d->plan.global_batch);
+    } else {
+        leat_spec_print(d->plan.spec, text, sizeof(text));
+    }
+    return leat_strategy_agree(d->strategy, "the distributed dataset", text, err);
+}
+
+/* ---- life ---- */
+
+static void distributed_free(leat_object *object) {
+    leat_distributed_dataset *d = (leat_distributed_dataset *)object;
+    for (int f = 0; d->made != NULL && f < d->num_feeds; f++) {
+        leat_dataset_unref(d->made[f]);
+    }
+    leati_free(d->made);
+    leat_dataset_unref(d->dataset);
+    leati_split_plan_fini(&d->plan);
+    if (d->release != NULL) {
+        d->release(d->context);
+    }
+    leat_strategy_unref(d->strategy);
+    leati_free(d);
+}
+
+static const leati_object_type distributed_type = {.name = "distributed dataset",
+                                                   .free = distributed_free};
+
+static leat_distributed_dataset *allocate(const leati_membership *member,
+                                          const leat_distribute_options *options, leat_error *err) {
     leat_distributed_dataset *d = leati_alloc_zero(1, sizeof(*d));
     if (d == NULL) {
-        leat_dataset_unref(dataset);
         leati_no_memory(err, sizeof(*d));
         return NULL;
     }
-    d->strategy = leat_strategy_ref(strategy);
-    d->cardinality = dataset->cardinality;
-    if (options != NULL) {
-        d->options = *options;
-    }
+    leati_object_init(&d->object, &distributed_type);
+    d->member = *member;
+    d->options = *options;
+    d->num_feeds = options->replication == LEAT_INPUT_PER_REPLICA ? member->replicas : 1;
     return d;
 }
 
-leat_distributed_dataset *leat_distribute_dataset(leat_strategy *strategy, leat_dataset *dataset,
-                                                  const leat_distribute_options *options,
-                                                  leat_error *err) {
-    leat_distributed_dataset *d =
-        new_distributed("leat_distribute_dataset", strategy, dataset, options, err);
+void leat_distributed_dataset_free(leat_distributed_dataset *dataset) {
+    leati_object_unref(dataset);
+}
+
+static leat_distributed_dataset *failed(leat_distributed_dataset *d, const leat_error *why,
+                                        leat_error *err) {
+    leat_distributed_dataset_free(d);
+    if (err != NULL) {
+        *err = *why;
+    }
+    return NULL;
+}
+
+leat_distributed_dataset *leati_distribute_dataset(const leati_membership *member,
+                                                   leat_dataset *dataset,
+                                                   const leat_distribute_options *options,
+                                                   leat_error *err) {
+    leat_error local = {0};
+    leat_distributed_dataset *d = NULL;
+    if (check_options(member, false, options, &local) == LEAT_OK) {
+        d = allocate(member, options, &local);
+    }
+    if (d == NULL) {
+        leat_dataset_unref(dataset);
+        return failed(d, &local, err);
+    }
+    d->dataset = dataset;
+    d->cardinality = dataset->cardinality;
+    leati_place place = leati_distributed_place(d, 0);
+    if (leati_plan_split(dataset, &place, options->auto_shard_policy, &d->plan, &local) !=
+        LEAT_OK) {
+        return failed(d, &local, err);
+    }
+    d->plan.fill = d->plan.fill && !member->drops_partial;
+    return d;
+}
+
+/* Has the function made datasets of one spec? */
+static leat_status make_all(leat_distributed_dataset *d, leat_dataset *given, leat_error *err) {
+    d->made = leati_alloc_zero((size_t)d->num_feeds, sizeof(leat_dataset *));
+    if (d->made == NULL) {
+        leat_dataset_unref(given);
+        return leati_no_memory(err, (size_t)d->num_feeds * sizeof(leat_dataset *));
+    }
+    d->made[0] = given;
+    for (int f = 0; f < d->num_feeds; f++) {
+        leati_place place = leati_distributed_place(d, f);
+        if (d->made[f] == NULL) {
+            d->made[f] = call_function(d, &place, err);
+        }
+        if (d->made[f] == NULL) {
+            return err->code;
+        }
+        if (!leat_spec_equal(d->made[f]->spec, d->made[0]->spec)) {
+            char texts[2][160];
+            leat_spec_print(d->made[0]->spec, texts[0], sizeof(texts[0]));
+            leat_spec_print(d->made[f]->spec, texts[1], sizeof(texts[1]));
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "the dataset function made elements of %s for pipeline 0 and of %s "
+                              "for pipeline %d; make one kind",
+                              texts[0], texts[1], f);
+        }
+    }
+    return LEAT_OK;
+}
+
+leat_distributed_dataset *leati_distribute_function(const leati_membership *member,
+                                                    leat_dataset *dataset,
+                                                    leat_dataset_function function, void *context,
+                                                    void (*release)(void *context),
+                                                    const leat_distribute_options *options,
+                                                    leat_error *err) {
+    leat_error local = {0};
+    leat_distributed_dataset *d = NULL;
+    if (check_options(member, true, options, &local) == LEAT_OK) {
+        d = allocate(member, options, &local);
+    }
+    if (d == NULL) {
+        leat_dataset_unref(dataset);
+        if (release != NULL) {
+            release(context);
+        }
+        return failed(d, &local, err);
+    }
+    d->function = function;
+    d->context = context;
+    d->release = release;
+    leati_place place = leati_distributed_place(d, 0);
+    if (make_all(d, dataset, &local) != LEAT_OK ||
+        leati_plan_as_is(d->made[0], &place, &d->plan, &local) != LEAT_OK) {
+        return failed(d, &local, err);
+    }
+    d->cardinality = d->made[0]->cardinality;
+    d->plan.fill = d->plan.fill && !member->drops_partial;
+    return d;
+}
+
+/* ---- under a strategy ---- */
+
+static leat_status exchange(void *strategy, const int64_t *mine, int count, int64_t *out,
+                            leat_error *err) {
+    return leat_strategy_exchange(strategy, mine, count, out, err);
+}
+
+static void abort_job(void *strategy, const char *text) {
+    leat_strategy_abort(strategy, text);
+}
+
+static leati_membership membership(leat_strategy *strategy) {
+    const char *name = leat_strategy_name(strategy);
+    return (leati_membership){
+        .num_workers = leat_strategy_num_workers(strategy),
+        .worker = leat_strategy_worker(strategy),
+        .replicas = leat_strategy_num_local_replicas(strategy),
+        .per_replica_ok = strcmp(name, "mirrored") == 0,
+        .drops_partial = strcmp(name, "one_device") == 0 || strcmp(name, "central_storage") == 0,
+        .others = {.context = strategy, .exchange = exchange, .abort = abort_job}};
+}
+
+/* Is something missing? Then `dataset` (given) is released. */
+static bool is_missing(const char *where, const leat_strategy *strategy, leat_dataset *dataset,
+                       bool needs_dataset, leat_error *err) {
+    bool no_dataset = needs_dataset && dataset == NULL;
+    if (strategy != NULL && !no_dataset) {
+        return false;
+    }
+    if (!no_dataset || err == NULL || err->code == LEAT_OK) {
+        leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: %s is NULL", where,
+                   strategy == NULL ? "strategy" : "dataset");
+    }
+    leat_dataset_unref(dataset);
+    return true;
+}
+
+/* Keeps the strategy alive, and asks the other workers. */
+static leat_distributed_dataset *under(leat_strategy *strategy, leat_distributed_dataset *d,
+                                       leat_error *err) {
     leat_error local = {0};
     if (d == NULL) {
         return NULL;
     }
-    d->dataset = leati_plan_split(dataset, strategy->num_replicas, d->options.auto_shard_policy,
-                                  &d->plan, &local);
-    if (d->dataset != NULL && d->plan.rule != LEATI_REBATCH_NONE) {
-        d->dataset = leat_prefetch(d->dataset, strategy->num_replicas, &local);
-    }
-    if (d->dataset == NULL) {
-        if (err != NULL) {
-            *err = local;
-        }
-        leat_distributed_dataset_free(d);
+    d->strategy = leat_strategy_ref(strategy);
+    return compare(d, &local) == LEAT_OK ? d : failed(d, &local, err);
+}
+
+static const leat_distribute_options defaults;
+
+leat_distributed_dataset *leat_distribute_dataset(leat_strategy *strategy, leat_dataset *dataset,
+                                                  const leat_distribute_options *options,
+                                                  leat_error *err) {
+    if (is_missing("leat_distribute_dataset", strategy, dataset, true, err)) {
         return NULL;
     }
-    return d;
+    leati_membership member = membership(strategy);
+    options = options != NULL ? options : &defaults;
+    return under(strategy, leati_distribute_dataset(&member, dataset, options, err), err);
 }
 
 leat_distributed_dataset *leat_distribute_replica_batches(leat_strategy *strategy,
                                                           leat_dataset *dataset,
                                                           const leat_distribute_options *options,
                                                           leat_error *err) {
-    leat_distributed_dataset *d =
-        new_distributed("leat_distribute_replica_batches", strategy, dataset, options, err);
-    if (d != NULL) {
-        d->dataset = dataset;
-        leati_plan_as_is(dataset, strategy->num_replicas, &d->plan);
+    if (is_missing("leat_distribute_replica_batches", strategy, dataset, true, err)) {
+        return NULL;
     }
-    return d;
+    leati_membership member = membership(strategy);
+    member.per_replica_ok = false; /* one dataset is for one pipeline */
+    options = options != NULL ? options : &defaults;
+    return under(strategy,
+                 leati_distribute_function(&member, dataset, NULL, NULL, NULL, options, err), err);
 }
 
-void leat_distributed_dataset_free(leat_distributed_dataset *dataset) {
-    if (dataset != NULL) {
-        leat_dataset_unref(dataset->dataset);
-        leat_strategy_unref(dataset->strategy);
-        leati_free(dataset);
+leat_distributed_dataset *
+leat_distribute_datasets_from_function(leat_strategy *strategy, leat_dataset_function function,
+                                       void *context, void (*release)(void *context),
+                                       const leat_distribute_options *options, leat_error *err) {
+    if (strategy == NULL || function == NULL) {
+        leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_distribute_datasets_from_function: %s is NULL",
+                   strategy == NULL ? "strategy" : "function");
+        if (release != NULL) {
+            release(context);
+        }
+        return NULL;
     }
+    leati_membership member = membership(strategy);
+    options = options != NULL ? options : &defaults;
+    return under(strategy,
+                 leati_distribute_function(&member, NULL, function, context, release, options, err),
+                 err);
 }
 
 int64_t leat_distributed_dataset_cardinality(const leat_distributed_dataset *dataset) {
@@ -109,102 +382,5 @@ const char *leat_distributed_dataset_describe(const leat_distributed_dataset *da
 }
 
 const leat_spec *leat_distributed_dataset_spec(const leat_distributed_dataset *dataset) {
-    return dataset == NULL ? NULL : dataset->dataset->spec;
-}
-
-leat_distributed_iterator *leat_distributed_iterator_new(leat_distributed_dataset *dataset,
-                                                         leat_error *err) {
-    if (dataset == NULL) {
-        if (err == NULL || err->code == LEAT_OK) {
-            leati_fail(err, LEAT_INVALID_ARGUMENT,
-                       "leat_distributed_iterator_new: dataset is NULL");
-        }
-        return NULL;
-    }
-    leat_distributed_iterator *iterator = leati_alloc_zero(1, sizeof(*iterator));
-    if (iterator == NULL) {
-        leati_no_memory(err, sizeof(*iterator));
-        return NULL;
-    }
-    iterator->strategy = leat_strategy_ref(dataset->strategy);
-    iterator->dataset = leat_dataset_ref(dataset->dataset);
-    iterator->fill = dataset->plan.fill;
-    iterator->iterator = leat_iterator_new(dataset->dataset, &dataset->options.iterator, err);
-    if (iterator->iterator == NULL) {
-        leat_distributed_iterator_free(iterator);
-        return NULL;
-    }
-    return iterator;
-}
-
-static leat_status fill_up(const leat_distributed_iterator *iterator, leat_per_replica *out,
-                           int from, leat_error *err) {
-    leati_block block = {0};
-    leat_status status = leati_empty_element(iterator->dataset->spec, &block, err);
-    for (int r = from; r < out->num_replicas && status == LEAT_OK; r++) {
-        status = leati_block_element(&block, iterator->dataset->spec, 0, &out->elements[r], err);
-    }
-    leati_block_fini(&block);
-    return status;
-}
-
-static leat_status next(leat_distributed_iterator *iterator, bool fill, leat_per_replica *out,
-                        leat_error *err) {
-    if (iterator == NULL || out == NULL) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_distributed_iterator_next: %s is NULL",
-                          iterator == NULL ? "iterator" : "out");
-    }
-    int replicas = iterator->strategy->num_local;
-    leat_status status = leati_per_replica_reset(out, replicas, err);
-    for (int r = 0; r < replicas && status == LEAT_OK; r++) {
-        status = leat_iterator_next(iterator->iterator, &out->elements[r], err);
-        if (status == LEAT_OUT_OF_RANGE && r > 0 && fill) {
-            return fill_up(iterator, out, r, err);
-        }
-    }
-    if (status != LEAT_OK) {
-        for (int r = 0; r < out->num_replicas; r++) {
-            leat_element_clear(&out->elements[r]);
-        }
-    }
-    return status;
-}
-
-leat_status leat_distributed_iterator_next(leat_distributed_iterator *iterator,
-                                           leat_per_replica *out, leat_error *err) {
-    return next(iterator, iterator != NULL && iterator->fill, out, err);
-}
-
-leat_status leat_distributed_iterator_next_filled(leat_distributed_iterator *iterator,
-                                                  leat_per_replica *out, leat_error *err) {
-    return next(iterator, true, out, err);
-}
-
-leat_iterator *leat_distributed_iterator_base(leat_distributed_iterator *iterator) {
-    return iterator == NULL ? NULL : iterator->iterator;
-}
-
-void leat_distributed_iterator_cancel(leat_distributed_iterator *iterator) {
-    if (iterator != NULL) {
-        leat_iterator_cancel(iterator->iterator);
-    }
-}
-
-void leat_distributed_iterator_free(leat_distributed_iterator *iterator) {
-    if (iterator != NULL) {
-        leat_iterator_free(iterator->iterator);
-        leat_dataset_unref(iterator->dataset);
-        leat_strategy_unref(iterator->strategy);
-        leati_free(iterator);
-    }
-}
-
-char *leat_distributed_iterator_explain(const leat_distributed_iterator *iterator,
-                                        leat_error *err) {
-    if (iterator == NULL) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "leat_distributed_iterator_explain: iterator is NULL");
-        return NULL;
-    }
-    return leat_iterator_explain(iterator->iterator, err);
+    return dataset == NULL ? NULL : dataset->plan.spec;
 }

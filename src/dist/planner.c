@@ -1,7 +1,6 @@
 /* The planner: batch size, policy, rebatch rule. Pure functions over plans; see planner.h. */
 #include "dist/planner.h"
-#include "data/functions/template.h"
-#include "graph/graph.h"
+#include "dist/sharding.h"
 #include <leat/data_ops.h>
 #include <stdio.h>
 #include <string.h>
@@ -92,96 +91,6 @@ void leati_batch_sizes(int64_t global_batch, int num_workers, int replicas, int 
     }
 }
 
-/* ---- policy ---- */
-
-static const char *const readers[] = {"tf_record_dataset", "text_line_dataset",
-                                      "fixed_length_record_dataset", NULL};
-static const char *const transparent_to_files[] = {"batch",
-                                                   "cache",
-                                                   "map_and_batch",
-                                                   "rebatch",
-                                                   "filter",
-                                                   "map",
-                                                   "with_options",
-                                                   "padded_batch",
-                                                   "prefetch",
-                                                   "repeat",
-                                                   "shard",
-                                                   "shuffle_and_repeat",
-                                                   "shuffle",
-                                                   "skip",
-                                                   "take",
-                                                   "window",
-                                                   "unbatch",
-                                                   "ragged_batch",
-                                                   "assert_cardinality",
-                                                   NULL};
-
-static const char *const calling[] = {"flat_map", "interleave", "parallel_interleave", NULL};
-
-/* Does a function make a dataset of a reader, itself or in a function that it hands on? */
-static bool makes_reader(const leat_object *object, int depth) {
-    if (!leati_object_is_function(object) || depth > MOST_DEPTH) {
-        return false;
-    }
-    const leati_body *body = &((const leat_function *)(const void *)object)->body;
-    for (size_t n = 0; n < body->num_nodes; n++) {
-        if (strcmp(body->nodes[n].op->name, "dataset") != 0) {
-            continue;
-        }
-        const struct leati_dataset_args *args = body->nodes[n].args;
-        if (is_one_of(args->op, readers)) {
-            return true;
-        }
-        for (int i = 0; i < args->functions.count && i < LEATI_MOST_FUNCTIONS; i++) {
-            if (makes_reader(args->function[i], depth + 1)) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-static bool calls_reader(const leat_dataset *dataset) {
-    for (const leati_row *row = dataset->op->rows; row != NULL && row->type != LEATI_ROW_END;
-         row++) {
-        const void *at = (const char *)dataset->args + row->offset;
-        if (row->type == LEATI_ROW_FUNCTION && makes_reader(*(leat_object *const *)at, 0)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool reads_files(const leat_dataset *dataset, int depth) {
-    const char *name = dataset->op->name;
-    if (depth > MOST_DEPTH) {
-        return false;
-    }
-    if (is_one_of(name, readers)) {
-        return true;
-    }
-    if (is_one_of(name, joining)) {
-        for (int i = 0; i < dataset->num_inputs; i++) {
-            if (!reads_files(dataset->inputs[i], depth + 1)) {
-                return false;
-            }
-        }
-        return dataset->num_inputs > 0;
-    }
-    /* A function's dataset over a reader counts too, as in TensorFlow. */
-    bool called = is_one_of(name, calling);
-    if (called && calls_reader(dataset)) {
-        return true;
-    }
-    return (called || is_one_of(name, transparent_to_files)) && dataset->num_inputs > 0 &&
-           reads_files(dataset->inputs[0], depth + 1);
-}
-
-bool leati_reads_files(const leat_dataset *dataset) {
-    return reads_files(dataset, 0);
-}
-
 static bool spec_is_static(const leat_spec *spec) {
     for (int c = 0; c < leat_spec_num_components(spec); c++) {
         leat_shape shape = leat_spec_component_shape(spec, c);
@@ -194,79 +103,180 @@ static bool spec_is_static(const leat_spec *spec) {
 
 /* ---- the decision ---- */
 
+void leati_piece_numbers(const leati_split_plan *plan, int *first, int *step) {
+    bool dealt = plan->policy == LEAT_SHARD_DATA;
+    *first = dealt ? plan->place.worker : 0;
+    *step = dealt ? plan->place.num_workers : 1;
+}
+
+leat_dataset *leati_plan_share(const leat_dataset *dataset, leat_auto_shard_policy policy,
+                               int num_workers, int worker, leat_error *err) {
+    int marked = 0;
+    if (policy == LEAT_SHARD_FILE && num_workers > 1) {
+        return leati_shard_files(dataset, num_workers, worker, NULL, 0, err);
+    }
+    return policy == LEAT_SHARD_HINT ? leati_shard_hints(dataset, num_workers, worker, &marked, err)
+                                     : leat_dataset_ref((leat_dataset *)dataset);
+}
+
+/* Why the policy is in force, and with several workers which part this one reads. */
+struct reasons {
+    char why[200], part[240];
+};
+
+/* The policy in force. AUTO is FILE where that can be, on every branch of the plan, else DATA. */
+static leat_status choose(const leat_dataset *dataset, leat_auto_shard_policy asked,
+                          leati_split_plan *plan, struct reasons *reasons, leat_error *err) {
+    const leati_place *place = &plan->place;
+    leat_dataset *share = NULL;
+    leat_error local = {0};
+    int marked = 0;
+    plan->policy = asked;
+    snprintf(reasons->why, sizeof(reasons->why), "asked for");
+    if (asked == LEAT_SHARD_AUTO || (asked == LEAT_SHARD_FILE && place->num_workers > 1)) {
+        share = leati_shard_files(dataset, place->num_workers, place->worker, reasons->part,
+                                  sizeof(reasons->part), &local);
+        if (share == NULL && (local.code != LEAT_NOT_FOUND || asked == LEAT_SHARD_FILE)) {
+            return leati_fail(err, local.code, "%s", local.text);
+        }
+    } else if (asked == LEAT_SHARD_HINT) {
+        share = leati_shard_hints(dataset, place->num_workers, place->worker, &marked, err);
+        if (share == NULL) {
+            return err->code;
+        }
+        snprintf(reasons->part, sizeof(reasons->part),
+                 marked > 0 ? "its part at %d mark%s" : "everything: there is no SHARD_HINT",
+                 marked, marked == 1 ? "" : "s");
+    }
+    if (asked == LEAT_SHARD_AUTO) {
+        plan->policy = share != NULL ? LEAT_SHARD_FILE : LEAT_SHARD_DATA;
+        const char *end = strchr(local.text, ';'), *begin = strstr(local.text, "file: ");
+        if (share != NULL) {
+            snprintf(reasons->why, sizeof(reasons->why), "the source reads record files");
+        } else if (begin != NULL && end != NULL) {
+            snprintf(reasons->why, sizeof(reasons->why), "%.*s", (int)(end - begin - 6), begin + 6);
+        }
+    }
+    leat_dataset_unref(share);
+    return LEAT_OK;
+}
+
 static const char *const policy_names[] = {"AUTO", "FILE", "DATA", "HINT", "OFF"};
 
-static void describe(leati_split_plan *plan, leat_auto_shard_policy asked, int num_replicas,
-                     const int64_t *sizes) {
-    char how[128];
+/* How batches are cut, in words. */
+static void describe_rule(const leati_split_plan *plan, const int64_t *sizes, char *how,
+                          size_t size) {
+    int all = leati_place_all_replicas(&plan->place);
     if (plan->rule == LEATI_REBATCH_NONE) {
-        snprintf(how, sizeof(how), "batches as they are");
+        snprintf(how, size, "batches as they are");
     } else if (plan->rule == LEATI_REBATCH_PIECES) {
-        snprintf(how, sizeof(how), "each batch in %d pieces of ceil(rows / %d)", num_replicas,
-                 num_replicas);
+        snprintf(how, size, "each batch in %d pieces of ceil(rows / %d)", all, all);
     } else {
         size_t used =
-            (size_t)snprintf(how, sizeof(how), "batches of %lld as", (long long)plan->global_batch);
-        for (int r = 0; r < num_replicas && used + 24 < sizeof(how); r++) {
-            used += (size_t)snprintf(how + used, sizeof(how) - used, "%s%lld", r == 0 ? " " : " + ",
+            (size_t)snprintf(how, size, "batches of %lld as", (long long)plan->global_batch);
+        for (int r = 0; r < all && used + 24 < size; r++) {
+            used += (size_t)snprintf(how + used, size - used, "%s%lld", r == 0 ? " " : " + ",
                                      (long long)sizes[r]);
         }
     }
+}
+
+/* With several workers: which this one is, and what it reads. */
+static void describe_worker(const leati_split_plan *plan, const struct reasons *reasons, char *who,
+                            size_t size) {
+    const leati_place *place = &plan->place;
+    who[0] = '\0';
+    if (place->num_workers == 1) {
+        return;
+    }
+    size_t used =
+        (size_t)snprintf(who, size, "worker %d of %d, ", place->worker, place->num_workers);
+    if (plan->policy == LEAT_SHARD_DATA) {
+        snprintf(who + used, size - used, "which takes pieces %d, %d, ... of everything, ",
+                 place->worker, place->worker + place->num_workers);
+    } else if (!plan->as_is) {
+        snprintf(who + used, size - used, "which reads %s, ",
+                 plan->policy == LEAT_SHARD_OFF ? "everything" : reasons->part);
+    }
+}
+
+static void describe(leati_split_plan *plan, const struct reasons *reasons, const int64_t *sizes) {
+    char how[128], who[320];
+    int all = leati_place_all_replicas(&plan->place);
+    describe_rule(plan, sizes, how, sizeof(how));
+    describe_worker(plan, reasons, who, sizeof(who));
     snprintf(plan->text, sizeof(plan->text),
-             "distribute: %d replica%s, policy %s%s, %s; the last step %s", num_replicas,
-             num_replicas == 1 ? "" : "s", policy_names[plan->policy],
-             asked != LEAT_SHARD_AUTO          ? " (asked for)"
-             : plan->policy == LEAT_SHARD_FILE ? " (the source reads record files)"
-                                               : " (the source is not a record reader)",
-             how,
+             "distribute: %s%d replica%s, policy %s (%s), %s; the last step %s", who, all,
+             all == 1 ? "" : "s", policy_names[plan->policy], reasons->why, how,
              plan->fill ? "may leave replicas without rows"
                         : "is dropped if a replica would get none");
 }
 
-/* Adds the rebatch operator that the plan names. `dataset` is given. */
-static leat_dataset *add_rebatch(leat_dataset *dataset, int num_replicas,
-                                 const leati_split_plan *plan, const int64_t *sizes,
-                                 leat_error *err) {
-    if (plan->rule == LEATI_REBATCH_SIZES) {
-        return leat_rebatch(dataset, sizes, num_replicas, false, err);
-    }
+/* The dataset (borrowed) split by the rule as the operators of the two versions have it: for its
+ * spec. Owned. */
+static leat_dataset *rebatched(const leat_dataset *dataset, int num_replicas,
+                               leati_rebatch_rule rule, const int64_t *sizes, leat_error *err) {
+    leat_dataset *input = leat_dataset_ref((leat_dataset *)dataset);
     int64_t pieces = num_replicas;
-    return leati_dataset_new(&leati_op_legacy_rebatch, &pieces, &dataset, 1, err);
+    return rule == LEATI_REBATCH_NONE ? input
+           : rule == LEATI_REBATCH_SIZES
+               ? leat_rebatch(input, sizes, num_replicas, false, err)
+               : leati_dataset_new(&leati_op_legacy_rebatch, &pieces, &input, 1, err);
 }
 
-/* Is the spec of one replica static? TensorFlow asks the spec of the second rebatch version where
- * the batch size is known, whichever version runs in the end. */
-static leat_status decide_fill(leat_dataset *dataset, int num_replicas,
-                               const leati_split_plan *plan, const int64_t *sizes, bool *fill,
-                               leat_error *err) {
-    *fill = false;
-    if (dataset->cardinality == LEAT_INFINITE_CARDINALITY) {
-        return LEAT_OK;
+static int64_t no_rows_known(const leat_shape *shape, const void *context) {
+    (void)shape;
+    (void)context;
+    return LEAT_UNKNOWN_DIM;
+}
+
+/* A spec with scalars stays as it is. */
+static leat_status loosen(leati_split_plan *plan, leat_error *err) {
+    leat_error local = {0};
+    leat_spec *loose = leati_spec_resize(plan->spec, no_rows_known, NULL, &local);
+    if (loose == NULL) {
+        return local.code == LEAT_INVALID_ARGUMENT ? LEAT_OK
+                                                   : leati_fail(err, local.code, "%s", local.text);
     }
-    leati_split_plan shown = *plan;
-    shown.rule = plan->global_batch >= 0 ? LEATI_REBATCH_SIZES : LEATI_REBATCH_PIECES;
-    leat_dataset *split = num_replicas == 1 ? leat_dataset_ref(dataset)
-                                            : add_rebatch(leat_dataset_ref(dataset), num_replicas,
-                                                          &shown, sizes, err);
-    if (split == NULL) {
-        return err->code;
-    }
-    *fill = !spec_is_static(split->spec);
-    leat_dataset_unref(split);
+    leat_spec_unref(plan->spec);
+    plan->spec = loose;
     return LEAT_OK;
 }
 
-static leat_status decide(leat_dataset *dataset, int num_replicas, leat_auto_shard_policy asked,
-                          leati_split_plan *plan, leat_error *err) {
-    plan->policy = asked != LEAT_SHARD_AUTO     ? asked
-                   : leati_reads_files(dataset) ? LEAT_SHARD_FILE
-                                                : LEAT_SHARD_DATA;
+/* Spec and filling up. TensorFlow asks the spec of the second version where the batch size is
+ * known, whichever version runs in the end. Under several workers whose last steps are filled up
+ * the number of rows is never static. */
+static leat_status decide_spec(const leat_dataset *dataset, leati_split_plan *plan,
+                               const int64_t *sizes, leat_error *err) {
+    bool many = plan->place.num_workers > 1;
+    int all = leati_place_all_replicas(&plan->place);
+    leati_rebatch_rule shown = plan->rule == LEATI_REBATCH_NONE ? LEATI_REBATCH_NONE
+                               : plan->global_batch >= 0        ? LEATI_REBATCH_SIZES
+                                                                : LEATI_REBATCH_PIECES;
+    leat_dataset *split = rebatched(dataset, all, shown, sizes, err);
+    leat_dataset *real = split == NULL ? NULL : rebatched(dataset, all, plan->rule, sizes, err);
+    if (real != NULL) {
+        plan->fill = dataset->cardinality != LEAT_INFINITE_CARDINALITY &&
+                     (many || !spec_is_static(split->spec));
+        plan->spec = leat_spec_ref(real->spec);
+    }
+    leat_dataset_unref(split);
+    leat_dataset_unref(real);
+    return plan->spec == NULL ? err->code : many && plan->fill ? loosen(plan, err) : LEAT_OK;
+}
+
+static leat_status decide_rule(const leat_dataset *dataset, leati_split_plan *plan,
+                               leat_error *err) {
     plan->rule = LEATI_REBATCH_NONE;
     plan->global_batch = -1;
-    if (num_replicas == 1) {
+    if (leati_place_all_replicas(&plan->place) == 1) {
         return LEAT_OK;
     }
     leat_status status = leati_compute_batch_size(dataset, &plan->global_batch, err);
+    if (status == LEAT_OK && plan->global_batch == 0) {
+        status =
+            leati_fail(err, LEAT_INVALID_ARGUMENT, "a global batch of 0 rows; expected at least 1");
+    }
     if (status == LEAT_OK) {
         plan->rule = plan->policy == LEAT_SHARD_DATA || plan->global_batch < 0
                          ? LEATI_REBATCH_PIECES
@@ -275,42 +285,47 @@ static leat_status decide(leat_dataset *dataset, int num_replicas, leat_auto_sha
     return status;
 }
 
-void leati_plan_as_is(const leat_dataset *dataset, int num_replicas, leati_split_plan *plan) {
-    *plan = (leati_split_plan){.global_batch = -1, .policy = LEAT_SHARD_OFF};
-    plan->fill =
-        dataset->cardinality != LEAT_INFINITE_CARDINALITY && !spec_is_static(dataset->spec);
-    describe(plan, LEAT_SHARD_OFF, num_replicas, NULL);
+leat_status leati_plan_as_is(const leat_dataset *dataset, const leati_place *place,
+                             leati_split_plan *plan, leat_error *err) {
+    struct reasons reasons = {.why = "asked for"};
+    *plan = (leati_split_plan){
+        .place = *place, .global_batch = -1, .policy = LEAT_SHARD_OFF, .as_is = true};
+    leat_status status = decide_spec(dataset, plan, NULL, err);
+    describe(plan, &reasons, NULL);
+    return status;
 }
 
-leat_dataset *leati_plan_split(leat_dataset *dataset, int num_replicas,
-                               leat_auto_shard_policy policy, leati_split_plan *plan,
-                               leat_error *err) {
-    memset(plan, 0, sizeof(*plan));
-    int64_t *sizes = leati_alloc_zero((size_t)num_replicas, sizeof(*sizes));
+leat_status leati_plan_split(const leat_dataset *dataset, const leati_place *place,
+                             leat_auto_shard_policy policy, leati_split_plan *plan,
+                             leat_error *err) {
+    struct reasons reasons = {"", ""};
     leat_error local = {0};
-    leat_dataset *split = NULL;
-    if (sizes == NULL) {
-        leati_no_memory(&local, (size_t)num_replicas * sizeof(*sizes));
-    } else if (decide(dataset, num_replicas, policy, plan, &local) == LEAT_OK) {
-        if (plan->global_batch >= 0) {
-            leati_batch_sizes(plan->global_batch, 1, num_replicas, 0, sizes);
-        }
-        if (plan->global_batch == 0) {
-            leati_fail(&local, LEAT_INVALID_ARGUMENT,
-                       "a global batch of 0 rows; expected at least 1");
-        } else if (decide_fill(dataset, num_replicas, plan, sizes, &plan->fill, &local) ==
-                   LEAT_OK) {
-            describe(plan, policy, num_replicas, sizes);
-            split = leat_dataset_ref(dataset);
-            if (plan->rule != LEATI_REBATCH_NONE) {
-                split = add_rebatch(split, num_replicas, plan, sizes, &local);
-            }
-        }
+    size_t all = (size_t)leati_place_all_replicas(place);
+    int64_t *sizes = leati_alloc_zero(all, sizeof(*sizes));
+    *plan = (leati_split_plan){.place = *place, .global_batch = -1};
+    leat_status status = sizes == NULL ? leati_no_memory(&local, all * sizeof(*sizes)) : LEAT_OK;
+    if (status == LEAT_OK) {
+        status = choose(dataset, policy, plan, &reasons, &local);
     }
+    if (status == LEAT_OK) {
+        status = decide_rule(dataset, plan, &local);
+    }
+    if (status == LEAT_OK) {
+        if (plan->global_batch >= 0) {
+            leati_batch_sizes(plan->global_batch, place->num_workers, place->replicas,
+                              place->worker, sizes);
+        }
+        status = decide_spec(dataset, plan, sizes, &local);
+    }
+    describe(plan, &reasons, sizes);
     leati_free(sizes);
-    leat_dataset_unref(dataset);
-    if (split == NULL && err != NULL) {
+    if (status != LEAT_OK && err != NULL) {
         *err = local;
     }
-    return split;
+    return status;
+}
+
+void leati_split_plan_fini(leati_split_plan *plan) {
+    leat_spec_unref(plan->spec);
+    plan->spec = NULL;
 }

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "dist/planner.h"
+#include "dist/sharding.h"
 #include "dist/strategy.h"
 #include <leat/data_ops.h>
 #include <leat/ops.h>
@@ -416,8 +417,11 @@ static void test_readers_of_functions(void **state) {
         assert_non_null(function);
         leat_dataset *dataset = leat_flat_map(leat_list_files("*", NULL, &err), function, &err);
         assert_non_null(dataset);
-        assert_int_equal(leati_reads_files(dataset), reader);
+        leat_dataset *share = leati_shard_files(dataset, 1, 0, NULL, 0, &err);
+        assert_int_equal(share != NULL, reader);
+        leat_dataset_unref(share);
         leat_dataset_unref(dataset);
+        err = (leat_error){0};
         leat_spec_unref(spec);
     }
 }

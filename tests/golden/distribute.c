@@ -47,7 +47,7 @@ void golden_check_json(golden_case *c, const char *what, const json_t *expected,
 
 /* ---- rebatch.json ---- */
 
-static leat_auto_shard_policy policy_of(golden_case *c, const char *name) {
+leat_auto_shard_policy golden_policy(golden_case *c, const char *name) {
     static const struct {
         const char *name;
         leat_auto_shard_policy policy;
@@ -60,11 +60,12 @@ static leat_auto_shard_policy policy_of(golden_case *c, const char *name) {
         if (strcmp(policies[i].name, name) == 0)
             return policies[i].policy;
     }
-    golden_fail(c, "policy %s is of an unknown kind", name);
+    if (c != NULL)
+        golden_fail(c, "policy %s is of an unknown kind", name);
     return LEAT_SHARD_AUTO;
 }
 
-static json_t *step_of(const leat_per_replica *value) {
+json_t *golden_step(const leat_per_replica *value) {
     json_t *list = json_array();
     for (int r = 0; r < value->num_replicas; r++)
         json_array_append_new(list, golden_nested(&value->elements[r]));
@@ -85,7 +86,7 @@ static void check_steps(golden_case *c, const json_t *json, leat_distributed_dat
     while (status == LEAT_OK && json_array_size(found) < count) {
         status = next(iterator, &value, &err);
         if (status == LEAT_OK)
-            json_array_append_new(found, step_of(&value));
+            json_array_append_new(found, golden_step(&value));
     }
     golden_check_json(c, "steps", steps, found);
     if (status == LEAT_OK && golden_bool(json, "ended", true)) {
@@ -124,7 +125,7 @@ static void rebatch_case(golden_case *c, const json_t *json, const char *folder)
     }
     check_batch_size(c, json_object_get(json, "computed_batch_size"), dataset);
     leat_distribute_options options = {.auto_shard_policy =
-                                           policy_of(c, golden_text(json, "policy"))};
+                                           golden_policy(c, golden_text(json, "policy"))};
     leat_strategy *strategy = golden_mirrored(c, (int)golden_int(json, "replicas", 1));
     leat_distributed_dataset *distributed =
         leat_distribute_dataset(strategy, dataset, &options, &err);
@@ -145,7 +146,7 @@ static void rebatch_case(golden_case *c, const json_t *json, const char *folder)
     leat_strategy_unref(strategy);
 }
 
-/* ---- rebatch_kernels.json, autoshard.json ---- */
+/* ---- rebatch_kernels.json ---- */
 
 /* All elements of `dataset` (given) as nested lists; an error ends them. */
 static json_t *elements_of(leat_dataset *dataset, size_t most, leat_error *err) {
@@ -203,31 +204,6 @@ static void kernel_case(golden_case *c, const json_t *json, const char *folder) 
     json_decref(plan);
 }
 
-static void autoshard_case(golden_case *c, const json_t *json, const char *folder) {
-    if (golden_int(json, "workers", 1) != 1)
-        golden_missing(c, "strategy multi_worker_mirrored");
-    const json_t *stream = json_array_get(json_object_get(json, "streams"), 0);
-    const json_t *elements = json_object_get(stream, "elements");
-    const json_t *error = json_object_get(stream, "error");
-    json_t *plan = golden_plan_of(c, json_object_get(json, "pipeline"), folder);
-    if (plan == NULL)
-        return;
-    leat_error err = {0};
-    leati_split_plan split = {0};
-    leat_dataset *dataset = golden_plan_dataset(plan, &err);
-    json_decref(plan);
-    if (dataset != NULL)
-        dataset = leati_plan_split(dataset, (int)golden_int(json, "replicas_per_worker", 1),
-                                   policy_of(c, golden_text(json, "policy")), &split, &err);
-    if (dataset != NULL)
-        golden_check_json(c, "elements", elements,
-                          elements_of(dataset, json_array_size(elements) + 3, &err));
-    if (error != NULL)
-        golden_check_class(c, error, &err);
-    else if (err.code != LEAT_OK)
-        golden_fail(c, "%s: %s", leat_status_name(err.code), err.text);
-}
-
 /* ---- batch_sizes.json and the rest ---- */
 
 static void batch_sizes_case(golden_case *c, const json_t *json, const char *folder) {
@@ -257,28 +233,42 @@ static void strategy_case(golden_case *c, const json_t *json, const char *folder
     golden_strategy_case(c, json);
 }
 
+/* What a dataset function made, and the context that it was told. */
+struct made {
+    leat_dataset *dataset;
+    leat_input_context input;
+};
+
+static leat_dataset *hand_out(void *context, const leat_input_context *input, leat_error *err) {
+    struct made *made = context;
+    (void)err;
+    made->input = *input;
+    return leat_dataset_ref(made->dataset);
+}
+
 static void from_function_case(golden_case *c, const json_t *json, const char *folder) {
     json_t *plan = golden_plan_of(c, json_object_get(json, "pipeline"), folder);
     if (plan == NULL)
         return;
     leat_error err = {0};
-    leat_dataset *dataset = golden_plan_dataset(plan, &err);
+    struct made made = {.dataset = golden_plan_dataset(plan, &err)};
     json_decref(plan);
     leat_strategy *strategy = golden_mirrored(c, (int)golden_int(json, "replicas", 1));
     leat_distributed_dataset *distributed =
-        leat_distribute_replica_batches(strategy, dataset, NULL, &err);
-    if (distributed == NULL)
+        made.dataset == NULL
+            ? NULL
+            : leat_distribute_datasets_from_function(strategy, hand_out, &made, NULL, NULL, &err);
+    if (distributed == NULL) {
         golden_fail(c, "distributing: %s", err.text);
-    else
+    } else {
+        golden_check_json(c, "context", json_object_get(json, "context"),
+                          json_pack("[i,i,i]", made.input.num_input_pipelines,
+                                    made.input.input_pipeline_id, made.input.num_replicas_in_sync));
         check_steps(c, json, distributed);
+    }
     leat_distributed_dataset_free(distributed);
+    leat_dataset_unref(made.dataset);
     leat_strategy_unref(strategy);
-}
-
-static void processes_case(golden_case *c, const json_t *json, const char *folder) {
-    (void)json;
-    (void)folder;
-    golden_missing(c, "strategy multi_worker_mirrored");
 }
 
 static void tf_config_case(golden_case *c, const json_t *json, const char *folder) {
@@ -290,10 +280,10 @@ static const struct file {
     const char *name;
     void (*run)(golden_case *c, const json_t *json, const char *folder);
 } files[] = {
-    {"autoshard.json", autoshard_case},
+    {"autoshard.json", golden_autoshard_case},
     {"batch_sizes.json", batch_sizes_case},
     {"from_function.json", from_function_case},
-    {"processes.json", processes_case},
+    {"processes.json", golden_processes_case},
     {"rebatch.json", rebatch_case},
     {"rebatch_kernels.json", kernel_case},
     {"reduce.json", reduce_case},
@@ -313,7 +303,11 @@ static void run_file(golden_run *run, const void *line) {
         if (!golden_begin(&c, run, path, name))
             continue;
         if (golden_folder_make(folder, sizeof folder)) {
-            file->run(&c, json_array_get(cases, i), folder);
+            json_t *recorded = json_pack("{s:O}", "expect", json_array_get(cases, i));
+            json_t *own = golden_deviate(&c, recorded);
+            file->run(&c, json_object_get(own, "expect"), folder);
+            json_decref(own);
+            json_decref(recorded);
             golden_folder_remove(folder);
         } else {
             golden_fail(&c, "cannot make a folder");
@@ -329,6 +323,9 @@ void golden_distribute(golden_run *run) {
         leat_set_logical_cpu_devices(MOST_DEVICES, &err) != LEAT_OK)
         golden_broken(run, "distribute: %s", err.text);
     leat_clear_seed();
+    golden_generators_begin();
     golden_run_files(run, "distribute", files, sizeof files / sizeof files[0], sizeof files[0],
                      run_file);
+    if (golden_generators_end() > 0)
+        golden_broken(run, "distribute: a run of a generator was not closed");
 }

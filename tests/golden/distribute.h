@@ -26,6 +26,15 @@ void golden_check_json(golden_case *c, const char *what, const json_t *expected,
 /* True if the recorded {"type"} is the class of `found`; golden_fail otherwise. */
 bool golden_check_class(golden_case *c, const json_t *error, const leat_error *found);
 
+/* A policy by name; golden_fail for another one, where there is a case. */
+leat_auto_shard_policy golden_policy(golden_case *c, const char *name);
+/* A step as the cases have it: a list of the replicas' elements. Owned. */
+json_t *golden_step(const leat_per_replica *value);
+
+void golden_autoshard_case(golden_case *c, const json_t *json, const char *folder);
+void golden_processes_case(golden_case *c, const json_t *json, const char *folder);
+/* Kind "values" of processes.json: reductions over workers. */
+void golden_values_of_workers(golden_case *c, const json_t *const *tasks, int count);
 void golden_strategy_case(golden_case *c, const json_t *json);
 void golden_reduce_case(golden_case *c, const json_t *json);
 void golden_cluster_case(golden_case *c, const json_t *json);

@@ -29,12 +29,26 @@ static int trace(void *context, leat_graph *graph, leat_value *out) {
         out[0] = leat_range_tensor(begin, end, golden_like(x, 1));
         if (p->is_static)
             out[0] = leat_ensure_shape(out[0], LEAT_SHAPE(p->number));
+    } else if (strcmp(p->name, "records") == 0) {
+        out[0] = leat_dataset_value(graph, "tf_record_dataset", NULL, NULL, 0,
+                                    (const char *const[]){"filenames"}, &x, 1);
+    } else if (strcmp(p->name, "itself") == 0) {
+        out[0] = leat_dataset_value(graph, "from_tensors", NULL, NULL, 0,
+                                    (const char *const[]){"tensors"}, &x, 1);
+    } else if (strcmp(p->name, "batch_of") == 0) {
+        char args[64];
+        snprintf(args, sizeof args, "{\"batch_size\": %lld}", (long long)p->number);
+        out[0] = leat_dataset_value(graph, "batch", args, &x, 1, NULL, NULL, 0);
+    } else if (strcmp(p->name, "counted") == 0) {
+        out[0] = leat_add(x, golden_like(x, 1));
+        out[1] = golden_arg(graph, 1);
+        return 2;
     } else if (strcmp(p->name, "pair") == 0) {
         leat_value both[2] = {x, leat_add(x, golden_like(x, 100))};
         out[0] = x;
         out[1] = leat_concat(both, 2, 0);
         return 2;
-    } else {
+    } else { /* even_first */
         leat_value first = leat_slice(x, (const int64_t[]){0}, (const int64_t[]){1}, 1);
         leat_value rest = leat_floormod(leat_squeeze(first, NULL, 0), golden_like(x, 2));
         out[0] = leat_equal(rest, golden_like(x, 0));
@@ -49,6 +63,12 @@ static leat_function *read_function(void *context, const json_t *json, const cha
     (void)argument;
     struct parameters p = {golden_text(json, "function"), golden_int(json, "k", 0),
                            golden_bool(json, "static", false)};
+    if (strcmp(p.name, "counted") == 0) {
+        leat_spec *both[2] = {leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err),
+                              leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err)};
+        leat_spec *tuple = leat_spec_tuple(both, 2, err);
+        return tuple == NULL ? NULL : leat_trace_structured(trace, &p, input, tuple, err);
+    }
     if (strcmp(p.name, "pair") != 0)
         return leat_trace(trace, &p, input, err);
     leat_spec *children[2] = {leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err),
@@ -122,36 +142,87 @@ static json_t *vectors(const json_t *op) {
     return node("from_tensor_slices", json_pack("{s:o}", "tensors", tensor), NULL);
 }
 
+/* A dataset of the names of such files, in their order. */
+static json_t *names_of(golden_case *c, const json_t *op, const char *folder) {
+    json_t *names = write_records(c, json_object_get(op, "counts"), folder);
+    json_t *tensor = json_pack("{s:s,s:[i],s:o}", "dtype", "string", "shape",
+                               (int)json_array_size(names), "data", names);
+    return node("from_tensor_slices", json_pack("{s:o}", "tensors", tensor), NULL);
+}
+
+/* `op` over a dataset of names, whose function reads a file. */
+static json_t *read_by(const char *op, const json_t *from, json_t *names) {
+    json_t *args = json_pack("{s:{s:s}}", "map_func", "function", "records");
+    const char *const numbers[] = {"cycle_length", "num_parallel_calls"};
+    for (size_t i = 0; i < 2; i++) {
+        if (json_object_get(from, numbers[i]) != NULL)
+            json_object_set(args, numbers[i], json_object_get(from, numbers[i]));
+    }
+    return mapped(node(op, args, names), "to_int64", 0, false);
+}
+
+static json_t *hinted(json_t *input) {
+    return node("shard", json_pack("{s:i,s:i}", "num_shards", -1, "index", -1), input);
+}
+
+/* The names of the files as list_files finds them. */
+static json_t *listed(golden_case *c, const json_t *op, const char *folder) {
+    json_t *names = write_records(c, json_object_get(op, "counts"), folder);
+    char pattern[600];
+    snprintf(pattern, sizeof pattern, "%s", json_string_value(json_array_get(names, 0)));
+    snprintf(strrchr(pattern, '_'), 8, "_f*");
+    json_decref(names);
+    return node("list_files", json_pack("{s:s,s:b}", "file_pattern", pattern, "shuffle", 0), NULL);
+}
+
+/* Readers and functions that make datasets; NULL: none of these. */
+static json_t *functional(golden_case *c, const json_t *op, json_t *input, const char *folder) {
+    const char *name = golden_text(op, "op");
+    if (strcmp(name, "records_interleave") == 0)
+        return read_by("interleave", op, names_of(c, op, folder));
+    if (strcmp(name, "records_reader_direct") == 0)
+        return read_by("flat_map", op, names_of(c, op, folder));
+    if (strcmp(name, "files_shard_hint") == 0)
+        return read_by("flat_map", op, hinted(names_of(c, op, folder)));
+    if (strcmp(name, "records_list_files") == 0)
+        return read_by("interleave", op, listed(c, op, folder));
+    if (strcmp(name, "shard_hint") == 0)
+        return hinted(input);
+    if (strcmp(name, "interleave_identity") == 0)
+        return node("interleave",
+                    json_pack("{s:{s:s},s:i}", "map_func", "function", "itself", "cycle_length", 2),
+                    input);
+    if (strcmp(name, "window_batch") == 0) {
+        json_int_t size = (json_int_t)golden_int(op, "size", 1);
+        return node("flat_map",
+                    json_pack("{s:{s:s,s:I}}", "map_func", "function", "batch_of", "k", size),
+                    node("window", json_pack("{s:I}", "size", size), input));
+    }
+    if (strcmp(name, "scan") == 0)
+        return node("scan",
+                    json_pack("{s:{s:s},s:{s:s,s:[],s:[i]}}", "scan_func", "function", "counted",
+                              "initial_state", "dtype", "int64", "shape", "data", 0),
+                    input);
+    if (strcmp(name, "generator") == 0)
+        return node("from_generator",
+                    json_pack("{s:s,s:{s:s,s:[]},s:{s:[{s:s,s:[],s:[I]}]}}", "generator",
+                              "gen_count_to", "output_signature", "dtype", "int64", "shape", "args",
+                              "tuple", "dtype", "int64", "shape", "data",
+                              (json_int_t)golden_int(op, "n", 0)),
+                    NULL);
+    return NULL;
+}
+
 /* Operations whose members are the operator's arguments. */
 static bool is_plain(const char *name) {
-    static const char *const names[] = {"batch",     "repeat",      "take",    "skip",
-                                        "shuffle",   "cache",       "unbatch", "prefetch",
-                                        "enumerate", "ragged_batch"};
+    static const char *const names[] = {"batch",     "repeat",       "take",    "skip",
+                                        "shuffle",   "cache",        "unbatch", "prefetch",
+                                        "enumerate", "ragged_batch", "shard",   "unique"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(names[i], name) == 0)
             return true;
     }
     return false;
-}
-
-/* Operations that a table must have before the runner can translate them. */
-static const char *operator_behind(const char *name) {
-    static const char *const pairs[][2] = {
-        {"window_batch", "window"},
-        {"scan", "scan"},
-        {"interleave_identity", "interleave"},
-        {"generator", "from_generator"},
-        {"records_interleave", "interleave"},
-        {"records_list_files", "interleave"},
-        {"records_reader_direct", "flat_map over tf_record_dataset"},
-        {"files_shard_hint", "shard with SHARD_HINT"},
-        {"shard_hint", "shard with SHARD_HINT"},
-    };
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
-        if (strcmp(pairs[i][0], name) == 0)
-            return pairs[i][1];
-    }
-    return NULL;
 }
 
 /* Operators of batches of another kind; NULL: none of these. */
@@ -210,10 +281,10 @@ static json_t *translate(golden_case *c, const json_t *op, json_t *input, const 
     json_t *batched = batches(op, input);
     if (batched != NULL)
         return batched;
-    if (operator_behind(name) != NULL)
-        golden_missing(c, "operator %s", operator_behind(name));
-    else
-        golden_fail(c, "operation %s is of an unknown kind", name);
+    json_t *made = functional(c, op, input, folder);
+    if (made != NULL)
+        return made;
+    golden_fail(c, "operation %s is of an unknown kind", name);
     json_decref(input);
     return NULL;
 }

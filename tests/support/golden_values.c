@@ -367,7 +367,9 @@ leat_status golden_code_of_class(const char *type) {
                    {"UnimplementedError", LEAT_UNIMPLEMENTED},
                    {"NotImplementedError", LEAT_UNIMPLEMENTED},
                    {"InternalError", LEAT_INTERNAL},
-                   {"DataLossError", LEAT_DATA_LOSS}};
+                   {"DataLossError", LEAT_DATA_LOSS},
+                   {"UnavailableError", LEAT_UNAVAILABLE},
+                   {"AbortedError", LEAT_ABORTED}};
     for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
         if (strcmp(classes[i].type, type) == 0)
             return classes[i].code;

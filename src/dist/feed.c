@@ -1,0 +1,311 @@
+/* Cutting a feed's elements for replicas; see feed.h.
+ *
+ * Happy path: the present element is looked at, rows are cut off it as views, and it is consumed
+ * with its last row; a piece of several elements is joined by copying. Failures: an element that
+ * fails ends its place; rows gathered before it for the same piece are lost with it, as in
+ * TensorFlow's kernel. Locks: `lock`, a leaf but for cancelling an iterator. */
+#include "data/apply.h"
+#include "dist/feed_parts.h"
+#include <string.h>
+
+int64_t leati_feed_first_piece(const leati_feed *feed) {
+    return feed->policy == LEAT_SHARD_DATA ? feed->place.worker : 0;
+}
+
+static int64_t piece_step(const leati_feed *feed) {
+    return feed->policy == LEAT_SHARD_DATA ? feed->place.num_workers : 1;
+}
+
+/* ---- life ---- */
+
+static leat_status fill_in(leati_feed *feed, leat_error *err) {
+    size_t all = (size_t)leati_place_all_replicas(&feed->place);
+    feed->piece = leati_feed_first_piece(feed);
+    feed->rows = -1;
+    if (feed->rule == LEATI_REBATCH_SIZES) {
+        feed->sizes = leati_alloc_zero(all, sizeof(*feed->sizes));
+        if (feed->sizes == NULL) {
+            return leati_no_memory(err, all * sizeof(*feed->sizes));
+        }
+        leati_batch_sizes(feed->global_batch, feed->place.num_workers, feed->place.replicas,
+                          feed->place.worker, feed->sizes);
+    }
+    return LEAT_OK;
+}
+
+static leati_feed *allocate(leat_error *err) {
+    leati_feed *feed = leati_alloc_zero(1, sizeof(*feed));
+    if (feed == NULL) {
+        leati_no_memory(err, sizeof(*feed));
+    } else {
+        pthread_mutex_init(&feed->lock, NULL);
+    }
+    return feed;
+}
+
+leati_feed *leati_feed_at(const leati_feed *like, const leati_place *place, leati_rebatch_rule rule,
+                          leat_error *err) {
+    leati_feed *feed = allocate(err);
+    if (feed == NULL) {
+        return NULL;
+    }
+    feed->place = *place;
+    feed->rule = rule;
+    feed->policy = like->policy;
+    feed->as_is = like->as_is;
+    feed->global_batch = like->global_batch;
+    feed->spec = leat_spec_ref(like->spec);
+    feed->make = like->make;
+    feed->context = like->context;
+    feed->iterator = like->iterator;
+    if (fill_in(feed, err) != LEAT_OK) {
+        leati_feed_free(feed);
+        return NULL;
+    }
+    return feed;
+}
+
+leat_status leati_feed_open(leati_feed *feed, leat_error *err) {
+    leat_error local = {0};
+    leat_dataset *share = feed->make(feed->context, &feed->place, &local);
+    if (share == NULL) {
+        return leati_fail(err, local.code, "%s", local.text);
+    }
+    feed->cardinality = share->cardinality;
+    leat_spec_unref(feed->whole);
+    feed->whole = leat_spec_ref(share->spec);
+    leati_leaves_fini(&feed->leaves);
+    leat_status status = leati_leaves_init(&feed->leaves, share->spec, &local);
+    leat_iterator *iterator = NULL;
+    if (status == LEAT_OK) {
+        iterator = leat_iterator_new(share, &feed->iterator, &local);
+        status = iterator == NULL ? local.code : LEAT_OK;
+    }
+    leat_dataset_unref(share);
+    if (status != LEAT_OK) {
+        return leati_fail(err, status, "%s", local.text);
+    }
+    /* Elsewhere a step takes whole elements. */
+    if (feed->rule == LEATI_REBATCH_SIZES ||
+        (feed->rule == LEATI_REBATCH_PIECES && feed->policy != LEAT_SHARD_DATA)) {
+        leati_iterator_keep_places(iterator);
+    }
+    feed->source.iterator = iterator;
+    return LEAT_OK;
+}
+
+leati_feed *leati_feed_new(const leati_feed_options *options, leat_error *err) {
+    const leati_split_plan *plan = options->plan;
+    leat_error local = {0};
+    leati_feed *feed = allocate(&local);
+    if (feed != NULL) {
+        feed->place = plan->place;
+        feed->rule = plan->rule;
+        feed->policy = plan->policy;
+        feed->as_is = plan->as_is;
+        feed->global_batch = plan->global_batch;
+        feed->spec = leat_spec_ref(plan->spec);
+        feed->make = options->make;
+        feed->context = options->context;
+        feed->iterator = options->iterator;
+        if (fill_in(feed, &local) == LEAT_OK && leati_feed_open(feed, &local) == LEAT_OK) {
+            return feed;
+        }
+        leati_feed_free(feed);
+    }
+    if (err != NULL) {
+        *err = local;
+    }
+    return NULL;
+}
+
+void leati_feed_free(leati_feed *feed) {
+    if (feed == NULL) {
+        return;
+    }
+    leati_source_close(&feed->source);
+    leati_pieces_fini(&feed->pieces);
+    leati_block_fini(&feed->block);
+    leati_leaves_fini(&feed->leaves);
+    leat_spec_unref(feed->spec);
+    leat_spec_unref(feed->whole);
+    leati_free(feed->sizes);
+    pthread_mutex_destroy(&feed->lock);
+    leati_free(feed);
+}
+
+void leati_feed_cancel(leati_feed *feed) {
+    pthread_mutex_lock(&feed->lock);
+    feed->cancelled = true;
+    leati_source_cancel(&feed->source);
+    pthread_mutex_unlock(&feed->lock);
+}
+
+/* ---- elements ---- */
+
+leat_status leati_feed_peek(leati_feed *feed, const leati_block **block, int64_t *row,
+                            leat_error *err) {
+    int64_t available = 0;
+    leat_error local = {0};
+    if (feed->source.iterator == NULL) {
+        return leati_merge_peek(feed->source.merge, block, row, err);
+    }
+    leat_status status = leati_iterator_ready(feed->source.iterator, &available, &local);
+    if (status == LEAT_OK) {
+        *block = leati_iterator_block(feed->source.iterator, row);
+        return LEAT_OK;
+    }
+    if (status == LEAT_OUT_OF_RANGE && strcmp(local.text, "End of sequence") != 0) {
+        leati_as_internal("an element", &local);
+    }
+    return leati_fail(err, local.code, "%s", local.text);
+}
+
+void leati_feed_consume(leati_feed *feed) {
+    if (feed->source.iterator != NULL) {
+        leati_iterator_consume(feed->source.iterator, 1);
+    } else {
+        leati_merge_consume(feed->source.merge);
+    }
+    feed->offset = 0;
+    feed->rows = -1;
+    feed->piece = leati_feed_first_piece(feed);
+}
+
+/* The one element of feed->block. */
+static leat_status give(leati_feed *feed, leat_element *out, leat_error *err) {
+    leat_status status = leati_block_element(&feed->block, feed->spec, 0, out, err);
+    leati_block_clear(&feed->block);
+    return status;
+}
+
+static leat_status next_whole(leati_feed *feed, leat_element *out, leat_error *err) {
+    const leati_block *block = NULL;
+    int64_t row = 0;
+    leat_status status = leati_feed_peek(feed, &block, &row, err);
+    if (status == LEAT_OK) {
+        status = leati_block_element(block, feed->spec, row, out, err);
+    }
+    if (status == LEAT_OK) {
+        leati_feed_consume(feed);
+    }
+    return status;
+}
+
+static leat_status next_piece(leati_feed *feed, leat_element *out, leat_error *err) {
+    const leati_block *block = NULL;
+    int64_t row = 0, all = leati_place_all_replicas(&feed->place);
+    leat_status status = leati_feed_peek(feed, &block, &row, err);
+    if (status != LEAT_OK) {
+        return status;
+    }
+    leati_piece piece = {.number = feed->piece, .pieces = all};
+    bool refused = false;
+    status = leati_cut_part(&feed->leaves, block, row, leati_piece_range, &piece, &refused,
+                            &feed->block, err);
+    if (status != LEAT_OK) {
+        leati_prefix(err, "a batch for %lld replicas", (long long)all);
+    }
+    feed->piece = status == LEAT_OK || refused ? feed->piece + piece_step(feed) : all;
+    if (feed->piece >= all) {
+        leati_feed_consume(feed);
+    }
+    return status == LEAT_OK ? give(feed, out, err) : status;
+}
+
+/* Adds up to `size` rows of the present element; *rows counts them. */
+static leat_status gather(leati_feed *feed, int64_t size, int64_t *rows, leat_error *err) {
+    const leati_block *block = NULL;
+    int64_t row = 0;
+    leat_status status = leati_feed_peek(feed, &block, &row, err);
+    if (status != LEAT_OK) {
+        return status;
+    }
+    if (feed->rows < 0) {
+        status = leati_element_rows(&feed->leaves, block, row, &feed->rows, err);
+        if (status != LEAT_OK) {
+            leati_prefix(err, "a batch for %d replicas", leati_place_all_replicas(&feed->place));
+            leati_feed_consume(feed);
+            return status;
+        }
+    }
+    int64_t left = feed->rows - feed->offset, n = left < size - *rows ? left : size - *rows;
+    if (n > 0) {
+        status = leati_pieces_add(&feed->pieces, &feed->leaves, block, row, feed->offset, n, err);
+    }
+    if (status == LEAT_OK) {
+        *rows += n;
+        feed->offset += n;
+        if (feed->offset >= feed->rows) {
+            leati_feed_consume(feed);
+        }
+    }
+    return status;
+}
+
+static leat_status without_rows(leati_feed *feed, leat_element *out, leat_error *err) {
+    leat_status status = LEAT_OK;
+    for (int l = 0; l < feed->leaves.count && status == LEAT_OK; l++) {
+        status = leati_check_empty("a batch", &feed->leaves.items[l], err);
+    }
+    if (status == LEAT_OK) {
+        status = leati_empty_element(feed->spec, &feed->block, err);
+    }
+    return status == LEAT_OK ? give(feed, out, err) : status;
+}
+
+/* As TensorFlow's kernel: a size of 0 gives an element without rows as long as the end has not been
+ * seen, also before the first row. */
+static leat_status next_size(leati_feed *feed, leat_element *out, leat_error *err) {
+    int64_t size = feed->sizes[feed->index], rows = 0, present = feed->index;
+    leat_status status = LEAT_OK;
+    feed->index = (feed->index + 1) % leati_place_all_replicas(&feed->place);
+    if (size == 0) {
+        return feed->ended ? leati_fail(err, LEAT_OUT_OF_RANGE, "End of sequence")
+                           : without_rows(feed, out, err);
+    }
+    while (status == LEAT_OK && rows < size) {
+        status = gather(feed, size, &rows, err);
+    }
+    feed->ended = status == LEAT_OUT_OF_RANGE;
+    if ((status != LEAT_OK && !feed->ended) || rows == 0) {
+        leati_pieces_clear(&feed->pieces);
+        feed->index = feed->ended ? feed->index : present;
+        return status;
+    }
+    status = leati_pieces_join(&feed->pieces, &feed->leaves, &feed->block, err);
+    return status == LEAT_OK ? give(feed, out, err) : status;
+}
+
+leat_status leati_feed_next(leati_feed *feed, leat_element *out, leat_error *err) {
+    switch (feed->rule) {
+    case LEATI_REBATCH_SIZES: return next_size(feed, out, err);
+    case LEATI_REBATCH_PIECES: return next_piece(feed, out, err);
+    default: return next_whole(feed, out, err);
+    }
+}
+
+void leati_feed_next_step(leati_feed *feed) {
+    if (feed->rule == LEATI_REBATCH_PIECES && feed->policy == LEAT_SHARD_DATA &&
+        feed->piece != leati_feed_first_piece(feed)) {
+        leati_feed_consume(feed);
+    }
+}
+
+int64_t leati_feed_steps(const leati_feed *feed) {
+    int64_t n = feed->cardinality, steps = 0;
+    if (feed->restored || n < 0 || feed->rule == LEATI_REBATCH_SIZES) {
+        return -1;
+    }
+    if (feed->rule == LEATI_REBATCH_NONE) {
+        return n / feed->place.replicas + (n % feed->place.replicas > 0);
+    }
+    /* An element's pieces serve one step of all replicas, or of this worker's ones in turn. */
+    return feed->policy == LEAT_SHARD_DATA                              ? n
+           : __builtin_mul_overflow(n, feed->place.num_workers, &steps) ? -1
+                                                                        : steps;
+}
+
+leat_iterator *leati_feed_iterator(leati_feed *feed) {
+    return feed->source.iterator;
+}

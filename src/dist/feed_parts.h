@@ -1,0 +1,85 @@
+/* The inside of a feed. Internal to dist/feed*. */
+#ifndef LEATI_DIST_FEED_PARTS_H
+#define LEATI_DIST_FEED_PARTS_H
+
+#include "data/iterator.h"
+#include "data/rows.h"
+#include "dist/feed.h"
+#include <pthread.h>
+
+/* What a feed left that was saved, and the part of it that belongs to the feed which reads it now:
+ * units [begin, end) of as many as there are feeds now. */
+typedef struct leati_remainder {
+    leati_feed *feed; /* owned; its position is that of its present element */
+    int64_t begin, end;
+    int64_t ordinal; /* of the present element */
+    bool ended;
+} leati_remainder;
+
+/* Remainders, read in turns, an element of each. */
+typedef struct leati_merge {
+    leati_remainder *remainders;
+    int count, at;
+    int64_t units;     /* of which a remainder's part is made */
+    bool ready;        /* `block` holds the part of remainder `at`'s present element */
+    leati_block block; /* one element */
+} leati_merge;
+
+/* Where elements come from: an iterator, or the remainders of other feeds. */
+typedef struct leati_source {
+    leat_iterator *iterator; /* owned; NULL: merged */
+    leati_merge *merge;      /* owned */
+} leati_source;
+
+struct leati_feed {
+    leati_place place;
+    leati_rebatch_rule rule;
+    leat_auto_shard_policy policy;
+    bool as_is;
+    int64_t global_batch;
+    int64_t cardinality; /* of its share */
+    leat_spec *spec;     /* of what replicas receive; a reference */
+    leat_spec *whole;    /* of the share's elements; a reference */
+    leati_share_maker make;
+    void *context;
+    leat_iterator_options iterator;
+    leati_leaves leaves; /* of the share's elements */
+    leati_source source; /* replaced under the lock */
+    int64_t *sizes;      /* LEATI_REBATCH_SIZES: of all replicas, taken in turn */
+    /* The position in the present element. */
+    int64_t index;  /* the next one of `sizes` */
+    int64_t offset; /* rows that are gone */
+    int64_t piece;  /* LEATI_REBATCH_PIECES: the next one */
+    int64_t rows;   /* of the present element; -1: not counted yet */
+    bool ended;
+    bool restored;
+    leati_pieces pieces;
+    leati_block block;
+    pthread_mutex_t lock; /* of `source`'s identity and `cancelled` */
+    bool cancelled;
+};
+
+/* Where LEATI_REBATCH_PIECES begins with each element. */
+int64_t leati_feed_first_piece(const leati_feed *feed);
+
+/* A feed of another place under the options of `like`, without a source. Owned. */
+leati_feed *leati_feed_at(const leati_feed *like, const leati_place *place, leati_rebatch_rule rule,
+                          leat_error *err);
+/* An iterator over the share of the feed's place. */
+LEAT_WARN_UNUSED leat_status leati_feed_open(leati_feed *feed, leat_error *err);
+
+/* The present element: row *row of *block (borrowed until it is consumed). OUT_OF_RANGE at the end;
+ * an element that failed is consumed. */
+LEAT_WARN_UNUSED leat_status leati_feed_peek(leati_feed *feed, const leati_block **block,
+                                             int64_t *row, leat_error *err);
+/* Goes on to the next element. */
+void leati_feed_consume(leati_feed *feed);
+
+void leati_source_close(leati_source *source);
+void leati_source_cancel(leati_source *source);
+
+LEAT_WARN_UNUSED leat_status leati_merge_peek(leati_merge *merge, const leati_block **block,
+                                              int64_t *row, leat_error *err);
+void leati_merge_consume(leati_merge *merge);
+
+#endif

@@ -1,0 +1,360 @@
+/* The plan of one worker's share; see sharding.h.
+ *
+ * Happy path: the walk goes from the sink to the readers and makes the nodes above them anew over
+ * dealt-out names; nothing is changed in place, so that a walk that fails on one branch leaves no
+ * half-sharded plan (TensorFlow's does: rows are lost). New nodes have shared state of their own,
+ * because a cache of a share must not serve the whole dataset. Where a function dataset stands
+ * above the reader, the files are dealt out all the same; TensorFlow then deals out rows of a
+ * reader that every worker reads in full. Failures: NOT_FOUND names the operator that the walk
+ * cannot pass. No locks. */
+#include "dist/sharding.h"
+#include "data/functions/template.h"
+#include "data/recipe.h"
+#include "graph/graph.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_DEPTH = 1000, MOST_NAMES = 3 };
+
+struct walk {
+    int num_workers, worker;
+    int marked; /* places with SHARD_HINT */
+    char *text; /* what the first reader gets; NULL: not wanted */
+    size_t size;
+    leat_error *err;
+};
+
+static bool is_one_of(const char *name, const char *const *names) {
+    for (; *names != NULL; names++) {
+        if (strcmp(name, *names) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *const readers[] = {"tf_record_dataset", "text_line_dataset",
+                                      "fixed_length_record_dataset", NULL};
+static const char *const joining[] = {"zip", "concatenate", NULL};
+static const char *const calling[] = {"flat_map", "interleave", "parallel_interleave", NULL};
+static const char *const transparent[] = {"batch",
+                                          "cache",
+                                          "map_and_batch",
+                                          "rebatch",
+                                          "filter",
+                                          "map",
+                                          "repeat",
+                                          "with_options",
+                                          "padded_batch",
+                                          "prefetch",
+                                          "shard",
+                                          "shuffle_and_repeat",
+                                          "skip",
+                                          "shuffle",
+                                          "take",
+                                          "window",
+                                          "unbatch",
+                                          "ragged_batch",
+                                          "pack",
+                                          "parse_example_dataset",
+                                          NULL};
+
+/* ---- readers inside functions ---- */
+
+/* Does a function make a dataset of a reader, itself or in a function that it hands on? */
+static bool makes_reader(const leat_object *object, int depth) {
+    if (!leati_object_is_function(object) || depth > MOST_DEPTH) {
+        return false;
+    }
+    const leati_body *body = &((const leat_function *)(const void *)object)->body;
+    for (size_t n = 0; n < body->num_nodes; n++) {
+        if (strcmp(body->nodes[n].op->name, "dataset") != 0) {
+            continue;
+        }
+        const struct leati_dataset_args *args = body->nodes[n].args;
+        if (is_one_of(args->op, readers)) {
+            return true;
+        }
+        for (int i = 0; i < args->functions.count && i < LEATI_MOST_FUNCTIONS; i++) {
+            if (makes_reader(args->function[i], depth + 1)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool calls_reader(const leat_dataset *dataset) {
+    for (const leati_row *row = dataset->op->rows; row != NULL && row->type != LEATI_ROW_END;
+         row++) {
+        const void *at = (const char *)dataset->args + row->offset;
+        if (row->type == LEATI_ROW_FUNCTION && makes_reader(*(leat_object *const *)at, 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- nodes made anew ---- */
+
+/* A node like `node` over other inputs (given, also on failure), with state of its own. */
+static leat_dataset *again(const leat_dataset *node, leat_dataset *const *inputs, leat_error *err) {
+    leat_dataset *made = leati_dataset_new(node->op, node->args, inputs, node->num_inputs, err);
+    return made == NULL || node->label == NULL ? made : leat_label(made, node->label, err);
+}
+
+typedef leat_dataset *(*rebuild)(struct walk *walk, const leat_dataset *node, int depth);
+
+/* `node` over what `below` makes of its inputs. */
+static leat_dataset *over_inputs(struct walk *walk, const leat_dataset *node, rebuild below,
+                                 int depth) {
+    leat_dataset **inputs = leati_alloc_zero((size_t)node->num_inputs, sizeof(leat_dataset *));
+    if (inputs == NULL) {
+        leati_no_memory(walk->err, (size_t)node->num_inputs * sizeof(leat_dataset *));
+        return NULL;
+    }
+    leat_dataset *made = NULL;
+    int done = 0;
+    bool changed = false;
+    while (done < node->num_inputs) {
+        inputs[done] = below(walk, node->inputs[done], depth + 1);
+        if (inputs[done] == NULL) {
+            break;
+        }
+        changed = changed || inputs[done] != node->inputs[done];
+        done++;
+    }
+    if (done == node->num_inputs && changed) {
+        made = again(node, inputs, walk->err);
+    } else {
+        made = done == node->num_inputs ? leat_dataset_ref((leat_dataset *)node) : NULL;
+        for (int i = 0; i < done; i++) {
+            leat_dataset_unref(inputs[i]);
+        }
+    }
+    leati_free(inputs);
+    return made;
+}
+
+static bool too_deep(struct walk *walk, int depth) {
+    if (depth > MOST_DEPTH) {
+        leati_fail(walk->err, LEAT_INVALID_ARGUMENT, "a plan deeper than %d operators", MOST_DEPTH);
+    }
+    return depth > MOST_DEPTH;
+}
+
+/* ---- names ---- */
+
+struct unshuffled {
+    struct walk walk;            /* first */
+    const leat_dataset *shuffle; /* the one nearest to the source; NULL: there is none */
+};
+
+/* The names without their shuffles. list_files stands for the plan that it made. */
+static leat_dataset *without_shuffles(struct walk *walk, const leat_dataset *node, int depth) {
+    struct unshuffled *u = (struct unshuffled *)walk;
+    if (too_deep(walk, depth)) {
+        return NULL;
+    }
+    bool shuffles = strcmp(node->op->name, "shuffle") == 0;
+    if (node->num_inputs == 1 && (shuffles || strcmp(node->op->name, "list_files") == 0)) {
+        u->shuffle = shuffles ? node : u->shuffle;
+        return without_shuffles(walk, node->inputs[0], depth + 1);
+    }
+    return over_inputs(walk, node, without_shuffles, depth);
+}
+
+/* This worker's share of a dataset of names (borrowed): dealt out first, because all workers must
+ * see one order, then shuffled. */
+static leat_dataset *shard_names(struct walk *walk, const leat_dataset *names) {
+    struct unshuffled u = {.walk = *walk};
+    leat_dataset *share = without_shuffles(&u.walk, names, 0);
+    share = share == NULL ? NULL
+                          : leati_shard_for_all(share, walk->num_workers, walk->worker, walk->err);
+    if (share != NULL && u.shuffle != NULL) {
+        share = again(u.shuffle, &share, walk->err);
+    }
+    if (walk->text != NULL && walk->text[0] == '\0') {
+        snprintf(walk->text, walk->size, "every %dth file from number %d on", walk->num_workers,
+                 walk->worker);
+    }
+    return share;
+}
+
+static void describe_names(struct walk *walk, const leati_strings *names) {
+    size_t used = 0;
+    int count =
+        names->count > walk->worker ? (names->count - walk->worker - 1) / walk->num_workers + 1 : 0;
+    if (walk->text == NULL || walk->text[0] != '\0') {
+        return;
+    }
+    used = (size_t)snprintf(walk->text, walk->size, "%d of %d files", count, names->count);
+    for (int i = 0; i < count && i <= MOST_NAMES && used < walk->size; i++) {
+        const leat_string *name = &names->values[walk->worker + i * walk->num_workers];
+        used +=
+            (size_t)(i == MOST_NAMES
+                         ? snprintf(walk->text + used, walk->size - used, ", ...")
+                         : snprintf(walk->text + used, walk->size - used, "%s%.*s",
+                                    i == 0 ? ": " : ", ", (int)(name->size < 60 ? name->size : 60),
+                                    name->data + (name->size < 60 ? 0 : name->size - 60)));
+    }
+}
+
+/* A reader like `reader` with other names: a list (borrowed), or a dataset of them (given). */
+static leat_dataset *reader_of(struct walk *walk, const leat_dataset *reader, const leati_row *row,
+                               const leati_strings *list, leat_dataset *names) {
+    char *args = leati_alloc(1, reader->op->args_size);
+    if (args == NULL) {
+        leat_dataset_unref(names);
+        leati_no_memory(walk->err, reader->op->args_size);
+        return NULL;
+    }
+    memcpy(args, reader->args, reader->op->args_size); /* the constructor copies deeply */
+    memcpy(args + row->offset, list, sizeof(*list));
+    leat_dataset *made =
+        leati_dataset_new(reader->op, args, &names, names != NULL ? 1 : 0, walk->err);
+    leati_free(args);
+    return made;
+}
+
+/* With fewer names than workers, who has one fails where TensorFlow's shard finds that out: at the
+ * first element. */
+static leat_dataset *too_few(struct walk *walk, const leat_dataset *reader, const leati_row *row,
+                             const leati_strings *all) {
+    static const leati_strings none;
+    leat_tensor tensor = {0};
+    leat_dataset *names = NULL;
+    if (leat_tensor_copy_of(LEAT_STRING, LEAT_SHAPE(all->count), all->values, &tensor, walk->err) ==
+        LEAT_OK) {
+        names = leati_names_dataset(&tensor, NULL, walk->err);
+    }
+    leat_tensor_unref(&tensor);
+    if (names != NULL) {
+        names = leati_shard_for_all(names, walk->num_workers, walk->worker, walk->err);
+    }
+    return names == NULL ? NULL : reader_of(walk, reader, row, &none, names);
+}
+
+/* A reader of this worker's names out of a list. */
+static leat_dataset *shard_list(struct walk *walk, const leat_dataset *reader,
+                                const leati_row *row) {
+    const leati_strings *all =
+        (const leati_strings *)(const void *)((const char *)reader->args + row->offset);
+    describe_names(walk, all);
+    if (all->count < walk->num_workers && walk->worker < all->count) {
+        return too_few(walk, reader, row, all);
+    }
+    leati_strings mine = {.values = leati_alloc((size_t)all->count + 1, sizeof(*mine.values))};
+    if (mine.values == NULL) {
+        leati_no_memory(walk->err, (size_t)all->count * sizeof(*mine.values));
+        return NULL;
+    }
+    for (int i = walk->worker; i < all->count; i += walk->num_workers) {
+        mine.values[mine.count++] = all->values[i];
+    }
+    leat_dataset *made = reader_of(walk, reader, row, &mine, NULL);
+    leati_free(mine.values);
+    return made;
+}
+
+/* ---- the walk ---- */
+
+static leat_dataset *files_below(struct walk *walk, const leat_dataset *node, int depth);
+
+static leat_dataset *over_names(struct walk *walk, const leat_dataset *node) {
+    leat_dataset *names = walk->num_workers == 1 ? leat_dataset_ref(node->inputs[0])
+                                                 : shard_names(walk, node->inputs[0]);
+    return names == NULL ? NULL : again(node, &names, walk->err);
+}
+
+static leat_dataset *not_found(struct walk *walk, const leat_dataset *node) {
+    leati_fail(walk->err, LEAT_NOT_FOUND,
+               "the dataset cannot be sharded by file: %s is %s; use the autoshard policy DATA or "
+               "OFF",
+               node->op->name,
+               node->num_inputs == 0 ? "no reader of record files"
+                                     : "not seen through to a reader of record files");
+    return NULL;
+}
+
+static leat_dataset *expanded(struct walk *walk, const leat_dataset *node, int depth) {
+    leat_dataset *plan = node->op->expand(node, walk->err);
+    leat_dataset *made = plan == NULL ? NULL : files_below(walk, plan, depth + 1);
+    leat_dataset_unref(plan);
+    return made;
+}
+
+static leat_dataset *files_below(struct walk *walk, const leat_dataset *node, int depth) {
+    const char *name = node->op->name;
+    bool calls = is_one_of(name, calling);
+    if (too_deep(walk, depth)) {
+        return NULL;
+    }
+    if (is_one_of(name, readers)) {
+        const leati_row *row = leati_rows_find(node->op->rows, "filenames");
+        return node->num_inputs > 0     ? over_names(walk, node)
+               : walk->num_workers == 1 ? leat_dataset_ref((leat_dataset *)node)
+                                        : shard_list(walk, node, row);
+    }
+    if (calls && calls_reader(node) && node->num_inputs == 1) {
+        return over_names(walk, node);
+    }
+    /* A share does not have the cardinality that was claimed for the whole. */
+    if (strcmp(name, "assert_cardinality") == 0 && node->num_inputs == 1) {
+        return files_below(walk, node->inputs[0], depth + 1);
+    }
+    if (node->num_inputs > 0 &&
+        (calls || is_one_of(name, joining) || is_one_of(name, transparent))) {
+        return over_inputs(walk, node, files_below, depth);
+    }
+    return node->op->expand != NULL ? expanded(walk, node, depth) : not_found(walk, node);
+}
+
+leat_dataset *leati_shard_files(const leat_dataset *dataset, int num_workers, int worker,
+                                char *text, size_t size, leat_error *err) {
+    leat_error local = {0};
+    struct walk walk = {
+        .num_workers = num_workers, .worker = worker, .text = text, .size = size, .err = &local};
+    if (text != NULL && size > 0) {
+        text[0] = '\0';
+    }
+    leat_dataset *share = files_below(&walk, dataset, 0);
+    if (share == NULL) {
+        if (err != NULL) {
+            *err = local;
+        }
+        return NULL;
+    }
+    if (num_workers > 1) {
+        return share;
+    }
+    leat_dataset_unref(share);
+    return leat_dataset_ref((leat_dataset *)dataset);
+}
+
+static int64_t number_of_shards(const leat_dataset *node) {
+    const leati_row *row = leati_rows_find(node->op->rows, "num_shards");
+    return *(const int64_t *)(const void *)((const char *)node->args + row->offset);
+}
+
+static leat_dataset *hints_below(struct walk *walk, const leat_dataset *node, int depth) {
+    if (too_deep(walk, depth)) {
+        return NULL;
+    }
+    if (strcmp(node->op->name, "shard") == 0 && number_of_shards(node) == -1) {
+        leat_dataset *input = hints_below(walk, node->inputs[0], depth + 1);
+        walk->marked++;
+        return input == NULL
+                   ? NULL
+                   : leati_shard_for_all(input, walk->num_workers, walk->worker, walk->err);
+    }
+    return over_inputs(walk, node, hints_below, depth);
+}
+
+leat_dataset *leati_shard_hints(const leat_dataset *dataset, int num_workers, int worker,
+                                int *marked, leat_error *err) {
+    struct walk walk = {.num_workers = num_workers, .worker = worker, .err = err};
+    leat_dataset *share = hints_below(&walk, dataset, 0);
+    *marked = walk.marked;
+    return share;
+}

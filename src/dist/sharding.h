@@ -1,0 +1,20 @@
+/* Which part of a dataset a worker reads: the plan of one worker's share (tf.data's auto_shard). */
+#ifndef LEATI_DIST_SHARDING_H
+#define LEATI_DIST_SHARDING_H
+
+#include "data/dataset.h"
+
+/* The share of worker `worker` (of `num_workers`) of `dataset` (borrowed) by files: the names that
+ * each reader of records opens are dealt out, name i to worker i mod num_workers, and shuffles of
+ * names come behind that. NOT_FOUND where the walk from the sink does not reach a reader on every
+ * branch. With one worker the dataset itself. `text` (`size` bytes; NULL: not wanted) gets which
+ * files these are. The share has caches and seed generators of its own. Owned. */
+leat_dataset *leati_shard_files(const leat_dataset *dataset, int num_workers, int worker,
+                                char *text, size_t size, leat_error *err);
+
+/* The same by the places that the user marked with shard(SHARD_HINT, SHARD_HINT), also with one
+ * worker; the dataset itself where there is none. *marked says how many there are. Owned. */
+leat_dataset *leati_shard_hints(const leat_dataset *dataset, int num_workers, int worker,
+                                int *marked, leat_error *err);
+
+#endif

@@ -62,7 +62,7 @@ def replica_context():
 def check_write(variable):
     """ValueError where replicas assign a variable that they have no copies of."""
     context = replica_context()
-    if context is not None and variable._native.num_copies() != context.num_replicas_in_sync:
+    if context is not None and variable._native.num_copies() != context.strategy._local:
         raise ValueError(f"Variable '{variable.name}' was not created in the scope of the distribution strategy, so "
                          f"its {context.num_replicas_in_sync} replicas have no copies to assign; create it under "
                          "strategy.scope()")

@@ -126,41 +126,92 @@ static void drop_per_replica(leat_per_replica *value) {
 
 /* ---- strategies ---- */
 
-/* mirrored(devices, timeout_ms): a list of names such as "CPU:0", None for all devices. */
-static PyObject *strategy_mirrored(PyObject *class, PyObject *args) {
-    (void)class;
-    PyObject *devices = Py_None;
-    long long timeout = 0;
-    leat_error err = {0};
-    if (!PyArg_ParseTuple(args, "O|L", &devices, &timeout)) {
-        return NULL;
+/* The names of a list of devices such as "CPU:0" (PyMem_Free; None: NULL without an exception). */
+static int read_devices(PyObject *devices, const char ***names, int *count) {
+    *names = NULL;
+    *count = 0;
+    if (devices == Py_None) {
+        return 0;
     }
-    Py_ssize_t count = devices == Py_None ? 0 : PyList_Size(devices);
-    const char **names = count < 0 ? NULL : PyMem_Calloc((size_t)count + 1, sizeof(*names));
-    for (Py_ssize_t i = 0; names != NULL && i < count; i++) {
-        names[i] = PyUnicode_AsUTF8AndSize(PyList_GetItem(devices, i), NULL);
-        if (names[i] == NULL) {
-            PyMem_Free(names);
-            return NULL;
+    Py_ssize_t size = PyList_Size(devices);
+    if (size < 0) {
+        return -1;
+    }
+    *names = PyMem_Calloc((size_t)size + 1, sizeof(**names));
+    if (*names == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < size; i++) {
+        (*names)[i] = PyUnicode_AsUTF8AndSize(PyList_GetItem(devices, i), NULL);
+        if ((*names)[i] == NULL) {
+            PyMem_Free(*names);
+            return -1;
         }
     }
-    if (names == NULL) {
-        return count < 0 ? NULL : PyErr_NoMemory();
-    }
-    leat_mirrored_options options = {.devices = devices == Py_None ? NULL : names,
-                                     .num_devices = (int)count,
-                                     .timeout_ms = timeout};
-    leat_strategy *strategy = leat_mirrored_strategy(&options, &err);
-    PyMem_Free(names);
+    *count = (int)size;
+    return 0;
+}
+
+/* `strategy` is given; NULL raises `err`. */
+static PyObject *strategy_object(leat_strategy *strategy, const leat_error *err) {
     native_strategy *self =
         strategy == NULL ? NULL : (native_strategy *)PyType_GenericAlloc(strategy_type, 0);
     if (self == NULL) {
         leat_strategy_unref(strategy);
-        return strategy == NULL ? native_raise(&err) : NULL;
+        return strategy == NULL ? native_raise(err) : NULL;
     }
     self->strategy = strategy;
     self->process = getpid();
     return (PyObject *)self;
+}
+
+/* mirrored(devices): a list of names such as "CPU:0", None for all devices. */
+static PyObject *strategy_mirrored(PyObject *class, PyObject *devices) {
+    (void)class;
+    leat_mirrored_options options = {0};
+    const char **names = NULL;
+    leat_error err = {0};
+    if (read_devices(devices, &names, &options.num_devices) != 0) {
+        return NULL;
+    }
+    options.devices = names;
+    leat_strategy *strategy = leat_mirrored_strategy(&options, &err);
+    PyMem_Free(names);
+    return strategy_object(strategy, &err);
+}
+
+/* multi_worker(TF_CONFIG's text, devices, communication, timeout_ms, start_timeout_ms,
+ * bytes_per_pack, program): waits for all workers. */
+static PyObject *strategy_multi_worker(PyObject *class, PyObject *args) {
+    (void)class;
+    leat_multi_worker_options options = {0};
+    const char *config = NULL, **names = NULL;
+    PyObject *devices = Py_None;
+    long long timeout = 0, start = 0, pack = 0;
+    int communication = 0;
+    leat_error err = {0};
+    if (!PyArg_ParseTuple(args, "sOiLLLs", &config, &devices, &communication, &timeout, &start,
+                          &pack, &options.program) ||
+        read_devices(devices, &names, &options.num_devices) != 0) {
+        return NULL;
+    }
+    options.devices = names;
+    options.communication = (leat_communication)communication;
+    options.timeout_ms = timeout;
+    options.start_timeout_ms = start;
+    options.bytes_per_pack = pack;
+    leat_cluster *cluster = leat_cluster_new(config, &err);
+    leat_strategy *strategy = NULL;
+    if (cluster != NULL) {
+        options.cluster = cluster;
+        Py_BEGIN_ALLOW_THREADS;
+        strategy = leat_multi_worker_mirrored_strategy(&options, &err);
+        Py_END_ALLOW_THREADS;
+    }
+    leat_cluster_free(cluster);
+    PyMem_Free(names);
+    return strategy_object(strategy, &err);
 }
 
 static void strategy_dealloc(PyObject *object) {
@@ -173,9 +224,15 @@ static void strategy_dealloc(PyObject *object) {
     free_object(object);
 }
 
-static PyObject *strategy_num_replicas(PyObject *self, PyObject *unused) {
+/* place() -> (replicas of all workers, of this one, the number of its first one, workers, the
+ * number of this one, one line that says so). */
+static PyObject *strategy_place(PyObject *self, PyObject *unused) {
     (void)unused;
-    return PyLong_FromLong(leat_strategy_num_replicas(((native_strategy *)self)->strategy));
+    const leat_strategy *strategy = ((native_strategy *)self)->strategy;
+    return Py_BuildValue("(iiiiis)", leat_strategy_num_replicas(strategy),
+                         leat_strategy_num_local_replicas(strategy),
+                         leat_strategy_first_replica(strategy), leat_strategy_num_workers(strategy),
+                         leat_strategy_worker(strategy), leat_strategy_describe(strategy));
 }
 
 static PyObject *strategy_enter(PyObject *self, PyObject *unused) {
@@ -256,16 +313,26 @@ static PyObject *strategy_run(PyObject *self, PyObject *args) {
     return result;
 }
 
-/* reduce(mean, values, axis): one tensor per replica; axis None: over replicas alone. */
-static PyObject *strategy_reduce(PyObject *self, PyObject *args) {
+enum { COMBINE_SUM, COMBINE_MEAN, COMBINE_GATHER };
+
+static leat_status combine(leat_strategy *strategy, int how, const leat_per_replica *value,
+                           int axis, leat_element *out, leat_error *err) {
+    return how == COMBINE_GATHER
+               ? leat_strategy_gather(strategy, value, axis, out, err)
+               : leat_strategy_reduce(strategy,
+                                      how == COMBINE_MEAN ? LEAT_REDUCE_MEAN : LEAT_REDUCE_SUM,
+                                      value, axis, out, err);
+}
+
+/* What the values of all replicas, a list of tensors for each here, make together: a list. */
+static PyObject *combined(PyObject *self, int how, PyObject *values, PyObject *axis) {
     leat_strategy *strategy = strategy_of(self);
-    PyObject *values = NULL, *axis = NULL, *result = NULL;
     leat_per_replica given = {0};
     leat_element out = {0};
     leat_error err = {0};
     leat_status status = LEAT_OK;
-    int mean = 0;
-    if (strategy == NULL || !PyArg_ParseTuple(args, "pOO", &mean, &values, &axis)) {
+    PyObject *result = NULL;
+    if (strategy == NULL) {
         return NULL;
     }
     long along = axis == Py_None ? LEAT_NO_AXIS : PyLong_AsLong(axis);
@@ -274,24 +341,152 @@ static PyObject *strategy_reduce(PyObject *self, PyObject *args) {
         drop_per_replica(&given);
         return NULL;
     }
+    native_wait_begin(cancel_run, strategy);
     Py_BEGIN_ALLOW_THREADS;
-    status = leat_strategy_reduce(strategy, mean ? LEAT_REDUCE_MEAN : LEAT_REDUCE_SUM, &given,
-                                  (int)along, &out, &err);
+    status = combine(strategy, how, &given, (int)along, &out, &err);
     Py_END_ALLOW_THREADS;
-    result = status == LEAT_OK ? native_element_list(&out) : native_raise(&err);
+    native_wait_end();
+    if (status == LEAT_OK) {
+        result = native_element_list(&out);
+    } else if (PyErr_CheckSignals() == 0) {
+        native_raise(&err);
+    }
     leat_element_fini(&out);
     drop_per_replica(&given);
     return result;
 }
 
+/* reduce(mean, values, axis); axis None: over replicas alone. */
+static PyObject *strategy_reduce(PyObject *self, PyObject *args) {
+    PyObject *values = NULL, *axis = NULL;
+    int mean = 0;
+    return PyArg_ParseTuple(args, "pOO", &mean, &values, &axis)
+               ? combined(self, mean ? COMBINE_MEAN : COMBINE_SUM, values, axis)
+               : NULL;
+}
+
+/* gather(values, axis) */
+static PyObject *strategy_gather(PyObject *self, PyObject *args) {
+    PyObject *values = NULL, *axis = NULL;
+    return PyArg_ParseTuple(args, "OO", &values, &axis)
+               ? combined(self, COMBINE_GATHER, values, axis)
+               : NULL;
+}
+
+/* Numbers of a sequence (PyMem_Free). */
+static int64_t *read_numbers(PyObject *sequence, Py_ssize_t *count) {
+    *count = PySequence_Size(sequence);
+    int64_t *numbers = *count < 0 ? NULL : PyMem_Calloc((size_t)*count + 1, sizeof(*numbers));
+    for (Py_ssize_t i = 0; numbers != NULL && i < *count; i++) {
+        PyObject *item = PySequence_GetItem(sequence, i);
+        numbers[i] = item == NULL ? -1 : PyLong_AsLongLong(item);
+        Py_XDECREF(item);
+        if (PyErr_Occurred()) {
+            PyMem_Free(numbers);
+            return NULL;
+        }
+    }
+    return numbers;
+}
+
+/* exchange(numbers) -> those of all workers, one after the other. */
+static PyObject *strategy_exchange(PyObject *self, PyObject *sequence) {
+    leat_strategy *strategy = strategy_of(self);
+    Py_ssize_t count = 0;
+    leat_error err = {0};
+    leat_status status = LEAT_OK;
+    int64_t *mine = strategy == NULL ? NULL : read_numbers(sequence, &count);
+    if (mine == NULL) {
+        return NULL;
+    }
+    Py_ssize_t all = count * leat_strategy_num_workers(strategy);
+    int64_t *out = PyMem_Calloc((size_t)all + 1, sizeof(*out));
+    PyObject *list = out == NULL ? NULL : PyList_New(all);
+    if (list != NULL) {
+        native_wait_begin(cancel_run, strategy);
+        Py_BEGIN_ALLOW_THREADS;
+        status = leat_strategy_exchange(strategy, mine, (int)count, out, &err);
+        Py_END_ALLOW_THREADS;
+        native_wait_end();
+    }
+    for (Py_ssize_t i = 0; list != NULL && status == LEAT_OK && i < all; i++) {
+        if (PyList_SetItem(list, i, PyLong_FromLongLong(out[i])) != 0) {
+            Py_CLEAR(list);
+        }
+    }
+    if (status != LEAT_OK) {
+        Py_CLEAR(list);
+        if (PyErr_CheckSignals() == 0) {
+            native_raise(&err);
+        }
+    }
+    PyMem_Free(mine);
+    PyMem_Free(out);
+    return list;
+}
+
+/* agree(what, text): FailedPreconditionError where a worker has another text. */
+static PyObject *strategy_agree(PyObject *self, PyObject *args) {
+    leat_strategy *strategy = strategy_of(self);
+    const char *what = NULL, *text = NULL;
+    leat_error err = {0};
+    leat_status status = LEAT_OK;
+    if (strategy == NULL || !PyArg_ParseTuple(args, "ss", &what, &text)) {
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS;
+    status = leat_strategy_agree(strategy, what, text, &err);
+    Py_END_ALLOW_THREADS;
+    if (status != LEAT_OK) {
+        return native_raise(&err);
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *strategy_barrier(PyObject *self, PyObject *unused) {
+    (void)unused;
+    leat_strategy *strategy = strategy_of(self);
+    leat_error err = {0};
+    leat_status status = LEAT_OK;
+    if (strategy == NULL) {
+        return NULL;
+    }
+    native_wait_begin(cancel_run, strategy);
+    Py_BEGIN_ALLOW_THREADS;
+    status = leat_strategy_barrier(strategy, &err);
+    Py_END_ALLOW_THREADS;
+    native_wait_end();
+    if (status == LEAT_OK) {
+        Py_RETURN_NONE;
+    }
+    return PyErr_CheckSignals() == 0 ? native_raise(&err) : NULL;
+}
+
+static PyObject *strategy_abort(PyObject *self, PyObject *text) {
+    leat_strategy *strategy = strategy_of(self);
+    const char *words = strategy == NULL ? NULL : PyUnicode_AsUTF8AndSize(text, NULL);
+    if (words == NULL) {
+        return NULL;
+    }
+    leat_strategy_abort(strategy, words);
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef strategy_methods[] = {
-    {"mirrored", strategy_mirrored, METH_VARARGS | METH_STATIC,
-     "mirrored(devices, timeout_ms=0) -> Strategy."},
-    {"num_replicas", strategy_num_replicas, METH_NOARGS, "How many replicas there are."},
+    {"mirrored", strategy_mirrored, METH_O | METH_STATIC, "mirrored(devices) -> Strategy."},
+    {"multi_worker", strategy_multi_worker, METH_VARARGS | METH_STATIC,
+     "multi_worker(config, devices, communication, timeout_ms, start_timeout_ms, bytes_per_pack, "
+     "program) -> Strategy."},
+    {"place", strategy_place, METH_NOARGS, "Replicas and workers, all and here."},
     {"enter", strategy_enter, METH_NOARGS, "Variables of this thread get a copy per replica."},
     {"exit", strategy_exit, METH_NOARGS, "Ends that."},
     {"run", strategy_run, METH_VARARGS, "run(step, functions, tensors by replica) -> the same."},
     {"reduce", strategy_reduce, METH_VARARGS, "reduce(mean, tensors by replica, axis)."},
+    {"gather", strategy_gather, METH_VARARGS, "gather(tensors by replica, axis)."},
+    {"exchange", strategy_exchange, METH_O, "exchange(numbers) -> those of all workers."},
+    {"agree", strategy_agree, METH_VARARGS, "agree(what, text): is it the same on all workers?"},
+    {"barrier", strategy_barrier, METH_NOARGS, "Returns when every worker is here."},
+    {"abort", strategy_abort, METH_O, "abort(text): ends the job for all workers."},
     {0},
 };
 

@@ -1,6 +1,6 @@
 /* Variable: a leat_variable; graph.c reads and assigns it inside of graphs.
  *
- * Read and assign copy the values, without the GIL. */
+ * Made, read and assigned without the GIL. */
 #include "native.h"
 
 typedef struct native_variable {
@@ -42,8 +42,11 @@ static PyObject *variable_new(PyTypeObject *type, PyObject *args, PyObject *kwar
     if (beside == NULL && like != Py_None) {
         return NULL;
     }
-    leat_variable *variable = beside == NULL ? leat_variable_new(tensor, &options, &err)
-                                             : leat_variable_like(beside, name, tensor, &err);
+    leat_variable *variable = NULL;
+    Py_BEGIN_ALLOW_THREADS; /* several workers exchange its value */
+    variable = beside == NULL ? leat_variable_new(tensor, &options, &err)
+                              : leat_variable_like(beside, name, tensor, &err);
+    Py_END_ALLOW_THREADS;
     if (variable == NULL) {
         return native_raise(&err);
     }

@@ -90,7 +90,11 @@ def distribute_function(strategy, dataset_fn, options):
     _check(options)
     replicas = strategy.num_replicas_in_sync
     if not _per_replica(options):
-        return DistributedDatasetsFromFunction(strategy, _made(dataset_fn(InputContext(1, 0, replicas))), _AS_IS)
+        context = InputContext(strategy._workers, strategy._worker, replicas)
+        return DistributedDatasetsFromFunction(strategy, _made(dataset_fn(context)), _AS_IS)
+    if not strategy._replicates_input:
+        raise NotImplementedError("InputReplicationMode.PER_REPLICA is only supported in "
+                                  "`distribute_datasets_from_function` of tf.distribute.MirroredStrategy")
     made = [_made(dataset_fn(InputContext(replicas, i, replicas))) for i in range(replicas)]
     return _ReplicaDatasets(strategy, made)
 
@@ -120,10 +124,9 @@ class DistributedDataset:
     @property
     def element_spec(self):
         """The structure of PerReplicaSpecs of the elements, of plain TypeSpecs where there is one replica."""
-        replicas = self._strategy.num_replicas_in_sync
-        if replicas == 1:
+        if not _is_per_replica(self._strategy):
             return self._replica_spec
-        return nest._map(lambda leaf: PerReplicaSpec(*[leaf] * replicas), self._replica_spec)
+        return nest._map(lambda leaf: PerReplicaSpec(*[leaf] * self._strategy._local), self._replica_spec)
 
     def _cardinality(self):
         return self._native.cardinality()
@@ -138,6 +141,13 @@ class DistributedDataset:
         if count < 0:
             raise TypeError("The dataset is infinite." if count == -1 else "The dataset length is unknown.")
         return count
+
+    def reduce(self, initial_state, reduce_func):
+        """``reduce_func(state, element)`` for one element after the other, from `initial_state` on; the last state."""
+        state = initial_state
+        for element in self:
+            state = reduce_func(state, element)
+        return state
 
     def explain(self):
         """How the batches are split among the replicas, and why; one line (leat's)."""
@@ -160,7 +170,7 @@ class DistributedIterator(Iterator):
         self._dataset = dataset
         self._strategy = dataset._strategy
         self._native = dataset._native.iterate()
-        self._assemble = _assembler(dataset._replica_spec, dataset._strategy.num_replicas_in_sync)
+        self._assemble = _assembler(dataset._replica_spec, _is_per_replica(dataset._strategy))
 
     @property
     def _type_spec(self):
@@ -191,10 +201,15 @@ def _optional(value, spec):
     return Optional(value, spec, value is not None)
 
 
-def _assembler(spec, replicas):
+def _is_per_replica(strategy):
+    """Are elements PerReplica values? Under several workers also those of one replica."""
+    return strategy._local > 1 or strategy._workers > 1
+
+
+def _assembler(spec, is_per_replica):
     """A function from a list of tensors for each replica to an element."""
     one = nest.assembler(spec)
-    if replicas == 1:
+    if not is_per_replica:
         return lambda rows: one(rows[0])
     if type(spec) is specs.TensorSpec:
         return lambda rows: PerReplica([row[0] for row in rows])

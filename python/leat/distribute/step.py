@@ -17,39 +17,71 @@ from leat.tensor import Tensor, constant
 from leat.variables import Variable
 
 _MOST_STEPS = 64  # different functions that a strategy remembers
+_MOST_CALLED = 16  # functions that a function calls and that are looked into
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
 # ---- which functions are the same ----
 
-def identity(function, keep, depth=0):
-    """What tells a function from others: its code and what it has captured. `keep` grows by what must stay alive."""
+def identity(function, keep, seen=None):
+    """What tells a function from others: its code, what it has captured, and the globals that its code reads.
+
+    `keep` grows by what must stay alive, `seen` by the functions that were looked into.
+    """
+    seen = set() if seen is None else seen
     if isinstance(function, Function):
-        return ("function", function._autograph, identity(function.python_function, keep, depth))
+        return ("function", function._autograph, identity(function.python_function, keep, seen))
     if isinstance(function, functools.partial):
-        inner = [_captured(value, keep, depth) for value in (*function.args, *function.keywords.values())]
-        return ("partial", identity(function.func, keep, depth), tuple(inner), tuple(function.keywords))
+        inner = [_captured(value, keep, seen) for value in (*function.args, *function.keywords.values())]
+        return ("partial", identity(function.func, keep, seen), tuple(inner), tuple(function.keywords))
     if isinstance(function, types.MethodType):
         keep.append(function.__self__)
-        return ("method", id(function.__self__), identity(function.__func__, keep, depth))
-    if not isinstance(function, types.FunctionType) or depth > 4:
-        keep.append(function)
-        return id(function)
+        return ("method", id(function.__self__), identity(function.__func__, keep, seen))
     keep.append(function)
+    if not isinstance(function, types.FunctionType) or function in seen or len(seen) > _MOST_CALLED:
+        return id(function)
+    seen.add(function)
     values = list(function.__defaults__ or ()) + list((function.__kwdefaults__ or {}).values())
     for cell in function.__closure__ or ():
         try:
             values.append(cell.cell_contents)
         except ValueError:  # still empty
             values.append(None)
-    return (id(function.__code__), id(function.__globals__), tuple(_captured(v, keep, depth) for v in values))
+    captured = [_captured(value, keep, seen) for value in values]
+    around = function.__globals__
+    for name in _globals_of(function.__code__):
+        value = around.get(name)
+        if type(value) is types.FunctionType and value.__globals__ is not around:
+            captured.append(id(value))  # what functions of other modules read is their own affair
+            keep.append(value)
+        elif type(value) is not types.ModuleType:
+            captured.append(_captured(value, keep, seen))
+    return (id(function.__code__), id(around), tuple(captured))
 
 
-def _captured(value, keep, depth):
+_codes = {}  # by the code's id: the code, and the globals that it and the functions in it read
+
+
+def _globals_of(code):
+    found = _codes.get(id(code))
+    if found is None:
+        import dis
+        names = {line.argval: None for line in dis.get_instructions(code)
+                 if line.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+        for inner in code.co_consts:
+            if isinstance(inner, types.CodeType):
+                names.update(dict.fromkeys(_globals_of(inner)))
+        if len(_codes) > 16 * _MOST_STEPS:
+            _codes.clear()
+        found = _codes[id(code)] = (code, tuple(names))
+    return found[1]
+
+
+def _captured(value, keep, seen):
     if type(value) in _PLAIN:
         return type(value), value
     if isinstance(value, (types.FunctionType, Function, functools.partial)):
-        return identity(value, keep, depth + 1)
+        return identity(value, keep, seen)
     keep.append(value)
     return id(value)
 
@@ -92,6 +124,7 @@ class _Step:
         self._structure = structure
         self._keep = keep
         self._traces = {}
+        self._asking = {}  # what a trace that ended at its next all_gather finds along its axis there
         self._sizes = {}  # shapes of the replicas' arguments -> what each all_gather finds along its axis, by replica
         self.on_host = False
         self.native = _native.Step()
@@ -121,12 +154,17 @@ class _Step:
 
     def _traces_of(self, rows, tensors):
         """The traces. Where shapes differ, what replicas gather may: each gather asks all of them for its size first.
+
+        Other workers' shapes are not known here, so that under several each gather asks at every step.
         """
         shapes = tuple([tuple([(tensor._shape, tensor._dtype) for tensor in parts]) for parts in tensors])
-        if all(other == shapes[0] for other in shapes):
-            return [self._trace_for(*one, None) for one in zip(rows, shapes)]
+        alone = self._strategy._workers == 1
+        if not alone or all(other == shapes[0] for other in shapes):
+            made = [self._trace_for(*one, None) for one in zip(rows, shapes)]
+            if alone or not any(one.gathers for one in made):
+                return made
+        sizes = self._sizes.get(shapes, ())
         while True:
-            sizes = self._sizes.get(shapes, ())
             missing = []
             for one in zip(rows, shapes):
                 try:
@@ -138,7 +176,9 @@ class _Step:
             if any(type(made) is _Trace for made in missing):
                 raise ValueError("all_gather is called by some replicas alone: their arguments have the shapes "
                                  f"{[[shape for shape, _ in parts] for parts in shapes]}")
-            self._sizes[shapes] = (*sizes, tuple(missing))
+            sizes = (*sizes, tuple(missing if alone else self._strategy._native.exchange(missing)))
+            if alone:
+                self._sizes[shapes] = sizes
 
     def _trace_for(self, leaves, shapes, sizes):
         key = shapes, tuple([leaf if type(leaf) is _Static else leaf._shape for leaf in leaves
@@ -146,8 +186,14 @@ class _Step:
         found = self._traces.get((key, None))
         if found is None or found.gathers and sizes is not None:
             found = self._traces.get((key, sizes))
+        if found is None and (key, sizes) in self._asking:
+            raise UnknownSizes(self._asking[key, sizes])
         if found is None:
-            found = self._trace(leaves, (), sizes)
+            try:
+                found = self._trace(leaves, (), sizes)
+            except UnknownSizes as unknown:
+                self._asking[key, sizes] = unknown.size
+                raise
             self._traces[key, sizes if found.gathers else None] = found
         return found
 
@@ -162,7 +208,7 @@ class _Step:
             if self.on_host and graph.has_effects:
                 raise trace.NotTraceable("it computes strings, which devices do not, and assigns variables")
             missing = [variable for variable in made.graph_variables
-                       if variable._native.num_copies() != self._strategy.num_replicas_in_sync]
+                       if variable._native.num_copies() != self._strategy._local]
         finally:
             del trace._state.checks[id(graph)]
             graph.release()
@@ -241,7 +287,7 @@ class Steps:
 
     def run(self, function, args, kwargs):
         """Runs ``function(*args, **kwargs)`` on every replica; the structure of its results."""
-        replicas = self._strategy.num_replicas_in_sync
+        replicas = self._strategy._local
         structure = (tuple(args), dict(kwargs))
         given = nest.flatten(structure)
         rows = [[_argument(leaf, r) for leaf in given] for r in range(replicas)]

@@ -2,14 +2,17 @@
 
 import json
 import os
+import sys
 import threading
 
 from leat import _native, cluster, nest, trace
 from leat.cluster import ClusterSpec
 from leat.distribute import cluster_resolver, context, dataset as datasets
+from leat.distribute.communication import CommunicationImplementation, CommunicationOptions
 from leat.distribute.context import ReduceOp, ReplicaContext, entered, require_cross_replica
 from leat.distribute.step import Steps
-from leat.distribute.values import DistributedValues, DistributedVariable, PerReplica, regroup, select, variable_class
+from leat.distribute.values import (DistributedValues, DistributedVariable, PerReplica, central_class, regroup, select,
+                                    variable_class)
 from leat.errors import InvalidArgumentError, UnimplementedError
 from leat.tensor import Tensor, convert_to_tensor
 from leat.variables import Variable
@@ -31,6 +34,13 @@ def _all_devices():
     return [f"CPU:{i}" for i in range(_native.num_logical_devices("CPU"))]
 
 
+def _check_call(function, args):
+    if not callable(function):
+        raise TypeError(f"'{type(function).__name__}' object is not callable")
+    if not isinstance(args, (list, tuple)):
+        raise ValueError(f"positional args must be a list or tuple, got {type(args)}")
+
+
 class _Scope:
     """What `scope` returns: a block in which the strategy is in force. It may be entered again and again."""
 
@@ -39,6 +49,7 @@ class _Scope:
         self._open = []
 
     def __enter__(self):
+        require_cross_replica()
         around = trace.strategy()
         if around is not None and around is not self._strategy:
             raise RuntimeError("Mixing different tf.distribute.Strategy objects: "
@@ -48,6 +59,12 @@ class _Scope:
 
     def __exit__(self, *error):
         self._open.pop().__exit__(*error)
+
+
+def _check_axis(tensor, axis):
+    rank = tensor.shape.rank
+    if axis is not None and rank is not None and not -rank <= axis < rank:
+        raise ValueError(f"Invalid reduction dimension {axis} for input with {rank} dimensions.")
 
 
 class StrategyExtended:
@@ -61,10 +78,9 @@ class StrategyExtended:
 
     def __init__(self, strategy, devices):
         self._strategy = strategy
-        self._devices = tuple(_PREFIX + device for device in devices)
+        self._devices = self.parameter_devices = tuple(devices)
 
     worker_devices = property(lambda self: self._devices)
-    parameter_devices = property(lambda self: self._devices)
 
     def reduce_to(self, reduce_op, value, destinations=None, options=None):
         """The sum or mean over replicas of a value (``StrategyExtended.reduce_to``)."""
@@ -117,12 +133,16 @@ class Strategy:
     def __init__(self, extended=None):
         raise TypeError("tf.distribute.Strategy is made by its subclasses, such as MirroredStrategy")
 
-    def _start(self, devices):
-        self._native = _native.Strategy.mirrored(devices)
-        self._count = self._native.num_replicas()
+    _local = _workers = 1  # replicas of this process, and how many processes there are
+    _first = _worker = 0  # the number of its first replica among all, and its own
+    _described = ""
+
+    def _start(self, native, devices, prefix=_PREFIX):
+        self._native = native
+        (self._count, self._local, self._first, self._workers, self._worker, self._described) = native.place()
         self._steps = Steps(self)
         self._lock = threading.RLock()
-        self._extended = StrategyExtended(self, devices)
+        self._extended = StrategyExtended(self, [prefix + device for device in devices])
 
     num_replicas_in_sync = property(lambda self: self._count)
     extended = property(lambda self: self._extended)
@@ -140,14 +160,22 @@ class Strategy:
         of a replica; an error of a replica names it.
         """
         require_cross_replica()
-        if not callable(fn):
-            raise TypeError(f"'{type(fn).__name__}' object is not callable")
+        _check_call(fn, args)
         if trace.is_tracing():
             raise trace.NeedsPython("Strategy.run inside of a function that is traced")
         with self._lock:
             return self._steps.run(fn, args, kwargs or {})
 
     experimental_run_v2 = run
+
+    def group(self, value, name=None):
+        """The value, when all that it is made of has been done (``Strategy.group``): here that is so already."""
+        values = self.experimental_local_results(value)
+        return values[0] if len(values) == 1 else None
+
+    def unwrap(self, value):
+        """`experimental_local_results` under its older name."""
+        return self.experimental_local_results(value)
 
     def reduce(self, reduce_op, value, axis):
         """The sum or mean over replicas of values, as a tensor (``Strategy.reduce``).
@@ -171,46 +199,51 @@ class Strategy:
         if not isinstance(value, DistributedValues):
             return self._reduce_plain(operation, value, axis)
         rows = [[convert_to_tensor(one)] for one in value.values]
+        _check_axis(rows[0][0], axis)
+        if self._count == 1 and axis is None:
+            return rows[0][0]
         return self._native.reduce(operation is ReduceOp.MEAN, rows, axis)[0]
 
     def _reduce_plain(self, operation, value, axis):
-        """A value that is no PerReplica: the same for each replica."""
-        if not isinstance(value, (Tensor, Variable)) and type(value) in (int, float) and value == 0:
+        """A value that is no PerReplica: that of this process's only replica, else the same for each."""
+        if self._wraps and type(value) in (int, float) and value == 0:
             raise AttributeError(f"'{type(value).__name__}' object has no attribute 'shape'")
-        if axis is None:
+        if axis is None and not (self._workers > 1 and self._local == 1):
             if operation is ReduceOp.SUM and self._count > 1:
-                raise ValueError(f"A non-DistributedValues value {value} cannot be reduced with the given reduce op "
+                raise ValueError(f"A non-DistributedValues value {value!s} cannot be reduced with the given reduce op "
                                  f"{operation}.")
-            return value
+            return convert_to_tensor(value) if operation is ReduceOp.SUM and self._wraps else value
         tensor = convert_to_tensor(value)
-        if not tensor.shape.rank:
-            raise ValueError(f"Invalid reduction dimension {axis} for input with 0 dimensions.")
-        return self._native.reduce(operation is ReduceOp.MEAN, [[tensor]] * self._count, axis)[0]
+        _check_axis(tensor, axis)
+        return self._native.reduce(operation is ReduceOp.MEAN, [[tensor]] * self._local, axis)[0]
 
     def gather(self, value, axis):
         """The replicas' values one after the other along `axis`, where alone they may differ (``Strategy.gather``)."""
-        require_cross_replica()
+        if trace.replica_context() is not None:
+            raise RuntimeError("tf.distribute.Strategy.gather method requires cross-replica context, use "
+                               "get_replica_context().all_gather() instead")
         if trace.is_tracing():
             raise trace.NeedsPython("Strategy.gather inside of a function that is traced")
         return nest.map_structure(lambda leaf: self._gather(leaf, axis), value)
 
     def _gather(self, value, axis):
         from leat import ops
+        differs = isinstance(value, (DistributedValues, DistributedVariable))
+        if not differs and self._workers == 1:
+            return convert_to_tensor(value)
         parts = [convert_to_tensor(part) for part in self.experimental_local_results(value)]
-        if not isinstance(value, (DistributedValues, DistributedVariable)) and not parts[0].shape.rank:
-            return parts[0]
         if not parts[0].shape.rank:
             raise InvalidArgumentError(None, None, f"gather of a scalar along axis {axis}; expected a dimension")
-        if not isinstance(value, (DistributedValues, DistributedVariable)):
-            parts = parts * self._count
+        if self._workers > 1:
+            return self._native.gather([[part] for part in parts], axis)[0]
         return ops.FUNCTIONS["concat"](parts, axis) if len(parts) > 1 else parts[0]
 
     def experimental_local_results(self, value):
         """The values on the replicas, as a tuple in their order; of any other value a tuple of that alone."""
         if isinstance(value, (DistributedValues, DistributedVariable)):
             return value.values
-        if nest.is_nested(value) and any(isinstance(leaf, DistributedValues) for leaf in nest.flatten(value)):
-            return tuple(select(replica, value) for replica in range(self._count))
+        if nest.is_nested(value):
+            return tuple(select(replica, value) for replica in range(self._local))
         return (value,)
 
     def experimental_distribute_dataset(self, dataset, options=None):
@@ -228,17 +261,18 @@ class Strategy:
     def experimental_distribute_values_from_function(self, value_fn):
         """A PerReplica of what ``value_fn(ValueContext)`` gives for each replica."""
         require_cross_replica()
-        values = [value_fn(ValueContext(replica, self._count)) for replica in range(self._count)]
-        return self._wrap(values)
+        replicas = range(self._first, self._first + self._local)
+        return self._wrap([value_fn(ValueContext(replica, self._count)) for replica in replicas])
 
     def _wrap(self, values):
         return nest._map_all(lambda *leaves: PerReplica(leaves), values, True) if self._wraps else regroup(values)
 
     _wraps = True  # a value per replica is a PerReplica even where there is one replica
+    _replicates_input = False  # is InputReplicationMode.PER_REPLICA there?
 
     def explain(self):
-        """Where the time of the runs so far went, operation by operation (leat's)."""
-        return self._steps.explain()
+        """Who takes part, and where the time of the runs so far went, operation by operation (leat's)."""
+        return "\n".join(filter(None, [self._described, self._steps.explain()]))
 
 
 class ValueContext:
@@ -267,9 +301,10 @@ class MirroredStrategy(Strategy):
         if len(set(names)) != len(names):
             raise AssertionError("No duplicates allowed in `devices` argument: "
                                  f"{tuple(_PREFIX + name for name in names)}")
-        self._start(names)
+        self._start(_native.Strategy.mirrored(names), names)
 
     _distributed = staticmethod(variable_class)
+    _replicates_input = True
 
 
 class OneDeviceStrategy(Strategy):
@@ -278,8 +313,11 @@ class OneDeviceStrategy(Strategy):
     _wraps = False
 
     def __init__(self, device):
-        self._start([_device(device)])
+        names = [_device(device)]
+        self._start(_native.Strategy.mirrored(names), names)
 
+
+# ---- several processes ----
 
 def _found_resolver():
     """The resolver of TF_CONFIG, or of the variables of another launcher where only these are there."""
@@ -291,39 +329,102 @@ def _found_resolver():
     return cluster_resolver.TFConfigClusterResolver()
 
 
-class MultiWorkerMirroredStrategy(MirroredStrategy):
-    """Replicas in several processes (``tf.distribute.MultiWorkerMirroredStrategy``); of them leat has one worker now.
+def _program():
+    """What tells this program from others: its file's name and a checksum of its text."""
+    import zlib
+    path = sys.argv[0] if sys.argv and os.path.isfile(sys.argv[0]) else None
+    if path is None:
+        return os.path.basename(sys.argv[0]) if sys.argv else "python"
+    with open(path, "rb") as file:
+        return f"{os.path.basename(path)}, checksum {zlib.crc32(file.read()):08x}"
 
-    `cluster_resolver` says where they are: TF_CONFIG without one, or the variables of torchrun, mpirun or srun. Without
-    a cluster this is one worker, with its one CPU device, as in TensorFlow. UnimplementedError for several.
+
+def _waited_for(function, *args):
+    """What the function returns, called by a thread of its own, so that Ctrl-C ends the wait for it."""
+    results = []
+
+    def call():
+        try:
+            results.append((function(*args), None))
+        except BaseException as error:
+            results.append((None, error))
+    thread = threading.Thread(target=call, daemon=True)
+    thread.start()
+    thread.join()
+    result, error = results[0]
+    if error is not None:
+        raise error
+    return result
+
+
+class MultiWorkerMirroredStrategy(Strategy):
+    """Replicas in several processes, all with the same variables (``tf.distribute.MultiWorkerMirroredStrategy``).
+
+    `cluster_resolver` says where the processes are: TF_CONFIG without one, or the variables of torchrun, mpirun or
+    srun. Without a cluster this is one worker. Each worker has its first CPU device, as in TensorFlow.
+
+    Making it waits for all workers, for five minutes at most: DeadlineExceededError names those who are missing,
+    FailedPreconditionError one whose program, version of leat or options differ. All workers make the same calls in
+    the same order. One that is killed, stops answering or fails ends the job: AbortedError on all others, which says
+    who it was and why. `communication_options`: `timeout_seconds` of an exchange (five minutes without one), and
+    `bytes_per_pack`; what joins processes is chosen by where they are, shared memory on one host.
     """
 
     def __init__(self, cluster_resolver=None, communication_options=None):
+        options = communication_options or CommunicationOptions()
+        if not isinstance(options, CommunicationOptions):
+            raise ValueError("communication_options must be an instance of "
+                             "tf.distribute.experimental.CommunicationOptions")
         resolver = cluster_resolver or _found_resolver()
-        spec = resolver.cluster_spec()
-        if spec.as_dict():
-            if resolver.task_type is None or resolver.task_id is None:
-                raise ValueError("When `cluster_spec` is given, you must also specify `task_type` and `task_id`.")
-            workers = cluster.worker_count(spec, resolver.task_type)
-            if workers > 1:
-                raise UnimplementedError(None, None, f"MultiWorkerMirroredStrategy of {workers} workers: leat has one "
-                                                     "process so far; use MirroredStrategy, or unset TF_CONFIG")
-        super().__init__(["CPU:0"])
-        self._cluster_resolver = resolver
+        self._cluster_resolver, devices = resolver, ["CPU:0"]
+        spec, task_type, task_id = resolver.cluster_spec(), resolver.task_type, resolver.task_id
+        if not spec.as_dict():
+            self._start(_native.Strategy.mirrored(devices), devices)
+            return
+        if not task_type or task_id is None:
+            raise ValueError("When `cluster_spec` is given, you must also specify `task_type` and `task_id`.")
+        cluster.is_chief(spec, task_type, task_id)
+        cluster.worker_count(spec, task_type)
+        ring = options.implementation is CommunicationImplementation.RING
+        timeout = round(1000 * (options.timeout_seconds or 0))
+        native = _waited_for(_native.Strategy.multi_worker, cluster.text_of(spec, task_type, task_id), devices,
+                             int(ring), timeout, 0, options.bytes_per_pack, _program())
+        self._start(native, devices, f"/job:{task_type}/replica:0/task:{task_id}/device:")
 
+    _distributed = staticmethod(variable_class)
     cluster_resolver = property(lambda self: self._cluster_resolver)
+
+
+# ---- the others ----
+
+class CentralStorageStrategy(Strategy):
+    """A replica on each of some devices, and one value of each variable for all of them
+    (``tf.distribute.experimental.CentralStorageStrategy``).
+
+    `compute_devices`: names such as "CPU:1"; the first CPU without. Assignments inside of replicas combine what these
+    give by the variable's aggregation; ValueError where it has none. Values lie in the memory of the host, which all
+    devices of leat share, whatever `parameter_device` is.
+    """
+
+    def __init__(self, compute_devices=None, parameter_device=None):
+        names = ["CPU:0"] if compute_devices is None else [_device(name) for name in compute_devices]
+        self._start(_native.Strategy.mirrored(names), names)
+        place = _PREFIX + _device(parameter_device or (names[0] if len(names) == 1 else "CPU:0"))
+        self._extended.parameter_devices = (place,)
+
+    def _distributed(self, kind, synchronization):
+        return central_class(kind) if self._count > 1 else kind
 
 
 def _later(name, what):
     def __init__(self, *args, **kwargs):
-        raise NotImplementedError(f"{name}: {what} are not there; leat has MirroredStrategy, OneDeviceStrategy and "
-                                  "MultiWorkerMirroredStrategy of one worker")
+        raise UnimplementedError(None, None, f"{name}: leat has no {what}; use MirroredStrategy, or "
+                                             "MultiWorkerMirroredStrategy for several processes")
     return type(name, (Strategy,), {"__init__": __init__, "__module__": __name__,
-                                    "__doc__": f"``tf.distribute.{name}``: NotImplementedError, {what} are not there."})
+                                    "__doc__": f"``tf.distribute.{name}``: UnimplementedError, leat has no {what}."})
 
 
 ParameterServerStrategy = _later("ParameterServerStrategy", "parameter servers")
-CentralStorageStrategy = _later("CentralStorageStrategy", "variables on a device of their own")
 TPUStrategy = _later("TPUStrategy", "TPU devices")
 
 
@@ -334,7 +435,7 @@ class DefaultStrategy(Strategy):
     _count = 1
 
     def __init__(self):
-        self._extended = StrategyExtended(self, ["CPU:0"])
+        self._extended = StrategyExtended(self, [_PREFIX + "CPU:0"])
 
     def scope(self):
         """A block that changes nothing."""
@@ -344,12 +445,16 @@ class DefaultStrategy(Strategy):
 
     def run(self, fn, args=(), kwargs=None, options=None):
         """Calls the function."""
+        _check_call(fn, args)
         return fn(*args, **(kwargs or {}))
 
     def _reduce(self, operation, value, axis):
         if axis is None:
             return value
         from leat import ops
+        value = convert_to_tensor(value)
+        if operation is ReduceOp.MEAN and not value.dtype.is_floating:
+            value = ops.FUNCTIONS["cast"](value, "float64")
         return ops.FUNCTIONS["reduce_sum" if operation is ReduceOp.SUM else "reduce_mean"](value, axis)
 
     def experimental_distribute_dataset(self, dataset, options=None):
@@ -359,6 +464,8 @@ class DefaultStrategy(Strategy):
     def distribute_datasets_from_function(self, dataset_fn, options=None):
         """What the function gives."""
         return dataset_fn(datasets.InputContext())
+
+    experimental_distribute_datasets_from_function = distribute_datasets_from_function
 
     def explain(self):
         """Nothing: the functions run as they are."""

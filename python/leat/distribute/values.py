@@ -179,6 +179,34 @@ class SyncOnReadVariable(DistributedVariable):
                              "aggregation is set to `tf.VariableAggregation.SUM`.")
 
 
+class AggregatingVariable(Variable):
+    """One value that replicas share: what they assign is combined by the variable's aggregation first."""
+
+    @property
+    def values(self):
+        """The variable itself: there is one value."""
+        return (self,)
+
+    def _write(self, value, add):
+        if self._aggregation is VariableAggregation.NONE and trace.replica_context() is not None:
+            raise ValueError("You must specify an aggregation method to update a AggregatingVariable in Replica "
+                             "Context. You can do so by passing an explicit value for argument `aggregation` to "
+                             "tf.Variable(..), e.g. `tf.Variable(..., aggregation=tf.VariableAggregation.SUM)`; it may "
+                             "be SUM, MEAN or ONLY_FIRST_REPLICA")
+        if trace._state.graphs and trace.replica_context() is None:
+            raise trace.NeedsPython(f"variable {self.name} is assigned for all replicas at once")
+        super()._write(value, add)
+
+
+@functools.cache
+def central_class(kind):
+    """The class of a variable of `kind` that replicas share."""
+    if issubclass(AggregatingVariable, kind) or issubclass(kind, AggregatingVariable):
+        return AggregatingVariable if issubclass(AggregatingVariable, kind) else kind
+    return type(kind.__name__, (AggregatingVariable, kind), {"__module__": kind.__module__, "__doc__": kind.__doc__,
+                                                             "__init__": kind.__init__})
+
+
 @functools.cache
 def variable_class(kind, synchronization):
     """The class of a variable that a strategy of mirrored replicas makes as one of `kind`."""

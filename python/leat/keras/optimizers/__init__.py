@@ -195,7 +195,8 @@ class Optimizer:
                 self._take_step(given, variables)
                 return []
             step = self._steps[key] = Function(run, autograph=False)
-        strategy = variables[0]._strategy if variables[0]._native.num_copies() > 1 else None
+        strategy = variables[0]._strategy
+        strategy = strategy if strategy is not None and strategy.num_replicas_in_sync > 1 else None
         with trace.unrecorded():
             if strategy is None:
                 step(grads)
@@ -208,8 +209,9 @@ class Optimizer:
         and zeros by the others, because it adds them."""
         from leat.distribute.values import PerReplica
         zeros = [ops.FUNCTIONS["zeros_like"](gradient) for gradient in grads]
-        others = strategy.num_replicas_in_sync - 1
-        strategy.run(step, ([PerReplica([g, *[zero] * others]) for g, zero in zip(grads, zeros)],))
+        givers = [strategy._first + replica == 0 for replica in range(strategy._local)]
+        strategy.run(step, ([PerReplica([g if gives else zero for gives in givers])
+                             for g, zero in zip(grads, zeros)],))
 
     def _rate(self):
         """The rate of this step, a tensor."""

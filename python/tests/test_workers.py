@@ -1,0 +1,175 @@
+"""MultiWorkerMirroredStrategy as two and three processes, which `leat launch` starts."""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+from leat import _native
+
+LEAT = pathlib.Path(_native.__file__).resolve().parents[2] / "bin/leat"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.skipif(not LEAT.is_file(), reason="the tool is not built beside the package")
+
+
+def launch(workers, *arguments, status=0):
+    """What each worker printed, a list of lines; all end with `status`."""
+    done = subprocess.run([LEAT, "launch", "-n", str(workers), "--", sys.executable, *map(str, arguments)],
+                          capture_output=True, text=True, timeout=300, cwd=ROOT)
+    assert done.returncode == status, done.stdout + done.stderr
+    lines = [re.match(r"\[worker (\d+)\] ?(.*)", line).groups() for line in done.stdout.splitlines()]
+    return [[text for number, text in lines if number == str(worker)] for worker in range(workers)], done.stderr
+
+
+PROGRAM = '''
+import json, os
+import leat as tf
+
+strategy = tf.distribute.MultiWorkerMirroredStrategy()
+WORKERS, ME = strategy.num_replicas_in_sync, strategy.cluster_resolver.task_id
+
+
+def number():
+    return tf.cast(tf.distribute.get_replica_context().replica_id_in_sync_group, tf.float32)
+
+
+def variable(value=1.0, **arguments):
+    with strategy.scope():
+        return tf.Variable(value, name="v", **arguments)
+
+
+def show(value):
+    print(json.dumps(value))
+
+
+def values(function):
+    return strategy.experimental_distribute_values_from_function(lambda c: function(c.replica_id_in_sync_group))
+'''
+
+
+def run(tmp_path, workers, body, status=0):
+    """What each worker gave to `show`."""
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM + body)
+    shown, errors = launch(workers, path, status=status)
+    return [[json.loads(line) for line in lines] for lines in shown] if status == 0 else (shown, errors)
+
+
+SUM = {2: 3.0, 3: 6.0}  # of the replicas' numbers from 1
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+def test_where_a_program_stands(tmp_path, workers):
+    found = run(tmp_path, workers, '''
+context = tf.distribute.get_strategy() is not strategy and not tf.distribute.has_strategy()
+show([strategy.num_replicas_in_sync, ME, context, list(strategy.extended.worker_devices)])
+show(str(strategy.run(number)))
+show(str(values(lambda number: number)))
+show(strategy.run(lambda: tf.distribute.get_replica_context().num_replicas_in_sync))
+contexts = []
+strategy.distribute_datasets_from_function(lambda c: (contexts.append([c.num_input_pipelines, c.input_pipeline_id,
+    c.num_replicas_in_sync, c.get_per_replica_batch_size(6 * WORKERS)]), tf.data.Dataset.range(2))[1])
+show(contexts)
+show(strategy.explain().splitlines()[0].split(" over ")[0])
+''')
+    for worker, shown in enumerate(found):
+        assert shown == [
+            [workers, worker, True, [f"/job:worker/replica:0/task:{worker}/device:CPU:0"]],
+            f"tf.Tensor({worker}.0, shape=(), dtype=float32)",
+            f"PerReplica:{{\n  0: {worker}\n}}",
+            workers,
+            [[workers, worker, workers, 6]],
+            f'strategy "multi_worker_mirrored": {workers} replicas in sync, 1 on each of {workers} workers']
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+def test_exchanges(tmp_path, workers):
+    found = run(tmp_path, workers, '''
+context = tf.distribute.get_replica_context
+
+
+def exchange():
+    mine = number() + 1
+    with tf.GradientTape() as tape:
+        tape.watch(mine)
+        total = context().all_reduce("SUM", mine * mine) * mine
+    return (context().all_reduce("SUM", mine), context().all_reduce("MEAN", {"a": mine})["a"],
+            tape.gradient(total, mine),
+            context().merge_call(lambda s, x: s.reduce("MEAN", x, axis=None), args=(mine,)),
+            context().all_gather(tf.reshape(mine, [1, 1]), axis=0))
+show([part.numpy().tolist() for part in strategy.run(exchange)])
+rows = values(lambda number: tf.range(number + 1))
+for _ in range(2):
+    gathered = strategy.run(lambda x: context().all_gather(x, axis=0), (rows,))
+    show(gathered.numpy().tolist())
+show(strategy.gather(rows, axis=0).numpy().tolist())
+loss = strategy.run(lambda: number() + 1)
+show([float(strategy.reduce(op, loss, axis=None)) for op in ("SUM", "MEAN")])
+show([float(strategy.reduce(op, rows, axis=0)) for op in ("SUM", "MEAN")])
+''')
+    numbers = [float(n + 1) for n in range(workers)]
+    ranges = [i for n in range(workers) for i in range(n + 1)]
+    squares = sum(n * n for n in numbers)
+    for worker, shown in enumerate(found):
+        mine = numbers[worker]
+        # y_r = (sum of x_i^2) x_r; the gradients of the sum add up over replicas.
+        assert shown[0] == [sum(numbers), sum(numbers) / workers, squares + 2 * mine * sum(numbers),
+                            sum(numbers) / workers, [[n] for n in numbers]]
+        assert shown[1] == shown[2] == shown[3] == ranges
+        assert shown[4] == [sum(numbers), sum(numbers) / workers]
+        assert shown[5] == [sum(ranges), pytest.approx(sum(ranges) / len(ranges))]
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+def test_variables(tmp_path, workers):
+    found = run(tmp_path, workers, '''
+V, A = tf.VariableSynchronization, tf.VariableAggregation
+show(variable(tf.random.normal([3])).numpy().tolist())
+show(repr(variable()))
+for aggregation in (A.SUM, A.MEAN, A.ONLY_FIRST_REPLICA):
+    mirrored = variable(aggregation=aggregation)
+    strategy.run(lambda: mirrored.assign_add(10 * number() + 1))
+    here = float(mirrored)
+    mirrored.assign(6.0)
+    on_read = variable(synchronization=V.ON_READ, aggregation=aggregation)
+    strategy.run(lambda: on_read.assign_add(10 * number() + 1))
+    before = [float(on_read.values[0]), float(on_read)]
+    on_read.assign(6.0)
+    show([here, float(mirrored), before, [float(on_read.values[0]), float(on_read)]])
+''')
+    total = sum(10 * n + 1 for n in range(workers))
+    for worker, shown in enumerate(found):
+        assert shown[0] == found[0][0] and len(set(shown[0])) == 3
+        assert shown[1] == ("MirroredVariable:{\n  0: <tf.Variable 'v:0' shape=() dtype=float32, numpy=1.0>\n}")
+        own = 10.0 * worker + 2
+        assert shown[2] == [1.0 + total, 6.0, [own, 1.0 * workers + total], [pytest.approx(6 / workers), 6.0]]
+        assert shown[3] == [1 + total / workers, 6.0, [own, 1 + total / workers], [6.0, 6.0]]
+        assert shown[4] == [2.0, 6.0, [own, 2.0], [6.0, 6.0]]
+
+
+def test_a_failing_worker_ends_the_job(tmp_path):
+    shown, errors = run(tmp_path, 2, '''
+def step(limit):
+    tf.debugging.assert_less(number(), limit)
+    return tf.distribute.get_replica_context().all_reduce("SUM", number())
+try:
+    strategy.run(step, (tf.constant(1.0),))
+except Exception as error:
+    print(type(error).__name__, "worker 1" in str(error) or "replica 1" in str(error))
+    raise
+''', status=1)
+    assert "AbortedError True" in shown[0] or shown[0] == []  # it may be ended before it can say so
+    assert shown[1] and shown[1][0].startswith("InvalidArgumentError")
+
+
+def test_programs_that_differ_are_named(tmp_path):
+    assert run(tmp_path, 2, "") == [[], []]
+    path = tmp_path / "differs.py"
+    path.write_text("import os, sys, json\nimport leat as tf\n"
+                    "sys.argv[0] = str(json.loads(os.environ['TF_CONFIG'])['task']['index']) + '.py'\n"
+                    "tf.distribute.MultiWorkerMirroredStrategy()\n")
+    _, errors = launch(2, path, status=1)
+    assert "FailedPreconditionError" in errors and "1.py" in errors

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <sys/mman.h>
 
 #include "../../tests/support/arrays.h"
 #include "../../tests/support/torture.h"
@@ -24,7 +25,7 @@ static leat_status decode(leati_image_decoder *decoder, const uint8_t *data, siz
     if (status != LEAT_OK)
         return status;
     size_t row = (size_t)info->width * (size_t)info->channels * (size_t)(info->bits / 8);
-    uint8_t *pixels = malloc(row * (size_t)info->height);
+    uint8_t *pixels = malloc(row * (size_t)info->height * (size_t)info->frames);
     assert_non_null(pixels);
     status = leati_image_read(decoder, pixels, row, err);
     if (status == LEAT_OK)
@@ -218,8 +219,10 @@ static void test_texts(void **state) {
         expect_failure(data, size, cases[i].part);
         free(data);
     }
+#ifdef LEATI_HAVE_WEBP
     expect_failure((const uint8_t *)"RIFF\0\0\0\0WEBPVP8 ", 16,
                    "damaged or truncated WebP of 16 bytes");
+#endif
     expect_failure(NULL, 0, "the picture is empty");
     expect_failure((const uint8_t *)"GIF89a", 6, "truncated GIF: the data end after 6 bytes");
     expect_failure((const uint8_t *)"BM", 2, "truncated BMP: expected at least 32 bytes of header");
@@ -413,6 +416,154 @@ static void test_bit_flips(void **state) {
     leati_image_decoder_free(decoder);
 }
 
+/* ---- damage of every recorded picture ---- */
+
+/* All of tests/golden/data/image/files that are pictures. */
+static const char *const recorded_files[] = {
+    "a_1bit.png",
+    "a_420.jpg",
+    "a_422.jpg",
+    "a_444.jpg",
+    "a_bad_crc.png",
+    "a_cmyk.jpg",
+    "a_corrupt_scan.jpg",
+    "a_exif_rotated.jpg",
+    "a_gray.jpg",
+    "a_gray16.png",
+    "a_gray8.png",
+    "a_la8.png",
+    "a_palette.png",
+    "a_palette_transparent.png",
+    "a_restart.jpg",
+    "a_rgb16.png",
+    "a_rgb8.png",
+    "a_rgba16.png",
+    "a_rgba8.png",
+    "a_trailing_garbage.jpg",
+    "b.gif",
+    "b_420_low.jpg",
+    "b_420_odd.jpg",
+    "b_animated.gif",
+    "b_gray.bmp",
+    "b_progressive.jpg",
+    "b_rgb.bmp",
+    "b_rgba.bmp",
+#ifdef LEATI_HAVE_WEBP
+    "webp_alpha.webp",
+    "webp_alpha_lossy.webp",
+    "webp_animation.webp",
+    "webp_lossless.webp",
+    "webp_lossy.webp",
+    "webp_opaque_animation.webp",
+#endif
+};
+
+enum { DAMAGES = 1000 };
+
+/* Cut off at 1,000 places in even distances, and with each of 1,000 bits in even distances turned
+ * over, every picture is decoded or refused, by one decoder for all. */
+static void test_damage_everywhere(void **state) {
+    (void)state;
+    leati_image_decoder *decoder = leati_image_decoder_new(NULL);
+    assert_non_null(decoder);
+    leati_decode_options options = leati_decode_defaults;
+    options.max_pixels = 1 << 18;
+    for (size_t f = 0; f < sizeof recorded_files / sizeof *recorded_files; f++) {
+        char path[100];
+        size_t size, decoded = 0;
+        snprintf(path, sizeof path, "files/%s", recorded_files[f]);
+        uint8_t *data = arrays_read_file(FOLDER, path, &size);
+        for (size_t i = 0; i < DAMAGES; i++) {
+            size_t bit = i * 8 * size / DAMAGES + i % 8;
+            options.first_frame = i % 2 != 0;
+            options.fancy_upscaling = i % 4 < 2;
+            (void)decode_prefix(decoder, data, i * size / DAMAGES, &options);
+            data[bit / 8] ^= (uint8_t)(1U << bit % 8);
+            decoded += decode_prefix(decoder, data, size, &options) == LEAT_OK;
+            data[bit / 8] ^= (uint8_t)(1U << bit % 8);
+        }
+        if (decode_prefix(decoder, data, size, &options) == LEAT_OK && decoded == DAMAGES)
+            fail_msg("%s: no damage was noticed", recorded_files[f]);
+        free(data);
+    }
+    leati_image_decoder_free(decoder);
+}
+
+/* An allocator whose freed memory nobody may read or write any more. */
+enum { PAGE = 4096 };
+
+static void *guarded_alloc(void *context, size_t size, size_t alignment) {
+    (void)context, (void)alignment; /* at most a page */
+    size_t *head =
+        mmap(NULL, size + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (head == MAP_FAILED)
+        return NULL;
+    head[0] = size;
+    return (char *)head + PAGE;
+}
+
+static void guarded_release(void *context, void *memory) {
+    (void)context;
+    if (memory == NULL)
+        return;
+    size_t *head = (size_t *)(void *)((char *)memory - PAGE), size = head[0] + PAGE;
+    assert_int_equal(mmap(head, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
+                         MAP_FAILED,
+                     false);
+}
+
+static void *guarded_resize(void *context, void *memory, size_t size) {
+    void *made = guarded_alloc(context, size, 0);
+    if (made == NULL || memory == NULL)
+        return made;
+    const size_t *head = (const size_t *)(const void *)((const char *)memory - PAGE);
+    memcpy(made, memory, head[0] < size ? head[0] : size);
+    guarded_release(context, memory);
+    return made;
+}
+
+/* After a picture whose memory was given back, since it was much, a window of one whose colours are
+ * neither interpolated nor converted by themselves. */
+static void test_window_after_a_large_picture(void **state) {
+    (void)state;
+    enum { SIDE = 2400 };
+    leat_set_allocator(&(leat_allocator){
+        .alloc = guarded_alloc, .resize = guarded_resize, .release = guarded_release});
+    uint8_t *grey = calloc(3, (size_t)SIDE * SIDE), *large = NULL, *pixels = NULL;
+    size_t size = 0;
+    leati_image_info info;
+    leat_error err = {0};
+    leati_jpeg_encode_options progressive = leati_jpeg_encode_defaults;
+    leati_decode_options options = leati_decode_defaults;
+    leati_image_decoder *decoder = leati_image_decoder_new(NULL);
+    assert_true(grey != NULL && decoder != NULL);
+    progressive.progressive = true;
+    progressive.chroma_downsampling = false;
+    assert_int_equal(
+        leati_jpeg_encode(grey, (size_t)SIDE * 3, SIDE, SIDE, 3, &progressive, &large, &size, &err),
+        LEAT_OK);
+    free(grey);
+    assert_int_equal(decode_and_drop(decoder, large, size, &options), LEAT_OK);
+    leati_free(large);
+    options.fancy_upscaling = false;
+    options.crop = true;
+    options.crop_y = 20;
+    options.crop_x = 8;
+    options.crop_height = options.crop_width = 20;
+    uint8_t *data = arrays_read_file(FOLDER, "files/a_420.jpg", &size);
+    assert_int_equal(decode(decoder, data, size, &options, &info, &pixels, &err), LEAT_OK);
+    leati_image_decoder *fresh = leati_image_decoder_new(NULL);
+    uint8_t *wanted = NULL;
+    assert_int_equal(decode(fresh, data, size, &options, &info, &wanted, &err), LEAT_OK);
+    assert_memory_equal(pixels, wanted, 20 * 20 * 3);
+    free(pixels);
+    free(wanted);
+    free(data);
+    leati_image_decoder_free(fresh);
+    leati_image_decoder_free(decoder);
+    leat_set_allocator(NULL);
+}
+
 /* A picture without tables must not find those of the picture before it. */
 static void test_tables_are_forgotten(void **state) {
     (void)state;
@@ -601,7 +752,9 @@ int main(void) {
         COUNTED(test_misuse),
         COUNTED(test_every_truncation),
         COUNTED(test_bit_flips),
+        COUNTED(test_damage_everywhere),
         COUNTED(test_tables_are_forgotten),
+        cmocka_unit_test(test_window_after_a_large_picture),
         COUNTED(test_acceptable_fraction),
         COUNTED(test_windows),
         COUNTED(test_every_allocation_failing),

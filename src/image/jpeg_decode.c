@@ -134,7 +134,9 @@ static j_common_ptr common(struct decoder *decoder) {
     return (j_common_ptr)(void *)&decoder->jpeg;
 }
 
-/* Forgets the current picture. The tables lie in memory that is about to be reset. */
+/* Forgets the current picture. The tables lie in memory that is about to be reset, and so do parts
+ * that not every picture has: jpeg_skip_scanlines looks at the converter of colours, which merged
+ * upsampling has none of. */
 static void forget(struct decoder *decoder) {
     struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
     jpeg_abort_decompress(jpeg);
@@ -143,6 +145,8 @@ static void forget(struct decoder *decoder) {
     memset((void *)jpeg->ac_huff_tbl_ptrs, 0, sizeof jpeg->ac_huff_tbl_ptrs);
     jpeg->coef_bits = NULL;
     jpeg->comp_info = NULL;
+    jpeg->cconvert = NULL;
+    jpeg->cquantize = NULL;
     leati_jpeg_guard_reset(&decoder->guard);
     decoder->data = NULL;
     decoder->size = 0;

@@ -177,7 +177,7 @@ static leat_status read_pixels(void *state, void *pixels, size_t stride, leat_er
 
 static void *state_new(leat_error *err) {
     (void)leati_fail(err, LEAT_UNIMPLEMENTED,
-                     "the picture is a WebP, which this build does not read; build with libwebp");
+                     "the picture is a WebP, which this build lacks; build with libwebp");
     return NULL;
 }
 

@@ -361,13 +361,16 @@ static void check_bad(const op_case *c, const op_case *cases, size_t count) {
     }
 }
 
-/* Does the case need a library that this build was made without? */
+/* Does the case need a library that this build was made without? Some operations know when they
+ * see the data. */
 static bool is_left_out(const op_case *c) {
     leat_error err = {0};
+    leat_tensor outputs[MAX_VALUES];
     leat_function *function = case_build(c, SHAPES_STATIC, 0, &err);
+    if (function != NULL && leati_interpret(function, c->inputs, NULL, outputs, &err) == LEAT_OK)
+        unref_all(outputs, function->num_outputs);
     leat_function_unref(function);
-    return function == NULL && err.code == LEAT_UNIMPLEMENTED &&
-           strstr(err.text, "which this build lacks") != NULL;
+    return err.code == LEAT_UNIMPLEMENTED && strstr(err.text, "which this build lacks") != NULL;
 }
 
 static void test_op(void **state) {

@@ -79,6 +79,13 @@ class Tensor(_native.TensorBase):
             from leat import ops
             self._become(ops.FUNCTIONS["ensure_shape"](self, merged))
 
+    @property
+    def assign(self):
+        """Sets the part of a variable that this is: ``v[0].assign(value)``. Other tensors have no such method."""
+        if self._origin is None:
+            raise AttributeError("a tensor is not changed: only parts of a variable, as v[0], have 'assign'")
+        return self._origin
+
     def ref(self):
         """A hashable reference, for sets and keys of dicts (``tf.Tensor.ref``)."""
         return Reference(self)

@@ -5,6 +5,7 @@ in the order in which the function reads and assigns.
 """
 
 import enum
+import functools
 import threading
 
 from leat import _native, dtypes, trace
@@ -264,7 +265,21 @@ class Variable:
                         "(Variable: " + repr(self) + ")")
 
     def __getitem__(self, key):
-        return self._as_tensor()[key]
+        value = self._as_tensor()
+        part = value[key]
+        if part is not value and not any(_is_mask(one) for one in (key if isinstance(key, tuple) else (key,))):
+            part._origin = functools.partial(self._assign_part, key)
+        return part
+
+    def _assign_part(self, key, value, name=None):
+        """Sets the part at `key`, to whose shape the value is broadcast; the variable itself."""
+        from leat.ops import FUNCTIONS as F
+        with trace.unrecorded():
+            places = F["reshape"](F["range"](self._shape.num_elements()), self._shape)[key]
+            value = F["broadcast_to"](_converted(value, self._dtype), F["shape"](places))
+            flat = F["tensor_scatter_nd_update"](F["reshape"](self._as_tensor(), [-1]), F["reshape"](places, [-1, 1]),
+                                                 F["reshape"](value, [-1]))
+            return self.assign(F["reshape"](flat, self._shape))
 
     def __iter__(self):
         return iter(self._as_tensor())
@@ -298,6 +313,10 @@ class Variable:
             return f"<tf.Variable '{self.name}' shape={self._shape} dtype={self._dtype.name}>"
         text = text_of(self._native.read(), True)
         return f"<tf.Variable '{self.name}' shape={self._shape} dtype={self._dtype.name}, numpy={text}>"
+
+
+def _is_mask(key):
+    return getattr(key, "dtype", None) == dtypes.bool
 
 
 def _converted(value, dtype):

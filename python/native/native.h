@@ -36,6 +36,7 @@ typedef struct native_tensor {
     PyObject *graph; /* a native graph */
     int32_t id;
     PyObject *weakrefs;
+    PyObject *origin; /* what Python says of where it is from; NULL: nothing */
 } native_tensor;
 
 /* Takes over the reference in `tensor`, also on failure. */

@@ -513,6 +513,7 @@ static void tensor_dealloc(PyObject *object) {
     }
     leat_tensor_unref(&self->tensor);
     Py_CLEAR(self->graph);
+    Py_CLEAR(self->origin);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
     Py_DECREF(type);
 }
@@ -581,6 +582,7 @@ static PyGetSetDef tensor_getset[] = {
 
 static PyMemberDef tensor_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(native_tensor, weakrefs), READONLY, NULL},
+    {"_origin", T_OBJECT, offsetof(native_tensor, origin), 0, "The variable and the part of it, or None."},
     {0},
 };
 

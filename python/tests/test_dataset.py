@@ -94,3 +94,12 @@ def test_prefetch_fills_its_buffer(size):
     assert int(next(iterator)) == 1
     assert made.wait(60)
     assert [int(x) for x in iterator] == list(range(2, 100))
+
+
+def test_datasets_are_elements():
+    nested = tf.data.Dataset.from_tensors((tf.data.Dataset.range(4), [1, 2]))
+    assert len(nested) == 1 and type(nested.element_spec[0]).__name__ == "DatasetSpec"
+    flat = nested.flat_map(lambda numbers, rest: numbers.concatenate(tf.data.Dataset.from_tensor_slices(
+        tf.cast(rest, tf.int64))))
+    assert list(flat.as_numpy_iterator()) == [0, 1, 2, 3, 1, 2]
+    assert [list(part.as_numpy_iterator()) for part in tf.data.Dataset.from_tensors(tf.data.Dataset.range(2))] == [[0, 1]]

@@ -344,3 +344,30 @@ def test_folders_are_walked(tmp_path):
     failed = []
     assert list(tf.io.gfile.walk(str(tmp_path / "nothing"), onerror=failed.append)) == []
     assert isinstance(failed[0], tf.errors.NotFoundError)
+
+
+def test_parts_of_variables_are_set():
+    v = tf.Variable(np.arange(12, dtype=np.float32).reshape(3, 4))
+    assert v[0].assign([1.0, 2.0, 3.0, 4.0]) is v
+    v[1, 1].assign(5.5)
+    v[:, -1].assign(7)
+    v[::2, 1:3].assign(np.zeros((2, 2), np.float32))
+    assert v.numpy().tolist() == [[1, 0, 0, 7], [4, 5.5, 6, 7], [8, 0, 0, 7]]
+    v[0].assign(v[1] + 1)
+    v[0:0].assign(np.zeros((0, 4), np.float32))
+    assert v[0].numpy().tolist() == [5, 6.5, 7, 8]
+
+    @tf.function
+    def step(i):
+        v[i].assign(tf.ones([4]))
+        return v.read_value()
+    assert step(tf.constant(2)).numpy().tolist() == [[5, 6.5, 7, 8], [4, 5.5, 6, 7], [1, 1, 1, 1]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="does not broadcast"):
+        v[0].assign([1.0, 2.0])
+    for plain in (tf.constant([1.0])[0], v[v > 2], v + 1, v.read_value()):
+        assert not hasattr(plain, "assign")
+    with pytest.raises(AttributeError):
+        v[0].assign_add(1.0)
+    with tf.GradientTape() as tape:
+        y = v[1] * 2
+    assert tape.gradient(y, v).numpy().sum(axis=1).tolist() == [0, 8, 0]

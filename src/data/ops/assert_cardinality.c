@@ -34,10 +34,11 @@ static int64_t assert_cardinality(const leat_dataset *dataset) {
 
 static leati_tail differs(const struct assert_args *args, const char *how, int64_t count,
                           leat_error *err) {
-    leati_fail(err, LEAT_FAILED_PRECONDITION,
-               "the input was expected to contain %lld elements but contained %s %lld; correct "
-               "expected_cardinality",
-               (long long)args->expected_cardinality, how, (long long)count);
+    leati_fail(
+        err, LEAT_FAILED_PRECONDITION,
+        "Input dataset was expected to contain %lld elements but contained %s %lld elements; "
+        "correct expected_cardinality",
+        (long long)args->expected_cardinality, how, (long long)count);
     return LEATI_ERROR;
 }
 

@@ -88,7 +88,7 @@ static leat_status check_row(const struct sparse_batch_args *args, const leat_sh
     }
     return leati_fail(
         err, larger ? LEAT_DATA_LOSS : LEAT_INVALID_ARGUMENT,
-        "sparse_batch: an element of shape %s %s row_shape %s", leati_shape_text(row, texts[0]),
+        "sparse_batch: an element of shape %s %s the row shape %s", leati_shape_text(row, texts[0]),
         larger ? "is larger than" : "has another rank than", leati_shape_text(allowed, texts[1]));
 }
 

@@ -102,4 +102,5 @@ def test_datasets_are_elements():
     flat = nested.flat_map(lambda numbers, rest: numbers.concatenate(tf.data.Dataset.from_tensor_slices(
         tf.cast(rest, tf.int64))))
     assert list(flat.as_numpy_iterator()) == [0, 1, 2, 3, 1, 2]
-    assert [list(part.as_numpy_iterator()) for part in tf.data.Dataset.from_tensors(tf.data.Dataset.range(2))] == [[0, 1]]
+    only, = tf.data.Dataset.from_tensors(tf.data.Dataset.range(2))
+    assert list(only.as_numpy_iterator()) == [0, 1]

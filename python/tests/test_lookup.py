@@ -117,3 +117,35 @@ def test_a_dense_table():
         table.lookup(tf.constant([0], tf.int64))
     with pytest.raises(tf.errors.InvalidArgumentError, match="cannot be equal"):
         make(tf.int64, tf.int64, -1, 0, 0)
+
+
+def test_tables_of_datasets():
+    experimental, words = tf.data.experimental, tf.data.Dataset.from_tensor_slices(["a", "b", "c"])
+    table = experimental.index_table_from_dataset(words, num_oov_buckets=2)
+    assert table.lookup(tf.constant(["b", "z", "a"])).numpy().tolist() == [1, 4, 0] and int(table.size()) == 5
+    table = experimental.index_table_from_dataset(words, vocab_size=2, default_value=-5)
+    assert table.lookup(tf.constant(["b", "z", "c"])).numpy().tolist() == [1, -5, -5]
+    pairs = tf.data.Dataset.from_tensor_slices((np.array([5, 6]), np.array([10, 20])))
+    for buckets, other in ((0, -1), (3, 3)):
+        table = experimental.table_from_dataset(pairs, num_oov_buckets=buckets, key_dtype=tf.int64)
+        assert table.lookup(tf.constant([5, 7], tf.int64)).numpy().tolist() == [10, other]
+    initializer = experimental.DatasetInitializer(words.enumerate().map(lambda number, word: (word, number)))
+    mapped = tf.data.Dataset.from_tensors(["c", "?"]).map(tf.lookup.StaticHashTable(initializer, -1).lookup)
+    assert next(iter(mapped)).numpy().tolist() == [2, -1]
+    assert int(tf.lookup.StaticHashTable(experimental.DatasetInitializer(pairs.take(0)), -1).size()) == 0
+    for error, failing in ((ValueError, lambda: experimental.index_table_from_dataset(words, -1)),
+                           (ValueError, lambda: experimental.index_table_from_dataset(words, vocab_size=0)),
+                           (TypeError, lambda: experimental.index_table_from_dataset(words, key_dtype=tf.float32)),
+                           (ValueError, lambda: experimental.index_table_from_dataset(words.batch(2)))):
+        with pytest.raises(error):
+            failing()
+
+
+def test_datasets_become_record_files(tmp_path):
+    path = str(tmp_path / "records")
+    writer = tf.data.experimental.TFRecordWriter(path, "GZIP")
+    writer.write(tf.data.Dataset.from_tensor_slices(["a", "b"]))
+    assert list(tf.data.TFRecordDataset(path, "GZIP").as_numpy_iterator()) == [b"a", b"b"]
+    for wrong in ([b"a"], tf.data.Dataset.range(2), tf.data.Dataset.from_tensors(["a"])):
+        with pytest.raises(TypeError, match="Invalid `dataset"):
+            writer.write(wrong)

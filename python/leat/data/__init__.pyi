@@ -32,5 +32,6 @@ from leat.data import interchange as interchange
 from leat.data import iterator as iterator
 from leat.data import optional as optional
 from leat.data import options as options
+from leat.data import tables as tables
 from leat.data import traced as traced
 from leat.data import views as views

@@ -211,7 +211,8 @@ class Dataset:
     def from_tensors(tensors, name=None):
         """One element: the structure of tensors itself.
 
-        tensors: Numbers, arrays, strings, lists of them, ragged or sparse tensors and datasets, in tuples and dictionaries.
+        tensors: Numbers, arrays, strings, lists of them, ragged or sparse tensors and datasets, in tuples and
+            dictionaries.
         """
         if any(isinstance(leaf, Dataset) for leaf in nest.leaves(tensors)):  # a function's result, which may be one
             return Dataset.from_tensors(0).map(lambda _: tensors, name=name)

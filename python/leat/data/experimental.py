@@ -1,6 +1,6 @@
 """``tf.data.experimental``: functions for ``Dataset.apply``, readers and what else is not settled."""
 
-from leat import dtypes, nest, signatures as _signatures
+from leat import dtypes, later as _later, nest, signatures as _signatures
 from leat.data import dataset as _dataset
 from leat.data.dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Dataset, _reader, make
 from leat.data.optional import Optional
@@ -191,3 +191,6 @@ for _name, _entry in _dataset.OPERATORS.items():  # the readers that tf.data doe
     if _name.endswith("_dataset") and _entry["num_inputs"] != 1 and _name not in globals() and _name not in (
             "tf_record_dataset", "text_line_dataset", "fixed_length_record_dataset", "csv_dataset", "sql_dataset"):
         globals()[_name] = _dataset.function_of(_name)
+
+_later.module(__name__, {}, homes={
+    "leat.data.tables": "DatasetInitializer TFRecordWriter index_table_from_dataset table_from_dataset"})

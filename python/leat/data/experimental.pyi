@@ -14,6 +14,7 @@ def Counter(start: Any = 0, step: Any = 1, dtype: DTypeLike | None = ...) -> Any
 class CsvDataset(Dataset):
     def __init__(self, filenames: Any, record_defaults: Any, compression_type: Any = None, buffer_size: Any = None, header: Any = False, field_delim: Any = ',', use_quote_delim: Any = True, na_value: Any = '', select_cols: Any = None, exclude_cols: Any = None, name: builtins.str | None = None) -> None: ...
 from leat.data.dataset import Dataset as Dataset
+from leat.data.tables import DatasetInitializer as DatasetInitializer
 from leat.data.options import DistributeOptions as DistributeOptions
 from leat.data.options import ExternalStatePolicy as ExternalStatePolicy
 INFINITE_CARDINALITY: builtins.int
@@ -27,6 +28,7 @@ SHARD_HINT: builtins.int
 from leat.data.options import ServiceOptions as ServiceOptions
 class SqlDataset(Dataset):
     def __init__(self, driver_name: Any, data_source_name: Any, query: Any, output_types: Any, name: builtins.str | None = None) -> None: ...
+from leat.data.tables import TFRecordWriter as TFRecordWriter
 from leat.data.options import ThreadingOptions as ThreadingOptions
 UNKNOWN_CARDINALITY: builtins.int
 def assert_cardinality(expected_cardinality: IntLike) -> Callable[[Dataset], Dataset]:
@@ -91,6 +93,7 @@ def ignore_errors(log_warning: builtins.bool = False) -> Callable[[Dataset], Dat
     Saved as the input's position; restoring costs the input's.
     """
     ...
+from leat.data.tables import index_table_from_dataset as index_table_from_dataset
 def load(path: Any, element_spec: Any = None, compression: Any = None, reader_func: Any = None) -> Any: ...
 from leat.data.dataset import make as make
 def make_batched_features_dataset(file_pattern: Any, batch_size: Any, features: Any, reader: Any = None, label_key: Any = None, reader_args: Any = None, num_epochs: Any = None, shuffle: Any = True, shuffle_buffer_size: Any = 10000, shuffle_seed: Any = None, prefetch_buffer_size: Any = None, reader_num_threads: Any = None, parser_num_threads: Any = None, sloppy_ordering: Any = False, drop_final_batch: Any = False) -> Any: ...
@@ -227,6 +230,7 @@ def snapshot(path: StringLike, compression: StringLike = 'AUTO', reader_func: Ca
     Saved as positions, while writing with the names of the files so far; restoring costs what the input's does, or reading compressed files up to the place.
     """
     ...
+from leat.data.tables import table_from_dataset as table_from_dataset
 def take_while(predicate: Callable[..., Any]) -> Callable[[Dataset], Dataset]:
     """The elements before the first one for which `predicate` is false.
 

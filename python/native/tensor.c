@@ -582,7 +582,8 @@ static PyGetSetDef tensor_getset[] = {
 
 static PyMemberDef tensor_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(native_tensor, weakrefs), READONLY, NULL},
-    {"_origin", T_OBJECT, offsetof(native_tensor, origin), 0, "The variable and the part of it, or None."},
+    {"_origin", T_OBJECT, offsetof(native_tensor, origin), 0,
+     "The variable and the part of it, or None."},
     {0},
 };
 

@@ -5,7 +5,7 @@ import re
 import subprocess
 import unittest
 
-from tool import BUILD, ROOT
+from tool import BUILD, LEAT, ROOT
 
 
 def run(name, *arguments):
@@ -13,6 +13,18 @@ def run(name, *arguments):
     if done.returncode:
         raise AssertionError(done.stderr)
     return done.stdout
+
+
+def launch(processes, name):
+    """What each of the processes of a job prints."""
+    done = subprocess.run([LEAT, "launch", "-n", str(processes), "--", os.path.join(BUILD, "examples", name)],
+                          capture_output=True, text=True, timeout=240)
+    if done.returncode:
+        raise AssertionError(done.stderr)
+    lines = [[] for _ in range(processes)]
+    for number, line in re.findall(r"(?m)^\[worker (\d+)\] (.*)$", done.stdout):
+        lines[int(number)].append(line)
+    return lines
 
 
 class ExamplesTest(unittest.TestCase):
@@ -42,6 +54,29 @@ class ExamplesTest(unittest.TestCase):
         for _, loss, accuracy in found:
             self.assertLess(float(loss), 10)
             self.assertLessEqual(float(accuracy), 1)
+
+    def test_imbalanced_workers(self):
+        """One, two and three processes: as many steps, and the losses of one process."""
+        alone = run("imbalanced_workers").splitlines()
+        self.assertEqual((alone[0], len(alone)), ("1 replicas", 12))
+        losses = [float(line.split()[-1]) for line in alone[1:]]
+        self.assertLess(losses[-1], losses[0] / 2)
+        for processes in (1, 2, 3):
+            workers = launch(processes, "imbalanced_workers")
+            for lines in workers:
+                self.assertEqual(lines, workers[0])
+                self.assertEqual(lines[0], "%d replicas" % processes)
+                self.assertEqual([line.split(":")[0] for line in lines[1:]], [line.split(":")[0] for line in alone[1:]])
+                for line, loss in zip(lines[1:], losses):
+                    self.assertAlmostEqual(float(line.split()[-1]), loss, delta=2e-4 * loss + 1e-5)
+
+    def test_dataset_function(self):
+        """Every number once, on whatever number of workers, and as many batches on each."""
+        for processes in (1, 2, 3):
+            workers = launch(processes, "dataset_function")
+            self.assertEqual({len(lines) for lines in workers}, {4})
+            found = [int(number) for lines in workers for line in lines for number in line.split()]
+            self.assertEqual(sorted(found), list(range(24)))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ BUILD_PACKAGES = gcc g++ cmake ninja-build pkgconf libc6-dev libjpeg62-turbo-dev
 	libisal-dev zlib1g-dev librandom123-dev libjansson-dev libxxhash-dev libsqlite3-dev libzstd-dev \
 	liblz4-dev libsnappy-dev libcmocka-dev libdnnl-dev libicu-dev \
 	libpcre2-dev libwebp-dev libgloo-dev
+MPI_PACKAGES = libopenmpi-dev openmpi-bin
 TEST_PACKAGES = clang libclang-rt-dev clang-format clang-tidy cppcheck
 PYTHON_PACKAGES = python3 python3-dev python3-venv
 
@@ -19,8 +20,8 @@ all: $(BUILD)/build.ninja
 $(BUILD)/build.ninja:
 	cmake -G Ninja -B $(BUILD) $(CMAKE_FLAGS)
 
-deps: ## install what is missing to build and to test (Debian; asks sudo unless root), make .venv
-	@sh tools/deps.sh $(BUILD_PACKAGES) $(TEST_PACKAGES) $(PYTHON_PACKAGES)
+deps: ## install what is missing to build and to test (Debian; asks sudo unless root), make .venv; MPI=1 adds Open MPI
+	@sh tools/deps.sh $(BUILD_PACKAGES) $(TEST_PACKAGES) $(PYTHON_PACKAGES) $(if $(MPI),$(MPI_PACKAGES))
 	@sh tools/venv.sh
 
 demo: ## build, then train on the shipped digits; SEED=n DATA=folder

@@ -1,4 +1,4 @@
-# What leat is built on. oneDNN, SQLite, ICU, PCRE2, libwebp, zstd, lz4 and snappy may be missing. oneDNN's own CMake package is never
+# What leat is built on. oneDNN, gloo, MPI, SQLite, ICU, PCRE2, libwebp, zstd, lz4 and snappy may be missing. oneDNN's own CMake package is never
 # asked: it ends the configuration where OpenCL is missing.
 
 find_package(PkgConfig REQUIRED)
@@ -30,6 +30,15 @@ if(CMAKE_CXX_COMPILER AND NOT LEAT_SANITIZE STREQUAL "thread")
     if(LEAT_GLOO_INCLUDE AND LEAT_GLOO_LIBRARY)
         set(LEAT_HAVE_GLOO TRUE)
         list(APPEND LEAT_LINK_NAMES gloo stdc++)
+    endif()
+endif()
+# Without MPI processes that mpirun starts exchange values as others do. The sanitizers see into it no further than its leaks.
+set(LEAT_HAVE_MPI FALSE)
+if(LEAT_MPI AND NOT LEAT_SANITIZE)
+    find_package(MPI QUIET COMPONENTS C)
+    if(MPI_C_FOUND)
+        set(LEAT_HAVE_MPI TRUE)
+        list(APPEND LEAT_LINK_NAMES mpi)
     endif()
 endif()
 # Without SQLite sql_dataset is refused at construction.
@@ -71,6 +80,7 @@ message(STATUS "Codecs: ${LEAT_CODECS}")
 message(STATUS "SQLite: ${LEAT_SQLITE_FOUND}")
 message(STATUS "oneDNN: ${LEAT_HAVE_ONEDNN}")
 message(STATUS "gloo: ${LEAT_HAVE_GLOO}")
+message(STATUS "MPI: ${LEAT_HAVE_MPI}")
 
 # leati_link carries libraries and system headers; leati_build adds how our own sources are compiled.
 add_library(leati_link INTERFACE)
@@ -80,6 +90,9 @@ if(LEAT_HAVE_ONEDNN)
 endif()
 if(LEAT_HAVE_GLOO)
     target_link_libraries(leati_link INTERFACE ${LEAT_GLOO_LIBRARY} stdc++)
+endif()
+if(LEAT_HAVE_MPI)
+    target_link_libraries(leati_link INTERFACE MPI::MPI_C)
 endif()
 if(LEAT_SQLITE_FOUND)
     target_link_libraries(leati_link INTERFACE PkgConfig::LEAT_SQLITE)
@@ -109,4 +122,7 @@ endif()
 if(LEAT_HAVE_GLOO)
     target_compile_definitions(leati_build INTERFACE LEATI_HAVE_GLOO)
     target_include_directories(leati_build SYSTEM INTERFACE ${LEAT_GLOO_INCLUDE})
+endif()
+if(LEAT_HAVE_MPI)
+    target_compile_definitions(leati_build INTERFACE LEATI_HAVE_MPI)
 endif()

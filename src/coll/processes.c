@@ -1,9 +1,10 @@
 /* Which collective joins the processes of a job: shared memory where all are on one host and see
- * the same shared memory, else gloo. All come to the same answer, since each decides by what all
- * said. */
+ * the same shared memory, else MPI where it started all of them, else gloo. All come to the same
+ * answer, since each decides by what all said. */
 #include "coll/processes.h"
 #include "base/error.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -23,18 +24,31 @@ static void host_identity(char *out, size_t size) {
     snprintf(out, size, "%s%llu", there ? boot : "", there ? (unsigned long long)at.st_dev : 0ULL);
 }
 
-/* Do all processes name the same host? */
-static leat_status on_one_host(leati_store *store, int num_ranks, int64_t timeout_ms, bool *out,
-                               leat_error *err) {
+/* Did an MPI launcher start this process, and can this build use it? */
+static bool has_mpi(void) {
+#ifdef LEATI_HAVE_MPI
+    return getenv("OMPI_COMM_WORLD_SIZE") != NULL || getenv("PMI_SIZE") != NULL;
+#else
+    return false;
+#endif
+}
+
+/* Do all processes name the same host, and were all started by MPI? */
+static leat_status compare_hosts(leati_store *store, int num_ranks, int64_t timeout_ms,
+                                 bool *one_host, bool *mpi, leat_error *err) {
     char mine[96];
     leati_meeting all;
-    host_identity(mine, sizeof mine);
-    leat_status status =
-        leati_store_meet(store, "hosts", mine, strlen(mine), timeout_ms, &all, err);
-    *out = status == LEAT_OK && mine[0] != '0';
-    for (int r = 0; r < num_ranks && *out; r++) {
+    host_identity(mine + 1, sizeof mine - 1);
+    mine[0] = has_mpi() ? 'm' : '-';
+    size_t length = strlen(mine);
+    leat_status status = leati_store_meet(store, "hosts", mine, length, timeout_ms, &all, err);
+    *one_host = status == LEAT_OK && mine[1] != '0';
+    *mpi = status == LEAT_OK;
+    for (int r = 0; r < num_ranks && status == LEAT_OK; r++) {
         size_t size = all.offset[r + 1] - all.offset[r];
-        *out = size == strlen(mine) && memcmp(all.bytes + all.offset[r], mine, size) == 0;
+        const char *theirs = all.bytes + all.offset[r];
+        *one_host = *one_host && size == length && memcmp(theirs + 1, mine + 1, length - 1) == 0;
+        *mpi = *mpi && size > 0 && theirs[0] == 'm';
     }
     leati_meeting_fini(&all);
     return status;
@@ -42,15 +56,15 @@ static leat_status on_one_host(leati_store *store, int num_ranks, int64_t timeou
 
 leati_collective *leati_processes_new(leati_store *store, int rank, int num_ranks,
                                       int64_t timeout_ms, leat_error *err) {
-    bool one_host = false;
-    if (on_one_host(store, num_ranks, timeout_ms, &one_host, err) != LEAT_OK) {
+    bool one_host = false, mpi = false;
+    if (compare_hosts(store, num_ranks, timeout_ms, &one_host, &mpi, err) != LEAT_OK) {
         return NULL;
     }
     if (one_host) {
         leat_error local = {0};
         leati_collective *shared =
             leati_shared_collective_new(store, rank, num_ranks, timeout_ms, &local);
-        /* All of them failed together, and gloo needs no shared memory. */
+        /* All of them failed together, and the others need no shared memory. */
         if (shared != NULL || local.code != LEAT_UNAVAILABLE) {
             if (shared == NULL && err != NULL) {
                 *err = local;
@@ -58,8 +72,22 @@ leati_collective *leati_processes_new(leati_store *store, int rank, int num_rank
             return shared;
         }
     }
-    return leati_gloo_collective_new(store, rank, num_ranks, timeout_ms, err);
+    return (mpi ? leati_mpi_collective_new : leati_gloo_collective_new)(store, rank, num_ranks,
+                                                                        timeout_ms, err);
 }
+
+#ifndef LEATI_HAVE_MPI
+leati_collective *leati_mpi_collective_new(leati_store *store, int rank, int num_ranks,
+                                           int64_t timeout_ms, leat_error *err) {
+    (void)store;
+    (void)timeout_ms;
+    leati_fail(err, LEAT_UNIMPLEMENTED,
+               "rank %d of %d by MPI: this build of leat has none; install libopenmpi-dev, and "
+               "build again",
+               rank, num_ranks);
+    return NULL;
+}
+#endif
 
 #ifndef LEATI_HAVE_GLOO
 leati_collective *leati_gloo_collective_new(leati_store *store, int rank, int num_ranks,

@@ -16,7 +16,13 @@ leati_collective *leati_gloo_collective_new(leati_store *store, int rank, int nu
 leati_collective *leati_shared_collective_new(leati_store *store, int rank, int num_ranks,
                                               int64_t timeout_ms, leat_error *err);
 
-/* The one that fits: shared memory where all processes see this host's, else gloo. */
+/* A rank per process of a job that mpirun started, by MPI; otherwise the same. `rank` is MPI's own.
+ * UNIMPLEMENTED in a build without MPI. */
+leati_collective *leati_mpi_collective_new(leati_store *store, int rank, int num_ranks,
+                                           int64_t timeout_ms, leat_error *err);
+
+/* The one that fits: shared memory where all processes see this host's, else MPI where it started
+ * them all, else gloo. */
 leati_collective *leati_processes_new(leati_store *store, int rank, int num_ranks,
                                       int64_t timeout_ms, leat_error *err);
 

@@ -8,10 +8,10 @@
 #include <cmocka.h>
 
 #include "../../tests/support/address.h"
+#include "../../tests/support/collectives.h"
 #include "coll/overlap.h"
 #include "coll/processes.h"
 #include "coll/threads.h"
-#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LONG_MS = 60000, SHORT_MS = 400, MOST = 4, LARGE = 300001 };
+enum { LONG_MS = 60000, SHORT_MS = 400, MOST = 4 };
 
 typedef leati_collective *(*opener)(leati_store *store, int rank, int num_ranks, int64_t timeout_ms,
                                     leat_error *err);
@@ -142,156 +142,8 @@ static const opener openers[] = {
 };
 enum { NUM_OPENERS = sizeof openers / sizeof openers[0] };
 
-// ---- values ----
-
-static float float_of(int rank, int64_t i) {
-    return (float)((rank + 1) * 0.37 + (double)(i % 1000) * 1.25);
-}
-
-/* Sums of floats in any order stay within this of the sum in double. */
-static void check_float(float found, double expected) {
-    if (fabs(found - expected) > 1e-5 * (1 + fabs(expected)))
-        fail_msg("expected %.9g, found %.9g", expected, (double)found);
-}
-
-static void reduce_floats(process *p, int rank, int64_t count) {
-    leati_collective *c = p->collective;
-    leat_error err = {0};
-    float *values = malloc((size_t)(count > 0 ? count : 1) * sizeof *values);
-    for (int reduction = LEATI_REDUCTION_SUM; reduction <= LEATI_REDUCTION_MAX; reduction++) {
-        for (int64_t i = 0; i < count; i++)
-            values[i] = float_of(rank, i);
-        assert_int_equal(c->ops->all_reduce(c, rank, values, count, LEAT_FLOAT32,
-                                            (leati_reduction)reduction, &err),
-                         LEAT_OK);
-        for (int64_t i = 0; i < count; i++) {
-            double sum = 0;
-            for (int r = 0; r < c->num_ranks; r++)
-                sum += float_of(r, i);
-            check_float(values[i], reduction == LEATI_REDUCTION_SUM ? sum
-                                   : reduction == LEATI_REDUCTION_MEAN
-                                       ? sum / c->num_ranks
-                                       : float_of(c->num_ranks - 1, i));
-        }
-    }
-    free(values);
-}
-
-static void reduce_integers(process *p, int rank) {
-    leati_collective *c = p->collective;
-    leat_error err = {0};
-    int64_t values[2] = {rank - 5, INT64_MAX - rank};
-    assert_int_equal(c->ops->all_reduce(c, rank, values, 1, LEAT_INT64, LEATI_REDUCTION_MAX, &err),
-                     LEAT_OK);
-    assert_int_equal(values[0], c->num_ranks - 6);
-    int8_t bytes[3] = {100, -100, (int8_t)rank};
-    assert_int_equal(c->ops->all_reduce(c, rank, bytes, 3, LEAT_INT8, LEATI_REDUCTION_SUM, &err),
-                     LEAT_OK);
-    assert_int_equal(bytes[0], (int8_t)(100 * c->num_ranks));
-    assert_int_equal(bytes[2], c->num_ranks * (c->num_ranks - 1) / 2);
-    /* 1.5 in halves; the mean of equal values is the value. */
-    uint16_t halves[2] = {0x3e00, 0x3e00};
-    assert_int_equal(
-        c->ops->all_reduce(c, rank, halves, 2, LEAT_FLOAT16, LEATI_REDUCTION_MEAN, &err), LEAT_OK);
-    assert_int_equal(halves[0], 0x3e00);
-    assert_int_equal(c->ops->all_reduce(c, rank, bytes, 3, LEAT_INT8, LEATI_REDUCTION_MEAN, &err),
-                     LEAT_INVALID_ARGUMENT);
-}
-
-static void gather_and_broadcast(process *p, int rank, int64_t count) {
-    leati_collective *c = p->collective;
-    leat_error err = {0};
-    int32_t *mine = malloc((size_t)count * sizeof *mine);
-    int32_t *all = malloc((size_t)(count * c->num_ranks) * sizeof *all);
-    for (int64_t i = 0; i < count; i++)
-        mine[i] = (int32_t)(rank * 1000003 + i);
-    assert_int_equal(c->ops->all_gather(c, rank, mine, count, LEAT_INT32, all, &err), LEAT_OK);
-    for (int r = 0; r < c->num_ranks; r++) {
-        for (int64_t i = 0; i < count; i++)
-            assert_int_equal(all[r * count + i], r * 1000003 + i);
-    }
-    for (int root = 0; root < c->num_ranks; root++) {
-        for (int64_t i = 0; i < count; i++)
-            mine[i] = (int32_t)(rank * 1000003 + i);
-        assert_int_equal(c->ops->broadcast(c, rank, root, mine, count, LEAT_INT32, &err), LEAT_OK);
-        for (int64_t i = 0; i < count; i++)
-            assert_int_equal(mine[i], root * 1000003 + i);
-    }
-    assert_int_equal(c->ops->broadcast(c, rank, c->num_ranks, mine, 1, LEAT_INT32, &err),
-                     LEAT_INVALID_ARGUMENT);
-    assert_int_equal(c->ops->barrier(c, rank, &err), LEAT_OK);
-    free(mine);
-    free(all);
-}
-
-/* Block r of the sum; integers, so that any order of additions gives the same. */
-static void scatter(process *p, int rank, int64_t count, bool in_place) {
-    leati_collective *c = p->collective;
-    leat_error err = {0};
-    int64_t all = count * c->num_ranks;
-    int32_t *data = malloc((size_t)(all > 0 ? all : 1) * sizeof *data);
-    int32_t *out = in_place ? data + rank * count : malloc((size_t)(count + 1) * sizeof *out);
-    for (int reduction = LEATI_REDUCTION_SUM; reduction <= LEATI_REDUCTION_MAX; reduction += 2) {
-        for (int64_t i = 0; i < all; i++)
-            data[i] = (int32_t)(rank * 7 + i % 1009);
-        assert_int_equal(c->ops->reduce_scatter(c, rank, data, count, LEAT_INT32,
-                                                (leati_reduction)reduction, out, &err),
-                         LEAT_OK);
-        int n = c->num_ranks;
-        for (int64_t i = 0; i < count; i++) {
-            int32_t value = (int32_t)((rank * count + i) % 1009);
-            assert_int_equal(out[i], reduction == LEATI_REDUCTION_SUM
-                                         ? n * value + 7 * n * (n - 1) / 2
-                                         : value + 7 * (n - 1));
-        }
-    }
-    /* The mean of equal values is the value. */
-    for (int64_t i = 0; i < all; i++)
-        ((float *)(void *)data)[i] = (float)(i % 1009);
-    assert_int_equal(
-        c->ops->reduce_scatter(c, rank, data, count, LEAT_FLOAT32, LEATI_REDUCTION_MEAN, out, &err),
-        LEAT_OK);
-    for (int64_t i = 0; i < count; i++)
-        check_float(((float *)(void *)out)[i], (double)((rank * count + i) % 1009));
-    assert_int_equal(
-        c->ops->reduce_scatter(c, rank, data, count, LEAT_INT32, LEATI_REDUCTION_MEAN, out, &err),
-        LEAT_INVALID_ARGUMENT);
-    free(data);
-    if (!in_place)
-        free(out);
-}
-
-/* All ranks hold the same bits, whatever the order of additions was. */
-static void compare_bits(process *p, int rank, int64_t count) {
-    leati_collective *c = p->collective;
-    leat_error err = {0};
-    size_t bytes = (size_t)count * sizeof(float);
-    float *values = malloc(bytes), *all = malloc(bytes * (size_t)c->num_ranks);
-    for (int64_t i = 0; i < count; i++)
-        values[i] = 1.0f / (float)(1 + (i * 31 + rank * 17) % 1013);
-    assert_int_equal(
-        c->ops->all_reduce(c, rank, values, count, LEAT_FLOAT32, LEATI_REDUCTION_SUM, &err),
-        LEAT_OK);
-    assert_int_equal(c->ops->all_gather(c, rank, values, count, LEAT_FLOAT32, all, &err), LEAT_OK);
-    for (int r = 0; r < c->num_ranks; r++)
-        assert_memory_equal(all + r * count, values, bytes);
-    free(values);
-    free(all);
-}
-
 static void do_everything(process *p, int rank) {
-    for (int64_t count = 0; count <= 2000; count = count * 5 + 1)
-        reduce_floats(p, rank, count);
-    reduce_floats(p, rank, LARGE);
-    reduce_integers(p, rank);
-    gather_and_broadcast(p, rank, 3);
-    gather_and_broadcast(p, rank, LARGE);
-    for (int64_t count = 0; count <= LARGE; count = count * 91 + 1) {
-        scatter(p, rank, count, false);
-        scatter(p, rank, count, true);
-    }
-    compare_bits(p, rank, 1000);
-    compare_bits(p, rank, LARGE);
+    collective_cases(p->collective, rank);
 }
 
 static void sum_beside(process *p, int rank) {

@@ -1,0 +1,469 @@
+/* Collectives between processes by MPI (coll/processes.h), where MPI started the job.
+ *
+ * Values go through memory of the collective's own in pieces, because a call that failed stays in
+ * MPI's hands and must not touch its caller's memory any more. A sum is a reduce-scatter and an
+ * all-gather, so that each value is computed by one rank and all hold the same bits. Calls do not
+ * block inside MPI: they are tested until they are done, the deadline has passed or somebody
+ * aborted.
+ *
+ * Failures: what MPI reports, a deadline and abort set the first reason; the present and later
+ * calls return it, and MPI is not finalized then, so that the launcher ends the others. Locks: a
+ * gate for the reason, a leaf. Calls of all collectives come from one thread at a time. */
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "coll/calls.h"
+#include "coll/processes.h"
+#include "coll/reducer.h"
+#include "run/queue.h"
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SCRATCH_BYTES = 4 << 20, TESTS = 2000, PAUSE_NS = 50000 };
+
+typedef struct mpi_collective {
+    leati_collective base;
+    leati_store *store;
+    int rank;
+    int64_t timeout_ms;
+    uint64_t calls;
+    MPI_Comm comm;
+    char *in, *out; /* SCRATCH_BYTES each, of one allocation at `in` */
+    int *counts, *offsets;
+    leati_gate *gate;
+    atomic_bool failed;
+    leat_error reason; /* gate; written once before `failed` is set */
+} mpi_collective;
+
+/* A call under way. */
+typedef struct transfer {
+    mpi_collective *c;
+    leati_collective_kind kind;
+    int64_t deadline_ns;
+    leat_error *err;
+} transfer;
+
+static atomic_bool any_failed;
+static pid_t initialized_by; /* 0: MPI was running already */
+
+// ---- failure ----
+
+static void fail(mpi_collective *c, const leat_error *reason) {
+    leati_gate_lock(c->gate);
+    if (!atomic_load(&c->failed)) {
+        c->reason = *reason;
+        atomic_store(&c->failed, true);
+        atomic_store(&any_failed, true);
+    }
+    leati_gate_unlock(c->gate);
+}
+
+static leat_status refuse(mpi_collective *c, leat_error *err) {
+    leati_gate_lock(c->gate);
+    leat_error reason = c->reason;
+    leati_gate_unlock(c->gate);
+    return leati_fail(err, LEAT_ABORTED, "the collective has failed: %s", reason.text);
+}
+
+static leat_status report(const transfer *t, const leat_error *reason) {
+    fail(t->c, reason);
+    if (t->err != NULL) {
+        *t->err = *reason;
+    }
+    return reason->code;
+}
+
+static leat_status report_late(const transfer *t) {
+    char stalled[300] = "";
+    leat_error reason = {0};
+    leati_store_stalled(t->c->store, stalled, sizeof stalled);
+    leati_fail(&reason, LEAT_DEADLINE_EXCEEDED,
+               "rank %d waited %lld ms in %s for another process%s%s; every process must make the "
+               "same calls in the same order",
+               t->c->rank, (long long)t->c->timeout_ms, leati_collective_kind_name(t->kind),
+               stalled[0] != '\0' ? ": " : "", stalled);
+    return report(t, &reason);
+}
+
+static leat_status report_code(const transfer *t, int code) {
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int size = 0;
+    leat_error reason = {0};
+    (void)MPI_Error_string(code, text, &size);
+    leati_fail(&reason, LEAT_ABORTED, "%s between processes: MPI: %.200s",
+               leati_collective_kind_name(t->kind), text);
+    return report(t, &reason);
+}
+
+/* Until a request is done that MPI has accepted by `code`. */
+static leat_status finish(const transfer *t, int code, MPI_Request *request) {
+    for (int64_t tests = 1; code == MPI_SUCCESS; tests++) {
+        int done = 0;
+        code = MPI_Test(request, &done, MPI_STATUS_IGNORE);
+        if (code == MPI_SUCCESS && done) {
+            return LEAT_OK;
+        }
+        if (atomic_load(&t->c->failed)) {
+            return refuse(t->c, t->err);
+        }
+        if (tests > TESTS) {
+            if (leati_now_ns() >= t->deadline_ns) {
+                return report_late(t);
+            }
+            (void)nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+        }
+    }
+    return report_code(t, code);
+}
+
+static leat_status begin(transfer *t, leat_error *err) {
+    t->err = err;
+    t->deadline_ns = leati_now_ns() + t->c->timeout_ms * 1000000;
+    if (atomic_load(&t->c->failed)) {
+        return refuse(t->c, err);
+    }
+    leati_store_note(t->c->store, ++t->c->calls, LEATI_PHASE_COLLECTIVE);
+    return LEAT_OK;
+}
+
+static leat_status end(const transfer *t, leat_status status) {
+    leati_store_note(t->c->store, t->c->calls, LEATI_PHASE_COMPUTE);
+    return status;
+}
+
+// ---- arithmetic ----
+
+#define HALF_OP(name, dtype, reduction)                                                            \
+    static void name(void *in, void *inout, int *count, MPI_Datatype *type) {                      \
+        (void)type;                                                                                \
+        leati_reducer_of(dtype, reduction)(inout, in, inout, (size_t)*count);                      \
+    }
+HALF_OP(sum_float16, LEAT_FLOAT16, LEATI_REDUCTION_SUM)
+HALF_OP(max_float16, LEAT_FLOAT16, LEATI_REDUCTION_MAX)
+HALF_OP(sum_bfloat16, LEAT_BFLOAT16, LEATI_REDUCTION_SUM)
+HALF_OP(max_bfloat16, LEAT_BFLOAT16, LEATI_REDUCTION_MAX)
+
+/* Half precision has no type of MPI's: two bytes and operations of ours. Made once. */
+static struct {
+    bool made;
+    MPI_Datatype type;
+    MPI_Op sum_float16, max_float16, sum_bfloat16, max_bfloat16;
+} half;
+
+static int make_half(void) {
+    int code = MPI_SUCCESS;
+    if (!half.made) {
+        code = MPI_Type_contiguous(2, MPI_BYTE, &half.type);
+        code = code == MPI_SUCCESS ? MPI_Type_commit(&half.type) : code;
+        code = code == MPI_SUCCESS ? MPI_Op_create(sum_float16, 1, &half.sum_float16) : code;
+        code = code == MPI_SUCCESS ? MPI_Op_create(max_float16, 1, &half.max_float16) : code;
+        code = code == MPI_SUCCESS ? MPI_Op_create(sum_bfloat16, 1, &half.sum_bfloat16) : code;
+        code = code == MPI_SUCCESS ? MPI_Op_create(max_bfloat16, 1, &half.max_bfloat16) : code;
+        half.made = code == MPI_SUCCESS;
+    }
+    return code;
+}
+
+static MPI_Datatype type_of(leat_dtype dtype) {
+    switch (dtype) {
+    case LEAT_FLOAT32: return MPI_FLOAT;
+    case LEAT_FLOAT64: return MPI_DOUBLE;
+    case LEAT_INT8: return MPI_INT8_T;
+    case LEAT_INT16: return MPI_INT16_T;
+    case LEAT_INT32: return MPI_INT32_T;
+    case LEAT_INT64: return MPI_INT64_T;
+    case LEAT_UINT8: return MPI_UINT8_T;
+    case LEAT_UINT16: return MPI_UINT16_T;
+    case LEAT_UINT32: return MPI_UINT32_T;
+    case LEAT_UINT64: return MPI_UINT64_T;
+    default: return half.type;
+    }
+}
+
+static MPI_Op op_of(leat_dtype dtype, leati_reduction reduction) {
+    bool max = reduction == LEATI_REDUCTION_MAX;
+    if (dtype == LEAT_FLOAT16) {
+        return max ? half.max_float16 : half.sum_float16;
+    }
+    if (dtype == LEAT_BFLOAT16) {
+        return max ? half.max_bfloat16 : half.sum_bfloat16;
+    }
+    return max ? MPI_MAX : MPI_SUM;
+}
+
+// ---- calls ----
+
+/* A piece of a sum that lies in `in`; the result goes there too. */
+static leat_status reduce_piece(const transfer *t, int count, leat_dtype dtype,
+                                leati_reduction reduction) {
+    mpi_collective *c = t->c;
+    MPI_Request request;
+    for (int r = 0; r < c->base.num_ranks; r++) {
+        leati_part part = leati_part_of(count, c->base.num_ranks, r);
+        c->counts[r] = (int)(part.end - part.begin);
+        c->offsets[r] = (int)part.begin;
+    }
+    int code = MPI_Ireduce_scatter(c->in, c->out, c->counts, type_of(dtype),
+                                   op_of(dtype, reduction), c->comm, &request);
+    leat_status status = finish(t, code, &request);
+    if (status != LEAT_OK) {
+        return status;
+    }
+    code = MPI_Iallgatherv(c->out, c->counts[c->rank], type_of(dtype), c->in, c->counts, c->offsets,
+                           type_of(dtype), c->comm, &request);
+    return finish(t, code, &request);
+}
+
+static leat_status mpi_all_reduce(leati_collective *collective, int rank, void *data, int64_t count,
+                                  leat_dtype dtype, leati_reduction reduction, leat_error *err) {
+    (void)rank;
+    transfer t = {.c = (mpi_collective *)collective, .kind = LEATI_CALL_ALL_REDUCE};
+    leat_status status = leati_check_reduction(dtype, reduction, err);
+    if (status != LEAT_OK || (status = begin(&t, err)) != LEAT_OK) {
+        return status;
+    }
+    size_t item = leat_dtype_size(dtype);
+    int64_t most = SCRATCH_BYTES / (int64_t)item;
+    for (int64_t at = 0; at < count && status == LEAT_OK; at += most) {
+        int64_t n = count - at < most ? count - at : most;
+        char *piece = (char *)data + (size_t)at * item;
+        memcpy(t.c->in, piece, (size_t)n * item);
+        status = reduce_piece(&t, (int)n, dtype, reduction);
+        if (status == LEAT_OK) {
+            memcpy(piece, t.c->in, (size_t)n * item);
+        }
+    }
+    if (status == LEAT_OK && reduction == LEATI_REDUCTION_MEAN) {
+        leati_divide(data, count, dtype, collective->num_ranks);
+    }
+    return end(&t, status);
+}
+
+static leat_status mpi_all_gather(leati_collective *collective, int rank, const void *data,
+                                  int64_t count, leat_dtype dtype, void *out, leat_error *err) {
+    (void)rank;
+    transfer t = {.c = (mpi_collective *)collective, .kind = LEATI_CALL_ALL_GATHER};
+    size_t bytes = (size_t)count * leat_dtype_size(dtype), ranks = (size_t)collective->num_ranks;
+    size_t most = SCRATCH_BYTES / ranks;
+    leat_status status = begin(&t, err);
+    for (size_t at = 0; at < bytes && status == LEAT_OK; at += most) {
+        size_t n = bytes - at < most ? bytes - at : most;
+        MPI_Request request;
+        memcpy(t.c->in, (const char *)data + at, n);
+        int code = MPI_Iallgather(t.c->in, (int)n, MPI_BYTE, t.c->out, (int)n, MPI_BYTE, t.c->comm,
+                                  &request);
+        status = finish(&t, code, &request);
+        for (size_t r = 0; r < ranks && status == LEAT_OK; r++) {
+            memcpy((char *)out + r * bytes + at, t.c->out + r * n, n);
+        }
+    }
+    return end(&t, status);
+}
+
+static leat_status mpi_reduce_scatter(leati_collective *collective, int rank, const void *data,
+                                      int64_t count, leat_dtype dtype, leati_reduction reduction,
+                                      void *out, leat_error *err) {
+    (void)rank;
+    transfer t = {.c = (mpi_collective *)collective, .kind = LEATI_CALL_REDUCE_SCATTER};
+    leat_status status = leati_check_reduction(dtype, reduction, err);
+    if (status != LEAT_OK || (status = begin(&t, err)) != LEAT_OK) {
+        return status;
+    }
+    size_t item = leat_dtype_size(dtype), ranks = (size_t)collective->num_ranks;
+    int64_t most = (int64_t)(SCRATCH_BYTES / ranks / item);
+    for (int64_t at = 0; at < count && status == LEAT_OK; at += most) {
+        int64_t n = count - at < most ? count - at : most;
+        size_t bytes = (size_t)n * item;
+        MPI_Request request;
+        for (size_t r = 0; r < ranks; r++) {
+            memcpy(t.c->in + r * bytes,
+                   (const char *)data + (r * (size_t)count + (size_t)at) * item, bytes);
+        }
+        int code = MPI_Ireduce_scatter_block(t.c->in, t.c->out, (int)n, type_of(dtype),
+                                             op_of(dtype, reduction), t.c->comm, &request);
+        status = finish(&t, code, &request);
+        if (status == LEAT_OK) {
+            memcpy((char *)out + (size_t)at * item, t.c->out, bytes);
+        }
+    }
+    if (status == LEAT_OK && reduction == LEATI_REDUCTION_MEAN) {
+        leati_divide(out, count, dtype, collective->num_ranks);
+    }
+    return end(&t, status);
+}
+
+static leat_status mpi_broadcast(leati_collective *collective, int rank, int root, void *data,
+                                 int64_t count, leat_dtype dtype, leat_error *err) {
+    transfer t = {.c = (mpi_collective *)collective, .kind = LEATI_CALL_BROADCAST};
+    leat_status status = leati_check_root(root, collective->num_ranks, err);
+    if (status != LEAT_OK || (status = begin(&t, err)) != LEAT_OK) {
+        return status;
+    }
+    size_t bytes = (size_t)count * leat_dtype_size(dtype);
+    for (size_t at = 0; at < bytes && status == LEAT_OK; at += SCRATCH_BYTES) {
+        size_t n = bytes - at < SCRATCH_BYTES ? bytes - at : SCRATCH_BYTES;
+        MPI_Request request;
+        if (rank == root) {
+            memcpy(t.c->in, (const char *)data + at, n);
+        }
+        int code = MPI_Ibcast(t.c->in, (int)n, MPI_BYTE, root, t.c->comm, &request);
+        status = finish(&t, code, &request);
+        if (status == LEAT_OK && rank != root) {
+            memcpy((char *)data + at, t.c->in, n);
+        }
+    }
+    return end(&t, status);
+}
+
+static leat_status mpi_barrier(leati_collective *collective, int rank, leat_error *err) {
+    (void)rank;
+    transfer t = {.c = (mpi_collective *)collective, .kind = LEATI_CALL_BARRIER};
+    leat_status status = begin(&t, err);
+    if (status == LEAT_OK) {
+        MPI_Request request;
+        status = finish(&t, MPI_Ibarrier(t.c->comm, &request), &request);
+    }
+    return end(&t, status);
+}
+
+static void mpi_abort(leati_collective *collective, const leat_error *reason) {
+    fail((mpi_collective *)collective, reason);
+}
+
+/* After a failure MPI may still use the memory of the running call, so it stays. */
+static void mpi_close(leati_collective *collective) {
+    mpi_collective *c = (mpi_collective *)collective;
+    bool failed = atomic_load(&c->failed);
+    if (c->comm != MPI_COMM_NULL && !failed) {
+        (void)MPI_Comm_free(&c->comm);
+    }
+    leati_gate_free(c->gate);
+    if (!failed) {
+        leati_free(c->in);
+        leati_free(c->counts);
+        leati_free(c->offsets);
+    }
+    leati_free(c);
+}
+
+static const leati_collective_ops mpi_ops = {
+    .name = "MPI",
+    .all_reduce = mpi_all_reduce,
+    .all_gather = mpi_all_gather,
+    .reduce_scatter = mpi_reduce_scatter,
+    .broadcast = mpi_broadcast,
+    .barrier = mpi_barrier,
+    .abort = mpi_abort,
+    .close = mpi_close,
+};
+
+// ---- life ----
+
+/* At the end of the process that started MPI, unless something failed: then the launcher is to
+ * notice, and waiting for the others would be in vain. */
+static void finalize(void) {
+    int done = 0;
+    if (initialized_by == getpid() && !atomic_load(&any_failed) &&
+        MPI_Finalized(&done) == MPI_SUCCESS && !done) {
+        (void)MPI_Finalize();
+    }
+}
+
+static leat_status start_mpi(leat_error *err) {
+    int running = 0, level = 0;
+    if (MPI_Initialized(&running) != MPI_SUCCESS) {
+        return leati_fail(err, LEAT_UNAVAILABLE, "MPI does not say whether it runs");
+    }
+    if (running) {
+        (void)MPI_Query_thread(&level);
+    } else if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS) {
+        return leati_fail(err, LEAT_UNAVAILABLE,
+                          "MPI does not start; is this process one of "
+                          "mpirun's?");
+    } else {
+        initialized_by = getpid();
+        (void)atexit(finalize);
+    }
+    return level >= MPI_THREAD_SERIALIZED
+               ? LEAT_OK
+               : leati_fail(err, LEAT_FAILED_PRECONDITION,
+                            "MPI allows calls from one thread alone (level %d); start it with "
+                            "MPI_THREAD_SERIALIZED",
+                            level);
+}
+
+/* All are ranks of one MPI job, with the numbers that the store has; and all are here. */
+static leat_status check_ranks(mpi_collective *c, leat_error *err) {
+    int rank = -1, size = 0;
+    char mine[64], theirs[64];
+    leati_meeting all;
+    (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    (void)MPI_Comm_size(MPI_COMM_WORLD, &size);
+    snprintf(mine, sizeof mine, "%d of %d", rank, size);
+    leat_status status =
+        leati_store_meet(c->store, "MPI", mine, strlen(mine), c->timeout_ms, &all, err);
+    for (int r = 0; r < c->base.num_ranks && status == LEAT_OK; r++) {
+        size_t found = all.offset[r + 1] - all.offset[r];
+        snprintf(theirs, sizeof theirs, "%d of %d", r, c->base.num_ranks);
+        if (found != strlen(theirs) || memcmp(all.bytes + all.offset[r], theirs, found) != 0) {
+            status = leati_fail(err, LEAT_FAILED_PRECONDITION,
+                                "rank %d of %d processes is rank %.*s of MPI; let mpirun start all "
+                                "processes, and take the cluster from its variables",
+                                r, c->base.num_ranks, (int)found, all.bytes + all.offset[r]);
+        }
+    }
+    leati_meeting_fini(&all);
+    return status;
+}
+
+static leat_status open_mpi(mpi_collective *c, leat_error *err) {
+    size_t ranks = (size_t)c->base.num_ranks;
+    c->gate = leati_gate_new("collective \"MPI\"", NULL, err);
+    if (c->gate == NULL) {
+        return LEAT_RESOURCE_EXHAUSTED;
+    }
+    c->in = leati_alloc(2, SCRATCH_BYTES);
+    c->counts = leati_alloc(ranks, sizeof *c->counts);
+    c->offsets = leati_alloc(ranks, sizeof *c->offsets);
+    if (c->in == NULL || c->counts == NULL || c->offsets == NULL) {
+        return leati_no_memory(err, 2 * (size_t)SCRATCH_BYTES);
+    }
+    c->out = c->in + SCRATCH_BYTES;
+    leat_status status = start_mpi(err);
+    if (status == LEAT_OK) {
+        status = check_ranks(c, err);
+    }
+    if (status == LEAT_OK &&
+        (make_half() != MPI_SUCCESS || MPI_Comm_dup(MPI_COMM_WORLD, &c->comm) != MPI_SUCCESS ||
+         MPI_Comm_set_errhandler(c->comm, MPI_ERRORS_RETURN) != MPI_SUCCESS)) {
+        status = leati_fail(err, LEAT_UNAVAILABLE, "MPI gives no communicator");
+    }
+    return status;
+}
+
+leati_collective *leati_mpi_collective_new(leati_store *store, int rank, int num_ranks,
+                                           int64_t timeout_ms, leat_error *err) {
+    mpi_collective *c = leati_alloc_zero(1, sizeof *c);
+    if (c == NULL) {
+        leati_no_memory(err, sizeof *c);
+        return NULL;
+    }
+    leat_error local = {0};
+    c->base = (leati_collective){.ops = &mpi_ops, .num_ranks = num_ranks};
+    c->store = store;
+    c->rank = rank;
+    c->timeout_ms = timeout_ms;
+    c->comm = MPI_COMM_NULL;
+    if (open_mpi(c, &local) != LEAT_OK) {
+        mpi_close(&c->base);
+        if (err != NULL) {
+            *err = local;
+        }
+        return NULL;
+    }
+    return &c->base;
+}

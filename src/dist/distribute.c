@@ -118,15 +118,15 @@ leat_dataset *leati_distributed_share(void *dataset, const leati_place *place, l
     int64_t buffer = asked == 0 ? 1 : asked < 0 ? 0 : asked;
     if (d->dataset == NULL) {
         leat_dataset *batches = batches_of(d, place, err);
-        bool ahead = buffer > 0 && (place->replicas > 1 || d->num_feeds > 1);
+        bool ahead = buffer > 0 && leati_place_all_replicas(place) > 1;
         return batches == NULL || !ahead ? batches
                                          : leat_prefetch(batches, buffer * place->replicas, err);
     }
     leat_dataset *share =
         leati_plan_share(d->dataset, d->plan.policy, place->num_workers, place->worker, err);
-    return share == NULL || leati_place_all_replicas(place) == 1
+    return share == NULL || leati_place_all_replicas(place) == 1 || buffer == 0
                ? share
-               : leat_prefetch(share, buffer > 0 ? buffer : 1, err);
+               : leat_prefetch(share, buffer, err);
 }
 
 /* ---- agreement ---- */

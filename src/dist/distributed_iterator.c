@@ -23,12 +23,13 @@ struct leat_distributed_iterator {
     leat_distributed_dataset *dataset; /* a reference */
     leati_feed **feeds;                /* owned */
     int num_feeds;
-    bool begun;    /* what is agreed before the first step */
-    bool restored; /* from a state */
-    int64_t total; /* steps that all workers make; -1: each step is agreed */
-    int64_t step;  /* given out */
-    int have;      /* elements of the present step that this worker has */
-    int64_t *rows; /* of each local replica in the last step; NULL: not counted */
+    bool begun;          /* what is agreed before the first step */
+    bool restored;       /* from a state */
+    int64_t total;       /* steps that all workers make; -1: each step is agreed */
+    int64_t step;        /* given out */
+    int have;            /* elements of the present step that this worker has */
+    int64_t *rows;       /* of each local replica in the last step; NULL: not counted */
+    leati_leaves leaves; /* of what replicas receive; only where rows are counted */
     int64_t total_rows;
 };
 
@@ -46,6 +47,9 @@ static leat_status open_feeds(leat_distributed_iterator *it, leat_error *err) {
                    : NULL;
     if (it->feeds == NULL || (d->options.count_rows && it->rows == NULL)) {
         return leati_no_memory(err, (size_t)d->member.replicas * sizeof(*it->rows));
+    }
+    if (it->rows != NULL && leati_leaves_init(&it->leaves, d->plan.spec, err) != LEAT_OK) {
+        return err->code;
     }
     for (; it->num_feeds < d->num_feeds; it->num_feeds++) {
         leati_split_plan plan = d->plan; /* borrowed: the feed takes what it keeps */
@@ -98,6 +102,7 @@ void leat_distributed_iterator_free(leat_distributed_iterator *iterator) {
     }
     leati_free(iterator->feeds);
     leati_free(iterator->rows);
+    leati_leaves_fini(&iterator->leaves);
     leat_distributed_dataset_free(iterator->dataset);
     leati_free(iterator);
 }
@@ -247,24 +252,19 @@ static leat_status begin(leat_distributed_iterator *it, leat_error *err) {
 
 /* ---- steps ---- */
 
-/* Rows of an element: of its first leaf; an element without rows of its own counts as one. */
-static int64_t rows_of(const leat_element *element) {
-    const leat_tensor *first = element->num_tensors > 0 ? &element->tensors[0] : NULL;
-    leati_leaf *leaves = NULL;
-    int count = 0;
-    int64_t rows = first == NULL || first->rank == 0 ? 1 : first->dims[0];
-    if (first != NULL && leati_spec_leaves(element->spec, &leaves, &count, NULL) == LEAT_OK &&
-        count > 0 && leati_leaf_is_composite(leaves[0].spec)) {
-        leat_status status = leati_leaf_rows(leaves[0].spec, element->tensors, &rows, NULL);
-        rows = status == LEAT_OK ? rows : 1;
-    }
-    leati_free(leaves);
-    return rows;
+/* Rows of an element: of its first leaf; a value without rows of its own counts as one. */
+static int64_t rows_of(const leat_distributed_iterator *it, const leat_element *element) {
+    int64_t rows = 1;
+    leat_error ignored = {0};
+    return it->leaves.count > 0 && leati_leaf_rows(it->leaves.items[0].spec, element->tensors,
+                                                   &rows, &ignored) == LEAT_OK
+               ? rows
+               : 1;
 }
 
 static void count_rows(leat_distributed_iterator *it, const leat_per_replica *out) {
     for (int r = 0; it->rows != NULL && r < out->num_replicas; r++) {
-        it->rows[r] = out->elements[r].spec == NULL ? 0 : rows_of(&out->elements[r]);
+        it->rows[r] = out->elements[r].spec == NULL ? 0 : rows_of(it, &out->elements[r]);
     }
 }
 
@@ -277,16 +277,18 @@ static void clear(leat_per_replica *out) {
 leat_status leati_distributed_pull(leat_distributed_iterator *it, leat_per_replica *out,
                                    int64_t mine[LEATI_STEP_NUMBERS], leat_error *err) {
     int replicas = it->dataset->member.replicas, each = replicas / it->num_feeds;
-    leat_status status = leati_per_replica_reset(out, replicas, err);
+    leat_error local = {0};
+    leat_status status = leati_per_replica_reset(out, replicas, &local);
     it->have = 0;
     for (int f = 0; f < it->num_feeds && status == LEAT_OK; f++) {
         for (int r = 0; r < each && status == LEAT_OK; r++) {
-            status = leati_feed_next(it->feeds[f], &out->elements[f * each + r], err);
+            status = leati_feed_next(it->feeds[f], &out->elements[f * each + r], &local);
             it->have += status == LEAT_OK;
         }
         status = status == LEAT_OUT_OF_RANGE ? LEAT_OK : status;
     }
     if (status != LEAT_OK) {
+        leati_fail(err, status, "%s", local.text);
         for (int f = 0; f < it->num_feeds; f++) {
             leati_feed_next_step(it->feeds[f]);
         }
@@ -576,8 +578,8 @@ leat_status leat_distributed_iterator_restore(leat_distributed_iterator *iterato
     leat_status status = read_parts(data, size, &parts, &count, err);
     for (int f = 0; f < iterator->num_feeds && status == LEAT_OK; f++) {
         status = leati_feed_restore(iterator->feeds[f], parts, count, err);
+        iterator->restored = iterator->restored || status == LEAT_OK;
     }
-    iterator->restored = true;
     leati_free(parts);
     return status;
 }

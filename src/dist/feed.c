@@ -65,16 +65,16 @@ leati_feed *leati_feed_at(const leati_feed *like, const leati_place *place, leat
     return feed;
 }
 
-leat_status leati_feed_open(leati_feed *feed, leat_error *err) {
+leat_status leati_feed_open(leati_feed *feed, const leati_place *place, leat_error *err) {
     leat_error local = {0};
-    leat_dataset *share = feed->make(feed->context, &feed->place, &local);
+    leat_dataset *share = feed->make(feed->context, place, &local);
     if (share == NULL) {
         return leati_fail(err, local.code, "%s", local.text);
     }
     feed->cardinality = share->cardinality;
+    leati_leaves_fini(&feed->leaves);
     leat_spec_unref(feed->whole);
     feed->whole = leat_spec_ref(share->spec);
-    leati_leaves_fini(&feed->leaves);
     leat_status status = leati_leaves_init(&feed->leaves, share->spec, &local);
     leat_iterator *iterator = NULL;
     if (status == LEAT_OK) {
@@ -90,7 +90,7 @@ leat_status leati_feed_open(leati_feed *feed, leat_error *err) {
         (feed->rule == LEATI_REBATCH_PIECES && feed->policy != LEAT_SHARD_DATA)) {
         leati_iterator_keep_places(iterator);
     }
-    feed->source.iterator = iterator;
+    feed->source = (leati_source){.iterator = iterator, .place = *place};
     return LEAT_OK;
 }
 
@@ -108,7 +108,8 @@ leati_feed *leati_feed_new(const leati_feed_options *options, leat_error *err) {
         feed->make = options->make;
         feed->context = options->context;
         feed->iterator = options->iterator;
-        if (fill_in(feed, &local) == LEAT_OK && leati_feed_open(feed, &local) == LEAT_OK) {
+        if (fill_in(feed, &local) == LEAT_OK &&
+            leati_feed_open(feed, &feed->place, &local) == LEAT_OK) {
             return feed;
         }
         leati_feed_free(feed);

@@ -11,62 +11,91 @@ static int64_t portion(int64_t a, int64_t b, int64_t c) {
     return a / c * b + a % c * b / c;
 }
 
-struct part {
-    const leati_remainder *remainder;
-    int64_t units;
-};
-
-/* The rows of this reader among those that the feed has not given out. */
-static void part_range(const void *context, int64_t rows, int64_t *begin, int64_t *end) {
-    const struct part *part = context;
-    const leati_feed *feed = part->remainder->feed;
-    int64_t gone = feed->offset, ignored = 0;
-    if (feed->rule == LEATI_REBATCH_PIECES) {
-        leati_piece next = {.number = feed->piece,
-                            .pieces = leati_place_all_replicas(&feed->place)};
-        leati_piece_range(&next, rows, &gone, &ignored);
+/* Takes what is gone of [*begin, *end) off its beginning. */
+static void drop_gone(int64_t offset, int64_t piece, int64_t pieces, int64_t *begin, int64_t *end) {
+    int64_t left = *end - *begin, gone = offset, ignored = 0;
+    if (pieces > 0) {
+        leati_piece next = {.number = piece, .pieces = pieces};
+        leati_piece_range(&next, left, &gone, &ignored);
     }
-    int64_t left = rows > gone ? rows - gone : 0;
-    *begin = gone + portion(left, part->remainder->begin, part->units);
-    *end = gone + portion(left, part->remainder->end, part->units);
+    *begin += gone < left ? gone : left;
+}
+
+/* The rows of this reader among those that have not been given out. */
+static void part_range(const void *context, int64_t rows, int64_t *begin, int64_t *end) {
+    const leati_remainder *remainder = context;
+    const leati_feed *feed = remainder->feed;
+    bool in_pieces = feed->rule == LEATI_REBATCH_PIECES;
+    *begin = 0;
+    *end = rows;
+    drop_gone(feed->offset, feed->piece, in_pieces ? leati_place_all_replicas(&feed->place) : 0,
+              begin, end);
+    for (int i = 0; i < remainder->num_cuts; i++) {
+        const leati_cut *cut = &remainder->cuts[i];
+        int64_t left = *end - *begin, from = *begin;
+        *begin = from + portion(left, cut->begin, cut->units);
+        *end = from + portion(left, cut->end, cut->units);
+        drop_gone(cut->offset, cut->piece, cut->pieces, begin, end);
+    }
+}
+
+/* Of elements that are not cut: is the present one this reader's? */
+static bool is_mine(const leati_remainder *remainder) {
+    int64_t ordinal = remainder->ordinal;
+    for (int i = 0; i < remainder->num_cuts; i++) {
+        const leati_cut *cut = &remainder->cuts[i];
+        int64_t unit = ordinal % cut->units;
+        if (unit < cut->begin || unit >= cut->end) {
+            return false;
+        }
+        ordinal = ordinal / cut->units * (cut->end - cut->begin) + unit - cut->begin;
+    }
+    return true;
 }
 
 /* Has the part of an element no rows in any leaf? */
-static leat_status is_empty(const leati_feed *feed, const leati_block *block, int64_t row,
-                            const struct part *part, bool *empty, leat_error *err) {
+static leat_status is_empty(const leati_remainder *remainder, const leati_block *block, int64_t row,
+                            bool *empty, leat_error *err) {
+    const leati_leaves *leaves = &remainder->feed->leaves;
     leat_status status = LEAT_OK;
     *empty = true;
-    for (int l = 0; l < feed->leaves.count && *empty && status == LEAT_OK; l++) {
-        const leati_leaf *leaf = &feed->leaves.items[l];
+    for (int l = 0; l < leaves->count && *empty && status == LEAT_OK; l++) {
+        const leati_leaf *leaf = &leaves->items[l];
         leat_tensor value[LEATI_MAX_PARTS];
         int64_t rows = 0, begin = 0, end = 0;
         leati_leaf_value(leaf, block, row, value);
         status = leati_leaf_rows(leaf->spec, value, &rows, err);
-        part_range(part, rows, &begin, &end);
+        part_range(remainder, rows, &begin, &end);
         *empty = begin == end;
     }
     return status;
 }
 
-static void next_element(leati_remainder *remainder) {
-    leati_feed_consume(remainder->feed);
+/* Nothing is gone of the next element. */
+static void forget_gone(leati_remainder *remainder) {
+    for (int i = 0; i < remainder->num_cuts; i++) {
+        remainder->cuts[i].offset = remainder->cuts[i].piece = 0;
+    }
     remainder->ordinal++;
 }
 
+static void next_element(leati_remainder *remainder) {
+    leati_feed_consume(remainder->feed);
+    forget_gone(remainder);
+}
+
 /* The part of remainder `r`'s present element into the block; *empty: there is none. */
-static leat_status take_part(leati_merge *merge, leati_remainder *r, const leati_block *block,
+static leat_status take_part(leati_merge *merge, const leati_remainder *r, const leati_block *block,
                              int64_t row, bool *empty, leat_error *err) {
-    struct part part = {.remainder = r, .units = merge->units};
+    bool refused = false;
     if (r->feed->as_is) {
-        int64_t unit = r->ordinal % merge->units;
-        *empty = unit < r->begin || unit >= r->end;
+        *empty = !is_mine(r);
         return *empty ? LEAT_OK : leati_block_slice(block, row, 1, &merge->block, err);
     }
-    bool refused = false;
-    leat_status status = is_empty(r->feed, block, row, &part, empty, err);
+    leat_status status = is_empty(r, block, row, empty, err);
     return status != LEAT_OK || *empty ? status
-                                       : leati_cut_part(&r->feed->leaves, block, row, part_range,
-                                                        &part, &refused, &merge->block, err);
+                                       : leati_cut_part(&r->feed->leaves, block, row, part_range, r,
+                                                        &refused, &merge->block, err);
 }
 
 /* Looks for the next part of remainder `r`. OUT_OF_RANGE: it has ended. */
@@ -83,7 +112,7 @@ static leat_status look(leati_merge *merge, leati_remainder *r, leat_error *err)
         if (status != LEAT_OK) { /* which has consumed the element */
             r->feed->offset = 0;
             r->feed->piece = leati_feed_first_piece(r->feed);
-            r->ordinal++;
+            forget_gone(r);
             return status;
         }
         status = take_part(merge, r, block, row, &empty, err);
@@ -99,7 +128,7 @@ static leat_status look(leati_merge *merge, leati_remainder *r, leat_error *err)
 
 leat_status leati_merge_peek(leati_merge *merge, const leati_block **block, int64_t *row,
                              leat_error *err) {
-    for (int ended = 0; !merge->ready && ended < merge->count;) {
+    for (int ended = 0; !merge->ready && ended < merge->count;) { /* none: at the end */
         leati_remainder *r = &merge->remainders[merge->at];
         leat_status status = r->ended ? LEAT_OUT_OF_RANGE : look(merge, r, err);
         if (status == LEAT_OUT_OF_RANGE) {
@@ -124,11 +153,16 @@ void leati_merge_consume(leati_merge *merge) {
     merge->at = (merge->at + 1) % merge->count;
 }
 
+void leati_remainder_fini(leati_remainder *remainder) {
+    leati_feed_free(remainder->feed);
+    leati_free(remainder->cuts);
+}
+
 void leati_source_close(leati_source *source) {
     leat_iterator_free(source->iterator);
     if (source->merge != NULL) {
         for (int i = 0; i < source->merge->count; i++) {
-            leati_feed_free(source->merge->remainders[i].feed);
+            leati_remainder_fini(&source->merge->remainders[i]);
         }
         leati_block_fini(&source->merge->block);
         leati_free(source->merge->remainders);

@@ -7,11 +7,19 @@
 #include "dist/feed.h"
 #include <pthread.h>
 
+/* A part of each element: units [begin, end) of so many, and what is gone of the present one. */
+typedef struct leati_cut {
+    int64_t begin, end, units;
+    int64_t offset;        /* rows */
+    int64_t piece, pieces; /* the next piece; `pieces` is 0 where elements are not cut so */
+} leati_cut;
+
 /* What a feed left that was saved, and the part of it that belongs to the feed which reads it now:
- * units [begin, end) of as many as there are feeds now. */
+ * a cut for each time that what was left was shared out. */
 typedef struct leati_remainder {
-    leati_feed *feed; /* owned; its position is that of its present element */
-    int64_t begin, end;
+    leati_feed *feed; /* owned; reads an iterator; its position is that of its present element */
+    leati_cut *cuts;  /* owned */
+    int num_cuts;
     int64_t ordinal; /* of the present element */
     bool ended;
 } leati_remainder;
@@ -20,7 +28,6 @@ typedef struct leati_remainder {
 typedef struct leati_merge {
     leati_remainder *remainders;
     int count, at;
-    int64_t units;     /* of which a remainder's part is made */
     bool ready;        /* `block` holds the part of remainder `at`'s present element */
     leati_block block; /* one element */
 } leati_merge;
@@ -28,6 +35,7 @@ typedef struct leati_merge {
 /* Where elements come from: an iterator, or the remainders of other feeds. */
 typedef struct leati_source {
     leat_iterator *iterator; /* owned; NULL: merged */
+    leati_place place;       /* whose share the iterator reads */
     leati_merge *merge;      /* owned */
 } leati_source;
 
@@ -39,7 +47,7 @@ struct leati_feed {
     int64_t global_batch;
     int64_t cardinality; /* of its share */
     leat_spec *spec;     /* of what replicas receive; a reference */
-    leat_spec *whole;    /* of the share's elements; a reference */
+    leat_spec *whole;    /* of the share's elements, from which `leaves` borrow; a reference */
     leati_share_maker make;
     void *context;
     leat_iterator_options iterator;
@@ -65,8 +73,9 @@ int64_t leati_feed_first_piece(const leati_feed *feed);
 /* A feed of another place under the options of `like`, without a source. Owned. */
 leati_feed *leati_feed_at(const leati_feed *like, const leati_place *place, leati_rebatch_rule rule,
                           leat_error *err);
-/* An iterator over the share of the feed's place. */
-LEAT_WARN_UNUSED leat_status leati_feed_open(leati_feed *feed, leat_error *err);
+/* An iterator over the share of a place: the feed's own, or with DATA one that has the same. */
+LEAT_WARN_UNUSED leat_status leati_feed_open(leati_feed *feed, const leati_place *share,
+                                             leat_error *err);
 
 /* The present element: row *row of *block (borrowed until it is consumed). OUT_OF_RANGE at the end;
  * an element that failed is consumed. */
@@ -75,6 +84,7 @@ LEAT_WARN_UNUSED leat_status leati_feed_peek(leati_feed *feed, const leati_block
 /* Goes on to the next element. */
 void leati_feed_consume(leati_feed *feed);
 
+void leati_remainder_fini(leati_remainder *remainder);
 void leati_source_close(leati_source *source);
 void leati_source_cancel(leati_source *source);
 

@@ -4,17 +4,33 @@
  * iterator's, or those of the remainders that it was restored from. Restoring n states on m feeds
  * takes one of three ways. With the same place the position is taken over. Where every feed reads
  * the whole dataset and takes its pieces of it (DATA), all are at the same element between two
- * steps: one state does for all. Else feed k of n stands for units [k * m, (k + 1) * m) and feed j
- * of m reads units [j * n, (j + 1) * n): what belongs to whom follows from n, m and j alone, so no
- * feed asks another. Failures: DATA_LOSS for bytes that are no state, FAILED_PRECONDITION where the
- * dataset was distributed otherwise. Locks: the feed's, to replace its source. */
+ * steps: one state does for all. Else what all states have left is a list of T remainders, in the
+ * order of the feeds. If T is m or more, remainder i goes to feed i * m / T as a whole. If not,
+ * remainder k stands for units [k * m, (k + 1) * m) and feed j reads units [j * T, (j + 1) * T): so
+ * a list never grows beyond 2 m by being shared out again and again. What belongs to whom follows
+ * from the states and m alone, so no feed asks another. Failures: DATA_LOSS for bytes that are no
+ * state, FAILED_PRECONDITION where the dataset was distributed otherwise. Locks: the feed's, to
+ * replace its source. */
 #include "base/text.h"
 #include "dist/feed_parts.h"
 #include <string.h>
 
-enum { MOST_DEPTH = 64, MOST_PARTS = 1 << 20, PLAIN = 0, MERGED = 1 };
+enum {
+    MOST_PARTS = 1 << 20,
+    MOST_CUTS = 1000,
+    FEED_NUMBERS = 10,
+    CUT_NUMBERS = 6,
+    PLAIN = 0,
+    MERGED = 1
+};
 
 /* ---- writing ---- */
+
+static void put_numbers(leati_writer *out, const int64_t *numbers, int count) {
+    for (int i = 0; i < count; i++) {
+        leati_put_int(out, numbers[i]);
+    }
+}
 
 /* How states are saved, and what that costs so far. */
 struct saving {
@@ -22,13 +38,15 @@ struct saving {
     leat_save_report *report;
 };
 
-static leat_status put_iterator(leat_iterator *iterator, const struct saving *saving,
+static leat_status put_iterator(const leati_source *source, const struct saving *saving,
                                 leati_writer *out, leat_error *err) {
+    const leati_place *place = &source->place;
     char *data = NULL;
     size_t size = 0;
     leat_save_report report = {0};
+    put_numbers(out, (const int64_t[]){place->num_workers, place->worker, place->replicas}, 3);
     leat_status status =
-        leat_iterator_save_with(iterator, saving->options, &data, &size, &report, err);
+        leat_iterator_save_with(source->iterator, saving->options, &data, &size, &report, err);
     if (status == LEAT_OK) {
         leati_put_bytes(out, data, size);
         saving->report->bytes += size;
@@ -44,13 +62,18 @@ static leat_status put_merge(leati_merge *merge, const struct saving *saving, le
     leat_status status = LEAT_OK;
     leati_put_int(out, merge->count);
     leati_put_int(out, merge->at);
-    leati_put_int(out, merge->units);
     for (int i = 0; i < merge->count && status == LEAT_OK; i++) {
         leati_remainder *r = &merge->remainders[i];
-        leati_put_int(out, r->begin);
-        leati_put_int(out, r->end);
         leati_put_int(out, r->ordinal);
-        leati_put_uint(out, r->ended);
+        leati_put_int(out, r->ended);
+        leati_put_int(out, r->num_cuts);
+        for (int c = 0; c < r->num_cuts; c++) {
+            put_numbers(out,
+                        (const int64_t[CUT_NUMBERS]){r->cuts[c].begin, r->cuts[c].end,
+                                                     r->cuts[c].units, r->cuts[c].offset,
+                                                     r->cuts[c].piece, r->cuts[c].pieces},
+                        CUT_NUMBERS);
+        }
         status = leati_feed_save(r->feed, saving->options, out, saving->report, err);
     }
     return status;
@@ -59,34 +82,52 @@ static leat_status put_merge(leati_merge *merge, const struct saving *saving, le
 leat_status leati_feed_save(leati_feed *feed, const leat_iterator_save_options *options,
                             leati_writer *out, leat_save_report *report, leat_error *err) {
     struct saving saving = {.options = options, .report = report};
-    const int64_t numbers[] = {feed->place.num_workers,
-                               feed->place.worker,
-                               feed->place.replicas,
-                               feed->rule,
-                               feed->policy,
-                               feed->as_is,
-                               feed->index,
-                               feed->offset,
-                               feed->piece,
-                               feed->ended};
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-        leati_put_int(out, numbers[i]);
-    }
+    const int64_t numbers[FEED_NUMBERS] = {feed->place.num_workers,
+                                           feed->place.worker,
+                                           feed->place.replicas,
+                                           feed->rule,
+                                           feed->policy,
+                                           feed->as_is,
+                                           feed->index,
+                                           feed->offset,
+                                           feed->piece,
+                                           feed->ended};
+    put_numbers(out, numbers, FEED_NUMBERS);
     leati_put_uint(out, feed->source.iterator != NULL ? PLAIN : MERGED);
     leat_status status = feed->source.iterator != NULL
-                             ? put_iterator(feed->source.iterator, &saving, out, err)
+                             ? put_iterator(&feed->source, &saving, out, err)
                              : put_merge(feed->source.merge, &saving, out, err);
     return status == LEAT_OK && out->failed ? leati_no_memory(err, out->size) : status;
 }
 
 /* ---- reading ---- */
 
-static leat_status get_numbers(leati_reader *in, int64_t *numbers, size_t count, leat_error *err) {
-    leat_status status = LEAT_OK;
-    for (size_t i = 0; i < count && status == LEAT_OK; i++) {
-        status = leati_get_int(in, &numbers[i], err);
+/* A feed that reads an iterator, as it was saved, with the place whose share that reads; `state`
+ * points into the part. */
+struct saved_leaf {
+    int64_t n[FEED_NUMBERS];
+    leati_place share;
+    const void *state;
+    size_t size;
+    int64_t ordinal, ended, num_cuts;
+    leati_cut *cuts; /* owned */
+};
+
+/* A feed as it was saved. */
+struct saved_feed {
+    int64_t n[FEED_NUMBERS];
+    bool merged;
+    int64_t at;
+    struct saved_leaf *leaves; /* owned; a plain feed has one, with its own numbers */
+    int64_t count;
+};
+
+static void saved_fini(struct saved_feed *saved) {
+    for (int64_t i = 0; saved->leaves != NULL && i < saved->count; i++) {
+        leati_free(saved->leaves[i].cuts);
     }
-    return status;
+    leati_free(saved->leaves);
+    *saved = (struct saved_feed){0};
 }
 
 static leat_status damaged(leat_error *err) {
@@ -94,89 +135,12 @@ static leat_status damaged(leat_error *err) {
                       "the state of a distributed iterator is damaged; restore an earlier one");
 }
 
-/* A saved feed as it was, with its source. Owned. */
-static leati_feed *get_feed(const leati_feed *like, leati_reader *in, int depth, leat_error *err);
-
-static leat_status get_iterator(leati_feed *feed, leati_reader *in, leat_error *err) {
-    const void *data = NULL;
-    size_t size = 0;
-    leat_status status = leati_get_bytes(in, &data, &size, err);
-    if (status == LEAT_OK) {
-        status = leati_feed_open(feed, err);
-    }
-    if (status == LEAT_OK) {
-        status = leat_iterator_restore(feed->source.iterator, data, size, err);
+static leat_status get_numbers(leati_reader *in, int64_t *numbers, int count, leat_error *err) {
+    leat_status status = LEAT_OK;
+    for (int i = 0; i < count && status == LEAT_OK; i++) {
+        status = leati_get_int(in, &numbers[i], err);
     }
     return status;
-}
-
-static leat_status get_remainder(const leati_feed *like, leati_merge *merge, leati_remainder *r,
-                                 leati_reader *in, int depth, leat_error *err) {
-    int64_t numbers[3];
-    uint64_t ended = 0;
-    leat_status status = get_numbers(in, numbers, 3, err);
-    if (status == LEAT_OK) {
-        status = leati_get_uint(in, &ended, err);
-    }
-    if (status != LEAT_OK) {
-        return status;
-    }
-    r->begin = numbers[0];
-    r->end = numbers[1];
-    r->ordinal = numbers[2];
-    r->ended = ended != 0;
-    if (r->begin < 0 || r->end < r->begin || r->end > merge->units || r->ordinal < 0) {
-        return damaged(err);
-    }
-    r->feed = get_feed(like, in, depth + 1, err);
-    return r->feed == NULL ? err->code : LEAT_OK;
-}
-
-static leati_merge *new_merge(int count, int64_t units, leat_error *err) {
-    leati_merge *merge = leati_alloc_zero(1, sizeof(*merge));
-    leati_remainder *remainders = leati_alloc_zero((size_t)count, sizeof(*remainders));
-    if (merge == NULL || remainders == NULL) {
-        leati_free(merge);
-        leati_free(remainders);
-        leati_no_memory(err, (size_t)count * sizeof(*remainders));
-        return NULL;
-    }
-    merge->remainders = remainders;
-    merge->count = count;
-    merge->units = units;
-    return merge;
-}
-
-/* The spec of elements is that of any remainder. */
-static leat_status take_leaves(leati_feed *feed, leat_error *err) {
-    const leati_feed *first = feed->source.merge->remainders[0].feed;
-    leati_leaves_fini(&feed->leaves);
-    leat_spec_unref(feed->whole);
-    feed->whole = leat_spec_ref(first->whole);
-    feed->cardinality = LEAT_UNKNOWN_CARDINALITY;
-    return leati_leaves_init(&feed->leaves, feed->whole, err);
-}
-
-static leat_status get_merge(leati_feed *feed, leati_reader *in, int depth, leat_error *err) {
-    int64_t numbers[3];
-    leat_status status = get_numbers(in, numbers, 3, err);
-    if (status != LEAT_OK) {
-        return status;
-    }
-    if (numbers[0] < 1 || numbers[0] > MOST_PARTS || numbers[1] < 0 || numbers[1] >= numbers[0] ||
-        numbers[2] < 1 || numbers[2] > MOST_PARTS || depth > MOST_DEPTH) {
-        return damaged(err);
-    }
-    leati_merge *merge = new_merge((int)numbers[0], numbers[2], err);
-    if (merge == NULL) {
-        return LEAT_RESOURCE_EXHAUSTED;
-    }
-    feed->source.merge = merge;
-    merge->at = (int)numbers[1];
-    for (int i = 0; i < merge->count && status == LEAT_OK; i++) {
-        status = get_remainder(feed, merge, &merge->remainders[i], in, depth, err);
-    }
-    return status == LEAT_OK ? take_leaves(feed, err) : status;
 }
 
 /* Are the numbers of a feed possible? */
@@ -188,133 +152,337 @@ static bool is_possible(const int64_t *n) {
            n[6] < all && n[7] >= 0 && n[8] >= 0 && n[8] < all;
 }
 
-static leati_feed *get_feed(const leati_feed *like, leati_reader *in, int depth, leat_error *err) {
+static leat_status get_feed_numbers(const leati_feed *like, leati_reader *in, int64_t *n,
+                                    uint64_t *kind, leat_error *err) {
     static const char *const names[] = {"AUTO", "FILE", "DATA", "HINT", "OFF"};
-    int64_t n[10];
-    uint64_t kind = 0;
-    leat_status status = get_numbers(in, n, 10, err);
+    leat_status status = get_numbers(in, n, FEED_NUMBERS, err);
     if (status == LEAT_OK) {
-        status = leati_get_uint(in, &kind, err);
+        status = leati_get_uint(in, kind, err);
     }
-    if (status != LEAT_OK || !is_possible(n) || kind > MERGED) {
-        if (status == LEAT_OK) {
-            damaged(err);
+    if (status != LEAT_OK || !is_possible(n) || *kind > MERGED) {
+        return damaged(err);
+    }
+    if (n[4] == (int64_t)like->policy && (n[5] != 0) == like->as_is) {
+        return LEAT_OK;
+    }
+    return leati_fail(err, LEAT_FAILED_PRECONDITION,
+                      "the state was saved with the autoshard policy %s%s, this dataset has %s%s; "
+                      "distribute it in the same way",
+                      names[n[4]], n[5] != 0 ? " by a dataset function" : "", names[like->policy],
+                      like->as_is ? " by a dataset function" : "");
+}
+
+static leat_status get_cuts(struct saved_leaf *leaf, leati_reader *in, leat_error *err) {
+    int64_t n[3];
+    leat_status status = get_numbers(in, n, 3, err);
+    if (status != LEAT_OK || n[0] < 0 || n[1] < 0 || n[1] > 1 || n[2] < 0 || n[2] > MOST_CUTS) {
+        return damaged(err);
+    }
+    leaf->ordinal = n[0];
+    leaf->ended = n[1];
+    leaf->cuts = leati_alloc_zero((size_t)n[2] + 1, sizeof(*leaf->cuts));
+    if (leaf->cuts == NULL) {
+        return leati_no_memory(err, (size_t)n[2] * sizeof(*leaf->cuts));
+    }
+    leaf->num_cuts = n[2];
+    for (int64_t c = 0; c < leaf->num_cuts; c++) {
+        int64_t of[CUT_NUMBERS];
+        status = get_numbers(in, of, CUT_NUMBERS, err);
+        if (status != LEAT_OK || of[0] < 0 || of[1] < of[0] || of[2] < 1 || of[1] > of[2] ||
+            of[2] > MOST_PARTS || of[3] < 0 || of[4] < 0 || of[5] < 0 || of[5] > MOST_PARTS) {
+            return damaged(err);
         }
-        return NULL;
+        leaf->cuts[c] = (leati_cut){of[0], of[1], of[2], of[3], of[4], of[5]};
     }
-    if (n[4] != (int64_t)like->policy || (n[5] != 0) != like->as_is) {
-        leati_fail(err, LEAT_FAILED_PRECONDITION,
-                   "the state was saved with the autoshard policy %s%s, this dataset has %s%s; "
-                   "distribute it in the same way",
-                   names[n[4]], n[5] != 0 ? " by a dataset function" : "", names[like->policy],
-                   like->as_is ? " by a dataset function" : "");
-        return NULL;
+    return LEAT_OK;
+}
+
+/* The share and the state of a leaf's iterator. */
+static leat_status get_source(struct saved_leaf *leaf, leati_reader *in, leat_error *err) {
+    int64_t n[FEED_NUMBERS];
+    memcpy(n, leaf->n, sizeof(n));
+    n[6] = n[8] = 0; /* of the feed's own place */
+    leat_status status = get_numbers(in, n, 3, err);
+    if (status != LEAT_OK || !is_possible(n)) {
+        return damaged(err);
     }
-    leati_place place = {.num_workers = (int)n[0], .worker = (int)n[1], .replicas = (int)n[2]};
-    leati_rebatch_rule rule = (leati_rebatch_rule)n[3];
-    leati_feed *feed = leati_feed_at(like, &place, rule, err);
-    if (feed == NULL) {
-        return NULL;
+    leaf->share =
+        (leati_place){.num_workers = (int)n[0], .worker = (int)n[1], .replicas = (int)n[2]};
+    return leati_get_bytes(in, &leaf->state, &leaf->size, err);
+}
+
+static leat_status get_leaves(const leati_feed *like, struct saved_feed *saved, leati_reader *in,
+                              leat_error *err) {
+    int64_t n[2];
+    leat_status status = get_numbers(in, n, 2, err);
+    if (status != LEAT_OK || n[0] < 0 || n[0] > MOST_PARTS || n[1] < 0 ||
+        (n[1] > 0 && n[1] >= n[0]) || (size_t)n[0] > in->size) {
+        return damaged(err);
     }
+    saved->at = n[1];
+    saved->leaves = leati_alloc_zero((size_t)n[0] + 1, sizeof(*saved->leaves));
+    if (saved->leaves == NULL) {
+        return leati_no_memory(err, (size_t)n[0] * sizeof(*saved->leaves));
+    }
+    for (saved->count = 0; saved->count < n[0] && status == LEAT_OK;) {
+        struct saved_leaf *leaf = &saved->leaves[saved->count++];
+        uint64_t kind = 0;
+        status = get_cuts(leaf, in, err);
+        if (status == LEAT_OK) {
+            status = get_feed_numbers(like, in, leaf->n, &kind, err);
+        }
+        if (status == LEAT_OK && kind != PLAIN) {
+            status = damaged(err);
+        }
+        status = status == LEAT_OK ? get_source(leaf, in, err) : status;
+    }
+    return status;
+}
+
+static leat_status get_part(const leati_feed *like, const leati_feed_part *part,
+                            struct saved_feed *saved, leat_error *err) {
+    leati_reader in = {.data = part->data, .size = part->size};
+    uint64_t kind = 0;
+    leat_status status = get_feed_numbers(like, &in, saved->n, &kind, err);
+    saved->merged = kind == MERGED;
+    if (status != LEAT_OK || saved->merged) {
+        return status == LEAT_OK ? get_leaves(like, saved, &in, err) : status;
+    }
+    saved->leaves = leati_alloc_zero(1, sizeof(*saved->leaves));
+    if (saved->leaves == NULL) {
+        return leati_no_memory(err, sizeof(*saved->leaves));
+    }
+    saved->count = 1;
+    memcpy(saved->leaves->n, saved->n, sizeof(saved->n));
+    return get_source(saved->leaves, &in, err);
+}
+
+/* ---- opening what was saved ---- */
+
+static void take_position(leati_feed *feed, const int64_t *n) {
     feed->index = n[6];
     feed->offset = n[7];
     feed->piece = n[8];
     feed->ended = n[9] != 0;
-    status = kind == PLAIN ? get_iterator(feed, in, err) : get_merge(feed, in, depth, err);
-    if (status != LEAT_OK) {
-        leati_feed_free(feed);
+}
+
+/* A leaf's feed at its place and state. Owned. */
+static leati_feed *open_leaf(const leati_feed *like, const struct saved_leaf *leaf,
+                             leat_error *err) {
+    const int64_t *n = leaf->n;
+    leati_place place = {.num_workers = (int)n[0], .worker = (int)n[1], .replicas = (int)n[2]};
+    leati_feed *feed = leati_feed_at(like, &place, (leati_rebatch_rule)n[3], err);
+    if (feed == NULL) {
         return NULL;
     }
-    return feed;
+    take_position(feed, n);
+    if (leati_feed_open(feed, &leaf->share, err) == LEAT_OK &&
+        leat_iterator_restore(feed->source.iterator, leaf->state, leaf->size, err) == LEAT_OK) {
+        return feed;
+    }
+    leati_feed_free(feed);
+    return NULL;
 }
 
-static leati_feed *read_part(const leati_feed *like, const leati_feed_part *part, leat_error *err) {
-    leati_reader in = {.data = part->data, .size = part->size};
-    return get_feed(like, &in, 0, err);
+/* A remainder of a leaf with its cuts and, if `cut` is not NULL, one more. */
+static leat_status open_remainder(const leati_feed *like, const struct saved_leaf *leaf,
+                                  const leati_cut *cut, leati_remainder *out, leat_error *err) {
+    out->cuts = leati_alloc_zero((size_t)leaf->num_cuts + 1, sizeof(*out->cuts));
+    if (out->cuts == NULL) {
+        return leati_no_memory(err, (size_t)(leaf->num_cuts + 1) * sizeof(*out->cuts));
+    }
+    for (int64_t c = 0; c < leaf->num_cuts; c++) {
+        out->cuts[out->num_cuts++] = leaf->cuts[c];
+    }
+    if (cut != NULL) {
+        out->cuts[out->num_cuts++] = *cut;
+    }
+    out->ordinal = leaf->ordinal;
+    out->ended = leaf->ended != 0;
+    out->feed = open_leaf(like, leaf, err);
+    return out->feed == NULL ? err->code : LEAT_OK;
 }
 
-/* ---- dealing out ---- */
-
-static bool same_place(const leati_place *a, const leati_place *b) {
-    return a->num_workers == b->num_workers && a->worker == b->worker && a->replicas == b->replicas;
+static leati_merge *new_merge(int64_t count, leat_error *err) {
+    leati_merge *merge = leati_alloc_zero(1, sizeof(*merge));
+    leati_remainder *remainders = leati_alloc_zero((size_t)count + 1, sizeof(*remainders));
+    if (merge == NULL || remainders == NULL) {
+        leati_free(merge);
+        leati_free(remainders);
+        leati_no_memory(err, ((size_t)count + 1) * sizeof(*remainders));
+        return NULL;
+    }
+    merge->remainders = remainders;
+    return merge;
 }
 
-/* Takes over the source of `from`. */
-static void adopt(leati_feed *feed, leati_feed *from) {
+/* Reads from `source` (taken over) from now on. */
+static void adopt(leati_feed *feed, leati_source *source) {
     pthread_mutex_lock(&feed->lock);
     leati_source old = feed->source;
-    feed->source = from->source;
-    from->source = (leati_source){0};
+    feed->source = *source;
     if (feed->cancelled) {
         leati_source_cancel(&feed->source);
     }
     pthread_mutex_unlock(&feed->lock);
+    *source = (leati_source){0};
     leati_source_close(&old);
     feed->restored = true;
     feed->rows = -1;
 }
 
-/* The position of one feed for all: each has taken its pieces of whole elements. */
-static leat_status take_common(leati_feed *feed, leati_feed *saved, leat_error *err) {
-    if (saved->piece != leati_feed_first_piece(saved)) {
+/* The source of a feed as it was. */
+static leat_status reopen(const leati_feed *like, const struct saved_feed *saved,
+                          leati_source *source, leat_error *err) {
+    if (!saved->merged) {
+        leati_feed *feed = open_leaf(like, saved->leaves, err);
+        if (feed == NULL) {
+            return err->code;
+        }
+        *source = feed->source;
+        feed->source = (leati_source){0};
+        leati_feed_free(feed);
+        return LEAT_OK;
+    }
+    leat_status status = LEAT_OK;
+    source->merge = new_merge(saved->count, err);
+    if (source->merge == NULL) {
+        return LEAT_RESOURCE_EXHAUSTED;
+    }
+    source->merge->at = (int)saved->at;
+    while (source->merge->count < saved->count && status == LEAT_OK) {
+        int i = source->merge->count++;
+        status = open_remainder(like, &saved->leaves[i], NULL, &source->merge->remainders[i], err);
+    }
+    return status;
+}
+
+/* ---- dealing out ---- */
+
+/* What is gone of the present element of a merged feed belongs to the leaf that it was reading. */
+static void put_gone(struct saved_feed *saved) {
+    struct saved_leaf *leaf = saved->merged && saved->count > 0 ? &saved->leaves[saved->at] : NULL;
+    if (leaf != NULL && leaf->num_cuts > 0) {
+        leati_cut *last = &leaf->cuts[leaf->num_cuts - 1];
+        last->offset = saved->n[7];
+        last->piece = saved->n[8];
+        last->pieces = saved->n[3] == LEATI_REBATCH_PIECES ? saved->n[0] * saved->n[2] : 0;
+    }
+}
+
+/* Feed `j` of `m` and remainder `i` of `count`: does it read it, and which part (`cut`)? */
+static bool is_dealt(int64_t i, int64_t count, int64_t j, int64_t m, leati_cut *cut) {
+    if (count >= m) {
+        *cut = (leati_cut){.begin = 0, .end = 1, .units = 1};
+        return i * m / count == j;
+    }
+    int64_t begin = j * count - i * m, end = (j + 1) * count - i * m;
+    *cut = (leati_cut){.begin = begin > 0 ? begin : 0, .end = end < m ? end : m, .units = m};
+    return cut->begin < cut->end;
+}
+
+/* Opens this feed's part of what all parts have left. */
+static leat_status deal_out(leati_feed *feed, struct saved_feed *all, int num_parts,
+                            leat_error *err) {
+    int64_t count = 0, next = 0;
+    leat_status status = LEAT_OK;
+    for (int p = 0; p < num_parts; p++) {
+        put_gone(&all[p]);
+        for (int64_t l = 0; l < all[p].count; l++) {
+            count += !all[p].leaves[l].ended;
+        }
+    }
+    leati_source source = {.merge = new_merge(count, err)};
+    if (source.merge == NULL) {
+        return LEAT_RESOURCE_EXHAUSTED;
+    }
+    for (int p = 0; p < num_parts; p++) {
+        for (int64_t l = 0; l < all[p].count && status == LEAT_OK; l++) {
+            leati_cut cut;
+            if (!all[p].leaves[l].ended &&
+                is_dealt(next++, count, feed->place.worker, feed->place.num_workers, &cut)) {
+                leati_remainder *to = &source.merge->remainders[source.merge->count++];
+                status = open_remainder(feed, &all[p].leaves[l], &cut, to, err);
+            }
+        }
+    }
+    if (status == LEAT_OK) {
+        adopt(feed, &source);
+    }
+    leati_source_close(&source);
+    return status;
+}
+
+/* The parts of all feeds; each is to be of as many as there are. */
+static leat_status get_parts(const leati_feed *feed, const leati_feed_part *parts, int count,
+                             struct saved_feed *all, leat_error *err) {
+    leat_status status = LEAT_OK;
+    for (int p = 0; p < count && status == LEAT_OK; p++) {
+        status = get_part(feed, &parts[p], &all[p], err);
+        if (status == LEAT_OK && all[p].n[0] != count) {
+            status = damaged(err);
+        }
+    }
+    return status;
+}
+
+/* Reads every part, because all feeds must know how much is left in all. */
+static leat_status deal_out_parts(leati_feed *feed, const leati_feed_part *parts, int count,
+                                  leat_error *err) {
+    struct saved_feed *all = leati_alloc_zero((size_t)count, sizeof(*all));
+    if (all == NULL) {
+        return leati_no_memory(err, (size_t)count * sizeof(*all));
+    }
+    leat_status status = get_parts(feed, parts, count, all, err);
+    if (status == LEAT_OK) {
+        status = deal_out(feed, all, count, err);
+    }
+    for (int p = 0; p < count; p++) {
+        saved_fini(&all[p]);
+    }
+    leati_free(all);
+    return status;
+}
+
+/* Goes on as the feed that was saved: with its position, or (DATA) at the same element. */
+static leat_status continue_as(leati_feed *feed, const struct saved_feed *saved, bool same,
+                               leat_error *err) {
+    int64_t first = saved->n[4] == LEAT_SHARD_DATA ? saved->n[1] : 0;
+    leati_source source = {0};
+    if (!same && saved->n[8] != first) {
         return leati_fail(err, LEAT_FAILED_PRECONDITION,
                           "the state was saved in the middle of a step; save between steps");
     }
-    adopt(feed, saved);
-    return LEAT_OK;
-}
-
-static leat_status merge_parts(leati_feed *feed, const leati_feed_part *parts, int count,
-                               leat_error *err) {
-    int64_t m = feed->place.num_workers, n = count, j = feed->place.worker;
-    int first = (int)(j * n / m), last = (int)(((j + 1) * n - 1) / m);
-    leati_feed whole = {0};
-    leat_status status = LEAT_OK;
-    leati_merge *merge = new_merge(last - first + 1, m, err);
-    if (merge == NULL) {
-        return LEAT_RESOURCE_EXHAUSTED;
-    }
-    for (int i = 0; i < merge->count && status == LEAT_OK; i++) {
-        leati_remainder *r = &merge->remainders[i];
-        int64_t k = first + i, begin = j * n - k * m, end = (j + 1) * n - k * m;
-        r->begin = begin > 0 ? begin : 0;
-        r->end = end < m ? end : m;
-        r->feed = read_part(feed, &parts[k], err);
-        status = r->feed == NULL ? err->code : LEAT_OK;
-    }
-    whole.source.merge = merge;
+    leat_status status = reopen(feed, saved, &source, err);
     if (status == LEAT_OK) {
-        adopt(feed, &whole);
-        status = take_leaves(feed, err);
+        adopt(feed, &source);
     }
-    leati_source_close(&whole.source);
+    if (status == LEAT_OK && same) {
+        take_position(feed, saved->n);
+    }
+    leati_source_close(&source);
     return status;
 }
 
 leat_status leati_feed_restore(leati_feed *feed, const leati_feed_part *parts, int count,
                                leat_error *err) {
+    const leati_place *place = &feed->place;
+    struct saved_feed own = {0};
     leat_error local = {0};
-    int own = feed->place.worker < count ? feed->place.worker : 0;
-    leati_feed *saved = count < 1 ? NULL : read_part(feed, &parts[own], &local);
-    if (saved == NULL) {
-        return count < 1 ? damaged(err) : leati_fail(err, local.code, "%s", local.text);
-    }
-    leat_status status = LEAT_OK;
-    if (saved->place.num_workers != count) {
+    leat_status status =
+        count < 1 ? damaged(&local)
+                  : get_part(feed, &parts[place->worker < count ? place->worker : 0], &own, &local);
+    bool same = own.n[0] == place->num_workers && own.n[1] == place->worker &&
+                own.n[2] == place->replicas && own.n[3] == (int64_t)feed->rule;
+    bool common = feed->policy == LEAT_SHARD_DATA && !feed->as_is;
+    if (status == LEAT_OK && own.n[0] != count) {
         status = damaged(&local);
-    } else if (same_place(&saved->place, &feed->place) && saved->rule == feed->rule) {
-        feed->index = saved->index;
-        feed->offset = saved->offset;
-        feed->piece = saved->piece;
-        feed->ended = saved->ended;
-        adopt(feed, saved);
-        status = feed->source.merge != NULL ? take_leaves(feed, &local) : LEAT_OK;
-    } else if (feed->policy == LEAT_SHARD_DATA && !feed->as_is) {
-        status = take_common(feed, saved, &local);
-    } else {
-        status = merge_parts(feed, parts, count, &local);
     }
-    leati_feed_free(saved);
+    if (status == LEAT_OK) {
+        status = same || common ? continue_as(feed, &own, same, &local)
+                                : deal_out_parts(feed, parts, count, &local);
+    }
+    saved_fini(&own);
     return status == LEAT_OK ? LEAT_OK : leati_fail(err, status, "%s", local.text);
 }
 

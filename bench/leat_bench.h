@@ -105,11 +105,11 @@ static inline int bench_load_picture(void *context, leat_graph *graph, leat_valu
     return 1;
 }
 
-/* The program of a picture case: SECONDS THREADS LIST, the files through `load` to batches of 64.
- */
+/* The program of a picture case: SECONDS THREADS LIST [QUALITY], the files through `load` to
+ * batches of 64. */
 static inline int bench_pictures(int argc, char **argv, const char *name, leat_tracer load) {
-    if (argc != 4) {
-        fprintf(stderr, "usage: leat_%s SECONDS THREADS LIST\n", name);
+    if (argc != 4 && argc != 5) {
+        fprintf(stderr, "usage: leat_%s SECONDS THREADS LIST [exact|balanced|fast]\n", name);
         return 2;
     }
     leat_error err = {0};
@@ -121,6 +121,8 @@ static inline int bench_pictures(int argc, char **argv, const char *name, leat_t
     bench_check(function != NULL, name, &err);
     ds = leat_map(ds, function, &parallel, &err);
     ds = leat_batch(ds, 64, NULL, &err);
+    ds =
+        leat_with_options(ds, &(leat_options){.picture_quality = argc == 5 ? argv[4] : NULL}, &err);
     leat_iterator_options options = {.num_threads = atoi(argv[2])};
     leat_iterator *iterator = leat_iterator_new(ds, &options, &err);
     bench_check(iterator != NULL, name, &err);

@@ -1,6 +1,7 @@
 /* leat's side of jpeg_rrc: the files of a list, over and over: read, a random part of 8 % to all of
  * the picture, decode (accurate DCT), crop, bilinear 224 x 224, random flip, divide by 255, float32
- * batches of 64. The numbers are those of decoding everything and cropping then. */
+ * batches of 64. With QUALITY exact, or none, the numbers are those of decoding everything and
+ * cropping then. */
 #include "leat_bench.h"
 
 static leat_value constant(leat_graph *graph, leat_dtype dtype, leat_shape shape,

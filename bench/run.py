@@ -29,10 +29,10 @@ def jpeg(c):
             "floor": lambda limit: 0.95, "corpus": c.kind}
 
 
-def jpeg_rrc(c):
-    return {"limit": ["limit", "jpeg", c.pictures, THREADS, c.seconds, "rrcscale"],
-            "leat": ["leat_jpeg_rrc", c.seconds, THREADS, c.pictures],
-            "floor": lambda limit: 1.0, "corpus": c.kind}
+def jpeg_rrc(quality):
+    return lambda c: {"limit": ["limit", "jpeg", c.pictures, THREADS, c.seconds, "rrcscale"],
+                      "leat": ["leat_jpeg_rrc", c.seconds, THREADS, c.pictures, quality],
+                      "floor": lambda limit: 1.0, "corpus": c.kind}
 
 
 def small_shuffle(c):
@@ -134,7 +134,8 @@ def python_map(c):
 
 CASES = {
     "jpeg_full": (jpeg, "files, decode, bilinear 224, flip, float, batch 64, on two threads"),
-    "jpeg_rrc": (jpeg_rrc, "the same with a random resized crop, exact; the limit may scale the inverse DCT"),
+    "jpeg_rrc": (jpeg_rrc("exact"), "the same with a random resized crop, exact; the limit may scale the inverse DCT"),
+    "jpeg_rrc_fast": (jpeg_rrc("fast"), "the same with the option picture_quality fast"),
     "picture_flip": (picture_kernel("flip", 0.5), "1024 x 1024 RGB mirrored, beside memcpy of as many bytes"),
     "picture_cast": (picture_kernel("cast", 0.65), "bytes to float32, beside memcpy of as many bytes"),
     "picture_normalise": (picture_kernel("normalise", 1 / 1.3), "float32 minus a number for each channel, beside memcpy of as many bytes"),

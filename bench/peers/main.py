@@ -19,7 +19,8 @@ sys.path.insert(0, os.path.dirname(HERE))
 import performance  # noqa: E402
 import prepare  # noqa: E402
 
-CASES = ["small_shuffle", "chain_8", "tfrecord_small", "tfrecord_large", "stream_memory", "jpeg_full", "mirrored", "allreduce"]
+CASES = ["small_shuffle", "chain_8", "tfrecord_small", "tfrecord_large", "stream_memory", "jpeg_full", "jpeg_rrc",
+         "mirrored", "allreduce"]
 
 
 def interpreter(build):
@@ -38,7 +39,7 @@ def interpreter(build):
 
 def make_corpora(build, data, cases):
     os.makedirs(data, exist_ok=True)
-    if "jpeg_full" in cases:
+    if "jpeg_full" in cases or "jpeg_rrc" in cases:
         prepare.pictures(build, data)
     for kind in ("small", "large"):
         if any(case in cases for case in ("tfrecord_" + kind, "stream_memory" if kind == "large" else "")):

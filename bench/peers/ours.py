@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from cases.jpeg import tf_full_accurate
+from cases.jpeg import tf_full_accurate, tf_rrc
 from cases.records import tf_parse, tf_stream
 from cases.small import tf_chain, tf_small
 from common import BUILD, Missing
@@ -32,6 +32,7 @@ def allreduce(context, kind):
 CASES = {
     "allreduce": {"leat": lambda c: allreduce(c, "shared"), "leat-gloo": lambda c: allreduce(c, "gloo")},
     "jpeg_full": {"leat": lambda c: tf_full_accurate(c, leat())},
+    "jpeg_rrc": {"leat": lambda c: tf_rrc(c, leat()), "leat-fast": lambda c: tf_rrc(c, leat(), "fast")},
     "small_shuffle": {"leat": lambda c: tf_small(c, "plain", leat())},
     "chain_1": {"leat": lambda c: tf_chain(c, 1, tf=leat())},
     "chain_4": {"leat": lambda c: tf_chain(c, 4, tf=leat())},

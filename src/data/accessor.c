@@ -5,6 +5,7 @@
  * permutation, what a cache has read) lies in the plan's nodes and serves every handle. Failures
  * are those of the operators. No locks: a handle belongs to one thread at a time. */
 #include "data/access.h"
+#include "data/options.h"
 #include "data/rewrite.h"
 #include <string.h>
 
@@ -18,6 +19,7 @@ struct leat_accessor {
 
 static leat_status open_accessor(leat_accessor *accessor, leat_error *err) {
     accessor->iteration.inline_only = true;
+    accessor->iteration.quality = leati_plan_quality(accessor->dataset);
     accessor->iteration.budget = leati_budget_new(0, 1, err);
     if (accessor->iteration.budget == NULL) {
         return LEAT_RESOURCE_EXHAUSTED;

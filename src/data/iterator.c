@@ -119,6 +119,7 @@ static leat_iterator *iterator_new(leat_dataset *dataset, const leat_iterator_op
     iterator->dataset = leat_dataset_ref(dataset);
     iterator->want = 1;
     iterator->state_policy = leati_plan_number(dataset, "experimental_external_state_policy");
+    iterator->iteration.quality = leati_plan_quality(dataset);
     iterator->deadline_ms = options->deadline_ms;
     if (inside != NULL && !inside->may_wait) {
         uint64_t key[2] = {inside->path, (uint64_t)inside->ordinal};

@@ -42,3 +42,21 @@ const char *leati_plan_text(const leat_dataset *plan, const char *name) {
     char *const *text = find(plan, name, 0);
     return text == NULL ? NULL : *text;
 }
+
+int leati_picture_quality_of(const char *name) {
+    static const char *const names[] = {[LEATI_PICTURE_EXACT] = "exact",
+                                        [LEATI_PICTURE_BALANCED] = "balanced",
+                                        [LEATI_PICTURE_FAST] = "fast"};
+    for (int i = 0; i < (int)(sizeof(names) / sizeof(names[0])); i++) {
+        if (strcmp(name, names[i]) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+leati_picture_quality leati_plan_quality(const leat_dataset *plan) {
+    const char *name = leati_plan_text(plan, "picture_quality");
+    return name == NULL ? LEATI_PICTURE_EXACT
+                        : (leati_picture_quality)leati_picture_quality_of(name);
+}

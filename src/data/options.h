@@ -4,6 +4,7 @@
 #define LEATI_DATA_OPTIONS_H
 
 #include "data/dataset.h"
+#include "graph/op.h"
 
 /* A number that is not set. */
 enum { LEATI_OPTION_NOT_SET = -1000000 };
@@ -21,5 +22,9 @@ int leati_plan_option(const leat_dataset *plan, const char *name);
 int64_t leati_plan_number(const leat_dataset *plan, const char *name);
 /* A text (borrowed from the plan); NULL where no node sets it. */
 const char *leati_plan_text(const leat_dataset *plan, const char *name);
+/* The leati_picture_quality of that name; -1: none has it. */
+int leati_picture_quality_of(const char *name);
+/* The plan's. */
+leati_picture_quality leati_plan_quality(const leat_dataset *plan);
 
 #endif

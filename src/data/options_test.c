@@ -11,6 +11,8 @@
 #include "../../tests/support/dataset.h"
 #include "data/autotune.h"
 #include "data/options.h"
+#include "graph/ops/resize.h"
+#include "image/codec.h"
 #include <leat/ops.h>
 
 /* An operator that remembers the iteration it runs in. */
@@ -220,6 +222,7 @@ static void test_refused(void **state) {
     check_refused("autotune.cpu_budget", "-2", "is -2; expected 0 to");
     check_refused("autotune.ram_budget", "-1", "is -1; expected 0 to");
     check_refused("experimental_external_state_policy", "3", "is 3; expected 0 to 2");
+    check_refused("picture_quality", "\"good\"", "is \"good\"; expected \"exact\"");
     check_refused("threading.private_threadpool_size", "5000", "is 5000; expected 0 to 4096");
 }
 
@@ -237,11 +240,73 @@ static void test_without_effect(void **state) {
     leat_dataset_unref(dataset);
 }
 
+/* ---- pictures ---- */
+
+static int trace_picture(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_value contents = leat_read_file(leat_graph_argument(graph, 0));
+    outputs[0] = leat_resize(leat_decode_jpeg(contents, 3), 6, 8, NULL);
+    return 1;
+}
+
+/* The first picture with that quality, by an iterator or by random access. */
+static void resized(const char *quality, bool by_index, float *out) {
+    leat_error err = {0};
+    leat_element element = {0};
+    const char *name = "tests/golden/data/image/files/a_420.jpg";
+    leat_tensor tensor = {0};
+    leat_element names = {0};
+    leat_spec *spec = leat_spec_tensor(LEAT_STRING, LEAT_SHAPE(1), &err);
+    assert_int_equal(leat_tensor_copy_of(LEAT_STRING, LEAT_SHAPE(1),
+                                         &(leat_string){.data = name, .size = strlen(name)},
+                                         &tensor, &err),
+                     LEAT_OK);
+    assert_int_equal(leat_element_set(&names, spec, &tensor, &err), LEAT_OK);
+    leat_dataset *dataset = leat_from_tensor_slices(&names, &err);
+    leat_element_fini(&names);
+    leat_tensor_unref(&tensor);
+    leat_spec_unref(spec);
+    leat_function *function = leat_trace(trace_picture, NULL, leat_dataset_spec(dataset), &err);
+    dataset = leat_map(dataset, function, NULL, &err);
+    dataset = leat_with_options(dataset, &(leat_options){.picture_quality = quality}, &err);
+    assert_non_null(dataset);
+    leat_iterator *iterator = by_index ? NULL : leat_iterator_new(dataset, NULL, &err);
+    leat_accessor *accessor = by_index ? leat_accessor_open(dataset, &err) : NULL;
+    leat_status status = by_index ? leat_accessor_get(accessor, 0, &element, &err)
+                                  : leat_iterator_next(iterator, &element, &err);
+    if (status != LEAT_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(leat_tensor_count(&element.tensors[0]), 6 * 8 * 3);
+    memcpy(out, element.tensors[0].data, sizeof(float) * 6 * 8 * 3);
+    leat_element_fini(&element);
+    leat_iterator_free(iterator);
+    leat_accessor_close(accessor);
+    leat_dataset_unref(dataset);
+    leati_image_decoders_trim();
+    leati_resize_plans_trim();
+}
+
+static void test_picture_quality(void **state) {
+    (void)state;
+    enum { SIZE = 6 * 8 * 3 * sizeof(float) };
+    float none[SIZE / sizeof(float)], other[SIZE / sizeof(float)], fast[SIZE / sizeof(float)];
+    resized(NULL, false, none);
+    resized("exact", false, other);
+    assert_memory_equal(none, other, SIZE);
+    resized("balanced", false, other);
+    assert_memory_equal(none, other, SIZE);
+    resized("fast", false, fast);
+    assert_memory_not_equal(none, fast, SIZE);
+    resized("fast", true, other);
+    assert_memory_equal(fast, other, SIZE);
+}
+
 #define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, torture_setup, torture_teardown)
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_threads),     TEST(test_tuning),
-                                       TEST(test_parallelism), TEST(test_external_state),
-                                       TEST(test_refused),     TEST(test_without_effect)};
+    const struct CMUnitTest tests[] = {TEST(test_threads),         TEST(test_tuning),
+                                       TEST(test_parallelism),     TEST(test_external_state),
+                                       TEST(test_picture_quality), TEST(test_refused),
+                                       TEST(test_without_effect)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

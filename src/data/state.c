@@ -393,6 +393,8 @@ void leati_iteration_derive(const leati_iteration *from, uint64_t ordinal, leati
 }
 
 leati_call_context leati_node_context(const leati_node_state *node, int64_t ordinal) {
-    return (leati_call_context){
-        .scope = node->iteration->scope, .ordinal = ordinal, .num_replicas = 1};
+    return (leati_call_context){.scope = node->iteration->scope,
+                                .ordinal = ordinal,
+                                .num_replicas = 1,
+                                .quality = node->iteration->quality};
 }

@@ -23,6 +23,7 @@ struct leati_iteration {
     uint64_t verify_seed;
     bool autotune;
     leati_tuning tuning;
+    leati_picture_quality quality;
     bool inline_only;          /* a dataset inside a function: no drivers, no pool (DESIGN 6) */
     uint64_t scope;            /* random numbers: hash of the ordinals of enclosing functions */
     leat_buffer *origins;      /* the paths of rows' origins, data/origins.h; borrowed */

@@ -44,6 +44,25 @@ def tf_full_accurate(context, tf=None):
         tf.io.read_file(f), channels=3, dct_method="INTEGER_ACCURATE")), y))
 
 
+def tf_crop(tf, data):
+    """A random part of 8 % to all of a picture, with sides in the proportion 3:4 to 4:3."""
+    begin, size, _ = tf.image.sample_distorted_bounding_box(
+        tf.io.extract_jpeg_shape(data), tf.zeros([1, 0, 4]), area_range=(0.08, 1.0), aspect_ratio_range=(3 / 4, 4 / 3),
+        max_attempts=10, use_image_if_no_bounding_boxes=True)
+    window = tf.stack([begin[0], begin[1], size[0], size[1]])
+    return tf.io.decode_and_crop_jpeg(data, window, channels=3, dct_method="INTEGER_ACCURATE")
+
+
+def tf_rrc(context, tf=None, quality=None):
+    tf = tf or tensorflow()
+    files = tf_files(tf)
+    if quality:
+        options = tf.data.Options()
+        options.picture_quality = quality
+        files = files.with_options(options)
+    return tf_run(context, tf, files, lambda f, y: (tf_finish(tf, tf_crop(tf, tf.io.read_file(f))), y))
+
+
 def tf_full_autotune(context):
     tf = tensorflow()
     return tf_run(context, tf, tf_files(tf), lambda f, y: (
@@ -187,5 +206,7 @@ CASES = {
         "tensorflow": tf_full, "tensorflow-autotune": tf_full_autotune, "tensorflow-accurate": tf_full_accurate,
         "torch-pillow": torch_pillow, "torch-io": torch_io, "mlx-data": mlx, "grain-threads": lambda c: grain(c, False),
         "grain-processes": lambda c: grain(c, True), "dali-cpu": dali, "limit": c_jpeg("full")}},
+    "jpeg_rrc": {"unit": "images/s", "doc": "the same with a random part of each picture; the limit may scale the inverse DCT", "peers": {
+        "tensorflow": tf_rrc, "limit": c_jpeg("rrcscale")}},
 }
 __all__ = ["CASES", "Missing"]

@@ -15,7 +15,7 @@ struct options_args {
         map_fusion, map_parallelization, noop_elimination, shuffle_and_repeat_fusion, enabled;
     int64_t cpu_budget, ram_budget, initial_parallelism, min_parallelism,
         experimental_external_state_policy, private_threadpool_size;
-    char *dataset_name;
+    char *dataset_name, *picture_quality;
     struct options_without_effect {
         int64_t autotune_algorithm, auto_shard_policy, num_devices, max_intra_op_parallelism;
         int8_t filter_fusion, filter_parallelization, map_and_filter_fusion, parallel_batch,
@@ -74,6 +74,10 @@ static const leati_row options_rows[] = {
     NUMBER("threading.private_threadpool_size", private_threadpool_size,
            "Iterators have a pool of so many threads of their own; 0: one per processor."),
     TEXT("dataset_name", dataset_name, "Names the pipeline in metrics and traces."),
+    TEXT("picture_quality", picture_quality,
+         "How exactly a JPEG is decoded that is resized at once: \"exact\", the default, as "
+         "decoding, cropping and resizing one after the other; \"balanced\": smaller where that "
+         "keeps 40 dB against exact; \"fast\": as small as the result allows."),
     UNUSED_NUMBER("autotune.autotune_algorithm", autotune_algorithm),
     UNUSED_NUMBER("experimental_distribute.auto_shard_policy", auto_shard_policy),
     UNUSED_NUMBER("experimental_distribute.num_devices", num_devices),
@@ -140,6 +144,12 @@ static leat_status options_check(leat_dataset *dataset, leat_error *err) {
             leati_log_once(&logged[i], LEAT_LOG_INFO, "with_options: %s has no effect", row->name);
         }
     }
+    const char *quality = ((const struct options_args *)dataset->args)->picture_quality;
+    if (quality != NULL && leati_picture_quality_of(quality) < 0)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "with_options: picture_quality is \"%.40s\"; expected \"exact\", "
+                          "\"balanced\" or \"fast\"",
+                          quality);
     return check_ranges(dataset->args, err);
 }
 
@@ -192,6 +202,7 @@ leat_dataset *leat_with_options(leat_dataset *input, const leat_options *options
     args.private_threadpool_size = number(o->private_threadpool_size);
     args.experimental_external_state_policy =
         o->external_state == 0 ? LEATI_OPTION_NOT_SET : (int64_t)o->external_state - 1;
-    args.dataset_name = (char *)o->dataset_name; /* the constructor copies it */
+    args.dataset_name = (char *)o->dataset_name; /* the constructor copies them */
+    args.picture_quality = (char *)(uintptr_t)o->picture_quality;
     return leati_dataset_new(&leati_op_with_options, &args, &input, 1, err);
 }

@@ -9,8 +9,10 @@
 
 #include <string.h>
 
-/* Balanced pictures are decoded at least so much larger than the result. */
-#define BALANCED_MARGIN 2.0
+/* Balanced pictures are decoded at least so much larger than the result. Decoded 1/2, 1/4 and 1/8
+ * as large the recorded pictures then keep 40 dB against exact, and the worst of 40 photographs 42;
+ * at 2.5 the smallest of the former, at 2 some of the latter do not. */
+#define BALANCED_MARGIN 3.0
 
 /* A picture whose header was read, or that lies in memory, and the part of it that is resized. */
 typedef struct source {
@@ -189,16 +191,17 @@ static leat_status decode_whole(source *from, leati_image_decoder *decoder,
 
 /* ---- what to decode ---- */
 
-/* By how much a JPEG may be shrunk while it is decoded, for a result of part `w`: see
- * leati_picture_quality. */
+/* By how much a JPEG may be shrunk while it is decoded, for a result of part `w`. A method that
+ * looks at two neighbours gives something else of a smaller picture (30 dB), and area nearly so. */
 static int32_t shrinking(const leati_stream *s, const leati_window *w) {
-    double least = s->quality == LEATI_PICTURE_BALANCED ? BALANCED_MARGIN : 1;
     bool balanced = s->quality == LEATI_PICTURE_BALANCED;
-    if (s->quality == LEATI_PICTURE_EXACT || (balanced && !s->antialias))
+    double margin = balanced ? BALANCED_MARGIN : 1;
+    if (s->quality == LEATI_PICTURE_EXACT ||
+        (balanced && (!s->antialias || s->method == LEATI_RESIZE_AREA)))
         return 1;
     for (int32_t ratio = 8; ratio > 1; ratio /= 2)
-        if ((double)w->height >= least * ratio * s->height &&
-            (double)w->width >= least * ratio * s->width)
+        if ((double)w->height >= margin * ratio * s->height &&
+            (double)w->width >= margin * ratio * s->width)
             return ratio;
     return 1;
 }

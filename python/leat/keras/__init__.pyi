@@ -23,7 +23,10 @@ from leat.keras.variables import Variable as Variable
 from leat.keras import activations as activations
 from leat.keras import applications as applications
 from leat.keras import backend as backend
+from leat.keras import callbacks as callbacks
+from leat.keras import compiled as compiled
 from leat.keras import constraints as constraints
+from leat.keras import feeding as feeding
 from leat.keras import functional as functional
 from leat.keras import initializers as initializers
 from leat.keras import layer as layer
@@ -37,5 +40,6 @@ from leat.keras import optimizers as optimizers
 from leat.keras import random as random
 from leat.keras import regularizers as regularizers
 from leat.keras import saving as saving
+from leat.keras import trainer as trainer
 from leat.keras import utils as utils
 from leat.keras import variables as variables

@@ -350,7 +350,7 @@ class Layer:
             with _scope_of(self):
                 outputs = self.call(*args, **kwargs)
             if self.activity_regularizer is not None:
-                self.add_loss(self.activity_regularizer(outputs))
+                self.add_loss([self._activity_loss(leaf) for leaf in _leaves(outputs) if isinstance(leaf, Tensor)])
             if args and self._output_shape is None:
                 self._output_shape = _shapes(outputs)
             return outputs
@@ -362,6 +362,15 @@ class Layer:
             raise
         finally:
             _context.training, _context.depth = around, _context.depth - 1
+
+    def _activity_loss(self, output):
+        """The penalty of an output by its rows, so that it does not depend on the size of batches."""
+        from leat import ops
+        loss = self.activity_regularizer(output)
+        if not output.shape.rank:
+            return loss
+        count = ops.FUNCTIONS["cast"](ops.FUNCTIONS["shape"](output)[0], output.dtype)
+        return ops.FUNCTIONS["math.divide_no_nan"](loss, count)
 
     def _check_inputs(self, args):
         if self.input_spec is None or not args:

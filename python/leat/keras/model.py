@@ -3,9 +3,10 @@
 from leat.keras import layer as _layer
 from leat.keras.layer import KerasTensor, Layer, layers_in, shape_of
 from leat.keras.layers import InputLayer
+from leat.keras.trainer import Trainer
 
 
-class Model(Layer):
+class Model(Trainer, Layer):
     """A layer that is made of layers (``keras.Model``).
 
     Subclass it, or give it the KerasTensors that it starts and ends with: ``Model(inputs, outputs)``.
@@ -31,17 +32,6 @@ class Model(Layer):
     def layers(self):
         """The layers that it is made of."""
         return self._flatten_layers()
-
-    @property
-    def metrics(self):
-        """The metrics among its attributes."""
-        from leat.keras.metrics import Metric
-        return [value for value in self.__dict__.values() if isinstance(value, Metric)]
-
-    def reset_metrics(self):
-        """Resets all metrics."""
-        for metric in self.metrics:
-            metric.reset_state()
 
     def get_layer(self, name=None, index=None):
         """The layer of a name or at a place. ValueError where there is none."""

@@ -266,6 +266,9 @@ class Optimizer:
         """Subtracts from a variable (for update_step)."""
         variable.assign_sub(value)
 
+    def finalize_variable_values(self, var_list):
+        """What is done to variables at the end of training: nothing, without averages."""
+
     # ---- configuration ----
 
     _shared = ("weight_decay", "clipnorm", "global_clipnorm", "clipvalue", "use_ema", "ema_momentum",
@@ -325,6 +328,14 @@ class TableOptimizer(Optimizer):
         graph.apply_part(self._part, [trace.reach(graph, gradient) for gradient in grads], variables, slots,
                          self._iterations, rate)
         self._constrain(variables)
+
+    def finalize_variable_values(self, var_list):
+        """Sets variables to their averages, where there are some: at the end of training."""
+        if not self.use_ema or not self.built:
+            return
+        place = [slot["name"] for slot in json.loads(self._part.states([]))].index("average")
+        for variable in var_list:
+            variable.assign(self._own[id(variable)][place].read_value())
 
     def get_config(self):
         """The arguments that make another one like it."""

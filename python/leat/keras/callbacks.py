@@ -1,0 +1,596 @@
+"""``keras.callbacks``: what happens around epochs and batches of ``fit``, ``evaluate`` and ``predict``."""
+
+import csv
+import math
+import os
+import re
+import sys
+import warnings
+
+import numpy as np
+
+from leat.utils import Progbar
+
+
+def _say(text):
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def _rate(optimizer):
+    rate = optimizer.learning_rate
+    return float(rate.numpy() if hasattr(rate, "numpy") else rate)
+
+
+class Callback:
+    """The base of callbacks (``keras.callbacks.Callback``): methods that do nothing until a subclass overrides them.
+
+    `params` has "verbose", "epochs" and "steps". Logs are dictionaries of numbers; those of an epoch may be added to.
+    """
+
+    def __init__(self):
+        self.params = None
+        self._model = None
+
+    model = property(lambda self: self._model)
+
+    def set_params(self, params):
+        """Tells what was asked for."""
+        self.params = params
+
+    def set_model(self, model):
+        """Tells the model."""
+        self._model = model
+
+    def on_batch_begin(self, batch, logs=None):
+        """Before a batch of training."""
+
+    def on_batch_end(self, batch, logs=None):
+        """After a batch of training."""
+
+    def on_epoch_begin(self, epoch, logs=None):
+        """Before an epoch."""
+
+    def on_epoch_end(self, epoch, logs=None):
+        """After an epoch and its validation."""
+
+    def on_train_batch_begin(self, batch, logs=None):
+        """The same as on_batch_begin."""
+        self.on_batch_begin(batch, logs=logs)
+
+    def on_train_batch_end(self, batch, logs=None):
+        """The same as on_batch_end."""
+        self.on_batch_end(batch, logs=logs)
+
+    def on_test_batch_begin(self, batch, logs=None):
+        """Before a batch of evaluation or validation."""
+
+    def on_test_batch_end(self, batch, logs=None):
+        """After it."""
+
+    def on_predict_batch_begin(self, batch, logs=None):
+        """Before a batch of prediction."""
+
+    def on_predict_batch_end(self, batch, logs=None):
+        """After it; logs have the "outputs"."""
+
+    def on_train_begin(self, logs=None):
+        """Before training."""
+
+    def on_train_end(self, logs=None):
+        """After training; logs are the last epoch's."""
+
+    def on_test_begin(self, logs=None):
+        """Before evaluation or validation."""
+
+    def on_test_end(self, logs=None):
+        """After it."""
+
+    def on_predict_begin(self, logs=None):
+        """Before prediction."""
+
+    def on_predict_end(self, logs=None):
+        """After it."""
+
+
+_WITH_NUMBER = ("batch_begin", "batch_end", "epoch_begin", "epoch_end", "train_batch_begin", "train_batch_end",
+                "test_batch_begin", "test_batch_end", "predict_batch_begin", "predict_batch_end")
+_WITHOUT = ("train_begin", "train_end", "test_begin", "test_end", "predict_begin", "predict_end")
+
+
+class CallbackList(Callback):
+    """Callbacks that are called one after the other (``keras.callbacks.CallbackList``)."""
+
+    def __init__(self, callbacks=None, add_history=False, add_progbar=False, model=None, **params):
+        super().__init__()
+        given = callbacks if isinstance(callbacks, (list, tuple)) else [] if callbacks is None else [callbacks]
+        self.callbacks = [one for item in given for one in (item if isinstance(item, (list, tuple)) else [item])]
+        self._history = next((one for one in self.callbacks if isinstance(one, History)), None)
+        if self._history is None and add_history:
+            self._history = History()
+            self.callbacks.append(self._history)
+        if add_progbar and not any(isinstance(one, ProgbarLogger) for one in self.callbacks):
+            self.callbacks.append(ProgbarLogger())
+        if model is not None:
+            self.set_model(model)
+        if params:
+            self.set_params(params)
+
+    def append(self, callback):
+        """Adds a callback."""
+        self.callbacks.append(callback)
+
+    def set_params(self, params):
+        """Hands on what was asked for."""
+        self.params = params
+        for callback in self.callbacks:
+            callback.set_params(params)
+
+    def set_model(self, model):
+        """Hands on the model, which gets the history."""
+        super().set_model(model)
+        if self._history is not None:
+            model.history = self._history
+        for callback in self.callbacks:
+            callback.set_model(model)
+
+
+def _to_all(name, has_number):
+    if has_number:
+        def call(self, number, logs=None):
+            logs = logs if logs is not None else {}
+            for callback in self.callbacks:
+                getattr(callback, name)(number, logs=logs)
+    else:
+        def call(self, logs=None):
+            logs = logs if logs is not None else {}
+            for callback in self.callbacks:
+                getattr(callback, name)(logs)
+    call.__name__, call.__doc__ = name, "Calls it of all callbacks."
+    return call
+
+
+for _name in _WITH_NUMBER + _WITHOUT:
+    setattr(CallbackList, f"on_{_name}", _to_all(f"on_{_name}", _name in _WITH_NUMBER))
+
+
+class History(Callback):
+    """What `fit` gives back: `history` {name: numbers of the epochs}, `epoch` their numbers."""
+
+    def __init__(self):
+        super().__init__()
+        self.history = {}
+
+    def on_train_begin(self, logs=None):
+        """Starts the list of epochs."""
+        self.epoch = []
+
+    def on_epoch_end(self, epoch, logs=None):
+        """Notes an epoch."""
+        self.epoch.append(epoch)
+        for name, value in (logs or {}).items():
+            self.history.setdefault(name, []).append(value)
+        self.model.history = self
+
+
+class ProgbarLogger(Callback):
+    """Prints a progress bar, or a line per epoch (``keras.callbacks.ProgbarLogger``)."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen, self.progbar, self.target, self.verbose, self.epochs = 0, None, None, 1, 1
+        self._in_fit = False
+
+    def set_params(self, params):
+        """Takes verbosity, epochs and steps."""
+        self.verbose = 1 if params["verbose"] == "auto" else int(params["verbose"])
+        self.epochs, self.target = params["epochs"], params["steps"]
+
+    def on_train_begin(self, logs=None):
+        """From here on validation is silent."""
+        self._in_fit = True
+
+    def on_test_begin(self, logs=None):
+        """A new bar, outside of `fit`."""
+        if not self._in_fit:
+            self._start()
+
+    def on_predict_begin(self, logs=None):
+        """A new bar."""
+        self._start()
+
+    def on_epoch_begin(self, epoch, logs=None):
+        """A new bar below the number of the epoch."""
+        self._start()
+        if self.verbose and self.epochs > 1:
+            _say(f"Epoch {epoch + 1}/{self.epochs}")
+
+    def on_train_batch_end(self, batch, logs=None):
+        """Moves the bar."""
+        self._move(batch, logs)
+
+    def on_test_batch_end(self, batch, logs=None):
+        """Moves the bar, outside of `fit`."""
+        if not self._in_fit:
+            self._move(batch, logs)
+
+    def on_predict_batch_end(self, batch, logs=None):
+        """Moves the bar."""
+        self._move(batch, None)
+
+    def on_epoch_end(self, epoch, logs=None):
+        """Ends the bar with the epoch's results."""
+        self._end(logs)
+
+    def on_test_end(self, logs=None):
+        """Ends the bar, outside of `fit`."""
+        if not self._in_fit:
+            self._end(logs)
+
+    def on_predict_end(self, logs=None):
+        """Ends the bar."""
+        self._end(logs)
+
+    def _start(self):
+        self.seen = 0
+        self.progbar = Progbar(self.target, verbose=self.verbose, unit_name="step", stateless_metrics=set())
+
+    def _move(self, batch, logs):
+        self.seen = batch + 1
+        if self.verbose == 1:
+            self.progbar.update(self.seen, list((logs or {}).items()), finalize=False)
+
+    def _end(self, logs):
+        if self.target is None:
+            self.target = self.progbar.target = self.seen
+        if self.target:
+            self.progbar.update(self.target, list((logs or {}).items()), finalize=True)
+
+
+class LambdaCallback(Callback):
+    """A callback of functions (``keras.callbacks.LambdaCallback``)."""
+
+    def __init__(self, on_epoch_begin=None, on_epoch_end=None, on_train_begin=None, on_train_end=None,
+                 on_train_batch_begin=None, on_train_batch_end=None, **kwargs):
+        super().__init__()
+        self.__dict__.update(kwargs)
+        for name, function in (("on_epoch_begin", on_epoch_begin), ("on_epoch_end", on_epoch_end),
+                               ("on_train_begin", on_train_begin), ("on_train_end", on_train_end),
+                               ("on_train_batch_begin", on_train_batch_begin),
+                               ("on_train_batch_end", on_train_batch_end)):
+            if function is not None:
+                setattr(self, name, function)
+
+
+class TerminateOnNaN(Callback):
+    """Stops training at a loss that is no number (``keras.callbacks.TerminateOnNaN``); `raise_error`: RuntimeError."""
+
+    def __init__(self, raise_error=False):
+        super().__init__()
+        self.raise_error = raise_error
+
+    def on_batch_end(self, batch, logs=None):
+        """Looks at the loss."""
+        loss = (logs or {}).get("loss")
+        if loss is None or math.isfinite(loss):
+            return
+        if self.raise_error:
+            raise RuntimeError(f"NaN or Inf loss encountered at batch {batch}. Loss value: {loss}. Terminating "
+                               "training immediately.")
+        _say(f"Batch {batch}: Invalid loss, terminating training")
+        self.model.stop_training = True
+
+
+_UP = ("Accuracy", "AUC", "Precision", "Recall", "Sensitivity", "Specificity", "IoU", "F1", "FBeta", "Cosine", "R2",
+       "Positives", "Negatives")
+_DOWN = ("Error", "Crossentropy", "Hinge", "Divergence", "Poisson", "LogCosh", "False")
+
+
+def _direction(metric):
+    """Is more or less better? None where the class does not say."""
+    name = type(metric).__name__
+    if any(word in name for word in _DOWN):
+        return "down"
+    return "up" if any(word in name for word in _UP) else None
+
+
+class MonitorCallback(Callback):
+    """The base of callbacks that compare a value of the logs with the best so far."""
+
+    def __init__(self, monitor="val_loss", mode="auto", baseline=None, min_delta=0):
+        super().__init__()
+        if mode not in ("auto", "min", "max"):
+            warnings.warn(f"{type(self).__name__} mode '{mode}' is unknown, fallback to auto mode.", stacklevel=3)
+            mode = "auto"
+        self.monitor, self.mode, self.best, self.min_delta = monitor, mode, baseline, abs(min_delta)
+        self._is_less = None
+
+    def _choose_direction(self):
+        if self._is_less is not None:
+            return
+        name = self.monitor.removeprefix("val_")
+        if self.mode != "auto":
+            self._is_less = self.mode == "min"
+        elif name == "loss":
+            self._is_less = True
+        else:
+            for metric in self.model.metrics:
+                if metric.name == name and _direction(metric) is not None:
+                    self._is_less = _direction(metric) == "down"
+        if self._is_less is None:
+            raise ValueError(f"{type(self).__name__} callback received monitor={self.monitor}, but Keras isn't able to "
+                             "automatically determine whether that metric should be maximized or minimized. Pass "
+                             "`mode='max'` in order to monitor based on the highest metric value, or pass `mode='min'` "
+                             "in order to use the lowest value.")
+
+    def _is_improvement(self, value, reference):
+        if reference is None:
+            return True
+        value, reference, least = np.float32(value), np.float32(reference), np.float32(self.min_delta)
+        return bool(value + least < reference if self._is_less else value - least > reference)
+
+
+class EarlyStopping(MonitorCallback):
+    """Stops training where a value has not improved for `patience` epochs (``keras.callbacks.EarlyStopping``)."""
+
+    def __init__(self, monitor="val_loss", min_delta=0, patience=0, verbose=0, mode="auto", baseline=None,
+                 restore_best_weights=False, start_from_epoch=0):
+        super().__init__(monitor, mode, min_delta=min_delta)
+        self.patience, self.verbose, self.baseline = patience, verbose, baseline
+        self.restore_best_weights, self.start_from_epoch = restore_best_weights, start_from_epoch
+        self.wait = self.stopped_epoch = self.best_epoch = 0
+        self.best_weights = None
+
+    def on_train_begin(self, logs=None):
+        """Starts anew."""
+        self.wait = self.stopped_epoch = self.best_epoch = 0
+        self.best = self.best_weights = None
+
+    def on_epoch_end(self, epoch, logs=None):
+        """Compares the epoch with the best one."""
+        self._choose_direction()
+        current = self.get_monitor_value(logs)
+        if current is None or epoch < self.start_from_epoch:
+            return
+        if self.restore_best_weights and self.best_weights is None:
+            self.best_weights, self.best_epoch = self.model.get_weights(), epoch
+        self.wait += 1
+        if self._is_improvement(current, self.best):
+            self.best, self.best_epoch = current, epoch
+            if self.restore_best_weights:
+                self.best_weights = self.model.get_weights()
+            if self.baseline is None or self._is_improvement(current, self.baseline):
+                self.wait = 0
+        elif self.wait >= self.patience and epoch > 0:
+            self.stopped_epoch = epoch
+            self.model.stop_training = True
+
+    def on_train_end(self, logs=None):
+        """Restores the best weights if asked."""
+        if self.stopped_epoch > 0 and self.verbose > 0:
+            _say(f"Epoch {self.stopped_epoch + 1}: early stopping")
+        if self.restore_best_weights and self.best_weights is not None:
+            if self.verbose > 0:
+                _say(f"Restoring model weights from the end of the best epoch: {self.best_epoch + 1}.")
+            self.model.set_weights(self.best_weights)
+
+    def get_monitor_value(self, logs):
+        """The value that is watched; None and a warning where there is none."""
+        logs = logs or {}
+        value = logs.get(self.monitor)
+        if value is None:
+            warnings.warn(f"Early stopping conditioned on metric `{self.monitor}` which is not available. Available "
+                          f"metrics are: {','.join(logs)}", stacklevel=2)
+        return value
+
+
+class ReduceLROnPlateau(MonitorCallback):
+    """Lowers the learning rate where a value has not improved (``keras.callbacks.ReduceLROnPlateau``)."""
+
+    def __init__(self, monitor="val_loss", factor=0.1, patience=10, verbose=0, mode="auto", min_delta=1e-4, cooldown=0,
+                 min_lr=0.0, **kwargs):
+        super().__init__(monitor, mode, min_delta=min_delta)
+        if factor >= 1.0:
+            raise ValueError(f"ReduceLROnPlateau does not support a factor >= 1.0. Received factor={factor}")
+        self.factor, self.min_lr, self.patience, self.verbose = factor, min_lr, patience, verbose
+        self.cooldown, self.cooldown_counter, self.wait = cooldown, 0, 0
+
+    def on_train_begin(self, logs=None):
+        """Starts anew."""
+        self.best, self.cooldown_counter, self.wait = None, 0, 0
+
+    def on_epoch_end(self, epoch, logs=None):
+        """Compares the epoch with the best one, and adds the rate to the logs."""
+        self._choose_direction()
+        logs = logs if logs is not None else {}
+        logs["learning_rate"] = _rate(self.model.optimizer)
+        current = logs.get(self.monitor)
+        if current is None:
+            warnings.warn(f"Learning rate reduction is conditioned on metric `{self.monitor}` which is not available. "
+                          f"Available metrics are: {','.join(logs)}.", stacklevel=2)
+            return
+        if self.in_cooldown():
+            self.cooldown_counter -= 1
+            self.wait = 0
+        if self._is_improvement(current, self.best):
+            self.best, self.wait = current, 0
+        elif not self.in_cooldown():
+            self.wait += 1
+            if self.wait >= self.patience and self._reduce(epoch):
+                self.cooldown_counter, self.wait = self.cooldown, 0
+
+    def _reduce(self, epoch):
+        rate = _rate(self.model.optimizer)
+        if rate <= np.float32(self.min_lr):
+            return False
+        rate = max(rate * self.factor, self.min_lr)
+        self.model.optimizer.learning_rate = rate
+        if self.verbose > 0:
+            _say(f"\nEpoch {epoch + 1}: ReduceLROnPlateau reducing learning rate to {rate}.")
+        return True
+
+    def in_cooldown(self):
+        """Is it too early after a change?"""
+        return self.cooldown_counter > 0
+
+
+class LearningRateScheduler(Callback):
+    """Sets the rate before each epoch: ``schedule(epoch, rate)`` (``keras.callbacks.LearningRateScheduler``)."""
+
+    def __init__(self, schedule, verbose=0):
+        super().__init__()
+        self.schedule, self.verbose = schedule, verbose
+
+    def on_epoch_begin(self, epoch, logs=None):
+        """Sets the rate. ValueError where the schedule gives no float."""
+        optimizer = self.model.optimizer
+        if not hasattr(optimizer, "learning_rate"):
+            raise ValueError('Optimizer must have a "learning_rate" attribute.')
+        try:
+            rate = self.schedule(epoch, _rate(optimizer))
+        except TypeError:
+            rate = self.schedule(epoch)
+        if not isinstance(rate, (float, np.float32, np.float64)):
+            raise ValueError(f"The output of the `schedule` function should be a float. Got: {rate}")
+        optimizer.learning_rate = rate
+        if self.verbose > 0:
+            _say(f"\nEpoch {epoch + 1}: LearningRateScheduler setting learning rate to {rate}.")
+
+    def on_epoch_end(self, epoch, logs=None):
+        """Adds the rate to the logs."""
+        if logs is not None:
+            logs["learning_rate"] = _rate(self.model.optimizer)
+
+
+class CSVLogger(Callback):
+    """Writes a line per epoch into a CSV file (``keras.callbacks.CSVLogger``)."""
+
+    def __init__(self, filename, separator=",", append=False):
+        super().__init__()
+        self.filename, self.sep, self.append = os.fspath(filename), separator, append
+        self.keys = self.writer = self.csv_file = None
+        self.append_header = True
+
+    def on_train_begin(self, logs=None):
+        """Opens the file."""
+        if self.append and os.path.exists(self.filename):
+            with open(self.filename) as file:
+                self.append_header = not file.readline()
+        if self.csv_file is not None and not self.csv_file.closed:
+            self.csv_file.close()
+        self.csv_file = open(self.filename, "a" if self.append else "w", newline="")
+        self.keys = self.writer = None
+
+    def on_epoch_end(self, epoch, logs=None):
+        """Writes the epoch."""
+        logs = logs or {}
+
+        def shown(value):
+            if isinstance(value, (list, tuple)) or isinstance(value, np.ndarray) and value.ndim:
+                return f'"[{", ".join(map(str, value))}]"'
+            return value
+        if self.keys is None:
+            self.keys = sorted(logs)
+            if self.keys and not any(key.startswith("val_") for key in self.keys):
+                self.keys += [f"val_{key}" for key in self.keys]
+        if self.writer is None:
+            self.writer = csv.DictWriter(self.csv_file, ["epoch", *self.keys], delimiter=self.sep)
+            if self.append_header:
+                self.writer.writeheader()
+        self.writer.writerow({"epoch": epoch, **{key: shown(logs.get(key, "NA")) for key in self.keys}})
+        self.csv_file.flush()
+
+    def on_train_end(self, logs=None):
+        """Closes the file."""
+        if self.csv_file is not None and not self.csv_file.closed:
+            self.csv_file.close()
+        self.writer = None
+
+
+class ModelCheckpoint(MonitorCallback):
+    """Saves the model, or its weights, after epochs or batches (``keras.callbacks.ModelCheckpoint``).
+
+    `filepath` may have places such as ``{epoch:02d}-{val_loss:.2f}``; it ends in ".weights.h5" for weights alone, in
+    ".keras" for the model.
+    """
+
+    def __init__(self, filepath, monitor="val_loss", verbose=0, save_best_only=False, save_weights_only=False,
+                 mode="auto", save_freq="epoch", initial_value_threshold=None):
+        super().__init__(monitor, mode, initial_value_threshold)
+        self.filepath, self.verbose, self.save_freq = os.fspath(filepath), verbose, save_freq
+        self.save_best_only, self.save_weights_only = save_best_only, save_weights_only
+        self._seen = self._epoch = 0
+        self._last = None
+        if save_freq != "epoch" and not isinstance(save_freq, int):
+            raise ValueError(f"Unrecognized save_freq: {save_freq}. Expected save_freq are 'epoch' or integer values")
+        if save_weights_only and not self.filepath.endswith(".weights.h5"):
+            raise ValueError("When using `save_weights_only=True` in `ModelCheckpoint`, the filepath provided must end "
+                             f"in `.weights.h5` (Keras weights format). Received: filepath={self.filepath}")
+        if not save_weights_only and not self.filepath.endswith(".keras"):
+            raise ValueError("The filepath provided must end in `.keras` (Keras model format). Received: "
+                             f"filepath={self.filepath}")
+
+    def on_epoch_begin(self, epoch, logs=None):
+        """Notes the epoch."""
+        self._epoch = epoch
+
+    def on_train_batch_end(self, batch, logs=None):
+        """Saves after every `save_freq` batches."""
+        if self.save_freq == "epoch":
+            return
+        self._seen += batch + 1 if self._last is None or batch <= self._last else batch - self._last
+        self._last = batch
+        if self._seen >= self.save_freq:
+            self._seen = 0
+            self._save(self._epoch, batch, logs or {})
+
+    def on_epoch_end(self, epoch, logs=None):
+        """Saves after an epoch."""
+        if self.save_best_only:
+            self._choose_direction()
+        if self.save_freq == "epoch":
+            self._save(epoch, None, logs or {})
+
+    def _is_wanted(self, epoch, logs, path):
+        if not self.save_best_only:
+            if self.verbose > 0:
+                _say(f"\nEpoch {epoch + 1}: saving model to {path}")
+            return True
+        self._choose_direction()
+        current = logs.get(self.monitor)
+        if current is None:
+            warnings.warn(f"Can save best model only with {self.monitor} available.", stacklevel=4)
+            return True
+        best = "None" if self.best is None else f"{self.best:.5f}"
+        if not self._is_improvement(current, self.best):
+            if self.verbose > 0:
+                _say(f"\nEpoch {epoch + 1}: {self.monitor} did not improve from {best}")
+            return False
+        if self.verbose > 0:
+            _say(f"\nEpoch {epoch + 1}: {self.monitor} improved from {best} to {current:.5f}, saving model to {path}")
+        self.best = current
+        return True
+
+    def _save(self, epoch, batch, logs):
+        values = {"epoch": epoch + 1, **({} if batch is None else {"batch": batch + 1}), **logs}
+        try:
+            path = self.filepath.format(**values)
+        except KeyError as error:
+            raise KeyError(f'Failed to format this callback filepath: "{self.filepath}". Reason: {error}') from None
+        if not self._is_wanted(epoch, logs, path):
+            return
+        if os.path.dirname(path):
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+        if os.path.isdir(path):
+            raise OSError("Please specify a non-directory filepath for ModelCheckpoint. Filepath used is an existing "
+                          f"directory: {path}")
+        (self.model.save_weights if self.save_weights_only else self.model.save)(path, overwrite=True)
+        if self.verbose > 0:
+            _say(f"\nEpoch {epoch + 1}: finished saving model to {path}")
+
+    def _get_most_recently_modified_file_matching_pattern(self, pattern):
+        """The newest file of a pattern with places."""
+        folder, base = os.path.dirname(pattern) or ".", re.sub(r"{.*}", ".*", os.path.basename(pattern))
+        found = [os.path.join(os.path.dirname(pattern), name) for name in os.listdir(folder)
+                 if re.match(f"^{base}$", name)]
+        return max(found, key=lambda path: (os.path.getmtime(path), path), default=None)

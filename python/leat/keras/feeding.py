@@ -1,0 +1,248 @@
+"""What models are fed with: arrays, tensors, datasets and generators as batches; results as numbers."""
+
+import numpy as np
+
+from leat import nest, ops
+from leat.keras import layer as _layer
+from leat.keras.layer import KerasTensor
+from leat.tensor import Tensor, convert_to_tensor
+
+
+def _is_dataset(value):
+    return hasattr(value, "element_spec")
+
+
+def tensors(structure):
+    """Arrays and numbers in a structure as tensors, floats as float32."""
+    def convert(leaf):
+        if leaf is None or isinstance(leaf, Tensor):
+            return leaf
+        leaf = np.asarray(leaf)
+        return convert_to_tensor(leaf.astype(np.float32) if leaf.dtype == np.float64 else leaf)
+    return _layer._map(convert, structure)
+
+
+def _tuples(structure):
+    """Lists as tuples, which datasets take apart."""
+    if isinstance(structure, (list, tuple)):
+        return tuple(_tuples(item) for item in structure)
+    if isinstance(structure, dict):
+        return {key: _tuples(item) for key, item in structure.items()}
+    return structure
+
+
+def _trimmed(x, y, sample_weight):
+    """The shortest tuple that says the same."""
+    if sample_weight is not None:
+        return x, y, sample_weight
+    return (x,) if y is None else (x, y)
+
+
+def _rows(structure):
+    """How many rows arrays have. ValueError where they differ."""
+    sizes = {int(leaf.shape[0]) for leaf in nest.flatten(structure) if leaf is not None}
+    if len(sizes) != 1:
+        shapes = [tuple(leaf.shape) for leaf in nest.flatten(structure)]
+        raise ValueError(f"Data cardinality is ambiguous. Make sure all arrays contain the same number of samples. "
+                         f"The shapes are {shapes}")
+    return sizes.pop()
+
+
+def class_weights(y, class_weight):
+    """The weights of rows by their classes: numbers, a last dimension of 1, or vectors with a 1; others weigh 1."""
+    table = np.ones(max(class_weight) + 1, np.float32)
+    for number, weight in class_weight.items():
+        table[number] = weight
+    y = convert_to_tensor(y)
+    if y.shape.rank > 1:
+        y = ops.FUNCTIONS["squeeze"](y, [-1]) if y.shape[-1] == 1 else ops.FUNCTIONS["math.argmax"](y, -1)
+    if y.dtype.is_floating:
+        y = ops.FUNCTIONS["math.round"](y)
+    places = ops.FUNCTIONS["cast"](y, "int32")
+    known = (places >= 0) & (places < len(table))
+    inside = ops.FUNCTIONS["where"](known, places, ops.FUNCTIONS["zeros_like"](places))
+    weights = ops.FUNCTIONS["gather"](convert_to_tensor(table), inside)
+    return ops.FUNCTIONS["where"](known, weights, ops.FUNCTIONS["ones_like"](weights))
+
+
+def split(data, part):
+    """The first rows and the last `part` of them. ValueError for data that are no arrays."""
+    leaves = [leaf for leaf in nest.flatten(data) if leaf is not None]
+    if any(not isinstance(leaf, (np.ndarray, Tensor)) for leaf in leaves):
+        raise ValueError("Argument `validation_split` is only supported for tensors or NumPy arrays. Found "
+                         f"incompatible type in the input: {[type(leaf) for leaf in leaves]}")
+    count = _rows(data)
+    place = int(np.floor(count * (1.0 - part)))
+    if place in (0, count):
+        raise ValueError(f"Training data contains {count} samples, which is not sufficient to split it into a "
+                         f"validation and training set as specified by `validation_split={part}`. Either provide more "
+                         "data, or a different value for the `validation_split` argument.")
+
+    def cut(begin, end):
+        return _layer._map(lambda leaf: None if leaf is None else leaf[begin:end], data)
+    return cut(0, place), cut(place, count)
+
+
+class Source:
+    """The batches of `fit`, `evaluate` and `predict`, an epoch at a time; `steps` in one, None while unknown."""
+
+    def __init__(self, x, y, sample_weight, batch_size, steps, shuffle, class_weight, strategy):
+        self._steps, self._strategy, self._iterator = steps, strategy, None
+        self._given, self._generator = None, None
+        self._class_weight = class_weight
+        if class_weight is not None and sample_weight is not None:
+            raise ValueError("You cannot `class_weight` and `sample_weight` at the same time.")
+        if _is_dataset(x) or _is_distributed(x):
+            self._refuse("y", y, x)
+            self._refuse("sample_weight", sample_weight, x)
+            if batch_size is not None:
+                raise ValueError(f"You cannot pass batch_size with a dataset: it is batched. Received: {batch_size}")
+            self._dataset = x
+        elif isinstance(x, (np.ndarray, Tensor, list, tuple, dict)) or hasattr(x, "__array__"):
+            self._dataset = self._of_arrays(_trimmed(*(_tuples(tensors(part)) for part in (x, y, sample_weight))),
+                                            batch_size or 32, shuffle)
+        elif hasattr(x, "__getitem__") and hasattr(x, "__len__"):
+            self._dataset, self._generator = None, _items(x, shuffle)
+            self._steps = steps or len(x)
+        elif hasattr(x, "__iter__"):
+            self._refuse("y", y, x)
+            self._dataset, self._generator = None, iter(x)
+        else:
+            raise ValueError(f"Unrecognized data type: x={x} (of type {type(x)})")
+        if class_weight is not None and _is_dataset(self._dataset):
+            self._dataset = self._dataset.map(self._weighted)
+        if strategy is not None and _is_dataset(self._dataset) and not _is_distributed(self._dataset):
+            self._dataset = strategy.experimental_distribute_dataset(self._dataset)
+
+    @staticmethod
+    def _refuse(name, value, x):
+        if value is not None:
+            raise ValueError(f"When providing `x` as a {type(x).__name__}, `{name}` should not be passed. Received: "
+                             f"{name}={value}")
+
+    def _of_arrays(self, data, batch_size, shuffle):
+        from leat.data import Dataset
+        count = _rows(data)
+        dataset = Dataset.from_tensor_slices(data)
+        if shuffle:
+            dataset = dataset.shuffle(count)
+        return dataset.batch(batch_size).prefetch(2)
+
+    def _weighted(self, *data):
+        if len(data) != 2:
+            raise ValueError("`class_weight` needs data of (x, y)")
+        return (*data, class_weights(data[1], self._class_weight))
+
+    @property
+    def steps(self):
+        """Batches of an epoch; None while unknown."""
+        if self._steps is not None or self._dataset is None:
+            return self._steps
+        count = int(self._dataset.cardinality()) if _is_dataset(self._dataset) else -2
+        if count < 0 and not _is_dataset(self._dataset):
+            try:
+                count = len(self._dataset)
+            except TypeError:
+                count = -2
+        return count if count >= 0 else None
+
+    def example(self):
+        """What a batch looks like: KerasTensors, or the first batch of a generator."""
+        if self._dataset is not None:
+            spec = self._dataset.element_spec
+            if _is_distributed(self._dataset):
+                spec = nest.map_structure(lambda one: getattr(one, "_value_specs", (one,))[0], spec)
+            return nest.map_structure(lambda one: KerasTensor(_static(one.shape), one.dtype.name), spec)
+        if self._given is None:
+            self._given = self._next()
+        return self._given
+
+    def _next(self):
+        batch = tensors(next(self._generator))
+        if isinstance(batch, list):
+            batch = tuple(batch)
+        if self._class_weight is not None:
+            batch = self._weighted(*batch)
+        return batch
+
+    def _following(self):
+        """The next batch; StopIteration at the end of the data."""
+        if self._dataset is None:
+            given, self._given = self._given, None
+            return given if given is not None else self._next()
+        if self._iterator is None:
+            self._iterator = iter(self._dataset)
+        return next(self._iterator)
+
+    def epoch(self, together):
+        """Lists of up to `together` batches of one epoch. With a number of steps data go on over epochs."""
+        if self._steps is None:
+            self._iterator = None
+        left = self._steps if self._steps is not None else -1
+        while left != 0:
+            batches = []
+            while len(batches) < together and left != 0:
+                try:
+                    batches.append(self._following())
+                except StopIteration:
+                    self._iterator = None
+                    if left > 0 and self._dataset is not None and batches == [] and left == self._steps:
+                        continue  # the data ended with the last epoch
+                    if left > 0:
+                        _warn_short()
+                    left = 0
+                    break
+                left -= 1
+            if batches:
+                yield batches
+
+
+def _warn_short():
+    import warnings
+    warnings.warn("Your input ran out of data; interrupting training. Make sure that your dataset or generator can "
+                  "generate at least `steps_per_epoch * epochs` batches. You may need to use the `.repeat()` function "
+                  "when building your dataset.", stacklevel=4)
+
+
+def _items(sequence, shuffle):
+    """The items of a sequence of batches (keras.utils.PyDataset) over and over."""
+    while True:
+        order = np.random.permutation(len(sequence)) if shuffle else range(len(sequence))
+        for place in order:
+            yield sequence[int(place)]
+        if hasattr(sequence, "on_epoch_end"):
+            sequence.on_epoch_end()
+
+
+def _is_distributed(value):
+    return type(value).__name__.startswith("Distributed") and hasattr(value, "__iter__")
+
+
+def _static(shape):
+    return tuple(shape.as_list()) if shape.rank is not None else (None,)
+
+
+def symbolic(model, x):
+    """KerasTensors of a model's outputs for a batch of KerasTensors or tensors; builds it."""
+    def place(leaf):
+        if isinstance(leaf, KerasTensor):
+            return leaf
+        leaf = getattr(leaf, "values", (leaf,))[0] if not isinstance(leaf, Tensor) else leaf
+        return KerasTensor((None, *_static(leaf.shape)[1:]), leaf.dtype.name)
+    return _layer.symbolic_outputs(model, [_layer._map(place, x)], {"training": False} if model._signature()[1] else {})
+
+
+def plain(results):
+    """{name: number} of tensors, in the order of the names."""
+    out = {}
+    for name, value in sorted(results.items()):
+        value = value.numpy() if hasattr(value, "numpy") else np.asarray(value)
+        out[name] = float(value) if np.ndim(value) == 0 else value
+    return out
+
+
+def rows_of(strategy, leaf):
+    """A batch's outputs as an array; those of replicas one behind the other."""
+    several = strategy is not None and hasattr(leaf, "values") and not isinstance(leaf, Tensor)
+    parts = leaf.values if several else (leaf,)
+    return np.concatenate([np.asarray(part) for part in parts]) if len(parts) > 1 else np.asarray(parts[0])

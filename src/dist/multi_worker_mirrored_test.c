@@ -123,6 +123,43 @@ static void worker_values(void **state) {
     leat_strategy_unref(strategy);
 }
 
+/* More numbers than travel in one exchange. */
+static void check_many(leat_strategy *strategy) {
+    enum { MANY = 1000, DTYPES = 2 };
+    static const leat_dtype dtypes[DTYPES] = {LEAT_FLOAT32, LEAT_INT32};
+    leat_error err = {0};
+    int local = leat_strategy_num_local_replicas(strategy);
+    int all = leat_strategy_num_replicas(strategy);
+    leat_per_replica value = {.elements = calloc((size_t)local, sizeof(leat_element)),
+                              .num_replicas = local};
+    leat_element out = {0};
+    for (int d = 0; d < DTYPES; d++) {
+        leat_spec *spec = leat_spec_tensor(dtypes[d], LEAT_SHAPE(MANY), &err);
+        for (int r = 0; r < local; r++) {
+            leat_tensor tensor = {0};
+            assert_int_equal(leat_tensor_new(dtypes[d], LEAT_SHAPE(MANY), &tensor, &err), LEAT_OK);
+            for (int i = 0; i < MANY; i++) {
+                if (d == 0)
+                    ((float *)tensor.data)[i] = (float)i;
+                else
+                    ((int32_t *)tensor.data)[i] = i;
+            }
+            assert_int_equal(leat_element_set(&value.elements[r], spec, &tensor, &err), LEAT_OK);
+            leat_tensor_unref(&tensor);
+        }
+        leat_spec_unref(spec);
+        assert_int_equal(
+            leat_strategy_reduce(strategy, LEAT_REDUCE_SUM, &value, LEAT_NO_AXIS, &out, &err),
+            LEAT_OK);
+        for (int i = 0; i < MANY; i++)
+            assert_int_equal(d == 0 ? (int)((float *)out.tensors[0].data)[i]
+                                    : ((int32_t *)out.tensors[0].data)[i],
+                             i * all);
+    }
+    leat_element_fini(&out);
+    drop(&value);
+}
+
 /* Replica r has r rows r * 10, r * 10 + 1, ...; replica 0 none. */
 static void worker_reduce(void **state) {
     (void)state;
@@ -159,8 +196,9 @@ static void worker_reduce(void **state) {
         leat_strategy_reduce(strategy, LEAT_REDUCE_MEAN, &value, LEAT_NO_AXIS, &out, &err),
         LEAT_OK);
     assert_true(floats_of(&out)[1] == 10.0f * (float)(all - 1) / 2 + 1);
-    leat_element_fini(&out);
     drop(&value);
+    check_many(strategy);
+    leat_element_fini(&out);
     leat_strategy_unref(strategy);
 }
 

@@ -8,6 +8,7 @@
  * workers, which names one. No locks. */
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "core/half.h"
 #include "core/spec.h"
@@ -163,32 +164,105 @@ static leat_status add_local(reduction *r, leat_error *err) {
     return status;
 }
 
-/* Adds up the workers. One that could not add up its own says so to the others. */
-static leat_status add_workers(reduction *r, leat_status local, leat_error *err) {
-    leati_workers *workers = r->strategy->workers;
-    leati_text text = {0};
-    leati_text_addf(&text, "reduce%s", local == LEAT_OK ? " of" : ", which failed");
+/* What this worker reduces, in words. */
+static void describe(const reduction *r, leat_status local, leati_text *text) {
+    leati_text_addf(text, "reduce%s", local == LEAT_OK ? " of" : ", which failed");
     for (int c = 0; c < r->num_parts && local == LEAT_OK; c++) {
         char shape[128];
-        leati_text_addf(&text, " %s %s", leat_dtype_name(r->parts[c].dtype),
+        leati_text_addf(text, " %s %s", leat_dtype_name(r->parts[c].dtype),
                         leati_shape_text(&r->parts[c].shape.rest, shape));
     }
-    leat_error other = {0};
+}
+
+/* Few numbers travel with a hash of what they are, in one exchange. */
+enum { FEW = 32 };
+
+static bool are_few(const reduction *r) {
+    return r->num_floats + r->num_ints + (size_t)r->num_parts < FEW;
+}
+
+static void pack_few(const reduction *r, uint64_t *out) {
+    memcpy(out, r->floats, r->num_floats * sizeof(*out));
+    memcpy(out + r->num_floats, r->ints, (r->num_ints + (size_t)r->num_parts) * sizeof(*out));
+}
+
+/* In the order of the workers, so that all have the same sums. */
+static void add_few(reduction *r, const uint64_t *all, int count) {
+    for (int w = 0; w < count; w++) {
+        const uint64_t *one = all + (size_t)w * FEW + 1;
+        for (size_t i = 0; i < r->num_floats; i++) {
+            double value;
+            memcpy(&value, &one[i], sizeof value);
+            r->floats[i] = w == 0 ? value : r->floats[i] + value;
+        }
+        for (size_t i = 0; i < r->num_ints + (size_t)r->num_parts; i++) {
+            uint64_t value = one[r->num_floats + i];
+            r->ints[i] = w == 0 ? value : r->ints[i] + value;
+        }
+    }
+}
+
+/* Adds many numbers up over the workers. */
+static leat_status add_many(reduction *r, leat_error *err) {
+    leati_collective *c = leati_workers_collective(r->strategy->workers);
+    int worker = leati_workers_number(r->strategy->workers);
+    leat_status status = LEAT_OK;
+    if (r->num_floats > 0) {
+        status = c->ops->all_reduce(c, worker, r->floats, (int64_t)r->num_floats, LEAT_FLOAT64,
+                                    LEATI_REDUCTION_SUM, err);
+    }
+    if (status == LEAT_OK) {
+        status = c->ops->all_reduce(c, worker, r->ints, (int64_t)r->num_ints + r->num_parts,
+                                    LEAT_UINT64, LEATI_REDUCTION_SUM, err);
+    }
+    return status;
+}
+
+/* Tells the others what this worker reduces (`text`), and its numbers where they are few. */
+static leat_status exchange(reduction *r, leat_status local, const char *text, leat_error *err) {
+    leati_workers *workers = r->strategy->workers;
+    leati_collective *c = leati_workers_collective(workers);
+    int count = leati_workers_count(workers);
+    uint64_t mine[FEW] = {leati_hash(text, strlen(text), 0)};
+    uint64_t *all = leati_alloc((size_t)count, sizeof mine);
+    if (all == NULL) {
+        return leati_no_memory(err, (size_t)count * sizeof mine);
+    }
+    if (local == LEAT_OK && are_few(r)) {
+        pack_few(r, mine + 1);
+    }
     leat_status status =
-        leati_workers_same(workers, text.failed ? "reduce, without memory" : text.data, &other);
+        c->ops->all_gather(c, leati_workers_number(workers), mine, FEW, LEAT_UINT64, all, err);
+    bool same = true;
+    for (int w = 1; w < count && status == LEAT_OK; w++) {
+        same = same && all[(size_t)w * FEW] == all[0];
+    }
+    if (status == LEAT_OK && !same) {
+        /* All have seen it, so all come here, where it is put in words. */
+        status = leati_workers_same(workers, text, err);
+        if (status == LEAT_OK) {
+            status = leati_fail(err, LEAT_FAILED_PRECONDITION,
+                                "workers reduce values of different shapes");
+        }
+    } else if (status == LEAT_OK && local == LEAT_OK && are_few(r)) {
+        add_few(r, all, count);
+    } else if (status == LEAT_OK && local == LEAT_OK) {
+        status = add_many(r, err);
+    }
+    leati_free(all);
+    return status;
+}
+
+/* Adds up the workers. One that could not add up its own says so to the others. */
+static leat_status add_workers(reduction *r, leat_status local, leat_error *err) {
+    leati_text text = {0};
+    leat_error other = {0};
+    describe(r, local, &text);
+    leat_status status =
+        exchange(r, local, text.failed ? "reduce, without memory" : text.data, &other);
     leati_text_fini(&text);
     if (local != LEAT_OK) {
         return local;
-    }
-    leati_collective *c = leati_workers_collective(workers);
-    int worker = leati_workers_number(workers);
-    if (status == LEAT_OK && r->num_floats > 0) {
-        status = c->ops->all_reduce(c, worker, r->floats, (int64_t)r->num_floats, LEAT_FLOAT64,
-                                    LEATI_REDUCTION_SUM, &other);
-    }
-    if (status == LEAT_OK && (r->num_ints > 0 || r->axis != LEAT_NO_AXIS)) {
-        status = c->ops->all_reduce(c, worker, r->ints, (int64_t)r->num_ints + r->num_parts,
-                                    LEAT_UINT64, LEATI_REDUCTION_SUM, &other);
     }
     if (status != LEAT_OK && err != NULL) {
         *err = other;

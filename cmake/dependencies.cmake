@@ -1,4 +1,4 @@
-# What leat is built on. oneDNN, gloo, MPI, SQLite, ICU, PCRE2, libwebp, zstd, lz4 and snappy may be missing. oneDNN's own CMake package is never
+# What leat is built on. oneDNN, gloo, MPI, NCCL, SQLite, ICU, PCRE2, libwebp, zstd, lz4 and snappy may be missing. oneDNN's own CMake package is never
 # asked: it ends the configuration where OpenCL is missing.
 
 find_package(PkgConfig REQUIRED)
@@ -41,6 +41,18 @@ if(LEAT_MPI AND NOT LEAT_SANITIZE)
         list(APPEND LEAT_LINK_NAMES mpi)
     endif()
 endif()
+# Without NCCL and the CUDA toolkit collectives between GPUs are refused.
+set(LEAT_HAVE_NCCL FALSE)
+if(LEAT_NCCL AND NOT LEAT_SANITIZE)
+    find_path(LEAT_NCCL_INCLUDE nccl.h)
+    find_library(LEAT_NCCL_LIBRARY nccl)
+    find_path(LEAT_CUDA_INCLUDE cuda_runtime_api.h PATHS /usr/local/cuda/include)
+    find_library(LEAT_CUDART_LIBRARY cudart PATHS /usr/local/cuda/lib64)
+    if(LEAT_NCCL_INCLUDE AND LEAT_NCCL_LIBRARY AND LEAT_CUDA_INCLUDE AND LEAT_CUDART_LIBRARY)
+        set(LEAT_HAVE_NCCL TRUE)
+        list(APPEND LEAT_LINK_NAMES nccl cudart)
+    endif()
+endif()
 # Without SQLite sql_dataset is refused at construction.
 pkg_check_modules(LEAT_SQLITE IMPORTED_TARGET sqlite3)
 if(LEAT_SQLITE_FOUND)
@@ -81,6 +93,7 @@ message(STATUS "SQLite: ${LEAT_SQLITE_FOUND}")
 message(STATUS "oneDNN: ${LEAT_HAVE_ONEDNN}")
 message(STATUS "gloo: ${LEAT_HAVE_GLOO}")
 message(STATUS "MPI: ${LEAT_HAVE_MPI}")
+message(STATUS "NCCL: ${LEAT_HAVE_NCCL}")
 
 # leati_link carries libraries and system headers; leati_build adds how our own sources are compiled.
 add_library(leati_link INTERFACE)
@@ -93,6 +106,9 @@ if(LEAT_HAVE_GLOO)
 endif()
 if(LEAT_HAVE_MPI)
     target_link_libraries(leati_link INTERFACE MPI::MPI_C)
+endif()
+if(LEAT_HAVE_NCCL)
+    target_link_libraries(leati_link INTERFACE ${LEAT_NCCL_LIBRARY} ${LEAT_CUDART_LIBRARY})
 endif()
 if(LEAT_SQLITE_FOUND)
     target_link_libraries(leati_link INTERFACE PkgConfig::LEAT_SQLITE)
@@ -125,4 +141,9 @@ if(LEAT_HAVE_GLOO)
 endif()
 if(LEAT_HAVE_MPI)
     target_compile_definitions(leati_build INTERFACE LEATI_HAVE_MPI)
+endif()
+if(LEAT_HAVE_NCCL)
+    target_compile_definitions(leati_build INTERFACE LEATI_HAVE_NCCL)
+    target_include_directories(leati_build SYSTEM INTERFACE
+        ${LEAT_NCCL_INCLUDE} ${LEAT_CUDA_INCLUDE})
 endif()

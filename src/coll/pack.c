@@ -231,7 +231,12 @@ leat_status leati_packs_ready(leati_packs *packer, int tensor, leat_error *err) 
     return begin_whole(packer, err);
 }
 
-static leat_status not_ready(const leati_packs *p, leat_error *err) {
+/* The sum of a pack has begun; one that could not begin tries again and so says why. */
+static leat_status check_begun(leati_packs *p, int pack, leat_error *err) {
+    leat_status status = begin_whole(p, err);
+    if (status != LEAT_OK || pack < p->num_begun) {
+        return status;
+    }
     int tensor = 0;
     while (p->ready[tensor]) {
         tensor++;
@@ -241,29 +246,24 @@ static leat_status not_ready(const leati_packs *p, leat_error *err) {
                       p->packing->num_tensors);
 }
 
-static leat_status await_pack(leati_packs *p, int pack, leat_error *err) {
-    if (pack >= p->num_begun) {
-        return not_ready(p, err);
-    }
+static leat_status await_begun(leati_packs *p, int pack, leat_error *err) {
     return p->collective->ops->wait == NULL
                ? LEAT_OK
                : p->collective->ops->wait(p->collective, p->rank, p->packs[pack].ticket, err);
 }
 
-leat_status leati_packs_await(leati_packs *packer, int tensor, leat_error *err) {
-    return await_pack(packer, packer->packing->places[tensor].pack, err);
+leat_status leati_packs_await(leati_packs *packs, int tensor, leat_error *err) {
+    int pack = packs->packing->places[tensor].pack;
+    leat_status status = check_begun(packs, pack, err);
+    return status == LEAT_OK ? await_begun(packs, pack, err) : status;
 }
 
-leat_status leati_packs_finish(leati_packs *packer, leat_error *err) {
-    leat_status status = LEAT_OK;
-    if (packer->num_begun < packer->packing->num_packs) {
-        status = not_ready(packer, err);
-    }
-    if (packer->num_begun > 0) {
-        leat_status last =
-            await_pack(packer, packer->num_begun - 1, status == LEAT_OK ? err : NULL);
+leat_status leati_packs_finish(leati_packs *packs, leat_error *err) {
+    leat_status status = check_begun(packs, packs->packing->num_packs - 1, err);
+    if (packs->num_begun > 0) {
+        leat_status last = await_begun(packs, packs->num_begun - 1, status == LEAT_OK ? err : NULL);
         status = status == LEAT_OK ? last : status;
     }
-    begin_round(packer);
+    begin_round(packs);
     return status;
 }

@@ -101,3 +101,16 @@ leati_collective *leati_gloo_collective_new(leati_store *store, int rank, int nu
     return NULL;
 }
 #endif
+
+#ifndef LEATI_HAVE_NCCL
+leati_collective *leati_nccl_collective_new(leati_store *store, int rank, int num_ranks, int device,
+                                            int64_t timeout_ms, leat_error *err) {
+    (void)store;
+    (void)timeout_ms;
+    leati_fail(err, LEAT_UNIMPLEMENTED,
+               "rank %d of %d on GPU %d: this build of leat has no NCCL; install NVIDIA's CUDA "
+               "toolkit and NCCL, and build again",
+               rank, num_ranks, device);
+    return NULL;
+}
+#endif

@@ -21,6 +21,12 @@ leati_collective *leati_shared_collective_new(leati_store *store, int rank, int 
 leati_collective *leati_mpi_collective_new(leati_store *store, int rank, int num_ranks,
                                            int64_t timeout_ms, leat_error *err);
 
+/* A rank per GPU, by NCCL: GPU number `device` of this process, in whose memory the values of all
+ * calls lie; they are there when a call is made, and the results when it returns. Otherwise the
+ * same. UNIMPLEMENTED in a build without NCCL, FAILED_PRECONDITION without such a GPU. */
+leati_collective *leati_nccl_collective_new(leati_store *store, int rank, int num_ranks, int device,
+                                            int64_t timeout_ms, leat_error *err);
+
 /* The one that fits: shared memory where all processes see this host's, else MPI where it started
  * them all, else gloo. */
 leati_collective *leati_processes_new(leati_store *store, int rank, int num_ranks,

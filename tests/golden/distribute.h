@@ -35,6 +35,8 @@ void golden_autoshard_case(golden_case *c, const json_t *json, const char *folde
 void golden_processes_case(golden_case *c, const json_t *json, const char *folder);
 /* Kind "values" of processes.json: reductions over workers. */
 void golden_values_of_workers(golden_case *c, const json_t *const *tasks, int count);
+/* Questions of strategy.json about input; false if it is another one. */
+bool golden_input_question(golden_case *c, const json_t *json, const char *what);
 void golden_strategy_case(golden_case *c, const json_t *json);
 void golden_reduce_case(golden_case *c, const json_t *json);
 void golden_cluster_case(golden_case *c, const json_t *json);

@@ -278,7 +278,6 @@ static const char *missing_name(const char *what) {
         {"experimental_local_results", "experimental_local_results"},
         {"gather", "gather"},
         {"values_from_function", "experimental_distribute_values_from_function"},
-        {"get_per_replica_batch_size", "get_per_replica_batch_size"},
         {"InputContext", "InputContext"},
         {"in_cross_replica_context", "in_cross_replica_context"},
         {"has_strategy", "has_strategy"},
@@ -290,9 +289,7 @@ static const char *missing_name(const char *what) {
         {"not callable", "Python's arguments of run"},
         {"an exception in the function", "Python's exceptions"},
         {"not a dataset", "Python's arguments of experimental_distribute_dataset"},
-        {"dataset function", "distribute_datasets_from_function"},
-        {"PER_REPLICA", "InputReplicationMode.PER_REPLICA"},
-        {"place dataset on device", "InputOptions"},
+        {"returns no dataset", "Python's arguments of distribute_datasets_from_function"},
         {"empty device list", "Python's lists of devices"},
         {"same device twice", "Python's lists of devices"},
         {"device that does not exist", "Python's lists of devices"},
@@ -314,7 +311,8 @@ static const char *missing_name(const char *what) {
 void golden_strategy_case(golden_case *c, const json_t *json) {
     const char *what = golden_text(json, "what");
     snprintf(c->name, sizeof c->name, "\"%s\"", what);
-    if (step_question(c, json, what) || variable_question(c, json, what))
+    if (step_question(c, json, what) || variable_question(c, json, what) ||
+        golden_input_question(c, json, what))
         return;
     if (missing_name(what) != NULL)
         golden_missing(c, "%s", missing_name(what));

@@ -212,9 +212,3 @@ void golden_processes_case(golden_case *c, const json_t *json, const char *folde
     lockstep_fini(&cluster);
     json_decref(plan);
 }
-
-void golden_values_of_workers(golden_case *c, const json_t *const *tasks, int count) {
-    (void)tasks;
-    (void)count;
-    golden_missing(c, "reductions over processes");
-}

@@ -112,6 +112,14 @@ static leat_dataset *batches_of(const leat_distributed_dataset *d, const leati_p
     return call_function(d, place, err);
 }
 
+/* Is the dataset read ahead already? */
+static bool reads_ahead(const leat_dataset *dataset) {
+    while (strcmp(dataset->op->name, "with_options") == 0 && dataset->num_inputs == 1) {
+        dataset = dataset->inputs[0];
+    }
+    return dataset->op->reads_ahead != NULL && dataset->op->reads_ahead(dataset);
+}
+
 leat_dataset *leati_distributed_share(void *dataset, const leati_place *place, leat_error *err) {
     const leat_distributed_dataset *d = dataset;
     int asked = d->options.per_replica_buffer_size;
@@ -119,12 +127,14 @@ leat_dataset *leati_distributed_share(void *dataset, const leati_place *place, l
     if (d->dataset == NULL) {
         leat_dataset *batches = batches_of(d, place, err);
         bool ahead = buffer > 0 && leati_place_all_replicas(place) > 1;
-        return batches == NULL || !ahead ? batches
-                                         : leat_prefetch(batches, buffer * place->replicas, err);
+        return batches == NULL || !ahead || reads_ahead(batches)
+                   ? batches
+                   : leat_prefetch(batches, buffer * place->replicas, err);
     }
     leat_dataset *share =
         leati_plan_share(d->dataset, d->plan.policy, place->num_workers, place->worker, err);
-    return share == NULL || leati_place_all_replicas(place) == 1 || buffer == 0
+    return share == NULL || leati_place_all_replicas(place) == 1 || buffer == 0 ||
+                   reads_ahead(share)
                ? share
                : leat_prefetch(share, buffer, err);
 }

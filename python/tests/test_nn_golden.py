@@ -17,7 +17,8 @@ FOLDER = pathlib.Path(__file__).resolve().parents[2] / "tests/golden/data/nn"
 def cases(name):
     listed = json.loads((FOLDER / f"{name}.json").read_text())["cases"]
     kind = {"layers": "layer", "more_layers": "layer",
-            "losses": "loss", "more_losses": "loss", "metrics": "metric", "optimizers": "optimizer",
+            "losses": "loss", "more_losses": "loss", "metrics": "metric", "more_metrics": "metric",
+            "optimizers": "optimizer", "more_optimizers": "optimizer",
             "schedules": "schedule"}.get(name, "mode")
     return [pytest.param(case, id=f"{case[kind]}-{i}") for i, case in enumerate(listed)]
 
@@ -133,7 +134,7 @@ def test_losses_behind_a_softmax(case):
 
 # ---- metrics, optimizers, schedules ----
 
-@pytest.mark.parametrize("case", cases("metrics"))
+@pytest.mark.parametrize("case", [*cases("metrics"), *cases("more_metrics")])
 def test_metrics(case):
     kind = getattr(tf.keras.metrics, case["metric"], None)
     if kind is None:
@@ -147,7 +148,7 @@ def test_metrics(case):
     np.testing.assert_allclose(metric.result(), case["after_reset"])
 
 
-@pytest.mark.parametrize("case", cases("optimizers"))
+@pytest.mark.parametrize("case", [*cases("optimizers"), *cases("more_optimizers")])
 def test_optimizers(case):
     kind = getattr(tf.keras.optimizers, case["optimizer"], None)
     if kind is None:

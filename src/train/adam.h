@@ -1,4 +1,4 @@
-/* What Adam and AdamW share (train/optimizers/adam.c). */
+/* What Adam, AdamW, Nadam and Lamb share (train/optimizers/adam.c). */
 #ifndef LEATI_TRAIN_ADAM_H
 #define LEATI_TRAIN_ADAM_H
 
@@ -10,7 +10,7 @@ struct adam_args {
     bool amsgrad;
 };
 
-#define LEATI_ADAM_ROWS                                                                            \
+#define LEATI_MOMENT_ROWS                                                                          \
     LEATI_OPTIMIZER_ROW(learning_rate, FLOAT, .default_number = 0.001, .doc = "Size of a step."),  \
         {.name = "beta_1",                                                                         \
          .type = LEATI_ROW_FLOAT,                                                                  \
@@ -22,12 +22,12 @@ struct adam_args {
          .offset = offsetof(struct adam_args, beta_2),                                             \
          .default_number = 0.999,                                                                  \
          .doc = "Part of the mean squared gradient that a step keeps."},                           \
-        {.name = "epsilon",                                                                        \
-         .type = LEATI_ROW_FLOAT,                                                                  \
-         .offset = offsetof(struct adam_args, epsilon),                                            \
-         .default_number = 1e-7,                                                                   \
-         .doc = "Added to the root of the mean squared gradient."},                                \
     {                                                                                              \
+        .name = "epsilon", .type = LEATI_ROW_FLOAT, .offset = offsetof(struct adam_args, epsilon), \
+        .default_number = 1e-7, .doc = "Added to the root of the mean squared gradient."           \
+    }
+#define LEATI_ADAM_ROWS                                                                            \
+    LEATI_MOMENT_ROWS, {                                                                           \
         .name = "amsgrad", .type = LEATI_ROW_BOOL, .offset = offsetof(struct adam_args, amsgrad),  \
         .doc = "Whether the largest mean squared gradient so far divides."                         \
     }

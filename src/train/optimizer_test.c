@@ -15,6 +15,8 @@
 #define VARIABLES 2
 
 struct fixture {
+    int computed; /* of the variables of its own, those that are not kept */
+    double tolerance;
     leat_optimizer *optimizer;
     leat_variable *variables[VARIABLES];
 };
@@ -36,6 +38,10 @@ static bool has_schedule(const json_t *c) {
 static void setup(struct fixture *fixture, const json_t *c) {
     static const char *const names[VARIABLES] = {"a", "b"};
     leat_error err = {0};
+    /* Of Nadam, Keras keeps the product of the momenta; here it is computed, and rounded otherwise.
+     */
+    fixture->computed = strcmp(arrays_text(c, "optimizer"), "Nadam") == 0;
+    fixture->tolerance = fixture->computed ? 5e-6 : 1e-6;
     fixture->optimizer =
         leati_optimizer_from_json(arrays_text(c, "optimizer"), json_object_get(c, "config"), &err);
     if (fixture->optimizer == NULL)
@@ -69,7 +75,7 @@ static void check_step(const struct fixture *fixture, const json_t *recorded) {
     for (int i = 0; i < VARIABLES; i++) {
         leat_tensor found, expected = train_tensor(json_array_get(recorded, (size_t)i));
         train_ok(leat_variable_read(fixture->variables[i], &found, &train_error));
-        train_close("variable", &expected, &found, 1e-6);
+        train_close("variable", &expected, &found, fixture->tolerance);
         leat_tensor_unref(&found);
         leat_tensor_unref(&expected);
     }
@@ -82,7 +88,7 @@ static void check_slots(const struct fixture *fixture, const json_t *names) {
     const char *const words[] = {"iteration", "learning_rate"};
     for (int i = 0; i < 2; i++)
         assert_string_equal(leat_variable_name(variables[i]), words[i]);
-    assert_int_equal(count, json_array_size(names));
+    assert_int_equal(count + fixture->computed, json_array_size(names));
 }
 
 /* Ten steps; traced once and run ten times, or computed as the operations are called. */
@@ -134,7 +140,7 @@ static void run_all(bool eager) {
         ran++;
     }
     json_decref(root);
-    assert_int_equal(ran, 29); /* all but Nadam and two schedules */
+    assert_int_equal(ran, 30); /* all but two schedules */
 }
 
 static void traced_steps_are_keras(void **state) {

@@ -1,0 +1,183 @@
+/* AUC: the area below the curve of hits over false alarms, or of precision over recall
+ * (keras.metrics.AUC).
+ *
+ * The curve has a point for each threshold. The area below precision is interpolated as Davis and
+ * Goadrich do it. Failures: a curve or a way of adding up that is none, thresholds outside of 0 to
+ * 1, and the graph's. Labels apart (multi_label) are UNIMPLEMENTED in bindings. No locks. */
+#include "base/error.h"
+#include "graph/ops/support.h"
+#include "train/confusion.h"
+#include "train/loss.h"
+#include <string.h>
+#include <strings.h>
+
+struct auc_args {
+    struct leati_metric_args shared;
+    int64_t num_thresholds;
+    char *curve, *summation_method;
+    leati_floats thresholds;
+    bool from_logits;
+};
+
+static const leati_row auc_rows[] = {
+    {.name = "num_thresholds",
+     .type = LEATI_ROW_INT,
+     .offset = offsetof(struct auc_args, num_thresholds),
+     .default_number = 200,
+     .minimum = 2,
+     .maximum = LEATI_MOST_THRESHOLDS - 2,
+     .doc = "Points of the curve, evenly spread thresholds."},
+    {.name = "curve",
+     .type = LEATI_ROW_STRING,
+     .offset = offsetof(struct auc_args, curve),
+     .default_text = "ROC",
+     .doc = "\"ROC\", \"PR\" or \"PRGAIN\"."},
+    {.name = "summation_method",
+     .type = LEATI_ROW_STRING,
+     .offset = offsetof(struct auc_args, summation_method),
+     .default_text = "interpolation",
+     .doc = "\"interpolation\", \"minoring\" or \"majoring\"."},
+    {.name = "thresholds",
+     .type = LEATI_ROW_FLOATS,
+     .offset = offsetof(struct auc_args, thresholds),
+     .doc = "Thresholds between 0 and 1 in place of evenly spread ones; -1e-7 and 1 + 1e-7 are "
+            "added."},
+    {.name = "from_logits",
+     .type = LEATI_ROW_BOOL,
+     .offset = offsetof(struct auc_args, from_logits),
+     .doc = "Whether predictions are logits."},
+    LEATI_METRIC_ROWS,
+    {0},
+};
+
+static bool is(const char *text, const char *name) {
+    return text != NULL && strcasecmp(text, name) == 0;
+}
+
+static leat_status auc_check(const void *arguments, leat_error *err) {
+    const struct auc_args *args = arguments;
+    const char *method = args->summation_method;
+    if (!is(args->curve, "ROC") && !is(args->curve, "PR") && !is(args->curve, "PRGAIN"))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "curve \"%.40s\"; expected ROC, PR or PRGAIN",
+                          args->curve == NULL ? "" : args->curve);
+    if (!is(method, "interpolation") && !is(method, "minoring") && !is(method, "majoring"))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "summation_method \"%.40s\"; expected interpolation, minoring or "
+                          "majoring",
+                          method == NULL ? "" : method);
+    for (int32_t i = 0; i < args->thresholds.count; i++) {
+        double value = args->thresholds.values[i];
+        if (!(value >= 0 && value <= 1) || (i > 0 && value < args->thresholds.values[i - 1]))
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "threshold %g; expected values between 0 and 1 in rising order",
+                              value);
+    }
+    if (args->thresholds.count + 2 > LEATI_MOST_THRESHOLDS)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "%d thresholds; expected at most %d",
+                          (int)args->thresholds.count, LEATI_MOST_THRESHOLDS - 2);
+    return LEAT_OK;
+}
+
+static int64_t points_of(const struct auc_args *args) {
+    return args->thresholds.count > 0 ? args->thresholds.count + 2 : args->num_thresholds;
+}
+
+static const leati_count all_counts[LEATI_NUM_COUNTS] = {
+    LEATI_TRUE_POSITIVES, LEATI_FALSE_POSITIVES, LEATI_TRUE_NEGATIVES, LEATI_FALSE_NEGATIVES};
+
+static void auc_states(const void *args, leati_weights *out) {
+    leati_count_states(all_counts, LEATI_NUM_COUNTS, points_of(args), out);
+}
+
+static void auc_update(const leati_pass *pass) {
+    const struct auc_args *args = pass->args;
+    double values[LEATI_MOST_THRESHOLDS];
+    int64_t points = points_of(args);
+    leati_spread_thresholds(points, values);
+    for (int32_t i = 0; i < args->thresholds.count; i++)
+        values[i + 1] = args->thresholds.values[i];
+    const leati_floats thresholds = {values, (int32_t)points};
+    leati_count_update(pass, all_counts, LEATI_NUM_COUNTS, &thresholds,
+                       &(leati_taken){.class_id = -1, .from_logits = args->from_logits});
+}
+
+/* All values but the last, or but the first. */
+static leat_value without(leat_value x, bool first) {
+    int64_t size = leat_value_shape(x).dims[0] - 1;
+    return leat_slice(x, (const int64_t[]){first ? 1 : 0}, (const int64_t[]){size}, 1);
+}
+
+static leat_value fall(leat_value x) {
+    return leat_subtract(without(x, false), without(x, true));
+}
+
+/* Between two points true positives are taken as a line over all predicted positives. */
+static leat_value interpolated(leat_value tp, leat_value fp, leat_value fn) {
+    leat_value p = leat_add(tp, fp), zero = leati_number_like(tp, 0), last = without(p, true);
+    leat_value falls = fall(tp);
+    leat_value slope = leat_divide_no_nan(falls, leat_maximum(fall(p), zero));
+    leat_value intercept = leat_subtract(without(tp, true), leat_multiply(slope, last));
+    leat_value both =
+        leat_logical_and(leat_greater(without(p, false), zero), leat_greater(last, zero));
+    leat_value ratio = leat_divide_no_nan(without(p, false), leat_maximum(last, zero));
+    ratio = leat_select(both, ratio, leat_ones_like(last));
+    leat_value part = leat_add(falls, leat_multiply(intercept, leat_log(ratio)));
+    leat_value all = leat_maximum(leat_add(without(tp, true), without(fn, true)), zero);
+    part = leat_divide_no_nan(leat_multiply(slope, part), all);
+    return leat_reduce_sum(part, NULL, 0, false);
+}
+
+/* x and y of the curve of gains, which is what precision and recall gain over always saying yes. */
+static void gains(const leat_value *states, leat_value *x, leat_value *y) {
+    leat_value tp = states[0], fp = states[1], tn = states[2], fn = states[3];
+    leat_value zero = leati_number_like(tp, 0), one = leati_number_like(tp, 1);
+    leat_value scale = leat_divide_no_nan(leat_add(tp, fn), leat_add(tn, fp));
+    leat_value none = leat_equal(tp, zero);
+    *x = leat_subtract(one, leat_multiply(scale, leat_divide_no_nan(fn, tp)));
+    *y = leat_subtract(one, leat_multiply(scale, leat_divide_no_nan(fp, tp)));
+    *x = leat_maximum(leat_select(none, zero, *x), zero);
+    *y = leat_select(none, one, *y);
+}
+
+static leat_value auc_result(const void *arguments, const leat_value *states) {
+    const struct auc_args *args = arguments;
+    leat_value tp = states[0], fp = states[1], tn = states[2], fn = states[3];
+    leat_value x = leati_part_of(tp, fn), y = leati_part_of(tp, fp);
+    bool between = is(args->summation_method, "interpolation");
+    if (is(args->curve, "PR") && between)
+        return interpolated(tp, fp, fn);
+    if (is(args->curve, "PRGAIN"))
+        gains(states, &x, &y);
+    if (is(args->curve, "ROC")) {
+        y = x;
+        x = leati_part_of(fp, tn);
+    }
+    leat_value first = without(y, false), second = without(y, true), heights;
+    if (between)
+        heights = leati_times(leat_add(first, second), 0.5);
+    else if (is(args->summation_method, "minoring"))
+        heights = leat_minimum(first, second);
+    else
+        heights = leat_maximum(first, second);
+    return leat_reduce_sum(leat_multiply(fall(x), heights), NULL, 0, false);
+}
+
+const leati_metric_kind leati_metric_auc = {
+    .kind =
+        {
+            .name = "AUC",
+            .doc = "The area below the curve of hits over false alarms "
+                   "(keras.metrics.AUC).",
+            .rows = auc_rows,
+            .signature = "num_thresholds curve summation_method name=null dtype thresholds=null "
+                         "multi_label=false num_labels=null label_weights=null from_logits",
+            .args_size = sizeof(struct auc_args),
+            .check = auc_check,
+        },
+    .prefix = "auc",
+    .num_values = 2,
+    .takes = "labels and predictions",
+    .states = auc_states,
+    .update = auc_update,
+    .result = auc_result,
+};

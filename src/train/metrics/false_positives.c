@@ -1,0 +1,35 @@
+/* FalsePositives: how many positives were predicted wrongly (keras.metrics.FalsePositives).
+ * Failures: thresholds outside of 0 to 1, and the graph's. No locks. */
+#include "train/confusion.h"
+
+static void false_positives_states(const void *args, leati_weights *out) {
+    leati_single_count_states(args, LEATI_FALSE_POSITIVES, out);
+}
+
+static void false_positives_update(const leati_pass *pass) {
+    leati_single_count_update(pass, LEATI_FALSE_POSITIVES);
+}
+
+static leat_value false_positives_result(const void *args, const leat_value *states) {
+    (void)args;
+    return leati_one_or_all(states[0]);
+}
+
+const leati_metric_kind leati_metric_false_positives = {
+    .kind =
+        {
+            .name = "FalsePositives",
+            .doc = "How many positives were predicted wrongly "
+                   "(keras.metrics.FalsePositives).",
+            .rows = leati_count_rows,
+            .signature = "thresholds=null name=null dtype",
+            .args_size = sizeof(struct leati_threshold_args),
+            .check = leati_threshold_check,
+        },
+    .prefix = "false_positives",
+    .num_values = 2,
+    .takes = "labels and predictions",
+    .states = false_positives_states,
+    .update = false_positives_update,
+    .result = false_positives_result,
+};

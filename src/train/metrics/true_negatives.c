@@ -1,0 +1,35 @@
+/* TrueNegatives: how many negative labels were predicted (keras.metrics.TrueNegatives). Failures:
+ * thresholds outside of 0 to 1, and the graph's. No locks. */
+#include "train/confusion.h"
+
+static void true_negatives_states(const void *args, leati_weights *out) {
+    leati_single_count_states(args, LEATI_TRUE_NEGATIVES, out);
+}
+
+static void true_negatives_update(const leati_pass *pass) {
+    leati_single_count_update(pass, LEATI_TRUE_NEGATIVES);
+}
+
+static leat_value true_negatives_result(const void *args, const leat_value *states) {
+    (void)args;
+    return leati_one_or_all(states[0]);
+}
+
+const leati_metric_kind leati_metric_true_negatives = {
+    .kind =
+        {
+            .name = "TrueNegatives",
+            .doc = "How many negative labels were predicted "
+                   "(keras.metrics.TrueNegatives).",
+            .rows = leati_count_rows,
+            .signature = "thresholds=null name=null dtype",
+            .args_size = sizeof(struct leati_threshold_args),
+            .check = leati_threshold_check,
+        },
+    .prefix = "true_negatives",
+    .num_values = 2,
+    .takes = "labels and predictions",
+    .states = true_negatives_states,
+    .update = true_negatives_update,
+    .result = true_negatives_result,
+};

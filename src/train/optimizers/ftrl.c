@@ -1,0 +1,98 @@
+/* Ftrl: "follow the regularized leader", which makes small weights zero (keras.optimizers.Ftrl).
+ * Failures: arguments out of their ranges. No state, no locks. */
+#include "base/error.h"
+#include "graph/ops/support.h"
+#include "train/loss.h"
+#include "train/optimizer.h"
+
+struct ftrl_args {
+    struct leati_optimizer_args shared;
+    double learning_rate_power, initial_accumulator_value;
+    double l1_regularization_strength, l2_regularization_strength;
+    double l2_shrinkage_regularization_strength, beta;
+};
+
+#define FTRL_ROW(MEMBER, ...)                                                                      \
+    {                                                                                              \
+        .name = #MEMBER, .type = LEATI_ROW_FLOAT, .offset = offsetof(struct ftrl_args, MEMBER),    \
+        __VA_ARGS__                                                                                \
+    }
+
+static const leati_row ftrl_rows[] = {
+    LEATI_OPTIMIZER_ROW(learning_rate, FLOAT, .default_number = 0.001, .doc = "Size of a step."),
+    FTRL_ROW(learning_rate_power, .default_number = -0.5,
+             .doc = "How the rate falls with the squared gradients so far; 0 or less."),
+    FTRL_ROW(initial_accumulator_value, .default_number = 0.1,
+             .doc = "What the sum of squared gradients starts with."),
+    FTRL_ROW(l1_regularization_strength, .doc = "Penalty of magnitudes."),
+    FTRL_ROW(l2_regularization_strength, .doc = "Penalty of squares."),
+    FTRL_ROW(l2_shrinkage_regularization_strength,
+             .doc = "Penalty of squares that counts as a part of the gradient."),
+    FTRL_ROW(beta, .doc = "Added to the penalty of squares, by twice the rate."),
+    LEATI_OPTIMIZER_ROWS,
+    {0},
+};
+
+static leat_status ftrl_check(const void *arguments, leat_error *err) {
+    const struct ftrl_args *args = arguments;
+    if (args->learning_rate_power > 0)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "learning_rate_power is %g; expected 0 or less",
+                          args->learning_rate_power);
+    if (!(args->initial_accumulator_value >= 0 && args->l1_regularization_strength >= 0 &&
+          args->l2_regularization_strength >= 0 && args->l2_shrinkage_regularization_strength >= 0))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "initial_accumulator_value and the strengths must be 0 or more");
+    return leati_optimizer_check(arguments, err);
+}
+
+static const char *const *ftrl_slots(const void *args) {
+    static const char *const names[] = {"accumulator", "linear", NULL};
+    (void)args;
+    return names;
+}
+
+static double ftrl_start(const void *args, int slot) {
+    return slot == 0 ? ((const struct ftrl_args *)args)->initial_accumulator_value : 0;
+}
+
+static void ftrl_update(const leati_update *update) {
+    const struct ftrl_args *args = update->args;
+    leat_value g = update->gradient, rate = update->learning_rate;
+    leat_value w = leat_graph_read(update->graph, update->variable);
+    leat_value sum = leat_graph_read(update->graph, update->slots[0]);
+    leat_value linear = leat_graph_read(update->graph, update->slots[1]);
+    leat_value power = leati_number_like(g, -args->learning_rate_power);
+    leat_value shrunk = leat_add(g, leati_times(w, 2 * args->l2_shrinkage_regularization_strength));
+    leat_value next = leat_add(sum, leat_square(g));
+    leat_value raised = leat_pow(next, power);
+    leat_value rise = leat_divide(leat_subtract(raised, leat_pow(sum, power)), rate);
+    linear = leat_add(linear, leat_subtract(shrunk, leat_multiply(rise, w)));
+    leat_value l2 = leat_add(leat_divide(leati_number_like(g, args->beta), leati_times(rate, 2)),
+                             leati_number_like(g, args->l2_regularization_strength));
+    leat_value quadratic = leat_add(leat_divide(raised, rate), leati_times(l2, 2));
+    double l1 = args->l1_regularization_strength;
+    leat_value clipped =
+        leat_clip_by_value(linear, leati_number_like(g, -l1), leati_number_like(g, l1));
+    leat_graph_assign(update->graph, update->slots[0], next);
+    leat_graph_assign(update->graph, update->slots[1], linear);
+    leat_graph_assign(update->graph, update->variable,
+                      leat_divide(leat_subtract(clipped, linear), quadratic));
+}
+
+const leati_optimizer_kind leati_optimizer_ftrl = {
+    .kind =
+        {
+            .name = "Ftrl",
+            .doc = "Steps that make small weights zero (keras.optimizers.Ftrl).",
+            .rows = ftrl_rows,
+            .signature = "learning_rate learning_rate_power initial_accumulator_value "
+                         "l1_regularization_strength l2_regularization_strength "
+                         "l2_shrinkage_regularization_strength beta " LEATI_OPTIMIZER_SIGNATURE,
+            .args_size = sizeof(struct ftrl_args),
+            .check = ftrl_check,
+        },
+    .slots = ftrl_slots,
+    .slot_start = ftrl_start,
+    .update = ftrl_update,
+};

@@ -160,13 +160,13 @@ void leati_ratio_update(const leati_pass *pass, leati_count other) {
                        &(leati_taken){.top_k = args->top_k, .class_id = args->class_id});
 }
 
-leat_value leati_part_of(leat_value a, leat_value b) {
+leat_value leati_share_of(leat_value a, leat_value b) {
     return leat_divide_no_nan(a, leat_add(a, b));
 }
 
 leat_value leati_ratio_result(const void *args, const leat_value *states) {
     (void)args;
-    return leati_one_or_all(leati_part_of(states[0], states[1]));
+    return leati_one_or_all(leati_share_of(states[0], states[1]));
 }
 
 /* ---- evenly spread thresholds ---- */

@@ -76,7 +76,7 @@ void leati_spread_update(const leati_pass *pass);
  * there is none. */
 leat_value leati_largest_where(const void *args, leat_value held, leat_value wanted);
 /* a / (a + b), but 0 where that is 0 / 0. */
-leat_value leati_part_of(leat_value a, leat_value b);
+leat_value leati_share_of(leat_value a, leat_value b);
 
 enum { LEATI_MOST_THRESHOLDS = 4096 };
 

@@ -142,7 +142,7 @@ static void gains(const leat_value *states, leat_value *x, leat_value *y) {
 static leat_value auc_result(const void *arguments, const leat_value *states) {
     const struct auc_args *args = arguments;
     leat_value tp = states[0], fp = states[1], tn = states[2], fn = states[3];
-    leat_value x = leati_part_of(tp, fn), y = leati_part_of(tp, fp);
+    leat_value x = leati_share_of(tp, fn), y = leati_share_of(tp, fp);
     bool between = is(args->summation_method, "interpolation");
     if (is(args->curve, "PR") && between)
         return interpolated(tp, fp, fn);
@@ -150,7 +150,7 @@ static leat_value auc_result(const void *arguments, const leat_value *states) {
         gains(states, &x, &y);
     if (is(args->curve, "ROC")) {
         y = x;
-        x = leati_part_of(fp, tn);
+        x = leati_share_of(fp, tn);
     }
     leat_value first = without(y, false), second = without(y, true), heights;
     if (between)

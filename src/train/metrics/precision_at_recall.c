@@ -9,9 +9,9 @@ static const leati_row precision_at_recall_rows[] = {
 };
 
 static leat_value precision_at_recall_result(const void *args, const leat_value *states) {
-    leat_value recall = leati_part_of(states[LEATI_TRUE_POSITIVES], states[LEATI_FALSE_NEGATIVES]);
+    leat_value recall = leati_share_of(states[LEATI_TRUE_POSITIVES], states[LEATI_FALSE_NEGATIVES]);
     leat_value precision =
-        leati_part_of(states[LEATI_TRUE_POSITIVES], states[LEATI_FALSE_POSITIVES]);
+        leati_share_of(states[LEATI_TRUE_POSITIVES], states[LEATI_FALSE_POSITIVES]);
     return leati_largest_where(args, recall, precision);
 }
 

@@ -10,8 +10,8 @@ static const leati_row recall_at_precision_rows[] = {
 
 static leat_value recall_at_precision_result(const void *args, const leat_value *states) {
     leat_value precision =
-        leati_part_of(states[LEATI_TRUE_POSITIVES], states[LEATI_FALSE_POSITIVES]);
-    leat_value recall = leati_part_of(states[LEATI_TRUE_POSITIVES], states[LEATI_FALSE_NEGATIVES]);
+        leati_share_of(states[LEATI_TRUE_POSITIVES], states[LEATI_FALSE_POSITIVES]);
+    leat_value recall = leati_share_of(states[LEATI_TRUE_POSITIVES], states[LEATI_FALSE_NEGATIVES]);
     return leati_largest_where(args, precision, recall);
 }
 

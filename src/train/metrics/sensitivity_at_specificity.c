@@ -10,9 +10,9 @@ static const leati_row sensitivity_at_specificity_rows[] = {
 
 static leat_value sensitivity_at_specificity_result(const void *args, const leat_value *states) {
     leat_value specificity =
-        leati_part_of(states[LEATI_TRUE_NEGATIVES], states[LEATI_FALSE_POSITIVES]);
+        leati_share_of(states[LEATI_TRUE_NEGATIVES], states[LEATI_FALSE_POSITIVES]);
     leat_value sensitivity =
-        leati_part_of(states[LEATI_TRUE_POSITIVES], states[LEATI_FALSE_NEGATIVES]);
+        leati_share_of(states[LEATI_TRUE_POSITIVES], states[LEATI_FALSE_NEGATIVES]);
     return leati_largest_where(args, specificity, sensitivity);
 }
 

@@ -10,9 +10,9 @@ static const leati_row specificity_at_sensitivity_rows[] = {
 
 static leat_value specificity_at_sensitivity_result(const void *args, const leat_value *states) {
     leat_value sensitivity =
-        leati_part_of(states[LEATI_TRUE_POSITIVES], states[LEATI_FALSE_NEGATIVES]);
+        leati_share_of(states[LEATI_TRUE_POSITIVES], states[LEATI_FALSE_NEGATIVES]);
     leat_value specificity =
-        leati_part_of(states[LEATI_TRUE_NEGATIVES], states[LEATI_FALSE_POSITIVES]);
+        leati_share_of(states[LEATI_TRUE_NEGATIVES], states[LEATI_FALSE_POSITIVES]);
     return leati_largest_where(args, sensitivity, specificity);
 }
 

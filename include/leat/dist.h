@@ -59,9 +59,11 @@ LEAT_API leat_strategy *leat_default_strategy(leat_error *err);
 
 /* How workers exchange values (tf.distribute.experimental.CommunicationImplementation). */
 typedef enum leat_communication {
-    LEAT_COMMUNICATION_AUTO = 0, /* shared memory where all are on one host, else rings */
-    LEAT_COMMUNICATION_RING,     /* rings over TCP (gloo) */
-    LEAT_COMMUNICATION_SHARED    /* shared memory */
+    /* Shared memory where all are on one host, else MPI where mpirun started all, else rings. */
+    LEAT_COMMUNICATION_AUTO = 0,
+    LEAT_COMMUNICATION_RING,   /* rings over TCP (gloo) */
+    LEAT_COMMUNICATION_SHARED, /* shared memory */
+    LEAT_COMMUNICATION_MPI     /* MPI, of a job that mpirun started */
 } leat_communication;
 
 typedef struct leat_multi_worker_options {

@@ -27,10 +27,11 @@ static leat_status check(const leat_multi_worker_options *options, int count, le
             (long long)options->heartbeat_timeout_ms, (long long)options->bytes_per_pack);
     }
     if (options->communication < LEAT_COMMUNICATION_AUTO ||
-        options->communication > LEAT_COMMUNICATION_SHARED) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "communication %d; expected LEAT_COMMUNICATION_AUTO, _RING or _SHARED",
-                          (int)options->communication);
+        options->communication > LEAT_COMMUNICATION_MPI) {
+        return leati_fail(
+            err, LEAT_INVALID_ARGUMENT,
+            "communication %d; expected LEAT_COMMUNICATION_AUTO, _RING, _SHARED or _MPI",
+            (int)options->communication);
     }
     return LEAT_OK;
 }

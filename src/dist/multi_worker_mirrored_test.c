@@ -20,7 +20,8 @@ static const char *const names[LOCAL] = {"CPU:0", "CPU:1"};
 /* "ring", "shared" or "auto", and the number of devices behind a blank. */
 static leat_strategy *join_as(leat_multi_worker_options options, leat_error *err) {
     const char *argument = workers_argument(), *blank = strchr(argument, ' ');
-    options.communication = strncmp(argument, "ring", 4) == 0     ? LEAT_COMMUNICATION_RING
+    options.communication = strncmp(argument, "mpi", 3) == 0      ? LEAT_COMMUNICATION_MPI
+                            : strncmp(argument, "ring", 4) == 0   ? LEAT_COMMUNICATION_RING
                             : strncmp(argument, "shared", 6) == 0 ? LEAT_COMMUNICATION_SHARED
                                                                   : LEAT_COMMUNICATION_AUTO;
     options.num_devices = blank == NULL ? 1 : atoi(blank);
@@ -539,6 +540,33 @@ static void test_faults(void **state) {
     }
 }
 
+#ifdef LEATI_HAVE_MPI
+/* Ranks that mpirun started, found by its variables. */
+static void test_mpi(void **state) {
+    (void)state;
+    char program[512], command[1024], text[4096];
+    ssize_t size = readlink("/proc/self/exe", program, sizeof program - 1);
+    assert_true(size > 0);
+    program[size] = '\0';
+    if (system("command -v mpirun > /dev/null") != 0) {
+        printf("test_mpi: skipped, there is no mpirun\n");
+        return;
+    }
+    static const char *const wanted[] = {"worker_values", "worker_reduce"};
+    for (int i = 0; i < 2; i++) {
+        snprintf(command, sizeof command,
+                 "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 LEAT_TEST_CASE=%s "
+                 "LEAT_TEST_ARGUMENT='mpi 2' LEAT_TEST_SAY=1 mpirun --oversubscribe -n 2 '%s' 2>&1",
+                 wanted[i], program);
+        FILE *out = popen(command, "r");
+        assert_non_null(out);
+        text[fread(text, 1, sizeof text - 1, out)] = '\0';
+        if (pclose(out) != 0)
+            fail_msg("%s: %s", wanted[i], text);
+    }
+}
+#endif
+
 /* Without a cluster it is a mirrored strategy of one device. */
 static void test_alone(void **state) {
     (void)state;
@@ -575,6 +603,9 @@ int main(void) {
         cmocka_unit_test(test_values),    cmocka_unit_test(test_reduce),
         cmocka_unit_test(test_variables), cmocka_unit_test(test_start),
         cmocka_unit_test(test_faults),    cmocka_unit_test(test_alone),
+#ifdef LEATI_HAVE_MPI
+        cmocka_unit_test(test_mpi),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

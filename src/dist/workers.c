@@ -212,6 +212,9 @@ static leat_status connect_all(leati_workers *w, leat_communication communicatio
     case LEAT_COMMUNICATION_SHARED:
         w->between = leati_shared_collective_new(w->store, w->number, w->count, w->timeout_ms, err);
         break;
+    case LEAT_COMMUNICATION_MPI:
+        w->between = leati_mpi_collective_new(w->store, w->number, w->count, w->timeout_ms, err);
+        break;
     default: w->between = leati_processes_new(w->store, w->number, w->count, w->timeout_ms, err);
     }
     if (w->between == NULL) {

@@ -46,6 +46,7 @@ static double median(double *values) {
 
 /* What rank 0 found. */
 static void print(bool with_limit, double cpu, float sum) {
+    double processor = with_limit ? median(own_cpu) : cpu / (rounds + 1);
     double time = median(own);
     bench_result result = {.unit = "reductions/s",
                            .units = 1,
@@ -55,8 +56,8 @@ static void print(bool with_limit, double cpu, float sum) {
                            .limit = with_limit ? 1 / median(limit) : 0};
     bench_print(&result);
     if (getenv("LEAT_BENCH_EXPLAIN") != NULL)
-        fprintf(stderr, "%.1f ms of the processor per reduction, the limit %.1f\n",
-                1e3 * median(own_cpu), 1e3 * median(limit_cpu));
+        fprintf(stderr, "%.1f ms of the processor per reduction, the limit %.1f\n", 1e3 * processor,
+                1e3 * median(limit_cpu));
 }
 
 /* Starts a rank's buffer; every value is the rank + 1. */

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "dist/distributed.h"
+#include "dist/draws.h"
 #include "dist/strategy.h"
 #include <leat/data_ops.h>
 #include <stdio.h>
@@ -205,6 +206,13 @@ static leat_distributed_dataset *failed(leat_distributed_dataset *d, const leat_
     return NULL;
 }
 
+/* Workers that take their parts of the same rows must see them in one order. */
+static leat_dataset *one_order(leat_dataset *dataset, const leati_membership *member,
+                               leat_auto_shard_policy policy, leat_error *err) {
+    bool alone = member->num_workers == 1 || member->others.exchange == NULL;
+    return alone || policy == LEAT_SHARD_OFF ? dataset : leati_share_draws(dataset, member, err);
+}
+
 leat_distributed_dataset *leati_distribute_dataset(const leati_membership *member,
                                                    leat_dataset *dataset,
                                                    const leat_distribute_options *options,
@@ -218,7 +226,11 @@ leat_distributed_dataset *leati_distribute_dataset(const leati_membership *membe
         leat_dataset_unref(dataset);
         return failed(d, &local, err);
     }
-    d->dataset = dataset;
+    d->dataset = one_order(dataset, member, options->auto_shard_policy, &local);
+    if (d->dataset == NULL) {
+        return failed(d, &local, err);
+    }
+    dataset = d->dataset;
     d->cardinality = dataset->cardinality;
     leati_place place = leati_distributed_place(d, 0);
     if (leati_plan_split(dataset, &place, options->auto_shard_policy, &d->plan, &local) !=

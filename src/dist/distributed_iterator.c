@@ -5,9 +5,8 @@
  * rows; else it is dropped, both as in TensorFlow. Several workers go in lock-step: once, before
  * the first step, they tell how many steps each has; where all know it, nothing more is exchanged,
  * and who ends early hands out elements without rows. Else each step begins with an exchange of who
- * has elements. Workers whose orders are drawn (shuffle without a seed) and who all read everything
- * take over worker 0's draws before the first step. Failures: with one worker an error ends its
- * step; with several the job. One thread at a time per iterator, cancel excepted. No locks. */
+ * has elements. Failures: with one worker an error ends its step; with several the job. One thread
+ * at a time per iterator, cancel excepted. No locks. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/hash.h"
@@ -185,41 +184,6 @@ static leat_status gather(leat_distributed_iterator *it, const leati_writer *min
     return status;
 }
 
-/* Does the order of a plan depend on what a process has drawn? */
-static bool draws(const leat_dataset *dataset) {
-    bool found = (dataset->op->flags & LEATI_OP_SEED_GENERATOR) != 0;
-    for (int i = 0; i < dataset->num_inputs && !found; i++) {
-        found = draws(dataset->inputs[i]);
-    }
-    return found;
-}
-
-/* Brings this worker's feed to the fresh state of worker 0's. */
-static leat_status take_draws(leat_distributed_iterator *it, leat_error *err) {
-    int n = it->dataset->member.num_workers;
-    leati_feed_part *parts = leati_alloc_zero((size_t)n, sizeof(*parts));
-    leati_writer mine = {0};
-    leat_save_report report = {0};
-    int64_t *memory = NULL;
-    if (parts == NULL) {
-        return leati_no_memory(err, (size_t)n * sizeof(*parts));
-    }
-    leat_status status = leati_feed_save(it->feeds[0], NULL, &mine, &report, err);
-    if (status == LEAT_OK) {
-        status = gather(it, &mine, parts, &memory, err);
-    }
-    for (int w = 1; w < n && status == LEAT_OK; w++) {
-        parts[w] = parts[0];
-    }
-    if (status == LEAT_OK && it->dataset->member.worker > 0) {
-        status = leati_feed_restore(it->feeds[0], parts, n, err);
-    }
-    leati_free(memory);
-    leati_free(parts);
-    leati_writer_fini(&mine);
-    return status;
-}
-
 /* How many steps all make, if all know how many they have. */
 static leat_status agree_steps(leat_distributed_iterator *it, int64_t known, leat_error *err) {
     int n = it->dataset->member.num_workers;
@@ -237,17 +201,8 @@ static leat_status agree_steps(leat_distributed_iterator *it, int64_t known, lea
 }
 
 static leat_status begin(leat_distributed_iterator *it, leat_error *err) {
-    const leat_distributed_dataset *d = it->dataset;
-    leat_status status = LEAT_OK;
-    if (d->member.num_workers == 1) {
-        return LEAT_OK;
-    }
     int64_t known = it->rows == NULL ? leati_feed_steps(it->feeds[0]) : -1;
-    if (d->plan.policy == LEAT_SHARD_DATA && d->dataset != NULL && !it->restored &&
-        draws(d->dataset)) {
-        status = take_draws(it, err);
-    }
-    return status == LEAT_OK && in_lockstep(it) ? agree_steps(it, known, err) : status;
+    return in_lockstep(it) ? agree_steps(it, known, err) : LEAT_OK;
 }
 
 /* ---- steps ---- */

@@ -97,9 +97,9 @@ static bool calls_reader(const leat_dataset *dataset) {
 
 /* ---- nodes made anew ---- */
 
-/* A node like `node` over other inputs (given, also on failure), with state of its own. */
-static leat_dataset *again(const leat_dataset *node, leat_dataset *const *inputs, leat_error *err) {
-    leat_dataset *made = leati_dataset_new(node->op, node->args, inputs, node->num_inputs, err);
+leat_dataset *leati_dataset_again(const leat_dataset *node, const void *args,
+                                  leat_dataset *const *inputs, leat_error *err) {
+    leat_dataset *made = leati_dataset_new(node->op, args, inputs, node->num_inputs, err);
     return made == NULL || node->label == NULL ? made : leat_label(made, node->label, err);
 }
 
@@ -125,7 +125,7 @@ static leat_dataset *over_inputs(struct walk *walk, const leat_dataset *node, re
         done++;
     }
     if (done == node->num_inputs && changed) {
-        made = again(node, inputs, walk->err);
+        made = leati_dataset_again(node, node->args, inputs, walk->err);
     } else {
         made = done == node->num_inputs ? leat_dataset_ref((leat_dataset *)node) : NULL;
         for (int i = 0; i < done; i++) {
@@ -172,7 +172,7 @@ static leat_dataset *shard_names(struct walk *walk, const leat_dataset *names) {
     share = share == NULL ? NULL
                           : leati_shard_for_all(share, walk->num_workers, walk->worker, walk->err);
     if (share != NULL && u.shuffle != NULL) {
-        share = again(u.shuffle, &share, walk->err);
+        share = leati_dataset_again(u.shuffle, u.shuffle->args, &share, walk->err);
     }
     if (walk->text != NULL && walk->text[0] == '\0') {
         snprintf(walk->text, walk->size, "every %dth file from number %d on", walk->num_workers,
@@ -261,10 +261,18 @@ static leat_dataset *shard_list(struct walk *walk, const leat_dataset *reader,
 
 static leat_dataset *files_below(struct walk *walk, const leat_dataset *node, int depth);
 
+/* With one worker the walk only looks: what it has found stays as it is. */
+static leat_dataset *as_it_is(const leat_dataset *node, leat_dataset *found) {
+    leat_dataset_unref(found);
+    return found == NULL ? NULL : leat_dataset_ref((leat_dataset *)node);
+}
+
 static leat_dataset *over_names(struct walk *walk, const leat_dataset *node) {
-    leat_dataset *names = walk->num_workers == 1 ? leat_dataset_ref(node->inputs[0])
-                                                 : shard_names(walk, node->inputs[0]);
-    return names == NULL ? NULL : again(node, &names, walk->err);
+    if (walk->num_workers == 1) {
+        return leat_dataset_ref((leat_dataset *)node);
+    }
+    leat_dataset *names = shard_names(walk, node->inputs[0]);
+    return names == NULL ? NULL : leati_dataset_again(node, node->args, &names, walk->err);
 }
 
 static leat_dataset *not_found(struct walk *walk, const leat_dataset *node) {
@@ -281,7 +289,7 @@ static leat_dataset *expanded(struct walk *walk, const leat_dataset *node, int d
     leat_dataset *plan = node->op->expand(node, walk->err);
     leat_dataset *made = plan == NULL ? NULL : files_below(walk, plan, depth + 1);
     leat_dataset_unref(plan);
-    return made;
+    return walk->num_workers == 1 ? as_it_is(node, made) : made;
 }
 
 static leat_dataset *files_below(struct walk *walk, const leat_dataset *node, int depth) {
@@ -301,7 +309,8 @@ static leat_dataset *files_below(struct walk *walk, const leat_dataset *node, in
     }
     /* A share does not have the cardinality that was claimed for the whole. */
     if (strcmp(name, "assert_cardinality") == 0 && node->num_inputs == 1) {
-        return files_below(walk, node->inputs[0], depth + 1);
+        leat_dataset *below = files_below(walk, node->inputs[0], depth + 1);
+        return walk->num_workers == 1 ? as_it_is(node, below) : below;
     }
     if (node->num_inputs > 0 &&
         (calls || is_one_of(name, joining) || is_one_of(name, transparent))) {
@@ -319,17 +328,10 @@ leat_dataset *leati_shard_files(const leat_dataset *dataset, int num_workers, in
         text[0] = '\0';
     }
     leat_dataset *share = files_below(&walk, dataset, 0);
-    if (share == NULL) {
-        if (err != NULL) {
-            *err = local;
-        }
-        return NULL;
+    if (share == NULL && err != NULL) {
+        *err = local;
     }
-    if (num_workers > 1) {
-        return share;
-    }
-    leat_dataset_unref(share);
-    return leat_dataset_ref((leat_dataset *)dataset);
+    return share;
 }
 
 static int64_t number_of_shards(const leat_dataset *node) {

@@ -17,4 +17,9 @@ leat_dataset *leati_shard_files(const leat_dataset *dataset, int num_workers, in
 leat_dataset *leati_shard_hints(const leat_dataset *dataset, int num_workers, int worker,
                                 int *marked, leat_error *err);
 
+/* A node like `node` with other arguments, over other inputs (given, also on failure), with shared
+ * state of its own: unlike leati_dataset_with it is another dataset. Owned. */
+leat_dataset *leati_dataset_again(const leat_dataset *node, const void *args,
+                                  leat_dataset *const *inputs, leat_error *err);
+
 #endif

@@ -22,7 +22,7 @@ typedef struct simulated_data {
     int files;     /* 0: in memory; text files of uneven length, some of them empty */
     bool unknown;  /* TensorFlow does not find out the batch size */
     bool shuffled; /* by a given seed */
-    bool many;     /* no reading ahead: for clusters of very many workers */
+    bool many;     /* no threads: for clusters of very many workers */
     leat_auto_shard_policy policy;
 } simulated_data;
 
@@ -117,9 +117,11 @@ SIMULATED_UNUSED static leat_dataset *simulated_dataset(const simulated_data *da
 SIMULATED_UNUSED static leat_distributed_iterator *
 simulated_iterator(const simulated_data *data, const leati_membership *member,
                    leat_distributed_dataset **made, leat_error *err) {
-    leat_distribute_options options = {.auto_shard_policy = data->policy,
-                                       .count_rows = true,
-                                       .per_replica_buffer_size = data->many ? LEAT_NO_BUFFER : 0};
+    leat_distribute_options options = {
+        .auto_shard_policy = data->policy,
+        .count_rows = true,
+        .iterator = {.no_rewrites = data->many, .no_autotune = data->many},
+        .per_replica_buffer_size = data->many ? LEAT_NO_BUFFER : 0};
     leat_dataset *dataset = simulated_dataset(data, err);
     *made = dataset == NULL ? NULL : leati_distribute_dataset(member, dataset, &options, err);
     return *made == NULL ? NULL : leat_distributed_iterator_new(*made, err);

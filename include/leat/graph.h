@@ -174,6 +174,9 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_variable_assign(leat_variable *variab
 LEAT_API leat_value leat_graph_read(leat_graph *graph, leat_variable *variable);
 LEAT_API void leat_graph_assign(leat_graph *graph, leat_variable *variable, leat_value value);
 LEAT_API void leat_graph_assign_add(leat_graph *graph, leat_variable *variable, leat_value value);
+/* The same for the copy of the replica that runs the graph, without combining what the replicas
+ * give, whatever the variable's aggregation is: all give the same (StrategyExtended.update). */
+LEAT_API void leat_graph_assign_copy(leat_graph *graph, leat_variable *variable, leat_value value);
 
 /* Gradients of the sum of `target` with respect to `sources`: out[i] has the shape of sources[i]; a
  * source that does not influence the target gets zeros (tf.GradientTape.gradient with

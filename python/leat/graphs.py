@@ -161,11 +161,14 @@ class Graph(_native.Graph):
         from leat import trace
         self.has_effects = True
         self.written.add(id(variable))
+        combines = not getattr(trace.replica_context(), "updates", False)
+        if add and not combines:
+            value, add = self.read_variable(variable) + value, False
         if id(variable) in self.given:
             value = self.read_variable(variable) + value if add else value
             self.given[id(variable)] = value = trace.reach(self, value)
             add = False
-        self.assign(variable._native, trace.reach(self, value), add)
+        self.assign(variable._native, trace.reach(self, value), add, combines)
         self.variables.setdefault(id(variable), [variable, [], False])[2] = False
 
     def forget_reads(self, variable):

@@ -291,21 +291,24 @@ static PyObject *graph_read(PyObject *self, PyObject *object) {
     return value.id < 0 ? native_raise_graph(graph) : native_tensor_symbolic(self, value.id);
 }
 
-/* assign(variable, tensor, add): sets or adds to a variable when the graph runs. */
+/* assign(variable, tensor, add, combine): sets or adds to a variable when the graph runs; without
+ * `combine` it sets the copy of the replica that runs it. */
 static PyObject *graph_assign(PyObject *self, PyObject *args) {
     PyObject *object = NULL, *tensor = NULL;
-    int add = 0;
+    int add = 0, combine = 1;
     leat_value value;
     leat_error err = {0};
     leat_graph *graph = native_open_graph(self);
-    if (graph == NULL || !PyArg_ParseTuple(args, "OOp", &object, &tensor, &add)) {
+    if (graph == NULL || !PyArg_ParseTuple(args, "OOpp", &object, &tensor, &add, &combine)) {
         return NULL;
     }
     leat_variable *variable = native_variable_of(object);
     if (variable == NULL || native_value_in(self, tensor, &value) != 0) {
         return NULL;
     }
-    if (add) {
+    if (!combine) {
+        leat_graph_assign_copy(graph, variable, value);
+    } else if (add) {
         leat_graph_assign_add(graph, variable, value);
     } else {
         leat_graph_assign(graph, variable, value);
@@ -517,7 +520,7 @@ static PyMethodDef graph_methods[] = {
     {"while_loop", graph_while, METH_VARARGS,
      "while_loop(condition, body, variables, invariants, maximum, shapes) -> list."},
     {"read", graph_read, METH_O, "read(variable) -> tensor."},
-    {"assign", graph_assign, METH_VARARGS, "assign(variable, tensor, add)."},
+    {"assign", graph_assign, METH_VARARGS, "assign(variable, tensor, add, combine)."},
     {"constant", graph_constant, METH_O, "constant(tensor) -> tensor of this graph."},
     {"element_spec", graph_element_spec, METH_O, "JSON of a dataset value's elements."},
     {"gradients", graph_gradients, METH_VARARGS, "gradients(target, sources) -> list."},

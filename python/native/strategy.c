@@ -561,8 +561,8 @@ static PyType_Spec step_spec = {
 
 /* ---- distributed datasets ---- */
 
-/* open(strategy, dataset, policy, options): `policy` is one of leat_auto_shard_policy, or -1 where
- * the dataset yields what replicas are to receive. */
+/* open(strategy, dataset, policy, options, buffer_size): `policy` is one of leat_auto_shard_policy,
+ * or -1 where the dataset yields what replicas are to receive. */
 static PyObject *distributed_open(PyObject *class, PyObject *args) {
     (void)class;
     PyObject *strategy = NULL, *dataset = NULL, *options = NULL;
@@ -570,19 +570,19 @@ static PyObject *distributed_open(PyObject *class, PyObject *args) {
     leat_distributed_dataset *made = NULL;
     leat_error err = {0};
     int policy = 0;
-    if (!PyArg_ParseTuple(args, "OOiO", &strategy, &dataset, &policy, &options) ||
+    if (!PyArg_ParseTuple(args, "OOiOi", &strategy, &dataset, &policy, &options,
+                          &how.per_replica_buffer_size) ||
         strategy_of(strategy) == NULL || native_dataset_of(dataset) == NULL ||
         native_read_options(options, &how.iterator) != 0) {
         return NULL;
     }
     leat_strategy *over = strategy_of(strategy);
     leat_dataset *given = leat_dataset_ref(native_dataset_of(dataset));
-    if (policy < 0) {
-        made = leat_distribute_replica_batches(over, given, &how, &err);
-    } else {
-        how.auto_shard_policy = (leat_auto_shard_policy)policy;
-        made = leat_distribute_dataset(over, given, &how, &err);
-    }
+    how.auto_shard_policy = (leat_auto_shard_policy)(policy < 0 ? 0 : policy);
+    Py_BEGIN_ALLOW_THREADS; /* several workers compare what they distribute */
+    made = policy < 0 ? leat_distribute_replica_batches(over, given, &how, &err)
+                      : leat_distribute_dataset(over, given, &how, &err);
+    Py_END_ALLOW_THREADS;
     native_distributed *self =
         made == NULL ? NULL : (native_distributed *)PyType_GenericAlloc(distributed_type, 0);
     if (self == NULL) {
@@ -630,7 +630,7 @@ static PyObject *distributed_iterate(PyObject *self, PyObject *unused) {
 
 static PyMethodDef distributed_methods[] = {
     {"open", distributed_open, METH_VARARGS | METH_STATIC,
-     "open(strategy, dataset, policy or -1, options) -> DistributedDataset."},
+     "open(strategy, dataset, policy or -1, options, buffer size) -> DistributedDataset."},
     {"spec", distributed_spec, METH_NOARGS, "JSON of the spec of one replica's values."},
     {"cardinality", distributed_cardinality, METH_NOARGS, "That of the dataset it is made of."},
     {"describe", distributed_describe, METH_NOARGS, "What was decided and why, one line."},

@@ -312,6 +312,79 @@ def test_merge_call():
             lambda s, x: s.experimental_local_results(x), args=(tf.constant(1.0) * tf.cast(replica_id(), tf.float32),)))
 
 
+@pytest.mark.parametrize("aggregation", list(tf.VariableAggregation))
+def test_updates_are_not_combined(aggregation):
+    for strategy in (TWO, tf.distribute.experimental.CentralStorageStrategy(["CPU:0", "CPU:1"])):
+        with strategy.scope():
+            one, other = (tf.Variable(1.0, aggregation=aggregation) for _ in range(2))
+        strategy.extended.update(one, lambda v, x: v.assign_add(x), args=(2.0,))
+
+        def merge(merged, x):
+            total = merged.extended.reduce_to("SUM", x, other)
+            merged.extended.update(other, lambda v, y: v.assign(y), args=(total,))
+        strategy.run(lambda: tf.distribute.get_replica_context().merge_call(
+            merge, args=(tf.cast(replica_id() + 1, tf.float32),)))
+        for variable in (one, other):
+            assert {float(copy) for copy in strategy.experimental_local_results(variable)} == {3.0}
+    alone = tf.Variable(1.0, aggregation=aggregation)
+    tf.distribute.get_strategy().extended.update(alone, lambda v, x: v.assign_add(x), args=(2.0,))
+    assert float(alone) == 3.0
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "Adamax"])
+def test_optimizers_update_variables_whose_assignments_are_summed(name):
+    found = []
+    for aggregation in (tf.VariableAggregation.NONE, tf.VariableAggregation.SUM):
+        with TWO.scope():
+            variable = tf.Variable(1.0, aggregation=aggregation)
+            optimizer = getattr(tf.keras.optimizers, name)(0.1)
+        TWO.run(lambda: optimizer.apply_gradients([(tf.constant(1.0), variable)]))
+        found.append([float(copy) for copy in variable.values])
+    assert found[0] == found[1] and found[0][0] < 1
+
+
+def test_central_storage():
+    strategy = tf.distribute.experimental.CentralStorageStrategy(["CPU:0", "CPU:1"], "CPU:0")
+    assert strategy.num_replicas_in_sync == 2 and strategy.extended.parameter_devices == (
+        "/job:localhost/replica:0/task:0/device:CPU:0",)
+    for aggregation, expected in (("SUM", 13.0), ("MEAN", 7.0), ("ONLY_FIRST_REPLICA", 2.0)):
+        with strategy.scope():
+            variable = tf.Variable(1.0, name="v", aggregation=tf.VariableAggregation[aggregation])
+        assert repr(variable) == "<tf.Variable 'v:0' shape=() dtype=float32, numpy=1.0>"
+        assert type(variable).__name__ == "AggregatingVariable"
+        strategy.run(lambda: variable.assign_add(10 * tf.cast(replica_id(), tf.float32) + 1))
+        assert float(variable) == expected and strategy.experimental_local_results(variable) == (variable,)
+        assert numbers(strategy.run(lambda: variable * 2)) == [2 * expected] * 2
+    with strategy.scope():
+        plain = tf.Variable(1.0)
+    with pytest.raises(ValueError, match="You must specify an aggregation method"):
+        strategy.run(lambda: plain.assign(2.0))
+    assert float(plain.assign(2.0)) == 2.0
+    assert tf.distribute.experimental.CentralStorageStrategy().num_replicas_in_sync == 1
+
+
+def test_distributed_datasets_reduce():
+    dataset = TWO.experimental_distribute_dataset(
+        tf.data.Dataset.range(6).batch(4), tf.distribute.InputOptions(experimental_per_replica_buffer_size=0))
+    assert dataset.reduce(0, lambda steps, x: steps + 1) == 2
+    with pytest.raises(ValueError, match="experimental_per_replica_buffer_size"):
+        TWO.experimental_distribute_dataset(tf.data.Dataset.range(6).batch(4),
+                                            tf.distribute.InputOptions(experimental_per_replica_buffer_size=-1))
+
+
+def test_what_is_called_where():
+    with pytest.raises(RuntimeError, match="cross-replica context"):
+        TWO.run(lambda: TWO.scope().__enter__())
+    with pytest.raises(RuntimeError, match="use get_replica_context\\(\\).all_gather\\(\\) instead"):
+        TWO.run(lambda: TWO.gather(tf.constant([1.0]), axis=0))
+    with pytest.raises(ValueError, match="positional args must be a list or tuple"):
+        TWO.run(lambda x: x, args=tf.constant([1.0]))
+    with pytest.raises(ValueError, match="Invalid reduction dimension 1 for input with 1 dimensions"):
+        TWO.reduce("SUM", PerReplica([tf.constant([1.0])] * 2), axis=1)
+    assert TWO.gather(tf.constant([1.0, 2.0]), axis=0).numpy().tolist() == [1, 2]
+    assert TWO.experimental_local_results({"a": 7}) == TWO.unwrap({"a": 7}) == ({"a": 7}, {"a": 7})
+
+
 def test_random_numbers_differ_between_replicas_and_runs():
     values = [number for _ in range(3) for number in numbers(TWO.run(lambda: tf.random.uniform([])))]
     assert len(set(values)) == 6

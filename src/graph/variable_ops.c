@@ -137,7 +137,7 @@ leat_value leat_graph_read(leat_graph *graph, leat_variable *variable) {
 
 /* The value that a replica writes: combined over replicas where the variable asks for it. */
 static leat_value combine(const leat_variable *variable, leat_value value) {
-    if (variable->num_copies + variable->num_elsewhere < 2 || variable->sync_on_read ||
+    if (!variable || variable->num_copies + variable->num_elsewhere < 2 || variable->sync_on_read ||
         variable->aggregation == LEAT_AGGREGATION_NONE)
         return value;
     leat_value combined = {.graph = value.graph, .id = -1};
@@ -156,15 +156,18 @@ static void assign(leat_graph *graph, const leati_tensor_op *op, leat_variable *
     }
     if (!graph || graph->error.code)
         return;
-    value = combine(variable, value);
     struct leati_variable_args args = {.variable = &variable->object};
     leati_graph_node(graph, op, &args, &value, 1);
 }
 
 void leat_graph_assign(leat_graph *graph, leat_variable *variable, leat_value value) {
-    assign(graph, &leati_tensor_op_assign_variable, variable, value);
+    assign(graph, &leati_tensor_op_assign_variable, variable, combine(variable, value));
 }
 
 void leat_graph_assign_add(leat_graph *graph, leat_variable *variable, leat_value value) {
-    assign(graph, &leati_tensor_op_assign_add_variable, variable, value);
+    assign(graph, &leati_tensor_op_assign_add_variable, variable, combine(variable, value));
+}
+
+void leat_graph_assign_copy(leat_graph *graph, leat_variable *variable, leat_value value) {
+    assign(graph, &leati_tensor_op_assign_variable, variable, value);
 }

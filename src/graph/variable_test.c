@@ -215,11 +215,13 @@ static void test_assignments_of_replicas_combine(void **state) {
     leati_collective collective = {.ops = &ops, .num_ranks = 2};
     const struct {
         leat_aggregation aggregation;
+        bool alone;
         double expected;
-    } cases[] = {{LEAT_AGGREGATION_NONE, 20},
-                 {LEAT_AGGREGATION_SUM, 32},
-                 {LEAT_AGGREGATION_MEAN, 16},
-                 {LEAT_AGGREGATION_ONLY_FIRST_REPLICA, 12}};
+    } cases[] = {{LEAT_AGGREGATION_NONE, false, 20},
+                 {LEAT_AGGREGATION_SUM, false, 32},
+                 {LEAT_AGGREGATION_MEAN, false, 16},
+                 {LEAT_AGGREGATION_ONLY_FIRST_REPLICA, false, 12},
+                 {LEAT_AGGREGATION_SUM, true, 10}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         leat_error err = {0};
         leat_variable *variable =
@@ -229,6 +231,8 @@ static void test_assignments_of_replicas_combine(void **state) {
         leat_value x = leat_graph_argument(graph, 0);
         leat_graph_assign(graph, variable, x);
         leat_graph_assign_add(graph, variable, x);
+        if (cases[i].alone)
+            leat_graph_assign_copy(graph, variable, x);
         leat_function *function = leat_graph_finish(graph, NULL, 0, NULL, &err);
         if (!function)
             fail_msg("%s", err.text);

@@ -96,8 +96,8 @@ static void end_accumulation(const struct application *a) {
         for (int k = -1; k < slots->count; k++, at++) {
             leat_variable *variable = k < 0 ? slots->variable : slots->own[k];
             leat_value now = leat_graph_read(a->given.graph, variable);
-            leat_graph_assign(a->given.graph, variable,
-                              leat_select(a->is_update, now, a->before[at]));
+            leat_graph_assign_copy(a->given.graph, variable,
+                                   leat_select(a->is_update, now, a->before[at]));
         }
     }
 }
@@ -106,7 +106,7 @@ static void decay(const struct application *a, leat_variable *variable) {
     leat_value value = leat_graph_read(a->given.graph, variable);
     leat_value part = leat_multiply(leati_times(value, a->given.args->weight_decay),
                                     rate_of(a, leat_variable_dtype(variable)));
-    leat_graph_assign(a->given.graph, variable, leat_subtract(value, part));
+    leat_graph_assign_copy(a->given.graph, variable, leat_subtract(value, part));
 }
 
 static void update(const struct application *a, int index) {
@@ -138,7 +138,7 @@ static void average(const struct application *a, const leati_slots *slots) {
     leat_value next = leat_add(a->updates, integer(a, 1));
     leat_value place = leat_floormod(next, integer(a, a->given.args->ema_overwrite_frequency));
     leat_value due = leat_equal(place, integer(a, 0));
-    leat_graph_assign(a->given.graph, variable, leat_select(due, mean, value));
+    leat_graph_assign_copy(a->given.graph, variable, leat_select(due, mean, value));
 }
 
 static leat_status apply(struct application *a, leat_error *err) {
@@ -195,7 +195,7 @@ leat_value leati_power_of_step(const leati_update *update, double base) {
 
 void leati_step_back(const leati_update *update, leat_value change) {
     leat_value value = leat_graph_read(update->graph, update->variable);
-    leat_graph_assign(update->graph, update->variable, leat_subtract(value, change));
+    leat_graph_assign_copy(update->graph, update->variable, leat_subtract(value, change));
 }
 
 leat_status leati_optimizer_apply(const leati_application *application, leat_error *err) {

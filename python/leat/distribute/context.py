@@ -5,6 +5,7 @@ context). While `run` traces, one ReplicaContext stands for all replicas: its re
 and what replicas exchange is an operation of the function that is traced.
 """
 
+import copy
 import enum
 import json
 
@@ -157,6 +158,7 @@ class ReplicaContext:
         self._sizes = sizes  # what each all_gather finds along its axis on every replica; None: the same on all
         self._passed = 0  # how many there were
         self.gathers = False  # was all_gather called?
+        self.updates = False  # is each copy of a variable assigned by itself?
 
     strategy = property(lambda self: self._strategy)
     num_replicas_in_sync = property(lambda self: self._strategy.num_replicas_in_sync)
@@ -173,6 +175,12 @@ class ReplicaContext:
     def devices(self):
         """The names of the devices that replicas run on, those of all replicas."""
         return self._strategy.extended.worker_devices
+
+    def updating(self):
+        """This context in `StrategyExtended.update`, where what replicas assign is not combined."""
+        made = copy.copy(self)
+        made.updates = True
+        return made
 
     def __enter__(self):
         raise RuntimeError("a ReplicaContext is entered by Strategy.run")

@@ -26,6 +26,7 @@ class InputOptions:
 
     Host memory is where leat's devices compute, so `experimental_fetch_to_device` and
     `experimental_place_dataset_on_device` change nothing but what TensorFlow refuses.
+    `experimental_per_replica_buffer_size`: elements that are kept ready for each replica; 0: none.
     """
 
     def __init__(self, experimental_fetch_to_device=None,
@@ -82,7 +83,15 @@ def distribute(strategy, dataset, options):
         raise NotImplementedError("InputReplicationMode.PER_REPLICA is only supported in "
                                   "`distribute_datasets_from_function`.")
     policy = AutoShardPolicy(dataset.options().experimental_distribute.auto_shard_policy)
-    return DistributedDataset(strategy, dataset, _POLICIES[policy])
+    return DistributedDataset(strategy, dataset, _POLICIES[policy], _buffer_size(options))
+
+
+def _buffer_size(options):
+    """Elements of each replica that are kept ready, as the library has it: -1 for none."""
+    size = 1 if options is None else options.experimental_per_replica_buffer_size
+    if size is not None and size < 0:
+        raise ValueError(f"experimental_per_replica_buffer_size is {size}; expected 0, for no buffer, or more")
+    return -1 if size == 0 else size or 1
 
 
 def distribute_function(strategy, dataset_fn, options):
@@ -91,7 +100,8 @@ def distribute_function(strategy, dataset_fn, options):
     replicas = strategy.num_replicas_in_sync
     if not _per_replica(options):
         context = InputContext(strategy._workers, strategy._worker, replicas)
-        return DistributedDatasetsFromFunction(strategy, _made(dataset_fn(context)), _AS_IS)
+        return DistributedDatasetsFromFunction(strategy, _made(dataset_fn(context)), _AS_IS,
+                                               _buffer_size(options))
     if not strategy._replicates_input:
         raise NotImplementedError("InputReplicationMode.PER_REPLICA is only supported in "
                                   "`distribute_datasets_from_function` of tf.distribute.MirroredStrategy")
@@ -112,13 +122,13 @@ class DistributedDataset:
     TensorFlow's lacks.
     """
 
-    def __init__(self, strategy, dataset, policy):
+    def __init__(self, strategy, dataset, policy, buffer_size=1):
         self._strategy = strategy
         self._dataset = dataset
         from leat.data import iterator
         self._native = _native.DistributedDataset.open(
             strategy._native, dataset._plan("experimental_distribute_dataset"), policy,
-            (iterator._num_threads, 0, 0, False, False))
+            (iterator._num_threads, 0, 0, False, False), buffer_size)
         self._replica_spec = nest.from_text(self._native.spec())
 
     @property

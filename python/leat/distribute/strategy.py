@@ -93,11 +93,18 @@ class StrategyExtended:
     def update(self, var, fn, args=(), kwargs=None, group=True):
         """Runs ``fn(var, *args, **kwargs)`` where each copy of the variable is; values per replica go along."""
         kwargs = kwargs or {}
+        if self._strategy._native is None:
+            result = fn(var, *args, **kwargs)
+            return result if group else (result,)
         if context.is_merging():
             args, kwargs = nest.map_structure(context.unwrapped, (tuple(args), kwargs))
-            with entered(self._strategy, trace._state.contexts[-2][1]):
+            with entered(self._strategy, trace._state.contexts[-2][1].updating()):
                 return fn(var, *args, **kwargs)
-        result = self._strategy.run(lambda *given: fn(var, *given[0], **given[1]), (tuple(args), kwargs))
+
+        def run(args, kwargs):
+            with entered(self._strategy, trace.replica_context().updating()):
+                return fn(var, *args, **kwargs)
+        result = self._strategy.run(run, (tuple(args), kwargs))
         return result if group else self._strategy.experimental_local_results(result)
 
     def call_for_each_replica(self, fn, args=(), kwargs=None):

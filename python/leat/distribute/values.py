@@ -188,12 +188,13 @@ class AggregatingVariable(Variable):
         return (self,)
 
     def _write(self, value, add):
-        if self._aggregation is VariableAggregation.NONE and trace.replica_context() is not None:
+        replica = trace.replica_context()
+        if self._aggregation is VariableAggregation.NONE and replica is not None and not replica.updates:
             raise ValueError("You must specify an aggregation method to update a AggregatingVariable in Replica "
                              "Context. You can do so by passing an explicit value for argument `aggregation` to "
                              "tf.Variable(..), e.g. `tf.Variable(..., aggregation=tf.VariableAggregation.SUM)`; it may "
                              "be SUM, MEAN or ONLY_FIRST_REPLICA")
-        if trace._state.graphs and trace.replica_context() is None:
+        if trace._state.graphs and replica is None:
             raise trace.NeedsPython(f"variable {self.name} is assigned for all replicas at once")
         super()._write(value, add)
 

@@ -2,6 +2,9 @@
  * replicas, so that each of them gets one number and one label at every step.
  *
  *     per_replica [REPLICAS]
+ *     leat launch -n 2 -- per_replica
+ *
+ * As one of several processes of a job it is a worker with one replica, and prints what that gets.
  */
 #include <leat/leat.h>
 #include <stdio.h>
@@ -53,16 +56,22 @@ static leat_status print_steps(leat_distributed_dataset *dataset, leat_error *er
     return status == LEAT_OUT_OF_RANGE ? LEAT_OK : status; /* the end is no failure */
 }
 
+/* Workers of the job that a launcher's variables describe, else the devices of this process. */
+static leat_strategy *make_strategy(int replicas, leat_error *err) {
+    if (getenv("TF_CONFIG") != NULL)
+        return leat_multi_worker_mirrored_strategy(NULL, err);
+    return leat_set_logical_cpu_devices(replicas, err) == LEAT_OK
+               ? leat_mirrored_strategy(NULL, err)
+               : NULL;
+}
+
 static leat_status run(int replicas, leat_error *err) {
-    leat_status status = leat_set_logical_cpu_devices(replicas, err);
-    if (status != LEAT_OK)
-        return status;
-    leat_strategy *strategy = leat_mirrored_strategy(NULL, err);
+    leat_strategy *strategy = make_strategy(replicas, err);
     if (strategy == NULL)
         return err->code;
     leat_dataset *batches = leat_batch(numbers(err), 2, NULL, err);
     leat_distributed_dataset *dataset = leat_distribute_dataset(strategy, batches, NULL, err);
-    status = dataset != NULL ? LEAT_OK : err->code;
+    leat_status status = dataset != NULL ? LEAT_OK : err->code;
     if (status == LEAT_OK) {
         printf("%d replicas\n", leat_strategy_num_replicas(strategy));
         status = print_steps(dataset, err);

@@ -1,11 +1,20 @@
 """What each replica receives: ten numbers with labels, in batches of two.
 
-With one device a step is a pair of tensors; `--devices 2` splits every batch among two.
+With one device a step is a pair of tensors; `--devices 2` splits every batch among two. As processes of one job
+(`leat launch -n 2 -- python examples/per_replica.py`) each worker has one device and gets its share.
 """
 
 import argparse
+import os
 
 import leat as tf
+
+
+def make_strategy() -> tf.distribute.Strategy:
+    """One worker of several where a launcher says so, else the devices of this process."""
+    if "TF_CONFIG" in os.environ:
+        return tf.distribute.MultiWorkerMirroredStrategy()
+    return tf.distribute.MirroredStrategy()
 
 
 def main() -> None:
@@ -17,7 +26,7 @@ def main() -> None:
         tf.config.set_logical_device_configuration(
             tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * devices)
 
-    strategy = tf.distribute.MirroredStrategy()
+    strategy = make_strategy()
     print("Number of devices:", strategy.num_replicas_in_sync)
 
     numbers = [float(i) for i in range(10)]

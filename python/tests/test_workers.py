@@ -173,3 +173,34 @@ def test_programs_that_differ_are_named(tmp_path):
                     "tf.distribute.MultiWorkerMirroredStrategy()\n")
     _, errors = launch(2, path, status=1)
     assert "FailedPreconditionError" in errors and "1.py" in errors
+
+
+# ---- the example programs ----
+
+RECORDED = json.loads((pathlib.Path(__file__).parent / "data/example_programs.json").read_text())
+
+
+@pytest.mark.parametrize("name, workers", [(name, int(workers)) for name in ("per_replica", "dataset_function")
+                                           for workers in RECORDED[name]])
+def test_examples_print_what_tensorflow_prints(name, workers):
+    if workers == 1:
+        done = subprocess.run([sys.executable, ROOT / f"examples/{name}.py"], capture_output=True, text=True,
+                              timeout=300)
+        assert [done.stdout.splitlines()] == RECORDED[name]["1"], done.stderr
+    else:
+        assert launch(workers, ROOT / f"examples/{name}.py")[0] == RECORDED[name][str(workers)]
+
+
+def losses(lines):
+    return [float(line.rpartition(" ")[2]) for line in lines[1:]]
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_imbalanced_classes(workers):
+    # The losses are TensorFlow's with one worker, however many share a batch.
+    found, _ = launch(workers, ROOT / "examples/imbalanced_workers.py")
+    expected = RECORDED["imbalanced_workers"]["1"][0]
+    for lines in found:
+        assert lines == [f"Number of replicas: {workers}", *found[0][1:]]
+        assert [line.rpartition(" ")[0] for line in lines[1:]] == [line.rpartition(" ")[0] for line in expected[1:]]
+        assert losses(lines) == pytest.approx(losses(expected), rel=2e-3, abs=2e-5)

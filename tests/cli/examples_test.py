@@ -46,6 +46,12 @@ class ExamplesTest(unittest.TestCase):
                                 for r, row in enumerate(rows))
             self.assertEqual(step, "%d: (PerReplica:{\n%s\n}, PerReplica:{\n%s\n})\n" % (i, values, labels))
 
+    def test_per_replica_of_workers(self):
+        """Two processes: each batch's first row goes to the first worker, its second to the second."""
+        for worker, lines in enumerate(launch(2, "per_replica")):
+            rows = re.findall(r"array\(\[(\d+)\.\]", "\n".join(lines))
+            self.assertEqual([int(row) for row in rows], [2 * step + worker for step in range(5)])
+
     def test_small_cnn(self):
         """Loss and accuracy of every epoch; the loss falls even on random pictures with fixed labels."""
         text = run("small_cnn", "16", "64", "3", "8")

@@ -423,8 +423,12 @@ static leat_status run_front(run *r, leat_error *err) {
         stream.contents = (const leat_string *)(const void *)source.data;
     if (status != LEAT_OK)
         return status;
-    return leati_stream_run(
-        &stream, &(leati_resize_sink){.row = band_row, .done = band_done, .context = r}, err);
+    const leati_resize_sink sink = {.row = band_row,
+                                    .done = band_done,
+                                    .context = r,
+                                    .far = chain->writer == 0 &&
+                                           leati_resize_is_far((size_t)chain->height * r->line)};
+    return leati_stream_run(&stream, &sink, err);
 }
 
 /* ---- the whole ---- */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define PIECE 256
+enum { PIECE = 256, CACHE_LINE = 64, FETCHED = 8192 };
 
 static void exchange(char *a, char *b, size_t size) {
     char piece[PIECE];
@@ -22,7 +22,7 @@ static void exchange(char *a, char *b, size_t size) {
 /* With a constant pixel size, which the usual cases have, the copies become single moves. */
 static inline void mirror_row(const char *in, char *out, size_t width, size_t pixel_size) {
     for (size_t x = 0; x < width; x++)
-        memcpy(out + (width - 1 - x) * pixel_size, in + x * pixel_size, pixel_size);
+        memcpy(out + x * pixel_size, in + (width - 1 - x) * pixel_size, pixel_size);
 }
 
 static void mirror(const char *in, char *out, size_t width, size_t pixel_size) {
@@ -43,12 +43,21 @@ static leati_flip_row *fast_row(void) {
     return NULL;
 }
 
+/* Processors foresee lines that are read from the front; these are read from their end, so the one
+ * after the next is asked for. */
+static void fetch(const char *line, size_t size) {
+    for (size_t b = 0; b < size && b < FETCHED; b += CACHE_LINE)
+        __builtin_prefetch(line + b);
+}
+
 void leati_flip_left_right(const void *in, size_t in_stride, void *out, size_t out_stride,
                            size_t height, size_t width, size_t pixel_size) {
     leati_flip_row *fast = fast_row();
     for (size_t y = 0; y < height; y++) {
         const char *from = (const char *)in + y * in_stride;
         char *to = (char *)out + y * out_stride;
+        if (in != out && y + 2 < height)
+            fetch(from + 2 * in_stride, width * pixel_size);
         if (in != out) {
             if (fast == NULL || !fast((const uint8_t *)from, (uint8_t *)to, width, pixel_size))
                 mirror(from, to, width, pixel_size);

@@ -2,8 +2,9 @@
  *
  * A vector holds as many whole pixels as fit; a table says where each of its bytes comes from.
  * Pixels of 1, 3, 4 and 12 bytes are the usual ones (grey, RGB, RGBA or float, RGB of floats) and
- * go by vectors of 16 bytes; with VBMI any size up to 32 bytes goes by 64. What does not fill a
- * vector is moved pixel by pixel. Nothing beyond the rows is read or written. Bytes are moved, not
+ * go by vectors of 16 bytes; with VBMI any size up to 32 bytes goes by 64. Results are written from
+ * the first to the last, since memory is slower the other way round. What does not fill a vector is
+ * moved pixel by pixel. Nothing beyond the rows is read or written. Bytes are moved, not
  * computed: results are those of plain C. Cannot fail; no locks. */
 #include "image/flip.h"
 
@@ -11,21 +12,21 @@
 
 #if defined(__x86_64__) || (defined(__ARM_NEON) && defined(__aarch64__))
 
-/* Pixels [first, width) one by one. */
+/* Pixels [first, width) of the result one by one. */
 static inline void mirror_rest(const uint8_t *in, uint8_t *out, size_t first, size_t width,
                                size_t pixel_size) {
     for (size_t x = first; x < width; x++)
-        memcpy(out + (width - 1 - x) * pixel_size, in + x * pixel_size, pixel_size);
+        memcpy(out + x * pixel_size, in + (width - 1 - x) * pixel_size, pixel_size);
 }
 
-/* Where the bytes of a mirrored vector come from: its pixels stand at its end, behind bytes that
- * are written over. */
+/* Where the bytes of a mirrored vector come from, whose pixels stand at the end of what is read; of
+ * the result, what is behind them is written over. */
 static inline void fill_table(uint8_t *table, size_t size, size_t pixel_size) {
     size_t pixels = size / pixel_size, unused = size - pixels * pixel_size;
     memset(table, 0, size);
     for (size_t p = 0; p < pixels; p++)
         for (size_t b = 0; b < pixel_size; b++)
-            table[unused + (pixels - 1 - p) * pixel_size + b] = (uint8_t)(p * pixel_size + b);
+            table[p * pixel_size + b] = (uint8_t)(unused + (pixels - 1 - p) * pixel_size + b);
 }
 
 static inline bool is_usual(size_t pixel_size) {
@@ -46,13 +47,12 @@ AVX2 static bool avx2_row(const uint8_t *in, uint8_t *out, size_t width, size_t 
     if (!is_usual(pixel_size))
         return false;
     fill_table(table, sizeof table, pixel_size);
-    size_t pixels = 16 / pixel_size, unused = 16 - pixels * pixel_size, x = 0;
+    size_t pixels = 16 / pixel_size, x = 0;
     const __m128i order = _mm_loadu_si128((const __m128i *)(const void *)table);
-    /* The store begins `unused` bytes early, in a pixel that is written later. */
-    for (; x + pixels < width && (width - x) * pixel_size >= 16; x += pixels) {
-        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(in + x * pixel_size));
-        uint8_t *to = out + (width - x - pixels) * pixel_size - unused;
-        _mm_storeu_si128((__m128i *)(void *)to, _mm_shuffle_epi8(bytes, order));
+    for (; (width - x) * pixel_size >= 16; x += pixels) {
+        const uint8_t *from = in + (width - x) * pixel_size - 16;
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)from);
+        _mm_storeu_si128((__m128i *)(void *)(out + x * pixel_size), _mm_shuffle_epi8(bytes, order));
     }
     mirror_rest(in, out, x, width, pixel_size);
     return true;
@@ -72,13 +72,12 @@ AVX512 static bool avx512_row(const uint8_t *in, uint8_t *out, size_t width, siz
     if (pixel_size > 32)
         return false;
     fill_table(table, sizeof table, pixel_size);
-    size_t pixels = 64 / pixel_size, unused = 64 - pixels * pixel_size, x = 0;
+    size_t pixels = 64 / pixel_size, x = 0;
     const __m512i order = _mm512_loadu_si512(table);
-    /* The store begins `unused` bytes early, in pixels that are written later. */
-    for (; x + pixels + unused / pixel_size < width && (width - x) * pixel_size >= 64; x += pixels)
+    for (; (width - x) * pixel_size >= 64; x += pixels)
         _mm512_storeu_si512(
-            out + (width - x - pixels) * pixel_size - unused,
-            _mm512_permutexvar_epi8(order, _mm512_loadu_si512(in + x * pixel_size)));
+            out + x * pixel_size,
+            _mm512_permutexvar_epi8(order, _mm512_loadu_si512(in + (width - x) * pixel_size - 64)));
     mirror_rest(in, out, x, width, pixel_size);
     return true;
 }
@@ -101,12 +100,11 @@ static bool neon_row(const uint8_t *in, uint8_t *out, size_t width, size_t pixel
     if (!is_usual(pixel_size))
         return false;
     fill_table(table, sizeof table, pixel_size);
-    size_t pixels = 16 / pixel_size, unused = 16 - pixels * pixel_size, x = 0;
+    size_t pixels = 16 / pixel_size, x = 0;
     const uint8x16_t order = vld1q_u8(table);
-    /* The store begins `unused` bytes early, in a pixel that is written later. */
-    for (; x + pixels < width && (width - x) * pixel_size >= 16; x += pixels)
-        vst1q_u8(out + (width - x - pixels) * pixel_size - unused,
-                 vqtbl1q_u8(vld1q_u8(in + x * pixel_size), order));
+    for (; (width - x) * pixel_size >= 16; x += pixels)
+        vst1q_u8(out + x * pixel_size,
+                 vqtbl1q_u8(vld1q_u8(in + (width - x) * pixel_size - 16), order));
     mirror_rest(in, out, x, width, pixel_size);
     return true;
 }

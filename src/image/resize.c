@@ -356,12 +356,14 @@ static void blend_f32(const leati_resize_axis *x, int32_t channels, const float 
 void leati_resize_begin(leati_resize_stream *stream, leati_resize_plan *plan,
                         const leati_resize_sink *sink) {
     const leati_resize_kernels *kernels = kernels_of(plan);
-    *stream = (leati_resize_stream){.plan = plan,
-                                    .sink = *sink,
-                                    .kernels = kernels,
-                                    .fast = kernels->takes(plan),
-                                    .blended = {plan->rows, plan->rows + plan->row_width},
-                                    .held = {-1, -1}};
+    *stream = (leati_resize_stream){
+        .plan = plan,
+        .sink = *sink,
+        .kernels = kernels,
+        .rows = sink->far && kernels->rows_far != NULL ? kernels->rows_far : kernels->rows,
+        .fast = kernels->takes(plan),
+        .blended = {plan->rows, plan->rows + plan->row_width},
+        .held = {-1, -1}};
 }
 
 /* Row y blended horizontally; it takes the place of the row that is not the one above. */
@@ -398,7 +400,7 @@ static leat_status push(leati_resize_stream *stream, const uint8_t *u8, const fl
         if (axis->lower[i] != y)
             above = stream->blended[below == stream->blended[0]];
         float *out = stream->sink.row(stream->sink.context, i);
-        stream->kernels->rows(above, below, axis->lerp[i], out, count);
+        stream->rows(above, below, axis->lerp[i], out, count);
         stream->next++;
         leat_status status =
             stream->sink.done != NULL ? stream->sink.done(stream->sink.context, i, err) : LEAT_OK;
@@ -501,8 +503,12 @@ static float *row_at(void *context, int32_t y) {
 /* A sink that has no `done` cannot fail. */
 static void resize_into(leati_resize_plan *plan, const picture *in, float *out, size_t out_stride) {
     rows_at rows = {.data = (char *)out, .stride = out_stride};
-    leat_status status =
-        resize(plan, in, &(leati_resize_sink){.row = row_at, .context = &rows}, NULL);
+    const leati_resize_sink sink = {
+        .row = row_at,
+        .context = &rows,
+        .far = leati_resize_is_far((size_t)plan->y.out * (size_t)plan->x.out *
+                                   (size_t)plan->channels * sizeof *out)};
+    leat_status status = resize(plan, in, &sink, NULL);
     (void)status;
 }
 

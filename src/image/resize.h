@@ -89,13 +89,22 @@ typedef struct leati_resize_sink {
     float *(*row)(void *context, int32_t y);
     leat_status (*done)(void *context, int32_t y, leat_error *err); /* may be NULL */
     void *context;
+    /* Results are more than caches hold, and nobody reads them soon: they may be written past
+     * these.
+     */
+    bool far;
 } leati_resize_sink;
+/* Is a result of so many bytes one for `far`? */
+static inline bool leati_resize_is_far(size_t bytes) {
+    return bytes >= (size_t)4 << 20;
+}
 
 /* Resizing while the rows of the picture come, for plans that leati_resize_streams. */
 typedef struct leati_resize_stream {
     leati_resize_plan *plan;
     leati_resize_sink sink;
     const struct leati_resize_kernels *kernels;
+    void (*rows)(const float *a, const float *b, float lerp, float *out, size_t count);
     bool fast; /* kernels->blend takes the plan */
     float *blended[2];
     int32_t held[2]; /* which source row each holds; -1: none */
@@ -162,6 +171,8 @@ typedef struct leati_resize_kernels {
     void (*blend)(const leati_resize_plan *plan, const uint8_t *in, float *out);
     /* out[i] = a[i] + (b[i] - a[i]) * lerp. */
     void (*rows)(const float *a, const float *b, float lerp, float *out, size_t count);
+    /* The same past the caches; NULL: there is no such way. */
+    void (*rows_far)(const float *a, const float *b, float lerp, float *out, size_t count);
     /* sum[i] += in[i] * weight. */
     void (*add_u8)(float *sum, const uint8_t *in, float weight, size_t count);
     void (*add_f32)(float *sum, const float *in, float weight, size_t count);

@@ -201,6 +201,39 @@ static void check_mirrored(leati_resize_method method, bool antialias) {
     leati_resize_fini(&plan);
 }
 
+/* Results that are written past the caches, from any address on, and nothing beside them. */
+static void test_far(void **state) {
+    (void)state;
+    enum {
+        IN_SIDE = 50,
+        HEIGHT = 640,
+        WIDTH = 601,
+        LINE = WIDTH * 3 + 5,
+        ALL = HEIGHT * LINE + 64
+    };
+    static uint8_t in[IN_SIDE * IN_SIDE * 3];
+    float *out[2] = {malloc(ALL * sizeof(float)), malloc(ALL * sizeof(float))};
+    assert_true(out[0] != NULL && out[1] != NULL);
+    assert_true(leati_resize_is_far((size_t)HEIGHT * WIDTH * 3 * sizeof(float)));
+    for (size_t i = 0; i < sizeof in; i++)
+        in[i] = (uint8_t)(i * 37 + i / 11);
+    for (int k = 0; leati_resize_kernels_at(k) != &leati_resize_plain; k++) {
+        leati_resize_plan plans[2] = {{.kernels = &leati_resize_plain},
+                                      {.kernels = leati_resize_kernels_at(k)}};
+        for (int p = 0; p < 2; p++) {
+            memset(out[p], 0x5A, ALL * sizeof(float));
+            assert_int_equal(leati_resize_prepare(&plans[p], IN_SIDE, IN_SIDE, HEIGHT, WIDTH, 3,
+                                                  LEATI_RESIZE_BILINEAR, false, NULL),
+                             LEAT_OK);
+            leati_resize_u8(&plans[p], in, IN_SIDE * 3, out[p] + 3 + k, LINE * sizeof(float));
+            leati_resize_fini(&plans[p]);
+        }
+        assert_memory_equal(out[0], out[1], ALL * sizeof(float));
+    }
+    free(out[0]);
+    free(out[1]);
+}
+
 static void test_mirrored(void **state) {
     (void)state;
     check_mirrored(LEATI_RESIZE_BILINEAR, false);
@@ -288,10 +321,15 @@ static void test_use_after_failure(void **state) {
 int main(void) {
 #define COUNTED(test) cmocka_unit_test_setup_teardown(test, torture_setup, torture_teardown)
     const struct CMUnitTest tests[] = {
-        COUNTED(test_recorded_plain),    COUNTED(test_recorded_fast),
-        COUNTED(test_fast_equals_plain), COUNTED(test_strides),
-        COUNTED(test_bad_sizes),         COUNTED(test_every_allocation_failing),
-        COUNTED(test_use_after_failure), COUNTED(test_mirrored),
+        COUNTED(test_recorded_plain),
+        COUNTED(test_recorded_fast),
+        COUNTED(test_fast_equals_plain),
+        COUNTED(test_strides),
+        COUNTED(test_bad_sizes),
+        COUNTED(test_every_allocation_failing),
+        COUNTED(test_use_after_failure),
+        COUNTED(test_mirrored),
+        COUNTED(test_far),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,6 +69,34 @@ AVX2 static void avx2_rows(const float *a, const float *b, float lerp, float *ou
         out[i] = a[i] + (b[i] - a[i]) * lerp;
 }
 
+/* Results before the first that lies at a vector's border, of `size` values. */
+static inline size_t before_border(const float *out, size_t size, size_t count) {
+    size_t values = ((uintptr_t)out / sizeof *out) % size;
+    size_t head = values == 0 ? 0 : size - values;
+    return head < count ? head : count;
+}
+
+static inline void blend_values(const float *a, const float *b, float lerp, float *out, size_t from,
+                                size_t end) {
+    for (size_t i = from; i < end; i++)
+        out[i] = a[i] + (b[i] - a[i]) * lerp;
+}
+
+/* Such stores are ordered for other threads by the fence alone. */
+AVX2 static void avx2_rows_far(const float *a, const float *b, float lerp, float *out,
+                               size_t count) {
+    const __m256 factor = _mm256_set1_ps(lerp);
+    size_t i = before_border(out, 8, count);
+    blend_values(a, b, lerp, out, 0, i);
+    for (; i + 8 <= count; i += 8) {
+        __m256 above = _mm256_loadu_ps(a + i), below = _mm256_loadu_ps(b + i);
+        _mm256_stream_ps(out + i,
+                         _mm256_add_ps(above, _mm256_mul_ps(_mm256_sub_ps(below, above), factor)));
+    }
+    blend_values(a, b, lerp, out, i, count);
+    _mm_sfence();
+}
+
 AVX2 static void avx2_add_u8(float *sum, const uint8_t *in, float weight, size_t count) {
     const __m256 factor = _mm256_set1_ps(weight);
     size_t i = 0;
@@ -122,6 +150,7 @@ static const leati_resize_kernels avx2 = {.name = "avx2",
                                           .takes = avx2_takes,
                                           .blend = avx2_blend,
                                           .rows = avx2_rows,
+                                          .rows_far = avx2_rows_far,
                                           .add_u8 = avx2_add_u8,
                                           .add_f32 = avx2_add_f32,
                                           .sum_x3 = avx2_sum_x3};
@@ -187,6 +216,17 @@ AVX512 static void avx512_rows(const float *a, const float *b, float lerp, float
         mix(_mm512_maskz_loadu_ps(rest, a + i), _mm512_maskz_loadu_ps(rest, b + i), factor));
 }
 
+AVX512 static void avx512_rows_far(const float *a, const float *b, float lerp, float *out,
+                                   size_t count) {
+    const __m512 factor = _mm512_set1_ps(lerp);
+    size_t i = before_border(out, 16, count);
+    blend_values(a, b, lerp, out, 0, i);
+    for (; i + 16 <= count; i += 16)
+        _mm512_stream_ps(out + i, mix(_mm512_loadu_ps(a + i), _mm512_loadu_ps(b + i), factor));
+    blend_values(a, b, lerp, out, i, count);
+    _mm_sfence();
+}
+
 AVX512 static void avx512_add_u8(float *sum, const uint8_t *in, float weight, size_t count) {
     const __m512 factor = _mm512_set1_ps(weight);
     size_t i = 0;
@@ -223,6 +263,7 @@ static const leati_resize_kernels avx512 = {.name = "avx512",
                                             .takes = avx512_takes,
                                             .blend = avx512_blend,
                                             .rows = avx512_rows,
+                                            .rows_far = avx512_rows_far,
                                             .add_u8 = avx512_add_u8,
                                             .add_f32 = avx512_add_f32,
                                             .sum_x3 = avx2_sum_x3};

@@ -376,7 +376,9 @@ static const float *blended_row(leati_resize_stream *stream, const uint8_t *u8, 
     int slot = stream->held[0] == y - 1 && y > 0;
     float *row = stream->blended[slot];
     stream->held[slot] = y;
-    if (f32 != NULL)
+    if (f32 != NULL && plan->channels == 3 && stream->kernels->blend_f32_x3 != NULL)
+        stream->kernels->blend_f32_x3(&plan->x, f32, row);
+    else if (f32 != NULL)
         blend_f32(&plan->x, plan->channels, f32, row);
     else if (stream->fast)
         stream->kernels->blend(plan, u8, row);

@@ -169,6 +169,8 @@ typedef struct leati_resize_kernels {
     bool (*takes)(const leati_resize_plan *plan);
     /* Blends one row of bytes horizontally; `out` has room for a float more than the row. */
     void (*blend)(const leati_resize_plan *plan, const uint8_t *in, float *out);
+    /* The same for a row of floats of 3 channels; NULL: plain C. */
+    void (*blend_f32_x3)(const leati_resize_axis *x, const float *in, float *out);
     /* out[i] = a[i] + (b[i] - a[i]) * lerp. */
     void (*rows)(const float *a, const float *b, float lerp, float *out, size_t count);
     /* The same past the caches; NULL: there is no such way. */

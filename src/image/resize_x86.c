@@ -57,6 +57,28 @@ AVX2 static void avx2_blend(const leati_resize_plan *plan, const uint8_t *in, fl
     blend_pixels(x, in, out, i, x->out);
 }
 
+static inline void blend_f32_pixels(const leati_resize_axis *x, const float *in, float *out,
+                                    int32_t i, int32_t end) {
+    for (; i < end; i++) {
+        for (size_t c = 0; c < 3; c++) {
+            float a = in[(size_t)x->lower[i] + c], b = in[(size_t)x->upper[i] + c];
+            out[3 * (size_t)i + c] = a + (b - a) * x->lerp[i];
+        }
+    }
+}
+
+/* A pixel reads four floats and writes four, of which the next one writes over the last. */
+AVX2 static void avx2_blend_f32_x3(const leati_resize_axis *x, const float *in, float *out) {
+    blend_f32_pixels(x, in, out, 0, x->inside);
+    for (int32_t i = x->inside; i < x->interior; i++) {
+        __m128 left = _mm_loadu_ps(in + x->lower[i]), right = _mm_loadu_ps(in + x->upper[i]);
+        __m128 blend =
+            _mm_add_ps(left, _mm_mul_ps(_mm_sub_ps(right, left), _mm_broadcast_ss(x->lerp + i)));
+        _mm_storeu_ps(out + 3 * (size_t)i, blend);
+    }
+    blend_f32_pixels(x, in, out, x->interior, x->out);
+}
+
 AVX2 static void avx2_rows(const float *a, const float *b, float lerp, float *out, size_t count) {
     const __m256 factor = _mm256_set1_ps(lerp);
     size_t i = 0;
@@ -149,6 +171,7 @@ static const leati_resize_kernels avx2 = {.name = "avx2",
                                           .runs_here = avx2_runs,
                                           .takes = avx2_takes,
                                           .blend = avx2_blend,
+                                          .blend_f32_x3 = avx2_blend_f32_x3,
                                           .rows = avx2_rows,
                                           .rows_far = avx2_rows_far,
                                           .add_u8 = avx2_add_u8,
@@ -262,6 +285,7 @@ static const leati_resize_kernels avx512 = {.name = "avx512",
                                             .runs_here = avx512_runs,
                                             .takes = avx512_takes,
                                             .blend = avx512_blend,
+                                            .blend_f32_x3 = avx2_blend_f32_x3,
                                             .rows = avx512_rows,
                                             .rows_far = avx512_rows_far,
                                             .add_u8 = avx512_add_u8,

@@ -229,15 +229,28 @@ def _dynamic_slice(tensor, part, axis):
     if part == slice(None):
         return tensor
     length = tensor.shape[axis]
-    if _is_known(part):
-        if length is not None:
-            plan = _Plan([slice(None)] * axis + [part], tensor.shape[:axis + 1].as_list() if axis == 0 else [
-                0 if d is None else d for d in tensor.shape[:axis + 1]])
-            return _along(tensor, plan.slices[axis], axis)
-        if part.step in (None, 1) and (part.start or 0) >= 0 and part.stop is None:
-            begin = [part.start or 0 if d == axis else 0 for d in range(tensor.shape.rank)]
-            return ops.FUNCTIONS["slice"](tensor, begin, [-1] * tensor.shape.rank)
-    return ops.FUNCTIONS["gather"](tensor, _places(tensor, part, axis), axis=axis)
+    if _is_known(part) and length is not None:
+        plan = _Plan([slice(None)] * axis + [part], tensor.shape[:axis + 1].as_list() if axis == 0 else [
+            0 if d is None else d for d in tensor.shape[:axis + 1]])
+        return _along(tensor, plan.slices[axis], axis)
+    step = 1 if part.step is None else part.step
+    if isinstance(step, Tensor):
+        raise trace.NotTraceable("the step of a slice is not known while tracing")
+    if step == 0:
+        raise ValueError(f"strides[{axis}] must be non-zero")
+    before = (1 << axis) - 1  # dimensions that stay whole
+    return ops.FUNCTIONS["strided_slice"](
+        tensor, _entries(part.start, axis), _entries(part.stop, axis), [1] * axis + [step],
+        begin_mask=before | (part.start is None) << axis, end_mask=before | (part.stop is None) << axis)
+
+
+def _entries(bound, axis):
+    """What a slice along an axis says to strided_slice: something for the dimensions before it, and the bound."""
+    if not isinstance(bound, Tensor):
+        return [0] * axis + [0 if bound is None else bound]
+    from leat import ops
+    bound = ops.FUNCTIONS["cast"](bound, dtypes.int64)
+    return ops.FUNCTIONS["stack"]([convert_to_tensor(0, dtypes.int64)] * axis + [bound])
 
 
 def _along(tensor, rows, axis):
@@ -247,24 +260,3 @@ def _along(tensor, rows, axis):
     rank = tensor.shape.rank
     return ops.FUNCTIONS["slice"](tensor, [rows.start if d == axis and len(rows) else 0 for d in range(rank)],
                                   [len(rows) if d == axis else -1 for d in range(rank)])
-
-
-def _places(tensor, part, axis):
-    """The places that a slice names along a dimension of unknown length, as Python's slice.indices."""
-    from leat import ops
-    count = _length(tensor, axis)
-    step = 1 if part.step is None else part.step
-    if isinstance(step, Tensor):
-        raise trace.NotTraceable("the step of a slice is not known while tracing")
-    if step == 0:
-        raise ValueError(f"strides[{axis}] must be non-zero")
-    low, high = (0, count) if step > 0 else (-1, count - 1)
-
-    def bound(value, otherwise):
-        if value is None:
-            return convert_to_tensor(otherwise, dtypes.int64) if not isinstance(otherwise, Tensor) else otherwise
-        value = ops.FUNCTIONS["cast"](convert_to_tensor(value), dtypes.int64)
-        value = ops.FUNCTIONS["where"](value < 0, value + count, value)
-        return ops.FUNCTIONS["minimum"](ops.FUNCTIONS["maximum"](value, low), high)
-    start, stop = bound(part.start, low if step > 0 else high), bound(part.stop, high if step > 0 else low)
-    return ops.FUNCTIONS["range"](start, stop, convert_to_tensor(step, dtypes.int64))

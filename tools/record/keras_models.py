@@ -66,6 +66,11 @@ def main(path):
             "weights": [numbers(w) for w in weights], "inputs": [numbers(one) for one in given],
             "outputs": [numbers(one) for one in keras.tree.flatten(outputs)], "summaries": summaries,
             "layers": [layer.name for layer in model.layers]}))
+        if build is branching:
+            model.compile(keras.optimizers.Adam(0.01), "sparse_categorical_crossentropy", metrics=["accuracy"])
+            model.fit(given[0], np.array([0, 2]), verbose=0)
+            model.save(path.replace(".json", ".keras"))
+            lines[-1] = lines[-1][:-1] + ', "after": %s}' % json.dumps([numbers(w) for w in model.get_weights()])
     with open(path, "w") as file:
         file.write('{"keras": "%s", "models": [\n%s\n]}\n' % (keras.__version__, ",\n".join(lines)))
 

@@ -27,6 +27,7 @@ from leat.keras import callbacks as callbacks
 from leat.keras import compiled as compiled
 from leat.keras import constraints as constraints
 from leat.keras import feeding as feeding
+from leat.keras import files as files
 from leat.keras import functional as functional
 from leat.keras import initializers as initializers
 from leat.keras import layer as layer

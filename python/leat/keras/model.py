@@ -55,6 +55,21 @@ class Model(Trainer, Layer):
         from leat.keras import saving
         return json.dumps(saving.serialize_keras_object(self), **kwargs)
 
+    def save_weights(self, filepath, overwrite=True):
+        """Writes the weights into a `.weights.h5` file as Keras does; needs the package h5py."""
+        from leat.keras import files
+        files.save_weights(self, filepath, overwrite)
+
+    def load_weights(self, filepath, skip_mismatch=False):
+        """Sets the weights from a `.weights.h5` or `.keras` file, Keras' own too. ValueError where they do not fit."""
+        from leat.keras import files
+        files.load_weights(self, filepath, skip_mismatch)
+
+    def save(self, filepath, overwrite=True):
+        """Writes the model into a `.keras` file as Keras does; needs the package h5py."""
+        from leat.keras import files
+        files.save_model(self, filepath, overwrite)
+
     def summary(self, line_length=None, positions=None, print_fn=None, expand_nested=False, show_trainable=False,
                 layer_range=None):
         """Prints the layers as a table: name and class, output shape, number of parameters.

@@ -1,7 +1,10 @@
 """leat.io and leat.train's messages; expected values were recorded from TensorFlow 2.21."""
 
 import copy
+import os
+import pathlib
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -287,3 +290,13 @@ def test_parsing_within_map(caplog):
 def test_parsing_refuses(features, kind, text):
     with pytest.raises(kind, match=text):
         tf.io.parse_single_example(A, features)
+
+
+def test_pipes_are_read_once(tmp_path):
+    for number in range(20):
+        path = str(tmp_path / str(number))
+        os.mkfifo(path)
+        writer = threading.Thread(target=pathlib.Path(path).write_bytes, args=[b"through a pipe"])
+        writer.start()
+        assert tf.io.read_file(path).numpy() == b"through a pipe"
+        writer.join()

@@ -221,13 +221,17 @@ static leat_status read_known(leati_file *file, leat_buffer **out, leat_error *e
     return status;
 }
 
+leat_status leati_file_read_whole(leati_file *file, leat_buffer **out, leat_error *err) {
+    /* Files of the kernel say that they have size 0 and hold something all the same. */
+    return file->size > 0 ? read_known(file, out, err) : read_unknown(file, out, err);
+}
+
 leat_status leati_file_read_all(const char *path, leat_buffer **out, leat_error *err) {
     leati_file *file = NULL;
     leat_status status = leati_file_open(path, &file, err);
     if (status)
         return status;
-    /* Files of the kernel say that they have size 0 and hold something all the same. */
-    status = file->size > 0 ? read_known(file, out, err) : read_unknown(file, out, err);
+    status = leati_file_read_whole(file, out, err);
     leati_file_close(file);
     return status;
 }

@@ -110,6 +110,9 @@ LEAT_WARN_UNUSED leat_status leati_path_remove(const char *path, leat_error *err
 LEAT_WARN_UNUSED leat_status leati_path_append(const char *path, const void *data, size_t size,
                                                leat_error *err);
 
+/* The whole of an open file of which nothing was read yet, in one new buffer. Owned. */
+LEAT_WARN_UNUSED leat_status leati_file_read_whole(leati_file *file, leat_buffer **out,
+                                                   leat_error *err);
 /* The whole file in one new buffer (tf.io.read_file). Owned. */
 LEAT_WARN_UNUSED leat_status leati_file_read_all(const char *path, leat_buffer **out,
                                                  leat_error *err);

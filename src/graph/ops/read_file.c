@@ -18,28 +18,12 @@ static leat_status read_file_infer(leati_infer_call *call, leat_error *err) {
 typedef struct reading {
     leati_kernel_call *call;
     leat_string *out;
-    bool sized;
 } reading;
 
-/* Reads a file of known size. */
-static leat_status read_sized(void *context, leati_file *file, leat_error *err) {
-    reading *r = context;
-    r->sized = file->size >= 0;
-    if (!r->sized)
-        return LEAT_OK;
-    size_t size = (size_t)file->size, got = 0;
-    char *to = leati_kernel_text(r->call, 0, size, err);
-    if (to == NULL)
-        return LEAT_RESOURCE_EXHAUSTED;
-    LEATI_TRY(leati_file_read_at(file, 0, to, size, &got, err));
-    *r->out = (leat_string){.data = to, .size = got};
-    return LEAT_OK;
-}
-
-/* A file whose size shows only at its end. */
-static leat_status read_stream(const reading *r, const char *path, leat_error *err) {
+/* A file whose size shows only at its end: a pipe, or one of the kernel's that says 0. */
+static leat_status read_stream(const reading *r, leati_file *file, leat_error *err) {
     leat_buffer *whole = NULL;
-    LEATI_TRY(leati_file_read_all(path, &whole, err));
+    LEATI_TRY(leati_file_read_whole(file, &whole, err));
     size_t size = leat_buffer_size(whole);
     char *to = leati_kernel_text(r->call, 0, size, err);
     if (to != NULL && size > 0)
@@ -51,13 +35,25 @@ static leat_status read_stream(const reading *r, const char *path, leat_error *e
     return LEAT_OK;
 }
 
+static leat_status read_open(void *context, leati_file *file, leat_error *err) {
+    const reading *r = context;
+    if (file->size <= 0)
+        return read_stream(r, file, err);
+    size_t size = (size_t)file->size, got = 0;
+    char *to = leati_kernel_text(r->call, 0, size, err);
+    if (to == NULL)
+        return LEAT_RESOURCE_EXHAUSTED;
+    LEATI_TRY(leati_file_read_at(file, 0, to, size, &got, err));
+    *r->out = (leat_string){.data = to, .size = got};
+    return LEAT_OK;
+}
+
 static leat_status read_row(leati_kernel_call *call, int64_t row, leat_error *err) {
     leat_string name = *leati_strings_of(&call->inputs[0], row);
     reading r = {.call = call, .out = leati_strings_of(&call->outputs[0], row)};
     char *path = NULL;
     LEATI_TRY(leati_path_text(call, name, &path, err));
-    LEATI_TRY(leati_file_use(path, read_sized, &r, err));
-    return r.sized ? LEAT_OK : read_stream(&r, path, err);
+    return leati_file_use(path, read_open, &r, err);
 }
 
 static leat_status read_file_kernel(leati_kernel_call *call, leat_error *err) {

@@ -18,7 +18,7 @@ static leat_status generator_open(void *context, const leat_element *args, void 
     if (!native_is_running()) {
         return LEAT_CANCELLED;
     }
-    PyGILState_STATE gil = PyGILState_Ensure();
+    PyGILState_STATE gil = native_enter_python();
     PyObject *tensors = native_element_list(args);
     PyObject *values =
         tensors == NULL ? NULL : PyObject_CallFunctionObjArgs(generator->start, tensors, NULL);
@@ -27,7 +27,7 @@ static leat_status generator_open(void *context, const leat_element *args, void 
         status = native_catch(err);
     }
     *run = values;
-    PyGILState_Release(gil);
+    native_leave_python(gil);
     return status;
 }
 
@@ -37,7 +37,7 @@ static leat_status generator_next(void *context, void *run, leat_element *out, l
     if (!native_is_running()) {
         return LEAT_CANCELLED;
     }
-    PyGILState_STATE gil = PyGILState_Ensure();
+    PyGILState_STATE gil = native_enter_python();
     PyObject *value = PyIter_Next(run);
     Py_ssize_t count = 0;
     bool fits = value != NULL && !PyTuple_Check(value);
@@ -53,7 +53,7 @@ static leat_status generator_next(void *context, void *run, leat_element *out, l
     }
     PyMem_Free(tensors);
     Py_XDECREF(value);
-    PyGILState_Release(gil);
+    native_leave_python(gil);
     return status;
 }
 
@@ -62,14 +62,14 @@ static void generator_close(void *context, void *run) {
     if (!native_is_running() || run == NULL) {
         return;
     }
-    PyGILState_STATE gil = PyGILState_Ensure();
+    PyGILState_STATE gil = native_enter_python();
     PyObject *result = PyObject_CallMethod(run, "close", NULL);
     if (result == NULL) {
         PyErr_WriteUnraisable(run);
     }
     Py_XDECREF(result);
     Py_DECREF((PyObject *)run);
-    PyGILState_Release(gil);
+    native_leave_python(gil);
 }
 
 static void drop_generator(void *context) {

@@ -620,9 +620,9 @@ static leat_status python_call(void *context, const leat_element *in, leat_eleme
         err->code = LEAT_CANCELLED;
         return err->code;
     }
-    PyGILState_STATE gil = PyGILState_Ensure();
+    PyGILState_STATE gil = native_enter_python();
     leat_status status = call_python(callback->callable, callback->output, in, out, &local);
-    PyGILState_Release(gil);
+    native_leave_python(gil);
     if (status != LEAT_OK && err != NULL) {
         *err = local;
     }

@@ -233,8 +233,7 @@ static void end(native_iterator *self) {
         return; /* a child has none of the threads that freeing would wait for */
     }
     Py_BEGIN_ALLOW_THREADS;
-    leat_distributed_iterator_free(self->distributed);
-    leat_iterator_free(self->iterator);
+    native_free_iterator(self->iterator, self->distributed);
     Py_END_ALLOW_THREADS;
 }
 

@@ -100,6 +100,12 @@ int native_add_iterator(PyObject *module);
 PyObject *native_shutdown(PyObject *module, PyObject *unused);
 /* False after native_shutdown: threads must not ask for the GIL any more. */
 bool native_is_running(void);
+/* Takes and releases the GIL around a call of Python code by the library. */
+PyGILState_STATE native_enter_python(void);
+void native_leave_python(PyGILState_STATE state);
+/* Without the GIL: frees an iterator or a distributed one; the other is NULL. Where a callback
+ * stays in Python for more than a second, a thread of its own waits for it. (ending.c) */
+void native_free_iterator(leat_iterator *iterator, leat_distributed_iterator *distributed);
 
 /* (threads, memory, deadline_ms, no_rewrites, no_autotune) as options. */
 int native_read_options(PyObject *options, leat_iterator_options *out);

@@ -221,3 +221,110 @@ def test_memory_outlives_its_tensor():
     array = next(iter(tf.data.Dataset.from_tensors([1.0, 2.0]))).numpy()
     assert array.tolist() == [1.0, 2.0] and not array.flags.writeable
     assert os.getpid() > 0
+
+
+def test_other_threads_run_while_a_call_waits():
+    """Each call reads a pipe that another thread of Python writes to: with the interpreter's lock it would wait for ever."""
+    done = run("""
+        import faulthandler, os, tempfile, threading
+        import leat as tf
+        faulthandler.dump_traceback_later(100, exit=True)  # where it hangs
+        folder, Dataset = tempfile.mkdtemp(), tf.data.Dataset
+
+        @tf.function
+        def epoch(dataset):
+            count = 0
+            for _ in dataset:
+                count += 1
+            return count
+
+        def saved(lines):
+            iterator = iter(lines.prefetch(1))
+            next(iterator)
+            return iterator.save()
+
+        def write(path):
+            with open(path, "wb") as pipe:
+                pipe.write(b"a\\nb\\nc\\n")
+
+        calls = [
+            lambda lines, path: next(iter(lines)),
+            lambda lines, path: list(lines.as_numpy_iterator()),
+            lambda lines, path: lines.reduce(0, lambda count, _: count + 1),
+            lambda lines, path: lines.batch(3).get_single_element(),
+            lambda lines, path: list(lines.prefetch(2).batch(3)),
+            lambda lines, path: list(lines.map(tf.strings.length, num_parallel_calls=2)),
+            lambda lines, path: list(Dataset.from_tensors(path).interleave(tf.data.TextLineDataset, num_parallel_calls=2)),
+            lambda lines, path: lines.explain(),
+            lambda lines, path: lines.save(path + ".saved"),
+            lambda lines, path: saved(lines),
+            lambda lines, path: epoch(lines),
+            lambda lines, path: tf.io.read_file(path),
+            lambda lines, path: tf.function(tf.io.read_file)(path),
+            lambda lines, path: next(iter(tf.data.FixedLengthRecordDataset(path, 1))),
+            lambda lines, path: tf.lookup.TextFileInitializer(path, tf.string, 0, tf.int64, -1)._pairs(),
+            lambda lines, path: list(tf.distribute.OneDeviceStrategy("/cpu:0").experimental_distribute_dataset(lines)),
+        ]
+        for number, call in enumerate(calls):
+            path = os.path.join(folder, str(number))
+            os.mkfifo(path)
+            writer = threading.Thread(target=write, args=[path])
+            writer.start()
+            call(tf.data.TextLineDataset(path), path)
+            writer.join()
+        print("all", len(calls))
+    """)
+    assert done.stdout.endswith("all 16\n"), done.stderr
+
+
+ENDLESS = """
+    import queue, sys, threading
+    import leat as tf
+
+    def wait(x):
+        print("ready", flush=True)
+        threading.Event().wait()
+        return x
+
+    def values():
+        print("ready", flush=True)
+        yield queue.Queue().get()
+    dataset = {dataset}.prefetch(1)
+"""
+
+
+@pytest.mark.parametrize("dataset", [
+    "tf.data.Dataset.range(9).map(lambda x: tf.numpy_function(wait, [x], x.dtype))",
+    "tf.data.Dataset.range(9).map(lambda x: tf.numpy_function(wait, [x], x.dtype), num_parallel_calls=2)",
+    "tf.data.Dataset.from_generator(values, output_signature=tf.TensorSpec([], tf.int64))"])
+def test_callbacks_that_never_end_keep_nobody(dataset):
+    """Neither Ctrl-C in a plain loop nor the end of the interpreter waits for them."""
+    program = textwrap.dedent(ENDLESS).replace("{dataset}", dataset)
+    code, _, err = interrupt(program + "for _ in dataset:\n    pass\n")
+    assert code != 0 and err.rstrip().endswith("KeyboardInterrupt"), err
+    done = run(program + textwrap.dedent("""
+        iterator = iter(dataset)
+        threading.Thread(target=lambda: next(iterator), daemon=True).start()
+        threading.Event().wait(1)
+        sys.exit(3)
+    """))
+    assert done.returncode == 3, done.stderr
+
+
+def test_an_iterator_is_for_one_thread():
+    inside, leave = threading.Event(), threading.Event()
+
+    def wait(x):
+        inside.set()
+        leave.wait(60)
+        return x
+    iterator = iter(tf.data.Dataset.range(3).map(lambda x: tf.numpy_function(wait, [x], x.dtype)))
+    found = []
+    first = threading.Thread(target=lambda: found.append(int(next(iterator))))
+    first.start()
+    assert inside.wait(60)
+    with pytest.raises(ValueError, match="another thread is in a call"):
+        next(iterator)
+    leave.set()
+    first.join()
+    assert found == [0] and [int(x) for x in iterator] == [1, 2]

@@ -531,7 +531,7 @@ static void test_faults(void **state) {
     for (int i = 1; i < NUM_WAYS; i += 2) {
         fault(ways[i], "leave", left);
         fault(ways[i], "kill", lost);
-        fault(ways[i], "exit", lost);
+        fault(ways[i], "exit", left);
         fault(ways[i], "stop", lost);
         fault(ways[i], "fail", failed);
         fault(ways[i], "trace", untraced);

@@ -5,9 +5,13 @@
  * on a thread of the store watches the others; when one is lost, or says that it failed, the
  * collective is aborted, so that nobody waits.
  *
+ * A process that ends by exit without having left does so then: it has made as many exchanges as it
+ * wanted, and whoever wants more is told that it has left, not that it was lost.
+ *
  * Failures: whoever does not come within the deadline, or differs, is named. A job that failed
  * stays failed. Locks: `lock` guards the reason and the collective that is to be aborted; under it
- * nothing is called but abort, which never blocks. */
+ * nothing is called but abort, which never blocks. `living_lock` guards the list of jobs; a leaf.
+ */
 #include "dist/workers.h"
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -17,6 +21,7 @@
 #include "dist/cluster.h"
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -32,7 +37,7 @@ enum {
 struct leati_workers {
     int count, number;
     int64_t timeout_ms;
-    leati_store *store;
+    leati_store *store;          /* NULL: left */
     leati_collective *between;   /* owned until it is given */
     char (*names)[LONGEST_NAME]; /* by worker; owned */
     char described[LONGEST_NAME * 2];
@@ -40,7 +45,57 @@ struct leati_workers {
     leati_collective *watched; /* lock: to be aborted; NULL: none yet */
     leat_error reason;         /* lock: code LEAT_OK: the job lives */
     bool given;                /* `between` belongs to somebody else */
+    pid_t process;             /* which joined */
+    leati_workers *next;       /* living_lock */
 };
+
+// ---- ending with the process ----
+
+static pthread_mutex_t living_lock = PTHREAD_MUTEX_INITIALIZER;
+static leati_workers *living; /* joined and not left */
+
+static leati_workers *take_living(void) {
+    pthread_mutex_lock(&living_lock);
+    leati_workers *first = living;
+    living = first == NULL ? NULL : first->next;
+    pthread_mutex_unlock(&living_lock);
+    return first;
+}
+
+static void leave_all(void) {
+    for (leati_workers *w; (w = take_living()) != NULL;) {
+        if (w->process == getpid()) {
+            leati_store_close(w->store);
+            w->store = NULL;
+        }
+    }
+}
+
+static void register_exit(void) {
+    (void)atexit(leave_all);
+}
+
+static void add_living(leati_workers *w) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, register_exit);
+    w->process = getpid();
+    pthread_mutex_lock(&living_lock);
+    w->next = living;
+    living = w;
+    pthread_mutex_unlock(&living_lock);
+}
+
+static void remove_living(const leati_workers *w) {
+    pthread_mutex_lock(&living_lock);
+    leati_workers **at = &living;
+    while (*at != NULL && *at != w) {
+        at = &(*at)->next;
+    }
+    if (*at != NULL) {
+        *at = w->next;
+    }
+    pthread_mutex_unlock(&living_lock);
+}
 
 // ---- failure ----
 
@@ -74,7 +129,7 @@ void leati_workers_fail(leati_workers *workers, const leat_error *why) {
     leat_error named = {0};
     leati_fail(&named, LEAT_ABORTED, "%s failed: %s", workers->names[workers->number], why->text);
     /* The others are told first: this worker's reason would hide that they know nothing. */
-    if (leati_workers_check(workers, NULL) == LEAT_OK) {
+    if (workers->store != NULL && leati_workers_check(workers, NULL) == LEAT_OK) {
         leati_store_abort(workers->store, why);
     }
     fail_here(workers, &named);
@@ -124,7 +179,9 @@ const char *leati_workers_describe(const leati_workers *workers) {
 }
 
 void leati_workers_note(leati_workers *workers, leati_phase phase) {
-    leati_store_note_phase(workers->store, phase);
+    if (workers->store != NULL) {
+        leati_store_note_phase(workers->store, phase);
+    }
 }
 
 leat_status leati_workers_same(leati_workers *workers, const char *text, leat_error *err) {
@@ -317,11 +374,13 @@ leati_workers *leati_workers_join(const leat_cluster *cluster,
         leati_workers_free(w);
         return NULL;
     }
+    add_living(w);
     return w;
 }
 
 void leati_workers_leave(leati_workers *workers) {
     if (workers != NULL) {
+        remove_living(workers);
         leati_store_close(workers->store);
         workers->store = NULL;
     }

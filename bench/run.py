@@ -139,7 +139,7 @@ CASES = {
     "picture_flip": (picture_kernel("flip", 0.65), "1024 x 1024 RGB mirrored, beside memcpy of as many bytes"),
     "picture_cast": (picture_kernel("cast", 0.65), "bytes to float32, beside memcpy of as many bytes"),
     "picture_normalise": (picture_kernel("normalise", 1 / 1.3), "float32 minus a number for each channel, beside memcpy of as many bytes"),
-    "picture_resize": (picture_kernel("resize", 0.7), "1024 x 1024 bytes blended to as many floats, beside memcpy of as many bytes"),
+    "picture_resize": (picture_kernel("resize", 0.6), "1024 x 1024 bytes blended to as many floats, beside memcpy of as many bytes"),
     "small_shuffle": (small_shuffle, "1 M rows of 32 floats and a label: shuffle, x * 2 + 1, batch 256, on one thread"),
     "chain_8": (chain, "range, eight maps x + 1, batch 1024, on one thread; 5 ns an element and map"),
     "tfrecord_small": (tfrecord("1"), "read, check and parse 224-byte Examples, batch 1024, on one thread"),

@@ -249,6 +249,27 @@ def test_synchronized_statistics_are_those_of_the_whole_batch():
     np.testing.assert_allclose(alone(x, training=True), whole(x, training=True), atol=1e-5)
 
 
+def test_normalization_adapts_to_data():
+    x = np.random.default_rng(0).normal(5, 3, size=(40, 2, 3)).astype(np.float32)
+    expected = (x - x.mean((0, 1))) / x.std((0, 1))
+    for data in (x, tf.data.Dataset.from_tensor_slices(x).batch(7), [x[:3], x[3:]]):
+        layer = layers.Normalization()
+        layer.adapt(data)
+        np.testing.assert_allclose(layer(x), expected, atol=1e-5)
+    assert [w.name for w in layer.weights] == ["mean", "variance", "count"] and layer.trainable_weights == []
+    again = layers.Normalization.from_config(layer.get_config())
+    again.build((None, 2, 3))
+    again.set_weights(layer.get_weights())
+    np.testing.assert_allclose(again(x), expected, atol=1e-5)
+    both = layers.Normalization(axis=(1, 2))
+    both.adapt(x)
+    np.testing.assert_allclose(both(x), (x - x.mean(0)) / x.std(0), atol=1e-5)
+    with pytest.raises(NotImplementedError, match="name the axes"):
+        layers.Normalization(axis=None)
+    with pytest.raises(ValueError, match="nothing to adapt"):
+        layers.Normalization(mean=0.0, variance=1.0).adapt(x)
+
+
 def test_frozen_normalisation_computes_as_in_inference():
     norm = layers.BatchNormalization()
     x = np.random.default_rng(0).normal(3, 2, size=(6, 4)).astype(np.float32)

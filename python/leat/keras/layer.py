@@ -83,6 +83,8 @@ def shape_of(value):
 def _dtype_name(dtype):
     if dtype is None:
         return "float32"
+    if isinstance(dtype, dict):  # of a configuration
+        return dtype["config"]["name"]
     return dtype.name if hasattr(dtype, "name") else dtypes.as_dtype(dtype).name
 
 

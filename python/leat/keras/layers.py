@@ -1,5 +1,7 @@
 """``keras.layers``: the layers of the library's table, and those that are written in Python."""
 
+import numpy as np
+
 from leat.keras import tables
 from leat.keras.layer import InputSpec, KerasTensor, Layer, Node, TableLayer  # noqa: F401
 
@@ -77,6 +79,49 @@ class Lambda(Layer):
     def call(self, inputs):
         """The function of the input."""
         return self.function(inputs, **self.arguments)
+
+
+class Normalization(globals()["Normalization"]):  # the table's class, and what looks at data
+    """The input less a mean, divided by the root of a variance (``keras.layers.Normalization``).
+
+    Both are given, or found by `adapt`. `axis`: dimensions of which each place has numbers of its own. `invert`: the
+    other way.
+    """
+
+    def __init__(self, axis=-1, mean=None, variance=None, invert=False, **kwargs):
+        if axis is None or axis == ():
+            raise NotImplementedError("Normalization: one mean for all axes, axis=None, is unsupported; name the axes")
+        super().__init__(axis=axis, mean=mean, variance=variance, invert=invert, **kwargs)
+
+    def build(self, input_shape=None):
+        """Makes the weights that `adapt` fills, where mean and variance were not given."""
+        super().build(input_shape)
+        if self._given.get("mean") is None:
+            self.count = self.add_weight(shape=(), name="count", dtype="int32", initializer="zeros", trainable=False)
+
+    def adapt(self, data):
+        """Finds mean and variance of an array, a tensor, or the batches of a dataset or iterable."""
+        if self._given.get("mean") is not None:
+            raise ValueError("Normalization was given mean and variance; there is nothing to adapt")
+        total, squares, count, kept = 0.0, 0.0, 0, None
+        for batch in [data] if hasattr(data, "shape") else data:
+            batch = np.asarray(batch[0] if isinstance(batch, (list, tuple)) else batch, np.float64)
+            if not self.built:
+                self._build_from_config((None, *batch.shape[1:]))
+            axis = self.axis if isinstance(self.axis, (list, tuple)) else (self.axis,)
+            kept = {place % batch.ndim for place in axis}
+            others = tuple(place for place in range(batch.ndim) if place not in kept)
+            total, squares = total + batch.sum(others), squares + np.square(batch).sum(others)
+            count += int(np.prod([batch.shape[place] for place in others]))
+        if not count:
+            raise ValueError("adapt() received an empty iterable (no batches). Expected at least one batch.")
+        mean = total / count
+        self.mean.assign(mean.astype(np.float32))
+        self.variance.assign(np.maximum(squares / count - mean * mean, 0).astype(np.float32))
+
+    def get_config(self):
+        """The arguments that make another one like it."""
+        return {**super().get_config(), "mean": self._given.get("mean"), "variance": self._given.get("variance")}
 
 
 class Identity(Layer):

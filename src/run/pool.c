@@ -26,6 +26,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 #define MAX_THREADS 1024
 #define TASKS_PER_TURN 4
 
@@ -221,6 +225,11 @@ void leati_pool_free(leati_pool *pool) {
     for (int i = 0; i < pool->size; i++)
         pthread_join(pool->workers[i].thread.handle, NULL);
     destroy(pool);
+#if defined(__GLIBC__)
+    /* Memory that such threads took is free in arenas of theirs, where glibc would keep it: a new
+     * pool every epoch would hold several times what one needs. */
+    (void)malloc_trim(0);
+#endif
 }
 
 static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER; /* taken before the pool's */

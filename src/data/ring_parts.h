@@ -156,8 +156,8 @@ void leati_ring_start(leati_ring *ring, leati_piece *piece);
 void leati_ring_submit(leati_ring *ring, leati_piece *piece);
 /* Computes the piece, without the gate meanwhile; `worker` says whose scratch to use. */
 void leati_ring_work(leati_ring *ring, leati_piece *piece, int worker);
-/* Are so many rows computed in less time than handing them to another thread is worth? */
-bool leati_ring_is_cheap(const leati_ring *ring, int64_t rows);
+/* Is the whole stage computed in less time than handing it to another thread is worth? */
+bool leati_ring_is_cheap(const leati_ring *ring, const leati_stage *stage);
 /* How many pieces of so many cheap rows there may be. */
 int64_t leati_ring_cheap_pieces(const leati_ring *ring, int64_t rows);
 /* The queue's first piece, taken out; NULL: it is empty. */
@@ -168,8 +168,9 @@ void leati_ring_flush(leati_ring *ring);
  * there is none. */
 bool leati_ring_help(leati_ring *ring);
 /* Wakes a consumer for whom there is something. One who naps is left alone while there is little:
- * being woken for each of them costs more than elements that come quickly. */
-void leati_ring_wake_consumer(leati_ring *ring, bool even_for_little);
+ * being woken for each of them costs more than elements that come quickly. True: it was woken, and
+ * with it whoever waits. */
+bool leati_ring_wake_consumer(leati_ring *ring, bool even_for_little);
 /* How many elements the buffer of a prefetch may hold. */
 int64_t leati_ring_most_elements(const leati_ring *ring);
 void leati_ring_add_stage(leati_ring *ring, leati_stage *stage);

@@ -14,13 +14,13 @@
 #include "data/ring_parts.h"
 
 enum {
-    CHEAP_NS = 50 * 1000,      /* of a piece that is queued */
+    CHEAP_NS = 50 * 1000,      /* of a stage whose pieces are queued */
     START_NS = 100 * 1000,     /* of queued pieces for each task */
     MOST_CHEAP_BYTES = 4 << 20 /* in a ring that has more pieces because they are cheap */
 };
 
-bool leati_ring_is_cheap(const leati_ring *ring, int64_t rows) {
-    return ring->row_ns > 0 && !ring->calls_out && (double)rows * ring->row_ns < CHEAP_NS;
+bool leati_ring_is_cheap(const leati_ring *ring, const leati_stage *stage) {
+    return ring->row_ns > 0 && !ring->calls_out && (double)stage->rows.n * ring->row_ns < CHEAP_NS;
 }
 
 int64_t leati_ring_cheap_pieces(const leati_ring *ring, int64_t rows) {
@@ -92,7 +92,7 @@ static void start_tasks(leati_ring *ring, double worth) {
 }
 
 void leati_ring_start(leati_ring *ring, leati_piece *piece) {
-    ring->cheap = leati_ring_is_cheap(ring, piece->rows);
+    ring->cheap = leati_ring_is_cheap(ring, piece->stage);
     enqueue(ring, piece);
     if (!ring->cheap) {
         start_tasks(ring, 0);
@@ -141,9 +141,12 @@ static bool has_much(const leati_ring *ring) {
     return 2 * ready >= most || (double)ready * each >= LEATI_RING_NAP_NS;
 }
 
-void leati_ring_wake_consumer(leati_ring *ring, bool even_for_little) {
-    if (ring->consumer_waits && (!ring->consumer_naps || even_for_little || has_much(ring)) &&
-        (leati_ring_choose(ring) != NULL || may_help(ring))) {
+bool leati_ring_wake_consumer(leati_ring *ring, bool even_for_little) {
+    bool wakes = ring->consumer_waits &&
+                 (!ring->consumer_naps || even_for_little || has_much(ring)) &&
+                 (leati_ring_choose(ring) != NULL || may_help(ring));
+    if (wakes) {
         leati_gate_wake(ring->gate);
     }
+    return wakes;
 }

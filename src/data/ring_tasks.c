@@ -106,10 +106,7 @@ static void wake_after_piece(leati_ring *ring) {
     bool nothing_follows = ring->queue == NULL && (ring->driver_waits || ring->driver_done);
     if (ring->stop || ring->park) {
         leati_gate_wake(ring->gate);
-    } else if (ring->consumer_waits) {
-        leati_ring_wake_consumer(ring, nothing_follows);
-        leati_ring_wake_driver(ring);
-    } else {
+    } else if (!leati_ring_wake_consumer(ring, nothing_follows)) {
         leati_ring_wake_driver(ring);
     }
 }
@@ -216,8 +213,8 @@ static int64_t most_pieces(const leati_ring *ring, int64_t parallel) {
     return blocked ? ring->max_pieces : parallel + parallel / 2 + 1;
 }
 
-/* May another piece of so many rows be added? */
-static bool has_room(const leati_ring *ring, int64_t rows) {
+/* May another piece of so many rows of the stage be added? */
+static bool has_room(const leati_ring *ring, const leati_stage *stage, int64_t rows) {
     int64_t parallel = leati_ring_parallelism(ring);
     double bytes = (double)rows * ring->out_bytes;
     if (ring->num_pieces == 0) {
@@ -225,7 +222,7 @@ static bool has_room(const leati_ring *ring, int64_t rows) {
     }
     int64_t most = most_pieces(ring, parallel);
     bool may_start = ring->running < parallel;
-    if (leati_ring_is_cheap(ring, rows)) {
+    if (leati_ring_is_cheap(ring, stage)) {
         int64_t cheap = leati_ring_cheap_pieces(ring, rows);
         most = cheap > most ? cheap : most;
         may_start = true;
@@ -280,7 +277,7 @@ void leati_ring_cut(leati_ring *ring) {
             rows = wish < most ? wish : most;
             rows = leati_ring_rows_to_border(ring, stage->index + stage->cut, rows);
             piece = ring->free_pieces;
-            if (piece == NULL || !has_room(ring, rows)) {
+            if (piece == NULL || !has_room(ring, stage, rows)) {
                 return;
             }
             ring->free_pieces = piece->next;

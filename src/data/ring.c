@@ -357,7 +357,9 @@ static leat_status start(leati_ring *ring, leat_error *err) {
     if (status != LEAT_OK) {
         return status;
     }
+    leati_gate_lock(ring->gate); /* tasks may run without a driver */
     ring->driver_done = ring->parked = false;
+    leati_gate_unlock(ring->gate);
     ring->driver = leati_driver_start(ring->node->dataset->op->name, drive, ring, err);
     return ring->driver == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
 }

@@ -18,12 +18,14 @@
 #include <string.h>
 
 enum {
-    LINGER_NS = 1000 * 1000, /* for which a driver waits for more room */
-    QUICK_NS = 1000 * 1000,  /* of what an autotuned buffer may hold in any case */
-    QUICK_BYTES = 4 << 20,   /* and its bytes */
-    MOST_ROWS = 16384,       /* of a block */
-    AHEAD = 8,               /* tasks per thread for which rows are read ahead */
-    BLOCKED = 32,            /* pieces per thread behind one that takes long */
+    BLOCK_NS = 200 * 1000,    /* of a block that the driver asks for */
+    NAP_NS = 2 * BLOCK_NS,    /* of elements for which a waiting consumer is woken */
+    LINGER_NS = 5 * BLOCK_NS, /* for which a driver waits for more room */
+    QUICK_NS = 1000 * 1000,   /* of what an autotuned buffer may hold in any case */
+    QUICK_BYTES = 4 << 20,    /* and its bytes */
+    MOST_ROWS = 16384,        /* of a block */
+    AHEAD = 8,                /* tasks per thread for which rows are read ahead */
+    BLOCKED = 32,             /* pieces per thread behind one that takes long */
     MOST_BLOCKED = 512,
     MOST_UNCUT_BYTES = 16 << 20 /* read ahead of the tasks */
 };
@@ -46,7 +48,8 @@ static bool fits(const leati_ring *ring, double bytes) {
            leati_budget_fits(ring->node->iteration->budget, (int64_t)bytes);
 }
 
-int64_t leati_ring_most_elements(const leati_ring *ring) {
+/* How many elements the buffer of a prefetch may hold. */
+static int64_t most_elements(const leati_ring *ring) {
     int64_t limit = leati_knob_get(&ring->knob);
     if (ring->options.limit == LEAT_AUTOTUNE && ring->fetch_ns > 0) {
         double quick = QUICK_NS / ring->fetch_ns;
@@ -60,7 +63,7 @@ int64_t leati_ring_most_elements(const leati_ring *ring) {
 /* How many elements a prefetch may ask for; 0: it is full. It waits until half of the buffer is
  * free where blocks are large, because small ones cost more, but not for long. */
 static int64_t room_for_elements(const leati_ring *ring, bool waited_long) {
-    int64_t limit = leati_ring_most_elements(ring), wish = rows_in(ring, LEATI_RING_BLOCK_NS);
+    int64_t limit = most_elements(ring), wish = rows_in(ring, BLOCK_NS);
     int64_t free = limit - ring->undelivered;
     int64_t half = limit / 2 > 1 ? limit / 2 : 1;
     if (free < 1 || (free < (wish < half ? wish : half) && !waited_long)) {
@@ -77,7 +80,7 @@ static int64_t uncut_outcomes(const leati_ring *ring) {
 }
 
 /* How many rows the tasks of a map lack; 0: enough are there. */
-static int64_t room_for_rows(const leati_ring *ring, bool waited_long) {
+static int64_t room_for_rows(const leati_ring *ring) {
     int64_t parallel = leati_ring_parallelism(ring);
     if (!ring->replayable) {
         return ring->undelivered < parallel && ring->uncut == NULL ? 1 : 0;
@@ -89,24 +92,18 @@ static int64_t room_for_rows(const leati_ring *ring, bool waited_long) {
     if (uncut > 0 && (uncut >= target / 2 || ring->uncut_bytes > MOST_UNCUT_BYTES)) {
         return 0;
     }
-    /* Where rows are computed quickly, being woken for each one that leaves would cost much. */
-    bool crowded = ring->cheap && 2 * ring->num_pieces > leati_ring_cheap_pieces(ring, rows);
-    if (crowded && ring->driver_rests && !waited_long) {
-        return 0;
-    }
-    int64_t want = target - uncut, most = rows_in(ring, 4 * LEATI_RING_BLOCK_NS);
+    int64_t want = target - uncut, most = rows_in(ring, 4 * BLOCK_NS);
     want = want < most ? want : most;
     return fits(ring, (double)want * ring->in_bytes) ? want : 0;
 }
 
 static int64_t room(const leati_ring *ring, bool waited_long) {
     return ring->options.program == NULL ? room_for_elements(ring, waited_long)
-                                         : room_for_rows(ring, waited_long);
+                                         : room_for_rows(ring);
 }
 
 void leati_ring_wake_driver(leati_ring *ring) {
-    bool any = !ring->driver_lingers && ring->options.program == NULL;
-    if (ring->driver_waits && (ring->park || room(ring, any) > 0)) {
+    if (ring->driver_waits && (ring->park || room(ring, !ring->driver_lingers) > 0)) {
         leati_gate_wake(ring->gate);
     }
 }
@@ -274,6 +271,17 @@ static bool fetch(leati_ring *ring, leati_stage *stage, int64_t want, leat_error
     return true;
 }
 
+/* Wakes a consumer for whom there is something. One who naps is left alone while there is little:
+ * being woken for each of them costs more than reading elements that come quickly. */
+static void wake_consumer(leati_ring *ring, bool even_for_little) {
+    bool much = 2 * ring->undelivered >= most_elements(ring) ||
+                (double)ring->undelivered * ring->fetch_ns >= NAP_NS;
+    if (ring->consumer_waits && (!ring->consumer_naps || even_for_little || much) &&
+        leati_ring_choose(ring) != NULL) {
+        leati_gate_wake(ring->gate);
+    }
+}
+
 /* Waits for room; the number of elements to ask for, or 0 when the driver must stop. */
 static int64_t wait_for_room(leati_ring *ring) {
     int64_t want = 0, waited = 0;
@@ -288,9 +296,8 @@ static int64_t wait_for_room(leati_ring *ring) {
             ring->parked = true;
             leati_gate_wake(ring->gate);
         }
-        ring->driver_waits = ring->driver_rests = true;
-        leati_ring_wake_consumer(ring, true);
-        leati_ring_flush(ring);
+        wake_consumer(ring, true);
+        ring->driver_waits = true;
         ring->driver_lingers = !ring->park && room(ring, true) > 0;
         int64_t end = ring->driver_lingers ? leati_now_ns() + LINGER_NS : LEATI_NO_DEADLINE;
         leat_status status = leati_gate_wait(ring->gate, LEATI_WAIT_CONSUMER, end, &waited, NULL);
@@ -301,7 +308,6 @@ static int64_t wait_for_room(leati_ring *ring) {
             break;
         }
     }
-    ring->driver_rests = false;
     want = ring->stop || leati_cancel_fired(ring->cancel) ? 0 : want;
     leati_stage *dead = ring->dead;
     ring->dead = NULL;
@@ -331,7 +337,7 @@ static void drive(void *context) {
             stage->next = ring->dead;
             ring->dead = stage;
         }
-        leati_ring_wake_consumer(ring, false);
+        wake_consumer(ring, false);
         leati_gate_unlock(ring->gate);
         if (!fetched || tail == LEATI_END) {
             break;
@@ -343,7 +349,6 @@ static void drive(void *context) {
         ring->trouble = trouble;
     }
     ring->driver_done = true;
-    leati_ring_flush(ring);
     leati_gate_wake(ring->gate);
     leati_gate_unlock(ring->gate);
 }
@@ -357,9 +362,7 @@ static leat_status start(leati_ring *ring, leat_error *err) {
     if (status != LEAT_OK) {
         return status;
     }
-    leati_gate_lock(ring->gate); /* tasks may run without a driver */
     ring->driver_done = ring->parked = false;
-    leati_gate_unlock(ring->gate);
     ring->driver = leati_driver_start(ring->node->dataset->op->name, drive, ring, err);
     return ring->driver == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
 }
@@ -378,7 +381,6 @@ void leati_ring_stop(leati_ring *ring) {
     leati_gate_unlock(ring->gate);
     leati_driver_join(ring->driver);
     ring->driver = NULL;
-    leati_ring_drain(ring);
 }
 
 /* ---- the consumer ---- */
@@ -387,10 +389,9 @@ void leati_ring_stop(leati_ring *ring) {
  * for long. */
 static leat_status wait_for_driver(leati_ring *ring, bool may_nap, int64_t *waited,
                                    leat_error *err) {
-    int64_t deadline = ring->node->iteration->deadline_ns, end = leati_now_ns() + LEATI_RING_NAP_NS;
-    bool quick = ring->fetch_ns > 0 && ring->fetch_ns < LEATI_RING_NAP_NS / 4;
-    quick = quick && (ring->options.program == NULL || ring->cheap);
-    bool naps = may_nap && quick && end < deadline;
+    int64_t deadline = ring->node->iteration->deadline_ns, end = leati_now_ns() + NAP_NS;
+    bool quick = ring->fetch_ns > 0 && ring->fetch_ns < NAP_NS / 4;
+    bool naps = may_nap && ring->options.program == NULL && quick && end < deadline;
     ring->consumer_waits = true;
     ring->consumer_naps = naps;
     leat_status status = leati_gate_wait(ring->gate, LEATI_WAIT_INPUT, naps ? end : deadline,
@@ -419,7 +420,7 @@ static leati_piece *await(leati_ring *ring, bool *first, bool *given_up, leat_er
             }
             memset(&ring->trouble, 0, sizeof(ring->trouble));
             *given_up = true;
-        } else if (!leati_ring_help(ring)) {
+        } else {
             status = wait_for_driver(ring, !waits, &waited, err);
             waits = true;
         }
@@ -513,7 +514,7 @@ static leati_stage *settle(leati_ring *ring, leati_piece *piece, int64_t outcome
         remove_piece(ring, piece);
     } else if (piece->rows > 0 && piece->good == 0 && !piece->failed) {
         piece->done = false;
-        leati_ring_start(ring, piece);
+        leati_ring_submit(ring, piece);
     }
     leati_ring_cut(ring);
     leati_ring_account(ring);
@@ -571,7 +572,7 @@ static leat_status make_pieces(leati_ring *ring, leat_error *err) {
     ring->max_pieces += most + most / 2 + 2;
     ring->all_pieces = leati_alloc_zero((size_t)ring->max_pieces, sizeof(*ring->all_pieces));
     ring->workers = leati_pool_size(ring->node->iteration->pool);
-    ring->scratches = leati_alloc_zero((size_t)ring->workers + 1, sizeof(leati_scratch *));
+    ring->scratches = leati_alloc_zero((size_t)ring->workers, sizeof(leati_scratch *));
     if (ring->all_pieces == NULL || ring->scratches == NULL) {
         return leati_no_memory(err, (size_t)ring->max_pieces * sizeof(*ring->all_pieces));
     }
@@ -647,7 +648,6 @@ leati_ring *leati_ring_new(leati_node_state *node, const leati_ring_options *opt
     ring->options = *options;
     ring->stages_end = &ring->stages;
     ring->pieces_end = &ring->pieces;
-    ring->queue_end = &ring->queue;
     add_knob(ring);
     if (open_ring(ring, err) != LEAT_OK) {
         leati_ring_free(ring);
@@ -692,7 +692,7 @@ static void free_memory(leati_ring *ring) {
     for (int64_t i = 0; ring->all_pieces != NULL && i < ring->max_pieces; i++) {
         leati_block_fini(&ring->all_pieces[i].out);
     }
-    for (int i = 0; ring->scratches != NULL && i <= ring->workers; i++) {
+    for (int i = 0; ring->scratches != NULL && i < ring->workers; i++) {
         leati_scratch_free(ring->scratches[i]);
     }
     while (ring->free_marks != NULL) {

@@ -1,5 +1,4 @@
-/* The inside of a ring, shared by ring.c (driver and consumer), ring_tasks.c, ring_queue.c and
- * ring_state.c.
+/* The inside of a ring, shared by ring.c (driver and consumer), ring_tasks.c and ring_state.c.
  *
  * Outcomes of the input are numbered from 0 since the operator was opened, over all its epochs; the
  * number is also the ordinal of the call in a function's random context. A stage is a block of the
@@ -29,9 +28,7 @@ typedef struct leati_stage leati_stage;
 typedef struct leati_piece {
     leati_task task; /* first */
     leati_ring *ring;
-    struct leati_piece *next;   /* gate; in the ring's list or the free one */
-    struct leati_piece *behind; /* gate; in the ring's queue */
-    double cost_ns;             /* gate; what computing it is expected to take */
+    struct leati_piece *next; /* gate; in the ring's list or the free one */
     leati_stage *stage;
     /* The rest is the task's until `done`, then the consumer's. */
     int64_t begin, rows; /* of the stage's rows: not delivered yet */
@@ -100,7 +97,7 @@ struct leati_ring {
     int64_t mark_ns, pull_ns; /* spent so far on snapshots and on pulling */
     int64_t pulls;
 
-    /* One per worker of the pool, made by it, and one of the consumer. */
+    /* One per worker of the pool, made by it. */
     leati_scratch **scratches;
     int workers;
 
@@ -108,7 +105,6 @@ struct leati_ring {
     bool stop, park, parked, driver_done;
     bool consumer_waits, driver_waits;
     bool driver_lingers;  /* it waits for more room, though there is some */
-    bool driver_rests;    /* it has waited since it last read */
     bool consumer_naps;   /* it waits, but not for little */
     bool input_ended;     /* the END stage is in the ring, or was */
     leat_error trouble;   /* why the driver gave up, if it did */
@@ -116,10 +112,6 @@ struct leati_ring {
     leati_stage *stages, **stages_end, *uncut;
     leati_stage *dead, *free_stages;
     leati_piece *pieces, **pieces_end, *free_pieces, *all_pieces;
-    leati_piece *queue, **queue_end; /* not started; in the order of the pieces */
-    double queued_ns;                /* what they are expected to take */
-    bool cheap;                      /* the last piece that was cut takes little */
-    bool calls_out;                  /* the program has called users' code */
     int64_t num_pieces, running;
     int64_t next_index;  /* of the outcome after the last stage */
     int64_t undelivered; /* outcomes in the ring */
@@ -137,42 +129,14 @@ struct leati_ring {
     leati_lanes lanes;
 };
 
-enum {
-    LEATI_RING_TASK_NS = 200 * 1000,  /* of a task, which shares the pool */
-    LEATI_RING_BLOCK_NS = 200 * 1000, /* of a block that the driver asks for */
-    LEATI_RING_NAP_NS = 400 * 1000    /* of elements for which a waiting consumer is woken */
-};
-
 /* All with the gate locked. */
 
 /* How many tasks may run at a time. */
 int64_t leati_ring_parallelism(const leati_ring *ring);
 /* Cuts pieces while there is room for them, and submits them. */
 void leati_ring_cut(leati_ring *ring);
-/* Has a piece computed for the rows that it still lacks: at once, or, where that takes little, when
- * enough of the kind are there or somebody waits for it. */
-void leati_ring_start(leati_ring *ring, leati_piece *piece);
-/* Makes a task of the pool of a piece that is in no queue. */
+/* Submits a piece for the rows that it still lacks. */
 void leati_ring_submit(leati_ring *ring, leati_piece *piece);
-/* Computes the piece, without the gate meanwhile; `worker` says whose scratch to use. */
-void leati_ring_work(leati_ring *ring, leati_piece *piece, int worker);
-/* Is the whole stage computed in less time than handing it to another thread is worth? */
-bool leati_ring_is_cheap(const leati_ring *ring, const leati_stage *stage);
-/* How many pieces of so many cheap rows there may be. */
-int64_t leati_ring_cheap_pieces(const leati_ring *ring, int64_t rows);
-/* The queue's first piece, taken out; NULL: it is empty. */
-leati_piece *leati_ring_dequeue(leati_ring *ring);
-/* Lets a task take the queue up, unless one does already or the consumer is to do it. */
-void leati_ring_flush(leati_ring *ring);
-/* The consumer computes the queued piece that it would wait for, without the gate meanwhile. False:
- * there is none. */
-bool leati_ring_help(leati_ring *ring);
-/* Wakes a consumer for whom there is something. One who naps is left alone while there is little:
- * being woken for each of them costs more than elements that come quickly. True: it was woken, and
- * with it whoever waits. */
-bool leati_ring_wake_consumer(leati_ring *ring, bool even_for_little);
-/* How many elements the buffer of a prefetch may hold. */
-int64_t leati_ring_most_elements(const leati_ring *ring);
 void leati_ring_add_stage(leati_ring *ring, leati_stage *stage);
 void leati_ring_drop_stage(leati_ring *ring, leati_stage *stage);
 /* Publishes depth and bytes. */
@@ -205,8 +169,6 @@ void leati_ring_lanes_free(leati_ring *ring);
 
 /* A stage with nothing in it; NULL without memory. */
 leati_stage *leati_ring_take_stage(leati_ring *ring);
-/* Of a stopped ring: pieces that nobody has started stay uncomputed. */
-void leati_ring_drain(leati_ring *ring);
 /* Stops and joins the driver; waits for the tasks. What is in the ring stays. */
 void leati_ring_stop(leati_ring *ring);
 /* Empties a stopped ring. */

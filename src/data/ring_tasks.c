@@ -2,9 +2,8 @@
  *
  * Happy path: whoever makes room (the driver with a new stage, a task that ends, the consumer that
  * takes a piece) cuts the next rows and submits them, so that the pool is kept busy without waking
- * the driver. A piece has as many rows as take about a task's time by measurement; where blocks are
- * too small for that, tasks take one queued piece after the other (ring_queue.c). A task that meets
- * a failing row ends there; when the consumer has taken the error, the rest is submitted again.
+ * the driver. A piece has as many rows as take about TASK_NS by measurement. A task that meets a
+ * failing row ends there; when the consumer has taken the error, the rest is submitted again.
  * Everything but the computing itself happens under the gate. */
 #include "base/clock.h"
 #include "data/apply.h"
@@ -13,6 +12,7 @@
 #include <string.h>
 
 enum {
+    TASK_NS = 200 * 1000,
     MOST_TASK_ROWS = 65536,
     MOST_BLOCKED_BYTES = 32 << 20 /* in the ring, behind a piece that takes long */
 };
@@ -62,79 +62,40 @@ static void compute(leati_piece *piece, int worker) {
     piece->bytes = (int64_t)leati_block_bytes(&piece->out);
 }
 
-/* With the gate locked: what the computed piece has taught, and room for more. */
-static void finish(leati_ring *ring, leati_piece *piece, int64_t before, int64_t spent) {
-    ring->row_ns = leati_ring_blend(ring->row_ns, (double)spent / (double)piece->rows + 1);
-    if (piece->good > 0) {
-        double per_row = (double)piece->bytes / (double)piece->good;
-        ring->out_bytes = leati_ring_blend(ring->out_bytes, per_row + 1);
-    }
-    ring->held += piece->bytes - before;
-    piece->done = true;
-    leati_ring_cut(ring);
-    leati_ring_account(ring);
-}
-
-void leati_ring_work(leati_ring *ring, leati_piece *piece, int worker) {
-    int64_t before = piece->bytes;
-    leati_gate_unlock(ring->gate);
-    int64_t start = leati_now_ns();
-    leati_span span = leati_trace_begin();
-    compute(piece, worker);
-    leati_ring_unplace(piece);
-    leati_trace_end(span, ring->node->dataset->op->name, ring->node->name);
-    int64_t spent = leati_now_ns() - start;
-    /* What the consumer does itself counts with its pull. */
-    if (worker < ring->workers) {
-        leati_count(&ring->node->counters.busy_ns, spent);
-    }
-    const leati_scratch *scratch = ring->scratches[worker];
-    bool called = scratch != NULL && leati_scratch_callbacks(scratch) > 0;
-    leati_gate_lock(ring->gate);
-    ring->calls_out = ring->calls_out || called;
-    finish(ring, piece, before, spent);
-}
-
-/* A stopped task's piece stays uncomputed. */
-static void give_up(leati_piece *piece) {
-    leati_ring_unplace(piece);
-    piece->done = true;
-}
-
-/* After a piece; the task ends or goes on. */
-static void wake_after_piece(leati_ring *ring) {
-    bool nothing_follows = ring->queue == NULL && (ring->driver_waits || ring->driver_done);
-    if (ring->stop || ring->park) {
-        leati_gate_wake(ring->gate);
-    } else if (!leati_ring_wake_consumer(ring, nothing_follows)) {
-        leati_ring_wake_driver(ring);
-    }
-}
-
-/* Computes the piece, then queued ones for about a task's time; then others of the pool get their
- * turn before the rest. */
 static void run_task(leati_task *task, int worker) {
     leati_piece *piece = (leati_piece *)task;
     leati_ring *ring = piece->ring;
-    int64_t end = leati_now_ns() + LEATI_RING_TASK_NS;
+    int64_t before = piece->bytes;
     leati_gate_lock(ring->gate);
-    while (piece != NULL) {
-        if (ring->stop) {
-            give_up(piece);
-            break;
-        }
-        leati_ring_work(ring, piece, worker);
-        piece = ring->stop || ring->park ? NULL : leati_ring_dequeue(ring);
-        if (piece != NULL && leati_now_ns() >= end) {
-            leati_ring_submit(ring, piece);
-            piece = NULL;
-        }
-        if (piece != NULL) {
-            wake_after_piece(ring);
+    bool stopped = ring->stop;
+    leati_gate_unlock(ring->gate);
+    int64_t start = leati_now_ns();
+    leati_span span = leati_trace_begin();
+    if (!stopped) {
+        compute(piece, worker);
+    }
+    leati_ring_unplace(piece);
+    leati_trace_end(span, ring->node->dataset->op->name, ring->node->name);
+    int64_t spent = leati_now_ns() - start;
+    leati_count(&ring->node->counters.busy_ns, spent);
+    leati_gate_lock(ring->gate);
+    if (!stopped) {
+        ring->row_ns = leati_ring_blend(ring->row_ns, (double)spent / (double)piece->rows + 1);
+        if (piece->good > 0) {
+            double per_row = (double)piece->bytes / (double)piece->good;
+            ring->out_bytes = leati_ring_blend(ring->out_bytes, per_row + 1);
         }
     }
+    ring->held += piece->bytes - before;
     ring->running--;
-    wake_after_piece(ring);
+    piece->done = true;
+    leati_ring_cut(ring);
+    leati_ring_account(ring);
+    if (ring->stop || ring->park || (ring->consumer_waits && leati_ring_choose(ring) != NULL)) {
+        leati_gate_wake(ring->gate);
+    } else {
+        leati_ring_wake_driver(ring);
+    }
     leati_gate_unlock(ring->gate);
 }
 
@@ -151,7 +112,7 @@ static int64_t task_rows(const leati_ring *ring) {
     if (ring->row_ns == 0) {
         return 1;
     }
-    double rows = LEATI_RING_TASK_NS / ring->row_ns;
+    double rows = TASK_NS / ring->row_ns;
     double most = 8.0 * (double)(ring->last_rows > 0 ? ring->last_rows : 1);
     rows = rows < most ? rows : most;
     return rows < 1 ? 1 : rows > MOST_TASK_ROWS ? MOST_TASK_ROWS : (int64_t)rows;
@@ -208,27 +169,17 @@ static void close_stage(leati_ring *ring, leati_stage *stage) {
 /* How many pieces there may be. While the oldest one is being computed, the others go on behind it,
  * so that one slow element does not stop them. */
 static int64_t most_pieces(const leati_ring *ring, int64_t parallel) {
-    bool blocked = ring->pieces != NULL && !ring->pieces->done && ring->pieces != ring->queue &&
-                   ring->held < MOST_BLOCKED_BYTES;
+    bool blocked = ring->pieces != NULL && !ring->pieces->done && ring->held < MOST_BLOCKED_BYTES;
     return blocked ? ring->max_pieces : parallel + parallel / 2 + 1;
 }
 
-/* May another piece of so many rows of the stage be added? */
-static bool has_room(const leati_ring *ring, const leati_stage *stage, int64_t rows) {
+/* May another piece of so many rows be added? */
+static bool has_room(const leati_ring *ring, int64_t rows) {
     int64_t parallel = leati_ring_parallelism(ring);
     double bytes = (double)rows * ring->out_bytes;
-    if (ring->num_pieces == 0) {
-        return true;
-    }
-    int64_t most = most_pieces(ring, parallel);
-    bool may_start = ring->running < parallel;
-    if (leati_ring_is_cheap(ring, stage)) {
-        int64_t cheap = leati_ring_cheap_pieces(ring, rows);
-        most = cheap > most ? cheap : most;
-        may_start = true;
-    }
-    return may_start && ring->num_pieces < most &&
-           leati_budget_fits(ring->node->iteration->budget, (int64_t)bytes);
+    return ring->num_pieces == 0 ||
+           (ring->running < parallel && ring->num_pieces < most_pieces(ring, parallel) &&
+            leati_budget_fits(ring->node->iteration->budget, (int64_t)bytes));
 }
 
 static void add_piece(leati_ring *ring, leati_stage *stage, leati_piece *piece, int64_t rows) {
@@ -258,7 +209,7 @@ static void add_piece(leati_ring *ring, leati_stage *stage, leati_piece *piece, 
     if (rows > 0) {
         piece->done = false;
         ring->last_rows = rows;
-        leati_ring_start(ring, piece);
+        leati_ring_submit(ring, piece);
     }
 }
 
@@ -277,7 +228,7 @@ void leati_ring_cut(leati_ring *ring) {
             rows = wish < most ? wish : most;
             rows = leati_ring_rows_to_border(ring, stage->index + stage->cut, rows);
             piece = ring->free_pieces;
-            if (piece == NULL || !has_room(ring, stage, rows)) {
+            if (piece == NULL || !has_room(ring, rows)) {
                 return;
             }
             ring->free_pieces = piece->next;

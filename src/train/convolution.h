@@ -103,6 +103,18 @@ LEAT_WARN_UNUSED leat_status leati_convolution_weights(const struct leati_convol
                                                        int directions, const leat_shape *input,
                                                        leati_weights *out, leat_error *err);
 leat_value leati_convolution_call(const leati_pass *pass, int directions);
+/* Rows, weights and calls of the depthwise, separable and transposed layers along one or two
+ * directions. */
+extern const leati_row leati_depthwise_rows[], leati_separable_rows[], leati_transposed_rows[];
+void leati_depthwise_weights(const struct leati_convolution_args *args, int directions,
+                             const leat_shape *input, leati_weights *out);
+leat_value leati_depthwise_call(const leati_pass *pass, int directions);
+void leati_separable_weights(const struct leati_convolution_args *args, int directions,
+                             const leat_shape *input, leati_weights *out);
+leat_value leati_separable_call(const leati_pass *pass, int directions);
+void leati_transposed_weights(const struct leati_convolution_args *args, int directions,
+                              const leat_shape *input, leati_weights *out);
+leat_value leati_transposed_call(const leati_pass *pass, int directions);
 /* The sizes that a transposed layer gives for an input of this shape, into `out`; NULL, or a text
  * that says what is wrong. */
 const char *leati_convolution_sizes_back(const struct leati_convolution_args *args, int directions,

@@ -1,50 +1,21 @@
 /* SeparableConv1D: a depthwise convolution, then one with a window of one that mixes the channels,
  * plus a bias, through an activation (keras.layers.SeparableConv1D). Failures: a window that does
  * not fit. No state, no locks. */
-#include "graph/ops/support.h"
 #include "train/convolution.h"
-
-static const leati_row separable_conv1d_rows[] = {
-    LEATI_FILTERS_ROW,
-    LEATI_CONVOLUTION_ROWS,
-    LEATI_MULTIPLIER_ROW,
-    LEATI_DEPTHWISE_INITIALIZER_ROW,
-    LEATI_CONVOLUTION_ROW(pointwise_initializer, STRING, .default_text = "glorot_uniform",
-                          .doc = "Name of the pointwise kernel's initialiser."),
-    {0},
-};
 
 static leat_status separable_conv1d_check(const void *args, leat_error *err) {
     return leati_convolution_check(args, 1, true, err);
 }
 
-static const leati_windows one_by_one = {
-    .directions = 1, .size = {1}, .strides = {1}, .dilations = {1}};
-
-static leat_status separable_conv1d_weights(const void *arguments, const leat_shape *input,
+static leat_status separable_conv1d_weights(const void *args, const leat_shape *input,
                                             leati_weights *out, leat_error *err) {
-    const struct leati_convolution_args *args = arguments;
-    const leati_windows windows = leati_convolution_windows(args, 1);
-    int64_t channels = input->dims[2], made = channels * args->depth_multiplier;
     (void)err;
-    out->list[0] =
-        (leati_weight){.name = "depthwise_kernel",
-                       .shape = leati_kernel_shape(&windows, channels, args->depth_multiplier),
-                       .initializer = args->depthwise_initializer};
-    out->list[1] = (leati_weight){.name = "pointwise_kernel",
-                                  .shape = leati_kernel_shape(&one_by_one, made, args->filters),
-                                  .initializer = args->pointwise_initializer};
-    out->count = 2;
-    leati_convolution_add_bias(args, args->filters, out);
+    leati_separable_weights(args, 1, input, out);
     return LEAT_OK;
 }
 
 static leat_value separable_conv1d_call(const leati_pass *pass) {
-    const struct leati_convolution_args *args = pass->args;
-    const leati_windows windows = leati_convolution_windows(args, 1);
-    leat_value x = leati_convolution_pad(args, pass->inputs[0]);
-    x = leati_convolve_depthwise(x, pass->weights[0], &windows);
-    return leati_convolution_finish(pass, leati_convolve(x, pass->weights[1], &one_by_one), 2);
+    return leati_separable_call(pass, 1);
 }
 
 const leati_layer_kind leati_layer_separable_conv1d = {
@@ -53,7 +24,7 @@ const leati_layer_kind leati_layer_separable_conv1d = {
             .name = "SeparableConv1D",
             .doc = "A depthwise convolution, then one that mixes the channels "
                    "(keras.layers.SeparableConv1D).",
-            .rows = separable_conv1d_rows,
+            .rows = leati_separable_rows,
             .signature = "filters kernel_size strides=1 padding data_format "
                          "dilation_rate=1 depth_multiplier activation use_bias "
                          "depthwise_initializer pointwise_initializer bias_initializer "

@@ -7,7 +7,6 @@ replicas see them as they see any other variable.
 
 import inspect
 import json
-import operator
 import threading
 import weakref
 
@@ -535,7 +534,8 @@ class KerasTensor:
         raise TypeError("Iterating over a symbolic KerasTensor is not supported.")
 
     def __getitem__(self, index):
-        return Operation("GetItem", lambda x: x[index])(self)
+        from leat.keras import ops
+        return ops.get_item(self, index)
 
 
 class Node:
@@ -582,42 +582,33 @@ def symbolic_call(layer, args, kwargs):
     return outputs
 
 
-class Operation(Layer):
-    """An operation on KerasTensors as a layer of a model: what ``x * 2`` or ``x[:, 0]`` becomes."""
-
-    def __init__(self, kind, function, name=None):
-        super().__init__(name=name or tables.auto_name(tables.snake_case(kind)))
-        self._kind, self._function = kind, function
-        self.built = True
-
-    def call(self, *args):
-        """The operation."""
-        return self._function(*args)
-
-    def get_config(self):
-        """Its name."""
-        raise NotImplementedError(f"{self._kind} of tensors has no configuration: make it a layer, as keras.layers.Add")
-
-
-def _operator(kind, function):
+def _operator(name):
     def forward(self, other):
-        if isinstance(other, KerasTensor):
-            return Operation(kind, function)(self, other)
-        return Operation(kind, lambda x: function(x, other))(self)
+        from leat.keras import ops
+        return getattr(ops, name)(self, other)
 
     def backward(self, other):
-        return Operation(kind, lambda x: function(other, x))(self)
+        from leat.keras import ops
+        return getattr(ops, name)(other, self)
     return forward, backward
 
 
-for _name, _kind, _function in (
-        ("add", "Add", operator.add), ("sub", "Subtract", operator.sub), ("mul", "Multiply", operator.mul),
-        ("truediv", "TrueDivide", operator.truediv), ("pow", "Power", operator.pow),
-        ("matmul", "Matmul", operator.matmul)):
-    _forward, _backward = _operator(_kind, _function)
+for _name, _operation in (("add", "add"), ("sub", "subtract"), ("mul", "multiply"), ("truediv", "true_divide"),
+                          ("floordiv", "floor_divide"), ("mod", "mod"), ("pow", "power"), ("matmul", "matmul"),
+                          ("and", "logical_and"), ("or", "logical_or"), ("xor", "logical_xor")):
+    _forward, _backward = _operator(_operation)
     setattr(KerasTensor, f"__{_name}__", _forward)
     setattr(KerasTensor, f"__r{_name}__", _backward)
-KerasTensor.__neg__ = lambda self: Operation("Negative", operator.neg)(self)
+for _name, _operation in (("lt", "less"), ("le", "less_equal"), ("gt", "greater"), ("ge", "greater_equal"),
+                          ("ne", "not_equal")):
+    setattr(KerasTensor, f"__{_name}__", _operator(_operation)[0])
+for _name, _operation in (("neg", "negative"), ("abs", "absolute"), ("invert", "logical_not")):
+    setattr(KerasTensor, f"__{_name}__", lambda self, _operation=_operation: _alone(_operation, self))
+
+
+def _alone(name, value):
+    from leat.keras import ops
+    return getattr(ops, name)(value)
 
 
 # ---- the library's layers ----

@@ -31,6 +31,10 @@ def plain(value):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
+    if isinstance(value, slice):
+        return {"class_name": "__slice__", "config": {"start": value.start, "stop": value.stop, "step": value.step}}
+    if value is Ellipsis:
+        return {"class_name": "__ellipsis__", "config": {}}
     if hasattr(value, "tolist") and not hasattr(value, "get_config"):
         return value.tolist()
     return value
@@ -70,9 +74,14 @@ def serialize_keras_object(thing):
 
 
 def _class_of(config, custom_objects):
-    from leat.keras import (constraints, functional, initializers, layers, losses, metrics, model, optimizers,
+    from leat.keras import (constraints, functional, initializers, layers, losses, metrics, model, ops, optimizers,
                             regularizers)
     name = config["class_name"]
+    if str(config.get("module")).startswith("keras.src.ops"):
+        found = ops.class_of(config["module"], name)
+        if found is None:
+            raise TypeError(f"keras.ops has no {name}; make it a layer of your own")
+        return found
     found = get_registered_object(config.get("registered_name") or name, custom_objects) or (
         get_registered_object(name, custom_objects))
     if found is not None:
@@ -96,6 +105,10 @@ def deserialize_keras_object(config, custom_objects=None):
         return {key: deserialize_keras_object(item, custom_objects) for key, item in config.items()}
     if config["class_name"] == "DTypePolicy":
         return config["config"]["name"]
+    if config["class_name"] == "__slice__":
+        return slice(*[config["config"][end] for end in ("start", "stop", "step")])
+    if config["class_name"] == "__ellipsis__":
+        return Ellipsis
     if config["class_name"] == "function":
         name = config["config"] if isinstance(config["config"], str) else config["config"]["name"]
         found = get_registered_object(config.get("registered_name") or name, custom_objects)

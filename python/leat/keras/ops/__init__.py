@@ -1,0 +1,15 @@
+"""``keras.ops``: numpy's functions, and those of networks, on tensors; on KerasTensors they become layers of a model.
+
+    x = keras.ops.relu(keras.ops.matmul(inputs, kernel) + bias)
+
+``keras.ops.image`` has those of pictures. What is computed in which dtype: :mod:`leat.keras.ops.promote`.
+"""
+
+from leat.keras.ops import arrays, core, elementwise, image, linalg, nn, reductions
+from leat.keras.ops.promote import class_of  # noqa: F401
+
+for _module in (elementwise, reductions, arrays, linalg, nn, core):
+    globals().update({_name: getattr(_module, _name) for _name in _module.__all__})
+
+__all__ = ["image", *(_name for _module in (elementwise, reductions, arrays, linalg, nn, core)
+                      for _name in _module.__all__)]

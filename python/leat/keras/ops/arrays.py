@@ -1,0 +1,595 @@
+"""``keras.ops``: making tensors, and moving their elements."""
+
+import math
+
+import numpy as np
+
+import leat as tf
+from leat import nest
+from leat.keras.ops import reductions
+from leat.keras.ops.promote import OPERATIONS, dtype_name, floats, operation, result_type, tensor, together
+
+_before = set(OPERATIONS)
+
+
+# ---- making ----
+
+def _shape(shape):
+    return [shape] if isinstance(shape, int) else shape if isinstance(shape, tf.Tensor) else list(shape)
+
+
+def zeros(shape, dtype=None):
+    """Zeros, float32 by default (``keras.ops.zeros``)."""
+    return tf.zeros(_shape(shape), dtype_name(dtype or "float32"))
+
+
+def ones(shape, dtype=None):
+    """Ones, float32 by default (``keras.ops.ones``)."""
+    return tf.ones(_shape(shape), dtype_name(dtype or "float32"))
+
+
+def empty(shape, dtype=None):
+    """Zeros (``keras.ops.empty``)."""
+    return zeros(shape, dtype)
+
+
+def full(shape, fill_value, dtype=None):
+    """One value everywhere, broadcast (``keras.ops.full``)."""
+    return tf.broadcast_to(tensor(fill_value, dtype or "float32"), _shape(shape))
+
+
+@operation
+def zeros_like(x, dtype=None):
+    """Zeros of another's shape (``keras.ops.zeros_like``)."""
+    x = tensor(x)
+    return tf.zeros_like(x, dtype=dtype_name(dtype or x.dtype))
+
+
+@operation
+def ones_like(x, dtype=None):
+    """Ones of another's shape (``keras.ops.ones_like``)."""
+    x = tensor(x)
+    return tf.ones_like(x, dtype=dtype_name(dtype or x.dtype))
+
+
+@operation
+def empty_like(x, dtype=None):
+    """Zeros of another's shape (``keras.ops.empty_like``)."""
+    return zeros_like(x, dtype)
+
+
+@operation
+def full_like(x, fill_value, dtype=None):
+    """One value in another's shape (``keras.ops.full_like``)."""
+    x = tensor(x)
+    return tf.broadcast_to(tensor(fill_value, dtype or x.dtype), tf.shape(x))
+
+
+def eye(N, M=None, k=0, dtype=None):
+    """Ones on the k-th diagonal (``keras.ops.eye``)."""
+    rows, columns = tf.range(N)[:, None], tf.range(N if M is None else M)[None, :]
+    return tf.cast(tf.equal(columns - rows, k), dtype_name(dtype or "float32"))
+
+
+def identity(n, dtype=None):
+    """Ones on the diagonal (``keras.ops.identity``)."""
+    return eye(n, dtype=dtype)
+
+
+def tri(N, M=None, k=0, dtype=None):
+    """Ones on and below the k-th diagonal (``keras.ops.tri``)."""
+    rows, columns = tf.range(N)[:, None], tf.range(N if M is None else M)[None, :]
+    return tf.cast(columns - rows <= k, dtype_name(dtype or "float32"))
+
+
+def arange(start, stop=None, step=None, dtype=None):
+    """Numbers from `start` to before `stop` (``keras.ops.arange``)."""
+    given = [value for value in (start, stop, step) if value is not None]
+    if dtype is None:
+        dtype = result_type(*[type(value) if type(value) in (int, float) else tensor(value).dtype for value in given])
+    if stop is None:
+        start, stop = 0, start
+    dtype = dtype_name(dtype)
+    inner = dtype if dtype in ("int32", "int64", "float32", "float64") else "int32" if "int" in dtype else "float32"
+    return tf.cast(tf.range(start, stop, 1 if step is None else step, dtype=inner), dtype)
+
+
+def _between(start, stop, num, endpoint, dtype, axis):
+    start, stop = together(start, stop, floating=True)
+    if endpoint:
+        out = tf.linspace(start, stop, num, axis=axis)
+    else:
+        out = tf.linspace(start, start + (stop - start) * tf.cast((num - 1) / num, start.dtype), num, axis=axis)
+    return out if dtype is None else tf.cast(out, dtype_name(dtype))
+
+
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
+    """`num` numbers at equal distances (``keras.ops.linspace``); `retstep`: and the distance."""
+    out = _between(start, stop, num, endpoint, dtype, axis)
+    if not retstep:
+        return out
+    start, stop = together(start, stop, floating=True)
+    return out, (stop - start) / tf.cast(max(num - 1 if endpoint else num, 1), start.dtype)
+
+
+def logspace(start, stop, num=50, endpoint=True, base=10, dtype=None, axis=0):
+    """`base` to the powers of ``linspace`` (``keras.ops.logspace``)."""
+    powers = _between(start, stop, num, endpoint, None, axis)
+    out = tf.pow(tf.cast(base, powers.dtype), powers)
+    return out if dtype is None else tf.cast(out, dtype_name(dtype))
+
+
+def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
+    """`num` numbers at equal ratios (``keras.ops.geomspace``)."""
+    out = tf.exp(_between(tf.math.log(floats(start)), tf.math.log(floats(stop)), num, endpoint, None, axis))
+    return out if dtype is None else tf.cast(out, dtype_name(dtype))
+
+
+def array(x, dtype=None):
+    """A value as a tensor (``keras.ops.array``)."""
+    return tensor(x, dtype)
+
+
+def _window(name, weights):
+    def compute(x):
+        count = int(tensor(x))
+        if count == 1:
+            return tf.ones([1])
+        return weights(tf.range(count, dtype="float32"), count)
+    compute.__name__ = compute.__qualname__ = name
+    compute.__module__ = __name__
+    compute.__doc__ = f"The {name} window of x samples (``keras.ops.{name}``)."
+    globals()[name] = compute
+
+
+def _cosines(*factors):
+    return lambda n, count: sum(factor * tf.cos(2 * math.pi * k * n / (count - 1)) for k, factor in enumerate(factors))
+
+
+_window("bartlett", lambda n, count: 1 - tf.abs(2 * n / (count - 1) - 1))
+_window("blackman", _cosines(0.42, -0.5, 0.08))
+_window("hamming", _cosines(0.54, -0.46))
+_window("hanning", _cosines(0.5, -0.5))
+
+
+@operation
+def meshgrid(*x, indexing="xy"):
+    """Coordinates of a grid (``keras.ops.meshgrid``)."""
+    return tf.meshgrid(*[tensor(one) for one in x], indexing=indexing)
+
+
+@operation
+def diag(x, k=0):
+    """A vector on the k-th diagonal of a matrix, or that of a matrix (``keras.ops.diag``)."""
+    x = tensor(x)
+    if len(x.shape) == 1:
+        size = x.shape[0] + abs(k)
+        rows = tf.range(x.shape[0]) + max(-k, 0)
+        return tf.scatter_nd(tf.stack([rows, rows + k], axis=1), x, [size, size])
+    if len(x.shape) == 2:
+        return diagonal(x, k)
+    raise ValueError(f"`x` must be 1d or 2d. Received: x.shape={tuple(x.shape)}")
+
+
+@operation
+def diagflat(x, k=0):
+    """All elements on the k-th diagonal of a matrix (``keras.ops.diagflat``)."""
+    return diag(tf.reshape(tensor(x), [-1]), k)
+
+
+@operation
+def diagonal(x, offset=0, axis1=0, axis2=1):
+    """The diagonals of the matrices of two dimensions (``keras.ops.diagonal``)."""
+    x = moveaxis(tensor(x), (axis1, axis2), (-2, -1))
+    rows, columns = x.shape[-2], x.shape[-1]
+    places = [(row, row + offset) for row in range(rows) if 0 <= row + offset < columns]
+    flat = tf.reshape(x, tf.concat([tf.shape(x)[:-2], [rows * columns]], 0))
+    return tf.gather(flat, np.array([row * columns + column for row, column in places], "int32"), axis=-1)
+
+
+@operation
+def trace(x, offset=0, axis1=0, axis2=1):
+    """The sum of the diagonal (``keras.ops.trace``)."""
+    return reductions.sum(diagonal(x, offset, axis1, axis2), -1)
+
+
+def _triangle(x, keep):
+    x = tensor(x)
+    rows, columns = tf.range(tf.shape(x)[-2])[:, None], tf.range(tf.shape(x)[-1])[None, :]
+    return tf.where(keep(columns - rows), x, tf.zeros_like(x))
+
+
+@operation
+def tril(x, k=0):
+    """Zeros above the k-th diagonal (``keras.ops.tril``)."""
+    return _triangle(x, lambda distance: distance <= k)
+
+
+@operation
+def triu(x, k=0):
+    """Zeros below the k-th diagonal (``keras.ops.triu``)."""
+    return _triangle(x, lambda distance: distance >= k)
+
+
+@operation
+def vander(x, N=None, increasing=False):
+    """Powers of a vector as columns (``keras.ops.vander``)."""
+    x = tensor(x)
+    count = x.shape[0] if N is None else N
+    powers = tf.range(count) if increasing else tf.range(count - 1, -1, -1)
+    return tf.pow(x[:, None], tf.cast(powers, x.dtype)[None, :])
+
+
+@operation
+def one_hot(x, num_classes, axis=-1, dtype=None, sparse=False):
+    """Numbers as vectors with a 1 (``keras.ops.one_hot``)."""
+    if sparse:
+        raise NotImplementedError("one_hot: sparse=True is not supported; leave it out")
+    return tf.one_hot(tensor(x, "int64"), num_classes, axis=axis, dtype=dtype_name(dtype or "float32"))
+
+
+@operation
+def multi_hot(inputs, num_classes=None, axis=-1, dtype=None, sparse=False, **kwargs):
+    """Lists of numbers as vectors with a 1 for each (``keras.ops.multi_hot``)."""
+    num_classes = kwargs.pop("num_tokens", num_classes)
+    inputs = tensor(inputs)
+    fold = 1 if len(inputs.shape) > 1 else 0
+    return tf.reduce_max(one_hot(inputs, num_classes, axis, dtype, sparse), axis=fold)
+
+
+# ---- shapes ----
+
+@operation
+def reshape(x, newshape):
+    """The same elements in another shape (``keras.ops.reshape``)."""
+    return tf.reshape(tensor(x), newshape)
+
+
+@operation
+def ravel(x):
+    """The elements as one list (``keras.ops.ravel``)."""
+    return tf.reshape(tensor(x), [-1])
+
+
+@operation
+def expand_dims(x, axis):
+    """One more dimension of size 1, or several (``keras.ops.expand_dims``)."""
+    x = tensor(x)
+    if isinstance(axis, int):
+        return tf.expand_dims(x, axis)
+    rank = len(x.shape) + len(axis)
+    for one in sorted(place % rank for place in axis):
+        x = tf.expand_dims(x, one)
+    return x
+
+
+@operation
+def squeeze(x, axis=None):
+    """Without dimensions of size 1 (``keras.ops.squeeze``)."""
+    x = tensor(x)
+    for one in () if axis is None else [axis] if isinstance(axis, int) else axis:
+        if x.shape[one] not in (1, None):
+            raise ValueError(f"Cannot squeeze axis={one}, because the dimension is not 1. Shape: {tuple(x.shape)}")
+    return tf.squeeze(x, axis if axis is None or isinstance(axis, int) else list(axis))
+
+
+@operation
+def transpose(x, axes=None):
+    """The dimensions in another order, by default backwards (``keras.ops.transpose``)."""
+    return tf.transpose(tensor(x), axes)
+
+
+@operation
+def swapaxes(x, axis1, axis2):
+    """Two dimensions exchanged (``keras.ops.swapaxes``)."""
+    x = tensor(x)
+    order = list(range(len(x.shape)))
+    order[axis1], order[axis2] = order[axis2], order[axis1]
+    return tf.transpose(x, order)
+
+
+@operation
+def moveaxis(x, source, destination):
+    """Dimensions moved to other places (``keras.ops.moveaxis``)."""
+    x = tensor(x)
+    rank = len(x.shape)
+    source = [one % rank for one in ([source] if isinstance(source, int) else source)]
+    destination = [one % rank for one in ([destination] if isinstance(destination, int) else destination)]
+    order = [one for one in range(rank) if one not in source]
+    for place, one in sorted(zip(destination, source)):
+        order.insert(place, one)
+    return x if order == list(range(rank)) else tf.transpose(x, order)
+
+
+@operation
+def broadcast_to(x, shape):
+    """Repeated along dimensions of size 1 (``keras.ops.broadcast_to``)."""
+    return tf.broadcast_to(tensor(x), shape)
+
+
+@operation
+def tile(x, repeats):
+    """Repeated as a whole (``keras.ops.tile``)."""
+    x = tensor(x)
+    repeats = [repeats] if isinstance(repeats, int) else list(repeats)
+    rank = max(len(x.shape), len(repeats))
+    if len(x.shape) < rank:
+        x = tf.reshape(x, tf.concat([[1] * (rank - len(x.shape)), tf.shape(x)], 0))
+    return tf.tile(x, [1] * (rank - len(repeats)) + repeats)
+
+
+@operation
+def repeat(x, repeats, axis=None):
+    """Each element repeated (``keras.ops.repeat``)."""
+    return tf.repeat(tensor(x), repeats, axis)
+
+
+@operation
+def flip(x, axis=None):
+    """Backwards along dimensions, by default all (``keras.ops.flip``)."""
+    x = tensor(x)
+    return tf.reverse(x, list(range(len(x.shape))) if axis is None else [axis] if isinstance(axis, int) else list(axis))
+
+
+@operation
+def fliplr(x):
+    """Columns backwards (``keras.ops.fliplr``)."""
+    return flip(x, 1)
+
+
+@operation
+def flipud(x):
+    """Rows backwards (``keras.ops.flipud``)."""
+    return flip(x, 0)
+
+
+@operation
+def rot90(array, k=1, axes=(0, 1)):
+    """Turned k times by 90 degrees in the plane of two dimensions (``keras.ops.rot90``)."""
+    array = tensor(array)
+    if len(array.shape) < 2:
+        raise ValueError(f"Input array must have at least 2 dimensions. Received: array.ndim={len(array.shape)}")
+    if len(axes) != 2 or axes[0] == axes[1]:
+        raise ValueError(f"Invalid axes: {axes}. Axes must be a tuple of two different dimensions.")
+    k %= 4
+    if k == 0:
+        return array
+    if k == 2:
+        return flip(array, tuple(axes))
+    return swapaxes(flip(array, axes[1]), *axes) if k == 1 else flip(swapaxes(array, *axes), axes[1])
+
+
+@operation
+def roll(x, shift, axis=None):
+    """Moved along dimensions, what leaves comes in at the other end (``keras.ops.roll``)."""
+    x = tensor(x)
+    if axis is None:
+        return tf.reshape(tf.roll(tf.reshape(x, [-1]), shift, 0), tf.shape(x))
+    return tf.roll(x, shift, axis)
+
+
+@operation
+def pad(x, pad_width, mode="constant", constant_values=None):
+    """Larger at the ends of dimensions (``keras.ops.pad``). `mode`: constant, reflect, symmetric."""
+    x = tensor(x)
+    if isinstance(pad_width, int):
+        pad_width = ((pad_width, pad_width),)
+    pad_width = [list(one) if isinstance(one, (list, tuple)) else [one, one] for one in pad_width] if not (
+        len(pad_width) == 2 and all(isinstance(one, int) for one in pad_width)) else [list(pad_width)]
+    if len(pad_width) == 1:
+        pad_width = pad_width * len(x.shape)
+    if constant_values is not None and mode != "constant":
+        raise ValueError("Argument `constant_values` can only be provided when `mode == 'constant'`. Received: "
+                         f"mode={mode}")
+    return tf.pad(x, pad_width, mode.upper(), constant_values=constant_values or 0)
+
+
+@operation
+def concatenate(xs, axis=0):
+    """Tensors one after the other (``keras.ops.concatenate``)."""
+    return tf.concat(together(*xs), axis)
+
+
+@operation
+def append(x1, x2, axis=None):
+    """Two tensors one after the other, by default as lists (``keras.ops.append``)."""
+    x1, x2 = together(x1, x2)
+    if axis is None:
+        return tf.concat([tf.reshape(x1, [-1]), tf.reshape(x2, [-1])], 0)
+    return tf.concat([x1, x2], axis)
+
+
+@operation
+def stack(x, axis=0):
+    """Tensors along a new dimension (``keras.ops.stack``)."""
+    return tf.stack(together(*x), axis)
+
+
+@operation
+def hstack(xs):
+    """Tensors one after the other along the second dimension, vectors along the first (``keras.ops.hstack``)."""
+    xs = [tf.reshape(one, [1]) if not len(one.shape) else one for one in together(*xs)]
+    return tf.concat(xs, 0 if len(xs[0].shape) == 1 else 1)
+
+
+@operation
+def vstack(xs):
+    """Tensors below each other (``keras.ops.vstack``)."""
+    return tf.concat([tf.reshape(one, [1, -1]) if len(one.shape) < 2 else one for one in together(*xs)], 0)
+
+
+@operation
+def dstack(xs):
+    """Tensors behind each other, along the third dimension (``keras.ops.dstack``)."""
+    return tf.concat([tf.reshape(one, [1, -1, 1]) if len(one.shape) < 2 else tf.expand_dims(one, 2)
+                      if len(one.shape) == 2 else one for one in together(*xs)], 2)
+
+
+def _pieces(size, parts, equal):
+    if not isinstance(parts, int):
+        borders = [0, *[int(one) for one in nest.flatten(list(parts))], size]
+        return [max(end - start, 0) for start, end in zip(borders, borders[1:])]
+    if equal and size % parts:
+        raise ValueError(f"`indices_or_sections` must divide the dimension of size {size}. Received: {parts}")
+    return [size // parts + (1 if place < size % parts else 0) for place in range(parts)]
+
+
+@operation
+def split(x, indices_or_sections, axis=0):
+    """Equal parts, or those between borders (``keras.ops.split``)."""
+    x = tensor(x)
+    return tf.split(x, _pieces(x.shape[axis], indices_or_sections, True), axis)
+
+
+@operation
+def array_split(x, indices_or_sections, axis=0):
+    """Parts of about equal size (``keras.ops.array_split``)."""
+    x = tensor(x)
+    return tf.split(x, _pieces(x.shape[axis], indices_or_sections, False), axis)
+
+
+@operation
+def hsplit(x, indices_or_sections):
+    """Parts of the second dimension, of the first of a vector (``keras.ops.hsplit``)."""
+    return split(x, indices_or_sections, 0 if len(tensor(x).shape) == 1 else 1)
+
+
+@operation
+def vsplit(x, indices_or_sections):
+    """Parts of the first dimension (``keras.ops.vsplit``)."""
+    return split(x, indices_or_sections, 0)
+
+
+@operation
+def dsplit(x, indices_or_sections):
+    """Parts of the third dimension (``keras.ops.dsplit``)."""
+    return split(x, indices_or_sections, 2)
+
+
+@operation
+def unstack(x, num=None, axis=0):
+    """The parts of a dimension as a list (``keras.ops.unstack``)."""
+    return tf.unstack(tensor(x), num, axis)
+
+
+# ---- elements by number ----
+
+def _wrapped(indices, size):
+    indices = tensor(indices)
+    if not indices.dtype.is_integer:
+        raise ValueError(f"`indices` must be integers. Received: dtype={indices.dtype.name}")
+    return tf.where(indices < 0, indices + tf.cast(size, indices.dtype), indices)
+
+
+@operation
+def take(x, indices, axis=None):
+    """The parts of a dimension that numbers name, negative ones from its end (``keras.ops.take``)."""
+    x = tensor(x)
+    if axis is None:
+        x, axis = tf.reshape(x, [-1]), 0
+    return tf.gather(x, _wrapped(indices, tf.shape(x)[axis]), axis=axis)
+
+
+@operation
+def take_along_axis(x, indices, axis=None):
+    """For each place of a dimension the element that a number names (``keras.ops.take_along_axis``)."""
+    x, indices = tensor(x), tensor(indices)
+    if axis is None:
+        if len(indices.shape) != 1:
+            raise ValueError("`indices` must be 1D if axis=None. Received: indices.shape=" f"{tuple(indices.shape)}")
+        return take_along_axis(tf.reshape(x, [-1]), indices, 0)
+    rank = len(x.shape)
+    if len(indices.shape) != rank:
+        raise ValueError(f"`x` and `indices` must have the same number of dimensions. Received: x.shape="
+                         f"{tuple(x.shape)}, indices.shape={tuple(indices.shape)}")
+    indices = _wrapped(indices, tf.shape(x)[axis])
+    places = [axis % rank, *[one for one in range(rank) if one != axis % rank]]
+    x, indices = tf.transpose(x, _last(places)), tf.transpose(indices, _last(places))
+    shape = tf.broadcast_dynamic_shape(tf.shape(x)[:-1], tf.shape(indices)[:-1])
+    x = tf.broadcast_to(x, tf.concat([shape, tf.shape(x)[-1:]], 0))
+    indices = tf.broadcast_to(indices, tf.concat([shape, tf.shape(indices)[-1:]], 0))
+    taken = tf.gather(x, indices, batch_dims=rank - 1, axis=-1) if rank > 1 else tf.gather(x, indices)
+    return tf.transpose(taken, [(place - 1) % rank if place > axis % rank else place if place < axis % rank else rank - 1
+                                for place in range(rank)])
+
+
+def _last(places):
+    return [*places[1:], places[0]]
+
+
+@operation
+def get_item(x, key):
+    """x[key] (``keras.ops.get_item``)."""
+    return tensor(x)[key]
+
+
+@operation
+def slice(inputs, start_indices, shape):
+    """The block of `shape` from a place on (``keras.ops.slice``)."""
+    inputs = tensor(inputs)
+    return tf.slice(inputs, tensor(start_indices, "int32"), tensor(shape, "int32"))
+
+
+@operation
+def slice_update(inputs, start_indices, updates):
+    """With a block from a place on replaced (``keras.ops.slice_update``)."""
+    inputs, updates = tensor(inputs), tensor(updates)
+    starts = tf.unstack(tensor(start_indices, "int32"), num=len(inputs.shape))
+    ranges = [tf.range(size) + start for size, start in zip(tf.unstack(tf.shape(updates), num=len(inputs.shape)),
+                                                            starts)]
+    places = tf.stack(tf.meshgrid(*ranges, indexing="ij"), axis=-1)
+    return tf.tensor_scatter_nd_update(inputs, places, tf.cast(updates, inputs.dtype))
+
+
+@operation
+def scatter(indices, values, shape):
+    """Zeros with values added at places (``keras.ops.scatter``)."""
+    return tf.scatter_nd(tensor(indices), tensor(values), _shape(shape))
+
+
+_UPDATES = {None: "update", "add": "add", "max": "max", "min": "min"}
+
+
+@operation
+def scatter_update(inputs, indices, updates, reduction=None):
+    """With values at places replaced (``keras.ops.scatter_update``). `reduction`: add, max, min."""
+    if reduction not in _UPDATES:
+        raise ValueError(f"scatter_update: expected reduction None, add, max or min, found {reduction!r}")
+    inputs = tensor(inputs)
+    return getattr(tf, f"tensor_scatter_nd_{_UPDATES[reduction]}")(inputs, tensor(indices),
+                                                                   tensor(updates, inputs.dtype))
+
+
+@operation
+def unravel_index(indices, shape):
+    """Numbers of the flat list as places, one list for each dimension (``keras.ops.unravel_index``)."""
+    indices = tensor(indices)
+    size = int(np.prod(shape))
+    left = tf.where(indices < 0, indices + size, indices)
+    places = []
+    for one in reversed(shape):
+        places.append(tf.math.floormod(left, one))
+        left = tf.math.floordiv(left, one)
+    return tuple(reversed(places))
+
+
+@operation
+def copy(x):
+    """The same values (``keras.ops.copy``)."""
+    return tf.identity(tensor(x))
+
+
+@operation
+def size(x):
+    """The number of elements (``keras.ops.size``)."""
+    return tf.size(tensor(x))
+
+
+def ndim(x):
+    """The number of dimensions (``keras.ops.ndim``)."""
+    return len(x.shape) if hasattr(x, "shape") else len(tensor(x).shape)
+
+
+__all__ = [name for name in OPERATIONS if name not in _before] + [
+    "zeros", "ones", "empty", "full", "eye", "identity", "tri", "arange", "linspace", "logspace", "geomspace", "array",
+    "bartlett", "blackman", "hamming", "hanning", "ndim"]

@@ -1,0 +1,169 @@
+"""``keras.ops``: conversion, and functions that run others."""
+
+import builtins
+
+import numpy as np
+
+import leat as tf
+from leat import nest
+from leat.keras.layer import KerasTensor
+from leat.keras.ops.promote import OPERATIONS, dtype_name, operation, tensor
+from leat.keras.variables import Variable as KerasVariable
+
+_before = set(OPERATIONS)
+
+
+@operation
+def cast(x, dtype):
+    """In another dtype (``keras.ops.cast``)."""
+    return tf.cast(tensor(x), dtype_name(dtype))
+
+
+@operation
+def saturate_cast(x, dtype):
+    """In another dtype, moved into its range (``keras.ops.saturate_cast``)."""
+    return tf.saturate_cast(tensor(x), dtype_name(dtype))
+
+
+@operation
+def stop_gradient(variable):
+    """The value, through which no gradient goes (``keras.ops.stop_gradient``)."""
+    return tf.stop_gradient(tensor(variable))
+
+
+def convert_to_tensor(x, dtype=None, sparse=None, ragged=None):
+    """A value as a tensor (``keras.ops.convert_to_tensor``)."""
+    return tensor(x, dtype)
+
+
+def convert_to_numpy(x):
+    """A tensor as an array (``keras.ops.convert_to_numpy``)."""
+    return np.array(tensor(x)) if not isinstance(x, np.ndarray) else x
+
+
+def is_tensor(x):
+    """Is it a tensor (``keras.ops.is_tensor``)?"""
+    return isinstance(x, (tf.Tensor, tf.Variable)) and not isinstance(x, KerasVariable)
+
+
+def shape(x):
+    """The shape as a tuple; a scalar tensor stands for an unknown dimension (``keras.ops.shape``)."""
+    if isinstance(x, KerasTensor):
+        return x.shape
+    x = tensor(x)
+    known = list(x.shape.as_list())
+    return tuple(tf.shape(x)[place] if size is None else size for place, size in enumerate(known))
+
+
+def dtype(x):
+    """The dtype's name (``keras.ops.dtype``)."""
+    return x.dtype if isinstance(x, KerasTensor) else dtype_name(x.dtype) if hasattr(x, "dtype") else (
+        dtype_name(tensor(x).dtype))
+
+
+def cond(pred, true_fn, false_fn):
+    """What one of two functions gives (``keras.ops.cond``)."""
+    return tf.cond(tensor(pred, "bool"), true_fn, false_fn)
+
+
+def switch(index, branches, *operands):
+    """What the index-th function of the operands gives (``keras.ops.switch``)."""
+    index = tf.clip_by_value(tensor(index, "int32"), 0, len(branches) - 1)
+    return tf.switch_case(index, [lambda branch=branch: branch(*operands) for branch in branches])
+
+
+def while_loop(cond, body, loop_vars, maximum_iterations=None):
+    """Calls `body` while `cond` holds (``keras.ops.while_loop``)."""
+    many = isinstance(loop_vars, (tuple, list))
+    state = tuple(tensor(one) for one in (loop_vars if many else (loop_vars,)))
+
+    def step(*values):
+        out = body(*values)
+        return tuple(out) if isinstance(out, (tuple, list)) else (out,)
+    out = tf.while_loop(cond, step, state, maximum_iterations=maximum_iterations)
+    out = tuple(out) if isinstance(out, (tuple, list)) else (out,)
+    return out if many else out[0]
+
+
+def fori_loop(lower, upper, body_fun, init_val):
+    """``body_fun(i, value)`` for i of [lower, upper) (``keras.ops.fori_loop``)."""
+    init = nest.map_structure(tensor, init_val)
+    state = tf.while_loop(lambda i, _: i < upper, lambda i, value: (i + 1, body_fun(i, value)),
+                          (tensor(lower, "int32"), init))
+    return state[1]
+
+
+def map(f, xs):
+    """f of each part of the first dimension, stacked (``keras.ops.map``)."""
+    xs = nest.map_structure(tensor, xs)
+    count = nest.flatten(xs)[0].shape[0]
+    outputs = [f(nest.map_structure(lambda x, place=place: x[place], xs)) for place in builtins.range(count)]
+    return nest.map_structure(lambda *parts: tf.stack(parts), *outputs)
+
+
+def vectorized_map(function, elements):
+    """The same as ``map`` (``keras.ops.vectorized_map``)."""
+    return map(function, elements)
+
+
+def vectorize(pyfunc, *, excluded=None, signature=None):
+    """A function of single values as one of tensors, element by element (``keras.ops.vectorize``)."""
+    if excluded or signature:
+        raise NotImplementedError("vectorize: excluded and signature are not supported; use vectorized_map")
+
+    def call(*args):
+        args = [tensor(one) for one in args]
+        whole = tf.shape(args[0])
+        for one in args[1:]:
+            whole = tf.broadcast_dynamic_shape(whole, tf.shape(one))
+        flat = tuple(tf.reshape(tf.broadcast_to(one, whole), [-1]) for one in args)
+        out = map(lambda parts: pyfunc(*parts), flat)
+        return tf.reshape(out, tf.concat([whole, tf.shape(out)[1:]], 0))
+    return call
+
+
+def scan(f, init, xs=None, length=None, reverse=False, unroll=1):
+    """(the last state, what each call ``f(state, part)`` gave, stacked) (``keras.ops.scan``)."""
+    if not callable(f):
+        raise TypeError(f"`f` should be a callable. Received: f={f}")
+    xs = nest.map_structure(tensor, xs) if xs is not None else None
+    count = int(length) if xs is None else nest.flatten(xs)[0].shape[0]
+    places = builtins.range(count - 1, -1, -1) if reverse else builtins.range(count)
+    state, outputs = nest.map_structure(tensor, init), []
+    for place in places:
+        part = None if xs is None else nest.map_structure(lambda x, place=place: x[place], xs)
+        state, out = f(state, part)
+        outputs.append(out)
+    if reverse:
+        outputs.reverse()
+    if outputs and outputs[0] is None:
+        return state, None
+    return state, nest.map_structure(lambda *parts: tf.stack([tensor(part) for part in parts]), *outputs)
+
+
+def associative_scan(f, elems, reverse=False, axis=0):
+    """The running folds by `f` (``keras.ops.associative_scan``)."""
+    elems = nest.map_structure(tensor, elems)
+    count = nest.flatten(elems)[0].shape[axis]
+    places = list(builtins.range(count))
+    if reverse:
+        places.reverse()
+
+    def part(place):
+        return nest.map_structure(lambda x: tf.gather(x, [place], axis=axis), elems)
+    outputs = []
+    for place in places:
+        outputs.append(part(place) if not outputs else f(outputs[-1], part(place)))
+    if reverse:
+        outputs.reverse()
+    return nest.map_structure(lambda *parts: tf.concat(parts, axis), *outputs)
+
+
+def custom_gradient(f):
+    """A decorator: the function says its gradient (``keras.ops.custom_gradient``)."""
+    return tf.custom_gradient(f)
+
+
+__all__ = [name for name in OPERATIONS if name not in _before] + [
+    "convert_to_tensor", "convert_to_numpy", "is_tensor", "shape", "dtype", "cond", "switch", "while_loop",
+    "fori_loop", "map", "vectorized_map", "vectorize", "scan", "associative_scan", "custom_gradient"]

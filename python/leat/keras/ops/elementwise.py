@@ -1,0 +1,337 @@
+"""``keras.ops``: operations on each element."""
+
+import math
+
+import leat as tf
+from leat.keras.ops.promote import OPERATIONS, floats, operation, result_type, tensor, together
+
+# name: the function of floats that it is
+_OF_FLOATS = {
+    "arccos": tf.acos, "arccosh": tf.acosh, "arcsin": tf.asin, "arcsinh": tf.asinh, "arctan": tf.atan,
+    "arctanh": tf.atanh, "cos": tf.cos, "cosh": tf.cosh, "erf": tf.math.erf, "erfc": tf.math.erfc,
+    "erfinv": tf.math.erfinv, "exp": tf.exp, "expm1": tf.math.expm1, "log": tf.math.log, "log1p": tf.math.log1p,
+    "reciprocal": tf.math.reciprocal, "rsqrt": tf.math.rsqrt, "sin": tf.sin, "sinh": tf.sinh, "sqrt": tf.sqrt,
+    "tan": tf.tan, "tanh": tf.tanh,
+    "cbrt": lambda x: tf.sign(x) * tf.pow(tf.abs(x), tf.cast(1 / 3, x.dtype)),
+    "deg2rad": lambda x: x * tf.cast(math.pi / 180, x.dtype),
+    "rad2deg": lambda x: x * tf.cast(180 / math.pi, x.dtype),
+    "exp2": lambda x: tf.pow(tf.cast(2, x.dtype), x),
+    "fabs": tf.abs,
+    "log10": lambda x: tf.math.log(x) / tf.cast(math.log(10), x.dtype),
+    "log2": lambda x: tf.math.log(x) / tf.cast(math.log(2), x.dtype),
+    "sinc": lambda x: _sinc(x),
+}
+# two operands of one dtype
+_OF_TWO = {
+    "add": tf.add, "subtract": tf.subtract, "multiply": tf.multiply, "maximum": tf.maximum, "minimum": tf.minimum,
+    "equal": tf.equal, "not_equal": tf.not_equal, "greater": tf.greater, "greater_equal": tf.greater_equal,
+    "less": tf.less, "less_equal": tf.less_equal, "power": lambda x, y: _power(x, y),
+}
+_OF_TWO_FLOATS = {
+    "arctan2": tf.math.atan2, "divide": tf.divide, "divide_no_nan": tf.math.divide_no_nan, "hypot":
+    lambda x, y: tf.sqrt(x * x + y * y), "nextafter": tf.math.nextafter, "logaddexp": lambda x, y: _log_sum(x, y, 1.0),
+    "logaddexp2": lambda x, y: _log_sum(x, y, math.log(2)), "heaviside": lambda x, y: tf.where(
+        x < 0, tf.zeros_like(x), tf.where(x > 0, tf.ones_like(x), y)),
+}
+_OF_TRUTHS = {"logical_and": tf.logical_and, "logical_or": tf.logical_or, "logical_xor": tf.math.logical_xor}
+_OF_BITS = {"bitwise_and": tf.bitwise.bitwise_and, "bitwise_or": tf.bitwise.bitwise_or,
+            "bitwise_xor": tf.bitwise.bitwise_xor, "bitwise_left_shift": tf.bitwise.left_shift,
+            "bitwise_right_shift": tf.bitwise.right_shift}
+_ALIASES = {"absolute": "abs", "true_divide": "divide", "conj": "conjugate", "bitwise_invert": "bitwise_not",
+            "left_shift": "bitwise_left_shift", "right_shift": "bitwise_right_shift"}
+
+
+def _sinc(x):
+    scaled = x * tf.cast(math.pi, x.dtype)
+    safe = tf.where(x == 0, tf.ones_like(x), scaled)
+    return tf.where(x == 0, tf.ones_like(x), tf.sin(safe) / safe)
+
+
+def _power(x, y):
+    """Of integers without a sign modulo their range, like their products."""
+    if not x.dtype.is_unsigned:
+        return tf.pow(x, y)
+    return tf.cast(tf.pow(tf.cast(x, "int64"), tf.cast(y, "int64")), x.dtype)
+
+
+def _log_sum(x, y, base):
+    largest = tf.maximum(x, y)
+    distance = tf.where(x == y, tf.zeros_like(x), -tf.abs(x - y))
+    return largest + tf.math.log1p(tf.exp(distance * tf.cast(base, x.dtype))) / tf.cast(base, x.dtype)
+
+
+def _made(name, compute, text):
+    compute.__name__ = compute.__qualname__ = name
+    compute.__module__ = __name__
+    compute.__doc__ = text
+    globals()[name] = operation(compute)
+
+
+def _of_floats(function):
+    return lambda x: function(floats(x))
+
+
+def _of_two(function, floating):
+    return lambda x1, x2: function(*together(x1, x2, floating=floating))
+
+
+def _of_truths(function):
+    return lambda x1, x2: function(tensor(x1, "bool"), tensor(x2, "bool"))
+
+
+def _of_bits(function):
+    return lambda x, y: function(*together(x, y))
+
+
+for _name, _function in _OF_FLOATS.items():
+    _made(_name, _of_floats(_function), f"{_name} of each element, a float (``keras.ops.{_name}``).")
+for _name, _function in {**_OF_TWO, **_OF_TWO_FLOATS}.items():
+    _made(_name, _of_two(_function, _name in _OF_TWO_FLOATS),
+          f"{_name} of two tensors, which are broadcast (``keras.ops.{_name}``).")
+for _name, _function in _OF_TRUTHS.items():
+    _made(_name, _of_truths(_function), f"{_name} of two tensors as truth values (``keras.ops.{_name}``).")
+for _name, _function in _OF_BITS.items():
+    _made(_name, _of_bits(_function), f"{_name} of integers (``keras.ops.{_name}``).")
+
+
+@operation
+def abs(x):
+    """The distance of each element from 0 (``keras.ops.abs``)."""
+    x = tensor(x)
+    return x if x.dtype == "bool" else tf.abs(x)
+
+
+@operation
+def negative(x):
+    """-x (``keras.ops.negative``)."""
+    return tf.negative(tensor(x))
+
+
+@operation
+def positive(x):
+    """x."""
+    return tensor(x)
+
+
+@operation
+def sign(x):
+    """-1, 0 or 1 (``keras.ops.sign``)."""
+    return tf.sign(tensor(x))
+
+
+@operation
+def signbit(x):
+    """Has the number a minus, a negative zero included (``keras.ops.signbit``)?"""
+    x = tensor(x)
+    if not x.dtype.is_floating:
+        return x < 0 if x.dtype != "bool" else tf.zeros_like(x)
+    return tf.logical_or(x < 0, tf.logical_and(x == 0, tf.math.reciprocal(x) < 0))
+
+
+@operation
+def square(x):
+    """x * x; truth values as int32 (``keras.ops.square``)."""
+    x = tensor(x)
+    return tf.square(tf.cast(x, "int32") if x.dtype == "bool" else x)
+
+
+def _rounded(name, function):
+    def compute(x):
+        x = tensor(x)
+        return function(x) if x.dtype.is_floating else tf.cast(x, "float32") if name in ("ceil", "floor") else x
+    _made(name, compute, f"{name} of each element (``keras.ops.{name}``).")
+
+
+_rounded("ceil", tf.math.ceil)
+_rounded("floor", tf.floor)
+_rounded("trunc", lambda x: tf.where(x < 0, tf.math.ceil(x), tf.floor(x)))
+
+
+@operation
+def round(x, decimals=0):
+    """The nearest number of `decimals` decimal places, halves to the even one (``keras.ops.round``)."""
+    x = tensor(x)
+    if not x.dtype.is_floating:
+        if decimals >= 0:
+            return x
+        return tf.cast(round(tf.cast(x, "float32"), decimals), x.dtype)
+    if decimals == 0:
+        return tf.round(x)
+    scale = tf.cast(10.0 ** decimals, x.dtype)
+    return tf.round(x * scale) / scale
+
+
+def _division(name, function):
+    def compute(x1, x2):
+        x1, x2 = together(tensor(x1), tensor(x2)) if name == "mod" else together(x1, x2)
+        if x1.dtype == "bool":
+            x1, x2 = tf.cast(x1, "int32"), tf.cast(x2, "int32")
+        return function(x1, x2)
+    _made(name, compute, f"{name} of two tensors, which are broadcast (``keras.ops.{name}``).")
+
+
+def _fmod(x, y):
+    return tf.truncatemod(x, y)
+
+
+_division("floor_divide", tf.math.floordiv)
+_division("mod", tf.math.floormod)
+_division("fmod", _fmod)
+
+
+def _ignoring_nan(name, function):
+    def compute(x1, x2):
+        x1, x2 = together(x1, x2)
+        if not x1.dtype.is_floating:
+            return function(x1, x2)
+        return tf.where(tf.math.is_nan(x1), x2, tf.where(tf.math.is_nan(x2), x1, function(x1, x2)))
+    _made(name, compute, f"The {name[1:]}imum of two tensors; a number beats NaN (``keras.ops.{name}``).")
+
+
+_ignoring_nan("fmax", tf.maximum)
+_ignoring_nan("fmin", tf.minimum)
+
+
+@operation
+def ldexp(x1, x2):
+    """x1 * 2**x2 (``keras.ops.ldexp``)."""
+    x1, x2 = floats(x1), tensor(x2)
+    return x1 * tf.pow(tf.cast(2, x1.dtype), tf.cast(x2, x1.dtype))
+
+
+@operation
+def gcd(x1, x2):
+    """The greatest common divisor of integers (``keras.ops.gcd``)."""
+    x1, x2 = together(x1, x2)
+    shape = tf.shape(x1 + x2)
+    x1, x2 = tf.broadcast_to(tf.abs(x1), shape), tf.broadcast_to(tf.abs(x2), shape)
+    return tf.while_loop(lambda a, b: tf.reduce_any(b != 0), lambda a, b: (
+        tf.where(b != 0, b, a), tf.where(b != 0, tf.math.floormod(a, tf.where(b != 0, b, tf.ones_like(b))), b)),
+        (x1, x2))[0]
+
+
+@operation
+def lcm(x1, x2):
+    """The least common multiple of integers (``keras.ops.lcm``)."""
+    x1, x2 = together(x1, x2)
+    divisor = gcd(x1, x2)
+    safe = tf.where(divisor == 0, tf.ones_like(divisor), divisor)
+    return tf.abs(tf.math.floordiv(x1, safe) * x2)
+
+
+@operation
+def logical_not(x):
+    """Is it 0 (``keras.ops.logical_not``)?"""
+    return tf.logical_not(tensor(x, "bool"))
+
+
+@operation
+def bitwise_not(x):
+    """Every bit the other way (``keras.ops.bitwise_not``)."""
+    return tf.bitwise.invert(tensor(x))
+
+
+# ---- kinds of numbers ----
+
+def _test_of_floats(name, function, text):
+    def compute(x):
+        x = tensor(x)
+        return function(x) if x.dtype.is_floating else tf.fill(tf.shape(x), name == "isfinite")
+    _made(name, compute, f"{text} (``keras.ops.{name}``)?")
+
+
+_test_of_floats("isfinite", tf.math.is_finite, "Is it neither infinite nor NaN")
+_test_of_floats("isinf", tf.math.is_inf, "Is it infinite")
+_test_of_floats("isnan", tf.math.is_nan, "Is it NaN")
+_test_of_floats("isposinf", lambda x: tf.equal(x, tf.cast(math.inf, x.dtype)), "Is it plus infinity")
+_test_of_floats("isneginf", lambda x: tf.equal(x, tf.cast(-math.inf, x.dtype)), "Is it minus infinity")
+
+
+@operation
+def isreal(x):
+    """True: there are no complex numbers (``keras.ops.isreal``)."""
+    return tf.ones_like(tensor(x), dtype="bool")
+
+
+@operation
+def conjugate(x):
+    """x: numbers are real (``keras.ops.conjugate``)."""
+    return tensor(x)
+
+
+@operation
+def real(x):
+    """x: numbers are real (``keras.ops.real``)."""
+    return tensor(x)
+
+
+@operation
+def imag(x):
+    """0: numbers are real (``keras.ops.imag``)."""
+    return tf.zeros_like(tensor(x))
+
+
+@operation
+def isclose(x1, x2, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """Is |x1 - x2| <= atol + rtol * |x2| (``keras.ops.isclose``)?"""
+    x1, x2 = together(x1, x2, floating=True)
+    close = tf.abs(x1 - x2) <= tf.cast(atol, x1.dtype) + tf.cast(rtol, x1.dtype) * tf.abs(x2)
+    finite = tf.logical_and(tf.math.is_finite(x1), tf.math.is_finite(x2))
+    close = tf.where(finite, close, x1 == x2)
+    if equal_nan:
+        close = tf.logical_or(close, tf.logical_and(tf.math.is_nan(x1), tf.math.is_nan(x2)))
+    return close
+
+
+@operation
+def allclose(x1, x2, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """Are all elements close (``keras.ops.allclose``)?"""
+    return tf.reduce_all(isclose(x1, x2, rtol, atol, equal_nan))
+
+
+@operation
+def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
+    """NaN as `nan`, infinities as the largest numbers or as said (``keras.ops.nan_to_num``)."""
+    x = tensor(x)
+    if not x.dtype.is_floating:
+        return x
+    x = tf.where(tf.math.is_nan(x), tf.cast(nan, x.dtype), x)
+    x = tf.where(x == math.inf, tf.cast(x.dtype.max if posinf is None else posinf, x.dtype), x)
+    return tf.where(x == -math.inf, tf.cast(x.dtype.min if neginf is None else neginf, x.dtype), x)
+
+
+@operation
+def clip(x, x_min, x_max):
+    """Each element moved into [x_min, x_max] (``keras.ops.clip``)."""
+    x = tensor(x)
+    if x.dtype == "bool":
+        x = tf.cast(x, "int32")
+    met = result_type(x.dtype, *[type(bound) if type(bound) in (int, float) else tensor(bound).dtype
+                                 for bound in (x_min, x_max)])
+    return tf.clip_by_value(tensor(x, met), tensor(x_min, met), tensor(x_max, met))
+
+
+@operation
+def where(condition, x1=None, x2=None):
+    """x1 where the condition holds, else x2; alone: the places where it holds (``keras.ops.where``)."""
+    condition = tensor(condition, "bool")
+    if x1 is None and x2 is None:
+        return tf.unstack(tf.cast(tf.where(condition), "int32"), num=len(condition.shape), axis=1)
+    if x1 is None or x2 is None:
+        raise ValueError("`x1` and `x2` either both should be `None` or both should have non-None value.")
+    return tf.where(condition, *together(x1, x2))
+
+
+@operation
+def select(condlist, choicelist, default=0):
+    """For each element the first choice whose condition holds (``keras.ops.select``)."""
+    *choices, chosen = together(*choicelist, default)
+    for condition, choice in reversed(list(zip(condlist, choices))):
+        chosen = tf.where(tensor(condition, "bool"), choice, chosen)
+    return chosen
+
+
+for _alias, _name in _ALIASES.items():
+    globals()[_alias] = globals()[_name]
+
+__all__ = [name for name in (*OPERATIONS, *_ALIASES) if name in globals()]

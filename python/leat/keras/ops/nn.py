@@ -1,0 +1,324 @@
+"""``keras.ops``: activations, normalizations, convolutions, pools and losses of networks."""
+
+import inspect
+import math
+
+import leat as tf
+from leat.keras import activations, calls, tables
+from leat.keras.ops import arrays
+from leat.keras.ops.promote import OPERATIONS, floats, operation, tensor, together
+
+_before = set(OPERATIONS)
+
+
+# ---- activations ----
+
+_WHOLE = ("relu", "relu6")  # they leave integers integers
+
+
+def _activation(name, *parameters):
+    function, converted = getattr(activations, name), tensor if name in _WHOLE else floats
+    known = [inspect.Parameter("x", inspect.Parameter.POSITIONAL_OR_KEYWORD)] + [
+        inspect.Parameter(key, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=value) for key, value in parameters]
+    signature = inspect.Signature(known)
+
+    def compute(*args, **kwargs):
+        given = signature.bind(*args, **kwargs).arguments
+        return function(converted(given.pop("x")), **{**dict(parameters), **given})
+    compute.__signature__ = signature
+    compute.__name__ = compute.__qualname__ = name
+    compute.__module__ = __name__
+    compute.__doc__ = f"The activation {name} of each element (``keras.ops.{name}``)."
+    globals()[name] = operation(compute)
+
+
+for _name in ("relu", "relu6", "sigmoid", "softplus", "softsign", "silu", "log_sigmoid", "hard_sigmoid", "hard_silu",
+              "hard_tanh", "selu", "tanh_shrink", "sparse_plus", "sparse_sigmoid"):
+    _activation(_name)
+_activation("leaky_relu", ("negative_slope", 0.2))
+_activation("elu", ("alpha", 1.0))
+_activation("celu", ("alpha", 1.0))
+_activation("gelu", ("approximate", True))
+_activation("glu", ("axis", -1))
+_activation("hard_shrink", ("threshold", 0.5))
+_activation("soft_shrink", ("threshold", 0.5))
+_activation("squareplus", ("b", 4))
+swish, hard_swish = globals()["silu"], globals()["hard_silu"]
+
+
+@operation
+def threshold(x, threshold, default_value):
+    """x above a threshold, else a value (``keras.ops.threshold``)."""
+    return activations.threshold(floats(x), threshold, default_value)
+
+
+def _over(x, axis, compute):
+    x = floats(x)
+    if axis is None or isinstance(axis, (tuple, list)):
+        rank = len(x.shape)
+        axes = list(range(rank)) if axis is None else [one % rank for one in axis]
+        kept = [one for one in range(rank) if one not in axes]
+        moved = tf.transpose(x, kept + axes)
+        flat = compute(tf.reshape(moved, tf.concat([tf.shape(moved)[:len(kept)], [-1]], 0)), -1)
+        back = [(kept + axes).index(one) for one in range(rank)]
+        return tf.transpose(tf.reshape(flat, tf.shape(moved)), back)
+    return compute(x, axis)
+
+
+@operation
+def softmax(x, axis=-1):
+    """Exponentials divided by their sum (``keras.ops.softmax``); `axis`: one dimension, several, or None for all."""
+    return _over(x, axis, activations.softmax)
+
+
+@operation
+def log_softmax(x, axis=-1):
+    """The logarithms of ``softmax`` (``keras.ops.log_softmax``)."""
+    return _over(x, axis, activations.log_softmax)
+
+
+@operation
+def sparsemax(x, axis=-1):
+    """The nearest point of the simplex (``keras.ops.sparsemax``; Martins and Astudillo 2016)."""
+    x = arrays.moveaxis(floats(x), axis, -1)
+    ordered = tf.sort(x, axis=-1, direction="DESCENDING")
+    sums = tf.cumsum(ordered, -1)
+    places = tf.range(1, tf.shape(x)[-1] + 1)
+    inside = 1 + tf.cast(places, x.dtype) * ordered > sums
+    count = tf.reduce_sum(tf.cast(inside, "int32"), -1, True)
+    last = arrays.take_along_axis(sums, count - 1, -1)
+    border = (last - 1) / tf.cast(count, x.dtype)
+    return arrays.moveaxis(tf.maximum(x - border, tf.zeros_like(x)), -1, axis)
+
+
+# ---- normalization ----
+
+@operation
+def batch_normalization(x, mean, variance, axis, offset=None, scale=None, epsilon=0.001):
+    """(x - mean) / sqrt(variance + epsilon) * scale + offset along `axis` (``keras.ops.batch_normalization``)."""
+    x = floats(x)
+    shape = [1] * len(x.shape)
+    shape[axis] = -1
+
+    def along(value):
+        return tf.reshape(tensor(value, x.dtype), shape)
+    factor = tf.math.rsqrt(along(variance) + tf.cast(epsilon, x.dtype))
+    if scale is not None:
+        factor = factor * along(scale)
+    moved = -along(mean) * factor
+    if offset is not None:
+        moved = moved + along(offset)
+    return x * factor + moved
+
+
+@operation
+def layer_normalization(x, gamma=None, beta=None, axis=-1, epsilon=None, **kwargs):
+    """Mean 0 and variance 1 over dimensions, then gamma and beta (``keras.ops.layer_normalization``)."""
+    x = floats(x)
+    axis = list(axis) if isinstance(axis, (list, tuple)) else [axis]
+    mean = tf.reduce_mean(x, axis, True)
+    variance = tf.reduce_mean(tf.square(x - mean), axis, True)
+    out = (x - mean) * tf.math.rsqrt(variance + tf.cast(1e-7 if epsilon is None else epsilon, x.dtype))
+    if gamma is not None:
+        out = out * _along(gamma, x, axis)
+    return out if beta is None else out + _along(beta, x, axis)
+
+
+def _along(value, x, axis):
+    value = tensor(value, x.dtype)
+    if len(value.shape) == len(x.shape):
+        return value
+    kept = {one % len(x.shape) for one in axis}
+    return tf.reshape(value, [x.shape[one] if one in kept else 1 for one in range(len(x.shape))])
+
+
+@operation
+def rms_normalization(x, scale=None, axis=-1, epsilon=None):
+    """Divided by the root of the mean square (``keras.ops.rms_normalization``)."""
+    x = floats(x)
+    axis = list(axis) if isinstance(axis, (list, tuple)) else [axis]
+    mean = tf.reduce_mean(tf.square(x), axis, True)
+    out = x * tf.math.rsqrt(mean + tf.cast(1e-7 if epsilon is None else epsilon, x.dtype))
+    return out if scale is None else out * tensor(scale, x.dtype)
+
+
+@operation
+def dot_product_attention(query, key, value, bias=None, mask=None, scale=None, is_causal=False, flash_attention=None,
+                          attn_logits_soft_cap=None):
+    """Scaled dot product attention over (batch, length, heads, size) (``keras.ops.dot_product_attention``)."""
+    if flash_attention:
+        raise ValueError("Flash attention is not supported in leat. Set flash_attention=False")
+    query, key, value = together(query, key, value, floating=True)
+    if {len(query.shape), len(key.shape), len(value.shape)} != {4}:
+        raise ValueError("`dot_product_attention` only supports 4D inputs. Received: query.shape="
+                         f"{tuple(query.shape)}, key.shape={tuple(key.shape)}, value.shape={tuple(value.shape)}.")
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    logits = tf.einsum("BTNH,BSNH->BNTS", query, key) * tf.cast(scale, query.dtype)
+    if attn_logits_soft_cap is not None:
+        cap = tf.cast(attn_logits_soft_cap, query.dtype)
+        logits = tf.tanh(logits / cap) * cap
+    if bias is not None:
+        logits = logits + tensor(bias, logits.dtype)
+    if mask is not None:
+        logits = tf.where(tensor(mask, "bool"), logits, tf.cast(0.7 * logits.dtype.min, logits.dtype))
+    if is_causal:
+        rows, columns = tf.range(tf.shape(query)[1])[:, None], tf.range(tf.shape(key)[1])[None, :]
+        logits = tf.where(columns <= rows, logits, tf.cast(0.7 * logits.dtype.min, logits.dtype))
+    return tf.einsum("BNTS,BSNH->BTNH", activations.softmax(logits), value)
+
+
+# ---- convolutions and pools ----
+
+def _directions(value, count):
+    return [value] * count if isinstance(value, int) else list(value)
+
+
+def _layer(name, inputs, weights, data_format, **arguments):
+    if data_format not in (None, "channels_last"):
+        raise NotImplementedError(f"{name}: data_format {data_format!r} is not supported; transpose to channels_last")
+    entry = next((one for one in tables.entries("layer") if one["name"] == name), None)
+    if entry is None:
+        raise NotImplementedError(f"keras.ops: {name} is not there yet; use fewer directions")
+    part = tables.part("layer", entry, arguments)
+    return calls.call(part, [inputs], weights)[0]
+
+
+def _convolution(name, inputs, kernel, strides, padding, data_format, dilation_rate, **more):
+    inputs, kernel = together(inputs, kernel, floating=True)
+    count = len(inputs.shape) - 2
+    if not 1 <= count <= 3:
+        raise ValueError(f"expected inputs of 3 to 5 dimensions, found shape {tuple(inputs.shape)}")
+    return _layer(name.format(count), inputs, [kernel], data_format, kernel_size=list(kernel.shape[:count]),
+                  strides=_directions(strides, count), padding=padding, use_bias=False,
+                  dilation_rate=_directions(dilation_rate, count), **more)
+
+
+@operation
+def conv(inputs, kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
+    """A convolution in 1 to 3 directions (``keras.ops.conv``); groups follow from the kernel's channels."""
+    channels, of_kernel = inputs.shape[-1], kernel.shape[-2]
+    if channels % of_kernel:
+        raise ValueError(f"The number of input channels must be evenly divisible by kernel's in_channels. Received "
+                         f"input channels {channels} and kernel in_channels {of_kernel}.")
+    return _convolution("Conv{}D", inputs, kernel, strides, padding, data_format, dilation_rate,
+                        filters=kernel.shape[-1], groups=channels // of_kernel)
+
+
+@operation
+def depthwise_conv(inputs, kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
+    """A convolution of each channel alone (``keras.ops.depthwise_conv``)."""
+    return _convolution("DepthwiseConv{}D", inputs, kernel, strides, padding, data_format, dilation_rate,
+                        depth_multiplier=kernel.shape[-1])
+
+
+@operation
+def separable_conv(inputs, depthwise_kernel, pointwise_kernel, strides=1, padding="valid", data_format=None,
+                   dilation_rate=1):
+    """``depthwise_conv``, and a convolution of size 1 after it (``keras.ops.separable_conv``)."""
+    between = depthwise_conv(inputs, depthwise_kernel, strides, padding, data_format, dilation_rate)
+    return conv(between, pointwise_kernel, 1, "valid", data_format)
+
+
+@operation
+def conv_transpose(inputs, kernel, strides=1, padding="valid", output_padding=None, data_format=None, dilation_rate=1):
+    """The gradient of a convolution as an operation (``keras.ops.conv_transpose``)."""
+    more = {} if output_padding is None else {"output_padding": _directions(output_padding, len(inputs.shape) - 2)}
+    return _convolution("Conv{}DTranspose", inputs, kernel, strides, padding, data_format, dilation_rate,
+                        filters=kernel.shape[-2], **more)
+
+
+def _pool(name, inputs, pool_size, strides, padding, data_format):
+    inputs = tensor(inputs)
+    count = len(inputs.shape) - 2
+    return _layer(f"{name}{count}D", inputs, [], data_format, pool_size=_directions(pool_size, count),
+                  strides=_directions(pool_size if strides is None else strides, count), padding=padding)
+
+
+@operation
+def max_pool(inputs, pool_size, strides=None, padding="valid", data_format=None):
+    """The largest element of each window (``keras.ops.max_pool``)."""
+    return _pool("MaxPooling", inputs, pool_size, strides, padding, data_format)
+
+
+@operation
+def average_pool(inputs, pool_size, strides=None, padding="valid", data_format=None):
+    """The mean of each window (``keras.ops.average_pool``)."""
+    return _pool("AveragePooling", floats(inputs), pool_size, strides, padding, data_format)
+
+
+@operation
+def space_to_depth(x, block_size, data_format="channels_last"):
+    """Blocks of places as channels (``keras.ops.space_to_depth``)."""
+    if data_format != "channels_last":
+        raise NotImplementedError("space_to_depth: only channels_last is supported; transpose before")
+    return tf.nn.space_to_depth(tensor(x), block_size)
+
+
+@operation
+def depth_to_space(x, block_size, data_format="channels_last"):
+    """Channels as blocks of places (``keras.ops.depth_to_space``)."""
+    if data_format != "channels_last":
+        raise NotImplementedError("depth_to_space: only channels_last is supported; transpose before")
+    return tf.nn.depth_to_space(tensor(x), block_size)
+
+
+# ---- losses ----
+
+def _same_shape(target, output, name):
+    if len(target.shape) != len(output.shape) or any(
+            a is not None and b is not None and a != b for a, b in zip(target.shape, output.shape)):
+        raise ValueError(f"Arguments `target` and `output` must have the same shape. Received: target.shape="
+                         f"{tuple(target.shape)}, output.shape={tuple(output.shape)} in {name}")
+
+
+@operation
+def binary_crossentropy(target, output, from_logits=False):
+    """The cross-entropy of each element (``keras.ops.binary_crossentropy``)."""
+    target, output = tensor(target), floats(output)
+    _same_shape(target, output, "binary_crossentropy")
+    target = tf.cast(target, output.dtype)
+    if from_logits:
+        return tf.nn.sigmoid_cross_entropy_with_logits(labels=target, logits=output)
+    output = tf.clip_by_value(output, tf.cast(1e-7, output.dtype), tf.cast(1 - 1e-7, output.dtype))
+    return -(target * tf.math.log(output) + (1 - target) * tf.math.log(1 - output))
+
+
+@operation
+def categorical_crossentropy(target, output, from_logits=False, axis=-1):
+    """The cross-entropy of vectors (``keras.ops.categorical_crossentropy``)."""
+    target, output = tensor(target), floats(output)
+    _same_shape(target, output, "categorical_crossentropy")
+    target = tf.cast(target, output.dtype)
+    if from_logits:
+        return -tf.reduce_sum(target * log_softmax(output, axis), axis)
+    output = output / tf.reduce_sum(output, axis, True)
+    output = tf.clip_by_value(output, tf.cast(1e-7, output.dtype), tf.cast(1 - 1e-7, output.dtype))
+    return -tf.reduce_sum(target * tf.math.log(output), axis)
+
+
+@operation
+def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1):
+    """The cross-entropy of classes given by number (``keras.ops.sparse_categorical_crossentropy``)."""
+    target, output = tensor(target, "int64"), floats(output)
+    if len(target.shape) == len(output.shape) and target.shape[-1] == 1:
+        target = tf.squeeze(target, [-1])
+    if from_logits:
+        logs = log_softmax(output, axis)
+    else:
+        output = tf.clip_by_value(output, tf.cast(1e-7, output.dtype), tf.cast(1 - 1e-7, output.dtype))
+        logs = log_softmax(tf.math.log(output), axis)
+    hot = tf.one_hot(target, output.shape[axis], axis=axis, dtype=output.dtype)
+    return -tf.reduce_sum(hot * logs, axis)
+
+
+@operation
+def psnr(x1, x2, max_val):
+    """The peak signal to noise ratio in decibels (``keras.ops.psnr``)."""
+    x1, x2 = together(x1, x2, floating=True)
+    _same_shape(x1, x2, "psnr")
+    error = tf.reduce_mean(tf.square(x1 - x2))
+    peak = tf.cast(max_val, x1.dtype)
+    return 20 * tf.math.log(peak) / math.log(10) - 10 * tf.math.log(error) / math.log(10)
+
+
+__all__ = [name for name in OPERATIONS if name not in _before] + ["swish", "hard_swish"]

@@ -1,0 +1,212 @@
+"""Which dtype operations of ``keras.ops`` compute in, and calls of them on KerasTensors.
+
+Keras follows JAX: numbers of Python are weak (1.0 joins int32 as float32 and stays float16 beside float16), and two
+dtypes meet at the smallest that holds both, though integers and floats meet at the float.
+"""
+
+import functools
+import inspect
+
+import numpy as np
+
+import leat as tf
+from leat import nest
+from leat.keras import layer as _layer
+from leat.keras.layer import KerasTensor
+from leat.keras.variables import Variable as KerasVariable
+
+_SIGNED = ("int8", "int16", "int32", "int64")
+_UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
+_FLOATS = ("bfloat16", "float16", "float32", "float64")
+
+OPERATIONS = {}  # name -> function, as the configuration of a model names them
+
+
+def dtype_name(dtype):
+    """"float32" for any way to name a dtype; numbers' types of Python are Keras' defaults."""
+    if dtype in (float, "float"):
+        return "float32"
+    if dtype in (int, "int"):
+        return "int32"
+    if dtype is bool:
+        return "bool"
+    return dtype if isinstance(dtype, str) else tf.as_dtype(dtype).name
+
+
+def _meet(a, b):
+    if a == b:
+        return a
+    if a == "bool" or b == "bool":
+        return b if a == "bool" else a
+    a_float, b_float = a in _FLOATS, b in _FLOATS
+    if a_float and b_float:
+        return "float32" if {a, b} == {"bfloat16", "float16"} else max(a, b, key=_FLOATS.index)
+    if a_float or b_float:
+        return a if a_float else b
+    for kind in (_SIGNED, _UNSIGNED):
+        if a in kind and b in kind:
+            return max(a, b, key=kind.index)
+    signed, unsigned = (a, b) if a in _SIGNED else (b, a)
+    wider = _UNSIGNED.index(unsigned) + 1
+    return "float32" if wider == len(_SIGNED) else max(signed, _SIGNED[wider], key=_SIGNED.index)
+
+
+def result_type(*kinds):
+    """The dtype at which dtypes and types of Python (int, float, weak) meet (``keras.backend.result_type``)."""
+    weak = [kind for kind in kinds if kind is int or kind is float]
+    strong = [dtype_name(kind) for kind in kinds if kind is not int and kind is not float]
+    is_float = any(kind is float for kind in weak)
+    if not strong:
+        return "float32" if is_float else "int32"
+    met = functools.reduce(_meet, strong)
+    if is_float and met not in _FLOATS:
+        return "float32"
+    return "int32" if weak and met == "bool" else met
+
+
+def tensor(value, dtype=None):
+    """A value as a tensor: floats of Python are float32, integers int32."""
+    if isinstance(value, KerasVariable):
+        value = value.value
+    if dtype is not None:
+        dtype = dtype_name(dtype)
+    if isinstance(value, tf.Tensor):
+        return value if dtype is None else tf.cast(value, dtype)
+    if isinstance(value, (list, tuple)) and nest.flatten(value) and any(
+            isinstance(leaf, (tf.Tensor, KerasVariable)) for leaf in nest.flatten(value)):
+        parts = [tensor(part) for part in value]
+        met = dtype or result_type(*[part.dtype for part in parts])
+        return tf.stack([tf.cast(part, met) for part in parts])
+    if isinstance(value, (list, tuple, bool, int, float)) and dtype is not None:
+        value = np.asarray(value)
+    value = tf.convert_to_tensor(value)
+    return value if dtype is None else tf.cast(value, dtype)
+
+
+def _kind(value):
+    if type(value) in (int, float):
+        return type(value)
+    return getattr(value, "dtype", None) or tensor(value).dtype
+
+
+def together(*values, floating=False):
+    """Operands as tensors of the dtype at which they meet; `floating`: a float."""
+    kinds = [_kind(value) for value in values]
+    met = result_type(*kinds, float) if floating else result_type(*kinds)
+    return [tensor(value, met) for value in values]
+
+
+def floats(value):
+    """A tensor of floats: integers and truth values as float32."""
+    value = tensor(value)
+    return value if value.dtype.is_floating else tf.cast(value, "float32")
+
+
+# ---- on KerasTensors ----
+
+# Parameters that are arguments of a call in Keras' configurations; the others belong to the operation.
+_OPERANDS = frozenset("""x x1 x2 xs a b y key inputs kernel depthwise_kernel pointwise_kernel condition condlist
+choicelist default indices values updates start_indices target output query value bias mask mean variance offset scale
+gamma beta images data segment_ids sorted_sequence targets predictions fill_value weights variable array""".split())
+# In which module of Keras an operation's class is; elsewhere: numpy.
+_HOMES = {
+    "core": "cast saturate_cast scatter scatter_update slice slice_update stop_gradient unstack",
+    "nn": """average_pool batch_normalization binary_crossentropy categorical_crossentropy celu conv conv_transpose
+        depth_to_space depthwise_conv dot_product_attention elu gelu glu hard_shrink hard_sigmoid hard_silu hard_tanh
+        leaky_relu log_sigmoid log_softmax max_pool moments multi_hot normalize one_hot relu relu6 selu separable_conv
+        sigmoid silu soft_shrink softmax softplus softsign space_to_depth sparse_categorical_crossentropy sparse_plus
+        sparse_sigmoid sparsemax squareplus tanh_shrink threshold layer_normalization rms_normalization psnr""",
+    "linalg": "cholesky cholesky_inverse det eigh inv lstsq matrix_rank norm pinv qr solve solve_triangular svd",
+    "math": "erf erfc erfinv in_top_k logdet logsumexp rsqrt segment_max segment_min segment_prod segment_sum top_k",
+    "image": "resize rgb_to_grayscale rgb_to_hsv hsv_to_rgb pad_images crop_images",
+}
+_home_of = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+
+def _is_symbolic(values):
+    return any(isinstance(leaf, KerasTensor) for leaf in nest.flatten(list(values)))
+
+
+class OperationLayer(_layer.Layer):
+    """A call of an operation as a layer of a model; a subclass for each, with the name of Keras' class of it."""
+
+    _function = None
+
+    def __init__(self, name=None, **given):
+        super().__init__(name=name)
+        self._given = given
+        self.built = True
+
+    def __call__(self, *args, **kwargs):
+        if _is_symbolic(args) or _is_symbolic(kwargs.values()):
+            return _layer.symbolic_call(self, args, kwargs)
+        return self.call(*args, **kwargs)  # operands stay as they are
+
+    def call(self, *args, **kwargs):
+        """The operation."""
+        given = dict(self._given)
+        parameters = inspect.signature(type(self)._function).parameters.values()
+        if any(one.kind == one.VAR_POSITIONAL for one in parameters):
+            args = [given.pop(one.name) for one in parameters if one.kind == one.POSITIONAL_OR_KEYWORD] + list(args)
+        return type(self)._function(*args, **kwargs, **given)
+
+    def get_config(self):
+        """The arguments that are no operands."""
+        return {"name": self.name, **self._given}
+
+    @classmethod
+    def from_config(cls, config):
+        """One of these arguments; those that only Keras has are left out."""
+        known = inspect.signature(cls._function).parameters
+        return cls(**{key: value for key, value in config.items() if key in known or key == "name"})
+
+
+def class_of(module, name):
+    """The layer of an operation that a configuration names by Keras' module and class; None: there is none."""
+    if not module.startswith("keras.src.ops"):
+        return None
+    return next((function.layer for function in OPERATIONS.values() if function.layer.__name__ == name), None)
+
+
+def _layer_of(function):
+    name = function.__name__
+    camel = "".join(word.capitalize() for word in name.split("_"))
+    return type(camel, (OperationLayer,), {"_function": staticmethod(function), "__doc__": function.__doc__,
+                                           "__module__": f"keras.src.ops.{_home_of.get(name, 'numpy')}"})
+
+
+def _as_layer(function, args, kwargs):
+    """The call of an operation as a layer of the model that is put together."""
+    signature = inspect.signature(function)
+    several = next((one.name for one in signature.parameters.values() if one.kind == one.VAR_POSITIONAL), None)
+    bound = signature.bind(*args, **kwargs)
+    bound.apply_defaults()
+    named = {key: value for key, value in bound.arguments.items() if key != "kwargs"}
+    if several is not None:
+        passed = named.pop(several)
+        return function.layer(**named)(*passed)
+    operands = {key: value for key, value in named.items()
+                if key in _OPERANDS and value is not None or _is_symbolic([value])}
+    made = function.layer(**{key: value for key, value in named.items() if key not in operands and not (
+        key in _OPERANDS)})
+    order = list(signature.parameters)
+    if list(operands) == order[:len(operands)]:
+        return made(*[_list(value) for value in operands.values()])
+    first, *rest = operands
+    return made(operands[first], **{key: operands[key] for key in rest})
+
+
+def _list(value):
+    return list(value) if isinstance(value, tuple) and _is_symbolic([value]) else value
+
+
+def operation(function):
+    """A decorator: the function is known by its name, and on KerasTensors becomes a layer of the model."""
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        if _is_symbolic(args) or _is_symbolic(kwargs.values()):
+            return _as_layer(call, args, kwargs)
+        return function(*args, **kwargs)
+    call.layer = _layer_of(call)
+    OPERATIONS[function.__name__] = call
+    return call

@@ -1,0 +1,449 @@
+"""``keras.ops``: operations that fold dimensions, sort and search."""
+
+import builtins
+import math
+
+import leat as tf
+from leat.keras.ops import elementwise
+from leat.keras.ops.promote import dtype_name, floats, operation, tensor, together
+
+_before = set(elementwise.OPERATIONS)
+
+
+def _axes(axis):
+    return list(axis) if isinstance(axis, tuple) else axis
+
+
+def _summed(x):
+    """Small integers are added as int32, as numpy widens them."""
+    x = tensor(x)
+    if x.dtype in ("bool", "int8", "int16"):
+        return tf.cast(x, "int32")
+    return tf.cast(x, "uint32") if x.dtype in ("uint8", "uint16") else x
+
+
+@operation
+def sum(x, axis=None, keepdims=False):
+    """The sum over dimensions, all of them by default (``keras.ops.sum``)."""
+    return tf.reduce_sum(_summed(x), _axes(axis), keepdims)
+
+
+@operation
+def prod(x, axis=None, keepdims=False, dtype=None):
+    """The product over dimensions (``keras.ops.prod``)."""
+    x = _summed(x) if dtype is None else tensor(x, dtype)
+    return tf.reduce_prod(x, _axes(axis), keepdims)
+
+
+@operation
+def mean(x, axis=None, keepdims=False):
+    """The mean over dimensions, a float (``keras.ops.mean``)."""
+    return tf.reduce_mean(floats(x), _axes(axis), keepdims)
+
+
+@operation
+def var(x, axis=None, keepdims=False):
+    """The mean squared distance from the mean (``keras.ops.var``)."""
+    return tf.math.reduce_variance(floats(x), _axes(axis), keepdims)
+
+
+@operation
+def std(x, axis=None, keepdims=False):
+    """The root of the variance (``keras.ops.std``)."""
+    return tf.sqrt(var(x, axis, keepdims))
+
+
+def _extreme(x, axis, keepdims, initial, fold, two):
+    x = tensor(x)
+    if x.dtype == "bool":
+        folded = tf.cast(fold(tf.cast(x, "int32"), _axes(axis), keepdims), "bool")
+    else:
+        folded = fold(x, _axes(axis), keepdims)
+    return folded if initial is None else two(folded, tf.cast(initial, folded.dtype))
+
+
+@operation
+def max(x, axis=None, keepdims=False, initial=None):
+    """The largest element over dimensions (``keras.ops.max``); `initial` is one more."""
+    return _extreme(x, axis, keepdims, initial, tf.reduce_max, tf.maximum)
+
+
+@operation
+def min(x, axis=None, keepdims=False, initial=None):
+    """The smallest element over dimensions (``keras.ops.min``); `initial` is one more."""
+    return _extreme(x, axis, keepdims, initial, tf.reduce_min, tf.minimum)
+
+
+@operation
+def amax(x, axis=None, keepdims=False):
+    """The largest element over dimensions (``keras.ops.amax``)."""
+    return max(x, axis, keepdims)
+
+
+@operation
+def amin(x, axis=None, keepdims=False):
+    """The smallest element over dimensions (``keras.ops.amin``)."""
+    return min(x, axis, keepdims)
+
+
+@operation
+def ptp(x, axis=None, keepdims=False):
+    """The distance between the largest and the smallest element (``keras.ops.ptp``)."""
+    return max(x, axis, keepdims) - min(x, axis, keepdims)
+
+
+@operation
+def all(x, axis=None, keepdims=False):
+    """Is every element true (``keras.ops.all``)?"""
+    return tf.reduce_all(tensor(x, "bool"), _axes(axis), keepdims)
+
+
+@operation
+def any(x, axis=None, keepdims=False):
+    """Is some element true (``keras.ops.any``)?"""
+    return tf.reduce_any(tensor(x, "bool"), _axes(axis), keepdims)
+
+
+@operation
+def count_nonzero(x, axis=None):
+    """How many elements are not 0, an int32 (``keras.ops.count_nonzero``)."""
+    return tf.reduce_sum(tf.cast(tensor(x) != 0 if tensor(x).dtype != "bool" else tensor(x), "int32"), _axes(axis))
+
+
+@operation
+def logsumexp(x, axis=None, keepdims=False):
+    """log(sum(exp(x))) without overflow (``keras.ops.logsumexp``)."""
+    return tf.reduce_logsumexp(floats(x), _axes(axis), keepdims)
+
+
+@operation
+def average(x, axis=None, weights=None):
+    """The mean weighted by `weights` (``keras.ops.average``)."""
+    x = floats(x)
+    if weights is None:
+        return tf.reduce_mean(x, _axes(axis))
+    x, weights = together(x, weights, floating=True)
+    if axis is not None and len(weights.shape) == 1 and len(x.shape) > 1:
+        shape = [1] * len(x.shape)
+        shape[axis] = -1
+        weights = tf.reshape(weights, shape)
+    weights = tf.broadcast_to(weights, tf.shape(x))
+    return tf.reduce_sum(x * weights, _axes(axis)) / tf.reduce_sum(weights, _axes(axis))
+
+
+@operation
+def moments(x, axes, keepdims=False, synchronized=False):
+    """(mean, variance) over dimensions (``keras.ops.moments``)."""
+    if synchronized:
+        raise NotImplementedError("moments: synchronized=True is not supported; a BatchNormalization layer has it")
+    return mean(x, axes, keepdims), var(x, axes, keepdims)
+
+
+# ---- places ----
+
+def _place(x, axis, keepdims, find):
+    x = tensor(x)
+    if x.dtype == "bool":
+        x = tf.cast(x, "int32")
+    rank = len(x.shape)
+    flat = tf.reshape(x, [-1]) if axis is None else x
+    found = find(flat, axis=0 if axis is None else axis, output_type="int32")
+    if not keepdims:
+        return found
+    return tf.reshape(found, [1] * rank) if axis is None else tf.expand_dims(found, axis)
+
+
+@operation
+def argmax(x, axis=None, keepdims=False):
+    """The place of the first largest element, an int32 (``keras.ops.argmax``); without an axis of all as one list."""
+    return _place(x, axis, keepdims, tf.argmax)
+
+
+@operation
+def argmin(x, axis=None, keepdims=False):
+    """The place of the first smallest element, an int32 (``keras.ops.argmin``)."""
+    return _place(x, axis, keepdims, tf.argmin)
+
+
+def _flat_axis(x, axis):
+    x = tensor(x)
+    return (tf.reshape(x, [-1]), -1) if axis is None else (x, axis)
+
+
+@operation
+def argsort(x, axis=-1):
+    """The places of the elements from the smallest to the largest, int32 (``keras.ops.argsort``); stable."""
+    x, axis = _flat_axis(x, axis)
+    return tf.argsort(tf.cast(x, "uint8") if x.dtype == "bool" else x, axis=axis, stable=True)
+
+
+@operation
+def sort(x, axis=-1):
+    """The elements from the smallest to the largest (``keras.ops.sort``)."""
+    x, axis = _flat_axis(x, axis)
+    if x.dtype == "bool":
+        return tf.cast(tf.sort(tf.cast(x, "uint8"), axis=axis), "bool")
+    return tf.sort(x, axis=axis)
+
+
+@operation
+def top_k(x, k, sorted=True):
+    """(the k largest elements of the last dimension, their places) (``keras.ops.top_k``)."""
+    return tf.math.top_k(tensor(x), k, sorted)
+
+
+@operation
+def in_top_k(targets, predictions, k):
+    """Is the class among the k most likely ones (``keras.ops.in_top_k``)?"""
+    return tf.math.in_top_k(tensor(targets), tensor(predictions), k)
+
+
+@operation
+def searchsorted(sorted_sequence, values, side="left"):
+    """Where values would have to stand in a sorted list, int32 (``keras.ops.searchsorted``)."""
+    if len(tensor(sorted_sequence).shape) != 1:
+        raise ValueError("`searchsorted` only supports 1-D sorted sequences. You can use `keras.ops.vectorized_map` "
+                         f"to extend it to N-D sequences. Received: sorted_sequence.shape="
+                         f"{tuple(tensor(sorted_sequence).shape)}")
+    sequence, values = together(sorted_sequence, values)
+    found = tf.searchsorted(sequence, tf.reshape(values, [-1]), side)
+    return tf.reshape(found, tf.shape(values))
+
+
+@operation
+def digitize(x, bins):
+    """Between which borders each element lies, int32 (``keras.ops.digitize``)."""
+    x, bins = together(x, bins)
+    return tf.reshape(tf.searchsorted(bins, tf.reshape(x, [-1]), "right"), tf.shape(x))
+
+
+@operation
+def bincount(x, weights=None, minlength=0, sparse=False):
+    """How often each number from 0 on occurs in each row (``keras.ops.bincount``); `weights` are added instead."""
+    if sparse:
+        raise NotImplementedError("bincount: sparse=True is not supported; leave it out")
+    x = tensor(x, "int32")
+    depth = tf.maximum(tf.reduce_max(x) + 1, minlength) if tf.size(x) != 0 else tf.constant(minlength)
+    hot = tf.one_hot(x, depth, dtype="int32" if weights is None else result_of(weights))
+    if weights is not None:
+        hot = hot * tf.expand_dims(tensor(weights, hot.dtype), -1)
+    return tf.reduce_sum(hot, axis=len(x.shape) - 1)
+
+
+def result_of(weights):
+    """The dtype in which weights are added."""
+    weights = tensor(weights)
+    return "float32" if weights.dtype == "float64" else weights.dtype
+
+
+@operation
+def unique(x, sorted=True, return_index=False, return_inverse=False, return_counts=False, axis=None, size=None,
+           fill_value=None):
+    """The different elements of all, sorted (``keras.ops.unique``), and where asked their inverse and counts."""
+    if axis is not None or size is not None or return_index:
+        raise NotImplementedError("unique: axis, size and return_index are not supported; leave them out")
+    x = tensor(x)
+    values, places, counts = tf.unique_with_counts(tf.reshape(x, [-1]))
+    order = tf.argsort(values, stable=True)
+    outputs = [tf.gather(values, order)]
+    if return_inverse:
+        outputs.append(tf.reshape(tf.gather(tf.argsort(order), places), tf.shape(x)))
+    if return_counts:
+        outputs.append(tf.gather(counts, order))
+    return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+
+@operation
+def isin(x1, x2, assume_unique=False, invert=False):
+    """Which elements of x1 are among x2 (``keras.ops.isin``)?"""
+    x1, x2 = together(x1, x2)
+    found = tf.reduce_any(tf.equal(tf.expand_dims(x1, -1), tf.reshape(x2, [-1])), axis=-1)
+    return tf.logical_not(found) if invert else found
+
+
+@operation
+def nonzero(x):
+    """The places of elements that are not 0, one list for each dimension, int32 (``keras.ops.nonzero``)."""
+    x = tensor(x)
+    places = tf.where(x if x.dtype == "bool" else x != 0)
+    return tuple(tf.cast(one, "int32") for one in tf.unstack(places, num=len(x.shape), axis=1))
+
+
+@operation
+def histogram(x, bins=10, range=None):
+    """(how many elements lie in each of equal bins, their borders) (``keras.ops.histogram``)."""
+    x = floats(x)
+    if range is not None and (len(range) != 2 or range[1] < range[0]):
+        raise ValueError("range must be a tuple of two increasing numbers. Received: " f"range={range}")
+    low, high = (tf.reduce_min(x), tf.reduce_max(x)) if not range else [tf.constant(end, x.dtype) for end in range]
+    borders = tf.linspace(low, high, bins + 1)
+    flat = tf.reshape(x, [-1])
+    flat = tf.boolean_mask(flat, tf.logical_and(flat >= low, flat <= high))
+    places = tf.clip_by_value(tf.searchsorted(borders, flat, "right") - 1, 0, bins - 1)
+    return tf.cast(tf.math.bincount(places, minlength=bins, maxlength=bins), x.dtype), borders
+
+
+# ---- running ----
+
+def _running(x, axis, dtype, run):
+    x = tensor(x) if dtype is None else tensor(x, dtype)
+    if x.dtype == "bool":
+        x = tf.cast(x, "int32")
+    if axis is None:
+        x, axis = tf.reshape(x, [-1]), 0
+    return run(x, axis)
+
+
+@operation
+def cumsum(x, axis=None, dtype=None):
+    """The running sum (``keras.ops.cumsum``)."""
+    return _running(x, axis, dtype, tf.cumsum)
+
+
+@operation
+def cumprod(x, axis=None, dtype=None):
+    """The running product (``keras.ops.cumprod``)."""
+    return _running(x, axis, dtype, tf.math.cumprod)
+
+
+@operation
+def diff(a, n=1, axis=-1):
+    """The n-th differences of neighbours (``keras.ops.diff``)."""
+    a = tensor(a)
+    for _ in builtins.range(n):
+        size = a.shape[axis]
+        after = tf.gather(a, list(builtins.range(1, size)), axis=axis)
+        before = tf.gather(a, list(builtins.range(size - 1)), axis=axis)
+        a = tf.not_equal(after, before) if a.dtype == "bool" else after - before
+    return a
+
+
+@operation
+def trapezoid(y, x=None, dx=1.0, axis=-1):
+    """The integral by trapezoids (``keras.ops.trapezoid``)."""
+    y = floats(y)
+    if x is not None:
+        dx = diff(floats(x), axis=-1 if len(tensor(x).shape) == 1 else axis)
+        if len(dx.shape) == 1 and len(y.shape) > 1:
+            shape = [1] * len(y.shape)
+            shape[axis] = -1
+            dx = tf.reshape(dx, shape)
+    size = y.shape[axis]
+    after = tf.gather(y, list(builtins.range(1, size)), axis=axis)
+    before = tf.gather(y, list(builtins.range(size - 1)), axis=axis)
+    return tf.reduce_sum((after + before) * 0.5 * tensor(dx, y.dtype), axis=axis)
+
+
+# ---- quantiles ----
+
+@operation
+def quantile(x, q, axis=None, method="linear", keepdims=False):
+    """The q-th quantiles, q of [0, 1] (``keras.ops.quantile``). `method`: linear, lower, higher, midpoint, nearest."""
+    x = floats(x)
+    q = floats(q)
+    rank = len(x.shape)
+    axes = [one % rank for one in (builtins.range(rank) if axis is None else axis if isinstance(axis, (list, tuple))
+                                   else [axis])]
+    kept = [one for one in builtins.range(rank) if one not in axes]
+    folded = tf.transpose(x, kept + axes)
+    folded = tf.reshape(folded, tf.concat([tf.shape(folded)[:len(kept)], [-1]], 0))
+    ordered = tf.sort(folded, axis=-1)
+    size = tf.shape(ordered)[-1]
+    at = tf.reshape(q, [-1]) * tf.cast(size - 1, x.dtype)
+    low, high = tf.cast(tf.floor(at), "int32"), tf.cast(tf.math.ceil(at), "int32")
+    if method == "nearest":
+        found = tf.gather(ordered, tf.cast(tf.round(at), "int32"), axis=-1)
+    elif method in ("linear", "midpoint", "lower", "higher"):
+        below, above = tf.gather(ordered, low, axis=-1), tf.gather(ordered, high, axis=-1)
+        part = at - tf.floor(at)
+        found = {"linear": lambda: below * (1 - part) + above * part, "midpoint": lambda: (below + above) / 2,
+                 "lower": lambda: below, "higher": lambda: above}[method]()
+    else:
+        raise ValueError(f"quantile: expected method linear, lower, higher, midpoint or nearest, found {method!r}")
+    nan = tf.reduce_any(tf.math.is_nan(folded), axis=-1, keepdims=True)
+    found = tf.where(nan, tf.cast(math.nan, x.dtype), found)
+    found = tf.transpose(found, [len(kept), *builtins.range(len(kept))])
+    if keepdims:
+        shape = [1 if one in axes else tf.shape(x)[one] for one in builtins.range(rank)]
+        found = tf.reshape(found, tf.stack([tf.shape(found)[0], *shape]))
+    return found if len(q.shape) else tf.squeeze(found, [0])
+
+
+@operation
+def percentile(x, q, axis=None, method="linear", keepdims=False):
+    """The q-th percentiles, q of [0, 100] (``keras.ops.percentile``)."""
+    return quantile(x, floats(q) / 100, axis, method, keepdims)
+
+
+@operation
+def median(x, axis=None, keepdims=False):
+    """The middle element, or the mean of two (``keras.ops.median``)."""
+    return quantile(x, 0.5, axis, "linear", keepdims)
+
+
+# ---- without NaN ----
+
+def _without_nan(name, fold, instead):
+    def compute(x, axis=None, keepdims=False):
+        x = tensor(x)
+        if not x.dtype.is_floating:
+            return fold(x, axis, keepdims)
+        is_nan = tf.math.is_nan(x)
+        out = fold(tf.where(is_nan, tf.cast(instead, x.dtype), x), axis, keepdims)
+        if instead in (0.0, 1.0):
+            return out
+        return tf.where(tf.reduce_all(is_nan, _axes(axis), keepdims), tf.cast(math.nan, x.dtype), out)
+    compute.__name__ = compute.__qualname__ = name
+    compute.__module__ = __name__
+    compute.__doc__ = f"{name[3:]} of the elements that are numbers (``keras.ops.{name}``)."
+    globals()[name] = operation(compute)
+
+
+_without_nan("nansum", sum, 0.0)
+_without_nan("nanprod", prod, 1.0)
+_without_nan("nanmax", max, -math.inf)
+_without_nan("nanmin", min, math.inf)
+
+
+@operation
+def nanmean(x, axis=None, keepdims=False):
+    """The mean of the elements that are numbers (``keras.ops.nanmean``)."""
+    x = floats(x)
+    count = tf.reduce_sum(tf.cast(tf.logical_not(tf.math.is_nan(x)), x.dtype), _axes(axis), keepdims)
+    return globals()["nansum"](x, axis, keepdims) / count
+
+
+@operation
+def nanvar(x, axis=None, keepdims=False):
+    """The variance of the elements that are numbers (``keras.ops.nanvar``)."""
+    x = floats(x)
+    return nanmean(tf.square(x - nanmean(x, axis, True)), axis, keepdims)
+
+
+@operation
+def nanstd(x, axis=None, keepdims=False):
+    """The deviation of the elements that are numbers (``keras.ops.nanstd``)."""
+    return tf.sqrt(nanvar(x, axis, keepdims))
+
+
+# ---- segments ----
+
+def _segments(name, fold):
+    def compute(data, segment_ids, num_segments=None, sorted=False):
+        data, segment_ids = tensor(data), tensor(segment_ids)
+        if num_segments is None:
+            num_segments = tf.reduce_max(segment_ids) + 1
+        return fold(data, segment_ids, num_segments)
+    compute.__name__ = compute.__qualname__ = name
+    compute.__module__ = __name__
+    compute.__doc__ = f"The {name[8:]} of the rows with the same number (``keras.ops.{name}``)."
+    globals()[name] = operation(compute)
+
+
+_segments("segment_sum", tf.math.unsorted_segment_sum)
+_segments("segment_max", tf.math.unsorted_segment_max)
+_segments("segment_min", tf.math.unsorted_segment_min)
+_segments("segment_prod", tf.math.unsorted_segment_prod)
+
+__all__ = [name for name in elementwise.OPERATIONS if name not in _before]
+del dtype_name

@@ -1,0 +1,127 @@
+"""``keras.ops`` beside results recorded from Keras (tools/record/keras_ops.py), eager, traced and on KerasTensors."""
+
+import json
+import pathlib
+
+import keras_ops_calls
+import numpy as np
+import pytest
+
+import leat as tf
+from leat.keras import ops
+
+RECORDED = json.loads((pathlib.Path(__file__).parent / "data/keras_ops.json").read_text())["calls"]
+
+
+def evaluate(call):
+    return eval(call, {**keras_ops_calls.NAMES, "ops": ops})
+
+
+def check(found, wanted):
+    if isinstance(wanted, list):
+        assert isinstance(found, (list, tuple)) and len(found) == len(wanted)
+        for one, other in zip(found, wanted):
+            check(one, other)
+        return
+    array = np.asarray(found)
+    assert list(array.shape) == wanted["shape"]
+    if hasattr(found, "dtype"):
+        assert found.dtype.name == wanted["dtype"]
+    loose = wanted["dtype"] in ("float16", "bfloat16")
+    np.testing.assert_allclose(array.astype("float64").reshape(-1), np.array(wanted["values"], "float64"),
+                               rtol=2e-3 if loose else 2e-5, atol=1e-3 if loose else 2e-6)
+
+
+@pytest.mark.parametrize("call", RECORDED)
+def test_gives_what_keras_gives(call):
+    check(evaluate(call), RECORDED[call])
+
+
+# Where Keras and numpy part (a turn by 180 degrees, rows of vectors, a diagonal of a matrix that is not square, equal
+# infinities, points of the simplex) the results are numpy's.
+
+def test_gives_what_numpy_gives():
+    a, v, n = (keras_ops_calls.NAMES[name] for name in "avn")
+    np.testing.assert_array_equal(ops.rot90(a, 2), np.rot90(a, 2))
+    np.testing.assert_array_equal(ops.vstack([v, v]), np.vstack([v, v]))
+    np.testing.assert_array_equal(ops.eye(2, 4, k=1, dtype="int32"), np.eye(2, 4, k=1, dtype="int32"))
+    np.testing.assert_array_equal(ops.isclose(n, n, equal_nan=True), np.isclose(n, n, equal_nan=True))
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_sparsemax_is_the_nearest_point_of_the_simplex(axis):
+    a = keras_ops_calls.NAMES["a"]
+    found = np.asarray(ops.sparsemax(a, axis=axis))
+    np.testing.assert_allclose(found.sum(axis), 1, rtol=1e-6)
+    assert (found >= 0).all()
+    # Where it is positive it is the input less one number, which no other input exceeds.
+    border = np.where(found > 0, a - found, np.inf).min(axis, keepdims=True)
+    np.testing.assert_allclose(np.where(found > 0, a - found, border), np.broadcast_to(border, a.shape), atol=1e-6)
+    assert (np.where(found == 0, a, -np.inf) <= border + 1e-6).all()
+
+
+# ---- traced, and in models ----
+
+TRACED = ["ops.sum(a, axis=1)", "ops.softmax(c, axis=1)", "ops.median(c, axis=(0, 1))", "ops.layer_normalization(a)",
+          "ops.conv(x1, np.ones((3, 3, 2), 'float32') * 0.1)",
+          "ops.take_along_axis(a, np.array([[1], [0], [3]]), axis=1)",
+          "ops.slice_update(a, (1, 1), np.ones((2, 2), 'float32'))", "ops.gelu(a)", "ops.argsort(a)", "ops.cumsum(i)",
+          "ops.dot_product_attention(x2, x2, x2, is_causal=True)", "ops.quantile(a, 0.3)", "ops.tril(q)"]
+
+
+@pytest.mark.parametrize("call", TRACED)
+def test_traced(call):
+    code = compile(call, call, "eval")
+    names = [name for name in code.co_names if name in keras_ops_calls.NAMES and name != "np"]
+
+    @tf.function
+    def traced(*values):
+        return eval(code, {**keras_ops_calls.NAMES, **dict(zip(names, values)), "ops": ops})
+    check(traced(*[tf.constant(keras_ops_calls.NAMES[name]) for name in names]), RECORDED[call])
+
+
+def test_in_a_model(tmp_path):
+    inputs = tf.keras.Input((4,))
+    x = ops.relu(ops.subtract(inputs, 0.25))
+    x = ops.concatenate([x, ops.multiply(inputs, inputs)], axis=-1)
+    x = ops.where(ops.greater(x, 0.1), x, ops.zeros_like(x))
+    model = tf.keras.Model(inputs, ops.mean(x, axis=1, keepdims=True))
+    data = np.random.RandomState(0).rand(5, 4).astype("float32")
+    parts = np.concatenate([np.maximum(data - 0.25, 0), data * data], -1)
+    wanted = np.where(parts > 0.1, parts, 0).mean(1, keepdims=True)
+    np.testing.assert_allclose(model.predict(data, verbose=0), wanted, rtol=1e-6)
+    model.save(tmp_path / "model.keras")
+    np.testing.assert_allclose(tf.keras.models.load_model(tmp_path / "model.keras").predict(data, verbose=0), wanted,
+                               rtol=1e-6)
+
+
+def test_shapes_of_what_is_not_there_yet():
+    x = ops.reshape(tf.keras.Input((6,)), (-1, 2, 3))
+    assert x.shape == (None, 2, 3) and ops.shape(x) == (None, 2, 3)
+    assert ops.stack([x, x], axis=1).shape == (None, 2, 2, 3)
+    assert ops.mean(x, axis=-1).dtype == "float32"
+
+
+def test_gradients():
+    x = tf.Variable(np.array([[0.3, -0.7], [1.2, 0.1]], "float32"))
+    with tf.GradientTape() as tape:
+        loss = ops.sum(ops.logaddexp(x, ops.transpose(x)) * ops.softmax(x))
+    gradient = tape.gradient(loss, x).numpy()
+
+    def value(at):
+        soft = np.exp(at) / np.exp(at).sum(-1, keepdims=True)
+        return (np.logaddexp(at, at.T) * soft).sum()
+    for place in np.ndindex(2, 2):
+        step = np.zeros((2, 2))
+        step[place] = 1e-4
+        slope = (value(x.numpy().astype("float64") + step) - value(x.numpy().astype("float64") - step)) / 2e-4
+        np.testing.assert_allclose(gradient[place], slope, rtol=1e-3, atol=1e-5)
+
+
+def test_what_is_refused():
+    with pytest.raises(ValueError, match="axis=1"):
+        ops.squeeze(np.zeros((1, 2)), axis=1)
+    with pytest.raises(ValueError, match="Paddings"):
+        ops.image.pad_images(np.zeros((4, 4, 3)), -1, 0, 0, 0)
+    with pytest.raises(AttributeError, match="fft"):
+        ops.fft

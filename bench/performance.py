@@ -34,15 +34,26 @@ def number(value):
     return "%.0f" % value if value >= 100 else "%.1f" % value if value >= 10 else "%.2f" % value
 
 
+def part_of(name, text):
+    """The match of a part of the page: its first mark, what lies between, its last."""
+    found = re.search(r"(<!-- %s -->\n)(.*?)(<!-- end -->)" % name, text, re.S)
+    if not found:
+        sys.exit("performance: docs/PERFORMANCE.md has no part %s" % name)
+    return found
+
+
+def read_part(name):
+    with open(PAGE, encoding="utf-8") as file:
+        return part_of(name, file.read())[2]
+
+
 def write_part(name, lines):
     """Puts `lines` between the marks of a part."""
     with open(PAGE, encoding="utf-8") as file:
         text = file.read()
-    part = re.compile(r"(<!-- %s -->\n).*?(<!-- end -->)" % name, re.S)
-    if not part.search(text):
-        sys.exit("performance: docs/PERFORMANCE.md has no part %s" % name)
+    found = part_of(name, text)
     with open(PAGE, "w", encoding="utf-8") as file:
-        file.write(part.sub(lambda m: m[1] + "\n" + "\n".join(lines) + "\n\n" + m[2], text))
+        file.write(text[:found.start(2)] + "\n" + "\n".join(lines) + "\n\n" + text[found.start(3):])
 
 
 def operators(found):

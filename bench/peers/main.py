@@ -4,12 +4,13 @@
     main.py [--build build] [--rounds 3] [--seconds 5] [--peers a,b] [--write] [CASE...]
 
 Makes a virtual environment in BUILD/peers with the packages of requirements.txt (LEAT_PEERS_PYTHON names the interpreter of one that
-is there already), the corpora, and runs compare.py. --write puts the rates into docs/PERFORMANCE.md. What is not installed is reported
-as missing; pip says so where it cannot install.
+is there already), the corpora, and runs compare.py. --write puts the rates into docs/PERFORMANCE.md, where the rows of other cases stay.
+What is not installed is reported as missing; pip says so where it cannot install.
 """
 import argparse
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -51,13 +52,9 @@ def median(lines, key):
     return statistics.median(found) if found else None
 
 
-def page(path):
-    """The lines of the table in docs/PERFORMANCE.md."""
-    with open(path) as file:
-        kept = [json.loads(line) for line in file]
-    lines = ["Measured on " + performance.machine() + ".", "",
-             "| case | peer | units per CPU second | units per second | peak MB | leat, times per CPU second |",
-             "|---|---|---|---|---|---|"]
+def rows(kept):
+    """The rows of the table, by case, from the lines that compare.py wrote."""
+    found = {}
     for case in dict.fromkeys(line["case"] for line in kept):
         peers = {peer: [line for line in kept if line["case"] == case and line["peer"] == peer and "missing" not in line]
                  for peer in dict.fromkeys(line["peer"] for line in kept if line["case"] == case)}
@@ -65,10 +62,37 @@ def page(path):
         for peer, got in peers.items():
             rate = median(got, "per_cpu_s")
             if rate:
-                lines.append("| %s | %s | %s | %s | %s | %s |" % (
+                found.setdefault(case, []).append("| %s | %s | %s | %s | %s | %s |" % (
                     case, peer, "{:,.0f}".format(rate), "{:,.0f}".format(median(got, "rate")),
                     median(got, "peak_rss_mb") or "", "%.1f" % (own / rate) if own and peer != "leat" else ""))
-    return lines
+    return found
+
+
+def rows_before(text):
+    """The rows of a table that was written before, by case, and when and on what machine each case was measured."""
+    found, measured = {}, {}
+    for line in text.split("\n"):
+        case = line.split("|")[1].strip() if line.startswith("| ") else ""
+        if case and case != "case":
+            found.setdefault(case, []).append(line)
+    for match in re.finditer(r"^Measured on ([^\n(]*?)(?: \(([^)]*)\))?\.$", text, re.M):
+        measured.update(dict.fromkeys(match[2].split(", ") if match[2] else found, match[1]))
+    return found, measured
+
+
+def page(path, before):
+    """The lines of the table in docs/PERFORMANCE.md; cases that were not measured now keep their rows of `before`."""
+    with open(path, encoding="utf-8") as file:
+        now = rows([json.loads(line) for line in file])
+    found, measured = rows_before(before)
+    found.update(now)
+    measured.update(dict.fromkeys(now, performance.machine()))
+    order = [case for case in CASES if case in found]
+    days = list(dict.fromkeys(measured[case] for case in order))
+    lines = ["Measured on %s%s." % (day, " (%s)" % ", ".join(case for case in order if measured[case] == day) if days[1:] else "")
+             for day in days]
+    return [*lines, "", "| case | peer | units per CPU second | units per second | peak MB | leat, times per CPU second |",
+            "|---|---|---|---|---|---|", *(row for case in order for row in found[case])]
 
 
 def main():
@@ -94,7 +118,7 @@ def main():
                "--json", raw, *(["--peers", args.peers] if args.peers else [])]
     code = subprocess.run(command, env={**os.environ, "LEAT_BUILD": build, "LEAT_BENCH_DATA": data}).returncode
     if args.write and not code:
-        performance.write_part("peers", page(raw))
+        performance.write_part("peers", page(raw, performance.read_part("peers")))
     sys.exit(code)
 
 

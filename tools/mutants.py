@@ -4,13 +4,15 @@
     mutants.py [--count 50] [--seed 1] [--only TEXT] [--folder build-mutants]        --show: print the changes and stop
 
 Works in a copy of the tree that is built without debugging information, so that a change that the compiler makes nothing of is
-known by its unchanged object file and replaced by another one. The tests run nearest first: those beside the changed file, those
-of its room, the conformance and recorded cases, then the others; the first that fails, or takes ten times as long as without the
-change, ends the mutant. Tests of the tools and of the installation are left out, as no change of src/ concerns them alone.
+known by its unchanged object file and replaced by another one. The tests run nearest first, as many at a time as there are cores:
+those beside the changed file, those of its room, the conformance and recorded cases, then the others; the first that fails, or
+takes ten times as long as without the change, ends the mutant. Tests of the tools and of the installation are left out, as no
+change of src/ concerns them alone.
 
 Prints a line per mutant, then the survivors as diffs. Exit status 1 if fewer than 85% were noticed.
 """
 import argparse
+import concurrent.futures
 import json
 import os
 import random
@@ -19,6 +21,7 @@ import resource
 import shutil
 import subprocess
 import sys
+import threading
 import time
 
 import sources
@@ -135,17 +138,23 @@ class Tree:
         if os.path.exists(environment) and not os.path.lexists(os.path.join(self.root, ".venv")):
             os.symlink(environment, os.path.join(self.root, ".venv"))
         ccache = ["-DCMAKE_C_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
-        self.run(["cmake", "-G", "Ninja", "-B", self.build, "-DCMAKE_C_FLAGS_RELEASE=-O1 -g0", *ccache], check=True)
+        linker = ["-DCMAKE_%s_LINKER_FLAGS=-fuse-ld=lld" % kind for kind in ("EXE", "SHARED", "MODULE") if shutil.which("ld.lld")]
+        self.run(["cmake", "-G", "Ninja", "-B", self.build, "-DCMAKE_BUILD_TYPE=Mutants", "-DCMAKE_C_FLAGS_MUTANTS=-O2", "-DCMAKE_CXX_FLAGS_MUTANTS=-O2",
+                  *ccache, *linker], check=True)
         self.run(["ninja", "-C", self.build], check=True)
         shown = self.run(["ctest", "--test-dir", self.build, "--show-only=json-v1"], check=True)
         self.tests = [self.test(item) for item in json.loads(shown)["tests"]]
         self.tests = [t for t in self.tests if t and not t["name"].startswith(LEFT_OUT) and "long" not in t["labels"]]
-        self.objects = {}
+        self.objects, self.products = {}, []     # products: what tests without a program of their own may use
+        programs = {test["target"] for test in self.tests}
         for line in self.run(["ninja", "-C", self.build, "-t", "targets", "all"], check=True).split("\n"):
-            target = line.split(":")[0]
+            target, _, rule = line.partition(": ")
             match = re.match(r"CMakeFiles/\w+\.dir/(src/.*\.c)\.o$", target)
             if match:
                 self.objects.setdefault(match[1], target)
+            if re.match(r"C\w*_(EXECUTABLE|SHARED_LIBRARY|MODULE_LIBRARY)_LINKER__", rule) and target not in programs \
+                    and not target.startswith("bench/"):
+                self.products.append(target)
 
     def test(self, item):
         if "command" not in item:
@@ -162,16 +171,19 @@ class Tree:
             sys.exit("mutants: %s failed:\n%s" % (" ".join(command[:4]), done.stdout[-3000:]))
         return done.stdout if check else done.returncode
 
-    def status(self, test, limit):
-        """The exit status, or None where it takes longer than `limit`."""
+    def status(self, test, limit, stop=None):
+        """The exit status, or None where it takes longer than `limit` or the event `stop` is set."""
         process = subprocess.Popen(test["command"], cwd=test["folder"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                    stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=limit_memory)
-        try:
-            return process.wait(limit)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, 9)
-            process.wait()
-            return None
+        end = time.monotonic() + limit
+        while time.monotonic() < end and not (stop and stop.is_set()):
+            try:
+                return process.wait(0.2 if stop else limit)
+            except subprocess.TimeoutExpired:
+                pass
+        os.killpg(process.pid, 9)
+        process.wait()
+        return None
 
     def time_tests(self):
         """Runs every test once, as it should pass, and remembers how long it took; leaves out those that cannot run here."""
@@ -225,21 +237,33 @@ def judge(tree, change):
 
 
 def run_tests(tree, name):
-    built = False
-    for test in tree.nearest(name):
-        if test["target"] and not built:
-            if tree.run(["ninja", "-C", tree.build, test["target"]]):
-                return "not compiling", "linking"
-        elif not built:
-            if tree.run(["ninja", "-C", tree.build]):
-                return "not compiling", "linking"
-            built = True
-        status = tree.status(test, 10 * test["seconds"] + 20)
-        if status is None:
-            return "timeout", test["name"]
-        if status != 0:
-            return "killed", test["name"]
-    return "survived", ""
+    """Runs the tests until one notices."""
+    verdict, lock, building, stop = [], threading.Lock(), threading.Lock(), threading.Event()
+
+    def notice(what, by):
+        with lock:
+            if not stop.is_set():
+                verdict.append((what, by))
+            stop.set()
+
+    def one(test):
+        if stop.is_set():
+            return
+        with building:           # what is built already costs a look
+            if tree.run(["ninja", "-C", tree.build, *([test["target"]] if test["target"] else tree.products)]):
+                return notice("not compiling", "linking")
+        limit = 10 * test["seconds"] + 20
+        start = time.monotonic()
+        status = tree.status(test, limit, stop)
+        if status is None and time.monotonic() - start >= limit:
+            notice("timeout", test["name"])
+        elif status:
+            notice("killed", test["name"])
+
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        for done in [pool.submit(one, test) for test in tree.nearest(name)]:
+            done.result()
+    return verdict[0] if verdict else ("survived", "")
 
 
 def diff(root, change):

@@ -338,6 +338,10 @@ static void test_states_are_guarded(void **state) {
     assert_int_equal(leat_iterator_restore(wrong, data, size, &err), LEAT_FAILED_PRECONDITION);
     assert_non_null(strstr(err.text, "another plan"));
     assert_int_equal(leat_iterator_restore(iterator, data, size - 1, &err), LEAT_DATA_LOSS);
+    assert_int_equal(leat_iterator_restore(iterator, data, 8, &err), LEAT_DATA_LOSS);
+    assert_non_null(strstr(err.text, "damaged")); /* a checksum, and nothing before it */
+    assert_int_equal(leat_iterator_restore(iterator, data, 7, &err), LEAT_DATA_LOSS);
+    assert_non_null(strstr(err.text, "a state of 7 bytes; expected at least 8"));
     for (size_t i = 0; i < size; i++) {
         leat_iterator *again = dataset_iterate(dataset, NULL);
         data[i] ^= 0x20;

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "../../tests/support/torture.h"
+#include "core/buffer.h"
 #include "core/tensor.h"
 #include <leat/ops.h>
 #include <math.h>
@@ -286,12 +287,45 @@ static void test_eager(void **state) {
     leat_clear_seed();
 }
 
+static void note_release(void *context, void *data, size_t size) {
+    (void)data, (void)size;
+    *(int *)context += 1;
+}
+
+/* A result holds its operands' memory where it is made of strings, and only there. */
+static void test_what_results_hold(void **state) {
+    (void)state;
+    leat_error err = {0};
+    static char letters[] = "three";
+    for (int i = 0; i < 2; i++) {
+        int released = 0;
+        leat_buffer *buffer =
+            leat_buffer_adopt(letters, sizeof letters, note_release, &released, &err);
+        const leat_string string = {.data = letters, .size = 5};
+        leat_tensor given, out;
+        assert_int_equal(leat_tensor_copy_of(LEAT_STRING, LEAT_SCALAR, &string, &given, &err),
+                         LEAT_OK);
+        assert_int_equal(leati_buffer_hold(given.owner, buffer, &err), LEAT_OK);
+        leat_buffer_unref(buffer);
+        leat_graph *graph = leat_eager_new(&err);
+        leat_value x = leat_graph_tensor(graph, &given);
+        leat_value y = i == 0 ? leat_string_length(x) : leat_string_lower(x);
+        leat_tensor_unref(&given);
+        assert_int_equal(leat_value_tensor(y, &out, &err), LEAT_OK);
+        leat_graph_free(graph);
+        assert_int_equal(released, 1 - i);
+        leat_tensor_unref(&out);
+        assert_int_equal(released, 1);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(test_values_at_once), TEST(test_open_shapes_become_known),
-        TEST(test_gradients_by_differences), TEST(test_tape_is_persistent), TEST(test_variables),
-        TEST(test_errors), TEST(test_call), TEST(test_calls_go_on),
-        /* The table of eager operations outlives the test. */
-        cmocka_unit_test(test_eager), TEST(test_no_memory)};
+    const struct CMUnitTest tests[] = {TEST(test_what_results_hold), TEST(test_values_at_once),
+                                       TEST(test_open_shapes_become_known),
+                                       TEST(test_gradients_by_differences),
+                                       TEST(test_tape_is_persistent), TEST(test_variables),
+                                       TEST(test_errors), TEST(test_call), TEST(test_calls_go_on),
+                                       /* The table of eager operations outlives the test. */
+                                       cmocka_unit_test(test_eager), TEST(test_no_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -705,6 +705,33 @@ static void test_every_allocation_failing(void **state) {
     }
 }
 
+/* A decoder that lacked memory for one picture says of the next what is wrong with that. */
+static void test_failures_are_forgotten(void **state) {
+    (void)state;
+    size_t large_size, bad_size;
+    uint8_t *large = arrays_read_file(FOLDER, "files/b_progressive.jpg", &large_size);
+    uint8_t *bad = arrays_read_file(FOLDER, "files/a_truncated_60.jpg", &bad_size);
+    leati_decode_options options = leati_decode_defaults;
+    bool failed = true;
+    for (long n = 1; failed; n++) {
+        leati_image_decoder *decoder = leati_image_decoder_new(NULL);
+        leati_image_info info;
+        leat_error err = {0};
+        uint8_t *pixels = NULL;
+        torture_fail_at(n);
+        leat_status status = decode(decoder, large, large_size, &options, &info, &pixels, &err);
+        failed = torture_failed();
+        torture_fail_at(0);
+        assert_true(status == LEAT_OK || (failed && status == LEAT_RESOURCE_EXHAUSTED));
+        free(pixels);
+        status = decode(decoder, bad, bad_size, &options, &info, &pixels, &err);
+        assert_int_equal(status, LEAT_INVALID_ARGUMENT);
+        leati_image_decoder_free(decoder);
+    }
+    free(large);
+    free(bad);
+}
+
 static void test_steady_state_allocates_nothing(void **state) {
     (void)state;
     leati_image_decoder *decoder = leati_image_decoder_new(NULL);
@@ -758,6 +785,7 @@ int main(void) {
         COUNTED(test_acceptable_fraction),
         COUNTED(test_windows),
         COUNTED(test_every_allocation_failing),
+        COUNTED(test_failures_are_forgotten),
         COUNTED(test_steady_state_allocates_nothing),
         COUNTED(test_store_of_decoders),
     };

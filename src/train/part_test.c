@@ -252,6 +252,14 @@ static void wrong_use_is_refused(void **state) {
     wants_error(graph, LEAT_INVALID_ARGUMENT, "0 states were given");
     assert_true(leat_part_result(dense, &x, 1).id < 0);
     wants_error(graph, LEAT_INVALID_ARGUMENT, "expected a part that is a metric");
+    assert_true(leat_part_result(mean, &x, 1).id < 0);
+    wants_error(graph, LEAT_INVALID_ARGUMENT, "keeps 2 states; 1 were given");
+    /* Without a value there is no graph; what comes of a failed one fails in its graph. */
+    const leat_value failed = {.graph = graph, .id = -1};
+    assert_null(leat_part_result(mean, NULL, 0).graph);
+    assert_null(leat_part_call(dense, NULL, 0, NULL, 0, false, NULL).graph);
+    assert_ptr_equal(leat_part_result(mean, &failed, 1).graph, graph);
+    assert_ptr_equal(leat_part_call(dense, &failed, 1, NULL, 0, false, NULL).graph, graph);
     leat_graph_free(graph);
     leat_part_free(dense);
     leat_part_free(mean);

@@ -125,6 +125,45 @@ static void test_signatures(void **state) {
     json_decref(table);
 }
 
+/* The word of a signature for an input that may be left out. */
+static bool may_be_left_out(const leati_tensor_op *op, const char *input, size_t size) {
+    for (const char *at = op->signature; at != NULL && *at != '\0'; at += strspn(at, " ")) {
+        if (strncmp(at, input, size) == 0 && at[size] == '=')
+            return true;
+        at += strcspn(at, " ");
+    }
+    return false;
+}
+
+/* How many inputs an operation takes follows from their names: a list of any number but none, or
+ * all of them. Those that TensorFlow's signature lets out may be left out here, and colors, which
+ * its newer drawing of boxes alone takes. */
+static void test_numbers_of_inputs(void **state) {
+    (void)state;
+    size_t count, checked = 0;
+    const leati_tensor_op *const *ops = leati_tensor_ops(&count);
+    for (size_t i = 0; i < count; i++) {
+        const leati_tensor_op *op = ops[i];
+        int least = 0, most = 0;
+        if (op->names == NULL)
+            continue;
+        for (const char *at = op->inputs; at != NULL && *at != '\0'; at += strspn(at, " ")) {
+            size_t size = strcspn(at, " ");
+            bool list = at[0] == '*';
+            least += list || !may_be_left_out(op, at, size);
+            most = list ? -1 : most + 1;
+            at += size;
+        }
+        least -= strcmp(op->name, "draw_bounding_boxes") == 0;
+        if (op->min_inputs < least || op->min_inputs > (most < 0 ? least : most) ||
+            op->max_inputs != most)
+            fail_msg("%s takes %d to %d inputs; expected %d to %d", op->name, op->min_inputs,
+                     op->max_inputs, least, most);
+        checked++;
+    }
+    assert_true(checked > 90);
+}
+
 /* Words with a default must be JSON: a mistake would read as null. */
 static void test_defaults_are_json(void **state) {
     (void)state;
@@ -160,6 +199,7 @@ static void test_dataset_operators(void **state) {
 int conform_signatures(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_signatures),
+        cmocka_unit_test(test_numbers_of_inputs),
         cmocka_unit_test(test_defaults_are_json),
         cmocka_unit_test(test_dataset_operators),
     };

@@ -385,6 +385,67 @@ static void test_damage_read_ahead(void **state) {
     leat_dataset_unref(dataset);
 }
 
+/* What is read ahead of both files is the node's memory: four blocks of 256 KiB each, until the
+ * file has ended. */
+static void test_memory_of_read_ahead(void **state) {
+    (void)state;
+    write_records("x", "x", 6000, 100, LEAT_COMPRESSION_NONE);
+    write_records("y", "y", 6000, 100, LEAT_COMPRESSION_NONE);
+    struct reading r = {.names = "x y", .options.num_parallel_reads = 2};
+    leat_dataset *dataset = dataset_made(read_files, &r);
+    leati_iteration iteration = {0};
+    leat_error err = {0};
+    iteration.budget = leati_budget_new(0, 2, &err);
+    iteration.pool = leati_pool_new(2, &err);
+    leati_node_state top = {.dataset = dataset, .iteration = &iteration};
+    leati_node_state *node = leati_node_open(dataset, &iteration, &top, &err);
+    leati_block block = {.byte_target = LEATI_BYTE_TARGET};
+    assert_non_null(node);
+    assert_int_equal(leati_node_pull(node, 1, &block, &err), LEATI_MORE);
+    assert_int_equal(leati_budget_used(iteration.budget), 4 * (256 << 10));
+    assert_int_equal(leati_node_pull(node, 1, &block, &err), LEATI_MORE);
+    assert_int_equal(leati_budget_used(iteration.budget), 2 * 4 * (256 << 10));
+    while (leati_node_pull(node, 1000, &block, &err) == LEATI_MORE) {
+    }
+    assert_int_equal(leati_budget_used(iteration.budget), 0);
+    leati_block_fini(&block);
+    leati_node_close(node);
+    leati_pool_free(iteration.pool);
+    leati_budget_unref(iteration.budget);
+    leat_dataset_unref(dataset);
+}
+
+/* Elements that are kept hold the memory that their records lie in, whichever chunk of a block. */
+static void test_kept_elements(void **state) {
+    (void)state;
+    enum { EACH = 1500, PADDING = 2000 };
+    write_records("x", "x", EACH, PADDING, LEAT_COMPRESSION_NONE);
+    write_records("y", "y", EACH, PADDING, LEAT_COMPRESSION_NONE);
+    struct reading r = {.names = "x y", .options.num_parallel_reads = 2};
+    leat_dataset *dataset = dataset_made(read_files, &r);
+    leat_element *kept = calloc(2 * EACH, sizeof(*kept));
+    assert_non_null(kept);
+    leat_iterator *iterator = dataset_iterate(dataset, &(leat_iterator_options){.num_threads = 2});
+    leat_error err = {0};
+    for (int i = 0; i < 2 * EACH; i++) {
+        leat_element next = {0};
+        assert_int_equal(leat_iterator_next(iterator, i % 7 == 0 ? &kept[i] : &next, &err),
+                         LEAT_OK);
+        leat_element_fini(&next);
+    }
+    for (int i = 0; i < 2 * EACH; i += 7) {
+        char expected[32];
+        snprintf(expected, sizeof(expected), "%c%d.", i % 2 == 0 ? 'x' : 'y', i / 2);
+        const leat_string *record = kept[i].tensors[0].data;
+        assert_memory_equal(record->data, expected, strlen(expected));
+        assert_int_equal(record->data[record->size - 1], '.');
+        leat_element_fini(&kept[i]);
+    }
+    free(kept);
+    leat_iterator_free(iterator);
+    leat_dataset_unref(dataset);
+}
+
 /* After the first blocks nothing is allocated: chunks and columns come back to their pools. */
 static void test_no_allocation_in_the_steady_state(void **state) {
     (void)state;
@@ -504,6 +565,8 @@ int main(void) {
         TEST(test_many_records),
         TEST(test_read_ahead),
         TEST(test_damage_read_ahead),
+        TEST(test_memory_of_read_ahead),
+        TEST(test_kept_elements),
         TEST(test_no_allocation_in_the_steady_state),
         TEST(test_file_shorter_than_the_state),
         TEST(test_arguments),

@@ -57,11 +57,12 @@ typedef struct torture_header {
 
 static atomic_long torture_alive;
 static atomic_long torture_calls;   /* allocations since torture_fail_at */
-static atomic_long torture_fail_on; /* 0: none fails */
+static atomic_long torture_fail_on; /* 0: none fails; below: this one and all after it */
 
 TORTURE_UNUSED static bool torture_refuses(void) {
     long call = atomic_fetch_add(&torture_calls, 1) + 1;
-    return call == atomic_load(&torture_fail_on);
+    long n = atomic_load(&torture_fail_on);
+    return n < 0 ? call >= -n : call == n;
 }
 
 TORTURE_UNUSED static torture_header *torture_header_of(void *memory) {
@@ -124,10 +125,15 @@ TORTURE_UNUSED static void torture_fail_at(long n) {
     atomic_store(&torture_fail_on, n);
 }
 
-/* Whether the allocation chosen by torture_fail_at has come. */
+/* The n-th allocation from now on fails, and all after it: also what would do with less memory. */
+TORTURE_UNUSED static void torture_fail_from(long n) {
+    torture_fail_at(-n);
+}
+
+/* Whether the allocation chosen by torture_fail_at or torture_fail_from has come. */
 TORTURE_UNUSED static bool torture_failed(void) {
     long n = atomic_load(&torture_fail_on);
-    return n != 0 && atomic_load(&torture_calls) >= n;
+    return n != 0 && atomic_load(&torture_calls) >= labs(n);
 }
 
 /* Allocations that are alive, and calls to allocate since the last torture_fail_at or begin. */

@@ -35,7 +35,8 @@ test: ## everything that CI runs; under 20 minutes on two cores
 check: all ## the quick tests, incremental, one compiler; under 2 minutes
 	@ctest --test-dir $(BUILD) -j2 --output-on-failure -LE long
 
-test-long: all ## the sweeps
+test-long: all ## the sweeps; those of the Python package want .venv
+	@sh tools/venv.sh || echo "test-long: without .venv what needs it is skipped or fails"
 	@ctest --test-dir $(BUILD) -j2 --output-on-failure -L long --no-tests=ignore
 
 bench: all ## JSON lines, each a ratio to a limit measured in the same run; CASE=name SECONDS=s

@@ -12,7 +12,7 @@ add() {
     cp "python/requirements-$1.txt" ".venv/made-of-$1.txt"
 }
 
-if ! cmp -s python/requirements-test.txt .venv/made-of-test.txt || ! .venv/bin/python -c 'import numpy, pytest' 2>/dev/null; then
+if ! cmp -s python/requirements-test.txt .venv/made-of-test.txt || ! .venv/bin/python -c "import numpy, pytest, scikit_build_core" 2>/dev/null; then
     python=${PYTHON:-python3}
     if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
         echo "venv: the Python package needs Python 3.11 or newer; name one with PYTHON=" >&2

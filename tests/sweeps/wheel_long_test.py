@@ -26,6 +26,8 @@ class Wheel(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_wheel(self):
+        found = subprocess.run([PYTHON, "-c", "import scikit_build_core"], capture_output=True)
+        self.assertEqual(found.returncode, 0, "an old .venv: it lacks scikit-build-core; `make venv` brings it up to date")
         with tempfile.TemporaryDirectory() as folder:
             made = pathlib.Path(folder, "made")
             self.pip("wheel", "-q", "--no-deps", "--no-build-isolation", "-w", made, ".")

@@ -30,8 +30,9 @@ ENOUGH = 0.85
 CODES = ["LEAT_INVALID_ARGUMENT", "LEAT_DATA_LOSS", "LEAT_OUT_OF_RANGE", "LEAT_NOT_FOUND", "LEAT_FAILED_PRECONDITION",
          "LEAT_UNIMPLEMENTED", "LEAT_RESOURCE_EXHAUSTED"]
 LEFT_OUT = ("tools/", "install")
-MOST_MEMORY = 8 << 30
+MOST_MEMORY = 8 << 30    # of a program: a mutant may ask for all there is
 SKIPPED = 77
+CORES = len(os.sched_getaffinity(0))
 
 
 # ---- what may be changed ----
@@ -110,12 +111,6 @@ def changes_of(root, name):
 
 # ---- the copy ----
 
-def limit_memory():
-    """A mutant may ask for all there is."""
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
-
-
-
 class Tree:
     """A copy of the project with its build."""
 
@@ -162,8 +157,9 @@ class Tree:
         properties = {p["name"]: p["value"] for p in item["properties"]}
         program = item["command"][0]
         inside = os.path.relpath(program, self.build) if program.startswith(self.build + os.sep) else None
+        settings = dict(pair.split("=", 1) for pair in properties.get("ENVIRONMENT", []))
         return {"name": item["name"], "command": item["command"], "labels": properties.get("LABELS", []), "target": inside,
-                "folder": properties.get("WORKING_DIRECTORY", self.root)}
+                "folder": properties.get("WORKING_DIRECTORY", self.root), "environment": {**os.environ, **settings}}
 
     def run(self, command, check=False):
         done = subprocess.run(command, cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
@@ -173,8 +169,8 @@ class Tree:
 
     def status(self, test, limit, stop=None):
         """The exit status, or None where it takes longer than `limit` or the event `stop` is set."""
-        process = subprocess.Popen(test["command"], cwd=test["folder"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                   stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=limit_memory)
+        process = subprocess.Popen(test["command"], cwd=test["folder"], env=test["environment"], start_new_session=True,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         end = time.monotonic() + limit
         while time.monotonic() < end and not (stop and stop.is_set()):
             try:
@@ -185,16 +181,20 @@ class Tree:
         process.wait()
         return None
 
+    def time_test(self, test):
+        start = time.monotonic()
+        test["status"] = self.status(test, 900)
+        test["seconds"] = time.monotonic() - start
+
     def time_tests(self):
         """Runs every test once, as it should pass, and remembers how long it took; leaves out those that cannot run here."""
+        with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
+            list(pool.map(self.time_test, self.tests))
         for test in list(self.tests):
-            start = time.monotonic()
-            status = self.status(test, 900)
-            test["seconds"] = time.monotonic() - start
-            if status == SKIPPED:
+            if test["status"] == SKIPPED:
                 print("left out: %s cannot run here" % test["name"], flush=True)
                 self.tests.remove(test)
-            elif status != 0:
+            elif test["status"] != 0:
                 sys.exit("mutants: %s fails without a change" % test["name"])
 
     def nearest(self, name):
@@ -260,7 +260,7 @@ def run_tests(tree, name):
         elif status:
             notice("killed", test["name"])
 
-    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+    with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
         for done in [pool.submit(one, test) for test in tree.nearest(name)]:
             done.result()
     return verdict[0] if verdict else ("survived", "")
@@ -298,6 +298,7 @@ def main():
         for _ in range(args.count):
             print(diff(sources.ROOT, next(changes)))
         return
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     tree = Tree(os.path.abspath(args.folder))
     tree.time_tests()
     changes = pick([n for n in names if n in tree.objects], random.Random(args.seed), tree.root)

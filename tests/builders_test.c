@@ -1,0 +1,147 @@
+/* The builders of <leat/ops.h>: each makes the very node that leat_graph_call makes of the
+ * operation's name and attributes, which the conformance suites run. Both are traced, and the
+ * functions' texts compared. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "graph/graph.h"
+#include <leat/leat.h>
+#include <stdio.h>
+#include <string.h>
+
+/* clang-format off */
+#define ARGUMENTS(V)                                                                               \
+    V(x, FLOAT32, 4) V(y, FLOAT32, 4) V(i, INT64, 4) V(j, INT64, 4) V(n, INT32, 4) V(b, BOOL, 4)    \
+    V(d, BOOL, 4) V(s, STRING, 4) V(p, UINT8, 6, 5, 3) V(g, UINT8, 6, 5, 1) V(f, FLOAT32, 2, 6, 5, 3) \
+    V(h, FLOAT32, 2, 2, 3, 3) V(m, FLOAT32, 3, 3) V(t, INT64, 2) V(z, INT64, 3) V(w, FLOAT32, 8, 2)   \
+    V(o, FLOAT32, 2, 4) V(e, INT32, 2) V(r, INT32, 4) V(u, FLOAT32, 2, 1, 4) V(v, FLOAT32, 2)        \
+    V(l, FLOAT32, 2, 3, 1, 3) V(A, INT32, 4, 1) V(B, FLOAT32, 2, 7) V(D, INT32, 3)
+#define SCALARS(V) V(c, STRING) V(k, INT64) V(a, INT32) V(q, FLOAT32) V(C, STRING)
+/* clang-format on */
+
+#define LETTER(NAME, ...) NAME##_place,
+enum { ARGUMENTS(LETTER) SCALARS(LETTER) NUM_VALUES };
+#define CHARACTER(NAME, ...) #NAME
+static const char letters[] = ARGUMENTS(CHARACTER) SCALARS(CHARACTER);
+
+#define LOCAL(NAME, ...) const leat_value NAME __attribute__((unused)) = values[NAME##_place];
+#define SETTINGS                                                                                   \
+    static const int64_t four __attribute__((unused)) = 4;                                         \
+    static const leat_random_options seeded __attribute__((unused)) = {                            \
+        .minval = 1, .maxval = 8, .mean = 5, .stddev = 6, .has_seed = true, .seed = 4};
+
+typedef int (*build_function)(const leat_value *values, leat_value *out);
+#define ONE(LABEL, OPERATION, INPUTS, ATTRIBUTES, CALL)                                            \
+    static int build_##LABEL(const leat_value *values, leat_value *out) {                          \
+        SETTINGS ARGUMENTS(LOCAL) SCALARS(LOCAL) out[0] = CALL;                                    \
+        return 1;                                                                                  \
+    }
+#define ALL(LABEL, OPERATION, INPUTS, ATTRIBUTES, COUNT, CALL)                                     \
+    static int build_##LABEL(const leat_value *values, leat_value *out) {                          \
+        SETTINGS ARGUMENTS(LOCAL) SCALARS(LOCAL) return CALL;                                      \
+    }
+#include "builders.def"
+#undef ONE
+#undef ALL
+
+static const struct builder {
+    const char *label, *operation, *inputs, *attributes;
+    int num_outputs;
+    build_function build;
+} builders[] = {
+#define ONE(LABEL, OPERATION, INPUTS, ATTRIBUTES, CALL)                                            \
+    {#LABEL, OPERATION, INPUTS, ATTRIBUTES, 1, build_##LABEL},
+#define ALL(LABEL, OPERATION, INPUTS, ATTRIBUTES, COUNT, CALL)                                     \
+    {#LABEL, OPERATION, INPUTS, ATTRIBUTES, COUNT, build_##LABEL},
+#include "builders.def"
+#undef ONE
+#undef ALL
+};
+
+struct case_of {
+    const struct builder *builder;
+    bool by_name;
+};
+
+static int trace_case(void *context, leat_graph *graph, leat_value *outputs) {
+    const struct case_of *c = context;
+    leat_value values[NUM_VALUES], inputs[8];
+    for (int i = 0; i < NUM_VALUES; i++)
+        values[i] = leat_graph_argument(graph, i);
+    if (!c->by_name)
+        return c->builder->build(values, outputs);
+    int count = 0;
+    for (const char *at = c->builder->inputs; *at != '\0'; at++)
+        inputs[count++] = values[strchr(letters, *at) - letters];
+    return leat_graph_call(graph, c->builder->operation, c->builder->attributes, inputs, count,
+                           outputs);
+}
+
+static leat_spec *spec_of_values(void) {
+    leat_spec *children[NUM_VALUES];
+    int count = 0;
+#define CHILD(NAME, DTYPE, ...)                                                                    \
+    children[count++] = leat_spec_tensor(LEAT_##DTYPE, LEAT_SHAPE(__VA_ARGS__), NULL);
+#define SCALAR_CHILD(NAME, DTYPE)                                                                  \
+    children[count++] = leat_spec_tensor(LEAT_##DTYPE, LEAT_SCALAR, NULL);
+    ARGUMENTS(CHILD)
+    SCALARS(SCALAR_CHILD)
+    return leat_spec_tuple(children, count, NULL);
+}
+
+/* The function as text. It is read once, so that attributes which a builder leaves out have their
+ * defaults. */
+static char *text_of(const struct builder *builder, bool by_name, const leat_spec *spec,
+                     int *num_outputs) {
+    leat_error err = {0};
+    struct case_of c = {builder, by_name};
+    leat_function *function = leat_trace(trace_case, &c, spec, &err);
+    for (int i = 0; i < 2; i++) {
+        if (function == NULL)
+            fail_msg("%s, %s: %s", builder->label, by_name ? "by name" : "the builder", err.text);
+        char *text = leat_function_to_json(function, &err);
+        assert_non_null(text);
+        *num_outputs = function->num_outputs;
+        leat_function_unref(function);
+        if (i == 1)
+            return text;
+        function = leat_function_from_json(text, &err);
+        leat_text_free(text);
+    }
+    return NULL;
+}
+
+/* What follows the specs of the arguments. */
+static const char *nodes_of(const char *text) {
+    const char *nodes = strstr(text, "\"nodes\"");
+    return nodes != NULL ? nodes : text;
+}
+
+static void test_builders(void **state) {
+    (void)state;
+    leat_spec *spec = spec_of_values();
+    int wrong = 0;
+    for (size_t i = 0; i < sizeof builders / sizeof *builders; i++) {
+        int count = 0, expected = 0;
+        char *text = text_of(&builders[i], false, spec, &count);
+        char *by_name = text_of(&builders[i], true, spec, &expected);
+        if (strcmp(text, by_name) != 0 || count != builders[i].num_outputs) {
+            wrong++;
+            printf("FAIL %s: %d outputs\n%s\nexpected %d\n%s\n", builders[i].label, count,
+                   nodes_of(text), builders[i].num_outputs, nodes_of(by_name));
+        }
+        leat_text_free(text);
+        leat_text_free(by_name);
+    }
+    leat_spec_unref(spec);
+    assert_int_equal(wrong, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_builders)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

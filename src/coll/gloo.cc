@@ -5,8 +5,8 @@
  * once, in the order of the ring, so that all ranks hold the same bits. Failures: whatever gloo
  * throws ends the collective; the text names what the store knows, a lost rank or who holds the
  * others up, since gloo names addresses at best. abort closes the connections, which wakes whoever
- * waits. Locks: one for the reason of the failure; the calls of a collective come from one thread
- * at a time. */
+ * waits. Locks: that of the buffers that wait; the calls of a collective come from one thread at a
+ * time. */
 #include <atomic>
 #include <cstdio>
 #include <cstring>
@@ -36,6 +36,7 @@
 extern "C" {
 #include "base/alloc.h"
 #include "base/error.h"
+#include "coll/failure.h"
 #include "coll/processes.h"
 #include "coll/reducer.h"
 }
@@ -243,63 +244,46 @@ class NoPipeSignal {
 };
 
 struct GlooCollective : leati_collective {
+    explicit GlooCollective(leati_failure *reason) : failure(reason, leati_failure_free) {
+    }
+
     leati_store *store;
     int rank;
     int64_t timeout_ms;
     std::shared_ptr<JobContext> context;
     std::shared_ptr<Waiters> waiters = std::make_shared<Waiters>();
     uint64_t calls = 0;
-    std::atomic<bool> failed{false};
-    std::mutex lock; /* of `reason` */
-    leat_error reason = {};
+    std::unique_ptr<leati_failure, void (*)(leati_failure *)> failure;
 };
-
-leat_status refuse(GlooCollective *c, leat_error *err) {
-    std::lock_guard<std::mutex> guard(c->lock);
-    return leati_fail(err, LEAT_ABORTED, "the collective has failed: %s", c->reason.text);
-}
-
-void fail(GlooCollective *c, const leat_error &reason) {
-    std::lock_guard<std::mutex> guard(c->lock);
-    if (!c->failed.exchange(true))
-        c->reason = reason;
-}
 
 /* What gloo said, and what the store knows of the others. */
 leat_status broken(GlooCollective *c, const char *what, const char *said, leat_error *err) {
-    if (c->failed)
-        return refuse(c, err); /* by abort, which knows more */
+    leati_failure *failure = c->failure.get();
+    if (leati_failed(failure))
+        return leati_failure_refuse(failure, err); /* by abort, which knows more */
     char stalled[300] = "";
     leat_error reason = {};
     bool late = std::strstr(said, "Timed out") != nullptr;
     /* Whoever ended may be known in a moment. */
-    for (int i = 0; i < 100 && !c->failed && !late; i++)
+    for (int i = 0; i < 100 && !leati_failed(failure) && !late; i++)
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    if (!c->failed)
+    if (late) {
+        leati_fail_late(c->store, c->rank, c->timeout_ms, what, "another process", &reason);
+    } else {
         leati_store_stalled(c->store, stalled, sizeof stalled);
-    if (c->failed)
-        return refuse(c, err);
-    if (late)
-        leati_fail(&reason, LEAT_DEADLINE_EXCEEDED,
-                   "rank %d waited %lld ms in %s for another process%s%s; every process must make "
-                   "the same calls in the same order",
-                   c->rank, static_cast<long long>(c->timeout_ms), what, stalled[0] ? ": " : "",
-                   stalled);
-    else
         leati_fail(&reason, LEAT_ABORTED, "%s between processes: %.200s%s%s", what, said,
                    stalled[0] ? "; " : "", stalled);
-    fail(c, reason);
-    if (err != nullptr)
-        *err = reason;
-    return reason.code;
+    }
+    return leati_failed(failure) ? leati_failure_refuse(failure, err)
+                                 : leati_failure_report(failure, &reason, err);
 }
 
 /* Runs one call of gloo's. */
 template <typename Call>
 leat_status guarded(leati_collective *collective, const char *what, leat_error *err, Call call) {
     auto *c = static_cast<GlooCollective *>(collective);
-    if (c->failed)
-        return refuse(c, err);
+    if (leati_failed(c->failure.get()))
+        return leati_failure_refuse(c->failure.get(), err);
     leati_store_note(c->store, ++c->calls, LEATI_PHASE_COLLECTIVE);
     leat_status status = LEAT_OK;
     NoPipeSignal guard;
@@ -425,7 +409,7 @@ leat_status barrier(leati_collective *collective, int, leat_error *err) {
 void abort_all(leati_collective *collective, const leat_error *reason) {
     auto *c = static_cast<GlooCollective *>(collective);
     NoPipeSignal guard;
-    fail(c, *reason);
+    leati_failure_set(c->failure.get(), reason);
     c->waiters->abort();
 }
 
@@ -442,8 +426,11 @@ const leati_collective_ops gloo_ops = {"gloo",  all_reduce, all_gather, reduce_s
 extern "C" leati_collective *leati_gloo_collective_new(leati_store *store, int rank, int num_ranks,
                                                        int64_t timeout_ms, leat_error *err) {
     NoPipeSignal guard;
+    leati_failure *failure = leati_failure_new("gloo", err);
+    if (failure == nullptr)
+        return nullptr;
     try {
-        std::unique_ptr<GlooCollective> c(new GlooCollective);
+        std::unique_ptr<GlooCollective> c(new GlooCollective(failure));
         c->ops = &gloo_ops;
         c->num_ranks = num_ranks;
         c->store = store;

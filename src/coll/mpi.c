@@ -7,15 +7,15 @@
  * aborted.
  *
  * Failures: what MPI reports, a deadline and abort set the first reason; the present and later
- * calls return it, and MPI is not finalized then, so that the launcher ends the others. Locks: a
- * gate for the reason, a leaf. Calls of all collectives come from one thread at a time. */
+ * calls return it, and MPI is not finalized then, so that the launcher ends the others. Locks:
+ * those of the reason. Calls of all collectives come from one thread at a time. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "coll/calls.h"
+#include "coll/failure.h"
 #include "coll/processes.h"
 #include "coll/reducer.h"
-#include "run/queue.h"
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,9 +34,7 @@ typedef struct mpi_collective {
     MPI_Comm comm;
     char *in, *out; /* SCRATCH_BYTES each, of one allocation at `in` */
     int *counts, *offsets;
-    leati_gate *gate;
-    atomic_bool failed;
-    leat_error reason; /* gate; written once before `failed` is set */
+    leati_failure *failure;
 } mpi_collective;
 
 /* A call under way. */
@@ -53,39 +51,19 @@ static pid_t initialized_by; /* 0: MPI was running already */
 // ---- failure ----
 
 static void fail(mpi_collective *c, const leat_error *reason) {
-    leati_gate_lock(c->gate);
-    if (!atomic_load(&c->failed)) {
-        c->reason = *reason;
-        atomic_store(&c->failed, true);
-        atomic_store(&any_failed, true);
-    }
-    leati_gate_unlock(c->gate);
-}
-
-static leat_status refuse(mpi_collective *c, leat_error *err) {
-    leati_gate_lock(c->gate);
-    leat_error reason = c->reason;
-    leati_gate_unlock(c->gate);
-    return leati_fail(err, LEAT_ABORTED, "the collective has failed: %s", reason.text);
+    atomic_store(&any_failed, true);
+    leati_failure_set(c->failure, reason);
 }
 
 static leat_status report(const transfer *t, const leat_error *reason) {
-    fail(t->c, reason);
-    if (t->err != NULL) {
-        *t->err = *reason;
-    }
-    return reason->code;
+    atomic_store(&any_failed, true);
+    return leati_failure_report(t->c->failure, reason, t->err);
 }
 
 static leat_status report_late(const transfer *t) {
-    char stalled[300] = "";
     leat_error reason = {0};
-    leati_store_stalled(t->c->store, stalled, sizeof stalled);
-    leati_fail(&reason, LEAT_DEADLINE_EXCEEDED,
-               "rank %d waited %lld ms in %s for another process%s%s; every process must make the "
-               "same calls in the same order",
-               t->c->rank, (long long)t->c->timeout_ms, leati_collective_kind_name(t->kind),
-               stalled[0] != '\0' ? ": " : "", stalled);
+    leati_fail_late(t->c->store, t->c->rank, t->c->timeout_ms, leati_collective_kind_name(t->kind),
+                    "another process", &reason);
     return report(t, &reason);
 }
 
@@ -107,8 +85,8 @@ static leat_status finish(const transfer *t, int code, MPI_Request *request) {
         if (code == MPI_SUCCESS && done) {
             return LEAT_OK;
         }
-        if (atomic_load(&t->c->failed)) {
-            return refuse(t->c, t->err);
+        if (leati_failed(t->c->failure)) {
+            return leati_failure_refuse(t->c->failure, t->err);
         }
         if (tests > TESTS) {
             if (leati_now_ns() >= t->deadline_ns) {
@@ -123,8 +101,8 @@ static leat_status finish(const transfer *t, int code, MPI_Request *request) {
 static leat_status begin(transfer *t, leat_error *err) {
     t->err = err;
     t->deadline_ns = leati_now_ns() + t->c->timeout_ms * 1000000;
-    if (atomic_load(&t->c->failed)) {
-        return refuse(t->c, err);
+    if (leati_failed(t->c->failure)) {
+        return leati_failure_refuse(t->c->failure, err);
     }
     leati_store_note(t->c->store, ++t->c->calls, LEATI_PHASE_COLLECTIVE);
     return LEAT_OK;
@@ -337,11 +315,11 @@ static void mpi_abort(leati_collective *collective, const leat_error *reason) {
 /* After a failure MPI may still use the memory of the running call, so it stays. */
 static void mpi_close(leati_collective *collective) {
     mpi_collective *c = (mpi_collective *)collective;
-    bool failed = atomic_load(&c->failed);
+    bool failed = c->failure != NULL && leati_failed(c->failure);
     if (c->comm != MPI_COMM_NULL && !failed) {
         (void)MPI_Comm_free(&c->comm);
     }
-    leati_gate_free(c->gate);
+    leati_failure_free(c->failure);
     if (!failed) {
         leati_free(c->in);
         leati_free(c->counts);
@@ -422,8 +400,8 @@ static leat_status check_ranks(mpi_collective *c, leat_error *err) {
 
 static leat_status open_mpi(mpi_collective *c, leat_error *err) {
     size_t ranks = (size_t)c->base.num_ranks;
-    c->gate = leati_gate_new("collective \"MPI\"", NULL, err);
-    if (c->gate == NULL) {
+    c->failure = leati_failure_new("MPI", err);
+    if (c->failure == NULL) {
         return LEAT_RESOURCE_EXHAUSTED;
     }
     c->in = leati_alloc(2, SCRATCH_BYTES);

@@ -6,14 +6,14 @@
  *
  * Failures: what NCCL or CUDA reports, a deadline and abort set the first reason; the present and
  * later calls return it. The communicator is then aborted by the thread that calls, which ends the
- * kernels that wait for other ranks. Locks: a gate for the reason, a leaf. */
+ * kernels that wait for other ranks. Locks: those of the reason. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "coll/calls.h"
+#include "coll/failure.h"
 #include "coll/processes.h"
 #include "coll/reducer.h"
-#include "run/queue.h"
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 #include <string.h>
@@ -30,9 +30,7 @@ typedef struct nccl_collective {
     ncclComm_t comm;     /* NULL: none, or aborted; of the calling thread */
     cudaStream_t stream; /* NULL: none */
     void *one;           /* a value on the device, for barriers */
-    leati_gate *gate;
-    atomic_bool failed;
-    leat_error reason; /* gate; written once before `failed` is set */
+    leati_failure *failure;
 } nccl_collective;
 
 /* A call under way. */
@@ -45,15 +43,6 @@ typedef struct transfer {
 
 // ---- failure ----
 
-static void fail(nccl_collective *c, const leat_error *reason) {
-    leati_gate_lock(c->gate);
-    if (!atomic_load(&c->failed)) {
-        c->reason = *reason;
-        atomic_store(&c->failed, true);
-    }
-    leati_gate_unlock(c->gate);
-}
-
 /* From the thread that calls: ends what still runs on the device. */
 static void drop_communicator(nccl_collective *c) {
     if (c->comm != NULL) {
@@ -63,31 +52,20 @@ static void drop_communicator(nccl_collective *c) {
 }
 
 static leat_status refuse(nccl_collective *c, leat_error *err) {
-    leati_gate_lock(c->gate);
-    leat_error reason = c->reason;
-    leati_gate_unlock(c->gate);
     drop_communicator(c);
-    return leati_fail(err, LEAT_ABORTED, "the collective has failed: %s", reason.text);
+    return leati_failure_refuse(c->failure, err);
 }
 
 static leat_status report(const transfer *t, const leat_error *reason) {
-    fail(t->c, reason);
+    leat_status status = leati_failure_report(t->c->failure, reason, t->err);
     drop_communicator(t->c);
-    if (t->err != NULL) {
-        *t->err = *reason;
-    }
-    return reason->code;
+    return status;
 }
 
 static leat_status report_late(const transfer *t) {
-    char stalled[300] = "";
     leat_error reason = {0};
-    leati_store_stalled(t->c->store, stalled, sizeof stalled);
-    leati_fail(&reason, LEAT_DEADLINE_EXCEEDED,
-               "rank %d waited %lld ms in %s for another process%s%s; every process must make the "
-               "same calls in the same order",
-               t->c->rank, (long long)t->c->timeout_ms, leati_collective_kind_name(t->kind),
-               stalled[0] != '\0' ? ": " : "", stalled);
+    leati_fail_late(t->c->store, t->c->rank, t->c->timeout_ms, leati_collective_kind_name(t->kind),
+                    "another process", &reason);
     return report(t, &reason);
 }
 
@@ -102,7 +80,7 @@ static leat_status report_text(const transfer *t, const char *who, const char *t
 static leat_status finish(const transfer *t, ncclResult_t code) {
     nccl_collective *c = t->c;
     for (int64_t tests = 1; code == ncclSuccess || code == ncclInProgress; tests++) {
-        if (atomic_load(&c->failed)) {
+        if (leati_failed(c->failure)) {
             return refuse(c, t->err);
         }
         ncclResult_t asked = ncclCommGetAsyncError(c->comm, &code);
@@ -130,7 +108,7 @@ static leat_status finish(const transfer *t, ncclResult_t code) {
 static leat_status begin(transfer *t, leat_error *err) {
     t->err = err;
     t->deadline_ns = leati_now_ns() + t->c->timeout_ms * 1000000;
-    if (atomic_load(&t->c->failed)) {
+    if (leati_failed(t->c->failure)) {
         return refuse(t->c, err);
     }
     cudaError_t code = cudaSetDevice(t->c->device);
@@ -245,12 +223,12 @@ static leat_status nccl_barrier(leati_collective *collective, int rank, leat_err
 }
 
 static void nccl_abort(leati_collective *collective, const leat_error *reason) {
-    fail((nccl_collective *)collective, reason);
+    leati_failure_set(((nccl_collective *)collective)->failure, reason);
 }
 
 static void nccl_close(leati_collective *collective) {
     nccl_collective *c = (nccl_collective *)collective;
-    if (c->comm != NULL && !atomic_load(&c->failed)) {
+    if (c->comm != NULL && !leati_failed(c->failure)) {
         transfer t = {.c = c,
                       .kind = LEATI_CALL_BARRIER,
                       .deadline_ns = leati_now_ns() + c->timeout_ms * 1000000};
@@ -266,7 +244,7 @@ static void nccl_close(leati_collective *collective) {
     if (c->stream != NULL) {
         (void)cudaStreamDestroy(c->stream);
     }
-    leati_gate_free(c->gate);
+    leati_failure_free(c->failure);
     leati_free(c);
 }
 
@@ -324,8 +302,8 @@ static leat_status share_identity(nccl_collective *c, leat_status own, ncclUniqu
 }
 
 static leat_status open_nccl(nccl_collective *c, leat_error *err) {
-    c->gate = leati_gate_new("collective \"NCCL\"", NULL, err);
-    if (c->gate == NULL) {
+    c->failure = leati_failure_new("NCCL", err);
+    if (c->failure == NULL) {
         return LEAT_RESOURCE_EXHAUSTED;
     }
     ncclUniqueId id = {{0}};

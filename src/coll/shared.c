@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "coll/calls.h"
+#include "coll/failure.h"
 #include "coll/processes.h"
 #include "coll/reducer.h"
 #include "run/pool.h"
@@ -72,8 +73,8 @@ static void wake_all(shared_collective *c) {
     (void)syscall(SYS_futex, &c->head->changes, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
-/* The first reason stays. */
-static void fail_all(shared_collective *c, const leat_error *reason) {
+/* The first reason stays; the caller's own error is this one in any case. */
+static leat_status fail_all(shared_collective *c, const leat_error *reason, leat_error *err) {
     unsigned none = 0;
     if (atomic_compare_exchange_strong(&c->head->failed, &none, 1)) {
         c->head->code = (int32_t)reason->code;
@@ -81,6 +82,10 @@ static void fail_all(shared_collective *c, const leat_error *reason) {
         atomic_store(&c->head->failed, 2);
     }
     wake_all(c);
+    if (err != NULL) {
+        *err = *reason;
+    }
+    return reason->code;
 }
 
 static leat_status failure(shared_collective *c, leat_error *err) {
@@ -88,28 +93,20 @@ static leat_status failure(shared_collective *c, leat_error *err) {
     for (int i = 0; i < 1000 && atomic_load(&c->head->failed) == 1; i++) {
         (void)nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
     }
-    return leati_fail(err, LEAT_ABORTED, "the collective has failed: %s",
-                      atomic_load(&c->head->failed) == 2 ? c->head->text
-                                                         : "another process ended it");
+    return leati_refuse_after(
+        atomic_load(&c->head->failed) == 2 ? c->head->text : "another process ended it", err);
 }
 
 static leat_status report_late(shared_collective *c, leati_stage stage, uint64_t count,
                                leat_error *err) {
-    char missing[128], stalled[300] = "";
-    leati_missing_ranks(c->head->calls, c->base.num_ranks, stage, count, missing, sizeof missing);
-    leati_store_stalled(c->store, stalled, sizeof stalled);
+    char missing[128] = "rank ";
     leat_error reason = {0};
-    leati_fail(&reason, LEAT_DEADLINE_EXCEEDED,
-               "rank %d waited %lld ms in %s for rank %s%s%s; every process must make the same "
-               "calls in the same order",
-               c->rank, (long long)c->timeout_ms,
-               leati_collective_kind_name(leati_present_call(&c->head->calls[c->rank])->kind),
-               missing, stalled[0] != '\0' ? ": " : "", stalled);
-    fail_all(c, &reason);
-    if (err != NULL) {
-        *err = reason;
-    }
-    return reason.code;
+    leati_missing_ranks(c->head->calls, c->base.num_ranks, stage, count, missing + strlen(missing),
+                        sizeof missing - strlen(missing));
+    leati_fail_late(c->store, c->rank, c->timeout_ms,
+                    leati_collective_kind_name(leati_present_call(&c->head->calls[c->rank])->kind),
+                    missing, &reason);
+    return fail_all(c, &reason, err);
 }
 
 /* This rank has reached `count` of a stage; whoever sleeps looks again. */
@@ -293,13 +290,7 @@ static void take_piece(shared_collective *c, const transfer *t, int64_t i) {
 static leat_status compare(shared_collective *c, leat_error *err) {
     leat_error reason = {0};
     leat_status status = leati_compare_calls(c->head->calls, c->base.num_ranks, c->rank, &reason);
-    if (status != LEAT_OK) {
-        fail_all(c, &reason);
-        if (err != NULL) {
-            *err = reason;
-        }
-    }
-    return status;
+    return status == LEAT_OK ? LEAT_OK : fail_all(c, &reason, err);
 }
 
 /* How the values go through the rows, and whether parts are combined for others. */
@@ -428,7 +419,7 @@ static leat_status shared_barrier(leati_collective *collective, int rank, leat_e
 }
 
 static void shared_abort(leati_collective *collective, const leat_error *reason) {
-    fail_all((shared_collective *)collective, reason);
+    fail_all((shared_collective *)collective, reason, NULL);
 }
 
 static void shared_close(leati_collective *collective) {

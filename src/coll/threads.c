@@ -9,13 +9,14 @@
  * cores of their own, and then sleep at a gate with the deadline.
  *
  * Failures: a deadline, unequal calls (another operation, count or dtype) and abort set the first
- * reason under the gate's lock; every rank's present and later calls return it. Locks: one gate, a
- * leaf. */
+ * reason; every rank's present and later calls return it. Locks: the gate where ranks sleep and
+ * that of the reason, both leaves. */
 #include "coll/threads.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "coll/calls.h"
+#include "coll/failure.h"
 #include "coll/reducer.h"
 #include "run/pool.h"
 #include "run/queue.h"
@@ -28,8 +29,7 @@ typedef struct threads_collective {
     int64_t timeout_ns;
     int spins;
     leati_gate *gate;
-    atomic_bool failed;
-    leat_error reason;      /* gate's lock; written once before `failed` is set */
+    leati_failure *failure;
     leati_rank_call *calls; /* one per rank */
     /* Of the running call, one per rank; written before it arrives at the first barrier. */
     void **data, **out;
@@ -40,21 +40,17 @@ typedef struct threads_collective {
     _Atomic uint64_t generation; /* barriers passed */
 } threads_collective;
 
-static leat_status failure(threads_collective *c, leat_error *err) {
+static void wake_all(threads_collective *c) {
     leati_gate_lock(c->gate);
-    leat_error reason = c->reason;
-    leati_gate_unlock(c->gate);
-    return leati_fail(err, LEAT_ABORTED, "the collective has failed: %s", reason.text);
-}
-
-static void fail_all(threads_collective *c, const leat_error *reason) {
-    leati_gate_lock(c->gate);
-    if (!atomic_load(&c->failed)) {
-        c->reason = *reason;
-        atomic_store(&c->failed, true);
-    }
     leati_gate_wake(c->gate);
     leati_gate_unlock(c->gate);
+}
+
+/* Sets the first reason and wakes who sleeps. */
+static leat_status fail_all(threads_collective *c, const leat_error *reason, leat_error *err) {
+    leat_status status = leati_failure_report(c->failure, reason, err);
+    wake_all(c);
+    return status;
 }
 
 static leat_status report_missing(threads_collective *c, int rank, uint64_t generation,
@@ -76,7 +72,7 @@ static leat_status sleep_at(threads_collective *c, int rank, uint64_t generation
     leat_error local = {0};
     leati_gate_lock(c->gate);
     atomic_fetch_add(&c->sleepers, 1);
-    while (atomic_load(&c->generation) == generation && !atomic_load(&c->failed) &&
+    while (atomic_load(&c->generation) == generation && !leati_failed(c->failure) &&
            status == LEAT_OK) {
         status = leati_gate_wait(c->gate, LEATI_WAIT_PEER, deadline, NULL, &local);
     }
@@ -85,16 +81,12 @@ static leat_status sleep_at(threads_collective *c, int rank, uint64_t generation
     if (atomic_load(&c->generation) != generation) {
         return LEAT_OK;
     }
-    if (status != LEAT_OK && !atomic_load(&c->failed)) {
+    if (status != LEAT_OK && !leati_failed(c->failure)) {
         leat_error reason = {0};
-        status = report_missing(c, rank, generation, &reason);
-        fail_all(c, &reason);
-        if (err != NULL) {
-            *err = reason;
-        }
-        return status;
+        report_missing(c, rank, generation, &reason);
+        return fail_all(c, &reason, err);
     }
-    return failure(c, err);
+    return leati_failure_refuse(c->failure, err);
 }
 
 // ---- what a call does ----
@@ -141,8 +133,8 @@ static void act_for_all(const threads_collective *c, int rank) {
 }
 
 static leat_status meet(threads_collective *c, int rank, bool small, leat_error *err) {
-    if (atomic_load(&c->failed)) {
-        return failure(c, err);
+    if (leati_failed(c->failure)) {
+        return leati_failure_refuse(c->failure, err);
     }
     uint64_t generation = atomic_load(&c->generation);
     atomic_store(&c->calls[rank].reached[LEATI_STAGE_MET], generation + 1);
@@ -153,9 +145,7 @@ static leat_status meet(threads_collective *c, int rank, bool small, leat_error 
         atomic_store(&c->arrived, 0);
         atomic_store(&c->generation, generation + 1);
         if (atomic_load(&c->sleepers) > 0) {
-            leati_gate_lock(c->gate);
-            leati_gate_wake(c->gate);
-            leati_gate_unlock(c->gate);
+            wake_all(c);
         }
         return LEAT_OK;
     }
@@ -163,7 +153,7 @@ static leat_status meet(threads_collective *c, int rank, bool small, leat_error 
         if (atomic_load_explicit(&c->generation, memory_order_acquire) != generation) {
             return LEAT_OK;
         }
-        if (atomic_load_explicit(&c->failed, memory_order_relaxed)) {
+        if (leati_failed(c->failure)) {
             break;
         }
 #if defined(__x86_64__)
@@ -178,8 +168,9 @@ static leat_status run_call(threads_collective *c, int rank, leati_collective_ca
                             void *out, leat_error *err) {
     size_t bytes = (size_t)call.count * leat_dtype_size((leat_dtype)call.dtype);
     bool small = bytes * (size_t)c->base.num_ranks <= SMALL_BYTES;
-    if (atomic_load(&c->failed)) {
-        return failure(c, err); /* others may still look at the record of the call before */
+    if (leati_failed(c->failure)) {
+        return leati_failure_refuse(
+            c->failure, err); /* others may still look at the record of the call before */
     }
     leati_record_call(&c->calls[rank], call);
     c->data[rank] = data;
@@ -191,11 +182,7 @@ static leat_status run_call(threads_collective *c, int rank, leati_collective_ca
     }
     status = leati_compare_calls(c->calls, c->base.num_ranks, rank, &unequal);
     if (status != LEAT_OK) {
-        fail_all(c, &unequal);
-        if (err != NULL) {
-            *err = unequal;
-        }
-        return status;
+        return fail_all(c, &unequal, err);
     }
     if (small) {
         return LEAT_OK;
@@ -255,12 +242,13 @@ static leat_status threads_barrier(leati_collective *collective, int rank, leat_
 }
 
 static void threads_abort(leati_collective *collective, const leat_error *reason) {
-    fail_all((threads_collective *)collective, reason);
+    fail_all((threads_collective *)collective, reason, NULL);
 }
 
 static void threads_close(leati_collective *collective) {
     threads_collective *c = (threads_collective *)collective;
     leati_gate_free(c->gate);
+    leati_failure_free(c->failure);
     leati_free(c->calls);
     leati_free(c->data);
     leati_free(c->out);
@@ -295,6 +283,7 @@ leati_collective *leati_threads_collective_new(int num_ranks, int64_t timeout_ms
     c->timeout_ns = timeout_ms * 1000000;
     c->spins = leati_num_cores() >= num_ranks ? SPINS : 0;
     c->gate = leati_gate_new("collective \"threads\"", NULL, err);
+    c->failure = c->gate == NULL ? NULL : leati_failure_new("threads", err);
     size_t ranks = (size_t)num_ranks;
     c->calls = leati_alloc_aligned(ranks * sizeof(*c->calls), 64);
     c->data = leati_alloc_zero(ranks, sizeof(*c->data));
@@ -302,8 +291,8 @@ leati_collective *leati_threads_collective_new(int num_ranks, int64_t timeout_ms
     if (c->calls != NULL) {
         memset(c->calls, 0, ranks * sizeof(*c->calls));
     }
-    if (c->gate == NULL || c->calls == NULL || c->data == NULL || c->out == NULL) {
-        if (c->gate != NULL) {
+    if (c->failure == NULL || c->calls == NULL || c->data == NULL || c->out == NULL) {
+        if (c->failure != NULL) {
             leati_no_memory(err, ranks * sizeof(*c->calls));
         }
         threads_close(&c->base);

@@ -3,6 +3,7 @@
  *
  * Their number is a process-wide setting that the first strategy fixes. With fewer cores than
  * devices, devices share cores and are not pinned. Lock: `lock` guards both variables; a leaf. */
+#include "base/alloc.h"
 #include "base/error.h"
 #include "dist/strategy.h"
 #include "run/pool.h"
@@ -100,16 +101,20 @@ static leat_status open_device(const char *const *names, int i, leati_device **d
     return local.code;
 }
 
-leat_status leati_open_devices(const char *const *names, int count, leati_device **devices,
-                               leat_error *err) {
+leati_device **leati_open_devices(const char *const *names, int count, leat_error *err) {
+    leati_device **devices = leati_alloc_zero((size_t)count, sizeof(*devices));
+    if (devices == NULL) {
+        leati_no_memory(err, (size_t)count * sizeof(*devices));
+        return NULL;
+    }
     for (int i = 0; i < count; i++) {
-        leat_status status = open_device(names, i, devices, err);
-        for (int j = 0; j < i && status != LEAT_OK; j++) {
-            devices[j]->ops->close(devices[j]);
-        }
-        if (status != LEAT_OK) {
-            return status;
+        if (open_device(names, i, devices, err) != LEAT_OK) {
+            for (int j = 0; j < i; j++) {
+                devices[j]->ops->close(devices[j]);
+            }
+            leati_free(devices);
+            return NULL;
         }
     }
-    return LEAT_OK;
+    return devices;
 }

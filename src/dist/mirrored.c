@@ -21,13 +21,9 @@ leat_strategy *leati_strategy_of_devices(const leati_strategy_kind *kind,
                    (long long)options->bytes_per_pack);
         return NULL;
     }
-    leati_device **devices = leati_alloc_zero((size_t)count, sizeof(*devices));
-    if (devices == NULL) {
-        leati_no_memory(err, (size_t)count * sizeof(*devices));
-        return NULL;
-    }
+    leati_device **devices = leati_open_devices(options->devices, count, err);
     leat_strategy *strategy = NULL;
-    if (leati_open_devices(options->devices, count, devices, err) == LEAT_OK) {
+    if (devices != NULL) {
         const leati_strategy_parts parts = {
             .kind = kind,
             .devices = devices,

@@ -64,15 +64,8 @@ static leat_strategy *make_in(const leat_cluster *cluster, const leat_multi_work
     if (check(options, count, err) != LEAT_OK) {
         return NULL;
     }
-    leati_device **devices = leati_alloc_zero((size_t)count, sizeof(*devices));
-    if (devices == NULL) {
-        leati_no_memory(err, (size_t)count * sizeof(*devices));
-        return NULL;
-    }
-    leat_strategy *strategy = NULL;
-    if (leati_open_devices(names, count, devices, err) == LEAT_OK) {
-        strategy = join(cluster, options, devices, count, err);
-    }
+    leati_device **devices = leati_open_devices(names, count, err);
+    leat_strategy *strategy = devices == NULL ? NULL : join(cluster, options, devices, count, err);
     leati_free(devices);
     return strategy;
 }

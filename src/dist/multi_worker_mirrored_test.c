@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "../../tests/support/strategy.h"
 #include "../../tests/support/workers.h"
 #include "dist/strategy.h"
 #include <leat/ops.h>
@@ -203,82 +204,22 @@ static void worker_reduce(void **state) {
     leat_strategy_unref(strategy);
 }
 
-static leat_variable *new_variable(leat_strategy *strategy, float initial,
-                                   const leat_variable_options *options, leat_error *err) {
-    leat_tensor tensor = leat_scalar_float32(initial);
-    assert_int_equal(leat_strategy_enter(strategy, err), LEAT_OK);
-    leat_variable *variable = leat_variable_new(&tensor, options, err);
-    leat_strategy_exit(strategy);
-    leat_tensor_unref(&tensor);
-    return variable;
-}
-
-static float read_variable(leat_variable *variable) {
-    leat_error err = {0};
-    leat_tensor value = {0};
-    assert_int_equal(leat_variable_read(variable, &value, &err), LEAT_OK);
-    float number = *(float *)value.data;
-    leat_tensor_unref(&value);
-    return number;
-}
-
-/* assign_add(10 * id + 1); the result is the replica's own copy. */
-static int trace_assign_add(void *context, leat_graph *graph, leat_value *outputs) {
-    leat_value id = leat_cast(leat_replica_id(graph), LEAT_FLOAT32);
-    leat_tensor ten = leat_scalar_float32(10), one = leat_scalar_float32(1);
-    leat_value delta =
-        leat_add(leat_multiply(id, leat_graph_tensor(graph, &ten)), leat_graph_tensor(graph, &one));
-    leat_graph_assign_add(graph, context, delta);
-    outputs[0] = leat_graph_read(graph, context);
-    leat_tensor_unref(&ten);
-    leat_tensor_unref(&one);
-    return 1;
-}
-
-typedef struct variable_case {
-    bool sync_on_read;
-    leat_aggregation aggregation;
-    float added[2], read;
-} variable_case;
-
-/* Variable 1.0 on two replicas, as TensorFlow has it for two in one process
- * (dist/strategy_test.c). */
-static const variable_case variable_cases[] = {
-    {false, LEAT_AGGREGATION_SUM, {13, 13}, 13},
-    {false, LEAT_AGGREGATION_MEAN, {7, 7}, 7},
-    {false, LEAT_AGGREGATION_ONLY_FIRST_REPLICA, {2, 2}, 2},
-    {true, LEAT_AGGREGATION_MEAN, {2, 12}, 7},
-    {true, LEAT_AGGREGATION_ONLY_FIRST_REPLICA, {2, 12}, 2},
-    {true, LEAT_AGGREGATION_SUM, {2, 12}, 14},
-};
-
 static void worker_variables(void **state) {
     (void)state;
     leat_strategy *strategy = join();
     int worker = leat_strategy_worker(strategy);
     assert_int_equal(leat_strategy_num_replicas(strategy), 2);
-    for (size_t i = 0; i < sizeof variable_cases / sizeof variable_cases[0]; i++) {
-        const variable_case *c = &variable_cases[i];
-        leat_error err = {0};
-        leat_variable_options options = {
-            .name = "v", .sync_on_read = c->sync_on_read, .aggregation = c->aggregation};
-        /* Worker 0's value counts. */
-        leat_variable *variable = new_variable(strategy, worker == 0 ? 1 : 5, &options, &err);
-        assert_non_null(variable);
-        assert_int_equal(leat_variable_num_copies(variable), 1);
-        leat_step *step = leat_step_new(trace_assign_add, variable, &err);
+    for (size_t i = 0; i < STRATEGY_CASES_OF_JOBS; i++) {
+        const strategy_variable_case *c = &strategy_variable_cases[i];
         leat_per_replica args = {0}, out = {0};
         vectors(strategy, LEAT_FLOAT32, false, &args);
-        assert_int_equal(leat_strategy_run(strategy, step, &args, &out, &err), LEAT_OK);
-        assert_true(floats_of(&out.elements[0])[0] == c->added[worker]);
-        assert_true(read_variable(variable) == c->read);
-        leat_tensor six = leat_scalar_float32(6);
-        assert_int_equal(leat_variable_assign(variable, &six, &err), LEAT_OK);
-        assert_true(read_variable(variable) == 6);
-        leat_tensor_unref(&six);
+        /* Worker 0's value counts. */
+        leat_variable *variable =
+            strategy_run_variable_case(strategy, c, worker == 0 ? 1 : 5, &args, &out);
+        assert_int_equal(leat_variable_num_copies(variable), 1);
+        assert_true(floats_of(&out.elements[0])[0] == c->copies[worker]);
         leat_per_replica_fini(&out);
         drop(&args);
-        leat_step_free(step);
         leat_variable_unref(variable);
     }
     leat_strategy_unref(strategy);
@@ -305,7 +246,7 @@ static void worker_differing_variables(void **state) {
     leat_strategy *strategy = join();
     const leat_variable_options options = {.name = leat_strategy_is_chief(strategy) ? "kernel"
                                                                                     : "bias"};
-    assert_null(new_variable(strategy, 1, &options, &err));
+    assert_null(strategy_variable(strategy, 1, &options, &err));
     workers_say("%s: %s", leat_status_name(err.code), err.text);
     leat_strategy_unref(strategy);
 }

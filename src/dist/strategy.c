@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "coll/failure.h"
 #include "coll/processes.h"
 #include "coll/threads.h"
 #include "run/pool.h"
@@ -50,18 +51,13 @@ static void wake_all(leat_strategy *s) {
     leati_gate_unlock(s->gate);
 }
 
-/* What a collective says after its first failure: nothing new to tell. */
-static bool is_echo(const leat_error *err) {
-    return err->code == LEAT_ABORTED && strstr(err->text, "the collective has failed") != NULL;
-}
-
 static void run_job(leat_strategy *s, leati_replica *replica) {
     replica->error = (leat_error){0};
     replica->status = s->function(s->context, replica->index, &replica->error);
     if (replica->status == LEAT_OK || s->collective == NULL) {
         return;
     }
-    if (s->workers != NULL && !is_echo(&replica->error)) {
+    if (s->workers != NULL && !leati_is_refusal(&replica->error)) {
         leat_error named = replica->error;
         leati_prefix(&named, "replica %d of %d", s->first_replica + replica->index,
                      s->num_replicas);

@@ -76,10 +76,9 @@ LEAT_WARN_UNUSED leat_status leati_strategy_run_on_replicas(leat_strategy *strat
 /* Logical devices: how many there are, and device `index` (owned). Fixes their number. */
 int leati_logical_cpus(void);
 leati_device *leati_logical_cpu_open(int index, leat_error *err);
-/* Devices by name such as "CPU:1"; NULL: the first `count` ones. Each owned; on failure none is
- * left open. `devices` has room for `count`. */
-LEAT_WARN_UNUSED leat_status leati_open_devices(const char *const *names, int count,
-                                                leati_device **devices, leat_error *err);
+/* Devices by name such as "CPU:1"; NULL: the first `count` ones. Each is owned, and so is the list
+ * of them (leati_free); on failure NULL, and none is left open. */
+leati_device **leati_open_devices(const char *const *names, int count, leat_error *err);
 /* A strategy of this process alone on such devices; `options` may be NULL: all devices. */
 leat_strategy *leati_strategy_of_devices(const leati_strategy_kind *kind,
                                          const leat_mirrored_options *options, leat_error *err);

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "../../tests/support/strategy.h"
 #include "dist/planner.h"
 #include "dist/sharding.h"
 #include "dist/strategy.h"
@@ -97,77 +98,25 @@ static void test_run(void **state) {
     }
 }
 
-static int trace_assign_add(void *context, leat_graph *graph, leat_value *outputs) {
-    leat_value id = leat_cast(leat_replica_id(graph), LEAT_FLOAT32);
-    float ten = 10, one = 1;
-    leat_tensor scale = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &ten);
-    leat_tensor offset = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &one);
-    leat_value delta = leat_add(leat_multiply(id, leat_graph_tensor(graph, &scale)),
-                                leat_graph_tensor(graph, &offset));
-    leat_graph_assign_add(graph, context, delta);
-    outputs[0] = leat_graph_read(graph, context);
-    return 1;
-}
-
-typedef struct variable_case {
-    bool sync_on_read;
-    leat_aggregation aggregation;
-    float local[2], read;
-} variable_case;
-
-/* Variable 1.0 on two replicas, assign_add(10 * id + 1) inside them. */
-static const variable_case variable_cases[] = {
-    {false, LEAT_AGGREGATION_SUM, {13, 13}, 13},
-    {false, LEAT_AGGREGATION_MEAN, {7, 7}, 7},
-    {false, LEAT_AGGREGATION_ONLY_FIRST_REPLICA, {2, 2}, 2},
-    {false, LEAT_AGGREGATION_NONE, {2, 12}, 2},
-    {true, LEAT_AGGREGATION_MEAN, {2, 12}, 7},
-    {true, LEAT_AGGREGATION_ONLY_FIRST_REPLICA, {2, 12}, 2},
-};
-
-static float read_variable(leat_variable *variable) {
-    leat_error err = {0};
-    leat_tensor value = {0};
-    assert_int_equal(leat_variable_read(variable, &value, &err), LEAT_OK);
-    float number = *(float *)value.data;
-    leat_tensor_unref(&value);
-    return number;
-}
-
 static leat_variable *new_variable(leat_strategy *strategy, float initial,
                                    const leat_variable_options *options) {
     leat_error err = {0};
-    leat_tensor tensor = leat_scalar_float32(initial);
-    assert_int_equal(leat_strategy_enter(strategy, &err), LEAT_OK);
-    leat_variable *variable = leat_variable_new(&tensor, options, &err);
-    leat_strategy_exit(strategy);
+    leat_variable *variable = strategy_variable(strategy, initial, options, &err);
     assert_non_null(variable);
-    leat_tensor_unref(&tensor);
     return variable;
 }
 
 static void test_variables(void **state) {
     (void)state;
     leat_strategy *strategy = open_strategy(2);
-    for (size_t i = 0; i < sizeof(variable_cases) / sizeof(variable_cases[0]); i++) {
-        const variable_case *c = &variable_cases[i];
-        leat_error err = {0};
-        leat_variable_options options = {
-            .name = "v", .sync_on_read = c->sync_on_read, .aggregation = c->aggregation};
-        leat_variable *variable = new_variable(strategy, 1, &options);
-        leat_step *step = leat_step_new(trace_assign_add, variable, &err);
+    for (size_t i = 0; i < STRATEGY_CASES; i++) {
+        const strategy_variable_case *c = &strategy_variable_cases[i];
         leat_per_replica args = scalars(2, 0, 0), out = {0};
-        assert_int_equal(leat_strategy_run(strategy, step, &args, &out, &err), LEAT_OK);
-        assert_true(result_of(&out, 0) == c->local[0]);
-        assert_true(result_of(&out, 1) == c->local[1]);
-        assert_true(read_variable(variable) == c->read);
-        leat_tensor six = leat_scalar_float32(6);
-        assert_int_equal(leat_variable_assign(variable, &six, &err), LEAT_OK);
-        assert_true(read_variable(variable) == 6);
-        leat_tensor_unref(&six);
+        leat_variable *variable = strategy_run_variable_case(strategy, c, 1, &args, &out);
+        assert_true(result_of(&out, 0) == c->copies[0]);
+        assert_true(result_of(&out, 1) == c->copies[1]);
         leat_per_replica_fini(&out);
         drop_scalars(&args);
-        leat_step_free(step);
         leat_variable_unref(variable);
     }
     leat_strategy_unref(strategy);
@@ -178,7 +127,7 @@ static void test_copies_of_a_variable(void **state) {
     leat_error err = {0};
     leat_strategy *strategy = open_strategy(2);
     leat_variable *variable = new_variable(strategy, 1, &(leat_variable_options){.name = "v"});
-    leat_step *step = leat_step_new(trace_assign_add, variable, &err);
+    leat_step *step = leat_step_new(strategy_add_id, variable, &err);
     leat_per_replica args = scalars(2, 0, 0);
     assert_int_equal(leat_strategy_run(strategy, step, &args, NULL, &err), LEAT_OK);
     assert_int_equal(leat_variable_num_copies(variable), 2);
@@ -261,7 +210,7 @@ static void test_variable_made_outside(void **state) {
     leat_strategy *strategy = open_strategy(2);
     leat_tensor one = leat_scalar_float32(1);
     leat_variable *variable = leat_variable_new(&one, &(leat_variable_options){.name = "w"}, &err);
-    leat_step *step = leat_step_new(trace_assign_add, variable, &err);
+    leat_step *step = leat_step_new(strategy_add_id, variable, &err);
     leat_per_replica args = scalars(2, 0, 0), out = {0};
     assert_int_equal(leat_strategy_run(strategy, step, &args, &out, &err),
                      LEAT_FAILED_PRECONDITION);
@@ -463,7 +412,7 @@ static void test_by_name(void **state) {
         assert_int_equal(leat_variable_num_copies(variable), replicas);
         /* A variable keeps its strategy. */
         leat_strategy_unref(strategy);
-        assert_true(read_variable(variable) == 2);
+        assert_true(strategy_value_of(variable) == 2);
         leat_variable_unref(variable);
     }
     static const char *const others[][2] = {{"parameter_server", "use multi_worker_mirrored"},

@@ -8,35 +8,16 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/digits.h"
+#include "../../tests/support/digits_run.h"
 #include "../../tests/support/workers.h"
 #include "base/hash.h"
-#include "graph/variable.h"
-#include <leat/dist.h>
 
 enum { EPOCHS = 2, LONG_MS = 60000, STEPS = 50 };
 
 // ---- in a worker ----
 
-struct run {
-    struct trainer trainer;
-    leat_metric *accuracy;
-    leat_strategy *strategy;
-    leat_step *train, *evaluate;
-};
-
-static int evaluate_step(void *context, leat_graph *graph, leat_value *outputs) {
-    struct run *run = context;
-    (void)outputs;
-    leat_value values[2] = {
-        leat_graph_argument(graph, 1),
-        leat_model_call(run->trainer.model, leat_graph_argument(graph, 0), false)};
-    leat_metric_update(run->accuracy, values, 2);
-    return 0;
-}
-
 /* The argument: devices of a worker, case, bytes_per_pack, "ring" or "auto". */
-static void run_init(struct run *run, const json_t *cases) {
+static void run_init(struct digits_run *run, const json_t *cases) {
     static const char *const names[2] = {"CPU:0", "CPU:1"};
     leat_multi_worker_options options = {
         .devices = names, .timeout_ms = LONG_MS, .start_timeout_ms = LONG_MS};
@@ -49,61 +30,34 @@ static void run_init(struct run *run, const json_t *cases) {
     options.communication =
         strcmp(way, "ring") == 0 ? LEAT_COMMUNICATION_RING : LEAT_COMMUNICATION_AUTO;
     train_ok(leat_set_logical_cpu_devices(options.num_devices, &train_error));
-    run->strategy = leat_multi_worker_mirrored_strategy(&options, &err);
-    if (run->strategy == NULL)
+    leat_strategy *strategy = leat_multi_worker_mirrored_strategy(&options, &err);
+    if (strategy == NULL)
         fail_msg("%s", err.text);
-    train_ok(leat_strategy_enter(run->strategy, &train_error));
-    trainer_init(&run->trainer, json_array_get(cases, (size_t)number));
-    run->accuracy = leat_sparse_categorical_accuracy(NULL, &err);
-    leat_strategy_exit(run->strategy);
-    run->train = leat_step_new(trainer_step, &run->trainer, &err);
-    run->evaluate = leat_step_new(evaluate_step, run, &err);
-    assert_non_null(run->train);
-    assert_non_null(run->evaluate);
+    digits_run_init(run, json_array_get(cases, (size_t)number), strategy);
 }
 
-static void take_batch(struct run *run, const struct digits *digits, int64_t first, bool train) {
-    leat_per_replica batch, losses = {0};
-    leat_element sum = {0};
+static void take_batch(struct digits_run *run, const struct digits *digits, int64_t first,
+                       bool train) {
+    leat_per_replica batch;
     int64_t rows = digits->count - first < DIGITS_BATCH ? digits->count - first : DIGITS_BATCH;
     digits_split(digits, first, rows, leat_strategy_num_replicas(run->strategy),
                  leat_strategy_first_replica(run->strategy),
                  leat_strategy_num_local_replicas(run->strategy), &batch);
-    train_ok(leat_strategy_run(run->strategy, train ? run->train : run->evaluate, &batch, &losses,
-                               &train_error));
-    if (train) {
-        train_ok(leat_strategy_reduce(run->strategy, LEAT_REDUCE_SUM, &losses, LEAT_NO_AXIS, &sum,
-                                      &train_error));
-        workers_say("%a", (double)*(const float *)sum.tensors[0].data);
-    }
-    leat_element_fini(&sum);
-    leat_per_replica_fini(&losses);
+    if (train)
+        workers_say("%a", digits_run_train(run, &batch));
+    else
+        digits_run_count(run, &batch);
     digits_split_free(&batch);
 }
 
-/* A hash of all copies of all weights, which are equal. */
-static uint64_t weights_of(const struct run *run) {
-    int count;
-    uint64_t hash = 0;
-    leat_variable *const *variables = leat_model_trainable_variables(run->trainer.model, &count);
-    for (int i = 0; i < count; i++) {
-        leat_tensor first, other;
-        train_ok(leati_variable_download(variables[i], 0, &first, &train_error));
-        for (int r = 1; r < variables[i]->num_copies; r++) {
-            train_ok(leati_variable_download(variables[i], r, &other, &train_error));
-            train_close("copy", &first, &other, 0);
-            leat_tensor_unref(&other);
-        }
-        hash = leati_hash(first.data, leat_tensor_bytes(&first), hash);
-        leat_tensor_unref(&first);
-    }
-    return hash;
+static void hash_weight(const leat_tensor *copy, void *context) {
+    *(uint64_t *)context = leati_hash(copy->data, leat_tensor_bytes(copy), *(uint64_t *)context);
 }
 
 static void worker_train(void **state) {
     (void)state;
     struct digits digits;
-    struct run run;
+    struct digits_run run;
     double accuracy = -1;
     json_t *root;
     digits_read(&digits);
@@ -116,12 +70,10 @@ static void worker_train(void **state) {
             take_batch(&run, &digits, first, false);
         train_ok(leat_metric_result(run.accuracy, &accuracy, &train_error));
     }
-    workers_say("accuracy %a weights %016llx", accuracy, (unsigned long long)weights_of(&run));
-    leat_step_free(run.train);
-    leat_step_free(run.evaluate);
-    leat_metric_free(run.accuracy);
-    trainer_fini(&run.trainer);
-    leat_strategy_unref(run.strategy);
+    uint64_t hash = 0;
+    digits_run_weights(&run, hash_weight, &hash);
+    workers_say("accuracy %a weights %016llx", accuracy, (unsigned long long)hash);
+    digits_run_fini(&run);
     digits_free(&digits);
     json_decref(root);
 }

@@ -57,29 +57,14 @@ static void run_case(const json_t *c, int replicas) {
     digits_free(&digits);
 }
 
-static void run_cases(int replicas) {
-    json_t *root, *c;
-    json_t *cases = train_cases("training.json", &root);
-    size_t index;
-    int ran = 0;
-    json_array_foreach(cases, index, c) {
-        if (!trainer_can(c, replicas))
-            continue;
-        run_case(c, replicas);
-        ran++;
-    }
-    json_decref(root);
-    assert_int_equal(ran, 2); /* Adam and SGD */
-}
-
 static void one_replica_trains_like_keras(void **state) {
     (void)state;
-    run_cases(1);
+    trainer_run_cases(1, run_case);
 }
 
 static void two_replicas_train_like_keras(void **state) {
     (void)state;
-    run_cases(2);
+    trainer_run_cases(2, run_case);
 }
 
 int main(void) {

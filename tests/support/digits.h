@@ -154,6 +154,23 @@ DIGITS_UNUSED static bool trainer_can(const json_t *c, int replicas) {
            strcmp(arrays_text(c, "strategy"), strategy) == 0;
 }
 
+/* Runs `run` on each such case: Adam and SGD. */
+DIGITS_UNUSED static void trainer_run_cases(int replicas,
+                                            void (*run)(const json_t *c, int replicas)) {
+    json_t *root, *c;
+    json_t *cases = train_cases("training.json", &root);
+    size_t index;
+    int ran = 0;
+    json_array_foreach(cases, index, c) {
+        if (!trainer_can(c, replicas))
+            continue;
+        run(c, replicas);
+        ran++;
+    }
+    json_decref(root);
+    assert_int_equal(ran, 2);
+}
+
 /* Within 1e-4 relative of the recorded loss. */
 DIGITS_UNUSED static void trainer_check_loss(const json_t *losses, size_t step, double loss) {
     double expected = json_number_value(json_array_get(losses, step));

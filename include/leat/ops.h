@@ -443,6 +443,13 @@ LEAT_API leat_value leat_replica_id(leat_graph *graph);
 LEAT_API void leat_all_reduce(const leat_value *values, int count, leat_aggregation aggregation,
                               leat_value *out);
 
+/* The values of all replicas, numbers or bools, one behind the other along `axis` (negative: from
+ * the back) in the order of the replicas. Replica r has sizes[r] there (borrowed, `num_replicas` of
+ * them, known before the step runs), and all have the same other dimensions. Only inside a training
+ * step; differentiable (ReplicaContext.all_gather). */
+LEAT_API leat_value leat_all_gather(leat_value value, int64_t axis, const int64_t *sizes,
+                                    int num_replicas);
+
 /* The bytes of numbers read as numbers of another dtype; a smaller one adds a last dimension, a
  * larger one takes it away (tf.bitcast). */
 LEAT_API leat_value leat_bitcast(leat_value input, leat_dtype type);

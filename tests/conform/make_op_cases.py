@@ -717,6 +717,7 @@ case("conv2d", "uneven_groups", [floats(1, 3, 3, 4), floats(2, 2, 2, 3)], error=
 TESTED_BY = {
     "tests/conform/ops_state.c": ["all_reduce", "collective_broadcast", "replica_id", "apply_adam", "apply_gradient_descent", "apply_keras_momentum", "read_file"],
     "tests/conform/ops_pictures.c": ["decode_jpeg", "decode_png", "encode_png"],
+    "src/graph/ops/all_gather_test.c": ["all_gather", "all_gather_grad"],
     "src/graph/ops/computed_test.c": ["computed_gradient"],
     "src/graph/ops/cond_test.c": ["cond"],
     "src/graph/ops/while_test.c": ["while", "while_gradient"],

@@ -142,6 +142,10 @@ def _cast(tensor, dtype):
     return ops.FUNCTIONS["cast"](tensor, dtype)
 
 
+_NO_STRINGS = ("Value passed to parameter 'input' has DataType string not in list of allowed values: float32, float16, "
+               "float64, int32, int64")
+
+
 class UnknownSizes(BaseException):
     """Ends a trace at an all_gather whose sizes on the other replicas are not known yet."""
 
@@ -200,29 +204,22 @@ class ReplicaContext:
         return nest.map_structure(lambda leaf: self._gather(convert_to_tensor(leaf), axis), value)
 
     def _gather(self, tensor, axis):
-        replicas, rank = self.num_replicas_in_sync, tensor.shape.rank
+        rank = tensor.shape.rank
+        if self.num_replicas_in_sync == 1:
+            return tensor
+        if tensor.dtype is dtypes.string:
+            raise TypeError(_NO_STRINGS)
         if not rank:
             raise ValueError(f"all_gather of a tensor of shape {tensor.shape}; expected at least one dimension")
         if not -rank <= axis < rank:
             raise ValueError(f"all_gather along axis {axis} of a tensor of shape {tensor.shape}")
-        if replicas == 1:
-            return tensor
-        from leat import ops
-        axis, is_bool = axis % rank, tensor.dtype is dtypes.bool
+        axis %= rank
         if tensor.shape[axis] is None:
             raise trace.NotTraceable(f"all_gather along dimension {axis} of {tensor.shape}, which is not known")
-        own = tensor.shape[axis]
-        sizes = self._sizes_of(own)
-        rows = _cast(tensor, dtypes.int32) if is_bool else tensor
-        if own != max(sizes):
-            paddings = [[0, 0]] * rank
-            paddings[axis] = [0, max(sizes) - own]
-            rows = ops.FUNCTIONS["pad"](rows, paddings)
-        parts = ops.FUNCTIONS["unstack"](self._exchanged(rows), replicas)
-        if len(set(sizes)) > 1:
-            parts = [part[(slice(None),) * axis + (slice(size),)] for part, size in zip(parts, sizes)]
-        out = ops.FUNCTIONS["concat"](parts, axis)
-        return _cast(out, dtypes.bool) if is_bool else out
+        sizes = self._sizes_of(tensor.shape[axis])
+        graph = trace.current_graph()
+        return graph.call("all_gather", json.dumps({"axis": axis, "sizes": list(sizes)}),
+                          [trace.reach(graph, tensor)])[0]
 
     def _sizes_of(self, own):
         """What the next all_gather finds on every replica."""
@@ -233,16 +230,6 @@ class ReplicaContext:
             raise UnknownSizes(own)
         self._passed += 1
         return self._sizes[self._passed - 1]
-
-    def _exchanged(self, tensor):
-        """The replicas' tensors of one shape, stacked."""
-        from leat import ops
-        replicas, rank = self.num_replicas_in_sync, tensor.shape.rank
-        here = ops.FUNCTIONS["equal"](constant(range(replicas), dtypes.int32), self.replica_id_in_sync_group)
-        here = ops.FUNCTIONS["reshape"](here, [replicas] + [1] * rank)
-        rows = ops.FUNCTIONS["expand_dims"](tensor, 0)
-        return combine(ReduceOp.SUM, [ops.FUNCTIONS["where"](here, rows, ops.FUNCTIONS["zeros_like"](rows))],
-                       replicas)[0]
 
     def merge_call(self, merge_fn, args=(), kwargs=None):
         """Calls ``merge_fn(strategy, *args, **kwargs)`` once for all replicas, outside of them.

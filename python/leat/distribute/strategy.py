@@ -5,7 +5,7 @@ import os
 import sys
 import threading
 
-from leat import _native, cluster, nest, trace
+from leat import _native, cluster, dtypes, nest, trace
 from leat.cluster import ClusterSpec
 from leat.distribute import cluster_resolver, context, dataset as datasets
 from leat.distribute.communication import CommunicationImplementation, CommunicationOptions
@@ -239,11 +239,15 @@ class Strategy:
         if not differs and self._workers == 1:
             return convert_to_tensor(value)
         parts = [convert_to_tensor(part) for part in self.experimental_local_results(value)]
+        if self._count == 1:
+            return parts[0]
+        if parts[0].dtype is dtypes.string:
+            raise TypeError(context._NO_STRINGS)
         if not parts[0].shape.rank:
             raise InvalidArgumentError(None, None, f"gather of a scalar along axis {axis}; expected a dimension")
         if self._workers > 1:
             return self._native.gather([[part] for part in parts], axis)[0]
-        return ops.FUNCTIONS["concat"](parts, axis) if len(parts) > 1 else parts[0]
+        return ops.FUNCTIONS["concat"](parts, axis)
 
     def experimental_local_results(self, value):
         """The values on the replicas, as a tuple in their order; of any other value a tuple of that alone."""

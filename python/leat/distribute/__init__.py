@@ -8,10 +8,11 @@
         loss = strategy.reduce("SUM", losses, axis=None)
 """
 
-from leat.distribute.communication import (CrossDeviceOps, HierarchicalCopyAllReduce, NcclAllReduce,
-                                           ReductionToOneDevice, RunOptions)
+from leat.distribute.communication import RunOptions
 from leat.distribute.context import (ReduceOp, ReplicaContext, get_replica_context, get_strategy, has_strategy,
                                      in_cross_replica_context)
+from leat.distribute.cross_device_ops import (CrossDeviceOps, HierarchicalCopyAllReduce, NcclAllReduce,
+                                              ReductionToOneDevice)
 from leat.distribute.dataset import (DistributedDataset, DistributedIterator, InputContext, InputOptions,
                                      InputReplicationMode)
 from leat.distribute.strategy import (MirroredStrategy, MultiWorkerMirroredStrategy, OneDeviceStrategy,

@@ -6,21 +6,21 @@ from typing import Any, Callable, ClassVar, NamedTuple, Self, overload
 
 from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, StringLike, StringsLike, TensorLike
 
-from leat.distribute.communication import CrossDeviceOps as CrossDeviceOps
+from leat.distribute.cross_device_ops import CrossDeviceOps as CrossDeviceOps
 from leat.distribute.dataset import DistributedDataset as DistributedDataset
 from leat.distribute.dataset import DistributedIterator as DistributedIterator
 from leat.distribute.values import DistributedValues as DistributedValues
-from leat.distribute.communication import HierarchicalCopyAllReduce as HierarchicalCopyAllReduce
+from leat.distribute.cross_device_ops import HierarchicalCopyAllReduce as HierarchicalCopyAllReduce
 from leat.distribute.dataset import InputContext as InputContext
 from leat.distribute.dataset import InputOptions as InputOptions
 from leat.distribute.dataset import InputReplicationMode as InputReplicationMode
 from leat.distribute.strategy import MirroredStrategy as MirroredStrategy
 from leat.distribute.strategy import MultiWorkerMirroredStrategy as MultiWorkerMirroredStrategy
-from leat.distribute.communication import NcclAllReduce as NcclAllReduce
+from leat.distribute.cross_device_ops import NcclAllReduce as NcclAllReduce
 from leat.distribute.strategy import OneDeviceStrategy as OneDeviceStrategy
 from leat.distribute.strategy import ParameterServerStrategy as ParameterServerStrategy
 from leat.distribute.context import ReduceOp as ReduceOp
-from leat.distribute.communication import ReductionToOneDevice as ReductionToOneDevice
+from leat.distribute.cross_device_ops import ReductionToOneDevice as ReductionToOneDevice
 from leat.distribute.context import ReplicaContext as ReplicaContext
 from leat.distribute.communication import RunOptions as RunOptions
 from leat.distribute.strategy import Strategy as Strategy
@@ -29,6 +29,7 @@ from leat.distribute.strategy import TPUStrategy as TPUStrategy
 from leat.distribute import cluster_resolver as cluster_resolver
 from leat.distribute import communication as communication
 from leat.distribute import context as context
+from leat.distribute import cross_device_ops as cross_device_ops
 from leat.distribute import dataset as dataset
 from leat.distribute import experimental as experimental
 from leat.distribute.strategy import experimental_set_strategy as experimental_set_strategy

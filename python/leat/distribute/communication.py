@@ -35,33 +35,3 @@ class RunOptions(collections.namedtuple("RunOptions", [
     """``tf.distribute.RunOptions``: for TPUs, without effect on others."""
 
     __slots__ = ()
-
-
-class CrossDeviceOps:
-    """How values are reduced over devices; the base of the classes (``tf.distribute.CrossDeviceOps``)."""
-
-
-class ReductionToOneDevice(CrossDeviceOps):
-    """``tf.distribute.ReductionToOneDevice``."""
-
-    def __init__(self, reduce_to_device=None, accumulation_fn=None):
-        self.reduce_to_device = reduce_to_device
-        self.accumulation_fn = accumulation_fn
-
-
-class NcclAllReduce(CrossDeviceOps):
-    """``tf.distribute.NcclAllReduce``; ValueError for a negative `num_packs`."""
-
-    def __init__(self, num_packs=1):
-        if num_packs < 0:
-            raise ValueError(f"NCCL all-reduce requires num_packs >= 0, but {num_packs} is specified")
-        self.num_packs = num_packs
-
-
-class HierarchicalCopyAllReduce(CrossDeviceOps):
-    """``tf.distribute.HierarchicalCopyAllReduce``; ValueError for a negative `num_packs`."""
-
-    def __init__(self, num_packs=1):
-        if num_packs < 0:
-            raise ValueError(f"HierarchicalCopy requires num_packs >= 0, but {num_packs} is specified")
-        self.num_packs = num_packs

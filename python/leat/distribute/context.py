@@ -117,8 +117,12 @@ def is_merging():
     return len(contexts) > 1 and contexts[-1][1] is None and contexts[-2][1] is not None
 
 
-def combine(operation, tensors, replicas):
+def combine(operation, tensors, strategy):
     """All-reduces tensors of the function that is traced, those of one dtype in one exchange."""
+    replicas = strategy.num_replicas_in_sync
+    if strategy._cross_device_ops is not None:
+        from leat.distribute import cross_device_ops
+        return cross_device_ops.combine(strategy._cross_device_ops, operation, tensors, replicas)
     if replicas == 1:
         return list(tensors)
     graph = trace.current_graph()
@@ -196,7 +200,7 @@ class ReplicaContext:
         """The sum or mean over replicas of a structure of tensors, differentiable (``ReplicaContext.all_reduce``)."""
         operation = globals()["reduce_op"](reduce_op)
         flat = [convert_to_tensor(leaf) for leaf in nest.flatten(value)]
-        return nest.pack_sequence_as(value, combine(operation, flat, self.num_replicas_in_sync))
+        return nest.pack_sequence_as(value, combine(operation, flat, self._strategy))
 
     def all_gather(self, value, axis, options=None):
         """The replicas' tensors one after the other along `axis`, where alone their shapes may differ

@@ -136,6 +136,7 @@ class Strategy:
     """How a computation is spread over devices; the base of all strategies (``tf.distribute.Strategy``)."""
 
     _native = None
+    _cross_device_ops = None  # how all_reduce combines values, where it is not the library's sum or mean
 
     def __init__(self, extended=None):
         raise TypeError("tf.distribute.Strategy is made by its subclasses, such as MirroredStrategy")
@@ -198,7 +199,7 @@ class Strategy:
         if isinstance(value, context.Merged):
             if axis is not None:
                 raise NotImplementedError("Strategy.reduce in merge_call takes axis=None")
-            return context.combine(operation, [value._values[0]], self._count)[0]
+            return context.combine(operation, [value._values[0]], self)[0]
         if trace.is_tracing():
             raise trace.NeedsPython("Strategy.reduce inside of a function that is traced")
         if isinstance(value, DistributedVariable):
@@ -247,6 +248,8 @@ class Strategy:
             raise InvalidArgumentError(None, None, f"gather of a scalar along axis {axis}; expected a dimension")
         if self._workers > 1:
             return self._native.gather([[part] for part in parts], axis)[0]
+        if self._cross_device_ops is not None:
+            return self._cross_device_ops._gather(parts, axis)
         return ops.FUNCTIONS["concat"](parts, axis)
 
     def experimental_local_results(self, value):
@@ -303,8 +306,9 @@ class ValueContext:
 class MirroredStrategy(Strategy):
     """One replica on each device of this process, all with the same variables (``tf.distribute.MirroredStrategy``).
 
-    `devices`: names such as "CPU:0" or "/cpu:1"; None or empty: all logical devices. `cross_device_ops` is accepted:
-    leat has one way to reduce, which suits all devices.
+    `devices`: names such as "CPU:0" or "/cpu:1"; None or empty: all logical devices. `cross_device_ops`: how
+    `all_reduce` combines the values of the replicas, where that is no sum or mean (leat.distribute.CrossDeviceOps);
+    optimizers and assignments combine them by the library's own collectives in any case.
     """
 
     def __init__(self, devices=None, cross_device_ops=None):
@@ -313,6 +317,9 @@ class MirroredStrategy(Strategy):
             raise AssertionError("No duplicates allowed in `devices` argument: "
                                  f"{tuple(_PREFIX + name for name in names)}")
         self._start(_native.Strategy.mirrored(names), names)
+        if cross_device_ops is not None:
+            from leat.distribute import cross_device_ops as operations
+            self._cross_device_ops = operations.for_strategy(cross_device_ops)
 
     _distributed = staticmethod(variable_class)
     _replicates_input = True

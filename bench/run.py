@@ -69,8 +69,8 @@ def parse_example(features, kind, floor=1.0):
     return lambda c: {"leat": ["leat_parse_example", c.seconds, features, kind], "floor": lambda limit: floor}
 
 
-def picture_kernel(name, floor):
-    return lambda c: {"leat": ["leat_picture_kernels", c.seconds, name], "floor": lambda limit: floor}
+def picture_kernel(name):
+    return lambda c: {"leat": ["leat_picture_kernels", c.seconds, name], "floor": lambda limit: 1 / 1.3}
 
 
 def stream_memory(c):
@@ -136,10 +136,10 @@ CASES = {
     "jpeg_full": (jpeg, "files, decode, bilinear 224, flip, float, batch 64, on two threads"),
     "jpeg_rrc": (jpeg_rrc("exact"), "the same with a random resized crop, exact; the limit may scale the inverse DCT"),
     "jpeg_rrc_fast": (jpeg_rrc("fast"), "the same with the option picture_quality fast"),
-    "picture_flip": (picture_kernel("flip", 0.65), "1024 x 1024 RGB mirrored, beside memcpy of as many bytes"),
-    "picture_cast": (picture_kernel("cast", 0.65), "bytes to float32, beside memcpy of as many bytes"),
-    "picture_normalise": (picture_kernel("normalise", 1 / 1.3), "float32 minus a number for each channel, beside memcpy of as many bytes"),
-    "picture_resize": (picture_kernel("resize", 0.6), "1024 x 1024 bytes blended to as many floats, beside memcpy of as many bytes"),
+    "picture_flip": (picture_kernel("flip"), "1024 x 1024 RGB mirrored, beside memcpy of as many bytes"),
+    "picture_cast": (picture_kernel("cast"), "bytes to float32, beside memcpy of as many bytes"),
+    "picture_normalise": (picture_kernel("normalise"), "float32 minus a number for each channel, beside memcpy of as many bytes"),
+    "picture_resize": (picture_kernel("resize"), "1280 x 960 bytes blended to floats of 1024 x 1024, beside memcpy of as many bytes"),
     "small_shuffle": (small_shuffle, "1 M rows of 32 floats and a label: shuffle, x * 2 + 1, batch 256, on one thread"),
     "chain_8": (chain, "range, eight maps x + 1, batch 1024, on one thread; 5 ns an element and map"),
     "tfrecord_small": (tfrecord("1"), "read, check and parse 224-byte Examples, batch 1024, on one thread"),

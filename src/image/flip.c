@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { PIECE = 256, CACHE_LINE = 64, FETCHED = 8192 };
+enum { PIECE = 256, FAR = 4 << 20 };
 
 static void exchange(char *a, char *b, size_t size) {
     char piece[PIECE];
@@ -35,35 +35,31 @@ static void mirror(const char *in, char *out, size_t width, size_t pixel_size) {
     }
 }
 
-/* The best kernel for this processor; NULL: plain C. */
-static leati_flip_row *fast_row(void) {
+/* By the best kernel for this processor; false: plain C must do it. */
+static bool mirror_fast(const leati_flip_picture *picture) {
     for (int i = 0; leati_flip_fast[i] != NULL; i++)
-        if (leati_flip_fast[i]->runs_here())
-            return leati_flip_fast[i]->row;
-    return NULL;
-}
-
-/* Processors foresee lines that are read from the front; these are read from their end, so the one
- * after the next is asked for. */
-static void fetch(const char *line, size_t size) {
-    for (size_t b = 0; b < size && b < FETCHED; b += CACHE_LINE)
-        __builtin_prefetch(line + b);
+        if (leati_flip_fast[i]->runs_here() && leati_flip_fast[i]->rows(picture))
+            return true;
+    return false;
 }
 
 void leati_flip_left_right(const void *in, size_t in_stride, void *out, size_t out_stride,
                            size_t height, size_t width, size_t pixel_size) {
-    leati_flip_row *fast = fast_row();
+    const leati_flip_picture picture = {.in = in,
+                                        .out = out,
+                                        .in_stride = in_stride,
+                                        .out_stride = out_stride,
+                                        .height = height,
+                                        .width = width,
+                                        .pixel_size = pixel_size,
+                                        .far = height * width * pixel_size >= FAR};
+    if (in != out && mirror_fast(&picture))
+        return;
     for (size_t y = 0; y < height; y++) {
-        const char *from = (const char *)in + y * in_stride;
         char *to = (char *)out + y * out_stride;
-        if (in != out && y + 2 < height)
-            fetch(from + 2 * in_stride, width * pixel_size);
-        if (in != out) {
-            if (fast == NULL || !fast((const uint8_t *)from, (uint8_t *)to, width, pixel_size))
-                mirror(from, to, width, pixel_size);
-            continue;
-        }
-        for (size_t x = 0; x < width / 2; x++)
+        if (in != out)
+            mirror((const char *)in + y * in_stride, to, width, pixel_size);
+        for (size_t x = 0; in == out && x < width / 2; x++)
             exchange(to + x * pixel_size, to + (width - 1 - x) * pixel_size, pixel_size);
     }
 }

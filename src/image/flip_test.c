@@ -89,27 +89,41 @@ static void test_all_sizes(void **state) {
     }
 }
 
-/* Every kernel that runs here, in memory of exactly the row's size, against moving pixels one by
- * one. */
+/* A picture of two rows in memory of exactly its size, mirrored by a kernel to a place `shift`
+ * bytes behind where memory begins, against moving pixels one by one. */
+static void check_kernel(const leati_flip_kernel *kernel, size_t pixel, size_t width, size_t shift,
+                         bool far) {
+    size_t row = width * pixel, size = 2 * row;
+    uint8_t *in = malloc(size + (size == 0)), *memory = malloc(size + shift + (size + shift == 0));
+    assert_true(in != NULL && memory != NULL);
+    uint8_t *out = memory + shift;
+    for (size_t i = 0; i < size; i++)
+        in[i] = (uint8_t)(i * 31 + i / 256);
+    const leati_flip_picture picture = {.in = in,
+                                        .out = out,
+                                        .in_stride = row,
+                                        .out_stride = row,
+                                        .height = 2,
+                                        .width = width,
+                                        .pixel_size = pixel,
+                                        .far = far};
+    bool done = kernel->rows(&picture);
+    assert_true(done || (pixel != 3 && pixel != 12));
+    for (size_t i = 0; i < size && done; i++) {
+        size_t y = i / row, x = i % row / pixel;
+        assert_int_equal(out[i], in[y * row + (width - 1 - x) * pixel + i % row % pixel]);
+    }
+    free(in);
+    free(memory);
+}
+
 static void test_kernels(void **state) {
     (void)state;
-    for (int k = 0; leati_flip_fast[k] != NULL; k++) {
-        for (size_t pixel = 1; pixel <= 40 && leati_flip_fast[k]->runs_here(); pixel++) {
-            for (size_t width = 0; width < 150; width++) {
-                size_t size = width * pixel;
-                uint8_t *in = malloc(size + (size == 0)), *out = malloc(size + (size == 0));
-                assert_true(in != NULL && out != NULL);
-                for (size_t i = 0; i < size; i++)
-                    in[i] = (uint8_t)(i * 31 + i / 256);
-                bool done = leati_flip_fast[k]->row(in, out, width, pixel);
-                assert_true(done || pixel != 3);
-                for (size_t i = 0; i < size && done; i++)
-                    assert_int_equal(out[i], in[(width - 1 - i / pixel) * pixel + i % pixel]);
-                free(in);
-                free(out);
-            }
-        }
-    }
+    for (int k = 0; leati_flip_fast[k] != NULL; k++)
+        for (size_t pixel = 0; pixel <= 40 && leati_flip_fast[k]->runs_here(); pixel++)
+            for (size_t width = 0; width < 150; width++)
+                for (size_t way = 0; way < 4; way++)
+                    check_kernel(leati_flip_fast[k], pixel, width, way / 2 * (width % 64), way % 2);
 }
 
 int main(void) {

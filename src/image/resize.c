@@ -68,7 +68,7 @@ static void find_interior(leati_resize_axis *axis, int32_t last) {
 
 /* The bytes that results [16 g, 16 g + 16) of a row blend. */
 static void fill_pick(const leati_resize_plan *plan, int32_t first, int32_t count,
-                      leati_resize_pick_group *pick, int32_t *reach) {
+                      leati_resize_pick_group *pick, int32_t *from, int32_t *reach) {
     const leati_resize_axis *x = &plan->x;
     int32_t channels = plan->channels, low = INT32_MAX, high = 0;
     int32_t i = first / channels, c = first % channels, places[2][16];
@@ -84,13 +84,13 @@ static void fill_pick(const leati_resize_plan *plan, int32_t first, int32_t coun
         }
     }
     for (int32_t k = 0; k < 16; k++) {
-        pick->left[k] = (uint8_t)(k < count ? places[0][k] - low : 0);
-        pick->right[k] = (uint8_t)(k < count ? places[1][k] - low : 0);
+        for (int32_t side = 0; side < 2; side++) {
+            pick->pairs[4 * k + 2 * side] = (uint8_t)(k < count ? places[side][k] - low : 0);
+            pick->pairs[4 * k + 2 * side + 1] = 0;
+        }
         pick->lerp[k] = k < count ? pick->lerp[k] : 0;
     }
-    int32_t left = x->in * channels - low;
-    pick->from = low;
-    pick->bytes = left < 128 ? left : 128;
+    *from = low;
     *reach = high - low + 1 > *reach ? high - low + 1 : *reach;
 }
 
@@ -100,9 +100,11 @@ static leat_status reserve_picks(leati_resize_plan *plan, leat_error *err) {
         return LEAT_OK;
     leati_free(plan->picks);
     plan->pick_capacity = 0;
-    plan->picks = leati_alloc_aligned(plan->num_picks * sizeof *plan->picks, 64);
+    size_t bytes = plan->num_picks * (sizeof *plan->picks + sizeof *plan->pick_from);
+    plan->picks = leati_alloc_aligned(bytes, 64);
     if (plan->picks == NULL)
-        return leati_no_memory(err, plan->num_picks * sizeof *plan->picks);
+        return leati_no_memory(err, bytes);
+    plan->pick_from = (int32_t *)(void *)(plan->picks + plan->num_picks);
     plan->pick_capacity = plan->num_picks;
     return LEAT_OK;
 }
@@ -113,7 +115,8 @@ static void fill_picks(leati_resize_plan *plan) {
     plan->reach = 0;
     for (size_t g = 0; g < plan->num_picks && plan->reach <= 128; g++) {
         int32_t first = (int32_t)g * 16, left = count - first;
-        fill_pick(plan, first, left < 16 ? left : 16, &plan->picks[g], &plan->reach);
+        fill_pick(plan, first, left < 16 ? left : 16, &plan->picks[g], &plan->pick_from[g],
+                  &plan->reach);
     }
 }
 
@@ -387,23 +390,50 @@ static const float *blended_row(leati_resize_stream *stream, const uint8_t *u8, 
     return row;
 }
 
+/* Blends row y and makes output row i of it at once, where it lies between the row held and y. */
+static bool blend_below(leati_resize_stream *stream, const uint8_t *u8, int32_t y, int32_t i,
+                        float *out) {
+    const leati_resize_axis *axis = &stream->plan->y;
+    bool far = stream->rows == stream->kernels->rows_far;
+    if (!stream->fast || u8 == NULL || stream->kernels->blend_below == NULL ||
+        axis->lower[i] != y - 1 || axis->upper[i] != y || (far && (uintptr_t)out % 64 != 0))
+        return false;
+    for (int k = 0; k < 2; k++)
+        if (stream->held[k] == y - 1 && stream->held[1 - k] != y) {
+            stream->held[1 - k] = y;
+            stream->kernels->blend_below(stream->plan, u8, stream->blended[k], axis->lerp[i],
+                                         stream->blended[1 - k], out, far);
+            return true;
+        }
+    return false;
+}
+
+/* Output row i from rows that are held or come. */
+static void blend_rows(leati_resize_stream *stream, const float *below, int32_t y, int32_t i,
+                       float *out) {
+    const leati_resize_plan *plan = stream->plan;
+    const float *above = below;
+    if (plan->y.lower[i] != y)
+        above = stream->blended[below == stream->blended[0]];
+    stream->rows(above, below, plan->y.lerp[i], out, (size_t)plan->x.out * (size_t)plan->channels);
+}
+
 /* Makes the output rows that the picture's rows up to y complete. */
 static leat_status push(leati_resize_stream *stream, const uint8_t *u8, const float *f32, int32_t y,
                         leat_error *err) {
-    const leati_resize_plan *plan = stream->plan;
-    const leati_resize_axis *axis = &plan->y;
-    size_t count = (size_t)plan->x.out * (size_t)plan->channels;
+    const leati_resize_axis *axis = &stream->plan->y;
     while (stream->next < axis->out && axis->lower[stream->next] <= y) {
         int32_t i = stream->next;
-        const float *below = blended_row(stream, u8, f32, y);
-        if (axis->upper[i] > y)
+        if (axis->upper[i] > y) {
+            blended_row(stream, u8, f32, y);
             return LEAT_OK;
-        const float *above = below;
-        if (axis->lower[i] != y)
-            above = stream->blended[below == stream->blended[0]];
+        }
         float *out = stream->sink.row(stream->sink.context, i);
-        stream->rows(above, below, axis->lerp[i], out, count);
+        if (!blend_below(stream, u8, y, i, out))
+            blend_rows(stream, blended_row(stream, u8, f32, y), y, i, out);
         stream->next++;
+        if (stream->next == axis->out && stream->rows == stream->kernels->rows_far)
+            stream->kernels->settle();
         leat_status status =
             stream->sink.done != NULL ? stream->sink.done(stream->sink.context, i, err) : LEAT_OK;
         if (status != LEAT_OK)

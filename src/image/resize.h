@@ -49,6 +49,7 @@ typedef struct leati_resize_plan {
     size_t capacity;                 /* floats in rows */
     size_t row_width;                /* floats from one row to the next */
     struct leati_resize_pick *picks; /* of the x axis, where it streams; owned */
+    int32_t *pick_from;              /* the first byte of a row that each reads; behind them */
     size_t num_picks, pick_capacity;
     int32_t reach; /* the most bytes that a pick's results span */
 } leati_resize_plan;
@@ -151,12 +152,11 @@ void leati_resize_fill_weights(leati_resize_axis *axis, leati_resize_method meth
 
 /* ---- between resize.c and its faster paths ---- */
 
-/* Sixteen results of a blended row: the bytes that they blend lie within 128 bytes from `from` on;
- * left and right say where. Lanes beyond the row blend byte 0. */
+/* Sixteen results of a blended row: the bytes that they blend lie within 128 bytes from a place on;
+ * pairs[4 k] and pairs[4 k + 2] say where in them the left and the right one of result k are. Lanes
+ * beyond the row blend byte 0. */
 typedef struct leati_resize_pick {
-    int32_t from;
-    int32_t bytes; /* from `from` to the row's end, at most 128 */
-    uint8_t left[16], right[16];
+    uint8_t pairs[64];
     float lerp[16];
 } leati_resize_pick_group;
 
@@ -169,12 +169,19 @@ typedef struct leati_resize_kernels {
     bool (*takes)(const leati_resize_plan *plan);
     /* Blends one row of bytes horizontally; `out` has room for a float more than the row. */
     void (*blend)(const leati_resize_plan *plan, const uint8_t *in, float *out);
-    /* The same for a row of floats of 3 channels; NULL: plain C. */
+    /* Blends a row as `blend` does and makes with it a row of the result: out[i] = above[i] +
+     * (own[i] - above[i]) * lerp, so that computing and writing overlap. `far`: past the caches;
+     * then `out` lies at a border of 64 bytes. NULL: one after the other. */
+    void (*blend_below)(const leati_resize_plan *plan, const uint8_t *in, const float *above,
+                        float lerp, float *own, float *out, bool far);
+    /* The same as `blend` for a row of floats of 3 channels; NULL: plain C. */
     void (*blend_f32_x3)(const leati_resize_axis *x, const float *in, float *out);
     /* out[i] = a[i] + (b[i] - a[i]) * lerp. */
     void (*rows)(const float *a, const float *b, float lerp, float *out, size_t count);
-    /* The same past the caches; NULL: there is no such way. */
+    /* The same past the caches; NULL: there is no such way. Behind the last of such rows `settle`
+     * makes them visible to other threads in order. */
     void (*rows_far)(const float *a, const float *b, float lerp, float *out, size_t count);
+    void (*settle)(void);
     /* sum[i] += in[i] * weight. */
     void (*add_u8)(float *sum, const uint8_t *in, float weight, size_t count);
     void (*add_f32)(float *sum, const float *in, float weight, size_t count);

@@ -5,8 +5,9 @@
  * once and reads four bytes per pixel, so it leaves pixels that touch the last one of a row to
  * plain code. AVX-512 (with VBMI) takes the bytes of sixteen results, of any number of channels,
  * out of one or two vectors of the row by permuting; loads are masked, so nothing is read behind
- * the row. Sums of three channels read and write one float more than a pixel, for which there is
- * room. Cannot fail; no locks. */
+ * the row. It makes a row of the result while it blends the one below, so that arithmetic takes
+ * place while memory takes in what was written. Sums of three channels read and write one float
+ * more than a pixel, for which there is room. Cannot fail; no locks. */
 #include "image/resize.h"
 
 #if defined(__x86_64__)
@@ -104,7 +105,7 @@ static inline void blend_values(const float *a, const float *b, float lerp, floa
         out[i] = a[i] + (b[i] - a[i]) * lerp;
 }
 
-/* Such stores are ordered for other threads by the fence alone. */
+/* Such stores are ordered for other threads by settle alone. */
 AVX2 static void avx2_rows_far(const float *a, const float *b, float lerp, float *out,
                                size_t count) {
     const __m256 factor = _mm256_set1_ps(lerp);
@@ -116,6 +117,9 @@ AVX2 static void avx2_rows_far(const float *a, const float *b, float lerp, float
                          _mm256_add_ps(above, _mm256_mul_ps(_mm256_sub_ps(below, above), factor)));
     }
     blend_values(a, b, lerp, out, i, count);
+}
+
+static void settle(void) {
     _mm_sfence();
 }
 
@@ -174,11 +178,14 @@ static const leati_resize_kernels avx2 = {.name = "avx2",
                                           .blend_f32_x3 = avx2_blend_f32_x3,
                                           .rows = avx2_rows,
                                           .rows_far = avx2_rows_far,
+                                          .settle = settle,
                                           .add_u8 = avx2_add_u8,
                                           .add_f32 = avx2_add_f32,
                                           .sum_x3 = avx2_sum_x3};
 
 /* ---- AVX-512 ---- */
+
+enum { AHEAD = 1536 }; /* bytes */
 
 AVX512 static inline __m512 widen(__m128i bytes) {
     return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(bytes));
@@ -188,9 +195,10 @@ AVX512 static inline __m512 mix(__m512 a, __m512 b, __m512 lerp) {
     return _mm512_add_ps(a, _mm512_mul_ps(_mm512_sub_ps(b, a), lerp));
 }
 
-AVX512 static inline __m512i load_bytes(const uint8_t *from, int32_t bytes) {
-    __mmask64 mask = bytes >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << bytes) - 1;
-    return _mm512_maskz_loadu_epi8(mask, from);
+AVX512 static inline __m512i load_bytes(const uint8_t *from, int64_t bytes) {
+    if (bytes >= 64)
+        return _mm512_loadu_si512(from);
+    return _mm512_maskz_loadu_epi8((UINT64_C(1) << bytes) - 1, from);
 }
 
 AVX512 static inline void store_lanes(float *out, size_t left, __m512 values) {
@@ -200,29 +208,90 @@ AVX512 static inline void store_lanes(float *out, size_t left, __m512 values) {
         _mm512_mask_storeu_ps(out, (__mmask16)((1U << left) - 1), values);
 }
 
-AVX512 static void avx512_blend(const leati_resize_plan *plan, const uint8_t *in, float *out) {
-    size_t count = (size_t)plan->x.out * (size_t)plan->channels;
-    bool near = plan->reach <= 64;
-    const leati_resize_pick_group *pick = plan->picks;
-    for (size_t i = 0; i < count; i += 16, pick++) {
-        const uint8_t *from = in + pick->from;
-        __m512i left =
-            _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)(const void *)pick->left));
-        __m512i right =
-            _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)(const void *)pick->right));
-        __m512i bytes = load_bytes(from, pick->bytes), a, b;
-        if (near) {
-            a = _mm512_permutexvar_epi8(left, bytes);
-            b = _mm512_permutexvar_epi8(right, bytes);
-        } else {
-            __m512i more = pick->bytes > 64 ? load_bytes(from + 64, pick->bytes - 64) : bytes;
-            a = _mm512_permutex2var_epi8(bytes, left, more);
-            b = _mm512_permutex2var_epi8(bytes, right, more);
-        }
-        __m512 blend = mix(widen(_mm512_castsi512_si128(a)), widen(_mm512_castsi512_si128(b)),
-                           _mm512_loadu_ps(pick->lerp));
-        store_lanes(out + i, count - i, blend);
+/* A row of bytes and where its results come from. */
+typedef struct picked_row {
+    const leati_resize_pick_group *picks;
+    const int32_t *from;
+    const uint8_t *in;
+    int64_t size;
+} picked_row;
+
+static inline picked_row picked(const leati_resize_plan *plan, const uint8_t *in) {
+    return (picked_row){.picks = plan->picks,
+                        .from = plan->pick_from,
+                        .in = in,
+                        .size = (int64_t)plan->x.in * plan->channels};
+}
+
+/* Results [16 g, 16 g + 16) of a row. Both bytes of a result become words of one lane, whose
+ * difference is that of the floats, exactly. What comes later is asked for: rows end before
+ * processors that foresee have caught up. */
+AVX512 static inline __m512 pick_blend(const picked_row *row, size_t g, bool near) {
+    const leati_resize_pick_group *pick = row->picks + g;
+    const __mmask64 words = UINT64_C(0x5555555555555555);
+    int64_t left = row->size - row->from[g];
+    const uint8_t *from = row->in + row->from[g];
+    _mm_prefetch((const char *)from + AHEAD, _MM_HINT_T0);
+    __m512i pairs = _mm512_load_si512(pick->pairs), bytes = load_bytes(from, left);
+    if (near) {
+        pairs = _mm512_maskz_permutexvar_epi8(words, pairs, bytes);
+    } else {
+        __m512i more = left > 64 ? load_bytes(from + 64, left - 64) : bytes;
+        pairs = _mm512_maskz_permutex2var_epi8(words, bytes, pairs, more);
     }
+    __m512 a = _mm512_cvtepi32_ps(_mm512_and_si512(pairs, _mm512_set1_epi32(0xffff)));
+    __m512 step = _mm512_cvtepi32_ps(_mm512_madd_epi16(pairs, _mm512_set1_epi32(0x0001ffff)));
+    return _mm512_add_ps(a, _mm512_mul_ps(step, _mm512_load_ps(pick->lerp)));
+}
+
+AVX512 static inline __attribute__((always_inline)) void
+blend_groups(const leati_resize_plan *plan, const uint8_t *in, float *out, bool near) {
+    const picked_row row = picked(plan, in);
+    size_t count = (size_t)plan->x.out * (size_t)plan->channels;
+    for (size_t i = 0, g = 0; i < count; i += 16, g++)
+        store_lanes(out + i, count - i, pick_blend(&row, g, near));
+}
+
+AVX512 static void avx512_blend(const leati_resize_plan *plan, const uint8_t *in, float *out) {
+    if (plan->reach <= 64)
+        blend_groups(plan, in, out, true);
+    else
+        blend_groups(plan, in, out, false);
+}
+
+AVX512 static inline __attribute__((always_inline)) void
+below_groups(const leati_resize_plan *plan, const uint8_t *in, const float *above, float lerp,
+             float *own, float *out, bool near, bool far) {
+    const picked_row row = picked(plan, in);
+    const __m512 factor = _mm512_set1_ps(lerp);
+    size_t count = (size_t)plan->x.out * (size_t)plan->channels, i = 0, g = 0;
+    for (; i + 16 <= count; i += 16, g++) {
+        __m512 blend = pick_blend(&row, g, near);
+        __m512 result = mix(_mm512_load_ps(above + i), blend, factor);
+        _mm512_store_ps(own + i, blend);
+        if (far)
+            _mm512_stream_ps(out + i, result);
+        else
+            _mm512_storeu_ps(out + i, result);
+    }
+    if (i < count) {
+        __m512 blend = pick_blend(&row, g, near);
+        store_lanes(own + i, count - i, blend);
+        store_lanes(out + i, count - i, mix(_mm512_load_ps(above + i), blend, factor));
+    }
+}
+
+AVX512 static void avx512_blend_below(const leati_resize_plan *plan, const uint8_t *in,
+                                      const float *above, float lerp, float *own, float *out,
+                                      bool far) {
+    if (plan->reach <= 64 && far)
+        below_groups(plan, in, above, lerp, own, out, true, true);
+    else if (plan->reach <= 64)
+        below_groups(plan, in, above, lerp, own, out, true, false);
+    else if (far)
+        below_groups(plan, in, above, lerp, own, out, false, true);
+    else
+        below_groups(plan, in, above, lerp, own, out, false, false);
 }
 
 AVX512 static void avx512_rows(const float *a, const float *b, float lerp, float *out,
@@ -247,7 +316,6 @@ AVX512 static void avx512_rows_far(const float *a, const float *b, float lerp, f
     for (; i + 16 <= count; i += 16)
         _mm512_stream_ps(out + i, mix(_mm512_loadu_ps(a + i), _mm512_loadu_ps(b + i), factor));
     blend_values(a, b, lerp, out, i, count);
-    _mm_sfence();
 }
 
 AVX512 static void avx512_add_u8(float *sum, const uint8_t *in, float weight, size_t count) {
@@ -285,9 +353,11 @@ static const leati_resize_kernels avx512 = {.name = "avx512",
                                             .runs_here = avx512_runs,
                                             .takes = avx512_takes,
                                             .blend = avx512_blend,
+                                            .blend_below = avx512_blend_below,
                                             .blend_f32_x3 = avx2_blend_f32_x3,
                                             .rows = avx512_rows,
                                             .rows_far = avx512_rows_far,
+                                            .settle = settle,
                                             .add_u8 = avx512_add_u8,
                                             .add_f32 = avx512_add_f32,
                                             .sum_x3 = avx2_sum_x3};

@@ -75,6 +75,15 @@ LEAT_API leat_value leat_crop_and_resize(leat_value images, leat_value boxes,
                                          int64_t crop_width, const char *method,
                                          double extrapolation_value);
 
+/* Pictures float32 [N, H, W, C] looked at through projections float32 [N, 8], or [1, 8] for all of
+ * them: pixel (x, y) of the result is the one at ((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k)
+ * with k = c0 x + c1 y + 1, "bilinear" (also NULL) or "nearest". What lies outside is "constant"
+ * (also NULL; fill_value), "nearest", "reflect" or "wrap" (tf.raw_ops.ImageProjectiveTransformV3).
+ */
+LEAT_API leat_value leat_projective_transform(leat_value images, leat_value transforms,
+                                              const char *interpolation, const char *fill_mode,
+                                              double fill_value);
+
 /* The middle of pictures, a fraction in (0, 1] of height and width (tf.image.central_crop). */
 LEAT_API leat_value leat_central_crop(leat_value images, double central_fraction);
 

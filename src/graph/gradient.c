@@ -45,7 +45,8 @@ static void pass_fini(struct pass *pass) {
     leati_free(pass->gradients);
 }
 
-/* Marks the sources and every floating value computed from them. */
+/* Marks the sources and every floating value computed from them, but for what lies behind an
+ * operation that lets no gradient through. */
 static void mark_reached(struct pass *pass, const leat_value *sources, int num_sources) {
     const leati_body *body = &pass->graph->body;
     for (int i = 0; i < num_sources; i++)
@@ -53,7 +54,7 @@ static void mark_reached(struct pass *pass, const leat_value *sources, int num_s
     for (size_t i = 0; i < pass->num_nodes; i++) {
         const leati_node *node = &body->nodes[i];
         bool reached = false;
-        for (int32_t k = 0; k < node->num_inputs; k++)
+        for (int32_t k = 0; k < node->num_inputs && node->op->gradient != leati_gradient_none; k++)
             reached = reached || pass->reaches[node->inputs[k]];
         for (int32_t k = 0; reached && k < node->num_outputs; k++)
             if (is_floating(pass->graph, node->first_output + k))

@@ -149,6 +149,34 @@ for i, op in enumerate(("crop_and_resize_grad_image", "crop_and_resize_grad_boxe
     refuse(op, "float64_gradient", [dy.astype(F64), batch, boxes, which], "float32", {"crop_size": size})
 refuse("crop_and_resize_grad_image", "integers", [dy, batch.astype(I32), boxes, which], "expected floats", {"crop_size": size})
 
+
+def projective(images, transforms, interpolation="bilinear", fill_mode="constant", fill_value=0.0):
+    return tf.raw_ops.ImageProjectiveTransformV3(
+        images=images, transforms=transforms, output_shape=tf.shape(images)[1:3], fill_value=fill_value,
+        interpolation=interpolation.upper(), fill_mode=fill_mode.upper())
+
+
+SPACE = np.random.RandomState(4713)
+pictures = SPACE.rand(2, 5, 4, 2).astype(F32)
+turns = np.array([[0.8, -0.6, 1.3, 0.6, 0.8, -0.7, 0, 0], [1.5, 0.2, -9.25, -0.3, 0.4, 13.5, 0.02, -0.01]], F32)
+shift = np.array([[1, 0, -0.5, 0, 1, 2, 0, 0]], F32)
+vanishing = np.array([[1, 0, 0, 0, 1, 0, -0.5, 0]], F32)
+for way in ("bilinear", "nearest"):
+    for mode in ("constant", "nearest", "reflect", "wrap"):
+        attributes = {"interpolation": way, "fill_mode": mode, "fill_value": 0.25}
+        record("projective_transform", "%s_%s" % (way, mode), [pictures, turns], attributes, projective, **CLOSE)
+        record("projective_transform", "%s_%s_shift" % (way, mode), [pictures, shift], attributes, projective)
+record("projective_transform", "defaults", [pictures, turns[1:]], {}, projective, **CLOSE)
+record("projective_transform", "far_away", [pictures, turns * 1000], {"fill_mode": "reflect"}, projective, **CLOSE)
+record("projective_transform", "vanishing_line", [pictures, vanishing], {"fill_value": 3.0}, projective, **CLOSE)
+record("projective_transform", "one_pixel", [pictures[:, :1, :1], turns], {"fill_mode": "wrap"}, projective, **CLOSE)
+record("projective_transform", "no_pictures", [pictures[:0], turns[:0]], {}, projective)
+refuse("projective_transform", "one_picture", [pictures[0], turns], "rank")
+refuse("projective_transform", "six_numbers", [pictures, turns[:, :6]], "numbers of a projection")
+refuse("projective_transform", "three_projections", [pictures, np.concatenate([turns, shift])], "projections and the pictures")
+refuse("projective_transform", "mode", [pictures, turns], "mirror", {"fill_mode": "mirror"})
+refuse("projective_transform", "bicubic", [pictures, turns], "bicubic", {"interpolation": "bicubic"})
+
 for fraction in (0.5, 0.33, 1.0, 0.01):
     record("central_crop", "of_%g" % fraction, [x], {"central_fraction": fraction})
 record("central_crop", "batch", [batch], {"central_fraction": 0.6}, gradient=True)

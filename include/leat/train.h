@@ -191,9 +191,10 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_metric_reset(leat_metric *metric, lea
  * arguments)}. Layers add "prefix" (of default names), "merges" (takes several inputs), "weights"
  * (may have some), "rank", "min_rank" (of inputs, 0: any) and "fixed_last" (the last dimension is
  * fixed by the first call), "freezes" (computes as in inference while it is not
- * trainable) and "takes_integers" (inputs are not cast to floats); metrics "prefix", "values" (how
- * many an update takes) and "takes"; initializers "identifier" and "random". Thread-safe. Owned
- * text (leat_text_free); NULL without memory. */
+ * trainable) and "takes_integers" (inputs are not cast to floats) and "prepares" (prepares
+ * data: training is the default, and functions cast inputs to floats); metrics "prefix", "values"
+ * (how many an update takes) and "takes"; initializers "identifier" and "random". Thread-safe.
+ * Owned text (leat_text_free); NULL without memory. */
 LEAT_API char *leat_train_json(leat_error *err);
 
 /* A layer, loss, metric, optimizer or initializer without variables of its own: whoever calls it

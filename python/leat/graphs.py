@@ -95,7 +95,10 @@ class Graph(_native.Graph):
 
     def call_part(self, part, inputs, weights, training):
         """Adds the operations of a layer or loss: (output, what becomes of each weight, None where it stays)."""
-        output, updates = part.call(self, inputs, weights, training)
+        try:
+            output, updates = part.call(self, inputs, weights, training)
+        except InvalidArgumentError as error:
+            raise ShapeError(None, None, error.message) from None
         self._note([*inputs, *weights], [output, *(update for update in updates if update is not None)])
         return output, updates
 

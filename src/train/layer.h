@@ -23,6 +23,9 @@ typedef struct leati_layer_kind {
     bool fixed_last;     /* the last dimension decides the weights' shapes */
     bool freezes;        /* computes as in inference while it is not trainable */
     bool takes_integers; /* has weights, but inputs are not cast to floats */
+    /* Prepares data: a call is one of training unless it is told otherwise, and inside of functions
+     * inputs become floats. */
+    bool prepares;
     /* The seed argument of the weights' initialisers, if the kind has weights; NULL: no seed. */
     leati_seed_argument (*seed)(const void *args);
     /* Lists the weights for an input shape that fits `rank` and `fixed_last`; NULL: none. */

@@ -532,6 +532,7 @@ static const struct file {
     {"more_metrics.json", metric_case},
     {"more_optimizers.json", optimizer_case},
     {"optimizers.json", optimizer_case},
+    {"picture_layers.json", layer_case},
     {"resnet.json", resnet_case},
     {"resnet50_facts.json", resnet_case},
     {"resnet_weights.index.json", NULL},

@@ -1,8 +1,9 @@
-"""Records layers of Keras that golden/nn lacks: tests/golden/data/nn/more_layers.json, in the form of layers.json.
+"""Records layers of Keras that golden/nn lacks: more_layers.json, picture_layers.json and further_layers.json of
+tests/golden/data/nn, in the form of layers.json.
 
-    python keras_layers.py tests/golden/data/nn/more_layers.json         (with TensorFlow and Keras installed)
+    python keras_layers.py tests/golden/data/nn         (with TensorFlow and Keras installed)
 
-Layers that draw numbers are recorded with a seed, so their masks are those of Keras' generator.
+Layers that draw numbers are recorded with a seed, so their draws are those of Keras' generator.
 """
 
 import json
@@ -92,6 +93,100 @@ CASES = [  # layer, configurations, shapes of the inputs, training
     ("GaussianDropout", [{"rate": 0.3, "seed": 5}], [(3, 7)], True),
 ]
 
+PICTURES, PICTURE = (2, 5, 4, 3), (5, 4, 3)
+UNIT = {"value_range": [0, 1]}
+VIEWS = [{"fill_mode": mode} for mode in ("reflect", "wrap", "nearest")] + [
+    {"fill_mode": "constant", "fill_value": 7.0}, {"interpolation": "nearest"}]
+
+
+def seeded(*configs, **common):
+    return [{**common, **config, "seed": 3 + 2 * i} for i, config in enumerate(configs)]
+
+
+PICTURE_CASES = [  # layer, configurations, shape, training; values from 0 to 255, or to 1 where value_range says so
+    ("RandomFlip", seeded({}, {"mode": "horizontal"}, {"mode": "vertical"}), PICTURES, True),
+    ("RandomFlip", seeded({}, {"mode": "vertical"}), PICTURE, True),
+    ("RandomFlip", seeded({}), PICTURES, False),
+    ("RandomCrop", seeded({"height": 4, "width": 3}, {"height": 1, "width": 2}, {"height": 5, "width": 3},
+                          {"height": 7, "width": 6}, {"height": 2, "width": 9}), PICTURES, True),
+    ("RandomCrop", seeded({"height": 4, "width": 3}), PICTURE, True),
+    ("RandomCrop", seeded({"height": 4, "width": 3}), PICTURES, False),
+    ("RandomRotation", seeded(*VIEWS, factor=0.3), PICTURES, True),
+    ("RandomRotation", seeded({"factor": [0.25, 0.25]}, {"factor": [-0.1, 0.4]}), PICTURE, True),
+    ("RandomRotation", seeded({"factor": 0.5}), PICTURES, False),
+    ("RandomTranslation", seeded(*VIEWS, height_factor=0.6, width_factor=[-0.2, 0.9]), PICTURES, True),
+    ("RandomTranslation", seeded({"height_factor": [0.5, 0.5], "width_factor": 0}), PICTURE, True),
+    ("RandomTranslation", seeded({"height_factor": 1, "width_factor": 1}), PICTURES, False),
+    ("RandomZoom", seeded(*VIEWS, height_factor=0.4, width_factor=[-0.5, 1.0]), PICTURES, True),
+    ("RandomZoom", seeded({"height_factor": 0.7}, {"height_factor": [-0.3, -0.3]}), PICTURE, True),
+    ("RandomZoom", seeded({"height_factor": 0.7}), PICTURES, False),
+    ("RandomShear", seeded(*VIEWS, x_factor=0.5, y_factor=[0.1, 0.8]), PICTURES, True),
+    ("RandomShear", seeded({"x_factor": 0.3}, {"y_factor": [0.2, 0.2]}), PICTURE, True),
+    ("RandomShear", seeded({"x_factor": 0.3}), PICTURES, False),
+    ("CenterCrop", [{"height": 4, "width": 3}, {"height": 3, "width": 2}, {"height": 6, "width": 5},
+                    {"height": 8, "width": 4}, {"height": 9, "width": 12}], PICTURES, True),
+    ("CenterCrop", [{"height": 3, "width": 3}, {"height": 7, "width": 2}], PICTURE, False),
+    ("Resizing", [{"height": 4, "width": 7}, {"height": 9, "width": 3, "interpolation": "nearest"},
+                  {"height": 3, "width": 2, "interpolation": "bicubic", "antialias": True},
+                  {"height": 3, "width": 8, "crop_to_aspect_ratio": True},
+                  {"height": 7, "width": 3, "crop_to_aspect_ratio": True, "interpolation": "nearest"},
+                  {"height": 3, "width": 8, "pad_to_aspect_ratio": True, "fill_value": 9.0},
+                  {"height": 9, "width": 4, "pad_to_aspect_ratio": True}], PICTURES, True),
+    ("Resizing", [{"height": 4, "width": 7}, {"height": 5, "width": 5, "crop_to_aspect_ratio": True}], PICTURE, False),
+    ("RandomBrightness", seeded({"factor": 0.4}, {"factor": [0.2, 0.2]}, {"factor": [-1, 0]}, {"factor": 0.5, **UNIT}),
+     PICTURES, True),
+    ("RandomBrightness", seeded({"factor": 0.4}), PICTURE, True),
+    ("RandomBrightness", seeded({"factor": 0.4}), PICTURES, False),
+    ("RandomContrast", seeded({"factor": 0.8}, {"factor": [0.3, 0.3]}, {"factor": [0.5, 0.9]}, {"factor": 0.5, **UNIT}),
+     PICTURES, True),
+    ("RandomContrast", seeded({"factor": 0.8}), PICTURE, True),
+    ("RandomContrast", seeded({"factor": 0.8}), PICTURES, False),
+    ("RandomSaturation", seeded({"factor": 0.8, **UNIT}, {"factor": [0.3, 0.3], **UNIT}, {"factor": [0.5, 0.9], **UNIT},
+                                {"factor": 0.4}), PICTURES, True),
+    ("RandomSaturation", seeded({"factor": 0.8, **UNIT}), PICTURE, True),
+    ("RandomSaturation", seeded({"factor": 0.8}), PICTURES, False),
+    ("RandomHue", seeded({"factor": 0.8}, {"factor": [0.3, 0.3]}, {"factor": [0.5, 0.9]}, {"factor": 0.5, **UNIT}),
+     PICTURES, True),
+    ("RandomHue", seeded({"factor": 0.8}), PICTURE, True),
+    ("RandomHue", seeded({"factor": 0.8}), PICTURES, False),
+    ("RandomSharpness", seeded({"factor": 0.8}, {"factor": [0.3, 0.3]}, {"factor": [0.6, 1.0]}, {"factor": 0.5, **UNIT}),
+     PICTURES, True),
+    ("RandomSharpness", seeded({"factor": 0.8}), PICTURE, True),
+    ("RandomSharpness", seeded({"factor": 0.8}), PICTURES, False),
+    ("RandomInvert", seeded({}, {"factor": 0.5}, {"factor": [1, 1]}, {"factor": [0.4, 0.8], **UNIT}), PICTURES, True),
+    ("RandomInvert", seeded({"factor": [0.9, 1]}), PICTURE, True),
+    ("RandomInvert", seeded({}), PICTURES, False),
+    ("RandomColorDegeneration", seeded({"factor": 0.8}, {"factor": [0.3, 0.3]}, {"factor": [0.5, 0.9]},
+                                       {"factor": 0.5, **UNIT}), PICTURES, True),
+    ("RandomColorDegeneration", seeded({"factor": 0.8}), PICTURE, True),
+    ("RandomColorDegeneration", seeded({"factor": 0.8}), PICTURES, False),
+    ("RandomGrayscale", seeded({}, {"factor": 0.9}, {"factor": 0.1}, {"factor": 1.0}), PICTURES, True),
+    ("RandomGrayscale", seeded({}), (2, 4, 4, 1), True),
+    ("RandomGrayscale", seeded({}), PICTURES, False),
+    ("RandomColorJitter", seeded(
+        {"brightness_factor": 0.3, "contrast_factor": 0.5}, {"saturation_factor": 0.6, **UNIT}, {"hue_factor": 0.4},
+        {"brightness_factor": [0.1, 0.2], "contrast_factor": 0.5, "saturation_factor": 0.7, "hue_factor": 0.9, **UNIT}, {}),
+     PICTURES, True),
+    ("RandomColorJitter", seeded({"brightness_factor": 0.3}), PICTURE, True),
+    ("RandomColorJitter", seeded({"brightness_factor": 0.3}), PICTURES, False),
+    ("RandomErasing", seeded({}, {"factor": [1, 1], "scale": [0.2, 0.5], "fill_value": 3.0},
+                             {"factor": [1, 1], "scale": 0.9, "fill_value": [1.0, 20.0, 300.0]},
+                             {"factor": [0.9, 1], "scale": [0.3, 0.3], **UNIT}), PICTURES, True),
+    ("RandomErasing", seeded({"factor": [1, 1], "scale": [0.1, 0.8]}), PICTURE, True),
+    ("RandomErasing", seeded({}), PICTURES, False),
+    ("RandomGaussianBlur", seeded({}, {"factor": [1, 1], "kernel_size": 5}, {"factor": [1, 1], "sigma": [0.7, 0.7]},
+                                  {"factor": [0.5, 1], "kernel_size": [3, 5], **UNIT}), PICTURES, True),
+    ("RandomGaussianBlur", seeded({"factor": [1, 1]}), PICTURE, True),
+    ("RandomGaussianBlur", seeded({}), PICTURES, False),
+    ("Solarization", seeded({"threshold_factor": 0.6}, {"addition_factor": 0.3, "threshold_factor": [0.4, 0.9]},
+                            {"addition_factor": [0.1, 0.5]}, {"threshold_factor": 0.9, **UNIT}), PICTURES, True),
+    ("Solarization", seeded({"threshold_factor": 0.6}), PICTURE, True),
+    ("Solarization", seeded({"threshold_factor": 0.6}), PICTURES, False),
+    ("AutoContrast", [{}, UNIT, {"value_range": [-10, 300]}], PICTURES, True),
+    ("AutoContrast", [{}], (2, 4, 3, 1), True),
+    ("AutoContrast", [{}], PICTURES, False),
+]
+
 
 def array(tensor):
     if tensor is None:
@@ -100,8 +195,10 @@ def array(tensor):
     return {"dtype": str(found.dtype), "shape": list(found.shape), "data": [float(str(value)) for value in found.ravel()]}
 
 
-def record(name, config, shapes, training, random):
-    inputs = [tf.constant(random.normal(size=shape).astype(np.float32)) for shape in shapes]
+def record(name, config, shapes, training, random, high=None):
+    """A case as a line of JSON; inputs are normal numbers, or uniform ones from 0 to `high`."""
+    inputs = [tf.constant((random.normal(size=shape) if high is None else random.uniform(0, high, shape)).astype(np.float32))
+              for shape in shapes]
     given = inputs if len(inputs) > 1 else inputs[0]
     layer = getattr(keras.layers, name)(**config)
     layer.build(shapes if len(inputs) > 1 else shapes[0])
@@ -123,12 +220,19 @@ def record(name, config, shapes, training, random):
     return json.dumps(case)
 
 
-def main(path):
-    random = np.random.default_rng(14)
-    lines = [record(name, config, shapes, training, random)
-             for name, configs, shapes, training in CASES for config in configs]
+def write(path, lines):
     with open(path, "w") as file:
         file.write('{"keras": "%s", "cases": [\n%s\n]}\n' % (keras.__version__, ",\n".join(lines)))
+
+
+def main(folder):
+    random = np.random.default_rng(14)
+    write(f"{folder}/more_layers.json", [record(name, config, shapes, training, random)
+                                         for name, configs, shapes, training in CASES for config in configs])
+    random = np.random.default_rng(15)
+    write(f"{folder}/picture_layers.json", [
+        record(name, config, [shape], training, random, (config.get("value_range") or [0, 255])[1])
+        for name, configs, shape, training in PICTURE_CASES for config in configs])
 
 
 main(sys.argv[1])

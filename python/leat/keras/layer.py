@@ -145,6 +145,7 @@ class Layer:
         self._parent_path = None
         self._is_ready = True
 
+    _training_default = None  # of a call that says nothing, where `call` does not tell
     dtype = property(lambda self: self.dtype_policy.variable_dtype)
     variable_dtype = property(lambda self: self.dtype_policy.variable_dtype)
     compute_dtype = property(lambda self: self.dtype_policy.compute_dtype)
@@ -315,7 +316,8 @@ class Layer:
         found = type(self).__dict__.get("_call_signature")
         if found is None or found[0] is not type(self).call:
             names = inspect.signature(type(self).call).parameters
-            found = (type(self).call, "training" in names, names["training"].default if "training" in names else None)
+            default = names["training"].default if "training" in names else None
+            found = (type(self).call, "training" in names, self._training_default or default)
             type(self)._call_signature = found
         return found
 
@@ -620,6 +622,8 @@ _SPATIAL = ("kernel_size", "strides", "dilation_rate", "pool_size", "size", "out
 class TableLayer(Layer):
     """A layer of the library's table."""
 
+    _training_default = property(lambda self: self._entry["prepares"] or None)
+
     def _setup(self, given, others):
         regularizer, start = given.pop("activity_regularizer", None), given.pop("weights", None)
         if "name" in given:
@@ -706,7 +710,8 @@ class TableLayer(Layer):
         """What the library computes, through the activation."""
         tensors = [convert_to_tensor(leaf) for leaf in _leaves(inputs)]
         training = training and not (self._entry["freezes"] and not self.trainable)
-        if self._weights and not self._entry["takes_integers"]:
+        casts = self._entry["prepares"] and trace.is_tracing()
+        if casts or self._weights and not self._entry["takes_integers"]:
             tensors = [self._floating(tensor) for tensor in tensors]
         if calls.is_plain(tensors):
             if self._compiled is None:

@@ -1,0 +1,45 @@
+/* RandomGrayscale: in training pictures become grey by chance (keras.layers.RandomGrayscale).
+ * Failures: a factor outside of 0 to 1. No locks. */
+#include "graph/ops/support.h"
+#include "train/pictures.h"
+
+static const leati_row random_grayscale_rows[] = {
+    LEATI_PICTURE_FACTOR_ROW(0, "The chance; 0.5 by default."),
+    LEATI_PICTURE_SEED_ROWS,
+    {0},
+};
+
+static leat_status random_grayscale_check(const void *args, leat_error *err) {
+    return leati_check_picture(args, (leati_range){0, 1}, err);
+}
+
+static leat_value random_grayscale_call(const leati_pass *pass) {
+    const struct leati_picture_args *args = pass->args;
+    leati_pictures p = leati_pictures_begin(pass);
+    if (pass->training && !leati_value_failed(p.x)) {
+        double chance = leati_factor_range(&args->factor, 0.5, 0).high;
+        leat_value drawn = leati_pictures_draw(&p, 1, (leati_range){0, 1});
+        leat_value below = leat_less(drawn, leati_linear(leat_ones_like(drawn), chance, 0));
+        p.x = leat_select(below, leati_grey(p.x), p.x);
+    }
+    return leati_pictures_end(&p, p.x);
+}
+
+const leati_layer_kind leati_layer_random_grayscale = {
+    .kind =
+        {
+            .name = "RandomGrayscale",
+            .doc = "In training pictures become grey by chance (keras.layers.RandomGrayscale).",
+            .rows = random_grayscale_rows,
+            .signature = "factor=0.5 data_format seed=null",
+            .args_size = sizeof(struct leati_picture_args),
+            .check = random_grayscale_check,
+        },
+    .prefix = "random_grayscale",
+    .min_rank = 3,
+    .expects = "[height, width, channels] with or without batch",
+    .prepares = true,
+    .seed = leati_picture_seed,
+    .weights = leati_picture_weights,
+    .call = random_grayscale_call,
+};

@@ -181,6 +181,10 @@ LEAT_API void leat_metric_update(leat_metric *metric, const leat_value *values, 
 LEAT_API LEAT_WARN_UNUSED leat_status leat_metric_result(leat_metric *metric, double *out,
                                                          leat_error *err);
 LEAT_API LEAT_WARN_UNUSED leat_status leat_metric_reset(leat_metric *metric, leat_error *err);
+/* The same for results that are several numbers, as a score for each class. `out` is owned.
+ * FAILED_PRECONDITION before the first update of a metric whose states it makes. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_metric_result_tensor(leat_metric *metric,
+                                                                leat_tensor *out, leat_error *err);
 
 /* ---- by Keras' names and without variables, for bindings and models of another make ---- */
 
@@ -192,9 +196,11 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_metric_reset(leat_metric *metric, lea
  * (may have some), "rank", "min_rank" (of inputs, 0: any) and "fixed_last" (the last dimension is
  * fixed by the first call), "freezes" (computes as in inference while it is not
  * trainable) and "takes_integers" (inputs are not cast to floats) and "prepares" (prepares
- * data: training is the default, and functions cast inputs to floats); metrics "prefix", "values"
- * (how many an update takes) and "takes"; initializers "identifier" and "random". Thread-safe.
- * Owned text (leat_text_free); NULL without memory. */
+ * data: training is the default, and functions cast inputs to floats); losses "labels"
+ * ("predictions": of their shape; "classes": a number per row; "sequences"); metrics "prefix",
+ * "values" (how many an update takes), "takes", "is_mean" (leat_part_call gives what the mean is
+ * taken of) and "keeps_dtypes" (values are not cast); initializers "identifier" and "random".
+ * Thread-safe. Owned text (leat_text_free); NULL without memory. */
 LEAT_API char *leat_train_json(leat_error *err);
 
 /* A layer, loss, metric, optimizer or initializer without variables of its own: whoever calls it
@@ -210,17 +216,20 @@ LEAT_API leat_part *leat_part_new(const char *sort, const char *name, const char
 LEAT_API void leat_part_free(leat_part *part);
 
 /* What has to be kept for it, as JSON text: [{"name", "shape", "initializer", "trainable", "start",
- * "is_seed" (the state of a generator: int64, a seed and a count from 0)}]. The weights of a layer
- * for inputs of these shapes (batch's dimension included), the states of a metric, or the slots of
+ * "dtype", "is_seed" (the state of a generator: int64, a seed and a count from 0)}]. The weights of
+ * a layer for inputs of these shapes (batch's dimension included), the states of a metric for
+ * values of these shapes (without shapes those states that do not depend on them), or the slots of
  * one variable under an optimizer (with the shape null, that of the variable; it is filled with
  * "start"). INVALID_ARGUMENT where a layer does not take the inputs. Owned (leat_text_free). */
 LEAT_API char *leat_part_states_json(const leat_part *part, const leat_shape *inputs,
                                      int num_inputs, leat_error *err);
 
-/* Adds a layer's or a loss's operations. A layer takes inputs and the values of its weights; into
- * `updates` (as many as weights; NULL where there are none) go the new values of those that the
- * call changes, failed values for the others. A loss takes labels, predictions and maybe sample
- * weights; its value is reduced as Keras' objects do outside of strategies. */
+/* Adds a layer's, a loss's or a metric's operations. A layer takes inputs and the values of its
+ * weights; into `updates` (as many as weights; NULL where there are none) go the new values of
+ * those that the call changes, failed values for the others. A loss takes labels, predictions,
+ * maybe sample weights and maybe a mask (bool; rows where it is false do not count); its value is
+ * reduced as Keras' objects do outside of strategies. A metric that is a mean takes what an update
+ * takes, without weights, and gives what the mean is taken of (float32). */
 LEAT_API leat_value leat_part_call(const leat_part *part, const leat_value *inputs, int num_inputs,
                                    const leat_value *weights, int num_weights, bool training,
                                    leat_value *updates);

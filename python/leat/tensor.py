@@ -1,5 +1,7 @@
 """``tf.Tensor``: immutable values, or what stands for them while a function is traced."""
 
+import weakref
+
 import numpy as np
 
 from leat import _native, dtypes
@@ -9,6 +11,9 @@ from leat.shapes import TensorShape
 
 class NotTraceable(OperatorNotAllowedInGraphError):
     """Raised where tracing needs a value that is not there yet; the function becomes a callback."""
+
+
+_masks = {}  # id of a tensor -> (a weak reference to it, its mask)
 
 
 class Tensor(_native.TensorBase):
@@ -85,6 +90,17 @@ class Tensor(_native.TensorBase):
         if self._origin is None:
             raise AttributeError("a tensor is not changed: only parts of a variable, as v[0], have 'assign'")
         return self._origin
+
+    @property
+    def _keras_mask(self):
+        """Which rows or steps count for losses and metrics, a bool tensor; None: all of them (Keras' attribute)."""
+        found = _masks.get(id(self))
+        return found[1] if found is not None and found[0]() is self else None
+
+    @_keras_mask.setter
+    def _keras_mask(self, mask):
+        number = id(self)
+        _masks[number] = (weakref.ref(self, lambda _: _masks.pop(number, None)), mask)
 
     def ref(self):
         """A hashable reference, for sets and keys of dicts (``tf.Tensor.ref``)."""

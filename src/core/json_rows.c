@@ -298,7 +298,8 @@ static leat_status read_function(const leati_row *row, const json_t *json, leat_
     return LEAT_OK;
 }
 
-/* null keeps the default, which is also what None means to TensorFlow's signatures. */
+/* null keeps the default, which is also what None means to TensorFlow's signatures, but for rows
+ * that say that it means none. */
 static leat_status read_null(const leati_row *row, void *at, leat_error *err) {
     if (row->type == LEATI_ROW_SHAPE) {
         ((leat_shape *)at)->rank = LEAT_UNKNOWN_RANK;
@@ -306,6 +307,11 @@ static leat_status read_null(const leati_row *row, void *at, leat_error *err) {
     }
     if (row->type == LEATI_ROW_BOOL_OR_NONE) {
         *(int8_t *)at = -1;
+        return LEAT_OK;
+    }
+    if ((row->flags & LEATI_ABSENT) && row->type == LEATI_ROW_STRING) {
+        leati_free(*(char **)at);
+        *(char **)at = NULL;
         return LEAT_OK;
     }
     bool number =

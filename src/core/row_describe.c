@@ -57,6 +57,7 @@ static json_t *describe_row(const leati_row *row) {
         const char *name;
     } flags[] = {{LEATI_AUTOTUNE, "autotune"},
                  {LEATI_NONE, "none"},
+                 {LEATI_ABSENT, "absent"},
                  {LEATI_NODE, "node"},
                  {LEATI_TENSOR, "tensor"}};
     for (size_t i = 0; good && i < sizeof flags / sizeof flags[0]; i++) {

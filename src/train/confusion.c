@@ -47,8 +47,8 @@ static leat_value column(leat_value x, int64_t index) {
 
 void leati_count_update(const leati_pass *pass, const leati_count *wanted, int count,
                         const leati_floats *thresholds, const leati_taken *taken) {
-    leat_value labels = leat_cast(pass->inputs[0], LEAT_FLOAT32);
-    leat_value predictions = leat_cast(pass->inputs[1], LEAT_FLOAT32);
+    leat_value labels = leati_as_state(pass, pass->inputs[0]);
+    leat_value predictions = leati_as_state(pass, pass->inputs[1]);
     if (!leati_loss_align(&labels, &predictions))
         return;
     if (taken->from_logits)
@@ -61,7 +61,7 @@ void leati_count_update(const leati_pass *pass, const leati_count *wanted, int c
     }
     leat_value weights = leat_ones_like(predictions);
     if (pass->sample_weight != NULL) {
-        leat_value given = leat_cast(*pass->sample_weight, LEAT_FLOAT32);
+        leat_value given = leati_as_state(pass, *pass->sample_weight);
         leati_same_rank(&predictions, &given);
         while (leat_value_shape(given).rank < leat_value_shape(predictions).rank &&
                leat_value_shape(given).rank > 0)
@@ -78,7 +78,7 @@ void leati_count_update(const leati_pass *pass, const leati_count *wanted, int c
         bool is_true = wanted[i] == LEATI_TRUE_POSITIVES || wanted[i] == LEATI_FALSE_NEGATIVES;
         leat_value found = leat_logical_and(is_hit ? above : leat_logical_not(above),
                                             is_true ? positive : leat_logical_not(positive));
-        leat_value sum = leat_reduce_sum(leat_multiply(leat_cast(found, LEAT_FLOAT32), shares),
+        leat_value sum = leat_reduce_sum(leat_multiply(leati_as_state(pass, found), shares),
                                          (const int64_t[]){1}, 1, false);
         pass->updates[i] = leat_add(pass->weights[i], sum);
     }

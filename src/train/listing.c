@@ -7,6 +7,7 @@
 #include "core/json.h"
 #include "train/initializer.h"
 #include "train/layer.h"
+#include "train/loss.h"
 #include "train/metric.h"
 #include <leat/train.h>
 #include <string.h>
@@ -64,11 +65,19 @@ static bool put_layer(json_t *object, const leati_kind *kind) {
            leati_json_put(object, "fixed_last", json_boolean(layer->fixed_last));
 }
 
+static bool put_loss(json_t *object, const leati_kind *kind) {
+    static const char *const names[] = {"predictions", "classes", "sequences"};
+    const leati_loss_kind *loss = (const leati_loss_kind *)(const void *)kind;
+    return leati_json_put(object, "labels", json_string(names[loss->labels]));
+}
+
 static bool put_metric(json_t *object, const leati_kind *kind) {
     const leati_metric_kind *metric = (const leati_metric_kind *)(const void *)kind;
     return leati_json_put(object, "prefix", json_string(metric->prefix)) &&
            leati_json_put(object, "values", json_integer(metric->num_values)) &&
-           leati_json_put(object, "takes", json_string(metric->takes));
+           leati_json_put(object, "takes", json_string(metric->takes)) &&
+           leati_json_put(object, "is_mean", json_boolean(metric->values != NULL)) &&
+           leati_json_put(object, "keeps_dtypes", json_boolean(metric->keeps_dtypes));
 }
 
 static bool put_initializer(json_t *object, const leati_kind *kind) {
@@ -108,7 +117,7 @@ char *leat_train_json(leat_error *err) {
         bool (*put)(json_t *object, const leati_kind *kind);
     } tables[] = {
         {"layers", leati_layer_kinds, put_layer},
-        {"losses", leati_loss_kinds, NULL},
+        {"losses", leati_loss_kinds, put_loss},
         {"metrics", leati_metric_kinds, put_metric},
         {"optimizers", leati_optimizer_kinds, NULL},
         {"initializers", leati_initializer_kinds, put_initializer},

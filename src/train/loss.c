@@ -28,25 +28,12 @@ leat_status leati_loss_check(const void *args, leat_error *err) {
                       reduction);
 }
 
-leat_status leati_loss_args_read(const leati_kind *kind, const json_t *config, void **out,
-                                 leat_error *err) {
-    leat_status status = leati_kind_args_read(kind, config, out, err);
-    if (status != LEAT_OK)
-        return status;
-    struct leati_loss_args *shared = *out;
-    if (json_is_null(json_object_get(config, "reduction"))) {
-        leati_free(shared->reduction);
-        shared->reduction = NULL;
-    }
-    return LEAT_OK;
-}
-
 leati_loss *leati_loss_from_json(const char *name, const json_t *config, leat_error *err) {
     size_t count;
     const leati_kind *const *kinds = leati_loss_kinds(&count);
     const leati_kind *kind = leati_kind_find(kinds, count, "loss", name, err);
     void *args;
-    if (kind == NULL || leati_loss_args_read(kind, config, &args, err) != LEAT_OK)
+    if (kind == NULL || leati_kind_args_read(kind, config, &args, err) != LEAT_OK)
         return NULL;
     leati_loss *loss = leati_alloc_zero(1, sizeof *loss);
     if (loss == NULL) {
@@ -166,25 +153,39 @@ static bool is_nothing(leat_value values) {
 
 leat_value leati_loss_call(const leati_loss *loss, leat_value labels, leat_value predictions,
                            const leat_value *sample_weight) {
-    return leati_loss_pass(loss->kind, loss->args, labels, predictions, sample_weight);
+    return leati_loss_pass(loss->kind, loss->args, labels, predictions, sample_weight, NULL);
+}
+
+/* The weights of the losses `values`, of the dtype of the values; failed where there are none.
+ * `left` is the mask of the loss itself (failed: none), `given` that of the predictions. */
+static leat_value weights_of(leat_value values, const leat_value *sample_weight, leat_value left,
+                             const leat_value *given, const char *reduction) {
+    leat_dtype dtype = leat_value_dtype(values);
+    leat_value weights = leati_failed_value(values), mask = left;
+    if (given != NULL)
+        mask = left.id >= 0 ? leat_logical_and(*given, left) : *given;
+    if (sample_weight != NULL)
+        weights = leat_cast(*sample_weight, dtype);
+    if (mask.id < 0)
+        return weights;
+    leat_value by_mask = weights_of_mask(mask, dtype, reduction);
+    if (sample_weight == NULL)
+        return by_mask;
+    leati_same_rank(&by_mask, &weights);
+    return leat_multiply(weights, by_mask);
 }
 
 leat_value leati_loss_pass(const leati_loss_kind *kind, const void *arguments, leat_value labels,
-                           leat_value predictions, const leat_value *sample_weight) {
+                           leat_value predictions, const leat_value *sample_weight,
+                           const leat_value *given) {
     const struct leati_loss_args *args = arguments;
     const char *reduction = args->reduction == NULL ? "none" : args->reduction;
-    leat_value mask = {.graph = predictions.graph, .id = -1}, weights = mask;
+    leat_value mask = leati_failed_value(predictions);
     leat_value values = kind->call(arguments, labels, predictions, &mask);
-    leat_dtype dtype = leat_value_dtype(values);
-    bool masked = mask.id >= 0, weighted = sample_weight != NULL || masked;
     if (leati_value_failed(values))
         return values;
-    if (sample_weight != NULL)
-        weights = leat_cast(*sample_weight, dtype);
-    if (masked) {
-        leat_value by_mask = weights_of_mask(mask, dtype, reduction);
-        weights = sample_weight != NULL ? leat_multiply(weights, by_mask) : by_mask;
-    }
+    leat_value weights = weights_of(values, sample_weight, mask, given, reduction);
+    bool weighted = sample_weight != NULL || given != NULL || mask.id >= 0;
     if (weighted) {
         leati_same_rank(&values, &weights);
         values = leat_multiply(values, weights);
@@ -194,7 +195,7 @@ leat_value leati_loss_pass(const leati_loss_kind *kind, const void *arguments, l
     leat_value sum = leat_reduce_sum(values, NULL, 0, false);
     if (is(reduction, "sum"))
         return sum;
-    leat_value count = leat_cast(leat_size_of(values, LEAT_INT64), dtype);
+    leat_value count = leat_cast(leat_size_of(values, LEAT_INT64), leat_value_dtype(values));
     if (weighted && is(reduction, "mean_with_sample_weight"))
         count = leat_reduce_sum(weights, NULL, 0, false);
     return leati_divide_no_nan(sum, count);

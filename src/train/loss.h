@@ -13,8 +13,16 @@ struct leati_loss_args {
     char *name;
 };
 
+/* What a loss takes as labels; bindings cast and compare shapes by it. */
+typedef enum leati_loss_labels {
+    LEATI_LIKE_PREDICTIONS = 0, /* numbers of the predictions' shape, or one that broadcasts */
+    LEATI_CLASS_LABELS,         /* a number of a class per row: no last dimension, or one of 1 */
+    LEATI_SEQUENCE_LABELS       /* a row of numbers of classes, of any length */
+} leati_loss_labels;
+
 typedef struct leati_loss_kind {
     leati_kind kind;
+    leati_loss_labels labels;
     /* One loss per row. `mask` is failed at first; a loss that leaves rows out sets it to a bool
      * per row. */
     leat_value (*call)(const void *args, leat_value labels, leat_value predictions,
@@ -37,13 +45,11 @@ void leati_loss_free(leati_loss *loss);
 leat_value leati_loss_call(const leati_loss *loss, leat_value labels, leat_value predictions,
                            const leat_value *sample_weight);
 
-/* The arguments of a loss; where reduction is null, it means none, not the default. Owned
- * (leati_kind_args_free). */
-LEAT_WARN_UNUSED leat_status leati_loss_args_read(const leati_kind *kind, const json_t *config,
-                                                  void **out, leat_error *err);
-/* leati_loss_call of a kind with arguments. */
+/* leati_loss_call of a kind with arguments; rows that `mask` (bool; NULL: none) leaves out do not
+ * count. */
 leat_value leati_loss_pass(const leati_loss_kind *kind, const void *args, leat_value labels,
-                           leat_value predictions, const leat_value *sample_weight);
+                           leat_value predictions, const leat_value *sample_weight,
+                           const leat_value *mask);
 
 /* Two operands of which one may have one dimension of size 1 more: takes it away, as Keras does for
  * values and their weights. */
@@ -77,6 +83,7 @@ leat_value leati_clip_probability(leat_value probabilities);
 #define LEATI_LOSS_ROWS                                                                            \
     {.name = "reduction",                                                                          \
      .type = LEATI_ROW_STRING,                                                                     \
+     .flags = LEATI_ABSENT,                                                                        \
      .offset = offsetof(struct leati_loss_args, reduction),                                        \
      .default_text = "sum_over_batch_size",                                                        \
      .doc = "\"sum_over_batch_size\", \"mean\", \"mean_with_sample_weight\", \"sum\", \"none\" "   \

@@ -14,26 +14,31 @@
 #include <math.h>
 #include <string.h>
 
-void leati_metric_states(const leati_metric_kind *kind, const void *args, leati_weights *out) {
+leat_status leati_metric_states(const leati_metric_kind *kind, const void *args,
+                                const leat_shape *inputs, leati_weights *out, leat_error *err) {
     static const char *const names[] = {"total", "count"};
     *out = (leati_weights){.count = 0};
+    if (kind->states_of != NULL)
+        return kind->states_of(args, inputs, out, err);
     if (kind->states != NULL) {
         kind->states(args, out);
-        return;
+        return LEAT_OK;
     }
     for (out->count = 0; out->count < 2; out->count++)
         out->list[out->count] =
             (leati_weight){.name = names[out->count], .initializer = "zeros", .fixed = true};
+    return LEAT_OK;
 }
 
 static leat_status make_state(leat_metric *metric, const leati_weight *state, leat_error *err) {
     const char *name = ((struct leati_metric_args *)metric->args)->name;
+    leat_dtype dtype = state->dtype == LEAT_INVALID ? LEAT_FLOAT32 : state->dtype;
     leati_text path = {0};
     leat_error own = {0};
     leat_tensor zeros = {0};
     leati_text_addf(&path, "%s/%s", name == NULL ? metric->kind->prefix : name, state->name);
     leat_status status = path.failed ? leati_no_memory(err, strlen(state->name))
-                                     : leat_tensor_new(LEAT_FLOAT32, state->shape, &zeros, err);
+                                     : leat_tensor_new(dtype, state->shape, &zeros, err);
     if (status == LEAT_OK) {
         const leat_variable_options options = {.name = path.data,
                                                .not_trainable = true,
@@ -51,6 +56,15 @@ static leat_status make_state(leat_metric *metric, const leati_weight *state, le
     return status;
 }
 
+/* Makes the states that the metric lacks for values of these shapes (NULL: not known yet). */
+static leat_status make_states(leat_metric *metric, const leat_shape *inputs, leat_error *err) {
+    leati_weights states;
+    leat_status status = leati_metric_states(metric->kind, metric->args, inputs, &states, err);
+    while (status == LEAT_OK && metric->num_states < states.count)
+        status = make_state(metric, &states.list[metric->num_states], err);
+    return status;
+}
+
 static leat_metric *metric_of_args(const leati_metric_kind *kind, void *args, leat_error *err) {
     leat_metric *metric = leati_alloc_zero(1, sizeof *metric);
     if (metric == NULL) {
@@ -59,12 +73,7 @@ static leat_metric *metric_of_args(const leati_metric_kind *kind, void *args, le
         return NULL;
     }
     *metric = (leat_metric){.kind = kind, .args = args};
-    leati_weights states;
-    leat_status status = LEAT_OK;
-    leati_metric_states(kind, args, &states);
-    for (int i = 0; i < states.count && status == LEAT_OK; i++)
-        status = make_state(metric, &states.list[i], err);
-    if (status == LEAT_OK)
+    if (make_states(metric, NULL, err) == LEAT_OK)
         return metric;
     leat_metric_free(metric);
     return NULL;
@@ -123,15 +132,19 @@ leat_value leati_in_top_k(leat_value labels, leat_value predictions, int64_t k) 
     return leat_logical_and(among, leat_is_finite(leat_squeeze(own, last, 1)));
 }
 
+leat_value leati_as_state(const leati_pass *pass, leat_value value) {
+    leat_dtype dtype = leat_value_dtype(pass->weights[0]);
+    return leat_value_dtype(value) == dtype ? value : leat_cast(value, dtype);
+}
+
 /* Keras' rule: values times weights, then one value per row; the count is the sum of the weights,
  * or without them the number of rows. */
 static void add_mean(const leati_pass *pass, leat_value values) {
-    leat_graph *graph = values.graph;
     const leat_value *sample_weight = pass->sample_weight;
-    leat_value count = leati_number(graph, LEAT_FLOAT32, 1);
-    values = leat_cast(values, LEAT_FLOAT32);
+    leat_value count = leati_number_like(pass->weights[1], 1);
+    values = leati_as_state(pass, values);
     if (sample_weight != NULL) {
-        leat_value weights = leat_cast(*sample_weight, LEAT_FLOAT32);
+        leat_value weights = leati_as_state(pass, *sample_weight);
         leati_same_rank(&values, &weights);
         values = leati_mean_from(values, leat_value_shape(weights).rank);
         weights = leat_broadcast_like(weights, values);
@@ -140,7 +153,7 @@ static void add_mean(const leati_pass *pass, leat_value values) {
     }
     values = leati_mean_from(values, 1);
     if (sample_weight == NULL && leat_value_shape(values).rank > 0)
-        count = leat_cast(leat_size_of(values, LEAT_INT64), LEAT_FLOAT32);
+        count = leati_as_state(pass, leat_size_of(values, LEAT_INT64));
     pass->updates[0] = leat_add(pass->weights[0], leat_reduce_sum(values, NULL, 0, false));
     pass->updates[1] = leat_add(pass->weights[1], count);
 }
@@ -180,6 +193,14 @@ leat_value leati_metric_result_of(const leati_metric_kind *kind, const void *arg
                                 : leati_divide_no_nan(states[0], states[1]);
 }
 
+/* Makes the states that depend on the shapes of an update's values, with the first one. */
+static leat_status make_states_of(leat_metric *metric, const leat_value *values, leat_error *err) {
+    leat_shape shapes[2] = {LEAT_SCALAR, LEAT_SCALAR};
+    for (int i = 0; i < metric->kind->num_values && i < 2; i++)
+        shapes[i] = leat_value_shape(values[i]);
+    return make_states(metric, shapes, err);
+}
+
 void leat_metric_update(leat_metric *metric, const leat_value *values, int count) {
     leat_graph *graph = values == NULL || count < 1 ? NULL : values[0].graph;
     if (graph == NULL || graph->error.code != LEAT_OK)
@@ -194,6 +215,11 @@ void leat_metric_update(leat_metric *metric, const leat_value *values, int count
         leati_fail(&err, LEAT_INVALID_ARGUMENT,
                    "%s takes %s, and sample weights if there are any; %d values were given",
                    metric->kind->kind.name, metric->kind->takes, count);
+        leati_graph_error(graph, &err);
+        return;
+    }
+    if (metric->kind->states_of != NULL && make_states_of(metric, values, &err) != LEAT_OK) {
+        leati_prefix(&err, "metric %s", metric->kind->kind.name);
         leati_graph_error(graph, &err);
         return;
     }
@@ -216,11 +242,17 @@ void leat_metric_update(leat_metric *metric, const leat_value *values, int count
 
 /* ---- results ---- */
 
-/* The first number of the result, computed in an eager graph of its own. */
-static leat_status compute_result(const leat_metric *metric, leat_graph *graph, double *out,
+/* The result, computed in an eager graph of its own. */
+static leat_status compute_result(const leat_metric *metric, leat_graph *graph, leat_tensor *out,
                                   leat_error *err) {
     leat_value states[LEATI_MAX_WEIGHTS];
-    leat_status status = LEAT_OK;
+    leati_weights wanted;
+    const leat_shape any[2] = {LEAT_SHAPE(1, 1), LEAT_SHAPE(1, 1)};
+    LEATI_TRY(leati_metric_states(metric->kind, metric->args, any, &wanted, err));
+    if (metric->num_states < wanted.count)
+        return leati_fail(err, LEAT_FAILED_PRECONDITION,
+                          "metric %s has no result before its first update",
+                          metric->kind->kind.name);
     for (int i = 0; i < metric->num_states; i++) {
         leat_tensor state;
         LEATI_TRY(leat_variable_read(metric->states[i], &state, err));
@@ -228,19 +260,10 @@ static leat_status compute_result(const leat_metric *metric, leat_graph *graph, 
         leat_tensor_unref(&state);
     }
     leat_value result = leati_metric_result_of(metric->kind, metric->args, states);
-    leat_tensor tensor = {0};
-    status = leat_value_tensor(result, &tensor, err);
-    if (status == LEAT_OK && (tensor.dtype != LEAT_FLOAT32 || leat_tensor_count(&tensor) != 1))
-        status = leati_fail(err, LEAT_UNIMPLEMENTED,
-                            "the result of %s is not one number; read its states",
-                            metric->kind->kind.name);
-    if (status == LEAT_OK)
-        *out = *(const float *)tensor.data;
-    leat_tensor_unref(&tensor);
-    return status;
+    return leat_value_tensor(result, out, err);
 }
 
-leat_status leat_metric_result(leat_metric *metric, double *out, leat_error *err) {
+leat_status leat_metric_result_tensor(leat_metric *metric, leat_tensor *out, leat_error *err) {
     if (metric == NULL || out == NULL)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "the metric or its result is NULL");
     leat_graph *graph = leat_eager_new(err);
@@ -251,13 +274,30 @@ leat_status leat_metric_result(leat_metric *metric, double *out, leat_error *err
     return status;
 }
 
+leat_status leat_metric_result(leat_metric *metric, double *out, leat_error *err) {
+    leat_tensor tensor = {0};
+    if (out == NULL)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the metric or its result is NULL");
+    leat_status status = leat_metric_result_tensor(metric, &tensor, err);
+    if (status == LEAT_OK && (tensor.dtype != LEAT_FLOAT32 || leat_tensor_count(&tensor) != 1))
+        status = leati_fail(err, LEAT_INVALID_ARGUMENT,
+                            "the result of %s is not one number; use leat_metric_result_tensor",
+                            metric->kind->kind.name);
+    if (status == LEAT_OK)
+        *out = *(const float *)tensor.data;
+    leat_tensor_unref(&tensor);
+    return status;
+}
+
 leat_status leat_metric_reset(leat_metric *metric, leat_error *err) {
     if (metric == NULL)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "the metric is NULL");
     leat_status status = LEAT_OK;
     for (int i = 0; i < metric->num_states && status == LEAT_OK; i++) {
         leat_tensor zeros;
-        status = leat_tensor_new(LEAT_FLOAT32, leat_variable_shape(metric->states[i]), &zeros, err);
+        const leat_variable *state = metric->states[i];
+        status =
+            leat_tensor_new(leat_variable_dtype(state), leat_variable_shape(state), &zeros, err);
         if (status != LEAT_OK)
             break;
         memset(zeros.data, 0, leat_tensor_bytes(&zeros));

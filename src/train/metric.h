@@ -16,10 +16,15 @@ typedef struct leati_metric_kind {
     const char *prefix; /* of default names */
     int num_values;     /* that update takes; one more is sample weights */
     const char *takes;  /* the same in words: "labels and predictions" */
+    bool keeps_dtypes;  /* labels and predictions are not cast to the metric's dtype */
     /* What a mean is taken of: one value per row or more, of any number type. NULL where the metric
      * keeps something else than a total and a count, and has the next three. */
     leat_value (*values)(const void *args, const leat_value *inputs);
     void (*states)(const void *args, leati_weights *out);
+    /* In its place for states whose shapes depend on those of the values of an update (NULL: those
+     * states that do not, which are the first ones). */
+    leat_status (*states_of)(const void *args, const leat_shape *inputs, leati_weights *out,
+                             leat_error *err);
     void (*update)(const leati_pass *pass);
     leat_value (*result)(const void *args, const leat_value *states);
 } leati_metric_kind;
@@ -32,7 +37,7 @@ typedef struct leati_metric_kind {
 struct leat_metric {
     const leati_metric_kind *kind;
     void *args; /* owned */
-    /* The states, float32, owned: one copy per replica, summed when read. */
+    /* The states, owned: one copy per replica, summed when read. */
     leat_variable *states[LEATI_MAX_WEIGHTS];
     int num_states;
 };
@@ -42,10 +47,14 @@ leat_metric *leati_metric_new(const leati_metric_kind *kind, const void *args, l
 /* A metric by Keras' class name and a JSON object of Keras' arguments (NULL: none). Owned. */
 leat_metric *leati_metric_from_json(const char *name, const json_t *config, leat_error *err);
 
-/* The states of a metric without variables. */
-void leati_metric_states(const leati_metric_kind *kind, const void *args, leati_weights *out);
+/* The states of a metric without variables for values of these shapes (NULL: not known yet). */
+LEAT_WARN_UNUSED leat_status leati_metric_states(const leati_metric_kind *kind, const void *args,
+                                                 const leat_shape *inputs, leati_weights *out,
+                                                 leat_error *err);
 /* The operations of an update without variables: fills pass->updates. A failure is the graph's. */
 void leati_metric_pass(const leati_metric_kind *kind, const leati_pass *pass);
+/* A value in the dtype of the states that it is added to. */
+leat_value leati_as_state(const leati_pass *pass, leat_value value);
 /* The result of these states. */
 leat_value leati_metric_result_of(const leati_metric_kind *kind, const void *args,
                                   const leat_value *states);

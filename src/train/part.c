@@ -38,7 +38,7 @@ static const struct {
 
 /* ---- life ---- */
 
-static leat_status read_args(part_sort sort, const leati_kind *kind, const char *config, void **out,
+static leat_status read_args(const leati_kind *kind, const char *config, void **out,
                              leat_error *err) {
     json_t *json = NULL;
     if (config != NULL) {
@@ -46,8 +46,7 @@ static leat_status read_args(part_sort sort, const leati_kind *kind, const char 
         if (json == NULL)
             return LEAT_INVALID_ARGUMENT;
     }
-    leat_status status = sort == LOSS ? leati_loss_args_read(kind, json, out, err)
-                                      : leati_kind_args_read(kind, json, out, err);
+    leat_status status = leati_kind_args_read(kind, json, out, err);
     json_decref(json);
     return status;
 }
@@ -67,7 +66,7 @@ leat_part *leat_part_new(const char *sort, const char *name, const char *config,
     const leati_kind *const *kinds = sorts[at].kinds(&count);
     const leati_kind *kind = leati_kind_find(kinds, count, sort, name, err);
     void *args;
-    if (kind == NULL || read_args((part_sort)at, kind, config, &args, err) != LEAT_OK)
+    if (kind == NULL || read_args(kind, config, &args, err) != LEAT_OK)
         return NULL;
     leat_part *part = leati_alloc_zero(1, sizeof *part);
     if (part == NULL) {
@@ -98,6 +97,10 @@ static const void *kind_of(const leat_part *part, part_sort sort, leat_error *er
 
 /* ---- states ---- */
 
+static const char *dtype_of(const leati_weight *weight) {
+    return leat_dtype_name(weight->dtype == LEAT_INVALID ? LEAT_FLOAT32 : weight->dtype);
+}
+
 static json_t *describe_state(const leati_weight *weight) {
     json_t *object = json_object();
     if (object != NULL && leati_json_put(object, "name", json_string(weight->name)) &&
@@ -105,6 +108,7 @@ static json_t *describe_state(const leati_weight *weight) {
         leati_json_put(object, "initializer", json_string(weight->initializer)) &&
         leati_json_put(object, "trainable", json_boolean(!weight->fixed)) &&
         leati_json_put(object, "start", leati_json_of_double(weight->start)) &&
+        leati_json_put(object, "dtype", json_string(dtype_of(weight))) &&
         leati_json_put(object, "is_seed", json_boolean(weight->is_seed)))
         return object;
     json_decref(object);
@@ -137,6 +141,16 @@ static leat_status list_slots(const leat_part *part, leati_weights *out) {
     return LEAT_OK;
 }
 
+/* The states of a metric; without shapes those that do not depend on them. */
+static leat_status list_metric_states(const leat_part *part, const leat_shape *inputs,
+                                      int num_inputs, leati_weights *out, leat_error *err) {
+    const leati_metric_kind *kind = (const leati_metric_kind *)(const void *)part->kind;
+    if (num_inputs != 0 && num_inputs != kind->num_values)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s takes %s; %d shapes were given",
+                          kind->kind.name, kind->takes, num_inputs);
+    return leati_metric_states(kind, part->args, num_inputs == 0 ? NULL : inputs, out, err);
+}
+
 static leat_status list_states(const leat_part *part, const leat_shape *inputs, int num_inputs,
                                leati_weights *out, leat_error *err) {
     *out = (leati_weights){.count = 0};
@@ -146,7 +160,7 @@ static leat_status list_states(const leat_part *part, const leat_shape *inputs, 
         return leati_layer_weights((const leati_layer_kind *)(const void *)part->kind, part->args,
                                    inputs, num_inputs, out, err);
     if (part->sort == METRIC)
-        leati_metric_states((const leati_metric_kind *)(const void *)part->kind, part->args, out);
+        return list_metric_states(part, inputs, num_inputs, out, err);
     return part->sort == OPTIMIZER ? list_slots(part, out) : LEAT_OK;
 }
 
@@ -207,6 +221,36 @@ static leat_value call_layer(const leat_part *part, const leati_pass *pass, int 
     return output;
 }
 
+/* The last value is a mask if it is bool; what is left behind labels and predictions are weights.
+ */
+static leat_value call_loss(const leat_part *part, const leat_value *inputs, int num_inputs) {
+    const leati_loss_kind *kind = (const leati_loss_kind *)(const void *)part->kind;
+    leat_error err = {0};
+    bool masked = num_inputs > 2 && leat_value_dtype(inputs[num_inputs - 1]) == LEAT_BOOL;
+    int numbers = masked ? num_inputs - 1 : num_inputs;
+    if (numbers == 2 || numbers == 3)
+        return leati_loss_pass(kind, part->args, inputs[0], inputs[1],
+                               numbers == 3 ? &inputs[2] : NULL, masked ? &inputs[numbers] : NULL);
+    leati_fail(&err, LEAT_INVALID_ARGUMENT,
+               "a loss takes labels, predictions, maybe weights and maybe a mask; %d values were "
+               "given",
+               num_inputs);
+    return leati_graph_error(inputs[0].graph, &err);
+}
+
+/* What a metric takes the mean of. */
+static leat_value call_metric(const leat_part *part, const leat_value *inputs, int num_inputs) {
+    const leati_metric_kind *kind = (const leati_metric_kind *)(const void *)part->kind;
+    leat_error err = {0};
+    if (kind->values != NULL && num_inputs == kind->num_values)
+        return leat_cast(kind->values(part->args, inputs), LEAT_FLOAT32);
+    leati_fail(&err, LEAT_INVALID_ARGUMENT,
+               kind->values == NULL ? "%s is no mean of values; update its states"
+                                    : "%s takes %s alone",
+               kind->kind.name, kind->takes);
+    return leati_graph_error(inputs[0].graph, &err);
+}
+
 leat_value leat_part_call(const leat_part *part, const leat_value *inputs, int num_inputs,
                           const leat_value *weights, int num_weights, bool training,
                           leat_value *updates) {
@@ -215,14 +259,11 @@ leat_value leat_part_call(const leat_part *part, const leat_value *inputs, int n
     leat_error err = {0};
     if (graph == NULL || (num_weights > 0 && graph_of(weights, num_weights) == NULL))
         return failed;
-    if (part != NULL && part->sort == LOSS && (num_inputs == 2 || num_inputs == 3))
-        return leati_loss_pass((const leati_loss_kind *)(const void *)part->kind, part->args,
-                               inputs[0], inputs[1], num_inputs == 3 ? &inputs[2] : NULL);
     if (part != NULL && part->sort == LOSS)
-        leati_fail(&err, LEAT_INVALID_ARGUMENT,
-                   "a loss takes labels, predictions and maybe weights; %d values were given",
-                   num_inputs);
-    if (err.code != LEAT_OK || kind_of(part, LAYER, &err) == NULL)
+        return call_loss(part, inputs, num_inputs);
+    if (part != NULL && part->sort == METRIC)
+        return call_metric(part, inputs, num_inputs);
+    if (kind_of(part, LAYER, &err) == NULL)
         return leati_graph_error(graph, &err);
     const leati_pass pass = {.args = part->args,
                              .inputs = inputs,
@@ -245,13 +286,17 @@ void leat_part_update(const leat_part *part, const leat_value *values, int num_v
         leati_graph_error(graph, &err);
         return;
     }
-    leati_metric_states(kind, part->args, &wanted);
-    if ((num_values != kind->num_values && num_values != kind->num_values + 1) ||
-        num_states != wanted.count) {
+    leat_shape shapes[2] = {LEAT_SCALAR, LEAT_SCALAR};
+    for (int i = 0; i < num_values && i < 2; i++)
+        shapes[i] = leat_value_shape(values[i]);
+    if (leati_metric_states(kind, part->args, shapes, &wanted, &err) == LEAT_OK &&
+        ((num_values != kind->num_values && num_values != kind->num_values + 1) ||
+         num_states != wanted.count))
         leati_fail(&err, LEAT_INVALID_ARGUMENT,
                    "%s takes %s, sample weights if there are any, and %d states; %d values and %d "
                    "states were given",
                    kind->kind.name, kind->takes, wanted.count, num_values, num_states);
+    if (err.code != LEAT_OK) {
         leati_graph_error(graph, &err);
         return;
     }
@@ -277,7 +322,9 @@ leat_value leat_part_result(const leat_part *part, const leat_value *states, int
     const leati_metric_kind *kind = kind_of(part, METRIC, &err);
     if (kind == NULL)
         return leati_graph_error(graph, &err);
-    leati_metric_states(kind, part->args, &wanted);
+    const leat_shape any[2] = {LEAT_SHAPE(1, 1), LEAT_SHAPE(1, 1)};
+    if (leati_metric_states(kind, part->args, any, &wanted, &err) != LEAT_OK)
+        return leati_graph_error(graph, &err);
     if (num_states == wanted.count)
         return leati_metric_result_of(kind, part->args, states);
     leati_fail(&err, LEAT_INVALID_ARGUMENT, "%s keeps %d states; %d were given", kind->kind.name,

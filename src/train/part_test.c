@@ -204,6 +204,72 @@ static void optimizers_take_slots(void **state) {
     assert_true(ran >= 4);
 }
 
+static double number_of(leat_value value) {
+    leat_tensor tensor = {0};
+    train_ok(leat_value_tensor(value, &tensor, &train_error));
+    double number = leati_tensor_float_at(&tensor, 0);
+    leat_tensor_unref(&tensor);
+    return number;
+}
+
+/* Rows that a mask leaves out do not count, nor does their number. */
+static void losses_take_masks(void **state) {
+    (void)state;
+    leat_error err = {0};
+    const float labels[2] = {0, 0}, predictions[2] = {1, 3}, weights[2] = {2, 5};
+    const bool mask[2] = {true, false};
+    leat_part *loss = leat_part_new("loss", "MeanSquaredError", NULL, &err);
+    leat_graph *graph = leat_eager_new(&err);
+    const leat_tensor tensors[4] = {
+        leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(2, 1), labels),
+        leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(2, 1), predictions),
+        leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(2), weights),
+        leat_tensor_view(LEAT_BOOL, LEAT_SHAPE(2), mask),
+    };
+    leat_value values[4];
+    for (int i = 0; i < 4; i++)
+        values[i] = leat_graph_tensor(graph, &tensors[i]);
+    assert_true(number_of(leat_part_call(loss, values, 2, NULL, 0, false, NULL)) == 5);
+    assert_true(number_of(leat_part_call(loss, values, 3, NULL, 0, false, NULL)) == 23.5);
+    assert_true(number_of(leat_part_call(loss, values, 4, NULL, 0, false, NULL)) == 2);
+    values[2] = values[3];
+    assert_true(number_of(leat_part_call(loss, values, 3, NULL, 0, false, NULL)) == 1);
+    assert_true(leat_part_call(loss, values, 1, NULL, 0, false, NULL).id < 0);
+    assert_int_equal(leat_graph_take_error(graph, &err), LEAT_INVALID_ARGUMENT);
+    leat_graph_free(graph);
+    leat_part_free(loss);
+}
+
+/* A metric that is a mean gives what the mean is taken of; states of others follow the shapes. */
+static void metrics_give_values(void **state) {
+    (void)state;
+    leat_error err = {0};
+    const float labels[2] = {1, 0}, predictions[2] = {0.9F, 0.8F};
+    leat_part *accuracy = leat_part_new("metric", "BinaryAccuracy", NULL, &err);
+    leat_part *score = leat_part_new("metric", "FBetaScore", "{\"beta\": 2.0}", &err);
+    leat_graph *graph = leat_eager_new(&err);
+    const leat_tensor tensors[2] = {
+        leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(2, 1), labels),
+        leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(2, 1), predictions),
+    };
+    leat_value values[2] = {leat_graph_tensor(graph, &tensors[0]),
+                            leat_graph_tensor(graph, &tensors[1])};
+    leat_value found = leat_part_call(accuracy, values, 2, NULL, 0, false, NULL);
+    assert_true(number_of(leat_reduce_sum(found, NULL, 0, false)) == 1);
+    json_t *list = states_of(score, NULL, 0);
+    assert_int_equal(json_array_size(list), 0);
+    json_decref(list);
+    list = states_of(score, (leat_shape[]){LEAT_SHAPE(7, 3), LEAT_SHAPE(7, 3)}, 2);
+    assert_int_equal(json_array_size(list), 4);
+    const json_t *shape = json_object_get(json_array_get(list, 3), "shape");
+    assert_int_equal(json_integer_value(json_array_get(shape, 0)), 3);
+    assert_string_equal(arrays_text(json_array_get(list, 3), "dtype"), "float32");
+    json_decref(list);
+    leat_graph_free(graph);
+    leat_part_free(accuracy);
+    leat_part_free(score);
+}
+
 static void initializers_fill(void **state) {
     (void)state;
     leat_error err = {0};
@@ -246,8 +312,16 @@ static void wrong_use_is_refused(void **state) {
     leat_value x = leat_graph_tensor(graph, &cell), updates[2];
     assert_true(leat_part_call(dense, &x, 1, NULL, 0, false, NULL).id < 0);
     wants_error(graph, LEAT_INVALID_ARGUMENT, "0 weights were given; expected 2");
-    assert_true(leat_part_call(mean, &x, 1, NULL, 0, false, NULL).id < 0);
-    wants_error(graph, LEAT_INVALID_ARGUMENT, "expected a part that is a layer; found a metric");
+    leat_part *adam = leat_part_new("optimizer", "Adam", NULL, &err);
+    assert_true(leat_part_call(adam, &x, 1, NULL, 0, false, NULL).id < 0);
+    wants_error(graph, LEAT_INVALID_ARGUMENT, "expected a part that is a layer; found a optimizer");
+    leat_part_free(adam);
+    leat_part *score = leat_part_new("metric", "F1Score", NULL, &err);
+    assert_true(leat_part_call(score, (leat_value[]){x, x}, 2, NULL, 0, false, NULL).id < 0);
+    wants_error(graph, LEAT_INVALID_ARGUMENT, "F1Score is no mean of values");
+    assert_null(leat_part_states_json(score, &flat, 1, &err));
+    assert_non_null(strstr(err.text, "1 shapes were given"));
+    leat_part_free(score);
     leat_part_update(mean, &x, 1, NULL, 0, updates);
     wants_error(graph, LEAT_INVALID_ARGUMENT, "0 states were given");
     assert_true(leat_part_result(dense, &x, 1).id < 0);
@@ -293,6 +367,8 @@ int main(void) {
         cmocka_unit_test(layers_take_weights),
         cmocka_unit_test(metrics_take_states),
         cmocka_unit_test(optimizers_take_slots),
+        cmocka_unit_test(losses_take_masks),
+        cmocka_unit_test(metrics_give_values),
         cmocka_unit_test(initializers_fill),
         cmocka_unit_test(wrong_use_is_refused),
         cmocka_unit_test(survives_failed_allocations),

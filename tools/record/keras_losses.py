@@ -25,7 +25,30 @@ CASES = [  # loss, configurations, labels, predictions
     ("CosineSimilarity", [{}, {"reduction": "none"}, {"axis": 1}], FLOAT, FLOAT),
     ("Huber", [{"delta": 0.5}, {"reduction": "none"}], FLOAT, FLOAT),
     ("MeanAbsoluteError", [{"reduction": "none"}], FLOAT, FLOAT),
+    ("BinaryFocalCrossentropy", [{}, {"gamma": 0.5, "label_smoothing": 0.2}, {"reduction": "none", "axis": 0},
+                                 {"apply_class_balancing": True, "alpha": 0.7}], "bits", "shares"),
+    ("BinaryFocalCrossentropy", [{"from_logits": True}, {"from_logits": True, "apply_class_balancing": True}], "bits",
+     FLOAT),
+    ("BinaryFocalCrossentropy", [{}, {"reduction": "none"}], "bits", "edges"),
+    ("CategoricalFocalCrossentropy", [{}, {"alpha": 0.6, "gamma": 3.0}, {"alpha": [0.1, 0.5, 2.0], "reduction": "none"},
+                                      {"label_smoothing": 0.3, "reduction": "sum"}], "onehot", "probabilities"),
+    ("CategoricalFocalCrossentropy", [{"from_logits": True}, {"reduction": "mean_with_sample_weight",
+                                                              "from_logits": True}], "onehot", FLOAT),
+    ("CategoricalFocalCrossentropy", [{}], "onehot", "shares"),
+    ("CategoricalGeneralizedCrossEntropy", [{}, {"q": 0.9}, {"q": 0.1, "reduction": "none"}, {"reduction": "sum"},
+                                            {"reduction": "mean_with_sample_weight"}], "classes", "probabilities"),
+    ("Dice", [{}, {"axis": 1}, {"axis": [0, 1], "reduction": "none"}, {"axis": [1], "reduction": "none"},
+              {"axis": 1, "reduction": "sum"}], "bits", "shares"),
+    ("Tversky", [{}, {"alpha": 0.3, "beta": 0.7}, {"axis": 1, "reduction": "none"}, {"axis": [1], "alpha": 0.9},
+                 {"axis": 1, "beta": 0.1, "reduction": "mean_with_sample_weight"}], "bits", "shares"),
+    ("Circle", [{}, {"gamma": 10.0, "margin": 0.25}, {"gamma": 2.0, "remove_diagonal": False},
+                {"gamma": 4.0, "reduction": "none"}, {"gamma": 4.0, "reduction": "sum"},
+                {"gamma": 4.0, "reduction": "mean_with_sample_weight"}], "pairs", "embeddings"),
+    ("CategoricalCrossentropy", [{"axis": 0}, {"axis": 0, "from_logits": True, "reduction": "none"},
+                                 {"axis": 0, "label_smoothing": 0.2}], "onehot", "probabilities"),
+    ("BinaryCrossentropy", [{"axis": 0, "reduction": "none"}, {"axis": 0, "from_logits": True}], "bits", "shares"),
 ]
+UNWEIGHTED = ("Dice", "Tversky")  # of several axes: a loss that is no row's
 
 
 def values(kind, random, shape):
@@ -38,6 +61,16 @@ def values(kind, random, shape):
         drawn = np.sign(drawn)
     elif kind == "onehot":
         drawn = np.eye(shape[-1])[random.integers(0, shape[-1], shape[:-1])]
+    elif kind == "classes":
+        return random.integers(0, shape[-1], shape[:-1]).astype(np.int32)
+    elif kind == "pairs":  # each label is that of two rows
+        return (random.permutation(shape[0]) // 2).astype(np.int32)
+    elif kind == "shares":
+        drawn = random.uniform(0.02, 0.98, size=shape)
+    elif kind == "edges":
+        drawn = random.choice([0.0, 1.0, 0.5, 1e-8, 1 - 1e-7], size=shape)
+    elif kind == "embeddings":
+        drawn = drawn / np.linalg.norm(drawn, axis=-1, keepdims=True)
     elif kind == "probabilities":
         drawn = np.exp(drawn) / np.exp(drawn).sum(-1, keepdims=True)
     return drawn.astype(np.float32)
@@ -46,7 +79,7 @@ def values(kind, random, shape):
 def array(tensor):
     found = np.asarray(tensor)
     return {"dtype": str(found.dtype), "shape": list(found.shape),
-            "data": [float(value) for value in found.ravel()]}
+            "data": found.ravel().tolist()}
 
 
 def main(path):
@@ -56,7 +89,8 @@ def main(path):
             for weighted in (False, True):
                 y_true, y_pred = values(labels, random, (4, 3)), tf.constant(values(predictions, random, (4, 3)))
                 weight = np.abs(random.normal(size=4)).astype(np.float32) if weighted else None
-                if config.get("axis") == 1 and weighted:
+                if weighted and (config.get("axis") in (0, 1) and name not in UNWEIGHTED
+                                 or name in UNWEIGHTED and config.get("axis") in (None, [0, 1])):
                     continue
                 with tf.GradientTape() as tape:
                     tape.watch(y_pred)

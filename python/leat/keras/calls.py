@@ -96,3 +96,10 @@ def logits_of(tensor):
     """(activation, logits) of a tensor that is the softmax or sigmoid of others; (None, None)."""
     found = _logits.get(id(tensor))
     return found[1:] if found is not None and found[0]() is tensor else (None, None)
+
+
+# ---- masks ----
+
+def mask_of(tensor):
+    """The mask of a tensor (``y_pred._keras_mask``): rows or steps that count; None: all of them."""
+    return getattr(tensor, "_keras_mask", None)

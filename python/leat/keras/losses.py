@@ -3,7 +3,7 @@
 import functools
 import sys
 
-from leat import dtypes, ops, trace
+from leat import dtypes, nest, ops, trace
 from leat.keras import calls, tables
 from leat.signatures import function
 from leat.tensor import Tensor, convert_to_tensor
@@ -29,23 +29,55 @@ def _tensor(value, dtype, keep_integers=False):
     return _op("cast", value, dtype)
 
 
-def reduce_weighted_values(values, sample_weight=None, reduction="sum_over_batch_size", dtype=None):
+def _same_rank(x, y):
+    """Two tensors of which one may have one dimension of size 1 more, which is taken away or given to a vector."""
+    for _ in range(2):
+        if x.shape.rank == y.shape.rank + 1 and x.shape[-1] == 1:
+            if y.shape.rank == 1:
+                y = _op("expand_dims", y, -1)
+            else:
+                x = _op("squeeze", x, [-1])
+        x, y = y, x
+    return x, y
+
+
+def apply_mask(sample_weight, mask, dtype, reduction):
+    """Weights by which rows that a mask leaves out do not count; where a mean is over all rows, others weigh more."""
+    if mask is None:
+        return sample_weight
+    valid = _op("cast", convert_to_tensor(mask), dtype)
+    if reduction in ("mean", "sum_over_batch_size"):
+        valid = valid * _op("math.divide_no_nan", _op("cast", _op("size", valid), dtype), _op("reduce_sum", valid))
+    if sample_weight is None:
+        return valid
+    valid, sample_weight = _same_rank(valid, _op("cast", sample_weight, dtype))
+    return sample_weight * valid
+
+
+def reduce_weighted_values(values, sample_weight=None, mask=None, reduction="sum_over_batch_size", dtype=None):
     """Values times weights, reduced as the name says; a mean is divided by the number of replicas."""
-    if sample_weight is not None:
-        weights = _tensor(sample_weight, values.dtype)
-        while weights.shape.rank < values.shape.rank and weights.shape.rank > 0:
-            weights = _op("expand_dims", weights, -1)
+    weights = _tensor(sample_weight, values.dtype) if sample_weight is not None else None
+    weights = apply_mask(weights, mask, values.dtype, reduction)
+    if weights is not None:
+        values, weights = _same_rank(values, weights)
         values = values * weights
-    if reduction in ("none", None):
+    if reduction in ("none", None) or values.shape.rank == 0:
         return values
     total = _op("reduce_sum", values)
     if reduction == "sum":
         return total
-    if reduction == "mean_with_sample_weight" and sample_weight is not None:
-        count = _op("reduce_sum", _op("broadcast_to", weights, _op("shape", values)))
+    if reduction == "mean_with_sample_weight" and weights is not None:
+        count = _op("reduce_sum", weights)
     else:
         count = _op("cast", _op("size", values), values.dtype)
     return _shared(_op("math.divide_no_nan", total, count))
+
+
+def _both(first, second):
+    """The mask of rows that two masks let count; None: no mask."""
+    if first is None or second is None:
+        return first if second is None else second
+    return first & second
 
 
 def _shared(mean):
@@ -71,8 +103,12 @@ class Loss:
     dtype = property(lambda self: self._dtype.name)
 
     def __call__(self, y_true, y_pred, sample_weight=None):
-        y_true, y_pred = _tensor(y_true, self._dtype), _tensor(y_pred, self._dtype)
-        return reduce_weighted_values(self.call(y_true, y_pred), sample_weight, self.reduction, self._dtype)
+        mask = calls.mask_of(y_pred)
+        y_true, y_pred = (nest.map_structure(lambda one: _tensor(one, self._dtype), value)
+                          for value in (y_true, y_pred))
+        values = convert_to_tensor(self.call(y_true, y_pred))
+        return reduce_weighted_values(values, sample_weight, _both(mask, calls.mask_of(values)), self.reduction,
+                                      self._dtype)
 
     def call(self, y_true, y_pred):
         """One value per row; a subclass overrides it."""
@@ -115,7 +151,7 @@ class TableLoss(Loss):
         for name, value in self._given.items():
             setattr(self, name, value)
         self._part = tables.part("loss", self._entry, {**self._given, "reduction": self.reduction})
-        self._is_sparse = self._entry["name"].startswith("Sparse")
+        self._is_sparse = self._entry["labels"] != "predictions"
         self._compiled = self._by_row = None
 
     def __call__(self, y_true, y_pred, sample_weight=None):
@@ -132,12 +168,15 @@ class TableLoss(Loss):
         return self._value(self._by_row[0], None, y_true, y_pred, None)
 
     def _value(self, part, compiled, y_true, y_pred, sample_weight):
+        mask = calls.mask_of(y_pred) if compiled is not None else None
         activation, logits = calls.logits_of(y_pred) if isinstance(y_pred, Tensor) else (None, None)
         y_true = _tensor(y_true, self._dtype, self._is_sparse)
         y_pred = _tensor(logits if activation is not None else y_pred, self._dtype)
         tensors = [y_true, y_pred]
         if sample_weight is not None:
             tensors.append(_tensor(sample_weight, self._dtype))
+        if mask is not None:
+            tensors.append(_op("cast", convert_to_tensor(mask), "bool"))
         self._check(y_true.shape, y_pred.shape)
         if compiled is None or not calls.is_plain(tensors) or 0 in y_pred.shape.as_list():
             return self._compute(part, activation, tensors)
@@ -156,7 +195,7 @@ class TableLoss(Loss):
         return calls.call(part, tensors, [])[0]
 
     def _check(self, true, pred):
-        if true.rank is None or pred.rank is None:
+        if true.rank is None or pred.rank is None or self._entry["labels"] == "sequences":
             return
         squeezed = pred.rank - 1 if self._is_sparse else pred.rank
         rank = true.rank - 1 if self._is_sparse and true.rank == pred.rank and true[-1] in (1, None) else true.rank

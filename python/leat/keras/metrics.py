@@ -1,12 +1,14 @@
 """``keras.metrics``: the metrics of the library's table, and the base of a program's own."""
 
+import functools
 import json
 
-from leat import dtypes, ops, trace
+from leat import dtypes, errors, ops, trace
 from leat.keras import calls, losses, tables
 from leat.keras.losses import _tensor
 from leat.keras.variables import Variable, name_scope
 from leat.signatures import REQUIRED, function
+from leat.tensor import convert_to_tensor
 
 
 class Metric:
@@ -88,21 +90,45 @@ class TableMetric(Metric):
     """A metric of the library's table."""
 
     def _setup(self, given, _):
+        own = tables.rows(self._entry).get("dtype")
+        if own is not None and given.get("dtype") is None:
+            given["dtype"] = own["default"]
         Metric.__init__(self, given.get("dtype"), given.get("name"))
         self._given = {name: value for name, value in given.items() if name not in ("name", "dtype")}
         tables.refuse_unknown(self._entry, self._given)
         for name, value in self._given.items():
             setattr(self, name, value)
-        self._part = tables.part("metric", self._entry, self._given)
-        for state in json.loads(self._part.states([])):
-            setattr(self, state["name"], self.add_variable(state["shape"], state["initializer"], name=state["name"]))
+        self._part = tables.part("metric", self._entry, {**self._given, "dtype": self.dtype})
+        self._make_states([])
+        self._keeps = self._entry["keeps_dtypes"]
         self._sparse = "Sparse" in self._entry["name"]
         self._updating = self._reading = None
+        self._complete = None  # are all states made? None: not asked yet
+
+    def _make_states(self, shapes):
+        """Makes the states that are known for values of these shapes and are not there yet."""
+        for state in json.loads(self._part.states(shapes))[len(self._variables):]:
+            setattr(self, state["name"], self.add_variable(state["shape"], state["initializer"], name=state["name"]))
+
+    def _build(self, *shapes):
+        """Makes the states that depend on the shapes of an update's values. ValueError."""
+        if self._complete is None:
+            try:
+                with trace.eagerly():
+                    self._make_states([tuple(shape.as_list()) if shape.rank is not None else None for shape in shapes])
+            except errors.InvalidArgumentError as error:
+                raise ValueError(f"{type(self).__name__}: {error.message}") from None
+            self._complete = True
 
     def _take(self, values, sample_weight):
-        tensors = [_tensor(value, self._dtype, keep_integers=self._sparse) for value in values]
-        if sample_weight is not None:
-            tensors.append(_tensor(sample_weight, self._dtype))
+        mask = calls.mask_of(values[-1]) if self._entry["is_mean"] and len(values) > 1 else None
+        tensors = [convert_to_tensor(value._as_tensor() if hasattr(value, "_as_tensor") else value) if self._keeps else
+                   _tensor(value, self._dtype, keep_integers=self._sparse) for value in values]
+        self._build(*[tensor.shape for tensor in tensors])
+        weights = losses.apply_mask(None if sample_weight is None else _tensor(sample_weight, self._dtype), mask,
+                                    self._dtype, "sum")
+        if weights is not None:
+            tensors.append(weights)
         if trace.is_tracing():
             self._update(tensors)
             return
@@ -120,6 +146,8 @@ class TableMetric(Metric):
 
     def result(self):
         """The metric of all that was taken in since the last reset."""
+        if self._complete is None and not self._entry["is_mean"]:
+            self._require_states()
         states = [variable._as_tensor() for variable in self._variables]
         if trace.is_tracing():
             return self._result(states)
@@ -127,6 +155,11 @@ class TableMetric(Metric):
             self._reading = calls.Compiled(self._result)
         with trace.unrecorded():
             return self._reading(states)
+
+    def _require_states(self):
+        wanted = len(json.loads(self._part.states([(1, 1)] * self._entry["values"])))
+        if len(self._variables) < wanted:
+            raise ValueError(f"{type(self).__name__} has no result before its first update_state")
 
     def _result(self, states):
         return calls.result(self._part, states)
@@ -170,8 +203,11 @@ class MeanMetricWrapper(Metric):
 
     def update_state(self, y_true, y_pred, sample_weight=None):
         """Takes labels and predictions in, with a weight per row."""
+        mask = calls.mask_of(y_pred)
         y_true, y_pred = _tensor(y_true, self._dtype, True), _tensor(y_pred, self._dtype, True)
-        self._mean.update_state(self._fn(y_true, y_pred, **self._fn_kwargs), sample_weight)
+        weights = losses.apply_mask(None if sample_weight is None else _tensor(sample_weight, self._dtype), mask,
+                                    self._dtype, "sum")
+        self._mean.update_state(self._fn(y_true, y_pred, **self._fn_kwargs), weights)
 
     def result(self):
         """The mean so far."""
@@ -186,6 +222,7 @@ class MeanMetricWrapper(Metric):
 _OF_LOSSES = ("BinaryCrossentropy", "CategoricalCrossentropy", "SparseCategoricalCrossentropy", "MeanSquaredError",
               "MeanAbsoluteError", "MeanAbsolutePercentageError", "MeanSquaredLogarithmicError", "Hinge",
               "SquaredHinge", "CategoricalHinge", "KLDivergence", "Poisson", "LogCosh")
+_FUNCTIONS_OF_LOSSES = ("BinaryFocalCrossentropy", "CategoricalFocalCrossentropy", "Huber")
 
 
 def _of_loss(entry):
@@ -209,8 +246,38 @@ for _entry in tables.entries("loss"):
         _class = _of_loss(_entry)
         globals()[_class.__name__] = _class
         _CLASSES[_class.__name__] = _CLASSES[tables.snake_case(_class.__name__)] = _class
+    if _entry["name"] in _OF_LOSSES + _FUNCTIONS_OF_LOSSES:
         _loss_function = getattr(losses, tables.snake_case(_entry["name"]))
         globals()[_loss_function.__name__] = _loss_function
+
+
+# ---- what means are taken of, as functions ----
+
+@functools.cache
+def _part_of(name, arguments):
+    return tables.part("metric", _CLASSES[name]._entry, dict(arguments))
+
+
+def _make_function(entry):
+    """What a metric takes the mean of, as a function of labels and predictions."""
+    given = [(name, default) for name, default in tables.parameters(entry) if name not in ("name", "dtype")]
+    keeps_integers = "Sparse" in entry["name"]
+
+    def call(values):
+        y_pred = _tensor(values.pop("y_pred"), dtypes.float32)
+        y_true = _tensor(values.pop("y_true"), dtypes.float32, keeps_integers)
+        tables.refuse_unknown(entry, values)
+        part = _part_of(entry["name"], tuple((name, tables.tupled(value)) for name, value in values.items()))
+        return calls.call(part, [y_true, y_pred], [])[0]
+    return function(tables.snake_case(entry["name"]), [("y_true", REQUIRED), ("y_pred", REQUIRED), *given], call,
+                    f"{entry['doc']} One value per row.", __name__)
+
+
+for _entry in tables.entries("metric"):
+    if _entry["is_mean"] and _entry["name"] in ("BinaryAccuracy", "CategoricalAccuracy", "SparseCategoricalAccuracy",
+                                                "TopKCategoricalAccuracy", "SparseTopKCategoricalAccuracy",
+                                                "PearsonCorrelation", "ConcordanceCorrelation"):
+        globals()[tables.snake_case(_entry["name"])] = _make_function(_entry)
 
 
 _ALIASES = {"acc": "accuracy", "mse": "mean_squared_error", "mae": "mean_absolute_error",

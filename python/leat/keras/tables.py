@@ -102,7 +102,7 @@ def part(sort, entry, given):
     known, config = rows(entry), {}
     for name, value in given.items():
         row = known.get(name)
-        if row is None or value is None and (row["required"] is False and name != "reduction"):
+        if row is None or value is None and row["required"] is False and not row.get("absent"):
             continue
         if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
             value = "nan" if value != value else "inf" if value > 0 else "-inf"

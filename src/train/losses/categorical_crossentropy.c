@@ -7,7 +7,7 @@
  * graph's. No state, no locks. */
 #include "base/error.h"
 #include "graph/ops/support.h"
-#include "train/plain_loss.h"
+#include "train/crossentropy.h"
 
 struct categorical_args {
     struct leati_loss_args shared;
@@ -17,30 +17,17 @@ struct categorical_args {
 };
 
 static const leati_row categorical_rows[] = {
-    {.name = "from_logits",
-     .type = LEATI_ROW_BOOL,
-     .offset = offsetof(struct categorical_args, from_logits),
-     .doc = "Whether predictions are logits, not probabilities."},
-    {.name = "label_smoothing",
-     .type = LEATI_ROW_FLOAT,
-     .offset = offsetof(struct categorical_args, label_smoothing),
-     .doc = "Part of the labels that is spread over all classes, from 0 to 1."},
-    {.name = "axis",
-     .type = LEATI_ROW_INT,
-     .offset = offsetof(struct categorical_args, axis),
-     .default_number = -1,
-     .minimum = -1,
-     .maximum = -1,
-     .doc = "The dimension of the classes: the last one."},
+    LEATI_FROM_LOGITS_ROW(struct categorical_args),
+    LEATI_SMOOTHING_ROW(struct categorical_args,
+                        "Part of the labels that is spread over all classes, 0 to 1."),
+    LEATI_AXIS_ROW(struct categorical_args, "The dimension of the classes."),
     LEATI_LOSS_ROWS,
     {0},
 };
 
 static leat_status categorical_check(const void *arguments, leat_error *err) {
     const struct categorical_args *args = arguments;
-    if (!(args->label_smoothing >= 0 && args->label_smoothing <= 1))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "label_smoothing is %g; expected 0 to 1",
-                          args->label_smoothing);
+    LEATI_TRY(leati_smoothing_check(args->label_smoothing, err));
     return leati_loss_check(arguments, err);
 }
 
@@ -61,31 +48,34 @@ static leat_value of_logits(leat_value labels, leat_value logits) {
     return leat_add(loss, leat_reduce_sum(rest, last, 1, false));
 }
 
-static leat_value of_probabilities(leat_value labels, leat_value probabilities) {
-    leat_value sum = leat_reduce_sum(probabilities, last, 1, true);
-    leat_value scaled = leat_divide(probabilities, sum);
-    return minus_sum(labels, leat_log(leati_clip_probability(scaled)));
+/* Dimension `axis` last, the others in their order; as it is where it cannot be moved. */
+static leat_value to_last(leat_value x, int64_t axis) {
+    leat_shape shape = leat_value_shape(x);
+    int64_t order[LEAT_MAX_RANK], place = axis < 0 ? axis + shape.rank : axis;
+    if (leati_value_failed(x) || place < 0 || place >= shape.rank - 1)
+        return x;
+    for (int32_t d = 0; d < shape.rank; d++)
+        order[d] = d < place ? d : d == shape.rank - 1 ? place : d + 1;
+    return leat_transpose(x, order, shape.rank);
 }
 
 static leat_value categorical_call(const void *arguments, leat_value labels, leat_value predictions,
                                    leat_value *mask) {
     const struct categorical_args *args = arguments;
     (void)mask;
-    leat_value logits = leati_logits_behind(predictions);
-    if (logits.id < 0 && args->from_logits)
-        logits = predictions;
     if (!leati_loss_align(&labels, &predictions))
         return leati_failed_value(predictions);
-    if (args->label_smoothing > 0) {
-        leat_shape shape = leat_value_shape(predictions);
-        if (shape.rank < 1 || shape.dims[shape.rank - 1] < 1)
-            return leati_build_error(predictions.graph, LEAT_INVALID_ARGUMENT,
-                                     "the number of classes is unknown");
-        double spread = args->label_smoothing / (double)shape.dims[shape.rank - 1];
-        labels = leat_add(leati_times(labels, 1 - args->label_smoothing),
-                          leati_number_like(labels, spread));
-    }
-    return logits.id >= 0 ? of_logits(labels, logits) : of_probabilities(labels, predictions);
+    int32_t rank = leat_value_shape(predictions).rank;
+    bool is_last = args->axis == -1 || args->axis == rank - 1;
+    leat_value logits =
+        is_last ? leati_logits_behind(predictions) : leati_failed_value(predictions);
+    labels = to_last(leati_smooth_classes(labels, args->label_smoothing), args->axis);
+    if (logits.id < 0 && args->from_logits)
+        logits = to_last(predictions, args->axis);
+    if (logits.id >= 0)
+        return of_logits(labels, logits);
+    predictions = to_last(predictions, args->axis);
+    return minus_sum(labels, leat_log(leati_scaled_probability(predictions, -1)));
 }
 
 const leati_loss_kind leati_loss_categorical_crossentropy = {

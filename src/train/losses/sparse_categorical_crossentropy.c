@@ -7,7 +7,7 @@
  * label and row; shapes that do not fit fail the graph. No state, no locks. */
 #include "base/error.h"
 #include "graph/ops/support.h"
-#include "train/loss.h"
+#include "train/crossentropy.h"
 
 struct sparse_args {
     struct leati_loss_args shared;
@@ -17,10 +17,7 @@ struct sparse_args {
 };
 
 static const leati_row sparse_rows[] = {
-    {.name = "from_logits",
-     .type = LEATI_ROW_BOOL,
-     .offset = offsetof(struct sparse_args, from_logits),
-     .doc = "Whether predictions are logits, not probabilities."},
+    LEATI_FROM_LOGITS_ROW(struct sparse_args),
     {.name = "ignore_class",
      .type = LEATI_ROW_INTS,
      .offset = offsetof(struct sparse_args, ignore_class),
@@ -44,16 +41,6 @@ static leat_status sparse_check(const void *arguments, leat_error *err) {
     return leati_loss_check(arguments, err);
 }
 
-/* Labels as the operation takes them: one per row, int32 or int64. */
-static leat_value row_labels(leat_value labels, leat_value predictions) {
-    leat_shape shape = leat_value_shape(labels);
-    leat_dtype dtype = leat_value_dtype(labels);
-    if (shape.rank > 0 && shape.rank == leat_value_shape(predictions).rank &&
-        shape.dims[shape.rank - 1] == 1)
-        labels = leat_squeeze(labels, (const int64_t[]){-1}, 1);
-    return dtype == LEAT_INT32 || dtype == LEAT_INT64 ? labels : leat_cast(labels, LEAT_INT64);
-}
-
 static leat_value crossentropy(leat_value labels, leat_value predictions, bool from_logits) {
     leat_value logits = leati_logits_behind(predictions);
     if (logits.id < 0)
@@ -66,7 +53,7 @@ leat_value leat_sparse_categorical_crossentropy(leat_value labels, leat_value pr
     leat_value failed = {.graph = predictions.graph, .id = -1};
     if (leati_value_failed(labels) || leati_value_failed(predictions))
         return failed;
-    return crossentropy(row_labels(labels, predictions), predictions, from_logits);
+    return crossentropy(leati_class_numbers(labels, predictions), predictions, from_logits);
 }
 
 static leat_value sparse_call(const void *arguments, leat_value labels, leat_value predictions,
@@ -76,7 +63,7 @@ static leat_value sparse_call(const void *arguments, leat_value labels, leat_val
     leat_value failed = {.graph = graph, .id = -1};
     if (leati_value_failed(labels) || leati_value_failed(predictions))
         return failed;
-    labels = row_labels(labels, predictions);
+    labels = leati_class_numbers(labels, predictions);
     if (args->ignore_class.count == 0)
         return crossentropy(labels, predictions, args->from_logits);
     leat_dtype dtype = leat_value_dtype(labels);
@@ -102,5 +89,6 @@ const leati_loss_kind leati_loss_sparse_categorical_crossentropy = {
             .args_size = sizeof(struct sparse_args),
             .check = sparse_check,
         },
+    .labels = LEATI_CLASS_LABELS,
     .call = sparse_call,
 };

@@ -16,9 +16,9 @@ static void sum_states(const void *args, leati_weights *out) {
 }
 
 static void sum_update(const leati_pass *pass) {
-    leat_value values = leat_cast(pass->inputs[0], LEAT_FLOAT32);
+    leat_value values = leati_as_state(pass, pass->inputs[0]);
     if (pass->sample_weight != NULL) {
-        leat_value weights = leat_cast(*pass->sample_weight, LEAT_FLOAT32);
+        leat_value weights = leati_as_state(pass, *pass->sample_weight);
         leati_same_rank(&values, &weights);
         int64_t axes[LEAT_MAX_RANK];
         int32_t rank = leat_value_shape(values).rank, first = leat_value_shape(weights).rank;

@@ -1,0 +1,100 @@
+/* Circle: of a batch of embeddings of length 1, how much nearer those of another label are than
+ * those of the same (keras.losses.Circle).
+ *
+ * The distances of all pairs are weighted by how far they are from where they should be; a row's
+ * loss is the softplus of the sum of the two logarithms of sums of exponentials, over those of its
+ * label and over the others. Rows whose loss is 0, as of labels that nobody shares, do not count in
+ * a mean; their gradient is 0. Failures are the graph's. No state, no locks. */
+#include "graph/ops/support.h"
+#include "train/crossentropy.h"
+#include <math.h>
+
+struct circle_args {
+    struct leati_loss_args shared;
+    double gamma, margin;
+    bool remove_diagonal;
+};
+
+static const leati_row circle_rows[] = {
+    {.name = "gamma",
+     .type = LEATI_ROW_FLOAT,
+     .offset = offsetof(struct circle_args, gamma),
+     .default_number = 80,
+     .doc = "What distances are scaled by."},
+    {.name = "margin",
+     .type = LEATI_ROW_FLOAT,
+     .offset = offsetof(struct circle_args, margin),
+     .default_number = 0.4,
+     .doc = "How near those of one label, and how far others, should be."},
+    {.name = "remove_diagonal",
+     .type = LEATI_ROW_BOOL,
+     .offset = offsetof(struct circle_args, remove_diagonal),
+     .default_number = 1,
+     .doc = "Whether a row is left out among those of its own label."},
+    LEATI_LOSS_ROWS,
+    {0},
+};
+
+/* log(sum(exp(x))) of each row over the chosen places; -inf where there is none. */
+static leat_value log_of_chosen(leat_value x, leat_value chosen) {
+    const int64_t last = -1;
+    leat_value least = leati_number_like(x, -INFINITY), zero = leati_number_like(x, 0);
+    leat_value most = leat_reduce_max(leat_select(chosen, x, least), &last, 1, true);
+    most = leat_stop_gradient(leat_select(leat_is_finite(most), most, zero));
+    leat_value inside = leat_select(chosen, leat_subtract(x, most), zero);
+    leat_value sum = leat_reduce_sum(leat_select(chosen, leat_exp(inside), zero), &last, 1, false);
+    leat_value any = leat_greater(sum, zero);
+    leat_value logarithm = leat_log(leat_select(any, sum, leat_ones_like(sum)));
+    return leat_select(any, leat_add(logarithm, leat_squeeze(most, &last, 1)), least);
+}
+
+static leat_value times_positive(leat_value x, leat_value weight, double factor) {
+    return leati_times(leat_multiply(leat_maximum(weight, leati_number_like(x, 0)), x), factor);
+}
+
+static leat_value circle_call(const void *arguments, leat_value labels, leat_value predictions,
+                              leat_value *mask) {
+    const struct circle_args *args = arguments;
+    const int64_t swapped[2] = {1, 0};
+    if (leati_value_failed(labels) || leati_value_failed(predictions))
+        return leati_failed_value(predictions);
+    leat_value column = leat_reshape(leat_cast(labels, LEAT_INT64), (const int64_t[]){-1, 1}, 2);
+    leat_value same = leat_equal(column, leat_transpose(column, swapped, 2));
+    leat_value others = leat_logical_not(same);
+    if (args->remove_diagonal) {
+        leat_value count = leat_size_of(column, LEAT_INT64);
+        leat_value zero = leati_number(column.graph, LEAT_INT64, 0);
+        leat_value one = leati_number(column.graph, LEAT_INT64, 1);
+        leat_value places = leat_range_tensor(zero, count, one);
+        same = leat_logical_and(
+            same, leat_not_equal(leat_expand_dims(places, 0), leat_expand_dims(places, 1)));
+    }
+    leat_value product = leat_matmul(predictions, predictions, false, true);
+    leat_value one = leati_number_like(product, 1);
+    leat_value distance = leat_maximum(leat_subtract(one, product), leati_number_like(product, 0));
+    leat_value margin = leati_number_like(product, args->margin);
+    leat_value near =
+        times_positive(leat_subtract(margin, distance), leat_add(margin, distance), -args->gamma);
+    leat_value far = times_positive(leat_subtract(leat_subtract(one, margin), distance),
+                                    leat_subtract(leat_add(one, margin), distance), args->gamma);
+    leat_value sum = leat_add(log_of_chosen(near, same), log_of_chosen(far, others));
+    leat_value none = leati_number_like(sum, 0), exists = leat_is_finite(sum);
+    leat_value loss = leat_select(exists, leat_softplus(leat_select(exists, sum, none)), none);
+    *mask = leat_greater(loss, none);
+    return loss;
+}
+
+const leati_loss_kind leati_loss_circle = {
+    .kind =
+        {
+            .name = "Circle",
+            .doc = "Draws embeddings of one label together and pushes others apart "
+                   "(keras.losses.Circle).",
+            .rows = circle_rows,
+            .signature = "gamma margin remove_diagonal reduction name=\"circle\" dtype",
+            .args_size = sizeof(struct circle_args),
+            .check = leati_loss_check,
+        },
+    .labels = LEATI_CLASS_LABELS,
+    .call = circle_call,
+};

@@ -1,0 +1,43 @@
+/* ConcordanceCorrelation: the mean coefficient of agreement between labels and predictions
+ * (keras.metrics.ConcordanceCorrelation). As Keras computes it, labels are taken from the mean of
+ * the predictions. Failures are the graph's. No state, no locks. */
+#include "graph/ops/support.h"
+#include "train/metric.h"
+#include "train/similarity.h"
+
+struct concordance_args {
+    struct leati_metric_args shared;
+    leati_ints axis;
+};
+
+static const leati_row concordance_rows[] = {
+    LEATI_AXES_OF_MEAN_ROW(struct concordance_args), LEATI_METRIC_ROWS, {0}};
+
+static leat_value concordance_values(const void *arguments, const leat_value *inputs) {
+    const struct concordance_args *args = arguments;
+    leat_value labels = inputs[0], predictions = inputs[1], x, y, x_mean, y_mean, x_var, y_var;
+    if (!leati_loss_align(&labels, &predictions))
+        return leati_failed_value(predictions);
+    leati_center(labels, &args->axis, &x_mean, &x, &x_var);
+    leati_center(predictions, &args->axis, &y_mean, &y, &y_var);
+    leat_value product = leat_multiply(leat_subtract(labels, y_mean), y);
+    leat_value norm = leat_add(leat_add(x_var, y_var), leat_square(leat_subtract(x_mean, y_mean)));
+    leat_value part =
+        leat_divide(leati_times(product, 2), leat_add(norm, leati_number_like(norm, 1e-7)));
+    return leati_mean_over(part, &args->axis, false);
+}
+
+const leati_metric_kind leati_metric_concordance_correlation = {
+    .kind =
+        {
+            .name = "ConcordanceCorrelation",
+            .doc = "How far predictions agree with labels (keras.metrics.ConcordanceCorrelation).",
+            .rows = concordance_rows,
+            .signature = "name=\"concordance_correlation\" dtype axis=-1",
+            .args_size = sizeof(struct concordance_args),
+        },
+    .prefix = "concordance_correlation",
+    .num_values = 2,
+    .takes = "labels and predictions",
+    .values = concordance_values,
+};

@@ -723,6 +723,19 @@ static PyObject *function_json(PyObject *self, PyObject *unused) {
     return native_text(leat_function_to_json(native_function_of(self), &err), &err);
 }
 
+static PyObject *function_graph_def(PyObject *self, PyObject *unused) {
+    (void)unused;
+    leat_error err = {0};
+    leat_buffer *buffer = leat_function_to_graph_def(native_function_of(self), &err);
+    if (buffer == NULL) {
+        return native_raise(&err);
+    }
+    PyObject *bytes =
+        PyBytes_FromStringAndSize(leat_buffer_data(buffer), (Py_ssize_t)leat_buffer_size(buffer));
+    leat_buffer_unref(buffer);
+    return bytes;
+}
+
 static PyObject *function_input(PyObject *self, PyObject *unused) {
     (void)unused;
     return native_spec_json(leat_function_input(native_function_of(self)));
@@ -739,6 +752,7 @@ static PyMethodDef function_methods[] = {
     {"call", function_call, METH_O, "call(tensors) -> list of tensors."},
     {"at", function_at, METH_VARARGS, "at(file, line): where the user wrote it."},
     {"to_json", function_json, METH_NOARGS, "The function as JSON text."},
+    {"to_graph_def", function_graph_def, METH_NOARGS, "The function as a GraphDef's bytes."},
     {"input", function_input, METH_NOARGS, "JSON of the arguments' spec."},
     {"output", function_output, METH_NOARGS, "JSON of the result's spec."},
     {0},

@@ -134,6 +134,10 @@ PyObject *native_cluster_place(PyObject *module, PyObject *args);
 
 int native_add_records(PyObject *module);
 
+/* ---- events.c ---- */
+
+int native_add_events(PyObject *module);
+
 /* ---- train.c ---- */
 
 int native_add_train(PyObject *module);

@@ -145,6 +145,12 @@ leat_status leati_output_write(leati_output *output, const void *data, size_t si
     return status ? keep_failure(output, status, &cause, err) : LEAT_OK;
 }
 
+leat_status leati_output_flush(leati_output *output, leat_error *err) {
+    if (output->failure.code)
+        return leati_fail(err, output->failure.code, "%s", output->failure.text);
+    return output->used > 0 ? flush(output, err) : LEAT_OK;
+}
+
 leat_status leati_output_commit(leati_output *output, leat_error *err) {
     const leati_fs *fs = output->fs;
     leat_error cause = {0};

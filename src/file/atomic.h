@@ -18,6 +18,10 @@ LEAT_WARN_UNUSED leat_status leati_output_open(const char *path, bool in_place, 
 LEAT_WARN_UNUSED leat_status leati_output_write(leati_output *output, const void *data, size_t size,
                                                 leat_error *err);
 
+/* Hands what the buffer holds to the file system, so that readers of a file that is written in
+ * place see it. Failures as leati_output_write's. */
+LEAT_WARN_UNUSED leat_status leati_output_flush(leati_output *output, leat_error *err);
+
 /* Writes the rest, brings it to the disk and puts the file in its place. `output` is given; on
  * failure an atomic output's temporary file is removed and the path is as it was. */
 LEAT_WARN_UNUSED leat_status leati_output_commit(leati_output *output, leat_error *err);

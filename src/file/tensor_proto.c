@@ -127,6 +127,15 @@ static void put_strings(leati_writer *out, const leat_string *values, int64_t co
         leati_put_raw(out, values[i].data, values[i].size);
 }
 
+static void put_head(leati_writer *out, leat_dtype dtype, const leat_shape *shape) {
+    leati_writer dims = {0};
+    leati_put_shape_proto(&dims, shape);
+    leati_put_number_field(out, TENSOR_DTYPE, leati_proto_of_dtype(dtype));
+    leati_put_field(out, TENSOR_SHAPE, dims.data, dims.size);
+    out->failed = out->failed || dims.failed;
+    leati_writer_fini(&dims);
+}
+
 leat_status leati_put_tensor_proto(leati_writer *out, leat_dtype dtype, const leat_shape *shape,
                                    const void *values, leat_error *err) {
     int64_t count = leati_shape_count(shape);
@@ -135,17 +144,21 @@ leat_status leati_put_tensor_proto(leati_writer *out, leat_dtype dtype, const le
                           "values of dtype %s cannot be written to a file; save the elements that "
                           "they are made of",
                           leat_dtype_name(dtype));
-    leati_writer dims = {0};
-    leati_put_shape_proto(&dims, shape);
-    leati_put_number_field(out, TENSOR_DTYPE, leati_proto_of_dtype(dtype));
-    leati_put_field(out, TENSOR_SHAPE, dims.data, dims.size);
-    bool failed = dims.failed;
-    leati_writer_fini(&dims);
+    put_head(out, dtype, shape);
     if (dtype == LEAT_STRING)
         put_strings(out, values, count);
     else if (count > 0)
         leati_put_field(out, TENSOR_CONTENT, values, (size_t)count * leat_dtype_size(dtype));
-    return failed || out->failed ? leati_no_memory(err, out->size) : LEAT_OK;
+    return out->failed ? leati_no_memory(err, out->size) : LEAT_OK;
+}
+
+leat_status leati_put_string_proto(leati_writer *out, const leat_shape *shape,
+                                   const leat_string *values, leat_error *err) {
+    int64_t count = leati_shape_count(shape);
+    put_head(out, LEAT_STRING, shape);
+    for (int64_t i = 0; i < count; i++)
+        leati_put_field(out, TENSOR_STRING, values[i].data, values[i].size);
+    return out->failed ? leati_no_memory(err, out->size) : LEAT_OK;
 }
 
 /* ---- reading ---- */

@@ -28,6 +28,11 @@ LEAT_WARN_UNUSED leat_status leati_put_tensor_proto(leati_writer *out, leat_dtyp
                                                     const leat_shape *shape, const void *values,
                                                     leat_error *err);
 
+/* The same for strings, as a list of them: what is no file of datasets (an event, a SavedModel) has
+ * them so. */
+LEAT_WARN_UNUSED leat_status leati_put_string_proto(leati_writer *out, const leat_shape *shape,
+                                                    const leat_string *values, leat_error *err);
+
 /* A tensor's message, taken apart; a view of its bytes. */
 typedef struct leati_tensor_proto {
     leat_dtype dtype; /* LEAT_INVALID: TensorFlow's type `number` is not one of leat's */

@@ -73,4 +73,9 @@ bool leati_tfrecord_cut(const leati_tfrecord *reader);
 /* Size of the file on the disk, or -1. */
 int64_t leati_tfrecord_file_size(const leati_tfrecord *reader);
 
+/* Hands the records so far to the file system: whoever reads a file that is written in place sees
+ * them, but for what a compressor still holds. Fails as leat_tfrecord_writer_write does. */
+LEAT_WARN_UNUSED leat_status leati_tfrecord_writer_flush(leat_tfrecord_writer *writer,
+                                                         leat_error *err);
+
 #endif

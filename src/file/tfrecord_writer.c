@@ -65,6 +65,10 @@ leat_status leat_tfrecord_writer_write(leat_tfrecord_writer *writer, const void 
     return status ? status : put(writer, footer, sizeof footer, err);
 }
 
+leat_status leati_tfrecord_writer_flush(leat_tfrecord_writer *writer, leat_error *err) {
+    return leati_output_flush(writer->output, err);
+}
+
 leat_status leat_tfrecord_writer_close(leat_tfrecord_writer *writer, leat_error *err) {
     if (!writer)
         return LEAT_OK;

@@ -49,7 +49,7 @@ _HOMES = {
 _MODULES = ["leat.audio", "leat.autograph", "leat.compat", "leat.config", "leat.data", "leat.debugging",
             "leat.distribute", "leat.dtypes", "leat.errors", "leat.experimental", "leat.image", "leat.io", "leat.keras",
             "leat.linalg", "leat.lookup", "leat.math", "leat.nest", "leat.nn", "leat.ragged", "leat.random",
-            "leat.sparse", "leat.strings", "leat.train", "leat.utils", "leat.version"]
+            "leat.sparse", "leat.strings", "leat.summary", "leat.train", "leat.utils", "leat.version"]
 
 _ops.join(__name__, homes=_HOMES, modules=_ops.make_modules(_MODULES), optional=["leat.jax", "leat.torch"])
 _ops.join("leat.dtypes")

@@ -565,6 +565,7 @@ from leat import strings as strings
 def subtract(x: TensorLike, y: TensorLike, name: builtins.str | None = None) -> Tensor:
     """x - y of equal dtypes, broadcast; integers wrap (tf.math.subtract)."""
     ...
+from leat import summary as summary
 from leat.control import switch_case as switch_case
 def tan(x: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The tangent of x in radians (tf.math.tan)."""

@@ -28,6 +28,19 @@ def functions_run_eagerly():
     return _eager_mode[0]
 
 
+_collected = [None]  # {id of a trace: the library's function} of those that ran since it was asked for
+
+
+def collect(is_wanted):
+    """From here on functions that run are noted, or no more (``tf.summary.trace_on``)."""
+    _collected[0] = {} if is_wanted else None
+
+
+def collected():
+    """Those that were noted; None where none are."""
+    return None if _collected[0] is None else list(_collected[0].values())
+
+
 def function(func=None, input_signature=None, autograph=True, jit_compile=None, reduce_retracing=False,
              experimental_implements=None, experimental_autograph_options=None, experimental_attributes=None,
              experimental_relax_shapes=None, experimental_compile=None, experimental_follow_type_hints=None):
@@ -194,6 +207,8 @@ class Function:
         return made.put_together(outputs)
 
     def _compute(self, made, inputs):
+        if _collected[0] is not None:
+            _collected[0][id(made)] = made.native
         try:
             return made.native.call(inputs)
         except OpError as error:
@@ -315,6 +330,31 @@ def _named(leaf, name):
     return specs.TensorSpec(spec.shape, spec.dtype, name) if type(spec) is specs.TensorSpec else spec
 
 
+class GraphDef:
+    """A graph as TensorFlow's message of that name, for TensorBoard."""
+
+    def __init__(self, serialized):
+        self._serialized = serialized
+
+    def SerializeToString(self):
+        """The message's bytes."""
+        return self._serialized
+
+
+class FuncGraph:
+    """The graph of a traced function (what ``tf.Graph`` is of a ConcreteFunction)."""
+
+    def __init__(self, native, name):
+        self._native, self.name = native, name
+
+    def __repr__(self):
+        return f"FuncGraph(name={self.name})"
+
+    def as_graph_def(self):
+        """The graph as a message that ``tf.summary.graph`` takes: nodes have the names of leat's operations."""
+        return GraphDef(self._native.to_graph_def())
+
+
 class ConcreteFunction:
     """One traced form of a function (``tf.types.experimental.ConcreteFunction``)."""
 
@@ -328,6 +368,11 @@ class ConcreteFunction:
         shown = [repr(value) for value in args] + [f"{name}={value!r}" for name, value in kwargs.items()]
         name = getattr(self._function.python_function, "__name__", "function")
         return f"<ConcreteFunction {name}({', '.join(shown)}) -> {self.structured_outputs}>"
+
+    @property
+    def graph(self):
+        """Its graph, for ``tf.summary.graph``."""
+        return FuncGraph(self._made.native, getattr(self._function.python_function, "__name__", "function"))
 
     @property
     def structured_outputs(self):

@@ -3,6 +3,10 @@
 import json
 import os
 import pathlib
+import subprocess
+import sys
+import warnings
+import zipfile
 
 import numpy as np
 import pytest
@@ -125,3 +129,164 @@ def test_epochs_go_on_on_replicas(tmp_path):
     model.fit(x, x[:, :1], epochs=1, verbose=0)
     model.save(tmp_path / "m.keras")
     assert int(keras.models.load_model(tmp_path / "m.keras").optimizer.iterations) == 1
+
+
+# ---- safetensors ----
+
+def test_safetensors_go_from_model_to_model(tmp_path):
+    first, second = keras_programs.classifier(keras), keras_programs.classifier(keras)
+    path = tmp_path / "w.safetensors"
+    first.save_weights(path)
+    second.load_weights(path)
+    for found, expected in zip(second.get_weights(), first.get_weights(), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    with pytest.raises(FileExistsError):
+        first.save_weights(path, overwrite=False)
+
+
+def test_the_bytes_of_a_safetensors_file(tmp_path):
+    """Header and values worked out from the description of the format."""
+    model = keras.Sequential([keras.Input((2,)), layers.Dense(1, name="d")])
+    model.set_weights([np.array([[1.0], [2.0]]), np.array([3.0])])
+    model.save_weights(tmp_path / "w.safetensors")
+    data = (tmp_path / "w.safetensors").read_bytes()
+    size = int.from_bytes(data[:8], "little")
+    assert size % 8 == 0 and json.loads(data[8:8 + size]) == {
+        "__metadata__": {"format": "leat"},
+        "layers/dense/kernel": {"dtype": "F32", "shape": [2, 1], "data_offsets": [0, 8]},
+        "layers/dense/bias": {"dtype": "F32", "shape": [1], "data_offsets": [8, 12]}}
+    assert data[8 + size:] == np.array([1, 2, 3], "<f4").tobytes()
+
+
+def test_other_safetensors_files(tmp_path):
+    model = keras.Sequential([keras.Input((2,)), layers.Dense(1)])
+    before = model.get_weights()
+    path = tmp_path / "w.safetensors"
+
+    def refused(data, text):
+        path.write_bytes(data)
+        with pytest.raises(ValueError, match=text):
+            model.load_weights(path)
+        for found, expected in zip(model.get_weights(), before, strict=True):
+            np.testing.assert_array_equal(found, expected)
+
+    def file(header, values=b""):
+        text = json.dumps(header).encode()
+        return len(text).to_bytes(8, "little") + text + values
+    bias = {"dtype": "F32", "shape": [1], "data_offsets": [8, 12]}
+    kernel = {"dtype": "F32", "shape": [2, 1], "data_offsets": [0, 8]}
+    names = ("layers/dense/kernel", "layers/dense/bias")
+    refused(b"", "is not a safetensors file: it has 0 bytes")
+    refused(b"\xff" * 20, "is not a safetensors file: it has 20 bytes")
+    refused(file([1]), "its header is no JSON object")
+    refused(b"\x02" + bytes(7) + b"{]", "its header is no JSON object")
+    refused(file({names[0]: kernel, names[1]: bias}, bytes(11)), "the bytes 8 to 12 of 11; the file is cut short")
+    refused(file({names[0]: dict(kernel, shape=[2, 2]), names[1]: bias}, bytes(12)), "cut short or damaged")
+    refused(file({names[0]: dict(kernel, dtype="F8"), names[1]: bias}, bytes(12)), "expected a known dtype")
+    refused(file({names[0]: kernel, names[1]: {"dtype": "F32"}}, bytes(12)), "expected a known dtype")
+    refused(file({"a": bias, "b": bias}, bytes(12)), "'layers/dense/kernel' .* no such tensor, but a, b")
+    refused(file({names[0]: bias, names[1]: bias}, bytes(12)), r"has shape \(2, 1\); the file has \(1,\) there")
+    path.write_bytes(file({names[1]: dict(bias, dtype="F16", data_offsets=[0, 2])}, np.float16(1.5).tobytes()))
+    model.load_weights(path, skip_mismatch=True)
+    assert model.get_weights()[1].tolist() == [1.5]
+    with pytest.raises(FileNotFoundError):
+        model.load_weights(tmp_path / "none.safetensors")
+
+
+# ---- damage ----
+
+def kept(model, state):
+    for found, expected in zip(model.variables, state, strict=True):
+        np.testing.assert_array_equal(found.numpy(), expected)
+
+
+@pytest.mark.parametrize("name", ["m.keras", "m.weights.h5", "m.safetensors"])
+def test_a_damaged_file_is_said_to_be_one(tmp_path, name):
+    model = keras_programs.regression(keras)
+    model.compile("adam", "mse")
+    path = tmp_path / name
+    model.save(path) if name.endswith(".keras") else model.save_weights(path)
+    whole = path.read_bytes()
+    state = [variable.numpy() for variable in model.variables]
+    rng = np.random.default_rng(1)
+    cuts = [whole[:size] for size in rng.integers(0, len(whole) - 1, 40)]
+    for _ in range(60):
+        damaged = bytearray(whole)
+        for place in rng.integers(0, len(whole), 8):
+            damaged[place] ^= 1 << int(rng.integers(8))
+        cuts.append(bytes(damaged))
+    refused = 0
+    for data in cuts:
+        path.write_bytes(data)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                model.load_weights(path)
+        except ValueError as error:
+            refused += 1
+            assert str(path) in str(error)
+            kept(model, state)
+        else:  # what was damaged is no weight, or is one: HDF5 has no checksums
+            for variable, value in zip(model.variables, state, strict=True):
+                variable.assign(value)
+    assert refused >= 40
+
+
+def test_a_damaged_model_file(tmp_path):
+    model = keras_programs.regression(keras)
+    path = tmp_path / "m.keras"
+    model.save(path)
+    whole = path.read_bytes()
+    for data, text in ((whole[:-30], "is not a `.keras` file"), (b"", "File format|not a `.keras` file"),
+                       (whole.replace(b"config.json", b"konfig.json"), "config.json in it cannot be read")):
+        path.write_bytes(data)
+        with pytest.raises(ValueError, match=text):
+            keras.models.load_model(path)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("config.json", "{]")
+        archive.writestr("model.weights.h5", b"")
+    with pytest.raises(ValueError, match="config.json in it is no JSON"):
+        keras.models.load_model(path)
+    (tmp_path / "m.h5").write_bytes(b"x")
+    with pytest.raises(ValueError, match="leat loads `.keras` files"):
+        keras.models.load_model(tmp_path / "m.h5")
+    with pytest.raises(ValueError, match="File not found"):
+        keras.models.load_model(tmp_path / "none.keras")
+
+
+@pytest.mark.parametrize("name", ["m.keras", "m.weights.h5", "m.safetensors"])
+def test_a_file_system_that_takes_no_more(tmp_path, name):
+    """A process whose files may have 4 KiB: what was there before stays, and nothing else."""
+    program = """
+import resource, signal, sys
+from leat import keras
+model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(int(sys.argv[2]))])
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+if int(sys.argv[2]) > 1:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+try:
+    (model.save if sys.argv[1].endswith(".keras") else model.save_weights)(sys.argv[1])
+except OSError as error:
+    print(error.errno == 27, error)
+"""
+    path = tmp_path / name
+
+    def run(size):
+        return subprocess.run([sys.executable, "-c", program, str(path), str(size)], check=True, capture_output=True,
+                              text=True).stdout
+    assert run(1) == ""
+    before = path.read_bytes()
+    assert run(1000) == f"True [Errno 27] File too large: {path} could not be written; what was there before is unchanged\n"
+    assert path.read_bytes() == before and os.listdir(tmp_path) == [name]
+
+
+def test_an_optimizer_of_another_kind_is_left_as_it_is(tmp_path):
+    model = keras_programs.regression(keras)
+    model.compile("adam", "mse")
+    x = keras_programs.rows(8, 3)
+    model.fit(x, x[:, :1], verbose=0)
+    model.save_weights(tmp_path / "w.weights.h5")
+    model.compile("sgd", "mse")
+    model.fit(x, x[:, :1], verbose=0)
+    with pytest.warns(UserWarning, match="Skipping variable loading for optimizer '(?i:sgd)'"):
+        model.load_weights(tmp_path / "w.weights.h5")

@@ -12,7 +12,7 @@ import types
 from leat import _native, dtypes, nest, specs, trace
 from leat.distribute.context import ReplicaContext, UnknownSizes, entered
 from leat.distribute.values import DistributedValues, PerReplica
-from leat.traced import Function, _leaf, _shape_of, _Static
+from leat.traced import Function, _collected, _leaf, _shape_of, _Static
 from leat.tensor import Tensor, constant
 from leat.variables import Variable
 
@@ -302,6 +302,8 @@ class Steps:
                 f"Strategy.run traces the function at {file}:{line} for its replicas, but it needs a value that is "
                 f"only known when they run: {reason}. Return the tensor and look at it outside of the replicas, or use "
                 "tensor operations.") from reason
+        if _collected[0] is not None:
+            _collected[0].update({id(made): made.native for made in traces})
         for parts, made in zip(tensors, traces):
             parts += [variable._as_tensor() for variable in made.variables]
         if step.on_host:
@@ -313,6 +315,15 @@ class Steps:
                 for variable in made.graph_variables:
                     tape._recording.forget_reads(variable)
         return _put_together(traces, found, given)
+
+    def latest(self):
+        """The traces of the function that ran last."""
+        step = next(reversed(self._steps.values()), None)
+        return [] if step is None else list(step._traces.values())
+
+    def forget(self):
+        """Every function is traced anew when it runs next."""
+        self._steps.clear()
 
     def _step_for(self, function, structure, row):
         keep = []

@@ -408,6 +408,8 @@ class MultiWorkerMirroredStrategy(Strategy):
         native = _waited_for(_native.Strategy.multi_worker, cluster.text_of(spec, task_type, task_id), devices,
                              int(ring), timeout, 0, options.bytes_per_pack, _program())
         self._start(native, devices, f"/job:{task_type}/replica:0/task:{task_id}/device:")
+        is_chief = not task_type or cluster.is_chief(spec, task_type, task_id)
+        self._extended.should_checkpoint = self._extended.should_save_summary = is_chief
 
     _distributed = staticmethod(variable_class)
     cluster_resolver = property(lambda self: self._cluster_resolver)

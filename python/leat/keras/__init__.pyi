@@ -41,6 +41,7 @@ from leat.keras import ops as ops
 from leat.keras import optimizers as optimizers
 from leat.keras import random as random
 from leat.keras import regularizers as regularizers
+from leat.keras import safetensors as safetensors
 from leat.keras import saving as saving
 from leat.keras import trainer as trainer
 from leat.keras import utils as utils

@@ -1,6 +1,6 @@
-"""Keras' files of models: weights in HDF5 (`.weights.h5`) and whole models (`.keras`).
+"""Files of models: weights (`.weights.h5`) and whole models (`.keras`) as Keras has them, weights as safetensors.
 
-They need the package h5py. A file is written beside its place and then moved there, so a failure leaves what was there.
+Keras' need the package h5py. A file is written beside its place and moved there, so a failure leaves what was there.
 Weights are looked at before any of them is set.
 """
 
@@ -8,7 +8,9 @@ import datetime
 import io
 import json
 import os
+import warnings
 import zipfile
+import zlib
 
 import numpy as np
 
@@ -95,18 +97,21 @@ def _write(model, file):
             group.create_dataset(str(number), data=np.asarray(variable.numpy()))
 
 
-def _replace(path, write):
-    """Writes a file beside its place and moves it there."""
+def replace(path, content):
+    """Writes a file beside its place and moves it there: a failure leaves what was there. OSError names the path."""
     temporary = f"{path}.{os.getpid()}.tmp"
     try:
         with open(temporary, "wb") as file:
-            write(file)
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         if os.path.exists(temporary):
             os.remove(temporary)
+        if isinstance(error, OSError) and error.errno is not None:
+            raise type(error)(error.errno, f"{os.strerror(error.errno)}: {path} could not be written; what was there "
+                              "before is unchanged") from error
         raise
 
 
@@ -117,45 +122,85 @@ def _check_place(path, ending, overwrite):
         raise FileExistsError(f"{path} exists; pass overwrite=True to replace it")
 
 
-def _weights_bytes(model):
+def weights_bytes(model):
+    """The content of a `.weights.h5` file of a model and its optimizer."""
     memory = io.BytesIO()
     with _h5py().File(memory, "w") as file:
         _write(model, file)
     return memory.getvalue()
 
 
+def _named(model):
+    """{name: variable} as safetensors files have them: the place in the model and the variable's own name."""
+    from leat.keras.optimizers import Optimizer
+    found = {}
+    for path, thing in _walk(model, "", set()):
+        for variable in [] if isinstance(thing, Optimizer) else _own(thing):
+            name, number = f"{path}/{variable.name}" if path else variable.name, 0
+            while (f"{name}_{number}" if number else name) in found:
+                number += 1
+            found[f"{name}_{number}" if number else name] = variable
+    return found
+
+
 def save_weights(model, filepath, overwrite=True):
-    """Writes weights, states of generators and, where there is one, the optimizer's variables."""
+    """Writes weights and states of generators; into a `.weights.h5` file the optimizer's variables too."""
     path = os.fspath(filepath)
-    _check_place(path, ".weights.h5", overwrite)
+    is_safetensors = path.endswith(".safetensors")
+    _check_place(path, ".safetensors" if is_safetensors else ".weights.h5", overwrite)
     if not model.built:
         raise ValueError("You are saving a model that has not yet been built. Try building the model first by calling "
                          "it on some data or by using `build()`.")
-    content = _weights_bytes(model)
-    _replace(path, lambda file: file.write(content))
+    if is_safetensors:
+        from leat.keras import safetensors
+        replace(path, safetensors.encode({name: variable.numpy() for name, variable in _named(model).items()}))
+    else:
+        replace(path, weights_bytes(model))
 
 
 def save_model(model, filepath, overwrite=True):
     """Writes configuration and weights (``keras.saving.save_model``)."""
-    from leat.keras import saving
     path = os.fspath(filepath)
     _check_place(path, ".keras", overwrite)
+    replace(path, model_bytes(model))
+
+
+def model_bytes(model):
+    """The content of a `.keras` file."""
+    from leat.keras import saving
     config = saving.serialize_keras_object(model)
     if model.compiled:
         config["compile_config"] = {name: saving.serialize_keras_object(value)
                                     for name, value in model._compile_config.items()}
     metadata = {"keras_version": "3.0.0", "date_saved": datetime.datetime.now().strftime("%Y-%m-%d@%H:%M:%S")}
-    weights = _weights_bytes(model)
-
-    def write(file):
-        with zipfile.ZipFile(file, "w") as archive:
-            archive.writestr("metadata.json", json.dumps(metadata))
-            archive.writestr("config.json", json.dumps(config))
-            archive.writestr("model.weights.h5", weights)
-    _replace(path, write)
+    memory = io.BytesIO()
+    with zipfile.ZipFile(memory, "w") as archive:
+        archive.writestr("metadata.json", json.dumps(metadata))
+        archive.writestr("config.json", json.dumps(config))
+        archive.writestr("model.weights.h5", weights_bytes(model))
+    return memory.getvalue()
 
 
 # ---- reading ----
+
+class _Damaged(Exception):
+    """What a file holds is not what such files hold."""
+
+
+def _stored(file, place):
+    """{number: array} of a group of an HDF5 file; empty where there is none."""
+    group = file.get(place)
+    if group is None:
+        return {}
+    if not hasattr(group, "keys"):
+        raise _Damaged(f"{place} is no group")
+    found = {}
+    for name in group.keys():
+        if not hasattr(group[name], "dtype"):
+            raise _Damaged(f"{place}/{name} is no array")
+        found[name] = np.asarray(group[name])
+    return found
+
 
 def _values(model, file, where, skip_mismatch):
     """[(variable, value)] of a file, all of them checked. ValueError names the first that does not fit."""
@@ -164,53 +209,106 @@ def _values(model, file, where, skip_mismatch):
         own = _own(thing)
         if not own:
             continue
-        if path == "optimizer" or isinstance(thing, SeedGenerator):
-            skip = True  # may be of another state: what is there is taken
-        else:
-            skip = skip_mismatch
+        may_differ = path == "optimizer" or isinstance(thing, SeedGenerator)  # of another state: taken where it fits
         place = f"{path}/vars" if path else "vars"
-        group = file[place] if place in file else {}
-        if len(group) != len(own):
-            if skip:
-                continue
-            raise ValueError(f"{where}: object '{getattr(thing, 'name', path)}' ({path}) expects {len(own)} variables; "
-                             f"the file has {len(group)}. The model is not the one that was saved; skip_mismatch=True "
-                             "leaves out what does not fit")
-        for number, variable in enumerate(own):
-            value = np.asarray(group[str(number)])
-            if tuple(value.shape) == tuple(variable.shape):
-                found.append((variable, value))
-            elif not skip:
-                raise ValueError(f"{where}: variable '{getattr(variable, 'path', variable.name)}' has shape "
-                                 f"{tuple(variable.shape)}; the file has {tuple(value.shape)} at {place}/{number}")
+        stored = _stored(file, place)
+        pairs = [(variable, _fitted(stored.get(str(number)), variable)) for number, variable in enumerate(own)]
+        wrong = len(stored) != len(own) or any(value is None or value.shape != tuple(variable.shape)
+                                               for variable, value in pairs)
+        if not wrong:
+            found += pairs
+        elif path == "optimizer" and stored:
+            warnings.warn(f"Skipping variable loading for optimizer '{getattr(thing, 'name', '')}', because it has "
+                          f"{len(own)} variables whereas the saved optimizer has {len(stored)} variables, or they have "
+                          "other shapes.", stacklevel=5)
+        elif not may_differ and not skip_mismatch:
+            _refuse(where, thing, path, place, pairs, len(stored))
+        elif not may_differ:
+            found += [pair for pair in pairs if pair[1] is not None and pair[1].shape == tuple(pair[0].shape)]
     return found
 
 
-def _load(model, source, where, skip_mismatch=False):
-    try:
-        with _h5py().File(source, "r") as file:
-            pairs = _values(model, file, where, skip_mismatch)
-    except OSError as error:
-        if isinstance(source, str) and not os.path.exists(source):
-            raise FileNotFoundError(f"File not found: filepath={source}") from None
-        raise ValueError(f"{where} is not a file of weights that can be read: {error}") from None
+def _fitted(value, variable):
+    """A value in the variable's dtype; None passes."""
+    if value is None or value.dtype.kind in "OSUV" and variable.dtype.name != "bfloat16":
+        return None
+    wanted = np.dtype(variable.dtype.as_numpy_dtype)
+    return value.view(wanted) if value.dtype.kind == "V" and value.dtype.itemsize == 2 else value.astype(wanted)
+
+
+def _refuse(where, thing, path, place, pairs, count):
+    if count != len(pairs):
+        raise ValueError(f"{where}: object '{getattr(thing, 'name', path)}' ({path}) expects {len(pairs)} variables; "
+                         f"the file has {count}. The model is not the one that was saved; skip_mismatch=True leaves "
+                         "out what does not fit")
+    number, variable, value = next((number, variable, value) for number, (variable, value) in enumerate(pairs)
+                                   if value is None or value.shape != tuple(variable.shape))
+    raise ValueError(f"{where}: variable '{getattr(variable, 'path', variable.name)}' has shape "
+                     f"{tuple(variable.shape)}; the file has {None if value is None else tuple(value.shape)} at "
+                     f"{place}/{number}")
+
+
+def _assign(pairs):
     for variable, value in pairs:
         variable.assign(value)
 
 
+def _load(model, source, where, skip_mismatch=False):
+    """Sets the variables from an HDF5 file, a path or what can be read; all of them or, on an error, none."""
+    if isinstance(source, str) and not os.path.exists(source):
+        raise FileNotFoundError(f"File not found: filepath={source}")
+    try:
+        with _h5py().File(source, "r") as file:
+            pairs = _values(model, file, where, skip_mismatch)
+    except (OSError, KeyError, RuntimeError, TypeError, _Damaged, MemoryError, UnicodeError) as error:
+        raise ValueError(f"{where} is not a file of weights that can be read: {error}") from None
+    _assign(pairs)
+
+
+def _load_safetensors(model, path, skip_mismatch):
+    from leat.keras import safetensors
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"File not found: filepath={path}")
+    stored, pairs = safetensors.load(path), []
+    for name, variable in _named(model).items():
+        value = stored.get(name)
+        if value is not None and value.shape == tuple(variable.shape):
+            pairs.append((variable, value.astype(np.dtype(variable.dtype.as_numpy_dtype))))
+        elif not skip_mismatch:
+            raise ValueError(f"{path}: variable '{name}' has shape {tuple(variable.shape)}; the file has "
+                             + (f"{tuple(value.shape)} there" if value is not None else
+                                f"no such tensor, but {_some(stored)}")
+                             + ". The model is not the one that was saved; skip_mismatch=True leaves out what does not "
+                             "fit")
+    _assign(pairs)
+
+
+def _some(names):
+    names = sorted(names)
+    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "") or "none at all"
+
+
+def load_weights_file(model, path):
+    """Sets the variables, the optimizer's too, from an HDF5 file of any name."""
+    _load(model, path, path)
+
+
 def load_weights(model, filepath, skip_mismatch=False):
-    """Sets weights from a `.weights.h5` or `.keras` file; ValueError where they do not fit, and nothing is set."""
+    """Sets weights from a `.weights.h5`, `.keras` or `.safetensors` file; ValueError where they do not fit, and nothing
+    is set."""
     path = os.fspath(filepath)
     if not model.built:
         raise ValueError("The model must be built before its weights are loaded: call it on some data, or `build()`")
     if path.endswith(".keras"):
         with _archive(path) as archive:
-            _load(model, io.BytesIO(archive.read("model.weights.h5")), path, skip_mismatch)
+            _load(model, io.BytesIO(_member(archive, "model.weights.h5", path)), path, skip_mismatch)
     elif path.endswith(".weights.h5"):
         _load(model, path, path, skip_mismatch)
+    elif path.endswith(".safetensors"):
+        _load_safetensors(model, path, skip_mismatch)
     else:
         raise ValueError(f"File format not supported: filepath={path}. Keras 3 only supports V3 `.keras` and "
-                         "`.weights.h5` files")
+                         "`.weights.h5` files; leat reads `.safetensors` too")
 
 
 def _archive(path):
@@ -218,17 +316,35 @@ def _archive(path):
         raise ValueError(f"File not found: filepath={path}. Please ensure the file is an accessible `.keras` zip file.")
     try:
         return zipfile.ZipFile(path)
-    except zipfile.BadZipFile as error:
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
         raise ValueError(f"{path} is not a `.keras` file: {error}") from None
+
+
+def _member(archive, name, path):
+    """A file of the archive; ValueError where it is missing or damaged."""
+    try:
+        return archive.read(name)
+    except (KeyError, zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError,
+            ValueError) as error:
+        raise ValueError(f"{path}: {name} in it cannot be read: {error}") from None
 
 
 def load_model(filepath, custom_objects=None, compile=True, safe_mode=True):
     """The model of a `.keras` file, compiled as it was if `compile` (``keras.saving.load_model``)."""
     from leat.keras import saving
     path = os.fspath(filepath)
+    if not path.endswith(".keras") and not zipfile.is_zipfile(path):
+        if not os.path.exists(path):
+            raise ValueError(f"File not found: filepath={path}. Please ensure the file is an accessible `.keras` zip "
+                             "file.")
+        raise ValueError(f"File format not supported: filepath={path}. leat loads `.keras` files; weights alone are "
+                         "loaded into a model by `load_weights`")
     with _archive(path) as archive:
-        config = json.loads(archive.read("config.json"))
-        weights = archive.read("model.weights.h5")
+        text, weights = _member(archive, "config.json", path), _member(archive, "model.weights.h5", path)
+    try:
+        config = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"{path}: config.json in it is no JSON: {error}") from None
     model = saving.deserialize_keras_object(config, custom_objects)
     compiled = config.get("compile_config") or {}
     if compile and compiled.get("optimizer") is not None:

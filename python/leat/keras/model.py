@@ -56,12 +56,14 @@ class Model(Trainer, Layer):
         return json.dumps(saving.serialize_keras_object(self), **kwargs)
 
     def save_weights(self, filepath, overwrite=True):
-        """Writes the weights into a `.weights.h5` file as Keras does; needs the package h5py."""
+        """Writes the weights into a `.weights.h5` file as Keras does (that needs the package h5py), or into a
+        `.safetensors` file."""
         from leat.keras import files
         files.save_weights(self, filepath, overwrite)
 
     def load_weights(self, filepath, skip_mismatch=False):
-        """Sets the weights from a `.weights.h5` or `.keras` file, Keras' own too. ValueError where they do not fit."""
+        """Sets the weights from a `.weights.h5` or `.keras` file, Keras' own too, or a `.safetensors` file. ValueError
+        where they do not fit; then none is set."""
         from leat.keras import files
         files.load_weights(self, filepath, skip_mismatch)
 

@@ -187,6 +187,14 @@ class Trainer:
         self._functions.pop("train", None) if force else None
         return self._function("train")
 
+    def _train_graph(self):
+        """The graph of the step of training that ran last, for TensorBoard; None where there is none."""
+        from leat.traced import FuncGraph, Function
+        run, strategy = self._functions.get("train"), getattr(self, "_distribute_strategy", None)
+        traces = strategy._steps.latest() if strategy is not None else (
+            list(run._traces.values()) if isinstance(run, Function) else [])
+        return FuncGraph(traces[-1].native, "train_step") if traces else None
+
     def _require_compiled(self, name):
         if not self.compiled:
             raise ValueError(f"You must call `compile()` before calling `{name}()`.")
@@ -242,9 +250,10 @@ class Trainer:
                                      verbose=verbose, epochs=epochs, steps=source.steps)
         self.stop_training = False
         step = self.make_train_function()
-        callbacks.on_train_begin()
+        self._initial_epoch = 0
+        callbacks.on_train_begin()  # where BackupAndRestore may say that epochs are done
         epoch_logs = None
-        for epoch in range(initial_epoch, epochs):
+        for epoch in range(self._initial_epoch or initial_epoch, epochs):
             self.reset_metrics()
             callbacks.on_epoch_begin(epoch)
             logs = self._run_epoch(source, step, callbacks.on_train_batch_begin, callbacks.on_train_batch_end)

@@ -1,4 +1,4 @@
-"""``keras.callbacks``: what happens around epochs and batches of ``fit``, ``evaluate`` and ``predict``."""
+"""The base of callbacks, and those that need no file of their own."""
 
 import csv
 import math
@@ -33,6 +33,12 @@ class Callback:
         self._model = None
 
     model = property(lambda self: self._model)
+
+    @property
+    def _is_chief(self):
+        """Does this process write the files? Of several that train together one does."""
+        strategy = getattr(self._model, "_distribute_strategy", None)
+        return strategy is None or strategy.extended.should_checkpoint
 
     def set_params(self, params):
         """Tells what was asked for."""
@@ -523,7 +529,7 @@ class ModelCheckpoint(MonitorCallback):
         self._last = None
         if save_freq != "epoch" and not isinstance(save_freq, int):
             raise ValueError(f"Unrecognized save_freq: {save_freq}. Expected save_freq are 'epoch' or integer values")
-        if save_weights_only and not self.filepath.endswith(".weights.h5"):
+        if save_weights_only and not self.filepath.endswith((".weights.h5", ".safetensors")):
             raise ValueError("When using `save_weights_only=True` in `ModelCheckpoint`, the filepath provided must end "
                              f"in `.weights.h5` (Keras weights format). Received: filepath={self.filepath}")
         if not save_weights_only and not self.filepath.endswith(".keras"):

@@ -1,0 +1,94 @@
+"""``keras.callbacks.BackupAndRestore``: training that goes on where it was interrupted."""
+
+import json
+import os
+import shutil
+
+from leat.keras import files
+from leat.keras.callbacks.base import Callback
+
+
+class BackupAndRestore(Callback):
+    """Saves weights, optimizer and epoch in `backup_dir` while `fit` runs, and goes on from there when `fit` is called
+    anew (``keras.callbacks.BackupAndRestore``).
+
+    `save_freq`: "epoch", or a number of batches. `double_checkpoint`: the state before is kept too, for the case that
+    the newest cannot be read. `delete_checkpoint`: the folder goes when training is done. The folder is this
+    callback's own. With a number of batches the interrupted epoch starts anew, with the weights that were saved.
+    A state appears whole or not at all. ValueError for a model that is not built; OSError where a state cannot be read.
+    """
+
+    def __init__(self, backup_dir, save_freq="epoch", double_checkpoint=False, delete_checkpoint=True):
+        super().__init__()
+        if not backup_dir:
+            raise ValueError("Empty `backup_dir` argument passed")
+        if save_freq != "epoch" and not isinstance(save_freq, int):
+            raise ValueError(f"Invalid value for argument `save_freq`. Received: save_freq={save_freq}. Expected "
+                             "either 'epoch' or an integer value.")
+        self.backup_dir, self.save_freq = os.fspath(backup_dir), save_freq
+        self.double_checkpoint, self.delete_checkpoint = double_checkpoint, delete_checkpoint
+        self._weights = os.path.join(self.backup_dir, "latest.weights.h5")
+        self._metadata = os.path.join(self.backup_dir, "training_metadata.json")
+        self._epoch = self._last_batch = self._batches = 0
+
+    # ---- going on ----
+
+    def on_train_begin(self, logs=None):
+        """Takes up the state that was saved, if there is one."""
+        if not self.model.built:
+            raise ValueError("To use the BackupAndRestore callback, your model must be built before you call `fit()`. "
+                             f"Model {self.model} is unbuilt. You can build it beforehand by calling it on a batch of "
+                             "data.")
+        try:
+            self._restore(self._weights, self._metadata)
+        except (OSError, ValueError) as error:
+            if not os.path.exists(self._weights + ".bkp"):
+                raise OSError(f"{self.backup_dir}: the state that was saved cannot be read; remove the folder to start "
+                              f"training anew: {error}") from error
+            self._restore(self._weights + ".bkp", self._metadata + ".bkp")
+
+    def _restore(self, weights, metadata):
+        if os.path.exists(weights):
+            optimizer = self.model.optimizer
+            if optimizer is not None and not optimizer.built:
+                optimizer.build(self.model.trainable_variables)
+            files.load_weights_file(self.model, weights)
+        if os.path.exists(metadata):
+            with open(metadata, encoding="utf-8") as file:
+                self.model._initial_epoch = self._epoch = int(json.load(file)["epoch"])
+
+    # ---- saving ----
+
+    def on_epoch_end(self, epoch, logs=None):
+        """Saves, unless batches are counted."""
+        self._epoch, self._last_batch = epoch + 1, 0
+        if self.save_freq == "epoch":
+            self._save()
+
+    def on_train_batch_end(self, batch, logs=None):
+        """Saves after every `save_freq` batches."""
+        if self.save_freq == "epoch" or not self.save_freq:
+            return
+        self._batches += batch + 1 if batch <= self._last_batch else batch - self._last_batch
+        self._last_batch = batch
+        if self._batches >= self.save_freq:
+            self._batches = 0
+            self._save()
+
+    def _save(self):
+        content = files.weights_bytes(self.model)  # of all workers: to read a variable may take all of them
+        if not self._is_chief:
+            return
+        os.makedirs(self.backup_dir, exist_ok=True)
+        if self.double_checkpoint:
+            for path in (self._weights, self._metadata):
+                if os.path.exists(path):
+                    with open(path, "rb") as file:
+                        files.replace(path + ".bkp", file.read())
+        files.replace(self._weights, content)
+        files.replace(self._metadata, json.dumps({"epoch": self._epoch, "batch": self._last_batch}).encode())
+
+    def on_train_end(self, logs=None):
+        """Removes the folder if asked."""
+        if self.delete_checkpoint and self._is_chief and os.path.exists(self.backup_dir):
+            shutil.rmtree(self.backup_dir)

@@ -11,7 +11,7 @@ MPI_PACKAGES = libopenmpi-dev openmpi-bin
 TEST_PACKAGES = clang libclang-rt-dev clang-format clang-tidy cppcheck
 PYTHON_PACKAGES = python3 python3-dev python3-venv
 
-.PHONY: all deps demo test check test-long bench bench-peers performance golden fuzz mutants install clean format lint asan tsan wheel stubs docs venv help
+.PHONY: all deps demo test check test-long test-interop bench bench-peers performance golden fuzz mutants install clean format lint asan tsan wheel stubs docs venv help
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
@@ -38,6 +38,10 @@ check: all ## the quick tests, incremental, one compiler; under 2 minutes
 test-long: all ## the sweeps; those of the Python package want .venv
 	@sh tools/venv.sh || echo "test-long: without .venv what needs it is skipped or fails"
 	@ctest --test-dir $(BUILD) -j2 --output-on-failure -L long --no-tests=ignore
+
+test-interop: all ## leat's files beside the real Keras, TensorBoard and safetensors, in .venv-interop; a skip is a failure
+	@sh tools/venv.sh interop
+	@PYTHONPATH=$(BUILD)/python PYTHONDONTWRITEBYTECODE=1 .venv-interop/bin/python -m pytest -q -p no:cacheprovider python/interop
 
 bench: all ## JSON lines, each a ratio to a limit measured in the same run; CASE=name SECONDS=s
 	@ninja -C $(BUILD) bench >&2

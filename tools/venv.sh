@@ -1,27 +1,37 @@
 #!/bin/sh
 # Makes .venv with the packages of python/requirements-test.txt, or brings it up to date; `venv.sh docs` adds those of
-# python/requirements-docs.txt. Where it is current this touches no network. PYTHON names the interpreter; without it
-# python3, which must be 3.11 or newer.
+# python/requirements-docs.txt. `venv.sh interop` makes .venv-interop with python/requirements-interop.txt instead. Where
+# they are current this touches no network. PYTHON names the interpreter; without it python3, which must be 3.11 or newer.
 set -eu
 cd "$(dirname "$0")/.."
 
-# add NAME: the packages of python/requirements-NAME.txt; what they were made of is kept beside them.
+# add FOLDER NAME: the packages of python/requirements-NAME.txt; what they were made of is kept beside them.
 add() {
-    rm -f ".venv/made-of-$1.txt"
-    .venv/bin/python -m pip install -q --disable-pip-version-check -r "python/requirements-$1.txt"
-    cp "python/requirements-$1.txt" ".venv/made-of-$1.txt"
+    rm -f "$1/made-of-$2.txt"
+    "$1/bin/python" -m pip install -q --disable-pip-version-check -r "python/requirements-$2.txt"
+    cp "python/requirements-$2.txt" "$1/made-of-$2.txt"
 }
 
-if ! cmp -s python/requirements-test.txt .venv/made-of-test.txt || ! .venv/bin/python -c "import numpy, pytest, scikit_build_core" 2>/dev/null; then
+# make FOLDER NAME MODULES: the folder with these packages, unless it has them and imports the modules.
+make() {
+    if cmp -s "python/requirements-$2.txt" "$1/made-of-$2.txt" && "$1/bin/python" -c "import $3" 2>/dev/null; then
+        return
+    fi
     python=${PYTHON:-python3}
     if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
         echo "venv: the Python package needs Python 3.11 or newer; name one with PYTHON=" >&2
         exit 1
     fi
-    echo "venv: making .venv"
-    "$python" -m venv .venv
-    add test
+    echo "venv: making $1"
+    "$python" -m venv "$1"
+    add "$1" "$2"
+}
+
+if [ "${1:-}" = interop ]; then
+    make .venv-interop interop 'numpy, pytest'
+    exit
 fi
+make .venv test 'numpy, pytest, scikit_build_core'
 if [ "${1:-}" = docs ] && ! cmp -s python/requirements-docs.txt .venv/made-of-docs.txt; then
-    add docs
+    add .venv docs
 fi

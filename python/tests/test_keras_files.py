@@ -131,6 +131,18 @@ def test_epochs_go_on_on_replicas(tmp_path):
     assert int(keras.models.load_model(tmp_path / "m.keras").optimizer.iterations) == 1
 
 
+def test_the_configuration_of_keras_embedding_makes_one():
+    """As Keras 3.15 writes it."""
+    config = {"name": "e", "trainable": True, "dtype": {"module": "keras", "class_name": "DTypePolicy", "config": {
+        "name": "float32"}, "registered_name": None}, "input_dim": 9, "output_dim": 4, "embeddings_initializer": {
+        "module": "keras.initializers", "class_name": "RandomUniform", "config": {
+            "seed": None, "minval": -0.05, "maxval": 0.05}, "registered_name": None}, "embeddings_regularizer": None,
+        "activity_regularizer": None, "embeddings_constraint": None, "mask_zero": False}
+    made = keras.saving.deserialize_keras_object({"module": "keras.layers", "class_name": "Embedding", "config": config,
+                                                  "registered_name": None})
+    assert made(np.array([[1, 8]])).shape == (1, 2, 4) and made.name == "e"
+
+
 # ---- safetensors ----
 
 def test_safetensors_go_from_model_to_model(tmp_path):
@@ -276,7 +288,8 @@ except OSError as error:
                               text=True).stdout
     assert run(1) == ""
     before = path.read_bytes()
-    assert run(1000) == f"True [Errno 27] File too large: {path} could not be written; what was there before is unchanged\n"
+    assert run(1000) == (f"True [Errno 27] File too large: {path} could not be written; what was there before is "
+                         "unchanged\n")
     assert path.read_bytes() == before and os.listdir(tmp_path) == [name]
 
 

@@ -625,7 +625,8 @@ class TableLayer(Layer):
     _training_default = property(lambda self: self._entry["prepares"] or None)
 
     def _setup(self, given, others):
-        regularizer, start = given.pop("activity_regularizer", None), given.pop("weights", None)
+        others, start = dict(others), given.pop("weights", None)
+        regularizer = given.pop("activity_regularizer", others.pop("activity_regularizer", None))
         if "name" in given:
             others = {"name": given.pop("name"), **others}
         if others.pop("rms_scaling", False):

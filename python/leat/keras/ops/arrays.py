@@ -509,8 +509,9 @@ def take_along_axis(x, indices, axis=None):
     x = tf.broadcast_to(x, tf.concat([shape, tf.shape(x)[-1:]], 0))
     indices = tf.broadcast_to(indices, tf.concat([shape, tf.shape(indices)[-1:]], 0))
     taken = tf.gather(x, indices, batch_dims=rank - 1, axis=-1) if rank > 1 else tf.gather(x, indices)
-    return tf.transpose(taken, [(place - 1) % rank if place > axis % rank else place if place < axis % rank else rank - 1
-                                for place in range(rank)])
+    order = list(range(rank - 1))
+    order.insert(axis % rank, rank - 1)
+    return tf.transpose(taken, order)
 
 
 def _last(places):

@@ -7,7 +7,7 @@
 
 from leat.keras import activations, backend, constraints, initializers, layers, losses, metrics  # noqa: F401
 from leat.keras import applications, callbacks, models, optimizers, random, regularizers, saving, utils  # noqa: F401
-from leat.keras import ops  # noqa: F401
+from leat.keras import config, ops, tree  # noqa: F401
 from leat.keras.initializers import Initializer  # noqa: F401
 from leat.keras.random import SeedGenerator  # noqa: F401
 from leat.keras.regularizers import Regularizer  # noqa: F401

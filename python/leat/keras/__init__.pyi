@@ -25,6 +25,7 @@ from leat.keras import applications as applications
 from leat.keras import backend as backend
 from leat.keras import callbacks as callbacks
 from leat.keras import compiled as compiled
+from leat.keras import config as config
 from leat.keras import constraints as constraints
 from leat.keras import feeding as feeding
 from leat.keras import files as files
@@ -44,5 +45,6 @@ from leat.keras import regularizers as regularizers
 from leat.keras import safetensors as safetensors
 from leat.keras import saving as saving
 from leat.keras import trainer as trainer
+from leat.keras import tree as tree
 from leat.keras import utils as utils
 from leat.keras import variables as variables

@@ -206,17 +206,32 @@ def get(identifier):
     """An activation by name, or a function itself; None is linear (``keras.activations.get``). ValueError."""
     if identifier is None:
         return linear
-    found = _BY_NAME.get(identifier) if isinstance(identifier, str) else identifier
+    found = identifier
+    if isinstance(identifier, dict):
+        return deserialize(identifier)
+    if isinstance(identifier, str):
+        from leat.keras import saving
+        found = _BY_NAME.get(identifier) or saving.get_registered_object(identifier)
     if callable(found):
         return found
     raise ValueError(f"Could not interpret activation function identifier: {identifier}")
 
 
 def serialize(activation):
-    """The name of an activation."""
-    return activation.__name__
+    """The name of an activation, or the configuration of a program's own."""
+    from leat.keras import saving
+    name = getattr(activation, "__name__", None)
+    if _BY_NAME.get(name) is activation:
+        return name
+    if name is None:
+        return saving.serialize_keras_object(activation)
+    return {"module": "builtins", "class_name": "function", "config": saving.get_registered_name(activation),
+            "registered_name": "function"}
 
 
 def deserialize(config, custom_objects=None):
-    """The activation of a name."""
+    """The activation of a name or a configuration."""
+    from leat.keras import saving
+    if isinstance(config, dict):
+        return saving.deserialize_keras_object(config, custom_objects)
     return (custom_objects or {}).get(config) or get(config)

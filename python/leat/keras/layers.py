@@ -132,9 +132,52 @@ class Identity(Layer):
         return inputs
 
 
-for _alias, _name in {"MaxPool2D": "MaxPooling2D", "Convolution2D": "Conv2D", "AvgPool2D": "AveragePooling2D",
-                      "GlobalAvgPool2D": "GlobalAveragePooling2D", "GlobalMaxPool2D": "GlobalMaxPooling2D"}.items():
-    if _name in globals():
-        globals()[_alias] = globals()[_name]
+def _merging(name):
+    def merge(inputs, **kwargs):
+        return globals()[name](**kwargs)(inputs)
+    merge.__name__ = merge.__qualname__ = name.lower()
+    merge.__doc__ = f"The layer {name} called with `inputs` (``keras.layers.{name.lower()}``)."
+    return merge
 
-__all__ = [name for name in globals() if name[0].isupper()]
+
+def _concatenate(inputs, axis=-1, **kwargs):
+    """The layer Concatenate called with `inputs` (``keras.layers.concatenate``)."""
+    return Concatenate(axis=axis, **kwargs)(inputs)  # noqa: F821 (of the table)
+
+
+def _dot(inputs, axes=-1, **kwargs):
+    """The layer Dot called with `inputs` (``keras.layers.dot``)."""
+    return Dot(axes=axes, **kwargs)(inputs)  # noqa: F821 (of the table)
+
+
+for _name in ("Add", "Average", "Maximum", "Minimum", "Multiply", "Subtract"):
+    globals()[_name.lower()] = _merging(_name)
+concatenate, dot = _concatenate, _dot
+
+
+def serialize(layer):
+    """A layer's configuration (``keras.layers.serialize``)."""
+    from leat.keras import saving
+    return saving.serialize_keras_object(layer)
+
+
+def deserialize(config, custom_objects=None):
+    """The layer of a configuration (``keras.layers.deserialize``). TypeError for an unknown class."""
+    from leat.keras import saving
+    return saving.deserialize_keras_object(config, custom_objects)
+
+
+def _aliases():
+    """Keras' other names: MaxPool2D, Convolution2D and their like."""
+    for begin, other in (("MaxPooling", "MaxPool"), ("AveragePooling", "AvgPool"), ("Conv", "Convolution"),
+                         ("GlobalAveragePooling", "GlobalAvgPool"), ("GlobalMaxPooling", "GlobalMaxPool"),
+                         ("SeparableConv", "SeparableConvolution")):
+        for end in ("1D", "2D", "3D", "1DTranspose", "2DTranspose", "3DTranspose"):
+            if begin + end in globals():
+                globals()[other + end] = globals()[begin + end]
+
+
+_aliases()
+
+__all__ = [name for name in globals() if name[0].isupper()] + [
+    "add", "average", "concatenate", "deserialize", "dot", "maximum", "minimum", "multiply", "serialize", "subtract"]

@@ -29,6 +29,13 @@ def _tensor(value, dtype, keep_integers=False):
     return _op("cast", value, dtype)
 
 
+def _tensors(value, dtype):
+    """A structure of tensors or arrays leaf by leaf; lists of numbers as one tensor."""
+    if nest.is_nested(value) and any(hasattr(leaf, "shape") for leaf in nest.flatten(value)):
+        return nest.map_structure(lambda leaf: _tensor(leaf, dtype), value)
+    return _tensor(value, dtype)
+
+
 def _same_rank(x, y):
     """Two tensors of which one may have one dimension of size 1 more, which is taken away or given to a vector."""
     for _ in range(2):
@@ -104,8 +111,7 @@ class Loss:
 
     def __call__(self, y_true, y_pred, sample_weight=None):
         mask = calls.mask_of(y_pred)
-        y_true, y_pred = (nest.map_structure(lambda one: _tensor(one, self._dtype), value)
-                          for value in (y_true, y_pred))
+        y_true, y_pred = _tensors(y_true, self._dtype), _tensors(y_pred, self._dtype)
         values = convert_to_tensor(self.call(y_true, y_pred))
         return reduce_weighted_values(values, sample_weight, _both(mask, calls.mask_of(values)), self.reduction,
                                       self._dtype)

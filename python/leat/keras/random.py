@@ -3,6 +3,7 @@
 from leat import ops, trace
 from leat.keras import tables
 from leat.keras.variables import Variable, name_scope
+from leat.tensor import constant, convert_to_tensor
 
 _MOST = 2 ** 31 - 2  # seeds are taken modulo this
 
@@ -59,11 +60,11 @@ def draw_seed(seed):
                 _global.append(SeedGenerator())
         value = _global[0].next(ordered=False)
     elif isinstance(seed, int):
-        value = _op("constant", [seed, 0], "int64")
+        value = constant([seed, 0], "int64")
     else:
         raise ValueError("Argument `seed` must be either an integer or an instance of `SeedGenerator`. Received: "
                          f"seed={seed} (of type {type(seed)})")
-    return _op("cast", _op("math.floormod", value, _op("constant", _MOST, "int64")), "int32")
+    return _op("cast", _op("math.floormod", value, constant(_MOST, "int64")), "int32")
 
 
 def forget_seed():
@@ -86,6 +87,18 @@ def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
     return _op("random.stateless_truncated_normal", shape, draw_seed(seed), mean, stddev, dtype or "float32")
 
 
+def categorical(logits, num_samples, dtype="int32", seed=None):
+    """Class numbers drawn from rows of log-probabilities (``keras.random.categorical``)."""
+    return _op("random.stateless_categorical", convert_to_tensor(logits), num_samples, draw_seed(seed), dtype)
+
+
+def shuffle(x, axis=0, seed=None):
+    """The parts of a dimension in another order (``keras.random.shuffle``)."""
+    from leat.keras.ops import moveaxis
+    x = moveaxis(convert_to_tensor(x), axis, 0)
+    return moveaxis(_op("random.experimental.stateless_shuffle", x, draw_seed(seed)), 0, axis)
+
+
 def randint(shape, minval, maxval, dtype="int32", seed=None):
     """Integers of [minval, maxval) (``keras.random.randint``)."""
     return _op("random.stateless_uniform", shape, draw_seed(seed), minval, maxval, dtype)
@@ -93,7 +106,6 @@ def randint(shape, minval, maxval, dtype="int32", seed=None):
 
 def dropout(inputs, rate, noise_shape=None, seed=None):
     """The inputs with values set to 0 by chance, the others divided by what stays (``keras.random.dropout``)."""
-    from leat.tensor import convert_to_tensor
     inputs = convert_to_tensor(inputs)
     if rate == 0:
         return inputs

@@ -15,6 +15,30 @@ def register_keras_serializable(package="Custom", name=None):
     return decorate
 
 
+def get_custom_objects():
+    """The dictionary of what is known to configurations by name (``keras.saving.get_custom_objects``); may be changed."""
+    return _CUSTOM
+
+
+class CustomObjectScope:
+    """``with custom_object_scope({"name": class}):`` configurations know these, too."""
+
+    def __init__(self, custom_objects):
+        self._objects = custom_objects or {}
+
+    def __enter__(self):
+        self._before = dict(_CUSTOM)
+        _CUSTOM.update(self._objects)
+        return self
+
+    def __exit__(self, *error):
+        _CUSTOM.clear()
+        _CUSTOM.update(self._before)
+
+
+custom_object_scope = CustomObjectScope
+
+
 def get_registered_object(name, custom_objects=None, module_objects=None):
     """What was registered under a name; None."""
     return (custom_objects or {}).get(name) or _CUSTOM.get(name) or (module_objects or {}).get(name)
@@ -111,7 +135,7 @@ def deserialize_keras_object(config, custom_objects=None):
         return Ellipsis
     if config["class_name"] == "function":
         name = config["config"] if isinstance(config["config"], str) else config["config"]["name"]
-        found = get_registered_object(config.get("registered_name") or name, custom_objects)
+        found = get_registered_object(name, custom_objects)
         if found is None:
             raise TypeError(f"Could not locate function '{name}'. Give it as one of `custom_objects`")
         return found

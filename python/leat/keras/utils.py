@@ -7,6 +7,10 @@ import numpy as np
 from leat import ops
 from leat import random as leat_random
 from leat.tensor import Tensor, convert_to_tensor
+from leat.keras.backend import clear_session  # noqa: F401
+from leat.keras.saving import (CustomObjectScope, custom_object_scope, deserialize_keras_object,  # noqa: F401
+                               get_custom_objects, get_registered_name, get_registered_object,
+                               register_keras_serializable, serialize_keras_object)
 from leat.utils import Progbar  # noqa: F401
 
 

@@ -1,5 +1,6 @@
 /* all_gather on threads: parts of different and of no length, along every axis, of numbers and
- * bools, the gradient (values as TensorFlow 2.21 gives them for equal parts), and what is refused.
+ * bools, the gradient, all_gather_grad (values as TensorFlow 2.21 gives them for equal parts), and
+ * what is refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -9,6 +9,7 @@ import warnings
 
 import numpy as np
 
+from leat.keras import config
 from leat.utils import Progbar
 
 
@@ -189,7 +190,8 @@ class ProgbarLogger(Callback):
 
     def set_params(self, params):
         """Takes verbosity, epochs and steps."""
-        self.verbose = 1 if params["verbose"] == "auto" else int(params["verbose"])
+        self.verbose = int(params["verbose"]) if params["verbose"] != "auto" else (
+            1 if config.is_interactive_logging_enabled() else 2)
         self.epochs, self.target = params["epochs"], params["steps"]
 
     def on_train_begin(self, logs=None):

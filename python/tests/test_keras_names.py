@@ -1,0 +1,94 @@
+"""Small parts of ``leat.keras``: functions of layers, registered names, keras.random, keras.tree, keras.config."""
+
+import numpy as np
+import pytest
+
+import leat as tf
+from leat import keras
+
+
+def test_merging_functions():
+    a, b = keras.Input((4,)), keras.Input((4,))
+    assert keras.layers.concatenate([a, b]).shape == (None, 8)
+    assert keras.layers.concatenate([a, b], axis=0).shape == (None, 4)
+    model = keras.Model([a, b], [keras.layers.add([a, b]), keras.layers.subtract([a, b], name="difference"),
+                                 keras.layers.dot([a, b], axes=1)])
+    x, y = np.arange(8.0).reshape(2, 4).astype("f"), np.ones((2, 4), "f")
+    total, difference, product = model([x, y])
+    np.testing.assert_array_equal(total, x + y)
+    np.testing.assert_array_equal(difference, x - y)
+    np.testing.assert_array_equal(product, (x * y).sum(1, keepdims=True))
+    assert model.get_layer("difference")
+    assert keras.layers.Convolution1D is keras.layers.Conv1D and keras.layers.MaxPool3D is keras.layers.MaxPooling3D
+
+
+def test_layers_as_configurations():
+    config = keras.layers.serialize(keras.layers.Dense(3, activation="relu"))
+    assert config["class_name"] == "Dense" and config["config"]["units"] == 3
+    assert keras.layers.deserialize(config).get_config() == config["config"]
+
+
+def test_registered_activations():
+    @keras.saving.register_keras_serializable(package="test", name="square")
+    def squared(x):
+        return x * x
+
+    layer = keras.layers.Dense(2, activation=squared)
+    config = layer.get_config()
+    assert config["activation"] == {"module": "builtins", "class_name": "function", "config": "test>square",
+                                    "registered_name": "function"}  # as Keras writes it
+    assert keras.layers.Dense.from_config(config).activation is squared
+    assert keras.activations.get("test>square") is squared
+    with pytest.raises(ValueError, match="no_such"):
+        keras.activations.get("no_such")
+
+
+def test_custom_object_scope():
+    def half(x):
+        return x / 2
+    with keras.saving.custom_object_scope({"half": half}):
+        assert keras.activations.get("half") is half
+    with pytest.raises(ValueError, match="half"):
+        keras.activations.get("half")
+
+
+def test_random_with_a_generator():
+    # As keras.random.dropout and categorical gave them with TensorFlow's backend.
+    generator = keras.random.SeedGenerator(1337)
+    np.testing.assert_array_equal(keras.random.dropout(tf.ones((2, 4)), 0.5, seed=generator),
+                                  [[2, 0, 2, 2], [0, 0, 2, 2]])
+    drawn = keras.random.shuffle(np.arange(12).reshape(3, 4), axis=1, seed=3).numpy()
+    assert sorted(drawn[0]) == [0, 1, 2, 3] and (drawn == drawn[0] + np.array([[0], [4], [8]])).all()
+    classes = keras.random.categorical(np.log([[0.0001, 0.9998, 0.0001]]).astype("f"), 50, seed=5)
+    assert classes.dtype == "int32" and (classes.numpy() == 1).mean() > 0.9
+
+
+def test_tree():
+    nested = {"b": [1, (2, 3)], "a": 4}
+    assert keras.tree.flatten(nested) == [4, 1, 2, 3]
+    assert keras.tree.map_structure(lambda x: x + 1, nested) == {"a": 5, "b": [2, (3, 4)]}
+    assert keras.tree.pack_sequence_as(nested, [0, 1, 2, 3]) == {"a": 0, "b": [1, (2, 3)]}
+    assert keras.tree.lists_to_tuples([1, [2, {"a": [3]}]]) == (1, (2, {"a": (3,)}))
+    with pytest.raises(ValueError):
+        keras.tree.assert_same_structure([1, 2], [1, [2]])
+
+
+def test_config():
+    assert keras.config.floatx() == "float32" and keras.config.backend() == "tensorflow"
+    keras.config.set_floatx("float32")
+    with pytest.raises(NotImplementedError, match="float64"):
+        keras.config.set_floatx("float64")
+    with pytest.raises(ValueError, match="Unknown"):
+        keras.config.set_floatx("int3")
+
+
+def test_lines_instead_of_bars(capsys):
+    model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
+    model.compile(loss="mse")
+    keras.config.disable_interactive_logging()
+    try:
+        model.fit(np.zeros((4, 2)), np.zeros((4, 1)), batch_size=2)
+    finally:
+        keras.config.enable_interactive_logging()
+    printed = capsys.readouterr().out
+    assert "\r" not in printed and "\b" not in printed and "2/2 - " in printed

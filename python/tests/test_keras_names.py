@@ -92,3 +92,32 @@ def test_lines_instead_of_bars(capsys):
         keras.config.enable_interactive_logging()
     printed = capsys.readouterr().out
     assert "\r" not in printed and "\b" not in printed and "2/2 - " in printed
+
+
+def test_a_subclass_between_tensors():
+    class Doubling(keras.Model):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            self.steps = 0
+
+        def train_step(self, data):
+            self.steps += 1
+            return super().train_step(data)
+    inputs = keras.Input((3,))
+    model = Doubling(inputs, keras.layers.Dense(1)(inputs), name="own")
+    assert isinstance(model, Doubling) and type(model).__name__ == "Doubling" and model.name == "own"
+    assert model.output_shape == (None, 1) and len(model.layers) == 2
+    model.compile(optimizer="sgd", loss="mse")
+    model.fit(np.ones((4, 3)), np.ones((4, 1)), verbose=0)
+    assert model.steps == 1  # traced once
+    with pytest.raises(TypeError, match="keras.Input"):
+        Doubling(3)
+
+
+def test_sizes_through_up_sampling():
+    x = keras.layers.UpSampling2D((2, 3))(keras.Input((4, 5, 1)))
+    assert x.shape == (None, 8, 15, 1)
+    assert keras.layers.UpSampling1D(2)(keras.Input((4, 3))).shape == (None, 8, 3)
+    rows = tf.data.Dataset.from_tensor_slices(np.arange(6).reshape(2, 3)).map(lambda x: tf.repeat(x, [2, 0, 1]))
+    assert rows.element_spec.shape == (3,)
+    assert [row.tolist() for row in rows.as_numpy_iterator()] == [[0, 0, 2], [3, 3, 5]]

@@ -158,7 +158,7 @@ class Functional(Model):
         """The given tensors in the order of the inputs. ValueError on another number or name."""
         places = self.inputs
         if isinstance(inputs, dict):
-            names = list(self._inputs) if isinstance(self._inputs, dict) else self.input_names
+            names = sorted(self._inputs) if isinstance(self._inputs, dict) else self.input_names
             missing = [name for name in names if name not in inputs]
             if missing:
                 raise ValueError(f"Missing data for input \"{missing[0]}\". You passed a data dictionary with keys "

@@ -460,7 +460,7 @@ def _leaves(value):
     if isinstance(value, (list, tuple)):
         return [leaf for item in value for leaf in _leaves(item)]
     if isinstance(value, dict):
-        return [leaf for item in value.values() for leaf in _leaves(item)]
+        return [leaf for key in sorted(value) for leaf in _leaves(value[key])]
     return [value]
 
 
@@ -468,8 +468,9 @@ def _map(function, value):
     if isinstance(value, (list, tuple)):
         made = [_map(function, item) for item in value]
         return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
-    if isinstance(value, dict):
-        return {key: _map(function, item) for key, item in value.items()}
+    if isinstance(value, dict):  # in the order of the keys, as leaves are listed
+        made = {key: _map(function, value[key]) for key in sorted(value)}
+        return {key: made[key] for key in value}
     return function(value)
 
 

@@ -1,6 +1,9 @@
 """``keras.Model``, ``keras.Sequential`` and models that are put together of KerasTensors."""
 
+import functools
+
 from leat.keras import layer as _layer
+from leat.keras import tables
 from leat.keras.layer import KerasTensor, Layer, layers_in, shape_of
 from leat.keras.layers import InputLayer
 from leat.keras.trainer import Trainer
@@ -13,12 +16,18 @@ class Model(Trainer, Layer):
     """
 
     def __new__(cls, *args, **kwargs):
-        if cls is Model and ((args and _is_symbolic(args[0])) or "inputs" in kwargs):
+        if cls is Model and _is_between_tensors(args, kwargs):
             from leat.keras.functional import Functional
             return super().__new__(Functional)
         return super().__new__(cls)
 
     def __init__(self, *args, **kwargs):
+        if _is_between_tensors(args, kwargs):  # of a subclass, which becomes a functional model's, too
+            from leat.keras.functional import Functional
+            if not isinstance(self, Functional):
+                self.__class__ = _between_tensors(type(self), Functional)
+            Functional.__init__(self, *args, **kwargs)
+            return
         if args or "inputs" in kwargs:
             raise TypeError(f"{type(self).__name__}.__init__() takes keywords alone, or inputs and outputs made with "
                             "keras.Input")
@@ -101,6 +110,18 @@ class Model(Trainer, Layer):
             super()._build_for(args)
 
 
+def _is_between_tensors(args, kwargs):
+    """Do the arguments of a model say where it starts and ends?"""
+    return bool(args) and _is_symbolic(args[0]) or "inputs" in kwargs
+
+
+@functools.cache
+def _between_tensors(class_, functional):
+    """A program's own subclass of Model whose call goes from inputs to outputs."""
+    return type(class_.__name__, (class_, functional), {"__module__": class_.__module__, "__doc__": class_.__doc__,
+                                                       "__qualname__": class_.__qualname__})
+
+
 def _is_symbolic(value):
     return any(isinstance(leaf, KerasTensor) for leaf in _layer._leaves(value))
 
@@ -176,6 +197,7 @@ class Sequential(Model):
                 value = layer(value)
                 layer._output_shape = _layer._map(lambda tensor: tensor.shape, value)
         self._input, self._output = start, value
+        tables.auto_name("functional")  # Keras makes one of its own here, so that later ones have the same names
         self.built = True
 
     def _build_for(self, args):

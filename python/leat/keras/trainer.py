@@ -201,10 +201,12 @@ class Trainer:
 
     def _prepare(self, batch, with_loss=True):
         """Makes weights, metrics and slots before the first step is traced, in the strategy's scope."""
+        from leat.keras.model import Model
         x, y, _ = unpack_x_y_sample_weight(batch)
         with self._scope():
             metrics_wait = with_loss and self._compile_metrics is not None and not self._compile_metrics.built
-            if not self.built or not all(layer.built for layer in self._flatten_layers()) or metrics_wait:
+            waits = metrics_wait or not self.built or not all(layer.built for layer in self._flatten_layers())
+            if waits and type(self).call is not Model.call:  # its steps may call what they like
                 y_pred = feeding.symbolic(self, x)
                 if metrics_wait and y is not None:
                     self._compile_metrics.build(y, y_pred)

@@ -1,7 +1,8 @@
 /* repeat: the slices of a tensor along a dimension, each as often as it says (tf.repeat).
  *
  * Without an axis the values count as one vector. `repeats` is one number for all slices or one for
- * each; how many slices come out is data, so rows run one at a time. Fails where a number is
+ * each. How many slices come out is known beforehand where `repeats` is a constant, else rows run
+ * one at a time. Fails where a number is
  * negative or there are not as many as slices. No gradient, no state, no locks. */
 #include "graph/ops/positions.h"
 
@@ -39,6 +40,19 @@ static leat_status want_vector(int32_t rank, leat_error *err) {
                       "repeats has rank %d; expected a scalar or a vector", (int)rank);
 }
 
+/* How many slices come out of `slices`, where `repeats` is a constant that the run takes. */
+static int64_t slices_out(const leat_tensor *repeats, int64_t slices) {
+    int64_t out = 0, count = repeats == NULL ? 0 : leat_tensor_count(repeats);
+    if (repeats == NULL || slices < 0 || (count != 1 && count != slices))
+        return LEAT_UNKNOWN_DIM;
+    for (int64_t i = 0; i < slices; i++) {
+        int64_t by = leati_tensor_int_at(repeats, count == 1 ? 0 : i);
+        if (by < 0 || __builtin_add_overflow(out, by, &out))
+            return LEAT_UNKNOWN_DIM;
+    }
+    return out;
+}
+
 static leat_status repeat_infer(leati_infer_call *call, leat_error *err) {
     const struct repeat_args *args = call->args;
     leat_shape shape = call->inputs[0].shape;
@@ -52,7 +66,7 @@ static leat_status repeat_infer(leati_infer_call *call, leat_error *err) {
         if (repeats->rank == 1 && repeats->dims[0] != 1)
             LEATI_TRY(leati_want_equal_dims(shape.dims[axis], repeats->dims[0],
                                             "the slices and repeats", err));
-        shape.dims[axis] = LEAT_UNKNOWN_DIM;
+        shape.dims[axis] = slices_out(leati_infer_constant(call, 1), shape.dims[axis]);
     }
     return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
 }
@@ -96,12 +110,14 @@ static leat_status repeat_kernel(leati_kernel_call *call, leat_error *err) {
         outer *= shape.dims[d];
     for (int32_t d = axis + 1; d < shape.rank; d++)
         bytes *= (size_t)shape.dims[d];
-    const char *from = in->data;
-    char *to = call->outputs[0].data;
-    for (int64_t i = 0; i < outer * slices; i++, from += bytes) {
-        int64_t by = leati_index_at(repeats, 0, repeats->count == 1 ? 0 : i % slices);
-        for (int64_t k = 0; k < by; k++, to += bytes)
-            memcpy(to, from, bytes);
+    for (int64_t row = 0; row < call->n; row++) {
+        const char *from = leati_row_of(in, row);
+        char *to = leati_row_of(&call->outputs[0], row);
+        for (int64_t i = 0; i < outer * slices; i++, from += bytes) {
+            int64_t by = leati_index_at(repeats, row, repeats->count == 1 ? 0 : i % slices);
+            for (int64_t k = 0; k < by; k++, to += bytes)
+                memcpy(to, from, bytes);
+        }
     }
     return leati_hold_strings(call, 0, err);
 }

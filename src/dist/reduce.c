@@ -3,9 +3,9 @@
  * The replicas of this process are added up, then the sums of all workers. Without an axis the
  * values are added in replica order and, for MEAN, divided by the number of replicas. With an axis
  * every value is first summed along it, and MEAN divides by the number of all rows, so that uneven
- * and empty replicas count right. The mean of integers is float64, as in TensorFlow. Sums are made
- * in double or in wrapping int64 and then converted. Failures: shapes that differ, also between
- * workers, which names one. No locks. */
+ * and empty replicas count right. The mean of integers is float64, of those below 32 bits float32,
+ * as in TensorFlow. Sums are made in double or in wrapping int64 and then converted. Failures:
+ * shapes that differ, also between workers, which names one. No locks. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/hash.h"
@@ -274,7 +274,8 @@ static leat_status write_result(const reduction *r, int component, leat_reduce_o
                                 leat_tensor *out, leat_error *err) {
     const part *p = &r->parts[component];
     bool mean = op == LEAT_REDUCE_MEAN;
-    leat_dtype dtype = mean && !p->floating ? LEAT_FLOAT64 : p->dtype;
+    leat_dtype quotient = leat_dtype_size(p->dtype) < 4 ? LEAT_FLOAT32 : LEAT_FLOAT64;
+    leat_dtype dtype = mean && !p->floating ? quotient : p->dtype;
     leat_status status = leat_tensor_new(dtype, p->shape.rest, out, err);
     double divisor = r->axis == LEAT_NO_AXIS ? r->strategy->num_replicas
                                              : (double)r->ints[r->num_ints + (size_t)component];

@@ -169,14 +169,14 @@ static const char *dtype_suffix(leat_dtype dtype) {
     }
 }
 
-/* The value of a tensor: a scalar bare, an array as numpy's repr() has it, an empty one with its
- * dtype always. */
+/* The value of a tensor: a scalar bare, an array as numpy's repr() has it, from the next line on
+ * where it has several, an empty one with its dtype always. */
 static void add_value(leati_text *text, const leat_tensor *tensor, const char *numbers) {
     if (tensor->rank == 0) {
         leati_text_addf(text, "%s", numbers);
         return;
     }
-    leati_text_addf(text, "array(");
+    leati_text_addf(text, "%sarray(", strchr(numbers, '\n') != NULL ? "\n" : "");
     add_separated(text, numbers);
     if (leat_tensor_count(tensor) == 0) {
         if (tensor->rank > 1) {

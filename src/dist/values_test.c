@@ -1,5 +1,6 @@
-/* Functions over values per replica without memory: each allocation fails once, and every failure
- * comes back as RESOURCE_EXHAUSTED and leaves nothing behind. */
+/* Functions over values per replica: numbers of every dtype added up and printed as TensorFlow does
+ * it, what is refused, and runs without memory: each allocation fails once, and every failure comes
+ * back as RESOURCE_EXHAUSTED and leaves nothing behind. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,7 @@
 #include <cmocka.h>
 
 #include "../../tests/support/torture.h"
+#include "core/tensor.h"
 #include <leat/dist.h>
 
 static leat_status combine(void *context, leat_error *err) {
@@ -54,7 +56,228 @@ static void test_each_allocation_failing(void **state) {
     torture_end();
 }
 
+/* ---- every dtype ---- */
+
+static leat_element element_of(leat_dtype dtype, leat_shape shape, const void *data) {
+    leat_element element = {0};
+    leat_tensor tensor;
+    assert_int_equal(leat_tensor_copy_of(dtype, shape, data, &tensor, NULL), LEAT_OK);
+    leat_spec *spec = leat_spec_tensor(dtype, shape, NULL);
+    assert_int_equal(leat_element_set(&element, spec, &tensor, NULL), LEAT_OK);
+    leat_spec_unref(spec);
+    leat_tensor_unref(&tensor);
+    return element;
+}
+
+/* The numbers 3, 5 and 4, 6 on two replicas, and how TensorFlow prints [3, 5] (NULL: not as other
+ * floats). */
+static const struct {
+    leat_dtype dtype, mean;
+    union {
+        int8_t i8[2];
+        int16_t i16[2];
+        int32_t i32[2];
+        int64_t i64[2];
+        float f32[2];
+        double f64[2];
+    } values[2];
+    const char *printed;
+} numbers[] = {
+    {LEAT_INT8, LEAT_FLOAT32, {{.i8 = {3, 5}}, {.i8 = {4, 6}}}, "array([3, 5], dtype=int8)"},
+    {LEAT_INT16, LEAT_FLOAT32, {{.i16 = {3, 5}}, {.i16 = {4, 6}}}, "array([3, 5], dtype=int16)"},
+    {LEAT_INT32, LEAT_FLOAT64, {{.i32 = {3, 5}}, {.i32 = {4, 6}}}, "array([3, 5], dtype=int32)"},
+    {LEAT_INT64, LEAT_FLOAT64, {{.i64 = {3, 5}}, {.i64 = {4, 6}}}, "array([3, 5])"},
+    {LEAT_UINT8, LEAT_FLOAT32, {{.i8 = {3, 5}}, {.i8 = {4, 6}}}, "array([3, 5], dtype=uint8)"},
+    {LEAT_UINT16, LEAT_FLOAT32, {{.i16 = {3, 5}}, {.i16 = {4, 6}}}, "array([3, 5], dtype=uint16)"},
+    {LEAT_UINT32, LEAT_FLOAT64, {{.i32 = {3, 5}}, {.i32 = {4, 6}}}, "array([3, 5], dtype=uint32)"},
+    {LEAT_UINT64, LEAT_FLOAT64, {{.i64 = {3, 5}}, {.i64 = {4, 6}}}, "array([3, 5], dtype=uint64)"},
+    {LEAT_FLOAT16,
+     LEAT_FLOAT16,
+     {{.i16 = {0x4200, 0x4500}}, {.i16 = {0x4400, 0x4600}}},
+     "array([3., 5.], dtype=float16)"},
+    {LEAT_BFLOAT16, LEAT_BFLOAT16, {{.i16 = {0x4040, 0x40a0}}, {.i16 = {0x4080, 0x40c0}}}, NULL},
+    {LEAT_FLOAT32,
+     LEAT_FLOAT32,
+     {{.f32 = {3, 5}}, {.f32 = {4, 6}}},
+     "array([3., 5.], dtype=float32)"},
+    {LEAT_FLOAT64, LEAT_FLOAT64, {{.f64 = {3, 5}}, {.f64 = {4, 6}}}, "array([3., 5.])"},
+};
+enum { NUM_NUMBERS = sizeof numbers / sizeof *numbers };
+
+static leat_strategy *two_replicas(void) {
+    static const char *const devices[] = {"CPU:0", "CPU:1"};
+    leat_error err = {0};
+    leat_strategy *strategy = leat_mirrored_strategy(
+        &(leat_mirrored_options){.devices = devices, .num_devices = 2}, &err);
+    if (strategy == NULL)
+        fail_msg("%s", err.text);
+    return strategy;
+}
+
+static void check_reduced(leat_strategy *strategy, leat_reduce_op op, int axis,
+                          const leat_per_replica *value, leat_dtype dtype, double first,
+                          double second) {
+    leat_error err = {0};
+    leat_element out = {0};
+    if (leat_strategy_reduce(strategy, op, value, axis, &out, &err) != LEAT_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(out.tensors[0].dtype, dtype);
+    assert_int_equal(leat_tensor_count(&out.tensors[0]), axis == 0 ? 1 : 2);
+    assert_true(leati_tensor_float_at(&out.tensors[0], 0) == first);
+    assert_true(axis == 0 || leati_tensor_float_at(&out.tensors[0], 1) == second);
+    leat_element_fini(&out);
+}
+
+static void test_reduce_every_dtype(void **state) {
+    (void)state;
+    leat_strategy *strategy = two_replicas();
+    for (int i = 0; i < NUM_NUMBERS; i++) {
+        leat_dtype dtype = numbers[i].dtype, mean = numbers[i].mean;
+        leat_element elements[2] = {element_of(dtype, LEAT_SHAPE(2), &numbers[i].values[0]),
+                                    element_of(dtype, LEAT_SHAPE(2), &numbers[i].values[1])};
+        const leat_per_replica value = {.elements = elements, .num_replicas = 2};
+        check_reduced(strategy, LEAT_REDUCE_SUM, LEAT_NO_AXIS, &value, dtype, 7, 11);
+        check_reduced(strategy, LEAT_REDUCE_MEAN, LEAT_NO_AXIS, &value, mean, 3.5, 5.5);
+        check_reduced(strategy, LEAT_REDUCE_SUM, 0, &value, dtype, 18, 0);
+        check_reduced(strategy, LEAT_REDUCE_MEAN, 0, &value, mean, 4.5, 0);
+        leat_element_fini(&elements[0]);
+        leat_element_fini(&elements[1]);
+    }
+    leat_strategy_unref(strategy);
+}
+
+static void check_printed(const leat_element *element, const char *head, const char *printed) {
+    leat_per_replica value = {.elements = (leat_element *)(uintptr_t)element, .num_replicas = 1};
+    char text[512], expected[512];
+    snprintf(expected, sizeof expected, "PerReplica:{\n  0: <tf.Tensor: %s, numpy=%s>\n}", head,
+             printed);
+    assert_int_equal(leat_per_replica_print(&value, text, sizeof text), strlen(expected));
+    assert_string_equal(text, expected);
+    assert_int_equal(leat_per_replica_print(&value, NULL, 0), strlen(expected));
+    assert_int_equal(leat_per_replica_print(&value, text, 8), strlen(expected));
+    assert_string_equal(text, "PerRepl");
+}
+
+static void test_print_every_dtype(void **state) {
+    (void)state;
+    for (int i = 0; i < NUM_NUMBERS; i++) {
+        char head[64];
+        if (numbers[i].printed == NULL)
+            continue;
+        leat_element element = element_of(numbers[i].dtype, LEAT_SHAPE(2), &numbers[i].values[0]);
+        snprintf(head, sizeof head, "shape=(2,), dtype=%s", leat_dtype_name(numbers[i].dtype));
+        check_printed(&element, head, numbers[i].printed);
+        leat_element_fini(&element);
+    }
+}
+
+static void test_print_shapes(void **state) {
+    (void)state;
+    static const leat_string texts[4] = {{.data = "a b", .size = 3},
+                                         {.data = "it's \\ x", .size = 8},
+                                         {.data = "", .size = 0},
+                                         {.data = "\"", .size = 1}};
+    static const bool truth[2] = {true, false};
+    static const int16_t zeros[4] = {0}, halves[2] = {0x4060, 0x40b0};
+    static const struct {
+        leat_dtype dtype;
+        leat_shape shape;
+        const void *data;
+        const char *head, *printed;
+    } cases[] = {
+        {LEAT_BOOL,
+         {.rank = 1, .dims = {2}},
+         truth,
+         "shape=(2,), dtype=bool",
+         "array([ True, False])"},
+        {LEAT_STRING,
+         {.rank = 2, .dims = {2, 2}},
+         texts,
+         "shape=(2, 2), dtype=string",
+         "\narray([[b'a b', b\"it's \\\\ x\"],\n       [b'', b'\"']], dtype=object)"},
+        {LEAT_INT8,
+         {.rank = 1, .dims = {0}},
+         zeros,
+         "shape=(0,), dtype=int8",
+         "array([], dtype=int8)"},
+        {LEAT_STRING,
+         {.rank = 2, .dims = {2, 0}},
+         texts,
+         "shape=(2, 0), dtype=string",
+         "array([], shape=(2, 0), dtype=object)"},
+        {LEAT_BFLOAT16,
+         {.rank = 1, .dims = {2}},
+         halves,
+         "shape=(2,), dtype=bfloat16",
+         "array([3.5, 5.5], dtype=bfloat16)"},
+        {LEAT_INT8, {.rank = 0}, zeros, "shape=(), dtype=int8", "0"},
+        {LEAT_INT16,
+         {.rank = 3, .dims = {2, 2, 1}},
+         zeros,
+         "shape=(2, 2, 1), dtype=int16",
+         "\narray([[[0],\n        [0]],\n\n       [[0],\n        [0]]], dtype=int16)"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        leat_element element = element_of(cases[i].dtype, cases[i].shape, cases[i].data);
+        check_printed(&element, cases[i].head, cases[i].printed);
+        leat_element_fini(&element);
+    }
+}
+
+/* ---- what is refused ---- */
+
+static void expect_refused(leat_strategy *strategy, leat_reduce_op op,
+                           const leat_per_replica *value, leat_status code, const char *text) {
+    leat_error err = {0};
+    leat_element out = {0};
+    assert_int_equal(leat_strategy_reduce(strategy, op, value, LEAT_NO_AXIS, &out, &err), code);
+    if (strstr(err.text, text) == NULL)
+        fail_msg("expected \"%s\" in: %s", text, err.text);
+}
+
+static void test_refused(void **state) {
+    (void)state;
+    static const bool truth[2] = {true, false};
+    static const float three[3] = {1, 2, 3};
+    leat_strategy *strategy = two_replicas();
+    leat_element elements[2] = {element_of(LEAT_FLOAT32, LEAT_SHAPE(2), three),
+                                element_of(LEAT_FLOAT32, LEAT_SHAPE(3), three)};
+    leat_element bools[2] = {element_of(LEAT_BOOL, LEAT_SHAPE(2), truth),
+                             element_of(LEAT_BOOL, LEAT_SHAPE(2), truth)};
+    leat_element uneven[2] = {elements[0], {0}};
+    const leat_per_replica value = {.elements = elements, .num_replicas = 2};
+    expect_refused(strategy, LEAT_REDUCE_SUM, &value, LEAT_INVALID_ARGUMENT, "[3]");
+    expect_refused(strategy, (leat_reduce_op)2, &value, LEAT_INVALID_ARGUMENT,
+                   "reduction 2; expected LEAT_REDUCE_SUM or LEAT_REDUCE_MEAN");
+    expect_refused(strategy, LEAT_REDUCE_SUM,
+                   &(leat_per_replica){.elements = bools, .num_replicas = 2}, LEAT_INVALID_ARGUMENT,
+                   "a value of dtype bool cannot be reduced");
+    expect_refused(strategy, LEAT_REDUCE_SUM,
+                   &(leat_per_replica){.elements = bools, .num_replicas = 1}, LEAT_INVALID_ARGUMENT,
+                   "a value of 1 replicas; the strategy has 2");
+    expect_refused(strategy, LEAT_REDUCE_SUM,
+                   &(leat_per_replica){.elements = uneven, .num_replicas = 2},
+                   LEAT_INVALID_ARGUMENT, "replica 1 has 0 components, replica 0 has 1");
+    expect_refused(strategy, LEAT_REDUCE_SUM, NULL, LEAT_INVALID_ARGUMENT,
+                   "leat_strategy_reduce: an argument is NULL");
+    expect_refused(NULL, LEAT_REDUCE_SUM, &value, LEAT_INVALID_ARGUMENT,
+                   "leat_strategy_reduce: an argument is NULL");
+    for (int i = 0; i < 2; i++) {
+        leat_element_fini(&elements[i]);
+        leat_element_fini(&bools[i]);
+    }
+    leat_strategy_unref(strategy);
+}
+
+static int two_devices(void **state) {
+    (void)state;
+    return leat_set_logical_cpu_devices(2, NULL) == LEAT_OK ? 0 : -1;
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_allocation_failing)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reduce_every_dtype), cmocka_unit_test(test_print_every_dtype),
+        cmocka_unit_test(test_print_shapes), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_each_allocation_failing)};
+    return cmocka_run_group_tests(tests, two_devices, NULL);
 }

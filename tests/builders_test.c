@@ -1,6 +1,6 @@
 /* The builders of <leat/ops.h>: each makes the very node that leat_graph_call makes of the
  * operation's name and attributes, which the conformance suites run. Both are traced, and the
- * functions' texts compared. */
+ * functions' texts compared. And what operations refuse while a graph is built. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
     V(d, BOOL, 4) V(s, STRING, 4) V(p, UINT8, 6, 5, 3) V(g, UINT8, 6, 5, 1) V(f, FLOAT32, 2, 6, 5, 3) \
     V(h, FLOAT32, 2, 2, 3, 3) V(m, FLOAT32, 3, 3) V(t, INT64, 2) V(z, INT64, 3) V(w, FLOAT32, 8, 2)   \
     V(o, FLOAT32, 2, 4) V(e, INT32, 2) V(r, INT32, 4) V(u, FLOAT32, 2, 1, 4) V(v, FLOAT32, 2)        \
-    V(l, FLOAT32, 2, 3, 1, 3) V(A, INT32, 4, 1) V(B, FLOAT32, 2, 7) V(D, INT32, 3)
+    V(l, FLOAT32, 2, 3, 1, 3) V(A, INT32, 4, 1) V(B, FLOAT32, 2, 7) V(D, INT32, 3) V(E, FLOAT32, 1, 1, 1, 1, 1, 1, 1, 1) V(G, UINT8, 7, 5) V(H, STRING, 2, 6, 5, 3) V(I, STRING, 6, 5, 1) V(J, FLOAT32, 1, 3, 3) V(K, FLOAT32, -1, 2) V(L, FLOAT32, 1000)
 #define SCALARS(V) V(c, STRING) V(k, INT64) V(a, INT32) V(q, FLOAT32) V(C, STRING)
 /* clang-format on */
 
@@ -141,6 +141,41 @@ static void test_builders(void **state) {
     assert_int_equal(wrong, 0);
 }
 
+/* ---- what is refused ---- */
+
+static const struct refusal {
+    struct builder builder;
+    leat_status code;
+    const char *text;
+} refusals[] = {
+#define REFUSED(OPERATION, INPUTS, ATTRIBUTES, CODE, TEXT)                                         \
+    {{OPERATION, OPERATION, INPUTS, ATTRIBUTES, 1, NULL}, LEAT_##CODE, TEXT},
+#include "refused.def"
+#undef REFUSED
+};
+
+static void test_refusals(void **state) {
+    (void)state;
+    leat_spec *spec = spec_of_values();
+    int wrong = 0;
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        const struct refusal *r = &refusals[i];
+        struct case_of c = {&r->builder, true};
+        leat_error err = {0};
+        leat_function *function = leat_trace(trace_case, &c, spec, &err);
+        bool named = strstr(err.text, r->builder.operation) != NULL;
+        if (function != NULL || err.code != r->code || !named ||
+            strstr(err.text, r->text) == NULL) {
+            wrong++;
+            printf("FAIL %s(%s) %s: %s: %s\n", r->builder.operation, r->builder.inputs,
+                   r->builder.attributes, leat_status_name(err.code), err.text);
+        }
+        leat_function_unref(function);
+    }
+    leat_spec_unref(spec);
+    assert_int_equal(wrong, 0);
+}
+
 /* ---- datasets ---- */
 
 static int trace_small(void *context, leat_graph *graph, leat_value *outputs) {
@@ -218,6 +253,7 @@ static void test_datasets(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_builders),
+                                       cmocka_unit_test(test_refusals),
                                        cmocka_unit_test(test_datasets)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -221,6 +221,7 @@ static leat_dataset *build_dataset(int which, leat_function *f, const char **tex
         return leat_take_while(numbers(), leat_function_ref(f), err);
     default: return NULL;
     }
+#undef RANGE
 }
 
 static void test_datasets(void **state) {
@@ -251,9 +252,38 @@ static void test_datasets(void **state) {
     leat_function_unref(function);
 }
 
+static const struct {
+    const char *operator, * arguments, *inputs, *text;
+} refused_plans[] = {
+#define PLAN(OPERATOR, ARGUMENTS, INPUTS, TEXT) {OPERATOR, ARGUMENTS, INPUTS, TEXT},
+#include "refused_plans.def"
+#undef PLAN
+};
+
+static void test_refused_plans(void **state) {
+    (void)state;
+    int wrong = 0;
+    for (size_t i = 0; i < sizeof refused_plans / sizeof *refused_plans; i++) {
+        char whole[4096];
+        leat_error err = {0};
+        const char *inputs = refused_plans[i].inputs;
+        snprintf(whole, sizeof whole, "{\"op\": \"%s\", \"args\": %s%s%s}",
+                 refused_plans[i].operator, refused_plans[i].arguments, *inputs ? ", " : "",
+                 inputs);
+        leat_dataset *dataset = leat_dataset_from_json(whole, &err);
+        if (dataset != NULL || err.code != LEAT_INVALID_ARGUMENT ||
+            strstr(err.text, refused_plans[i].text) == NULL) {
+            wrong++;
+            printf("FAIL %s: %s: %s\n", whole, leat_status_name(err.code), err.text);
+        }
+        leat_dataset_unref(dataset);
+    }
+    assert_int_equal(wrong, 0);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_builders),
-                                       cmocka_unit_test(test_refusals),
-                                       cmocka_unit_test(test_datasets)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_builders), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_datasets), cmocka_unit_test(test_refused_plans)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include "../../tests/support/torture.h"
 
 #include "../../tests/support/dataset.h"
+#include "base/hash.h"
 
 static leat_dataset *range_of(int64_t n, leat_error *err) {
     return leat_range(0, n, 1, NULL, err);
@@ -326,6 +327,92 @@ static void test_impure_inputs_are_asked_for_what_is_needed(void **state) {
     leat_dataset_unref(dataset);
 }
 
+static void expect_failure(leat_status found, leat_status code, const leat_error *err,
+                           const char *text) {
+    assert_int_equal(found, code);
+    if (strstr(err->text, text) == NULL)
+        fail_msg("expected \"%s\" in: %s", text, err->text);
+}
+
+static void test_arguments_of_iterators(void **state) {
+    (void)state;
+    leat_error err = {0};
+    char *data = NULL;
+    size_t size = 0;
+    leat_element element = {0};
+    leat_dataset *dataset = range_of(5, &err);
+    const leat_iterator_options wrong[] = {
+        {.num_threads = -1}, {.memory_limit = -1}, {.deadline_ms = -1}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        err = (leat_error){0};
+        assert_null(leat_iterator_new(dataset, &wrong[i], &err));
+        expect_failure(err.code, LEAT_INVALID_ARGUMENT, &err, "none may be negative");
+    }
+    leat_iterator *iterator = dataset_iterate(dataset, NULL);
+    expect_failure(leat_iterator_next(NULL, &element, &err), LEAT_INVALID_ARGUMENT, &err,
+                   "leat_iterator_next: iterator is NULL");
+    expect_failure(leat_iterator_next(iterator, NULL, &err), LEAT_INVALID_ARGUMENT, &err,
+                   "leat_iterator_next: out is NULL");
+    expect_failure(leat_iterator_save(NULL, &data, &size, NULL, &err), LEAT_INVALID_ARGUMENT, &err,
+                   "leat_iterator_save: an argument is NULL");
+    expect_failure(leat_iterator_save(iterator, NULL, &size, NULL, &err), LEAT_INVALID_ARGUMENT,
+                   &err, "leat_iterator_save: an argument is NULL");
+    expect_failure(leat_iterator_save(iterator, &data, NULL, NULL, &err), LEAT_INVALID_ARGUMENT,
+                   &err, "leat_iterator_save: an argument is NULL");
+    assert_int_equal(leat_iterator_save(iterator, &data, &size, NULL, &err), LEAT_OK);
+    expect_failure(leat_iterator_restore(NULL, data, size, &err), LEAT_INVALID_ARGUMENT, &err,
+                   "leat_iterator_restore: an argument is NULL");
+    expect_failure(leat_iterator_restore(iterator, NULL, size, &err), LEAT_INVALID_ARGUMENT, &err,
+                   "leat_iterator_restore: an argument is NULL");
+    assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OK);
+    expect_failure(leat_iterator_restore(iterator, data, size, &err), LEAT_FAILED_PRECONDITION,
+                   &err, "the iterator has already given elements; restore a new one");
+    leat_element_fini(&element);
+    leati_free(data);
+    leat_iterator_free(iterator);
+    leat_dataset_unref(dataset);
+}
+
+/* States with a byte changed and a checksum that fits: a wrong beginning, another version, other
+ * rewrites. After a failure the iterator is of no use. */
+static void test_headers_of_states(void **state) {
+    (void)state;
+    enum { MAGIC = 1, VERSION = 5, REWRITTEN = 6 + 8, STATE_VERSION = 1 };
+    static const struct {
+        size_t at;
+        leat_status code;
+        const char *text;
+    } changes[] = {
+        {MAGIC, LEAT_DATA_LOSS, "not the state of an iterator: expected it to begin with LEAT"},
+        {0, LEAT_DATA_LOSS, "not the state of an iterator"},
+        {VERSION, LEAT_FAILED_PRECONDITION, "this library reads version 1"},
+        {REWRITTEN, LEAT_FAILED_PRECONDITION, "saved by an iterator with other rewrites"},
+    };
+    leat_error err = {0};
+    leat_element element = {0};
+    char *data = NULL;
+    size_t size = 0;
+    leat_dataset *dataset = range_of(5, &err);
+    leat_iterator *iterator = dataset_iterate(dataset, NULL);
+    assert_int_equal(leat_iterator_save(iterator, &data, &size, NULL, &err), LEAT_OK);
+    leat_iterator_free(iterator);
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        iterator = dataset_iterate(dataset, NULL);
+        data[changes[i].at] ^= 2;
+        uint64_t checksum = leati_hash(data, size - 8, STATE_VERSION);
+        for (int b = 0; b < 8; b++)
+            data[size - 8 + (size_t)b] = (char)(checksum >> (8 * b));
+        expect_failure(leat_iterator_restore(iterator, data, size, &err), changes[i].code, &err,
+                       changes[i].text);
+        expect_failure(leat_iterator_next(iterator, &element, &err), LEAT_FAILED_PRECONDITION, &err,
+                       "restoring this iterator failed; make a new one");
+        data[changes[i].at] ^= 2;
+        leat_iterator_free(iterator);
+    }
+    leati_free(data);
+    leat_dataset_unref(dataset);
+}
+
 static void test_states_are_guarded(void **state) {
     (void)state;
     leat_error err = {0};
@@ -400,6 +487,8 @@ int main(void) {
         TEST(test_composed),
         TEST(test_impure_inputs_are_asked_for_what_is_needed),
         TEST(test_states_are_guarded),
+        TEST(test_arguments_of_iterators),
+        TEST(test_headers_of_states),
         TEST(test_first_error_of_a_chain),
         TEST(test_cancelled),
     };

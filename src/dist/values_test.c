@@ -10,6 +10,7 @@
 
 #include "../../tests/support/torture.h"
 #include "core/tensor.h"
+#include <leat/data_ops.h>
 #include <leat/dist.h>
 
 static leat_status combine(void *context, leat_error *err) {
@@ -269,15 +270,169 @@ static void test_refused(void **state) {
     leat_strategy_unref(strategy);
 }
 
+/* ---- datasets by functions, and steps ---- */
+
+enum made { NOTHING, A_FAILURE, RANGES, TWO_KINDS };
+
+struct maker {
+    enum made made;
+    int calls, releases;
+};
+
+static leat_dataset *make_dataset(void *context, const leat_input_context *input, leat_error *err) {
+    struct maker *maker = context;
+    maker->calls++;
+    switch (maker->made) {
+    case NOTHING: return NULL;
+    case A_FAILURE: return leat_take(NULL, 3, err);
+    case RANGES: break;
+    case TWO_KINDS:
+        if (input->input_pipeline_id == 1)
+            return leat_batch(leat_range(0, 4, 1, NULL, err), 2, NULL, err);
+    }
+    return leat_range(0, 4, 1, NULL, err);
+}
+
+static void release_maker(void *context) {
+    ((struct maker *)context)->releases++;
+}
+
+static void test_functions_of_datasets(void **state) {
+    (void)state;
+    const leat_distribute_options plain = {0}, each = {.replication = LEAT_INPUT_PER_REPLICA},
+                                  placed = {.place_dataset_on_device = true},
+                                  fetched = {.replication = LEAT_INPUT_PER_REPLICA,
+                                             .place_dataset_on_device = true},
+                                  no_policy = {.auto_shard_policy = (leat_auto_shard_policy)9};
+    const struct {
+        enum made made;
+        const leat_distribute_options *options;
+        const char *text; /* NULL: none fails */
+    } cases[] = {
+        {NOTHING, &plain, "the dataset function of pipeline 0 of 1: it returned no dataset"},
+        {A_FAILURE, &plain, "the dataset function of pipeline 0 of 1: take"},
+        {TWO_KINDS, &plain, NULL},
+        {TWO_KINDS, &each, "for pipeline 1; make one kind"},
+        {RANGES, &each, NULL},
+        {RANGES, &placed, "place_dataset_on_device needs the replication LEAT_INPUT_PER_REPLICA"},
+        {RANGES, &fetched, "place_dataset_on_device excludes fetching elements to the device"},
+        {RANGES, &no_policy, "auto_shard_policy is 9 and replication 0; expected values of their"},
+    };
+    leat_strategy *strategy = two_replicas();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct maker maker = {.made = cases[i].made};
+        leat_error err = {0};
+        leat_distributed_dataset *d = leat_distribute_datasets_from_function(
+            strategy, make_dataset, &maker, release_maker, cases[i].options, &err);
+        assert_int_equal(d != NULL, cases[i].text == NULL);
+        if (cases[i].text != NULL) {
+            assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
+            if (strstr(err.text, cases[i].text) == NULL)
+                fail_msg("expected \"%s\" in: %s", cases[i].text, err.text);
+        }
+        assert_int_equal(maker.releases, d == NULL);
+        assert_true(maker.calls <= 2);
+        leat_distributed_dataset_free(d);
+        assert_int_equal(maker.releases, 1);
+    }
+    struct maker maker = {.made = RANGES};
+    leat_error err = {0};
+    assert_null(leat_distribute_datasets_from_function(NULL, make_dataset, &maker, release_maker,
+                                                       NULL, &err));
+    assert_non_null(strstr(err.text, "leat_distribute_datasets_from_function: strategy is NULL"));
+    assert_null(
+        leat_distribute_datasets_from_function(strategy, NULL, &maker, release_maker, NULL, &err));
+    assert_non_null(strstr(err.text, "leat_distribute_datasets_from_function: function is NULL"));
+    assert_int_equal(maker.releases, 2);
+    err = (leat_error){0};
+    assert_null(leat_distribute_dataset(NULL, leat_range(0, 4, 1, NULL, &err), NULL, &err));
+    assert_non_null(strstr(err.text, "strategy is NULL"));
+    err = (leat_error){0};
+    assert_null(leat_distribute_dataset(strategy, NULL, NULL, &err));
+    assert_non_null(strstr(err.text, "dataset is NULL"));
+    leat_strategy_unref(strategy);
+}
+
+static void test_batch_sizes(void **state) {
+    (void)state;
+    leat_error err = {0};
+    int64_t size = 7;
+    const leat_input_context four = {.num_replicas_in_sync = 4}, none = {0};
+    assert_int_equal(leat_input_context_batch_size(&four, 8, &size, &err), LEAT_OK);
+    assert_int_equal(size, 2);
+    assert_int_equal(leat_input_context_batch_size(&four, 9, &size, &err), LEAT_INVALID_ARGUMENT);
+    assert_non_null(
+        strstr(err.text, "a global batch of 9 rows cannot be divided among 4 replicas"));
+    assert_int_equal(leat_input_context_batch_size(&none, 8, &size, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leat_input_context_batch_size(NULL, 8, &size, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leat_input_context_batch_size(&four, 8, NULL, &err), LEAT_INVALID_ARGUMENT);
+    assert_non_null(strstr(err.text, "an argument is NULL, or there are no replicas"));
+    assert_int_equal(size, 2);
+}
+
+static int trace_same(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    outputs[0] = leat_graph_argument(graph, 0);
+    return 1;
+}
+
+static void expect_step(leat_strategy *strategy, leat_step *step, const leat_per_replica *args,
+                        leat_status code, const char *text) {
+    leat_error err = {0};
+    leat_per_replica out = {0};
+    assert_int_equal(leat_strategy_run(strategy, step, args, &out, &err), code);
+    if (strstr(err.text, text) == NULL)
+        fail_msg("expected \"%s\" in: %s", text, err.text);
+    leat_per_replica_fini(&out);
+}
+
+static void test_steps(void **state) {
+    (void)state;
+    static const leat_string texts[2] = {{.data = "a", .size = 1}, {.data = "b", .size = 1}};
+    leat_error err = {0};
+    leat_strategy *strategy = two_replicas(), *other = leat_one_device_strategy(NULL, &err);
+    leat_step *step = leat_step_new(trace_same, NULL, &err);
+    leat_element elements[2] = {element_of(LEAT_INT64, LEAT_SHAPE(2), &numbers[3].values[0]),
+                                element_of(LEAT_INT64, LEAT_SHAPE(2), &numbers[3].values[1])};
+    leat_element strings[2] = {element_of(LEAT_STRING, LEAT_SHAPE(2), texts),
+                               element_of(LEAT_STRING, LEAT_SHAPE(2), texts)};
+    const leat_per_replica args = {.elements = elements, .num_replicas = 2},
+                           one = {.elements = elements, .num_replicas = 1},
+                           words = {.elements = strings, .num_replicas = 2};
+    expect_step(NULL, step, &args, LEAT_INVALID_ARGUMENT, "leat_strategy_run: strategy is NULL");
+    expect_step(strategy, NULL, &args, LEAT_INVALID_ARGUMENT, "leat_strategy_run: step is NULL");
+    expect_step(strategy, step, NULL, LEAT_INVALID_ARGUMENT, "leat_strategy_run: args is NULL");
+    expect_step(strategy, step, &one, LEAT_INVALID_ARGUMENT,
+                "arguments for 1 replicas; the strategy has 2");
+    expect_step(strategy, step, &words, LEAT_INVALID_ARGUMENT,
+                "argument 0 of the step is a string tensor; a step takes numbers");
+    expect_step(strategy, step, &args, LEAT_OK, "");
+    expect_step(other, step, &one, LEAT_FAILED_PRECONDITION,
+                "the step was run under another strategy; make one step per strategy");
+    assert_null(leat_step_explain(NULL, &err));
+    assert_non_null(strstr(err.text, "leat_step_explain: step is NULL"));
+    for (int i = 0; i < 2; i++) {
+        leat_element_fini(&elements[i]);
+        leat_element_fini(&strings[i]);
+    }
+    leat_step_free(step);
+    leat_strategy_unref(strategy);
+    leat_strategy_unref(other);
+}
+
 static int two_devices(void **state) {
     (void)state;
     return leat_set_logical_cpu_devices(2, NULL) == LEAT_OK ? 0 : -1;
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reduce_every_dtype), cmocka_unit_test(test_print_every_dtype),
-        cmocka_unit_test(test_print_shapes), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_each_allocation_failing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reduce_every_dtype),
+                                       cmocka_unit_test(test_print_every_dtype),
+                                       cmocka_unit_test(test_print_shapes),
+                                       cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_functions_of_datasets),
+                                       cmocka_unit_test(test_batch_sizes),
+                                       cmocka_unit_test(test_steps),
+                                       cmocka_unit_test(test_each_allocation_failing)};
     return cmocka_run_group_tests(tests, two_devices, NULL);
 }

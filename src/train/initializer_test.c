@@ -66,6 +66,27 @@ static void statistics_are_keras(void **state) {
 }
 
 /* Each layer's default, as Keras has it. */
+static void identities(void **state) {
+    (void)state;
+    static const float wide[] = {2, 0, 0, 0, 2, 0}, high[] = {1, 0, 0, 1, 0, 0};
+    const struct {
+        const char *config;
+        leat_shape shape;
+        const float *values;
+    } cases[] = {{"{\"gain\": 2.0}", LEAT_SHAPE(2, 3), wide}, {"{}", LEAT_SHAPE(3, 2), high}};
+    for (size_t i = 0; i < 2; i++) {
+        leat_error err = {0};
+        leat_tensor tensor;
+        leat_part *part = leat_part_new("initializer", "Identity", cases[i].config, &err);
+        if (part == NULL)
+            fail_msg("%s", err.text);
+        train_ok(leat_part_initialize(part, 3, cases[i].shape, &tensor, &train_error));
+        assert_memory_equal(tensor.data, cases[i].values, 6 * sizeof(float));
+        leat_tensor_unref(&tensor);
+        leat_part_free(part);
+    }
+}
+
 static void defaults_are_keras(void **state) {
     (void)state;
     json_t *root, *c;
@@ -159,6 +180,7 @@ static void layers_draw_pythons_seeds(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(statistics_are_keras),
+        cmocka_unit_test(identities),
         cmocka_unit_test(defaults_are_keras),
         cmocka_unit_test(numbers_are_tensorflows),
         cmocka_unit_test(seeds_give_the_numbers_of_keras),

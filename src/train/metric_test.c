@@ -80,6 +80,50 @@ static void metrics_are_keras(void **state) {
     assert_int_equal(ran, 23); /* all but two losses as metrics */
 }
 
+static leat_value eager_rows(leat_graph *graph, leat_shape shape, const float *values) {
+    leat_tensor tensor = leat_tensor_view(LEAT_FLOAT32, shape, values);
+    return leat_graph_tensor(graph, &tensor);
+}
+
+/* The examples of Keras' documentation, and labels that are a column where predictions are a row.
+ */
+static void documented_examples(void **state) {
+    (void)state;
+    static const float labels[] = {1, 2, 3, 4}, found[] = {0, 2, 3, 4}, two_of[] = {1, 1, 0, 0};
+    static const float zeros[] = {0, 1, 0, 0}, ones[] = {1, 1, 0, 0}, first[] = {1, 0};
+    const struct {
+        const char *name;
+        leat_shape shape, labels_shape, weights_shape;
+        const float *labels, *predictions, *weights;
+        double plain, weighted;
+    } cases[] = {
+        {"Accuracy", LEAT_SHAPE(4, 1), LEAT_SHAPE(4, 1), LEAT_SHAPE(4), labels, found, two_of, 0.75,
+         0.5},
+        {"Accuracy", LEAT_SHAPE(4, 1), LEAT_SHAPE(4), LEAT_SHAPE(4), labels, found, two_of, 0.75,
+         0.5},
+        {"RootMeanSquaredError", LEAT_SHAPE(2, 2), LEAT_SHAPE(2, 2), LEAT_SHAPE(2), zeros, ones,
+         first, 0.5, 0.70710677},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (int weighted = 0; weighted < 2; weighted++) {
+            leat_error err = {0};
+            leat_metric *metric = leati_metric_from_json(cases[i].name, NULL, &err);
+            if (metric == NULL)
+                fail_msg("%s", err.text);
+            leat_graph *graph = leat_eager_new(&err);
+            leat_value values[3] = {eager_rows(graph, cases[i].labels_shape, cases[i].labels),
+                                    eager_rows(graph, cases[i].shape, cases[i].predictions),
+                                    eager_rows(graph, cases[i].weights_shape, cases[i].weights)};
+            leat_metric_update(metric, values, 2 + weighted);
+            train_ok(leat_graph_take_error(graph, &train_error));
+            assert_true(fabs(result_of(metric) - (weighted ? cases[i].weighted : cases[i].plain)) <
+                        1e-6);
+            leat_graph_free(graph);
+            leat_metric_free(metric);
+        }
+    }
+}
+
 static int update_mean(void *context, leat_graph *graph, leat_value *outputs) {
     (void)outputs;
     leat_value values = leat_graph_argument(graph, 0);
@@ -144,9 +188,8 @@ static void survives_failed_allocations(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(metrics_are_keras),
-        cmocka_unit_test(copies_are_summed),
-        cmocka_unit_test(wrong_values_are_named),
+        cmocka_unit_test(metrics_are_keras),           cmocka_unit_test(documented_examples),
+        cmocka_unit_test(copies_are_summed),           cmocka_unit_test(wrong_values_are_named),
         cmocka_unit_test(survives_failed_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,8 @@
 
 #include "../../tests/support/graph.h"
 #include "../../tests/support/torture.h"
+#include "base/alloc.h"
+#include "core/json.h"
 #include "core/spec.h"
 #include "graph/variable.h"
 
@@ -182,6 +184,31 @@ static void test_names_and_lines_of_the_table(void **state) {
     assert_non_null(strstr(err.text, "no operation 'levitate'"));
 }
 
+static void *json_alloc(size_t size) {
+    return leati_alloc(size, 1);
+}
+
+static leat_status describe_one(void *context, leat_error *err) {
+    char *text = leat_operation_json(context, err), *names = NULL;
+    if (text != NULL)
+        names = leat_operation_names(err);
+    leat_text_free(text);
+    leat_text_free(names);
+    return text != NULL && names != NULL ? LEAT_OK : err->code;
+}
+
+/* Each allocation fails once, those of JSON values, too. */
+static void test_lines_without_memory(void **state) {
+    (void)state;
+    static char one[] = "range", many[] = "add_n", rows[] = "as_string", words[] = "decode_image";
+    json_set_alloc_funcs(json_alloc, leati_free);
+    torture_run(describe_one, one);
+    torture_run(describe_one, many);
+    torture_run(describe_one, rows);
+    torture_run(describe_one, words);
+    json_set_alloc_funcs(malloc, free);
+}
+
 static void test_the_table(void **state) {
     (void)state;
     size_t count;
@@ -209,6 +236,7 @@ int main(void) {
         TEST(test_inline),
         TEST(test_fingerprints),
         TEST(test_names_and_lines_of_the_table),
+        TEST(test_lines_without_memory),
         TEST(test_the_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

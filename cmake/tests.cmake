@@ -3,7 +3,7 @@
 #
 #   src/<room>/**/foo_test.c   executable and test <room>/**/foo_test, linked to that room and below
 #   tests/foo.c                executable and test tests/foo, linked to the whole library
-#   tests/conform/*.c          one executable, tests/conform_test, and the tests conform/data and conform/ops
+#   tests/conform/*.c          one executable, tests/conform_test, and the tests conform/data, conform/states and conform/ops
 #   tests/support/*.c          linked to everything under tests/
 #   tests/golden/*.c           one executable, tests/golden, run once per part of the recorded cases,
 #                              and once more with the pipelines in every mode
@@ -91,6 +91,8 @@ if(sources)
     leat_test_program(tests/conform_test ${sources} ${suite_objects})
     leat_test(NAME conform/data TIMEOUT 900 LABELS threads
         COMMAND ${PROJECT_BINARY_DIR}/tests/conform_test data arguments)
+    leat_test(NAME conform/states TIMEOUT 900 LABELS threads
+        COMMAND ${PROJECT_BINARY_DIR}/tests/conform_test states)
     leat_test(NAME conform/ops TIMEOUT 900
         COMMAND ${PROJECT_BINARY_DIR}/tests/conform_test ops ops_state ops_pictures signatures census)
 endif()

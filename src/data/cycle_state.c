@@ -121,6 +121,10 @@ static leat_status restore_ahead(leati_cycle *cycle, leati_slot *slot, leati_rea
     if (status == LEAT_OK) {
         status = leati_get_int(in, &since, err);
     }
+    if (status == LEAT_OK && since < 0) {
+        return leati_fail(err, LEAT_DATA_LOSS, "%s: a saved slot %lld outcomes after a point",
+                          cycle->node->name, (long long)since);
+    }
     if (status != LEAT_OK || (base.size == 0 && since == 0)) {
         return status; /* made when it is wanted */
     }

@@ -374,6 +374,10 @@ static leat_status restore_replay(leati_input *input, leati_reader *in, leat_err
     if (status == LEAT_OK) {
         status = leati_get_int(in, &consumed, err);
     }
+    if (status == LEAT_OK && consumed < 0) {
+        status = leati_fail(err, LEAT_DATA_LOSS, "%s: a saved input %lld outcomes after a point",
+                            input->child->name, (long long)consumed);
+    }
     if (status != LEAT_OK) {
         return status;
     }

@@ -141,6 +141,7 @@ static leat_status save_mark(leati_ring *ring, leati_writer *out, leati_save_cos
     return status;
 }
 
+/* Only tasks end out of order: without a program there is one range, up to the frontier. */
 static leat_status get_ranges(leati_ring *ring, int64_t index, leati_reader *in, leat_error *err) {
     uint64_t count = 0;
     leat_status status = leati_get_int(in, &ring->frontier, err);
@@ -166,7 +167,8 @@ static leat_status get_ranges(leati_ring *ring, int64_t index, leati_reader *in,
             status = leati_get_int(in, &range->end, err);
         }
         if (status == LEAT_OK &&
-            (range->begin < last || range->end <= range->begin || range->end > ring->frontier)) {
+            (range->begin < last || range->end <= range->begin || range->end > ring->frontier ||
+             (ring->options.program == NULL && range->end < ring->frontier))) {
             status = leati_fail(err, LEAT_DATA_LOSS, "%s: a saved range of outcomes %lld to %lld",
                                 ring->node->name, (long long)range->begin, (long long)range->end);
         }
@@ -292,8 +294,10 @@ static leat_status save_rows(leati_ring *ring, leati_writer *out, leati_save_cos
     return leati_input_save(&ring->input, out, cost, err);
 }
 
-static leat_status restore_stage(leati_ring *ring, leati_stage *stage, leati_reader *in,
-                                 leat_error *err) {
+/* `least`: the number that its first outcome has at least; `last`: no stage follows, and only the
+ * last one ends the input. Every stage has an outcome or is the end. */
+static leat_status restore_stage(leati_ring *ring, leati_stage *stage, int64_t least, bool last,
+                                 leati_reader *in, leat_error *err) {
     uint64_t tail = 0;
     int64_t index = 0;
     leat_status status = leati_get_int(in, &index, err);
@@ -303,9 +307,11 @@ static leat_status restore_stage(leati_ring *ring, leati_stage *stage, leati_rea
     if (status == LEAT_OK) {
         status = leati_get_uint(in, &tail, err);
     }
-    if (status == LEAT_OK && (tail > LEATI_ERROR || index < 0)) {
-        status = leati_fail(err, LEAT_DATA_LOSS, "%s: saved rows with the tail %llu",
-                            ring->node->name, (unsigned long long)tail);
+    bool no_outcome = tail == LEATI_MORE && stage->rows.n == 0;
+    if (status == LEAT_OK &&
+        (tail > LEATI_ERROR || index < least || no_outcome || (tail == LEATI_END && !last))) {
+        status = leati_fail(err, LEAT_DATA_LOSS, "%s: saved rows at %lld with the tail %llu",
+                            ring->node->name, (long long)index, (unsigned long long)tail);
     }
     if (status == LEAT_OK && tail == LEATI_ERROR) {
         status = leati_get_error(in, &stage->error, err);
@@ -339,7 +345,7 @@ static leat_status restore_rows(leati_ring *ring, leati_reader *in, leat_error *
         if (stage == NULL) {
             return leati_no_memory(err, sizeof(*stage));
         }
-        status = restore_stage(ring, stage, in, err);
+        status = restore_stage(ring, stage, i == 0 ? 0 : ring->next_index, i + 1 == count, in, err);
         if (status != LEAT_OK) {
             leati_gate_lock(ring->gate);
             stage->next = ring->dead;

@@ -22,4 +22,7 @@ int conform_data(void);
 /* Every argument of every dataset operator with values that it does not take. */
 int conform_arguments(void);
 
+/* Every dataset operator with saved states that are damaged. */
+int conform_states(void);
+
 #endif

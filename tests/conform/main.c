@@ -15,6 +15,7 @@ static const struct {
     {"census", conform_census},
     {"data", conform_data},
     {"arguments", conform_arguments},
+    {"states", conform_states},
 };
 
 static int named(int argc, char **argv, const char *name) {

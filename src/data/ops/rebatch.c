@@ -160,6 +160,14 @@ static leati_tail gather_rows(struct rebatch_state *s, int64_t size, int64_t *ro
             next_element(s);
             return LEATI_ERROR;
         }
+        if (s->offset > s->rows) {
+            leati_fail(err, LEAT_DATA_LOSS,
+                       "rebatch: a saved place of row %lld in an element of %lld; restore with the "
+                       "same input",
+                       (long long)s->offset, (long long)s->rows);
+            next_element(s);
+            return LEATI_ERROR;
+        }
         int64_t left = s->rows - s->offset, n = left < size - *rows ? left : size - *rows;
         if (n > 0 && leati_pieces_add(&s->pieces, &s->leaves, &s->input.block, at, s->offset, n,
                                       err) != LEAT_OK) {

@@ -336,6 +336,13 @@ static leat_status add_window(leati_node_state *node, struct window_state *s, in
 static leati_tail end_windows(struct window_state *s, leat_error *err) {
     int64_t available = 0;
     leati_tail tail = s->ended ? leati_input_peek(&s->input, 1, NULL, &available, err) : LEATI_END;
+    if (available > 0) {
+        leati_fail(err, LEAT_DATA_LOSS,
+                   "window: the input goes on where it ended before the state was saved; restore "
+                   "with the same input");
+        s->ended = false;
+        return LEATI_ERROR;
+    }
     leati_input_consume(&s->input, tail == LEATI_ERROR);
     return tail;
 }

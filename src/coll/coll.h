@@ -18,6 +18,9 @@ typedef enum leati_reduction {
     LEATI_REDUCTION_MAX
 } leati_reduction;
 
+/* The ticket of all sums that the rank has begun. */
+#define LEATI_EVERY_SUM UINT64_MAX
+
 typedef struct leati_collective_ops {
     const char *name; /* "threads" */
     /* `data` (count values of `dtype`) becomes the combination over all ranks: the same bits on
@@ -44,7 +47,8 @@ typedef struct leati_collective_ops {
     leat_status (*start)(leati_collective *collective, int rank, void *data, int64_t count,
                          leat_dtype dtype, leati_reduction reduction, uint64_t *ticket,
                          leat_error *err);
-    /* Waits until the sum of this ticket, and all before it, are done; NULL with `start`. */
+    /* Waits until the sum of this ticket, and all before it, are done; NULL with `start`. After a
+     * failure nothing of the rank's is in progress when LEATI_EVERY_SUM has been waited for. */
     leat_status (*wait)(leati_collective *collective, int rank, uint64_t ticket, leat_error *err);
     /* Wakes all waiting ranks with `reason` (borrowed, copied). Never blocks; any thread may call
      * it. */

@@ -2,9 +2,10 @@
  *
  * Happy path: a rank's `start` queues a sum and returns; the rank's thread takes sums from the
  * queue in order and does them with the inner collective, so that no rank has two calls at a time;
- * `wait` sleeps until the thread has come as far. Every other call waits for the queue first and
- * then runs on the caller's thread: all ranks make the same calls in the same order, whichever
- * thread makes them.
+ * `wait` sleeps until the thread has come as far. An all_reduce goes behind what is queued; every
+ * other call waits for the queue first. Where nothing is queued they run on the caller's thread:
+ * all ranks make the same calls in the same order, whichever thread makes them, and a sum has the
+ * caller's rules for tiny numbers on either.
  *
  * Failures: a sum that fails ends the rank's queue; what was queued behind it is not done, and
  * `start`, `wait` and all other calls return the reason, until closed. abort reaches the inner
@@ -17,12 +18,18 @@
 #include "coll/reducer.h"
 #include "run/driver.h"
 #include "run/queue.h"
+#include "run/trace.h"
+#include <stdio.h>
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
 
 typedef struct sum {
     void *data;
     int64_t count;
     leat_dtype dtype;
     leati_reduction reduction;
+    unsigned int mode; /* of the caller's arithmetic: do denormal numbers count as zero? */
 } sum;
 
 /* One rank's queue; its fields belong to the gate. */
@@ -50,11 +57,45 @@ static lane *lane_of(leati_collective *collective, int rank) {
     return &o->lanes[rank - o->first_rank];
 }
 
+/* With the gate held, after a failure: what the failed sum said. */
 static leat_status refuse(const lane *l, leat_error *err) {
-    return leati_fail(err, LEAT_ABORTED, "the collective has failed: %s", l->reason.text);
+    if (err != NULL) {
+        *err = l->reason;
+    }
+    return l->reason.code;
+}
+
+static unsigned int arithmetic_mode(void) {
+#ifdef __SSE2__
+    return _mm_getcsr();
+#else
+    return 0;
+#endif
+}
+
+static void set_arithmetic_mode(unsigned int mode) {
+#ifdef __SSE2__
+    _mm_setcsr(mode);
+#else
+    (void)mode;
+#endif
 }
 
 // ---- the thread ----
+
+static leat_status do_sum(const lane *l, const sum *s, leat_error *err) {
+    leati_span span = leati_trace_begin();
+    set_arithmetic_mode(s->mode);
+    leat_status status = l->inner->ops->all_reduce(l->inner, l->rank, s->data, s->count, s->dtype,
+                                                   s->reduction, err);
+    if (span.start_ns != 0) {
+        char name[48];
+        snprintf(name, sizeof name, "all_reduce of %lld bytes",
+                 (long long)s->count * (long long)leat_dtype_size(s->dtype));
+        leati_trace_end(span, "reduce", name);
+    }
+    return status;
+}
 
 static void lane_main(void *context) {
     lane *l = context;
@@ -67,8 +108,7 @@ static void lane_main(void *context) {
         sum next = l->sums[l->done % l->capacity];
         leati_gate_unlock(l->gate);
         leat_error err = {0};
-        leat_status status = l->inner->ops->all_reduce(l->inner, l->rank, next.data, next.count,
-                                                       next.dtype, next.reduction, &err);
+        leat_status status = do_sum(l, &next, &err);
         leati_gate_lock(l->gate);
         if (status == LEAT_OK) {
             l->done++;
@@ -101,6 +141,21 @@ static bool make_room(lane *l) {
     return true;
 }
 
+/* With the gate held. */
+static leat_status queue_sum(lane *l, sum next, uint64_t *ticket, leat_error *err) {
+    if (l->failed) {
+        return refuse(l, err);
+    }
+    if (!make_room(l)) {
+        return leati_no_memory(err, sizeof *l->sums);
+    }
+    next.mode = arithmetic_mode();
+    l->sums[l->begun % l->capacity] = next;
+    *ticket = ++l->begun;
+    leati_gate_wake(l->gate);
+    return LEAT_OK;
+}
+
 static leat_status overlap_start(leati_collective *collective, int rank, void *data, int64_t count,
                                  leat_dtype dtype, leati_reduction reduction, uint64_t *ticket,
                                  leat_error *err) {
@@ -109,17 +164,9 @@ static leat_status overlap_start(leati_collective *collective, int rank, void *d
     if (status != LEAT_OK) {
         return status;
     }
+    const sum next = {.data = data, .count = count, .dtype = dtype, .reduction = reduction};
     leati_gate_lock(l->gate);
-    if (l->failed) {
-        status = refuse(l, err);
-    } else if (!make_room(l)) {
-        status = leati_no_memory(err, sizeof *l->sums);
-    } else {
-        l->sums[l->begun % l->capacity] =
-            (sum){.data = data, .count = count, .dtype = dtype, .reduction = reduction};
-        *ticket = ++l->begun;
-        leati_gate_wake(l->gate);
-    }
+    status = queue_sum(l, next, ticket, err);
     leati_gate_unlock(l->gate);
     return status;
 }
@@ -128,15 +175,12 @@ static leat_status overlap_start(leati_collective *collective, int rank, void *d
 static leat_status await(lane *l, uint64_t ticket, leat_error *err) {
     leat_status status = LEAT_OK;
     leati_gate_lock(l->gate);
-    ticket = ticket == UINT64_MAX ? l->begun : ticket;
+    ticket = ticket == LEATI_EVERY_SUM ? l->begun : ticket;
     while (l->done < ticket && !l->failed && status == LEAT_OK) {
         status = leati_gate_wait(l->gate, LEATI_WAIT_PEER, LEATI_NO_DEADLINE, NULL, err);
     }
     if (l->done < ticket && l->failed) {
-        status = l->reason.code;
-        if (err != NULL) {
-            *err = l->reason;
-        }
+        status = refuse(l, err);
     }
     leati_gate_unlock(l->gate);
     return status;
@@ -149,7 +193,7 @@ static leat_status overlap_wait(leati_collective *collective, int rank, uint64_t
 
 /* Before a call of another kind: all that the rank began is done. */
 static leat_status drain(leati_collective *collective, int rank, leat_error *err) {
-    return await(lane_of(collective, rank), UINT64_MAX, err);
+    return await(lane_of(collective, rank), LEATI_EVERY_SUM, err);
 }
 
 // ---- calls ----
@@ -158,14 +202,29 @@ static leati_collective *inner_of(leati_collective *collective) {
     return ((overlap *)collective)->inner;
 }
 
+/* Behind a sum that is under way the thread goes on at once, where the caller would have to wake
+ * first. */
 static leat_status overlap_all_reduce(leati_collective *collective, int rank, void *data,
                                       int64_t count, leat_dtype dtype, leati_reduction reduction,
                                       leat_error *err) {
     leati_collective *inner = inner_of(collective);
-    leat_status status = drain(collective, rank, err);
-    return status == LEAT_OK
-               ? inner->ops->all_reduce(inner, rank, data, count, dtype, reduction, err)
-               : status;
+    lane *l = lane_of(collective, rank);
+    const sum next = {.data = data, .count = count, .dtype = dtype, .reduction = reduction};
+    leat_status status = leati_check_reduction(dtype, reduction, err);
+    uint64_t ticket = 0;
+    if (status != LEAT_OK) {
+        return status;
+    }
+    leati_gate_lock(l->gate);
+    bool idle = l->begun == l->done;
+    if (!idle) {
+        status = queue_sum(l, next, &ticket, err);
+    }
+    leati_gate_unlock(l->gate);
+    if (idle) {
+        return inner->ops->all_reduce(inner, rank, data, count, dtype, reduction, err);
+    }
+    return status == LEAT_OK ? await(l, ticket, err) : status;
 }
 
 static leat_status overlap_all_gather(leati_collective *collective, int rank, const void *data,

@@ -1,14 +1,16 @@
 /* Packs of tensors (coll/pack.h).
  *
  * Planning goes through the tensors in order with one open pack per dtype; packs are then numbered
- * by their last tensor, which is when they are whole if tensors come in order. A packer has the
- * memory of all packs in one piece, so that a round allocates nothing.
+ * by their last tensor, which is when they are whole if tensors come in order. What lies between
+ * two tensors of a pack is zero when the pack is summed.
  *
- * Failures: a sum that fails is reported by whoever begins, awaits or finishes next. Locks: none of
- * its own. */
+ * Failures: a sum that fails is reported by whoever begins or awaits next. Locks: none of its own.
+ */
 #include "coll/pack.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "run/trace.h"
+#include <stdio.h>
 #include <string.h>
 
 enum { FIRST_BYTES = 1 << 20, BYTES = 25 << 20, ALIGNMENT = 64 };
@@ -17,8 +19,10 @@ enum { FIRST_BYTES = 1 << 20, BYTES = 25 << 20, ALIGNMENT = 64 };
 
 /* While planning: the pack that takes more tensors of a dtype, and the last tensor of each. */
 typedef struct open_packs {
-    int open[LEAT_NUM_DTYPES]; /* -1: none */
-    int *last;                 /* per pack */
+    int group;
+    int open[LEAT_NUM_DTYPES];      /* -1: none */
+    int64_t bytes[LEAT_NUM_DTYPES]; /* of the open pack's tensors */
+    int *last;                      /* per pack */
 } open_packs;
 
 static leat_status check_tensor(const leati_pack_tensor *tensor, int index, leat_error *err) {
@@ -26,7 +30,7 @@ static leat_status check_tensor(const leati_pack_tensor *tensor, int index, leat
     if (leat_dtype_size(tensor->dtype) == 0 || tensor->dtype >= LEAT_NUM_DTYPES ||
         tensor->count < 0 ||
         !leati_mul_size((size_t)tensor->count, leat_dtype_size(tensor->dtype), &bytes) ||
-        bytes > PTRDIFF_MAX) {
+        bytes > PTRDIFF_MAX - ALIGNMENT) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "tensor %d of a pack has %lld values of %s; expected a number of numbers",
                           index, (long long)tensor->count, leat_dtype_name(tensor->dtype));
@@ -34,22 +38,48 @@ static leat_status check_tensor(const leati_pack_tensor *tensor, int index, leat
     return LEAT_OK;
 }
 
-static void place(leati_packing *p, open_packs *plan, int tensor, const leati_pack_tensor *what,
-                  int64_t bytes_per_pack) {
+static void close_all(open_packs *plan, int group) {
+    plan->group = group;
+    for (int d = 0; d < LEAT_NUM_DTYPES; d++) {
+        plan->open[d] = -1;
+    }
+}
+
+/* The pack that the next tensor goes into. */
+static int open_for(leati_packing *p, open_packs *plan, const leati_pack_tensor *what) {
+    if (what->group != plan->group) {
+        close_all(plan, what->group);
+    }
     int *open = &plan->open[what->dtype];
-    if (*open < 0) {
+    if (*open < 0 || p->packs[*open].reduction != what->reduction) {
         *open = p->num_packs++;
-        p->packs[*open] = (leati_pack){.dtype = what->dtype};
+        plan->bytes[what->dtype] = 0;
+        p->packs[*open] =
+            (leati_pack){.dtype = what->dtype, .reduction = what->reduction, .group = what->group};
     }
-    leati_pack *pack = &p->packs[*open];
-    p->places[tensor] = (leati_pack_place){.pack = *open, .at = pack->count};
-    pack->count += what->count;
+    return *open;
+}
+
+/* False: more than memory can hold. */
+static bool place(leati_packing *p, open_packs *plan, int tensor, const leati_pack_tensor *what,
+                  int64_t bytes_per_pack) {
+    int number = open_for(p, plan, what);
+    leati_pack *pack = &p->packs[number];
+    int64_t item = (int64_t)leat_dtype_size(what->dtype), unit = ALIGNMENT / item;
+    int64_t at = (pack->count + unit - 1) / unit * unit;
+    if (at > PTRDIFF_MAX / item - unit - what->count) {
+        return false;
+    }
+    p->places[tensor] = (leati_pack_place){.pack = number, .at = at, .count = what->count};
+    pack->count = at + what->count;
     pack->num_tensors++;
-    plan->last[*open] = tensor;
-    int64_t most = bytes_per_pack > 0 ? bytes_per_pack : *open == 0 ? FIRST_BYTES : BYTES;
-    if (pack->count > most / (int64_t)leat_dtype_size(what->dtype)) {
-        *open = -1;
+    plan->last[number] = tensor;
+    plan->bytes[what->dtype] += what->count * item;
+    int64_t most = bytes_per_pack > 0 ? bytes_per_pack : number == 0 ? FIRST_BYTES : BYTES;
+    if (plan->bytes[what->dtype] > most) {
+        plan->open[what->dtype] = -1;
     }
+    return true;
 }
 
 /* Numbers the packs by their last tensor: a later one moves down past those that end before it. */
@@ -70,9 +100,21 @@ static void sort_packs(leati_packing *p, int *last) {
     }
 }
 
+static leat_status place_all(leati_packing *packing, const leati_pack_tensor *tensors,
+                             int64_t bytes_per_pack, open_packs *plan, leat_error *err) {
+    close_all(plan, 0);
+    for (int i = 0; i < packing->num_tensors; i++) {
+        if (!place(packing, plan, i, &tensors[i], bytes_per_pack)) {
+            return leati_no_memory(err, SIZE_MAX);
+        }
+    }
+    sort_packs(packing, plan->last);
+    return LEAT_OK;
+}
+
 leat_status leati_packing_init(leati_packing *packing, const leati_pack_tensor *tensors, int count,
                                int64_t bytes_per_pack, leat_error *err) {
-    *packing = (leati_packing){.num_tensors = count};
+    *packing = (leati_packing){0};
     if (bytes_per_pack < 0) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "bytes_per_pack is %lld; expected 0 (chosen for you) or more",
@@ -85,22 +127,17 @@ leat_status leati_packing_init(leati_packing *packing, const leati_pack_tensor *
         }
     }
     open_packs plan = {.last = leati_alloc((size_t)count, sizeof *plan.last)};
+    packing->num_tensors = count;
     packing->places = leati_alloc((size_t)count, sizeof *packing->places);
     packing->packs = leati_alloc((size_t)count, sizeof *packing->packs);
-    if (plan.last == NULL || packing->places == NULL || packing->packs == NULL) {
-        leati_free(plan.last);
-        leati_packing_fini(packing);
-        return leati_no_memory(err, (size_t)count * sizeof *packing->packs);
-    }
-    for (int d = 0; d < LEAT_NUM_DTYPES; d++) {
-        plan.open[d] = -1;
-    }
-    for (int i = 0; i < count; i++) {
-        place(packing, &plan, i, &tensors[i], bytes_per_pack);
-    }
-    sort_packs(packing, plan.last);
+    leat_status status = plan.last == NULL || packing->places == NULL || packing->packs == NULL
+                             ? leati_no_memory(err, (size_t)count * sizeof *packing->packs)
+                             : place_all(packing, tensors, bytes_per_pack, &plan, err);
     leati_free(plan.last);
-    return LEAT_OK;
+    if (status != LEAT_OK) {
+        leati_packing_fini(packing);
+    }
+    return status;
 }
 
 void leati_packing_fini(leati_packing *packing) {
@@ -109,161 +146,169 @@ void leati_packing_fini(leati_packing *packing) {
     *packing = (leati_packing){0};
 }
 
+size_t leati_packing_bytes(const leati_packing *packing, int pack) {
+    return (size_t)packing->packs[pack].count * leat_dtype_size(packing->packs[pack].dtype);
+}
+
 // ---- a rank's packs ----
 
 typedef struct pack_state {
     char *values;
     int missing; /* tensors that are not ready */
+    bool beside; /* begun by `start`: `ticket` tells when it is done */
     uint64_t ticket;
 } pack_state;
 
 struct leati_packs {
     const leati_packing *packing;
-    leati_collective *collective;
+    leati_collective *collective; /* of this round; NULL: one rank */
     int rank;
-    leati_reduction reduction;
-    char *memory; /* of all packs; owned */
     pack_state *packs;
     bool *ready; /* per tensor */
     int num_begun;
 };
 
-static void begin_round(leati_packs *p) {
-    for (int i = 0; i < p->packing->num_packs; i++) {
-        p->packs[i].missing = p->packing->packs[i].num_tensors;
-    }
-    if (p->packing->num_tensors > 0) {
-        memset(p->ready, 0, (size_t)p->packing->num_tensors * sizeof *p->ready);
-    }
-    p->num_begun = 0;
-}
-
-/* The bytes of all packs, each at a multiple of the alignment; false: too many. */
-static bool lay_out(const leati_packing *packing, pack_state *states, char *memory, size_t *size) {
-    size_t at = 0;
-    for (int i = 0; i < packing->num_packs; i++) {
-        size_t bytes = 0;
-        if (!leati_mul_size((size_t)packing->packs[i].count,
-                            leat_dtype_size(packing->packs[i].dtype), &bytes) ||
-            !leati_add_size(bytes, ALIGNMENT - 1, &bytes)) {
-            return false;
-        }
-        if (states != NULL) {
-            states[i].values = memory + at;
-        }
-        if (!leati_add_size(at, bytes / ALIGNMENT * ALIGNMENT, &at)) {
-            return false;
-        }
-    }
-    *size = at;
-    return true;
-}
-
-leati_packs *leati_packs_new(const leati_packing *packing, leati_collective *collective, int rank,
-                             leati_reduction reduction, leat_error *err) {
-    size_t size = 0;
-    if (!lay_out(packing, NULL, NULL, &size)) {
-        leati_no_memory(err, SIZE_MAX);
-        return NULL;
-    }
+leati_packs *leati_packs_new(const leati_packing *packing, leat_error *err) {
     leati_packs *p = leati_alloc_zero(1, sizeof *p);
     if (p == NULL) {
         leati_no_memory(err, sizeof *p);
         return NULL;
     }
     p->packing = packing;
-    p->collective = collective;
-    p->rank = rank;
-    p->reduction = reduction;
-    p->memory = leati_alloc_aligned(size + ALIGNMENT, ALIGNMENT);
     p->packs = leati_alloc_zero((size_t)packing->num_packs, sizeof *p->packs);
     p->ready = leati_alloc_zero((size_t)packing->num_tensors, sizeof *p->ready);
-    if (p->memory == NULL || p->packs == NULL || p->ready == NULL) {
+    if (p->packs == NULL || p->ready == NULL) {
         leati_packs_free(p);
-        leati_no_memory(err, size);
+        leati_no_memory(err, (size_t)packing->num_packs * sizeof *p->packs);
         return NULL;
     }
-    (void)lay_out(packing, p->packs, p->memory, &size);
-    begin_round(p);
     return p;
 }
 
-void leati_packs_free(leati_packs *packer) {
-    if (packer != NULL) {
-        leati_free(packer->memory);
-        leati_free(packer->packs);
-        leati_free(packer->ready);
-        leati_free(packer);
+void leati_packs_free(leati_packs *packs) {
+    if (packs != NULL) {
+        leati_free(packs->packs);
+        leati_free(packs->ready);
+        leati_free(packs);
     }
 }
 
-void *leati_packs_values(leati_packs *packer, int tensor) {
-    leati_pack_place place = packer->packing->places[tensor];
-    size_t item = leat_dtype_size(packer->packing->packs[place.pack].dtype);
-    return packer->packs[place.pack].values + (size_t)place.at * item;
+void leati_packs_place(leati_packs *packs, int pack, void *values) {
+    packs->packs[pack].values = values;
+}
+
+void *leati_packs_values(const leati_packs *packs, int tensor) {
+    leati_pack_place at = packs->packing->places[tensor];
+    size_t item = leat_dtype_size(packs->packing->packs[at.pack].dtype);
+    return packs->packs[at.pack].values + (size_t)at.at * item;
+}
+
+void leati_packs_begin(leati_packs *packs, leati_collective *collective, int rank) {
+    packs->collective = collective;
+    packs->rank = rank;
+    packs->num_begun = 0;
+    for (int i = 0; i < packs->packing->num_packs; i++) {
+        packs->packs[i].missing = packs->packing->packs[i].num_tensors;
+        packs->packs[i].beside = false;
+    }
+    for (int i = 0; i < packs->packing->num_tensors; i++) {
+        packs->ready[i] = false;
+    }
+}
+
+/* What lies between the tensor and the next one, or the end of the pack. */
+static void clear_gap(const leati_packs *p, int tensor) {
+    leati_pack_place at = p->packing->places[tensor];
+    size_t item = leat_dtype_size(p->packing->packs[at.pack].dtype);
+    size_t from = (size_t)(at.at + at.count) * item;
+    size_t to = (from + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    size_t end = leati_packing_bytes(p->packing, at.pack);
+    if (from < (to < end ? to : end)) {
+        memset(p->packs[at.pack].values + from, 0, (to < end ? to : end) - from);
+    }
+}
+
+/* The moment at which a sum is handed over, for the trace. */
+static void trace_begun(const leati_packs *p, int pack) {
+    char name[48];
+    leati_span span = leati_trace_begin();
+    if (span.start_ns != 0) {
+        snprintf(name, sizeof name, "begin pack %d of %d", pack + 1, p->packing->num_packs);
+        leati_trace_end(span, "reduce", name);
+    }
+}
+
+static leat_status begin_one(leati_packs *p, int number, bool beside, leat_error *err) {
+    const leati_pack *pack = &p->packing->packs[number];
+    pack_state *state = &p->packs[number];
+    leati_collective *c = p->collective;
+    if (c == NULL) {
+        return LEAT_OK;
+    }
+    if (!beside || c->ops->start == NULL) {
+        return c->ops->all_reduce(c, p->rank, state->values, pack->count, pack->dtype,
+                                  pack->reduction, err);
+    }
+    leat_status status = c->ops->start(c, p->rank, state->values, pack->count, pack->dtype,
+                                       pack->reduction, &state->ticket, err);
+    if (status == LEAT_OK) {
+        state->beside = true;
+        trace_begun(p, number);
+    }
+    return status;
 }
 
 /* Begins the sums whose turn it is. */
-static leat_status begin_whole(leati_packs *p, leat_error *err) {
-    const leati_collective_ops *ops = p->collective->ops;
+static leat_status begin_whole(leati_packs *p, bool beside, leat_error *err) {
     leat_status status = LEAT_OK;
     while (status == LEAT_OK && p->num_begun < p->packing->num_packs &&
            p->packs[p->num_begun].missing == 0) {
-        pack_state *state = &p->packs[p->num_begun];
-        const leati_pack *pack = &p->packing->packs[p->num_begun];
-        status = ops->start != NULL ? ops->start(p->collective, p->rank, state->values, pack->count,
-                                                 pack->dtype, p->reduction, &state->ticket, err)
-                                    : ops->all_reduce(p->collective, p->rank, state->values,
-                                                      pack->count, pack->dtype, p->reduction, err);
+        status = begin_one(p, p->num_begun, beside, err);
         p->num_begun += status == LEAT_OK;
     }
     return status;
 }
 
-leat_status leati_packs_ready(leati_packs *packer, int tensor, leat_error *err) {
-    if (tensor < 0 || tensor >= packer->packing->num_tensors || packer->ready[tensor]) {
+leat_status leati_packs_ready(leati_packs *packs, int tensor, bool beside, leat_error *err) {
+    if (tensor < 0 || tensor >= packs->packing->num_tensors || packs->ready[tensor]) {
         return leati_fail(err, LEAT_FAILED_PRECONDITION,
-                          "tensor %d of %d is ready a second time; finish the round first", tensor,
-                          packer->packing->num_tensors);
+                          "tensor %d of %d is ready a second time; begin a new round first", tensor,
+                          packs->packing->num_tensors);
     }
-    packer->ready[tensor] = true;
-    packer->packs[packer->packing->places[tensor].pack].missing--;
-    return begin_whole(packer, err);
+    packs->ready[tensor] = true;
+    packs->packs[packs->packing->places[tensor].pack].missing--;
+    clear_gap(packs, tensor);
+    return begin_whole(packs, beside, err);
 }
 
-/* The sum of a pack has begun; one that could not begin tries again and so says why. */
-static leat_status check_begun(leati_packs *p, int pack, leat_error *err) {
-    leat_status status = begin_whole(p, err);
-    if (status != LEAT_OK || pack < p->num_begun) {
+/* The packs of the group and of those before it. */
+static int packs_until(const leati_packing *packing, int group) {
+    int count = packing->num_packs;
+    while (count > 0 && packing->packs[count - 1].group > group) {
+        count--;
+    }
+    return count;
+}
+
+leat_status leati_packs_await(leati_packs *packs, int group, leat_error *err) {
+    int count = packs_until(packs->packing, group);
+    leat_status status = begin_whole(packs, false, err);
+    if (status != LEAT_OK) {
         return status;
     }
-    int tensor = 0;
-    while (p->ready[tensor]) {
-        tensor++;
+    if (packs->num_begun < count) {
+        int tensor = 0;
+        while (packs->ready[tensor]) {
+            tensor++;
+        }
+        return leati_fail(err, LEAT_FAILED_PRECONDITION,
+                          "tensor %d of %d is not ready, so its pack cannot be summed", tensor,
+                          packs->packing->num_tensors);
     }
-    return leati_fail(err, LEAT_FAILED_PRECONDITION,
-                      "tensor %d of %d is not ready, so its pack cannot be summed", tensor,
-                      p->packing->num_tensors);
-}
-
-static leat_status await_begun(leati_packs *p, int pack, leat_error *err) {
-    return p->collective->ops->wait == NULL
-               ? LEAT_OK
-               : p->collective->ops->wait(p->collective, p->rank, p->packs[pack].ticket, err);
-}
-
-leat_status leati_packs_await(leati_packs *packs, int tensor, leat_error *err) {
-    int pack = packs->packing->places[tensor].pack;
-    leat_status status = check_begun(packs, pack, err);
-    return status == LEAT_OK ? await_begun(packs, pack, err) : status;
-}
-
-leat_status leati_packs_finish(leati_packs *packs, leat_error *err) {
-    leat_status status = check_begun(packs, packs->packing->num_packs - 1, err);
-    if (packs->num_begun > 0) {
-        leat_status last = await_begun(packs, packs->num_begun - 1, status == LEAT_OK ? err : NULL);
-        status = status == LEAT_OK ? last : status;
+    /* A sum is done after those before it. */
+    while (count > 0 && !packs->packs[count - 1].beside) {
+        count--;
     }
-    begin_round(packs);
-    return status;
+    leati_collective *c = packs->collective;
+    return count == 0 ? LEAT_OK : c->ops->wait(c, packs->rank, packs->packs[count - 1].ticket, err);
 }

@@ -14,7 +14,7 @@
 
 enum { VALUES = 5, MOST = 16 };
 
-static const int64_t sizes[VALUES] = {3, 1, 4, 1, 5};
+static const int64_t sizes[VALUES] = {48, 16, 64, 16, 80};
 
 struct counting {
     leati_collective base;
@@ -78,13 +78,14 @@ static void check(int64_t limit, const int64_t *expected, int calls) {
     leat_spec_unref(spec);
 }
 
+/* A pack ends with the value behind which it has more than the limit. */
 static void test_packs(void **state) {
     (void)state;
-    check(0, (const int64_t[]){14}, 1);
+    check(0, (const int64_t[]){224}, 1);
     check(1, sizes, VALUES);
-    check(16, (const int64_t[]){4, 4, 6}, 3);
-    check(17, (const int64_t[]){8, 6}, 2);
-    check(INT64_MAX, (const int64_t[]){14}, 1);
+    check(255, (const int64_t[]){64, 64, 96}, 3);
+    check(256, (const int64_t[]){128, 96}, 2);
+    check(INT64_MAX, (const int64_t[]){224}, 1);
 }
 
 int main(void) {

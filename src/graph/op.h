@@ -104,8 +104,7 @@ typedef struct leati_call_context {
     int32_t first_replica;               /* of this process: it has copy 0 of variables; else 0 */
     int32_t num_replicas;                /* of training; else 1 */
     struct leati_collective *collective; /* of training; NULL: one replica */
-    int64_t
-        bytes_per_pack; /* an exchange of several values ends when it has so many; 0: no limit */
+    int64_t bytes_per_pack; /* of one exchange of several values (coll/pack.h); 0: chosen */
     /* Where calls follow each other one by one (graph/draws.h); NULL: numbers go by the ordinal. */
     struct leati_draws *draws; /* how far the streams have come; borrowed */
     struct leati_draws *kept;  /* where they stood in nodes that a gradient repeats; borrowed */

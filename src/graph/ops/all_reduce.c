@@ -1,11 +1,12 @@
 /* all_reduce: the sum, mean or maximum over all replicas (ReplicaContext.all_reduce). As many
  * outputs as inputs, all of one dtype, combined in one exchange.
  *
- * Inputs are copied one after the other into the arena, exchanged, and copied out: all at once, or
- * in packs that end with the value that reaches the limit of the context. With one replica a copy.
- * Keeps trace order, so every replica meets the others at the same node; fails with what the
- * collective reports. The gradient is the all_reduce of the gradients. */
-#include "coll/coll.h"
+ * Inputs are copied into packs (coll/pack.h) in the arena, exchanged, and copied out; steps of
+ * exec/cpu exchange the same packs beside what computes instead. With one replica a copy. Keeps
+ * trace order, so every replica meets the others at the same node; fails with what the collective
+ * reports. The gradient is the all_reduce of the gradients. */
+#include "graph/ops/all_reduce.h"
+#include "coll/pack.h"
 #include "graph/ops/support.h"
 
 #include <string.h>
@@ -51,59 +52,75 @@ static leat_status all_reduce_infer(leati_infer_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-/* Where the pack that begins with operand `from` ends, and how many values it has. */
-static int end_of_pack(const leati_kernel_call *call, int from, int64_t *count) {
-    int64_t limit = call->context == NULL ? 0 : call->context->bytes_per_pack, bytes = 0;
-    int end = from;
-    *count = 0;
-    while (end < call->num_inputs && (limit == 0 || end == from || bytes < limit)) {
-        const leati_operand *input = &call->inputs[end++];
-        *count += input->count;
-        bytes += input->count * (int64_t)leat_dtype_size(input->dtype);
-    }
-    return end;
+leat_status leati_all_reduce_reduction(const void *args, leati_reduction *out, leat_error *err) {
+    return parse_reduction(((const struct all_reduce_args *)args)->reduction, out, err);
 }
 
-/* Copies row `row` of operands to the packed values, or back. */
-static void pack(const leati_operand *operands, int from, int end, int64_t row, char *packed,
-                 bool back) {
-    for (int i = from; i < end; i++) {
-        size_t bytes = (size_t)operands[i].count * leat_dtype_size(operands[i].dtype);
-        char *values = leati_row_of(&operands[i], row);
-        if (bytes > 0)
-            memcpy(back ? values : packed, back ? packed : values, bytes);
-        packed += bytes;
+/* Room in the arena for the packs of one row; all rows have the same. */
+static leat_status place_packs(leati_kernel_call *call, const leati_packing *packing,
+                               leati_packs *packs, leat_error *err) {
+    for (int i = 0; i < packing->num_packs; i++) {
+        size_t bytes = leati_packing_bytes(packing, i);
+        void *values = leati_arena_alloc(call->arena, bytes);
+        if (values == NULL)
+            return leati_no_memory(err, bytes);
+        leati_packs_place(packs, i, values);
     }
+    return LEAT_OK;
+}
+
+static leat_status exchange_row(const leati_kernel_call *call, leati_packs *packs, int64_t row,
+                                leat_error *err) {
+    const leati_call_context *context = call->context;
+    leati_packs_begin(packs, context == NULL ? NULL : context->collective,
+                      context == NULL ? 0 : context->replica);
+    for (int i = 0; i < call->num_inputs; i++) {
+        size_t bytes = leati_operand_row_bytes(&call->inputs[i]);
+        if (bytes > 0)
+            memcpy(leati_packs_values(packs, i), leati_row_of(&call->inputs[i], row), bytes);
+        LEATI_TRY(leati_packs_ready(packs, i, false, err));
+    }
+    LEATI_TRY(leati_packs_await(packs, 0, err));
+    for (int i = 0; i < call->num_inputs; i++) {
+        size_t bytes = leati_operand_row_bytes(&call->inputs[i]);
+        if (bytes > 0)
+            memcpy(leati_row_of(&call->outputs[i], row), leati_packs_values(packs, i), bytes);
+    }
+    return LEAT_OK;
+}
+
+static leat_status exchange(leati_kernel_call *call, const leati_packing *packing,
+                            leat_error *err) {
+    leati_packs *packs = leati_packs_new(packing, err);
+    leat_status status =
+        packs == NULL ? LEAT_RESOURCE_EXHAUSTED : place_packs(call, packing, packs, err);
+    for (int64_t row = 0; !status && row < call->n; row++)
+        status = exchange_row(call, packs, row, err);
+    leati_packs_free(packs);
+    return status;
 }
 
 static leat_status all_reduce_kernel(leati_kernel_call *call, leat_error *err) {
-    const struct all_reduce_args *args = call->args;
-    const leati_call_context *context = call->context;
+    leati_packing packing = {0};
     leati_reduction reduction = LEATI_REDUCTION_SUM;
-    leat_dtype dtype = call->inputs[0].dtype;
-    int64_t most = 0, count = 0;
-    LEATI_TRY(parse_reduction(args->reduction, &reduction, err));
+    size_t count = (size_t)call->num_inputs;
+    LEATI_TRY(leati_all_reduce_reduction(call->args, &reduction, err));
     for (int i = 0; i < call->num_inputs; i++) {
         leat_shape shape = leati_operand_shape(&call->inputs[i]);
         LEATI_TRY(leati_output_like(call, i, &shape, err));
     }
-    for (int from = 0; from<call->num_inputs; most = count> most ? count : most)
-        from = end_of_pack(call, from, &count);
-    size_t bytes = (size_t)most * leat_dtype_size(dtype);
-    char *packed = leati_arena_alloc(call->arena, bytes);
-    if (packed == NULL)
-        return leati_no_memory(err, bytes);
-    leati_collective *collective = context == NULL ? NULL : context->collective;
-    for (int64_t row = 0; row < call->n; row++)
-        for (int from = 0, end; from < call->num_inputs; from = end) {
-            end = end_of_pack(call, from, &count);
-            pack(call->inputs, from, end, row, packed, false);
-            if (collective != NULL)
-                LEATI_TRY(collective->ops->all_reduce(collective, context->replica, packed, count,
-                                                      dtype, reduction, err));
-            pack(call->outputs, from, end, row, packed, true);
-        }
-    return LEAT_OK;
+    leati_pack_tensor *tensors = leati_arena_alloc(call->arena, count * sizeof *tensors);
+    if (tensors == NULL)
+        return leati_no_memory(err, count * sizeof *tensors);
+    for (int i = 0; i < call->num_inputs; i++)
+        tensors[i] = (leati_pack_tensor){
+            .count = call->inputs[i].count, .dtype = call->inputs[i].dtype, .reduction = reduction};
+    int64_t limit = call->context == NULL ? 0 : call->context->bytes_per_pack;
+    leat_status status = leati_packing_init(&packing, tensors, call->num_inputs, limit, err);
+    if (!status)
+        status = exchange(call, &packing, err);
+    leati_packing_fini(&packing);
+    return status;
 }
 
 static leat_status all_reduce_gradient(leati_gradient_call *call, leat_error *err) {

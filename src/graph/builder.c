@@ -106,6 +106,7 @@ int32_t leati_graph_add(leat_graph *graph, const leati_tensor_op *op, const void
     }
     graph->next_number++;
     int32_t node = (int32_t)graph->body.num_nodes - 1;
+    graph->body.nodes[node].reverse = graph->reverses;
     leati_graph_note_writes(graph, node);
     if (graph->hook && graph->hook(graph->hook_context, graph, node, &err)) {
         leati_prefix(&err, "op %s (node %d)", op->name, (int)node);

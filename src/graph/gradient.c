@@ -162,6 +162,8 @@ static leat_status run_pass(leat_graph *graph, const leat_value *targets, const 
     if (!all_of_graph(graph, sources, num_sources, "source", err))
         return LEAT_INVALID_ARGUMENT;
     leat_status status = pass_init(&pass, graph, err);
+    bool within = graph->reverses;
+    graph->reverses = true;
     if (!status)
         mark_reached(&pass, sources, num_sources);
     for (int i = 0; !status && i < num_targets; i++)
@@ -173,6 +175,7 @@ static leat_status run_pass(leat_graph *graph, const leat_value *targets, const 
         if (out[i].id < 0)
             out[i] = leat_zeros_like(sources[i]);
     }
+    graph->reverses = within;
     pass_fini(&pass);
     return status;
 }

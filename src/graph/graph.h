@@ -23,6 +23,7 @@ typedef struct leati_node {
     int32_t first_output; /* outputs are values first_output .. first_output + num_outputs - 1 */
     int32_t num_outputs;
     int64_t number; /* fixed before any rewrite; the key of random operations */
+    bool reverse;   /* made by a gradient's reverse pass; for traces, so not saved */
 } leati_node;
 
 /* Nodes and values common to a graph that is built and a function that is finished. */
@@ -48,6 +49,7 @@ struct leat_graph {
     void *hook_context;
     struct leati_read *reads; /* the last read of each variable, until it is assigned */
     size_t num_reads, read_capacity;
+    bool reverses; /* nodes that are added now belong to a reverse pass */
 };
 
 struct leat_function {

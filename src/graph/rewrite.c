@@ -22,7 +22,8 @@ static leat_status copy_node(const leati_node *node, leati_body *body, int32_t *
         leati_free(inputs);
     if (status)
         return status;
-    const leati_node *copy = &body->nodes[body->num_nodes - 1];
+    leati_node *copy = &body->nodes[body->num_nodes - 1];
+    copy->reverse = node->reverse;
     if (copy->num_outputs != node->num_outputs)
         return leati_fail(err, LEAT_INTERNAL, "op %s has %d outputs here and %d before",
                           node->op->name, (int)copy->num_outputs, (int)node->num_outputs);

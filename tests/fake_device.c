@@ -93,7 +93,7 @@ static void test_step(void **state) {
     leat_variable *variable = variable_on(device, 10);
     leat_function *function = step_function(variable);
     leati_executable *step = NULL;
-    assert_int_equal(device->ops->compile(device, function, 0, &step, &err), LEAT_OK);
+    assert_int_equal(device->ops->compile(device, function, &alone, &step, &err), LEAT_OK);
     leat_tensor input = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(2), NULL), output;
     const float numbers[2] = {1, 2};
     float found[2];
@@ -134,12 +134,12 @@ static void test_variable_of_the_host(void **state) {
     assert_int_equal(device->ops->alloc(device, 8, &input.owner, &err), LEAT_OK);
     input.data = input.owner->data;
     leati_run_args args = {&input, 1, &output, 1, &alone};
-    assert_int_equal(device->ops->compile(device, with_here, 0, &step, &err), LEAT_OK);
+    assert_int_equal(device->ops->compile(device, with_here, &alone, &step, &err), LEAT_OK);
     assert_int_equal(device->ops->run(step, &args, &err), LEAT_INTERNAL);
     assert_string_equal(err.text, "variable Variable: GPU:1 was given memory of the host");
     device->ops->release(step);
     /* And the other way round: the CPU touches no device memory. */
-    assert_int_equal(cpu->ops->compile(cpu, with_there, 0, &step, &err), LEAT_OK);
+    assert_int_equal(cpu->ops->compile(cpu, with_there, &alone, &step, &err), LEAT_OK);
     assert_int_equal(cpu->ops->run(step, &args, &err), LEAT_INVALID_ARGUMENT);
     assert_string_equal(err.text, "argument 0 lies on another device than CPU:0");
     const float numbers[2] = {1, 2};

@@ -279,19 +279,19 @@ static leat_status run_executable(const step_job *job, int replica, step_entry *
             status = to_device(device, &element->tensors[c], &inputs[c], err);
         }
     }
-    if (status == LEAT_OK && entry->executables[replica] == NULL) {
-        status = device->ops->compile(device, entry->function, replica,
-                                      &entry->executables[replica], err);
-    }
-    if (status != LEAT_OK) {
-        return status;
-    }
     leati_call_context context = {.step = job->step,
                                   .replica = job->strategy->first_replica + replica,
                                   .first_replica = job->strategy->first_replica,
                                   .num_replicas = job->strategy->num_replicas,
                                   .collective = job->strategy->collective,
                                   .bytes_per_pack = job->strategy->bytes_per_pack};
+    if (status == LEAT_OK && entry->executables[replica] == NULL) {
+        status = device->ops->compile(device, entry->function, &context,
+                                      &entry->executables[replica], err);
+    }
+    if (status != LEAT_OK) {
+        return status;
+    }
     leati_run_args args = {.inputs = inputs,
                            .num_inputs = element->num_tensors,
                            .outputs = outputs,

@@ -3,16 +3,17 @@
  * Replica 0 runs on the caller's thread, every other one on a thread of its own for its whole life,
  * because executors bind threads to cores. A job's number tells the threads that there is one; they
  * spin for it briefly, because waking a thread takes longer than a small step, then sleep at the
- * gate. If a replica fails, it aborts the collective at once, so that the others end too; a new
- * collective replaces the aborted one before the next job. Under several workers it ends the job
- * instead: the others cannot know how far this one came, so all start again. Locks: the strategy's
- * gate, never held while a job runs. */
+ * gate. If a replica fails, it aborts the collective at once, so that the others end too, and waits
+ * until none of its sums is in progress; a new collective replaces the aborted one before the next
+ * job. Under several workers it ends the job instead: the others cannot know how far this one came,
+ * so all start again. Locks: the strategy's gate, never held while a job runs. */
 #include "dist/strategy.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "coll/failure.h"
+#include "coll/overlap.h"
 #include "coll/processes.h"
 #include "coll/threads.h"
 #include "run/pool.h"
@@ -51,6 +52,15 @@ static void wake_all(leat_strategy *s) {
     leati_gate_unlock(s->gate);
 }
 
+/* Ends what the replica and the others exchange, and what it has begun. */
+static void end_exchanges(const leat_strategy *s, const leati_replica *replica) {
+    leati_collective *c = s->collective;
+    c->ops->abort(c, &replica->error);
+    if (c->ops->wait != NULL) {
+        (void)!c->ops->wait(c, s->first_replica + replica->index, LEATI_EVERY_SUM, NULL);
+    }
+}
+
 static void run_job(leat_strategy *s, leati_replica *replica) {
     replica->error = (leat_error){0};
     replica->status = s->function(s->context, replica->index, &replica->error);
@@ -63,7 +73,7 @@ static void run_job(leat_strategy *s, leati_replica *replica) {
                      s->num_replicas);
         leati_workers_fail(s->workers, &named);
     }
-    s->collective->ops->abort(s->collective, &replica->error);
+    end_exchanges(s, replica);
 }
 
 static void replica_main(void *context) {
@@ -108,7 +118,7 @@ static leat_status first_failure(const leat_strategy *s, leat_error *err) {
 }
 
 /* The replicas of this process, then the processes. */
-static leati_collective *join_replicas(leat_strategy *s, leat_error *err) {
+static leati_collective *join_levels(leat_strategy *s, leat_error *err) {
     leati_collective *inner = NULL;
     if (s->num_local > 1) {
         /* A wait between processes ends before the one inside, because it knows who is late. */
@@ -118,9 +128,17 @@ static leati_collective *join_replicas(leat_strategy *s, leat_error *err) {
     if (s->workers == NULL || (inner == NULL && s->num_local > 1)) {
         return inner;
     }
-    leati_collective *all = leati_hierarchy_new(inner, leati_workers_give(s->workers),
-                                                leati_workers_number(s->workers), err);
+    return leati_hierarchy_new(inner, leati_workers_give(s->workers),
+                               leati_workers_number(s->workers), err);
+}
+
+/* All replicas, whose sums may run beside what they compute. */
+static leati_collective *join_replicas(leat_strategy *s, leat_error *err) {
+    leati_collective *all = join_levels(s, err);
     if (all != NULL) {
+        all = leati_overlap_new(all, s->first_replica, s->num_local, err);
+    }
+    if (all != NULL && s->workers != NULL) {
         leati_workers_watch(s->workers, all);
     }
     return all;

@@ -34,12 +34,16 @@ typedef struct leati_device_ops {
                           leat_error *err);
     leat_status (*download)(leati_device *device, const leat_buffer *from, void *host, size_t size,
                             leat_error *err);
-    /* `function` is specialised to static shapes (borrowed). Variables are bound to copy `replica`.
-     * Owned. UNIMPLEMENTED naming the operation that the device lacks. */
-    leat_status (*compile)(leati_device *device, const leat_function *function, int replica,
-                           leati_executable **out, leat_error *err);
+    /* `function` is specialised to static shapes (borrowed). `context` (borrowed for the call) says
+     * for which replica, whose copies of variables are bound, and how many bytes are exchanged at
+     * once; runs have the same. Owned. UNIMPLEMENTED naming the operation that the device lacks. */
+    leat_status (*compile)(leati_device *device, const leat_function *function,
+                           const leati_call_context *context, leati_executable **out,
+                           leat_error *err);
     /* Synchronous; one run at a time per executable. No allocation in the steady state on the CPU
-     * but for the outputs' pool. */
+     * but for the outputs' pool. A run that failed may leave sums over replicas in progress in the
+     * executable's memory: abort the collective, and wait for LEATI_EVERY_SUM, before it is run
+     * again or released. */
     leat_status (*run)(leati_executable *executable, leati_run_args *args, leat_error *err);
     void (*release)(leati_executable *executable);
     /* The calling thread has finished with the device for now: what `run` changed about the thread

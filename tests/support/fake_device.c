@@ -148,8 +148,9 @@ static void fake_release(leati_executable *executable) {
     leati_free(step);
 }
 
-static leat_status fake_compile(leati_device *device, const leat_function *function, int replica,
-                                leati_executable **out, leat_error *err) {
+static leat_status fake_compile(leati_device *device, const leat_function *function,
+                                const leati_call_context *context, leati_executable **out,
+                                leat_error *err) {
     for (size_t v = 0; v < function->body.num_values; v++)
         if (!leati_shape_is_static(&function->body.values[v].type.shape))
             return leati_fail(err, LEAT_UNIMPLEMENTED, "value %zu has no static shape", v);
@@ -157,7 +158,7 @@ static leat_status fake_compile(leati_device *device, const leat_function *funct
     if (!step)
         return leati_no_memory(err, sizeof *step);
     step->base.device = device;
-    step->replica = replica;
+    step->replica = context->replica - context->first_replica;
     step->function = leat_function_ref((leat_function *)(uintptr_t)function);
     leat_status status = find_variables(step, function, err);
     if (status)

@@ -7,6 +7,7 @@
 #ifndef LEATI_EXEC_CPU_CPU_H
 #define LEATI_EXEC_CPU_CPU_H
 
+#include "coll/pack.h"
 #include "core/pools.h"
 #include "exec/device.h"
 #include "exec/simplify.h"
@@ -42,6 +43,7 @@ struct leati_cpu_task {
     int32_t inputs[LEATI_CPU_OPERANDS], num_inputs;
     int32_t outputs[LEATI_CPU_OPERANDS], num_outputs; /* extra values that it fills included */
     leati_operand *operands; /* of the plain kernel: inputs, then outputs; borrowed */
+    int32_t group;           /* an all_reduce: which of the step's; -1: another operation */
     char implementation[48];
     int64_t ns; /* so far */
 };
@@ -53,7 +55,8 @@ typedef enum leati_cpu_place {
     LEATI_CPU_SLAB,
     LEATI_CPU_OUTPUT,   /* the buffer of a result */
     LEATI_CPU_VARIABLE, /* a variable's copy, read in place */
-    LEATI_CPU_ALIAS     /* the memory of another value */
+    LEATI_CPU_ALIAS,    /* the memory of another value */
+    LEATI_CPU_PART      /* `offset` bytes into another value: what is summed over replicas */
 } leati_cpu_place;
 
 typedef struct leati_cpu_value {
@@ -62,8 +65,32 @@ typedef struct leati_cpu_value {
     size_t bytes;
     leat_variable *variable; /* of VARIABLE; borrowed from the node */
     int32_t first, last;     /* tasks between which the memory is in use; -1: never */
-    size_t offset;           /* of SLAB */
+    size_t offset;           /* of SLAB and PART */
 } leati_cpu_value;
+
+/* A tensor of the step's sums is there once a task has run. */
+typedef struct leati_cpu_ready {
+    int32_t task, tensor;
+    int32_t value; /* is copied to its place in the pack; -1: it lies there */
+    bool beside;   /* the step goes on computing */
+} leati_cpu_ready;
+
+/* What the step sums over replicas: the operands of all its all_reduces, one group of tensors each
+ * (coll/pack.h), begun while the step computes on. sums.c */
+typedef struct leati_cpu_sums {
+    leati_packing packing;
+    leati_packs *packs;     /* NULL: the step has no all_reduce */
+    int32_t *memory;        /* of each pack: its value */
+    leati_cpu_ready *ready; /* of each tensor, in the order of tasks */
+    int32_t num_done;       /* of `ready`, in this run */
+} leati_cpu_sums;
+
+typedef enum leati_cpu_phase {
+    LEATI_CPU_FORWARD = 0,
+    LEATI_CPU_BACKWARD,
+    LEATI_CPU_UPDATE, /* what comes behind the gradients */
+    LEATI_CPU_NUM_PHASES
+} leati_cpu_phase;
 
 /* The executable. */
 struct leati_cpu_step {
@@ -79,9 +106,11 @@ struct leati_cpu_step {
     size_t slab_bytes;
     leati_operand *operands; /* of all plain tasks */
     leati_arena arena;       /* of the kernel under way */
-    leati_pools pools;       /* of results */
-    leat_buffer **results;   /* of each output in this run */
-    void *stream;            /* the fast kernels' queue; owned by dnnl.c; NULL: none */
+    leati_cpu_sums sums;
+    int32_t phase_ends[LEATI_CPU_NUM_PHASES]; /* the task behind each, for the trace */
+    leati_pools pools;                        /* of results */
+    leat_buffer **results;                    /* of each output in this run */
+    void *stream; /* the fast kernels' queue; owned by dnnl.c; NULL: none */
     int64_t runs;
 };
 
@@ -124,8 +153,8 @@ leati_cpu_task *leati_cpu_task_of(leati_cpu_build *build, int32_t v);
 /* ---- between the files of the room ---- */
 
 LEAT_WARN_UNUSED leat_status leati_cpu_compile(leati_device *device, const leat_function *function,
-                                               int replica, leati_executable **out,
-                                               leat_error *err);
+                                               const leati_call_context *context,
+                                               leati_executable **out, leat_error *err);
 LEAT_WARN_UNUSED leat_status leati_cpu_run(leati_executable *executable, leati_run_args *args,
                                            leat_error *err);
 void leati_cpu_release(leati_executable *executable);
@@ -136,6 +165,27 @@ size_t leati_cpu_explain(const leati_executable *executable, char *text, size_t 
 void leati_cpu_enter(const leati_device *device);
 
 bool leati_cpu_plain_only(void);
+
+/* sums.c, while a step is made. Gives the all_reduces among the sorted tasks their groups. */
+LEAT_WARN_UNUSED leat_status leati_cpu_find_sums(leati_cpu_build *build, int64_t bytes_per_pack,
+                                                 leat_error *err);
+/* When lifetimes are known: which values lie in packs, and after which task each is there. */
+LEAT_WARN_UNUSED leat_status leati_cpu_place_sums(leati_cpu_build *build, leat_error *err);
+/* When memory is known. */
+LEAT_WARN_UNUSED leat_status leati_cpu_bind_sums(leati_cpu_step *step, leat_error *err);
+void leati_cpu_sums_fini(leati_cpu_sums *sums);
+/* sums.c, in a run: at its beginning; after each task (`now`: when that was, moved on by what it
+ * takes); instead of an all_reduce. */
+void leati_cpu_sums_begin(leati_cpu_step *step, const leati_call_context *context);
+LEAT_WARN_UNUSED leat_status leati_cpu_sums_after(leati_cpu_step *step, int32_t task, int64_t *now,
+                                                  leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_cpu_sums_await(leati_cpu_step *step, int32_t task,
+                                                  leat_error *err);
+
+/* A read of a variable that is used where it lies. */
+bool leati_cpu_runs_nothing(const leati_cpu_step *step, const leati_cpu_task *task);
+/* The value whose memory v has, where it has another's as a whole. */
+int32_t leati_cpu_root(const leati_cpu_step *step, int32_t v);
 
 /* dnnl.c; without oneDNN they do nothing. The first sets the calling thread's number of threads and
  * returns the one before; the second makes the threads of a step that has several give up spinning

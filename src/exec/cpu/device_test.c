@@ -40,7 +40,7 @@ static void machine_init(struct machine *m, leat_tracer tracer, void *context, l
     *m = (struct machine){0};
     m->device = leati_cpu_device_new(0, threads, -1, &m->err);
     m->function = trace_one(tracer, context, dtype, shape, &m->err);
-    if (!m->function || m->device->ops->compile(m->device, m->function, 0, &m->step, &m->err))
+    if (!m->function || m->device->ops->compile(m->device, m->function, &alone, &m->step, &m->err))
         fail_msg("%s", m->err.text);
 }
 
@@ -225,8 +225,7 @@ static void *run_replica(void *context) {
     leati_call_context where = {
         .replica = replica->number, .num_replicas = 2, .collective = replica->collective};
     leati_run_args args = {&input, 1, outputs, 2, &where};
-    replica->status =
-        device->ops->compile(device, replica->function, replica->number, &step, &replica->err);
+    replica->status = device->ops->compile(device, replica->function, &where, &step, &replica->err);
     if (!replica->status)
         replica->status = device->ops->run(step, &args, &replica->err);
     for (int i = 0; !replica->status && i < 2; i++) {
@@ -320,7 +319,8 @@ static void refuse(leat_tracer tracer, leat_dtype dtype, leat_shape shape, const
     leati_device *device = leati_cpu_device_new(0, 1, -1, &err);
     leat_function *function = trace_one(tracer, NULL, dtype, shape, &err);
     leati_executable *step = NULL;
-    assert_int_equal(device->ops->compile(device, function, 0, &step, &err), LEAT_UNIMPLEMENTED);
+    assert_int_equal(device->ops->compile(device, function, &alone, &step, &err),
+                     LEAT_UNIMPLEMENTED);
     assert_string_equal(err.text, text);
     assert_null(step);
     leat_function_unref(function);
@@ -370,7 +370,7 @@ static leat_status compile_and_run(void *context, leat_error *err) {
         return err->code;
     leati_executable *step = NULL;
     leati_run_args args = {&input, 1, &output, 1, &alone};
-    leat_status status = device->ops->compile(device, context, 0, &step, err);
+    leat_status status = device->ops->compile(device, context, &alone, &step, err);
     if (!status)
         status = device->ops->run(step, &args, err);
     if (!status)

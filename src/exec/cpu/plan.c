@@ -4,7 +4,8 @@
  * and others behind it, and then runs where the last of them stood, which keeps the order of
  * effects because what it takes over is pure. Reshapes are no tasks but other names for memory.
  * Reads of variables are no tasks either where nothing writes the variable before the value's last
- * use. The rest lives in one slab by its lifetimes. Failures: UNIMPLEMENTED for shapes that are not
+ * use. The rest lives in one slab by its lifetimes, what is summed over replicas in packs of their
+ * own (sums.c). Failures: UNIMPLEMENTED for shapes that are not
  * static and for strings, no memory. No locks: the step belongs to one replica. */
 #include "exec/cpu/build.h"
 
@@ -74,8 +75,7 @@ static void place_values(leati_cpu_step *step) {
     }
 }
 
-/* The value whose memory v has. */
-static int32_t root_of(const leati_cpu_step *step, int32_t v) {
+int32_t leati_cpu_root(const leati_cpu_step *step, int32_t v) {
     while (step->values[v].place == LEATI_CPU_ALIAS)
         v = step->values[v].index;
     return v;
@@ -175,10 +175,24 @@ static leat_status sort_tasks(leati_cpu_step *step, leat_error *err) {
     return LEAT_OK;
 }
 
+/* Where the gradients begin and end among the tasks. */
+static void find_phases(leati_cpu_step *step) {
+    int32_t first = step->num_tasks, end = step->num_tasks;
+    for (int32_t t = 0; t < step->num_tasks; t++) {
+        if (!step->tasks[t].node->source->reverse)
+            continue;
+        first = t < first ? t : first;
+        end = t + 1;
+    }
+    step->phase_ends[LEATI_CPU_FORWARD] = first;
+    step->phase_ends[LEATI_CPU_BACKWARD] = end;
+    step->phase_ends[LEATI_CPU_UPDATE] = step->num_tasks;
+}
+
 /* ---- lifetimes ---- */
 
 static void use(leati_cpu_step *step, int32_t v, int32_t task) {
-    leati_cpu_value *value = &step->values[root_of(step, v)];
+    leati_cpu_value *value = &step->values[leati_cpu_root(step, v)];
     value->first = task < value->first ? task : value->first;
     value->last = task > value->last ? task : value->last;
 }
@@ -252,7 +266,7 @@ static void read_in_place(leati_cpu_step *step) {
  * the end. */
 static void place_results(leati_cpu_step *step) {
     for (int32_t i = 0; i < step->simple.num_outputs; i++) {
-        leati_cpu_value *value = &step->values[root_of(step, step->simple.outputs[i])];
+        leati_cpu_value *value = &step->values[leati_cpu_root(step, step->simple.outputs[i])];
         if (value->place != LEATI_CPU_SLAB)
             continue;
         value->place = LEATI_CPU_OUTPUT;
@@ -284,6 +298,11 @@ static leat_status plan_slab(leati_cpu_step *step, leat_error *err) {
 }
 
 /* ---- what a run needs ---- */
+
+bool leati_cpu_runs_nothing(const leati_cpu_step *step, const leati_cpu_task *task) {
+    return task->node->num_outputs > 0 &&
+           step->values[task->node->first_output].place == LEATI_CPU_VARIABLE;
+}
 
 static void fill_operand(const leati_simple *simple, int32_t v, leati_operand *operand) {
     const leati_type *type = simple->values[v].type;
@@ -318,14 +337,41 @@ static leat_status make_operands(leati_cpu_step *step, leat_error *err) {
         const leati_cpu_value *value = &step->values[v];
         if (value->place == LEATI_CPU_SLAB)
             step->data[v] = step->slab + value->offset;
+        else if (value->place == LEATI_CPU_PART)
+            step->data[v] = step->slab + step->values[value->index].offset + value->offset;
         else if (value->place == LEATI_CPU_CONSTANT)
             step->data[v] = simple->constants[value->index].data;
     }
     return LEAT_OK;
 }
 
+/* Which task runs when. */
+static leat_status order_tasks(leati_cpu_build *build, int64_t bytes_per_pack, leat_error *err) {
+    leat_status status = plan_tasks(build, err);
+    if (!status)
+        status = sort_tasks(build->step, err);
+    if (!status)
+        find_phases(build->step);
+    return status ? status : leati_cpu_find_sums(build, bytes_per_pack, err);
+}
+
+/* Where every value lies. */
+static leat_status place_all(leati_cpu_build *build, leat_error *err) {
+    leati_cpu_step *step = build->step;
+    find_lifetimes(step);
+    read_in_place(step);
+    leat_status status = leati_cpu_place_sums(build, err);
+    if (status)
+        return status;
+    place_results(step);
+    status = plan_slab(step, err);
+    if (!status)
+        status = make_operands(step, err);
+    return status ? status : leati_cpu_bind_sums(step, err);
+}
+
 static leat_status build_step(leati_cpu_build *build, const leat_function *function,
-                              leat_error *err) {
+                              int64_t bytes_per_pack, leat_error *err) {
     leati_cpu_step *step = build->step;
     leat_status status = leati_simplify(function, &step->simple, err);
     if (!status)
@@ -345,28 +391,21 @@ static leat_status build_step(leati_cpu_build *build, const leat_function *funct
     place_values(step);
     if (!leati_cpu_plain_only())
         use_relu_outputs(&step->simple);
-    status = plan_tasks(build, err);
-    if (!status)
-        status = sort_tasks(step, err);
-    if (status)
-        return status;
-    find_lifetimes(step);
-    read_in_place(step);
-    place_results(step);
-    status = plan_slab(step, err);
-    return status ? status : make_operands(step, err);
+    status = order_tasks(build, bytes_per_pack, err);
+    return status ? status : place_all(build, err);
 }
 
-leat_status leati_cpu_compile(leati_device *device, const leat_function *function, int replica,
-                              leati_executable **out, leat_error *err) {
+leat_status leati_cpu_compile(leati_device *device, const leat_function *function,
+                              const leati_call_context *context, leati_executable **out,
+                              leat_error *err) {
     leati_cpu_step *step = leati_alloc_zero(1, sizeof *step);
     if (!step)
         return leati_no_memory(err, sizeof *step);
     step->base.device = device;
-    step->replica = replica;
+    step->replica = context->replica - context->first_replica;
     leati_cpu_build build = {.step = step};
     int threads = leati_cpu_set_threads(device->num_threads);
-    leat_status status = build_step(&build, function, err);
+    leat_status status = build_step(&build, function, context->bytes_per_pack, err);
     (void)leati_cpu_set_threads(threads);
     leati_free(build.task_of);
     if (status)
@@ -384,6 +423,7 @@ void leati_cpu_release(leati_executable *executable) {
         if (step->tasks[t].kernel && step->tasks[t].state)
             step->tasks[t].kernel->release(step->tasks[t].state);
     leati_cpu_stream_free(step->stream);
+    leati_cpu_sums_fini(&step->sums);
     leati_pools_close(&step->pools);
     leati_arena_fini(&step->arena);
     leati_simple_fini(&step->simple);

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "core/block.h"
+#include "run/trace.h"
 #include <stdio.h>
 #include <string.h>
 #ifdef __SSE2__
@@ -145,22 +146,53 @@ static leat_status run_plain(leati_cpu_step *step, leati_cpu_task *task,
     return node->source->op->kernel(&call, err);
 }
 
+/* The phase that task `t` belongs to, and its span in the trace. */
+struct phase {
+    int number;
+    leati_span span;
+};
+
+static void enter_phase(const leati_cpu_step *step, struct phase *phase, int32_t t) {
+    static const char *const names[LEATI_CPU_NUM_PHASES] = {"forward", "backward", "update"};
+    if (t > 0 && t < step->phase_ends[phase->number])
+        return;
+    if (t > 0)
+        leati_trace_end(phase->span, "step", names[phase->number]);
+    while (phase->number < LEATI_CPU_UPDATE && t >= step->phase_ends[phase->number])
+        phase->number++;
+    phase->span = leati_trace_begin();
+}
+
+static leat_status run_task(leati_cpu_step *step, int32_t t, const leati_call_context *context,
+                            leat_error *err) {
+    leati_cpu_task *task = &step->tasks[t];
+    leat_status status = task->kernel       ? task->kernel->run(step, task, err)
+                         : task->group >= 0 ? leati_cpu_sums_await(step, t, err)
+                                            : run_plain(step, task, context, err);
+    return status ? leati_simple_blame(&step->simple, task->node, err) : LEAT_OK;
+}
+
 static leat_status run_tasks(leati_cpu_step *step, const leati_call_context *context,
                              leat_error *err) {
+    struct phase phase = {0};
+    leati_cpu_sums_begin(step, context);
     int64_t before = leati_now_ns();
     for (int32_t t = 0; t < step->num_tasks; t++) {
         leati_cpu_task *task = &step->tasks[t];
-        if (task->node->num_outputs > 0 &&
-            step->values[task->node->first_output].place == LEATI_CPU_VARIABLE)
+        enter_phase(step, &phase, t);
+        if (leati_cpu_runs_nothing(step, task))
             continue;
-        leat_status status =
-            task->kernel ? task->kernel->run(step, task, err) : run_plain(step, task, context, err);
+        leat_status status = run_task(step, t, context, err);
         if (status)
-            return leati_simple_blame(&step->simple, task->node, err);
+            return status;
         int64_t now = leati_now_ns();
         task->ns += now - before;
         before = now;
+        status = leati_cpu_sums_after(step, t, &before, err);
+        if (status)
+            return status;
     }
+    enter_phase(step, &phase, step->num_tasks);
     return LEAT_OK;
 }
 

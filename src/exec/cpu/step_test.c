@@ -166,9 +166,9 @@ static void compare_steps(bool same, double tolerance, char *text, size_t size) 
         fail_msg("%s", err.text);
     leati_device *device = leati_cpu_device_new(0, 1, -1, &err);
     leati_executable *step = NULL;
-    if (device->ops->compile(device, function, 0, &step, &err))
-        fail_msg("%s", err.text);
     leati_call_context context = {.num_replicas = 1};
+    if (device->ops->compile(device, function, &context, &step, &err))
+        fail_msg("%s", err.text);
     uint32_t seed = 3;
     for (int i = 0; i < STEPS; i++) {
         leat_tensor batch[2], found[4], expected[4];

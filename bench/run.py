@@ -119,6 +119,10 @@ def mirrored(part):
     return lambda c: {"leat": ["leat_mirrored", c.seconds, part], "floor": lambda limit: 1.0}
 
 
+def overlap(c):
+    return {"leat": ["leat_overlap", c.seconds], "floor": lambda limit: 0.97}
+
+
 def python_import(c):
     return {"leat": ["python_import.py", c.build, c.seconds], "floor": lambda limit: 1.0}
 
@@ -167,6 +171,7 @@ CASES = {
     "allreduce": (allreduce("threads", 0.8), "sum of 100 MB between two replicas, beside memcpy by both of as many bytes"),
     "allreduce_shared": (allreduce("shared", 2.0), "the same between two processes by shared memory; the limit is by gloo"),
     "allreduce_gloo": (allreduce("gloo", 0.9, "limit_gloo"), "the same by gloo; the limit is a program of gloo alone"),
+    "overlap": (overlap, "a step of two processes by gloo with 14 MB of gradients, beside all of them in one pack"),
     "mirrored": (mirrored("input"), "what distributing over two replicas adds to reading a batch; the limit is 20 us"),
     "mirrored_step": (mirrored("step"), "the same with run and reduce, beside one replica"),
     "python_import": (python_import, "import leat in Python where numpy is imported; the limit is 50 ms of processor time"),

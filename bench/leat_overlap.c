@@ -1,0 +1,203 @@
+/* leat's side of overlap: a training step on two processes joined by gloo, whose sums of gradients
+ * run beside the backward pass.
+ *
+ *   leat_overlap SECONDS [BYTES_PER_PACK]
+ *
+ * Six dense layers of 768 x 768, 14 MB of gradients, 128 rows on each process, which has one of two
+ * cores. The limit is the same step with all gradients in one pack, which is whole when the
+ * backward pass has ended; steps alternate, and medians count. With LEAT_BENCH_EXPLAIN set, stderr
+ * tells the times. */
+#include "leat_bench.h"
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { LAYERS = 6, WIDTH = 768, ROWS = 128, MOST_STEPS = 10000, TIMEOUT_MS = 60000 };
+
+/* One way to take the step: a job of two workers of its own. */
+typedef struct side {
+    leat_strategy *strategy;
+    leat_variable *weights[LAYERS];
+    leat_step *step;
+    leat_per_replica batch;
+    leat_element element;
+    double seconds[MOST_STEPS];
+} side;
+
+static int trace_step(void *context, leat_graph *graph, leat_value *outputs) {
+    side *s = context;
+    leat_value y = leat_graph_argument(graph, 0), gradients[LAYERS], reversed[LAYERS], sums[LAYERS];
+    for (int i = 0; i < LAYERS; i++)
+        y = leat_relu(leat_matmul(y, leat_graph_read(graph, s->weights[i]), false, false));
+    leat_value loss = leat_reduce_sum(leat_square(y), NULL, 0, false);
+    leat_variable_gradients(loss, s->weights, LAYERS, gradients);
+    for (int i = 0; i < LAYERS; i++)
+        reversed[i] = gradients[LAYERS - 1 - i];
+    leat_all_reduce(reversed, LAYERS, LEAT_AGGREGATION_SUM, sums);
+    const float rate = 1e-9f;
+    leat_tensor tensor = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &rate);
+    leat_value scale = leat_graph_tensor(graph, &tensor);
+    for (int i = 0; i < LAYERS; i++) {
+        leat_variable *weight = s->weights[LAYERS - 1 - i];
+        leat_value value = leat_graph_read(graph, weight);
+        leat_graph_assign_copy(graph, weight, leat_subtract(value, leat_multiply(sums[i], scale)));
+    }
+    outputs[0] = loss;
+    return 1;
+}
+
+static leat_tensor numbers(int64_t rows) {
+    leat_error err = {0};
+    leat_tensor tensor = {0};
+    bench_check(leat_tensor_new(LEAT_FLOAT32, LEAT_SHAPE(rows, WIDTH), &tensor, &err) == LEAT_OK,
+                "numbers", &err);
+    for (int64_t i = 0; i < rows * WIDTH; i++)
+        ((float *)tensor.data)[i] = (float)(i * 2654435761u % 997) / 49850 - 0.01f;
+    return tensor;
+}
+
+static void open_strategy(side *s, const char *address, int rank, int64_t bytes_per_pack) {
+    char config[200];
+    static const char *const devices[] = {"CPU:0", "CPU:1"};
+    leat_error err = {0};
+    snprintf(config, sizeof config,
+             "{\"cluster\": {\"worker\": [\"%s\", \"127.0.0.1:1\"]}, "
+             "\"task\": {\"type\": \"worker\", \"index\": %d}}",
+             address, rank);
+    leat_cluster *cluster = leat_cluster_new(config, &err);
+    bench_check(cluster != NULL, "cluster", &err);
+    leat_multi_worker_options options = {.cluster = cluster,
+                                         .devices = &devices[rank],
+                                         .num_devices = 1,
+                                         .communication = LEAT_COMMUNICATION_RING,
+                                         .timeout_ms = TIMEOUT_MS,
+                                         .start_timeout_ms = TIMEOUT_MS,
+                                         .bytes_per_pack = bytes_per_pack};
+    s->strategy = leat_multi_worker_mirrored_strategy(&options, &err);
+    bench_check(s->strategy != NULL, "strategy", &err);
+    leat_cluster_free(cluster);
+}
+
+static void open_side(side *s, const char *address, int rank, int64_t bytes_per_pack) {
+    leat_error err = {0};
+    leat_tensor start = numbers(WIDTH), x = numbers(ROWS);
+    open_strategy(s, address, rank, bytes_per_pack);
+    bench_check(leat_strategy_enter(s->strategy, &err) == LEAT_OK, "scope", &err);
+    for (int i = 0; i < LAYERS; i++) {
+        s->weights[i] = leat_variable_new(&start, NULL, &err);
+        bench_check(s->weights[i] != NULL, "variable", &err);
+    }
+    leat_strategy_exit(s->strategy);
+    s->step = leat_step_new(trace_step, s, &err);
+    leat_spec *spec = leat_spec_tensor(LEAT_FLOAT32, LEAT_SHAPE(ROWS, WIDTH), &err);
+    bench_check(leat_element_set(&s->element, spec, &x, &err) == LEAT_OK, "batch", &err);
+    s->batch = (leat_per_replica){.num_replicas = 1, .elements = &s->element};
+    leat_spec_unref(spec);
+    leat_tensor_unref(&start);
+    leat_tensor_unref(&x);
+}
+
+static void close_side(side *s) {
+    leat_step_free(s->step);
+    for (int i = 0; i < LAYERS; i++)
+        leat_variable_unref(s->weights[i]);
+    leat_element_fini(&s->element);
+    leat_strategy_unref(s->strategy);
+}
+
+static double one(side *s) {
+    leat_error err = {0};
+    bench_check(leat_strategy_barrier(s->strategy, &err) == LEAT_OK, "barrier", &err);
+    double start = bench_now();
+    bench_check(leat_strategy_run(s->strategy, s->step, &s->batch, NULL, &err) == LEAT_OK, "run",
+                &err);
+    return bench_now() - start;
+}
+
+/* Whether there is time for another step, decided by rank 0. */
+static bool go_on(side *s, int steps, double until) {
+    leat_error err = {0};
+    int32_t more = steps < 5 || (bench_now() < until && steps < MOST_STEPS);
+    bench_check(leat_strategy_broadcast(s->strategy, &more, sizeof more, &err) == LEAT_OK, "turn",
+                &err);
+    return more != 0;
+}
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, int count) {
+    qsort(values, (size_t)count, sizeof *values, by_value);
+    return values[count / 2];
+}
+
+static void print(side *beside, side *after, int steps, double cpu) {
+    double with = median(beside->seconds, steps), without = median(after->seconds, steps);
+    bench_result result = {
+        .unit = "steps/s", .units = 1, .seconds = with, .cpu_seconds = cpu, .limit = 1 / without};
+    bench_print(&result);
+    if (getenv("LEAT_BENCH_EXPLAIN") != NULL) {
+        leat_error err = {0};
+        char *table = leat_step_explain(after->step, &err);
+        fprintf(stderr, "a step is %.2f ms, and %.2f ms in one pack, of %d steps; its parts\n%s",
+                1e3 * with, 1e3 * without, steps, table == NULL ? err.text : table);
+        leat_text_free(table);
+    }
+}
+
+static void run_worker(char addresses[2][40], int rank, double seconds, int64_t bytes_per_pack) {
+    static side beside, after;
+    leat_error err = {0};
+    bench_check(leat_set_logical_cpu_devices(2, &err) == LEAT_OK, "devices", &err);
+    open_side(&beside, addresses[0], rank, bytes_per_pack);
+    open_side(&after, addresses[1], rank, INT64_MAX);
+    one(&beside);
+    one(&after);
+    int steps = 0;
+    double until = bench_now() + seconds, cpu = bench_cpu();
+    for (; go_on(&beside, steps, until); steps++) {
+        beside.seconds[steps] = one(&beside);
+        after.seconds[steps] = one(&after);
+    }
+    if (rank == 0)
+        print(&beside, &after, steps, bench_cpu() - cpu);
+    close_side(&beside);
+    close_side(&after);
+}
+
+static bool free_address(char *out, size_t size) {
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof at;
+    int probe = socket(AF_INET, SOCK_STREAM, 0);
+    bool good = bind(probe, (struct sockaddr *)&at, length) == 0 &&
+                getsockname(probe, (struct sockaddr *)&at, &length) == 0;
+    close(probe);
+    snprintf(out, size, "127.0.0.1:%d", ntohs(at.sin_port));
+    return good;
+}
+
+int main(int argc, char **argv) {
+    char addresses[2][40];
+    if (argc != 2 && argc != 3) {
+        fprintf(stderr, "usage: leat_overlap SECONDS [BYTES_PER_PACK]\n");
+        return 2;
+    }
+    if (!free_address(addresses[0], sizeof addresses[0]) ||
+        !free_address(addresses[1], sizeof addresses[1]))
+        return 1;
+    int64_t bytes_per_pack = argc == 3 ? atoll(argv[2]) : 0;
+    pid_t other = fork();
+    if (other == 0)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    run_worker(addresses, other == 0, atof(argv[1]), bytes_per_pack);
+    if (other == 0)
+        _exit(0);
+    int status = 0;
+    waitpid(other, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}

@@ -37,7 +37,8 @@ typedef struct leat_mirrored_options {
     int num_devices;
     int64_t timeout_ms;     /* of every collective; 0: 60,000 */
     int64_t bytes_per_pack; /* values reduced together are exchanged in packs that end with the one
-                               that reaches so many bytes; 0: all at once */
+                               behind which there are more bytes than this; 0: 1 MiB in the first
+                               pack, 25 MiB in the others */
 } leat_mirrored_options;
 
 /* One replica per device of this process (tf.distribute.MirroredStrategy). Owned; NULL on failure.

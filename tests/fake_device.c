@@ -101,7 +101,7 @@ static void test_step(void **state) {
     assert_int_equal(device->ops->upload(device, numbers, input.owner, sizeof numbers, &err),
                      LEAT_OK);
     input.data = input.owner->data;
-    leati_run_args args = {&input, 1, &output, 1, &alone};
+    leati_run_args args = {&input, 1, &output, 1, &alone, false};
     for (int i = 1; i <= 2; i++) {
         assert_int_equal(device->ops->run(step, &args, &err), LEAT_OK);
         assert_int_equal(device->ops->download(device, output.owner, found, sizeof found, &err),
@@ -133,7 +133,7 @@ static void test_variable_of_the_host(void **state) {
     leat_tensor input = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(2), NULL), output;
     assert_int_equal(device->ops->alloc(device, 8, &input.owner, &err), LEAT_OK);
     input.data = input.owner->data;
-    leati_run_args args = {&input, 1, &output, 1, &alone};
+    leati_run_args args = {&input, 1, &output, 1, &alone, false};
     assert_int_equal(device->ops->compile(device, with_here, &alone, &step, &err), LEAT_OK);
     assert_int_equal(device->ops->run(step, &args, &err), LEAT_INTERNAL);
     assert_string_equal(err.text, "variable Variable: GPU:1 was given memory of the host");

@@ -4,10 +4,12 @@
  * Happy path of leat_strategy_run: each replica's element finds its entry (a trace for these
  * shapes); all replicas then run at the same time on their own threads: compile on first use,
  * inputs to the device, run, outputs back. Replicas whose elements differ in shape use different
- * entries of the same tracer, so they make the same collective calls. A failed trace or compilation
- * leaves no entry behind. A step belongs to one thread at a time and to the strategy that ran it
- * first. */
+ * entries of the same tracer, so they make the same collective calls. A step that takes less time
+ * than waking a thread, and exchanges nothing, runs on the caller's thread for one replica after
+ * the other. A failed trace or compilation leaves no entry behind. A step belongs to one thread at
+ * a time and to the strategy that ran it first. */
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/random.h"
 #include "base/text.h"
@@ -15,13 +17,18 @@
 #include "dist/step_explain.h"
 #include "dist/strategy.h"
 #include "dist/values.h"
+#include "graph/body.h"
 #include <string.h>
+
+enum { BRIEF_NS = 20000 }; /* of all replicas together */
 
 typedef struct step_entry {
     leat_spec *input;      /* static */
     leat_function *traced; /* what the caller brought, NULL: the step's tracer made it */
     leat_function *function;
     leati_executable **executables; /* one per local replica, NULL until it is needed there */
+    bool apart; /* it exchanges nothing and calls no user's code: replicas need not run at once */
+    int64_t ns; /* that one replica takes, about; 0: not known */
     struct step_entry *next;
 } step_entry;
 
@@ -30,6 +37,7 @@ struct leat_step {
     void *context;
     leat_strategy *strategy; /* a reference; NULL before the first run */
     step_entry *entries;
+    step_entry **chosen; /* one per local replica, of the present run; owned */
 };
 
 leat_step *leat_step_new(leat_tracer tracer, void *context, leat_error *err) {
@@ -66,6 +74,7 @@ void leat_step_free(leat_step *step) {
         entry_free(entry, step->strategy);
     }
     leat_strategy_unref(step->strategy);
+    leati_free(step->chosen);
     leati_free(step);
 }
 
@@ -143,6 +152,17 @@ static leat_status check_variables(const leat_function *function, const leat_str
     return LEAT_OK;
 }
 
+/* May replicas run it one after the other? */
+static bool is_apart(const leat_function *function) {
+    const uint32_t exchanges = LEATI_STATEFUL | LEATI_NO_EAGER;
+    bool apart = true;
+    for (size_t n = 0; n < function->body.num_nodes; n++) {
+        uint32_t flags = leati_node_flags(&function->body.nodes[n]);
+        apart = apart && (flags & exchanges) != exchanges && (flags & LEATI_IMPURE) == 0;
+    }
+    return apart;
+}
+
 /* What the replicas run of a traced function: its nodes that count. */
 static leat_status prune(const leat_step *step, step_entry *entry, leat_function *traced,
                          leat_error *err) {
@@ -150,6 +170,9 @@ static leat_status prune(const leat_step *step, step_entry *entry, leat_function
     if (status == LEAT_OK) {
         entry->function = leati_function_prune(traced, err);
         status = entry->function == NULL ? err->code : LEAT_OK;
+    }
+    if (status == LEAT_OK) {
+        entry->apart = is_apart(entry->function);
     }
     return status;
 }
@@ -226,6 +249,7 @@ typedef struct step_job {
     const leat_per_replica *args;
     leat_per_replica *out;
     int64_t step;
+    bool brief; /* one replica after the other, on one thread */
 } step_job;
 
 /* Copies a host tensor to the device, or refers to it where the device's memory is the host's. */
@@ -296,12 +320,19 @@ static leat_status run_executable(const step_job *job, int replica, step_entry *
                            .num_inputs = element->num_tensors,
                            .outputs = outputs,
                            .num_outputs = entry->function->num_outputs,
-                           .context = &context};
+                           .context = &context,
+                           .brief = job->brief};
     status = device->ops->run(entry->executables[replica], &args, err);
     for (int i = 0; i < entry->function->num_outputs && status == LEAT_OK; i++) {
         status = to_host(device, &outputs[i], err);
     }
     return status;
+}
+
+/* A longer run counts little: the thread may have been interrupted. */
+static void note_time(step_entry *entry, int64_t ns) {
+    entry->ns = entry->ns == 0 || ns < entry->ns ? ns : entry->ns + (ns - entry->ns) / 8;
+    entry->ns += entry->ns == 0;
 }
 
 static leat_status run_replica(void *context, int replica, leat_error *err) {
@@ -314,7 +345,12 @@ static leat_status run_replica(void *context, int replica, leat_error *err) {
         return leati_no_memory(err, (size_t)(num_inputs + num_outputs) * sizeof(*tensors));
     }
     leat_tensor *outputs = tensors + num_inputs;
+    bool known = entry->executables[replica] != NULL;
+    int64_t start = leati_now_ns();
     leat_status status = run_executable(job, replica, entry, tensors, outputs, err);
+    if (replica == 0 && known && !job->brief) {
+        note_time(entry, leati_now_ns() - start);
+    }
     if (status == LEAT_OK && job->out != NULL) {
         status =
             leati_element_give(&job->out->elements[replica], entry->function->output, outputs, err);
@@ -352,14 +388,17 @@ static leat_status prepare(leat_strategy *strategy, leat_step *step, const leat_
 /* An entry for each replica's element. What keeps this worker from running would leave the others
  * waiting: they are told. */
 static leat_status find_entries(leat_step *step, leat_function *const *functions,
-                                const leat_per_replica *args, step_entry **entries,
-                                leat_error *err) {
+                                const leat_per_replica *args, leat_error *err) {
     const leat_strategy *strategy = step->strategy;
     leat_error local = {0};
     leat_status status = LEAT_OK;
+    if (step->chosen == NULL) {
+        step->chosen = leati_alloc_zero((size_t)strategy->num_local, sizeof(*step->chosen));
+        status = step->chosen == NULL ? leati_no_memory(&local, sizeof(*step->chosen)) : LEAT_OK;
+    }
     for (int r = 0; r < strategy->num_local && status == LEAT_OK; r++) {
         status = find_entry(step, &args->elements[r], functions == NULL ? NULL : functions[r],
-                            &entries[r], &local);
+                            &step->chosen[r], &local);
     }
     if (status != LEAT_OK && strategy->workers != NULL) {
         leati_workers_fail(strategy->workers, &local);
@@ -370,6 +409,32 @@ static leat_status find_entries(leat_step *step, leat_function *const *functions
     return status;
 }
 
+/* Does the step take less time than waking the replicas' threads? Only where all devices are this
+ * host's processor, so that any thread may use them. */
+static bool is_brief(const step_job *job) {
+    const leat_strategy *strategy = job->strategy;
+    bool brief = true;
+    for (int r = 0; r < strategy->num_local && brief; r++) {
+        const step_entry *entry = job->entries[r];
+        brief = (entry->apart || strategy->num_replicas == 1) && entry->executables[r] != NULL &&
+                entry->ns > 0 && entry->ns < BRIEF_NS / strategy->num_local &&
+                strategy->devices[r]->host_memory;
+    }
+    return brief;
+}
+
+static leat_status run_job(step_job *job, leat_error *err) {
+    leat_strategy *strategy = job->strategy;
+    job->brief = is_brief(job);
+    if (!job->brief) {
+        return leati_strategy_run_on_replicas(strategy, run_replica, job, err);
+    }
+    int64_t start = leati_now_ns();
+    leat_status status = leati_strategy_run_in_turn(strategy, run_replica, job, err);
+    note_time(job->entries[0], (leati_now_ns() - start) / strategy->num_local);
+    return status;
+}
+
 /* `functions`: what the caller brought for each replica, or NULL. */
 static leat_status run(leat_strategy *strategy, leat_step *step, leat_function *const *functions,
                        const leat_per_replica *args, leat_per_replica *out, leat_error *err) {
@@ -377,27 +442,22 @@ static leat_status run(leat_strategy *strategy, leat_step *step, leat_function *
     if (status == LEAT_OK && out != NULL) {
         status = leati_per_replica_reset(out, strategy->num_local, err);
     }
+    if (status == LEAT_OK) {
+        status = find_entries(step, functions, args, err);
+    }
     if (status != LEAT_OK) {
         return status;
     }
-    step_entry **entries = leati_alloc_zero((size_t)strategy->num_local, sizeof(*entries));
-    if (entries == NULL) {
-        return leati_no_memory(err, (size_t)strategy->num_local * sizeof(*entries));
+    if (strategy->seed_epoch != leati_seed_epoch()) {
+        strategy->seed_epoch = leati_seed_epoch();
+        strategy->steps = 0;
     }
-    status = find_entries(step, functions, args, entries, err);
-    if (status == LEAT_OK) {
-        if (strategy->seed_epoch != leati_seed_epoch()) {
-            strategy->seed_epoch = leati_seed_epoch();
-            strategy->steps = 0;
-        }
-        step_job job = {.strategy = strategy,
-                        .entries = entries,
-                        .args = args,
-                        .out = out,
-                        .step = strategy->steps++};
-        status = leati_strategy_run_on_replicas(strategy, run_replica, &job, err);
-    }
-    leati_free(entries);
+    step_job job = {.strategy = strategy,
+                    .entries = step->chosen,
+                    .args = args,
+                    .out = out,
+                    .step = strategy->steps++};
+    status = run_job(&job, err);
     if (status != LEAT_OK && out != NULL) {
         for (int r = 0; r < out->num_replicas; r++) {
             leat_element_clear(&out->elements[r]);

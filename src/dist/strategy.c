@@ -172,39 +172,69 @@ static int reserve_cores(const leat_strategy *strategy, leati_pool *pool) {
     return leati_tokens_reserve(pool, threads);
 }
 
+static leat_status begin_job(leat_strategy *s, leati_replica_function function, void *context,
+                             leat_error *err) {
+    if (atomic_exchange(&s->cancelled, false) && renew_collective(s, err)) {
+        return LEAT_RESOURCE_EXHAUSTED;
+    }
+    leati_strategy_note(s, LEATI_PHASE_COMPUTE);
+    s->function = function;
+    s->context = context;
+    return LEAT_OK;
+}
+
+/* Replica 0 has ended on the caller's thread. */
+static void leave_device(const leat_strategy *s) {
+    if (s->devices[0]->ops->leave != NULL) {
+        s->devices[0]->ops->leave(s->devices[0]);
+    }
+}
+
+/* What became of the job, when all replicas have ended. */
+static leat_status end_job(leat_strategy *s, leat_error *err) {
+    leat_status status = first_failure(s, err);
+    if (status != LEAT_OK) {
+        leat_error renewal = {0};
+        if (renew_collective(s, &renewal) != LEAT_OK && err != NULL) {
+            leati_prefix(err, "%s", renewal.text);
+        }
+    }
+    return status;
+}
+
 leat_status leati_strategy_run_on_replicas(leat_strategy *strategy, leati_replica_function function,
                                            void *context, leat_error *err) {
     leat_error ignored = {0};
-    if (atomic_exchange(&strategy->cancelled, false) && renew_collective(strategy, err)) {
+    if (begin_job(strategy, function, context, err) != LEAT_OK) {
         return LEAT_RESOURCE_EXHAUSTED;
     }
-    leati_strategy_note(strategy, LEATI_PHASE_COMPUTE);
     leati_pool *pool = leati_pool_shared(&ignored);
     int reserved = pool == NULL ? 0 : reserve_cores(strategy, pool);
-    strategy->function = function;
-    strategy->context = context;
     uint64_t number = atomic_fetch_add(&strategy->job, 1) + 1;
     if (strategy->num_local > 1) {
         wake_all(strategy);
     }
     run_job(strategy, &strategy->replicas[0]);
-    if (strategy->devices[0]->ops->leave != NULL) {
-        strategy->devices[0]->ops->leave(strategy->devices[0]);
-    }
+    leave_device(strategy);
     for (int r = 1; r < strategy->num_local; r++) {
         await_change(strategy, &strategy->replicas[r].done, number - 1, LEATI_WAIT_PEER);
     }
-    leat_status status = first_failure(strategy, err);
     if (pool != NULL) {
         leati_tokens_give_back(pool, reserved);
     }
-    if (status != LEAT_OK) {
-        leat_error renewal = {0};
-        if (renew_collective(strategy, &renewal) != LEAT_OK && err != NULL) {
-            leati_prefix(err, "%s", renewal.text);
-        }
+    return end_job(strategy, err);
+}
+
+leat_status leati_strategy_run_in_turn(leat_strategy *strategy, leati_replica_function function,
+                                       void *context, leat_error *err) {
+    if (begin_job(strategy, function, context, err) != LEAT_OK) {
+        return LEAT_RESOURCE_EXHAUSTED;
     }
-    return status;
+    for (int r = 0; r < strategy->num_local; r++) {
+        run_job(strategy, &strategy->replicas[r]);
+    }
+    leave_device(strategy);
+    return end_job(strategy, err);
 }
 
 void leat_strategy_cancel(leat_strategy *strategy) {

@@ -73,6 +73,12 @@ LEAT_WARN_UNUSED leat_status leati_strategy_run_on_replicas(leat_strategy *strat
                                                             leati_replica_function function,
                                                             void *context, leat_error *err);
 
+/* The same on the caller's thread, for one replica after the other: what they do takes less time
+ * than waking the others' threads, and `function` must exchange nothing with other replicas. */
+LEAT_WARN_UNUSED leat_status leati_strategy_run_in_turn(leat_strategy *strategy,
+                                                        leati_replica_function function,
+                                                        void *context, leat_error *err);
+
 /* Logical devices: how many there are, and device `index` (owned). Fixes their number. */
 int leati_logical_cpus(void);
 leati_device *leati_logical_cpu_open(int index, leat_error *err);

@@ -9,11 +9,14 @@
 #include <cmocka.h>
 
 #include "../../tests/support/strategy.h"
+#include "base/error.h"
 #include "dist/planner.h"
 #include "dist/sharding.h"
 #include "dist/strategy.h"
 #include <leat/data_ops.h>
 #include <leat/ops.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { DEVICES = 4 };
@@ -201,6 +204,66 @@ static void test_cancel(void **state) {
     run(strategy, trace_sum, &sum, &out);
     assert_true(result_of(&out, 1) == 3);
     leat_per_replica_fini(&out);
+    leat_strategy_unref(strategy);
+}
+
+typedef struct turns {
+    pthread_t threads[DEVICES];
+    int order[DEVICES], count;
+    int failing; /* replica; -1: none */
+} turns;
+
+static leat_status take_turn(void *context, int replica, leat_error *err) {
+    turns *t = context;
+    t->threads[t->count] = pthread_self();
+    t->order[t->count++] = replica;
+    return replica != t->failing ? LEAT_OK
+                                 : leati_fail(err, LEAT_DATA_LOSS, "record %d is broken", replica);
+}
+
+/* On the caller's thread, each once and in order, also behind one that failed. */
+static void test_in_turn(void **state) {
+    (void)state;
+    leat_strategy *strategy = open_strategy(DEVICES);
+    leat_per_replica out = {0};
+    leat_aggregation sum = LEAT_AGGREGATION_SUM;
+    for (int failing = -1; failing < DEVICES; failing++) {
+        turns t = {.failing = failing};
+        leat_error err = {0};
+        leat_status status = leati_strategy_run_in_turn(strategy, take_turn, &t, &err);
+        assert_int_equal(status, failing < 0 ? LEAT_OK : LEAT_DATA_LOSS);
+        assert_int_equal(t.count, DEVICES);
+        for (int r = 0; r < DEVICES; r++) {
+            assert_int_equal(t.order[r], r);
+            assert_true(pthread_equal(t.threads[r], pthread_self()));
+        }
+        if (failing >= 0) {
+            char text[64];
+            snprintf(text, sizeof text, "replica %d of %d: record %d is broken", failing, DEVICES,
+                     failing);
+            assert_string_equal(err.text, text);
+        }
+        run(strategy, trace_sum, &sum, &out);
+        assert_true(result_of(&out, DEVICES - 1) == DEVICES * (DEVICES + 1) / 2.0f);
+    }
+    leat_per_replica_fini(&out);
+    leat_strategy_unref(strategy);
+}
+
+/* A step is the same however often it ran, and so on whatever threads. */
+static void test_many_runs(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_strategy *strategy = open_strategy(2);
+    leat_step *step = leat_step_new(trace_ids, NULL, &err);
+    leat_per_replica args = scalars(2, 1, 1), out = {0};
+    for (int round = 0; round < 200; round++) {
+        assert_int_equal(leat_strategy_run(strategy, step, &args, &out, &err), LEAT_OK);
+        assert_true(result_of(&out, 0) == 0 && result_of(&out, 1) == 2);
+    }
+    drop_scalars(&args);
+    leat_per_replica_fini(&out);
+    leat_step_free(step);
     leat_strategy_unref(strategy);
 }
 
@@ -473,6 +536,8 @@ int main(void) {
         cmocka_unit_test(test_variables),
         cmocka_unit_test(test_copies_of_a_variable),
         cmocka_unit_test(test_run_functions),
+        cmocka_unit_test(test_in_turn),
+        cmocka_unit_test(test_many_runs),
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_variable_made_outside),
         cmocka_unit_test(test_failure_of_one_replica),

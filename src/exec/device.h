@@ -22,6 +22,7 @@ typedef struct leati_run_args {
     leat_tensor *outputs; /* filled: owned, on the device */
     int num_outputs;
     const leati_call_context *context; /* step, replica, collective */
+    bool brief; /* the run is too short for giving the calling thread the device's cores */
 } leati_run_args;
 
 typedef struct leati_device_ops {

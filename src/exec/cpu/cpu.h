@@ -161,8 +161,8 @@ void leati_cpu_release(leati_executable *executable);
 size_t leati_cpu_explain(const leati_executable *executable, char *text, size_t size);
 
 /* Pins the calling thread to the device's cores and gives its fast kernels that many threads;
- * remembered, so that a replica's thread does it once. */
-void leati_cpu_enter(const leati_device *device);
+ * remembered, so that a replica's thread does it once. `brief`: only the latter. */
+void leati_cpu_enter(const leati_device *device, bool brief);
 
 bool leati_cpu_plain_only(void);
 

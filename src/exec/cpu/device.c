@@ -56,20 +56,28 @@ static bool pick_cores(int first, int count, cpu_set_t *out) {
     return count == 0;
 }
 
-void leati_cpu_enter(const leati_device *device) {
+static void give_threads(const leati_device *device) {
+    if (device->num_threads > 1)
+        leati_cpu_share_cores();
+    int before = leati_cpu_set_threads(device->num_threads);
+    own_threads = own_threads > 0 ? own_threads : before;
+}
+
+void leati_cpu_enter(const leati_device *device, bool brief) {
     uint64_t serial = ((const cpu_device *)(const void *)device)->serial;
     if (entered == serial)
         return;
+    if (brief) {
+        give_threads(device);
+        return;
+    }
     cpu_set_t cores;
     /* A refused mask (a cgroup has changed) costs speed, not results. */
     if (device->first_core >= 0 && pick_cores(device->first_core, device->num_threads, &cores)) {
         pinned = pinned || pthread_getaffinity_np(pthread_self(), sizeof own_mask, &own_mask) == 0;
         (void)pthread_setaffinity_np(pthread_self(), sizeof cores, &cores);
     }
-    if (device->num_threads > 1)
-        leati_cpu_share_cores();
-    int before = leati_cpu_set_threads(device->num_threads);
-    own_threads = own_threads > 0 ? own_threads : before;
+    give_threads(device);
     entered = serial;
 }
 

@@ -46,7 +46,7 @@ static void machine_init(struct machine *m, leat_tracer tracer, void *context, l
 
 static leat_status run(struct machine *m, const leat_tensor *input, leat_tensor *outputs,
                        int num_outputs) {
-    leati_run_args args = {input, 1, outputs, num_outputs, &alone};
+    leati_run_args args = {input, 1, outputs, num_outputs, &alone, false};
     return m->device->ops->run(m->step, &args, &m->err);
 }
 
@@ -224,7 +224,7 @@ static void *run_replica(void *context) {
     leat_tensor input = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &number);
     leati_call_context where = {
         .replica = replica->number, .num_replicas = 2, .collective = replica->collective};
-    leati_run_args args = {&input, 1, outputs, 2, &where};
+    leati_run_args args = {&input, 1, outputs, 2, &where, false};
     replica->status = device->ops->compile(device, replica->function, &where, &step, &replica->err);
     if (!replica->status)
         replica->status = device->ops->run(step, &args, &replica->err);
@@ -369,7 +369,7 @@ static leat_status compile_and_run(void *context, leat_error *err) {
     if (!device)
         return err->code;
     leati_executable *step = NULL;
-    leati_run_args args = {&input, 1, &output, 1, &alone};
+    leati_run_args args = {&input, 1, &output, 1, &alone, false};
     leat_status status = device->ops->compile(device, context, &alone, &step, err);
     if (!status)
         status = device->ops->run(step, &args, err);

@@ -236,7 +236,7 @@ static void restore_denormals(unsigned int mode) {
 
 leat_status leati_cpu_run(leati_executable *executable, leati_run_args *args, leat_error *err) {
     leati_cpu_step *step = (leati_cpu_step *)(void *)executable;
-    leati_cpu_enter(step->base.device);
+    leati_cpu_enter(step->base.device, args->brief);
     unsigned int mode = flush_denormals();
     leat_status status = check_args(step, args, err);
     if (!status)

@@ -173,7 +173,7 @@ static void compare_steps(bool same, double tolerance, char *text, size_t size) 
     for (int i = 0; i < STEPS; i++) {
         leat_tensor batch[2], found[4], expected[4];
         draw_batch(&ours, &seed, batch);
-        leati_run_args args = {batch, 2, found, 4, &context};
+        leati_run_args args = {batch, 2, found, 4, &context, false};
         if (device->ops->run(step, &args, &err))
             fail_msg("%s", err.text);
         assert_int_equal(leati_interpret(oracle, batch, &context, expected, &err), LEAT_OK);

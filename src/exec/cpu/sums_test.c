@@ -140,7 +140,7 @@ static leat_status run(struct machine *m, const leat_tensor *input, leat_error *
     drop_outputs(m);
     memset(m->collective.calls, 0, sizeof m->collective.calls);
     m->collective.begun = 0;
-    leati_run_args args = {input, 1, m->outputs, m->function->num_outputs, &m->context};
+    leati_run_args args = {input, 1, m->outputs, m->function->num_outputs, &m->context, false};
     return m->device->ops->run(m->step, &args, err);
 }
 

@@ -263,6 +263,41 @@ static void test_two_replicas(void **state) {
     leat_function_unref(function);
 }
 
+static int trace_twice(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_value x = leat_graph_argument(graph, 0);
+    outputs[0] = leat_add(x, x);
+    return 1;
+}
+
+/* A brief run leaves the calling thread where it is, another one until it leaves the device. */
+static void test_brief_run(void **state) {
+    (void)state;
+    leat_error err = {0};
+    cpu_set_t before, now;
+    leati_device *device = leati_cpu_device_new(0, 1, 0, &err);
+    leat_function *function = trace_one(trace_twice, NULL, LEAT_FLOAT32, LEAT_SCALAR, &err);
+    leati_executable *step = NULL;
+    assert_int_equal(device->ops->compile(device, function, &alone, &step, &err), LEAT_OK);
+    assert_int_equal(pthread_getaffinity_np(pthread_self(), sizeof before, &before), 0);
+    float number = 21;
+    leat_tensor output, input = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &number);
+    for (int brief = 1; brief >= 0; brief--) {
+        leati_run_args args = {&input, 1, &output, 1, &alone, brief != 0};
+        assert_int_equal(device->ops->run(step, &args, &err), LEAT_OK);
+        assert_true(float_at(&output, 0) == 42);
+        leat_tensor_unref(&output);
+        assert_int_equal(pthread_getaffinity_np(pthread_self(), sizeof now, &now), 0);
+        assert_true(brief ? CPU_EQUAL(&now, &before) : CPU_COUNT(&now) == 1);
+        device->ops->leave(device);
+        assert_int_equal(pthread_getaffinity_np(pthread_self(), sizeof now, &now), 0);
+        assert_true(CPU_EQUAL(&now, &before));
+    }
+    device->ops->release(step);
+    device->ops->close(device);
+    leat_function_unref(function);
+}
+
 static void test_no_such_core(void **state) {
     (void)state;
     leat_error err = {0};
@@ -404,9 +439,9 @@ static void test_memory(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, torture_setup, torture_teardown)
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_results),      TEST(test_empty_batch),
-                                       TEST(test_pooling),      TEST(test_two_replicas),
-                                       TEST(test_no_such_core), TEST(test_failing_step),
-                                       TEST(test_refusals),     TEST(test_memory)};
+    const struct CMUnitTest tests[] = {
+        TEST(test_results),      TEST(test_empty_batch), TEST(test_pooling),
+        TEST(test_two_replicas), TEST(test_brief_run),   TEST(test_no_such_core),
+        TEST(test_failing_step), TEST(test_refusals),    TEST(test_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,7 @@ typedef struct leat_mirrored_options {
     int64_t timeout_ms;     /* of every collective; 0: 60,000 */
     int64_t bytes_per_pack; /* values reduced together are exchanged in packs that end with the one
                                behind which there are more bytes than this; 0: 1 MiB in the first
-                               pack, 25 MiB in the others */
+                               pack, in the others an eighth of all, from 1 to 25 MiB */
 } leat_mirrored_options;
 
 /* One replica per device of this process (tf.distribute.MirroredStrategy). Owned; NULL on failure.

@@ -13,12 +13,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FIRST_BYTES = 1 << 20, BYTES = 25 << 20, ALIGNMENT = 64 };
+enum { LEAST_BYTES = 1 << 20, MOST_BYTES = 25 << 20, SHARES = 8, ALIGNMENT = 64 };
 
 // ---- planning ----
 
 /* While planning: the pack that takes more tensors of a dtype, and the last tensor of each. */
 typedef struct open_packs {
+    int64_t first_bytes, other_bytes; /* behind which the first pack and the others are closed */
     int group;
     int open[LEAT_NUM_DTYPES];      /* -1: none */
     int64_t bytes[LEAT_NUM_DTYPES]; /* of the open pack's tensors */
@@ -61,8 +62,7 @@ static int open_for(leati_packing *p, open_packs *plan, const leati_pack_tensor 
 }
 
 /* False: more than memory can hold. */
-static bool place(leati_packing *p, open_packs *plan, int tensor, const leati_pack_tensor *what,
-                  int64_t bytes_per_pack) {
+static bool place(leati_packing *p, open_packs *plan, int tensor, const leati_pack_tensor *what) {
     int number = open_for(p, plan, what);
     leati_pack *pack = &p->packs[number];
     int64_t item = (int64_t)leat_dtype_size(what->dtype), unit = ALIGNMENT / item;
@@ -75,8 +75,7 @@ static bool place(leati_packing *p, open_packs *plan, int tensor, const leati_pa
     pack->num_tensors++;
     plan->last[number] = tensor;
     plan->bytes[what->dtype] += what->count * item;
-    int64_t most = bytes_per_pack > 0 ? bytes_per_pack : number == 0 ? FIRST_BYTES : BYTES;
-    if (plan->bytes[what->dtype] > most) {
+    if (plan->bytes[what->dtype] > (number == 0 ? plan->first_bytes : plan->other_bytes)) {
         plan->open[what->dtype] = -1;
     }
     return true;
@@ -100,11 +99,28 @@ static void sort_packs(leati_packing *p, int *last) {
     }
 }
 
+/* The limits where the caller gives none. */
+static void choose_limits(open_packs *plan, const leati_pack_tensor *tensors, int count) {
+    double bytes = 0;
+    for (int i = 0; i < count; i++) {
+        bytes += (double)tensors[i].count * (double)leat_dtype_size(tensors[i].dtype);
+    }
+    double share = bytes / SHARES;
+    plan->first_bytes = LEAST_BYTES;
+    plan->other_bytes = share < LEAST_BYTES  ? LEAST_BYTES
+                        : share > MOST_BYTES ? MOST_BYTES
+                                             : (int64_t)share;
+}
+
 static leat_status place_all(leati_packing *packing, const leati_pack_tensor *tensors,
                              int64_t bytes_per_pack, open_packs *plan, leat_error *err) {
+    plan->first_bytes = plan->other_bytes = bytes_per_pack;
+    if (bytes_per_pack == 0) {
+        choose_limits(plan, tensors, packing->num_tensors);
+    }
     close_all(plan, 0);
     for (int i = 0; i < packing->num_tensors; i++) {
-        if (!place(packing, plan, i, &tensors[i], bytes_per_pack)) {
+        if (!place(packing, plan, i, &tensors[i])) {
             return leati_no_memory(err, SIZE_MAX);
         }
     }

@@ -35,9 +35,10 @@ typedef struct leati_packing {
 
 /* Tensors are given in the order in which they become ready, which for gradients is the reverse of
  * the variables'. A pack has one dtype, one reduction and one group, and is closed once its tensors
- * are more than `bytes_per_pack` (CommunicationOptions.bytes_per_pack); 0: the first after 1 MiB,
- * so that the exchange begins early, and the others after 25 MiB. In a pack each tensor begins at a
- * multiple of 64 bytes. */
+ * are more than `bytes_per_pack` (CommunicationOptions.bytes_per_pack). 0: the first after 1 MiB,
+ * so that the exchange begins early, and the others after an eighth of all bytes, at least 1 MiB
+ * and at most 25 MiB, so that little is left when the last tensor is ready. In a pack each tensor
+ * begins at a multiple of 64 bytes. */
 LEAT_WARN_UNUSED leat_status leati_packing_init(leati_packing *packing,
                                                 const leati_pack_tensor *tensors, int count,
                                                 int64_t bytes_per_pack, leat_error *err);

@@ -67,12 +67,18 @@ static void test_rule(void **state) {
     has_places(floats, 5, 1000, (const expected_place[]){{0, 0}, {1, 0}, {2, 0}, {3, 0}, {3, 32}},
                4);
     has_places(NULL, 0, 0, NULL, 0);
-    /* Chosen: the first pack closes after 1 MiB, the others after 25 MiB. */
+    /* Chosen: the first pack closes after 1 MiB, the others after an eighth of all. */
     leati_pack_tensor large[4] = {{.count = 200000, .dtype = LEAT_FLOAT32},
                                   {.count = 100000, .dtype = LEAT_FLOAT32},
                                   {.count = 6553600, .dtype = LEAT_FLOAT32},
                                   {.count = 1, .dtype = LEAT_FLOAT32}};
-    has_places(large, 4, 0, (const expected_place[]){{0, 0}, {0, 200000}, {1, 0}, {1, 6553600}}, 2);
+    has_places(large, 4, 0, (const expected_place[]){{0, 0}, {0, 200000}, {1, 0}, {2, 0}}, 3);
+    large[0].count = 262144; /* 1 MiB, and the eighth is more than 25 MiB */
+    large[1].count = 1;
+    large[3].count = 60000000;
+    has_places(large, 4, 0, (const expected_place[]){{0, 0}, {0, 262144}, {1, 0}, {1, 6553600}}, 2);
+    large[2].count++; /* and more than 25 MiB */
+    has_places(large, 4, 0, (const expected_place[]){{0, 0}, {0, 262144}, {1, 0}, {2, 0}}, 3);
 }
 
 /* Every tensor has a place of its own behind those before it, only the last pack of a dtype and

@@ -1,12 +1,12 @@
-/* leat's side of overlap: a training step on two processes joined by gloo, whose sums of gradients
- * run beside the backward pass.
+/* leat's side of overlap: a training step on two replicas whose sums of gradients run beside the
+ * backward pass.
  *
- *   leat_overlap SECONDS [BYTES_PER_PACK]
+ *   leat_overlap SECONDS gloo|threads [BYTES_PER_PACK]
  *
- * Six dense layers of 768 x 768, 14 MB of gradients, 128 rows on each process, which has one of two
- * cores. The limit is the same step with all gradients in one pack, which is whole when the
- * backward pass has ended; steps alternate, and medians count. With LEAT_BENCH_EXPLAIN set, stderr
- * tells the times. */
+ * Six dense layers of 768 x 768, 14 MB of gradients, 128 rows on each replica, which has one of two
+ * cores: in two processes joined by gloo, or on two threads. The limit is the same step with all
+ * gradients in one pack, which is whole when the backward pass has ended; steps alternate, and
+ * medians count. With LEAT_BENCH_EXPLAIN set, stderr tells the times. */
 #include "leat_bench.h"
 #include <netinet/in.h>
 #include <signal.h>
@@ -15,15 +15,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LAYERS = 6, WIDTH = 768, ROWS = 128, MOST_STEPS = 10000, TIMEOUT_MS = 60000 };
+enum { LAYERS = 6, WIDTH = 768, ROWS = 128, REPLICAS = 2, MOST_STEPS = 10000, TIMEOUT_MS = 60000 };
 
-/* One way to take the step: a job of two workers of its own. */
+/* One way to take the step: a strategy of its own. */
 typedef struct side {
     leat_strategy *strategy;
     leat_variable *weights[LAYERS];
     leat_step *step;
     leat_per_replica batch;
-    leat_element element;
+    leat_element elements[REPLICAS];
     double seconds[MOST_STEPS];
 } side;
 
@@ -59,10 +59,20 @@ static leat_tensor numbers(int64_t rows) {
     return tensor;
 }
 
+static const char *const devices[] = {"CPU:0", "CPU:1"};
+
+/* `address` NULL: both replicas are in this process. */
 static void open_strategy(side *s, const char *address, int rank, int64_t bytes_per_pack) {
     char config[200];
-    static const char *const devices[] = {"CPU:0", "CPU:1"};
     leat_error err = {0};
+    if (address == NULL) {
+        s->strategy = leat_mirrored_strategy(
+            &(leat_mirrored_options){
+                .devices = devices, .num_devices = REPLICAS, .bytes_per_pack = bytes_per_pack},
+            &err);
+        bench_check(s->strategy != NULL, "strategy", &err);
+        return;
+    }
     snprintf(config, sizeof config,
              "{\"cluster\": {\"worker\": [\"%s\", \"127.0.0.1:1\"]}, "
              "\"task\": {\"type\": \"worker\", \"index\": %d}}",
@@ -93,8 +103,10 @@ static void open_side(side *s, const char *address, int rank, int64_t bytes_per_
     leat_strategy_exit(s->strategy);
     s->step = leat_step_new(trace_step, s, &err);
     leat_spec *spec = leat_spec_tensor(LEAT_FLOAT32, LEAT_SHAPE(ROWS, WIDTH), &err);
-    bench_check(leat_element_set(&s->element, spec, &x, &err) == LEAT_OK, "batch", &err);
-    s->batch = (leat_per_replica){.num_replicas = 1, .elements = &s->element};
+    s->batch = (leat_per_replica){.num_replicas = leat_strategy_num_local_replicas(s->strategy),
+                                  .elements = s->elements};
+    for (int r = 0; r < s->batch.num_replicas; r++)
+        bench_check(leat_element_set(&s->elements[r], spec, &x, &err) == LEAT_OK, "batch", &err);
     leat_spec_unref(spec);
     leat_tensor_unref(&start);
     leat_tensor_unref(&x);
@@ -104,7 +116,8 @@ static void close_side(side *s) {
     leat_step_free(s->step);
     for (int i = 0; i < LAYERS; i++)
         leat_variable_unref(s->weights[i]);
-    leat_element_fini(&s->element);
+    for (int r = 0; r < s->batch.num_replicas; r++)
+        leat_element_fini(&s->elements[r]);
     leat_strategy_unref(s->strategy);
 }
 
@@ -150,7 +163,7 @@ static void print(side *beside, side *after, int steps, double cpu) {
     }
 }
 
-static void run_worker(char addresses[2][40], int rank, double seconds, int64_t bytes_per_pack) {
+static void run(const char *const addresses[2], int rank, double seconds, int64_t bytes_per_pack) {
     static side beside, after;
     leat_error err = {0};
     bench_check(leat_set_logical_cpu_devices(2, &err) == LEAT_OK, "devices", &err);
@@ -181,23 +194,32 @@ static bool free_address(char *out, size_t size) {
     return good;
 }
 
-int main(int argc, char **argv) {
-    char addresses[2][40];
-    if (argc != 2 && argc != 3) {
-        fprintf(stderr, "usage: leat_overlap SECONDS [BYTES_PER_PACK]\n");
-        return 2;
-    }
-    if (!free_address(addresses[0], sizeof addresses[0]) ||
-        !free_address(addresses[1], sizeof addresses[1]))
+static int run_processes(double seconds, int64_t bytes_per_pack) {
+    char first[40], second[40];
+    if (!free_address(first, sizeof first) || !free_address(second, sizeof second))
         return 1;
-    int64_t bytes_per_pack = argc == 3 ? atoll(argv[2]) : 0;
+    const char *const addresses[2] = {first, second};
     pid_t other = fork();
     if (other == 0)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-    run_worker(addresses, other == 0, atof(argv[1]), bytes_per_pack);
+    run(addresses, other == 0, seconds, bytes_per_pack);
     if (other == 0)
         _exit(0);
     int status = 0;
     waitpid(other, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+int main(int argc, char **argv) {
+    bool threads = argc > 2 && strcmp(argv[2], "threads") == 0;
+    if (argc < 3 || argc > 4 || (!threads && strcmp(argv[2], "gloo") != 0)) {
+        fprintf(stderr, "usage: leat_overlap SECONDS gloo|threads [BYTES_PER_PACK]\n");
+        return 2;
+    }
+    double seconds = atof(argv[1]);
+    int64_t bytes_per_pack = argc == 4 ? atoll(argv[3]) : 0;
+    if (!threads)
+        return run_processes(seconds, bytes_per_pack);
+    run((const char *const[2]){NULL, NULL}, 0, seconds, bytes_per_pack);
+    return 0;
 }

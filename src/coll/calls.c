@@ -56,6 +56,16 @@ void leati_missing_ranks(leati_rank_call *calls, int num_ranks, leati_stage stag
     }
 }
 
+static _Thread_local bool never_spins;
+
+int leati_spins(int spins) {
+    return never_spins ? 0 : spins;
+}
+
+void leati_never_spin(void) {
+    never_spins = true;
+}
+
 leati_part leati_part_of(int64_t count, int num_ranks, int rank) {
     int64_t size = (count / num_ranks + 63) / 64 * 64;
     int64_t begin = size * rank < count ? size * rank : count;

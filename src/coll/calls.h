@@ -56,6 +56,11 @@ LEAT_WARN_UNUSED leat_status leati_compare_calls(const leati_rank_call *calls, i
 void leati_missing_ranks(leati_rank_call *calls, int num_ranks, leati_stage stage, uint64_t count,
                          char *text, size_t size);
 
+/* How often a wait looks before it sleeps: `spins`, but on threads that said that they run beside
+ * others that compute, and so would take their cores. */
+int leati_spins(int spins);
+void leati_never_spin(void); /* on the calling thread, from now on */
+
 /* The values [begin, end) that a rank combines for all. Parts end at multiples of 64 values, so
  * that ranks write to cache lines of their own. */
 typedef struct leati_part {

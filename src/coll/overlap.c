@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "coll/calls.h"
 #include "coll/reducer.h"
 #include "run/driver.h"
 #include "run/queue.h"
@@ -99,6 +100,7 @@ static leat_status do_sum(const lane *l, const sum *s, leat_error *err) {
 
 static void lane_main(void *context) {
     lane *l = context;
+    leati_never_spin();
     leati_gate_lock(l->gate);
     while (!l->stop) {
         if (l->failed || l->begun == l->done) {

@@ -139,7 +139,7 @@ static void sleep_until(shared_collective *c, leati_stage stage, uint64_t count)
 
 /* Waits until all ranks have reached `count` of a stage. */
 static leat_status await(shared_collective *c, leati_stage stage, uint64_t count, leat_error *err) {
-    for (int i = 0; i < c->spins; i++) {
+    for (int i = 0, spins = leati_spins(c->spins); i < spins; i++) {
         if (all_reached(c, stage, count)) {
             return LEAT_OK;
         }

@@ -149,7 +149,7 @@ static leat_status meet(threads_collective *c, int rank, bool small, leat_error 
         }
         return LEAT_OK;
     }
-    for (int i = 0; i < c->spins; i++) {
+    for (int i = 0, spins = leati_spins(c->spins); i < spins; i++) {
         if (atomic_load_explicit(&c->generation, memory_order_acquire) != generation) {
             return LEAT_OK;
         }

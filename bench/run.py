@@ -119,8 +119,8 @@ def mirrored(part):
     return lambda c: {"leat": ["leat_mirrored", c.seconds, part], "floor": lambda limit: 1.0}
 
 
-def overlap(c):
-    return {"leat": ["leat_overlap", c.seconds], "floor": lambda limit: 0.97}
+def overlap(kind):
+    return lambda c: {"leat": ["leat_overlap", c.seconds, kind], "floor": lambda limit: 0.95}
 
 
 def python_import(c):
@@ -171,7 +171,8 @@ CASES = {
     "allreduce": (allreduce("threads", 0.8), "sum of 100 MB between two replicas, beside memcpy by both of as many bytes"),
     "allreduce_shared": (allreduce("shared", 2.0), "the same between two processes by shared memory; the limit is by gloo"),
     "allreduce_gloo": (allreduce("gloo", 0.9, "limit_gloo"), "the same by gloo; the limit is a program of gloo alone"),
-    "overlap": (overlap, "a step of two processes by gloo with 14 MB of gradients, beside all of them in one pack"),
+    "overlap": (overlap("gloo"), "a step of two processes by gloo with 14 MB of gradients, beside all of them in one pack"),
+    "overlap_threads": (overlap("threads"), "the same of two replicas in one process"),
     "mirrored": (mirrored("input"), "what distributing over two replicas adds to reading a batch; the limit is 20 us"),
     "mirrored_step": (mirrored("step"), "the same with run and reduce, beside one replica"),
     "python_import": (python_import, "import leat in Python where numpy is imported; the limit is 50 ms of processor time"),

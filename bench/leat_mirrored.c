@@ -1,10 +1,11 @@
 /* leat's side of mirrored: what distributing adds to a step. Global batches of 64 rows of 32 floats
  * from memory, two replicas, a step that sums its rows, the sum of both.
  *
- *   leat_mirrored SECONDS input|step
+ *   leat_mirrored SECONDS input|step|sum
  *
  * input: a step of the distributed dataset, beside a step of the plain one. step: the same with
- * Strategy.run and Strategy.reduce on two replicas, beside one replica. They alternate in turns of
+ * Strategy.run and Strategy.reduce on two replicas, beside one replica. sum: the same with a sum
+ * over replicas in the step, so that the two meet. They alternate in turns of
  * 10 ms, and the median of the differences counts. The rate is 1 / what distributing adds; the
  * limit is 20 microseconds. */
 #include "leat_bench.h"
@@ -39,9 +40,12 @@ static leat_dataset *batches(void) {
     return ds;
 }
 
+/* `context`: over all replicas? */
 static int sum_rows(void *context, leat_graph *graph, leat_value *outputs) {
-    (void)context;
-    outputs[0] = leat_reduce_sum(leat_graph_argument(graph, 0), NULL, 0, false);
+    leat_value sum = leat_reduce_sum(leat_graph_argument(graph, 0), NULL, 0, false);
+    outputs[0] = sum;
+    if (*(const bool *)context)
+        leat_all_reduce(&sum, 1, LEAT_AGGREGATION_SUM, outputs);
     return 1;
 }
 
@@ -57,7 +61,8 @@ typedef struct side {
     leat_element element, total;
 } side;
 
-static void open_side(side *s, int replicas, bool with_step) {
+/* `sums` NULL: no step. */
+static void open_side(side *s, int replicas, bool *sums) {
     static const char *const devices[] = {"CPU:0", "CPU:1"};
     leat_error err = {0};
     *s = (side){0};
@@ -74,7 +79,7 @@ static void open_side(side *s, int replicas, bool with_step) {
     bench_check(s->distributed != NULL, "distribute", &err);
     s->replicas = leat_distributed_iterator_new(s->distributed, &err);
     bench_check(s->replicas != NULL, "iterator", &err);
-    s->step = with_step ? leat_step_new(sum_rows, NULL, &err) : NULL;
+    s->step = sums != NULL ? leat_step_new(sum_rows, sums, &err) : NULL;
 }
 
 static void close_side(side *s) {
@@ -127,15 +132,15 @@ static int by_value(const void *a, const void *b) {
 
 int main(int argc, char **argv) {
     if (argc != 3) {
-        fprintf(stderr, "usage: leat_mirrored SECONDS input|step\n");
+        fprintf(stderr, "usage: leat_mirrored SECONDS input|step|sum\n");
         return 2;
     }
     leat_error err = {0};
-    bool with_step = strcmp(argv[2], "step") == 0;
+    bool sums = strcmp(argv[2], "sum") == 0, with_step = sums || strcmp(argv[2], "step") == 0;
     bench_check(leat_set_logical_cpu_devices(2, &err) == LEAT_OK, "devices", &err);
     side plain, mirrored;
-    open_side(&plain, with_step ? 1 : 0, with_step);
-    open_side(&mirrored, 2, with_step);
+    open_side(&plain, with_step ? 1 : 0, with_step ? &sums : NULL);
+    open_side(&mirrored, 2, with_step ? &sums : NULL);
     static double alone[MOST_TURNS], both[MOST_TURNS];
     double start = bench_now(), cpu = bench_cpu();
     int turns = 0;

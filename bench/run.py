@@ -175,6 +175,7 @@ CASES = {
     "overlap_threads": (overlap("threads"), "the same of two replicas in one process"),
     "mirrored": (mirrored("input"), "what distributing over two replicas adds to reading a batch; the limit is 20 us"),
     "mirrored_step": (mirrored("step"), "the same with run and reduce, beside one replica"),
+    "mirrored_sum": (mirrored("sum"), "the same with a sum over replicas in the step, for which they meet"),
     "python_import": (python_import, "import leat in Python where numpy is imported; the limit is 50 ms of processor time"),
     "python_batches": (python("batches"), "iterating over batches in Python; the limit is 5 us of processor time a batch"),
     "python_scalars": (python("scalars"), "as_numpy_iterator over numbers; the limit is 1 us of processor time a number"),

@@ -561,26 +561,58 @@ static PyType_Spec step_spec = {
 
 /* ---- distributed datasets ---- */
 
-/* open(strategy, dataset, policy, options, buffer_size): `policy` is one of leat_auto_shard_policy,
- * or -1 where the dataset yields what replicas are to receive. */
+/* A dataset function: calls function(pipelines, pipeline, replicas) -> native dataset. */
+static leat_dataset *call_dataset_function(void *function, const leat_input_context *input,
+                                           leat_error *err) {
+    leat_dataset *made = NULL;
+    if (!native_is_running()) {
+        err->code = LEAT_CANCELLED;
+        return NULL;
+    }
+    PyGILState_STATE gil = native_enter_python();
+    PyObject *result = PyObject_CallFunction(function, "iii", input->num_input_pipelines,
+                                             input->input_pipeline_id, input->num_replicas_in_sync);
+    made = result == NULL ? NULL : leat_dataset_ref(native_dataset_of(result));
+    if (made == NULL) {
+        (void)native_catch(err);
+    }
+    Py_XDECREF(result);
+    native_leave_python(gil);
+    return made;
+}
+
+static void drop_function(void *function) {
+    Py_DECREF((PyObject *)function);
+}
+
+static void release_function(void *function) {
+    native_release_later(drop_function, function);
+}
+
+/* open(strategy, source, policy, options, buffer_size): `source` is a dataset of global batches
+ * that `policy`, one of leat_auto_shard_policy, splits, or a dataset function; for this `policy`
+ * is -1, or -2 where it is called for each replica. */
 static PyObject *distributed_open(PyObject *class, PyObject *args) {
     (void)class;
-    PyObject *strategy = NULL, *dataset = NULL, *options = NULL;
+    PyObject *strategy = NULL, *source = NULL, *options = NULL;
     leat_distribute_options how = {0};
     leat_distributed_dataset *made = NULL;
     leat_error err = {0};
     int policy = 0;
-    if (!PyArg_ParseTuple(args, "OOiOi", &strategy, &dataset, &policy, &options,
+    if (!PyArg_ParseTuple(args, "OOiOi", &strategy, &source, &policy, &options,
                           &how.per_replica_buffer_size) ||
-        strategy_of(strategy) == NULL || native_dataset_of(dataset) == NULL ||
+        strategy_of(strategy) == NULL || (policy >= 0 && native_dataset_of(source) == NULL) ||
         native_read_options(options, &how.iterator) != 0) {
         return NULL;
     }
     leat_strategy *over = strategy_of(strategy);
-    leat_dataset *given = leat_dataset_ref(native_dataset_of(dataset));
+    leat_dataset *given = policy < 0 ? NULL : leat_dataset_ref(native_dataset_of(source));
+    void *function = policy < 0 ? Py_NewRef(source) : NULL;
     how.auto_shard_policy = (leat_auto_shard_policy)(policy < 0 ? 0 : policy);
+    how.replication = policy == -2 ? LEAT_INPUT_PER_REPLICA : LEAT_INPUT_PER_WORKER;
     Py_BEGIN_ALLOW_THREADS; /* several workers compare what they distribute */
-    made = policy < 0 ? leat_distribute_replica_batches(over, given, &how, &err)
+    made = policy < 0 ? leat_distribute_datasets_from_function(
+                            over, call_dataset_function, function, release_function, &how, &err)
                       : leat_distribute_dataset(over, given, &how, &err);
     Py_END_ALLOW_THREADS;
     native_distributed *self =
@@ -630,7 +662,8 @@ static PyObject *distributed_iterate(PyObject *self, PyObject *unused) {
 
 static PyMethodDef distributed_methods[] = {
     {"open", distributed_open, METH_VARARGS | METH_STATIC,
-     "open(strategy, dataset, policy or -1, options, buffer size) -> DistributedDataset."},
+     "open(strategy, dataset or function, policy or -1 or -2, options, buffer size) -> "
+     "DistributedDataset."},
     {"spec", distributed_spec, METH_NOARGS, "JSON of the spec of one replica's values."},
     {"cardinality", distributed_cardinality, METH_NOARGS, "That of the dataset it is made of."},
     {"describe", distributed_describe, METH_NOARGS, "What was decided and why, one line."},

@@ -468,6 +468,53 @@ def test_a_distributed_iterator_is_saved_and_restored():
     assert [numbers(step) for step in iterator] == expected
 
 
+@pytest.mark.parametrize("mode", tf.distribute.InputReplicationMode)
+@pytest.mark.parametrize("before, after", [(TWO, TWO), (TWO, THREE), (THREE, ONE)])
+def test_the_iterator_of_a_function_is_restored_on_other_replicas(before, after, mode):
+    asked = []
+
+    def make(context):
+        asked.append((context.num_input_pipelines, context.input_pipeline_id, context.num_replicas_in_sync))
+        rows = tf.data.Dataset.range(50).shard(context.num_input_pipelines, context.input_pipeline_id)
+        return rows.batch(context.get_per_replica_batch_size(6))
+    options = tf.distribute.InputOptions(experimental_replication_mode=mode)
+
+    def rows_of(strategy, step):
+        return [row for part in strategy.experimental_local_results(step) for row in part.numpy().tolist()]
+    iterator = iter(before.distribute_datasets_from_function(make, options))
+    rows = rows_of(before, next(iterator)) + rows_of(before, next(iterator))
+    state = iterator.save()
+    left = [row for step in iterator for row in rows_of(before, step)]
+    assert sorted(rows + left) == list(range(50))
+    asked.clear()
+    iterator = iter(after.distribute_datasets_from_function(make, options))
+    iterator.restore(state)
+    assert sorted(rows + [row for step in iterator for row in rows_of(after, step)]) == list(range(50))
+    each = mode is tf.distribute.InputReplicationMode.PER_REPLICA
+    assert all(of[0] == (of[2] if each else 1) for of in asked)
+
+
+def test_what_a_dataset_function_raises_arrives():
+    def fails(context):
+        raise KeyError("no such column")
+    with pytest.raises(KeyError, match="no such column"):
+        TWO.distribute_datasets_from_function(fails)
+    with pytest.raises(AttributeError, match="'int' object has no attribute 'element_spec'"):
+        TWO.distribute_datasets_from_function(lambda context: 7)
+
+
+def test_what_a_dataset_function_raises_when_a_state_is_restored_arrives():
+    def make(context):
+        if context.num_replicas_in_sync == 2:
+            raise RuntimeError("two is no good")
+        return tf.data.Dataset.range(8).batch(1)
+    iterator = iter(TWO.distribute_datasets_from_function(lambda context: tf.data.Dataset.range(8).batch(1)))
+    next(iterator)
+    again = iter(THREE.distribute_datasets_from_function(make))
+    with pytest.raises(RuntimeError, match="two is no good"):
+        again.restore(iterator.save())
+
+
 def test_get_next_as_optional():
     iterator = iter(TWO.experimental_distribute_dataset(tf.data.Dataset.range(3).batch(3)))
     first, end = iterator.get_next_as_optional(), iterator.get_next_as_optional()

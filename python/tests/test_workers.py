@@ -150,6 +150,40 @@ for aggregation in (A.SUM, A.MEAN, A.ONLY_FIRST_REPLICA):
         assert shown[4] == [2.0, 6.0, [own, 2.0], [6.0, 6.0]]
 
 
+RESUME = '''
+FOLDER, STEPS = {folder!r}, {steps}
+
+def make(context):
+    rows = tf.data.Dataset.range(53).shuffle(53, seed=4, reshuffle_each_iteration=False)
+    rows = rows.shard(context.num_input_pipelines, context.input_pipeline_id)
+    return rows.batch(context.get_per_replica_batch_size(12)).map(lambda x: x)
+
+iterator = iter(strategy.distribute_datasets_from_function(make))
+if os.path.exists(FOLDER + "/state"):
+    iterator.restore(open(FOLDER + "/state", "rb").read())
+taken = []
+for step, batch in enumerate(iterator, 1):
+    taken += [int(row) for part in strategy.experimental_local_results(batch) for row in part]
+    if step == STEPS:
+        break
+state = iterator.save()
+if ME == 0:
+    open(FOLDER + "/state", "wb").write(state)
+show(taken)
+'''
+
+
+@pytest.mark.parametrize("sizes", [(3, 2), (2, 1, 3)])
+def test_the_input_of_a_function_goes_on_with_another_number_of_workers(tmp_path, sizes):
+    rows = []
+    for job, workers in enumerate(sizes):
+        steps = 0 if job == len(sizes) - 1 else 2 - job
+        shown = run(tmp_path, workers, RESUME.format(folder=str(tmp_path), steps=steps))
+        assert all(taken for (taken,) in shown)
+        rows += [row for (taken,) in shown for row in taken]
+    assert sorted(rows) == list(range(53))
+
+
 def test_a_failing_worker_ends_the_job(tmp_path):
     shown, errors = run(tmp_path, 2, '''
 def step(limit):

@@ -7,11 +7,11 @@ from leat.data.dataset import Dataset
 from leat.data.iterator import Iterator
 from leat.data.optional import Optional
 from leat.data.options import AutoShardPolicy
-from leat.distribute.values import PerReplica, PerReplicaSpec, regroup
+from leat.distribute.values import PerReplica, PerReplicaSpec
 
 _POLICIES = {AutoShardPolicy.AUTO: 0, AutoShardPolicy.FILE: 1, AutoShardPolicy.DATA: 2, AutoShardPolicy.HINT: 3,
              AutoShardPolicy.OFF: 4}
-_AS_IS = -1
+_BY_FUNCTION, _BY_FUNCTION_EACH = -1, -2  # a dataset function's, called for the worker or for each replica
 
 
 class InputReplicationMode(enum.Enum):
@@ -83,7 +83,8 @@ def distribute(strategy, dataset, options):
         raise NotImplementedError("InputReplicationMode.PER_REPLICA is only supported in "
                                   "`distribute_datasets_from_function`.")
     policy = AutoShardPolicy(dataset.options().experimental_distribute.auto_shard_policy)
-    return DistributedDataset(strategy, dataset, _POLICIES[policy], _buffer_size(options))
+    return DistributedDataset(strategy, dataset._plan("experimental_distribute_dataset"), _POLICIES[policy],
+                              _buffer_size(options))
 
 
 def _buffer_size(options):
@@ -97,22 +98,17 @@ def _buffer_size(options):
 def distribute_function(strategy, dataset_fn, options):
     """`Strategy.distribute_datasets_from_function`."""
     _check(options)
-    replicas = strategy.num_replicas_in_sync
-    if not _per_replica(options):
-        context = InputContext(strategy._workers, strategy._worker, replicas)
-        return DistributedDatasetsFromFunction(strategy, _made(dataset_fn(context)), _AS_IS,
-                                               _buffer_size(options))
-    if not strategy._replicates_input:
+    if _per_replica(options) and not strategy._replicates_input:
         raise NotImplementedError("InputReplicationMode.PER_REPLICA is only supported in "
                                   "`distribute_datasets_from_function` of tf.distribute.MirroredStrategy")
-    made = [_made(dataset_fn(InputContext(replicas, i, replicas))) for i in range(replicas)]
-    return _ReplicaDatasets(strategy, made)
 
-
-def _made(dataset):
-    if not isinstance(dataset, Dataset):
-        raise AttributeError(f"'{type(dataset).__name__}' object has no attribute 'element_spec'")
-    return dataset
+    def make(pipelines, pipeline, replicas):
+        made = dataset_fn(InputContext(pipelines, pipeline, replicas))
+        if not isinstance(made, Dataset):
+            raise AttributeError(f"'{type(made).__name__}' object has no attribute 'element_spec'")
+        return made._plan("distribute_datasets_from_function")
+    return DistributedDatasetsFromFunction(
+        strategy, make, _BY_FUNCTION_EACH if _per_replica(options) else _BY_FUNCTION, _buffer_size(options))
 
 
 class DistributedDataset:
@@ -122,13 +118,11 @@ class DistributedDataset:
     TensorFlow's lacks.
     """
 
-    def __init__(self, strategy, dataset, policy, buffer_size=1):
+    def __init__(self, strategy, source, policy, buffer_size=1):
         self._strategy = strategy
-        self._dataset = dataset
         from leat.data import iterator
         self._native = _native.DistributedDataset.open(
-            strategy._native, dataset._plan("experimental_distribute_dataset"), policy,
-            (iterator._num_threads, 0, 0, False, False), buffer_size)
+            strategy._native, source, policy, (iterator._num_threads, 0, 0, False, False), buffer_size)
         self._replica_spec = nest.from_text(self._native.spec())
 
     @property
@@ -170,7 +164,11 @@ class DistributedDataset:
 
 
 class DistributedDatasetsFromFunction(DistributedDataset):
-    """The same of a function that makes the replicas' batches itself."""
+    """The same of a function that makes the replicas' batches itself.
+
+    An iterator's state that was saved by another number of workers is restored here: the function is called for their
+    pipelines, too, to read what they left.
+    """
 
 
 class DistributedIterator(Iterator):
@@ -226,49 +224,3 @@ def _assembler(spec, is_per_replica):
     if type(spec) is tuple and all(type(leaf) is specs.TensorSpec for leaf in spec):
         return lambda rows: tuple(map(PerReplica, zip(*rows)))
     return lambda rows: nest._map(lambda *leaves: PerReplica(leaves), *[one(row) for row in rows])
-
-
-class _ReplicaDatasets(DistributedDatasetsFromFunction):
-    """A dataset for each replica (InputReplicationMode.PER_REPLICA)."""
-
-    def __init__(self, strategy, made):
-        self._strategy = strategy
-        self._made = made
-        self._replica_spec = made[0].element_spec
-
-    def _cardinality(self):
-        return min((int(dataset.cardinality()) for dataset in self._made), key=lambda n: (n < 0, n))
-
-    def explain(self):
-        """How the batches get to the replicas; one line."""
-        return f"distribute: {len(self._made)} replicas, a dataset for each"
-
-    def __iter__(self):
-        if trace.is_tracing():
-            raise trace.NeedsPython("a distributed dataset is iterated inside of a function that is traced")
-        return _ReplicaIterator(self)
-
-
-class _ReplicaIterator:
-    """One run through the datasets of replicas, which ends with the first of them."""
-
-    def __init__(self, dataset):
-        self._dataset = dataset
-        self._strategy = dataset._strategy
-        self._iterators = [iter(made) for made in dataset._made]
-
-    element_spec = property(lambda self: self._dataset.element_spec)
-
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        return regroup([next(iterator) for iterator in self._iterators])
-
-    def get_next(self):
-        """The next element; OutOfRangeError at the end."""
-        return regroup([iterator.get_next() for iterator in self._iterators])
-
-    def get_next_as_optional(self):
-        """The next element as an Optional, empty at the end."""
-        return _optional(next(self, None), self.element_spec)

@@ -1,4 +1,6 @@
-"""Losses of a global batch on replicas: ``tf.nn.compute_average_loss`` and ``tf.nn.scale_regularization_loss``."""
+"""Losses of a global batch on replicas: ``tf.nn.compute_average_loss`` and ``tf.nn.scale_regularization_loss``, and
+the number of rows that a batch really has.
+"""
 
 from leat import trace
 from leat.errors import InvalidArgumentError
@@ -30,6 +32,20 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
     else:
         size = _size(global_batch_size)
     return ops.call("divide_no_nan", {}, [total(losses), cast(size, losses.dtype)])[0]
+
+
+def global_rows(rows):
+    """How many rows all replicas have in this step: an int32 scalar, for exact means of uneven steps (leat's).
+
+    `rows`: this replica's, a tensor whose first dimension counts them. Every replica calls it, also one without rows.
+    ``tf.nn.compute_average_loss(losses, global_batch_size=global_rows(losses))`` is the mean of all rows of the step,
+    however they are spread, and 0 where there are none; TensorFlow's rule divides the last, smaller batch of an epoch
+    by a whole batch's size. RuntimeError outside of replicas.
+    """
+    from leat import ops
+    replicas = _replicas("global_rows")
+    count = ops.FUNCTIONS["shape"](convert_to_tensor(rows))[0]
+    return count if replicas == 1 else trace.replica_context().all_reduce("SUM", count)
 
 
 def _size(value):

@@ -159,6 +159,36 @@ def test_values_of_a_function_reach_their_replica():
     assert TWO.run(lambda x: x + 1, args=(values,)).values == (1, 11)
 
 
+@pytest.mark.parametrize("strategy", [ONE, TWO, THREE])
+def test_exact_means_of_uneven_steps(strategy):
+    # 17 rows in batches of 8: the last step has one row, so that two of three replicas have none.
+    dataset = tf.data.Dataset.from_tensor_slices(np.arange(1.0, 18, dtype=np.float32)).batch(8)
+    with strategy.scope():
+        weight = tf.Variable(2.0)
+
+    def step(x):
+        with tf.GradientTape() as tape:
+            losses = weight * x
+            loss = tf.nn.compute_average_loss(losses, global_batch_size=tf.distribute.global_rows(losses))
+        return loss, total(tape.gradient(loss, weight)), tf.distribute.global_rows(losses)
+    for rows, batch in zip(np.split(np.arange(1.0, 18), [8, 16]), strategy.experimental_distribute_dataset(dataset)):
+        loss, gradient, count = strategy.run(step, args=(batch,))
+        assert float(strategy.reduce("SUM", loss, axis=None)) == pytest.approx(2 * rows.mean(), rel=1e-6)
+        for own in strategy.experimental_local_results(gradient):
+            assert float(own) == pytest.approx(rows.mean(), rel=1e-6)
+        assert [int(own) for own in strategy.experimental_local_results(count)] == [len(rows)] * len(
+            strategy.extended.worker_devices)
+
+
+def test_the_rows_of_a_step_without_any():
+    found = TWO.run(lambda x: (tf.distribute.global_rows(x), tf.nn.compute_average_loss(
+        x, global_batch_size=tf.distribute.global_rows(x))), args=(PerReplica([tf.zeros([0])] * 2),))
+    assert [numbers(one) for one in found] == [[0, 0], [0.0, 0.0]]
+    assert int(tf.distribute.global_rows(tf.zeros([3, 2]))) == 3  # outside of strategies there is one replica
+    with TWO.scope(), pytest.raises(RuntimeError, match="global_rows"):
+        tf.distribute.global_rows(tf.zeros([3]))
+
+
 # ---- how often functions are traced ----
 
 def test_one_trace_for_equal_shapes():

@@ -8,6 +8,7 @@
         loss = strategy.reduce("SUM", losses, axis=None)
 """
 
+from leat.averages import global_rows
 from leat.distribute.communication import RunOptions
 from leat.distribute.context import (ReduceOp, ReplicaContext, get_replica_context, get_strategy, has_strategy,
                                      in_cross_replica_context)
@@ -26,4 +27,4 @@ __all__ = ["CrossDeviceOps", "DistributedDataset", "DistributedIterator", "Distr
            "MultiWorkerMirroredStrategy", "NcclAllReduce", "OneDeviceStrategy", "ParameterServerStrategy", "ReduceOp",
            "ReductionToOneDevice", "ReplicaContext", "RunOptions", "Strategy", "StrategyExtended", "TPUStrategy",
            "cluster_resolver", "experimental", "experimental_set_strategy", "get_replica_context", "get_strategy",
-           "has_strategy", "in_cross_replica_context"]
+           "global_rows", "has_strategy", "in_cross_replica_context"]

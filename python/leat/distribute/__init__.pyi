@@ -35,6 +35,7 @@ from leat.distribute import experimental as experimental
 from leat.distribute.strategy import experimental_set_strategy as experimental_set_strategy
 from leat.distribute.context import get_replica_context as get_replica_context
 from leat.distribute.context import get_strategy as get_strategy
+from leat.averages import global_rows as global_rows
 from leat.distribute.context import has_strategy as has_strategy
 from leat.distribute.context import in_cross_replica_context as in_cross_replica_context
 from leat.distribute import step as step

@@ -13,6 +13,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -289,6 +290,10 @@ leat_status guarded(leati_collective *collective, const char *what, leat_error *
     NoPipeSignal guard;
     try {
         call(c);
+    } catch (const std::bad_alloc &) {
+        leat_error reason = {};
+        leati_fail(&reason, LEAT_RESOURCE_EXHAUSTED, "%s between processes: out of memory", what);
+        status = leati_failure_report(c->failure.get(), &reason, err);
     } catch (const std::exception &e) {
         status = broken(c, what, e.what(), err);
     } catch (...) {

@@ -3,7 +3,7 @@
  * The replicas of this process are put together, then what the workers have: sizes along the axis
  * first, then the values, filled up to the longest. Failures: shapes that differ elsewhere, also
  * between workers, which names one; a worker that could not put its own together says so to the
- * others. No locks. */
+ * others, and one without memory for the exchange ends the job. No locks. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -153,9 +153,13 @@ static leat_status compare(leati_workers *workers, const leati_folded *shapes,
         leati_text_addf(&text, " %s %s along %d", leat_dtype_name(tensors[c].dtype),
                         leati_shape_text(&shapes[c].rest, shape), shapes[c].axis);
     }
+    if (text.failed && local == LEAT_OK) {
+        local = leati_no_memory(err, 0);
+    }
     leat_error other = {0};
     leat_status status =
         leati_workers_same(workers, text.failed ? "gather, without memory" : text.data, &other);
+    status = leati_workers_end(workers, "gather", status, &other);
     leati_text_fini(&text);
     if (local != LEAT_OK) {
         return local;
@@ -184,7 +188,12 @@ leat_status leat_strategy_gather(leat_strategy *strategy, const leat_per_replica
     if (strategy->workers != NULL) {
         status = compare(strategy->workers, shapes, tensors, count, status, err);
         for (int c = 0; c < count && status == LEAT_OK; c++) {
-            status = join_workers(strategy->workers, &shapes[c], &tensors[c], err);
+            leat_error local = {0};
+            status = join_workers(strategy->workers, &shapes[c], &tensors[c], &local);
+            status = leati_workers_end(strategy->workers, "gather", status, &local);
+            if (status != LEAT_OK && err != NULL) {
+                *err = local;
+            }
         }
     }
     if (status == LEAT_OK) {

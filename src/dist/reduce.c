@@ -5,7 +5,8 @@
  * every value is first summed along it, and MEAN divides by the number of all rows, so that uneven
  * and empty replicas count right. The mean of integers is float64, of those below 32 bits float32,
  * as in TensorFlow. Sums are made in double or in wrapping int64 and then converted. Failures:
- * shapes that differ, also between workers, which names one. No locks. */
+ * shapes that differ, also between workers, which names one; a worker without memory for the
+ * exchange, which ends the job. No locks. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/hash.h"
@@ -258,8 +259,12 @@ static leat_status add_workers(reduction *r, leat_status local, leat_error *err)
     leati_text text = {0};
     leat_error other = {0};
     describe(r, local, &text);
+    if (text.failed && local == LEAT_OK) {
+        local = leati_no_memory(err, 0);
+    }
     leat_status status =
         exchange(r, local, text.failed ? "reduce, without memory" : text.data, &other);
+    status = leati_workers_end(r->strategy->workers, "reduce", status, &other);
     leati_text_fini(&text);
     if (local != LEAT_OK) {
         return local;

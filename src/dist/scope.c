@@ -2,8 +2,8 @@
  *
  * Every variable gets a copy per replica of this process, all with the initial value; under several
  * workers with that of worker 0, so that random initial values are equal everywhere. Failures:
- * another strategy's scope is open; workers create different variables, which names the worker. No
- * locks: scopes belong to their thread. */
+ * another strategy's scope is open; workers create different variables, which names the worker; a
+ * worker without memory for one, which ends the job. No locks: scopes belong to their thread. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "core/spec.h"
@@ -101,7 +101,7 @@ static leat_status place_variable(void *context, leat_variable *variable,
         }
     }
     leat_tensor_unref(&chief);
-    return status;
+    return s->workers == NULL ? status : leati_workers_end(s->workers, variable->name, status, err);
 }
 
 leat_status leat_strategy_enter(leat_strategy *strategy, leat_error *err) {

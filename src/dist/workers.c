@@ -135,6 +135,17 @@ void leati_workers_fail(leati_workers *workers, const leat_error *why) {
     fail_here(workers, &named);
 }
 
+leat_status leati_workers_end(leati_workers *workers, const char *what, leat_status status,
+                              const leat_error *err) {
+    if (status == LEAT_RESOURCE_EXHAUSTED) {
+        leat_error why = {0};
+        leati_fail(&why, status, "%s: %s", what,
+                   err != NULL && err->code != LEAT_OK ? err->text : "out of memory");
+        leati_workers_fail(workers, &why);
+    }
+    return status;
+}
+
 leati_collective *leati_workers_give(leati_workers *workers) {
     pthread_mutex_lock(&workers->lock);
     workers->given = true;

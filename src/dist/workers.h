@@ -39,6 +39,10 @@ const char *leati_workers_describe(const leati_workers *workers);
 LEAT_WARN_UNUSED leat_status leati_workers_check(leati_workers *workers, leat_error *err);
 /* Ends the job with this worker's failure. */
 void leati_workers_fail(leati_workers *workers, const leat_error *why);
+/* At the end of an exchange outside of steps, which is `what` ("reduce"): where this worker had no
+ * memory for its part, it ends the job, since the others wait for it. Returns `status`. */
+leat_status leati_workers_end(leati_workers *workers, const char *what, leat_status status,
+                              const leat_error *err);
 /* What this worker is doing, for stall reports. */
 void leati_workers_note(leati_workers *workers, leati_phase phase);
 

@@ -6,11 +6,14 @@
 #include "file/fs.h"
 #include <leat/leat.h>
 
+#define LEATI_MOST_REPLICAS 64
+
 typedef struct leati_train_options {
     int64_t replicas, batch, epochs, classes, image_size;
     double learning_rate;
     leat_seed seed;
     const char *image_key, *label_key;
+    const char *strategy; /* NULL: by whether this process is one of several */
 } leati_train_options;
 
 /* Which files there are. {0} is empty. */
@@ -56,12 +59,15 @@ typedef struct leati_trainer {
     int64_t global_batch;
 } leati_trainer;
 
-/* Creates all of it under a mirrored strategy of options->replicas devices. On failure `out` is
- * empty. */
+/* Creates all of it under a strategy with options->replicas devices of this process: mirrored, or
+ * multi_worker_mirrored in a job of several processes. On failure `out` is empty. */
 LEAT_WARN_UNUSED leat_status leati_trainer_new(const leati_train_options *options,
                                                const leati_corpus *corpus, leati_trainer *out,
                                                leat_error *err);
 void leati_trainer_fini(leati_trainer *trainer);
+
+/* Is this the process that prints? */
+bool leati_trainer_speaks(const leati_trainer *trainer);
 
 /* Where the time of one phase went, in nanoseconds. */
 typedef struct leati_phase {
@@ -77,7 +83,7 @@ typedef struct leati_phase {
 /* Epochs done so far, for the progress line and the final table. */
 typedef struct leati_report {
     const leati_train_options *options;
-    bool terminal;
+    bool terminal, silent;
     int64_t start_ns, shown_ns;
     int64_t epoch, step;     /* both from 1 while training */
     int64_t steps_per_epoch; /* 0: not known yet */
@@ -93,8 +99,9 @@ typedef struct leati_epoch {
     int64_t rows;
 } leati_epoch;
 
-/* Looks where standard output goes. */
-void leati_report_begin(leati_report *report);
+/* Looks where standard output goes. Of several processes none draws a progress line, since all of
+ * them would have to say how far they are, and only the first one prints. */
+void leati_report_begin(leati_report *report, const leat_strategy *strategy);
 /* Redraws the progress line on a terminal, a few times a second; nothing elsewhere. `accuracy` is
  * asked for only when a line is drawn. */
 void leati_report_progress(leati_report *report, double loss, leat_metric *accuracy);

@@ -19,7 +19,7 @@ struct sweep {
     leati_report *report; /* NULL: no progress line */
     char **table;         /* NULL: nobody wants the input's table */
     double loss_sum;      /* over all rows */
-    int64_t rows;
+    int64_t rows;         /* of all processes */
 };
 
 static int64_t since(int64_t *mark) {
@@ -28,6 +28,7 @@ static int64_t since(int64_t *mark) {
     return passed;
 }
 
+/* Of this process. */
 static int64_t rows_of(const leat_per_replica *batch) {
     int64_t rows = 0;
     for (int i = 0; i < batch->num_replicas; i++)
@@ -91,7 +92,10 @@ static leat_status take_batches(struct sweep *sweep, leat_distributed_iterator *
             status = take_step(sweep, &batch, &mark, &loss, err);
         if (status)
             break;
-        int64_t rows = rows_of(&batch);
+        int64_t rows = 0;
+        status = leat_distributed_iterator_rows(iterator, NULL, &rows, err);
+        if (status)
+            break;
         sweep->loss_sum += loss;
         sweep->rows += rows;
         sweep->phase->rows += rows;
@@ -177,17 +181,22 @@ static leat_status run_epoch(struct loop *loop, leati_trainer *trainer, leat_err
 static leat_status distribute(const leati_train_options *options, leati_corpus *corpus,
                               leat_strategy *strategy, struct loop *loop, leat_error *err) {
     leat_shuffle_options seeded = {.seed = options->seed};
+    /* Every process reads everything and takes its rows of each batch, so that the batches are the
+     * same however many there are. */
+    leat_distribute_options how = {.count_rows = true};
+    if (leat_strategy_num_workers(strategy) > 1)
+        how.auto_shard_policy = LEAT_SHARD_DATA;
     leat_dataset *train = leat_shuffle(corpus->train, LEATI_SHUFFLE_BUFFER, &seeded, err);
     train = leat_batch(train, options->batch, NULL, err);
     train = leat_prefetch(train, LEAT_AUTOTUNE, err);
     corpus->train = NULL;
-    loop->train = leat_distribute_dataset(strategy, train, NULL, err);
+    loop->train = leat_distribute_dataset(strategy, train, &how, err);
     if (!loop->train)
         return err->code;
     leat_dataset *test = leat_batch(corpus->test, options->batch, NULL, err);
     test = leat_prefetch(test, LEAT_AUTOTUNE, err);
     corpus->test = NULL;
-    loop->test = leat_distribute_dataset(strategy, test, NULL, err);
+    loop->test = leat_distribute_dataset(strategy, test, &how, err);
     return loop->test ? LEAT_OK : err->code;
 }
 
@@ -195,7 +204,7 @@ leat_status leati_train_loop(const leati_train_options *options, leati_corpus *c
                              leati_trainer *trainer, leat_error *err) {
     struct loop loop = {.report = {.options = options, .start_ns = leati_now_ns()}};
     leat_status status = distribute(options, corpus, trainer->strategy, &loop, err);
-    leati_report_begin(&loop.report);
+    leati_report_begin(&loop.report, trainer->strategy);
     for (int64_t i = 1; status == LEAT_OK && i <= options->epochs; i++)
         status = run_epoch(&loop, trainer, err);
     if (status == LEAT_OK) {

@@ -1,12 +1,15 @@
 /* The network of `leat train`, and its two steps.
  *
- * Happy path: under the scope of a mirrored strategy a small convolutional network, Adam and two
+ * Happy path: under the scope of a strategy, over this process's devices or those of all processes
+ * of a job, a small convolutional network, Adam and two
  * accuracies are made; the training step adds the replicas' gradients of (sum of row losses /
  * global batch), so that the result is the mean over the batch whatever the number of replicas.
  * Failure modes: those of the library; what was made so far is released. No locks. */
 #include "cli/train.h"
 
 #include "base/error.h"
+#include <stdio.h>
+#include <string.h>
 
 /* The images and labels of this replica, and the loss of each row. */
 static leat_value row_losses(leati_trainer *trainer, leat_graph *graph, leat_metric *accuracy,
@@ -68,13 +71,52 @@ static leat_status make_state(const leati_train_options *options, const leati_co
     return out->test_accuracy ? LEAT_OK : err->code;
 }
 
+/* Is this process one of several, by what its launcher says? */
+static leat_status is_in_job(bool *out, leat_error *err) {
+    leat_cluster *cluster = leat_cluster_find(NULL, err);
+    if (!cluster)
+        return err->code;
+    int64_t workers = 1;
+    leat_status status = LEAT_OK;
+    if (strcmp(leat_cluster_resolver(cluster), "none") != 0)
+        status = leat_cluster_num_workers(cluster, &workers, err);
+    *out = workers > 1;
+    leat_cluster_free(cluster);
+    return status;
+}
+
+/* All logical devices of this process, in a job with those of the others. */
+static leat_strategy *make_in_job(int64_t replicas, leat_error *err) {
+    char texts[LEATI_MOST_REPLICAS][16];
+    const char *names[LEATI_MOST_REPLICAS];
+    for (int64_t i = 0; i < replicas; i++) {
+        (void)snprintf(texts[i], sizeof texts[i], "CPU:%d", (int)i);
+        names[i] = texts[i];
+    }
+    leat_multi_worker_options options = {.devices = names, .num_devices = (int)replicas};
+    return leat_multi_worker_mirrored_strategy(&options, err);
+}
+
+static leat_strategy *make_strategy(const leati_train_options *options, leat_error *err) {
+    const char *name = options->strategy;
+    bool in_job = name && strcmp(name, "multi_worker_mirrored") == 0;
+    if (name && !in_job && strcmp(name, "mirrored") != 0) {
+        leati_fail(err, LEAT_INVALID_ARGUMENT,
+                   "--strategy is %s; expected mirrored or multi_worker_mirrored", name);
+        return NULL;
+    }
+    if (!name && is_in_job(&in_job, err) != LEAT_OK)
+        return NULL;
+    return in_job ? make_in_job(options->replicas, err) : leat_mirrored_strategy(NULL, err);
+}
+
 static leat_status make_all(const leati_train_options *options, const leati_corpus *corpus,
                             leati_trainer *out, leat_error *err) {
     leat_status status = leat_set_logical_cpu_devices((int)options->replicas, err);
     if (status)
         return status;
     leat_set_seed(options->seed.value);
-    out->strategy = leat_mirrored_strategy(NULL, err);
+    out->strategy = make_strategy(options, err);
     if (!out->strategy)
         return err->code;
     status = leat_strategy_enter(out->strategy, err);
@@ -97,6 +139,10 @@ leat_status leati_trainer_new(const leati_train_options *options, const leati_co
     if (status)
         leati_trainer_fini(out);
     return status;
+}
+
+bool leati_trainer_speaks(const leati_trainer *trainer) {
+    return leat_strategy_is_chief(trainer->strategy);
 }
 
 void leati_trainer_fini(leati_trainer *trainer) {

@@ -2,7 +2,8 @@
  *
  * Happy path: on a terminal one line is redrawn a few times a second and becomes the line of the
  * epoch; elsewhere only the lines of epochs appear, each written out at once. At the end come the
- * test accuracy and the table. Nothing here fails; no locks. */
+ * test accuracy and the table. Of several processes only the first prints. Nothing here fails; no
+ * locks. */
 #include "cli/train.h"
 
 #include "base/clock.h"
@@ -13,8 +14,9 @@
 #define REDRAW_NS INT64_C(100000000)
 #define STEP_LINES 10 /* of the step's table */
 
-void leati_report_begin(leati_report *report) {
-    report->terminal = leati_say_is_terminal();
+void leati_report_begin(leati_report *report, const leat_strategy *strategy) {
+    report->terminal = leat_strategy_num_workers(strategy) == 1 && leati_say_is_terminal();
+    report->silent = !leat_strategy_is_chief(strategy);
 }
 
 /* Steps that are done and to do, of all epochs; the second is 0 while it is not known. */
@@ -53,6 +55,8 @@ void leati_report_progress(leati_report *report, double loss, leat_metric *accur
 }
 
 void leati_report_epoch(leati_report *report, const leati_epoch *epoch) {
+    if (report->silent)
+        return;
     printf("%sepoch %2" PRId64 "/%" PRId64
            ": loss %.4f, accuracy %.4f, test loss %.4f, test accuracy "
            "%.4f, %.0f images/s%s\n",
@@ -96,6 +100,8 @@ static void print_head(const char *text, int lines) {
 
 void leati_report_end(const leati_report *report, const char *pipeline, const char *step) {
     const leati_phase *train = &report->train, *test = &report->test, *first = &report->first;
+    if (report->silent)
+        return;
     int64_t whole = leati_now_ns() - report->start_ns;
     printf("test accuracy %.4f\n\n", report->test_accuracy);
     printf("where the time went: %.2f s\n", (double)whole * 1e-9);

@@ -54,6 +54,40 @@ class TrainTest(ToolTest):
         self.assertAlmostEqual(one, loss("2"), delta=2e-3)
         self.assertAlmostEqual(one, loss("3"), delta=2e-3)
 
+    def test_several_processes(self):
+        """Two processes train as one does: the same batches, the same sums; the first prints."""
+        options = ["train", DIGITS, "-e2", "-r1", "--batch", "50"]  # 1437 rows: the last batch has 37
+        alone = EPOCH.findall(self.succeed(*options))
+        text = self.succeed("launch", "--plain", "-n", "2", "--", LEAT, *options)
+        self.assertIn("10 classes, 2 replicas in 2 processes, global batch 50, seed 1\n", text)
+        together = EPOCH.findall(text)
+        self.assertEqual(len(together), 2)
+        for one, two in zip(alone, together):
+            for a, b in zip(one[2:], two[2:]):
+                self.assertAlmostEqual(float(a), float(b), delta=2e-3)
+        self.assertEqual(text.count("where the time went"), 1)
+        again = self.succeed("launch", "--plain", "-n", "2", "--", LEAT, *options)
+        self.assertEqual(EPOCH.findall(again), together)
+
+    def test_strategy(self):
+        options = ["train", DIGITS, "-e1", "-r2"]
+        found = {EPOCH.findall(self.succeed(*options, "--strategy", name))[0][2:]
+                 for name in ("mirrored", "multi_worker_mirrored")}
+        self.assertEqual(len(found), 1)
+        self.fail_with(1, "--strategy is central; expected mirrored or multi_worker_mirrored", *options,
+                       "--strategy=central")
+        # Each for itself, though they are several.
+        text = self.succeed("launch", "-n", "2", "--", LEAT, *options, "--strategy=mirrored")
+        self.assertEqual(text.count("2 replicas, global batch 32"), 2)
+
+    def test_a_process_that_cannot_read(self):
+        """Whoever cannot read its data ends the job, whose status it gives."""
+        program = "if expr \"$TF_CONFIG\" : '.*\"index\": *1' > /dev/null; then exec '%s' train nowhere; fi; " \
+                  "exec '%s' train '%s'" % (LEAT, LEAT, DIGITS)
+        done = self.leat("launch", "-n", "2", "--", "sh", "-c", program)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"\[worker 1\] leat: .*nowhere")
+
     def test_batch_smaller_than_replicas(self):
         """A batch of one on two replicas leaves one of them empty: valid."""
         data = self.corpus(*[example(image=solid(8, 8, 10 * i), label=i) for i in range(3)])

@@ -1,4 +1,5 @@
-/* leat train: a small convolutional network on pictures, on several replicas.
+/* leat train: a small convolutional network on pictures, on several replicas, in one process or in
+ * several.
  *
  * Happy path: find the files, make the datasets, the model and the steps, and run the loop. Failure
  * modes: one message with exit status 1; Ctrl-C ends at once with 130, and as nothing is written to
@@ -18,8 +19,8 @@ static const leati_option train_rows[] = {
      .offset = offsetof(leati_train_options, replicas),
      .value = "N",
      .minimum = 1,
-     .maximum = 64,
-     .doc = "Logical CPU devices to train on (2)."},
+     .maximum = LEATI_MOST_REPLICAS,
+     .doc = "Logical CPU devices of a process to train on (2)."},
     {.name = "batch",
      .letter = 'b',
      .type = LEATI_OPTION_INT,
@@ -75,6 +76,11 @@ static const leati_option train_rows[] = {
      .offset = offsetof(leati_train_options, label_key),
      .value = "NAME",
      .doc = "Feature with the class as int64 (label)."},
+    {.name = "strategy",
+     .type = LEATI_OPTION_TEXT,
+     .offset = offsetof(leati_train_options, strategy),
+     .value = "NAME",
+     .doc = "mirrored, or multi_worker_mirrored (that, in a job)."},
     {0},
 };
 
@@ -88,12 +94,20 @@ static void train_defaults(void *options) {
                                                             .label_key = "label"};
 }
 
-static void print_plan(const leati_train_options *options, const leati_corpus *corpus) {
+static void print_plan(const leati_train_options *options, const leati_corpus *corpus,
+                       const leati_trainer *trainer) {
+    if (!leati_trainer_speaks(trainer))
+        return;
+    int workers = leat_strategy_num_workers(trainer->strategy);
+    char processes[48] = "";
+    if (workers > 1)
+        (void)snprintf(processes, sizeof processes, " in %d processes", workers);
     const int64_t *image = corpus->image.dims;
-    printf("%s; pictures %" PRId64 "x%" PRId64 "x%" PRId64 ", %" PRId64 " classes, %" PRId64
-           " replicas, global batch %" PRId64 ", seed %" PRId64 "\n",
-           corpus->text, image[0], image[1], image[2], corpus->classes, options->replicas,
-           options->batch, options->seed.value);
+    printf("%s; pictures %" PRId64 "x%" PRId64 "x%" PRId64 ", %" PRId64 " classes, %d replicas%s, "
+           "global batch %" PRId64 ", seed %" PRId64 "\n",
+           corpus->text, image[0], image[1], image[2], corpus->classes,
+           leat_strategy_num_replicas(trainer->strategy), processes, options->batch,
+           options->seed.value);
     (void)fflush(stdout);
 }
 
@@ -108,10 +122,10 @@ static leat_status train(const leati_train_options *options, char **arguments, i
     leati_corpus_files_fini(&files);
     if (status)
         return status;
-    print_plan(options, &corpus);
     leati_trainer trainer;
     status = leati_trainer_new(options, &corpus, &trainer, err);
     if (status == LEAT_OK) {
+        print_plan(options, &corpus, &trainer);
         status = leati_train_loop(options, &corpus, &trainer, err);
         leati_trainer_fini(&trainer);
     }
@@ -142,7 +156,10 @@ const leati_command leati_command_train = {
         "alphabetical order. Without a test part a fifth of the records, or of each class, chosen\n"
         "by the seed, is kept for the test. Pictures of records must be of one size unless\n"
         "--image-size is given; those of folders are resized to the first one's, at most 128\n"
-        "pixels wide and high. The same seed gives the same training.",
+        "pixels wide and high. The same seed gives the same training.\n\n"
+        "As several processes of one job (leat launch -n 2 -- leat train ...) all train together:\n"
+        "each has as many replicas, reads all the data and takes its part of every batch; the\n"
+        "first one prints. The losses are those of one process with the same batch.",
     .min_arguments = 1,
     .max_arguments = -1,
     .options = train_rows,

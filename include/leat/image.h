@@ -242,7 +242,57 @@ LEAT_API leat_value leat_stateless_rand_augment(leat_value images, leat_value se
 LEAT_API leat_value leat_rand_augment(leat_value images, const leat_rand_augment_options *options,
                                       const int64_t *seed);
 
+/* ---- comparing ---- */
+
+/* How close pictures [..., H, W, C] are to others of the same height, width and channels, one
+ * float32 for each: the peak signal-to-noise ratio in decibels, or the structural similarity, 1
+ * where they are equal, by a window of 11 x 11 pixels, on one scale or five. Dimensions in front
+ * broadcast; `max_val` is the range of the values, 255 or 1 (tf.image.psnr, tf.image.ssim,
+ * tf.image.ssim_multiscale). */
+LEAT_API leat_value leat_psnr(leat_value a, leat_value b, double max_val);
+LEAT_API leat_value leat_ssim(leat_value img1, leat_value img2, double max_val);
+LEAT_API leat_value leat_ssim_multiscale(leat_value img1, leat_value img2, double max_val);
+
+/* The sum of the absolute differences of neighbouring pixels, a number for each picture, of floats
+ * or signed integers (tf.image.total_variation). */
+LEAT_API leat_value leat_total_variation(leat_value images);
+/* The differences of each pixel of [N, H, W, C] to the one below, and to the one on its right;
+ * fills `outputs` with both and returns 2, or -1 (tf.image.image_gradients). */
+LEAT_API int leat_image_gradients(leat_value image, leat_value *outputs);
+/* Sobel's filters downwards and to the right, of floats [N, H, W, C] as [N, H, W, C, 2]
+ * (tf.image.sobel_edges). */
+LEAT_API leat_value leat_sobel_edges(leat_value image);
+
+/* The windows of pictures [N, H, W, C], each as one line of its pixels, [N, rows, columns, sizes[0]
+ * * sizes[1] * C]. `sizes`, `strides` and `rates` (NULL: 1) count pixels down and to the right: of
+ * a window, from one window to the next, and from pixel to pixel inside of one. `padding` is
+ * "VALID": windows that fit, or "SAME": zeros around
+ * (tf.image.extract_patches). */
+LEAT_API leat_value leat_extract_patches(leat_value images, const int64_t *sizes,
+                                         const int64_t *strides, const int64_t *rates,
+                                         const char *padding);
+
 /* ---- boxes ---- */
+
+/* The numbers, int32 [m], of at most max_output_size boxes [n, 4], y1 x1 y2 x2 in float32, with the
+ * best scores [n] above score_threshold, without those whose intersection over union with a better
+ * one is above iou_threshold, in [0, 1] (tf.image.non_max_suppression). */
+LEAT_API leat_value leat_non_max_suppression(leat_value boxes, leat_value scores,
+                                             int64_t max_output_size, double iou_threshold,
+                                             double score_threshold);
+/* The same by a matrix [n, n] of how far each two overlap (tf.image.non_max_suppression_overlaps).
+ */
+LEAT_API leat_value leat_non_max_suppression_overlaps(leat_value overlaps, leat_value scores,
+                                                      int64_t max_output_size,
+                                                      double overlap_threshold,
+                                                      double score_threshold);
+/* The same as the first, with scores: where soft_nms_sigma is above 0, overlap makes scores smaller
+ * instead. Fills `outputs` with numbers and scores and returns 2, or -1
+ * (tf.image.non_max_suppression_with_scores). */
+LEAT_API int leat_non_max_suppression_with_scores(leat_value boxes, leat_value scores,
+                                                  int64_t max_output_size, double iou_threshold,
+                                                  double score_threshold, double soft_nms_sigma,
+                                                  leat_value *outputs);
 
 /* Frames of one pixel drawn into float pictures [N, H, W, C] at the boxes [N, n, 4], y1 x1 y2 x2 in
  * fractions of the last row and column, in the colors [m, C] by turns; NULL: yellow, blue, red and

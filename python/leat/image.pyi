@@ -173,6 +173,15 @@ def extract_jpeg_shape(contents: TensorLike, output_type: DTypeLike = ..., name:
     output_type: int32 or int64.
     """
     ...
+def extract_patches(images: TensorLike, sizes: IntsLike, strides: IntsLike, rates: IntsLike, padding: StringLike, name: builtins.str | None = None) -> Tensor:
+    """The windows of pictures, each as one line of its pixels (tf.image.extract_patches).
+
+    sizes: Height and width of a window in pixels: [1, height, width, 1].
+    strides: Pixels from one window to the next: [1, down, right, 1].
+    rates: Pixels from one to the next inside a window: [1, down, right, 1].
+    padding: VALID: windows that fit; SAME: as many as strides say, with zeros around.
+    """
+    ...
 def flip_left_right(image: TensorLike, name: builtins.str | None = None) -> Tensor:
     """Pictures mirrored along their width (tf.image.flip_left_right)."""
     ...
@@ -185,6 +194,9 @@ def grayscale_to_rgb(images: TensorLike, name: builtins.str | None = None) -> Te
 def hsv_to_rgb(images: TensorLike, name: builtins.str | None = None) -> Tensor:
     """Colours of a hue, saturation and value in [0, 1] (tf.image.hsv_to_rgb)."""
     ...
+def image_gradients(image: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The differences of each pixel to the one below and to the one on its right (tf.image.image_gradients)."""
+    ...
 def is_jpeg(contents: TensorLike, name: builtins.str | None = None) -> Tensor:
     """Do strings begin as a JPEG does (tf.io.is_jpeg)?"""
     ...
@@ -193,6 +205,31 @@ def mixup(images: TensorLike, labels: TensorLike, alpha: FloatLike = 0.2, seed: 
 
     alpha: The weights' beta distribution is (alpha, alpha); in (0, 1].
     seed: The operation's seed.
+    """
+    ...
+def non_max_suppression(boxes: TensorLike, scores: TensorLike, max_output_size: IntLike, iou_threshold: FloatLike = 0.5, score_threshold: FloatLike = ..., name: builtins.str | None = None) -> Tensor:
+    """The numbers of the boxes with the best scores, without those that overlap a better one too much (tf.image.non_max_suppression).
+
+    max_output_size: How many boxes are chosen at most.
+    iou_threshold: Boxes that overlap a better one by more are left out.
+    score_threshold: Boxes whose scores are not above are left out.
+    """
+    ...
+def non_max_suppression_overlaps(overlaps: TensorLike, scores: TensorLike, max_output_size: IntLike, overlap_threshold: FloatLike = 0.5, score_threshold: FloatLike = ..., name: builtins.str | None = None) -> Tensor:
+    """The numbers of the boxes with the best scores, without those that overlap a better one too much, by a matrix of overlaps (tf.image.non_max_suppression_overlaps).
+
+    max_output_size: How many boxes are chosen at most.
+    overlap_threshold: Boxes that overlap a better one by more are left out.
+    score_threshold: Boxes whose scores are not above are left out.
+    """
+    ...
+def non_max_suppression_with_scores(boxes: TensorLike, scores: TensorLike, max_output_size: IntLike, iou_threshold: FloatLike = 0.5, score_threshold: FloatLike = ..., soft_nms_sigma: FloatLike = 0.0, name: builtins.str | None = None) -> Tensor:
+    """The numbers and scores of the best boxes, where overlapping ones are left out or their scores made smaller (tf.image.non_max_suppression_with_scores).
+
+    max_output_size: How many boxes are chosen at most.
+    iou_threshold: Boxes that overlap a better one by more are left out.
+    score_threshold: Boxes whose scores are not above are left out.
+    soft_nms_sigma: Above 0: how slowly scores become smaller with overlap.
     """
     ...
 def normalize(images: TensorLike, mean: Any, std: Any, name: builtins.str | None = None) -> Tensor:
@@ -213,6 +250,12 @@ def pad_to_bounding_box(image: TensorLike, offset_height: IntLike, offset_width:
     ...
 def per_image_standardization(image: TensorLike, name: builtins.str | None = None) -> Tensor:
     """Pictures with a mean of 0 and a deviation of 1, as float32 (tf.image.per_image_standardization)."""
+    ...
+def psnr(a: TensorLike, b: TensorLike, max_val: FloatLike, name: builtins.str | None = None) -> Tensor:
+    """How close pictures are to others, in decibels (tf.image.psnr).
+
+    max_val: The range of the pictures' values, such as 255 or 1.
+    """
     ...
 def rand_augment(images: TensorLike, value_range: Any = None, num_ops: IntLike = 2, factor: Any = None, interpolation: StringLike = 'bilinear', seed: IntLike | None = None, name: builtins.str | None = None) -> Tensor:
     """A few random distortions of pictures one after the other, as float32 (tf.keras.layers.RandAugment).
@@ -346,6 +389,31 @@ def sample_distorted_bounding_box(image_size: TensorLike, bounding_boxes: Tensor
     seed: The operation's seed.
     """
     ...
+def sobel_edges(image: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """How steep pictures are downwards and to the right, by Sobel's filters (tf.image.sobel_edges)."""
+    ...
+def ssim(img1: TensorLike, img2: TensorLike, max_val: FloatLike, filter_size: IntLike = 11, filter_sigma: FloatLike = 1.5, k1: FloatLike = 0.01, k2: FloatLike = 0.03, return_index_map: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
+    """The structural similarity of pictures to others (tf.image.ssim).
+
+    max_val: The range of the pictures' values, such as 255 or 1.
+    filter_size: Height and width of the Gaussian window, in pixels.
+    filter_sigma: Deviation of the Gaussian window, in pixels.
+    k1: Part of max_val that steadies the comparison of brightness.
+    k2: Part of max_val that steadies the comparison of contrast.
+    return_index_map: Give the similarity at each place instead of the mean.
+    """
+    ...
+def ssim_multiscale(img1: TensorLike, img2: TensorLike, max_val: FloatLike, power_factors: Any = ..., filter_size: IntLike = 11, filter_sigma: FloatLike = 1.5, k1: FloatLike = 0.01, k2: FloatLike = 0.03, name: builtins.str | None = None) -> Tensor:
+    """The structural similarity of pictures to others on several scales (tf.image.ssim_multiscale).
+
+    max_val: The range of the pictures' values, such as 255 or 1.
+    power_factors: The weight of each scale; none: five weights for five scales.
+    filter_size: Height and width of the Gaussian window, in pixels.
+    filter_sigma: Deviation of the Gaussian window, in pixels.
+    k1: Part of max_val that steadies the comparison of brightness.
+    k2: Part of max_val that steadies the comparison of contrast.
+    """
+    ...
 def stateless_cutmix(images: TensorLike, labels: TensorLike, seed: TensorLike, factor: Any = None, name: builtins.str | None = None) -> Tensor:
     """A batch of pictures with a window of each from another one of the batch, and its labels mixed by area (tf.keras.layers.CutMix).
 
@@ -431,6 +499,9 @@ def stateless_sample_distorted_bounding_box(image_size: TensorLike, bounding_box
     max_attempts: How often to try before the whole picture is taken.
     use_image_if_no_bounding_boxes: Take the picture as the box where there is none; else that is an error.
     """
+    ...
+def total_variation(images: TensorLike, name: builtins.str | None = None) -> Tensor:
+    """The sum of the absolute differences of neighbouring pixels (tf.image.total_variation)."""
     ...
 def transpose(image: TensorLike, name: builtins.str | None = None) -> Tensor:
     """Pictures whose height and width change places (tf.image.transpose)."""

@@ -60,7 +60,8 @@ def _attribute(argument, value):
         return [-1 if d is None else d for d in TensorShape(value)] if TensorShape(value).rank is not None else None
     if kind == "list of integers":
         found = _integers(argument, value)
-        return _window(found) if argument["name"] in _WINDOWS and not argument.get("none") else found
+        return _window(found) if argument["name"] in _WINDOWS and not argument.get("none") and (
+            argument["name"] == "ksize" or not argument["required"]) else found
     if isinstance(value, DType):
         return value.name
     if isinstance(value, (list, tuple)):
@@ -68,7 +69,8 @@ def _attribute(argument, value):
     return plain_value(value)
 
 
-_WINDOWS = frozenset(["strides", "ksize", "dilations"])  # of pictures; what may be none is strided_slice's
+# Of pictures; what may be none is strided_slice's, and the strides that extract_patches requires are four.
+_WINDOWS = frozenset(["strides", "ksize", "dilations"])
 
 
 def _window(numbers):
@@ -218,7 +220,8 @@ _RESULTS = {name: collections.namedtuple(kind, fields) for name, kind, fields in
     ("top_k", "TopKV2", "values indices"), ("unique", "Unique", "y idx"),
     ("unique_with_counts", "UniqueWithCounts", "y idx count"), ("qr", "Qr", "q r"), ("lu", "Lu", "lu p"),
     ("log_matrix_determinant", "LogMatrixDeterminant", "sign log_abs_determinant"))}
-_RESULTS.update(dict.fromkeys(("self_adjoint_eig", "svd"), lambda *outputs: outputs))
+_RESULTS.update(dict.fromkeys(("self_adjoint_eig", "svd", "image_gradients", "non_max_suppression_with_scores"),
+                              lambda *outputs: outputs))
 
 
 # ---- functions of the table ----
@@ -234,6 +237,8 @@ def _default_of(entry, parameter):
         return REQUIRED
     if argument["type"] == "dtype" and argument["default"] is not None:
         return getattr(dtypes, argument["default"])
+    if argument["type"] == "number" and isinstance(argument["default"], str):
+        return float(argument["default"])  # an infinity
     return argument["default"]
 
 

@@ -124,7 +124,35 @@ def right_of(rows):
     return [[-2.0 * x + 0.5 for x in row] for row in rows[::-1]]
 
 
+def _measures(tf, add):
+    """Two batches of pictures that resemble each other, without randomness."""
+    image = tf.image
+
+    def picture(batch, height, width, channels, step):
+        values = [(i * i * step % 97) / 97 for i in range(batch * height * width * channels)]
+        return tf.reshape(tf.constant(values), [batch, height, width, channels])
+
+    one, other = picture(2, 5, 4, 2, 13), picture(2, 5, 4, 2, 31)
+    add("psnr", lambda a, b: image.psnr(a, b, 1.0), one, other)
+    add("psnr broadcast", lambda a, b: image.psnr(a, b, 1.0), one, other[:1])
+    add("psnr itself", lambda a: image.psnr(a, a[..., ::-1], 1.0), one)
+    add("ssim", lambda a, b: image.ssim(a, b, 1.0, filter_size=3), one, other)
+    add("ssim picture", lambda a, b: image.ssim(a, b, 0.9, filter_size=4, k1=0.1, k2=0.2), one[0], other[0])
+    add("ssim broadcast", lambda a, b: image.ssim(a, b, 1.0, filter_size=3, filter_sigma=0.8), one, other[0])
+    add("ssim map", lambda a, b: image.ssim(a, b, 1.0, filter_size=3, return_index_map=True), one, other)
+    large, blurred = picture(1, 13, 10, 1, 17), picture(1, 13, 10, 1, 17) * 0.8 + 0.1
+    add("ssim_multiscale", lambda a, b: image.ssim_multiscale(a, b, 1.0, [0.3, 0.4, 0.3], filter_size=3),
+        large, blurred)
+    add("total_variation", image.total_variation, one)
+    add("total_variation picture", image.total_variation, one[0])
+    add("image_gradients down", lambda x: image.image_gradients(x)[0], one)
+    add("image_gradients right", lambda x: image.image_gradients(x)[1], one)
+    add("sobel_edges", image.sobel_edges, one)
+    add("extract_patches", lambda x: image.extract_patches(x, [1, 2, 3, 1], [1, 2, 1, 1], [1, 1, 1, 1], "SAME"), one)
+
+
 def _pictures(tf, add):
+    _measures(tf, add)
     image = tf.image
     picture = [[[0.1, 0.5, 0.9], [0.3, 0.2, 0.7], [0.8, 0.85, 0.15]],
                [[0.6, 0.4, 0.8], [0.25, 0.75, 0.5], [0.9, 0.05, 0.45]]]

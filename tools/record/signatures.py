@@ -39,6 +39,8 @@ def parameters(function):
         if parameter.default is not parameter.empty:
             default = parameter.default
             line["default"] = default.name if isinstance(default, tf.DType) else default
+            if default in (float("inf"), float("-inf")):
+                line["default"] = str(default)  # as in plans
         lines.append(line)
     return lines
 

@@ -76,18 +76,13 @@ static leat_status convert_into(leati_kernel_call *call, const leati_operand *fr
     return leati_tensor_op_convert_image_dtype.kernel(&inner, err);
 }
 
-static leat_status float_memory(leati_kernel_call *call, const leati_operand *like,
+leat_status leati_colour_floats(leati_kernel_call *call, const leati_operand *in,
                                 leati_operand *out, leat_error *err) {
-    size_t row = 0, bytes = 0;
-    *out = *like;
-    out->dtype = LEAT_FLOAT32;
-    out->owner = NULL;
-    if (!leati_mul_size((size_t)like->count, sizeof(float), &row) ||
-        !leati_mul_size(row, (size_t)call->n, &bytes))
-        return leati_no_memory(err, SIZE_MAX);
-    out->row_stride = (int64_t)row;
-    out->data = leati_arena_alloc(call->arena, bytes);
-    return out->data == NULL ? leati_no_memory(err, bytes) : LEAT_OK;
+    *out = *in;
+    if (in->dtype == LEAT_FLOAT32)
+        return LEAT_OK;
+    LEATI_TRY(leati_inner_memory(call, in, LEAT_FLOAT32, out, err));
+    return convert_into(call, in, out, false, err);
 }
 
 leat_status leati_colour_kernel(leati_kernel_call *call, const leati_colour *colour,
@@ -103,13 +98,12 @@ leat_status leati_colour_kernel(leati_kernel_call *call, const leati_colour *col
         return LEAT_OK;
     if (in.dtype != LEAT_FLOAT32 && colour->unscaled) {
         LEATI_TRY(leati_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, &in, err));
-    } else if (in.dtype != LEAT_FLOAT32) {
-        LEATI_TRY(float_memory(call, &call->inputs[0], &in, err));
-        LEATI_TRY(convert_into(call, &call->inputs[0], &in, false, err));
+    } else {
+        LEATI_TRY(leati_colour_floats(call, &call->inputs[0], &in, err));
     }
     out = call->outputs[0];
     if (out.dtype != LEAT_FLOAT32)
-        LEATI_TRY(float_memory(call, &call->outputs[0], &out, err));
+        LEATI_TRY(leati_inner_memory(call, &call->outputs[0], LEAT_FLOAT32, &out, err));
     for (int64_t row = 0; row < call->n; row++)
         colour->function((const float *)(const void *)leati_row_of(&in, row),
                          (float *)(void *)leati_row_of(&out, row), &frames, context);

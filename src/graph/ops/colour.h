@@ -26,6 +26,11 @@ LEAT_WARN_UNUSED leat_status leati_colour_kernel(leati_kernel_call *call,
                                                  const leati_colour *colour, const void *context,
                                                  leat_error *err);
 
+/* An operand as float32 in the call's arena, scaled as convert_image_dtype does; float32 as it is.
+ */
+LEAT_WARN_UNUSED leat_status leati_colour_floats(leati_kernel_call *call, const leati_operand *in,
+                                                 leati_operand *out, leat_error *err);
+
 /* Another colour space by a matrix: out[k] = sum over i of in[i] * matrix[i][k]. */
 leati_colour_function leati_colour_mix;
 /* The gradient of that; the matrix has float numbers. */

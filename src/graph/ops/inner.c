@@ -4,12 +4,12 @@
 
 #include "graph/kernel_host.h"
 
-leat_status leati_inner_run(leati_kernel_call *call, const leati_tensor_op *op, const void *args,
-                            const leati_operand *inputs, int num_inputs, leat_dtype dtype,
-                            leati_operand *out, leat_error *err) {
-    leati_operand result = inputs[0];
-    size_t row = (size_t)inputs[0].count * leat_dtype_size(dtype), bytes = 0;
-    if (!leati_mul_size(row, (size_t)call->n, &bytes))
+leat_status leati_inner_memory(leati_kernel_call *call, const leati_operand *like, leat_dtype dtype,
+                               leati_operand *out, leat_error *err) {
+    leati_operand result = *like;
+    size_t row = 0, bytes = 0;
+    if (!leati_mul_size((size_t)like->count, leat_dtype_size(dtype), &row) ||
+        !leati_mul_size(row, (size_t)call->n, &bytes))
         return leati_no_memory(err, SIZE_MAX);
     result.dtype = dtype;
     result.owner = NULL;
@@ -17,6 +17,15 @@ leat_status leati_inner_run(leati_kernel_call *call, const leati_tensor_op *op, 
     result.data = leati_arena_alloc(call->arena, bytes);
     if (result.data == NULL)
         return leati_no_memory(err, bytes);
+    *out = result;
+    return LEAT_OK;
+}
+
+leat_status leati_inner_run(leati_kernel_call *call, const leati_tensor_op *op, const void *args,
+                            const leati_operand *inputs, int num_inputs, leat_dtype dtype,
+                            leati_operand *out, leat_error *err) {
+    leati_operand result;
+    LEATI_TRY(leati_inner_memory(call, &inputs[0], dtype, &result, err));
     leati_kernel_call inner = *call;
     inner.inputs = inputs;
     inner.num_inputs = num_inputs;

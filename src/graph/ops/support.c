@@ -43,6 +43,36 @@ leat_value leati_build_error(leat_graph *graph, leat_status code, const char *te
     return leat_graph_fail(graph, code, text);
 }
 
+void leati_gradient_sources(const leati_gradient_call *call, leat_value *sources) {
+    for (int i = 0; i < call->num_inputs; i++)
+        sources[i] = leati_op1(&leati_tensor_op_identity, NULL, call->inputs[i]);
+}
+
+leat_status leati_gradient_through(leati_gradient_call *call, const leat_value *sources,
+                                   const leat_value *results, leat_error *err) {
+    leat_value target = {.graph = call->graph, .id = -1};
+    (void)err;
+    for (int i = 0; i < call->num_outputs; i++) {
+        if (call->output_gradients[i].id < 0)
+            continue;
+        leat_value part =
+            leat_reduce_sum(leat_multiply(results[i], call->output_gradients[i]), NULL, 0, false);
+        target = target.id < 0 ? part : leat_add(target, part);
+    }
+    leat_value found[LEATI_THROUGH_INPUTS] = {0}, gradients[LEATI_THROUGH_INPUTS];
+    int count = 0;
+    for (int i = 0; i < call->num_inputs; i++)
+        if (leati_dtype_is_floating(leat_value_dtype(sources[i])))
+            found[count++] = sources[i];
+    if (target.id < 0 || count == 0)
+        return LEAT_OK;
+    leat_gradients(target, found, count, gradients);
+    for (int i = call->num_inputs; i-- > 0;)
+        if (leati_dtype_is_floating(leat_value_dtype(sources[i])))
+            call->input_gradients[i] = gradients[--count];
+    return LEAT_OK;
+}
+
 bool leati_store_number(leat_dtype dtype, double number, void *to) {
     switch (dtype) {
     case LEAT_INT8: *(int8_t *)to = (int8_t)number; return true;

@@ -44,6 +44,16 @@ leat_value leati_number(leat_graph *graph, leat_dtype dtype, double number);
 /* a * number, of a's dtype. */
 leat_value leati_times(leat_value a, double number);
 
+/* Where a gradient is that of other operations which compute the same, of few inputs: `sources`
+ * (room for num_inputs) become the inputs, as values that nothing else reads, and `results`, one
+ * for each output, what is composed of them; the gradients of the floating-point inputs follow from
+ * those. */
+enum { LEATI_THROUGH_INPUTS = 4 };
+void leati_gradient_sources(const leati_gradient_call *call, leat_value *sources);
+LEAT_WARN_UNUSED leat_status leati_gradient_through(leati_gradient_call *call,
+                                                    const leat_value *sources,
+                                                    const leat_value *results, leat_error *err);
+
 /* ---- for infer: input `index` must be so; the text names the operand by `what` ---- */
 LEAT_WARN_UNUSED leat_status leati_want_dtype(const leati_infer_call *call, int index,
                                               leat_dtype dtype, const char *what, leat_error *err);
@@ -99,6 +109,10 @@ LEAT_WARN_UNUSED leat_status leati_view_as(leati_kernel_call *call, const leat_s
 
 /* Stores `number` as one value of `dtype`; false for dtypes that are no numbers. */
 bool leati_store_number(leat_dtype dtype, double number, void *to);
+/* An operand of the shape of `like` and of another dtype, in the call's arena, not yet filled. */
+LEAT_WARN_UNUSED leat_status leati_inner_memory(leati_kernel_call *call, const leati_operand *like,
+                                                leat_dtype dtype, leati_operand *out,
+                                                leat_error *err);
 /* Runs another operation's kernel over the same rows; the result, of input 0's shape, lies in the
  * call's arena. `out` may be one of the inputs. */
 LEAT_WARN_UNUSED leat_status leati_inner_run(leati_kernel_call *call, const leati_tensor_op *op,

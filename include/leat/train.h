@@ -194,13 +194,13 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_metric_result_tensor(leat_metric *met
  * "default"}], of which those that are no argument are the binding's to see to (null: the
  * arguments)}. Layers add "prefix" (of default names), "merges" (takes several inputs), "weights"
  * (may have some), "rank", "min_rank" (of inputs, 0: any) and "fixed_last" (the last dimension is
- * fixed by the first call), "freezes" (computes as in inference while it is not
- * trainable) and "takes_integers" (inputs are not cast to floats) and "prepares" (prepares
- * data: training is the default, and functions cast inputs to floats); losses "labels"
- * ("predictions": of their shape; "classes": a number per row; "sequences"); metrics "prefix",
- * "values" (how many an update takes), "takes", "is_mean" (leat_part_call gives what the mean is
- * taken of) and "keeps_dtypes" (values are not cast); initializers "identifier" and "random".
- * Thread-safe. Owned text (leat_text_free); NULL without memory. */
+ * fixed by the first call), "freezes" (computes as in inference while it is not trainable),
+ * "takes_integers" (inputs are not cast to floats), "prepares" (prepares data: training is the
+ * default, and functions cast inputs to floats) and "masks" (the input's mask is the output's);
+ * losses "labels" ("predictions": of their shape; "classes": a number per row; "sequences");
+ * metrics "prefix", "values" (how many an update takes), "takes", "is_mean" (leat_part_call gives
+ * what the mean is taken of) and "keeps_dtypes" (values are not cast); initializers "identifier"
+ * and "random". Thread-safe. Owned text (leat_text_free); NULL without memory. */
 LEAT_API char *leat_train_json(leat_error *err);
 
 /* A layer, loss, metric, optimizer or initializer without variables of its own: whoever calls it

@@ -16,7 +16,8 @@ FOLDER = pathlib.Path(__file__).resolve().parents[2] / "tests/golden/data/nn"
 
 def cases(name):
     listed = json.loads((FOLDER / f"{name}.json").read_text())["cases"]
-    kind = {"layers": "layer", "more_layers": "layer", "picture_layers": "layer",
+    kind = {"layers": "layer", "more_layers": "layer", "picture_layers": "layer", "further_layers": "layer",
+            "more_initializers": "initializer",
             "losses": "loss", "more_losses": "loss", "metrics": "metric", "more_metrics": "metric",
             "optimizers": "optimizer", "more_optimizers": "optimizer",
             "schedules": "schedule"}.get(name, "mode")
@@ -68,7 +69,8 @@ def lost_by_rounding(case):
 
 
 @pytest.mark.parametrize("is_traced", [False, True])
-@pytest.mark.parametrize("case", [*cases("layers"), *cases("more_layers"), *cases("picture_layers")])
+@pytest.mark.parametrize("case", [*cases("layers"), *cases("more_layers"), *cases("picture_layers"),
+                                  *cases("further_layers")])
 def test_layers(case, is_traced):
     layer, inputs, by_name = made(case)
     upstream = tf.constant(array(case["upstream"]))
@@ -78,7 +80,7 @@ def test_layers(case, is_traced):
         with tf.GradientTape(persistent=True) as tape:
             tape.watch(list(given))
             output = layer(list(given) if len(given) > 1 else given[0], training=case["training"])
-            loss = tf.reduce_sum(output * upstream)
+            loss = tf.reduce_sum(tf.cast(output, tf.float32) * upstream)
         return output, tape.gradient(loss, list(given)), tape.gradient(loss, trainable)
     if is_traced:
         found = tf.function(run)
@@ -96,6 +98,12 @@ def test_layers(case, is_traced):
         near(gradient, expected, tolerance)
     for name, expected in (case.get("state_after") or {}).items():
         near(by_name[name], expected)
+
+
+@pytest.mark.parametrize("case", cases("more_initializers"))
+def test_initializers(case):
+    initializer = getattr(tf.keras.initializers, case["initializer"])(**case["config"])
+    near(initializer(tuple(case["shape"])), case["value"])
 
 
 # ---- losses ----

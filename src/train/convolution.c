@@ -181,11 +181,10 @@ static leat_value zeros_of(leat_value x, int64_t height, int64_t width, int64_t 
     return leat_tile(leat_zeros_like(one), (const int64_t[]){1, height, width, channels}, 4);
 }
 
-leat_value leati_convolve_back(leat_value x, leat_value kernel, const leati_windows *windows,
-                               const int64_t *out) {
+/* Along one direction or two. */
+static leat_value convolve_plane_back(leat_value x, leat_value kernel, const leati_windows *windows,
+                                      const int64_t *out) {
     const leat_conv2d_options options = plane_options(windows);
-    if (leati_value_failed(x) || leati_value_failed(kernel))
-        return (leat_value){.graph = x.graph, .id = -1};
     bool line = windows->directions == 1;
     if (line) {
         x = leat_expand_dims(x, 1);
@@ -195,6 +194,57 @@ leat_value leati_convolve_back(leat_value x, leat_value kernel, const leati_wind
         zeros_of(x, line ? 1 : out[0], out[line ? 0 : 1], leat_value_shape(kernel).dims[2]);
     leat_value value = leat_conv2d_backprop_input(like, kernel, x, &options);
     return line ? leat_squeeze(value, (const int64_t[]){1}, 1) : value;
+}
+
+/* x [N, D, values] with its slices where place `k` of the window puts them among `out` ones. */
+static leat_value spread_slices(leat_value x, const leati_windows *windows, int64_t k,
+                                int64_t before, int64_t out) {
+    leat_shape in = leat_value_shape(x);
+    int64_t stride = windows->strides[0], first = k * windows->dilations[0];
+    int64_t size = first + in.dims[1] * stride, behind = before + out - size;
+    const int64_t gaps[8] = {0, 0, 0, 0, 0, stride - 1, 0, 0};
+    const int64_t ends[6] = {0, 0, first, behind > 0 ? behind : 0, 0, 0};
+    x = leat_pad(leat_expand_dims(x, 2), gaps, 4);
+    x = leat_reshape(x, (const int64_t[]){-1, in.dims[1] * stride, in.dims[2]}, 3);
+    return leat_slice(leat_pad(x, ends, 3), (const int64_t[]){0, before, 0},
+                      (const int64_t[]){-1, out, -1}, 3);
+}
+
+/* Along three directions: each place of the window along the first gives planes of the result. */
+static leat_value convolve_space_back(leat_value x, leat_value kernel, const leati_windows *windows,
+                                      const int64_t *out) {
+    leat_shape in = leat_value_shape(x), by = leat_value_shape(kernel);
+    int64_t reach = (windows->size[0] - 1) * windows->dilations[0] + 1;
+    int64_t total = (in.dims[1] - 1) * windows->strides[0] + reach - out[0];
+    int64_t before = windows->padding == LEAT_SAME && total > 0 ? total / 2 : 0;
+    leati_windows plane = {.directions = 2, .padding = windows->padding};
+    for (int i = 0; i < 2; i++) {
+        plane.size[i] = windows->size[i + 1];
+        plane.strides[i] = windows->strides[i + 1];
+        plane.dilations[i] = windows->dilations[i + 1];
+    }
+    leat_value sum = {.graph = x.graph, .id = -1};
+    leat_value planes =
+        leat_reshape(x, (const int64_t[]){-1, in.dims[2], in.dims[3], in.dims[4]}, 4);
+    for (int64_t k = 0; k < windows->size[0]; k++) {
+        leat_value filter = leat_slice(kernel, (const int64_t[]){k, 0, 0, 0, 0},
+                                       (const int64_t[]){1, -1, -1, -1, -1}, 5);
+        leat_value part =
+            convolve_plane_back(planes, leat_reshape(filter, by.dims + 1, 4), &plane, out + 1);
+        part =
+            leat_reshape(part, (const int64_t[]){-1, in.dims[1], out[1] * out[2] * by.dims[3]}, 3);
+        part = spread_slices(part, windows, k, before, out[0]);
+        sum = k == 0 ? part : leat_add(sum, part);
+    }
+    return leat_reshape(sum, (const int64_t[]){-1, out[0], out[1], out[2], by.dims[3]}, 5);
+}
+
+leat_value leati_convolve_back(leat_value x, leat_value kernel, const leati_windows *windows,
+                               const int64_t *out) {
+    if (leati_value_failed(x) || leati_value_failed(kernel))
+        return (leat_value){.graph = x.graph, .id = -1};
+    return windows->directions == 3 ? convolve_space_back(x, kernel, windows, out)
+                                    : convolve_plane_back(x, kernel, windows, out);
 }
 
 /* Of the sizes that a convolution with this stride starts from and that give `size`, the smallest

@@ -20,7 +20,7 @@ typedef struct leati_windows {
 leat_value leati_convolve(leat_value x, leat_value kernel, const leati_windows *windows);
 /* The same with a kernel [window, channels, multiplier]: each channel has filters of its own. */
 leat_value leati_convolve_depthwise(leat_value x, leat_value kernel, const leati_windows *windows);
-/* Back along one or two directions: x [batch, sizes, filters] with a kernel [window, channels,
+/* Back along one to three directions: x [batch, sizes, filters] with a kernel [window, channels,
  * filters] becomes [batch, out, channels]; `out` are the sizes that a convolution would start from.
  */
 leat_value leati_convolve_back(leat_value x, leat_value kernel, const leati_windows *windows,
@@ -103,8 +103,8 @@ LEAT_WARN_UNUSED leat_status leati_convolution_weights(const struct leati_convol
                                                        int directions, const leat_shape *input,
                                                        leati_weights *out, leat_error *err);
 leat_value leati_convolution_call(const leati_pass *pass, int directions);
-/* Rows, weights and calls of the depthwise, separable and transposed layers along one or two
- * directions. */
+/* Rows, weights and calls of the depthwise and separable layers along one or two directions, and of
+ * the transposed ones along one to three. */
 extern const leati_row leati_depthwise_rows[], leati_separable_rows[], leati_transposed_rows[];
 void leati_depthwise_weights(const struct leati_convolution_args *args, int directions,
                              const leat_shape *input, leati_weights *out);

@@ -1,5 +1,5 @@
 /* Rows, weights and calls of the depthwise, separable and transposed convolutional layers, for one
- * direction of space and for two (train/convolution.h).
+ * direction of space and for two, the last for three too (train/convolution.h).
  *
  * Failures: a window that does not fit; of a transposed layer sizes of space that are unknown, and
  * an output_padding that the strides do not leave. No state, no locks. */

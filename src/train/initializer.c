@@ -3,6 +3,7 @@
  * An integer seed s means the pair (s, 0), as in Keras. Failures: NOT_FOUND, RESOURCE_EXHAUSTED. No
  * state, no locks. */
 #include "train/initializer.h"
+#include "base/error.h"
 #include "base/random.h"
 #include "core/spec.h"
 #include <math.h>
@@ -31,6 +32,11 @@ leat_status leati_initialize(const leati_initializer_kind *kind, const void *arg
                              const leat_shape *shape, leat_tensor *out, leat_error *err) {
     leat_tensor tensor;
     void *defaults = NULL;
+    if (shape->rank < kind->min_rank)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "%s fills tensors of %d dimensions or more; found %d; use another "
+                          "initializer",
+                          kind->kind.name, (int)kind->min_rank, (int)shape->rank);
     if (args == NULL && kind->kind.args_size > 0) {
         leat_status status = leati_kind_args_read(&kind->kind, NULL, &defaults, err);
         if (status != LEAT_OK)
@@ -87,6 +93,17 @@ void leati_fill_normal(int64_t seed, double mean, double deviation, float *value
         next_normals(&philox, normals);
         for (int64_t k = i; k < count && k < i + 4; k++)
             values[k] = normals[k - i] * (float)deviation + (float)mean;
+    }
+}
+
+void leati_fill_normal_columns(int64_t seed, int64_t rows, int64_t columns, float *values) {
+    leati_philox philox = leati_philox_stateless(seed, 0);
+    int64_t count = rows * columns;
+    for (int64_t i = 0; i < count; i += 4) {
+        float normals[4];
+        next_normals(&philox, normals);
+        for (int64_t k = i; k < count && k < i + 4; k++)
+            values[k % columns * rows + k / columns] = normals[k - i];
     }
 }
 

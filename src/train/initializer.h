@@ -9,6 +9,7 @@ typedef struct leati_initializer_kind {
     leati_kind kind;
     const char *identifier; /* Keras' other name: "glorot_uniform" */
     bool random;            /* draws a seed where it is given none */
+    int32_t min_rank;       /* of weights that it fills; 0: any */
     /* Fills `count` float32 values of a weight of `shape`. */
     void (*fill)(const void *args, int64_t seed, const leat_shape *shape, float *values,
                  int64_t count);
@@ -50,6 +51,9 @@ void leati_fill_range(int64_t seed, double low, double high, float *values, int6
 void leati_fill_normal(int64_t seed, double mean, double deviation, float *values, int64_t count);
 void leati_fill_truncated(int64_t seed, double mean, double deviation, float *values,
                           int64_t count);
+
+/* The same normal numbers row by row of a matrix that lies column by column. */
+void leati_fill_normal_columns(int64_t seed, int64_t rows, int64_t columns, float *values);
 
 /* Uniform float32 of [-limit, limit) from the pair (seed, 0) of TensorFlow's stateless generator
  * (tf.random.stateless_uniform). */

@@ -26,6 +26,7 @@ typedef struct leati_layer_kind {
     /* Prepares data: a call is one of training unless it is told otherwise, and inside of functions
      * inputs become floats. */
     bool prepares;
+    bool masks; /* the mask of the input is that of the output too */
     /* The seed argument of the weights' initialisers, if the kind has weights; NULL: no seed. */
     leati_seed_argument (*seed)(const void *args);
     /* Lists the weights for an input shape that fits `rank` and `fixed_last`; NULL: none. */

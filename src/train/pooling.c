@@ -5,6 +5,7 @@
  * along the first direction counts the same pixels of a plane. Failures: INVALID_ARGUMENT for
  * windows that do not fit, and for three directions whose sizes are unknown. No state, no locks. */
 #include "train/pooling.h"
+#include "base/alloc.h"
 #include "base/error.h"
 #include "graph/ops/support.h"
 #include <string.h>
@@ -95,4 +96,60 @@ leat_value leati_pool_all(const leati_pass *pass, int directions,
     for (int i = 0; i < directions; i++)
         axes[i] = i + (channels_first(args) ? 2 : 1);
     return reduce(pass->inputs[0], axes, directions, args->keepdims);
+}
+
+/* ---- as many windows as the result has places ---- */
+
+const leati_row leati_adaptive_pooling_rows[] = {
+    LEATI_LAYER_ROW(leati_adaptive_pooling_args, output_size, INTS, .flags = LEATI_REQUIRED,
+                    .minimum = 1, .maximum = 4096,
+                    .doc = "Sizes of the result in space, or one number for all directions."),
+    LEATI_LAYER_ROW(leati_adaptive_pooling_args, data_format, STRING, .doc = "\"channels_last\"."),
+    LEATI_LAYER_NAME,
+    {0},
+};
+
+leat_status leati_adaptive_check(const void *arguments, int directions, leat_error *err) {
+    const struct leati_adaptive_pooling_args *args = arguments;
+    LEATI_TRY(leati_check_numbers(&args->output_size, "output_size", directions, err));
+    return leati_check_channels_last(args->data_format, err);
+}
+
+/* The windows along one direction: place i looks at what its part of the size touches. */
+static leat_value reduce_along(leat_value x, int64_t axis, int64_t places,
+                               leat_value (*reduce)(leat_value, const int64_t *, int, bool)) {
+    leat_shape shape = leat_value_shape(x);
+    int64_t size = shape.dims[axis], begin[LEAT_MAX_RANK] = {0}, sizes[LEAT_MAX_RANK];
+    leat_value *parts = leati_alloc((size_t)places, sizeof *parts);
+    leat_error err = {0};
+    if (parts == NULL) {
+        leati_no_memory(&err, (size_t)places * sizeof *parts);
+        return leati_graph_error(x.graph, &err);
+    }
+    for (int32_t d = 0; d < shape.rank; d++)
+        sizes[d] = -1;
+    for (int64_t i = 0; i < places; i++) {
+        begin[axis] = i * size / places;
+        sizes[axis] = ((i + 1) * size + places - 1) / places - begin[axis];
+        parts[i] = reduce(leat_slice(x, begin, sizes, shape.rank), &axis, 1, true);
+    }
+    leat_value out = leat_concat(parts, (int)places, axis);
+    leati_free(parts);
+    return out;
+}
+
+leat_value leati_pool_adaptive(const leati_pass *pass, int directions,
+                               leat_value (*reduce)(leat_value, const int64_t *, int, bool)) {
+    const struct leati_adaptive_pooling_args *args = pass->args;
+    leat_value x = pass->inputs[0];
+    int64_t places[3];
+    leati_numbers_of(&args->output_size, 1, directions, places);
+    for (int i = 0; i < directions && !leati_value_failed(x); i++) {
+        if (leat_value_shape(x).dims[i + 1] < 1)
+            return leati_build_error(x.graph, LEAT_INVALID_ARGUMENT,
+                                     "the sizes of space are unknown or zero; they must be known "
+                                     "for windows that follow from them");
+        x = reduce_along(x, i + 1, places[i], reduce);
+    }
+    return x;
 }

@@ -40,4 +40,18 @@ leat_status leati_global_pooling_check(const void *args, leat_error *err);
 leat_value leati_pool_all(const leati_pass *pass, int directions,
                           leat_value (*reduce)(leat_value, const int64_t *, int, bool));
 
+/* As many windows as the result has places along each direction. */
+struct leati_adaptive_pooling_args {
+    char *name; /* first: struct leati_layer_args */
+    leati_ints output_size;
+    char *data_format;
+};
+extern const leati_row leati_adaptive_pooling_rows[];
+
+LEAT_WARN_UNUSED leat_status leati_adaptive_check(const void *args, int directions,
+                                                  leat_error *err);
+/* The call: `reduce` is a reduction over axes. */
+leat_value leati_pool_adaptive(const leati_pass *pass, int directions,
+                               leat_value (*reduce)(leat_value, const int64_t *, int, bool));
+
 #endif

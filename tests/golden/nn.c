@@ -196,7 +196,8 @@ static void check_layer(golden_case *c, const json_t *json, leat_layer *layer) {
             leati_layer_call(layer, inputs, count, golden_bool(json, "training", false), NULL);
         golden_value_close(c, "output", json_object_get(json, "output"), y, 1e-5);
         leat_value upstream = golden_eager(c, graph, json_object_get(json, "upstream"));
-        leat_value loss = leat_reduce_sum(leat_multiply(y, upstream), NULL, 0, false);
+        leat_value floats = leat_cast(y, LEAT_FLOAT32);
+        leat_value loss = leat_reduce_sum(leat_multiply(floats, upstream), NULL, 0, false);
         check_gradients(c, json, layer, inputs, count, loss);
         after = json_object_get(json, "state_after");
         json_object_foreach((json_t *)after, name, value)
@@ -496,6 +497,8 @@ static void initializer_case(golden_case *c, const json_t *json) {
     size_t count = 0;
     const leati_kind *const *kinds = leati_initializer_kinds(&count);
     const json_t *config = json_object_get(json, "config");
+    const json_t *given = json_object_get(config, "seed");
+    int64_t seed = given != NULL ? json_integer_value(given) : 7;
     const leati_kind *kind =
         golden_kind(c, "initializer", kinds, count, golden_text(json, "initializer"), config);
     if (stopped(c))
@@ -504,11 +507,13 @@ static void initializer_case(golden_case *c, const json_t *json) {
     if (status == LEAT_OK)
         status = leati_kind_args_read(kind, config, &args, &err);
     if (status == LEAT_OK)
-        status = leati_initialize(leati_initializer_find(kind->name, &err), args, 7, &shape, &found,
-                                  &err);
-    if (status == LEAT_OK)
+        status = leati_initialize(leati_initializer_find(kind->name, &err), args, seed, &shape,
+                                  &found, &err);
+    if (status == LEAT_OK && json_object_get(json, "value") != NULL)
+        tensor_close(c, "value", json_object_get(json, "value"), &found, 1e-5);
+    else if (status == LEAT_OK && json_object_get(json, "std") != NULL)
         check_moments(c, json, &found);
-    else
+    else if (status != LEAT_OK)
         golden_refused(c, kind->name, &err);
     leati_kind_args_free(kind, args);
     leat_tensor_unref(&found);
@@ -536,11 +541,13 @@ static const struct file {
 } files[] = {
     {"cnn_weights.index.json", NULL},
     {"dropout.json", dropout_case},
+    {"further_layers.json", layer_case},
     {"initializers.json", initializer_case},
     {"layers.json", layer_case},
     {"loss_behind_softmax.json", softmax_case},
     {"losses.json", loss_case},
     {"metrics.json", metric_case},
+    {"more_initializers.json", initializer_case},
     {"more_layers.json", layer_case},
     {"more_losses.json", loss_case},
     {"more_metrics.json", metric_case},

@@ -1,5 +1,5 @@
 """Records layers of Keras that golden/nn lacks: more_layers.json, picture_layers.json and further_layers.json of
-tests/golden/data/nn, in the form of layers.json.
+tests/golden/data/nn, in the form of layers.json; and values of initializers: more_initializers.json.
 
     python keras_layers.py tests/golden/data/nn         (with TensorFlow and Keras installed)
 
@@ -187,18 +187,55 @@ PICTURE_CASES = [  # layer, configurations, shape, training; values from 0 to 25
     ("AutoContrast", [{}], PICTURES, False),
 ]
 
+MATRIX = (3, 4)
+ADAPTIVE = [{"output_size": size} for size in (2, 3, 4, 5)]  # with 1, TensorFlow's gradient of the largest value crashes
+FURTHER_CASES = [  # layer, configurations, shape, training, and of integers the end of their range
+    ("Conv3DTranspose", [{"filters": 2, "kernel_size": 2}, {"filters": 3, "kernel_size": 3, "strides": 2},
+                         {"filters": 2, "kernel_size": 3, "strides": 2, "padding": "same", "activation": "tanh"},
+                         {"filters": 2, "kernel_size": [1, 2, 3], "strides": [2, 1, 2], "use_bias": False},
+                         {"filters": 2, "kernel_size": 2, "strides": 2, "padding": "same", "output_padding": 1},
+                         {"filters": 1, "kernel_size": 3, "strides": [3, 2, 2], "output_padding": [2, 0, 1]},
+                         {"filters": 1, "kernel_size": [1, 3, 2], "strides": [3, 2, 1]}], (2, 3, 4, 2, 2), False, None),
+    ("UnitNormalization", [{}, {"axis": 1}, {"axis": [1, 2]}], LINE, False, None),
+    ("UnitNormalization", [{}, {"axis": 0}], MATRIX, True, None),
+    ("RMSNormalization", [{}, {"axis": [2]}, {"axis": [1, 2], "epsilon": 0.1}], LINE, False, None),
+    ("RMSNormalization", [{}, {"epsilon": 0.5}], MATRIX, True, None),
+    ("AlphaDropout", [{"rate": 0.4, "seed": 7}, {"rate": 0.1, "seed": 2}, {"rate": 0.5, "seed": 1, "noise_shape": [None, 1]}],
+     (4, 9), True, None),
+    ("AlphaDropout", [{"rate": 0.4, "seed": 7}, {"rate": 0, "seed": 7}], MATRIX, False, None),
+    ("EinsumDense", [{"equation": "abc,cd->abd", "output_shape": [None, 5], "bias_axes": "d", "activation": "relu"},
+                     {"equation": "abc,cde->abde", "output_shape": [7, 2, 3], "bias_axes": "de"},
+                     {"equation": "...c,cd->...d", "output_shape": 5, "bias_axes": "d"},
+                     {"equation": "ab...,bc->ac...", "output_shape": 6, "bias_axes": "c"},
+                     {"equation": "abc,bd->adc", "output_shape": [3, 4], "bias_axes": "dc"}], LINE, False, None),
+    ("EinsumDense", [{"equation": "ab,bc->ac", "output_shape": 6}, {"equation": "ab,b->a", "output_shape": []}], MATRIX, False,
+     None),
+    *[(f"Adaptive{way}Pooling1D", [*ADAPTIVE, {"output_size": 9}], LINE, False, None) for way in ("Average", "Max")],
+    *[(f"Adaptive{way}Pooling2D", [*ADAPTIVE, {"output_size": [4, 2]}], PLANE, False, None) for way in ("Average", "Max")],
+    *[(f"Adaptive{way}Pooling3D", [*ADAPTIVE[:3], {"output_size": [3, 2, 2]}, {"output_size": [2, 5, 3]}], SPACE, False, None)
+      for way in ("Average", "Max")],
+    ("CategoryEncoding", [{"num_tokens": 5, "output_mode": mode} for mode in ("one_hot", "multi_hot", "count")], MATRIX, False, 5),
+    ("CategoryEncoding", [{"num_tokens": 4, "output_mode": mode} for mode in ("one_hot", "multi_hot", "count")], (5, 1), False, 4),
+    ("CategoryEncoding", [{"num_tokens": 3, "output_mode": "one_hot"}, {"num_tokens": 3}], (6,), False, 3),
+    ("Discretization", [{"bin_boundaries": [-0.5, 0.0, 1.0], "output_mode": mode}
+                        for mode in ("int", "one_hot", "multi_hot", "count")], MATRIX, False, None),
+    ("Discretization", [{"bin_boundaries": [0.0, 1.0, 1.0, 2.0]}, {"bin_boundaries": [1.0]}], MATRIX, False, 3),
+]
+
 
 def array(tensor):
     if tensor is None:
         return None
     found = np.asarray(tensor)
-    return {"dtype": str(found.dtype), "shape": list(found.shape), "data": [float(str(value)) for value in found.ravel()]}
+    kind = int if found.dtype.kind in "iu" else float
+    return {"dtype": str(found.dtype), "shape": list(found.shape), "data": [kind(str(value)) for value in found.ravel()]}
 
 
-def record(name, config, shapes, training, random, high=None):
-    """A case as a line of JSON; inputs are normal numbers, or uniform ones from 0 to `high`."""
-    inputs = [tf.constant((random.normal(size=shape) if high is None else random.uniform(0, high, shape)).astype(np.float32))
-              for shape in shapes]
+def record(name, config, shapes, training, random, high=None, whole=False):
+    """A case as a line of JSON; inputs are normal numbers, or uniform ones from 0 to `high`, maybe integers."""
+    inputs = [tf.constant(random.normal(size=shape).astype(np.float32) if high is None else
+                          random.integers(0, high, shape, np.int32) if whole else
+                          random.uniform(0, high, shape).astype(np.float32)) for shape in shapes]
     given = inputs if len(inputs) > 1 else inputs[0]
     layer = getattr(keras.layers, name)(**config)
     layer.build(shapes if len(inputs) > 1 else shapes[0])
@@ -210,7 +247,7 @@ def record(name, config, shapes, training, random, high=None):
         tape.watch(inputs)
         output = layer(given, training=training)
         upstream = tf.constant(random.normal(size=output.shape).astype(np.float32))
-        loss = tf.reduce_sum(output * upstream)
+        loss = tf.reduce_sum(tf.cast(output, tf.float32) * upstream)
     case = {"layer": name, "config": config, "training": training, "inputs": [array(one) for one in inputs],
             "weights": before, "upstream": array(upstream), "output": array(output),
             "input_grads": [array(one) for one in tape.gradient(loss, inputs)],
@@ -233,6 +270,14 @@ def main(folder):
     write(f"{folder}/picture_layers.json", [
         record(name, config, [shape], training, random, (config.get("value_range") or [0, 255])[1])
         for name, configs, shape, training in PICTURE_CASES for config in configs])
+    random = np.random.default_rng(16)
+    write(f"{folder}/further_layers.json", [record(name, config, [shape], training, random, high, True)
+                                            for name, configs, shape, training, high in FURTHER_CASES for config in configs])
+    write(f"{folder}/more_initializers.json", [
+        json.dumps({"initializer": "Orthogonal", "config": config, "shape": shape,
+                    "value": array(keras.initializers.Orthogonal(**config)(shape))})
+        for config, shape in (({"seed": 3}, [4, 4]), ({"seed": 5, "gain": 2.0}, [6, 3]), ({"seed": 7}, [3, 5]),
+                              ({"seed": 1}, [3, 3, 2, 4]), ({"seed": 2, "gain": -0.5}, [2, 2, 7]))])
 
 
 main(sys.argv[1])

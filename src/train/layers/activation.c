@@ -36,5 +36,6 @@ const leati_layer_kind leati_layer_activation = {
     .prefix = "activation",
     .min_rank = 1,
     .expects = "[batch, ...]",
+    .masks = true,
     .call = activation_call,
 };

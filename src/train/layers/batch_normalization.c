@@ -116,5 +116,6 @@ const leati_layer_kind leati_layer_batch_normalization = {
     .expects = "[batch, ..., channels]",
     .freezes = true,
     .weights = batch_normalization_weights,
+    .masks = true,
     .call = batch_normalization_call,
 };

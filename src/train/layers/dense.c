@@ -118,5 +118,6 @@ const leati_layer_kind leati_layer_dense = {
     .fixed_last = true,
     .seed = dense_seed,
     .weights = dense_weights,
+    .masks = true,
     .call = dense_call,
 };

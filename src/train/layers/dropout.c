@@ -67,5 +67,6 @@ const leati_layer_kind leati_layer_dropout = {
     .expects = "[batch, ...]",
     .seed = dropout_seed,
     .weights = dropout_weights,
+    .masks = true,
     .call = dropout_call,
 };

@@ -33,5 +33,6 @@ const leati_layer_kind leati_layer_elu = {
     .prefix = "elu",
     .min_rank = 1,
     .expects = "[batch, ...]",
+    .masks = true,
     .call = elu_call,
 };

@@ -68,5 +68,6 @@ const leati_layer_kind leati_layer_gaussian_dropout = {
     .expects = "[batch, ...]",
     .seed = gaussian_dropout_seed,
     .weights = gaussian_dropout_weights,
+    .masks = true,
     .call = gaussian_dropout_call,
 };

@@ -65,5 +65,6 @@ const leati_layer_kind leati_layer_gaussian_noise = {
     .expects = "[batch, ...]",
     .seed = gaussian_noise_seed,
     .weights = gaussian_noise_weights,
+    .masks = true,
     .call = gaussian_noise_call,
 };

@@ -113,5 +113,6 @@ const leati_layer_kind leati_layer_group_normalization = {
     .min_rank = 2,
     .expects = "[batch, ..., channels]",
     .weights = group_normalization_weights,
+    .masks = true,
     .call = group_normalization_call,
 };

@@ -82,5 +82,6 @@ const leati_layer_kind leati_layer_layer_normalization = {
     .min_rank = 1,
     .expects = "[batch, ...]",
     .weights = layer_normalization_weights,
+    .masks = true,
     .call = layer_normalization_call,
 };

@@ -33,5 +33,6 @@ const leati_layer_kind leati_layer_leaky_re_lu = {
     .prefix = "leaky_re_lu",
     .min_rank = 1,
     .expects = "[batch, ...]",
+    .masks = true,
     .call = leaky_re_lu_call,
 };

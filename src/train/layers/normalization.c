@@ -104,5 +104,6 @@ const leati_layer_kind leati_layer_normalization = {
     .min_rank = 1,
     .expects = "[batch, ...]",
     .weights = normalization_weights,
+    .masks = true,
     .call = normalization_call,
 };

@@ -66,5 +66,6 @@ const leati_layer_kind leati_layer_p_re_lu = {
     .expects = "[batch, ...]",
     .seed = p_re_lu_seed,
     .weights = p_re_lu_weights,
+    .masks = true,
     .call = p_re_lu_call,
 };

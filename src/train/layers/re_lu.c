@@ -60,5 +60,6 @@ const leati_layer_kind leati_layer_re_lu = {
     .prefix = "re_lu",
     .min_rank = 1,
     .expects = "[batch, ...]",
+    .masks = true,
     .call = re_lu_call,
 };

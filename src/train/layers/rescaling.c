@@ -46,5 +46,6 @@ const leati_layer_kind leati_layer_rescaling = {
     .prefix = "rescaling",
     .min_rank = 1,
     .expects = "[batch, ...]",
+    .masks = true,
     .call = rescaling_call,
 };

@@ -43,5 +43,6 @@ const leati_layer_kind leati_layer_softmax = {
     .prefix = "softmax",
     .min_rank = 1,
     .expects = "[batch, ...]",
+    .masks = true,
     .call = softmax_call,
 };

@@ -21,5 +21,6 @@ const leati_layer_kind leati_layer_spatial_dropout1d = {
     .expects = "[batch, steps, channels]",
     .seed = leati_spatial_dropout_seed,
     .weights = leati_spatial_dropout_weights,
+    .masks = true,
     .call = spatial_dropout1d_call,
 };

@@ -21,5 +21,6 @@ const leati_layer_kind leati_layer_spatial_dropout2d = {
     .expects = "[batch, height, width, channels]",
     .seed = leati_spatial_dropout_seed,
     .weights = leati_spatial_dropout_weights,
+    .masks = true,
     .call = spatial_dropout2d_call,
 };

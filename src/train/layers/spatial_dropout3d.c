@@ -21,5 +21,6 @@ const leati_layer_kind leati_layer_spatial_dropout3d = {
     .expects = "[batch, depth, height, width, channels]",
     .seed = leati_spatial_dropout_seed,
     .weights = leati_spatial_dropout_weights,
+    .masks = true,
     .call = spatial_dropout3d_call,
 };

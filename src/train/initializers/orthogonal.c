@@ -1,0 +1,92 @@
+/* Orthogonal: a matrix whose columns, or rows where there are fewer, are of length `gain` and stand
+ * at right angles (keras.initializers.Orthogonal).
+ *
+ * Happy path: normal numbers are drawn into the longer side's vectors, and each is freed of its
+ * parts along those before it, twice, because rounding leaves some the first time. That is the Q of
+ * a QR factorisation whose R has a positive diagonal, as Keras takes it. A weight of more
+ * dimensions is a matrix of its last one. Failures: a weight of less than two dimensions. No state,
+ * no locks. */
+#include "train/initializer.h"
+#include <math.h>
+
+struct orthogonal_args {
+    double gain;
+    leati_seed_argument seed;
+};
+
+static const leati_row orthogonal_rows[] = {
+    {.name = "gain",
+     .type = LEATI_ROW_FLOAT,
+     .offset = offsetof(struct orthogonal_args, gain),
+     .default_number = 1,
+     .doc = "The length of the vectors."},
+    {.name = "seed",
+     .type = LEATI_ROW_SEED,
+     .offset = offsetof(struct orthogonal_args, seed),
+     .doc = "A number that fixes the values; none: drawn when the layer is made."},
+    {0},
+};
+
+/* `count` vectors; the values of one lie `step` apart, its neighbour begins `next` further. */
+typedef struct vectors {
+    float *values;
+    int64_t count, size, step, next;
+} vectors;
+
+static double product(const vectors *v, int64_t a, int64_t b) {
+    double sum = 0;
+    for (int64_t i = 0; i < v->size; i++)
+        sum += (double)v->values[a * v->next + i * v->step] * v->values[b * v->next + i * v->step];
+    return sum;
+}
+
+/* Takes the parts along the vectors before it from one, and gives it the length 1. */
+static void straighten(const vectors *v, int64_t which) {
+    for (int64_t before = 0; before < which; before++) {
+        double along = product(v, which, before);
+        for (int64_t i = 0; i < v->size; i++)
+            v->values[which * v->next + i * v->step] -=
+                (float)(along * v->values[before * v->next + i * v->step]);
+    }
+    double length = sqrt(product(v, which, which));
+    for (int64_t i = 0; i < v->size && length > 0; i++)
+        v->values[which * v->next + i * v->step] /= (float)length;
+}
+
+static void orthogonal_fill(const void *arguments, int64_t seed, const leat_shape *shape,
+                            float *values, int64_t count) {
+    const struct orthogonal_args *args = arguments;
+    int64_t columns = shape->rank > 0 ? shape->dims[shape->rank - 1] : 1;
+    int64_t rows = columns > 0 ? count / columns : 0;
+    bool tall = rows >= columns;
+    const vectors v = {.values = values,
+                       .count = tall ? columns : rows,
+                       .size = tall ? rows : columns,
+                       .step = tall ? columns : 1,
+                       .next = tall ? 1 : columns};
+    if (tall)
+        leati_fill_normal(seed, 0, 1, values, count);
+    else
+        leati_fill_normal_columns(seed, columns, rows, values);
+    for (int64_t i = 0; i < v.count; i++) {
+        straighten(&v, i);
+        straighten(&v, i);
+    }
+    for (int64_t i = 0; i < count; i++)
+        values[i] *= (float)args->gain;
+}
+
+const leati_initializer_kind leati_initializer_orthogonal = {
+    .kind =
+        {
+            .name = "Orthogonal",
+            .doc = "Vectors at right angles to each other (keras.initializers.Orthogonal).",
+            .rows = orthogonal_rows,
+            .signature = "gain seed",
+            .args_size = sizeof(struct orthogonal_args),
+        },
+    .identifier = "orthogonal",
+    .random = true,
+    .min_rank = 2,
+    .fill = orthogonal_fill,
+};

@@ -1,0 +1,29 @@
+/* AdaptiveMaxPooling1D: the largest value of windows of sequences, as many as the result has places
+ * (keras.layers.AdaptiveMaxPooling1D). Failures: sizes of space that are unknown. No state, no
+ * locks. */
+#include "train/pooling.h"
+
+static leat_status adaptive_max_pooling1d_check(const void *args, leat_error *err) {
+    return leati_adaptive_check(args, 1, err);
+}
+
+static leat_value adaptive_max_pooling1d_call(const leati_pass *pass) {
+    return leati_pool_adaptive(pass, 1, leat_reduce_max);
+}
+
+const leati_layer_kind leati_layer_adaptive_max_pooling1d = {
+    .kind =
+        {
+            .name = "AdaptiveMaxPooling1D",
+            .doc = "The largest value of as many windows as the result has places "
+                   "(keras.layers.AdaptiveMaxPooling1D).",
+            .rows = leati_adaptive_pooling_rows,
+            .signature = "output_size data_format",
+            .args_size = sizeof(struct leati_adaptive_pooling_args),
+            .check = adaptive_max_pooling1d_check,
+        },
+    .prefix = "adaptive_max_pooling1d",
+    .rank = 3,
+    .expects = "[batch, steps, channels]",
+    .call = adaptive_max_pooling1d_call,
+};

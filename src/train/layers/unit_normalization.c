@@ -1,0 +1,47 @@
+/* UnitNormalization: the input divided by its length along axes (keras.layers.UnitNormalization).
+ * Failures: axes that are not there. No state, no locks. */
+#include "graph/ops/support.h"
+#include "train/normalize.h"
+
+struct unit_normalization_args {
+    char *name; /* first: struct leati_layer_args */
+    leati_ints axis;
+};
+
+static const leati_row unit_normalization_rows[] = {
+    LEATI_LAYER_ROW(unit_normalization_args, axis, INTS,
+                    .doc = "The dimensions that are one vector together; the last by default."),
+    LEATI_LAYER_NAME,
+    {0},
+};
+
+static leat_value unit_normalization_call(const leati_pass *pass) {
+    const struct unit_normalization_args *args = pass->args;
+    const int64_t last[1] = {-1};
+    leat_value x = pass->inputs[0];
+    bool given = args->axis.count > 0;
+    if (!leati_dtype_is_floating(leat_value_dtype(x)))
+        x = leat_cast(x, LEAT_FLOAT32);
+    leat_value squares = leat_reduce_sum(leat_square(x), given ? args->axis.values : last,
+                                         given ? args->axis.count : 1, true);
+    if (leati_value_failed(squares))
+        return squares;
+    leat_value most = leati_number(x.graph, leat_value_dtype(x), 1e12);
+    return leat_multiply(x, leat_minimum(leat_rsqrt(squares), most));
+}
+
+const leati_layer_kind leati_layer_unit_normalization = {
+    .kind =
+        {
+            .name = "UnitNormalization",
+            .doc = "The input divided by its length (keras.layers.UnitNormalization).",
+            .rows = unit_normalization_rows,
+            .signature = "axis=-1",
+            .args_size = sizeof(struct unit_normalization_args),
+        },
+    .prefix = "unit_normalization",
+    .min_rank = 1,
+    .expects = "[batch, ...]",
+    .masks = true,
+    .call = unit_normalization_call,
+};

@@ -199,8 +199,9 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_metric_result_tensor(leat_metric *met
  * default, and functions cast inputs to floats) and "masks" (the input's mask is the output's);
  * losses "labels" ("predictions": of their shape; "classes": a number per row; "sequences");
  * metrics "prefix", "values" (how many an update takes), "takes", "is_mean" (leat_part_call gives
- * what the mean is taken of) and "keeps_dtypes" (values are not cast); initializers "identifier"
- * and "random". Thread-safe. Owned text (leat_text_free); NULL without memory. */
+ * what the mean is taken of) and "keeps_dtypes" (values are not cast); optimizers "by_variable"
+ * (slots are made variable by variable); initializers "identifier" and "random". Thread-safe. Owned
+ * text (leat_text_free); NULL without memory. */
 LEAT_API char *leat_train_json(leat_error *err);
 
 /* A layer, loss, metric, optimizer or initializer without variables of its own: whoever calls it
@@ -224,6 +225,12 @@ LEAT_API void leat_part_free(leat_part *part);
 LEAT_API char *leat_part_states_json(const leat_part *part, const leat_shape *inputs,
                                      int num_inputs, leat_error *err);
 
+/* The same for the slots of this variable, the only way for optimizers that keep other than what
+ * the variable is like: with "copies", a slot starts with the variable's values. Owned
+ * (leat_text_free). */
+LEAT_API char *leat_part_slots_json(const leat_part *part, const leat_variable *variable,
+                                    leat_error *err);
+
 /* Adds a layer's, a loss's or a metric's operations. A layer takes inputs and the values of its
  * weights; into `updates` (as many as weights; NULL where there are none) go the new values of
  * those that the call changes, failed values for the others. A loss takes labels, predictions,
@@ -246,7 +253,7 @@ LEAT_API leat_value leat_part_result(const leat_part *part, const leat_value *st
 /* An optimizer's application with variables that the caller keeps: gradients are summed over
  * replicas where variables have copies, clipped, accumulated; variables, slots and averages are
  * updated and `iterations` (int64 scalar) counts one step. `slots` are those of
- * leat_part_states_json, variable by variable; `learning_rate` is a scalar. */
+ * leat_part_slots_json, variable by variable; `learning_rate` is a scalar. */
 typedef struct leat_application {
     const leat_value *gradients;
     leat_variable *const *variables;
@@ -255,6 +262,7 @@ typedef struct leat_application {
     int num_slots; /* of all variables together */
     leat_variable *iterations;
     leat_value learning_rate;
+    const bool *keeps; /* which variables weight decay leaves alone; NULL: none */
 } leat_application;
 LEAT_API void leat_part_apply(const leat_part *part, const leat_application *application);
 

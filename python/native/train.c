@@ -69,6 +69,14 @@ static PyObject *part_states(PyObject *self, PyObject *shapes) {
     return native_text(leat_part_states_json(part_of(self), inputs, (int)count, &err), &err);
 }
 
+/* slots(variable): JSON of what an optimizer keeps for it. */
+static PyObject *part_slots_of(PyObject *self, PyObject *variable) {
+    leat_error err = {0};
+    leat_variable *native = native_variable_of(variable);
+    return native == NULL ? NULL
+                          : native_text(leat_part_slots_json(part_of(self), native, &err), &err);
+}
+
 /* Tensors for values, None for failed ones. */
 static PyObject *updates_list(PyObject *graph, const leat_value *values, Py_ssize_t count) {
     PyObject *list = PyList_New(count);
@@ -197,15 +205,39 @@ static leat_variable **variables_of(PyObject *sequence, Py_ssize_t *count) {
     return list;
 }
 
-/* apply(graph, gradients, variables, slots, iterations, learning rate) */
+/* Truth values of a sequence (PyMem_Free); `given` None: NULL. -1 with an exception. */
+static int flags_of(PyObject *given, Py_ssize_t wanted, bool **out) {
+    *out = NULL;
+    if (given == Py_None) {
+        return 0;
+    }
+    if (PySequence_Size(given) != wanted) {
+        PyErr_Format(PyExc_ValueError, "expected %zd truth values", wanted);
+        return -1;
+    }
+    *out = PyMem_Calloc((size_t)wanted + 1, sizeof(**out));
+    for (Py_ssize_t i = 0; *out != NULL && i < wanted; i++) {
+        PyObject *item = PySequence_GetItem(given, i);
+        int truth = item == NULL ? -1 : PyObject_IsTrue(item);
+        Py_XDECREF(item);
+        if (truth < 0) {
+            return -1;
+        }
+        (*out)[i] = truth != 0;
+    }
+    return *out == NULL ? (PyErr_NoMemory(), -1) : 0;
+}
+
+/* apply(graph, gradients, variables, slots, iterations, learning rate, which do not decay) */
 static PyObject *part_apply(PyObject *self, PyObject *args) {
     PyObject *graph = NULL, *gradients = NULL, *variables = NULL, *slots = NULL, *rate = NULL;
-    PyObject *iterations = NULL;
+    PyObject *iterations = NULL, *keeps = Py_None;
+    bool *flags = NULL;
     Py_ssize_t num_gradients = 0, num_variables = 0, num_slots = 0;
     leat_application application = {0};
     leat_error err = {0};
-    if (!PyArg_ParseTuple(args, "OOOOOO", &graph, &gradients, &variables, &slots, &iterations,
-                          &rate) ||
+    if (!PyArg_ParseTuple(args, "OOOOOO|O", &graph, &gradients, &variables, &slots, &iterations,
+                          &rate, &keeps) ||
         native_open_graph(graph) == NULL) {
         return NULL;
     }
@@ -221,6 +253,10 @@ static PyObject *part_apply(PyObject *self, PyObject *args) {
         status = -1;
     }
     if (status == 0) {
+        status = flags_of(keeps, num_variables, &flags);
+    }
+    if (status == 0) {
+        application.keeps = flags;
         application.gradients = values;
         application.variables = all;
         application.count = (int)num_variables;
@@ -235,6 +271,7 @@ static PyObject *part_apply(PyObject *self, PyObject *args) {
     PyMem_Free(values);
     PyMem_Free(all);
     PyMem_Free(own);
+    PyMem_Free(flags);
     return status == 0 ? Py_NewRef(Py_None) : NULL;
 }
 
@@ -257,12 +294,13 @@ static PyObject *part_initialize(PyObject *self, PyObject *args) {
 
 static PyMethodDef part_methods[] = {
     {"states", part_states, METH_O, "states(shapes): JSON of the weights, states or slots."},
+    {"slots", part_slots_of, METH_O, "slots(variable): JSON of what an optimizer keeps for it."},
     {"call", part_call, METH_VARARGS,
      "call(graph, inputs, weights, training) -> (output, updates)."},
     {"update", part_update, METH_VARARGS, "update(graph, values, states) -> new states."},
     {"result", part_result, METH_VARARGS, "result(graph, states) -> tensor."},
     {"apply", part_apply, METH_VARARGS,
-     "apply(graph, gradients, variables, slots, iterations, learning_rate)."},
+     "apply(graph, gradients, variables, slots, iterations, learning_rate, keeps=None)."},
     {"initialize", part_initialize, METH_VARARGS, "initialize(seed, shape) -> tensor."},
     {0},
 };

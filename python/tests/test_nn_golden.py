@@ -174,11 +174,13 @@ def test_optimizers(case):
         schedule = dict(config["learning_rate"])
         config["learning_rate"] = getattr(tf.keras.optimizers.schedules, schedule.pop("schedule"))(**schedule)
     optimizer = kind(**config)
-    variables = [tf.Variable(array(one)) for one in case["variables"]]
+    variables = [tf.keras.Variable(array(one), name=f"v{i}") if "named" in case else tf.Variable(array(one))
+                 for i, one in enumerate(case["variables"])]
     for grads, expected in zip(case["grads"], case["after_each_step"]):
         optimizer.apply_gradients(zip([tf.constant(array(one)) for one in grads], variables))
         for variable, value in zip(variables, expected):
             near(variable, value)
+    assert len(optimizer.variables) == len(case["slots"]) - (case["optimizer"] == "Nadam")  # it computes one of Keras'
 
 
 @pytest.mark.parametrize("case", cases("schedules"))

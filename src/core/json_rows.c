@@ -314,6 +314,10 @@ static leat_status read_null(const leati_row *row, void *at, leat_error *err) {
         *(char **)at = NULL;
         return LEAT_OK;
     }
+    if ((row->flags & LEATI_ABSENT) && row->type == LEATI_ROW_FLOAT) {
+        *(double *)at = 0;
+        return LEAT_OK;
+    }
     bool number =
         row->type == LEATI_ROW_BOOL || row->type == LEATI_ROW_INT || row->type == LEATI_ROW_FLOAT;
     if (row->flags & LEATI_NONE)

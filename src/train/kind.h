@@ -30,6 +30,7 @@ typedef struct leati_weight {
     const char *initializer; /* name; borrowed from the arguments */
     bool fixed;              /* not trainable */
     double start;            /* of an optimizer's slot: what it is filled with */
+    bool copies;             /* in its place: the values of the variable that it belongs to */
     leat_dtype dtype;        /* LEAT_INVALID: float32 */
     /* The state of a generator, int64 [2]: the layer's seed, and how often it was drawn from. */
     bool is_seed;

@@ -9,6 +9,7 @@
 #include "train/layer.h"
 #include "train/loss.h"
 #include "train/metric.h"
+#include "train/optimizer.h"
 #include <leat/train.h>
 #include <string.h>
 
@@ -81,6 +82,11 @@ static bool put_metric(json_t *object, const leati_kind *kind) {
            leati_json_put(object, "keeps_dtypes", json_boolean(metric->keeps_dtypes));
 }
 
+static bool put_optimizer(json_t *object, const leati_kind *kind) {
+    const leati_optimizer_kind *optimizer = (const leati_optimizer_kind *)(const void *)kind;
+    return leati_json_put(object, "by_variable", json_boolean(optimizer->slots_of != NULL));
+}
+
 static bool put_initializer(json_t *object, const leati_kind *kind) {
     const leati_initializer_kind *initializer = (const leati_initializer_kind *)(const void *)kind;
     return leati_json_put(object, "identifier", json_string(initializer->identifier)) &&
@@ -120,7 +126,7 @@ char *leat_train_json(leat_error *err) {
         {"layers", leati_layer_kinds, put_layer},
         {"losses", leati_loss_kinds, put_loss},
         {"metrics", leati_metric_kinds, put_metric},
-        {"optimizers", leati_optimizer_kinds, NULL},
+        {"optimizers", leati_optimizer_kinds, put_optimizer},
         {"initializers", leati_initializer_kinds, put_initializer},
     };
     json_t *root = json_object();

@@ -176,26 +176,66 @@ static leat_status make_own(leat_optimizer *optimizer, const leat_variable *like
     return LEAT_OK;
 }
 
-/* A variable like another one, all `start`. */
-static leat_status make_slot(const leat_variable *variable, const char *name, double start,
-                             leat_variable **out, leat_error *err) {
-    leati_text path = {0};
-    leat_tensor zeros = {0};
-    leati_text_addf(&path, "%s_%s", leat_variable_name(variable), name);
-    leat_status status = path.failed ? leati_no_memory(err, strlen(name)) : LEAT_OK;
-    if (status == LEAT_OK)
-        status = leat_tensor_new(variable->dtype, variable->shape, &zeros, err);
-    if (status == LEAT_OK) {
-        memset(zeros.data, 0, leat_tensor_bytes(&zeros));
-        for (int64_t i = 0; start != 0 && i < leat_tensor_count(&zeros); i++) {
-            if (zeros.dtype == LEAT_FLOAT64)
-                ((double *)zeros.data)[i] = start;
-            else if (zeros.dtype == LEAT_FLOAT32)
-                ((float *)zeros.data)[i] = (float)start;
-        }
-        status = leati_variable_like(variable, path.data, &zeros, out, err);
+leat_status leati_optimizer_slots(const leati_optimizer_kind *kind, const void *arguments,
+                                  const leat_variable *variable, leati_weights *out,
+                                  leat_error *err) {
+    const struct leati_optimizer_args *args = arguments;
+    const leat_shape unknown = {.rank = LEAT_UNKNOWN_RANK};
+    const leati_weight like = {.shape = variable == NULL ? unknown : variable->shape,
+                               .dtype = variable == NULL ? LEAT_INVALID : variable->dtype,
+                               .initializer = "zeros",
+                               .fixed = true};
+    *out = (leati_weights){.count = 0};
+    const char *const shared[2] = {args->use_ema ? "average" : NULL,
+                                   args->gradient_accumulation_steps > 1 ? "gradient_accumulator"
+                                                                         : NULL};
+    for (int i = 0; i < 2; i++) {
+        if (shared[i] == NULL)
+            continue;
+        out->list[out->count] = like;
+        out->list[out->count++].name = shared[i];
     }
-    leat_tensor_unref(&zeros);
+    if (kind->slots_of != NULL && variable == NULL)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "what %s keeps depends on the variable; use leat_part_slots_json",
+                          kind->kind.name);
+    if (kind->slots_of != NULL)
+        return kind->slots_of(args, variable, out, err);
+    const char *const *names = kind->slots(args);
+    for (int i = 0; names[i] != NULL; i++) {
+        out->list[out->count] = like;
+        out->list[out->count].start = kind->slot_start == NULL ? 0 : kind->slot_start(args, i);
+        out->list[out->count++].name = names[i];
+    }
+    return LEAT_OK;
+}
+
+/* The values that a slot starts with. Owned. */
+static leat_status start_of(leat_variable *variable, const leati_weight *slot, leat_tensor *out,
+                            leat_error *err) {
+    if (slot->copies)
+        return leat_variable_read(variable, out, err);
+    LEATI_TRY(leat_tensor_new(slot->dtype, slot->shape, out, err));
+    memset(out->data, 0, leat_tensor_bytes(out));
+    for (int64_t i = 0; slot->start != 0 && i < leat_tensor_count(out); i++) {
+        if (out->dtype == LEAT_FLOAT64)
+            ((double *)out->data)[i] = slot->start;
+        else if (out->dtype == LEAT_FLOAT32)
+            ((float *)out->data)[i] = (float)slot->start;
+    }
+    return LEAT_OK;
+}
+
+static leat_status make_slot(leat_variable *variable, const leati_weight *slot, leat_variable **out,
+                             leat_error *err) {
+    leati_text path = {0};
+    leat_tensor start = {0};
+    leati_text_addf(&path, "%s_%s", leat_variable_name(variable), slot->name);
+    leat_status status = path.failed ? leati_no_memory(err, strlen(slot->name))
+                                     : start_of(variable, slot, &start, err);
+    if (status == LEAT_OK)
+        status = leati_variable_like(variable, path.data, &start, out, err);
+    leat_tensor_unref(&start);
     leati_text_fini(&path);
     return status;
 }
@@ -203,30 +243,36 @@ static leat_status make_slot(const leat_variable *variable, const char *name, do
 static leat_status make_slots(leat_optimizer *optimizer, leat_variable *variable, leat_error *err) {
     const struct leati_optimizer_args *args = optimizer->args;
     leati_slots slots = {.variable = leat_variable_ref(variable)};
-    leat_status status = LEAT_OK;
-    if (args->use_ema)
-        status = make_slot(variable, "average", 0, &slots.average, err);
-    if (status == LEAT_OK && args->gradient_accumulation_steps > 1)
-        status = make_slot(variable, "gradient_accumulator", 0, &slots.accumulator, err);
-    const char *const *names = optimizer->kind->slots(args);
-    for (int i = 0; status == LEAT_OK && names[i] != NULL; i++) {
-        double start =
-            optimizer->kind->slot_start == NULL ? 0 : optimizer->kind->slot_start(args, i);
-        status = make_slot(variable, names[i], start, &slots.own[i], err);
-        slots.count += status == LEAT_OK;
+    leati_weights wanted;
+    leat_variable *made[LEATI_MAX_WEIGHTS];
+    int count = 0;
+    leat_status status = leati_optimizer_slots(optimizer->kind, args, variable, &wanted, err);
+    while (status == LEAT_OK && count < wanted.count) {
+        status = make_slot(variable, &wanted.list[count], &made[count], err);
+        count += status == LEAT_OK;
     }
     if (status != LEAT_OK) {
-        slots_fini(&slots);
+        while (count > 0)
+            leat_variable_unref(made[--count]);
+        leat_variable_unref(slots.variable);
         return status;
     }
+    leati_slots_sort(args, made, count, &slots);
     optimizer->slots[optimizer->num_slots++] = slots;
-    if (slots.average != NULL)
-        optimizer->variables[optimizer->num_variables++] = slots.average;
-    if (slots.accumulator != NULL)
-        optimizer->variables[optimizer->num_variables++] = slots.accumulator;
-    for (int i = 0; i < slots.count; i++)
-        optimizer->variables[optimizer->num_variables++] = slots.own[i];
+    for (int i = 0; i < count; i++)
+        optimizer->variables[optimizer->num_variables++] = made[i];
     return LEAT_OK;
+}
+
+void leati_slots_sort(const struct leati_optimizer_args *args, leat_variable *const *made,
+                      int count, leati_slots *out) {
+    int at = 0;
+    if (args->use_ema)
+        out->average = made[at++];
+    if (args->gradient_accumulation_steps > 1)
+        out->accumulator = made[at++];
+    while (at < count && out->count < LEATI_MAX_SLOTS)
+        out->own[out->count++] = made[at++];
 }
 
 static leati_slots *find_slots(const leat_optimizer *optimizer, const leat_variable *variable) {

@@ -24,6 +24,7 @@ typedef struct leati_update {
     const void *args;
     leat_variable *variable;
     leat_variable *const *slots; /* as many as the kind says */
+    int num_slots;
     leat_value gradient;
     leat_value learning_rate; /* scalar of the variable's dtype */
     leat_value step;          /* int64 scalar, 1 at the first update */
@@ -43,6 +44,12 @@ typedef struct leati_optimizer_kind {
     const char *const *(*slots)(const void *args);
     /* What slot number `slot` starts with; NULL: all with 0. */
     double (*slot_start)(const void *args, int slot);
+    /* In place of these two for slots that are not like the variable, or depend on it: adds them to
+     * the list. */
+    leat_status (*slots_of)(const void *args, const leat_variable *variable, leati_weights *out,
+                            leat_error *err);
+    /* The part of a variable with so many slots that a step takes away; NULL: weight_decay. */
+    double (*decay)(const void *args, int num_slots);
     /* Adds the operations that update one variable and its slots. */
     void (*update)(const leati_update *update);
 } leati_optimizer_kind;
@@ -58,6 +65,17 @@ leat_optimizer *leati_optimizer_new(const leati_optimizer_kind *kind, const void
 /* An optimizer by Keras' class name and a JSON object of Keras' arguments (NULL: none). Owned. */
 leat_optimizer *leati_optimizer_from_json(const char *name, const json_t *config, leat_error *err);
 
+/* What is kept for one variable (NULL: any, where that makes no difference): its average and the
+ * sum of its gradients, if they are in use, then the slots of the kind. */
+LEAT_WARN_UNUSED leat_status leati_optimizer_slots(const leati_optimizer_kind *kind,
+                                                   const void *args, const leat_variable *variable,
+                                                   leati_weights *out, leat_error *err);
+
+/* Puts variables in the order of leati_optimizer_slots into their places; `out` has the variable.
+ */
+void leati_slots_sort(const struct leati_optimizer_args *args, leat_variable *const *made,
+                      int count, leati_slots *out);
+
 /* For check: at most one way of clipping, nothing negative. */
 LEAT_WARN_UNUSED leat_status leati_optimizer_check(const void *args, leat_error *err);
 /* The shared arguments of a public struct; `learning_rate` 0 becomes `standard`. */
@@ -71,6 +89,7 @@ typedef struct leati_application {
     leat_graph *graph;
     const leati_slots *slots; /* one for each gradient */
     leat_value *gradients;    /* overwritten */
+    const bool *keeps;        /* which variables do not decay; NULL: none of them */
     int count;                /* at least one */
     leat_variable *iterations;
     leat_value learning_rate; /* float32 scalar */
@@ -112,7 +131,7 @@ void leati_clip_gradients(const struct leati_optimizer_args *args, leat_value *g
  * `DECAY` is the default of weight_decay. */
 #define LEATI_OPTIMIZER_ROWS LEATI_OPTIMIZER_ROWS_WITH(0)
 #define LEATI_OPTIMIZER_ROWS_WITH(DECAY)                                                           \
-    LEATI_OPTIMIZER_ROW(weight_decay, FLOAT, .flags = LEATI_NONE, .default_number = DECAY,         \
+    LEATI_OPTIMIZER_ROW(weight_decay, FLOAT, .flags = LEATI_ABSENT, .default_number = DECAY,       \
                         .doc = "Part of each variable that a step takes away, times the "          \
                                "learning rate; 0: none."),                                         \
         LEATI_OPTIMIZER_ROW(clipnorm, FLOAT, .flags = LEATI_NONE,                                  \

@@ -102,10 +102,16 @@ static void end_accumulation(const struct application *a) {
     }
 }
 
-static void decay(const struct application *a, leat_variable *variable) {
+static void decay(const struct application *a, int index) {
+    const leati_slots *slots = &a->given.slots[index];
+    leat_variable *variable = slots->variable;
+    double share = a->given.kind->decay == NULL ? a->given.args->weight_decay
+                                                : a->given.kind->decay(a->given.args, slots->count);
+    if (!(share > 0) || (a->given.keeps != NULL && a->given.keeps[index]))
+        return;
     leat_value value = leat_graph_read(a->given.graph, variable);
-    leat_value part = leat_multiply(leati_times(value, a->given.args->weight_decay),
-                                    rate_of(a, leat_variable_dtype(variable)));
+    leat_value part =
+        leat_multiply(leati_times(value, share), rate_of(a, leat_variable_dtype(variable)));
     leat_graph_assign_copy(a->given.graph, variable, leat_subtract(value, part));
 }
 
@@ -116,6 +122,7 @@ static void update(const struct application *a, int index) {
                               .args = a->given.args,
                               .variable = variable,
                               .slots = slots->own,
+                              .num_slots = slots->count,
                               .gradient = a->given.gradients[index],
                               .learning_rate = rate_of(a, leat_variable_dtype(variable)),
                               .step = leat_add(a->updates, integer(a, 1))};
@@ -154,8 +161,8 @@ static leat_status apply(struct application *a, leat_error *err) {
     if (status != LEAT_OK)
         return status;
     leati_clip_gradients(a->given.args, a->given.gradients, a->given.count);
-    for (int i = 0; i < a->given.count && a->given.args->weight_decay > 0; i++)
-        decay(a, a->given.slots[i].variable);
+    for (int i = 0; i < a->given.count; i++)
+        decay(a, i);
     for (int i = 0; i < a->given.count; i++)
         update(a, i);
     if (accumulates)

@@ -108,37 +108,12 @@ static json_t *describe_state(const leati_weight *weight) {
         leati_json_put(object, "initializer", json_string(weight->initializer)) &&
         leati_json_put(object, "trainable", json_boolean(!weight->fixed)) &&
         leati_json_put(object, "start", leati_json_of_double(weight->start)) &&
+        leati_json_put(object, "copies", json_boolean(weight->copies)) &&
         leati_json_put(object, "dtype", json_string(dtype_of(weight))) &&
         leati_json_put(object, "is_seed", json_boolean(weight->is_seed)))
         return object;
     json_decref(object);
     return NULL;
-}
-
-static leat_status list_slots(const leat_part *part, leati_weights *out) {
-    const struct leati_optimizer_args *args = part->args;
-    const leati_optimizer_kind *kind = (const leati_optimizer_kind *)(const void *)part->kind;
-    const char *const *names = kind->slots(args);
-    const leat_shape unknown = {.rank = LEAT_UNKNOWN_RANK};
-    *out = (leati_weights){.count = 0};
-    if (args->use_ema)
-        out->list[out->count++] = (leati_weight){
-            .name = "average", .shape = unknown, .initializer = "zeros", .fixed = true, .start = 0};
-    if (args->gradient_accumulation_steps > 1)
-        out->list[out->count++] = (leati_weight){.name = "gradient_accumulator",
-                                                 .shape = unknown,
-                                                 .initializer = "zeros",
-                                                 .fixed = true,
-                                                 .start = 0};
-    for (int i = 0; names[i] != NULL; i++) {
-        double start = kind->slot_start == NULL ? 0 : kind->slot_start(args, i);
-        out->list[out->count++] = (leati_weight){.name = names[i],
-                                                 .shape = unknown,
-                                                 .initializer = "zeros",
-                                                 .fixed = true,
-                                                 .start = start};
-    }
-    return LEAT_OK;
 }
 
 /* The states of a metric; without shapes those that do not depend on them. */
@@ -151,6 +126,10 @@ static leat_status list_metric_states(const leat_part *part, const leat_shape *i
     return leati_metric_states(kind, part->args, num_inputs == 0 ? NULL : inputs, out, err);
 }
 
+static const leati_optimizer_kind *optimizer_of(const leat_part *part) {
+    return (const leati_optimizer_kind *)(const void *)part->kind;
+}
+
 static leat_status list_states(const leat_part *part, const leat_shape *inputs, int num_inputs,
                                leati_weights *out, leat_error *err) {
     *out = (leati_weights){.count = 0};
@@ -161,18 +140,17 @@ static leat_status list_states(const leat_part *part, const leat_shape *inputs, 
                                    inputs, num_inputs, out, err);
     if (part->sort == METRIC)
         return list_metric_states(part, inputs, num_inputs, out, err);
-    return part->sort == OPTIMIZER ? list_slots(part, out) : LEAT_OK;
+    return part->sort == OPTIMIZER
+               ? leati_optimizer_slots(optimizer_of(part), part->args, NULL, out, err)
+               : LEAT_OK;
 }
 
-char *leat_part_states_json(const leat_part *part, const leat_shape *inputs, int num_inputs,
-                            leat_error *err) {
-    leati_weights states;
-    if (list_states(part, inputs, num_inputs, &states, err) != LEAT_OK)
-        return NULL;
+/* Owned text; NULL on failure. */
+static char *print_states(const leati_weights *states, leat_error *err) {
     json_t *list = json_array();
     bool good = list != NULL;
-    for (int i = 0; i < states.count && good; i++)
-        good = json_array_append_new(list, describe_state(&states.list[i])) == 0;
+    for (int i = 0; i < states->count && good; i++)
+        good = json_array_append_new(list, describe_state(&states->list[i])) == 0;
     char *text = NULL;
     if (good)
         text = leati_json_print(list, 0, false, err);
@@ -180,6 +158,27 @@ char *leat_part_states_json(const leat_part *part, const leat_shape *inputs, int
         leati_no_memory(err, 0);
     json_decref(list);
     return text;
+}
+
+char *leat_part_states_json(const leat_part *part, const leat_shape *inputs, int num_inputs,
+                            leat_error *err) {
+    leati_weights states;
+    if (list_states(part, inputs, num_inputs, &states, err) != LEAT_OK)
+        return NULL;
+    return print_states(&states, err);
+}
+
+char *leat_part_slots_json(const leat_part *part, const leat_variable *variable, leat_error *err) {
+    leati_weights slots;
+    if (kind_of(part, OPTIMIZER, err) == NULL)
+        return NULL;
+    if (variable == NULL) {
+        leati_fail(err, LEAT_INVALID_ARGUMENT, "the variable is NULL");
+        return NULL;
+    }
+    if (leati_optimizer_slots(optimizer_of(part), part->args, variable, &slots, err) != LEAT_OK)
+        return NULL;
+    return print_states(&slots, err);
 }
 
 /* ---- calls ---- */
@@ -334,31 +333,10 @@ leat_value leat_part_result(const leat_part *part, const leat_value *states, int
 
 /* ---- optimizers ---- */
 
-/* Sorts the slots of a variable, which stand in the order of list_slots. */
-static leati_slots slots_of(const struct leati_optimizer_args *args, leat_variable *variable,
-                            leat_variable *const *slots, int count) {
-    leati_slots out = {.variable = variable};
-    int at = 0;
-    if (args->use_ema)
-        out.average = slots[at++];
-    if (args->gradient_accumulation_steps > 1)
-        out.accumulator = slots[at++];
-    while (at < count && out.count < LEATI_MAX_SLOTS)
-        out.own[out.count++] = slots[at++];
-    return out;
-}
-
+/* Counts the slots of each variable into `counts`. */
 static leat_status check_application(const leat_part *part, const leat_application *given,
-                                     int *per_variable, leat_error *err) {
-    leati_weights wanted;
-    if (kind_of(part, OPTIMIZER, err) == NULL)
-        return LEAT_INVALID_ARGUMENT;
-    LEATI_TRY(list_slots(part, &wanted));
-    *per_variable = wanted.count;
-    if (given->num_slots != wanted.count * given->count)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%d slots were given for %d variables; %s keeps %d for each",
-                          given->num_slots, given->count, part->kind->name, wanted.count);
+                                     int *counts, leat_error *err) {
+    int total = 0;
     for (int i = 0; i < given->count + given->num_slots + 1; i++) {
         const leat_variable *variable = i < given->count ? given->variables[i]
                                         : i - given->count < given->num_slots
@@ -367,39 +345,55 @@ static leat_status check_application(const leat_part *part, const leat_applicati
         if (variable == NULL)
             return leati_fail(err, LEAT_INVALID_ARGUMENT, "variable or slot %d is NULL", i);
     }
-    return LEAT_OK;
+    for (int i = 0; i < given->count; i++) {
+        leati_weights wanted;
+        LEATI_TRY(leati_optimizer_slots(optimizer_of(part), part->args, given->variables[i],
+                                        &wanted, err));
+        counts[i] = wanted.count;
+        total += wanted.count;
+    }
+    if (given->num_slots == total)
+        return LEAT_OK;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                      "%d slots were given for %d variables; %s keeps %d for them",
+                      given->num_slots, given->count, part->kind->name, total);
 }
 
 static leat_status apply(const leat_part *part, const leat_application *given, leat_graph *graph,
                          leat_error *err) {
-    int per_variable;
-    LEATI_TRY(check_application(part, given, &per_variable, err));
+    if (kind_of(part, OPTIMIZER, err) == NULL)
+        return LEAT_INVALID_ARGUMENT;
     size_t count = (size_t)given->count;
     leat_value *gradients = leati_alloc(count, sizeof *gradients);
-    leati_slots *slots = leati_alloc(count, sizeof *slots);
+    leati_slots *slots = leati_alloc_zero(count, sizeof *slots);
+    int *counts = leati_alloc(count, sizeof *counts);
     leat_status status = LEAT_OK;
-    if (gradients == NULL || slots == NULL)
+    if (gradients == NULL || slots == NULL || counts == NULL)
         status = leati_no_memory(err, count * sizeof *slots);
+    if (status == LEAT_OK)
+        status = check_application(part, given, counts, err);
     if (status == LEAT_OK) {
         memcpy(gradients, given->gradients, count * sizeof *gradients);
+        leat_variable *const *own = given->slots;
         for (int i = 0; i < given->count; i++) {
-            leat_variable *const *own =
-                given->slots == NULL ? NULL : given->slots + i * per_variable;
-            slots[i] = slots_of(part->args, given->variables[i], own, per_variable);
+            slots[i].variable = given->variables[i];
+            leati_slots_sort(part->args, own, counts[i], &slots[i]);
+            own = own == NULL ? NULL : own + counts[i];
         }
-        const leati_application application = {
-            .kind = (const leati_optimizer_kind *)(const void *)part->kind,
-            .args = part->args,
-            .graph = graph,
-            .slots = slots,
-            .gradients = gradients,
-            .count = given->count,
-            .iterations = given->iterations,
-            .learning_rate = given->learning_rate};
+        const leati_application application = {.kind = optimizer_of(part),
+                                               .args = part->args,
+                                               .graph = graph,
+                                               .slots = slots,
+                                               .gradients = gradients,
+                                               .keeps = given->keeps,
+                                               .count = given->count,
+                                               .iterations = given->iterations,
+                                               .learning_rate = given->learning_rate};
         status = leati_optimizer_apply(&application, err);
     }
     leati_free(gradients);
     leati_free(slots);
+    leati_free(counts);
     return status;
 }
 

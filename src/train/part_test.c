@@ -204,6 +204,61 @@ static void optimizers_take_slots(void **state) {
     assert_true(ran >= 4);
 }
 
+/* Names of the slots of a variable of this name and shape, one behind the other. */
+static void expect_slots(const char *optimizer, const char *config, const char *name,
+                         leat_shape shape, const char *expected) {
+    leat_error err = {0};
+    char found[200] = "";
+    leat_tensor zeros;
+    train_ok(leat_tensor_new(LEAT_FLOAT32, shape, &zeros, &train_error));
+    memset(zeros.data, 0, leat_tensor_bytes(&zeros));
+    leat_variable *variable =
+        leat_variable_new(&zeros, &(leat_variable_options){.name = name}, &err);
+    leat_part *part = leat_part_new("optimizer", optimizer, config, &err);
+    assert_non_null(part);
+    char *text = leat_part_slots_json(part, variable, &err);
+    if (text == NULL) {
+        assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
+        snprintf(found, sizeof found, "%s", err.text);
+    } else {
+        json_t *list = json_loads(text, 0, NULL), *slot;
+        size_t index;
+        json_array_foreach(list, index, slot) {
+            size_t size = strlen(found);
+            snprintf(found + size, sizeof found - size, "%s%d ", arrays_text(slot, "name"),
+                     (int)json_array_size(json_object_get(slot, "shape")));
+        }
+        json_decref(list);
+    }
+    if (strstr(found, expected) == NULL)
+        fail_msg("expected %s, found %s", expected, found);
+    leat_text_free(text);
+    leat_part_free(part);
+    leat_variable_unref(variable);
+    leat_tensor_unref(&zeros);
+}
+
+static void slots_depend_on_the_variable(void **state) {
+    (void)state;
+    leat_error err = {0};
+    expect_slots("Adam", "{\"use_ema\": true}", "w", LEAT_SHAPE(2, 3),
+                 "average2 momentum2 velocity2 ");
+    expect_slots("Adafactor", NULL, "w", LEAT_SHAPE(4, 2, 3), "row2 column2 velocity3 ");
+    expect_slots("Adafactor", NULL, "b", LEAT_SHAPE(3), "row0 column0 velocity1 ");
+    expect_slots("Muon", NULL, "dense/kernel", LEAT_SHAPE(2, 3), "momentum2 ");
+    expect_slots("Muon", NULL, "dense/bias", LEAT_SHAPE(3), "momentum1 velocity1 ");
+    expect_slots("Muon", NULL, "Embedding/w", LEAT_SHAPE(2, 3), "momentum2 velocity2 ");
+    expect_slots("Muon", "{\"exclude_layers\": [\"a\", \"den.e/\"]}", "dense/kernel",
+                 LEAT_SHAPE(2, 3), "momentum2 velocity2 ");
+    expect_slots("Muon", "{\"exclude_layers\": [\"(\"]}", "dense/kernel", LEAT_SHAPE(2, 3),
+                 "exclude_layers");
+    leat_part *part = leat_part_new("optimizer", "Muon", NULL, &err);
+    assert_null(leat_part_states_json(part, NULL, 0, &err));
+    assert_non_null(strstr(err.text, "leat_part_slots_json"));
+    assert_null(leat_part_slots_json(part, NULL, &err));
+    leat_part_free(part);
+}
+
 static double number_of(leat_value value) {
     leat_tensor tensor = {0};
     train_ok(leat_value_tensor(value, &tensor, &train_error));
@@ -367,6 +422,7 @@ int main(void) {
         cmocka_unit_test(layers_take_weights),
         cmocka_unit_test(metrics_take_states),
         cmocka_unit_test(optimizers_take_slots),
+        cmocka_unit_test(slots_depend_on_the_variable),
         cmocka_unit_test(losses_take_masks),
         cmocka_unit_test(metrics_give_values),
         cmocka_unit_test(initializers_fill),

@@ -71,6 +71,23 @@ OPTIMIZERS = [("Nadam", {"learning_rate": 0.01, "beta_1": 0.8}), ("Nadam", {"wei
               ("Lamb", {}), ("Lamb", {"learning_rate": 0.1, "beta_2": 0.9}), ("Ftrl", {}),
               ("Ftrl", {"learning_rate": 0.5, "l1_regularization_strength": 0.1, "l2_regularization_strength": 0.2,
                         "l2_shrinkage_regularization_strength": 0.05, "beta": 0.3, "learning_rate_power": -0.7})]
+MORE_OPTIMIZERS = [
+    ("Adafactor", [{}, {"learning_rate": 0.1}, {"clip_threshold": 0.5, "epsilon_2": 0.1, "learning_rate": 0.3},
+                   {"beta_2_decay": -0.5, "epsilon_1": 1e-3}, {"relative_step": False, "learning_rate": 0.9}]),
+    ("Muon", [{}, {"learning_rate": 0.1}, {"nesterov": False, "ns_steps": 3}, {"rms_rate": None, "learning_rate": 0.05},
+              {"exclude_layers": ["1$", "^v[2]"], "adam_lr_ratio": 0.5, "learning_rate": 0.1},
+              {"weight_decay": None, "adam_weight_decay": 0.1, "learning_rate": 0.1},
+              {"momentum": 0.8, "muon_a": 3.0, "muon_b": -4.0, "muon_c": 1.8, "adam_beta_1": 0.7, "adam_beta_2": 0.9}]),
+    ("ScheduleFreeAdamW", [{}, {"learning_rate": 0.1}, {"learning_rate": 0.1, "warmup_steps": 4},
+                           {"beta_1": 0.5, "beta_2": 0.9, "learning_rate": 0.05}, {"epsilon": 1e-2}]),
+]
+EVERY = [{"clipnorm": 0.5, "weight_decay": 0.05},
+         {"global_clipnorm": 0.5, "use_ema": True, "ema_momentum": 0.5, "ema_overwrite_frequency": 2},
+         {"clipvalue": 0.1, "gradient_accumulation_steps": 2},
+         {"use_ema": True, "ema_momentum": 0.7, "ema_overwrite_frequency": 2, "gradient_accumulation_steps": 2}]
+OF_ALL = [("SGD", {"momentum": 0.9}), ("Adam", {"amsgrad": True}), ("AdamW", {}), ("RMSprop", {"momentum": 0.5}),
+          ("Adagrad", {}), ("Adadelta", {}), ("Adamax", {}), ("Nadam", {}), ("Lion", {}), ("Ftrl", {}), ("Lamb", {}),
+          ("Adafactor", {}), ("Muon", {}), ("ScheduleFreeAdamW", {})]
 
 
 def array(value):
@@ -149,6 +166,23 @@ def optimizer_case(name, config, random):
     return case
 
 
+def more_optimizer_case(name, config, random):
+    """Five steps of variables of four shapes, which are called v0, v1, ..."""
+    optimizer = getattr(keras.optimizers, name)(**config)
+    variables = [keras.Variable(random.normal(size=shape).astype(np.float32), name=f"v{i}")
+                 for i, shape in enumerate(((3, 2), (2, 3), (4,), (2, 2, 2)))]
+    case = {"optimizer": name, "config": config, "named": True, "variables": [array(one) for one in variables],
+            "grads": [], "after_each_step": []}
+    for step in range(5):
+        grads = [np.zeros(one.shape, np.float32) if step == 3 else random.normal(size=one.shape).astype(np.float32)
+                 for one in variables]
+        optimizer.apply_gradients(zip([tf.constant(one) for one in grads], variables))
+        case["grads"].append([array(one) for one in grads])
+        case["after_each_step"].append([array(one) for one in variables])
+    case["slots"] = [one.name for one in optimizer.variables]
+    return case
+
+
 def write(path, cases):
     lines = ",\n".join(json.dumps(case) for case in cases)
     path.write_text('{"keras": "%s", "cases": [\n%s\n]}\n' % (keras.__version__, lines))
@@ -162,7 +196,11 @@ def main(folder):
           [more_metric_case(name, config, kinds, shape, random_more, is_weighted)
            for name, configs, *kinds, shape in MORE_METRICS for config in configs for is_weighted in (False, True)
            if not (is_weighted and config.get("axis", -1) != -1)])
-    write(folder / "more_optimizers.json", [optimizer_case(name, config, random) for name, config in OPTIMIZERS])
+    more = [(name, config) for name, configs in MORE_OPTIMIZERS for config in configs]
+    more += [(name, {"learning_rate": 0.1, **own, **shared}) for name, own in OF_ALL for shared in EVERY
+             if len(shared) < 4 or name in ("SGD", "Adam")]
+    write(folder / "more_optimizers.json", [optimizer_case(name, config, random) for name, config in OPTIMIZERS] +
+          [more_optimizer_case(name, config, random_more) for name, config in more])
 
 
 main(sys.argv[1])

@@ -29,11 +29,11 @@ def _tensor(value, dtype, keep_integers=False):
     return _op("cast", value, dtype)
 
 
-def _tensors(value, dtype):
-    """A structure of tensors or arrays leaf by leaf; lists of numbers as one tensor."""
-    if nest.is_nested(value) and any(hasattr(leaf, "shape") for leaf in nest.flatten(value)):
-        return nest.map_structure(lambda leaf: _tensor(leaf, dtype), value)
-    return _tensor(value, dtype)
+def _tensors(structure, dtype):
+    """A tensor, or those of a structure; lists of numbers are one tensor."""
+    if isinstance(structure, dict) or any(hasattr(leaf, "shape") for leaf in nest.flatten(structure)):
+        return nest.map_structure(lambda leaf: _tensor(leaf, dtype), structure)
+    return _tensor(structure, dtype)
 
 
 def _same_rank(x, y):

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import re
 import sys
 import warnings
 
@@ -42,8 +43,15 @@ class Optimizer:
         if sum(limit is not None for limit in (clipnorm, clipvalue, global_clipnorm)) > 1:
             raise ValueError("Only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set. Received: "
                              f"clipnorm={clipnorm}, clipvalue={clipvalue}, global_clipnorm={global_clipnorm}")
-        if loss_scale_factor is not None:
-            raise NotImplementedError("loss_scale_factor is not supported; leave it out")
+        if gradient_accumulation_steps and not gradient_accumulation_steps >= 2:
+            raise ValueError("`gradient_accumulation_steps` must be an integer >= 2. Received: "
+                             f"gradient_accumulation_steps={gradient_accumulation_steps}")
+        if use_ema and not 0 <= ema_momentum <= 1:
+            raise ValueError(f"`ema_momentum` must be in the range [0, 1]. Received: ema_momentum={ema_momentum}")
+        if use_ema and ema_overwrite_frequency and (not isinstance(ema_overwrite_frequency, int)
+                                                    or ema_overwrite_frequency < 1):
+            raise ValueError("`ema_overwrite_frequency` must be an integer >= 1 or None. Received: "
+                             f"ema_overwrite_frequency={ema_overwrite_frequency}")
         self.name = name or tables.auto_name(tables.snake_case(type(self).__name__))
         self.weight_decay, self.clipnorm, self.clipvalue = weight_decay, clipnorm, clipvalue
         self.global_clipnorm, self.use_ema, self.ema_momentum = global_clipnorm, use_ema, ema_momentum
@@ -54,6 +62,8 @@ class Optimizer:
         self._trainable_variables = []
         self._slots = []
         self._steps = {}  # numbers of variables -> the function that applies to them
+        self._averages, self._accumulators = [], []  # of the variables, where they are in use
+        self._undecayed = (frozenset(), None)  # variables that weight decay leaves alone: ids, and words in names
         self._later = {}  # places among the variables that are to come -> what restores them
         self._make_own(learning_rate)
 
@@ -75,7 +85,10 @@ class Optimizer:
 
     @property
     def iterations(self):
-        """The number of steps taken, an int64 variable."""
+        """The number of steps taken, an int64 variable; where gradients are accumulated that of updates, a tensor."""
+        if self.gradient_accumulation_steps:
+            return ops.FUNCTIONS["math.floordiv"](self._iterations._as_tensor(), convert_to_tensor(
+                self.gradient_accumulation_steps, dtypes.int64))
         return self._iterations
 
     @property
@@ -106,13 +119,39 @@ class Optimizer:
         rate = [self._learning_rate] if isinstance(self._learning_rate, Variable) else []
         return [self._iterations, *rate, *self._slots]
 
-    def add_variable_from_reference(self, reference_variable, name=None, initializer="zeros"):
-        """A slot: a variable of the shape and dtype of another one, which lies where that lies."""
-        with trace.eagerly(), name_scope(self.name), _variables.beside(reference_variable):
-            made = Variable(initializer, shape=tuple(reference_variable.shape), dtype=reference_variable.dtype,
-                            trainable=False, name=f"{_name_of(reference_variable)}_{name}")
+    def add_variable(self, shape, initializer="zeros", dtype=None, aggregation="none", layout=None, name=None):
+        """A variable of the optimizer's own."""
+        with trace.eagerly(), name_scope(self.name):
+            made = Variable(initializer, shape=tuple(shape), dtype=dtype or "float32", trainable=False,
+                            aggregation=aggregation, name=name)
         self._slots.append(made)
         return made
+
+    def add_variable_from_reference(self, reference_variable, name=None, initializer="zeros"):
+        """A slot: a variable of the shape and dtype of another one, which lies where that lies."""
+        return self._add_slot(reference_variable, name or "var", initializer, reference_variable.shape,
+                              reference_variable.dtype)
+
+    def _add_slot(self, variable, name, initializer, shape, dtype):
+        with trace.eagerly(), name_scope(self.name), _variables.beside(variable):
+            made = Variable(initializer, shape=tuple(shape), dtype=dtype, trainable=False,
+                            name=f"{_name_of(variable)}_{name}")
+        self._slots.append(made)
+        return made
+
+    def add_optimizer_variables(self, trainable_variables, name, initializer="zeros"):
+        """A list of slots of a name for all variables, or of several names a tuple of such lists."""
+        names = [name] if isinstance(name, str) else list(name)
+        several = isinstance(initializer, (list, tuple))
+        initializers = list(initializer) if several else [initializer] * len(names)
+        if len(names) != len(initializers):
+            raise ValueError("The number of provided names must match the number of provided initializers.  Received "
+                             f"name='{name}', initializer='{initializer}'")
+        made = tuple([] for _ in names)
+        for variable in trainable_variables:
+            for slots, one, start in zip(made, names, initializers):
+                slots.append(self.add_variable_from_reference(variable, one, start))
+        return made[0] if isinstance(name, str) else made
 
     def build(self, variables):
         """Makes the slots of these variables."""
@@ -120,7 +159,18 @@ class Optimizer:
         self._index = {id(variable): place for place, variable in enumerate(self._trainable_variables)}
         if self._trainable_variables and "leat.distribute" in sys.modules:
             self._move_beside(self._trainable_variables[0])
+        self._make_shared(self._trainable_variables)
         self.built = True
+
+    def _make_shared(self, variables):
+        """Makes what averages and accumulation keep of the variables."""
+        if self.use_ema:
+            self._averages = self.add_optimizer_variables(variables, "average")
+        if self.gradient_accumulation_steps:
+            self._accumulators = self.add_optimizer_variables(variables, "gradient_accumulator")
+
+    def _get_variable_index(self, variable):
+        return self._index[id(variable)]
 
     def _restore_later(self, values, restore):
         """Restores variables, which the optimizer does not have yet, when they are made."""
@@ -219,17 +269,74 @@ class Optimizer:
         rate = rate._as_tensor() if hasattr(rate, "_as_tensor") else convert_to_tensor(rate)
         return rate if rate.dtype is dtypes.float32 else ops.FUNCTIONS["cast"](rate, dtypes.float32)
 
+    def _unscaled(self, grads):
+        """Gradients of the loss, where it was multiplied by loss_scale_factor."""
+        scale = self.loss_scale_factor
+        return grads if scale is None else [gradient / float(scale) for gradient in grads]
+
+    def scale_loss(self, loss):
+        """The loss times `loss_scale_factor`, of which gradients are taken; steps divide them by it."""
+        return loss if self.loss_scale_factor is None else loss * float(self.loss_scale_factor)
+
     def _take_step(self, grads, variables):
-        if self.use_ema or self.gradient_accumulation_steps:
-            raise NotImplementedError("averages and accumulation are for leat's own optimizers")
-        rate, grads = self._rate(), self._clipped(grads)
-        if len(variables) and self.weight_decay:
-            for variable in variables:
+        rate, grads = self._rate(), self._unscaled(grads)
+        if self.gradient_accumulation_steps:
+            self._accumulate(grads, variables, rate)
+        else:
+            self._update(grads, variables, rate)
+        if self.use_ema:
+            self._move_averages()
+        self._constrain(variables)
+        self._iterations.assign_add(1)
+
+    def _update(self, grads, variables, rate):
+        grads = self._clipped(grads)
+        for variable in variables:
+            if self.weight_decay and self._decays(variable):
                 variable.assign_sub(variable * self.weight_decay * rate)
         for gradient, variable in zip(grads, variables):
             self.update_step(gradient, variable, rate)
-        self._constrain(variables)
-        self._iterations.assign_add(1)
+
+    def _accumulate(self, grads, variables, rate):
+        """Adds gradients up; every n-th step updates with their mean, the others leave all but the sums as it was."""
+        op, steps = ops.FUNCTIONS, self.gradient_accumulation_steps
+        count = self._iterations._as_tensor() + 1
+        is_update = op["equal"](op["math.floormod"](count, op["cast"](steps, count.dtype)), op["cast"](0, count.dtype))
+        apart = {id(one) for one in (*self._averages, *self._accumulators)}
+        touched = [*variables, *(slot for slot in self._slots if id(slot) not in apart)]
+        sums = [self._accumulators[self._get_variable_index(variable)] for variable in variables]
+        before = [one.read_value() for one in touched]
+        totals = [gradient + kept for gradient, kept in zip(grads, sums)]
+        self._update([total / float(steps) for total in totals], variables, rate)
+        for one, old in zip(touched, before):
+            one.assign(op["where"](is_update, one.read_value(), old))
+        for kept, total in zip(sums, totals):
+            kept.assign(op["where"](is_update, op["zeros_like"](total), total))
+
+    def _move_averages(self):
+        """Moves the averages of all variables; every n-th update the variables become them."""
+        op = ops.FUNCTIONS
+        count = self.iterations
+        count = count._as_tensor() if hasattr(count, "_as_tensor") else count
+        later = op["cast"](op["not_equal"](count, op["zeros_like"](count)), dtypes.float32)
+        every = self.ema_overwrite_frequency
+        for variable, kept in zip(self._trainable_variables, self._averages):
+            momentum = op["cast"](later * self.ema_momentum, variable.dtype)
+            mean = momentum * kept + (1.0 - momentum) * variable
+            kept.assign(mean)
+            if every:
+                place = op["math.floormod"](count + 1, op["cast"](every, count.dtype))
+                variable.assign(op["where"](op["equal"](place, op["zeros_like"](place)), mean, variable.read_value()))
+
+    def exclude_from_weight_decay(self, var_list=None, var_names=None):
+        """Says which variables weight decay leaves alone: a list of them, or of expressions that their names match."""
+        self._undecayed = (frozenset(id(variable) for variable in var_list or ()),
+                           re.compile("|".join(sorted(set(var_names)))) if var_names else None)
+        self._steps = {}
+
+    def _decays(self, variable):
+        listed, words = self._undecayed
+        return id(variable) not in listed and (words is None or words.search(variable.name) is None)
 
     def _clipped(self, grads):
         op = ops.FUNCTIONS
@@ -267,7 +374,38 @@ class Optimizer:
         variable.assign_sub(value)
 
     def finalize_variable_values(self, var_list):
-        """What is done to variables at the end of training: nothing, without averages."""
+        """Sets variables to their averages, where there are some: at the end of training."""
+        for variable in var_list if self.use_ema and self.built else ():
+            variable.assign(self._averages[self._get_variable_index(variable)].read_value())
+
+    def set_weights(self, weights):
+        """Sets the optimizer's variables to arrays in their order. ValueError where one does not fit."""
+        if not self.built:
+            raise ValueError("You are calling `set_weights()` on an optimizer that has not yet been built. Please call "
+                             "`optimizer.build(trainable_variables)` to create the optimizer weights before calling "
+                             "`set_weights()`.")
+        for variable, weight in zip(self.variables, weights):
+            variable.assign(weight)
+
+    def stateless_apply(self, optimizer_variables, grads, trainable_variables):
+        """The values of (variables, optimizer's variables) after a step from these ones, which stay."""
+        if not self.built:
+            raise ValueError(f"To call `stateless_apply`, {type(self).__name__} must be built (i.e. its variables must "
+                             "have been created). You can build it via `optimizer.build(trainable_variables)`.")
+        own, model = self.variables, self._trainable_variables
+        for given, wanted, name in ((optimizer_variables, own, "optimizer_variables"),
+                                    (trainable_variables, model, "trainable_variables")):
+            if len(given) != len(wanted):
+                raise ValueError(f"Argument `{name}` has {len(given)} tensors; expected {len(wanted)}")
+        kept = [variable.read_value() for variable in (*model, *own)]
+        try:
+            for variable, value in zip((*model, *own), (*trainable_variables, *optimizer_variables)):
+                variable.assign(value)
+            self.apply(grads)
+            return [one.read_value() for one in model], [one.read_value() for one in own]
+        finally:
+            for variable, value in zip((*model, *own), kept):
+                variable.assign(value)
 
     # ---- configuration ----
 
@@ -305,46 +443,51 @@ class TableOptimizer(Optimizer):
         self._part = tables.part("optimizer", self._entry, arguments)
         self._own = {}
 
+    def _make_shared(self, variables):
+        """The library's own slots have averages and sums among them."""
+
     def build(self, variables):
         """Makes the slots of these variables."""
         if self.built:
             return
         super().build(variables)
-        listed = json.loads(self._part.states([]))
-        names = [slot["name"] for slot in listed]
-        self._own = {id(variable): [None] * len(names) for variable in self._trainable_variables}
-        for group in _groups(names):
-            for variable in self._trainable_variables:
-                for name in group:
-                    start = Constant(listed[names.index(name)]["start"])
-                    slot = self.add_variable_from_reference(variable, name, start)
-                    self._own[id(variable)][names.index(name)] = slot
+        listed = [json.loads(self._part.slots(variable._native)) for variable in self._trainable_variables]
+        self._own = {id(variable): [None] * len(slots) for variable, slots in zip(self._trainable_variables, listed)}
+        names = list(dict.fromkeys(slot["name"] for slots in listed for slot in slots))
+        for group in _groups(names, self._entry["by_variable"]):
+            for variable, slots in zip(self._trainable_variables, listed):
+                for place, slot in enumerate(slots):
+                    if slot["name"] in group:
+                        self._own[id(variable)][place] = self._make_slot(variable, slot)
+        if self.use_ema:
+            self._averages = [self._own[id(variable)][0] for variable in self._trainable_variables]
         self._restore_waiting()
+
+    def _make_slot(self, variable, slot):
+        with trace.eagerly():
+            start = variable.read_value() if slot["copies"] else Constant(slot["start"])
+        return self._add_slot(variable, slot["name"], start, slot["shape"], slot["dtype"])
 
     def _take_step(self, grads, variables):
         graph = trace.current_graph()
         slots = [slot for variable in variables for slot in self._own[id(variable)]]
         rate = trace.reach(graph, self._rate())
-        graph.apply_part(self._part, [trace.reach(graph, gradient) for gradient in grads], variables, slots,
-                         self._iterations, rate)
+        keeps = [not self._decays(variable) for variable in variables]
+        graph.apply_part(self._part, [trace.reach(graph, gradient) for gradient in self._unscaled(grads)], variables,
+                         slots, self._iterations, rate, keeps)
         self._constrain(variables)
-
-    def finalize_variable_values(self, var_list):
-        """Sets variables to their averages, where there are some: at the end of training."""
-        if not self.use_ema or not self.built:
-            return
-        place = [slot["name"] for slot in json.loads(self._part.states([]))].index("average")
-        for variable in var_list:
-            variable.assign(self._own[id(variable)][place].read_value())
 
     def get_config(self):
         """The arguments that make another one like it."""
         return {**super().get_config(), **self._given}
 
 
-def _groups(names):
-    """The order in which Keras makes slots: some for all variables, momentum and velocity variable by variable."""
-    names = list(names)
+def _groups(names, by_variable):
+    """The order in which Keras makes slots: some for all variables, momentum and velocity variable by variable, for
+    some optimizers all of their own."""
+    if by_variable:
+        shared = [name for name in names if name in ("average", "gradient_accumulator")]
+        return [[name] for name in shared] + [[name for name in names if name not in shared]]
     pair = [name for name in ("momentum", "velocity") if name in names]
     out = []
     for name in names:
@@ -363,6 +506,10 @@ for _entry in tables.entries("optimizer"):
     _class = tables.make_class("optimizer", _entry, TableOptimizer, __name__, TableOptimizer._setup, "kwargs")
     globals()[_entry["name"]] = _class
     _CLASSES[_entry["name"].lower()] = _class
+
+from leat.keras.optimizers.multiple import LossScaleOptimizer, MultiOptimizer, OptimizerMap  # noqa: E402, F401
+
+_CLASSES.update(multioptimizer=MultiOptimizer, lossscaleoptimizer=LossScaleOptimizer)
 
 
 def get(identifier):

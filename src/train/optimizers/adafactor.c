@@ -1,0 +1,137 @@
+/* Adafactor: steps divided by the root of mean squared gradients, of which for matrices only the
+ * means of rows and columns are kept, and scaled by the size of the variable
+ * (keras.optimizers.Adafactor).
+ *
+ * The last two dimensions are factored. Vectors and scalars keep the whole mean, and two numbers in
+ * place of the factors that are not used, as Keras does. Keras' relative_step changes nothing,
+ * there or here: the rate is never above 1 / sqrt(step). Failures: arguments out of their ranges.
+ * No state, no locks. */
+#include "base/error.h"
+#include "graph/ops/support.h"
+#include "train/loss.h"
+#include "train/optimizer.h"
+
+enum { ROWS, COLUMNS, VELOCITY };
+
+struct adafactor_args {
+    struct leati_optimizer_args shared;
+    double beta_2_decay, epsilon_1, epsilon_2, clip_threshold;
+    bool relative_step;
+};
+
+#define ADAFACTOR_ROW(MEMBER, STANDARD, DOC)                                                       \
+    {                                                                                              \
+        .name = #MEMBER, .type = LEATI_ROW_FLOAT,                                                  \
+        .offset = offsetof(struct adafactor_args, MEMBER), .default_number = STANDARD, .doc = DOC  \
+    }
+
+static const leati_row adafactor_rows[] = {
+    LEATI_OPTIMIZER_ROW(learning_rate, FLOAT, .default_number = 0.001,
+                        .doc = "Largest size of a step, in parts of the variable's."),
+    ADAFACTOR_ROW(beta_2_decay, -0.8,
+                  "Power of the step by which a step counts in the mean squared gradient."),
+    ADAFACTOR_ROW(epsilon_1, 1e-30, "Added to squared gradients."),
+    ADAFACTOR_ROW(epsilon_2, 1e-3, "Smallest size that a variable is taken to have."),
+    ADAFACTOR_ROW(clip_threshold, 1, "Largest root mean square of an update."),
+    {.name = "relative_step",
+     .type = LEATI_ROW_BOOL,
+     .offset = offsetof(struct adafactor_args, relative_step),
+     .default_number = 1,
+     .doc = "As in Keras, where it changes nothing."},
+    LEATI_OPTIMIZER_ROWS,
+    {0},
+};
+
+static leat_status adafactor_check(const void *arguments, leat_error *err) {
+    const struct adafactor_args *args = arguments;
+    if (!(args->clip_threshold > 0))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "clip_threshold is %g; expected a positive number", args->clip_threshold);
+    return leati_optimizer_check(arguments, err);
+}
+
+static leat_status adafactor_slots(const void *args, const leat_variable *variable,
+                                   leati_weights *out, leat_error *err) {
+    leat_shape shape = leat_variable_shape(variable), rows = LEAT_SCALAR, columns = LEAT_SCALAR;
+    leat_dtype dtype = leat_variable_dtype(variable);
+    (void)args;
+    (void)err;
+    if (shape.rank >= 2) {
+        rows = columns = shape;
+        rows.rank = columns.rank = shape.rank - 1;
+        columns.dims[shape.rank - 2] = shape.dims[shape.rank - 1];
+    }
+    const leati_weight slots[] = {
+        {.name = "row", .shape = rows, .dtype = shape.rank >= 2 ? dtype : LEAT_INT32},
+        {.name = "column", .shape = columns, .dtype = shape.rank >= 2 ? dtype : LEAT_INT32},
+        {.name = "velocity", .shape = shape, .dtype = dtype},
+    };
+    for (int i = 0; i < 3; i++) {
+        leati_weight *slot = &out->list[out->count++];
+        *slot = slots[i];
+        slot->initializer = "zeros";
+        slot->fixed = true;
+    }
+    return LEAT_OK;
+}
+
+static leat_value root_mean_square(leat_value x) {
+    return leat_sqrt(leat_reduce_mean(leat_square(x), NULL, 0, false));
+}
+
+/* slot = keep * slot + (1 - keep) * value. */
+static leat_value keep_mean(const leati_update *update, int slot, leat_value keep,
+                            leat_value value) {
+    leat_value rest = leat_subtract(leati_number_like(keep, 1), keep);
+    leat_value old = leat_graph_read(update->graph, update->slots[slot]);
+    leat_value mean = leat_add(leat_multiply(keep, old), leat_multiply(rest, value));
+    leat_graph_assign(update->graph, update->slots[slot], mean);
+    return mean;
+}
+
+/* The mean squared gradient that rows and columns stand for. */
+static leat_value factored(const leati_update *update, leat_value keep, leat_value square) {
+    const int64_t last = -1, before = -2;
+    leat_value row = keep_mean(update, ROWS, keep, leat_reduce_mean(square, &last, 1, false));
+    leat_value column =
+        keep_mean(update, COLUMNS, keep, leat_reduce_mean(square, &before, 1, false));
+    leat_value scaled = leat_divide(row, leat_reduce_mean(row, &last, 1, true));
+    leat_value product = leat_multiply(leat_expand_dims(scaled, -1), leat_expand_dims(column, -2));
+    leat_graph_assign(update->graph, update->slots[VELOCITY], product);
+    return product;
+}
+
+static void adafactor_update(const leati_update *update) {
+    const struct adafactor_args *args = update->args;
+    leat_value g = update->gradient, one = leati_number_like(g, 1);
+    leat_value step = leat_cast(update->step, leat_value_dtype(g));
+    leat_value rate = leat_minimum(update->learning_rate, leat_divide(one, leat_sqrt(step)));
+    leat_value own = root_mean_square(leat_graph_read(update->graph, update->variable));
+    rate = leat_multiply(leat_maximum(leati_number_like(g, args->epsilon_2), own), rate);
+    leat_value square = leat_add(leat_square(g), leati_number_like(g, args->epsilon_1));
+    leat_value keep = leat_subtract(one, leat_pow(step, leati_number_like(g, args->beta_2_decay)));
+    leat_value mean = leat_variable_shape(update->variable).rank >= 2
+                          ? factored(update, keep, square)
+                          : keep_mean(update, VELOCITY, keep, square);
+    leat_value change = leat_divide(g, leat_sqrt(mean));
+    leat_value size =
+        leat_divide(root_mean_square(change), leati_number_like(g, args->clip_threshold));
+    change = leat_divide(change, leat_maximum(one, size));
+    leati_step_back(update, leat_multiply(rate, change));
+}
+
+const leati_optimizer_kind leati_optimizer_adafactor = {
+    .kind =
+        {
+            .name = "Adafactor",
+            .doc = "Steps by mean squared gradients of rows and columns "
+                   "(keras.optimizers.Adafactor).",
+            .rows = adafactor_rows,
+            .signature = "learning_rate beta_2_decay epsilon_1 epsilon_2 clip_threshold "
+                         "relative_step " LEATI_OPTIMIZER_SIGNATURE,
+            .args_size = sizeof(struct adafactor_args),
+            .check = adafactor_check,
+        },
+    .slots_of = adafactor_slots,
+    .update = adafactor_update,
+};

@@ -1,0 +1,118 @@
+/* ScheduleFreeAdamW: Adam without a schedule of rates. One sequence takes the steps, a second one
+ * is its mean, and the variable lies between both (keras.optimizers.ScheduleFreeAdamW).
+ *
+ * The slot "momentum" is the sequence that takes the steps; the mean follows from it and the
+ * variable. As Keras on TensorFlow computes it, the mean is taken off the sequence after its step,
+ * not before. Failures: arguments out of their ranges. No state, no locks. */
+#include "base/error.h"
+#include "graph/ops/support.h"
+#include "train/adam.h"
+#include "train/loss.h"
+
+enum { STEPS, VELOCITY };
+
+struct schedule_free_args {
+    struct leati_optimizer_args shared;
+    double beta_1, beta_2, epsilon;
+    int64_t warmup_steps;
+};
+
+static const leati_row schedule_free_rows[] = {
+    LEATI_OPTIMIZER_ROW(learning_rate, FLOAT, .default_number = 0.0025, .doc = "Size of a step."),
+    {.name = "beta_1",
+     .type = LEATI_ROW_FLOAT,
+     .offset = offsetof(struct schedule_free_args, beta_1),
+     .default_number = 0.9,
+     .doc = "How near the variable is to the mean, from 0 to 1."},
+    {.name = "beta_2",
+     .type = LEATI_ROW_FLOAT,
+     .offset = offsetof(struct schedule_free_args, beta_2),
+     .default_number = 0.999,
+     .doc = "Part of the mean squared gradient that a step keeps."},
+    {.name = "epsilon",
+     .type = LEATI_ROW_FLOAT,
+     .offset = offsetof(struct schedule_free_args, epsilon),
+     .default_number = 1e-8,
+     .doc = "Added to the root of the mean squared gradient."},
+    {.name = "warmup_steps",
+     .type = LEATI_ROW_INT,
+     .offset = offsetof(struct schedule_free_args, warmup_steps),
+     .minimum = 0,
+     .maximum = INT32_MAX,
+     .doc = "Steps in which the rate rises from 0."},
+    LEATI_OPTIMIZER_ROWS,
+    {0},
+};
+
+static leat_status schedule_free_check(const void *arguments, leat_error *err) {
+    const struct schedule_free_args *args = arguments;
+    if (!(args->beta_1 > 0 && args->beta_1 <= 1 && args->beta_2 >= 0 && args->beta_2 < 1))
+        return leati_fail(
+            err, LEAT_INVALID_ARGUMENT,
+            "beta_1 is %g and beta_2 %g; expected numbers above 0 up to 1, and from 0 "
+            "and below 1",
+            args->beta_1, args->beta_2);
+    return leati_optimizer_check(arguments, err);
+}
+
+static leat_status schedule_free_slots(const void *args, const leat_variable *variable,
+                                       leati_weights *out, leat_error *err) {
+    const leati_weight like = {.shape = leat_variable_shape(variable),
+                               .dtype = leat_variable_dtype(variable),
+                               .initializer = "zeros",
+                               .fixed = true};
+    (void)args;
+    (void)err;
+    for (int i = 0; i < 2; i++) {
+        leati_weight *slot = &out->list[out->count++];
+        *slot = like;
+        slot->name = i == STEPS ? "momentum" : "velocity";
+        slot->copies = i == STEPS;
+    }
+    return LEAT_OK;
+}
+
+/* (1 - part) * x + part * y. */
+static leat_value between(leat_value x, leat_value y, leat_value part) {
+    leat_value rest = leat_subtract(leati_number_like(part, 1), part);
+    return leat_add(leat_multiply(rest, x), leat_multiply(part, y));
+}
+
+static void schedule_free_update(const leati_update *update) {
+    const struct schedule_free_args *args = update->args;
+    leat_value g = update->gradient, one = leati_number_like(g, 1), rate = update->learning_rate;
+    leat_value step = leat_cast(update->step, leat_value_dtype(g));
+    if (args->warmup_steps > 0) {
+        leat_value part = leat_divide(step, leati_number_like(g, (double)args->warmup_steps));
+        rate = leat_multiply(rate, leat_minimum(part, one));
+    }
+    leat_value before = leat_graph_read(update->graph, update->slots[STEPS]);
+    leat_value v = leati_slot_toward(update, VELOCITY, leat_square(g), args->beta_2);
+    leat_value second =
+        leat_divide(v, leat_subtract(one, leati_power_of_step(update, args->beta_2)));
+    leat_value divisor = leat_add(leat_sqrt(second), leati_number_like(g, args->epsilon));
+    leat_value after = leat_subtract(before, leat_divide(leat_multiply(rate, g), divisor));
+    leat_graph_assign(update->graph, update->slots[STEPS], after);
+    leat_value now = leat_graph_read(update->graph, update->variable);
+    leat_value near = leati_number_like(g, args->beta_1);
+    leat_value rest = leat_multiply(leat_subtract(one, near), after);
+    leat_value mean = leat_divide(leat_subtract(now, rest), near);
+    mean = between(mean, after, leat_divide(one, step));
+    leat_graph_assign_copy(update->graph, update->variable, between(after, mean, near));
+}
+
+const leati_optimizer_kind leati_optimizer_schedule_free_adamw = {
+    .kind =
+        {
+            .name = "ScheduleFreeAdamW",
+            .doc = "Adam whose variables lie between its steps and their mean, without a schedule "
+                   "(keras.optimizers.ScheduleFreeAdamW).",
+            .rows = schedule_free_rows,
+            .signature =
+                "learning_rate beta_1 beta_2 epsilon warmup_steps " LEATI_OPTIMIZER_SIGNATURE,
+            .args_size = sizeof(struct schedule_free_args),
+            .check = schedule_free_check,
+        },
+    .slots_of = schedule_free_slots,
+    .update = schedule_free_update,
+};

@@ -3,6 +3,10 @@
 import http.server
 import json
 import os
+import pathlib
+import re
+import subprocess
+import sys
 import threading
 import urllib.parse
 import warnings
@@ -11,9 +15,10 @@ import numpy as np
 import pytest
 
 import keras_programs
-from leat import keras
+from leat import _native, keras
 from leat.keras import layers
 
+LEAT = pathlib.Path(_native.__file__).resolve().parents[2] / "bin/leat"
 pytest.importorskip("h5py")
 X = keras_programs.rows(24, 3)
 Y = X[:, :1] * 2 + 1
@@ -202,3 +207,49 @@ def test_safetensors_checkpoints(tmp_path):
     other.load_weights(tmp_path / "2.safetensors")
     for found, expected in zip(other.get_weights(), made.get_weights(), strict=True):
         np.testing.assert_array_equal(found, expected)
+
+
+WORKER = """
+import os, sys
+import numpy as np
+import leat as tf
+from leat import keras
+
+strategy = tf.distribute.MultiWorkerMirroredStrategy()
+me = strategy.cluster_resolver.task_id
+folder = os.path.join(sys.argv[1], str(me))  # so that it shows who writes
+with strategy.scope():
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(4), keras.layers.BatchNormalization(),
+                              keras.layers.Dense(1)])
+    model.compile("sgd", "mse", metrics=["mae"])
+x = np.random.default_rng(0).normal(size=(16, 3))
+model.fit(x, x[:, :1], batch_size=4, epochs=2, verbose=0, validation_data=(x, x[:, :1]), callbacks=[
+    keras.callbacks.ModelCheckpoint(folder + "/{epoch}.weights.h5", save_weights_only=True),
+    keras.callbacks.ModelCheckpoint(folder + "/best.keras", save_best_only=True),
+    keras.callbacks.ModelCheckpoint(folder + "/w.safetensors", save_weights_only=True, save_freq=3),
+    keras.callbacks.BackupAndRestore(folder + "/backup", delete_checkpoint=False),
+    keras.callbacks.CSVLogger(sys.argv[1] + f"/log{me}.csv"),
+    keras.callbacks.TensorBoard(folder, histogram_freq=1, update_freq=1)])
+try:
+    model.fit(x, x[:, :1], epochs=3, verbose=0, callbacks=[keras.callbacks.BackupAndRestore(folder + "/backup")])
+except OSError as error:
+    print("different epochs" in str(error))
+print("weights", float(np.sum([w.numpy().sum() for w in model.trainable_weights])))
+"""
+
+
+@pytest.mark.skipif(not LEAT.is_file(), reason="the tool is not built beside the package")
+def test_the_chief_alone_writes(tmp_path):
+    program, folder = tmp_path / "program.py", tmp_path / "out"
+    program.write_text(WORKER)
+    folder.mkdir()
+    done = subprocess.run([LEAT, "launch", "-n", "2", "--", sys.executable, str(program), str(folder)],
+                          capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    shown = [re.sub(r"\[worker \d\] ", "", line) for line in done.stdout.splitlines()]
+    shown.sort()
+    assert shown[:2] == ["True"] * 2 and len(shown) == 4 and shown[2] == shown[3]
+    assert sorted(os.listdir(folder)) == ["0", "log0.csv"]
+    assert sorted(os.listdir(folder / "0")) == ["1.weights.h5", "2.weights.h5", "backup", "best.keras", "train",
+                                                "validation", "w.safetensors"]
+    assert len((folder / "log0.csv").read_text().splitlines()) == 3

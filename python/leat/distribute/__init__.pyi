@@ -38,6 +38,7 @@ from leat.distribute.context import get_strategy as get_strategy
 from leat.averages import global_rows as global_rows
 from leat.distribute.context import has_strategy as has_strategy
 from leat.distribute.context import in_cross_replica_context as in_cross_replica_context
+from leat.distribute import preemption as preemption
 from leat.distribute import step as step
 from leat.distribute import strategy as strategy
 from leat.distribute import values as values

@@ -1,6 +1,7 @@
 """``tf.distribute.experimental``: strategies and options under their older names."""
 
 from leat.distribute.communication import CommunicationImplementation, CommunicationOptions
+from leat.distribute.preemption import PreemptionCheckpointHandler, TerminationConfig
 from leat.distribute.strategy import (CentralStorageStrategy, MultiWorkerMirroredStrategy, ParameterServerStrategy,
                                       TPUStrategy, ValueContext)
 
@@ -8,5 +9,5 @@ CollectiveCommunication = CommunicationImplementation
 CollectiveHints = CommunicationOptions
 
 __all__ = ["CentralStorageStrategy", "CollectiveCommunication", "CollectiveHints", "CommunicationImplementation",
-           "CommunicationOptions", "MultiWorkerMirroredStrategy", "ParameterServerStrategy", "TPUStrategy",
-           "ValueContext"]
+           "CommunicationOptions", "MultiWorkerMirroredStrategy", "ParameterServerStrategy",
+           "PreemptionCheckpointHandler", "TPUStrategy", "TerminationConfig", "ValueContext"]

@@ -13,5 +13,7 @@ from leat.distribute.communication import CommunicationImplementation as Communi
 from leat.distribute.communication import CommunicationOptions as CommunicationOptions
 from leat.distribute.strategy import MultiWorkerMirroredStrategy as MultiWorkerMirroredStrategy
 from leat.distribute.strategy import ParameterServerStrategy as ParameterServerStrategy
+from leat.distribute.preemption import PreemptionCheckpointHandler as PreemptionCheckpointHandler
 from leat.distribute.strategy import TPUStrategy as TPUStrategy
+from leat.distribute.preemption import TerminationConfig as TerminationConfig
 from leat.distribute.strategy import ValueContext as ValueContext

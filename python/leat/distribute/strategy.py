@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import threading
+import weakref
 
 from leat import _native, cluster, dtypes, nest, trace
 from leat.cluster import ClusterSpec
@@ -408,6 +409,7 @@ class MultiWorkerMirroredStrategy(Strategy):
         native = _waited_for(_native.Strategy.multi_worker, cluster.text_of(spec, task_type, task_id), devices,
                              int(ring), timeout, 0, options.bytes_per_pack, _program())
         self._start(native, devices, f"/job:{task_type}/replica:0/task:{task_id}/device:")
+        resolver._leat_strategy = weakref.ref(self)
         is_chief = not task_type or cluster.is_chief(spec, task_type, task_id)
         self._extended.should_checkpoint = self._extended.should_save_summary = is_chief
 

@@ -46,6 +46,16 @@ class BackupAndRestore(Callback):
                 raise OSError(f"{self.backup_dir}: the state that was saved cannot be read; remove the folder to start "
                               f"training anew: {error}") from error
             self._restore(self._weights + ".bkp", self._metadata + ".bkp")
+        self._agree()
+
+    def _agree(self):
+        """OSError on all workers where they found different states."""
+        strategy = getattr(self.model, "_distribute_strategy", None)
+        if strategy is not None and strategy._workers > 1:
+            epochs = strategy._native.exchange([self._epoch])
+            if len(set(epochs)) > 1:
+                raise OSError(f"{self.backup_dir}: the workers found states of different epochs, {list(epochs)}; "
+                              "backup_dir must lie where all of them see what the chief writes")
 
     def _restore(self, weights, metadata):
         if os.path.exists(weights):

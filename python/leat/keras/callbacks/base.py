@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 
-from leat.keras import config
+from leat.keras import config, files
 from leat.utils import Progbar
 
 
@@ -481,6 +481,8 @@ class CSVLogger(Callback):
 
     def on_train_begin(self, logs=None):
         """Opens the file."""
+        if not self._is_chief:
+            return
         if self.append and os.path.exists(self.filename):
             with open(self.filename) as file:
                 self.append_header = not file.readline()
@@ -491,6 +493,8 @@ class CSVLogger(Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         """Writes the epoch."""
+        if not self._is_chief:
+            return
         logs = logs or {}
 
         def shown(value):
@@ -586,6 +590,9 @@ class ModelCheckpoint(MonitorCallback):
         except KeyError as error:
             raise KeyError(f'Failed to format this callback filepath: "{self.filepath}". Reason: {error}') from None
         if not self._is_wanted(epoch, logs, path):
+            return
+        if not self._is_chief:
+            files.weights_bytes(self.model)  # to read a variable may take all workers
             return
         if os.path.dirname(path):
             os.makedirs(os.path.dirname(path), exist_ok=True)

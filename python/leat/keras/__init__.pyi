@@ -29,6 +29,7 @@ from leat.keras import config as config
 from leat.keras import constraints as constraints
 from leat.keras import feeding as feeding
 from leat.keras import files as files
+from leat.keras import folders as folders
 from leat.keras import functional as functional
 from leat.keras import initializers as initializers
 from leat.keras import layer as layer
@@ -40,10 +41,12 @@ from leat.keras import models as models
 from leat.keras.variables import name_scope as name_scope
 from leat.keras import ops as ops
 from leat.keras import optimizers as optimizers
+from leat.keras import plotting as plotting
 from leat.keras import random as random
 from leat.keras import regularizers as regularizers
 from leat.keras import safetensors as safetensors
 from leat.keras import saving as saving
+from leat.keras import sequences as sequences
 from leat.keras import trainer as trainer
 from leat.keras import tree as tree
 from leat.keras import utils as utils

@@ -4,6 +4,7 @@ import numpy as np
 
 from leat import nest, ops
 from leat.keras import layer as _layer
+from leat.keras import sequences
 from leat.keras.layer import KerasTensor
 from leat.tensor import Tensor, convert_to_tensor
 
@@ -88,7 +89,7 @@ class Source:
 
     def __init__(self, x, y, sample_weight, batch_size, steps, shuffle, class_weight, strategy):
         self._steps, self._strategy, self._iterator = steps, strategy, None
-        self._given, self._generator = None, None
+        self._given, self._generator, self._has_marks, self._count = None, None, False, None
         self._class_weight = class_weight
         if class_weight is not None and sample_weight is not None:
             raise ValueError("You cannot `class_weight` and `sample_weight` at the same time.")
@@ -101,9 +102,14 @@ class Source:
         elif isinstance(x, (np.ndarray, Tensor, list, tuple, dict)) or hasattr(x, "__array__"):
             self._dataset = self._of_arrays(_trimmed(*(_tuples(tensors(part)) for part in (x, y, sample_weight))),
                                             batch_size or 32, shuffle)
-        elif hasattr(x, "__getitem__") and hasattr(x, "__len__"):
-            self._dataset, self._generator = None, _items(x, shuffle)
-            self._steps = steps or len(x)
+        elif isinstance(x, sequences.PyDataset) or hasattr(x, "__getitem__") and hasattr(x, "__len__"):
+            self._refuse("y", y, x)
+            self._refuse("sample_weight", sample_weight, x)
+            self._dataset, self._generator, self._has_marks = None, sequences.batches(x, shuffle), True
+            self._count = x.num_batches if isinstance(x, sequences.PyDataset) else len(x)
+            self._steps = steps or self._count
+            if self._steps is None:
+                raise ValueError("A PyDataset whose `num_batches` is None has no end; say steps_per_epoch")
         elif hasattr(x, "__iter__"):
             self._refuse("y", y, x)
             self._dataset, self._generator = None, iter(x)
@@ -158,7 +164,12 @@ class Source:
         return self._given
 
     def _next(self):
-        batch = tensors(next(self._generator))
+        batch = next(self._generator)
+        if self._has_marks:
+            while batch is None:  # the data end here and start anew
+                batch = next(self._generator)
+            batch = sequences.checked(batch)
+        batch = tensors(batch)
         if isinstance(batch, list):
             batch = tuple(batch)
         if self._class_weight is not None:
@@ -195,6 +206,8 @@ class Source:
                 left -= 1
             if batches:
                 yield batches
+        if self._has_marks and self._steps == self._count:
+            next(self._generator)  # up to the end, which the data are told of
 
 
 def _warn_short():
@@ -202,16 +215,6 @@ def _warn_short():
     warnings.warn("Your input ran out of data; interrupting training. Make sure that your dataset or generator can "
                   "generate at least `steps_per_epoch * epochs` batches. You may need to use the `.repeat()` function "
                   "when building your dataset.", stacklevel=4)
-
-
-def _items(sequence, shuffle):
-    """The items of a sequence of batches (keras.utils.PyDataset) over and over."""
-    while True:
-        order = np.random.permutation(len(sequence)) if shuffle else range(len(sequence))
-        for place in order:
-            yield sequence[int(place)]
-        if hasattr(sequence, "on_epoch_end"):
-            sequence.on_epoch_end()
 
 
 def _is_distributed(value):

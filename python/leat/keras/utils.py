@@ -1,4 +1,4 @@
-"""``keras.utils``: seeds, labels as vectors, progress bars."""
+"""``keras.utils``: seeds, labels as vectors, datasets of folders, batches that Python makes, pictures of models."""
 
 import random
 
@@ -6,12 +6,20 @@ import numpy as np
 
 from leat import ops
 from leat import random as leat_random
+from leat.errors import UnimplementedError
+from leat.keras.folders import image_dataset_from_directory, text_dataset_from_directory  # noqa: F401
+from leat.keras.plotting import model_to_dot, plot_model  # noqa: F401
+from leat.keras.saving import (deserialize_keras_object, get_registered_name, get_registered_object,  # noqa: F401
+                               register_keras_serializable, serialize_keras_object)
+from leat.keras.sequences import PyDataset, pad_sequences, split_dataset  # noqa: F401
 from leat.tensor import Tensor, convert_to_tensor
 from leat.keras.backend import clear_session  # noqa: F401
 from leat.keras.saving import (CustomObjectScope, custom_object_scope, deserialize_keras_object,  # noqa: F401
                                get_custom_objects, get_registered_name, get_registered_object,
                                register_keras_serializable, serialize_keras_object)
 from leat.utils import Progbar  # noqa: F401
+
+Sequence = PyDataset
 
 
 def set_random_seed(seed):
@@ -40,3 +48,20 @@ def to_categorical(x, num_classes=None):
     vectors = np.zeros((labels.size, depth))
     vectors[np.arange(labels.size), labels] = 1
     return vectors.reshape(shape + (depth,))
+
+
+def normalize(x, axis=-1, order=2):
+    """Rows of norm 1 (``keras.utils.normalize``); rows of zeros stay. `order` of the norm, `axis` that it runs over."""
+    if isinstance(x, Tensor):
+        if order != 2:
+            raise UnimplementedError(None, None, "tensors are normalised with order=2 alone; give an array")
+        return ops.FUNCTIONS["math.l2_normalize"](x, axis)
+    norm = np.atleast_1d(np.linalg.norm(x, order, axis))
+    norm[norm == 0] = 1
+    return x / np.expand_dims(norm, axis if axis is not None else -1)
+
+
+def get_file(fname=None, origin=None, **kwargs):
+    """UnimplementedError: leat downloads nothing (``keras.utils.get_file``)."""
+    raise UnimplementedError(None, None, f"leat downloads nothing: fetch {origin or fname} by yourself and give the "
+                             "path of the file")

@@ -6,7 +6,7 @@
 A file of src/<room>/ includes its own room and rooms of lower floors, written as "room/file.h",
 and the public headers as <leat/x.h>; unit tests may also include tests/support/. The floors are
 those of cmake/rooms.cmake. src/leat.c stands above every room but the tool. Public headers
-include public headers and the C library only; examples include nothing of src/.
+include public headers and the C library only; examples include these and headers that lie beside them.
 """
 import re
 import sys
@@ -48,7 +48,7 @@ def check(root):
             complaint = None
             if name.startswith("src/"):
                 complaint = check_room(floors, name, path) if quote == '"' else None
-            elif quote == '"':
+            elif quote == '"' and not (name.startswith("examples/") and "examples/" + path in names):
                 complaint = 'includes "%s"; only <leat/...> and the C library may be included here' % path
             if complaint:
                 problems.append("%s:%d: %s" % (name, text.count("\n", 0, match.start()) + 1, complaint))

@@ -1,7 +1,9 @@
 """The example programs: they run, and `explain` counts no callback in any pipeline that they iterate over."""
 
 import pathlib
+import re
 import runpy
+import subprocess
 import sys
 
 import pytest
@@ -47,3 +49,36 @@ def test_callbacks_are_seen(explained):
     assert [int(x) for x in dataset] == [0, 1, 2]
     assert [int(x) for x in tf.data.Dataset.range(2).map(lambda x: int(x.numpy()))] == [0, 1]
     assert callbacks(explained()) == [("map", 3), ("map", 2)]
+
+
+def printed(name, *arguments):
+    """What an example prints, in a process of its own, and what goes to the standard error."""
+    path = next(path for path in EXAMPLES if path.name == name)
+    done = subprocess.run([sys.executable, str(path), *arguments], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout, done.stderr
+
+
+def test_each_picture_of_the_validation_counts_once():
+    for devices in ("1", "3"):
+        text, errors = printed("distributed_validation.py", "--devices", devices, "--epochs", "2", "--batch-size", "11")
+        found = re.findall(r"Loss: ([\d.]+), .* of 45 pictures", text)
+        assert len(found) == 2 and float(found[1]) < float(found[0]) and errors == ""
+
+
+def test_shuffling_batches_is_said():
+    text, errors = printed("fit_dataset.py", "shuffled")
+    assert errors.count("shuffled after it was batched") == 1 and text.count("Epoch ") == 2
+
+
+def test_epochs_of_steps_stay_below_the_limit():
+    text, errors = printed("fit_dataset.py", "steps", "--epochs", "3")
+    assert "60 steps over 32200 pictures, peak below the limit: True" in text and text.count("20/20") == 3
+    assert errors == ""
+
+
+def test_what_operators_hold_is_shown():
+    text, errors = printed("fit_dataset.py", "plain")
+    held = {line.split()[0]: line.split()[7] for line in text.splitlines()
+            if re.match(r"\s*(batch|map|from_tensor_slices) ", line)}
+    assert held["batch"] == held["from_tensor_slices"] == "0" and errors == ""

@@ -176,3 +176,52 @@ def test_steps_per_execution_calls_back_less_often():
     model.fit(x, x[:, :1], batch_size=4, verbose=0, callbacks=[
         keras.callbacks.LambdaCallback(on_train_batch_end=lambda batch, logs: seen.append(batch))])
     assert seen == [2, 5, 6]
+
+
+# ---- what leat says of programs that train, but not as their authors think ----
+
+def test_shuffling_after_batching_is_said_once(caplog):
+    from leat.keras import feeding
+    feeding._warned.clear()
+    x = np.random.default_rng(0).normal(size=(12, 3)).astype(np.float32)
+    rows = tf.data.Dataset.from_tensor_slices((x, x[:, :1]))
+
+    def fit(dataset, **kwargs):
+        model = keras_programs.regression(keras)
+        model.compile("sgd", "mse")
+        model.fit(dataset, verbose=0, **kwargs)
+    fit(rows.shuffle(12).batch(4).prefetch(1))
+    fit(rows.batch(4).unbatch().shuffle(12).batch(2), validation_data=rows.batch(2).shuffle(2))
+    assert caplog.records == []
+    fit(rows.batch(4).map(lambda x, y: (x, y)).shuffle(3).prefetch(1))
+    fit(rows.batch(4).shuffle(3))
+    assert len(caplog.records) == 1
+    assert "shuffle first: dataset.shuffle(buffer_size).batch(batch_size)" in caplog.text
+
+
+def test_fit_without_compile_names_the_call():
+    with pytest.raises(ValueError, match=r"You must call `compile\(\)` before calling `fit\(\)`"):
+        keras_programs.regression(keras).fit(np.zeros((2, 3)), np.zeros((2, 1)))
+
+
+def test_epochs_of_steps_go_on_in_the_stream():
+    """Program 12: so many steps as were asked for, and each epoch starts where the last one ended."""
+    seen = []
+
+    class Model(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.dense = layers.Dense(1)
+
+        def call(self, x):
+            return self.dense(x)
+
+        def train_step(self, data):
+            tf.py_function(lambda x: seen.extend(x.numpy()[:, 0].tolist()) or 0.0, [data[0]], tf.float32)
+            return super().train_step(data)
+    model = Model()
+    model.compile("sgd", "mse")
+    rows = tf.data.Dataset.range(10).map(lambda i: (tf.fill([1], tf.cast(i, tf.float32)), tf.zeros([1])))
+    history = model.fit(rows.repeat().batch(2), epochs=3, steps_per_epoch=4, verbose=0)
+    assert seen == [float(i % 10) for i in range(24)] and len(history.history["loss"]) == 3
+    assert int(model.optimizer.iterations) == 12

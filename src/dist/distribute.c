@@ -7,6 +7,8 @@
  * the user's function, and FAILED_PRECONDITION where workers differ. No locks. */
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/log.h"
+#include "data/dataset.h"
 #include "dist/distributed.h"
 #include "dist/draws.h"
 #include "dist/strategy.h"
@@ -351,12 +353,39 @@ static leat_distributed_dataset *under(leat_strategy *strategy, leat_distributed
 
 static const leat_distribute_options defaults;
 
+static bool is_one_of(const leati_dataset_op *op, const char *const *names) {
+    while (*names != NULL && strcmp(op->name, *names) != 0)
+        names++;
+    return *names != NULL;
+}
+
+/* Says once that rows which shuffling finds in a batch meet in every epoch. */
+static void warn_of_shuffled_batches(const leat_dataset *dataset) {
+    static const char *const batches[] = {"batch", "padded_batch", "ragged_batch", NULL};
+    static const char *const takes_apart[] = {"unbatch", "flat_map", "interleave", "window", NULL};
+    static int logged;
+    bool shuffled = false;
+    for (; dataset != NULL && dataset->num_inputs > 0; dataset = dataset->inputs[0]) {
+        if (is_one_of(dataset->op, takes_apart))
+            return;
+        if (shuffled && is_one_of(dataset->op, batches)) {
+            leati_log_once(&logged, LEAT_LOG_WARNING,
+                           "the dataset is shuffled after it was batched, so that only the order "
+                           "of the batches changes and the same rows meet in every epoch; shuffle "
+                           "first, then batch");
+            return;
+        }
+        shuffled = shuffled || strcmp(dataset->op->name, "shuffle") == 0;
+    }
+}
+
 leat_distributed_dataset *leat_distribute_dataset(leat_strategy *strategy, leat_dataset *dataset,
                                                   const leat_distribute_options *options,
                                                   leat_error *err) {
     if (is_missing("leat_distribute_dataset", strategy, dataset, true, err)) {
         return NULL;
     }
+    warn_of_shuffled_batches(dataset);
     leati_membership member = membership(strategy);
     options = options != NULL ? options : &defaults;
     return under(strategy, leati_distribute_dataset(&member, dataset, options, err), err);

@@ -527,6 +527,48 @@ static void test_gather(void **state) {
     leat_strategy_unref(strategy);
 }
 
+static int lines;
+
+static void take_line(void *context, leat_log_level level, const char *line) {
+    (void)context;
+    assert_int_equal(level, LEAT_LOG_WARNING);
+    assert_non_null(strstr(line, "shuffle first, then batch"));
+    lines++;
+}
+
+/* 0 to 7 in batches of 2, shuffled behind (or in front) of batching, which may be undone. */
+static void distribute_shuffled(leat_strategy *strategy, bool first, bool is_unbatched) {
+    leat_error err = {0};
+    leat_dataset *dataset = leat_range(0, 8, 1, NULL, &err);
+    if (first)
+        dataset = leat_shuffle(dataset, 8, NULL, &err);
+    dataset = leat_batch(dataset, 2, NULL, &err);
+    if (is_unbatched)
+        dataset = leat_unbatch(dataset, &err);
+    if (!first)
+        dataset = leat_shuffle(dataset, 8, NULL, &err);
+    if (is_unbatched)
+        dataset = leat_batch(dataset, 2, NULL, &err);
+    dataset = leat_prefetch(dataset, 1, &err);
+    leat_distributed_dataset_free(leat_distribute_dataset(strategy, dataset, NULL, &err));
+    assert_int_equal(err.code, LEAT_OK);
+}
+
+static void test_shuffled_batches(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_strategy *strategy = leat_mirrored_strategy(NULL, &err);
+    leat_set_log(take_line, NULL);
+    distribute_shuffled(strategy, true, false);
+    distribute_shuffled(strategy, false, true);
+    assert_int_equal(lines, 0);
+    for (int i = 0; i < 2; i++)
+        distribute_shuffled(strategy, false, false);
+    assert_int_equal(lines, 1);
+    leat_set_log(NULL, NULL);
+    leat_strategy_unref(strategy);
+}
+
 int main(void) {
     leat_error err = {0};
     if (leat_set_logical_cpu_devices(DEVICES, &err) != LEAT_OK)
@@ -549,6 +591,7 @@ int main(void) {
         cmocka_unit_test(test_batch_sizes),
         cmocka_unit_test(test_by_name),
         cmocka_unit_test(test_gather),
+        cmocka_unit_test(test_shuffled_batches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,12 @@ def run(name, *arguments):
     return done.stdout
 
 
+def said(name, *arguments):
+    """What it prints, and what goes to the standard error."""
+    done = subprocess.run([os.path.join(BUILD, "examples", name), *arguments], capture_output=True, text=True, timeout=240)
+    return done.returncode, done.stdout, done.stderr
+
+
 def launch(processes, name):
     """What each of the processes of a job prints."""
     done = subprocess.run([LEAT, "launch", "-n", str(processes), "--", os.path.join(BUILD, "examples", name)],
@@ -60,6 +66,32 @@ class ExamplesTest(unittest.TestCase):
         for _, loss, accuracy in found:
             self.assertLess(float(loss), 10)
             self.assertLessEqual(float(accuracy), 1)
+
+    def test_distributed_validation(self):
+        """Each of the 40 pictures counts once on any number of devices, also where two of three get none; it learns."""
+        for devices, batch in ((1, 7), (2, 7), (3, 13)):
+            text = run("distributed_validation", "data/digits/sample", "2", str(devices), str(batch))
+            found = re.findall(r"(?m)^epoch (\d): loss ([\d.]+), accuracy ([\d.]+), validation ([\d.]+) of 40 pictures$", text)
+            self.assertEqual([e[0] for e in found], ["1", "2"], text)
+            self.assertLess(float(found[1][1]), float(found[0][1]))
+            self.assertAlmostEqual(float(found[1][3]) * 40 % 1, 0, delta=0.01)
+        status, _, errors = said("distributed_validation", "examples")
+        self.assertEqual((status, "NOT_FOUND: examples: no pictures" in errors), (1, True))
+
+    def test_fit_dataset(self):
+        """Three ways: what operators hold is shown and nothing is a copy of the data; one warning; so many steps."""
+        status, text, errors = said("fit_dataset", "plain")
+        self.assertEqual((status, errors), (0, ""))
+        self.assertEqual(len(re.findall(r"(?m)^epoch \d, 7 steps: ", text)), 2)
+        held = {line.split()[0]: line.split()[7] for line in text.splitlines() if re.match(r"\s*(prefetch|batch|map|from_)", line)
+                and ":" not in line}
+        self.assertEqual((held["batch"], held["from_tensor_slices"]), ("0", "0"))
+        status, text, errors = said("fit_dataset", "shuffled")
+        self.assertEqual((status, errors.count("shuffled after it was batched")), (0, 1))
+        status, text, errors = said("fit_dataset", "steps", "data/digits/sample", "3")
+        self.assertEqual((status, errors), (0, ""))
+        self.assertEqual(len(re.findall(r"(?m)^epoch \d, 20 steps: ", text)), 3)
+        self.assertIn("60 steps over 32200 pictures, peak below the limit: yes", text)
 
     def test_imbalanced_workers(self):
         """One, two and three processes: as many steps, and the losses of one process."""

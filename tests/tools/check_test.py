@@ -82,6 +82,13 @@ class Layers(Check):
         self.write("include/leat/a.h", '#include "core/b.h"\n')
         self.complains("check_layers", 'includes "core/b.h"')
 
+    def test_examples_share_headers(self):
+        self.write("examples/shared.h", "#include <leat/leat.h>\n")
+        self.write("examples/a.c", '#include "shared.h"\n')
+        self.accepts("check_layers")
+        self.write("examples/b.c", '#include "other.h"\n')
+        self.complains("check_layers", 'examples/b.c:1: includes "other.h"')
+
     def test_comment_is_no_include(self):
         self.write("src/core/a.c", '/*\n#include "run/b.h"\n*/\n// x\n')
         self.accepts("check_layers")

@@ -99,6 +99,8 @@ class Source:
             if batch_size is not None:
                 raise ValueError(f"You cannot pass batch_size with a dataset: it is batched. Received: {batch_size}")
             self._dataset = x
+            if shuffle and strategy is None and _is_dataset(x):  # else the library says so as it distributes them
+                _warn_of_batches_that_stay(x)
         elif isinstance(x, (np.ndarray, Tensor, list, tuple, dict)) or hasattr(x, "__array__"):
             self._dataset = self._of_arrays(_trimmed(*(_tuples(tensors(part)) for part in (x, y, sample_weight))),
                                             batch_size or 32, shuffle)
@@ -208,6 +210,25 @@ class Source:
                 yield batches
         if self._has_marks and self._steps == self._count:
             next(self._generator)  # up to the end, which the data are told of
+
+
+_BATCHES = ("Batch", "PaddedBatch", "RaggedBatch", "ParallelBatch")
+_ROWS = ("Unbatch", "FlatMap", "Interleave", "Window")
+_warned = []
+
+
+def _warn_of_batches_that_stay(dataset):
+    """Says once, in training, that rows which shuffling finds in a batch stay together in every epoch."""
+    import logging
+    shuffled = False
+    while not _warned and getattr(dataset, "_inputs", ()) and dataset._name not in _ROWS:
+        if shuffled and dataset._name in _BATCHES:
+            _warned.append(True)
+            logging.getLogger("leat").warning(
+                "fit: the dataset is shuffled after it was batched, so that only the order of the batches changes and "
+                "the same rows meet in every epoch; shuffle first: dataset.shuffle(buffer_size).batch(batch_size)")
+        shuffled = shuffled or dataset._name == "Shuffle"
+        dataset = dataset._inputs[0]
 
 
 def _warn_short():

@@ -183,9 +183,10 @@ def _sizes(left, right, total):
 
 def _batch_size(dataset):
     """Rows of a batch where the dataset's last step is batching; None."""
-    import json
-    plan = json.loads(dataset._native.to_json())
-    return plan["args"]["batch_size"] if plan["op"] == "batch" else None
+    if dataset._name not in ("Batch", "ParallelBatch"):
+        return None
+    first = next(iter(dataset), None)
+    return None if first is None else int(nest.flatten(first)[0].shape[0])
 
 
 def split_dataset(dataset, left_size=None, right_size=None, shuffle=False, seed=None):

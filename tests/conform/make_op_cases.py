@@ -714,6 +714,44 @@ for name, xs, ws, strides, same in (("groups", (2, 5, 4, 6), (3, 2, 3, 4), (2, 1
     case("conv2d_backprop_filter", name, [x, w, g], dw.astype(F32), attributes, tolerance=1e-6, gradient=True)
 case("conv2d", "uneven_groups", [floats(1, 3, 3, 4), floats(2, 2, 2, 3)], error=(INVALID, "2 groups of channels do not divide 3 filters"))
 
+
+# ---- batch normalisation ----
+
+def batch_norm(x, gamma, beta, epsilon):
+    wide = x.astype(F64)
+    axes = tuple(range(x.ndim - 1))
+    mean, variance = wide.mean(axes), wide.var(axes)
+    y = (wide - mean) / np.sqrt(variance + epsilon) * gamma + beta
+    return y.astype(x.dtype), mean.astype(x.dtype), variance.astype(x.dtype)
+
+
+def batch_norm_grad(g, x, gamma, mean, variance, epsilon):
+    g, x, gamma, mean, variance = (np.asarray(v, F64) for v in (g, x, gamma, mean, variance))
+    axes = tuple(range(x.ndim - 1))
+    root = 1 / np.sqrt(variance + epsilon)
+    h = (x - mean) * root
+    dx = gamma * root * (g - g.mean(axes) - h * (g * h).mean(axes))
+    return dx.astype(F32), (g * h).sum(axes).astype(F32), g.sum(axes).astype(F32)
+
+
+for name, shape, epsilon in (("pictures", (2, 3, 4, 5), 0.001), ("rows", (7, 3), 0.5), ("lines", (3, 4, 2), 1.001e-5), ("one_channel", (6, 1), 0.001)):
+    x, gamma, beta, g = floats(*shape), floats(shape[-1]), floats(shape[-1]), floats(*shape)
+    attributes = {"epsilon": epsilon}
+    y, mean, variance = batch_norm(x, gamma, beta, epsilon)
+    case("batch_norm", name, [x, gamma, beta], (y, mean, variance), attributes, tolerance=2e-6, gradient=True)
+    case("batch_norm_grad", name, [g, x, gamma, mean, variance], batch_norm_grad(g, x, gamma, mean, variance, epsilon), attributes, tolerance=2e-6,
+         gradient=True)
+x, gamma, beta = floats(5, 2) + F32(100), np.ones(2, F32), np.zeros(2, F32)
+case("batch_norm", "far_from_zero", [x, gamma, beta], batch_norm(x, gamma, beta, 0.001), tolerance=2e-5)
+case("batch_norm", "no_channels", [np.zeros((3, 0), F32), np.zeros(0, F32), np.zeros(0, F32)], (np.zeros((3, 0), F32), np.zeros(0, F32), np.zeros(0, F32)))
+case("batch_norm", "gamma_length", [floats(2, 3), floats(2), floats(3)], error=(INVALID, "gamma"))
+case("batch_norm", "gamma_rank", [floats(2, 3), floats(1, 3), floats(3)], error=(INVALID, "rank"))
+case("batch_norm", "beta_length", [floats(2, 3), floats(3), floats(2)], error=(INVALID, "beta"))
+case("batch_norm", "scalar", [floats(), floats(1), floats(1)], error=(INVALID, "scalar"))
+case("batch_norm", "integers", [np.array([[1, 2]], I32), np.array([1, 2], I32), np.array([1, 2], I32)], error=(INVALID, "int32"))
+case("batch_norm_grad", "gradient_shape", [floats(3, 2), floats(2, 2), floats(2), floats(2), floats(2)], error=(INVALID, "equal shapes"))
+case("batch_norm_grad", "mean_length", [floats(2, 2), floats(2, 2), floats(2), floats(3), floats(2)], error=(INVALID, "mean"))
+
 TESTED_BY = {
     "tests/conform/ops_state.c": ["all_reduce", "collective_broadcast", "replica_id", "apply_adam", "apply_gradient_descent", "apply_keras_momentum", "read_file"],
     "tests/conform/ops_pictures.c": ["decode_jpeg", "decode_png", "encode_png"],

@@ -50,6 +50,26 @@ int32_t leati_cpu_next_reader(const leati_cpu_build *build, int32_t v, const cha
     return -1;
 }
 
+int32_t leati_cpu_follower(const leati_cpu_build *build, int32_t v, const char *op) {
+    int32_t reader = leati_cpu_only_reader(build, v);
+    return reader >= 0 && is_op(build, reader, op) ? reader : -1;
+}
+
+int32_t leati_cpu_maker(const leati_cpu_build *build, int32_t v, const char *op) {
+    int32_t node = build->step->simple.values[v].node;
+    return node >= 0 && is_op(build, node, op) ? node : -1;
+}
+
+bool leati_cpu_made_before(const leati_cpu_build *build, int32_t v, const leati_simple_node *node) {
+    return build->step->simple.values[v].node < (int32_t)(node - build->step->simple.nodes);
+}
+
+bool leati_cpu_same_shape(const leati_cpu_build *build, int32_t a, int32_t b) {
+    const leati_type *left = leati_cpu_value_of(build, a)->type;
+    const leati_type *right = leati_cpu_value_of(build, b)->type;
+    return left->dtype == right->dtype && leati_shape_equal(&left->shape, &right->shape);
+}
+
 leati_cpu_followers leati_cpu_find_followers(const leati_cpu_build *build, int32_t v) {
     leati_cpu_followers found = {.bias_node = -1, .relu_node = -1, .bias = -1, .result = v};
     int32_t next = leati_cpu_only_reader(build, v);
@@ -119,6 +139,10 @@ int64_t leati_cpu_attr_int(const leati_simple_node *node, const char *name, int6
     const int64_t *number = attribute(node, name, LEATI_ROW_INT);
     const bool *flag = attribute(node, name, LEATI_ROW_BOOL);
     return number ? *number : flag ? *flag : fallback;
+}
+
+const double *leati_cpu_attr_float(const leati_simple_node *node, const char *name) {
+    return attribute(node, name, LEATI_ROW_FLOAT);
 }
 
 const leati_ints *leati_cpu_attr_ints(const leati_simple_node *node, const char *name) {

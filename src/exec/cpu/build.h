@@ -10,4 +10,7 @@ struct leati_cpu_build {
     int32_t *task_of;      /* of each node: its task; -1: none yet; -2: an alias, needs none */
 };
 
+/* Orders the step's tasks (order.c). */
+LEAT_WARN_UNUSED leat_status leati_cpu_order(leati_cpu_build *build, leat_error *err);
+
 #endif

@@ -130,6 +130,13 @@ typedef struct leati_cpu_followers {
     int32_t result;               /* value behind both */
 } leati_cpu_followers;
 leati_cpu_followers leati_cpu_find_followers(const leati_cpu_build *build, int32_t v);
+/* The only reader of v if it is this operation and free; -1: not so. */
+int32_t leati_cpu_follower(const leati_cpu_build *build, int32_t v, const char *op);
+/* The node that makes v if it is this operation and free; -1: not so. */
+int32_t leati_cpu_maker(const leati_cpu_build *build, int32_t v, const char *op);
+/* Is v there before the node, in the order of the function? */
+bool leati_cpu_made_before(const leati_cpu_build *build, int32_t v, const leati_simple_node *node);
+bool leati_cpu_same_shape(const leati_cpu_build *build, int32_t a, int32_t b);
 /* Does any node before `node` read v? */
 bool leati_cpu_read_before(const leati_cpu_build *build, int32_t v, int32_t node);
 /* Covers a further node, which no task has yet, with this task; -1 does nothing. */
@@ -143,6 +150,7 @@ bool leati_cpu_output(leati_cpu_task *task, int32_t v);
 /* An attribute by name: an integer (or bool), an array, or a text; the fallback where the operation
  * has no such row. */
 int64_t leati_cpu_attr_int(const leati_simple_node *node, const char *name, int64_t fallback);
+const double *leati_cpu_attr_float(const leati_simple_node *node, const char *name); /* or NULL */
 const leati_ints *leati_cpu_attr_ints(const leati_simple_node *node, const char *name);
 const char *leati_cpu_attr_text(const leati_simple_node *node, const char *name);
 int leati_cpu_num_threads(const leati_cpu_build *build);

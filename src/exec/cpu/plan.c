@@ -151,30 +151,6 @@ static void use_relu_outputs(leati_simple *simple) {
     }
 }
 
-/* Puts each task where the last of its nodes stood. */
-static leat_status sort_tasks(leati_cpu_step *step, leat_error *err) {
-    size_t nodes = (size_t)step->simple.num_nodes;
-    leati_cpu_task *sorted = leati_alloc(nodes, sizeof *sorted);
-    int32_t *at = leati_alloc(nodes, sizeof *at);
-    if (!sorted || !at) {
-        leati_free(sorted);
-        leati_free(at);
-        return leati_no_memory(err, nodes * sizeof *sorted);
-    }
-    for (size_t n = 0; n < nodes; n++)
-        at[n] = -1;
-    for (int32_t t = 0; t < step->num_tasks; t++)
-        at[step->tasks[t].last] = t;
-    int32_t count = 0;
-    for (size_t n = 0; n < nodes; n++)
-        if (at[n] >= 0)
-            sorted[count++] = step->tasks[at[n]];
-    leati_free(at);
-    leati_free(step->tasks);
-    step->tasks = sorted;
-    return LEAT_OK;
-}
-
 /* Where the gradients begin and end among the tasks. */
 static void find_phases(leati_cpu_step *step) {
     int32_t first = step->num_tasks, end = step->num_tasks;
@@ -349,7 +325,7 @@ static leat_status make_operands(leati_cpu_step *step, leat_error *err) {
 static leat_status order_tasks(leati_cpu_build *build, int64_t bytes_per_pack, leat_error *err) {
     leat_status status = plan_tasks(build, err);
     if (!status)
-        status = sort_tasks(build->step, err);
+        status = leati_cpu_order(build, err);
     if (!status)
         find_phases(build->step);
     return status ? status : leati_cpu_find_sums(build, bytes_per_pack, err);

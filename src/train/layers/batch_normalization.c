@@ -4,7 +4,7 @@
  * synchronized: the statistics are those of all replicas' batches together. Failures: a channel
  * count that is unknown. No state, no locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/ops/batch_norm.h"
 #include "train/normalize.h"
 
 struct batch_normalization_args {
@@ -71,26 +71,58 @@ static leat_value moved(const struct batch_normalization_args *args, leat_value 
     return leat_add(leati_times(old, args->momentum), leati_times(next, 1 - args->momentum));
 }
 
+/* Can one operation do it: channels last, and the statistics this batch's own? */
+static bool is_one_operation(const struct batch_normalization_args *args, leat_value x,
+                             int32_t axis) {
+    leat_dtype dtype = leat_value_dtype(x);
+    return !args->synchronized && axis == leat_value_shape(x).rank - 1 &&
+           (dtype == LEAT_FLOAT32 || dtype == LEAT_FLOAT64);
+}
+
+/* The result from the moments that go into the moving statistics. */
+static leat_value by_one_operation(const leati_pass *pass, int first, leati_moments *found) {
+    const struct batch_normalization_args *args = pass->args;
+    leat_value like = pass->weights[first], out[3];
+    leat_value gamma = args->scale ? pass->weights[0] : leat_ones_like(like);
+    leat_value beta = args->center ? pass->weights[args->scale] : leat_zeros_like(like);
+    leati_batch_norm(pass->inputs[0], gamma, beta, args->epsilon, out);
+    *found = (leati_moments){.mean = out[1], .variance = out[2]};
+    return out[0];
+}
+
+/* The moments over all dimensions but `axis`. */
+static leati_moments moments_of(const struct batch_normalization_args *args, leat_value x,
+                                int32_t axis) {
+    int64_t axes[LEAT_MAX_RANK];
+    int count = 0;
+    for (int32_t d = 0; d < leat_value_shape(x).rank; d++)
+        if (d != axis)
+            axes[count++] = d;
+    return leati_find_moments(x, axes, count, false, args->synchronized);
+}
+
 static leat_value batch_normalization_call(const leati_pass *pass) {
     const struct batch_normalization_args *args = pass->args;
-    leat_value x = pass->inputs[0];
+    leat_value x = pass->inputs[0], result = {.graph = x.graph, .id = -1};
     int first = args->scale + args->center; /* of the moving statistics */
-    int32_t rank = leat_value_shape(x).rank, axis = 0;
+    int32_t axis = 0;
     leat_error err = {0};
-    if (leati_normal_axis(args->axis, rank, &axis, &err) != LEAT_OK)
+    if (leati_normal_axis(args->axis, leat_value_shape(x).rank, &axis, &err) != LEAT_OK)
         return leati_graph_error(x.graph, &err);
     leati_moments moments = {.mean = pass->weights[first], .variance = pass->weights[first + 1]};
-    if (pass->training && args->trainable) {
-        int64_t axes[LEAT_MAX_RANK];
-        int count = 0;
-        for (int32_t d = 0; d < rank; d++)
-            if (d != axis)
-                axes[count++] = d;
-        leati_moments found = leati_find_moments(x, axes, count, false, args->synchronized);
+    bool learns = pass->training && args->trainable;
+    if (learns) {
+        leati_moments found;
+        if (is_one_operation(args, x, axis))
+            result = by_one_operation(pass, first, &found);
+        else
+            found = moments_of(args, x, axis);
         pass->updates[first] = moved(args, moments.mean, found.mean);
         pass->updates[first + 1] = moved(args, moments.variance, found.variance);
         moments = found;
     }
+    if (learns && is_one_operation(args, x, axis))
+        return result;
     const leati_affine affine = {.gamma = args->scale ? &pass->weights[0] : NULL,
                                  .beta = args->center ? &pass->weights[args->scale] : NULL,
                                  .axis = axis};

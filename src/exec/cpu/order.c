@@ -1,0 +1,106 @@
+/* The order of a step's tasks.
+ *
+ * Tasks stay where the last of their nodes stood, which keeps the order of effects; a task that an
+ * earlier one waits for, because a kernel took nodes from further behind, comes right before that.
+ * Only what is pure is taken together, so it may move. Failure: no memory. */
+#include "exec/cpu/build.h"
+
+#include "base/error.h"
+#include <string.h>
+
+struct ordering {
+    leati_cpu_build *build;
+    int32_t *maker; /* of each value: its task; -1: none */
+    int32_t *at;    /* of each node: the task that ends there; -1: none */
+    int32_t *stack; /* tasks that wait for others */
+    bool *placed;
+    leati_cpu_task *sorted;
+    int32_t count;
+};
+
+/* The task that must have run before value v can be read; -1: none. */
+static int32_t maker_of(const struct ordering *o, int32_t v) {
+    const leati_cpu_step *step = o->build->step;
+    while (step->values[v].place == LEATI_CPU_ALIAS)
+        v = step->values[v].index;
+    return o->maker[v];
+}
+
+/* A task that has to come before `task` and is not there yet; -1: none. */
+static int32_t missing(const struct ordering *o, int32_t task) {
+    const leati_cpu_task *t = &o->build->step->tasks[task];
+    const int32_t *inputs = t->kernel ? t->inputs : t->node->inputs;
+    int32_t count = t->kernel ? t->num_inputs : t->node->num_inputs;
+    for (int32_t i = 0; i < count; i++) {
+        int32_t maker = maker_of(o, inputs[i]);
+        if (maker >= 0 && maker != task && !o->placed[maker])
+            return maker;
+    }
+    return -1;
+}
+
+/* Places a task behind those that it needs; false if they wait for each other. */
+static bool place(struct ordering *o, int32_t task) {
+    int32_t depth = 0;
+    o->stack[depth++] = task;
+    while (depth > 0) {
+        int32_t top = o->stack[depth - 1], before = missing(o, top);
+        if (before >= 0) {
+            if (depth == o->build->step->num_tasks)
+                return false;
+            o->stack[depth++] = before;
+            continue;
+        }
+        o->sorted[o->count++] = o->build->step->tasks[top];
+        o->placed[top] = true;
+        depth--;
+    }
+    return true;
+}
+
+static void find_makers(struct ordering *o) {
+    const leati_cpu_step *step = o->build->step;
+    for (int32_t v = 0; v < step->num_values; v++)
+        o->maker[v] = -1;
+    for (int32_t n = 0; n < step->simple.num_nodes; n++)
+        o->at[n] = -1;
+    for (int32_t t = 0; t < step->num_tasks; t++) {
+        const leati_cpu_task *task = &step->tasks[t];
+        o->at[task->last] = t;
+        for (int32_t i = 0; task->kernel && i < task->num_outputs; i++)
+            o->maker[task->outputs[i]] = t;
+        for (int32_t i = 0; !task->kernel && i < task->node->num_outputs; i++)
+            o->maker[task->node->first_output + i] = t;
+    }
+}
+
+leat_status leati_cpu_order(leati_cpu_build *build, leat_error *err) {
+    leati_cpu_step *step = build->step;
+    size_t nodes = (size_t)step->simple.num_nodes, tasks = (size_t)step->num_tasks;
+    struct ordering o = {.build = build};
+    o.maker = leati_alloc((size_t)step->num_values, sizeof *o.maker);
+    o.at = leati_alloc(nodes, sizeof *o.at);
+    o.stack = leati_alloc(tasks, sizeof *o.stack);
+    o.placed = leati_alloc_zero(tasks, sizeof *o.placed);
+    o.sorted = leati_alloc(nodes, sizeof *o.sorted);
+    leat_status status = LEAT_OK;
+    if (!o.maker || !o.at || !o.stack || !o.placed || !o.sorted)
+        status = leati_no_memory(err, nodes * sizeof *o.sorted);
+    if (!status) {
+        find_makers(&o);
+        for (size_t n = 0; n < nodes && !status; n++)
+            if (o.at[n] >= 0 && !o.placed[o.at[n]] && !place(&o, o.at[n]))
+                status = leati_fail(err, LEAT_INTERNAL, "two tasks wait for each other");
+    }
+    if (!status) {
+        leati_free(step->tasks);
+        step->tasks = o.sorted;
+        o.sorted = NULL;
+    }
+    leati_free(o.maker);
+    leati_free(o.at);
+    leati_free(o.stack);
+    leati_free(o.placed);
+    leati_free(o.sorted);
+    return status;
+}

@@ -160,6 +160,10 @@ leati_cpu_task *leati_cpu_task_of(leati_cpu_build *build, int32_t v);
 
 /* ---- between the files of the room ---- */
 
+/* The replica's copy of a variable, in host memory; NULL with FAILED_PRECONDITION set. */
+const leat_buffer *leati_cpu_copy_of(const leati_cpu_step *step, const leat_variable *variable,
+                                     leat_error *err);
+
 LEAT_WARN_UNUSED leat_status leati_cpu_compile(leati_device *device, const leat_function *function,
                                                const leati_call_context *context,
                                                leati_executable **out, leat_error *err);

@@ -7,6 +7,7 @@
 #include "exec/cpu/max_pool2d_apart.h"
 
 #include "base/error.h"
+#include "exec/cpu/share.h"
 #include <string.h>
 
 #define MOST_THREADS 2
@@ -62,15 +63,22 @@ static void raise(const float *in, int32_t number, int64_t n, float *out, int32_
     }
 }
 
-static leat_status run(leati_cpu_step *step, leati_cpu_task *task, leat_error *err) {
-    (void)err;
-    const leati_pool_apart *pool = task->state;
-    const leati_conv_plan *plan = &pool->plan;
-    const float *in = (const float *)(const void *)step->data[pool->input];
-    float *out = (float *)(void *)step->data[pool->output];
-    int32_t *winners = (int32_t *)(void *)step->data[pool->winners];
-    int64_t c = plan->channels, pixels = plan->batch * plan->y.out * plan->x.out;
-    for (int64_t p = 0; p < pixels; p++, out += c, winners += c) {
+struct pool_run {
+    const leati_conv_plan *plan;
+    const float *in;
+    float *out;
+    int32_t *winners;
+};
+
+/* One line of the result. */
+static void pool_line(void *data, int64_t line) {
+    const struct pool_run *run = data;
+    const leati_conv_plan *plan = run->plan;
+    const float *in = run->in;
+    int64_t c = plan->channels, first = line * plan->x.out;
+    float *out = run->out + first * c;
+    int32_t *winners = run->winners + first * c;
+    for (int64_t p = first; p < first + plan->x.out; p++, out += c, winners += c) {
         leati_pool_window w = leati_pool_window_at(plan, p);
         start(in + w.first * c, w.number, c, out, winners);
         for (int64_t y = 0; y < w.height; y++)
@@ -78,6 +86,17 @@ static leat_status run(leati_cpu_step *step, leati_cpu_task *task, leat_error *e
                 raise(in + (w.first + y * plan->x.in + x) * c,
                       w.number + (int32_t)(y * plan->x.kernel + x), c, out, winners);
     }
+}
+
+static leat_status run(leati_cpu_step *step, leati_cpu_task *task, leat_error *err) {
+    (void)err;
+    const leati_pool_apart *pool = task->state;
+    struct pool_run run = {.plan = &pool->plan,
+                           .in = (const float *)(const void *)step->data[pool->input],
+                           .out = (float *)(void *)step->data[pool->output],
+                           .winners = (int32_t *)(void *)step->data[pool->winners]};
+    leati_cpu_share(step->base.device->num_threads, pool->plan.batch * pool->plan.y.out, pool_line,
+                    &run);
     return LEAT_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "exec/cpu/max_pool2d_apart.h"
 
 #include "base/error.h"
+#include "exec/cpu/share.h"
 #include <string.h>
 
 struct apart_grad {
@@ -37,19 +38,22 @@ static void send(const float *g, const float *output, const int32_t *winners, in
         to[c] = winners[c] == number && (!output || output[c] > 0) ? g[c] : 0;
 }
 
-static leat_status run(leati_cpu_step *step, leati_cpu_task *task, leat_error *err) {
-    (void)err;
-    const struct apart_grad *grad = task->state;
-    const leati_conv_plan *plan = &grad->plan;
-    const float *g = (const float *)(const void *)step->data[grad->gradient];
-    const float *output =
-        grad->output >= 0 ? (const float *)(const void *)step->data[grad->output] : NULL;
-    const int32_t *winners = (const int32_t *)(const void *)step->data[grad->winners];
-    float *result = (float *)(void *)step->data[grad->result];
-    int64_t c = plan->channels, pixels = plan->batch * plan->y.out * plan->x.out;
-    if (!grad->covered)
-        memset(result, 0, (size_t)(plan->batch * plan->y.in * plan->x.in * c) * sizeof *result);
-    for (int64_t p = 0; p < pixels; p++) {
+struct grad_run {
+    const leati_conv_plan *plan;
+    const float *g, *output;
+    const int32_t *winners;
+    float *result;
+};
+
+/* What one line of windows sends. */
+static void send_line(void *data, int64_t line) {
+    const struct grad_run *run = data;
+    const leati_conv_plan *plan = run->plan;
+    const float *g = run->g, *output = run->output;
+    const int32_t *winners = run->winners;
+    float *result = run->result;
+    int64_t c = plan->channels, first = line * plan->x.out;
+    for (int64_t p = first; p < first + plan->x.out; p++) {
         leati_pool_window w = leati_pool_window_at(plan, p);
         for (int64_t y = 0; y < w.height; y++)
             for (int64_t x = 0; x < w.width; x++) {
@@ -58,6 +62,22 @@ static leat_status run(leati_cpu_step *step, leati_cpu_task *task, leat_error *e
                 send(g + p * c, output ? output + p * c : NULL, winners + p * c, number, c, to);
             }
     }
+}
+
+static leat_status run(leati_cpu_step *step, leati_cpu_task *task, leat_error *err) {
+    (void)err;
+    const struct apart_grad *grad = task->state;
+    const leati_conv_plan *plan = &grad->plan;
+    struct grad_run run = {
+        .plan = plan,
+        .g = (const float *)(const void *)step->data[grad->gradient],
+        .output = grad->output >= 0 ? (const float *)(const void *)step->data[grad->output] : NULL,
+        .winners = (const int32_t *)(const void *)step->data[grad->winners],
+        .result = (float *)(void *)step->data[grad->result]};
+    size_t pixels = (size_t)(plan->batch * plan->y.in * plan->x.in * plan->channels);
+    if (!grad->covered)
+        memset(run.result, 0, pixels * sizeof *run.result);
+    leati_cpu_share(step->base.device->num_threads, plan->batch * plan->y.out, send_line, &run);
     return LEAT_OK;
 }
 

@@ -207,7 +207,7 @@ static leat_variable *variable_of(const leati_simple_node *node) {
 /* May the task write the variable? What runs a graph of its own may write any. */
 static bool writes(const leati_cpu_task *task, const leat_variable *variable) {
     const leati_simple_node *node = task->node;
-    if (task->kernel || is_read(task) || !(node->flags & (LEATI_STATEFUL | LEATI_IMPURE)))
+    if (is_read(task) || !(node->flags & (LEATI_STATEFUL | LEATI_IMPURE)))
         return false;
     for (const leati_row *row = node->source->op->rows; row && row->type != LEATI_ROW_END; row++) {
         const void *at = (const char *)node->source->args + row->offset;

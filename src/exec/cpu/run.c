@@ -60,16 +60,23 @@ static leat_status take_result(leati_cpu_step *step, int32_t result, leat_error 
     return step->results[result] ? LEAT_OK : LEAT_RESOURCE_EXHAUSTED;
 }
 
-static leat_status bind_variable(leati_cpu_step *step, int32_t v, leat_error *err) {
-    const leat_variable *variable = step->values[v].variable;
+const leat_buffer *leati_cpu_copy_of(const leati_cpu_step *step, const leat_variable *variable,
+                                     leat_error *err) {
     int copy = step->replica < variable->num_copies ? step->replica : 0;
     const leat_buffer *buffer = variable->copies[copy];
-    if (buffer->device)
-        return leati_fail(
-            err, LEAT_FAILED_PRECONDITION,
-            "variable %s lies on another device than %s; create it under the scope of "
-            "the strategy that runs the step",
-            variable->name, step->base.device->name);
+    if (!buffer->device)
+        return buffer;
+    leati_fail(err, LEAT_FAILED_PRECONDITION,
+               "variable %s lies on another device than %s; create it under the scope of "
+               "the strategy that runs the step",
+               variable->name, step->base.device->name);
+    return NULL;
+}
+
+static leat_status bind_variable(leati_cpu_step *step, int32_t v, leat_error *err) {
+    const leat_buffer *buffer = leati_cpu_copy_of(step, step->values[v].variable, err);
+    if (!buffer)
+        return LEAT_FAILED_PRECONDITION;
     step->data[v] = buffer->data;
     return LEAT_OK;
 }

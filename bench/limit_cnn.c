@@ -8,63 +8,13 @@
  * so the reorders into the layouts that the primitives ask for count too, and those of the
  * gradients back. Loss and optimizer do not. Prints steps/s. oneDNN's 2.x API; any failed call ends
  * the program. */
-#include "bench.h"
+#include "limit_dnnl.h"
 
-#include <oneapi/dnnl/dnnl.h>
+enum { FILTERS = 32, HIDDEN = 64, CLASSES = 10, MAX_STEPS = 48 };
 
-extern void omp_set_num_threads(int threads);
-
-#define CHECK(call) check((call), #call)
-
-enum { FILTERS = 32, HIDDEN = 64, CLASSES = 10, MAX_STEPS = 48, MAX_ARGS = 8 };
-
-static dnnl_engine_t engine;
-static dnnl_stream_t stream;
-
-/* The primitives of a step in order, with their arguments. */
-static struct step {
-    dnnl_primitive_t primitive;
-    int count;
-    dnnl_exec_arg_t args[MAX_ARGS];
-} steps[MAX_STEPS];
+/* The primitives of a training step in order. */
+static step steps[MAX_STEPS];
 static int num_steps;
-
-static void check(dnnl_status_t status, const char *call) {
-    if (status != dnnl_success) {
-        fprintf(stderr, "limit_cnn: %s: status %d\n", call, (int)status);
-        exit(2);
-    }
-}
-
-static dnnl_memory_desc_t describe(int rank, const dnnl_dim_t *dims, dnnl_format_tag_t tag) {
-    dnnl_memory_desc_t md;
-    CHECK(dnnl_memory_desc_init_by_tag(&md, rank, dims, dnnl_f32, tag));
-    return md;
-}
-
-/* Memory of that form, filled with small numbers. */
-static dnnl_memory_t memory(const dnnl_memory_desc_t *md) {
-    dnnl_memory_t m;
-    void *data;
-    CHECK(dnnl_memory_create(&m, md, engine, DNNL_MEMORY_ALLOCATE));
-    CHECK(dnnl_memory_get_data_handle(m, &data));
-    size_t size = dnnl_memory_desc_get_size(md);
-    memset(data, 0, size);
-    for (size_t i = 0; i < size / sizeof(float); i++)
-        ((float *)data)[i] = (float)((i * 2654435761u >> 7) % 1000) * 2e-4f - 0.1f;
-    return m;
-}
-
-static const dnnl_memory_desc_t *query(dnnl_primitive_desc_t pd, dnnl_query_t what, int index) {
-    return dnnl_primitive_desc_query_md(pd, what, index);
-}
-
-static dnnl_primitive_desc_t describe_primitive(const void *desc, dnnl_primitive_attr_t attr,
-                                                dnnl_primitive_desc_t hint) {
-    dnnl_primitive_desc_t pd;
-    CHECK(dnnl_primitive_desc_create(&pd, desc, attr, engine, hint));
-    return pd;
-}
 
 /* Adds a primitive to the step; its arguments follow with `give`. */
 static void add(dnnl_primitive_desc_t pd) {
@@ -74,8 +24,7 @@ static void add(dnnl_primitive_desc_t pd) {
 }
 
 static void give(int arg, dnnl_memory_t m) {
-    struct step *s = &steps[num_steps - 1];
-    s->args[s->count++] = (dnnl_exec_arg_t){arg, m};
+    give_to(&steps[num_steps - 1], arg, m);
 }
 
 /* `m` in the layout `wanted`: itself, or a copy that the step makes. */
@@ -96,16 +45,6 @@ static dnnl_memory_t in_layout(dnnl_memory_t m, const dnnl_memory_desc_t *wanted
 /* The gradient of a weight goes back to the layout of its master. */
 static void back_to(dnnl_memory_t gradient, const dnnl_memory_desc_t *master) {
     in_layout(gradient, master);
-}
-
-static dnnl_primitive_attr_t relu_after(void) {
-    dnnl_primitive_attr_t attr;
-    dnnl_post_ops_t ops;
-    CHECK(dnnl_primitive_attr_create(&attr));
-    CHECK(dnnl_post_ops_create(&ops));
-    CHECK(dnnl_post_ops_append_eltwise(ops, 1.0f, dnnl_eltwise_relu, 0, 0));
-    CHECK(dnnl_primitive_attr_set_post_ops(attr, ops));
-    return attr;
 }
 
 /* The gradient before a ReLU, in place of the one after it. */
@@ -296,9 +235,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: limit_cnn SIDE BATCH THREADS SECONDS\n");
         return 2;
     }
-    omp_set_num_threads(atoi(argv[3]));
-    CHECK(dnnl_engine_create(&engine, dnnl_cpu, 0));
-    CHECK(dnnl_stream_create(&stream, engine, dnnl_stream_default_flags));
+    open_engine(atoi(argv[3]));
     build(side, batch);
     double start = 0, start_cpu = 0, deadline = 0;
     long done = -20; /* rounds to warm up */
@@ -309,8 +246,7 @@ int main(int argc, char **argv) {
             deadline = start + atof(argv[4]);
         }
         for (int i = 0; i < num_steps; i++)
-            CHECK(
-                dnnl_primitive_execute(steps[i].primitive, stream, steps[i].count, steps[i].args));
+            run_step(&steps[i]);
         CHECK(dnnl_stream_wait(stream));
     }
     bench_print(&(bench_result){.unit = "steps/s",

@@ -84,6 +84,14 @@ def cnn(side):
                       "floor": lambda limit: 1 / 1.3}
 
 
+def train(kind, threads, side=None):
+    """By the Python package, beside the sum of the best primitives of oneDNN."""
+    def case(c):
+        limit = ["limit_cnn", side, CNN_BATCH, threads, c.seconds] if side else ["limit_resnet50", "8", threads, c.seconds]
+        return {"limit": limit, "leat": ["python_train.py", c.build, c.seconds, threads, kind], "floor": lambda limit: 1 / 1.15}
+    return case
+
+
 def pipeline_and_training(c):
     return {"leat": ["leat_pipeline_and_training", c.seconds, THREADS, c.pictures],
             "floor": lambda limit: 0.85, "corpus": c.kind}
@@ -158,6 +166,10 @@ CASES = {
     "stream_memory": (stream_memory, "2 GB of 100 KB records, shuffle(1000), batch 32: what share of the peak the buffers are"),
     "cnn_step": (cnn("8"), "the demo's CNN on 8 x 8, batch 64: forward, gradients, Adam, on one core"),
     "cnn_step_28": (cnn("28"), "the same on 28 x 28"),
+    "train_cnn8": (train("cnn8", THREADS, "8"), "the step of cnn_step by the Python package, on two cores"),
+    "train_cnn28": (train("cnn28", THREADS, "28"), "the same on 28 x 28"),
+    "train_resnet50": (train("resnet50", THREADS), "ResNet-50, batch 8, 224 x 224: forward, gradients, Adam, by the Python package, on two cores"),
+    "train_resnet50_1": (train("resnet50", "1"), "the same on one core, by the processor's time"),
     "interleave_16_1": (interleave(1, "order", 0.25), "16 record files in turns of 1, parsed, batch 1024, on two threads"),
     "interleave_16_16": (interleave(16, "order", 0.3), "the same in turns of 16"),
     "interleave_16_any": (interleave(16, "any", 0.35), "the same in any order"),

@@ -4,7 +4,7 @@
 
 file(GLOB programs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.c)
 if(NOT LEAT_HAVE_ONEDNN)
-    list(FILTER programs EXCLUDE REGEX "/limit_cnn\\.c$")
+    list(FILTER programs EXCLUDE REGEX "/limit_(cnn|resnet50)\\.c$")
 endif()
 if(LEAT_HAVE_GLOO)
     file(GLOB foreign CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.cc)

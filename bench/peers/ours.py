@@ -7,6 +7,7 @@ import sys
 from cases.jpeg import tf_full_accurate, tf_rrc
 from cases.records import tf_parse, tf_stream
 from cases.small import tf_chain, tf_small
+from cases.train import keras_fit, tf_step
 from common import BUILD, Missing
 
 
@@ -29,6 +30,10 @@ def allreduce(context, kind):
     return {"rate": line["rate"], "text": "mean %g" % line["mean"]}
 
 
+def training(kind):
+    return {"leat": lambda c: tf_step(c, kind, tf=leat()), "leat-fit": lambda c: keras_fit(c, kind, tf=leat())}
+
+
 CASES = {
     "allreduce": {"leat": lambda c: allreduce(c, "shared"), "leat-gloo": lambda c: allreduce(c, "gloo")},
     "jpeg_full": {"leat": lambda c: tf_full_accurate(c, leat())},
@@ -40,4 +45,7 @@ CASES = {
     "tfrecord_small": {"leat": lambda c: tf_parse(c, "small", False, tf=leat())},
     "tfrecord_large": {"leat": lambda c: tf_parse(c, "large", False, tf=leat())},
     "stream_memory": {"leat": lambda c: tf_stream(c, leat())},
+    "train_cnn8": training("cnn8"),
+    "train_cnn28": training("cnn28"),
+    "train_resnet50": training("resnet50"),
 }

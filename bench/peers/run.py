@@ -21,7 +21,7 @@ import traceback
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from common import Context, Missing  # noqa: E402
 
-MODULES = ["jpeg", "records", "small", "distribute"]
+MODULES = ["jpeg", "records", "small", "distribute", "train"]
 
 
 def cases():

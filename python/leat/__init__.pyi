@@ -544,6 +544,7 @@ def stack(values: TensorLike, axis: IntLike = 0, name: builtins.str | None = Non
     axis: The dimension along which the inputs follow each other; negative counts from the end.
     """
     ...
+from leat import steps as steps
 def stop_gradient(input: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The input unchanged; no gradient flows through it (tf.stop_gradient)."""
     ...

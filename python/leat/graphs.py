@@ -6,6 +6,8 @@ import json
 from leat import _native
 from leat.errors import InvalidArgumentError
 
+# Operations that are worth a step of the processor (leat.steps).
+_LARGE = frozenset(["conv2d", "matmul"])
 # Operations that give floats but let no gradient through, as in TensorFlow.
 _CUTS = frozenset(["zeros_like", "ones_like", "stop_gradient", "floordiv", "floor", "ceil", "round", "rint",
                    "random_uniform", "random_normal", "random_truncated_normal"])
@@ -39,6 +41,8 @@ class Graph(_native.Graph):
         self.customs = []  # (inputs, outputs, function of gradients), see tape.custom_gradient
         self.has_effects = False  # it assigns variables or calls Python: no gradient flows through a call of it
         self.is_random = False  # it draws random numbers
+        self.is_large = False  # it computes layers or products of matrices
+        self.branches = False  # it has conditions or loops, or calls Python
         self.written = set()  # ids of the variables that it assigns
         self._users = set()
         self._seedless = None  # how many operations without a seed an inner function has so far
@@ -76,6 +80,8 @@ class Graph(_native.Graph):
         if name.startswith("random_"):
             self.is_random = True
             attributes = self._seeded(attributes)
+        elif name in _LARGE:
+            self.is_large = True
         outputs = self._call(name, attributes, inputs)
         from leat import trace
         if not self.is_eager and trace.is_cut():
@@ -95,6 +101,7 @@ class Graph(_native.Graph):
 
     def call_part(self, part, inputs, weights, training):
         """Adds the operations of a layer or loss: (output, what becomes of each weight, None where it stays)."""
+        self.is_large = True
         try:
             output, updates = part.call(self, inputs, weights, training)
         except InvalidArgumentError as error:
@@ -120,15 +127,18 @@ class Graph(_native.Graph):
 
     def cond(self, predicate, then_branch, else_branch, inputs):
         """Adds a cond node; its outputs."""
+        self.branches = True
         return self._note(inputs, super().cond(predicate, then_branch, else_branch, inputs))
 
     def while_loop(self, cond, body, variables, invariants, maximum, shapes):
         """Adds a loop; its variables after the last iteration."""
+        self.branches = True
         outputs = super().while_loop(cond, body, variables, invariants, maximum, shapes)
         return self._note([*variables, *invariants], outputs)
 
     def reduce_dataset(self, dataset, body, variables, captures, *options):
         """Adds a loop over a dataset; its variables after the last element."""
+        self.branches = True
         outputs = super().reduce_dataset(dataset, body, variables, captures, *options)
         return self._note([*variables, *captures], outputs)
 

@@ -10,7 +10,7 @@ import threading
 
 import numpy as np
 
-from leat import nest, specs, trace
+from leat import nest, specs, steps, trace
 from leat.data.dataset import Dataset
 from leat.errors import OpError
 from leat.tensor import Tensor, constant, convert_leaf, convert_to_tensor
@@ -59,16 +59,17 @@ class _Trace:
     """One traced form: the library's function and how its results are put together."""
 
     __slots__ = ("native", "structure", "leaves", "variables", "graph_variables", "has_effects", "is_random",
-                 "concrete")
+                 "concrete", "step")
 
-    def __init__(self, native, structure, leaves, variables, graph_variables, has_effects, is_random):
+    def __init__(self, native, structure, leaves, variables, graph_variables, graph):
         self.native = native
         self.structure = structure  # the result's, over anything
         self.leaves = leaves  # specs of its leaves; None: that leaf is None
         self.variables = variables  # those that it was given as its last arguments
         self.graph_variables = graph_variables  # all that it reads or writes
-        self.has_effects = has_effects
-        self.is_random = is_random
+        self.has_effects = graph.has_effects
+        self.is_random = graph.is_random
+        self.step = steps.Step(native) if graph.is_large and not (graph.is_random or graph.branches) else None
         self.concrete = None  # the ConcreteFunction that shows it to users
 
     def put_together(self, tensors):
@@ -210,7 +211,8 @@ class Function:
         if _collected[0] is not None:
             _collected[0][id(made)] = made.native
         try:
-            return made.native.call(inputs)
+            found = made.step.run(inputs) if made.step is not None else None
+            return made.native.call(inputs) if found is None else found
         except OpError as error:
             file, line = trace._place(self.python_function)
             error.add_note(f"leat: in the function {getattr(self.python_function, '__name__', '')} at {file}:{line}")
@@ -284,7 +286,7 @@ class Function:
         file, line = trace._place(self.python_function)
         native = graph.finish(outputs, nest.to_text(tuple(out_specs))).at(file, line)
         return _Trace(native, nest.map_structure(lambda leaf: None, result), out_specs, list(variables),
-                      [entry[0] for entry in graph.variables.values()], graph.has_effects, graph.is_random)
+                      [entry[0] for entry in graph.variables.values()], graph)
 
     def _result(self, leaf):
         try:

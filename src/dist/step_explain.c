@@ -1,8 +1,9 @@
 /* The table of a step: where the time of replica 0's executables went.
  *
- * Happy path: each executable says "operation implementation nanoseconds" line by line; lines of
- * the same operation and implementation are added up, also over the executables of several shapes,
- * and sorted by time. Failures: memory. No locks. */
+ * Happy path: each executable says how much memory its values are given, and "operation
+ * implementation nanoseconds" line by line; lines of the same operation and implementation are
+ * added up, also over the executables of several shapes, and sorted by time. Failures: memory. No
+ * locks. */
 #include "dist/step_explain.h"
 
 #include "base/alloc.h"
@@ -84,6 +85,14 @@ static void print(leati_text *text, const struct parts *parts) {
     }
 }
 
+/* Adds what "memory: GIVEN NEEDED" says. */
+static void print_memory(leati_text *text, const char *line) {
+    char *end = NULL;
+    double given = strtod(line + strlen("memory:"), &end) * 1e-6, needed = strtod(end, NULL) * 1e-6;
+    leati_text_addf(text, "%.3f MB for what lives during the step; at least %.3f MB are needed\n",
+                    given, needed);
+}
+
 char *leati_step_table(const char *lines, leat_error *err) {
     struct parts parts = {0};
     bool good = true;
@@ -98,6 +107,9 @@ char *leati_step_table(const char *lines, leat_error *err) {
         qsort(parts.list, parts.count, sizeof *parts.list, by_time);
     leati_text text = {.failed = !good};
     print(&text, &parts);
+    for (const char *line = lines; *line; line += strcspn(line, "\n"), line += *line == '\n')
+        if (strncmp(line, "memory:", strlen("memory:")) == 0)
+            print_memory(&text, line);
     leati_free(parts.list);
     char *result = leati_text_take(&text);
     if (!result)

@@ -79,3 +79,25 @@ leat_status leati_slab_plan(leati_interval *intervals, size_t count, size_t *tot
     leati_free(order);
     return LEAT_OK;
 }
+
+leat_status leati_slab_least(const leati_interval *intervals, size_t count, size_t *least,
+                             leat_error *err) {
+    size_t steps = 0, alive = 0;
+    for (size_t i = 0; i < count; i++)
+        steps = (size_t)intervals[i].end + 1 > steps ? (size_t)intervals[i].end + 1 : steps;
+    size_t *begins = leati_alloc_zero(2 * steps, sizeof *begins), *ends = begins + steps;
+    *least = 0;
+    if (!begins)
+        return leati_no_memory(err, 2 * steps * sizeof *begins);
+    for (size_t i = 0; i < count; i++) {
+        begins[intervals[i].begin] += intervals[i].size;
+        ends[intervals[i].end] += intervals[i].size;
+    }
+    for (size_t step = 0; step < steps; step++) {
+        alive += begins[step];
+        *least = alive > *least ? alive : *least;
+        alive -= ends[step];
+    }
+    leati_free(begins);
+    return LEAT_OK;
+}

@@ -15,5 +15,9 @@ typedef struct leati_interval {
  * the slab. RESOURCE_EXHAUSTED where the sum exceeds the address space. */
 LEAT_WARN_UNUSED leat_status leati_slab_plan(leati_interval *intervals, size_t count, size_t *total,
                                              leat_error *err);
+/* What any plan needs: the most bytes that live at one time. After leati_slab_plan, which rounds
+ * sizes. */
+LEAT_WARN_UNUSED leat_status leati_slab_least(const leati_interval *intervals, size_t count,
+                                              size_t *least, leat_error *err);
 
 #endif

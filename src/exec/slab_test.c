@@ -60,7 +60,17 @@ static void test_random_lifetimes(void **state) {
                                        .end = begin + (int32_t)(next(&dice) % 10),
                                        .size = next(&dice) % 1000};
         }
+        size_t least = 0, most = 0;
         assert_int_equal(leati_slab_plan(many, count, &total, NULL), LEAT_OK);
+        assert_int_equal(leati_slab_least(many, count, &least, NULL), LEAT_OK);
+        for (int32_t step = 0; step < 1000; step++) {
+            size_t alive = 0;
+            for (size_t i = 0; i < count; i++)
+                alive += many[i].begin <= step && step <= many[i].end ? many[i].size : 0;
+            most = alive > most ? alive : most;
+        }
+        assert_int_equal(least, most);
+        assert_true(least <= total);
         for (size_t i = 0; i < count; i++) {
             assert_int_equal(many[i].offset % 64, 0);
             assert_true(many[i].offset + many[i].size <= total);
@@ -78,7 +88,8 @@ static leat_status plan_once(void *context, leat_error *err) {
     (void)context;
     leati_interval one[1] = {{.size = 64}};
     size_t total;
-    return leati_slab_plan(one, 1, &total, err);
+    leat_status status = leati_slab_plan(one, 1, &total, err);
+    return status ? status : leati_slab_least(one, 1, &total, err);
 }
 
 static void test_no_memory(void **state) {

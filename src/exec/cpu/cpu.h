@@ -103,9 +103,9 @@ struct leati_cpu_step {
     int32_t num_values; /* extra values included */
     char **data;        /* of each value: its memory in this run */
     char *slab;
-    size_t slab_bytes;
-    leati_operand *operands; /* of all plain tasks */
-    leati_arena arena;       /* of the kernel under way */
+    size_t slab_bytes, slab_least; /* what it has, and what any plan needs */
+    leati_operand *operands;       /* of all plain tasks */
+    leati_arena arena;             /* of the kernel under way */
     leati_cpu_sums sums;
     int32_t phase_ends[LEATI_CPU_NUM_PHASES]; /* the task behind each, for the trace */
     leati_pools pools;                        /* of results */

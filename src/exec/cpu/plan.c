@@ -262,6 +262,8 @@ static leat_status plan_slab(leati_cpu_step *step, leat_error *err) {
                 (leati_interval){.begin = value->first, .end = value->last, .size = value->bytes};
     }
     leat_status status = leati_slab_plan(intervals, count, &step->slab_bytes, err);
+    if (!status)
+        status = leati_slab_least(intervals, count, &step->slab_least, err);
     count = 0;
     for (int32_t v = 0; !status && v < step->num_values; v++)
         if (step->values[v].place == LEATI_CPU_SLAB && step->values[v].last >= 0)

@@ -264,8 +264,9 @@ leat_status leati_cpu_run(leati_executable *executable, leati_run_args *args, le
 size_t leati_cpu_explain(const leati_executable *executable, char *text, size_t size) {
     const leati_cpu_step *step = (const leati_cpu_step *)(const void *)executable;
     size_t length = 0;
-    if (size > 0)
-        text[0] = '\0';
+    int first =
+        snprintf(size ? text : NULL, size, "memory: %zu %zu\n", step->slab_bytes, step->slab_least);
+    length += first > 0 ? (size_t)first : 0;
     for (int32_t t = 0; t < step->num_tasks; t++) {
         const leati_cpu_task *task = &step->tasks[t];
         size_t left = length < size ? size - length : 0;

@@ -163,8 +163,17 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_optimizer_set_learning_rate(leat_opti
                                                                        double learning_rate,
                                                                        leat_error *err);
 
+/* Makes the optimizer's own variables for these, as the first apply does otherwise: so that they
+ * can be restored before it (Optimizer.build). In the scope of the variables' strategy. Idempotent.
+ * INVALID_ARGUMENT for variables that are not of a float dtype or were made under another
+ * strategy. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_optimizer_build(leat_optimizer *optimizer,
+                                                           leat_variable *const *variables,
+                                                           int num_variables, leat_error *err);
+
 /* The optimizer's own variables (optimizer.variables): the number of steps, the learning rate, and
- * the slots in the order of the model's variables. None before the first apply. Borrowed array. */
+ * the slots in the order of the model's variables. None before the first apply or build. Borrowed
+ * array. */
 LEAT_API leat_variable *const *leat_optimizer_variables(const leat_optimizer *optimizer,
                                                         int *count);
 

@@ -319,6 +319,11 @@ static leat_status prepare(leat_optimizer *optimizer, leat_variable *const *vari
     return LEAT_OK;
 }
 
+leat_status leat_optimizer_build(leat_optimizer *optimizer, leat_variable *const *variables,
+                                 int num_variables, leat_error *err) {
+    return prepare(optimizer, variables, num_variables, err);
+}
+
 /* ---- application ---- */
 
 /* Applies with the optimizer's own variables. */

@@ -14,6 +14,8 @@ typedef struct leati_train_options {
     leat_seed seed;
     const char *image_key, *label_key;
     const char *strategy; /* NULL: by whether this process is one of several */
+    const char *out;      /* file of the weights; NULL: none */
+    bool resume;          /* go on from it where it is there */
 } leati_train_options;
 
 /* Which files there are. {0} is empty. */
@@ -40,13 +42,19 @@ typedef struct leati_corpus {
     leat_dataset *train, *test;
     leat_shape image;
     int64_t classes;
-    char text[160]; /* what it is, for the first line of the report */
+    const leati_paths *names; /* of the classes; borrowed; empty: they are numbers */
+    char text[160];           /* what it is, for the first line of the report */
 } leati_corpus;
 
 LEAT_WARN_UNUSED leat_status leati_corpus_open(const leati_corpus_files *files,
                                                const leati_train_options *options,
                                                leati_corpus *out, leat_error *err);
 void leati_corpus_fini(leati_corpus *corpus);
+
+/* Batches of (float32 [rows, height, width, channels] from 0 to 1, numbers) of picture files,
+ * decoded and resized as for training. Owned; NULL with the error set. */
+leat_dataset *leati_pictures_open(const leati_paths *pictures, leat_shape image, int64_t batch,
+                                  leat_error *err);
 
 /* The network, its optimizer and metrics, and the two steps over them. */
 typedef struct leati_trainer {
@@ -57,6 +65,7 @@ typedef struct leati_trainer {
     leat_step *train_step,
         *test_step; /* (images, labels) -> this replica's part of the mean loss */
     int64_t global_batch;
+    int64_t epochs; /* done before, as a file says that was loaded */
 } leati_trainer;
 
 /* Creates all of it under a strategy with options->replicas devices of this process: mirrored, or
@@ -68,6 +77,26 @@ void leati_trainer_fini(leati_trainer *trainer);
 
 /* Is this the process that prints? */
 bool leati_trainer_speaks(const leati_trainer *trainer);
+
+/* What `leat train --out` writes (train_save.c): a safetensors file of weights and optimizer, with
+ * notes on pictures and classes. */
+typedef struct leati_safetensors leati_safetensors;
+LEAT_WARN_UNUSED leat_status leati_trainer_save(const leati_train_options *options,
+                                                const leati_corpus *corpus,
+                                                const leati_trainer *trainer, int64_t epochs,
+                                                leat_error *err);
+/* Goes on from options->out. INVALID_ARGUMENT where the file is of other pictures or classes. */
+LEAT_WARN_UNUSED leat_status leati_trainer_resume(const leati_train_options *options,
+                                                  const leati_corpus *corpus,
+                                                  leati_trainer *trainer, leat_error *err);
+/* Reads the file `path`: pictures and classes into `corpus` (without datasets; its names are in
+ * *names, which the caller frees), values into *file (owned). */
+LEAT_WARN_UNUSED leat_status leati_trained_open(const char *path, leati_corpus *corpus,
+                                                leati_paths *names, leati_safetensors **file,
+                                                leat_error *err);
+/* The weights of the file into the model. */
+LEAT_WARN_UNUSED leat_status leati_trained_load(const leati_safetensors *file, const char *path,
+                                                const leati_trainer *trainer, leat_error *err);
 
 /* Where the time of one phase went, in nanoseconds. */
 typedef struct leati_phase {

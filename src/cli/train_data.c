@@ -303,6 +303,7 @@ leat_status leati_corpus_open(const leati_corpus_files *files, const leati_train
         status = peek(leat_take(leat_dataset_ref(out->train), 1, err), &reading, err);
     if (status == LEAT_OK) {
         out->image = reading.image;
+        out->names = &files->classes;
         out->classes = options->classes       ? options->classes
                        : files->classes.count ? (int64_t)files->classes.count
                                               : 10;
@@ -314,6 +315,25 @@ leat_status leati_corpus_open(const leati_corpus_files *files, const leati_train
     if (status)
         leati_corpus_fini(out);
     return status;
+}
+
+leat_dataset *leati_pictures_open(const leati_paths *pictures, leat_shape image, int64_t batch,
+                                  leat_error *err) {
+    leati_corpus_files files = {.pictures = *pictures};
+    struct reading reading = {.channels = (int)image.dims[2], .image = image, .resize = true};
+    bool *test = leati_alloc_zero(pictures->count, sizeof *test);
+    leat_dataset *dataset = NULL;
+    files.labels = leati_alloc_zero(pictures->count, sizeof *files.labels);
+    if (!test || !files.labels)
+        leati_no_memory(err, pictures->count * sizeof *files.labels);
+    else
+        dataset = pictures_dataset(&files, test, false, (int64_t)pictures->count, err);
+    leati_free(test);
+    leati_free(files.labels);
+    if (!dataset)
+        return NULL;
+    dataset = decoded(dataset, &reading, err);
+    return leat_batch(map(dataset, "scale", trace_scale, &reading, NULL, err), batch, NULL, err);
 }
 
 void leati_corpus_fini(leati_corpus *corpus) {

@@ -152,14 +152,14 @@ static leat_status run_epoch(struct loop *loop, leati_trainer *trainer, leat_err
                           .accuracy = trainer->train_accuracy,
                           .phase = &report->train,
                           .report = report,
-                          .table = report->epoch == 1 ? &loop->table : NULL};
+                          .table = report->epoch == trainer->epochs + 1 ? &loop->table : NULL};
     leat_status status = run_sweep(&train, &epoch.loss, &epoch.accuracy, err);
     if (status)
         return status;
     if (train.rows == 0)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "there are no training pictures");
     report->steps_per_epoch = report->step;
-    if (report->epoch == 1)
+    if (report->epoch == trainer->epochs + 1)
         report->first = report->train;
     epoch.rows = train.rows;
     epoch.seconds = (double)(leati_now_ns() - start) * 1e-9;
@@ -200,13 +200,30 @@ static leat_status distribute(const leati_train_options *options, leati_corpus *
     return loop->test ? LEAT_OK : err->code;
 }
 
+/* The orders of epochs that an earlier run has taken are drawn and left. */
+static leat_status pass_epochs(struct loop *loop, int64_t epochs, leat_error *err) {
+    for (int64_t i = 0; i < epochs; i++) {
+        leat_distributed_iterator *iterator = leat_distributed_iterator_new(loop->train, err);
+        if (!iterator)
+            return err->code;
+        leat_distributed_iterator_free(iterator);
+    }
+    loop->report.epoch = epochs;
+    return LEAT_OK;
+}
+
 leat_status leati_train_loop(const leati_train_options *options, leati_corpus *corpus,
                              leati_trainer *trainer, leat_error *err) {
     struct loop loop = {.report = {.options = options, .start_ns = leati_now_ns()}};
     leat_status status = distribute(options, corpus, trainer->strategy, &loop, err);
     leati_report_begin(&loop.report, trainer->strategy);
-    for (int64_t i = 1; status == LEAT_OK && i <= options->epochs; i++)
+    if (status == LEAT_OK)
+        status = pass_epochs(&loop, trainer->epochs, err);
+    for (int64_t i = trainer->epochs; status == LEAT_OK && i < options->epochs; i++) {
         status = run_epoch(&loop, trainer, err);
+        if (status == LEAT_OK && options->out && leati_trainer_speaks(trainer))
+            status = leati_trainer_save(options, corpus, trainer, i + 1, err);
+    }
     if (status == LEAT_OK) {
         char *step = leat_step_explain(trainer->train_step, err);
         status = step ? LEAT_OK : err->code;

@@ -46,6 +46,31 @@ class TrainTest(ToolTest):
         self.assertEqual(lines(), lines())
         self.assertNotEqual(lines(), lines("--seed=8"))
 
+    def test_resumed_training_is_the_same(self):
+        """Broken off after two epochs and gone on with, it prints and writes what four in a row do."""
+        def lines(*more):
+            text = self.succeed("train", DIGITS, *more)
+            return EPOCH.findall(text), text
+        whole, parts = os.path.join(self.folder, "whole"), os.path.join(self.folder, "parts")
+        four, _ = lines("-e4", "--out", whole)
+        first, _ = lines("-e2", "--out", parts, "--resume")        # there is nothing to go on from yet
+        rest, text = lines("-e4", "--out", parts, "--resume")
+        self.assertIn("%s: 2 epochs are done\n" % parts, text)
+        self.assertEqual([e[2:] for e in first + rest], [e[2:] for e in four])
+        with open(whole, "rb") as one, open(parts, "rb") as other:
+            self.assertEqual(one.read(), other.read())
+        self.assertEqual(sorted(os.listdir(self.folder)), ["parts", "whole"])
+
+    def test_out_of_other_data(self):
+        out = os.path.join(self.folder, "out")
+        self.succeed("train", DIGITS, "-e1", "--out", out)
+        self.fail_with(1, "has 8x8x1 and 7", "train", DIGITS, "-e2", "--classes", "7", "--out", out, "--resume")
+        self.fail_with(1, "not a safetensors file", "train", DIGITS, "-e2", "--out", os.path.join(DIGITS, "digits.csv"), "--resume")
+        self.fail_with(1, "/dev/full", "train", DIGITS, "-e1", "--out", "/dev/full")
+
+    def test_resume_without_out(self):
+        self.fail_with(2, "--out", "train", DIGITS, "--resume")
+
     def test_replicas_agree(self):
         """The sum over replicas is the same mean, whatever their number; only rounding differs."""
         def loss(replicas):

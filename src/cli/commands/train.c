@@ -2,8 +2,8 @@
  * several.
  *
  * Happy path: find the files, make the datasets, the model and the steps, and run the loop. Failure
- * modes: one message with exit status 1; Ctrl-C ends at once with 130, and as nothing is written to
- * files nothing is left half-written. No locks. */
+ * modes: one message with exit status 1; Ctrl-C ends at once with 130, and the file of --out is
+ * that of the last whole epoch. No locks. */
 #include "cli/train.h"
 
 #include "cli/command.h"
@@ -66,6 +66,16 @@ static const leati_option train_rows[] = {
      .offset = offsetof(leati_train_options, seed),
      .value = "N",
      .doc = "Of weights, order and split (1)."},
+    {.name = "out",
+     .letter = 'o',
+     .type = LEATI_OPTION_TEXT,
+     .offset = offsetof(leati_train_options, out),
+     .value = "FILE",
+     .doc = "Write weights and optimizer there after every epoch (.safetensors)."},
+    {.name = "resume",
+     .type = LEATI_OPTION_FLAG,
+     .offset = offsetof(leati_train_options, resume),
+     .doc = "Go on from --out's FILE, if it is there."},
     {.name = "image-key",
      .type = LEATI_OPTION_TEXT,
      .offset = offsetof(leati_train_options, image_key),
@@ -111,6 +121,21 @@ static void print_plan(const leati_train_options *options, const leati_corpus *c
     (void)fflush(stdout);
 }
 
+static leat_status train_on(const leati_train_options *options, leati_corpus *corpus,
+                            leat_error *err) {
+    leati_trainer trainer;
+    leat_status status = leati_trainer_new(options, corpus, &trainer, err);
+    if (status)
+        return status;
+    print_plan(options, corpus, &trainer);
+    if (options->resume)
+        status = leati_trainer_resume(options, corpus, &trainer, err);
+    if (status == LEAT_OK)
+        status = leati_train_loop(options, corpus, &trainer, err);
+    leati_trainer_fini(&trainer);
+    return status;
+}
+
 static leat_status train(const leati_train_options *options, char **arguments, int count,
                          leat_error *err) {
     leati_corpus_files files;
@@ -119,22 +144,21 @@ static leat_status train(const leati_train_options *options, char **arguments, i
         return status;
     leati_corpus corpus;
     status = leati_corpus_open(&files, options, &corpus, err);
-    leati_corpus_files_fini(&files);
-    if (status)
-        return status;
-    leati_trainer trainer;
-    status = leati_trainer_new(options, &corpus, &trainer, err);
     if (status == LEAT_OK) {
-        print_plan(options, &corpus, &trainer);
-        status = leati_train_loop(options, &corpus, &trainer, err);
-        leati_trainer_fini(&trainer);
+        status = train_on(options, &corpus, err);
+        leati_corpus_fini(&corpus);
     }
-    leati_corpus_fini(&corpus);
+    leati_corpus_files_fini(&files);
     return status;
 }
 
 static leati_exit run_train(void *options, char **arguments, int count) {
     leat_error err = {0};
+    const leati_train_options *given = options;
+    if (given->resume && !given->out) {
+        leati_say_error("train: --resume goes on from the file of --out, which is not given");
+        return LEATI_EXIT_USAGE;
+    }
     if (train(options, arguments, count, &err) == LEAT_OK)
         return LEATI_EXIT_OK;
     leati_say_failure(&err);
@@ -156,10 +180,13 @@ const leati_command leati_command_train = {
         "alphabetical order. Without a test part a fifth of the records, or of each class, chosen\n"
         "by the seed, is kept for the test. Pictures of records must be of one size unless\n"
         "--image-size is given; those of folders are resized to the first one's, at most 128\n"
-        "pixels wide and high. The same seed gives the same training.\n\n"
+        "pixels wide and high. The same seed gives the same training, also where it was broken "
+        "off\n"
+        "and resumed.\n\n"
         "As several processes of one job (leat launch -n 2 -- leat train ...) all train together:\n"
         "each has as many replicas, reads all the data and takes its part of every batch; the\n"
-        "first one prints. The losses are those of one process with the same batch.",
+        "first one prints, and writes the file of --out. The losses are those of one process with\n"
+        "the same batch.",
     .min_arguments = 1,
     .max_arguments = -1,
     .options = train_rows,

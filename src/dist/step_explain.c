@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MEMORY "memory:"
+
 struct part {
     const char *name; /* borrowed from the lines: the operation */
     size_t name_size;
@@ -30,6 +32,10 @@ struct parts {
 static bool same(const struct part *a, const struct part *b) {
     return a->name_size == b->name_size && a->how_size == b->how_size &&
            memcmp(a->name, b->name, a->name_size) == 0 && memcmp(a->how, b->how, a->how_size) == 0;
+}
+
+static bool is_memory(const char *line) {
+    return strncmp(line, MEMORY, strlen(MEMORY)) == 0;
 }
 
 /* Splits a line at its first and its last blank; false if it has no time. */
@@ -85,10 +91,10 @@ static void print(leati_text *text, const struct parts *parts) {
     }
 }
 
-/* Adds what "memory: GIVEN NEEDED" says. */
+/* Adds what a line "memory: GIVEN NEEDED" says. */
 static void print_memory(leati_text *text, const char *line) {
     char *end = NULL;
-    double given = strtod(line + strlen("memory:"), &end) * 1e-6, needed = strtod(end, NULL) * 1e-6;
+    double given = strtod(line + strlen(MEMORY), &end) * 1e-6, needed = strtod(end, NULL) * 1e-6;
     leati_text_addf(text, "%.3f MB for what lives during the step; at least %.3f MB are needed\n",
                     given, needed);
 }
@@ -99,7 +105,7 @@ char *leati_step_table(const char *lines, leat_error *err) {
     for (const char *line = lines; good && *line;) {
         size_t size = strcspn(line, "\n");
         struct part part;
-        if (read_line(line, size, &part))
+        if (!is_memory(line) && read_line(line, size, &part))
             good = add(&parts, &part);
         line += size + (line[size] == '\n');
     }
@@ -108,7 +114,7 @@ char *leati_step_table(const char *lines, leat_error *err) {
     leati_text text = {.failed = !good};
     print(&text, &parts);
     for (const char *line = lines; *line; line += strcspn(line, "\n"), line += *line == '\n')
-        if (strncmp(line, "memory:", strlen("memory:")) == 0)
+        if (is_memory(line))
             print_memory(&text, line);
     leati_free(parts.list);
     char *result = leati_text_take(&text);

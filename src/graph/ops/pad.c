@@ -1,9 +1,10 @@
 /* pad: values around a tensor: a constant, or the tensor itself mirrored (tf.pad).
  *
- * Happy path: each place of the result finds the place it comes from along every dimension; lines
- * of the last dimension are written at once. Fails where the paddings are not one pair of 0 or more
- * per dimension, or mirror more than there is. The gradient of a constant padding is the part
- * inside; the others have none. No state, no locks. */
+ * Happy path: each place of the result finds the place it comes from along every dimension down to
+ * the last one that is padded; what lies behind is copied at once, and where the padding is
+ * constant all that comes from the input along that dimension, too. Fails where the paddings are
+ * not one pair of 0 or more per dimension, or mirror more than there is. The gradient of a constant
+ * padding is the part inside; the others have none. No state, no locks. */
 #include "core/tensor.h"
 #include "graph/ops/support.h"
 
@@ -57,6 +58,7 @@ typedef struct pad_plan {
     int64_t before[LEAT_MAX_RANK];
     int64_t steps[LEAT_MAX_RANK], out_steps[LEAT_MAX_RANK];
     size_t size;
+    int32_t last; /* dimension behind which nothing is padded; -1: none is */
     char value[16];
 } pad_plan;
 
@@ -140,16 +142,50 @@ static int64_t source_of(const pad_plan *plan, int32_t d, int64_t i) {
     return at < 0 ? -at - symmetric : 2 * dim - 2 - at + symmetric;
 }
 
-/* Writes dimension `d` on; `from` NULL: all of it is padding. */
-static void pad_dim(const pad_plan *plan, int32_t d, char *to, const char *from) {
-    if (d == plan->in.rank) {
-        memcpy(to, from != NULL ? from : plan->value, plan->size);
+static bool is_zero(const pad_plan *plan) {
+    static const char zeros[sizeof plan->value];
+    return memcmp(plan->value, zeros, plan->size) == 0;
+}
+
+/* Writes `bytes` of padding. */
+static void fill(const pad_plan *plan, char *to, size_t bytes) {
+    if (is_zero(plan))
+        memset(to, 0, bytes);
+    else
+        for (size_t at = 0; at < bytes; at += plan->size)
+            memcpy(to + at, plan->value, plan->size);
+}
+
+/* The last dimension that is padded. */
+static void pad_last(const pad_plan *plan, char *to, const char *from) {
+    int32_t d = plan->last;
+    size_t block = (size_t)plan->out_steps[d], inside = (size_t)plan->in.dims[d] * block;
+    if (plan->mode == PAD_CONSTANT) {
+        size_t before = (size_t)plan->before[d] * block;
+        fill(plan, to, before);
+        memcpy(to + before, from, inside);
+        fill(plan, to + before + inside, (size_t)plan->out.dims[d] * block - before - inside);
         return;
     }
-    for (int64_t i = 0; i < plan->out.dims[d]; i++) {
-        int64_t at = from != NULL ? source_of(plan, d, i) : -1;
-        pad_dim(plan, d + 1, to + i * plan->out_steps[d],
-                at >= 0 ? from + at * plan->steps[d] : NULL);
+    for (int64_t i = 0; i < plan->out.dims[d]; i++)
+        memcpy(to + (size_t)i * block, from + (size_t)source_of(plan, d, i) * block, block);
+}
+
+/* Writes dimension `d` on; `from` NULL: all of it is padding. */
+static void pad_dim(const pad_plan *plan, int32_t d, char *to, const char *from) {
+    size_t bytes = (size_t)(plan->out_steps[d] * plan->out.dims[d]);
+    if (from == NULL) {
+        fill(plan, to, bytes);
+    } else if (d > plan->last) {
+        memcpy(to, from, bytes);
+    } else if (d == plan->last) {
+        pad_last(plan, to, from);
+    } else {
+        for (int64_t i = 0; i < plan->out.dims[d]; i++) {
+            int64_t at = source_of(plan, d, i);
+            pad_dim(plan, d + 1, to + i * plan->out_steps[d],
+                    at >= 0 ? from + at * plan->steps[d] : NULL);
+        }
     }
 }
 
@@ -190,15 +226,23 @@ static leat_status own_value(leati_kernel_call *call, pad_plan *plan, leat_error
 static leat_status pad_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = &call->inputs[0];
     leat_shape shape = leati_operand_shape(in);
-    pad_plan plan = {.size = leat_dtype_size(in->dtype)};
+    pad_plan plan = {.size = leat_dtype_size(in->dtype), .last = -1};
     LEATI_TRY(padded(call->args, &shape, &plan, err));
+    for (int32_t d = 0; d < plan.in.rank; d++)
+        plan.last = plan.out.dims[d] != plan.in.dims[d] ? d : plan.last;
     LEATI_TRY(read_value(call->args, in->dtype, &plan, err));
     LEATI_TRY(leati_output_like(call, 0, &plan.out, err));
     LEATI_TRY(own_value(call, &plan, err));
     leati_dense_steps(&plan.in, plan.size, plan.steps);
     leati_dense_steps(&plan.out, plan.size, plan.out_steps);
-    for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++)
-        pad_dim(&plan, 0, leati_row_of(&call->outputs[0], row), leati_row_of(in, row));
+    for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++) {
+        char *to = leati_row_of(&call->outputs[0], row);
+        const char *from = in->count > 0 ? leati_row_of(in, row) : NULL;
+        if (plan.in.rank == 0)
+            memcpy(to, from, plan.size);
+        else
+            pad_dim(&plan, 0, to, from);
+    }
     return leati_hold_strings(call, 0, err);
 }
 

@@ -6,6 +6,9 @@
 /* Every tensor operation against tests/conform/ops/<name>.json. */
 int conform_ops(void);
 
+/* The same cases as steps of a CPU device. */
+int conform_ops_devices(void);
+
 /* Operations whose cases need more than values: variables and replicas; files and pictures. */
 int conform_ops_state(void);
 int conform_ops_pictures(void);

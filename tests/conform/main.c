@@ -9,6 +9,7 @@ static const struct {
     int (*run)(void);
 } suites[] = {
     {"ops", conform_ops},
+    {"ops_devices", conform_ops_devices},
     {"ops_state", conform_ops_state},
     {"ops_pictures", conform_ops_pictures},
     {"signatures", conform_signatures},

@@ -141,12 +141,11 @@ static void deliver(leati_store *s, const leati_message_head *head, const char *
 
 /* Says who says so, because the text may reach ranks that have not lost rank 0. */
 static void lose_server(leati_store *s, const char *why) {
-    char text[sizeof s->reason.text], doing[100];
+    char text[sizeof s->reason.text], doing[160];
     leati_describe_beat(&s->server_beat, s->heard_ns, doing, sizeof doing);
-    snprintf(
-        text, sizeof text,
-        "%.100s lost rank 0 (%.100s, %s): %.120s; start the job again from its last checkpoint",
-        s->name, s->address, doing, why);
+    snprintf(text, sizeof text,
+             "%.80s lost rank 0 (%.80s, %s): %.100s; start the job again from its last checkpoint",
+             s->name, s->address, doing, why);
     fail_store(s, LEAT_ABORTED, text);
 }
 
@@ -198,6 +197,9 @@ static void tell(leati_store *s, leati_message_kind kind, const void *bytes, siz
 
 static void beat(leati_store *s) {
     leati_beat now = {.calls = atomic_load(&s->calls), .phase = atomic_load(&s->phase)};
+    if (now.phase == LEATI_PHASE_INPUT && s->options.stage != NULL) {
+        s->options.stage(s->options.context, now.stage, sizeof now.stage);
+    }
     tell(s, LEATI_MESSAGE_BEAT, &now, sizeof now);
 }
 

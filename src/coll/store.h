@@ -34,6 +34,9 @@ typedef struct leati_store_options {
     int64_t dead_ms;      /* 0: 10,000 */
     /* Called once, from a thread of the store, when a rank is lost or aborts; may be NULL. */
     void (*lost)(void *context, const leat_error *why);
+    /* While this process reads input: writes the slowest stage of it, for stall reports, or leaves
+     * `text` empty. From threads of the store; may be NULL. */
+    void (*stage)(void *context, char *text, size_t size);
     void *context;
 } leati_store_options;
 

@@ -111,7 +111,11 @@ void leati_describe_beat(const leati_beat *beat, int64_t heard_ns, char *text, s
     static const char *const phases[LEATI_NUM_PHASES] = {"at its start", "reading input",
                                                          "computing", "exchanging values"};
     int phase = beat->phase >= 0 && beat->phase < LEATI_NUM_PHASES ? beat->phase : 0;
-    snprintf(text, size, "%s after %llu calls, heard %.1f s ago", phases[phase],
+    char stage[sizeof beat->stage + 4] = "";
+    if (phase == LEATI_PHASE_INPUT && beat->stage[0] != '\0') {
+        snprintf(stage, sizeof stage, " (%.79s)", beat->stage);
+    }
+    snprintf(text, size, "%s%s after %llu calls, heard %.1f s ago", phases[phase], stage,
              (unsigned long long)beat->calls, (double)(leati_now_ns() - heard_ns) * 1e-9);
 }
 

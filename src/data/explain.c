@@ -30,14 +30,31 @@ static void add_amount(leati_text *text, double amount) {
     leati_text_addf(text, " %9s", number);
 }
 
+static int64_t threads_of(const leati_pool *pool, const leati_node_state *node) {
+    int64_t threads = leati_count_get(&node->counters.parallelism), most = leati_pool_size(pool);
+    threads = threads < most ? threads : most;
+    return threads > 0 ? threads : 1;
+}
+
+/* Takes the operator's time into account. */
+static void rank(walk *w, const leati_node_state *node) {
+    stage own = {.name = node->name,
+                 .busy = (double)leati_count_get(&node->counters.busy_ns) / 1e9 /
+                         (double)threads_of(w->pool, node)};
+    if (own.busy > w->first.busy) {
+        w->second = w->first;
+        w->first = own;
+    } else if (own.busy > w->second.busy) {
+        w->second = own;
+    }
+}
+
 static void add_operator(walk *w, const leati_node_state *node) {
     const leati_counters *c = &node->counters;
     double elements = (double)leati_count_get(&c->elements);
     double busy = (double)leati_count_get(&c->busy_ns) / 1e9,
            waiting = (double)leati_count_get(&c->waiting_ns) / 1e9,
            full = (double)leati_count_get(&c->full_ns) / 1e9;
-    int64_t threads = leati_count_get(&c->parallelism), most = leati_pool_size(w->pool);
-    threads = threads < most ? threads : most;
     char name[80];
     snprintf(name, sizeof(name), "%*s%s", (node->depth - 1) * 2, "", node->name);
     leati_text_addf(&w->text, "%-34.34s", name);
@@ -50,7 +67,7 @@ static void add_operator(walk *w, const leati_node_state *node) {
              (long long)limit);
     leati_text_addf(&w->text, " %9s", limit > 0 || depth > 0 ? depth_text : "-");
     add_amount(&w->text, (double)leati_count_get(&c->bytes_held));
-    leati_text_addf(&w->text, " %7lld %9lld %6lld\n", (long long)(threads > 0 ? threads : 1),
+    leati_text_addf(&w->text, " %7lld %9lld %6lld\n", (long long)threads_of(w->pool, node),
                     (long long)leati_count_get(&c->callbacks),
                     (long long)leati_count_get(&c->errors));
     int64_t recovered = leati_count_get(&c->recovered);
@@ -58,19 +75,20 @@ static void add_operator(walk *w, const leati_node_state *node) {
         leati_text_addf(&w->notes, "%s: %lld truncated picture%s filled up\n", node->name,
                         (long long)recovered, recovered == 1 ? " was" : "s were");
     }
-    stage own = {.name = node->name, .busy = busy / (double)(threads > 1 ? threads : 1)};
-    if (own.busy > w->first.busy) {
-        w->second = w->first;
-        w->first = own;
-    } else if (own.busy > w->second.busy) {
-        w->second = own;
-    }
+    rank(w, node);
 }
 
 static void add_tree(walk *w, const leati_node_state *node) {
     add_operator(w, node);
     for (const leati_node_state *child = node->children; child != NULL; child = child->sibling) {
         add_tree(w, child);
+    }
+}
+
+static void rank_tree(walk *w, const leati_node_state *node) {
+    rank(w, node);
+    for (const leati_node_state *child = node->children; child != NULL; child = child->sibling) {
+        rank_tree(w, child);
     }
 }
 
@@ -110,6 +128,22 @@ static void add_verdict(walk *w, double inside) {
                                   "processor, or there were more of them");
     }
     leati_text_addf(&w->text, "\n");
+}
+
+void leati_slowest_stage(const leati_iteration *iteration, const leati_node_state *top, char *text,
+                         size_t size) {
+    walk w = {.elapsed = (double)(leati_now_ns() - iteration->started_ns) / 1e9,
+              .pool = iteration->pool};
+    text[0] = '\0';
+    leati_tree_lock();
+    for (const leati_node_state *child = top->children; child != NULL; child = child->sibling) {
+        rank_tree(&w, child);
+    }
+    if (w.first.name != NULL && w.elapsed > 0) {
+        snprintf(text, size, "%.48s computed %.0f %% of the time", w.first.name,
+                 100 * w.first.busy / w.elapsed);
+    }
+    leati_tree_unlock();
 }
 
 char *leati_explain(const leati_iteration *iteration, const leati_node_state *top,

@@ -548,6 +548,10 @@ char *leat_iterator_explain(const leat_iterator *iterator, leat_error *err) {
     return leati_explain(&iterator->iteration, &iterator->top, err);
 }
 
+void leati_iterator_slowest(const leat_iterator *iterator, char *text, size_t size) {
+    leati_slowest_stage(&iterator->iteration, &iterator->top, text, size);
+}
+
 char *leat_iterator_metrics(const leat_iterator *iterator, leat_error *err) {
     const char *name = leati_plan_text(iterator->dataset, "dataset_name");
     return leati_metrics(&iterator->iteration, &iterator->top, name != NULL ? name : "", err);

@@ -314,6 +314,10 @@ static void abort_job(void *strategy, const char *text) {
     leat_strategy_abort(strategy, text);
 }
 
+static void reading(void *strategy, leati_stage_writer stage, void *input) {
+    leati_strategy_reading(strategy, stage, input);
+}
+
 static leati_membership membership(leat_strategy *strategy) {
     const char *name = leat_strategy_name(strategy);
     return (leati_membership){
@@ -322,7 +326,8 @@ static leati_membership membership(leat_strategy *strategy) {
         .replicas = leat_strategy_num_local_replicas(strategy),
         .per_replica_ok = strcmp(name, "mirrored") == 0,
         .drops_partial = strcmp(name, "one_device") == 0 || strcmp(name, "central_storage") == 0,
-        .others = {.context = strategy, .exchange = exchange, .abort = abort_job}};
+        .others = {
+            .context = strategy, .exchange = exchange, .abort = abort_job, .reading = reading}};
 }
 
 /* Is something missing? Then `dataset` (given) is released. */

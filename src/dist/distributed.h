@@ -5,6 +5,7 @@
 
 #include "core/object.h"
 #include "dist/feed.h"
+#include "dist/workers.h"
 #include <leat/dist.h>
 
 /* What workers tell each other; with one worker it is not called. */
@@ -15,6 +16,8 @@ typedef struct leati_lockstep {
                             leat_error *err);
     /* As leat_strategy_abort. */
     void (*abort)(void *context, const char *text);
+    /* As leati_strategy_reading; NULL: nobody wants to know. */
+    void (*reading)(void *context, leati_stage_writer stage, void *input);
 } leati_lockstep;
 
 /* This process's part of what is distributed. */

@@ -335,6 +335,29 @@ static leat_status give_up(leat_distributed_iterator *it, leat_status status, co
     return status;
 }
 
+/* The slowest stage of the first pipeline that has one. */
+static void slowest(void *iterator, char *text, size_t size) {
+    const leat_distributed_iterator *it = iterator;
+    text[0] = '\0';
+    for (int f = 0; f < it->num_feeds && text[0] == '\0'; f++) {
+        leati_feed_slowest(it->feeds[f], text, size);
+    }
+}
+
+/* Takes the step's elements; meanwhile the others can be told what this worker waits for. */
+static leat_status read_step(leat_distributed_iterator *it, leat_per_replica *out, int64_t *mine,
+                             leat_error *err) {
+    const leati_lockstep *others = &it->dataset->member.others;
+    if (others->reading != NULL) {
+        others->reading(others->context, slowest, it);
+    }
+    leat_status status = leati_distributed_pull(it, out, mine, err);
+    if (others->reading != NULL) {
+        others->reading(others->context, NULL, NULL);
+    }
+    return status;
+}
+
 static leat_status next(leat_distributed_iterator *it, bool fill, leat_per_replica *out,
                         leat_error *err) {
     int64_t mine[LEATI_STEP_NUMBERS] = {0}, sums[LEATI_STEP_NUMBERS] = {0};
@@ -346,7 +369,7 @@ static leat_status next(leat_distributed_iterator *it, bool fill, leat_per_repli
     leat_status status = it->begun ? LEAT_OK : begin(it, &local);
     it->begun = it->begun || status == LEAT_OK;
     if (status == LEAT_OK) {
-        status = leati_distributed_pull(it, out, mine, &local);
+        status = read_step(it, out, mine, &local);
     }
     if (status == LEAT_OK) {
         status = sum_up(it, mine, sums, &local);

@@ -10,9 +10,10 @@
 #include "../../tests/support/scratch.h"
 #include "../../tests/support/simulated.h"
 #include "../../tests/support/workers.h"
+#include "base/clock.h"
 #include "dist/strategy.h"
 
-enum { LIMIT_MS = 60000, ROWS = 47, MOST_ROWS_SAID = 400 };
+enum { LIMIT_MS = 60000, ROWS = 47, MOST_ROWS_SAID = 400, WAIT_MS = 5000, BUSY_NS = 5000000 };
 
 static const simulated_data by_file = {
     .rows = ROWS, .batch = 5, .epochs = 1, .files = 5, .policy = LEAT_SHARD_AUTO};
@@ -76,6 +77,45 @@ static leat_status iterate(const leat_strategy *strategy, leat_distributed_itera
         status = save(strategy, it, err);
     leat_per_replica_fini(&value);
     return status;
+}
+
+/* Each row takes a while on worker 1, and from row 12 on does not come back until it is killed. */
+static leat_status slow_row(void *context, const leat_element *in, leat_element *out,
+                            leat_error *err) {
+    int64_t row = *(const int64_t *)in->tensors[0].data, end = leati_now_ns() + BUSY_NS;
+    while (*(const int *)context == 1 && (leati_now_ns() < end || row >= 12)) {
+    }
+    return leat_element_set(out, in->spec, in->tensors, err);
+}
+
+/* Steps with a barrier each, until the job fails. */
+static int wait_for_slow(void) {
+    leat_error err = {0};
+    leat_multi_worker_options options = {
+        .timeout_ms = WAIT_MS, .start_timeout_ms = LIMIT_MS, .heartbeat_timeout_ms = WAIT_MS};
+    leat_strategy *strategy = leat_multi_worker_mirrored_strategy(&options, &err);
+    int worker = leat_strategy_worker(strategy);
+    leat_function *slow = leat_callback_function(
+        slow_row, &worker, NULL, NULL, LEAT_PURE, leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err),
+        leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err), &err);
+    leat_dataset *dataset = leat_map(leat_range(0, ROWS, 1, NULL, &err), slow, NULL, &err);
+    dataset = leat_label(dataset, "crop", &err);
+    const leat_distribute_options how = {.auto_shard_policy = LEAT_SHARD_DATA};
+    leat_distributed_dataset *d =
+        leat_distribute_dataset(strategy, leat_batch(dataset, 4, NULL, &err), &how, &err);
+    leat_distributed_iterator *it = leat_distributed_iterator_new(d, &err);
+    leat_per_replica value = {0};
+    leat_status status = it == NULL ? err.code : LEAT_OK;
+    while (status == LEAT_OK) {
+        status = leat_distributed_iterator_next(it, &value, &err);
+        status = status == LEAT_OK ? leat_strategy_barrier(strategy, &err) : status;
+    }
+    workers_say("%s: %s", leat_status_name(status), err.text);
+    leat_per_replica_fini(&value);
+    leat_distributed_iterator_free(it);
+    leat_distributed_dataset_free(d);
+    leat_strategy_unref(strategy);
+    return 0;
 }
 
 static int work(void) {
@@ -223,13 +263,28 @@ static void test_another_dataset(void **state) {
     }
 }
 
+/* The others are told who is late, what it is doing, and which stage of its input takes so long. */
+static void test_slow_input(void **state) {
+    (void)state;
+    const workers_job job = {.wanted = "slow", .count = 3, .absent = -1, .stopped = 1, .other = -1};
+    workers_run(&job, results);
+    for (int w = 0; w < 3; w += 2) {
+        const char *said = results[w].said;
+        if (results[w].status != 0 || strstr(said, "waited 5000 ms in barrier") == NULL ||
+            strstr(said, "worker 1 (10.0.0.1:2222) was reading input (map \"crop\" computed ") ==
+                NULL)
+            fail_msg("worker %d, status %d, said %s", w, results[w].status, said);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_files),          cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_drawn_order),    cmocka_unit_test(test_totals),
         cmocka_unit_test(test_failure_of_one), cmocka_unit_test(test_another_dataset),
+        cmocka_unit_test(test_slow_input),
     };
     if (workers_case() != NULL)
-        return work();
+        return strcmp(workers_case(), "slow") == 0 ? wait_for_slow() : work();
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

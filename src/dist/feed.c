@@ -3,7 +3,8 @@
  * Happy path: the present element is looked at, rows are cut off it as views, and it is consumed
  * with its last row; a piece of several elements is joined by copying. Failures: an element that
  * fails ends its place; rows gathered before it for the same piece are lost with it, as in
- * TensorFlow's kernel. Locks: `lock`, a leaf but for cancelling an iterator. */
+ * TensorFlow's kernel. Locks: `lock`, a leaf but for cancelling an iterator and for asking it where
+ * its time goes. */
 #include "data/apply.h"
 #include "dist/feed_parts.h"
 #include <string.h>
@@ -305,6 +306,19 @@ int64_t leati_feed_steps(const leati_feed *feed) {
     return feed->policy == LEAT_SHARD_DATA                              ? n
            : __builtin_mul_overflow(n, feed->place.num_workers, &steps) ? -1
                                                                         : steps;
+}
+
+void leati_feed_slowest(leati_feed *feed, char *text, size_t size) {
+    text[0] = '\0';
+    pthread_mutex_lock(&feed->lock);
+    const leati_merge *merge = feed->source.merge;
+    if (feed->source.iterator != NULL) {
+        leati_iterator_slowest(feed->source.iterator, text, size);
+    } else if (merge != NULL && merge->count > 0) {
+        /* Read in turns, so that one is like the others. */
+        leati_feed_slowest(merge->remainders[0].feed, text, size);
+    }
+    pthread_mutex_unlock(&feed->lock);
 }
 
 leat_iterator *leati_feed_iterator(leati_feed *feed) {

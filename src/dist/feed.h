@@ -58,6 +58,8 @@ LEAT_WARN_UNUSED leat_status leati_feed_restore(leati_feed *feed, const leati_fe
 /* The one iterator that a feed reads; NULL where it reads several, because it was restored so.
  * Borrowed. */
 leat_iterator *leati_feed_iterator(leati_feed *feed);
+/* The slowest stage of what the feed reads, in a few words; may be empty. From any thread. */
+void leati_feed_slowest(leati_feed *feed, char *text, size_t size);
 /* As leat_iterator_explain, for all iterators of the feed. */
 char *leati_feed_explain(const leati_feed *feed, leat_error *err);
 

@@ -158,6 +158,12 @@ void leat_strategy_abort(leat_strategy *strategy, const char *text) {
     }
 }
 
+void leati_strategy_reading(leat_strategy *strategy, leati_stage_writer stage, void *input) {
+    if (strategy->workers != NULL) {
+        leati_workers_reading(strategy->workers, stage, input);
+    }
+}
+
 void leati_strategy_note(leat_strategy *strategy, leati_phase phase) {
     if (strategy->workers != NULL) {
         leati_workers_note(strategy->workers, phase);

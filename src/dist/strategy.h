@@ -89,6 +89,8 @@ leati_device **leati_open_devices(const char *const *names, int count, leat_erro
 leat_strategy *leati_strategy_of_devices(const leati_strategy_kind *kind,
                                          const leat_mirrored_options *options, leat_error *err);
 
+/* As leati_workers_reading; nothing where there is one worker. */
+void leati_strategy_reading(leat_strategy *strategy, leati_stage_writer stage, void *input);
 /* What this worker is doing, for stall reports; nothing where there is one worker. */
 void leati_strategy_note(leat_strategy *strategy, leati_phase phase);
 

@@ -10,7 +10,8 @@
  *
  * Failures: whoever does not come within the deadline, or differs, is named. A job that failed
  * stays failed. Locks: `lock` guards the reason and the collective that is to be aborted; under it
- * nothing is called but abort, which never blocks. `living_lock` guards the list of jobs; a leaf.
+ * nothing is called but abort, which never blocks. `input_lock` keeps the input that is described
+ * in place; its own locks are taken under it. `living_lock` guards the list of jobs; a leaf.
  */
 #include "dist/workers.h"
 #include "base/alloc.h"
@@ -44,9 +45,12 @@ struct leati_workers {
     pthread_mutex_t lock;
     leati_collective *watched; /* lock: to be aborted; NULL: none yet */
     leat_error reason;         /* lock: code LEAT_OK: the job lives */
-    bool given;                /* `between` belongs to somebody else */
-    pid_t process;             /* which joined */
-    leati_workers *next;       /* living_lock */
+    pthread_mutex_t input_lock;
+    leati_stage_writer stage; /* input_lock: of the input that is read; NULL: none is */
+    void *input;              /* input_lock */
+    bool given;               /* `between` belongs to somebody else */
+    pid_t process;            /* which joined */
+    leati_workers *next;      /* living_lock */
 };
 
 // ---- ending with the process ----
@@ -187,6 +191,24 @@ leati_store *leati_workers_store(const leati_workers *workers) {
 
 const char *leati_workers_describe(const leati_workers *workers) {
     return workers->described;
+}
+
+void leati_workers_reading(leati_workers *workers, leati_stage_writer stage, void *input) {
+    pthread_mutex_lock(&workers->input_lock);
+    workers->stage = stage;
+    workers->input = input;
+    pthread_mutex_unlock(&workers->input_lock);
+    leati_workers_note(workers, stage == NULL ? LEATI_PHASE_COMPUTE : LEATI_PHASE_INPUT);
+}
+
+/* From a thread of the store. */
+static void describe_input(void *context, char *text, size_t size) {
+    leati_workers *w = context;
+    pthread_mutex_lock(&w->input_lock);
+    if (w->stage != NULL) {
+        w->stage(w->input, text, size);
+    }
+    pthread_mutex_unlock(&w->input_lock);
 }
 
 void leati_workers_note(leati_workers *workers, leati_phase phase) {
@@ -349,6 +371,7 @@ static leat_status open_job(leati_workers *w, const leat_cluster *cluster,
                                      (dead_ms + BEATS_BEFORE_LOSS - 1) / BEATS_BEFORE_LOSS,
                                  .dead_ms = dead_ms,
                                  .lost = lost,
+                                 .stage = describe_input,
                                  .context = w};
     leat_status status = open_store(w, &store, err);
     if (status == LEAT_OK) {
@@ -376,6 +399,7 @@ leati_workers *leati_workers_join(const leat_cluster *cluster,
         return NULL;
     }
     pthread_mutex_init(&w->lock, NULL);
+    pthread_mutex_init(&w->input_lock, NULL);
     w->names = names;
     w->count = count;
     w->number = number;
@@ -405,6 +429,7 @@ void leati_workers_free(leati_workers *workers) {
         workers->between->ops->close(workers->between);
     }
     pthread_mutex_destroy(&workers->lock);
+    pthread_mutex_destroy(&workers->input_lock);
     leati_free(workers->names);
     leati_free(workers);
 }

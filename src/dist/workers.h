@@ -43,6 +43,11 @@ void leati_workers_fail(leati_workers *workers, const leat_error *why);
  * memory for its part, it ends the job, since the others wait for it. Returns `status`. */
 leat_status leati_workers_end(leati_workers *workers, const char *what, leat_status status,
                               const leat_error *err);
+/* Writes the slowest stage of what a worker reads; may leave `text` empty. From any thread. */
+typedef void (*leati_stage_writer)(void *input, char *text, size_t size);
+/* From now on this worker reads `input` (borrowed until the next call); `stage` NULL: it has done
+ * so. For stall reports. */
+void leati_workers_reading(leati_workers *workers, leati_stage_writer stage, void *input);
 /* What this worker is doing, for stall reports. */
 void leati_workers_note(leati_workers *workers, leati_phase phase);
 

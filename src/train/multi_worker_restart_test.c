@@ -1,6 +1,7 @@
 /* A job of several processes that goes on from its last checkpoint: a worker is killed between two
- * checkpoints, the others end and name it, all are started again with the saved weights, optimizer
- * and input, and end with the very bits of a job that nothing happened to. */
+ * checkpoints, or the disk is full at one; the others end and name who and why, all are started
+ * again with the saved weights, optimizer and input, and end with the very bits of a job that
+ * nothing happened to. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,11 +12,14 @@
 #include "../../tests/support/digits.h"
 #include "../../tests/support/scratch.h"
 #include "../../tests/support/workers.h"
+#include "base/error.h"
 #include "base/hash.h"
+#include <errno.h>
 #include <leat/data_ops.h>
 #include <leat/dist.h>
+#include <sys/resource.h>
 
-enum { EPOCHS = 2, LONG_MS = 60000, SAVE_EVERY = 7, KILL_AT = 31, STEPS = 58 };
+enum { EPOCHS = 2, LONG_MS = 60000, SAVE_EVERY = 7, KILL_AT = 31, FULL_AT = 35, STEPS = 58 };
 
 // ---- in a worker ----
 
@@ -88,12 +92,12 @@ static void each_variable(struct run *run, void (*use)(leat_variable *variable, 
         use(variables[i], context);
 }
 
+/* `context` is the file, or NULL: reading is together. */
 static void write_variable(leat_variable *variable, void *context) {
     leat_tensor value;
     train_ok(leat_variable_read(variable, &value, &train_error));
     if (context != NULL)
-        assert_int_equal(fwrite(value.data, 1, leat_tensor_bytes(&value), context),
-                         leat_tensor_bytes(&value));
+        (void)fwrite(value.data, 1, leat_tensor_bytes(&value), context);
     leat_tensor_unref(&value);
 }
 
@@ -114,8 +118,14 @@ static void hash_variable(leat_variable *variable, void *context) {
     leat_tensor_unref(&value);
 }
 
-/* All workers ask for the state of the input; the chief writes. */
-static void save(struct run *run) {
+/* From now on files take this many bytes, as on a disk that is full. */
+static void fill_disk(rlim_t bytes) {
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){bytes, bytes}), 0);
+}
+
+/* All workers ask for the state of the input; the chief writes, and ends the job if it cannot. */
+static leat_status save(struct run *run, leat_error *err) {
     char *state = NULL, part[640];
     size_t size = 0;
     FILE *file = NULL;
@@ -125,16 +135,24 @@ static void save(struct run *run) {
     if (leat_strategy_is_chief(run->strategy)) {
         file = fopen(part, "wb");
         assert_non_null(file);
-        assert_int_equal(fwrite(&run->taken, sizeof run->taken, 1, file), 1);
-        assert_int_equal(fwrite(&size, sizeof size, 1, file), 1);
-        assert_int_equal(fwrite(state, 1, size, file), size);
+        (void)fwrite(&run->taken, sizeof run->taken, 1, file);
+        (void)fwrite(&size, sizeof size, 1, file);
+        (void)fwrite(state, 1, size, file);
     }
     each_variable(run, write_variable, file);
-    if (file != NULL) {
-        assert_int_equal(fclose(file), 0);
-        assert_int_equal(rename(part, run->path), 0);
-    }
     leat_text_free(state);
+    if (file == NULL)
+        return LEAT_OK;
+    bool whole = ferror(file) == 0;
+    whole = fclose(file) == 0 && whole;
+    if (whole) {
+        assert_int_equal(rename(part, run->path), 0);
+        return LEAT_OK;
+    }
+    char text[128];
+    snprintf(text, sizeof text, "the checkpoint after %d steps: %s", run->taken, strerror(errno));
+    leat_strategy_abort(run->strategy, text);
+    return leati_fail(err, LEAT_RESOURCE_EXHAUSTED, "%s", text);
 }
 
 static void load(struct run *run) {
@@ -155,31 +173,33 @@ static void load(struct run *run) {
 }
 
 /* Trains to the end; false with `err` where the job failed. */
-static bool train(struct run *run, int kill_at, leat_error *err) {
+static bool train(struct run *run, int kill_at, int full_at, leat_error *err) {
     leat_per_replica batch = {0};
     leat_status status;
     while ((status = leat_distributed_iterator_next(run->iterator, &batch, err)) == LEAT_OK) {
         if (run->taken == kill_at && leat_strategy_worker(run->strategy) == 1)
             raise(SIGKILL);
         status = leat_strategy_run(run->strategy, run->step, &batch, NULL, err);
+        if (status == LEAT_OK && ++run->taken == full_at && leat_strategy_is_chief(run->strategy))
+            fill_disk(1000);
+        if (status == LEAT_OK && run->taken % SAVE_EVERY == 0)
+            status = save(run, err);
         if (status != LEAT_OK)
             break;
-        if (++run->taken % SAVE_EVERY == 0)
-            save(run);
     }
     leat_per_replica_fini(&batch);
     return status == LEAT_OUT_OF_RANGE;
 }
 
-/* The argument: when worker 1 is killed, and the path of the checkpoint. */
+/* The argument: when worker 1 is killed, when the disk is full, and the path of the checkpoint. */
 static void worker_train(void **state) {
     (void)state;
     struct run run = {0};
     leat_error err = {0};
-    int kill_at = -1;
+    int kill_at = -1, full_at = -1;
     const leat_multi_worker_options options = {
         .timeout_ms = LONG_MS, .start_timeout_ms = LONG_MS, .heartbeat_timeout_ms = LONG_MS};
-    assert_int_equal(sscanf(workers_argument(), "%d %511s", &kill_at, run.path), 2);
+    assert_int_equal(sscanf(workers_argument(), "%d %d %511s", &kill_at, &full_at, run.path), 3);
     run.strategy = leat_multi_worker_mirrored_strategy(&options, &err);
     if (run.strategy == NULL)
         fail_msg("%s", err.text);
@@ -189,7 +209,7 @@ static void worker_train(void **state) {
         fail_msg("%s", err.text);
     make_state(&run, &err);
     load(&run);
-    if (train(&run, kill_at, &err)) {
+    if (train(&run, kill_at, full_at, &err)) {
         uint64_t hash = 0;
         each_variable(&run, hash_variable, &hash);
         workers_say("ended after %d steps: %016llx", run.taken, (unsigned long long)hash);
@@ -211,7 +231,7 @@ static workers_result results[WORKERS_MOST];
 static void train_to_end(int count, const char *path, const char *expected, char *end,
                          size_t size) {
     char argument[600], line[64];
-    snprintf(argument, sizeof argument, "-1 %s", path);
+    snprintf(argument, sizeof argument, "-1 -1 %s", path);
     workers_run_well("worker_train", argument, count, results);
     snprintf(line, sizeof line, "%sended after %d steps: ", expected, STEPS);
     for (int i = 0; i < count; i++) {
@@ -222,21 +242,47 @@ static void train_to_end(int count, const char *path, const char *expected, char
     snprintf(end, size, "%s", results[0].said + strlen(line));
 }
 
+/* A job that is to fail: worker 1 is killed, or the chief's disk is full. */
+static void train_to_failure(int count, int kill_at, int full_at, const char *path) {
+    char argument[700];
+    snprintf(argument, sizeof argument, "%d %d %s", kill_at, full_at, path);
+    const workers_job job = {.wanted = "worker_train",
+                             .argument = argument,
+                             .count = count,
+                             .absent = -1,
+                             .stopped = -1,
+                             .other = -1};
+    workers_run(&job, results);
+}
+
+/* The others are told who could not write what, and why; the checkpoint before it stays. */
+static void job_with_full_disk_goes_on(void **state) {
+    (void)state;
+    char undisturbed[64], after[64], path[600], restored[64];
+    snprintf(path, sizeof path, "%s/before", scratch_folder);
+    train_to_end(2, path, "", undisturbed, sizeof undisturbed);
+    snprintf(path, sizeof path, "%s/full", scratch_folder);
+    train_to_failure(2, -1, FULL_AT, path);
+    static const char *const expected[2] = {
+        "failed after 35 steps: the checkpoint after 35 steps: File too large",
+        "worker 0 (127.0.0.1:"};
+    for (int i = 0; i < 2; i++)
+        if (results[i].status != 0 || !strstr(results[i].said, expected[i]) ||
+            !strstr(results[i].said, "the checkpoint after 35 steps: File too large"))
+            fail_msg("worker %d, status %d, said %s", i, results[i].status, results[i].said);
+    snprintf(restored, sizeof restored, "restored after %d steps\n", FULL_AT - SAVE_EVERY);
+    train_to_end(2, path, restored, after, sizeof after);
+    assert_string_equal(after, undisturbed);
+}
+
 static void killed_job_goes_on(void **state) {
     (void)state;
     for (int count = 2; count <= 3; count++) {
-        char undisturbed[64], after[64], path[600], argument[700], restored[64];
+        char undisturbed[64], after[64], path[600], restored[64];
         snprintf(path, sizeof path, "%s/undisturbed%d", scratch_folder, count);
         train_to_end(count, path, "", undisturbed, sizeof undisturbed);
         snprintf(path, sizeof path, "%s/killed%d", scratch_folder, count);
-        snprintf(argument, sizeof argument, "%d %s", KILL_AT, path);
-        const workers_job job = {.wanted = "worker_train",
-                                 .argument = argument,
-                                 .count = count,
-                                 .absent = -1,
-                                 .stopped = -1,
-                                 .other = -1};
-        workers_run(&job, results);
+        train_to_failure(count, KILL_AT, -1, path);
         assert_int_equal(results[1].status, -1);
         for (int i = 0; i < count; i += 2)
             if (results[i].status != 0 || !strstr(results[i].said, "failed after 31 steps: ") ||
@@ -255,6 +301,8 @@ int main(void) {
         return cmocka_run_group_tests_name(workers_case(), worker, NULL, NULL);
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(killed_job_goes_on, scratch_setup, scratch_teardown)};
+        cmocka_unit_test_setup_teardown(killed_job_goes_on, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(job_with_full_disk_goes_on, scratch_setup,
+                                        scratch_teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -137,13 +137,18 @@ def _data_file(prefix):
 
 
 def _put(path, data):
-    """Writes a file so that it is whole as soon as it is there."""
+    """Writes a file so that it is whole as soon as it is there; where that fails, as on a full disk, nothing stays."""
     partial = f"{path}.{os.getpid()}.part"
-    with open(partial, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(partial, path)
+    try:
+        with open(partial, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    except BaseException:
+        if os.path.exists(partial):
+            os.unlink(partial)
+        raise
 
 
 def _read_index(prefix):

@@ -199,6 +199,42 @@ except Exception as error:
     assert shown[1] and shown[1][0].startswith("InvalidArgumentError")
 
 
+FAULTS = {  # who is guilty, what it does, what the other one does until it is told, and what it is told
+    "in the program": (1, "raise ValueError('no such column')", "pass", "worker 1 .*ValueError: no such column"),
+    "in its input": (1, "list(DATA)", "list(DATA)", "worker 1 .*ZeroDivisionError"),
+    "at a checkpoint": (0, "save()", "variable(tf.zeros([1000]))", "worker 0 .*File too large"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_others_are_told_why_a_worker_ended(tmp_path, fault):
+    guilty, does, meanwhile, told = FAULTS[fault]
+    shown, _ = run(tmp_path, 2, f'''
+import resource, signal
+signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the launcher's, so that the other one can say what it was told
+DATA = strategy.distribute_datasets_from_function(lambda context: tf.data.Dataset.range(9).map(
+    lambda x: tf.py_function(lambda x: 1 // (4 - int(x) * ME), [x], tf.int64)).batch(1))
+
+def save():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))  # as a disk that is full
+    tf.train.Checkpoint(v=variable(tf.zeros([1000]))).save({str(tmp_path)!r} + "/c")
+
+for _ in range(3):
+    strategy.reduce("SUM", strategy.run(number), axis=None)
+if ME == {guilty}:
+    {does}
+try:
+    while True:
+        {meanwhile}
+        strategy.reduce("SUM", strategy.run(number), axis=None)
+except tf.errors.AbortedError as error:
+    print(str(error).replace("\\n", " "), flush=True)
+    raise
+''', status=1)
+    assert re.search(told, shown[1 - guilty][0]), shown
+    assert not list(tmp_path.glob("c*")), "part of a checkpoint"
+
+
 def test_programs_that_differ_are_named(tmp_path):
     assert run(tmp_path, 2, "") == [[], []]
     path = tmp_path / "differs.py"

@@ -376,6 +376,24 @@ def _waited_for(function, *args):
     return result
 
 
+_jobs = weakref.WeakSet()  # the strategies of several processes that live
+
+
+def _tell_what_ends(strategy):
+    """From now on the other workers are told which exception ended this process, where nothing caught it."""
+    _jobs.add(strategy)
+    before = sys.excepthook
+    if getattr(before, "_tells", False):
+        return
+
+    def hook(kind, error, traceback):
+        for job in list(_jobs):
+            job._native.abort(f"{kind.__name__}: {error}")
+        before(kind, error, traceback)
+    hook._tells = True
+    sys.excepthook = hook
+
+
 class MultiWorkerMirroredStrategy(Strategy):
     """Replicas in several processes, all with the same variables (``tf.distribute.MultiWorkerMirroredStrategy``).
 
@@ -385,8 +403,9 @@ class MultiWorkerMirroredStrategy(Strategy):
     Making it waits for all workers, for five minutes at most: DeadlineExceededError names those who are missing,
     FailedPreconditionError one whose program, version of leat or options differ. All workers make the same calls in
     the same order. One that is killed, stops answering or fails ends the job: AbortedError on all others, which says
-    who it was and why. `communication_options`: `timeout_seconds` of an exchange (five minutes without one), and
-    `bytes_per_pack`; what joins processes is chosen by where they are, shared memory on one host.
+    who it was and why; an exception that nothing catches is such a reason. `communication_options`: `timeout_seconds`
+    of an exchange (five minutes without one), and `bytes_per_pack`; what joins processes is chosen by where they are,
+    shared memory on one host.
     """
 
     def __init__(self, cluster_resolver=None, communication_options=None):
@@ -412,6 +431,7 @@ class MultiWorkerMirroredStrategy(Strategy):
         resolver._leat_strategy = weakref.ref(self)
         is_chief = not task_type or cluster.is_chief(spec, task_type, task_id)
         self._extended.should_checkpoint = self._extended.should_save_summary = is_chief
+        _tell_what_ends(self)
 
     _distributed = staticmethod(variable_class)
     cluster_resolver = property(lambda self: self._cluster_resolver)

@@ -94,6 +94,32 @@ class OpsTest(ToolTest):
         self.assertIn("range (dataset operator)", both)
         self.assertIn("range (tensor operation)", both)
 
+    def test_texts_are_whole(self):
+        """What is shown of an operator is its JSON: every word of the texts, in lines of at most 96 columns behind the indent."""
+        import json
+        tables = json.loads(self.succeed("ops", "--json"))
+        for entry in [e for e in tables["dataset_operators"] if e["name"] in ("shuffle", "cache", "map", "unique")]:
+            shown = self.succeed("ops", entry["name"]).split("\n\n")[0].rstrip("\n").split("\n")
+            self.assertEqual(shown[0], entry["name"] + " (dataset operator)")
+            self.assertLessEqual(max(map(len, shown)), 96)
+            blocks, at = [], 1                      # lines of one indent, joined
+            while at < len(shown):
+                end = at + 1
+                while end < len(shown) and self.indent(shown[end]) == self.indent(shown[at]) and self.indent(shown[at]) != 2:
+                    end += 1
+                blocks.append(" ".join(line.strip() for line in shown[at:end]))
+                at = end
+            text = "\n".join(blocks)
+            head = " ".join(line.strip() for line in shown[1:shown.index("  inputs: %d" % entry["num_inputs"])])
+            self.assertEqual(head, entry["doc"])
+            for argument in entry["arguments"]:
+                self.assertRegex(text, r"(?m)^%s: .*\n%s$" % (argument["name"], re.escape(argument["doc"])))
+            self.assertEqual("arguments:" in shown, bool(entry["arguments"]))
+
+    @staticmethod
+    def indent(line):
+        return len(line) - len(line.lstrip(" "))
+
     def test_unknown_name(self):
         self.fail_with(1, "ops: nothing is called shufle; did you mean shuffle?", "ops", "shufle")
 

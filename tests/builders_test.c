@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "core/json.h"
 #include "graph/graph.h"
 #include <leat/leat.h>
 #include <stdio.h>
@@ -148,10 +149,22 @@ static const struct refusal {
     leat_status code;
     const char *text;
 } refusals[] = {
+#define COMPUTED(OPERATION, INPUTS, ATTRIBUTES, TEXT)
 #define REFUSED(OPERATION, INPUTS, ATTRIBUTES, CODE, TEXT)                                         \
     {{OPERATION, OPERATION, INPUTS, ATTRIBUTES, 1, NULL}, LEAT_##CODE, TEXT},
 #include "refused.def"
 #undef REFUSED
+#undef COMPUTED
+};
+
+static const struct {
+    const char *operation, *inputs, *attributes, *text;
+} computed[] = {
+#define REFUSED(OPERATION, INPUTS, ATTRIBUTES, CODE, TEXT)
+#define COMPUTED(OPERATION, INPUTS, ATTRIBUTES, TEXT) {OPERATION, INPUTS, ATTRIBUTES, TEXT},
+#include "refused.def"
+#undef REFUSED
+#undef COMPUTED
 };
 
 static void test_refusals(void **state) {
@@ -173,6 +186,37 @@ static void test_refusals(void **state) {
         leat_function_unref(function);
     }
     leat_spec_unref(spec);
+    assert_int_equal(wrong, 0);
+}
+
+static void test_refused_values(void **state) {
+    (void)state;
+    int wrong = 0;
+    for (size_t i = 0; i < sizeof computed / sizeof *computed; i++) {
+        char whole[1024];
+        leat_error err = {0};
+        leat_element element = {0};
+        leat_value inputs[4], out[LEAT_MAX_OUTPUTS];
+        snprintf(whole, sizeof whole, "{\"tuple\": [%s]}", computed[i].inputs);
+        json_t *json = leati_json_parse(whole, strlen(whole), &err);
+        if (json == NULL || leati_json_to_element(json, &element, &err) != LEAT_OK)
+            fail_msg("%s: %s", whole, err.text);
+        leat_graph *graph = leat_eager_new(&err);
+        for (int k = 0; k < element.num_tensors; k++)
+            inputs[k] = leat_graph_tensor(graph, &element.tensors[k]);
+        leat_graph_call(graph, computed[i].operation, computed[i].attributes, inputs,
+                        element.num_tensors, out);
+        leat_status status = leat_graph_take_error(graph, &err);
+        if (status != LEAT_INVALID_ARGUMENT || strstr(err.text, computed[i].text) == NULL ||
+            strstr(err.text, computed[i].operation) == NULL) {
+            wrong++;
+            printf("FAIL %s(%s) %s: %s: %s\n", computed[i].operation, computed[i].inputs,
+                   computed[i].attributes, leat_status_name(status), err.text);
+        }
+        leat_graph_free(graph);
+        leat_element_fini(&element);
+        json_decref(json);
+    }
     assert_int_equal(wrong, 0);
 }
 
@@ -284,6 +328,7 @@ static void test_refused_plans(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_builders), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_datasets), cmocka_unit_test(test_refused_plans)};
+        cmocka_unit_test(test_refused_values), cmocka_unit_test(test_datasets),
+        cmocka_unit_test(test_refused_plans)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

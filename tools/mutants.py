@@ -6,8 +6,8 @@
 Works in a copy of the tree that is built without debugging information, so that a change that the compiler makes nothing of is
 known by its unchanged object file and replaced by another one. The tests run nearest first, as many at a time as there are cores:
 those beside the changed file, those of its room, the conformance and recorded cases, then the others; the first that fails, or
-takes ten times as long as without the change, ends the mutant. Tests of the tools and of the installation are left out, as no
-change of src/ concerns them alone.
+takes ten times as long as without the change, ends the mutant. Programs that the file is not linked to cannot notice and are
+passed over. Tests of the tools and of the installation are left out, as no change of src/ concerns them alone.
 
 Prints a line per mutant, then the survivors as diffs. Exit status 1 if fewer than 85% were noticed.
 """
@@ -151,6 +151,10 @@ class Tree:
                     and not target.startswith("bench/"):
                 self.products.append(target)
 
+        for test in self.tests:                  # the object files that its program is linked from; None: any
+            listed = test["target"] and self.run(["ninja", "-C", self.build, "-t", "inputs", test["target"]], check=True)
+            test["inputs"] = {line.strip() for line in listed.split("\n")} if listed else None
+
     def test(self, item):
         if "command" not in item:
             return None
@@ -209,7 +213,8 @@ class Tree:
             if own.startswith(place[1] + "/"):
                 return 1
             return 2 if own.startswith(("conform", "golden")) else 3
-        return sorted(self.tests, key=lambda test: (distance(test), test["seconds"]))
+        linked = [test for test in self.tests if test["inputs"] is None or self.objects[name] in test["inputs"]]
+        return sorted(linked, key=lambda test: (distance(test), test["seconds"]))
 
 
 # ---- one mutant ----

@@ -129,14 +129,12 @@ static bool add_flat(json_t *flat, const json_t *list) {
 /* Lists as Keras writes them as plain ones: pairs, [[1, 2], [0, 3]], one behind the other, and -1
  * for the None of a dimension. A new reference, or NULL without memory. */
 static json_t *with_flat_lists(const json_t *config) {
-    json_t *copy = json_copy((json_t *)(uintptr_t)config), *value;
+    json_t *copy = json_object(), *value;
     const char *name;
     bool good = copy != NULL;
     json_object_foreach((json_t *)(uintptr_t)config, name, value) {
-        if (!json_is_array(value))
-            continue;
-        json_t *flat = json_array();
-        good = add_flat(flat, value) && good;
+        json_t *flat = json_is_array(value) ? json_array() : json_incref(value);
+        good = (!json_is_array(value) || add_flat(flat, value)) && good;
         good = json_object_set_new(copy, name, flat) == 0 && good;
     }
     if (good)

@@ -9,6 +9,8 @@
 
 #include "../../tests/support/torture.h"
 #include "../../tests/support/train.h"
+#include "base/alloc.h"
+#include "train/kind.h"
 #include <leat/train.h>
 
 static json_t *tables_of(void) {
@@ -416,6 +418,35 @@ static void survives_failed_allocations(void **state) {
     torture_end();
 }
 
+static leat_status read_lists(void *context, leat_error *err) {
+    size_t count, i = 0;
+    const leati_kind *const *kinds = leati_layer_kinds(&count);
+    while (strcmp(kinds[i]->name, "Conv2D") != 0)
+        i++;
+    void *args = NULL;
+    leat_status status = leati_kind_args_read(kinds[i], context, &args, err);
+    if (status == LEAT_OK)
+        leati_kind_args_free(kinds[i], args);
+    return status;
+}
+
+static void *json_alloc(size_t size) {
+    return leati_alloc(size, 1);
+}
+
+/* Also those of JSON values: lists become plain ones. */
+static void survives_failed_values(void **state) {
+    (void)state;
+    torture_begin();
+    json_set_alloc_funcs(json_alloc, leati_free);
+    json_t *config =
+        json_pack("{s:i, s:[i,i], s:[i,i]}", "filters", 2, "kernel_size", 3, 3, "strides", 1, 1);
+    torture_run(read_lists, config);
+    json_decref(config);
+    json_set_alloc_funcs(malloc, free);
+    torture_end();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_are_json),
@@ -428,6 +459,7 @@ int main(void) {
         cmocka_unit_test(initializers_fill),
         cmocka_unit_test(wrong_use_is_refused),
         cmocka_unit_test(survives_failed_allocations),
+        cmocka_unit_test(survives_failed_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

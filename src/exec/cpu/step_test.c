@@ -13,6 +13,7 @@
 #include "graph/interpret.h"
 #include <leat/ops.h>
 #include <math.h>
+#include <stdlib.h>
 
 #define BATCH 12
 #define NUM_WEIGHTS 6
@@ -224,9 +225,68 @@ static void test_fast(void **state) {
         puts(text);
 }
 
+/* ---- allocations ---- */
+
+static long allocations;
+
+static void *count_alloc(void *context, size_t size, size_t alignment) {
+    (void)context;
+    void *memory = NULL;
+    allocations++;
+    return posix_memalign(&memory, alignment < 16 ? 16 : alignment, size) == 0 ? memory : NULL;
+}
+
+static void *count_resize(void *context, void *memory, size_t size) {
+    (void)context;
+    allocations++;
+    return realloc(memory, size);
+}
+
+static void count_release(void *context, void *memory) {
+    (void)context;
+    free(memory);
+}
+
+/* Once results have come back, a run of a step asks the allocator for nothing. */
+static void test_no_allocations(void **state) {
+    (void)state;
+    const leat_allocator counting = {
+        .alloc = count_alloc, .resize = count_resize, .release = count_release};
+    leat_set_allocator(&counting);
+    struct model model;
+    leat_error err = {0};
+    leati_executable *step = NULL;
+    leati_call_context context = {.num_replicas = 1};
+    uint32_t seed = 3;
+    leat_tensor batch[2], found[4];
+    model_init(&model, false);
+    draw_batch(&model, &seed, batch);
+    leat_function *function = train_function(&model, &err);
+    leati_device *device = leati_cpu_device_new(0, 2, -1, &err);
+    assert_int_equal(device->ops->compile(device, function, 0, &step, &err), LEAT_OK);
+    leati_run_args args = {batch, 2, found, 4, &context};
+    for (int i = 0; i < 8; i++) {
+        long before = allocations;
+        assert_int_equal(device->ops->run(step, &args, &err), LEAT_OK);
+        if (i > 2)
+            assert_int_equal(allocations, before);
+        for (int k = 0; k < 4; k++)
+            leat_tensor_unref(&found[k]);
+    }
+    leat_tensor_unref(&batch[0]);
+    leat_tensor_unref(&batch[1]);
+    device->ops->release(step);
+    device->ops->leave(device);
+    device->ops->close(device);
+    leat_function_unref(function);
+    model_fini(&model);
+    leat_set_allocator(NULL);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_plain, torture_setup, torture_teardown),
-        cmocka_unit_test_setup_teardown(test_fast, torture_setup, torture_teardown)};
+        cmocka_unit_test_setup_teardown(test_fast, torture_setup, torture_teardown),
+        cmocka_unit_test(test_no_allocations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ def register_keras_serializable(package="Custom", name=None):
 
 
 def get_custom_objects():
-    """The dictionary of what is known to configurations by name (``keras.saving.get_custom_objects``); may be changed."""
+    """What configurations know by name, a dictionary to change (``keras.saving.get_custom_objects``)."""
     return _CUSTOM
 
 

@@ -5,9 +5,9 @@
  * exec/cpu exchange the same packs beside what computes instead. With one replica a copy. Keeps
  * trace order, so every replica meets the others at the same node; fails with what the collective
  * reports. The gradient is the all_reduce of the gradients. */
-#include "graph/kernel_host.h"
 #include "graph/ops/all_reduce.h"
 #include "coll/pack.h"
+#include "graph/kernel_host.h"
 #include "graph/ops/support.h"
 
 #include <string.h>

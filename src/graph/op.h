@@ -28,6 +28,7 @@ enum {
 };
 
 /* ---- inference ---- */
+struct leati_known; /* graph/known.h */
 typedef struct leati_infer_call {
     const leati_type *inputs;
     int num_inputs;
@@ -61,6 +62,8 @@ LEAT_WARN_UNUSED leat_status leati_infer_join(leati_infer_call *call, const leat
                                               leat_error *err);
 /* The tensor of input `index` where it is a constant of the graph (borrowed); NULL: it is not. */
 const leat_tensor *leati_infer_constant(const leati_infer_call *call, int index);
+/* What is known of input `index`, integers that are a scalar or a vector (graph/known.h). */
+bool leati_infer_known(const leati_infer_call *call, int index, struct leati_known *out);
 /* Is the row at `offset` of the arguments one whose value is not known yet? */
 bool leati_infer_unknown(const leati_infer_call *call, const leati_row *rows, size_t offset);
 /* Shared rules: one output like input 0; numpy broadcasting of all inputs (dtypes must agree). */
@@ -178,6 +181,8 @@ leat_value leati_gradient_unbroadcast(leat_value gradient, leat_value like);
 leat_status leati_gradient_none(leati_gradient_call *call, leat_error *err);
 
 /* ---- the descriptor ---- */
+typedef struct leati_known_call leati_known_call;
+
 typedef struct leati_tensor_op {
     const char *name; /* TensorFlow's, snake case */
     int version;
@@ -212,6 +217,9 @@ typedef struct leati_tensor_op {
      * but no data. Fails where the kernel would. So a chain of operations reads the part where it
      * lies (exec/chain.h). NULL: not such an operation. */
     leat_status (*window)(const leati_kernel_call *call, leati_window *out, leat_error *err);
+    /* Of operations that shapes are computed with: what is known of output 0, integers, from what
+     * is known of the inputs, while the graph is built. false: nothing. NULL: nothing ever. */
+    bool (*known)(const leati_known_call *call, struct leati_known *out);
 } leati_tensor_op;
 
 #endif

@@ -36,7 +36,7 @@ static bool run_step(const op_case *c, const char *how, const leat_function *fun
     leati_executable *step = NULL;
     leati_device *device = leati_cpu_device_new(0, THREADS, -1, &err);
     assert_non_null(device);
-    leat_status status = device->ops->compile(device, function, 0, &step, &err);
+    leat_status status = device->ops->compile(device, function, &context, &step, &err);
     bool taken = status == LEAT_OK;
     if (!taken && status != LEAT_UNIMPLEMENTED)
         fail_msg("%s %s, %s: %s", c->op, c->name, how, err.text);

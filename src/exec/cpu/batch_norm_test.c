@@ -76,10 +76,10 @@ static void run_step(leat_function *function, const leat_tensor *inputs, int thr
     leat_error err = {0};
     leati_executable *step = NULL;
     leati_call_context context = {.num_replicas = 1};
-    leati_run_args args = {inputs, 4, outputs, RESULTS, &context};
+    leati_run_args args = {inputs, 4, outputs, RESULTS, &context, false};
     leati_device *device = leati_cpu_device_new(0, threads, -1, &err);
     assert_non_null(device);
-    if (device->ops->compile(device, function, 0, &step, &err) ||
+    if (device->ops->compile(device, function, &context, &step, &err) ||
         device->ops->run(step, &args, &err))
         fail_msg("%s", err.text);
     device->ops->explain(step, text, size);

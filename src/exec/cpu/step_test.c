@@ -263,8 +263,8 @@ static void test_no_allocations(void **state) {
     draw_batch(&model, &seed, batch);
     leat_function *function = train_function(&model, &err);
     leati_device *device = leati_cpu_device_new(0, 2, -1, &err);
-    assert_int_equal(device->ops->compile(device, function, 0, &step, &err), LEAT_OK);
-    leati_run_args args = {batch, 2, found, 4, &context};
+    assert_int_equal(device->ops->compile(device, function, &context, &step, &err), LEAT_OK);
+    leati_run_args args = {batch, 2, found, 4, &context, false};
     for (int i = 0; i < 8; i++) {
         long before = allocations;
         assert_int_equal(device->ops->run(step, &args, &err), LEAT_OK);

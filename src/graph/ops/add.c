@@ -2,6 +2,7 @@
  *
  * Integers wrap around. Fails in inference where the dtypes differ or the shapes do not broadcast.
  * No state, no locks. */
+#include "graph/known.h"
 #include "graph/ops/wide.h"
 
 LEATI_LANES2_INTEGER(add, (U)x + (U)y)
@@ -23,6 +24,14 @@ leat_value leat_add(leat_value x, leat_value y) {
     return leati_op2(&leati_tensor_op_add, NULL, x, y);
 }
 
+static bool sum_fits(int64_t x, int64_t y, int64_t *out) {
+    return !__builtin_add_overflow(x, y, out) && *out >= INT32_MIN && *out <= INT32_MAX;
+}
+
+static bool add_known(const leati_known_call *call, leati_known *out) {
+    return leati_known_combined(call, sum_fits, out);
+}
+
 const leati_tensor_op leati_tensor_op_add = {
     .name = "add",
     .version = 1,
@@ -36,4 +45,5 @@ const leati_tensor_op leati_tensor_op_add = {
     .infer = add_infer,
     .kernel = add_kernel,
     .gradient = add_gradient,
+    .known = add_known,
 };

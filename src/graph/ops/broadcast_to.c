@@ -39,7 +39,7 @@ static leat_status broadcast_to_infer(leati_infer_call *call, leat_error *err) {
     leat_shape shape = {0};
     LEATI_TRY(leati_want_values(call, 0, err));
     if (call->unknown != 0)
-        LEATI_TRY(leati_unknown_dims(&args->shape, &shape, err));
+        LEATI_TRY(leati_known_dims(&args->shape, &shape, err));
     else
         LEATI_TRY(target(&args->shape, &call->inputs[0].shape, &shape, err));
     return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);

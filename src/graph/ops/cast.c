@@ -4,6 +4,7 @@
  * zero; where C leaves the result open they become the lowest int64 (int32 for narrow integers), as
  * TensorFlow's do on x86: no two machines disagree. The gradient is cast back.
  * Fails in inference on strings and objects. No state, no locks. */
+#include "graph/known.h"
 #include "graph/ops/wide.h"
 
 struct cast_args {
@@ -189,4 +190,5 @@ const leati_tensor_op leati_tensor_op_cast = {
     .infer = cast_infer,
     .kernel = cast_kernel,
     .gradient = cast_gradient,
+    .known = leati_known_same,
 };

@@ -14,6 +14,7 @@
 #include "core/json.h"
 #include "core/object.h"
 #include "graph/kernel_host.h"
+#include "graph/known.h"
 #include "graph/node_args.h"
 #include "graph/ops/support.h"
 
@@ -122,9 +123,9 @@ static leat_status copy_args(const target *t, void **out, leat_error *err) {
 
 /* ---- inference ---- */
 
-/* Lists get as many placeholders as the vector has values, a shape as many unknown dimensions. */
+/* Lists and shapes get as many placeholders as the vector has values, and what is known of them. */
 static leat_status prepare_placeholder(const leati_row *row, void *args, const leati_type *value,
-                                       leat_error *err) {
+                                       const leati_known *known, leat_error *err) {
     void *at = (char *)args + row->offset;
     int64_t length = value->shape.rank == 0   ? 1
                      : value->shape.rank == 1 ? value->shape.dims[0]
@@ -140,7 +141,8 @@ static leat_status prepare_placeholder(const leati_row *row, void *args, const l
             return LEAT_OK;
         shape->rank = (int32_t)length;
         for (int32_t d = 0; d < shape->rank; d++)
-            shape->dims[d] = LEAT_UNKNOWN_DIM;
+            shape->dims[d] =
+                d < known->count && known->values[d] >= 0 ? known->values[d] : LEAT_UNKNOWN_DIM;
     } else if (row->type == LEATI_ROW_INTS) {
         leati_ints *ints = at;
         leati_free(ints->values);
@@ -151,6 +153,8 @@ static leat_status prepare_placeholder(const leati_row *row, void *args, const l
         if (ints->values == NULL)
             return leati_no_memory(err, (size_t)length * sizeof *ints->values);
         ints->count = (int32_t)length;
+        for (int32_t i = 0; i < ints->count; i++)
+            ints->values[i] = i < known->count ? known->values[i] : LEATI_UNKNOWN_NUMBER;
     }
     return LEAT_OK;
 }
@@ -189,7 +193,10 @@ static leat_status infer_with(leati_infer_call *call, const target *t, void *arg
             return leati_fail(err, LEAT_INVALID_ARGUMENT, "argument %s: expected %s, found %s",
                               row->name, leati_row_type_name(row->type),
                               leat_dtype_name(value->dtype));
-        LEATI_TRY(prepare_placeholder(row, args, value, err));
+        leati_known known = {0};
+        if (!leati_infer_known(call, own + i, &known))
+            known.count = 0;
+        LEATI_TRY(prepare_placeholder(row, args, value, &known, err));
         unknown |= UINT64_C(1) << (row - t->op->rows);
     }
     call->args = args;

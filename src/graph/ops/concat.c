@@ -2,6 +2,7 @@
  *
  * Fails where dtypes, ranks or the other dimensions differ. The gradient slices; it needs the sizes
  * along the axis in inference, but for the last input's. No state, no locks. */
+#include "graph/known.h"
 #include "graph/ops/join.h"
 
 /* Adds the shape `next` to `shape` along the axis. */
@@ -90,6 +91,18 @@ static leat_status concat_gradient(leati_gradient_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
+static bool concat_known(const leati_known_call *call, leati_known *out) {
+    *out = (leati_known){.rank = 1};
+    for (int i = 0; i < call->num_inputs; i++) {
+        const leati_known *part = &call->inputs[i];
+        if (part->rank != 1 || out->count + part->count > LEAT_MAX_RANK)
+            return false;
+        for (int32_t k = 0; k < part->count; k++)
+            out->values[out->count++] = part->values[k];
+    }
+    return true;
+}
+
 leat_value leat_concat(const leat_value *values, int num_values, int64_t axis) {
     struct leati_axis_args args = {.axis = axis};
     return leati_op_many(&leati_tensor_op_concat, &args, values, num_values);
@@ -108,4 +121,5 @@ const leati_tensor_op leati_tensor_op_concat = {
     .infer = concat_infer,
     .kernel = concat_kernel,
     .gradient = concat_gradient,
+    .known = concat_known,
 };

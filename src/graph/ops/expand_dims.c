@@ -2,6 +2,7 @@
  *
  * The kernel hands out a view. Fails where the axis is outside [-rank - 1, rank]. No state, no
  * locks. */
+#include "graph/known.h"
 #include "graph/ops/support.h"
 
 struct expand_dims_args {
@@ -54,6 +55,12 @@ leat_value leat_expand_dims(leat_value x, int64_t axis) {
     return leati_op1(&leati_tensor_op_expand_dims, &args, x);
 }
 
+static bool expand_dims_known(const leati_known_call *call, leati_known *out) {
+    *out = call->inputs[0];
+    out->rank = 1;
+    return call->inputs[0].rank == 0;
+}
+
 const leati_tensor_op leati_tensor_op_expand_dims = {
     .name = "expand_dims",
     .version = 1,
@@ -67,4 +74,5 @@ const leati_tensor_op leati_tensor_op_expand_dims = {
     .infer = expand_dims_infer,
     .kernel = expand_dims_kernel,
     .gradient = expand_dims_gradient,
+    .known = expand_dims_known,
 };

@@ -3,6 +3,7 @@
  * Inference knows the rank where it knows the length of `dims`; the run knows the rest, one row at
  * a time. Fails where a dimension is negative. No state, no locks. */
 #include "core/tensor.h"
+#include "graph/known.h"
 #include "graph/ops/support.h"
 
 #include <string.h>
@@ -23,10 +24,11 @@ static leat_status fill_infer(leati_infer_call *call, leat_error *err) {
         for (int32_t d = 0; d < shape.rank; d++)
             shape.dims[d] = LEAT_UNKNOWN_DIM;
     }
-    const leat_tensor *known = leati_infer_constant(call, 0);
-    for (int32_t d = 0; known != NULL && d < shape.rank; d++)
-        if (leati_tensor_int_at(known, d) >= 0) /* the run refuses others */
-            shape.dims[d] = leati_tensor_int_at(known, d);
+    leati_known known;
+    if (leati_infer_known(call, 0, &known))
+        for (int32_t d = 0; d < shape.rank && d < known.count; d++)
+            if (known.values[d] >= 0) /* the run refuses others */
+                shape.dims[d] = known.values[d];
     return leati_infer_output(call, call->inputs[1].dtype, &shape, NULL, err);
 }
 

@@ -1,5 +1,6 @@
 /* identity: the input as it is, as a view without a copy. Differentiable. Cannot fail but for
  * memory. */
+#include "graph/known.h"
 #include "graph/op.h"
 
 static leat_status identity_kernel(leati_kernel_call *call, leat_error *err) {
@@ -29,4 +30,5 @@ const leati_tensor_op leati_tensor_op_identity = {
     .infer = leati_infer_same,
     .kernel = identity_kernel,
     .gradient = identity_gradient,
+    .known = leati_known_same,
 };

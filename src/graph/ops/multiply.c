@@ -2,6 +2,7 @@
  *
  * Integers wrap around. Fails in inference where the dtypes differ or the shapes do not broadcast.
  * No state, no locks. */
+#include "graph/known.h"
 #include "graph/ops/wide.h"
 
 LEATI_LANES2_INTEGER(multiply, (U)x *(U)y)
@@ -23,6 +24,14 @@ leat_value leat_multiply(leat_value x, leat_value y) {
     return leati_op2(&leati_tensor_op_multiply, NULL, x, y);
 }
 
+static bool product_fits(int64_t x, int64_t y, int64_t *out) {
+    return !__builtin_mul_overflow(x, y, out) && *out >= INT32_MIN && *out <= INT32_MAX;
+}
+
+static bool multiply_known(const leati_known_call *call, leati_known *out) {
+    return leati_known_combined(call, product_fits, out);
+}
+
 const leati_tensor_op leati_tensor_op_multiply = {
     .name = "multiply",
     .version = 1,
@@ -36,4 +45,5 @@ const leati_tensor_op leati_tensor_op_multiply = {
     .infer = multiply_infer,
     .kernel = multiply_kernel,
     .gradient = multiply_gradient,
+    .known = multiply_known,
 };

@@ -4,6 +4,7 @@
  * each. How many slices come out is known beforehand where `repeats` is a constant, else rows run
  * one at a time. Fails where a number is
  * negative or there are not as many as slices. No gradient, no state, no locks. */
+#include "core/tensor.h"
 #include "graph/ops/positions.h"
 
 #include <string.h>

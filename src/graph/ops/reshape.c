@@ -2,6 +2,7 @@
  *
  * The kernel hands out a view. Fails where the numbers of values differ, in inference if they are
  * known there. No state, no locks. */
+#include "graph/known.h"
 #include "graph/ops/support.h"
 
 struct reshape_args {
@@ -60,7 +61,7 @@ static leat_status reshape_infer(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(leati_want_values(call, 0, err));
     if (leati_infer_unknown(call, reshape_rows, offsetof(struct reshape_args, shape))) {
         const struct reshape_args *args = call->args;
-        LEATI_TRY(leati_unknown_dims(&args->shape, &shape, err));
+        LEATI_TRY(leati_known_dims(&args->shape, &shape, err));
         return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
     }
     LEATI_TRY(target_shape(call->args, &shape, err));
@@ -88,6 +89,13 @@ leat_value leat_reshape(leat_value x, const int64_t *shape, int rank) {
     return leati_op1(&leati_tensor_op_reshape, &args, x);
 }
 
+static bool reshape_known(const leati_known_call *call, leati_known *out) {
+    const struct reshape_args *args = call->args;
+    *out = call->inputs[0];
+    out->rank = args->shape.count;
+    return call->inputs[0].rank >= 0 && (out->rank == 1 || (out->rank == 0 && out->count == 1));
+}
+
 const leati_tensor_op leati_tensor_op_reshape = {
     .name = "reshape",
     .version = 1,
@@ -101,4 +109,5 @@ const leati_tensor_op leati_tensor_op_reshape = {
     .infer = reshape_infer,
     .kernel = reshape_kernel,
     .gradient = reshape_gradient,
+    .known = reshape_known,
 };

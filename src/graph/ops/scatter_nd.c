@@ -43,7 +43,7 @@ static leat_status scatter_nd_infer(leati_infer_call *call, leat_error *err) {
     if (call->inputs[1].dtype != LEAT_BOOL && call->inputs[1].dtype != LEAT_STRING)
         LEATI_TRY(leati_want_number(call, 1, "the updates", err));
     if (call->unknown != 0)
-        LEATI_TRY(leati_unknown_dims(&args->shape, &shape, err));
+        LEATI_TRY(leati_known_dims(&args->shape, &shape, err));
     else
         LEATI_TRY(shape_of(args, &shape, err));
     LEATI_TRY(leati_scatter_check(&shape, &call->inputs[0].shape, &call->inputs[1].shape, err));

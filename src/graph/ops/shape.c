@@ -1,5 +1,6 @@
 /* shape: the dimensions of a tensor, as a vector of int32 or int64 (tf.shape). No gradient, no
  * state, no locks. */
+#include "graph/known.h"
 #include "graph/ops/counts.h"
 
 static leat_status shape_infer(leati_infer_call *call, leat_error *err) {
@@ -16,6 +17,16 @@ static leat_status shape_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(leati_output_like(call, 0, &shape, err));
     leati_counts_write(call, in->dims, in->rank);
     return LEAT_OK;
+}
+
+static bool shape_known(const leati_known_call *call, leati_known *out) {
+    const leat_shape *shape = &call->types[0]->shape;
+    if (shape->rank < 0)
+        return false;
+    *out = (leati_known){.rank = 1, .count = shape->rank};
+    for (int32_t d = 0; d < shape->rank; d++)
+        out->values[d] = shape->dims[d] < 0 ? LEATI_UNKNOWN_NUMBER : shape->dims[d];
+    return true;
 }
 
 leat_value leat_shape_of(leat_value x, leat_dtype dtype) {
@@ -36,4 +47,5 @@ const leati_tensor_op leati_tensor_op_shape = {
     .max_inputs = 1,
     .infer = shape_infer,
     .kernel = shape_kernel,
+    .known = shape_known,
 };

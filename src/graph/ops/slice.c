@@ -3,6 +3,7 @@
  * Rows of which the part is one piece are handed out as a view; others are copied. Fails where the
  * part is not within the tensor. No state, no locks. */
 #include "graph/ops/slice.h"
+#include "graph/known.h"
 
 const leati_row leati_slice_rows[] = {
     {.name = "begin",
@@ -49,7 +50,8 @@ int64_t leati_slice_offset(const struct leati_slice_args *args, const int64_t *s
     return offset;
 }
 
-/* Sizes are known where `size` is, but for those that stand for all that follows. */
+/* Sizes are known where `size` is (of placeholders some may be), but for those that stand for all
+ * that follows. */
 static leat_status infer_computed(leati_infer_call *call, leat_error *err) {
     const struct leati_slice_args *args = call->args;
     bool sizes =
@@ -58,7 +60,7 @@ static leat_status infer_computed(leati_infer_call *call, leat_error *err) {
     if (part.rank < 0)
         LEATI_TRY(leati_unknown_dims(sizes ? &args->size : &args->begin, &part, err));
     for (int32_t d = 0; d < part.rank; d++) {
-        bool known = sizes && d < args->size.count && args->size.values[d] >= 0;
+        bool known = d < args->size.count && args->size.values[d] >= 0;
         part.dims[d] = known ? args->size.values[d] : LEAT_UNKNOWN_DIM;
     }
     return leati_infer_output(call, call->inputs[0].dtype, &part, NULL, err);
@@ -134,6 +136,17 @@ leat_value leat_slice(leat_value x, const int64_t *begin, const int64_t *size, i
     return leati_op1(&leati_tensor_op_slice, &args, x);
 }
 
+static bool slice_known(const leati_known_call *call, leati_known *out) {
+    const struct leati_slice_args *args = call->args;
+    leat_shape whole = LEAT_SHAPE(call->inputs[0].count), part = {0};
+    if (call->inputs[0].rank != 1 || leati_slice_shape(args, &whole, &part, NULL) != LEAT_OK)
+        return false;
+    *out = (leati_known){.rank = 1, .count = (int32_t)part.dims[0]};
+    for (int32_t i = 0; i < out->count; i++)
+        out->values[i] = call->inputs[0].values[args->begin.values[0] + i];
+    return true;
+}
+
 const leati_tensor_op leati_tensor_op_slice = {
     .name = "slice",
     .version = 1,
@@ -149,4 +162,5 @@ const leati_tensor_op leati_tensor_op_slice = {
     .kernel = slice_kernel,
     .gradient = slice_gradient,
     .window = slice_window,
+    .known = slice_known,
 };

@@ -1,6 +1,7 @@
 /* squeeze: dimensions of 1 taken away, those named or all (tf.squeeze).
  *
  * The kernel hands out a view. Fails where a named dimension is not 1. No state, no locks. */
+#include "graph/known.h"
 #include "graph/ops/support.h"
 
 struct squeeze_args {
@@ -66,6 +67,12 @@ leat_value leat_squeeze(leat_value x, const int64_t *axes, int num_axes) {
     return leati_op1(&leati_tensor_op_squeeze, &args, x);
 }
 
+static bool squeeze_known(const leati_known_call *call, leati_known *out) {
+    *out = call->inputs[0];
+    out->rank = 0;
+    return call->inputs[0].rank == 1 && call->inputs[0].count == 1;
+}
+
 const leati_tensor_op leati_tensor_op_squeeze = {
     .name = "squeeze",
     .version = 1,
@@ -79,4 +86,5 @@ const leati_tensor_op leati_tensor_op_squeeze = {
     .infer = squeeze_infer,
     .kernel = squeeze_kernel,
     .gradient = squeeze_gradient,
+    .known = squeeze_known,
 };

@@ -1,6 +1,7 @@
 /* stack: tensors of one shape along a new dimension (tf.stack).
  *
  * Fails where dtypes or shapes differ. No state, no locks. */
+#include "graph/known.h"
 #include "graph/ops/join.h"
 
 /* `shape` with a dimension of `count` at the axis. */
@@ -80,6 +81,16 @@ static leat_status stack_gradient(leati_gradient_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
+static bool stack_known(const leati_known_call *call, leati_known *out) {
+    *out = (leati_known){.rank = 1, .count = call->num_inputs};
+    for (int i = 0; i < call->num_inputs; i++) {
+        if (call->inputs[i].rank != 0 || i == LEAT_MAX_RANK)
+            return false;
+        out->values[i] = call->inputs[i].values[0];
+    }
+    return true;
+}
+
 leat_value leat_stack(const leat_value *values, int num_values, int64_t axis) {
     struct leati_axis_args args = {.axis = axis};
     return leati_op_many(&leati_tensor_op_stack, &args, values, num_values);
@@ -98,4 +109,5 @@ const leati_tensor_op leati_tensor_op_stack = {
     .infer = stack_infer,
     .kernel = stack_kernel,
     .gradient = stack_gradient,
+    .known = stack_known,
 };

@@ -6,6 +6,8 @@
  * index outside its dimension. No state, no locks. */
 #include "graph/ops/strided_slice.h"
 
+#include "graph/known.h"
+
 #define ARGS_ROW(NAME, TYPE, FLAGS, DOC)                                                           \
     {                                                                                              \
         .name = #NAME, .type = TYPE, .flags = FLAGS,                                               \
@@ -234,6 +236,20 @@ leat_value leat_strided_slice(leat_value input, const int64_t *begin, const int6
     return leati_op1(&leati_tensor_op_strided_slice, &args, input);
 }
 
+static bool strided_slice_known(const leati_known_call *call, leati_known *out) {
+    leat_shape whole = LEAT_SHAPE(call->inputs[0].count);
+    leati_strided_part part;
+    if (call->inputs[0].rank != 1 ||
+        leati_strided_part_of(call->args, &whole, 1, false, &part, NULL) || part.shape.rank > 1)
+        return false;
+    *out = (leati_known){.rank = part.shape.rank,
+                         .count = part.shape.rank == 0 ? 1 : (int32_t)part.shape.dims[0]};
+    for (int32_t i = 0; i < out->count; i++)
+        out->values[i] =
+            call->inputs[0].values[part.offset + (out->rank == 0 ? 0 : i * part.steps[0])];
+    return true;
+}
+
 const leati_tensor_op leati_tensor_op_strided_slice = {
     .name = "strided_slice",
     .version = 1,
@@ -251,4 +267,5 @@ const leati_tensor_op leati_tensor_op_strided_slice = {
     .kernel = strided_slice_kernel,
     .gradient = strided_slice_gradient,
     .window = strided_slice_window,
+    .known = strided_slice_known,
 };

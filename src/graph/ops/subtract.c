@@ -2,6 +2,7 @@
  *
  * Integers wrap around. Fails in inference where the dtypes differ or the shapes do not broadcast.
  * No state, no locks. */
+#include "graph/known.h"
 #include "graph/ops/wide.h"
 
 LEATI_LANES2_INTEGER(subtract, (U)x - (U)y)
@@ -23,6 +24,14 @@ leat_value leat_subtract(leat_value x, leat_value y) {
     return leati_op2(&leati_tensor_op_subtract, NULL, x, y);
 }
 
+static bool difference_fits(int64_t x, int64_t y, int64_t *out) {
+    return !__builtin_sub_overflow(x, y, out) && *out >= INT32_MIN && *out <= INT32_MAX;
+}
+
+static bool subtract_known(const leati_known_call *call, leati_known *out) {
+    return leati_known_combined(call, difference_fits, out);
+}
+
 const leati_tensor_op leati_tensor_op_subtract = {
     .name = "subtract",
     .version = 1,
@@ -36,4 +45,5 @@ const leati_tensor_op leati_tensor_op_subtract = {
     .infer = subtract_infer,
     .kernel = subtract_kernel,
     .gradient = subtract_gradient,
+    .known = subtract_known,
 };

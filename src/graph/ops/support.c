@@ -185,6 +185,14 @@ leat_status leati_unknown_dims(const leati_ints *list, leat_shape *out, leat_err
     return LEAT_OK;
 }
 
+leat_status leati_known_dims(const leati_ints *list, leat_shape *out, leat_error *err) {
+    LEATI_TRY(leati_unknown_dims(list, out, err));
+    for (int32_t d = 0; d < out->rank; d++)
+        if (list->values[d] >= 0)
+            out->dims[d] = list->values[d];
+    return LEAT_OK;
+}
+
 leat_status leati_normal_axis(int64_t axis, int32_t rank, int32_t *out, leat_error *err) {
     if (axis < -(int64_t)rank || axis >= rank)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,

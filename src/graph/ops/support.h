@@ -77,6 +77,9 @@ LEAT_WARN_UNUSED leat_status leati_want_equal_dims(int64_t a, int64_t b, const c
  * rank either where the list has no values. */
 LEAT_WARN_UNUSED leat_status leati_unknown_dims(const leati_ints *list, leat_shape *out,
                                                 leat_error *err);
+/* The same with those that the list has: placeholders of which some are known. */
+LEAT_WARN_UNUSED leat_status leati_known_dims(const leati_ints *list, leat_shape *out,
+                                              leat_error *err);
 /* Turns a negative axis into its place from the front; `rank` must be known. */
 LEAT_WARN_UNUSED leat_status leati_normal_axis(int64_t axis, int32_t rank, int32_t *out,
                                                leat_error *err);

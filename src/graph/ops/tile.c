@@ -2,6 +2,7 @@
  *
  * The gradient adds up the repetitions; it needs static shapes of at most half the largest rank.
  * Fails where there is not one number of 0 or more per dimension. No state, no locks. */
+#include "graph/known.h"
 #include "graph/ops/support.h"
 
 #include <string.h>
@@ -28,7 +29,7 @@ static leat_status tiled(const leati_ints *multiples, const leat_shape *in, bool
     *out = *in;
     for (int32_t d = 0; d < in->rank; d++) {
         int64_t by = multiples->values[d];
-        if (unknown || (in->dims[d] == LEAT_UNKNOWN_DIM && by != 0))
+        if (unknown || by == LEATI_UNKNOWN_NUMBER || (in->dims[d] == LEAT_UNKNOWN_DIM && by != 0))
             out->dims[d] = LEAT_UNKNOWN_DIM;
         else if (by < 0 || __builtin_mul_overflow(by ? in->dims[d] : 0, by, &out->dims[d]))
             return leati_fail(err, LEAT_INVALID_ARGUMENT,
@@ -41,12 +42,11 @@ static leat_status tiled(const leati_ints *multiples, const leat_shape *in, bool
 static leat_status tile_infer(leati_infer_call *call, leat_error *err) {
     const struct tile_args *args = call->args;
     leat_shape in = call->inputs[0].shape, out = {.rank = LEAT_UNKNOWN_RANK};
-    bool unknown = call->unknown != 0;
     LEATI_TRY(leati_want_values(call, 0, err));
     if (in.rank < 0)
         LEATI_TRY(leati_unknown_dims(&args->multiples, &in, err));
     if (in.rank >= 0 && args->multiples.values != NULL)
-        LEATI_TRY(tiled(&args->multiples, &in, unknown, &out, err));
+        LEATI_TRY(tiled(&args->multiples, &in, false, &out, err));
     else if (in.rank >= 0)
         LEATI_TRY(tiled(&(leati_ints){.values = in.dims, .count = in.rank}, &in, true, &out, err));
     return leati_infer_output(call, call->inputs[0].dtype, &out, NULL, err);

@@ -7,12 +7,11 @@
 
 #include <cmocka.h>
 
+#include "../../tests/support/spans.h"
 #include "../../tests/support/torture.h"
 #include "dist/strategy.h"
 #include "run/trace.h"
-#include <jansson.h>
 #include <leat/ops.h>
-#include <unistd.h>
 
 enum { REPLICAS = 2, LAYERS = 3, WIDTH = 64, ROWS = 8, STEPS = 5, BYTES = 4 * WIDTH * WIDTH };
 
@@ -118,81 +117,21 @@ static leat_status run(struct model *model, leat_error *err) {
 
 /* ---- the trace ---- */
 
-static json_t *traced_step(struct model *model) {
-    leat_error err = {0};
-    char path[64] = "/tmp/leat-overlap-XXXXXX";
-    int file = mkstemp(path);
-    assert_true(file >= 0);
-    close(file);
-    assert_int_equal(run(model, &err), LEAT_OK); /* compiles */
-    leat_trace_start();
-    assert_int_equal(run(model, &err), LEAT_OK);
-    leat_trace_stop();
-    assert_int_equal(leat_trace_write(path, &err), LEAT_OK);
-    json_error_t wrong;
-    json_t *root = json_load_file(path, 0, &wrong);
-    assert_non_null(root);
-    unlink(path);
-    return root;
-}
-
-static bool is_span(const json_t *event, const char *category, const char *begin) {
-    const char *name = json_string_value(json_object_get(event, "name"));
-    const char *of = json_string_value(json_object_get(event, "cat"));
-    return of != NULL && strcmp(of, category) == 0 && strncmp(name, begin, strlen(begin)) == 0;
-}
-
-static double number_of(const json_t *event, const char *key) {
-    return json_number_value(json_object_get(event, key));
-}
-
-/* The span of this name on the thread of `like`; NULL: none. */
-static const json_t *span_beside(const json_t *events, const json_t *like, const char *category,
-                                 const char *name) {
-    for (size_t i = 0; i < json_array_size(events); i++) {
-        const json_t *event = json_array_get(events, i);
-        if (is_span(event, category, name) && number_of(event, "tid") == number_of(like, "tid"))
-            return event;
-    }
-    return NULL;
-}
-
-static int count_spans(const json_t *events, const char *category, const char *name) {
-    int count = 0;
-    for (size_t i = 0; i < json_array_size(events); i++)
-        count += is_span(json_array_get(events, i), category, name);
-    return count;
-}
-
 static void test_trace(void **state) {
     (void)state;
     struct model model;
+    leat_error err = {0};
     model_init(&model, BYTES - 1);
-    json_t *root = traced_step(&model);
-    const json_t *events = json_object_get(root, "traceEvents");
-    assert_int_equal(count_spans(events, "step", "forward"), REPLICAS);
-    assert_int_equal(count_spans(events, "step", "backward"), REPLICAS);
-    assert_int_equal(count_spans(events, "step", "update"), REPLICAS);
+    assert_int_equal(run(&model, &err), LEAT_OK); /* compiles */
+    leat_trace_start();
+    assert_int_equal(run(&model, &err), LEAT_OK);
+    json_t *events = spans_stop();
+    spans_check_overlap(events, REPLICAS);
     /* The last of the packs waits until the replica has come to the sum, the others do not. */
-    assert_int_equal(count_spans(events, "reduce", "begin pack"), REPLICAS * (LAYERS - 1));
-    for (size_t i = 0; i < json_array_size(events); i++) {
-        const json_t *begun = json_array_get(events, i);
-        if (!is_span(begun, "reduce", "begin pack"))
-            continue;
-        const json_t *backward = span_beside(events, begun, "step", "backward");
-        assert_non_null(backward);
-        double start = number_of(backward, "ts"), end = start + number_of(backward, "dur");
-        assert_true(number_of(begun, "ts") >= start && number_of(begun, "ts") < end);
-    }
-    /* Their sums run on threads that compute nothing. */
-    assert_true(count_spans(events, "reduce", "all_reduce of 16384 bytes") >=
+    assert_int_equal(spans_count(events, "reduce", "begin pack"), REPLICAS * (LAYERS - 1));
+    assert_true(spans_count(events, "reduce", "all_reduce of 16384 bytes") >=
                 REPLICAS * (LAYERS - 1));
-    for (size_t i = 0; i < json_array_size(events); i++) {
-        const json_t *sum = json_array_get(events, i);
-        if (is_span(sum, "reduce", "all_reduce of"))
-            assert_null(span_beside(events, sum, "step", "backward"));
-    }
-    json_decref(root);
+    json_decref(events);
     model_fini(&model);
     leati_trace_fini();
 }

@@ -8,17 +8,24 @@
 #include <cmocka.h>
 
 #include "../../tests/support/digits_run.h"
+#include "../../tests/support/spans.h"
 
 enum { REPLICAS = 2, EPOCHS = 2 };
 
-static void run_init(struct digits_run *run, const json_t *c, int replicas) {
+static void run_init_packed(struct digits_run *run, const json_t *c, int replicas,
+                            int64_t bytes_per_pack) {
     static const char *const names[REPLICAS] = {"CPU:0", "CPU:1"};
-    const leat_mirrored_options options = {.devices = names, .num_devices = replicas};
+    const leat_mirrored_options options = {
+        .devices = names, .num_devices = replicas, .bytes_per_pack = bytes_per_pack};
     leat_error err = {0};
     leat_strategy *strategy = leat_mirrored_strategy(&options, &err);
     if (strategy == NULL)
         fail_msg("%s", err.text);
     digits_run_init(run, c, strategy);
+}
+
+static void run_init(struct digits_run *run, const json_t *c, int replicas) {
+    run_init_packed(run, c, replicas, 0);
 }
 
 static void train_epoch(struct digits_run *run, const struct digits *digits, const json_t *losses,
@@ -134,6 +141,35 @@ static void label_outside_names_label_and_row(void **state) {
     json_decref(root);
 }
 
+/* What the optimizer sums is begun while gradients are computed. */
+static void sums_overlap_the_backward_pass(void **state) {
+    (void)state;
+    json_t *root;
+    json_t *c = json_array_get(train_cases("training.json", &root), 0);
+    struct digits digits;
+    struct digits_run run;
+    leat_per_replica batch;
+    int count;
+    digits_read(&digits);
+    run_init_packed(&run, c, REPLICAS, 1);
+    leat_model_trainable_variables(run.trainer.model, &count);
+    digits_split(&digits, 0, 16, REPLICAS, 0, REPLICAS, &batch);
+    digits_run_train(&run, &batch);
+    leat_trace_start();
+    digits_run_train(&run, &batch);
+    json_t *events = spans_stop();
+    spans_check_overlap(events, REPLICAS);
+    /* A pack for each variable; the first layer's two are whole when nothing is left to compute. */
+    int begun = spans_count(events, "reduce", "begin pack");
+    assert_in_range(begun, REPLICAS * (count - 2), REPLICAS * (count - 1));
+    digits_run_weights(&run, NULL, NULL);
+    json_decref(events);
+    digits_split_free(&batch);
+    digits_run_fini(&run);
+    digits_free(&digits);
+    json_decref(root);
+}
+
 static int setup(void **state) {
     (void)state;
     train_ok(leat_set_logical_cpu_devices(REPLICAS, &train_error));
@@ -145,6 +181,7 @@ int main(void) {
         cmocka_unit_test(one_replica_trains_like_keras),
         cmocka_unit_test(two_replicas_train_like_keras),
         cmocka_unit_test(empty_batches_count_nothing),
+        cmocka_unit_test(sums_overlap_the_backward_pass),
         cmocka_unit_test(label_outside_names_label_and_row),
     };
     return cmocka_run_group_tests(tests, setup, NULL);

@@ -313,12 +313,24 @@ void reduce_as(GlooCollective *c, void *data, int64_t count, leati_reducer combi
     gloo::allreduce(options);
 }
 
+/* How two values become one, and whether that is the mean already: of two ranks every value is
+ * combined once, so that no pass over all of them must follow. */
+leati_reducer combine_of(const leati_collective *collective, leat_dtype dtype,
+                         leati_reduction reduction, bool *divided) {
+    leati_reducer mean = reduction == LEATI_REDUCTION_MEAN && collective->num_ranks == 2
+                             ? leati_mean_of_two(dtype)
+                             : nullptr;
+    *divided = mean != nullptr || reduction != LEATI_REDUCTION_MEAN;
+    return mean != nullptr ? mean : leati_reducer_of(dtype, reduction);
+}
+
 leat_status all_reduce(leati_collective *collective, int, void *data, int64_t count,
                        leat_dtype dtype, leati_reduction reduction, leat_error *err) {
     leat_status status = leati_check_reduction(dtype, reduction, err);
     if (status != LEAT_OK || count == 0)
         return status;
-    leati_reducer combine = leati_reducer_of(dtype, reduction);
+    bool divided = false;
+    leati_reducer combine = combine_of(collective, dtype, reduction, &divided);
     status = guarded(collective, "all_reduce", err, [&](GlooCollective *c) {
         switch (leat_dtype_size(dtype)) {
         case 1: reduce_as<uint8_t>(c, data, count, combine); break;
@@ -327,7 +339,7 @@ leat_status all_reduce(leati_collective *collective, int, void *data, int64_t co
         default: reduce_as<uint64_t>(c, data, count, combine); break;
         }
     });
-    if (status == LEAT_OK && reduction == LEATI_REDUCTION_MEAN)
+    if (status == LEAT_OK && !divided)
         leati_divide(data, count, dtype, collective->num_ranks);
     return status;
 }
@@ -378,12 +390,13 @@ leat_status reduce_scatter(leati_collective *collective, int, const void *data, 
     if (status != LEAT_OK || count == 0)
         return status;
     size_t block = static_cast<size_t>(count) * leat_dtype_size(dtype);
-    leati_reducer combine = leati_reducer_of(dtype, reduction);
+    bool divided = false;
+    leati_reducer combine = combine_of(collective, dtype, reduction, &divided);
     status = guarded(collective, "reduce_scatter", err, [&](GlooCollective *c) {
         scatter_ring(c, static_cast<const char *>(data), block, static_cast<size_t>(count), out,
                      combine);
     });
-    if (status == LEAT_OK && reduction == LEATI_REDUCTION_MEAN)
+    if (status == LEAT_OK && !divided)
         leati_divide(out, count, dtype, collective->num_ranks);
     return status;
 }

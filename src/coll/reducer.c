@@ -79,6 +79,19 @@ leati_reducer leati_reducer_of(leat_dtype dtype, leati_reduction reduction) {
     }
 }
 
+#define MEAN(name, type)                                                                           \
+    static void mean_##name(void *out, const void *a, const void *b, size_t count) {               \
+        for (size_t i = 0; i < count; i++) {                                                       \
+            ((type *)out)[i] = (((const type *)a)[i] + ((const type *)b)[i]) * (type)0.5;          \
+        }                                                                                          \
+    }
+MEAN(float32, float)
+MEAN(float64, double)
+
+leati_reducer leati_mean_of_two(leat_dtype dtype) {
+    return dtype == LEAT_FLOAT32 ? mean_float32 : dtype == LEAT_FLOAT64 ? mean_float64 : NULL;
+}
+
 static bool is_floating(leat_dtype dtype) {
     return dtype == LEAT_FLOAT32 || dtype == LEAT_FLOAT64 || dtype == LEAT_FLOAT16 ||
            dtype == LEAT_BFLOAT16;

@@ -10,6 +10,10 @@ typedef void (*leati_reducer)(void *out, const void *a, const void *b, size_t co
 /* The function of a dtype and a reduction; NULL: not a number. */
 leati_reducer leati_reducer_of(leat_dtype dtype, leati_reduction reduction);
 
+/* The mean of two buffers in one pass, with the bits of adding and then dividing by two; NULL for
+ * halves, whose sums are rounded in between, and for what has no mean. */
+leati_reducer leati_mean_of_two(leat_dtype dtype);
+
 /* How the values of several ranks become one: by rank order, each by the same additions. */
 typedef struct leati_combination {
     leat_dtype dtype;

@@ -11,7 +11,7 @@ MPI_PACKAGES = libopenmpi-dev openmpi-bin
 TEST_PACKAGES = clang libclang-rt-dev clang-format clang-tidy cppcheck
 PYTHON_PACKAGES = python3 python3-dev python3-venv
 
-.PHONY: all deps demo test check test-long test-interop bench bench-peers performance golden fuzz mutants install clean format lint asan tsan wheel stubs docs venv help
+.PHONY: all deps demo test check test-long test-interop bench bench-peers performance golden fuzz mutants install clean format lint asan check-arm64 tsan wheel stubs docs venv help
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
@@ -93,9 +93,12 @@ lint: ## clang-tidy, and cppcheck where it is installed
 asan: ## the quick tests under the address and undefined-behaviour sanitizers
 	@python3 -B tools/test.py asan
 
+check-arm64: ## build for 64-bit ARM in build-arm64 and run its loops' tests under qemu (needs a cross compiler; slow)
+	@sh tools/arm64.sh build-arm64
+
 tsan: ## the tests that use threads under the thread sanitizer
 	@python3 -B tools/test.py tsan
 
 help: ## this list
 	@echo "make              build everything"
-	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1:\2/p' Makefile | awk -F: '{printf "make %-12s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z0-9-]*\):[^#]*## \(.*\)/\1:\2/p' Makefile | awk -F: '{printf "make %-12s %s\n", $$1, $$2}'

@@ -55,7 +55,8 @@ typedef struct golden_case {
 
 /* Begins a case; false if the options leave it out. */
 bool golden_begin(golden_case *c, golden_run *run, const char *file, const char *name);
-/* Says what was expected and what was found; a case may fail in several places. */
+/* Says what was expected and what was found; a case may fail in several places. A failure for want
+ * of a library that the build left out is something missing. */
 void golden_fail(golden_case *c, const char *format, ...) LEAT_PRINTF(2, 3);
 /* Names what the tables lack; only the first name of a case counts. */
 void golden_missing(golden_case *c, const char *format, ...) LEAT_PRINTF(2, 3);

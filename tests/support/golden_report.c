@@ -10,12 +10,20 @@ bool golden_begin(golden_case *c, golden_run *run, const char *file, const char 
     return run->one == NULL || strcmp(run->one, name) == 0;
 }
 
+/* Texts of failures that only a build without one of the optional libraries has. */
+static bool is_left_out(const char *text) {
+    return strstr(text, "was left out of this build") != NULL ||
+           strstr(text, "this library was built without") != NULL;
+}
+
 void golden_fail(golden_case *c, const char *format, ...) {
     char text[2000];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    if (is_left_out(text))
+        golden_missing(c, "a library that was left out of this build");
     c->failed = true;
     if (c->missing[0] == '\0')
         printf("FAIL %s %s%s%s: %s\n", c->file, c->name, c->mode != NULL ? " in mode " : "",

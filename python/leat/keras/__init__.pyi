@@ -35,6 +35,7 @@ from leat.keras import initializers as initializers
 from leat.keras import layer as layer
 from leat.keras import layers as layers
 from leat.keras import losses as losses
+from leat.keras import masking as masking
 from leat.keras import metrics as metrics
 from leat.keras import model as model
 from leat.keras import models as models

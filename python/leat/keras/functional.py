@@ -187,11 +187,19 @@ class Functional(Model):
         for node in self._graph.order:
             if isinstance(node.layer, InputLayer):
                 continue
+            _layer._context.before = self._giver(node)
             results = node.layer(*[_layer._map(put, value) for value in node.args],
                                  **{key: _layer._map(put, value) for key, value in node.kwargs.items()})
             for tensor, result in zip(node.outputs, _layer._leaves(results)):
                 values[id(tensor)] = result
         return _layer._map(lambda tensor: values[id(tensor)], self._outputs)
+
+    @staticmethod
+    def _giver(node):
+        """The names of the layers that gave the inputs of a call, for messages; None: the model's inputs."""
+        given = [_layer.node_of(tensor) for tensor in node.inputs]
+        names = [one.layer.name for one in given if one is not None and not isinstance(one.layer, InputLayer)]
+        return "', '".join(dict.fromkeys(names)) or None
 
     def _fitted(self, place, value):
         """An input with a last dimension of 1 more or less, as Keras accepts it."""

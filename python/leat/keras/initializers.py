@@ -64,6 +64,7 @@ for _entry in tables.entries("initializer"):
     _BY_NAME[_entry["name"].lower()] = _class
 
 
+IdentityInitializer, OrthogonalInitializer = _BY_NAME["Identity"], _BY_NAME["Orthogonal"]
 _ALIASES = {"uniform": "random_uniform", "normal": "random_normal", "zero": "zeros", "one": "ones"}
 
 

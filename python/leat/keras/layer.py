@@ -13,7 +13,7 @@ import weakref
 import numpy as np
 
 from leat import dtypes, errors, nest, trace
-from leat.keras import calls, tables
+from leat.keras import calls, masking, tables
 from leat.keras.random import SeedGenerator
 from leat.keras.variables import Variable, current_path, name_scope
 from leat.tensor import Tensor, convert_to_tensor
@@ -67,6 +67,7 @@ class InputSpec:
 class _Context(threading.local):
     def __init__(self):
         self.training = None  # what the call around this one said
+        self.before = None  # the name of the layer that gave the inputs of the call to come
         self.depth = 0
 
 
@@ -135,7 +136,7 @@ class Layer:
         self.name = name or tables.auto_name(tables.snake_case(type(self).__name__))
         self.built = False
         self.autocast = autocast
-        self.supports_masking = False
+        self.supports_masking = type(self).compute_mask is not Layer.compute_mask
         self.input_spec = None
         self.activity_regularizer = _regularizer(activity_regularizer)
         self.dtype_policy = DTypePolicy(_dtype_name(dtype))
@@ -317,7 +318,7 @@ class Layer:
         if found is None or found[0] is not type(self).call:
             names = inspect.signature(type(self).call).parameters
             default = names["training"].default if "training" in names else None
-            found = (type(self).call, "training" in names, self._training_default or default)
+            found = (type(self).call, "training" in names, self._training_default or default, "mask" in names)
             type(self)._call_signature = found
         return found
 
@@ -329,7 +330,7 @@ class Layer:
             return symbolic_call(self, args, kwargs)
         args = [_converted(value, self) for value in args]
         kwargs = {key: _converted(value, self, named=True) for key, value in kwargs.items()}
-        _, takes_training, default = self._signature()
+        _, takes_training, default, takes_mask = self._signature()
         training = kwargs.get("training")
         if training is None:
             training = _context.training if _context.training is not None else default
@@ -337,10 +338,17 @@ class Layer:
             kwargs["training"] = training
         elif not takes_training:
             kwargs.pop("training", None)
-        return self._called(args, kwargs, training)
+        masks = kwargs.get("mask")
+        if masks is None and args:
+            masks = masking.masks_of(args[0], _map)
+        if takes_mask and any(mask is not None for mask in _leaves(masks)):
+            kwargs["mask"] = masks
+        elif not takes_mask:
+            kwargs.pop("mask", None)
+        return self._called(args, kwargs, training, masks)
 
-    def _called(self, args, kwargs, training):
-        around = _context.training
+    def _called(self, args, kwargs, training, masks):
+        around, before, _context.before = _context.training, _context.before, None
         if _context.depth == 0 and _with_losses:
             for layer in _all_layers(self, set()):
                 layer._losses = []
@@ -356,12 +364,15 @@ class Layer:
                 self.add_loss([self._activity_loss(leaf) for leaf in _leaves(outputs) if isinstance(leaf, Tensor)])
             if args and self._output_shape is None:
                 self._output_shape = _shapes(outputs)
+            if args:
+                masking.hand_on(self, args[0], outputs, masks, _leaves)
             return outputs
         except (ValueError, TypeError, NotImplementedError, errors.OpError) as error:
             if not isinstance(error, trace.NotTraceable) and not getattr(error, "_leat_noted", False):
                 error._leat_noted = True
                 error.add_note(f"in the call of layer '{self.name}' ({type(self).__name__}), given "
-                               f"{[_describe(leaf) for value in args for leaf in _leaves(value)]}")
+                               f"{[_describe(leaf) for value in args for leaf in _leaves(value)]}"
+                               + (f" by layer '{before}'" if before else ""))
             raise
         finally:
             _context.training, _context.depth = around, _context.depth - 1
@@ -397,6 +408,10 @@ class Layer:
             self._build_shape = input_shape
             self.build(input_shape)
             self.built = True
+
+    def compute_mask(self, inputs, previous_mask=None):
+        """The mask of the output of a layer that supports masking: that of the input, unless a subclass says more."""
+        return previous_mask
 
     def compute_output_shape(self, *args, **kwargs):
         """The shape of the output for an input of this shape, batch's dimension included."""
@@ -501,7 +516,9 @@ def _converted(value, layer, named=False):
             wanted = dtypes.as_dtype(layer.compute_dtype)
             if leaf.dtype is not wanted:
                 from leat import ops
-                leaf = ops.FUNCTIONS["cast"](leaf, wanted)
+                mask, leaf = calls.mask_of(leaf), ops.FUNCTIONS["cast"](leaf, wanted)
+                if mask is not None:
+                    masking.set_mask(leaf, mask)
         elif not named and isinstance(leaf, (bool, int, float, str)):
             raise ValueError("Only input tensors may be passed as positional arguments. The following argument value "
                              f"should be passed as a keyword argument: {leaf} (of type {type(leaf)})")
@@ -658,6 +675,7 @@ class TableLayer(Layer):
             self._part_alone = tables.part("layer", self._entry, {**arguments, "synchronized": False})
         self._weights = []
         self._compiled = None
+        self.supports_masking = self.supports_masking or self._entry["masks"] or self._entry["merges"]
         rank, least = self._entry["rank"], self._entry["min_rank"]
         self.input_spec = InputSpec(ndim=rank) if rank > 0 else InputSpec(min_ndim=least) if least > 0 else None
         if self._entry["fixed_last"] and rank > 0:

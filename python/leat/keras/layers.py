@@ -2,8 +2,13 @@
 
 import numpy as np
 
-from leat.keras import tables
+from leat import ops
+from leat.keras import masking, tables
 from leat.keras.layer import InputSpec, KerasTensor, Layer, Node, TableLayer  # noqa: F401
+
+def _op(path, *args, **kwargs):
+    return ops.FUNCTIONS[path](*args, **kwargs)
+
 
 for _entry in tables.entries("layer"):
     globals()[_entry["name"]] = tables.make_class("layer", _entry, TableLayer, __name__, TableLayer._setup, "kwargs")
@@ -56,7 +61,7 @@ class Activation(Layer):
         from leat.keras import activations
         super().__init__(**kwargs)
         self.activation = activations.get(activation)
-        self.built = True
+        self.built = self.supports_masking = True
 
     def call(self, inputs):
         """The activation of the input."""
@@ -69,16 +74,160 @@ class Activation(Layer):
 
 
 class Lambda(Layer):
-    """Applies a function of tensors (``keras.layers.Lambda``)."""
+    """Applies a function of tensors (``keras.layers.Lambda``). `mask`: the output's, or a function (inputs, mask)."""
 
     def __init__(self, function, output_shape=None, mask=None, arguments=None, **kwargs):
         super().__init__(**kwargs)
-        self.function, self.arguments = function, arguments or {}
-        self.built = True
+        self.function, self.arguments, self._mask = function, arguments or {}, mask
+        self.built = self.supports_masking = True
+
+    def call(self, inputs, mask=None, training=None):
+        """The function of the input, with `mask` and `training` if it has such parameters."""
+        return self.function(inputs, **self.arguments, **{
+            name: value for name, value in (("mask", mask), ("training", training))
+            if value is not None and name in self._parameters()})
+
+    def _parameters(self):
+        import inspect
+        try:
+            return inspect.signature(self.function).parameters
+        except (TypeError, ValueError):
+            return ()
+
+    def compute_mask(self, inputs, previous_mask=None):
+        """The mask that was given, or what its function gives."""
+        return self._mask(inputs, previous_mask) if callable(self._mask) else self._mask
+
+
+class Masking(Layer):
+    """Leaves steps out whose values all are `mask_value` (``keras.layers.Masking``): they become 0 and do not count."""
+
+    def __init__(self, mask_value=0.0, **kwargs):
+        super().__init__(**kwargs)
+        self.mask_value = mask_value
+        self.built = self.supports_masking = True
 
     def call(self, inputs):
-        """The function of the input."""
-        return self.function(inputs, **self.arguments)
+        """The input with zeros in the steps that are left out."""
+        kept = self.compute_mask(inputs)
+        outputs = _op("where", _op("expand_dims", kept, -1), inputs, _op("zeros_like", inputs))
+        masking.set_mask(outputs, kept)
+        return outputs
+
+    def compute_mask(self, inputs, previous_mask=None):
+        """The steps that count."""
+        return _op("reduce_any", _op("math.not_equal", inputs, self.mask_value), -1)
+
+    def get_config(self):
+        """The arguments that make another one like it."""
+        return {**super().get_config(), "mask_value": self.mask_value}
+
+
+class ActivityRegularization(Layer):
+    """Adds a penalty of its input to the losses (``keras.layers.ActivityRegularization``)."""
+
+    def __init__(self, l1=0.0, l2=0.0, **kwargs):
+        from leat.keras import regularizers
+        super().__init__(activity_regularizer=regularizers.L1L2(l1=l1, l2=l2), **kwargs)
+        self.l1, self.l2 = l1, l2
+        self.built = self.supports_masking = True
+
+    def call(self, inputs):
+        """The input."""
+        return inputs
+
+    def get_config(self):
+        """The arguments that make another one like it."""
+        return {**super().get_config(), "l1": self.l1, "l2": self.l2}
+
+
+class GlobalAveragePooling1D(globals()["GlobalAveragePooling1D"]):  # the table's class, and masks
+    """The mean of all steps of sequences, or of those that count (``keras.layers.GlobalAveragePooling1D``)."""
+
+    def call(self, inputs, training=None, mask=None):
+        """The means."""
+        if mask is None:
+            return super().call(inputs, training)
+        first = self._given.get("data_format") == "channels_first"
+        axis = 2 if first else 1
+        weights = _op("cast", _op("expand_dims", mask, 1 if first else 2), inputs.dtype)
+        kept = _op("where", _op("cast", weights, "bool"), inputs, _op("zeros_like", inputs))
+        keepdims = bool(self._given.get("keepdims"))
+        return _op("reduce_sum", kept, axis, keepdims) / _op("reduce_sum", weights, axis, keepdims)
+
+    def compute_mask(self, inputs, previous_mask=None):
+        """None: no steps are left."""
+        return None
+
+
+class BatchNormalization(globals()["BatchNormalization"]):  # the table's class, and masks
+    """Values without their mean and variance, times gamma, plus beta (``keras.layers.BatchNormalization``)."""
+
+    def call(self, inputs, training=None, mask=None):
+        """The input with the batch's mean and variance taken out, in inference those of training."""
+        if mask is not None and training and self.trainable:
+            raise NotImplementedError(f"BatchNormalization '{self.name}' is given a mask in training, which it would "
+                                      "have to leave out of means: put it before the masking layer, or use "
+                                      "LayerNormalization")
+        return super().call(inputs, training)
+
+
+class Softmax(globals()["Softmax"]):  # the table's class, and masks
+    """Exponentials that add up to 1 along an axis, over what a mask lets count (``keras.layers.Softmax``)."""
+
+    def call(self, inputs, training=None, mask=None):
+        """The parts; 0 where a mask, which must broadcast, says so."""
+        if mask is None:
+            return super().call(inputs, training)
+        mask = _op("cast", mask, "bool")
+        outputs = super().call(_op("where", mask, inputs, _op("ones_like", inputs) * -1e9), training)
+        return _op("where", mask, outputs, _op("zeros_like", outputs))
+
+
+class Embedding(globals()["Embedding"]):  # the table's class, and masks
+    """Rows of a table by their numbers (``keras.layers.Embedding``). `mask_zero`: number 0 does not count."""
+
+    def __init__(self, input_dim, output_dim, embeddings_initializer="uniform", embeddings_regularizer=None,
+                 embeddings_constraint=None, mask_zero=False, weights=None, **kwargs):
+        super().__init__(input_dim, output_dim, embeddings_initializer=embeddings_initializer,
+                         embeddings_regularizer=embeddings_regularizer, embeddings_constraint=embeddings_constraint,
+                         weights=weights, **kwargs)
+        self.mask_zero = self._given["mask_zero"] = mask_zero
+        self.supports_masking = bool(mask_zero)
+
+    def compute_mask(self, inputs, previous_mask=None):
+        """With `mask_zero` the places whose number is not 0."""
+        return _op("math.not_equal", inputs, 0) if self.mask_zero else None
+
+
+def _either(self, inputs, previous_mask=None):
+    """The places that count in one input or another; None where one has no mask."""
+    if previous_mask is None or any(mask is None for mask in previous_mask):
+        return None
+    out = previous_mask[0]
+    for mask in previous_mask[1:]:
+        out = _op("math.logical_or", out, mask)
+    return out
+
+
+def _joined(self, inputs, previous_mask=None):
+    """The masks of the inputs side by side; an input without one counts as a whole."""
+    if previous_mask is None or all(mask is None for mask in previous_mask):
+        return None
+    masks = []
+    for tensor, mask in zip(inputs, previous_mask):
+        whole = _op("cast", _op("ones_like", tensor), "bool")
+        if mask is not None:
+            mask = mask if mask.shape.rank == tensor.shape.rank else _op("expand_dims", mask, -1)
+            whole = _op("math.logical_and", whole, mask)
+        masks.append(whole)
+    return _op("reduce_any", _op("concat", masks, self.axis), -1)
+
+
+for _name in ("Add", "Average", "Maximum", "Minimum", "Multiply", "Subtract"):
+    globals()[_name].compute_mask = _either
+globals()["Concatenate"].compute_mask = _joined
+globals()["Dot"].compute_mask = lambda self, inputs, previous_mask=None: None
 
 
 class Normalization(globals()["Normalization"]):  # the table's class, and what looks at data
@@ -126,6 +275,10 @@ class Normalization(globals()["Normalization"]):  # the table's class, and what 
 
 class Identity(Layer):
     """Gives its input back (``keras.layers.Identity``)."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.built = self.supports_masking = True
 
     def call(self, inputs):
         """The input."""
@@ -178,6 +331,25 @@ def _aliases():
 
 
 _aliases()
+_LATER = {name: what for what, names in (
+    ("recurrent layers are", "RNN SimpleRNN SimpleRNNCell LSTM LSTMCell GRU GRUCell ConvLSTM1D ConvLSTM2D ConvLSTM3D "
+                             "StackedRNNCells Bidirectional TimeDistributed"),
+    ("attention is", "Attention AdditiveAttention MultiHeadAttention GroupQueryAttention ReversibleEmbedding"),
+    ("this way of preparing data is", "Hashing HashedCrossing IntegerLookup StringLookup TextVectorization "
+                                      "MelSpectrogram STFTSpectrogram Pipeline MaxNumBoundingBoxes"),
+    ("this change of pictures is", "MixUp CutMix RandAugment AugMix RandomElasticTransform RandomPerspective "
+                                   "Equalization RandomPosterization ContrastLimitedAdaptiveHistogramEqualization"),
+    ("layers around other layers are", "Wrapper SpectralNormalization"),
+    ("layers of other libraries are", "JaxLayer FlaxLayer TorchModuleWrapper TFSMLayer"),
+) for name in names.split()}
+
+
+def __getattr__(name):
+    if name in _LATER:
+        raise AttributeError(f"keras.layers.{name} is UNIMPLEMENTED: {_LATER[name]} not part of leat yet; write a "
+                             "layer of your own (keras.layers.Layer) in its place")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [name for name in globals() if name[0].isupper()] + [
     "add", "average", "concatenate", "deserialize", "dot", "maximum", "minimum", "multiply", "serialize", "subtract"]

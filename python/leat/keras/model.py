@@ -231,6 +231,8 @@ class Sequential(Model):
         for layer in self._sequence:
             if not isinstance(layer, InputLayer):
                 value = layer(value)
+                _layer._context.before = layer.name
+        _layer._context.before = None
         return value
 
     def _check_rank(self, inputs):

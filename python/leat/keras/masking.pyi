@@ -1,0 +1,11 @@
+# Written by tools/make_stubs.py (`make stubs`); not to be edited.
+import builtins
+import enum
+import typing
+from typing import Any, Callable, ClassVar, NamedTuple, Self, overload
+
+from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, StringLike, StringsLike, TensorLike
+
+def hand_on(layer: Any, inputs: Any, outputs: Any, previous: Any, leaves: Any) -> Any: ...
+def masks_of(value: Any, mapped: Any) -> Any: ...
+def set_mask(tensor: Any, mask: Any) -> Any: ...

@@ -147,6 +147,11 @@ typedef struct leat_sgd_options {
     leat_optimizer_options common;
 } leat_sgd_options;
 LEAT_API leat_optimizer *leat_sgd(const leat_sgd_options *options, leat_error *err);
+/* Any optimizer by Keras' class name and its arguments as JSON text (NULL: Keras' defaults), as
+ * leat_part_new takes them: leat_optimizer_named("Lion", "{\"learning_rate\": 1e-4}", err). Owned.
+ */
+LEAT_API leat_optimizer *leat_optimizer_named(const char *name, const char *config,
+                                              leat_error *err);
 LEAT_API void leat_optimizer_free(leat_optimizer *optimizer);
 
 /* optimizer.apply_gradients inside a step: gradients are summed over replicas, then every copy is
@@ -171,6 +176,14 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_optimizer_build(leat_optimizer *optim
                                                            leat_variable *const *variables,
                                                            int num_variables, leat_error *err);
 
+/* The rate of all steps as a function of their number: a part of the sort "schedule" (given), set
+ * before the first apply; leat_optimizer_set_learning_rate then fails with FAILED_PRECONDITION
+ * (learning_rate=keras.optimizers.schedules.CosineDecay(...)). */
+typedef struct leat_part leat_part;
+LEAT_API LEAT_WARN_UNUSED leat_status leat_optimizer_set_schedule(leat_optimizer *optimizer,
+                                                                  leat_part *schedule,
+                                                                  leat_error *err);
+
 /* The optimizer's own variables (optimizer.variables): the number of steps, the learning rate, and
  * the slots in the order of the model's variables. None before the first apply or build. Borrowed
  * array. */
@@ -180,10 +193,12 @@ LEAT_API leat_variable *const *leat_optimizer_variables(const leat_optimizer *op
 /* keras.metrics.SparseCategoricalAccuracy and Mean: sync-on-read totals. Owned. */
 LEAT_API leat_metric *leat_sparse_categorical_accuracy(const char *name, leat_error *err);
 LEAT_API leat_metric *leat_mean(const char *name, leat_error *err);
+/* Any metric by Keras' class name and its arguments as JSON text (NULL: Keras' defaults). Owned. */
+LEAT_API leat_metric *leat_metric_named(const char *name, const char *config, leat_error *err);
 LEAT_API void leat_metric_free(leat_metric *metric);
 
-/* metric.update_state inside a step: (labels, predictions) for the accuracy, (values) for the mean.
- */
+/* metric.update_state inside a step: (values) for the mean, (labels, predictions) for others, and
+ * sample weights behind them if there are any. */
 LEAT_API void leat_metric_update(leat_metric *metric, const leat_value *values, int count);
 
 /* metric.result and reset_state, outside steps. */
@@ -197,10 +212,10 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_metric_result_tensor(leat_metric *met
 
 /* ---- by Keras' names and without variables, for bindings and models of another make ---- */
 
-/* The five tables as JSON text: {"layers": [...], "losses", "metrics", "optimizers",
- * "initializers"}, each a list of {"name": Keras' class name, "doc", "arguments": [{"name", "type",
- * "required", "default", ..., "doc"}], "signature": Keras' parameters in order, [{"name",
- * "default"}], of which those that are no argument are the binding's to see to (null: the
+/* The six tables as JSON text: {"layers": [...], "losses", "metrics", "optimizers",
+ * "initializers", "schedules"}, each a list of {"name": Keras' class name, "doc", "arguments":
+ * [{"name", "type", "required", "default", ..., "doc"}], "signature": Keras' parameters in order,
+ * [{"name", "default"}], of which those that are no argument are the binding's to see to (null: the
  * arguments)}. Layers add "prefix" (of default names), "merges" (takes several inputs), "weights"
  * (may have some), "rank", "min_rank" (of inputs, 0: any) and "fixed_last" (the last dimension is
  * fixed by the first call), "freezes" (computes as in inference while it is not trainable),
@@ -213,14 +228,13 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_metric_result_tensor(leat_metric *met
  * text (leat_text_free); NULL without memory. */
 LEAT_API char *leat_train_json(leat_error *err);
 
-/* A layer, loss, metric, optimizer or initializer without variables of its own: whoever calls it
- * keeps its weights, states and slots (Keras' stateless_call, stateless_update_state, ...).
- * Immutable; may be used by several threads. */
-typedef struct leat_part leat_part;
-
-/* One line of the table `sort` ("layer", "loss", "metric", "optimizer", "initializer") with
- * arguments in JSON text (NULL: none). NOT_FOUND lists the names there are. Owned (leat_part_free).
- */
+/* leat_part: a layer, loss, metric, optimizer, initializer or schedule without variables of its
+ * own: whoever calls it keeps its weights, states and slots (Keras' stateless_call,
+ * stateless_update_state, ...). Immutable; may be used by several threads.
+ *
+ * One line of the table `sort` ("layer", "loss", "metric", "optimizer", "initializer", "schedule")
+ * with arguments in JSON text (NULL: none). NOT_FOUND lists the names there are. Owned
+ * (leat_part_free). */
 LEAT_API leat_part *leat_part_new(const char *sort, const char *name, const char *config,
                                   leat_error *err);
 LEAT_API void leat_part_free(leat_part *part);
@@ -245,7 +259,8 @@ LEAT_API char *leat_part_slots_json(const leat_part *part, const leat_variable *
  * those that the call changes, failed values for the others. A loss takes labels, predictions,
  * maybe sample weights and maybe a mask (bool; rows where it is false do not count); its value is
  * reduced as Keras' objects do outside of strategies. A metric that is a mean takes what an update
- * takes, without weights, and gives what the mean is taken of (float32). */
+ * takes, without weights, and gives what the mean is taken of (float32). A schedule takes a step, a
+ * scalar of any number type, and gives the rate (float32). */
 LEAT_API leat_value leat_part_call(const leat_part *part, const leat_value *inputs, int num_inputs,
                                    const leat_value *weights, int num_weights, bool training,
                                    leat_value *updates);

@@ -165,7 +165,7 @@ NAMES = {
         "Constraint MaxNorm MinMaxNorm NonNeg UnitNorm deserialize get max_norm min_max_norm non_neg serialize "
         "unit_norm"),
 }
-LATER = {"optimizers.legacy", "losses.CTC", "losses.ctc"}  # Keras 2's; without the operation yet
+LATER = {"optimizers.legacy"}  # of Keras 2
 
 
 @pytest.mark.parametrize("module", NAMES)

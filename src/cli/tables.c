@@ -61,6 +61,7 @@ KIND(loss)
 KIND(optimizer)
 KIND(metric)
 KIND(initializer)
+KIND(schedule)
 
 const leati_table *leati_tables(size_t *count) {
     static leati_table tables[] = {
@@ -73,6 +74,7 @@ const leati_table *leati_tables(size_t *count) {
         {"optimizers", "Optimizers", "optimizer", 0, optimizer, NULL},
         {"metrics", "Metrics", "metric", 0, metric, NULL},
         {"initializers", "Initialisers", "initialiser", 0, initializer, NULL},
+        {"schedules", "Schedules", "schedule", 0, schedule, NULL},
         {"strategies", "Strategies", "strategy", 0, strategy, NULL},
     };
     (void)leati_dataset_ops(&tables[0].count);
@@ -82,7 +84,8 @@ const leati_table *leati_tables(size_t *count) {
     (void)leati_optimizer_kinds(&tables[4].count);
     (void)leati_metric_kinds(&tables[5].count);
     (void)leati_initializer_kinds(&tables[6].count);
-    (void)leati_strategy_kinds(&tables[7].count);
+    (void)leati_schedule_kinds(&tables[7].count);
+    (void)leati_strategy_kinds(&tables[8].count);
     *count = sizeof tables / sizeof tables[0];
     return tables;
 }

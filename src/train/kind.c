@@ -1,5 +1,5 @@
-/* The tables of layers, losses, optimizers, metrics and initialisers, and the arguments of their
- * kinds.
+/* The tables of layers, losses, optimizers, metrics, initialisers and schedules, and the arguments
+ * of their kinds.
  *
  * A kind is one file and one line in its table. Arguments are made whole or not at all. Failures:
  * NOT_FOUND for a name that is not in the table, INVALID_ARGUMENT for arguments that the rows or
@@ -14,6 +14,7 @@
 #include "train/loss.h"
 #include "train/metric.h"
 #include "train/optimizer.h"
+#include "train/schedule.h"
 #include <string.h>
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
@@ -62,6 +63,16 @@ const leati_kind *const *leati_initializer_kinds(size_t *count) {
     static const leati_kind *const kinds[] = {
 #define X(name) &leati_initializer_##name.kind,
 #include "train/initializers.def"
+#undef X
+    };
+    *count = COUNT(kinds);
+    return kinds;
+}
+
+const leati_kind *const *leati_schedule_kinds(size_t *count) {
+    static const leati_kind *const kinds[] = {
+#define X(name) &leati_schedule_##name.kind,
+#include "train/schedules.def"
 #undef X
     };
     *count = COUNT(kinds);

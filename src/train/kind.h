@@ -6,6 +6,7 @@
 #include "core/row.h"
 #include <jansson.h>
 #include <leat/graph.h>
+#include <leat/train.h>
 
 /* The first member of every descriptor. */
 typedef struct leati_kind {
@@ -58,6 +59,7 @@ const leati_kind *const *leati_loss_kinds(size_t *count);
 const leati_kind *const *leati_optimizer_kinds(size_t *count);
 const leati_kind *const *leati_metric_kinds(size_t *count);
 const leati_kind *const *leati_initializer_kinds(size_t *count);
+const leati_kind *const *leati_schedule_kinds(size_t *count);
 
 /* The descriptor of that name in a table, or NULL with NOT_FOUND that lists the names there are.
  * `sort` says what the table holds ("layer"). */
@@ -71,6 +73,9 @@ LEAT_WARN_UNUSED leat_status leati_kind_args_copy(const leati_kind *kind, const 
 LEAT_WARN_UNUSED leat_status leati_kind_args_read(const leati_kind *kind, const json_t *config,
                                                   void **out, leat_error *err);
 void leati_kind_args_free(const leati_kind *kind, void *args);
+
+/* Is the part a line of the table `sort`? */
+bool leati_part_is(const leat_part *part, const char *sort);
 
 /* For C constructors, whose arguments are borrowed texts: the rows copy them and write nothing. */
 static inline char *leati_borrow_text(const char *text) {

@@ -1,4 +1,4 @@
-/* The five tables as JSON, for bindings that offer each line under Keras' name with Keras'
+/* The six tables as JSON, for bindings that offer each line under Keras' name with Keras'
  * parameters.
  *
  * Happy path: the words of a kind's signature become a list of objects. JSON in it that does not
@@ -128,6 +128,7 @@ char *leat_train_json(leat_error *err) {
         {"metrics", leati_metric_kinds, put_metric},
         {"optimizers", leati_optimizer_kinds, put_optimizer},
         {"initializers", leati_initializer_kinds, put_initializer},
+        {"schedules", leati_schedule_kinds, NULL},
     };
     json_t *root = json_object();
     bool good = root != NULL;

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "core/json.h"
 #include "graph/ops/support.h"
 #include "train/loss.h"
 #include <math.h>
@@ -84,6 +85,15 @@ leat_metric *leati_metric_new(const leati_metric_kind *kind, const void *args, l
     if (leati_kind_args_copy(&kind->kind, args, &copy, err) != LEAT_OK)
         return NULL;
     return metric_of_args(kind, copy, err);
+}
+
+leat_metric *leat_metric_named(const char *name, const char *config, leat_error *err) {
+    json_t *json = config == NULL ? NULL : leati_json_parse(config, strlen(config), err);
+    if (config != NULL && json == NULL)
+        return NULL;
+    leat_metric *metric = leati_metric_from_json(name, json, err);
+    json_decref(json);
+    return metric;
 }
 
 leat_metric *leati_metric_from_json(const char *name, const json_t *config, leat_error *err) {

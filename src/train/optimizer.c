@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "core/json.h"
 #include "graph/ops/support.h"
 #include "graph/variable.h"
 #include "train/weights.h"
@@ -21,6 +22,7 @@ struct leat_optimizer {
     const leati_optimizer_kind *kind;
     void *args;                                /* owned */
     leat_variable *iterations, *learning_rate; /* owned; NULL before the first application */
+    leat_part *schedule;                       /* owned; NULL: the rate is a variable */
     leati_slots *slots;                        /* references, also to the variables themselves */
     size_t num_slots, slot_capacity;
     leat_variable **variables; /* all of the above, borrowed */
@@ -87,6 +89,15 @@ leat_optimizer *leati_optimizer_new(const leati_optimizer_kind *kind, const void
     return optimizer_of_args(kind, copy, err);
 }
 
+leat_optimizer *leat_optimizer_named(const char *name, const char *config, leat_error *err) {
+    json_t *json = config == NULL ? NULL : leati_json_parse(config, strlen(config), err);
+    if (config != NULL && json == NULL)
+        return NULL;
+    leat_optimizer *optimizer = leati_optimizer_from_json(name, json, err);
+    json_decref(json);
+    return optimizer;
+}
+
 leat_optimizer *leati_optimizer_from_json(const char *name, const json_t *config, leat_error *err) {
     size_t count;
     const leati_kind *const *kinds = leati_optimizer_kinds(&count);
@@ -113,6 +124,7 @@ void leat_optimizer_free(leat_optimizer *optimizer) {
     leat_variable_unref(optimizer->iterations);
     leat_variable_unref(optimizer->learning_rate);
     leati_kind_args_free(&optimizer->kind->kind, optimizer->args);
+    leat_part_free(optimizer->schedule);
     leati_free(optimizer->slots);
     leati_free(optimizer->variables);
     leati_free(optimizer);
@@ -129,6 +141,10 @@ leat_status leat_optimizer_set_learning_rate(leat_optimizer *optimizer, double l
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "the optimizer is NULL, or its learning rate %g is negative",
                           learning_rate);
+    if (optimizer->schedule != NULL)
+        return leati_fail(err, LEAT_FAILED_PRECONDITION,
+                          "the optimizer's learning rate is that of a schedule; make another "
+                          "optimizer to set it");
     leat_status status = LEAT_OK;
     if (optimizer->learning_rate != NULL) {
         float narrow = (float)learning_rate;
@@ -138,6 +154,24 @@ leat_status leat_optimizer_set_learning_rate(leat_optimizer *optimizer, double l
     if (status == LEAT_OK)
         ((struct leati_optimizer_args *)optimizer->args)->learning_rate = learning_rate;
     return status;
+}
+
+leat_status leat_optimizer_set_schedule(leat_optimizer *optimizer, leat_part *schedule,
+                                        leat_error *err) {
+    leat_status status = LEAT_OK;
+    if (optimizer == NULL || schedule == NULL || !leati_part_is(schedule, "schedule"))
+        status = leati_fail(err, LEAT_INVALID_ARGUMENT,
+                            "the optimizer is NULL, or the part is no schedule");
+    else if (optimizer->iterations != NULL)
+        status = leati_fail(err, LEAT_FAILED_PRECONDITION,
+                            "a schedule is set before the first application");
+    if (status != LEAT_OK) {
+        leat_part_free(schedule);
+        return status;
+    }
+    leat_part_free(optimizer->schedule);
+    optimizer->schedule = schedule;
+    return LEAT_OK;
 }
 
 /* ---- the optimizer's variables ---- */
@@ -163,7 +197,7 @@ static leat_status make_own(leat_optimizer *optimizer, const leat_variable *like
     leat_tensor size = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &rate);
     leat_variable *iterations = NULL, *learning_rate = NULL;
     leat_status status = leati_variable_like(like, "iteration", &start, &iterations, err);
-    if (status == LEAT_OK)
+    if (status == LEAT_OK && optimizer->schedule == NULL)
         status = leati_variable_like(like, "learning_rate", &size, &learning_rate, err);
     if (status != LEAT_OK) {
         leat_variable_unref(iterations);
@@ -172,7 +206,8 @@ static leat_status make_own(leat_optimizer *optimizer, const leat_variable *like
     optimizer->iterations = iterations;
     optimizer->learning_rate = learning_rate;
     optimizer->variables[optimizer->num_variables++] = iterations;
-    optimizer->variables[optimizer->num_variables++] = learning_rate;
+    if (learning_rate != NULL)
+        optimizer->variables[optimizer->num_variables++] = learning_rate;
     return LEAT_OK;
 }
 
@@ -326,6 +361,14 @@ leat_status leat_optimizer_build(leat_optimizer *optimizer, leat_variable *const
 
 /* ---- application ---- */
 
+/* The rate of this step: a schedule's, or that of the variable. */
+static leat_value rate_of(const leat_optimizer *optimizer, leat_graph *graph) {
+    if (optimizer->schedule == NULL)
+        return leat_graph_read(graph, optimizer->learning_rate);
+    leat_value step = leat_graph_read(graph, optimizer->iterations);
+    return leat_part_call(optimizer->schedule, &step, 1, NULL, 0, false, NULL);
+}
+
 /* Applies with the optimizer's own variables. */
 static leat_status apply_own(leat_optimizer *optimizer, leat_graph *graph,
                              const leat_value *gradients, leat_variable *const *variables,
@@ -339,15 +382,14 @@ static leat_status apply_own(leat_optimizer *optimizer, leat_graph *graph,
         memcpy(copy, gradients, (size_t)count * sizeof *copy);
         for (int i = 0; i < count; i++)
             slots[i] = *find_slots(optimizer, variables[i]);
-        const leati_application application = {
-            .kind = optimizer->kind,
-            .args = shared_args(optimizer),
-            .graph = graph,
-            .slots = slots,
-            .gradients = copy,
-            .count = count,
-            .iterations = optimizer->iterations,
-            .learning_rate = leat_graph_read(graph, optimizer->learning_rate)};
+        const leati_application application = {.kind = optimizer->kind,
+                                               .args = shared_args(optimizer),
+                                               .graph = graph,
+                                               .slots = slots,
+                                               .gradients = copy,
+                                               .count = count,
+                                               .iterations = optimizer->iterations,
+                                               .learning_rate = rate_of(optimizer, graph)};
         status = leati_optimizer_apply(&application, err);
     }
     leati_free(copy);

@@ -1,4 +1,5 @@
-/* Layers, losses, metrics, optimizers and initializers by name and without variables, for bindings.
+/* Layers, losses, metrics, optimizers, initializers and schedules by name and without variables,
+ * for bindings.
  *
  * Happy path: a part is a kind with arguments that were read from JSON; its calls check counts and
  * hand on to what layers, losses, metrics and optimizers with variables use too. Failures:
@@ -14,10 +15,19 @@
 #include "train/loss.h"
 #include "train/metric.h"
 #include "train/optimizer.h"
+#include "train/schedule.h"
 #include "train/weights.h"
 #include <string.h>
 
-typedef enum part_sort { LAYER = 0, LOSS, METRIC, OPTIMIZER, INITIALIZER, NUM_SORTS } part_sort;
+typedef enum part_sort {
+    LAYER = 0,
+    LOSS,
+    METRIC,
+    OPTIMIZER,
+    INITIALIZER,
+    SCHEDULE,
+    NUM_SORTS
+} part_sort;
 
 struct leat_part {
     part_sort sort;
@@ -34,6 +44,7 @@ static const struct {
     [METRIC] = {"metric", leati_metric_kinds},
     [OPTIMIZER] = {"optimizer", leati_optimizer_kinds},
     [INITIALIZER] = {"initializer", leati_initializer_kinds},
+    [SCHEDULE] = {"schedule", leati_schedule_kinds},
 };
 
 /* ---- life ---- */
@@ -58,8 +69,8 @@ leat_part *leat_part_new(const char *sort, const char *name, const char *config,
         at++;
     if (at == NUM_SORTS) {
         leati_fail(err, LEAT_NOT_FOUND,
-                   "there is no sort \"%.60s\"; there is layer, loss, metric, optimizer and "
-                   "initializer",
+                   "there is no sort \"%.60s\"; there is layer, loss, metric, optimizer, "
+                   "initializer and schedule",
                    sort == NULL ? "" : sort);
         return NULL;
     }
@@ -76,6 +87,10 @@ leat_part *leat_part_new(const char *sort, const char *name, const char *config,
     }
     *part = (leat_part){.sort = (part_sort)at, .kind = kind, .args = args};
     return part;
+}
+
+bool leati_part_is(const leat_part *part, const char *sort) {
+    return strcmp(sorts[part->sort].name, sort) == 0;
 }
 
 void leat_part_free(leat_part *part) {
@@ -260,6 +275,9 @@ leat_value leat_part_call(const leat_part *part, const leat_value *inputs, int n
         return failed;
     if (part != NULL && part->sort == LOSS)
         return call_loss(part, inputs, num_inputs);
+    if (part != NULL && part->sort == SCHEDULE && num_inputs == 1)
+        return leati_schedule_rate((const leati_schedule_kind *)(const void *)part->kind,
+                                   part->args, inputs[0]);
     if (part != NULL && part->sort == METRIC)
         return call_metric(part, inputs, num_inputs);
     if (kind_of(part, LAYER, &err) == NULL)

@@ -21,10 +21,7 @@ static bool ends_in(const char *text, const char *end) {
 
 static void check_value(golden_case *c, const char *argument, const json_t *value) {
     const char *text = json_string_value(value);
-    const char *schedule = json_string_value(json_object_get(value, "schedule"));
     leat_error err = {0};
-    if (schedule != NULL)
-        golden_missing(c, "schedule %s", schedule);
     if (text == NULL)
         return;
     if (strcmp(argument, "activation") == 0 && leati_check_activation(text, &err) != LEAT_OK)
@@ -286,7 +283,63 @@ static void softmax_case(golden_case *c, const json_t *json) {
     leat_graph_free(graph);
 }
 
+/* ---- schedules.json ---- */
+
+/* The schedule of a class name and a JSON object of arguments. */
+static leat_part *schedule_of(const char *name, const json_t *config, leat_error *err) {
+    char *text = json_dumps(config, 0);
+    leat_part *part = leat_part_new("schedule", name, text, err);
+    free(text);
+    return part;
+}
+
+static void schedule_case(golden_case *c, const json_t *json) {
+    const json_t *steps = json_object_get(json, "steps");
+    leat_value rates[64];
+    leat_error err = {0};
+    int count = (int)json_array_size(steps);
+    leat_part *part =
+        schedule_of(golden_text(json, "schedule"), json_object_get(json, "config"), &err);
+    leat_graph *graph = part == NULL || count > 64 ? NULL : leat_eager_new(&err);
+    if (graph == NULL) {
+        golden_refused(c, golden_text(json, "schedule"), &err);
+        leat_part_free(part);
+        return;
+    }
+    for (int i = 0; i < count; i++) {
+        int64_t number = json_integer_value(json_array_get(steps, (size_t)i));
+        leat_tensor step = leat_tensor_view(LEAT_INT64, LEAT_SCALAR, &number);
+        leat_value value = leat_graph_tensor(graph, &step);
+        rates[i] = leat_part_call(part, &value, 1, NULL, 0, false, NULL);
+    }
+    golden_value_close(c, "rates", json_object_get(json, "values"), leat_stack(rates, count, 0),
+                       1e-5);
+    leat_graph_free(graph);
+    leat_part_free(part);
+}
+
 /* ---- optimizers.json ---- */
+
+/* An optimizer whose rate may be a schedule: {"schedule": its class name, its arguments}. */
+static leat_optimizer *optimizer_of(const char *name, const json_t *config, leat_error *err) {
+    const json_t *rate = json_object_get(config, "learning_rate");
+    if (!json_is_object(rate))
+        return leati_optimizer_from_json(name, config, err);
+    json_t *others = json_copy((json_t *)(uintptr_t)config), *own = json_copy((json_t *)rate);
+    json_object_del(others, "learning_rate");
+    json_object_del(own, "schedule");
+    leat_part *part = schedule_of(golden_text(rate, "schedule"), own, err);
+    leat_optimizer *optimizer = part == NULL ? NULL : leati_optimizer_from_json(name, others, err);
+    if (optimizer == NULL)
+        leat_part_free(part);
+    else if (leat_optimizer_set_schedule(optimizer, part, err) != LEAT_OK) {
+        leat_optimizer_free(optimizer);
+        optimizer = NULL;
+    }
+    json_decref(others);
+    json_decref(own);
+    return optimizer;
+}
 
 static void take_step(golden_case *c, leat_optimizer *optimizer, leat_variable *const *variables,
                       int count, const json_t *gradients) {
@@ -351,7 +404,7 @@ static void optimizer_case(golden_case *c, const json_t *json) {
         golden_fail(c, "more than %d variables", MOST_VARIABLES);
     if (stopped(c))
         return;
-    leat_optimizer *optimizer = leati_optimizer_from_json(name, config, &err);
+    leat_optimizer *optimizer = optimizer_of(name, config, &err);
     if (optimizer == NULL)
         golden_refused(c, name, &err);
     else
@@ -521,13 +574,54 @@ static void initializer_case(golden_case *c, const json_t *json) {
 
 /* ---- what is not there yet, and the table of files ---- */
 
-static void dropout_case(golden_case *c, const json_t *json) {
-    (void)json;
-    golden_missing(c, "layer Dropout");
+/* ---- dropout.json ---- */
+
+/* The part of ones that a call keeps, and the value of those; -1 where they differ. */
+static double kept_of(leat_layer *layer, leat_tensor *out, double *value) {
+    leat_error err = {0};
+    leat_graph *graph = leat_eager_new(&err);
+    double kept = 0;
+    *value = 0;
+    if (graph == NULL)
+        return -1;
+    leat_value ones = leat_ones(graph, LEAT_SHAPE(400, 500), LEAT_FLOAT32);
+    leat_value output = leati_layer_call(layer, &ones, 1, true, NULL);
+    if (leat_value_tensor(output, out, &err) == LEAT_OK)
+        for (int64_t i = 0; i < leat_tensor_count(out); i++) {
+            double x = golden_number(out, i);
+            kept += x != 0;
+            *value = x == 0 ? *value : *value == 0 || *value == x ? x : -1;
+        }
+    leat_graph_free(graph);
+    return kept / 200000;
 }
 
-static void schedule_case(golden_case *c, const json_t *json) {
-    golden_missing(c, "schedule %s", golden_text(json, "schedule"));
+static void dropout_case(golden_case *c, const json_t *json) {
+    double rate = json_number_value(json_object_get(json, "rate")), values[2];
+    double wanted = json_number_value(json_array_get(json_object_get(json, "kept_value"), 0));
+    json_t *config = json_pack("{s:f,s:i}", "rate", rate, "seed", 3);
+    leat_error err = {0};
+    leat_tensor outputs[2] = {{0}, {0}};
+    leat_layer *layer = leati_layer_from_json("Dropout", config, &err);
+    json_decref(config);
+    if (layer == NULL) {
+        golden_refused(c, "Dropout", &err);
+        return;
+    }
+    for (int i = 0; i < 2; i++) {
+        double kept = kept_of(layer, &outputs[i], &values[i]);
+        if (!(fabs(kept - (1 - rate)) < 0.005))
+            golden_fail(c, "call %d keeps %.6g of the values", i, kept);
+        if (!(fabs(values[i] - wanted) <= 1e-6 * wanted))
+            golden_fail(c, "call %d: expected %.9g, found %.9g", i, wanted, values[i]);
+    }
+    size_t size = leat_tensor_bytes(&outputs[0]);
+    bool differ = size > 0 && memcmp(outputs[0].data, outputs[1].data, size) != 0;
+    if (differ != json_is_true(json_object_get(json, "two_calls_differ")))
+        golden_fail(c, "two calls %s", differ ? "differ" : "are equal");
+    leat_tensor_unref(&outputs[0]);
+    leat_tensor_unref(&outputs[1]);
+    leat_layer_free(layer);
 }
 
 static void resnet_case(golden_case *c, const json_t *json) {

@@ -47,6 +47,8 @@ CASES = [  # loss, configurations, labels, predictions
     ("CategoricalCrossentropy", [{"axis": 0}, {"axis": 0, "from_logits": True, "reduction": "none"},
                                  {"axis": 0, "label_smoothing": 0.2}], "onehot", "probabilities"),
     ("BinaryCrossentropy", [{"axis": 0, "reduction": "none"}, {"axis": 0, "from_logits": True}], "bits", "shares"),
+    ("CTC", [{}, {"reduction": "none"}, {"reduction": "sum"}, {"reduction": "mean_with_sample_weight"}], "sequence",
+     "steps"),
 ]
 UNWEIGHTED = ("Dice", "Tversky")  # of several axes: a loss that is no row's
 
@@ -63,6 +65,10 @@ def values(kind, random, shape):
         drawn = np.eye(shape[-1])[random.integers(0, shape[-1], shape[:-1])]
     elif kind == "classes":
         return random.integers(0, shape[-1], shape[:-1]).astype(np.int32)
+    elif kind == "sequence":  # 0 behind the labels, repeated ones among them
+        return np.array([[1, 2, 2], [3, 3, 0], [random.integers(1, 4), 0, 0], [0, 0, 0]], np.int32)
+    elif kind == "steps":
+        drawn = random.normal(size=(shape[0], 7, 4))
     elif kind == "pairs":  # each label is that of two rows
         return (random.permutation(shape[0]) // 2).astype(np.int32)
     elif kind == "shares":

@@ -13,7 +13,7 @@ from leat.signatures import REQUIRED, function
 
 _TABLES = json.loads(_native.train_tables())
 SORTS = {"layer": "layers", "loss": "losses", "metric": "metrics", "optimizer": "optimizers",
-         "initializer": "initializers"}
+         "initializer": "initializers", "schedule": "schedules"}
 
 
 def entries(sort):

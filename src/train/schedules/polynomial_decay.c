@@ -1,0 +1,53 @@
+/* PolynomialDecay: from the rate to end_learning_rate along a power of what is left of decay_steps;
+ * with cycle again and again, over spans as many times as long
+ * (keras.optimizers.schedules.PolynomialDecay). Failures: decay_steps that are not positive. No
+ * locks. */
+#include "graph/ops/support.h"
+#include "train/loss.h"
+#include "train/schedule.h"
+
+struct polynomial_args {
+    struct leati_schedule_args shared;
+    double end_learning_rate, power;
+    bool cycle;
+};
+
+static const leati_row polynomial_rows[] = {
+    LEATI_SCHEDULE_START,
+    LEATI_SCHEDULE_STEPS("Steps to the end."),
+    LEATI_SCHEDULE_ROW(polynomial_args, end_learning_rate, FLOAT, .default_number = 0.0001,
+                       .doc = "The rate at the end."),
+    LEATI_SCHEDULE_ROW(polynomial_args, power, FLOAT, .default_number = 1,
+                       .doc = "Power of what is left; 1: a line."),
+    LEATI_SCHEDULE_ROW(polynomial_args, cycle, BOOL,
+                       .doc = "Whether it starts anew at the end, over a longer span."),
+    LEATI_SCHEDULE_NAME("PolynomialDecay"),
+    {0},
+};
+
+static leat_value polynomial_rate(const void *arguments, leat_value step) {
+    const struct polynomial_args *args = arguments;
+    leat_value span = leati_number_like(step, args->shared.decay_steps);
+    leat_value one = leati_number_like(step, 1);
+    if (args->cycle)
+        span = leat_multiply(span, leat_maximum(leat_ceil(leat_divide(step, span)), one));
+    else
+        step = leat_minimum(step, span);
+    leat_value left = leat_subtract(one, leat_divide(step, span));
+    left = leat_pow(left, leati_number_like(left, args->power));
+    double height = args->shared.initial_learning_rate - args->end_learning_rate;
+    return leat_add(leati_times(left, height), leati_number_like(left, args->end_learning_rate));
+}
+
+const leati_schedule_kind leati_schedule_polynomial_decay = {
+    .kind =
+        {
+            .name = "PolynomialDecay",
+            .doc = "A rate that falls to another one along a power "
+                   "(keras.optimizers.schedules.PolynomialDecay).",
+            .rows = polynomial_rows,
+            .args_size = sizeof(struct polynomial_args),
+            .check = leati_schedule_check,
+        },
+    .rate = polynomial_rate,
+};

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define MAX_PICTURES 100000
+#define PICTURES_UNUSED __attribute__((unused))
 
 struct pictures {
     char **paths;
@@ -141,7 +142,8 @@ static leat_dataset *pictures_loaded(struct pictures *pictures, leat_dataset *pa
 }
 
 /* A small convolutional network for pictures of this size. Owned. */
-static leat_model *pictures_model(const struct pictures *pictures, leat_error *err) {
+PICTURES_UNUSED static leat_model *pictures_model(const struct pictures *pictures,
+                                                  leat_error *err) {
     leat_conv2d_layer_options relu = {.activation = LEAT_RELU};
     leat_dense_layer_options softmax = {.activation = LEAT_SOFTMAX};
     leat_layer *layers[] = {leat_conv2d_layer(16, 3, 3, &relu, err),

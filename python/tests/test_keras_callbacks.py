@@ -209,6 +209,17 @@ def test_safetensors_checkpoints(tmp_path):
         np.testing.assert_array_equal(found, expected)
 
 
+def test_the_best_by_what_is_no_number(tmp_path):
+    checkpoint = keras.callbacks.ModelCheckpoint(tmp_path / "w.weights.h5", monitor="odd", mode="min",
+                                                 save_weights_only=True, save_best_only=True)
+    checkpoint.set_model(model())
+    with pytest.warns(UserWarning, match="only when `monitor` is a scalar value"):
+        checkpoint.on_epoch_end(0, {"odd": np.ones(2)})
+    assert (tmp_path / "w.weights.h5").exists()
+    with pytest.warns(UserWarning, match="Can save best model only with odd available"):
+        checkpoint.on_epoch_end(1, {})
+
+
 WORKER = """
 import os, sys
 import numpy as np

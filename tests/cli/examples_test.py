@@ -67,6 +67,15 @@ class ExamplesTest(unittest.TestCase):
             self.assertLess(float(loss), 10)
             self.assertLessEqual(float(accuracy), 1)
 
+    def test_resnet50_photos(self):
+        """Keras' number of parameters for 10 classes, on one and two devices; the loss falls."""
+        for devices in (1, 2):
+            text = run("resnet50_photos", "data/digits/sample", "8", "%d" % (4 // devices), "3", "%d" % devices, "32")
+            self.assertTrue(text.startswith("23608202 parameters\n"), text)
+            losses = [float(loss) for loss in re.findall(r"(?m)^epoch \d, 2 steps: loss ([\d.]+), accuracy [\d.]+$", text)]
+            self.assertEqual(len(losses), 3)
+            self.assertLess(losses[2], losses[0])
+
     def test_distributed_validation(self):
         """Each of the 40 pictures counts once on any number of devices, also where two of three get none; it learns."""
         for devices, batch in ((1, 7), (2, 7), (3, 13)):

@@ -7,16 +7,14 @@ import numpy as np
 from leat import ops
 from leat import random as leat_random
 from leat.errors import UnimplementedError
+from leat.keras.backend import clear_session  # noqa: F401
 from leat.keras.folders import image_dataset_from_directory, text_dataset_from_directory  # noqa: F401
 from leat.keras.plotting import model_to_dot, plot_model  # noqa: F401
-from leat.keras.saving import (deserialize_keras_object, get_registered_name, get_registered_object,  # noqa: F401
-                               register_keras_serializable, serialize_keras_object)
-from leat.keras.sequences import PyDataset, pad_sequences, split_dataset  # noqa: F401
-from leat.tensor import Tensor, convert_to_tensor
-from leat.keras.backend import clear_session  # noqa: F401
 from leat.keras.saving import (CustomObjectScope, custom_object_scope, deserialize_keras_object,  # noqa: F401
                                get_custom_objects, get_registered_name, get_registered_object,
                                register_keras_serializable, serialize_keras_object)
+from leat.keras.sequences import PyDataset, pad_sequences, split_dataset  # noqa: F401
+from leat.tensor import Tensor, convert_to_tensor
 from leat.utils import Progbar  # noqa: F401
 
 Sequence = PyDataset

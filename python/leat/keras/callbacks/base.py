@@ -573,6 +573,10 @@ class ModelCheckpoint(MonitorCallback):
         if current is None:
             warnings.warn(f"Can save best model only with {self.monitor} available.", stacklevel=4)
             return True
+        if np.ndim(current) > 0:
+            warnings.warn(f"Can save best model only when `monitor` is a scalar value. Received: {current}. Falling "
+                          "back to `save_best_only=False`.", stacklevel=4)
+            return True
         best = "None" if self.best is None else f"{self.best:.5f}"
         if not self._is_improvement(current, self.best):
             if self.verbose > 0:

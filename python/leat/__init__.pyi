@@ -421,6 +421,7 @@ def repeat(input: TensorLike, repeats: TensorLike, axis: IntLike | None = None, 
     axis: The dimension to repeat along; none: all values as one vector.
     """
     ...
+from leat import replacing as replacing
 def reshape(tensor: TensorLike, shape: IntsLike, name: builtins.str | None = None) -> Tensor:
     """The same values under another shape (tf.reshape).
 

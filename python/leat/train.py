@@ -8,6 +8,7 @@ that can be found is whole. The files are leat's own: TensorFlow does not read t
 import json
 import os
 import time
+import zlib
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from leat.cluster import ClusterDef, ClusterSpec, JobDef
 from leat.errors import DataLossError, FailedPreconditionError, NotFoundError
 from leat.example import (BytesList, DecodeError, Example, Feature, FeatureList, FeatureLists, Features, FloatList,
                           Int64List, SequenceExample)
+from leat.replacing import replace
 from leat.tensor import constant
 
 __all__ = ["BytesList", "Checkpoint", "CheckpointManager", "CheckpointState", "ClusterDef", "ClusterSpec", "Counter",
@@ -111,6 +113,16 @@ def _save(value):
     return {"kind": "state"}, bytes(value._checkpoint_save())
 
 
+def _check_fits(value, name, entry):
+    """ValueError where an entry cannot be the value of what has its name."""
+    kind = "counter" if isinstance(value, Counter) else "variable" if _is_variable(value) else "state"
+    if entry.get("kind") != kind:
+        raise ValueError(f"{name} is a {kind}; the checkpoint has a {entry.get('kind')} under that name")
+    if kind == "variable" and list(value.shape) != list(entry["shape"]):
+        raise ValueError(f"Received incompatible tensor with shape {tuple(entry['shape'])} when attempting to restore "
+                         f"variable with shape {tuple(value.shape)} and name {getattr(value, 'name', name)}.")
+
+
 def _restore(value, entry, data):
     if isinstance(value, Counter):
         value._count = int.from_bytes(data, "little", signed=True)
@@ -136,21 +148,6 @@ def _data_file(prefix):
     return prefix + ".data-00000-of-00001"
 
 
-def _put(path, data):
-    """Writes a file so that it is whole as soon as it is there; where that fails, as on a full disk, nothing stays."""
-    partial = f"{path}.{os.getpid()}.part"
-    try:
-        with open(partial, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
-    except BaseException:
-        if os.path.exists(partial):
-            os.unlink(partial)
-        raise
-
-
 def _read_index(prefix):
     try:
         with open(prefix + ".index", "rb") as file:
@@ -174,12 +171,19 @@ def _read_entries(prefix):
     with open(_data_file(prefix), "rb") as file:
         data = file.read()
     found, at = {}, 0
-    for entry in index["entries"]:
-        size = entry["size"]
-        if at + size > len(data):
-            raise DataLossError(None, None, f"{_data_file(prefix)} has {len(data)} bytes; its index speaks of more")
-        found[entry["name"]] = entry, data[at:at + size]
-        at += size
+    try:
+        for entry in index["entries"]:
+            name, size = entry["name"], int(entry["size"])
+            if size < 0 or at + size > len(data):
+                raise DataLossError(None, None, f"{_data_file(prefix)} has {len(data)} bytes; its index speaks of more")
+            content = data[at:at + size]
+            if "crc32" in entry and zlib.crc32(content) != entry["crc32"]:
+                raise DataLossError(None, None, f"{_data_file(prefix)}: the checksum of {name}, bytes {at} to "
+                                    f"{at + size}, is {zlib.crc32(content)}; expected {entry['crc32']}")
+            found[name] = entry, content
+            at += size
+    except (KeyError, TypeError, ValueError):
+        raise DataLossError(None, None, f"{prefix}.index is damaged: its entries need a name and a size") from None
     return found
 
 
@@ -261,11 +265,11 @@ class Checkpoint:
         entries, data = [], []
         for name, value in self._leaves():
             entry, content = _save(value)
-            entries.append(dict(entry, name=name, size=len(content)))
+            entries.append(dict(entry, name=name, size=len(content), crc32=zlib.crc32(content)))
             data.append(content)
         os.makedirs(os.path.dirname(prefix) or ".", exist_ok=True)
-        _put(_data_file(prefix), b"".join(data))
-        _put(prefix + ".index", json.dumps({"format": _FORMAT, "entries": entries}).encode())
+        replace(_data_file(prefix), b"".join(data))
+        replace(prefix + ".index", json.dumps({"format": _FORMAT, "entries": entries}).encode())
         return prefix
 
     def save(self, file_prefix, options=None):
@@ -284,7 +288,11 @@ class Checkpoint:
         """
         found = _read_entries(os.fspath(save_path))
         missing, used = [], {"save_counter"}
-        for name, value in self._leaves():
+        leaves = list(self._leaves())
+        for name, value in leaves:  # all of them, before the first is set
+            if name in found:
+                _check_fits(value, name, found[name][0])
+        for name, value in leaves:
             if name in found:
                 used.add(name)
                 _restore(value, *found[name])
@@ -327,7 +335,7 @@ def update_checkpoint_state(directory, path, all_paths=None, filename=_STATE):
         return f"{field}: {json.dumps(os.path.relpath(name, directory))}\n"
     text = line("model_checkpoint_path", path)
     text += "".join(line("all_model_checkpoint_paths", name) for name in (all_paths or [path]))
-    _put(os.path.join(directory, filename), text.encode())
+    replace(os.path.join(directory, filename), text.encode())
 
 
 def get_checkpoint_state(checkpoint_dir, latest_filename=None):

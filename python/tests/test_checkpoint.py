@@ -1,6 +1,8 @@
 """Checkpoints of iterators: files, names, what comes back."""
 
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -77,3 +79,50 @@ def test_a_manager_keeps_the_last(tmp_path):
     manager = tf.train.CheckpointManager(tf.train.Checkpoint(iterator=again), tmp_path, max_to_keep=2)
     assert manager.restore_or_initialize() == str(tmp_path / "ckpt-3")
     assert next(again).numpy() == 3
+
+
+def test_a_damaged_value_is_found(tmp_path):
+    first, second = tf.Variable([1.0, 2.0]), tf.Variable(3.0)
+    checkpoint = tf.train.Checkpoint(a=first, b=second)
+    path = checkpoint.write(tmp_path / "c")
+    data = tmp_path / "c.data-00000-of-00001"
+    whole = data.read_bytes()
+    for place in range(len(whole) - 8):  # the last is the counter's
+        data.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1:])
+        with pytest.raises(tf.errors.DataLossError, match="the checksum of"):
+            checkpoint.restore(path)
+    for text in ('{"format": "leat checkpoint 1", "entries": [{}]}', '{"format": "leat checkpoint 1"}'):
+        (tmp_path / "c.index").write_text(text)
+        with pytest.raises(tf.errors.DataLossError, match="its entries need"):
+            checkpoint.restore(path)
+
+
+def test_what_does_not_fit_changes_nothing(tmp_path):
+    path = tf.train.Checkpoint(a=tf.Variable([1.0, 2.0]), b=tf.Variable([3.0])).write(tmp_path / "c")
+    first, second = tf.Variable([7.0, 8.0]), tf.Variable([9.0, 9.0])
+    with pytest.raises(ValueError, match=r"incompatible tensor with shape \(1,\) when attempting to restore variable "
+                       r"with shape \(2,\)"):
+        tf.train.Checkpoint(a=first, b=second).restore(path)
+    assert first.numpy().tolist() == [7.0, 8.0]
+    with pytest.raises(ValueError, match="b is a state; the checkpoint has a variable"):
+        tf.train.Checkpoint(a=first, b=iter(squares())).restore(path)
+
+
+def test_a_full_disk_leaves_the_checkpoint_before(tmp_path):
+    """A process whose files may have 4 KiB."""
+    program = """
+import resource, signal, sys
+import leat as tf
+checkpoint = tf.train.Checkpoint(a=tf.Variable(tf.zeros([10000])))
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+try:
+    checkpoint.write(sys.argv[1])
+except OSError as error:
+    print(error.errno == 27, "could not be written" in str(error))
+"""
+    path = tf.train.Checkpoint(a=tf.Variable([1.0])).write(tmp_path / "c")
+    before = {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", program, path], check=True, capture_output=True, text=True)
+    assert done.stdout == "True True\n"
+    assert {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)} == before

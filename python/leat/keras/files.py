@@ -17,6 +17,7 @@ import numpy as np
 from leat.keras import tables
 from leat.keras.layer import Layer
 from leat.keras.random import SeedGenerator
+from leat.replacing import replace
 
 
 def _h5py():
@@ -95,24 +96,6 @@ def _write(model, file):
             group.attrs["name"] = thing.name
         for number, variable in enumerate(_own(thing)):
             group.create_dataset(str(number), data=np.asarray(variable.numpy()))
-
-
-def replace(path, content):
-    """Writes a file beside its place and moves it there: a failure leaves what was there. OSError names the path."""
-    temporary = f"{path}.{os.getpid()}.tmp"
-    try:
-        with open(temporary, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException as error:
-        if os.path.exists(temporary):
-            os.remove(temporary)
-        if isinstance(error, OSError) and error.errno is not None:
-            raise type(error)(error.errno, f"{os.strerror(error.errno)}: {path} could not be written; what was there "
-                              "before is unchanged") from error
-        raise
 
 
 def _check_place(path, ending, overwrite):

@@ -90,6 +90,21 @@ def test_what_leat_does_not_do():
         keras.utils.model_to_dot(None)
 
 
+def test_parts_of_batches_and_pictures_as_arrays():
+    utils = keras.utils
+    assert utils.pack_x_y_sample_weight(1) == 1 and utils.pack_x_y_sample_weight([1]) == ([1],)
+    assert utils.pack_x_y_sample_weight(1, 2) == (1, 2) and utils.pack_x_y_sample_weight(1, 2, 3) == (1, 2, 3)
+    assert utils.unpack_x_y_sample_weight((1, 2)) == (1, 2, None)
+    picture = np.arange(12, dtype=np.uint8).reshape(2, 2, 3)
+    assert utils.img_to_array(picture).dtype == np.float32
+    assert utils.img_to_array(picture, "channels_first").shape == (3, 2, 2)
+    assert utils.img_to_array(picture[..., 0], dtype="uint8").shape == (2, 2, 1)
+    with pytest.raises(ValueError, match="Unsupported image shape"):
+        utils.img_to_array(picture[0, 0])
+    with pytest.raises(ValueError, match="Unknown data_format"):
+        utils.img_to_array(picture, "x")
+
+
 # ---- PyDataset ----
 
 class Batches(keras.utils.PyDataset):

@@ -181,11 +181,12 @@ def _svg(ranks, lines, turned):
 
 
 def plot_model(model, to_file="model.svg", show_shapes=False, show_dtype=False, show_layer_names=False, rankdir="TB",
-               expand_nested=False, dpi=200, show_layer_activations=False, show_trainable=False, **kwargs):
+               expand_nested=False, dpi=200, show_layer_activations=False, show_trainable=False, splines="ortho",
+               **kwargs):
     """Draws a model into an SVG file (``keras.utils.plot_model``); the SVG's text.
 
-    `rankdir`: "TB" from top to bottom, "LR" from left to right. `dpi` has no meaning for SVG. ValueError for a model
-    that is not built, and for a `to_file` that does not end in ".svg"; None: no file.
+    `rankdir`: "TB" from top to bottom, "LR" from left to right. `dpi` and `splines` have no meaning here. ValueError for
+    a model that is not built, and for a `to_file` that does not end in ".svg"; None: no file.
     """
     from leat.replacing import replace
     if kwargs:

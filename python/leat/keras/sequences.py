@@ -189,12 +189,12 @@ def _batch_size(dataset):
     return None if first is None else int(nest.flatten(first)[0].shape[0])
 
 
-def split_dataset(dataset, left_size=None, right_size=None, shuffle=False, seed=None):
+def split_dataset(dataset, left_size=None, right_size=None, shuffle=False, seed=None, preferred_backend=None):
     """The first rows and the last rows of a dataset or of arrays, as two datasets (``keras.utils.split_dataset``).
 
     Sizes are numbers of rows, or parts of all between 0 and 1; one of them may be left out. The rows are in memory. A
     dataset that ends in `batch` is taken apart, and the two are batched as it was. TypeError and ValueError for what is
-    no data, and for sizes that do not fit.
+    no data, and for sizes that do not fit. `preferred_backend` changes nothing.
     """
     from leat.data import AUTOTUNE, Dataset
     size = None

@@ -8,12 +8,15 @@ from leat import ops
 from leat import random as leat_random
 from leat.errors import UnimplementedError
 from leat.keras.backend import clear_session  # noqa: F401
+from leat.keras.config import (disable_interactive_logging, enable_interactive_logging,  # noqa: F401
+                               is_interactive_logging_enabled)
 from leat.keras.folders import image_dataset_from_directory, text_dataset_from_directory  # noqa: F401
 from leat.keras.plotting import model_to_dot, plot_model  # noqa: F401
 from leat.keras.saving import (CustomObjectScope, custom_object_scope, deserialize_keras_object,  # noqa: F401
                                get_custom_objects, get_registered_name, get_registered_object,
                                register_keras_serializable, serialize_keras_object)
 from leat.keras.sequences import PyDataset, pad_sequences, split_dataset  # noqa: F401
+from leat.keras.trainer import unpack_x_y_sample_weight  # noqa: F401
 from leat.tensor import Tensor, convert_to_tensor
 from leat.utils import Progbar  # noqa: F401
 
@@ -63,3 +66,25 @@ def get_file(fname=None, origin=None, **kwargs):
     """UnimplementedError: leat downloads nothing (``keras.utils.get_file``)."""
     raise UnimplementedError(None, None, f"leat downloads nothing: fetch {origin or fname} by yourself and give the "
                              "path of the file")
+
+
+def pack_x_y_sample_weight(x, y=None, sample_weight=None):
+    """What `fit` takes from a dataset, of its parts (``keras.utils.pack_x_y_sample_weight``)."""
+    if y is None:
+        return (x,) if isinstance(x, (list, tuple)) else x
+    return (x, y) if sample_weight is None else (x, y, sample_weight)
+
+
+def img_to_array(img, data_format=None, dtype=None):
+    """A picture as an array [height, width, channels] of float32 (``keras.utils.img_to_array``): an array, a tensor or
+    a picture of the package Pillow. ValueError for other ranks."""
+    array = np.asarray(img, dtype=dtype or "float32")
+    if data_format not in (None, "channels_first", "channels_last"):
+        raise ValueError(f"Unknown data_format: {data_format}")
+    if array.ndim == 2:
+        array = array[None] if data_format == "channels_first" else array[..., None]
+    elif array.ndim != 3:
+        raise ValueError(f"Unsupported image shape: {array.shape}")
+    elif data_format == "channels_first":
+        array = array.transpose(2, 0, 1)
+    return array

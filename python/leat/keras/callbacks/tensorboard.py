@@ -100,6 +100,11 @@ class TensorBoard(Callback):
         self._epoch_start = self._batch_start = self._iterations = 0
         self._wants_graph = False
 
+    @property
+    def summary(self):
+        """The module that it writes with, ``tf.summary``."""
+        return summary
+
     # ---- the model ----
 
     def set_model(self, model):

@@ -179,7 +179,7 @@ LEAT_API void leat_strategy_cancel(leat_strategy *strategy);
  * batches, which are split among all replicas by TensorFlow's rebatch rules, each worker reading
  * the part that the policy gives it. Together: FAILED_PRECONDITION names a worker whose dataset is
  * another one. NOT_FOUND where LEAT_SHARD_FILE finds no record files to deal out; UNIMPLEMENTED for
- * LEAT_INPUT_PER_REPLICA. Owned. */
+ * LEAT_INPUT_PER_REPLICA. Logs once per process that shuffling follows batching. Owned. */
 LEAT_API leat_distributed_dataset *leat_distribute_dataset(leat_strategy *strategy,
                                                            leat_dataset *dataset,
                                                            const leat_distribute_options *options,

@@ -185,8 +185,8 @@ def plot_model(model, to_file="model.svg", show_shapes=False, show_dtype=False, 
                **kwargs):
     """Draws a model into an SVG file (``keras.utils.plot_model``); the SVG's text.
 
-    `rankdir`: "TB" from top to bottom, "LR" from left to right. `dpi` and `splines` have no meaning here. ValueError for
-    a model that is not built, and for a `to_file` that does not end in ".svg"; None: no file.
+    `rankdir`: "TB" from top to bottom, "LR" from left to right. `dpi` and `splines` change nothing. ValueError for a
+    model that is not built, and for a `to_file` that does not end in ".svg"; None: no file.
     """
     from leat.replacing import replace
     if kwargs:

@@ -316,6 +316,15 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_strategy_gather(leat_strategy *strate
                                                            const leat_per_replica *value, int axis,
                                                            leat_element *out, leat_error *err);
 
+/* Nanoseconds that replica 0 has spent in all runs of a step: on what results are computed from, on
+ * gradients, in exchanges with other replicas (waiting included), and on updates of variables. */
+typedef struct leat_step_times {
+    int64_t forward_ns, backward_ns, reduce_ns, update_ns;
+} leat_step_times;
+/* Not while the step runs. RESOURCE_EXHAUSTED without memory. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_step_get_times(const leat_step *step,
+                                                          leat_step_times *out, leat_error *err);
+
 /* Where the step's time went: one line per operation and implementation of replica 0's executables
  * with time and share of all runs so far, the longest first. Owned text (leat_text_free). */
 LEAT_API char *leat_step_explain(const leat_step *step, leat_error *err);

@@ -138,7 +138,8 @@ void leati_report_progress(leati_report *report, double loss, leat_metric *accur
 void leati_report_epoch(leati_report *report, const leati_epoch *epoch);
 /* The last lines: test accuracy and the table. `pipeline` and `step` are the texts of the library's
  * explain calls. */
-void leati_report_end(const leati_report *report, const char *pipeline, const char *step);
+void leati_report_end(const leati_report *report, const char *pipeline, const char *step,
+                      const leat_step_times *times);
 
 /* Trains and prints. */
 LEAT_WARN_UNUSED leat_status leati_train_loop(const leati_train_options *options,

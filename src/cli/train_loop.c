@@ -225,10 +225,11 @@ leat_status leati_train_loop(const leati_train_options *options, leati_corpus *c
             status = leati_trainer_save(options, corpus, trainer, i + 1, err);
     }
     if (status == LEAT_OK) {
+        leat_step_times times;
         char *step = leat_step_explain(trainer->train_step, err);
-        status = step ? LEAT_OK : err->code;
-        if (step)
-            leati_report_end(&loop.report, loop.table, step);
+        status = step ? leat_step_get_times(trainer->train_step, &times, err) : err->code;
+        if (status == LEAT_OK)
+            leati_report_end(&loop.report, loop.table ? loop.table : "", step, &times);
         leat_text_free(step);
     }
     leat_text_free(loop.table);

@@ -74,6 +74,26 @@ static void print_share(const char *name, int64_t spent, int64_t whole, int64_t 
     puts("");
 }
 
+/* Images per second of training, and what an average step is made of. `rest`: between the library's
+ * operations and around them. */
+static void print_step(const leati_phase *train, const leat_step_times *times) {
+    int64_t all = train->input + train->compile + train->step + train->rest;
+    int64_t known =
+        train->input + times->forward_ns + times->backward_ns + times->reduce_ns + times->update_ns;
+    const struct {
+        const char *name;
+        int64_t ns;
+    } parts[] = {{"input", train->input},          {"forward", times->forward_ns},
+                 {"backward", times->backward_ns}, {"reduce", times->reduce_ns},
+                 {"update", times->update_ns},     {"rest", all > known ? all - known : 0}};
+    double steps = train->steps > 0 ? (double)train->steps : 1;
+    printf("%.0f images/s in training; a step takes %.1f us:",
+           (double)train->rows / (all > 0 ? (double)all * 1e-9 : 1), (double)all * 1e-3 / steps);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        printf("%s %s %.1f", i > 0 ? "," : "", parts[i].name, (double)parts[i].ns * 1e-3 / steps);
+    puts("");
+}
+
 /* Which of input and step the training waits for most, once the input is cached and the step
  * compiled (or in the only epoch). */
 static void print_bound(const leati_report *report) {
@@ -83,9 +103,11 @@ static void print_bound(const leati_report *report) {
     int64_t rest = report->train.rest - (one ? 0 : report->first.rest);
     int64_t whole = input + step + rest > 0 ? input + step + rest : 1;
     bool by_input = input > step;
-    printf("bound by the %s: %.0f%% of the time of %s; without any wait for input it would be %.2f "
+    printf("%s-bound, by the %s: %.0f%% of the time of %s; without any wait for input it would be "
+           "%.2f "
            "times as fast\n",
-           by_input ? "input" : "step", 100.0 * (double)(by_input ? input : step) / (double)whole,
+           by_input ? "input" : "compute", by_input ? "input" : "step",
+           100.0 * (double)(by_input ? input : step) / (double)whole,
            one ? "the epoch" : "the epochs after the first",
            (double)whole / (double)(step + rest > 0 ? step + rest : 1));
 }
@@ -98,7 +120,8 @@ static void print_head(const char *text, int lines) {
     printf("%.*s%s", (int)(end - text), text, *end ? "...\n" : "");
 }
 
-void leati_report_end(const leati_report *report, const char *pipeline, const char *step) {
+void leati_report_end(const leati_report *report, const char *pipeline, const char *step,
+                      const leat_step_times *times) {
     const leati_phase *train = &report->train, *test = &report->test, *first = &report->first;
     if (report->silent)
         return;
@@ -113,6 +136,7 @@ void leati_report_end(const leati_report *report, const char *pipeline, const ch
     print_share("reduce, metrics", train->rest, whole, train->steps);
     print_share("test after each epoch", test->input + test->compile + test->step + test->rest,
                 whole, test->steps);
+    print_step(train, times);
     print_bound(report);
     printf("\ninput of the first epoch (later ones read the cache)\n%s", pipeline);
     printf("\nstep on replica 0, all runs\n");

@@ -486,11 +486,8 @@ leat_status leat_strategy_run_functions(leat_strategy *strategy, leat_step *step
     return run(strategy, step, functions, args, out, err);
 }
 
-char *leat_step_explain(const leat_step *step, leat_error *err) {
-    if (step == NULL) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_step_explain: step is NULL");
-        return NULL;
-    }
+/* What the executables of replica 0 say, one after the other. Owned (leati_free); NULL with err. */
+static char *explain_lines(const leat_step *step, leat_error *err) {
     leati_text text = {0};
     leati_text_add(&text, "", 0);
     for (const step_entry *entry = step->entries; entry != NULL; entry = entry->next) {
@@ -511,9 +508,34 @@ char *leat_step_explain(const leat_step *step, leat_error *err) {
     char *lines = leati_text_take(&text);
     if (lines == NULL) {
         leati_no_memory(err, 0);
+    }
+    return lines;
+}
+
+char *leat_step_explain(const leat_step *step, leat_error *err) {
+    if (step == NULL) {
+        leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_step_explain: step is NULL");
         return NULL;
     }
-    char *table = leati_step_table(lines, err);
-    leati_free(lines);
+    char *lines = explain_lines(step, err), *table = NULL;
+    if (lines != NULL) {
+        table = leati_step_table(lines, err);
+        leati_free(lines);
+    }
     return table;
+}
+
+leat_status leat_step_get_times(const leat_step *step, leat_step_times *out, leat_error *err) {
+    if (step == NULL || out == NULL) {
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_step_get_times: %s is NULL",
+                          step == NULL ? "step" : "out");
+    }
+    char *lines = explain_lines(step, err);
+    if (lines == NULL) {
+        return LEAT_RESOURCE_EXHAUSTED;
+    }
+    *out = (leat_step_times){0};
+    leati_step_add_times(lines, out);
+    leati_free(lines);
+    return LEAT_OK;
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define MEMORY "memory:"
+#define STAGE "stage: "
 
 struct part {
     const char *name; /* borrowed from the lines: the operation */
@@ -99,13 +100,24 @@ static void print_memory(leati_text *text, const char *line) {
                     given, needed);
 }
 
+void leati_step_add_times(const char *lines, leat_step_times *times) {
+    static const char *const names[] = {"forward ", "backward ", "reduce ", "update "};
+    int64_t *const to[] = {&times->forward_ns, &times->backward_ns, &times->reduce_ns,
+                           &times->update_ns};
+    for (const char *line = lines; *line; line += strcspn(line, "\n"), line += *line == '\n')
+        for (size_t i = 0; strncmp(line, STAGE, strlen(STAGE)) == 0 && i < 4; i++)
+            if (strncmp(line + strlen(STAGE), names[i], strlen(names[i])) == 0)
+                *to[i] += strtoll(line + strlen(STAGE) + strlen(names[i]), NULL, 10);
+}
+
 char *leati_step_table(const char *lines, leat_error *err) {
     struct parts parts = {0};
     bool good = true;
     for (const char *line = lines; good && *line;) {
         size_t size = strcspn(line, "\n");
         struct part part;
-        if (!is_memory(line) && read_line(line, size, &part))
+        if (!is_memory(line) && strncmp(line, STAGE, strlen(STAGE)) != 0 &&
+            read_line(line, size, &part))
             good = add(&parts, &part);
         line += size + (line[size] == '\n');
     }

@@ -2,7 +2,10 @@
 #ifndef LEATI_DIST_STEP_EXPLAIN_H
 #define LEATI_DIST_STEP_EXPLAIN_H
 
-#include <leat/base.h>
+#include <leat/dist.h>
+
+/* Adds what lines "stage: NAME NANOSECONDS" say. */
+void leati_step_add_times(const char *lines, leat_step_times *times);
 
 /* `lines` are "operation implementation nanoseconds", one operation each; the implementation may
  * contain blanks. Operations that took no time are left out. Owned text (leati_free); NULL without

@@ -50,8 +50,9 @@ typedef struct leati_device_ops {
     /* The calling thread has finished with the device for now: what `run` changed about the thread
      * (its cores, its OpenMP threads) is as before. Threads of a device's own need not call it. */
     void (*leave)(leati_device *device);
-    /* "memory:", bytes that the step's values are given and bytes that any plan would need; then
-     * one line per node: operation, implementation ("brgconv:avx512_core", "plain"), nanoseconds so
+    /* "memory:", bytes that the step's values are given and bytes that any plan would need;
+     * "stage:", forward, backward, reduce or update, and nanoseconds so far; then one line per
+     * node: operation, implementation ("brgconv:avx512_core", "plain"), nanoseconds so
      * far. May be NULL. */
     size_t (*explain)(const leati_executable *executable, char *text, size_t size);
 } leati_device_ops;

@@ -33,8 +33,13 @@ class TrainTest(ToolTest):
         self.assertGreater(float(epochs[-1][5]), 0.6)
         self.assertIn("\ntest accuracy %s\n" % epochs[-1][5], text)
         table = text[text.index("\ntest accuracy"):]
-        for line in ("where the time went", "step: run", "input, first epoch", "bound by the "):
+        for line in ("where the time went", "step: run", "input, first epoch", "compute-bound, by the step: "):
             self.assertIn(line, table)
+        parts = re.search(r"^\d+ images/s in training; a step takes ([\d.]+) us: input ([\d.]+), forward ([\d.]+), backward ([\d.]+), "
+                          r"reduce ([\d.]+), update ([\d.]+), rest ([\d.]+)$", table, re.M)
+        whole, *shares = map(float, parts.groups())
+        self.assertTrue(all(share > 0 for share in shares[:5]), shares)
+        self.assertLess(abs(sum(shares) - whole), 1)
         # Only the first step of a size counts as one that compiles.
         self.assertGreater(float(re.search(r"step: run .* ([\d.]+) us a step", table)[1]), 0)
         self.assertNotRegex(text, r"[\r\033]")

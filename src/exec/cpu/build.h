@@ -12,5 +12,7 @@ struct leati_cpu_build {
 
 /* Orders the step's tasks (order.c). */
 LEAT_WARN_UNUSED leat_status leati_cpu_order(leati_cpu_build *build, leat_error *err);
+/* Says of the ordered tasks what each is done for (stages.c). */
+LEAT_WARN_UNUSED leat_status leati_cpu_find_stages(leati_cpu_step *step, leat_error *err);
 
 #endif

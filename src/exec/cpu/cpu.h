@@ -35,6 +35,15 @@ typedef struct leati_cpu_kernel {
 #include "exec/cpu/cpu.def"
 #undef X
 
+/* What a task is done for. */
+typedef enum leati_cpu_stage {
+    LEATI_CPU_STAGE_FORWARD = 0, /* the results need it */
+    LEATI_CPU_STAGE_BACKWARD,    /* only variables need it */
+    LEATI_CPU_STAGE_REDUCE,      /* it exchanges values with replicas */
+    LEATI_CPU_STAGE_UPDATE,      /* it writes variables, or computes value by value for that */
+    LEATI_CPU_NUM_STAGES
+} leati_cpu_stage;
+
 struct leati_cpu_task {
     const leati_simple_node *node;  /* the first */
     int32_t last;                   /* the last node that the task covers */
@@ -45,6 +54,7 @@ struct leati_cpu_task {
     leati_operand *operands; /* of the plain kernel: inputs, then outputs; borrowed */
     int32_t group;           /* an all_reduce: which of the step's; -1: another operation */
     char implementation[48];
+    leati_cpu_stage stage;
     int64_t ns; /* so far */
 };
 
@@ -175,6 +185,9 @@ size_t leati_cpu_explain(const leati_executable *executable, char *text, size_t 
 /* Pins the calling thread to the device's cores and gives its fast kernels that many threads;
  * remembered, so that a replica's thread does it once. `brief`: only the latter. */
 void leati_cpu_enter(const leati_device *device, bool brief);
+
+/* A line "stage: NAME NANOSECONDS" for each stage, as snprintf does (stages.c). */
+size_t leati_cpu_explain_stages(const leati_cpu_step *step, char *text, size_t size);
 
 bool leati_cpu_plain_only(void);
 

@@ -330,6 +330,8 @@ static leat_status order_tasks(leati_cpu_build *build, int64_t bytes_per_pack, l
         status = leati_cpu_order(build, err);
     if (!status)
         find_phases(build->step);
+    if (!status)
+        status = leati_cpu_find_stages(build->step, err);
     return status ? status : leati_cpu_find_sums(build, bytes_per_pack, err);
 }
 

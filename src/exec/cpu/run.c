@@ -267,6 +267,8 @@ size_t leati_cpu_explain(const leati_executable *executable, char *text, size_t 
     int first =
         snprintf(size ? text : NULL, size, "memory: %zu %zu\n", step->slab_bytes, step->slab_least);
     length += first > 0 ? (size_t)first : 0;
+    length += leati_cpu_explain_stages(step, length < size ? text + length : NULL,
+                                       length < size ? size - length : 0);
     for (int32_t t = 0; t < step->num_tasks; t++) {
         const leati_cpu_task *task = &step->tasks[t];
         size_t left = length < size ? size - length : 0;

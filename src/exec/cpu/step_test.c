@@ -221,6 +221,14 @@ static void test_fast(void **state) {
         if (strstr(text, slow[i]))
             fail_msg("%s in\n%s", slow[i], text);
 #endif
+    static const char *const stages[] = {"forward", "backward", "update"};
+    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) {
+        char line[32];
+        (void)snprintf(line, sizeof line, "stage: %s ", stages[i]);
+        const char *at = strstr(text, line);
+        assert_true(at && strtoll(at + strlen(line), NULL, 10) > 0);
+    }
+    assert_non_null(strstr(text, "stage: reduce 0\n"));
     if (getenv("SHOW"))
         puts(text);
 }

@@ -16,3 +16,9 @@ def traced(monkeypatch):
     def refuse(function, what, reason):
         raise AssertionError(f"a callback, {what}: {reason}")
     monkeypatch.setattr(tf.trace, "announce", refuse)
+
+
+@pytest.fixture(autouse=True)
+def without_a_seed():
+    """Each test begins without a global seed, whatever ran before it."""
+    tf.random.set_seed(None)

@@ -210,7 +210,7 @@ static void optimizers_take_slots(void **state) {
 static void expect_slots(const char *optimizer, const char *config, const char *name,
                          leat_shape shape, const char *expected) {
     leat_error err = {0};
-    char found[200] = "";
+    char found[512] = "";
     leat_tensor zeros;
     train_ok(leat_tensor_new(LEAT_FLOAT32, shape, &zeros, &train_error));
     memset(zeros.data, 0, leat_tensor_bytes(&zeros));

@@ -11,6 +11,7 @@
 #include "../../../tests/support/torture.h"
 
 #include "../../../tests/support/dataset.h"
+#include "base/hash.h"
 
 /* Sequences of `size` numbers, counted through; every third is an error where `faulty`. */
 struct packed {
@@ -132,9 +133,42 @@ static void test_refused(void **state) {
     assert_non_null(strstr(err.text, "expected a vector"));
 }
 
+/* A kind of state that there is not: of the bytes that become 3 under a checksum that fits, one is
+ * the kind. */
+static void test_unknown_kind(void **state) {
+    (void)state;
+    enum { CHECKSUM = 8, STATE_VERSION = 1, NO_KIND = 3 };
+    struct packed p = {.n = 7, .size = 3, .length = 4};
+    leat_error err = {0};
+    leat_dataset *dataset = pack_some(&p, &err);
+    leat_iterator *iterator = dataset_iterate(dataset, NULL);
+    char *data = NULL;
+    size_t size = 0;
+    int refused = 0;
+    assert_int_equal(leat_iterator_save(iterator, &data, &size, NULL, &err), LEAT_OK);
+    leat_iterator_free(iterator);
+    for (size_t i = 0; i + CHECKSUM < size; i++) {
+        char before = data[i];
+        data[i] = NO_KIND;
+        uint64_t checksum = leati_hash(data, size - CHECKSUM, STATE_VERSION);
+        for (int b = 0; b < 8; b++)
+            data[size - CHECKSUM + (size_t)b] = (char)(checksum >> (8 * b));
+        iterator = dataset_iterate(dataset, NULL);
+        err = (leat_error){0};
+        (void)!leat_iterator_restore(iterator, data, size, &err);
+        refused += strstr(err.text, "pack: the saved state does not fit the plan") != NULL;
+        leat_iterator_free(iterator);
+        data[i] = before;
+    }
+    assert_true(refused > 0);
+    leat_text_free(data);
+    leat_dataset_unref(dataset);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_options, torture_setup, torture_teardown),
+        cmocka_unit_test_setup_teardown(test_unknown_kind, torture_setup, torture_teardown),
         cmocka_unit_test_setup_teardown(test_errors, torture_setup, torture_teardown),
         cmocka_unit_test_setup_teardown(test_state_size, torture_setup, torture_teardown),
         cmocka_unit_test_setup_teardown(test_long_windows, torture_setup, torture_teardown),

@@ -90,12 +90,66 @@ typedef struct leat_dense_layer_options {
 LEAT_API leat_layer *leat_dense_layer(int64_t units, const leat_dense_layer_options *options,
                                       leat_error *err);
 
+/* Any layer of the table by Keras' class name, with Keras' arguments as a JSON object (NULL: none):
+ * leat_layer_new("BatchNormalization", "{\"momentum\": 0.9}", &err). NOT_FOUND lists the names
+ * there are. Owned. */
+LEAT_API leat_layer *leat_layer_new(const char *name, const char *config, leat_error *err);
+
+/* A layer of one's own (a subclass of keras.layers.Layer). `weights` (NULL: none) lists at most 8
+ * for inputs of the first one's shape, batch's dimension included, through leat_list_weight; `call`
+ * adds operations to the graph of its inputs and may put a new value of weight i into updates[i];
+ * `release` (NULL: none) frees `data` with the layer. Functions may be called from any thread that
+ * uses the layer; `name` is copied. Owned; on failure `data` stays the caller's. */
+typedef struct leat_weight_list leat_weight_list;
+typedef struct leat_custom_layer {
+    const char *name;
+    void *data;
+    leat_status (*weights)(void *data, leat_shape input, leat_weight_list *out, leat_error *err);
+    leat_value (*call)(void *data, const leat_value *inputs, int num_inputs,
+                       const leat_value *weights, bool training, leat_value *updates);
+    void (*release)(void *data);
+} leat_custom_layer;
+LEAT_API leat_layer *leat_custom_layer_new(const leat_custom_layer *description, leat_error *err);
+
+/* Adds a float32 weight to the list of `weights`; name and initializer ("zeros", "glorot_uniform")
+ * are static texts. RESOURCE_EXHAUSTED where the list is full. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_list_weight(leat_weight_list *list, const char *name,
+                                                       leat_shape shape, const char *initializer,
+                                                       bool trainable, leat_error *err);
+
 /* For a layer that is not given to a model. */
 LEAT_API void leat_layer_free(leat_layer *layer);
 
 /* keras.Sequential: the layers are given (all released on failure; a NULL among them passes
  * through). Owned. */
 LEAT_API leat_model *leat_sequential(leat_layer *const *layers, int num_layers, leat_error *err);
+/* keras.Model(inputs, outputs): a network of symbols, values without numbers, that a model is made
+ * of. A symbol whose making failed passes through; leat_network_model reports the first failure. */
+typedef struct leat_network leat_network;
+typedef struct leat_symbol {
+    leat_network *network;
+    int32_t id; /* -1: failed */
+} leat_symbol;
+
+/* An empty network. Owned, until leat_network_model takes it. */
+LEAT_API leat_network *leat_network_new(leat_error *err);
+LEAT_API void leat_network_free(leat_network *network);
+/* keras.Input: what the model takes, float32 of this shape without the batch dimension. */
+LEAT_API leat_symbol leat_network_input(leat_network *network, leat_shape shape);
+/* layer(inputs): the layer is given to the network of its inputs; called again, it shares its
+ * weights. A layer that is NULL fails the network. */
+LEAT_API leat_symbol leat_network_call(leat_layer *layer, const leat_symbol *inputs,
+                                       int num_inputs);
+/* The built model from all inputs, in the order in which they were made, to these outputs. The
+ * network is given, on failure too. INVALID_ARGUMENT names layers and shapes. Owned. */
+LEAT_API leat_model *leat_network_model(leat_network *network, const leat_symbol *outputs,
+                                        int num_outputs, leat_error *err);
+/* The outputs of a model of a network for a batch; leat_model_call is for one input and one output.
+ */
+LEAT_API void leat_model_call_all(leat_model *model, const leat_value *inputs, int num_inputs,
+                                  bool training, leat_value *outputs, int num_outputs);
+
+/* Frees a model with its layers and their variables; NULL is allowed. */
 LEAT_API void leat_model_free(leat_model *model);
 
 /* Creates the variables for inputs of this shape without the batch dimension. INVALID_ARGUMENT

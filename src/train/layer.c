@@ -62,6 +62,8 @@ void leat_layer_free(leat_layer *layer) {
     if (layer == NULL)
         return;
     leati_layer_unbuild(layer);
+    if (layer->kind->release != NULL)
+        layer->kind->release(layer->args);
     leati_kind_args_free(&layer->kind->kind, layer->args);
     leati_free(layer->name);
     leati_free(layer);

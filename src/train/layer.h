@@ -33,6 +33,7 @@ typedef struct leati_layer_kind {
     leat_status (*weights)(const void *args, const leat_shape *input, leati_weights *out,
                            leat_error *err);
     leat_value (*call)(const leati_pass *pass);
+    void (*release)(void *args); /* what the rows do not free; NULL: nothing */
 } leati_layer_kind;
 
 /* The descriptors of the table. */

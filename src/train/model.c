@@ -5,22 +5,14 @@
  * layers are those that inference gives. Failures: INVALID_ARGUMENT naming the layer, what it
  * expects, what it was given and which layer gave it; a failed build leaves no variables behind. A
  * model belongs to one thread; no locks. */
+#include "train/model.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "core/spec.h"
 #include "graph/graph.h"
 #include "graph/variable.h"
-#include "train/layer.h"
 #include <string.h>
-
-struct leat_model {
-    leat_layer **layers; /* owned */
-    int num_layers;
-    bool built;
-    leat_variable **trainable; /* borrowed from the layers */
-    int num_trainable;
-};
 
 /* ---- names ---- */
 
@@ -52,6 +44,15 @@ static leat_status name_layer(leat_model *model, int index, leat_error *err) {
             status = leati_layer_rename(layer, name.data, err);
         leati_text_fini(&name);
         if (status != LEAT_OK || !taken)
+            return status;
+    }
+    return LEAT_OK;
+}
+
+leat_status leati_model_name_layers(leat_model *model, leat_error *err) {
+    for (int i = 0; i < model->num_layers; i++) {
+        leat_status status = name_layer(model, i, err);
+        if (status != LEAT_OK)
             return status;
     }
     return LEAT_OK;
@@ -109,9 +110,7 @@ leat_model *leat_sequential(leat_layer *const *layers, int num_layers, leat_erro
     }
     memcpy(own, layers, (size_t)num_layers * sizeof *own);
     *model = (leat_model){.layers = own, .num_layers = num_layers};
-    for (int i = 0; i < num_layers && status == LEAT_OK; i++)
-        status = name_layer(model, i, err);
-    if (status == LEAT_OK)
+    if (leati_model_name_layers(model, err) == LEAT_OK)
         return model;
     leat_model_free(model);
     return NULL;
@@ -122,6 +121,7 @@ void leat_model_free(leat_model *model) {
         return;
     for (int i = 0; i < model->num_layers; i++)
         leat_layer_free(model->layers[i]);
+    leat_network_free(model->network);
     leati_free(model->layers);
     leati_free(model->trainable);
     leati_free(model);
@@ -131,6 +131,11 @@ void leat_model_free(leat_model *model) {
 
 static leat_value call_layers(leat_model *model, leat_value value, bool training) {
     const leat_layer *before = NULL;
+    if (model->network != NULL) {
+        leat_value out = {.graph = value.graph, .id = -1};
+        leat_model_call_all(model, &value, 1, training, &out, 1);
+        return out;
+    }
     for (int i = 0; i < model->num_layers; i++) {
         value = leati_layer_call(model->layers[i], &value, 1, training, before);
         before = model->layers[i];
@@ -138,7 +143,7 @@ static leat_value call_layers(leat_model *model, leat_value value, bool training
     return value;
 }
 
-static leat_status collect_trainable(leat_model *model, leat_error *err) {
+leat_status leati_model_collect(leat_model *model, leat_error *err) {
     int count = 0;
     for (int i = 0; i < model->num_layers; i++)
         count += model->layers[i]->num_weights;
@@ -182,7 +187,7 @@ leat_status leat_model_build(leat_model *model, leat_shape input, leat_error *er
     if (status == LEAT_OK)
         status = trace_layers(model, &batched, err);
     if (status == LEAT_OK)
-        status = collect_trainable(model, err);
+        status = leati_model_collect(model, err);
     for (int i = 0; status != LEAT_OK && i < model->num_layers; i++)
         leati_layer_unbuild(model->layers[i]);
     model->built = status == LEAT_OK;

@@ -272,6 +272,42 @@ def assert_all_finite(x, message, name=None):
     return ops.FUNCTIONS["debugging.check_numerics"](x, message)
 
 
+# ---- the first tensor that is not finite ----
+
+_numerics = {"checked": False}
+
+
+def enable_check_numerics(stack_height_limit=30, path_length_limit=50):
+    """From now on models fail at the first tensor that is infinite or not a number, and say which it is.
+
+    Checked are the inputs and labels of a step, what each layer gives, the loss and each gradient, in this order and
+    before a variable changes; `fit` and `evaluate` name the batch, too. Functions that were traced before stay as they
+    are, and both arguments are there for TensorFlow's sake alone (``tf.debugging.enable_check_numerics``).
+    """
+    _numerics["checked"] = True
+
+
+def disable_check_numerics():
+    """Ends what enable_check_numerics began."""
+    _numerics["checked"] = False
+
+
+def checks_numerics():
+    """Do models look for the first tensor that is not finite?"""
+    return _numerics["checked"]
+
+
+def watch_numerics(tensor, what):
+    """Where numerics are checked: InvalidArgumentError if floats of the tensor, which is called so, are not finite."""
+    if _numerics["checked"] and isinstance(tensor, Tensor) and tensor.dtype.is_floating:
+        with trace.unrecorded():
+            is_finite = ops.FUNCTIONS["reduce_all"](ops.FUNCTIONS["math.is_finite"](tensor))
+            if is_finite._has_values and not bool(is_finite):
+                raise InvalidArgumentError(None, None, f"{what} has values that are infinite or not a number")
+            if not is_finite._has_values:
+                trace.add_check(is_finite, f"{what} has values that are infinite or not a number")
+
+
 Assert = control.Assert
 
 

@@ -114,6 +114,15 @@ def test_metrics_in_another_dtype():
     assert float(recall.result()) == 0.5
 
 
+def test_short_names_are_keras():
+    assert keras.metrics.get("mape").name == "mean_absolute_percentage_error"
+    assert keras.metrics.get("MSLE").name == "mean_squared_logarithmic_error"
+    assert keras.metrics.LogCoshError().name == "logcosh"
+    assert type(keras.regularizers.get("l1l2")) is keras.regularizers.L1L2
+    with pytest.raises(ValueError, match="`weight_decay` must be a float"):
+        keras.optimizers.AdamW(weight_decay=None)
+
+
 def test_metrics_of_several_numbers_in_fit():
     model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3, activation="softmax")])
     model.compile("sgd", keras.losses.CategoricalFocalCrossentropy(),

@@ -12,7 +12,7 @@ import weakref
 
 import numpy as np
 
-from leat import dtypes, errors, nest, trace
+from leat import debugging, dtypes, errors, nest, trace
 from leat.keras import calls, masking, tables
 from leat.keras.random import SeedGenerator
 from leat.keras.variables import Variable, current_path, name_scope
@@ -360,6 +360,9 @@ class Layer:
                 self._build_for(args)
             with _scope_of(self):
                 outputs = self.call(*args, **kwargs)
+            if debugging.checks_numerics():
+                for leaf in _leaves(outputs):
+                    debugging.watch_numerics(leaf, f"the output of layer '{self.name}' ({type(self).__name__})")
             if self.activity_regularizer is not None:
                 self.add_loss([self._activity_loss(leaf) for leaf in _leaves(outputs) if isinstance(leaf, Tensor)])
             if args and self._output_shape is None:

@@ -235,8 +235,9 @@ def _of_loss(entry):
     def construct(given):
         self = given.pop("self")
         MeanMetricWrapper.__init__(self, fn, given.pop("name"), given.pop("dtype"), **given)
-    init = function(f"{name}.__init__", [("self", REQUIRED), ("name", tables.snake_case(name)), ("dtype", None), *own],
-                    construct, None, __name__)
+    short = "logcosh" if name == "LogCoshError" else tables.snake_case(name)
+    init = function(f"{name}.__init__", [("self", REQUIRED), ("name", short), ("dtype", None), *own], construct, None,
+                    __name__)
     return type(name, (MeanMetricWrapper,), {"__init__": init, "__module__": __name__,
                                              "__doc__": f"The mean of a loss. {entry['doc']}"})
 
@@ -281,6 +282,7 @@ for _entry in tables.entries("metric"):
 
 
 _ALIASES = {"acc": "accuracy", "mse": "mean_squared_error", "mae": "mean_absolute_error",
+            "mape": "mean_absolute_percentage_error", "msle": "mean_squared_logarithmic_error",
             "rmse": "root_mean_squared_error", "bce": "binary_crossentropy"}
 
 

@@ -107,7 +107,7 @@ class OrthogonalRegularizer(Regularizer):
 
 
 _CLASSES = {class_.__name__: class_ for class_ in (L1L2, L1, L2, OrthogonalRegularizer)}
-_CLASSES.update(l1=L1, l2=L2, l1_l2=L1L2, orthogonal_regularizer=OrthogonalRegularizer)
+_CLASSES.update(l1=L1, l2=L2, l1_l2=L1L2, l1l2=L1L2, orthogonal_regularizer=OrthogonalRegularizer)
 l1, l2, l1_l2, orthogonal_regularizer = L1, L2, L1L2, OrthogonalRegularizer
 
 

@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 
-from leat import nest, ops, trace
+from leat import debugging, errors, nest, ops, trace
 from leat.keras import feeding
 from leat.keras.compiled import CompileLoss, CompileMetrics
 from leat.tensor import Tensor
@@ -136,18 +136,31 @@ class Trainer:
         self._loss_tracker.update_state(loss if replicas() == 1 else loss * float(replicas()),
                                         sample_weight=ops.FUNCTIONS["cast"](count, "float32"))
 
+    @staticmethod
+    def _watch_data(x, y, sample_weight):
+        if debugging.checks_numerics():
+            for data, name in ((x, "input"), (y, "label"), (sample_weight, "sample weight")):
+                for number, leaf in enumerate(nest.flatten(data) if data is not None else ()):
+                    debugging.watch_numerics(leaf, f"{name} {number} of the batch")
+
     def train_step(self, data):
         """One step of training; {name: result} of the metrics. A subclass may override it."""
         from leat.tape import GradientTape
         x, y, sample_weight = unpack_x_y_sample_weight(data)
         with GradientTape() as tape:
+            self._watch_data(x, y, sample_weight)
             y_pred = self(x, training=True)
             loss = self.compute_loss(x=x, y=y, y_pred=y_pred, sample_weight=sample_weight, training=True)
             scaled = self.optimizer.scale_loss(loss) if self.optimizer is not None else loss
+        debugging.watch_numerics(loss, "the loss")
         self._note_loss(loss, x)
         variables = self.trainable_variables
         if variables:
-            self.optimizer.apply_gradients(zip(tape.gradient(scaled, variables), variables))
+            gradients = tape.gradient(scaled, variables)
+            if debugging.checks_numerics():
+                for gradient, variable in zip(gradients, variables):
+                    debugging.watch_numerics(gradient, f"the gradient of '{variable.path}'")
+            self.optimizer.apply_gradients(zip(gradients, variables))
         else:
             warnings.warn("The model does not have any trainable weights.", stacklevel=2)
         return self.compute_metrics(x, y, y_pred, sample_weight=sample_weight)
@@ -155,8 +168,10 @@ class Trainer:
     def test_step(self, data):
         """One step of evaluation; {name: result} of the metrics. A subclass may override it."""
         x, y, sample_weight = unpack_x_y_sample_weight(data)
+        self._watch_data(x, y, sample_weight)
         y_pred = self(x, training=False)
         loss = self.compute_loss(x=x, y=y, y_pred=y_pred, sample_weight=sample_weight, training=False)
+        debugging.watch_numerics(loss, "the loss")
         self._note_loss(loss, x)
         return self.compute_metrics(x, y, y_pred, sample_weight=sample_weight)
 
@@ -170,6 +185,8 @@ class Trainer:
     def _function(self, kind):
         """A function of one batch that runs a step, traced once for each kind of batch."""
         from leat.traced import function
+        if self._functions.get("checked") != debugging.checks_numerics():
+            self._functions = {"checked": debugging.checks_numerics()}
         found = self._functions.get(kind)
         if found is not None:
             return found
@@ -272,12 +289,22 @@ class Trainer:
         callbacks.on_train_end(epoch_logs)
         return self.history
 
+    def _run_step(self, step, batch, number):
+        """A step; where numerics are checked its error names the batch and the optimizer's step."""
+        if not debugging.checks_numerics():
+            return step(batch)
+        try:
+            return step(batch)
+        except errors.InvalidArgumentError as error:
+            taken = f", after {int(self.optimizer._iterations)} steps of training" if self.optimizer is not None else ""
+            raise errors.InvalidArgumentError(None, None, f"batch {number}{taken}: {error.message}") from error
+
     def _run_epoch(self, source, step, begin, end):
         logs, number = {}, 0
         for batches in source.epoch(self.steps_per_execution):
             begin(number)
-            for batch in batches:
-                logs = step(batch)
+            for place, batch in enumerate(batches):
+                logs = self._run_step(step, batch, number + place)
             number += len(batches)
             logs = self._logs(logs)
             end(number - 1, logs)

@@ -434,6 +434,8 @@ class TableOptimizer(Optimizer):
 
     def _setup(self, given, others):
         shared = {name: given.get(name) for name in Optimizer._shared}
+        if given.get("weight_decay", 0) is None and self._entry["name"] == "AdamW":
+            raise ValueError("Argument `weight_decay` must be a float. Received: weight_decay=None")
         Optimizer.__init__(self, given["learning_rate"], name=given.get("name"), **shared, **others)
         self._given = {name: value for name, value in given.items()
                        if name not in Optimizer._shared and name not in ("learning_rate", "name")}

@@ -1,6 +1,7 @@
 /* In steady state pipelines allocate nothing: the library's allocator is asked as often for a
  * thousand elements as for none. Counted over the pipelines that users write: records, parsed,
- * computed with, shuffled, batched and prefetched; pictures, decoded, resized and batched. */
+ * computed with, shuffled, batched and prefetched; pictures, decoded, resized and batched. The same
+ * goes for steps of training on one replica. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -244,10 +245,89 @@ static void test_explained(void **state) {
     leat_spec_unref(spec);
 }
 
+/* ---- training ---- */
+
+typedef struct trainer {
+    leat_model *model;
+    leat_optimizer *optimizer;
+} trainer;
+
+static int trace_training(void *context, leat_graph *graph, leat_value *outputs) {
+    trainer *t = context;
+    int count = 0;
+    leat_value logits = leat_model_call(t->model, leat_graph_argument(graph, 0), true);
+    leat_value losses =
+        leat_sparse_categorical_crossentropy(leat_graph_argument(graph, 1), logits, true);
+    leat_variable *const *variables = leat_model_trainable_variables(t->model, &count);
+    outputs[0] = leat_average_loss(losses, 8);
+    leat_optimizer_minimize(t->optimizer, outputs[0], variables, count);
+    return 1;
+}
+
+static void make_trainer(trainer *t, leat_strategy *strategy) {
+    leat_error err = {0};
+    leat_conv2d_layer_options conv = {.activation = LEAT_RELU};
+    leat_layer *layers[] = {leat_conv2d_layer(8, 3, 3, &conv, &err),
+                            leat_max_pooling2d_layer(NULL, &err), leat_flatten_layer(NULL, &err),
+                            leat_dense_layer(10, NULL, &err)};
+    assert_int_equal(leat_strategy_enter(strategy, &err), LEAT_OK);
+    t->model = leat_sequential(layers, 4, &err);
+    assert_int_equal(leat_model_build(t->model, LEAT_SHAPE(8, 8, 1), &err), LEAT_OK);
+    t->optimizer = leat_adam(NULL, &err);
+    leat_strategy_exit(strategy);
+}
+
+static void make_batch(leat_element *element) {
+    leat_error err = {0};
+    leat_tensor tensors[2] = {{0}};
+    leat_spec *children[] = {leat_spec_tensor(LEAT_FLOAT32, LEAT_SHAPE(4, 8, 8, 1), &err),
+                             leat_spec_tensor(LEAT_INT64, LEAT_SHAPE(4), &err)};
+    leat_spec *spec = leat_spec_tuple(children, 2, &err);
+    assert_int_equal(leat_tensor_new(LEAT_FLOAT32, LEAT_SHAPE(4, 8, 8, 1), &tensors[0], &err),
+                     LEAT_OK);
+    assert_int_equal(leat_tensor_new(LEAT_INT64, LEAT_SHAPE(4), &tensors[1], &err), LEAT_OK);
+    for (int i = 0; i < 256; i++)
+        ((float *)tensors[0].data)[i] = (float)(i % 7);
+    for (int i = 0; i < 4; i++)
+        ((int64_t *)tensors[1].data)[i] = i;
+    assert_int_equal(leat_element_set(element, spec, tensors, &err), LEAT_OK);
+    leat_tensor_unref(&tensors[0]);
+    leat_tensor_unref(&tensors[1]);
+    leat_spec_unref(spec);
+}
+
+static void test_training(void **state) {
+    (void)state;
+    leat_error err = {0};
+    trainer t = {0};
+    leat_element element = {0};
+    leat_per_replica batch = {.elements = &element, .num_replicas = 1}, loss = {0};
+    assert_int_equal(leat_set_logical_cpu_devices(1, &err), LEAT_OK);
+    leat_strategy *strategy = leat_mirrored_strategy(NULL, &err);
+    make_trainer(&t, strategy);
+    make_batch(&element);
+    leat_step *step = leat_step_new(trace_training, &t, &err);
+    long count = 0;
+    for (int i = 0; i < 12; i++) {
+        long before = atomic_load(&allocations);
+        if (leat_strategy_run(strategy, step, &batch, &loss, &err) != LEAT_OK)
+            fail_msg("%s", err.text);
+        count = atomic_load(&allocations) - before;
+    }
+    assert_int_equal(count, 0);
+    leat_per_replica_fini(&loss);
+    leat_element_fini(&element);
+    leat_step_free(step);
+    leat_optimizer_free(t.optimizer);
+    leat_model_free(t.model);
+    leat_strategy_unref(strategy);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_records, start_counting, stop_counting),
         cmocka_unit_test_setup_teardown(test_pictures, start_counting, stop_counting),
+        cmocka_unit_test_setup_teardown(test_training, start_counting, stop_counting),
         cmocka_unit_test(test_explained),
     };
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);

@@ -21,6 +21,7 @@
 #include <string.h>
 
 enum { BRIEF_NS = 20000 }; /* of all replicas together */
+enum { FEW_TENSORS = 16 }; /* of a replica's arguments and results: more are allocated */
 
 typedef struct step_entry {
     leat_spec *input;      /* static */
@@ -340,7 +341,10 @@ static leat_status run_replica(void *context, int replica, leat_error *err) {
     step_entry *entry = job->entries[replica];
     int num_inputs = job->args->elements[replica].num_tensors,
         num_outputs = entry->function->num_outputs;
-    leat_tensor *tensors = leati_alloc_zero((size_t)(num_inputs + num_outputs), sizeof(*tensors));
+    leat_tensor few[FEW_TENSORS] = {{0}}, *tensors = few;
+    if (num_inputs + num_outputs > FEW_TENSORS) {
+        tensors = leati_alloc_zero((size_t)(num_inputs + num_outputs), sizeof(*tensors));
+    }
     if (tensors == NULL) {
         return leati_no_memory(err, (size_t)(num_inputs + num_outputs) * sizeof(*tensors));
     }
@@ -358,7 +362,9 @@ static leat_status run_replica(void *context, int replica, leat_error *err) {
     for (int i = 0; i < num_inputs + num_outputs; i++) {
         leat_tensor_unref(&tensors[i]);
     }
-    leati_free(tensors);
+    if (tensors != few) {
+        leati_free(tensors);
+    }
     return status;
 }
 

@@ -16,6 +16,14 @@
 
 #define ARRAYS_UNUSED __attribute__((unused))
 
+/* Is this the kind of processor that the cases were recorded on? What libjpeg's vectors make of the
+ * numbers of damaged pictures, which are beyond those that a JPEG may hold, is each kind's own. */
+#if defined(__x86_64__)
+#define ARRAYS_RECORDED_HERE true
+#else
+#define ARRAYS_RECORDED_HERE false
+#endif
+
 /* A whole file; free() it. */
 ARRAYS_UNUSED static uint8_t *arrays_read_file(const char *folder, const char *name,
                                                size_t *out_size) {

@@ -90,6 +90,7 @@ for op, sizes in (("psnr", {}), ("ssim", {"filter_size": 5})):
     refuse(op, "other_size", [a, b[1:]], "equal heights", {"max_val": 1.0})
     refuse(op, "other_batch", [batch, other[:2]], "broadcast", {"max_val": 1.0})
     refuse(op, "matrix", [a[0], b[0]], "equal heights", {"max_val": 1.0})
+record("psnr", "no_rows", [batch[:, :0], other[:, :0]], {"max_val": 1.0})
 for name, given in (("window_of_4", {"filter_size": 4}), ("window_of_1", {"filter_size": 1}), ("wide_sigma", {"filter_sigma": 4.0}),
                     ("steady", {"k1": 0.05, "k2": 0.2}), ("map", {"return_index_map": True}),
                     ("map_of_small_windows", {"return_index_map": True, "filter_size": 3})):
@@ -121,6 +122,7 @@ record(op, "wrap", [RNG.randint(-128, 128, (3, 4, 1)).astype(np.int8)])
 record(op, "one_pixel", [small[:, :1, :1]])
 record(op, "one_row", [small[:, :1]], **CLOSE)
 record(op, "no_pictures", [small[:0]])
+record(op, "no_rows", [small[:, :0]])
 record(op, "float16", [small.astype(np.float16)], tolerance=5e-3)
 refuse(op, "uint8", [(small * 200).astype(U8)], "signed")
 refuse(op, "matrix", [small[0, 0]], "[H, W, C]")
@@ -212,6 +214,8 @@ for sigma in (0.1, 0.5, 2.0):
     record("non_max_suppression_with_scores", "soft_%g" % sigma, [boxes, scores], {"max_output_size": 6, "soft_nms_sigma": sigma}, **CLOSE)
     record("non_max_suppression_with_scores", "soft_many_%g" % sigma, [many, ranks],
            {"max_output_size": 50, "soft_nms_sigma": sigma, "score_threshold": 0.05}, **CLOSE)
+
+refuse("non_max_suppression_with_scores", "negative_sigma", [boxes, scores], "soft_nms_sigma", {"max_output_size": 3, "soft_nms_sigma": -1.0})
 
 op = "non_max_suppression_overlaps"
 overlaps = RNG.rand(8, 8).astype(F32)

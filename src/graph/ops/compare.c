@@ -102,7 +102,12 @@ leat_status leati_compare_begin(leati_kernel_call *call, double max_val, leati_c
     fill_places(&out->heads, &from, out->count, out->b_at);
     LEATI_TRY(range_of(call, max_val, &out->range, err));
     LEATI_TRY(leati_colour_floats(call, &call->inputs[0], &out->a, err));
-    return leati_colour_floats(call, &call->inputs[1], &out->b, err);
+    LEATI_TRY(leati_colour_floats(call, &call->inputs[1], &out->b, err));
+    leati_operand *both[2] = {&out->a, &out->b};
+    for (int i = 0; i < 2; i++)
+        if (both[i]->data == NULL) /* pictures without pixels have places, too */
+            both[i]->data = (char *)out->a_at;
+    return LEAT_OK;
 }
 
 /* ---- structural similarity ---- */

@@ -159,6 +159,9 @@ leat_status leati_suppress_kernel(leati_kernel_call *call, int64_t columns, leat
     if (columns > 0 && !(args->iou_threshold >= 0 && args->iou_threshold <= 1))
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "iou_threshold is %g; it must be in [0, 1]",
                           args->iou_threshold);
+    if (!(args->soft_nms_sigma >= 0))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "soft_nms_sigma is %g; expected 0 or more",
+                          args->soft_nms_sigma);
     if (boxes.dims[0] > INT32_MAX)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "%lld boxes; expected at most %d",
                           (long long)boxes.dims[0], INT32_MAX);

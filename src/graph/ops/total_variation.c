@@ -87,9 +87,12 @@ static leat_status total_variation_kernel(leati_kernel_call *call, leat_error *e
         LEATI_TRY(leati_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, &in, err));
     size_t picture =
         (size_t)(frames.height * frames.width * frames.channels) * leat_dtype_size(in.dtype);
+    if (in.count == 0)
+        frames.height = 0; /* there may be no memory */
     for (int64_t row = 0; row < call->n; row++)
         for (int64_t k = 0; k < frames.count; k++)
-            store(dtype, leati_row_of(&in, row) + (size_t)k * picture, &frames,
+            store(dtype, in.count > 0 ? leati_row_of(&in, row) + (size_t)k * picture : NULL,
+                  &frames,
                   leati_row_of(&call->outputs[0], row) + (size_t)k * leat_dtype_size(dtype));
     return LEAT_OK;
 }

@@ -272,9 +272,10 @@ void leati_cpu_sums_begin(leati_cpu_step *step, const leati_call_context *contex
 
 /* Is the next tensor there, now that `task` has run or, an all_reduce, waits for its own? */
 static bool is_there(const leati_cpu_sums *sums, int32_t task, bool waits) {
+    if (sums->num_done >= sums->packing.num_tensors)
+        return false;
     const leati_cpu_ready *next = &sums->ready[sums->num_done];
-    return sums->num_done < sums->packing.num_tensors && next->task == task &&
-           (!waits || !next->beside);
+    return next->task == task && (!waits || !next->beside);
 }
 
 static leat_status put(leati_cpu_step *step, int32_t task, bool waits, leat_error *err) {

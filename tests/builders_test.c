@@ -226,6 +226,7 @@ static int trace_small(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_tensor three = leat_scalar_int64(3);
     outputs[0] = leat_less(leat_graph_argument(graph, 0), leat_graph_tensor(graph, &three));
+    leat_tensor_unref(&three);
     return 1;
 }
 

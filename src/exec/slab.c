@@ -85,10 +85,11 @@ leat_status leati_slab_least(const leati_interval *intervals, size_t count, size
     size_t steps = 0, alive = 0;
     for (size_t i = 0; i < count; i++)
         steps = (size_t)intervals[i].end + 1 > steps ? (size_t)intervals[i].end + 1 : steps;
-    size_t *begins = leati_alloc_zero(2 * steps, sizeof *begins), *ends = begins + steps;
+    size_t *begins = leati_alloc_zero(2 * steps, sizeof *begins);
     *least = 0;
     if (!begins)
         return leati_no_memory(err, 2 * steps * sizeof *begins);
+    size_t *ends = begins + steps;
     for (size_t i = 0; i < count; i++) {
         begins[intervals[i].begin] += intervals[i].size;
         ends[intervals[i].end] += intervals[i].size;

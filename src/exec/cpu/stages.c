@@ -66,9 +66,10 @@ static leati_cpu_stage stage_of(const leati_cpu_step *step, const leati_cpu_task
 
 leat_status leati_cpu_find_stages(leati_cpu_step *step, leat_error *err) {
     size_t values = (size_t)step->num_values;
-    bool *needed = leati_alloc_zero(2 * values, sizeof *needed), *kept = needed + values;
+    bool *needed = leati_alloc_zero(2 * values, sizeof *needed);
     if (!needed)
         return leati_no_memory(err, 2 * values);
+    bool *kept = needed + values;
     for (int32_t i = 0; i < step->simple.num_outputs; i++)
         needed[root_of(step, step->simple.outputs[i])] = true;
     for (int32_t t = step->num_tasks - 1; t >= 0; t--) {

@@ -7,7 +7,7 @@ import numpy as np
 import leat as tf
 from leat import nest
 from leat.keras.ops import reductions
-from leat.keras.ops.promote import OPERATIONS, dtype_name, floats, operation, result_type, tensor, together
+from leat.keras.ops.promote import OPERATIONS, dtype_name, floats, named, operation, result_type, tensor, together
 
 _before = set(OPERATIONS)
 
@@ -65,10 +65,14 @@ def full_like(x, fill_value, dtype=None):
     return tf.broadcast_to(tensor(fill_value, dtype or x.dtype), tf.shape(x))
 
 
+def _distances(rows, columns):
+    """How far each place of a matrix lies to the right of the diagonal."""
+    return tf.range(columns)[None, :] - tf.range(rows)[:, None]
+
+
 def eye(N, M=None, k=0, dtype=None):
     """Ones on the k-th diagonal (``keras.ops.eye``)."""
-    rows, columns = tf.range(N)[:, None], tf.range(N if M is None else M)[None, :]
-    return tf.cast(tf.equal(columns - rows, k), dtype_name(dtype or "float32"))
+    return tf.cast(tf.equal(_distances(N, N if M is None else M), k), dtype_name(dtype or "float32"))
 
 
 def identity(n, dtype=None):
@@ -78,8 +82,7 @@ def identity(n, dtype=None):
 
 def tri(N, M=None, k=0, dtype=None):
     """Ones on and below the k-th diagonal (``keras.ops.tri``)."""
-    rows, columns = tf.range(N)[:, None], tf.range(N if M is None else M)[None, :]
-    return tf.cast(columns - rows <= k, dtype_name(dtype or "float32"))
+    return tf.cast(_distances(N, N if M is None else M) <= k, dtype_name(dtype or "float32"))
 
 
 def arange(start, stop=None, step=None, dtype=None):
@@ -136,10 +139,7 @@ def _window(name, weights):
         if count == 1:
             return tf.ones([1])
         return weights(tf.range(count, dtype="float32"), count)
-    compute.__name__ = compute.__qualname__ = name
-    compute.__module__ = __name__
-    compute.__doc__ = f"The {name} window of x samples (``keras.ops.{name}``)."
-    globals()[name] = compute
+    named(globals(), name, compute, f"The {name} window of x samples (``keras.ops.{name}``).")
 
 
 def _cosines(*factors):
@@ -195,8 +195,7 @@ def trace(x, offset=0, axis1=0, axis2=1):
 
 def _triangle(x, keep):
     x = tensor(x)
-    rows, columns = tf.range(tf.shape(x)[-2])[:, None], tf.range(tf.shape(x)[-1])[None, :]
-    return tf.where(keep(columns - rows), x, tf.zeros_like(x))
+    return tf.where(keep(_distances(tf.shape(x)[-2], tf.shape(x)[-1])), x, tf.zeros_like(x))
 
 
 @operation

@@ -3,7 +3,7 @@
 import math
 
 import leat as tf
-from leat.keras.ops.promote import OPERATIONS, floats, operation, result_type, tensor, together
+from leat.keras.ops.promote import OPERATIONS, define, floats, operation, result_type, tensor, together
 
 # name: the function of floats that it is
 _OF_FLOATS = {
@@ -60,13 +60,6 @@ def _log_sum(x, y, base):
     return largest + tf.math.log1p(tf.exp(distance * tf.cast(base, x.dtype))) / tf.cast(base, x.dtype)
 
 
-def _made(name, compute, text):
-    compute.__name__ = compute.__qualname__ = name
-    compute.__module__ = __name__
-    compute.__doc__ = text
-    globals()[name] = operation(compute)
-
-
 def _of_floats(function):
     return lambda x: function(floats(x))
 
@@ -84,14 +77,14 @@ def _of_bits(function):
 
 
 for _name, _function in _OF_FLOATS.items():
-    _made(_name, _of_floats(_function), f"{_name} of each element, a float (``keras.ops.{_name}``).")
+    define(globals(), _name, _of_floats(_function), f"{_name} of each element, a float (``keras.ops.{_name}``).")
 for _name, _function in {**_OF_TWO, **_OF_TWO_FLOATS}.items():
-    _made(_name, _of_two(_function, _name in _OF_TWO_FLOATS),
+    define(globals(), _name, _of_two(_function, _name in _OF_TWO_FLOATS),
           f"{_name} of two tensors, which are broadcast (``keras.ops.{_name}``).")
 for _name, _function in _OF_TRUTHS.items():
-    _made(_name, _of_truths(_function), f"{_name} of two tensors as truth values (``keras.ops.{_name}``).")
+    define(globals(), _name, _of_truths(_function), f"{_name} of two tensors as truth values (``keras.ops.{_name}``).")
 for _name, _function in _OF_BITS.items():
-    _made(_name, _of_bits(_function), f"{_name} of integers (``keras.ops.{_name}``).")
+    define(globals(), _name, _of_bits(_function), f"{_name} of integers (``keras.ops.{_name}``).")
 
 
 @operation
@@ -139,7 +132,7 @@ def _rounded(name, function):
     def compute(x):
         x = tensor(x)
         return function(x) if x.dtype.is_floating else tf.cast(x, "float32") if name in ("ceil", "floor") else x
-    _made(name, compute, f"{name} of each element (``keras.ops.{name}``).")
+    define(globals(), name, compute, f"{name} of each element (``keras.ops.{name}``).")
 
 
 _rounded("ceil", tf.math.ceil)
@@ -167,7 +160,7 @@ def _division(name, function):
         if x1.dtype == "bool":
             x1, x2 = tf.cast(x1, "int32"), tf.cast(x2, "int32")
         return function(x1, x2)
-    _made(name, compute, f"{name} of two tensors, which are broadcast (``keras.ops.{name}``).")
+    define(globals(), name, compute, f"{name} of two tensors, which are broadcast (``keras.ops.{name}``).")
 
 
 def _fmod(x, y):
@@ -185,7 +178,7 @@ def _ignoring_nan(name, function):
         if not x1.dtype.is_floating:
             return function(x1, x2)
         return tf.where(tf.math.is_nan(x1), x2, tf.where(tf.math.is_nan(x2), x1, function(x1, x2)))
-    _made(name, compute, f"The {name[1:]}imum of two tensors; a number beats NaN (``keras.ops.{name}``).")
+    define(globals(), name, compute, f"The {name[1:]}imum of two tensors; a number beats NaN (``keras.ops.{name}``).")
 
 
 _ignoring_nan("fmax", tf.maximum)
@@ -237,7 +230,7 @@ def _test_of_floats(name, function, text):
     def compute(x):
         x = tensor(x)
         return function(x) if x.dtype.is_floating else tf.fill(tf.shape(x), name == "isfinite")
-    _made(name, compute, f"{text} (``keras.ops.{name}``)?")
+    define(globals(), name, compute, f"{text} (``keras.ops.{name}``)?")
 
 
 _test_of_floats("isfinite", tf.math.is_finite, "Is it neither infinite nor NaN")

@@ -2,7 +2,7 @@
 
 import leat as tf
 from leat.keras.ops import arrays, elementwise
-from leat.keras.ops.promote import OPERATIONS, floats, operation, together
+from leat.keras.ops.promote import OPERATIONS, define, floats, operation, together
 
 _before = set(OPERATIONS)
 
@@ -203,10 +203,7 @@ def normalize(x, axis=-1, order=2, epsilon=None):
 def _of_matrices(name, function, text):
     def compute(x):
         return function(floats(x))
-    compute.__name__ = compute.__qualname__ = name
-    compute.__module__ = __name__
-    compute.__doc__ = f"{text} (``keras.ops.{name}``)."
-    globals()[name] = operation(compute)
+    define(globals(), name, compute, f"{text} (``keras.ops.{name}``).")
 
 
 _of_matrices("det", tf.linalg.det, "The determinants")

@@ -1,12 +1,13 @@
 """``keras.ops``: activations, normalizations, convolutions, pools and losses of networks."""
 
+import functools
 import inspect
 import math
 
 import leat as tf
 from leat.keras import activations, calls, tables
 from leat.keras.ops import arrays
-from leat.keras.ops.promote import OPERATIONS, floats, operation, tensor, together
+from leat.keras.ops.promote import OPERATIONS, define, floats, operation, tensor, together
 
 _before = set(OPERATIONS)
 
@@ -26,10 +27,7 @@ def _activation(name, *parameters):
         given = signature.bind(*args, **kwargs).arguments
         return function(converted(given.pop("x")), **{**dict(parameters), **given})
     compute.__signature__ = signature
-    compute.__name__ = compute.__qualname__ = name
-    compute.__module__ = __name__
-    compute.__doc__ = f"The activation {name} of each element (``keras.ops.{name}``)."
-    globals()[name] = operation(compute)
+    define(globals(), name, compute, f"The activation {name} of each element (``keras.ops.{name}``).")
 
 
 for _name in ("relu", "relu6", "sigmoid", "softplus", "softsign", "silu", "log_sigmoid", "hard_sigmoid", "hard_silu",
@@ -162,8 +160,8 @@ def dot_product_attention(query, key, value, bias=None, mask=None, scale=None, i
     if mask is not None:
         logits = tf.where(tensor(mask, "bool"), logits, tf.cast(0.7 * logits.dtype.min, logits.dtype))
     if is_causal:
-        rows, columns = tf.range(tf.shape(query)[1])[:, None], tf.range(tf.shape(key)[1])[None, :]
-        logits = tf.where(columns <= rows, logits, tf.cast(0.7 * logits.dtype.min, logits.dtype))
+        before = arrays.tri(tf.shape(query)[1], tf.shape(key)[1], dtype="bool")
+        logits = tf.where(before, logits, tf.cast(0.7 * logits.dtype.min, logits.dtype))
     return tf.einsum("BNTS,BSNH->BTNH", activations.softmax(logits), value)
 
 
@@ -173,13 +171,20 @@ def _directions(value, count):
     return [value] * count if isinstance(value, int) else list(value)
 
 
-def _layer(name, inputs, weights, data_format, **arguments):
-    if data_format not in (None, "channels_last"):
-        raise NotImplementedError(f"{name}: data_format {data_format!r} is not supported; transpose to channels_last")
+@functools.lru_cache(256)
+def _part(name, arguments):
+    """The library's layer of these arguments; it holds no weights, so calls share it."""
     entry = next((one for one in tables.entries("layer") if one["name"] == name), None)
     if entry is None:
         raise NotImplementedError(f"keras.ops: {name} is not there yet; use fewer directions")
-    part = tables.part("layer", entry, arguments)
+    return tables.part("layer", entry, dict(arguments))
+
+
+def _layer(name, inputs, weights, data_format, **arguments):
+    if data_format not in (None, "channels_last"):
+        raise NotImplementedError(f"{name}: data_format {data_format!r} is not supported; transpose to channels_last")
+    part = _part(name, tuple(sorted((key, tuple(value) if isinstance(value, list) else value)
+                                    for key, value in arguments.items())))
     return calls.call(part, [inputs], weights)[0]
 
 

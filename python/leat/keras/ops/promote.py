@@ -131,6 +131,7 @@ class OperationLayer(_layer.Layer):
     """A call of an operation as a layer of a model; a subclass for each, with the name of Keras' class of it."""
 
     _function = None
+    _leading = None  # names of the arguments before operands of any number; None: there are no such operands
 
     def __init__(self, name=None, **given):
         super().__init__(name=name)
@@ -145,9 +146,8 @@ class OperationLayer(_layer.Layer):
     def call(self, *args, **kwargs):
         """The operation."""
         given = dict(self._given)
-        parameters = inspect.signature(type(self)._function).parameters.values()
-        if any(one.kind == one.VAR_POSITIONAL for one in parameters):
-            args = [given.pop(one.name) for one in parameters if one.kind == one.POSITIONAL_OR_KEYWORD] + list(args)
+        if self._leading is not None:
+            args = [given.pop(key) for key in self._leading] + list(args)
         return type(self)._function(*args, **kwargs, **given)
 
     def get_config(self):
@@ -171,7 +171,11 @@ def class_of(module, name):
 def _layer_of(function):
     name = function.__name__
     camel = "".join(word.capitalize() for word in name.split("_"))
+    parameters = inspect.signature(function).parameters.values()
+    leading = [one.name for one in parameters if one.kind == one.POSITIONAL_OR_KEYWORD]
+    several = any(one.kind == one.VAR_POSITIONAL for one in parameters)
     return type(camel, (OperationLayer,), {"_function": staticmethod(function), "__doc__": function.__doc__,
+                                           "_leading": leading if several else None,
                                            "__module__": f"keras.src.ops.{_home_of.get(name, 'numpy')}"})
 
 
@@ -198,6 +202,20 @@ def _as_layer(function, args, kwargs):
 
 def _list(value):
     return list(value) if isinstance(value, tuple) and _is_symbolic([value]) else value
+
+
+def named(space, name, function, text):
+    """Gives a function that is made of others its name in the module of these globals, and its docstring."""
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = space["__name__"]
+    function.__doc__ = text
+    space[name] = function
+    return function
+
+
+def define(space, name, function, text):
+    """The same for an operation."""
+    space[name] = operation(named(space, name, function, text))
 
 
 def operation(function):

@@ -5,7 +5,7 @@ import math
 
 import leat as tf
 from leat.keras.ops import elementwise
-from leat.keras.ops.promote import dtype_name, floats, operation, tensor, together
+from leat.keras.ops.promote import define, floats, operation, tensor, together
 
 _before = set(elementwise.OPERATIONS)
 
@@ -393,10 +393,7 @@ def _without_nan(name, fold, instead):
         if instead in (0.0, 1.0):
             return out
         return tf.where(tf.reduce_all(is_nan, _axes(axis), keepdims), tf.cast(math.nan, x.dtype), out)
-    compute.__name__ = compute.__qualname__ = name
-    compute.__module__ = __name__
-    compute.__doc__ = f"{name[3:]} of the elements that are numbers (``keras.ops.{name}``)."
-    globals()[name] = operation(compute)
+    define(globals(), name, compute, f"{name[3:]} of the elements that are numbers (``keras.ops.{name}``).")
 
 
 _without_nan("nansum", sum, 0.0)
@@ -434,10 +431,7 @@ def _segments(name, fold):
         if num_segments is None:
             num_segments = tf.reduce_max(segment_ids) + 1
         return fold(data, segment_ids, num_segments)
-    compute.__name__ = compute.__qualname__ = name
-    compute.__module__ = __name__
-    compute.__doc__ = f"The {name[8:]} of the rows with the same number (``keras.ops.{name}``)."
-    globals()[name] = operation(compute)
+    define(globals(), name, compute, f"The {name[8:]} of the rows with the same number (``keras.ops.{name}``).")
 
 
 _segments("segment_sum", tf.math.unsorted_segment_sum)
@@ -446,4 +440,3 @@ _segments("segment_min", tf.math.unsorted_segment_min)
 _segments("segment_prod", tf.math.unsorted_segment_prod)
 
 __all__ = [name for name in elementwise.OPERATIONS if name not in _before]
-del dtype_name

@@ -1,4 +1,4 @@
-/* batch_norm with the add and the relu that follow it, on all threads of the device.
+/* batch_norm with the add and the relu that follow it, on as many threads as the task has.
  *
  * Happy path: each thread reads chunks of rows that stay in its cache: first for the chunk's mean,
  * then for the squares around that, which are put together without cancellation; a second pass over
@@ -21,7 +21,7 @@ leat_status leati_norm_task_init(leati_cpu_build *build, leati_cpu_task *task,
     norm->epsilon = epsilon ? *epsilon : 0;
     norm->cut = leati_norm_cut_of(x->count / channels, channels);
     norm->loops = leati_norm_loops_at(0);
-    norm->threads = leati_cpu_num_threads(build);
+    norm->threads = task->threads;
     size_t chunks = (size_t)norm->cut.chunks, wide = 2 * chunks * sizeof(double);
     size_t bytes = (size_t)channels * (wide + (4 + 2 * chunks) * sizeof(float));
     norm->scratch = leati_cpu_extra(build, bytes, err);

@@ -154,10 +154,6 @@ const char *leati_cpu_attr_text(const leati_simple_node *node, const char *name)
     return text ? *text : NULL;
 }
 
-int leati_cpu_num_threads(const leati_cpu_build *build) {
-    return build->step->base.device->num_threads;
-}
-
 leati_cpu_step *leati_cpu_step_of(leati_cpu_build *build) {
     return build->step;
 }

@@ -54,6 +54,7 @@ struct leati_cpu_task {
     leati_operand *operands; /* of the plain kernel: inputs, then outputs; borrowed */
     int32_t group;           /* an all_reduce: which of the step's; -1: another operation */
     char implementation[48];
+    int threads; /* that work on it */
     leati_cpu_stage stage;
     int64_t ns; /* so far */
 };
@@ -163,7 +164,6 @@ int64_t leati_cpu_attr_int(const leati_simple_node *node, const char *name, int6
 const double *leati_cpu_attr_float(const leati_simple_node *node, const char *name); /* or NULL */
 const leati_ints *leati_cpu_attr_ints(const leati_simple_node *node, const char *name);
 const char *leati_cpu_attr_text(const leati_simple_node *node, const char *name);
-int leati_cpu_num_threads(const leati_cpu_build *build);
 leati_cpu_step *leati_cpu_step_of(leati_cpu_build *build);
 /* What the task that plans `v`'s maker left for the tasks of its gradient; NULL: nothing. */
 leati_cpu_task *leati_cpu_task_of(leati_cpu_build *build, int32_t v);
@@ -206,6 +206,9 @@ LEAT_WARN_UNUSED leat_status leati_cpu_sums_after(leati_cpu_step *step, int32_t 
                                                   leat_error *err);
 LEAT_WARN_UNUSED leat_status leati_cpu_sums_await(leati_cpu_step *step, int32_t task,
                                                   leat_error *err);
+
+/* threads.c: how many of the device's threads are to work on the node; at least 1. */
+int leati_cpu_threads_for(const leati_cpu_step *step, const leati_simple_node *node);
 
 /* A read of a variable that is used where it lies. */
 bool leati_cpu_runs_nothing(const leati_cpu_step *step, const leati_cpu_task *task);

@@ -1,7 +1,7 @@
 /* oneDNN's engine, streams, primitives and reorders.
  *
  * One engine per process; a stream per step; primitives are made while a step is compiled, under
- * the device's number of threads, because some results depend in their last bits on the number at
+ * the task's number of threads, because some results depend in their last bits on the number at
  * that time. Memory objects are handles whose addresses are set before each run. A primitive that
  * only the reference implementation serves is refused: our plain kernels are faster. Failures are
  * INTERNAL with oneDNN's status. Locks: oneDNN's own around its cache of primitives. */
@@ -188,10 +188,14 @@ leat_status leati_dnnl_start(leati_cpu_task *task, const leati_cpu_kernel *kerne
 
 leat_status leati_dnnl_task_run(leati_cpu_step *step, leati_cpu_task *task, leat_error *err) {
     leati_dnnl_state *state = task->state;
+    int threads = leati_cpu_set_threads(task->threads);
     leat_status status = leati_dnnl_run(step, &state->before, err);
     if (!status)
         status = leati_dnnl_run(step, &state->main, err);
-    return status ? status : leati_dnnl_run(step, &state->after, err);
+    if (!status)
+        status = leati_dnnl_run(step, &state->after, err);
+    (void)leati_cpu_set_threads(threads);
+    return status;
 }
 
 void leati_dnnl_task_release(void *memory) {

@@ -95,7 +95,7 @@ static leat_status run(leati_cpu_step *step, leati_cpu_task *task, leat_error *e
                            .in = (const float *)(const void *)step->data[pool->input],
                            .out = (float *)(void *)step->data[pool->output],
                            .winners = (int32_t *)(void *)step->data[pool->winners]};
-    leati_cpu_share(step->base.device->num_threads, pool->plan.batch * pool->plan.y.out, pool_line,
+    leati_cpu_share(task->threads, pool->plan.batch * pool->plan.y.out, pool_line,
                     &run);
     return LEAT_OK;
 }
@@ -105,7 +105,7 @@ static leat_status plan(leati_cpu_build *build, leati_cpu_task *task, leat_error
     const leati_simple_value *in = leati_cpu_value_of(build, node->inputs[0]);
     leati_pool_apart pool = {.input = node->inputs[0], .output = node->first_output};
     leat_shape shape;
-    if (in->type->dtype != LEAT_FLOAT32 || leati_cpu_num_threads(build) > MOST_THREADS ||
+    if (in->type->dtype != LEAT_FLOAT32 || task->threads > MOST_THREADS ||
         leati_pool_plan_init(&pool.plan, node->source->args, &in->type->shape, &shape, NULL) ||
         pool.plan.y.kernel > pool.plan.y.stride || pool.plan.x.kernel > pool.plan.x.stride)
         return LEAT_OK;

@@ -77,7 +77,7 @@ static leat_status run(leati_cpu_step *step, leati_cpu_task *task, leat_error *e
     size_t pixels = (size_t)(plan->batch * plan->y.in * plan->x.in * plan->channels);
     if (!grad->covered)
         memset(run.result, 0, pixels * sizeof *run.result);
-    leati_cpu_share(step->base.device->num_threads, plan->batch * plan->y.out, send_line, &run);
+    leati_cpu_share(task->threads, plan->batch * plan->y.out, send_line, &run);
     return LEAT_OK;
 }
 

@@ -86,9 +86,11 @@ int32_t leati_cpu_root(const leati_cpu_step *step, int32_t v) {
 /* Offers node n, as the task `task`, to the kernels of its operation. */
 static leat_status offer(leati_cpu_build *build, leati_cpu_task *task, leat_error *err) {
     leat_status status = LEAT_OK;
+    int threads = leati_cpu_set_threads(task->threads);
     for (size_t i = 0; kernels[i] && !status && !task->kernel; i++)
         if (strcmp(kernels[i]->op, task->node->source->op->name) == 0)
             status = kernels[i]->plan(build, task, err);
+    (void)leati_cpu_set_threads(threads);
     return status;
 }
 
@@ -99,6 +101,7 @@ static leat_status plan_task(leati_cpu_build *build, int32_t n, bool plain, leat
         return LEAT_OK;
     leati_cpu_task *task = &step->tasks[step->num_tasks];
     *task = (leati_cpu_task){.node = &step->simple.nodes[n], .last = n, .implementation = "plain"};
+    task->threads = leati_cpu_threads_for(step, task->node);
     build->task_of[n] = step->num_tasks++;
     if (plain)
         return LEAT_OK;
@@ -384,9 +387,7 @@ leat_status leati_cpu_compile(leati_device *device, const leat_function *functio
     step->base.device = device;
     step->replica = context->replica - context->first_replica;
     leati_cpu_build build = {.step = step};
-    int threads = leati_cpu_set_threads(device->num_threads);
     leat_status status = build_step(&build, function, context->bytes_per_pack, err);
-    (void)leati_cpu_set_threads(threads);
     leati_free(build.task_of);
     if (status)
         leati_cpu_release(&step->base);

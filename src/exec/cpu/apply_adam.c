@@ -47,8 +47,7 @@ static leat_status apply_adam_run(leati_cpu_step *step, leati_cpu_task *task, le
     if (status)
         return status;
     run.adam = leati_adam_float_of(args, rate, number);
-    leati_cpu_share(task->threads, (run.count + PIECE - 1) / PIECE, update_piece,
-                    &run);
+    leati_cpu_share(task->threads, (run.count + PIECE - 1) / PIECE, update_piece, &run);
     return LEAT_OK;
 }
 

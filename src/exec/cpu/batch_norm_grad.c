@@ -1,4 +1,5 @@
-/* batch_norm_grad with the relu_grad and the add in front of it, on as many threads as the task has.
+/* batch_norm_grad with the relu_grad and the add in front of it, on as many threads as the task
+ * has.
  *
  * Happy path: one pass over the gradient and x sums up what gamma and beta get, and writes the
  * gradient that a ReLU lets through where others read it too; a second one, from the end, writes

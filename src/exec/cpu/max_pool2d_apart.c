@@ -95,8 +95,7 @@ static leat_status run(leati_cpu_step *step, leati_cpu_task *task, leat_error *e
                            .in = (const float *)(const void *)step->data[pool->input],
                            .out = (float *)(void *)step->data[pool->output],
                            .winners = (int32_t *)(void *)step->data[pool->winners]};
-    leati_cpu_share(task->threads, pool->plan.batch * pool->plan.y.out, pool_line,
-                    &run);
+    leati_cpu_share(task->threads, pool->plan.batch * pool->plan.y.out, pool_line, &run);
     return LEAT_OK;
 }
 

@@ -97,7 +97,7 @@ if(sources)
     leat_test(NAME conform/states TIMEOUT 900 LABELS threads
         COMMAND ${PROJECT_BINARY_DIR}/tests/conform_test states)
     leat_test(NAME conform/ops TIMEOUT 900
-        COMMAND ${PROJECT_BINARY_DIR}/tests/conform_test ops ops_devices ops_state ops_pictures signatures census)
+        COMMAND ${PROJECT_BINARY_DIR}/tests/conform_test ops types ops_devices ops_state ops_pictures signatures census)
 endif()
 
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/golden/*.c)

@@ -28,4 +28,7 @@ int conform_arguments(void);
 /* Every dataset operator with saved states that are damaged. */
 int conform_states(void);
 
+/* The types of operations' outputs against TensorFlow's shape functions. */
+int conform_types(void);
+
 #endif

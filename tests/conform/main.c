@@ -17,6 +17,7 @@ static const struct {
     {"data", conform_data},
     {"arguments", conform_arguments},
     {"states", conform_states},
+    {"types", conform_types},
 };
 
 static int named(int argc, char **argv, const char *name) {

@@ -8,9 +8,9 @@ static leat_status check_bias(const leat_shape *x, const leat_shape *bias, leat_
     char texts[2][128];
     if (x->rank < 0 || bias->rank < 0)
         return LEAT_OK;
-    if (x->rank < 1 || bias->rank != 1)
+    if (x->rank < 2 || bias->rank != 1)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the input is %s and the bias %s; expected rank 1 or more, and a vector",
+                          "the input is %s and the bias %s; expected rank 2 or more, and a vector",
                           leati_shape_text(x, texts[0]), leati_shape_text(bias, texts[1]));
     return leati_want_equal_dims(x->dims[x->rank - 1], bias->dims[0],
                                  "the last dimension and the length of the bias", err);
@@ -25,7 +25,11 @@ static leat_status bias_add_infer(leati_infer_call *call, leat_error *err) {
     inner.num_outputs = 0;
     inner.capacity = 1;
     LEATI_TRY(leati_tensor_op_add.infer(&inner, err));
-    return leati_infer_output(call, sum.dtype, &call->inputs[0].shape, NULL, err);
+    leat_shape shape = call->inputs[0].shape;
+    int64_t *last = shape.rank > 0 ? &shape.dims[shape.rank - 1] : NULL;
+    if (last && *last == LEAT_UNKNOWN_DIM && call->inputs[1].shape.rank == 1)
+        *last = call->inputs[1].shape.dims[0];
+    return leati_infer_output(call, sum.dtype, &shape, NULL, err);
 }
 
 static leat_status bias_add_kernel(leati_kernel_call *call, leat_error *err) {

@@ -61,10 +61,13 @@ static leat_status crop_and_resize_infer(leati_infer_call *call, leat_error *err
         LEATI_TRY(leati_want_equal_dims(boxes->dims[0], call->inputs[INDICES].shape.dims[0],
                                         "the boxes and the indices", err));
     LEATI_TRY(leati_crop_check(args, call->unknown == 0, err));
-    leat_shape shape = LEAT_SHAPE(boxes->rank == 2 ? boxes->dims[0] : LEAT_UNKNOWN_DIM,
-                                  call->unknown ? LEAT_UNKNOWN_DIM : args->crop_size.values[0],
-                                  call->unknown ? LEAT_UNKNOWN_DIM : args->crop_size.values[1],
-                                  images->rank == 4 ? images->dims[3] : LEAT_UNKNOWN_DIM);
+    int64_t count = boxes->rank == 2 ? boxes->dims[0] : LEAT_UNKNOWN_DIM;
+    if (count == LEAT_UNKNOWN_DIM && call->inputs[INDICES].shape.rank == 1)
+        count = call->inputs[INDICES].shape.dims[0];
+    leat_shape shape =
+        LEAT_SHAPE(count, call->unknown ? LEAT_UNKNOWN_DIM : args->crop_size.values[0],
+                   call->unknown ? LEAT_UNKNOWN_DIM : args->crop_size.values[1],
+                   images->rank == 4 ? images->dims[3] : LEAT_UNKNOWN_DIM);
     return leati_infer_output(call, LEAT_FLOAT32, &shape, NULL, err);
 }
 

@@ -26,6 +26,8 @@ static leat_status slice_of(const leat_shape *indices, const leat_shape *data, i
                           "and then that of the other slices",
                           number, leati_shape_text(data, texts[0]),
                           leati_shape_text(indices, texts[1]));
+    for (int32_t d = 0; slice->rank >= 0 && d < rest.rank; d++)
+        rest.dims[d] = rest.dims[d] == LEAT_UNKNOWN_DIM ? slice->dims[d] : rest.dims[d];
     *slice = rest;
     return LEAT_OK;
 }
@@ -47,7 +49,7 @@ static leat_status dynamic_stitch_infer(leati_infer_call *call, leat_error *err)
     if (slice.rank >= 0) {
         shape = (leat_shape){.rank = 1, .dims = {LEAT_UNKNOWN_DIM}};
         for (int32_t d = 0; d < slice.rank; d++)
-            shape.dims[shape.rank++] = LEAT_UNKNOWN_DIM;
+            shape.dims[shape.rank++] = slice.dims[d];
     }
     return leati_infer_output(call, call->inputs[count].dtype, &shape, NULL, err);
 }

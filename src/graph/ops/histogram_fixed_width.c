@@ -31,6 +31,14 @@ static const leati_row histogram_rows[] = {
     {0},
 };
 
+static leat_status check_range(int64_t count, leat_error *err) {
+    if (count == 2)
+        return LEAT_OK;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                      "value_range should be a vector of 2 elements, but got %lld",
+                      (long long)count);
+}
+
 static leat_status histogram_infer(leati_infer_call *call, leat_error *err) {
     const struct histogram_args *args = call->args;
     leat_dtype dtype = call->inputs[0].dtype;
@@ -42,6 +50,9 @@ static leat_status histogram_infer(leati_infer_call *call, leat_error *err) {
                           leat_dtype_name(dtype));
     LEATI_TRY(leati_want_same_dtypes(call, err));
     LEATI_TRY(leati_want_rank(call, 1, 1, "value_range", err));
+    const leat_shape *range = &call->inputs[1].shape;
+    if (range->rank == 1 && range->dims[0] != LEAT_UNKNOWN_DIM)
+        LEATI_TRY(check_range(range->dims[0], err));
     if (args->dtype != LEAT_INT32 && args->dtype != LEAT_INT64)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "dtype is %s; expected int32 or int64",
                           leat_dtype_name(args->dtype));
@@ -60,10 +71,7 @@ static leat_status histogram_kernel(leati_kernel_call *call, leat_error *err) {
     const struct histogram_args *args = call->args;
     const leati_operand *values = &call->inputs[0], *range = &call->inputs[1];
     leat_shape shape = LEAT_SHAPE(args->nbins);
-    if (range->count != 2 || range->rank != 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "value_range should be a vector of 2 elements, but got %lld",
-                          (long long)range->count);
+    LEATI_TRY(check_range(range->rank == 1 ? range->count : 1, err));
     LEATI_TRY(leati_output_like(call, 0, &shape, err));
     for (int64_t row = 0; row < call->n; row++) {
         leat_tensor bounds = {.dtype = range->dtype, .data = leati_row_of(range, row)};

@@ -22,8 +22,12 @@ static void hsv_to_rgb(const float *in, float *out, const leati_frames *frames,
     }
 }
 
-static const leati_colour hsv_to_rgb_colour = {
-    .function = hsv_to_rgb, .rank = 1, .in_channels = 3, .dtype = LEAT_BOOL, .floats = true};
+static const leati_colour hsv_to_rgb_colour = {.function = hsv_to_rgb,
+                                               .rank = 1,
+                                               .in_channels = 3,
+                                               .out_channels = 3,
+                                               .dtype = LEAT_BOOL,
+                                               .floats = true};
 
 static leat_status hsv_to_rgb_infer(leati_infer_call *call, leat_error *err) {
     return leati_colour_infer(call, &hsv_to_rgb_colour, err);

@@ -35,6 +35,16 @@ leat_shape leati_stack_of(const leat_shape *stack, const int64_t *last, int coun
     return out;
 }
 
+leat_shape leati_square_of(const leat_shape *in) {
+    leat_shape out = *in;
+    int64_t *sides = in->rank < 2 ? NULL : &out.dims[in->rank - 2];
+    if (sides && sides[0] == LEAT_UNKNOWN_DIM)
+        sides[0] = sides[1];
+    else if (sides && sides[1] == LEAT_UNKNOWN_DIM)
+        sides[1] = sides[0];
+    return out;
+}
+
 int64_t leati_smaller_dim(int64_t a, int64_t b) {
     if (a == 0 || b == 0)
         return 0;

@@ -10,7 +10,8 @@ static const leati_row matrix_inverse_rows[] = {
 
 static leat_status matrix_inverse_infer(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(leati_want_matrices(call, 0, true, err));
-    return leati_infer_same(call, err);
+    leat_shape square = leati_square_of(&call->inputs[0].shape);
+    return leati_infer_output(call, call->inputs[0].dtype, &square, NULL, err);
 }
 
 static leat_status matrix_inverse_kernel(leati_kernel_call *call, leat_error *err) {

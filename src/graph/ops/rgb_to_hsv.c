@@ -27,8 +27,12 @@ static void rgb_to_hsv(const float *in, float *out, const leati_frames *frames,
     }
 }
 
-static const leati_colour rgb_to_hsv_colour = {
-    .function = rgb_to_hsv, .rank = 1, .in_channels = 3, .dtype = LEAT_BOOL, .floats = true};
+static const leati_colour rgb_to_hsv_colour = {.function = rgb_to_hsv,
+                                               .rank = 1,
+                                               .in_channels = 3,
+                                               .out_channels = 3,
+                                               .dtype = LEAT_BOOL,
+                                               .floats = true};
 
 static leat_status rgb_to_hsv_infer(leati_infer_call *call, leat_error *err) {
     return leati_colour_infer(call, &rgb_to_hsv_colour, err);

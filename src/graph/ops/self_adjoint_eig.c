@@ -5,11 +5,11 @@
 #include "graph/ops/matrices.h"
 
 static leat_status self_adjoint_eig_infer(leati_infer_call *call, leat_error *err) {
-    const leat_shape *in = &call->inputs[0].shape;
+    leat_shape in = leati_square_of(&call->inputs[0].shape);
     LEATI_TRY(leati_want_matrices(call, 0, true, err));
-    leat_shape values = leati_stack_of(in, in->rank < 2 ? NULL : &in->dims[in->rank - 1], 1);
+    leat_shape values = leati_stack_of(&in, in.rank < 2 ? NULL : &in.dims[in.rank - 1], 1);
     LEATI_TRY(leati_infer_output(call, call->inputs[0].dtype, &values, NULL, err));
-    return leati_infer_output(call, call->inputs[0].dtype, in, NULL, err);
+    return leati_infer_output(call, call->inputs[0].dtype, &in, NULL, err);
 }
 
 static leat_status self_adjoint_eig_kernel(leati_kernel_call *call, leat_error *err) {

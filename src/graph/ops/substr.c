@@ -20,10 +20,16 @@ static const leati_row substr_rows[] = {
 static leat_status substr_infer(leati_infer_call *call, leat_error *err) {
     const struct substr_args *args = call->args;
     leat_shape places, all;
+    char texts[2][128];
     LEATI_TRY(leati_want_unit(args->unit, err));
     LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the input", err));
     LEATI_TRY(leati_want_index(call, 1, "pos", err));
     LEATI_TRY(leati_want_dtype(call, 2, call->inputs[1].dtype, "len", err));
+    if (!leati_shape_compatible(&call->inputs[1].shape, &call->inputs[2].shape))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "pos has shape %s and len %s; expected equal shapes",
+                          leati_shape_text(&call->inputs[1].shape, texts[0]),
+                          leati_shape_text(&call->inputs[2].shape, texts[1]));
     LEATI_TRY(
         leati_infer_broadcast_shape(&call->inputs[1].shape, &call->inputs[2].shape, &places, err));
     LEATI_TRY(leati_infer_broadcast_shape(&call->inputs[0].shape, &places, &all, err));

@@ -1,0 +1,151 @@
+/* What operations make of the types of their inputs, against TensorFlow's shape functions as
+ * recorded (tests/conform/types.json, by tools/record/input_types.py): a good case of each
+ * operation with inputs of other ranks, sizes and dtypes, and with sizes that are not known. What
+ * TensorFlow refuses while a graph is built is refused here, and what it takes has outputs of the
+ * dtypes and static shapes that it says.
+ *
+ * Deviations are lines of the file, by operation and with a reason: "takes" (types that TensorFlow
+ * refuses), "refuses" (types that it takes), "shape" (a shape that says more or less). Each must
+ * occur. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../support/golden.h"
+#include "conform.h"
+
+#include "core/json.h"
+#include "graph/graph.h"
+
+#include <leat/leat.h>
+#include <string.h>
+
+#define FILE_NAME LEATI_SOURCE_DIR "/tests/conform/types.json"
+
+enum { MOST_VALUES = 64 };
+
+struct trial {
+    const char *op;
+    char *attributes;
+    int num_inputs;
+};
+
+static int trace(void *context, leat_graph *graph, leat_value *outputs) {
+    const struct trial *trial = context;
+    leat_value inputs[MOST_VALUES];
+    for (int i = 0; i < trial->num_inputs; i++)
+        inputs[i] = leat_graph_argument(graph, i);
+    return leat_graph_call(graph, trial->op, trial->attributes, inputs, trial->num_inputs, outputs);
+}
+
+static leat_spec *read_type(const json_t *json, leat_error *err) {
+    leat_shape shape = {0};
+    const json_t *sizes = json_array_get(json, 1);
+    shape.rank = (int32_t)json_array_size(sizes);
+    for (int32_t d = 0; d < shape.rank; d++) {
+        const json_t *size = json_array_get(sizes, (size_t)d);
+        shape.dims[d] = json_is_null(size) ? LEAT_UNKNOWN_DIM : json_integer_value(size);
+    }
+    const char *dtype = json_string_value(json_array_get(json, 0));
+    return leat_spec_tensor(leat_dtype_from_name(dtype), shape, err);
+}
+
+/* The operation over arguments of these types; NULL where it refuses them. */
+static leat_function *trace_over(const json_t *line, const json_t *inputs, leat_error *err) {
+    leat_spec *children[MOST_VALUES];
+    struct trial trial = {.op = golden_text(line, "op"),
+                          .attributes = json_dumps(json_object_get(line, "attributes"), 0),
+                          .num_inputs = (int)json_array_size(inputs)};
+    assert_true(trial.num_inputs <= MOST_VALUES);
+    for (int i = 0; i < trial.num_inputs; i++)
+        children[i] = read_type(json_array_get(inputs, (size_t)i), err);
+    leat_spec *spec = leat_spec_tuple(children, trial.num_inputs, err);
+    leat_function *function = leat_trace(trace, &trial, spec, err);
+    leat_spec_unref(spec);
+    free(trial.attributes);
+    return function;
+}
+
+/* The types of the outputs, as the file has them. */
+static json_t *types_of(const leat_function *function) {
+    const leat_spec *spec = leat_function_output(function);
+    json_t *all = json_array();
+    for (int i = 0; i < leat_spec_num_components(spec); i++) {
+        leat_shape shape = leat_spec_component_shape(spec, i);
+        json_t *sizes = shape.rank < 0 ? json_null() : json_array();
+        for (int32_t d = 0; d < shape.rank; d++)
+            json_array_append_new(sizes,
+                                  shape.dims[d] < 0 ? json_null() : json_integer(shape.dims[d]));
+        const char *dtype = leat_dtype_name(leat_spec_component_dtype(spec, i));
+        json_array_append_new(all, json_pack("[so]", dtype, sizes));
+    }
+    return all;
+}
+
+/* The deviation's line; NULL: there is none. */
+static json_t *deviation_of(const json_t *all, const char *op, const char *deviation) {
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        json_t *line = json_array_get(all, i);
+        if (strcmp(golden_text(line, "deviation"), deviation) == 0 &&
+            strcmp(golden_text(line, "op"), op) == 0)
+            return line;
+    }
+    return NULL;
+}
+
+/* Returns whether the case is as recorded, or a known deviation, which then is marked. */
+static bool check_case(const json_t *all, const json_t *line, const json_t *recorded) {
+    leat_error err = {0};
+    const char *op = golden_text(line, "op");
+    const json_t *outputs = json_array_get(recorded, 1);
+    leat_function *function = trace_over(line, json_array_get(recorded, 0), &err);
+    json_t *found = function ? types_of(function) : json_null();
+    leat_function_unref(function);
+    bool right = json_equal(found, outputs);
+    const char *how = json_is_null(outputs) ? "takes" : json_is_null(found) ? "refuses" : "shape";
+    json_t *deviation = right ? NULL : deviation_of(all, op, how);
+    if (deviation) {
+        json_object_set_new(deviation, "found", json_true());
+    } else if (!right) {
+        char *texts[2] = {json_dumps(recorded, JSON_ENCODE_ANY),
+                          json_dumps(found, JSON_ENCODE_ANY)};
+        print_message("%s %s: %s: recorded %s, found %s %s\n", op, golden_text(line, "attributes"),
+                      how, texts[0], texts[1], err.text);
+        free(texts[0]);
+        free(texts[1]);
+    }
+    json_decref(found);
+    return right || deviation;
+}
+
+static void test_types(void **state) {
+    (void)state;
+    golden_run run = {0};
+    json_t *all = golden_read_json(&run, FILE_NAME);
+    size_t number = 0, wrong = 0;
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        const json_t *line = json_array_get(all, i), *cases = json_object_get(line, "cases");
+        for (size_t k = 0; k < json_array_size(cases); k++, number++)
+            wrong += !check_case(all, line, json_array_get(cases, k));
+    }
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        const json_t *line = json_array_get(all, i);
+        if (!json_object_get(line, "deviation") || json_object_get(line, "found"))
+            continue;
+        print_message("no deviation any more: %s %s\n", golden_text(line, "op"),
+                      golden_text(line, "deviation"));
+        wrong++;
+    }
+    print_message("%zu cases, %zu wrong\n", number, wrong);
+    json_decref(all);
+    assert_true(number > 0);
+    assert_int_equal(wrong, 0);
+}
+
+int conform_types(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_types)};
+    return cmocka_run_group_tests_name("types", tests, NULL, NULL);
+}

@@ -177,3 +177,20 @@ def test_logits_behind_a_softmax_are_found(case):
         tape.watch(logits)
         value = loss(np.array(case["labels"]), keras.activations.softmax(logits))
     np.testing.assert_allclose(float(value), case["loss"], rtol=1e-5)
+
+
+def test_column_of_weights():
+    """Weights of shape (n, 1) are those of n values, in losses and in metrics."""
+    y = np.zeros((4, 3), np.float32)
+    p = np.repeat(np.array([[1], [2], [3], [4]], np.float32), 3, 1)
+    weights = np.array([[1], [0], [2], [1]], np.float32)
+    assert float(keras.losses.MeanSquaredError()(y, p, sample_weight=weights)) == (1 + 2 * 9 + 16) / 4
+    metric = keras.metrics.MeanSquaredError()
+    metric.update_state(y, p, sample_weight=weights)
+    assert float(metric.result()) == (1 + 2 * 9 + 16) / 4
+    mean = keras.metrics.Mean()
+    mean.update_state([1.0, 2, 4], sample_weight=[[1.0], [2], [5]])
+    assert float(mean.result()) == (1 + 2 * 2 + 4 * 5) / 8
+    accuracy = keras.metrics.SparseCategoricalAccuracy()
+    accuracy.update_state([[0], [1], [2]], [[0.9, 0.1, 0], [0.8, 0.1, 0.1], [0, 0, 1.0]], sample_weight=[[1.0], [2], [5]])
+    assert float(accuracy.result()) == 6 / 8

@@ -96,3 +96,8 @@ def test_in_map():
     np.testing.assert_allclose([mean.numpy(), variance.numpy()], [X.mean(), X.var()], rtol=1e-6)
     np.testing.assert_allclose(np.linalg.norm(clipped.numpy()), 1, rtol=1e-6)
     assert counts.numpy().tolist() == [0, 2, 1]
+
+
+def test_steps_are_counted_in_the_dtype_of_the_bounds():
+    assert tf.range(0.1, 1.1, 0.1).shape == (10,) and tf.range(0.2, 1.1, 0.3).shape == (3,)
+    assert tf.range(*(tf.constant(x, tf.float64) for x in (0.2, 1.1, 0.3))).shape == (4,)

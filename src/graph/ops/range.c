@@ -49,10 +49,17 @@ static leat_status integer_length(const leati_operand *in, uint64_t *length, lea
     return LEAT_OK;
 }
 
+/* TensorFlow computes in the dtype of the bounds: from 0.1 to 1.1 in steps of 0.1 are 10 of them in
+ * float32. */
 static leat_status float_length(const leati_operand *in, uint64_t *length, leat_error *err) {
     double start = bound(&in[0]), limit = bound(&in[1]), delta = bound(&in[2]);
     LEATI_TRY(check_bounds(start, limit, delta, err));
-    double count = ceil(fabs((limit - start) / delta));
+    double steps = (limit - start) / delta;
+    if (in->dtype == LEAT_FLOAT32) {
+        float way = (float)limit - (float)start;
+        steps = (double)(way / (float)delta);
+    }
+    double count = ceil(fabs(steps));
     *length = count < 9e18 ? (uint64_t)count : UINT64_MAX;
     return LEAT_OK;
 }

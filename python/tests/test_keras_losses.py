@@ -99,7 +99,7 @@ def test_counts_of_iou_are_integers():
 
 
 def test_wrong_shapes_of_scores_are_named():
-    with pytest.raises(ValueError, match=r"F1Score: .*shape \[batch, classes\]"):
+    with pytest.raises(ValueError, match=r"F1Score: .*expects 2D inputs with shape \(batch_size, output_dim\)"):
         keras.metrics.F1Score().update_state([1., 0.], [0.5, 0.5])
     with pytest.raises(ValueError, match=r"q must be in the interval \(0, 1\)"):
         keras.losses.CategoricalGeneralizedCrossEntropy(q=1.0)

@@ -7,22 +7,26 @@
 /* The counts, in this order among the states of a metric that keeps several of them. */
 typedef enum leati_count {
     LEATI_TRUE_POSITIVES = 0,
-    LEATI_TRUE_NEGATIVES,
     LEATI_FALSE_POSITIVES,
+    LEATI_TRUE_NEGATIVES,
     LEATI_FALSE_NEGATIVES,
     LEATI_NUM_COUNTS
 } leati_count;
+/* All of them. */
+extern const leati_count leati_all_counts[LEATI_NUM_COUNTS];
 
 /* How predictions are taken before they are compared. */
 typedef struct leati_taken {
     int64_t top_k;    /* only the k largest of a row count; 0: all */
     int64_t class_id; /* only that place of the last dimension; -1: all */
     bool from_logits;
+    bool by_label;                     /* a count for each place of the last dimension */
+    const leati_floats *label_weights; /* of places of the last dimension; NULL: 1 */
 } leati_taken;
 
-/* Lists the states for those counts, in the order of `wanted`, one number for each of `thresholds`.
- */
-void leati_count_states(const leati_count *wanted, int count, int64_t thresholds,
+/* Lists the states for those counts, in the order of `wanted`: one number for each of `thresholds`,
+ * and where `labels` is not 0 for each label. */
+void leati_count_states(const leati_count *wanted, int count, int64_t thresholds, int64_t labels,
                         leati_weights *out);
 /* Adds this batch's counts to the states; a prediction above a threshold is positive. */
 void leati_count_update(const leati_pass *pass, const leati_count *wanted, int count,
@@ -66,10 +70,11 @@ struct leati_spread_args {
     int64_t num_thresholds, class_id;
     double value;
 };
-/* Fills `out` with as many evenly spread thresholds, the first below 0 and the last above 1. */
+/* Fills `out` with as many evenly spread thresholds, from 0 to 1. */
 void leati_spread_thresholds(int64_t count, double *out);
-/* The slots of such metrics, which keep all four counts. */
-LEAT_WARN_UNUSED leat_status leati_spread_check(const void *args, leat_error *err);
+/* The slots of such metrics, which keep all four counts; `name` is that of the value to reach. */
+LEAT_WARN_UNUSED leat_status leati_spread_check(const void *args, const char *name,
+                                                leat_error *err);
 void leati_spread_states(const void *args, leati_weights *out);
 void leati_spread_update(const leati_pass *pass);
 /* `wanted` at the threshold where `held` is at least the argument and `wanted` is largest; 0 if
@@ -90,7 +95,7 @@ enum { LEATI_MOST_THRESHOLDS = 4096 };
          .type = LEATI_ROW_INT,                                                                    \
          .offset = offsetof(struct leati_spread_args, num_thresholds),                             \
          .default_number = 200,                                                                    \
-         .minimum = 1,                                                                             \
+         .minimum = INT32_MIN,                                                                     \
          .maximum = LEATI_MOST_THRESHOLDS,                                                         \
          .doc = "How many thresholds are tried."},                                                 \
         {.name = "class_id",                                                                       \

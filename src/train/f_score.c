@@ -21,19 +21,17 @@ leat_status leati_f_score_check(const void *arguments, leat_error *err) {
     if (args->average != NULL && !averages(args, "micro") && !averages(args, "macro") &&
         !averages(args, "weighted"))
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "Invalid `average` argument value \"%.40s\"; expected null, micro, "
-                          "macro or weighted",
+                          "Invalid `average` argument value. Expected one of: {None, 'micro', "
+                          "'macro', 'weighted'}. Received: average=%.40s",
                           args->average);
-    if (!(args->beta >= 0))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "Invalid `beta` argument value %g; it should be > 0", args->beta);
     if (args->threshold.count > 1 ||
         (args->threshold.count == 1 &&
          !(args->threshold.values[0] > 0 && args->threshold.values[0] <= 1)))
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "Invalid `threshold` argument value %g; it should verify 0 < threshold "
-                          "<= 1, and be one number",
-                          args->threshold.values[0]);
+                          "Invalid `threshold` argument value. It should verify 0 < threshold <= "
+                          "1. Received: threshold=%#.2g%s",
+                          args->threshold.values[0],
+                          args->threshold.count > 1 ? " and more; it is one number" : "");
     return LEAT_OK;
 }
 
@@ -47,8 +45,8 @@ leat_status leati_f_score_states(const void *arguments, const leat_shape *inputs
         return LEAT_OK;
     if (inputs[0].rank != 2 || inputs[1].rank != 2 || inputs[1].dims[1] < 1)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "expected labels and predictions of shape [batch, classes] with a known "
-                          "number of classes; they have %d and %d dimensions",
+                          "expects 2D inputs with shape (batch_size, output_dim), with output_dim "
+                          "fully defined. Labels have %d dimensions, predictions %d",
                           (int)inputs[0].rank, (int)inputs[1].rank);
     if (!averages(args, "micro"))
         shape = LEAT_SHAPE(inputs[1].dims[1]);

@@ -50,16 +50,18 @@ static size_t find(const char *const names[3], const char *name) {
 static leat_status variance_scaling_check(const void *arguments, leat_error *err) {
     const struct variance_scaling_args *args = arguments;
     if (!(args->scale > 0))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "scale is %g; expected a positive number",
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "Argument `scale` must be positive float. Received: scale=%g",
                           args->scale);
     if (find(modes, args->mode) == 3)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "mode \"%.60s\"; expected fan_in, fan_out or fan_avg",
+                          "Invalid `mode` argument: \"%.60s\". Please use one of \"fan_in\", "
+                          "\"fan_out\", \"fan_avg\"",
                           args->mode == NULL ? "" : args->mode);
     if (find(distributions, args->distribution) == 3)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "distribution \"%.60s\"; expected truncated_normal, untruncated_normal "
-                          "or uniform",
+                          "Invalid `distribution` argument: \"%.60s\". Please use one of "
+                          "\"truncated_normal\", \"untruncated_normal\", \"uniform\"",
                           args->distribution == NULL ? "" : args->distribution);
     return LEAT_OK;
 }

@@ -66,9 +66,7 @@ static leat_value all_ways(leat_value states, leat_value logarithms, int64_t ste
     leat_value first = leat_less(place, leati_number(states.graph, LEAT_INT64, 2));
     leat_value begin = step_of(logarithms, 0);
     leat_value ways = leat_select(leat_broadcast_like(first, begin), begin, never);
-    leat_value differs = leat_not_equal(states, moved(states, 2, 0));
-    leat_value skips = leat_logical_and(
-        differs, leat_not_equal(states, leati_number(states.graph, LEAT_INT64, 0)));
+    leat_value skips = leat_not_equal(states, moved(states, 2, 0)); /* never from blank to blank */
     for (int64_t t = 1; t < steps; t++) {
         leat_value skipped = leat_select(skips, moved(ways, 2, NEVER), never);
         const leat_value from[3] = {ways, moved(ways, 1, NEVER), skipped};

@@ -2,12 +2,15 @@
  * (keras.metrics.AUC).
  *
  * The curve has a point for each threshold. The area below precision is interpolated as Davis and
- * Goadrich do it. Failures: a curve or a way of adding up that is none, thresholds outside of 0 to
- * 1, and the graph's. Labels apart (multi_label) are UNIMPLEMENTED in bindings. No locks. */
+ * Goadrich do it. With multi_label each place of the last dimension has a curve of its own and the
+ * result is the mean of the areas. Failures: a curve or a way of adding up that is none, thresholds
+ * outside of 0 to 1, and the graph's. No locks. */
 #include "base/error.h"
 #include "graph/ops/support.h"
 #include "train/confusion.h"
+#include "train/layer.h"
 #include "train/loss.h"
+#include <inttypes.h>
 #include <string.h>
 #include <strings.h>
 
@@ -15,8 +18,9 @@ struct auc_args {
     struct leati_metric_args shared;
     int64_t num_thresholds;
     char *curve, *summation_method;
-    leati_floats thresholds;
-    bool from_logits;
+    leati_floats thresholds, label_weights;
+    int64_t num_labels; /* 0: not known before the first update */
+    bool from_logits, multi_label;
 };
 
 static const leati_row auc_rows[] = {
@@ -24,7 +28,7 @@ static const leati_row auc_rows[] = {
      .type = LEATI_ROW_INT,
      .offset = offsetof(struct auc_args, num_thresholds),
      .default_number = 200,
-     .minimum = 2,
+     .minimum = INT32_MIN,
      .maximum = LEATI_MOST_THRESHOLDS - 2,
      .doc = "Points of the curve, evenly spread thresholds."},
     {.name = "curve",
@@ -42,6 +46,20 @@ static const leati_row auc_rows[] = {
      .offset = offsetof(struct auc_args, thresholds),
      .doc = "Thresholds between 0 and 1 in place of evenly spread ones; -1e-7 and 1 + 1e-7 are "
             "added."},
+    {.name = "multi_label",
+     .type = LEATI_ROW_BOOL,
+     .offset = offsetof(struct auc_args, multi_label),
+     .doc = "Whether each place of the last dimension is a label with a curve of its own."},
+    {.name = "num_labels",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_NONE,
+     .offset = offsetof(struct auc_args, num_labels),
+     .maximum = INT32_MAX,
+     .doc = "How many labels there are; none: as many as the first update has."},
+    {.name = "label_weights",
+     .type = LEATI_ROW_FLOATS,
+     .offset = offsetof(struct auc_args, label_weights),
+     .doc = "Weights of the places of the last dimension; none: 1."},
     {.name = "from_logits",
      .type = LEATI_ROW_BOOL,
      .offset = offsetof(struct auc_args, from_logits),
@@ -54,17 +72,32 @@ static bool is(const char *text, const char *name) {
     return text != NULL && strcasecmp(text, name) == 0;
 }
 
-static leat_status auc_check(const void *arguments, leat_error *err) {
-    const struct auc_args *args = arguments;
+static leat_status check_words(const struct auc_args *args, leat_error *err) {
     const char *method = args->summation_method;
     if (!is(args->curve, "ROC") && !is(args->curve, "PR") && !is(args->curve, "PRGAIN"))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "curve \"%.40s\"; expected ROC, PR or PRGAIN",
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "Invalid AUC curve value: \"%.40s\". Expected values are [\"PR\", "
+                          "\"ROC\", \"PRGAIN\"]",
                           args->curve == NULL ? "" : args->curve);
     if (!is(method, "interpolation") && !is(method, "minoring") && !is(method, "majoring"))
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "summation_method \"%.40s\"; expected interpolation, minoring or "
-                          "majoring",
+                          "Invalid AUC summation method value: \"%.40s\". Expected values are "
+                          "[\"interpolation\", \"majoring\", \"minoring\"]",
                           method == NULL ? "" : method);
+    return LEAT_OK;
+}
+
+static leat_status auc_check(const void *arguments, leat_error *err) {
+    const struct auc_args *args = arguments;
+    LEATI_TRY(check_words(args, err));
+    if (args->thresholds.count == 0 && args->num_thresholds <= 1)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "Argument `num_thresholds` must be an integer > 1. Received: "
+                          "num_thresholds=%" PRId64,
+                          args->num_thresholds);
+    if (!args->multi_label && args->num_labels > 0)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "`num_labels` is needed only when `multi_label` is True.");
     for (int32_t i = 0; i < args->thresholds.count; i++) {
         double value = args->thresholds.values[i];
         if (!(value >= 0 && value <= 1) || (i > 0 && value < args->thresholds.values[i - 1]))
@@ -82,11 +115,22 @@ static int64_t points_of(const struct auc_args *args) {
     return args->thresholds.count > 0 ? args->thresholds.count + 2 : args->num_thresholds;
 }
 
-static const leati_count all_counts[LEATI_NUM_COUNTS] = {
-    LEATI_TRUE_POSITIVES, LEATI_FALSE_POSITIVES, LEATI_TRUE_NEGATIVES, LEATI_FALSE_NEGATIVES};
-
-static void auc_states(const void *args, leati_weights *out) {
-    leati_count_states(all_counts, LEATI_NUM_COUNTS, points_of(args), out);
+static leat_status auc_states(const void *arguments, const leat_shape *inputs, leati_weights *out,
+                              leat_error *err) {
+    const struct auc_args *args = arguments;
+    int64_t labels = args->multi_label ? args->num_labels : 0;
+    if (args->multi_label && labels == 0 && inputs == NULL)
+        return LEAT_OK;
+    if (args->multi_label && inputs != NULL) {
+        if (inputs[1].rank != 2 || inputs[1].dims[1] < 1)
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "`y_pred` must have rank 2 when `multi_label=True`, and a known "
+                              "number of labels. Found rank %d",
+                              (int)inputs[1].rank);
+        labels = inputs[1].dims[1];
+    }
+    leati_count_states(leati_all_counts, LEATI_NUM_COUNTS, points_of(args), labels, out);
+    return LEAT_OK;
 }
 
 static void auc_update(const leati_pass *pass) {
@@ -94,17 +138,37 @@ static void auc_update(const leati_pass *pass) {
     double values[LEATI_MOST_THRESHOLDS];
     int64_t points = points_of(args);
     leati_spread_thresholds(points, values);
+    values[0] = -1e-7;
+    values[points - 1] = 1 + 1e-7;
     for (int32_t i = 0; i < args->thresholds.count; i++)
         values[i + 1] = args->thresholds.values[i];
     const leati_floats thresholds = {values, (int32_t)points};
-    leati_count_update(pass, all_counts, LEATI_NUM_COUNTS, &thresholds,
-                       &(leati_taken){.class_id = -1, .from_logits = args->from_logits});
+    bool weighs = !args->multi_label && args->label_weights.count > 0;
+    leati_count_update(pass, leati_all_counts, LEATI_NUM_COUNTS, &thresholds,
+                       &(leati_taken){.class_id = -1,
+                                      .from_logits = args->from_logits,
+                                      .by_label = args->multi_label,
+                                      .label_weights = weighs ? &args->label_weights : NULL});
 }
 
 /* All values but the last, or but the first. */
 static leat_value without(leat_value x, bool first) {
-    int64_t size = leat_value_shape(x).dims[0] - 1;
-    return leat_slice(x, (const int64_t[]){first ? 1 : 0}, (const int64_t[]){size}, 1);
+    leat_shape shape = leat_value_shape(x);
+    const int64_t begin[2] = {first ? 1 : 0, 0}, size[2] = {shape.dims[0] - 1, -1};
+    return leat_slice(x, begin, size, shape.rank);
+}
+
+/* The area that parts of it make up, with multi_label the mean over labels. */
+static leat_value area_of(const struct auc_args *args, leat_value parts) {
+    const int64_t points = 0;
+    leat_value areas = leat_reduce_sum(parts, &points, 1, false);
+    if (!args->multi_label)
+        return areas;
+    if (args->label_weights.count == 0)
+        return leat_reduce_mean(areas, NULL, 0, false);
+    leat_value weights = leati_numbers_value(areas, &args->label_weights);
+    return leat_divide_no_nan(leat_reduce_sum(leat_multiply(areas, weights), NULL, 0, false),
+                              leat_reduce_sum(weights, NULL, 0, false));
 }
 
 static leat_value fall(leat_value x) {
@@ -112,7 +176,8 @@ static leat_value fall(leat_value x) {
 }
 
 /* Between two points true positives are taken as a line over all predicted positives. */
-static leat_value interpolated(leat_value tp, leat_value fp, leat_value fn) {
+static leat_value interpolated(const struct auc_args *args, leat_value tp, leat_value fp,
+                               leat_value fn) {
     leat_value p = leat_add(tp, fp), zero = leati_number_like(tp, 0), last = without(p, true);
     leat_value falls = fall(tp);
     leat_value slope = leat_divide_no_nan(falls, leat_maximum(fall(p), zero));
@@ -123,8 +188,7 @@ static leat_value interpolated(leat_value tp, leat_value fp, leat_value fn) {
     ratio = leat_select(both, ratio, leat_ones_like(last));
     leat_value part = leat_add(falls, leat_multiply(intercept, leat_log(ratio)));
     leat_value all = leat_maximum(leat_add(without(tp, true), without(fn, true)), zero);
-    part = leat_divide_no_nan(leat_multiply(slope, part), all);
-    return leat_reduce_sum(part, NULL, 0, false);
+    return area_of(args, leat_divide_no_nan(leat_multiply(slope, part), all));
 }
 
 /* x and y of the curve of gains, which is what precision and recall gain over always saying yes. */
@@ -145,7 +209,7 @@ static leat_value auc_result(const void *arguments, const leat_value *states) {
     leat_value x = leati_share_of(tp, fn), y = leati_share_of(tp, fp);
     bool between = is(args->summation_method, "interpolation");
     if (is(args->curve, "PR") && between)
-        return interpolated(tp, fp, fn);
+        return interpolated(args, tp, fp, fn);
     if (is(args->curve, "PRGAIN"))
         gains(states, &x, &y);
     if (is(args->curve, "ROC")) {
@@ -159,7 +223,7 @@ static leat_value auc_result(const void *arguments, const leat_value *states) {
         heights = leat_minimum(first, second);
     else
         heights = leat_maximum(first, second);
-    return leat_reduce_sum(leat_multiply(fall(x), heights), NULL, 0, false);
+    return area_of(args, leat_multiply(fall(x), heights));
 }
 
 const leati_metric_kind leati_metric_auc = {
@@ -170,14 +234,14 @@ const leati_metric_kind leati_metric_auc = {
                    "(keras.metrics.AUC).",
             .rows = auc_rows,
             .signature = "num_thresholds curve summation_method name=null dtype thresholds=null "
-                         "multi_label=false num_labels=null label_weights=null from_logits",
+                         "multi_label num_labels=null label_weights=null from_logits",
             .args_size = sizeof(struct auc_args),
             .check = auc_check,
         },
     .prefix = "auc",
     .num_values = 2,
     .takes = "labels and predictions",
-    .states = auc_states,
+    .states_of = auc_states,
     .update = auc_update,
     .result = auc_result,
 };

@@ -8,6 +8,10 @@ static const leati_row precision_at_recall_rows[] = {
     {0},
 };
 
+static leat_status precision_at_recall_check(const void *args, leat_error *err) {
+    return leati_spread_check(args, "recall", err);
+}
+
 static leat_value precision_at_recall_result(const void *args, const leat_value *states) {
     leat_value recall = leati_share_of(states[LEATI_TRUE_POSITIVES], states[LEATI_FALSE_NEGATIVES]);
     leat_value precision =
@@ -24,7 +28,7 @@ const leati_metric_kind leati_metric_precision_at_recall = {
             .rows = precision_at_recall_rows,
             .signature = "recall num_thresholds class_id=null name=null dtype",
             .args_size = sizeof(struct leati_spread_args),
-            .check = leati_spread_check,
+            .check = precision_at_recall_check,
         },
     .prefix = "precision_at_recall",
     .num_values = 2,

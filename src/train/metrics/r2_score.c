@@ -9,6 +9,7 @@
 #include "graph/ops/support.h"
 #include "train/loss.h"
 #include "train/metric.h"
+#include <inttypes.h>
 #include <string.h>
 
 enum { NUM_SAMPLES, SQUARED_SUM, SUM, RESIDUAL, COUNT, NUM_STATES };
@@ -29,6 +30,7 @@ static const leati_row r2_score_rows[] = {
     {.name = "num_regressors",
      .type = LEATI_ROW_INT,
      .offset = offsetof(struct r2_score_args, num_regressors),
+     .minimum = INT32_MIN,
      .maximum = INT32_MAX,
      .doc = "How many inputs the predictions were made of, for the adjusted score; 0: not "
             "adjusted."},
@@ -42,13 +44,19 @@ static bool aggregates(const struct r2_score_args *args, const char *name) {
 
 static leat_status r2_score_check(const void *arguments, leat_error *err) {
     const struct r2_score_args *args = arguments;
-    if (args->class_aggregation == NULL || aggregates(args, "uniform_average") ||
-        aggregates(args, "variance_weighted_average"))
-        return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "Invalid value for argument `class_aggregation`: \"%.40s\"; expected null, "
-                      "uniform_average or variance_weighted_average",
-                      args->class_aggregation);
+    if (args->class_aggregation != NULL && !aggregates(args, "uniform_average") &&
+        !aggregates(args, "variance_weighted_average"))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "Invalid value for argument `class_aggregation`. Expected one of (None, "
+                          "'uniform_average', 'variance_weighted_average'). Received: "
+                          "class_aggregation=%.40s",
+                          args->class_aggregation);
+    if (args->num_regressors < 0)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "Invalid value for argument `num_regressors`. Expected a value >= 0. "
+                          "Received: num_regressors=%" PRId64,
+                          args->num_regressors);
+    return LEAT_OK;
 }
 
 static leat_status r2_score_states(const void *args, const leat_shape *inputs, leati_weights *out,
@@ -63,8 +71,8 @@ static leat_status r2_score_states(const void *args, const leat_shape *inputs, l
         return LEAT_OK;
     if (inputs[1].rank != 2 || inputs[1].dims[1] < 1)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "expected labels and predictions of shape [batch, places] with a known "
-                          "number of places; predictions have %d dimensions",
+                          "expects 2D inputs with shape (batch_size, output_dim), with output_dim "
+                          "fully defined. Predictions have %d dimensions",
                           (int)inputs[1].rank);
     for (; out->count < NUM_STATES; out->count++)
         out->list[out->count] = (leati_weight){.name = names[out->count],

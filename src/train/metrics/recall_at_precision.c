@@ -8,6 +8,10 @@ static const leati_row recall_at_precision_rows[] = {
     {0},
 };
 
+static leat_status recall_at_precision_check(const void *args, leat_error *err) {
+    return leati_spread_check(args, "precision", err);
+}
+
 static leat_value recall_at_precision_result(const void *args, const leat_value *states) {
     leat_value precision =
         leati_share_of(states[LEATI_TRUE_POSITIVES], states[LEATI_FALSE_POSITIVES]);
@@ -24,7 +28,7 @@ const leati_metric_kind leati_metric_recall_at_precision = {
             .rows = recall_at_precision_rows,
             .signature = "precision num_thresholds class_id=null name=null dtype",
             .args_size = sizeof(struct leati_spread_args),
-            .check = leati_spread_check,
+            .check = recall_at_precision_check,
         },
     .prefix = "recall_at_precision",
     .num_values = 2,

@@ -8,6 +8,10 @@ static const leati_row sensitivity_at_specificity_rows[] = {
     {0},
 };
 
+static leat_status sensitivity_at_specificity_check(const void *args, leat_error *err) {
+    return leati_spread_check(args, "specificity", err);
+}
+
 static leat_value sensitivity_at_specificity_result(const void *args, const leat_value *states) {
     leat_value specificity =
         leati_share_of(states[LEATI_TRUE_NEGATIVES], states[LEATI_FALSE_POSITIVES]);
@@ -25,7 +29,7 @@ const leati_metric_kind leati_metric_sensitivity_at_specificity = {
             .rows = sensitivity_at_specificity_rows,
             .signature = "specificity num_thresholds class_id=null name=null dtype",
             .args_size = sizeof(struct leati_spread_args),
-            .check = leati_spread_check,
+            .check = sensitivity_at_specificity_check,
         },
     .prefix = "sensitivity_at_specificity",
     .num_values = 2,

@@ -8,6 +8,10 @@ static const leati_row specificity_at_sensitivity_rows[] = {
     {0},
 };
 
+static leat_status specificity_at_sensitivity_check(const void *args, leat_error *err) {
+    return leati_spread_check(args, "sensitivity", err);
+}
+
 static leat_value specificity_at_sensitivity_result(const void *args, const leat_value *states) {
     leat_value sensitivity =
         leati_share_of(states[LEATI_TRUE_POSITIVES], states[LEATI_FALSE_NEGATIVES]);
@@ -25,7 +29,7 @@ const leati_metric_kind leati_metric_specificity_at_sensitivity = {
             .rows = specificity_at_sensitivity_rows,
             .signature = "sensitivity num_thresholds class_id=null name=null dtype",
             .args_size = sizeof(struct leati_spread_args),
-            .check = leati_spread_check,
+            .check = specificity_at_sensitivity_check,
         },
     .prefix = "specificity_at_sensitivity",
     .num_values = 2,

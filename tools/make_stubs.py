@@ -36,6 +36,7 @@ DUNDERS = {
     **dict.fromkeys(("__bool__", "__eq__", "__ne__", "__contains__"), B + "bool"), "__enter__": "Self",
     "__exit__": "None", "__iter__": "typing.Iterator[Any]", "__call__": "Any",
 }
+OTHER_PARAMETERS = {"MeanMetricWrapper.update_state"}  # than the base's, as in Keras
 OPERATORS = {"__%s%s__" % (r, n) for r in ("", "r") for n in "add sub mul truediv floordiv mod pow matmul and or xor".split()} | {
     "__%s__" % n for n in "lt le gt ge neg pos abs invert eq ne getitem".split()}
 RETURNS = {
@@ -255,7 +256,7 @@ class Stubs:
         if name in OPERATORS and len(fields) == 2:
             types_of = dict.fromkeys(list(fields)[1:], B + "object" if name in ("__eq__", "__ne__") else "Any")
         head = "def %s(%s) -> %s:" % (name, self.parameters(fields, types_of), self.result(returns))
-        if name in ("__eq__", "__ne__") and returns == "Tensor":
+        if name in ("__eq__", "__ne__") and returns == "Tensor" or key in OTHER_PARAMETERS:
             return [*decorators, head + " ...  # type: ignore[override]"]
         return [*decorators, head, *doc, "    ..."] if doc else [*decorators, head + " ..."]
 

@@ -331,7 +331,8 @@ LEAT_API leat_value leat_part_result(const leat_part *part, const leat_value *st
 /* An optimizer's application with variables that the caller keeps: gradients are summed over
  * replicas where variables have copies, clipped, accumulated; variables, slots and averages are
  * updated and `iterations` (int64 scalar) counts one step. `slots` are those of
- * leat_part_slots_json, variable by variable; `learning_rate` is a scalar. */
+ * leat_part_slots_json, variable by variable, and at the end the scalar that the variables of a
+ * kind with "shares" in its description share, which starts at 1; `learning_rate` is a scalar. */
 typedef struct leat_application {
     const leat_value *gradients;
     leat_variable *const *variables;
@@ -341,6 +342,9 @@ typedef struct leat_application {
     leat_variable *iterations;
     leat_value learning_rate;
     const bool *keeps; /* which variables weight decay leaves alone; NULL: none */
+    /* Only the update of variables and slots: nothing is summed, clipped, accumulated, decayed,
+     * averaged or counted, and what variables share stays. */
+    bool alone;
 } leat_application;
 LEAT_API void leat_part_apply(const leat_part *part, const leat_application *application);
 

@@ -109,11 +109,12 @@ class Graph(_native.Graph):
         self._note([*inputs, *weights], [output, *(update for update in updates if update is not None)])
         return output, updates
 
-    def apply_part(self, part, gradients, variables, slots, iterations, rate, keeps=None):
-        """Adds the step of an optimizer over variables; `keeps`: which of them weight decay leaves alone."""
+    def apply_part(self, part, gradients, variables, slots, iterations, rate, keeps=None, alone=False):
+        """Adds the step of an optimizer over variables; `keeps`: which of them weight decay leaves alone; `alone`:
+        only the update of variables and slots."""
         self.has_effects = True
         part.apply(self, gradients, [v._native for v in variables], [v._native for v in slots], iterations._native,
-                   rate, keeps)
+                   rate, keeps, alone)
         for variable in (*variables, *slots, iterations):
             self.variables.setdefault(id(variable), [variable, [], False])[2] = False
 

@@ -228,16 +228,18 @@ static int flags_of(PyObject *given, Py_ssize_t wanted, bool **out) {
     return *out == NULL ? (PyErr_NoMemory(), -1) : 0;
 }
 
-/* apply(graph, gradients, variables, slots, iterations, learning rate, which do not decay) */
+/* apply(graph, gradients, variables, slots, iterations, learning rate, which do not decay, alone)
+ */
 static PyObject *part_apply(PyObject *self, PyObject *args) {
     PyObject *graph = NULL, *gradients = NULL, *variables = NULL, *slots = NULL, *rate = NULL;
     PyObject *iterations = NULL, *keeps = Py_None;
     bool *flags = NULL;
     Py_ssize_t num_gradients = 0, num_variables = 0, num_slots = 0;
+    int alone = 0;
     leat_application application = {0};
     leat_error err = {0};
-    if (!PyArg_ParseTuple(args, "OOOOOO|O", &graph, &gradients, &variables, &slots, &iterations,
-                          &rate, &keeps) ||
+    if (!PyArg_ParseTuple(args, "OOOOOO|Op", &graph, &gradients, &variables, &slots, &iterations,
+                          &rate, &keeps, &alone) ||
         native_open_graph(graph) == NULL) {
         return NULL;
     }
@@ -257,6 +259,7 @@ static PyObject *part_apply(PyObject *self, PyObject *args) {
     }
     if (status == 0) {
         application.keeps = flags;
+        application.alone = alone != 0;
         application.gradients = values;
         application.variables = all;
         application.count = (int)num_variables;
@@ -300,7 +303,8 @@ static PyMethodDef part_methods[] = {
     {"update", part_update, METH_VARARGS, "update(graph, values, states) -> new states."},
     {"result", part_result, METH_VARARGS, "result(graph, states) -> tensor."},
     {"apply", part_apply, METH_VARARGS,
-     "apply(graph, gradients, variables, slots, iterations, learning_rate, keeps=None)."},
+     "apply(graph, gradients, variables, slots, iterations, learning_rate, keeps=None, "
+     "alone=False)."},
     {"initialize", part_initialize, METH_VARARGS, "initialize(seed, shape) -> tensor."},
     {0},
 };

@@ -1,5 +1,7 @@
 """Optimizers of leat.keras beyond the recorded steps: exclusions, several of them, optimizers of a program's own."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -98,7 +100,7 @@ def test_a_step_without_changing_variables():
     np.testing.assert_array_equal(made[0], START[0])
     optimizer.set_weights([np.asarray(one) for one in own])
     assert int(optimizer.iterations) == 1
-    with pytest.raises(ValueError, match="has 1 tensors; expected 2"):
+    with pytest.raises(ValueError, match="Received list with length 1, but expected 2 variables"):
         optimizer.stateless_apply(own, GRADS[0], values[:1])
 
 
@@ -127,6 +129,11 @@ def test_an_optimizer_for_each_variable():
         pytest.approx(0.1))
     with pytest.raises(ValueError, match="already exists"):
         chosen["bi.*"] = keras.optimizers.Adam(0.1)
+    with pytest.raises(ValueError, match="optimizer cannot be LossScaleOptimizer"):
+        chosen["other"] = keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD())
+    with pytest.raises(ValueError, match="LossScaleOptimizer cannot be used inside an MultiOptimizer"):
+        keras.optimizers.MultiOptimizer(lambda v: keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD())).build(
+            variables())
     chosen["bia."] = keras.optimizers.Adam(0.1)
     with pytest.raises(ValueError, match="Multiple optimizers assigned"):
         chosen["bias"]
@@ -143,9 +150,179 @@ def test_several_optimizers_in_fit():
     assert (before[2] != after[2]).any()
 
 
-def test_mixed_precision_is_refused_with_a_way_out():
-    with pytest.raises(NotImplementedError, match="loss_scale_factor"):
-        keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD())
+SCALED_STEPS = [  # gradient; the variable, the scale, steps since it changed, steps taken, of Keras 3.15
+    ([8., -16.], [0.9000009894371033, 2.099999189376831], 8.0, 1, 1),
+    ([np.inf, 1.], [0.9000009894371033, 2.099999189376831], 4.0, 0, 1),
+    ([4., 4.], [0.8000022172927856, 2.1266326904296875], 4.0, 1, 2),
+    ([2., 8.], [0.7058214545249939, 2.099363088607788], 8.0, 0, 3),
+    ([np.nan, 0.], [0.7058214545249939, 2.099363088607788], 4.0, 0, 3),
+    ([1., 1.], [0.6201623678207397, 2.072272300720215], 4.0, 1, 4)]
+
+
+@pytest.mark.parametrize("is_traced", [False, True])
+def test_scales_of_losses_follow_the_gradients(is_traced):
+    variable = keras.Variable(np.array([1., 2.], np.float32), name="w")
+    optimizer = keras.optimizers.LossScaleOptimizer(keras.optimizers.Adam(0.1), initial_scale=8.0,
+                                                    dynamic_growth_steps=2)
+    assert float(optimizer.scale_loss(3.0)) == 24.0
+    optimizer.build([variable])
+
+    def step(gradient):
+        optimizer.apply([gradient], [variable])
+    step = tf.function(step) if is_traced else step
+    for gradient, *expected in SCALED_STEPS:
+        step(tf.constant(gradient))
+        np.testing.assert_allclose(variable, expected[0], rtol=1e-6)
+        assert [float(optimizer.dynamic_scale), int(optimizer.step_counter), int(optimizer.iterations)] == expected[1:]
+    assert float(optimizer.scale_loss(tf.constant(2.0))) == 8.0
+    assert [v.name for v in optimizer.variables] == ["iteration", "learning_rate", "step_counter", "dynamic_scale",
+                                                    "iteration", "learning_rate", "w_momentum", "w_velocity"]
+    again = keras.optimizers.deserialize(keras.optimizers.serialize(optimizer))
+    assert again.get_config() == optimizer.get_config() and again.dynamic_growth_steps == 2
+    optimizer.learning_rate = 0.5
+    assert float(optimizer.inner_optimizer.learning_rate) == 0.5
+    for arguments, words in (({"dynamic": False}, "`dynamic=False`"), ({"clipnorm": 1.0}, "not support `clipnorm`"),
+                             ({"other": 1}, "does not support arguments: `other`")):
+        with pytest.raises(ValueError, match=words):
+            keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD(), **arguments)
+
+
+def test_fit_with_a_scale_of_losses():
+    def trained(optimizer):
+        keras.utils.set_random_seed(1)
+        model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
+        model.compile(optimizer, "mse")
+        x = np.arange(24, dtype=np.float32).reshape(8, 3) / 24
+        model.fit(x, x[:, :2], shuffle=False, epochs=2, verbose=0)
+        return model.get_weights()[0]
+    scaled = trained(keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD(0.1)))
+    np.testing.assert_allclose(scaled, trained(keras.optimizers.SGD(0.1)), rtol=1e-6)
+
+
+def test_names_of_keras_2_say_what_to_use():
+    with pytest.raises(ImportError, match="keras.optimizers.Adam"):
+        keras.optimizers.legacy.Adam(0.1)
+
+
+class Twice(keras.optimizers.SGD):
+    """Steps along twice the gradient."""
+
+    def update_step(self, gradient, variable, learning_rate):
+        super().update_step(gradient * 2.0, variable, learning_rate)
+
+
+class TwiceAndMore(keras.optimizers.Adam):
+    """Steps along a line of the gradient."""
+
+    def update_step(self, gradient, variable, learning_rate):
+        super().update_step(gradient * 2.0 + 0.5, variable, learning_rate)
+
+
+@pytest.mark.parametrize("kind,arguments,first,second", [
+    (Twice, {"momentum": 0.5, "clipnorm": 1.0, "weight_decay": 0.1}, [0.28257596492767334, 2.88674259185791],
+     [2.400141477584839, -1.4459308385849]),
+    (TwiceAndMore, {"use_ema": True, "ema_momentum": 0.9, "ema_overwrite_frequency": 2},
+     [0.8621283769607544, 2.1389989852905273], [2.8610012531280518, -1.1290894746780396]),
+    (TwiceAndMore, {"gradient_accumulation_steps": 2}, [0.8042391538619995, 2.199998140335083],
+     [2.800001859664917, -1.1558014154434204])])
+def test_steps_of_subclasses_of_built_in_optimizers(kind, arguments, first, second):
+    made = [keras.Variable(np.array([1., 2.], np.float32), name="w"),
+            keras.Variable(np.array([[3., -1.]], np.float32), name="b")]
+    optimizer = kind(learning_rate=0.1, **arguments)
+    for i in range(4):
+        optimizer.apply([tf.constant([1. + i, -3.]), tf.constant([[0.5, 2. - i]])], made)
+    np.testing.assert_allclose(made[0], first, rtol=1e-5)
+    np.testing.assert_allclose(made[1], [second], rtol=1e-5)
+    assert int(optimizer._iterations) == 4
+
+
+def test_a_single_update():
+    optimizer, made = keras.optimizers.SGD(0.5, momentum=0.9, clipnorm=0.1), variables()
+    optimizer.build(made)
+    optimizer.update_step(tf.constant([1., -1.]), made[1], 0.25)
+    np.testing.assert_allclose(made[1], [0.25, -0.25])
+    assert int(optimizer.iterations) == 0
+    nadam = keras.optimizers.Nadam()
+    nadam.build(made)
+    with pytest.raises(NotImplementedError, match="override `apply`"):
+        nadam.update_step(tf.constant([1., -1.]), made[1], 0.25)
+
+
+def test_nadam_keeps_its_product():
+    variable = keras.Variable(np.array([1., 2.], np.float32), name="w")
+    optimizer = keras.optimizers.Nadam(0.1, beta_1=0.8, gradient_accumulation_steps=2)
+    for i in range(5):
+        optimizer.apply([tf.constant([1. + i, -3.])], [variable])
+    np.testing.assert_allclose(variable, [0.7824957370758057, 2.197270393371582], rtol=5e-6)
+    assert float(optimizer.variables[-1]) == pytest.approx(0.1794457584619522, rel=1e-6)
+    assert len(optimizer.variables) == 6 and optimizer.variables[-1].path.startswith(f"{optimizer.name}/variable")
+    values = [v.numpy() for v in optimizer.variables]
+    values[-1] = np.float32(0.5)
+    optimizer.set_weights(values)
+    optimizer.apply([tf.constant([1., 1.])], [variable])
+    assert float(optimizer.variables[-1]) == pytest.approx(0.5 * 0.8 * (1 - 0.5 * 0.96 ** 3), rel=1e-6)
+
+
+def test_gradients_take_the_dtype_of_their_variables():
+    found = run(keras.optimizers.Adagrad(0.1), grads=[[g.astype(np.float64) for g in one] for one in GRADS])
+    for one, expected in zip(found, run(keras.optimizers.Adagrad(0.1))):
+        np.testing.assert_allclose(one, expected, rtol=1e-6)
+
+
+def test_states_of_optimizers_go_through_dictionaries():
+    optimizer, other = keras.optimizers.SGD(0.5, momentum=0.9), keras.optimizers.SGD(0.1, momentum=0.9)
+    made = variables()
+    run(optimizer, made)
+    store = {}
+    optimizer.save_own_variables(store)
+    assert sorted(store) == ["0", "1", "2", "3"] and store["2"].shape == (2, 2)
+    with pytest.warns(UserWarning, match="has 2 variables whereas the saved optimizer has 4"):
+        other.load_own_variables(store)
+    assert int(other.iterations) == 0
+    other.build(made)
+    other.load_own_variables(store)
+    assert float(other.learning_rate) == 0.5 and int(other.iterations) == 4
+    np.testing.assert_array_equal(other.variables[2], optimizer.variables[2])
+    with pytest.raises(ValueError, match=r"has shape \(2, 2\) not compatible with provided weight shape \(3,\)"):
+        other.set_weights([store["0"], store["1"], np.zeros(3)])
+    copied = pickle.loads(pickle.dumps(optimizer))
+    assert copied.get_config() == optimizer.get_config() and int(copied.iterations) == 4
+    copied.build(made)
+    np.testing.assert_array_equal(copied.variables[2], optimizer.variables[2])
+
+
+def test_rates_that_are_functions():
+    @keras.saving.register_keras_serializable("tests")
+    def quarter():
+        return 0.25
+    optimizer = keras.optimizers.SGD(quarter)
+    assert optimizer.get_config()["learning_rate"] == {
+        "module": "builtins", "class_name": "function", "config": "tests>quarter", "registered_name": "function"}
+    again = keras.optimizers.deserialize(keras.optimizers.serialize(optimizer))
+    np.testing.assert_allclose(run(again, grads=GRADS[:1])[1], START[1] + 0.05)
+
+
+def test_attributes_of_optimizers_are_theirs():
+    class Counting(keras.optimizers.Optimizer):
+        def __init__(self):
+            super().__init__(0.1)
+            self.seen, self.more = keras.Variable(0.0), {"a": [keras.Variable(1.0)]}
+
+        def update_step(self, gradient, variable, learning_rate):
+            self.seen.assign_add(tf.reduce_sum(gradient))
+    optimizer = Counting()
+    assert optimizer.name.startswith("counting") and len(optimizer.variables) == 4
+    run(optimizer, grads=GRADS[:1])
+    assert float(optimizer.seen) == pytest.approx(0.0, abs=1e-6)
+
+    class Forgetful(keras.optimizers.Optimizer):
+        def __init__(self):
+            self.rate = 1
+    with pytest.raises(RuntimeError, match=r"you forgot to call `super\(\).__init__\(\)`"):
+        Forgetful()
+    with pytest.warns(UserWarning, match="`decay` is no longer supported"):
+        keras.optimizers.SGD(decay=0.1)
+    assert optimizer.apply([]) is None and int(optimizer.iterations) == 1
 
 
 def test_wrong_arguments_are_keras_errors():

@@ -84,7 +84,8 @@ static bool put_metric(json_t *object, const leati_kind *kind) {
 
 static bool put_optimizer(json_t *object, const leati_kind *kind) {
     const leati_optimizer_kind *optimizer = (const leati_optimizer_kind *)(const void *)kind;
-    return leati_json_put(object, "by_variable", json_boolean(optimizer->slots_of != NULL));
+    return leati_json_put(object, "by_variable", json_boolean(optimizer->slots_of != NULL)) &&
+           leati_json_put(object, "shares", json_boolean(optimizer->begin != NULL));
 }
 
 static bool put_initializer(json_t *object, const leati_kind *kind) {

@@ -22,6 +22,7 @@ struct leat_optimizer {
     const leati_optimizer_kind *kind;
     void *args;                                /* owned */
     leat_variable *iterations, *learning_rate; /* owned; NULL before the first application */
+    leat_variable *common;                     /* the same; NULL also where the kind shares none */
     leat_part *schedule;                       /* owned; NULL: the rate is a variable */
     leati_slots *slots;                        /* references, also to the variables themselves */
     size_t num_slots, slot_capacity;
@@ -123,6 +124,7 @@ void leat_optimizer_free(leat_optimizer *optimizer) {
         slots_fini(&optimizer->slots[i]);
     leat_variable_unref(optimizer->iterations);
     leat_variable_unref(optimizer->learning_rate);
+    leat_variable_unref(optimizer->common);
     leati_kind_args_free(&optimizer->kind->kind, optimizer->args);
     leat_part_free(optimizer->schedule);
     leati_free(optimizer->slots);
@@ -178,7 +180,7 @@ leat_status leat_optimizer_set_schedule(leat_optimizer *optimizer, leat_part *sc
 
 /* Gives the list room for as many more as one variable can need. */
 static leat_status reserve(leat_optimizer *optimizer, leat_error *err) {
-    size_t variables = optimizer->num_variables + LEATI_MAX_SLOTS + 4;
+    size_t variables = optimizer->num_variables + LEATI_MAX_SLOTS + 5;
     if (leati_grow((void **)&optimizer->slots, &optimizer->slot_capacity, optimizer->num_slots + 1,
                    sizeof *optimizer->slots) &&
         leati_grow((void **)&optimizer->variables, &optimizer->variable_capacity, variables,
@@ -187,7 +189,33 @@ static leat_status reserve(leat_optimizer *optimizer, leat_error *err) {
     return leati_no_memory(err, variables * sizeof *optimizer->variables);
 }
 
-/* The counter and the learning rate, placed like the first variable. */
+/* The values that a slot starts with. Owned. */
+static leat_status start_of(leat_variable *variable, const leati_weight *slot, leat_tensor *out,
+                            leat_error *err) {
+    if (slot->copies)
+        return leat_variable_read(variable, out, err);
+    LEATI_TRY(leat_tensor_new(slot->dtype, slot->shape, out, err));
+    memset(out->data, 0, leat_tensor_bytes(out));
+    for (int64_t i = 0; slot->start != 0 && i < leat_tensor_count(out); i++) {
+        if (out->dtype == LEAT_FLOAT64)
+            ((double *)out->data)[i] = slot->start;
+        else if (out->dtype == LEAT_FLOAT32)
+            ((float *)out->data)[i] = (float)slot->start;
+    }
+    return LEAT_OK;
+}
+
+/* What all variables share, a scalar of the first one's dtype. */
+static leat_status make_common(const leat_variable *like, leat_variable **out, leat_error *err) {
+    const leati_weight number = {.shape = LEAT_SCALAR, .dtype = like->dtype, .start = 1};
+    leat_tensor start = {0};
+    LEATI_TRY(start_of(NULL, &number, &start, err));
+    leat_status status = leati_variable_like(like, "product", &start, out, err);
+    leat_tensor_unref(&start);
+    return status;
+}
+
+/* The counter, the learning rate and what is shared, placed like the first variable. */
 static leat_status make_own(leat_optimizer *optimizer, const leat_variable *like, leat_error *err) {
     const int64_t none = 0;
     const float rate = (float)shared_args(optimizer)->learning_rate;
@@ -195,19 +223,24 @@ static leat_status make_own(leat_optimizer *optimizer, const leat_variable *like
         return LEAT_OK;
     leat_tensor start = leat_tensor_view(LEAT_INT64, LEAT_SCALAR, &none);
     leat_tensor size = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &rate);
-    leat_variable *iterations = NULL, *learning_rate = NULL;
+    leat_variable *iterations = NULL, *learning_rate = NULL, *common = NULL;
     leat_status status = leati_variable_like(like, "iteration", &start, &iterations, err);
     if (status == LEAT_OK && optimizer->schedule == NULL)
         status = leati_variable_like(like, "learning_rate", &size, &learning_rate, err);
+    if (status == LEAT_OK && optimizer->kind->begin != NULL)
+        status = make_common(like, &common, err);
     if (status != LEAT_OK) {
         leat_variable_unref(iterations);
+        leat_variable_unref(learning_rate);
         return status;
     }
     optimizer->iterations = iterations;
     optimizer->learning_rate = learning_rate;
-    optimizer->variables[optimizer->num_variables++] = iterations;
-    if (learning_rate != NULL)
-        optimizer->variables[optimizer->num_variables++] = learning_rate;
+    optimizer->common = common;
+    leat_variable *const own[] = {iterations, learning_rate, common};
+    for (int i = 0; i < 3; i++)
+        if (own[i] != NULL)
+            optimizer->variables[optimizer->num_variables++] = own[i];
     return LEAT_OK;
 }
 
@@ -241,22 +274,6 @@ leat_status leati_optimizer_slots(const leati_optimizer_kind *kind, const void *
         out->list[out->count] = like;
         out->list[out->count].start = kind->slot_start == NULL ? 0 : kind->slot_start(args, i);
         out->list[out->count++].name = names[i];
-    }
-    return LEAT_OK;
-}
-
-/* The values that a slot starts with. Owned. */
-static leat_status start_of(leat_variable *variable, const leati_weight *slot, leat_tensor *out,
-                            leat_error *err) {
-    if (slot->copies)
-        return leat_variable_read(variable, out, err);
-    LEATI_TRY(leat_tensor_new(slot->dtype, slot->shape, out, err));
-    memset(out->data, 0, leat_tensor_bytes(out));
-    for (int64_t i = 0; slot->start != 0 && i < leat_tensor_count(out); i++) {
-        if (out->dtype == LEAT_FLOAT64)
-            ((double *)out->data)[i] = slot->start;
-        else if (out->dtype == LEAT_FLOAT32)
-            ((float *)out->data)[i] = (float)slot->start;
     }
     return LEAT_OK;
 }
@@ -388,6 +405,7 @@ static leat_status apply_own(leat_optimizer *optimizer, leat_graph *graph,
                                                .slots = slots,
                                                .gradients = copy,
                                                .count = count,
+                                               .common = optimizer->common,
                                                .iterations = optimizer->iterations,
                                                .learning_rate = rate_of(optimizer, graph)};
         status = leati_optimizer_apply(&application, err);

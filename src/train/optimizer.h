@@ -25,6 +25,7 @@ typedef struct leati_update {
     leat_variable *variable;
     leat_variable *const *slots; /* as many as the kind says */
     int num_slots;
+    leat_variable *common; /* what all variables share; NULL: nothing */
     leat_value gradient;
     leat_value learning_rate; /* scalar of the variable's dtype */
     leat_value step;          /* int64 scalar, 1 at the first update */
@@ -48,6 +49,9 @@ typedef struct leati_optimizer_kind {
      * the list. */
     leat_status (*slots_of)(const void *args, const leat_variable *variable, leati_weights *out,
                             leat_error *err);
+    /* Moves on a scalar that all variables share and that starts at 1, before those of a step are
+     * updated; `variable` and slots are those of the first. NULL: there is no such scalar. */
+    void (*begin)(const leati_update *update);
     /* The part of a variable with so many slots that a step takes away; NULL: weight_decay. */
     double (*decay)(const void *args, int num_slots);
     /* Adds the operations that update one variable and its slots. */
@@ -90,7 +94,9 @@ typedef struct leati_application {
     const leati_slots *slots; /* one for each gradient */
     leat_value *gradients;    /* overwritten */
     const bool *keeps;        /* which variables do not decay; NULL: none of them */
+    bool alone;               /* as in leat_application */
     int count;                /* at least one */
+    leat_variable *common;    /* NULL where the kind has no `begin` */
     leat_variable *iterations;
     leat_value learning_rate; /* float32 scalar */
 } leati_application;

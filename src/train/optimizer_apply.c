@@ -60,7 +60,9 @@ static int each_value(const struct application *a, leat_value *values) {
                 values[count] =
                     leat_graph_read(a->given.graph, k < 0 ? slots->variable : slots->own[k]);
     }
-    return count;
+    if (a->given.common != NULL && values != NULL)
+        values[count] = leat_graph_read(a->given.graph, a->given.common);
+    return count + (a->given.common != NULL);
 }
 
 /* Adds the gradients up; on every n-th step they are replaced by their mean. */
@@ -88,18 +90,21 @@ static leat_status begin_accumulation(struct application *a, leat_error *err) {
     return LEAT_OK;
 }
 
+static void put_back(const struct application *a, leat_variable *variable, leat_value before) {
+    leat_value now = leat_graph_read(a->given.graph, variable);
+    leat_graph_assign_copy(a->given.graph, variable, leat_select(a->is_update, now, before));
+}
+
 /* Puts back what a step that only accumulates has changed. */
 static void end_accumulation(const struct application *a) {
     int at = 0;
     for (int i = 0; i < a->given.count; i++) {
         const leati_slots *slots = &a->given.slots[i];
-        for (int k = -1; k < slots->count; k++, at++) {
-            leat_variable *variable = k < 0 ? slots->variable : slots->own[k];
-            leat_value now = leat_graph_read(a->given.graph, variable);
-            leat_graph_assign_copy(a->given.graph, variable,
-                                   leat_select(a->is_update, now, a->before[at]));
-        }
+        for (int k = -1; k < slots->count; k++)
+            put_back(a, k < 0 ? slots->variable : slots->own[k], a->before[at++]);
     }
+    if (a->given.common != NULL)
+        put_back(a, a->given.common, a->before[at]);
 }
 
 static void decay(const struct application *a, int index) {
@@ -123,9 +128,12 @@ static void update(const struct application *a, int index) {
                               .variable = variable,
                               .slots = slots->own,
                               .num_slots = slots->count,
+                              .common = a->given.common,
                               .gradient = a->given.gradients[index],
                               .learning_rate = rate_of(a, leat_variable_dtype(variable)),
                               .step = leat_add(a->updates, integer(a, 1))};
+    if (index == 0 && a->given.kind->begin != NULL && !a->given.alone)
+        a->given.kind->begin(&one);
     a->given.kind->update(&one);
 }
 
@@ -146,6 +154,15 @@ static void average(const struct application *a, const leati_slots *slots) {
     leat_value place = leat_floormod(next, integer(a, a->given.args->ema_overwrite_frequency));
     leat_value due = leat_equal(place, integer(a, 0));
     leat_graph_assign_copy(a->given.graph, variable, leat_select(due, mean, value));
+}
+
+/* The updates without all that goes before and behind them. */
+static void apply_alone(struct application *a) {
+    int64_t steps = a->given.args->gradient_accumulation_steps;
+    leat_value step = leat_graph_read(a->given.graph, a->given.iterations);
+    a->updates = steps > 1 ? leat_floordiv(step, integer(a, steps)) : step;
+    for (int i = 0; i < a->given.count; i++)
+        update(a, i);
 }
 
 static leat_status apply(struct application *a, leat_error *err) {
@@ -207,5 +224,8 @@ void leati_step_back(const leati_update *update, leat_value change) {
 
 leat_status leati_optimizer_apply(const leati_application *application, leat_error *err) {
     struct application a = {.given = *application};
-    return apply(&a, err);
+    if (!application->alone)
+        return apply(&a, err);
+    apply_alone(&a);
+    return LEAT_OK;
 }

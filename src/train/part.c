@@ -370,6 +370,7 @@ static leat_status check_application(const leat_part *part, const leat_applicati
         counts[i] = wanted.count;
         total += wanted.count;
     }
+    total += optimizer_of(part)->begin != NULL;
     if (given->num_slots == total)
         return LEAT_OK;
     return leati_fail(err, LEAT_INVALID_ARGUMENT,
@@ -398,15 +399,18 @@ static leat_status apply(const leat_part *part, const leat_application *given, l
             leati_slots_sort(part->args, own, counts[i], &slots[i]);
             own = own == NULL ? NULL : own + counts[i];
         }
-        const leati_application application = {.kind = optimizer_of(part),
-                                               .args = part->args,
-                                               .graph = graph,
-                                               .slots = slots,
-                                               .gradients = gradients,
-                                               .keeps = given->keeps,
-                                               .count = given->count,
-                                               .iterations = given->iterations,
-                                               .learning_rate = given->learning_rate};
+        const leati_application application = {
+            .kind = optimizer_of(part),
+            .args = part->args,
+            .graph = graph,
+            .slots = slots,
+            .gradients = gradients,
+            .keeps = given->keeps,
+            .alone = given->alone,
+            .count = given->count,
+            .common = optimizer_of(part)->begin == NULL ? NULL : given->slots[given->num_slots - 1],
+            .iterations = given->iterations,
+            .learning_rate = given->learning_rate};
         status = leati_optimizer_apply(&application, err);
     }
     leati_free(gradients);

@@ -384,8 +384,6 @@ static void check_optimizer(golden_case *c, const json_t *json, leat_optimizer *
     }
     int slots = 0;
     (void)leat_optimizer_variables(optimizer, &slots);
-    if (strcmp(golden_text(json, "optimizer"), "Nadam") == 0)
-        slots++; /* Keras' product of momenta is computed, not kept */
     if (!stopped(c) && (size_t)slots != json_array_size(json_object_get(json, "slots")))
         golden_fail(c, "%d variables of its own; recorded were %zu", slots,
                     json_array_size(json_object_get(json, "slots")));

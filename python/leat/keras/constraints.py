@@ -14,10 +14,13 @@ def _clip(value, low, high):
 
 
 class Constraint:
-    """The base of constraints (``keras.constraints.Constraint``): callable with a weight, it gives the new one."""
+    """The base of constraints (``keras.constraints.Constraint``): callable with a weight, it gives the new one.
+
+    A subclass overrides ``__call__``; the base's gives the weight itself.
+    """
 
     def __call__(self, w):
-        raise NotImplementedError(f"{type(self).__name__} does not have a `__call__` method implemented")
+        return w
 
     def get_config(self):
         """The arguments that make another one like it."""
@@ -96,7 +99,7 @@ def get(identifier):
 
 def serialize(constraint):
     """The configuration of a constraint."""
-    return tables.configuration("constraints", constraint)
+    return tables.configuration(constraint)
 
 
 def deserialize(config, custom_objects=None):

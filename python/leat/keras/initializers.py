@@ -1,9 +1,13 @@
 """``keras.initializers``: what weights start with, made of the library's table."""
 
+import math
 import random
 
-from leat import dtypes
-from leat.keras import tables
+import numpy as np
+
+from leat import dtypes, ops
+from leat.keras import backend, tables
+from leat.tensor import Tensor, convert_to_tensor
 
 
 def make_default_seed():
@@ -35,47 +39,154 @@ class TableInitializer(Initializer):
     """An initializer of the library's table."""
 
     def _setup(self, given, _):
-        tables.refuse_unknown(self._entry, given)
         self._config = dict(given)
         if self._entry["random"]:
             self.seed = given.get("seed") if given.get("seed") is not None else make_default_seed()
         for name, value in given.items():
             if name != "seed":
                 setattr(self, name, value)
-        self._part = tables.part("initializer", self._entry, {k: v for k, v in given.items() if k != "seed"})
+        self._arguments = {name: value for name, value in given.items() if name != "seed"}
+        self._part = tables.part("initializer", self._entry, self._arguments)
+
+    def _values(self, shape):
+        return self._part.initialize(_number(getattr(self, "seed", 0)), shape)
 
     def __call__(self, shape, dtype=None):
-        from leat.tensor import convert_to_tensor
-        from leat import ops
-        value = self._part.initialize(int(getattr(self, "seed", 0)), tuple(shape))
-        wanted = dtypes.as_dtype(dtype or "float32")
-        return value if value.dtype is wanted else ops.FUNCTIONS["cast"](convert_to_tensor(value), wanted)
+        return _of_dtype(self._values(tuple(shape)), dtype)
 
     def get_config(self):
         """The arguments that make another one like it."""
-        return dict(self._config)
+        seed = self._config.get("seed")
+        return {**self._config, "seed": tables.configuration(seed)} if hasattr(seed, "get_config") else (
+            dict(self._config))
+
+    @classmethod
+    def from_config(cls, config):
+        """One of these arguments."""
+        if isinstance(config.get("seed"), dict):
+            from leat.keras.random import SeedGenerator
+            config = {**config, "seed": SeedGenerator.from_config(config["seed"]["config"])}
+        return cls(**config)
+
+
+class FilledInitializer(TableInitializer):
+    """``keras.initializers.Constant``: its value is a number, or an array that is repeated over the shape."""
+
+    def _setup(self, given, others):
+        self._array = given["value"] if _is_array(given["value"]) else None
+        super()._setup({} if self._array is not None else given, others)
+        self._config = {"value": given["value"]}
+        self.value = given["value"]
+
+    def __call__(self, shape, dtype=None):
+        if self._array is None:
+            return super().__call__(shape, dtype)
+        return ops.FUNCTIONS["broadcast_to"](_of_dtype(self._array, dtype), tuple(shape))
+
+    def get_config(self):
+        """The value; an array as its numbers and dtype."""
+        if self._array is None:
+            return {"value": self.value}
+        array = self._array.numpy() if hasattr(self._array, "numpy") else np.asarray(self._array)
+        return {"value": {"class_name": "__numpy__", "config": {"value": array.tolist(), "dtype": array.dtype.name}}}
+
+    @classmethod
+    def from_config(cls, config):
+        """One of this value."""
+        from leat.keras import saving
+        return cls(saving.deserialize_keras_object(config["value"]))
+
+
+class ScaledInitializer(TableInitializer):
+    """``keras.initializers.VarianceScaling``: with `input_axes` and `output_axes` the fans are products of sizes."""
+
+    def _setup(self, given, others):
+        if isinstance(given["distribution"], str):
+            name = given["distribution"].lower()
+            given["distribution"] = "truncated_normal" if name == "normal" else name
+        super()._setup(given, others)
+
+    def _values(self, shape):
+        if self.input_axes is None or self.output_axes is None:
+            return super()._values(shape)
+        given, wanted = compute_fans(shape), compute_fans(shape, self.input_axes, self.output_axes)
+        fan = {"fan_in": lambda fans: fans[0], "fan_out": lambda fans: fans[1]}.get(self.mode, sum)
+        scale = self.scale * max(1.0, fan(given)) / max(1.0, fan(wanted))
+        part = tables.part("initializer", self._entry, {**self._arguments, "scale": scale})
+        return part.initialize(_number(self.seed), shape)
+
+
+class MatrixInitializer(TableInitializer):
+    """``keras.initializers.Identity``: of matrices alone."""
+
+    def __call__(self, shape, dtype=None):
+        if len(shape) != 2:
+            raise ValueError("Identity matrix initializer can only be used for 2D matrices. Received: "
+                             f"shape={tuple(shape)} of rank {len(shape)}.")
+        return super().__call__(shape, dtype)
+
+
+def compute_fans(shape, input_axes=None, output_axes=None):
+    """(how many inputs, how many outputs) a weight of this shape connects; the axes of both may be told."""
+    if input_axes is not None and output_axes is not None:
+        return tuple(math.prod(shape[axis] for axis in axes) for axes in (input_axes, output_axes))
+    if len(shape) < 2:
+        return (shape[0], shape[0]) if shape else (1, 1)
+    return math.prod(shape[:-1]), math.prod(shape[:-2]) * shape[-1]
+
+
+def _number(seed):
+    """A seed as one number: of a generator, that of its next call."""
+    if not hasattr(seed, "next"):
+        return int(seed)
+    first, calls = (int(part) for part in seed.next().numpy())
+    return (first + calls * 2654435761) % (2 ** 31 - 1) if calls else first
+
+
+def _is_array(value):
+    return isinstance(value, np.ndarray) and value.ndim > 0 or hasattr(value, "_as_tensor") or (
+        hasattr(value, "shape") and len(value.shape) > 0) or isinstance(value, (list, tuple))
+
+
+def _of_dtype(value, dtype):
+    wanted = dtypes.as_dtype(dtype or backend.floatx())
+    value = convert_to_tensor(value._as_tensor() if hasattr(value, "_as_tensor") else value)
+    return value if value.dtype is wanted else ops.FUNCTIONS["cast"](value, wanted)
 
 
 _BY_NAME = {}
 for _entry in tables.entries("initializer"):
-    _class = tables.make_class("initializer", _entry, TableInitializer, __name__, TableInitializer._setup)
+    _base = {"Constant": FilledInitializer, "VarianceScaling": ScaledInitializer, "Identity": MatrixInitializer}.get(
+        _entry["name"], TableInitializer)
+    _class = tables.make_class("initializer", _entry, _base, __name__, _base._setup)
     globals()[_entry["name"]] = globals()[_entry["identifier"]] = _class
     _BY_NAME[_entry["name"]] = _BY_NAME[_entry["identifier"]] = _class
     _BY_NAME[_entry["name"].lower()] = _class
 
 
 IdentityInitializer, OrthogonalInitializer = _BY_NAME["Identity"], _BY_NAME["Orthogonal"]
+_BY_NAME.update(IdentityInitializer=IdentityInitializer, OrthogonalInitializer=OrthogonalInitializer)
 _ALIASES = {"uniform": "random_uniform", "normal": "random_normal", "zero": "zeros", "one": "ones"}
 
 
 def get(identifier):
-    """An initializer by name, configuration, class, or itself (``keras.initializers.get``). ValueError."""
+    """An initializer by name, configuration, class, itself, or an array of its values (``keras.initializers.get``).
+
+    ValueError.
+    """
+    if isinstance(identifier, np.ndarray) or isinstance(identifier, Tensor):
+        def values(shape, dtype=None):
+            if tuple(shape) != tuple(identifier.shape):
+                raise ValueError(f"Expected `shape` to be {tuple(identifier.shape)} for direct tensor as initializer. "
+                                 f"Received shape={tuple(shape)}")
+            return _of_dtype(identifier, dtype)
+        return values
     return tables.by_identifier("initializer", _BY_NAME, _ALIASES, identifier)
 
 
 def serialize(initializer):
     """The configuration of an initializer."""
-    return tables.configuration("initializers", initializer)
+    return tables.configuration(initializer)
 
 
 def deserialize(config, custom_objects=None):

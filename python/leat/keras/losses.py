@@ -18,8 +18,8 @@ def replicas():
     return 1 if module is None else module.get_strategy().num_replicas_in_sync
 
 
-def _op(path, *args):
-    return ops.FUNCTIONS[path](*args)
+def _op(path, *args, **kwargs):
+    return ops.FUNCTIONS[path](*args, **kwargs)
 
 
 def _tensor(value, dtype, keep_integers=False):
@@ -46,6 +46,10 @@ def _same_rank(x, y):
                 x = _op("squeeze", x, [-1])
         x, y = y, x
     return x, y
+
+
+def _are_tensors(*values):
+    return all(isinstance(value, Tensor) for value in values)
 
 
 def apply_mask(sample_weight, mask, dtype, reduction):
@@ -105,7 +109,7 @@ class Loss:
                              f"'none', 'sum_over_batch_size', 'sum', 'mean', None}}. Received: reduction={reduction}")
         self.name = name or tables.auto_name(tables.snake_case(type(self).__name__))
         self.reduction = reduction
-        self._dtype = dtypes.as_dtype(dtype or "float32")
+        self._dtype = tables.dtype_of(dtype)
 
     dtype = property(lambda self: self._dtype.name)
 
@@ -129,6 +133,9 @@ class Loss:
         """One of these arguments."""
         return cls(**config)
 
+    def __reduce__(self):
+        return tables.made_of, (type(self), self.get_config())
+
 
 class LossFunctionWrapper(Loss):
     """A function of (y_true, y_pred) as a loss (``keras.losses.LossFunctionWrapper``)."""
@@ -139,10 +146,23 @@ class LossFunctionWrapper(Loss):
 
     def call(self, y_true, y_pred):
         """What the function gives."""
+        y_true, y_pred = _same_rank(y_true, y_pred) if _are_tensors(y_true, y_pred) else (y_true, y_pred)
         return self.fn(y_true, y_pred, **self._fn_kwargs)
+
+    def get_config(self):
+        """The arguments that make another one like it; the function by its name."""
+        return {**super().get_config(), "fn": tables.configuration(self.fn), **self._fn_kwargs}
+
+    @classmethod
+    def from_config(cls, config):
+        """One of these arguments."""
+        return cls(**{**config, "fn": deserialize(config["fn"])} if isinstance(config.get("fn"), dict) else config)
 
     def __repr__(self):
         return f"<LossFunctionWrapper({self.fn}, kwargs={self._fn_kwargs})>"
+
+
+_STRICT = ("BinaryCrossentropy", "BinaryFocalCrossentropy", "CategoricalCrossentropy")  # their labels do not broadcast
 
 
 class TableLoss(Loss):
@@ -203,10 +223,11 @@ class TableLoss(Loss):
     def _check(self, true, pred):
         if true.rank is None or pred.rank is None or self._entry["labels"] == "sequences":
             return
+        is_strict = self._is_sparse or self._entry["name"] in _STRICT
         squeezed = pred.rank - 1 if self._is_sparse else pred.rank
         rank = true.rank - 1 if self._is_sparse and true.rank == pred.rank and true[-1] in (1, None) else true.rank
         fits = rank == squeezed or not self._is_sparse and abs(rank - squeezed) == 1
-        fits = fits and (rank != squeezed or all(None in (a, b) or a == b or not self._is_sparse and 1 in (a, b)
+        fits = fits and (rank != squeezed or all(None in (a, b) or a == b or not is_strict and 1 in (a, b)
                                                  for a, b in zip(true.as_list()[:rank], pred.as_list()[:rank])))
         if fits:
             return
@@ -260,6 +281,42 @@ for _entry in tables.entries("loss"):
     globals()[_entry["name"]], globals()[_function.__name__] = _class, _function
     _CLASSES[_entry["name"]], _CLASSES[_function.__name__] = _class, _function
 
+
+def _around_references(y_true, y_pred, ref_labels, ref_embeddings, remove_diagonal, gamma, margin):
+    """What ``circle`` is with rows and references apart."""
+    from leat.math import reduce_logsumexp
+    rows = _tensor(y_pred, dtypes.float32)
+    labels, others = (_op("cast", convert_to_tensor(one), dtypes.int64) for one in (y_true, ref_labels))
+    same = _op("equal", _op("reshape", labels, (-1, 1)), _op("reshape", others, (1, -1)))
+    different = _op("math.logical_not", same)
+    if remove_diagonal:
+        count = [_op("size", one) for one in (labels, others)]
+        same = same & _op("math.logical_not", _op("equal", *(
+            _op("reshape", _op("range", size), shape) for size, shape in zip(count, ((-1, 1), (1, -1))))))
+    distance = _op("math.maximum", 1.0 - _op("matmul", rows, _tensor(ref_embeddings, dtypes.float32),
+                                             transpose_b=True), 0.0)
+    near = -gamma * _op("math.maximum", margin + distance, 0.0) * (margin - distance)
+    far = gamma * _op("math.maximum", 1 + margin - distance, 0.0) * (1 - margin - distance)
+    sums = [reduce_logsumexp(_op("where", chosen, value, float("-inf")), 1)
+            for chosen, value in ((same, near), (different, far))]
+    return _op("nn.softplus", sums[0] + sums[1])
+
+
+_circle = circle  # noqa: F821 - of the table
+
+
+def circle(y_true, y_pred, ref_labels=None, ref_embeddings=None, remove_diagonal=True, gamma=80, margin=0.4):
+    """How much nearer embeddings of another label are than those of the same, for each row.
+
+    They are compared with `ref_embeddings` of `ref_labels`; None: with each other.
+    """
+    if ref_labels is None and ref_embeddings is None:
+        return _circle(y_true, y_pred, gamma, margin, remove_diagonal)
+    return _around_references(y_true, y_pred, y_true if ref_labels is None else ref_labels,
+                              y_pred if ref_embeddings is None else ref_embeddings, remove_diagonal, gamma, margin)
+
+
+_CLASSES["circle"] = circle
 _ALIASES = {"mse": "mean_squared_error", "mae": "mean_absolute_error", "mape": "mean_absolute_percentage_error",
             "msle": "mean_squared_logarithmic_error", "bce": "binary_crossentropy", "kld": "kl_divergence"}
 
@@ -271,7 +328,7 @@ def get(identifier):
 
 def serialize(loss):
     """The configuration of a loss."""
-    return tables.configuration("losses", loss)
+    return tables.configuration(loss)
 
 
 def deserialize(config, custom_objects=None):

@@ -1,37 +1,52 @@
 """``keras.metrics``: the metrics of the library's table, and the base of a program's own."""
 
+import contextlib
 import functools
 import json
+import warnings
+
+import numpy as np
 
 from leat import dtypes, errors, ops, trace
-from leat.keras import calls, losses, tables
+from leat.keras import backend, calls, losses, tables
 from leat.keras.losses import _tensor
-from leat.keras.variables import Variable, name_scope
+from leat.keras.variables import Variable, found_in, name_scope
 from leat.signatures import REQUIRED, function
-from leat.tensor import convert_to_tensor
+from leat.tensor import Tensor, convert_to_tensor
 
 
 class Metric:
     """The base of metrics (``keras.metrics.Metric``): `update_state`, `result`, `reset_state`.
 
-    A subclass makes its state with `add_variable`. Each replica updates a copy of its own; reading sums them.
+    A subclass makes its state with `add_variable`, or keeps variables and other metrics as attributes. Each replica
+    updates a copy of its own; reading sums them.
     """
 
     def __init__(self, dtype=None, name=None):
         self.name = name or tables.auto_name(tables.snake_case(type(self).__name__))
-        self._dtype = dtypes.as_dtype(dtype or "float32")
+        self._dtype = tables.dtype_of(dtype)
         self._variables = []
 
     dtype = property(lambda self: self._dtype.name)
-    variables = property(lambda self: [*self._variables, *(v for metric in self._metrics() for v in metric.variables)])
+
+    @property
+    def variables(self):
+        """Its variables, those that are its attributes, and those of the metrics that are."""
+        own = found_in(self.__dict__, Variable, self._variables)
+        return [*self._variables, *own, *(v for metric in self._metrics() for v in metric.variables)]
 
     def _metrics(self):
-        return [value for value in self.__dict__.values() if isinstance(value, Metric)]
+        return found_in(self.__dict__, Metric)
+
+    def _require_init(self):
+        if "_variables" not in self.__dict__:
+            raise RuntimeError("You forgot to call `super().__init__()` in the `__init__()` method. Go add it!")
 
     def add_variable(self, shape, initializer, dtype=None, aggregation="sum", name=None):
-        """A new variable of the metric's state."""
-        with name_scope(self.name):
-            made = Variable(initializer, shape=shape, dtype=dtype or self._dtype, trainable=False,
+        """A new variable of the metric's state, float32 where no dtype is given."""
+        self._require_init()
+        with name_scope(self.name.replace("/", ">")):
+            made = Variable(initializer, shape=shape, dtype=dtype or backend.floatx(), trainable=False,
                             aggregation=aggregation, synchronization="on_read", name=name)
         self._variables.append(made)
         return made
@@ -55,21 +70,47 @@ class Metric:
 
     reset_states = reset_state
 
-    def stateless_update_state(self, metric_variables, *args, **kwargs):
-        """The states after an update of these ones, which stay."""
-        kept = [variable.read_value() for variable in self.variables]
+    @contextlib.contextmanager
+    def _with_state(self, values):
+        """Variables have other values, and behind it their own again."""
+        variables = self.variables
+        if len(values) != len(variables):
+            raise ValueError("Argument `metric_variables` must be a list of tensors corresponding 1:1 to "
+                             f"{type(self).__name__}().variables. Received list with length {len(values)}, but "
+                             f"expected {len(variables)} variables.")
+        kept = [variable.read_value() for variable in variables]
         try:
-            for variable, value in zip(self.variables, metric_variables):
-                variable.assign(value)
-            self.update_state(*args, **kwargs)
-            return [variable.read_value() for variable in self.variables]
+            for variable, value in zip(variables, values):
+                variable.assign(_of_dtype(value, variable.dtype))
+            yield
         finally:
-            for variable, value in zip(self.variables, kept):
+            for variable, value in zip(variables, kept):
                 variable.assign(value)
 
+    def stateless_update_state(self, metric_variables, *args, **kwargs):
+        """The states after an update of these ones; the metric's own stay."""
+        with self._with_state(metric_variables):
+            self.update_state(*args, **kwargs)
+            return [variable.read_value() for variable in self.variables]
+
+    def stateless_result(self, metric_variables):
+        """The result of these states; the metric's own stay."""
+        with self._with_state(metric_variables):
+            return self.result()
+
+    def stateless_reset_state(self):
+        """The states after a reset; the metric's own stay."""
+        with self._with_state([variable.read_value() for variable in self.variables]):
+            self.reset_state()
+            return [variable.read_value() for variable in self.variables]
+
     def __call__(self, *args, **kwargs):
+        self._require_init()
         self.update_state(*args, **kwargs)
         return self.result()
+
+    def __reduce__(self):
+        return tables.made_of, (type(self), self.get_config(), [variable.numpy() for variable in self.variables])
 
     def get_config(self):
         """The arguments that make another one like it."""
@@ -84,6 +125,15 @@ class Metric:
         return f"<{type(self).__name__} name={self.name}>"
 
     __str__ = __repr__
+
+
+def _of_dtype(value, dtype):
+    value = convert_to_tensor(value._as_tensor() if hasattr(value, "_as_tensor") else value)
+    return value if value.dtype is dtype else ops.FUNCTIONS["cast"](value, dtype)
+
+
+def _is_float(value):
+    return "float" in str(getattr(value, "dtype", ""))
 
 
 class TableMetric(Metric):
@@ -108,7 +158,8 @@ class TableMetric(Metric):
     def _make_states(self, shapes):
         """Makes the states that are known for values of these shapes and are not there yet."""
         for state in json.loads(self._part.states(shapes))[len(self._variables):]:
-            setattr(self, state["name"], self.add_variable(state["shape"], state["initializer"], name=state["name"]))
+            setattr(self, state["name"], self.add_variable(state["shape"], state["initializer"], self._dtype,
+                                                           name=state["name"]))
 
     def _build(self, *shapes):
         """Makes the states that depend on the shapes of an update's values. ValueError."""
@@ -125,6 +176,9 @@ class TableMetric(Metric):
         tensors = [convert_to_tensor(value._as_tensor() if hasattr(value, "_as_tensor") else value) if self._keeps else
                    _tensor(value, self._dtype, keep_integers=self._sparse) for value in values]
         self._build(*[tensor.shape for tensor in tensors])
+        if sample_weight is not None and self._dtype.is_integer and _is_float(sample_weight):
+            warnings.warn(f"{self.name}: the weight is of a float dtype and the metric's dtype is int; casting cuts it "
+                          "off. Give integer weights, or the metric a float dtype", stacklevel=3)
         weights = losses.apply_mask(None if sample_weight is None else _tensor(sample_weight, self._dtype), mask,
                                     self._dtype, "sum")
         if weights is not None:
@@ -185,21 +239,86 @@ class PairMetric(TableMetric):
         self._take([y_true, y_pred], sample_weight)
 
 
+class ThresholdMetric(PairMetric):
+    """One that compares predictions with thresholds: `thresholds` are all of them."""
+
+    def _setup(self, given, others):
+        if None in _listed(given.get("thresholds", ())) and given["thresholds"] is not None:
+            raise ValueError(f"Threshold values must be in [0, 1]. Received: {given['thresholds']}")
+        super()._setup(given, others)
+        self.init_thresholds = self._given.get("thresholds")
+        count = self._given.get("num_thresholds")
+        if count is not None:
+            self.thresholds = [place / (count - 1) for place in range(count)] if count > 1 else [0.5]
+        elif self.init_thresholds is not None:
+            self.thresholds = _listed(self.init_thresholds)
+        else:
+            self.thresholds = [0.5 if self._given.get("top_k") is None else -1e10]
+
+    def _take(self, values, sample_weight):
+        if self._given.get("class_id") is not None:
+            shape = values[-1].shape if isinstance(values[-1], Tensor) else np.shape(values[-1])
+            if (shape.rank if isinstance(values[-1], Tensor) else len(shape)) == 1:
+                raise ValueError("When class_id is provided, y_pred must be a 2D array with shape (num_samples, "
+                                 f"num_classes), found shape: {tuple(shape)}")
+        super()._take(values, sample_weight)
+
+
+class CurveMetric(PairMetric):
+    """One of the area below a curve: `thresholds` are all of its points, one below 0 and one above 1 too."""
+
+    def _setup(self, given, others):
+        if given["thresholds"] is not None:
+            given["thresholds"] = sorted(float(value) for value in _listed(given["thresholds"]))
+            given["num_thresholds"] = len(given["thresholds"]) + 2
+        if given["label_weights"] is not None:
+            given["label_weights"] = [float(value) for value in _listed(given["label_weights"])]
+        super()._setup(given, others)
+        count = self.num_thresholds
+        inner = self._given["thresholds"] or [place / (count - 1) for place in range(1, count - 1)]
+        self.thresholds = [-backend.epsilon(), *inner, 1.0 + backend.epsilon()]
+        self._given["curve"] = self.curve = self.curve.upper()
+        self._given["summation_method"] = self.summation_method = self.summation_method.lower()
+
+    def get_config(self):
+        """The arguments that make another one like it."""
+        config = super().get_config()
+        if config["thresholds"] is None:
+            del config["thresholds"]
+        return config
+
+
+def _listed(values):
+    values = values.tolist() if hasattr(values, "tolist") else values
+    return list(values) if isinstance(values, (list, tuple)) else [values]
+
+
+def _base_of(entry):
+    """The class that a metric of the table derives from."""
+    if entry["values"] == 1:
+        return ValueMetric
+    known = tables.rows(entry)
+    if "curve" in known:
+        return CurveMetric
+    return ThresholdMetric if "thresholds" in known or "num_thresholds" in known else PairMetric
+
+
 _CLASSES = {}
 for _entry in tables.entries("metric"):
-    _base = ValueMetric if _entry["values"] == 1 else PairMetric
-    _class = tables.make_class("metric", _entry, _base, __name__, TableMetric._setup)
+    _base = _base_of(_entry)
+    _class = tables.make_class("metric", _entry, _base, __name__, _base._setup)
     globals()[_entry["name"]] = _class
     _CLASSES[_entry["name"]] = _CLASSES[tables.snake_case(_entry["name"])] = _class
 
 
-class MeanMetricWrapper(Metric):
+class MeanMetricWrapper(globals()["Mean"]):
     """The mean of a function of (y_true, y_pred) (``keras.metrics.MeanMetricWrapper``)."""
 
+    _takes_function = True
+
     def __init__(self, fn, name=None, dtype=None, **kwargs):
-        super().__init__(dtype=dtype, name=name)
+        super().__init__(name=name, dtype=dtype)
         self._fn, self._fn_kwargs = fn, kwargs
-        self._mean = globals()["Mean"](name=self.name, dtype=dtype)
 
     def update_state(self, y_true, y_pred, sample_weight=None):
         """Takes labels and predictions in, with a weight per row."""
@@ -207,18 +326,25 @@ class MeanMetricWrapper(Metric):
         y_true, y_pred = _tensor(y_true, self._dtype, True), _tensor(y_pred, self._dtype, True)
         weights = losses.apply_mask(None if sample_weight is None else _tensor(sample_weight, self._dtype), mask,
                                     self._dtype, "sum")
-        self._mean.update_state(self._fn(y_true, y_pred, **self._fn_kwargs), weights)
-
-    def result(self):
-        """The mean so far."""
-        return self._mean.result()
+        super().update_state(self._fn(y_true, y_pred, **self._fn_kwargs), weights)
 
     def get_config(self):
-        """The arguments that make another one like it."""
-        own = {} if type(self) is not MeanMetricWrapper else {"fn": self._fn}
+        """The arguments that make another one like it; the function by its name."""
+        own = {"fn": tables.configuration(self._fn)} if self._takes_function else {}
         return {**super().get_config(), **own, **self._fn_kwargs}
 
+    @classmethod
+    def from_config(cls, config):
+        """One of these arguments."""
+        if not isinstance(config.get("fn"), dict):
+            return cls(**config)
 
+        def find(name):
+            return losses._CLASSES.get(name) or globals().get(name)
+        return cls(**{**config, "fn": tables.from_configuration("metric", find, config["fn"])})
+
+
+_CLASSES["MeanMetricWrapper"] = MeanMetricWrapper
 _OF_LOSSES = ("BinaryCrossentropy", "CategoricalCrossentropy", "SparseCategoricalCrossentropy", "MeanSquaredError",
               "MeanAbsoluteError", "MeanAbsolutePercentageError", "MeanSquaredLogarithmicError", "Hinge",
               "SquaredHinge", "CategoricalHinge", "KLDivergence", "Poisson", "LogCosh")
@@ -235,10 +361,12 @@ def _of_loss(entry):
     def construct(given):
         self = given.pop("self")
         MeanMetricWrapper.__init__(self, fn, given.pop("name"), given.pop("dtype"), **given)
+        for argument, value in given.items():
+            setattr(self, argument, value)
     short = "logcosh" if name == "LogCoshError" else tables.snake_case(name)
     init = function(f"{name}.__init__", [("self", REQUIRED), ("name", short), ("dtype", None), *own], construct, None,
                     __name__)
-    return type(name, (MeanMetricWrapper,), {"__init__": init, "__module__": __name__,
+    return type(name, (MeanMetricWrapper,), {"__init__": init, "__module__": __name__, "_takes_function": False,
                                              "__doc__": f"The mean of a loss. {entry['doc']}"})
 
 
@@ -293,7 +421,7 @@ def get(identifier):
 
 def serialize(metric):
     """The configuration of a metric."""
-    return tables.configuration("metrics", metric)
+    return tables.configuration(metric)
 
 
 def deserialize(config, custom_objects=None):

@@ -118,7 +118,7 @@ def get(identifier):
 
 def serialize(regularizer):
     """The configuration of a regularizer."""
-    return tables.configuration("regularizers", regularizer)
+    return tables.configuration(regularizer)
 
 
 def deserialize(config, custom_objects=None):

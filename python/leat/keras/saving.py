@@ -1,5 +1,7 @@
 """``keras.saving``: objects as configurations and back."""
 
+import numpy
+
 from leat.keras import tables
 
 _CUSTOM = {}  # "package>Name" -> class or function
@@ -99,7 +101,7 @@ def serialize_keras_object(thing):
 
 def _class_of(config, custom_objects):
     from leat.keras import (constraints, functional, initializers, layers, losses, metrics, model, ops, optimizers,
-                            regularizers)
+                            random, regularizers)
     name = config["class_name"]
     if str(config.get("module")).startswith("keras.src.ops"):
         found = ops.class_of(config["module"], name)
@@ -110,8 +112,10 @@ def _class_of(config, custom_objects):
         get_registered_object(name, custom_objects))
     if found is not None:
         return found
-    for module in (layers, model, functional, optimizers, optimizers.schedules, losses, metrics, initializers,
-                   regularizers, constraints):
+    modules = (layers, model, functional, optimizers, optimizers.schedules, losses, metrics, initializers, regularizers,
+               constraints, random)
+    named = f"leat.{config.get('module')}"  # a name may be that of a loss and a metric, or a layer and an initializer
+    for module in sorted(modules, key=lambda module: module.__name__ != named):
         found = getattr(module, name, None)
         if isinstance(found, type):
             return found
@@ -133,6 +137,8 @@ def deserialize_keras_object(config, custom_objects=None):
         return slice(*[config["config"][end] for end in ("start", "stop", "step")])
     if config["class_name"] == "__ellipsis__":
         return Ellipsis
+    if config["class_name"] in ("__numpy__", "__tensor__"):
+        return numpy.array(config["config"]["value"], config["config"]["dtype"])
     if config["class_name"] == "function":
         name = config["config"] if isinstance(config["config"], str) else config["config"]["name"]
         found = get_registered_object(name, custom_objects)

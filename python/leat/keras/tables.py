@@ -7,8 +7,9 @@ A line of a table becomes a class without a line of Python: `parameters` gives i
 import functools
 import json
 import re
+import types
 
-from leat import _native, errors
+from leat import _native, dtypes, errors
 from leat.signatures import REQUIRED, function
 
 _TABLES = json.loads(_native.train_tables())
@@ -143,18 +144,45 @@ def by_identifier(sort, classes, aliases, identifier):
     raise ValueError(f"Could not interpret {sort} identifier: {identifier}")
 
 
-def configuration(module, thing):
-    """The configuration of an object of ``keras.<module>``."""
-    return {"module": f"keras.{module}", "class_name": type(thing).__name__, "config": thing.get_config(),
-            "registered_name": None}
+def configuration(thing):
+    """The configuration of an object of Keras, or of a function by its name."""
+    from leat.keras import saving
+    if isinstance(thing, types.FunctionType):
+        return {"module": "builtins", "class_name": "function", "config": saving.get_registered_name(thing),
+                "registered_name": "function"}
+    return saving.serialize_keras_object(thing)
 
 
 def from_configuration(sort, find, config, custom_objects=None):
-    """The object of a configuration; `find` knows classes by name. ValueError."""
-    found = (custom_objects or {}).get(config["class_name"]) or find(config["class_name"])
+    """The object of a configuration, or of a name; `find` knows classes and functions by name. ValueError."""
+    from leat.keras import saving
+    if isinstance(config, str):
+        config = {"class_name": config, "config": {}}
+    name, inner = config.get("class_name"), config.get("config") or {}
+    if name == "function":
+        name = inner
+    found = (saving.get_registered_object(config.get("registered_name"), custom_objects)
+             or saving.get_registered_object(name, custom_objects) or find(name))
     if found is None:
         raise ValueError(f"Could not interpret {sort} identifier: {config}")
-    return found.from_config(config.get("config", {}))
+    if not isinstance(found, type):
+        return found
+    with saving.custom_object_scope(custom_objects):
+        return found.from_config(dict(inner))
+
+
+def made_of(class_, config, values=()):
+    """What was pickled: an object of a configuration, and the values of its variables."""
+    made = class_.from_config(config)
+    for variable, value in zip(made.variables if values else (), values):
+        variable.assign(value)
+    return made
+
+
+def dtype_of(dtype):
+    """The dtype in which a loss or metric computes: a dtype, its name, a policy's; None: floatx."""
+    from leat.keras import backend
+    return dtypes.as_dtype(getattr(dtype, "compute_dtype", dtype) or backend.floatx())
 
 
 # ---- names ----

@@ -36,6 +36,25 @@ def current_path():
     return "/".join(_scopes.names)
 
 
+def found_in(value, kind, known=()):
+    """The things of a kind in a structure of dictionaries, lists and tuples, without those that are known."""
+    found, seen = [], {id(one) for one in known}
+
+    def walk(value):
+        if isinstance(value, kind):
+            if id(value) not in seen:
+                seen.add(id(value))
+                found.append(value)
+        elif isinstance(value, dict):
+            for item in value.values():
+                walk(item)
+        elif isinstance(value, (list, tuple)):
+            for item in value:
+                walk(item)
+    walk(value)
+    return found
+
+
 _AGGREGATIONS = {None: VariableAggregation.NONE, "none": VariableAggregation.NONE, "sum": VariableAggregation.SUM,
                  "mean": VariableAggregation.MEAN, "only_first_replica": VariableAggregation.ONLY_FIRST_REPLICA}
 _SYNCHRONIZATIONS = {None: VariableSynchronization.AUTO, "auto": VariableSynchronization.AUTO,

@@ -35,14 +35,25 @@ static const leati_row ftrl_rows[] = {
 
 static leat_status ftrl_check(const void *arguments, leat_error *err) {
     const struct ftrl_args *args = arguments;
-    if (args->learning_rate_power > 0)
+    const struct {
+        const char *name;
+        double value;
+    } wanted[] = {
+        {"initial_accumulator_value", args->initial_accumulator_value},
+        {"l1_regularization_strength", args->l1_regularization_strength},
+        {"l2_regularization_strength", args->l2_regularization_strength},
+        {"l2_shrinkage_regularization_strength", args->l2_shrinkage_regularization_strength},
+    };
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
+        if (!(wanted[i].value >= 0))
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "`%s` needs to be positive or zero. Received: %s=%g.", wanted[i].name,
+                              wanted[i].name, wanted[i].value);
+    if (!(args->learning_rate_power <= 0))
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "learning_rate_power is %g; expected 0 or less",
+                          "`learning_rate_power` needs to be negative or zero. Received: "
+                          "learning_rate_power=%g.",
                           args->learning_rate_power);
-    if (!(args->initial_accumulator_value >= 0 && args->l1_regularization_strength >= 0 &&
-          args->l2_regularization_strength >= 0 && args->l2_shrinkage_regularization_strength >= 0))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "initial_accumulator_value and the strengths must be 0 or more");
     return leati_optimizer_check(arguments, err);
 }
 

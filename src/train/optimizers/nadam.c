@@ -1,47 +1,45 @@
 /* Nadam: Adam whose momentum looks a step ahead (keras.optimizers.Nadam).
  *
- * The momentum of step i is beta_1 (1 - 0.96^i / 2), and the steps' product is needed. Keras keeps
- * it; here it is beta_1^step times the product of the other factors, which after some hundred steps
- * are 1 and so stand in a table. Failures: arguments out of their ranges. No state, no locks. */
+ * The momentum of step i is beta_1 (1 - 0.96^i / 2); the product of those of all steps so far is
+ * what the variables share. Failures: arguments out of their ranges. No state, no locks. */
 #include "graph/ops/support.h"
 #include "train/adam.h"
 #include "train/layer.h"
 #include "train/loss.h"
-#include <math.h>
-
-enum { FACTORS = 640 };
 
 static const leati_row nadam_rows[] = {LEATI_MOMENT_ROWS, LEATI_OPTIMIZER_ROWS, {0}};
 
-/* The product over the steps so far of 1 - 0.96^i / 2. */
-static leat_value product_of_factors(const leati_update *update, leat_dtype dtype) {
-    double products[FACTORS], product = 1;
-    for (int i = 0; i < FACTORS; i++) {
-        products[i] = product;
-        product *= 1 - 0.5 * pow(0.96, i + 1);
-    }
-    const leati_floats list = {products, FACTORS};
-    leat_value like = leati_number(update->graph, dtype, 0);
-    leat_value last = leati_number(update->graph, LEAT_INT64, FACTORS - 1);
-    return leat_gather(leati_numbers_value(like, &list), leat_minimum(update->step, last), 0);
+/* 1 - 0.96^(step + ahead) / 2. */
+static leat_value factor_of(const leati_update *update, int ahead) {
+    leati_update then = *update;
+    then.step = leat_add(update->step, leati_number(update->graph, LEAT_INT64, ahead));
+    leat_value power = leati_power_of_step(&then, 0.96);
+    return leat_subtract(leati_number_like(power, 1), leati_times(power, 0.5));
 }
 
-/* beta_1 (1 - 0.96^(step + ahead) / 2). */
-static leat_value momentum_of(const leati_update *update, int ahead) {
+/* A number as the variable's dtype has it: Keras takes the rest to 1 of that. */
+static double rounded(const leati_update *update, double number) {
+    return leat_variable_dtype(update->variable) == LEAT_FLOAT32 ? (double)(float)number : number;
+}
+
+/* The product takes this step's momentum in. It has the dtype of the first variable. */
+static void nadam_begin(const leati_update *update) {
     const struct adam_args *args = update->args;
-    leat_value power = leati_times(leati_power_of_step(update, 0.96), pow(0.96, ahead));
-    leat_value one = leati_number_like(power, 1);
-    return leati_times(leat_subtract(one, leati_times(power, 0.5)), args->beta_1);
+    leat_value product = leat_graph_read(update->graph, update->common);
+    leat_graph_assign(update->graph, update->common,
+                      leat_multiply(leati_times(product, args->beta_1), factor_of(update, 0)));
 }
 
 static void nadam_update(const leati_update *update) {
     const struct adam_args *args = update->args;
     leat_value g = update->gradient, one = leati_number_like(g, 1);
-    leat_value now = momentum_of(update, 0), next = momentum_of(update, 1);
-    leat_value product = leat_multiply(leati_power_of_step(update, args->beta_1),
-                                       product_of_factors(update, leat_value_dtype(g)));
-    leat_value m = leati_slot_toward(update, 0, g, args->beta_1);
-    leat_value v = leati_slot_toward(update, 1, leat_square(g), args->beta_2);
+    leat_value now = leati_times(factor_of(update, 0), args->beta_1);
+    leat_value next = leati_times(factor_of(update, 1), args->beta_1);
+    leat_value product = leat_graph_read(update->graph, update->common);
+    if (leat_value_dtype(product) != leat_value_dtype(g))
+        product = leat_cast(product, leat_value_dtype(g));
+    leat_value m = leati_slot_toward(update, 0, g, rounded(update, args->beta_1));
+    leat_value v = leati_slot_toward(update, 1, leat_square(g), rounded(update, args->beta_2));
     leat_value ahead =
         leat_divide(leat_multiply(next, m), leat_subtract(one, leat_multiply(product, next)));
     leat_value own =
@@ -64,5 +62,6 @@ const leati_optimizer_kind leati_optimizer_nadam = {
             .check = leati_adam_check,
         },
     .slots = leati_adam_slots,
+    .begin = nadam_begin,
     .update = nadam_update,
 };

@@ -13,7 +13,7 @@ from leat.keras import tables
 from leat.keras.initializers import Constant
 from leat.keras.optimizers import schedules
 from leat.keras.optimizers.schedules import LearningRateSchedule
-from leat.keras.variables import Variable, name_scope
+from leat.keras.variables import Variable, found_in, name_scope
 from leat.tensor import convert_to_tensor
 
 
@@ -36,8 +36,10 @@ class Optimizer:
 
     def __init__(self, learning_rate, weight_decay=None, clipnorm=None, clipvalue=None, global_clipnorm=None,
                  use_ema=False, ema_momentum=0.99, ema_overwrite_frequency=None, loss_scale_factor=None,
-                 gradient_accumulation_steps=None, name="optimizer", **kwargs):
-        kwargs.pop("decay", None)
+                 gradient_accumulation_steps=None, name=None, **kwargs):
+        self.__dict__["_slots"] = []
+        if kwargs.pop("decay", None) is not None:
+            warnings.warn("Argument `decay` is no longer supported and will be ignored.", stacklevel=3)
         if kwargs:
             raise ValueError(f"Argument(s) not recognized: {kwargs}")
         if sum(limit is not None for limit in (clipnorm, clipvalue, global_clipnorm)) > 1:
@@ -60,12 +62,20 @@ class Optimizer:
         self.gradient_accumulation_steps = gradient_accumulation_steps
         self.built = False
         self._trainable_variables = []
-        self._slots = []
         self._steps = {}  # numbers of variables -> the function that applies to them
         self._averages, self._accumulators = [], []  # of the variables, where they are in use
         self._undecayed = (frozenset(), None)  # variables that weight decay leaves alone: ids, and words in names
         self._later = {}  # places among the variables that are to come -> what restores them
         self._make_own(learning_rate)
+
+    def __setattr__(self, name, value):
+        if "_slots" not in self.__dict__:
+            raise RuntimeError(f"In optimizer '{type(self).__name__}', you forgot to call `super().__init__()` as the "
+                               "first statement in the `__init__()` method. Go add it!")
+        super().__setattr__(name, value)
+
+    def __reduce__(self):
+        return _made_again, (type(self), self.get_config(), [variable.numpy() for variable in self.variables])
 
     def _make_own(self, learning_rate):
         with name_scope(self.name):
@@ -115,9 +125,13 @@ class Optimizer:
 
     @property
     def variables(self):
-        """The optimizer's variables: the number of steps, the rate, the slots."""
+        """The optimizer's variables: the number of steps, the rate, the slots, those that are its attributes."""
         rate = [self._learning_rate] if isinstance(self._learning_rate, Variable) else []
-        return [self._iterations, *rate, *self._slots]
+        own = [self._iterations, *rate, *self._slots]
+        return [*own, *found_in({name: value for name, value in self.__dict__.items() if name not in self._not_own},
+                                Variable, own)]
+
+    _not_own = ("_trainable_variables", "_learning_rate", "_later", "_steps")
 
     def add_variable(self, shape, initializer="zeros", dtype=None, aggregation="none", layout=None, name=None):
         """A variable of the optimizer's own."""
@@ -179,8 +193,9 @@ class Optimizer:
     def _restore_waiting(self):
         waiting, self._later = self._later, {}
         with trace.eagerly():
-            for place, restore in waiting.items():
-                restore(self.variables[place])
+            for place, variable in enumerate(self.variables):
+                if place in waiting:
+                    waiting[place](variable)
 
     def _move_beside(self, variable):
         """The steps and the rate lie where the variables lie, which is known now."""
@@ -200,6 +215,8 @@ class Optimizer:
     def apply(self, grads, trainable_variables=None):
         """One step with gradients of these variables, or of those that the optimizer was built with."""
         grads = list(grads)
+        if not grads:
+            return
         if trainable_variables is None:
             if not self.built:
                 raise ValueError("When passing `grads` without `variables`, the optimizer must already be built on a "
@@ -225,7 +242,7 @@ class Optimizer:
 
     def _known(self, grads, variables):
         """Pairs without those that have no gradient, which are named in a warning."""
-        pairs = [(convert_to_tensor(g, dtype_hint=v.dtype), v) for g, v in zip(grads, variables) if g is not None]
+        pairs = [(_of_dtype(g, v.dtype), v) for g, v in zip(grads, variables) if g is not None]
         if not pairs:
             raise ValueError("No gradients provided for any variable.")
         if len(pairs) < len(grads):
@@ -385,7 +402,26 @@ class Optimizer:
                              "`optimizer.build(trainable_variables)` to create the optimizer weights before calling "
                              "`set_weights()`.")
         for variable, weight in zip(self.variables, weights):
+            if tuple(variable.shape) != tuple(weight.shape):
+                raise ValueError(f"Optimizer variable {variable.path} has shape {tuple(variable.shape)} not compatible "
+                                 f"with provided weight shape {tuple(weight.shape)}.")
             variable.assign(weight)
+
+    def save_own_variables(self, store):
+        """Puts the values of the variables into `store`, a dictionary, under "0", "1" and so on."""
+        for place, variable in enumerate(self.variables):
+            store[str(place)] = variable.numpy()
+
+    def load_own_variables(self, store):
+        """Takes the values of the variables out of such a dictionary; another number of them is warned of and left."""
+        variables = self.variables
+        if len(store) != len(variables):
+            warnings.warn(f"Skipping variable loading for optimizer '{self.name}', because it has {len(variables)} "
+                          f"variables whereas the saved optimizer has {len(store)} variables. Build it with the "
+                          "model's variables first", stacklevel=2)
+            return
+        for place, variable in enumerate(variables):
+            variable.assign(store[str(place)])
 
     def stateless_apply(self, optimizer_variables, grads, trainable_variables):
         """The values of (variables, optimizer's variables) after a step from these ones, which stay."""
@@ -396,7 +432,9 @@ class Optimizer:
         for given, wanted, name in ((optimizer_variables, own, "optimizer_variables"),
                                     (trainable_variables, model, "trainable_variables")):
             if len(given) != len(wanted):
-                raise ValueError(f"Argument `{name}` has {len(given)} tensors; expected {len(wanted)}")
+                raise ValueError(f"Argument `{name}` must be a list of tensors corresponding 1:1 to the variables of "
+                                 f"{type(self).__name__}. Received list with length {len(given)}, but expected "
+                                 f"{len(wanted)} variables.")
         kept = [variable.read_value() for variable in (*model, *own)]
         try:
             for variable, value in zip((*model, *own), (*trainable_variables, *optimizer_variables)):
@@ -417,7 +455,7 @@ class Optimizer:
         rate = self._learning_rate
         if isinstance(rate, Variable):
             rate = float(rate.numpy())
-        elif isinstance(rate, LearningRateSchedule):
+        elif isinstance(rate, LearningRateSchedule) or callable(rate):
             rate = schedules.serialize(rate)
         return {"name": self.name, "learning_rate": rate, **{name: getattr(self, name) for name in self._shared}}
 
@@ -427,6 +465,25 @@ class Optimizer:
         if isinstance(config.get("learning_rate"), dict):
             config = {**config, "learning_rate": schedules.deserialize(config["learning_rate"], custom_objects)}
         return cls(**config)
+
+
+def _of_dtype(gradient, dtype):
+    """A gradient in the dtype of its variable."""
+    gradient = convert_to_tensor(gradient, dtype_hint=dtype)
+    return gradient if gradient.dtype is dtype else ops.FUNCTIONS["cast"](gradient, dtype)
+
+
+def _made_again(class_, config, values):
+    """The optimizer that was pickled; values of slots wait for its variables."""
+    made = class_.from_config(config)
+    for variable, value in zip(made.variables, values):
+        variable.assign(value)
+    made._restore_later({place: (value, None) for place, value in enumerate(values)}, _assign_value)
+    return made
+
+
+def _assign_value(variable, value, _):
+    variable.assign(value)
 
 
 class TableOptimizer(Optimizer):
@@ -443,7 +500,7 @@ class TableOptimizer(Optimizer):
             setattr(self, name, value)
         arguments = {name: value for name, value in {**self._given, **shared}.items() if name != "loss_scale_factor"}
         self._part = tables.part("optimizer", self._entry, arguments)
-        self._own = {}
+        self._own, self._common = {}, []  # slots by variable, and what all variables share
 
     def _make_shared(self, variables):
         """The library's own slots have averages and sums among them."""
@@ -463,16 +520,45 @@ class TableOptimizer(Optimizer):
                         self._own[id(variable)][place] = self._make_slot(variable, slot)
         if self.use_ema:
             self._averages = [self._own[id(variable)][0] for variable in self._trainable_variables]
+        if self.gradient_accumulation_steps:
+            self._accumulators = [self._own[id(variable)][int(self.use_ema)] for variable in self._trainable_variables]
+        if self._entry["shares"]:
+            self._common = [self._make_common()]
         self._restore_waiting()
+
+    def _make_common(self):
+        first = self._trainable_variables[0] if self._trainable_variables else self._iterations
+        with trace.eagerly(), name_scope(self.name), _variables.beside(first):
+            made = Variable(1.0, dtype=first.dtype if self._trainable_variables else "float32", trainable=False)
+        self._slots.append(made)
+        return made
 
     def _make_slot(self, variable, slot):
         with trace.eagerly():
             start = variable.read_value() if slot["copies"] else Constant(slot["start"])
         return self._add_slot(variable, slot["name"], start, slot["shape"], slot["dtype"])
 
-    def _take_step(self, grads, variables):
+    def update_step(self, gradient, variable, learning_rate):
+        """The library's update of one variable, for a subclass that changes what goes into it."""
+        if not trace.is_tracing():
+            Function(lambda *given: self.update_step(given[0], variable, given[1]) or [], autograph=False)(
+                convert_to_tensor(gradient), convert_to_tensor(learning_rate))
+            return
+        if self._common:
+            raise NotImplementedError(f"{type(self).__name__} updates all variables together; override `apply` of a "
+                                      "subclass, not `update_step`")
         graph = trace.current_graph()
-        slots = [slot for variable in variables for slot in self._own[id(variable)]]
+        given = [trace.reach(graph, _of_dtype(value._as_tensor() if hasattr(value, "_as_tensor") else value, dtype))
+                 for value, dtype in ((gradient, variable.dtype), (learning_rate, dtypes.float32))]
+        graph.apply_part(self._part, given[:1], [variable], self._own[id(variable)], self._iterations, given[1],
+                         alone=True)
+
+    def _take_step(self, grads, variables):
+        if type(self).update_step is not TableOptimizer.update_step:
+            super()._take_step(grads, variables)
+            return
+        graph = trace.current_graph()
+        slots = [slot for variable in variables for slot in self._own[id(variable)]] + self._common
         rate = trace.reach(graph, self._rate())
         keeps = [not self._decays(variable) for variable in variables]
         graph.apply_part(self._part, [trace.reach(graph, gradient) for gradient in self._unscaled(grads)], variables,
@@ -509,6 +595,7 @@ for _entry in tables.entries("optimizer"):
     globals()[_entry["name"]] = _class
     _CLASSES[_entry["name"].lower()] = _class
 
+from leat.keras.optimizers import legacy  # noqa: E402, F401
 from leat.keras.optimizers.multiple import LossScaleOptimizer, MultiOptimizer, OptimizerMap  # noqa: E402, F401
 
 _CLASSES.update(multioptimizer=MultiOptimizer, lossscaleoptimizer=LossScaleOptimizer)
@@ -531,7 +618,7 @@ def get(identifier):
 
 def serialize(optimizer):
     """The configuration of an optimizer."""
-    return tables.configuration("optimizers", optimizer)
+    return tables.configuration(optimizer)
 
 
 def deserialize(config, custom_objects=None):

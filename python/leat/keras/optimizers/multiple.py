@@ -2,7 +2,10 @@
 
 import collections.abc
 import re
+import sys
 
+from leat import ops
+from leat.keras.initializers import Constant
 from leat.keras.optimizers import Optimizer
 
 
@@ -39,8 +42,8 @@ class OptimizerMap(collections.abc.MutableMapping):
             raise ValueError(f"key must be a string. Received: {key}")
         if not isinstance(optimizer, Optimizer):
             raise ValueError(f"optimizer must be a Keras Optimizer instance. Received: {optimizer}")
-        if isinstance(optimizer, MultiOptimizer):
-            raise ValueError("optimizer cannot be MultiOptimizer.")
+        if isinstance(optimizer, (MultiOptimizer, LossScaleOptimizer)):
+            raise ValueError(f"optimizer cannot be {type(optimizer).__name__}.")
         self._optimizer_map[key] = optimizer
 
     def __delitem__(self, key):
@@ -77,8 +80,7 @@ class MultiOptimizer(Optimizer):
     """
 
     def __init__(self, optimizer_map, loss_scale_factor=None, name=None):
-        self._inner = []
-        self._loss_scale_factor = None
+        self.__dict__.update(_inner=[], _loss_scale_factor=None)
         super().__init__(0.0, loss_scale_factor=loss_scale_factor, name=name)
         self._optimizer_map = optimizer_map
         given = list(optimizer_map.values()) if hasattr(optimizer_map, "values") else []
@@ -136,8 +138,8 @@ class MultiOptimizer(Optimizer):
             optimizer = self._optimizer_map(variable)
             if not isinstance(optimizer, Optimizer):
                 raise ValueError(f"Optimizer for variable {variable} is not an Optimizer instance.")
-            if isinstance(optimizer, MultiOptimizer):
-                raise ValueError("MultiOptimizer cannot be used inside an MultiOptimizer.")
+            if isinstance(optimizer, (MultiOptimizer, LossScaleOptimizer)):
+                raise ValueError(f"{type(optimizer).__name__} cannot be used inside an MultiOptimizer.")
             self._places[id(variable)] = self._place_of(optimizer)
         for place, optimizer in enumerate(self._inner):
             own = [variable for variable in variables if self._places[id(variable)] == place]
@@ -175,12 +177,108 @@ class MultiOptimizer(Optimizer):
 
 
 class LossScaleOptimizer(Optimizer):
-    """Scales losses for half precision (``keras.optimizers.LossScaleOptimizer``), which leat does not have yet.
+    """Scales losses so that small gradients do not become 0 (``keras.optimizers.LossScaleOptimizer``).
 
-    NotImplementedError: a fixed `loss_scale_factor` is an argument of every optimizer.
+    `inner_optimizer` takes the steps; those whose gradients are not finite are left out, and the scale is halved. After
+    `dynamic_growth_steps` steps with finite gradients it is doubled; at first it is `initial_scale`.
     """
 
     def __init__(self, inner_optimizer, initial_scale=32768.0, dynamic_growth_steps=2000, name=None, **kwargs):
-        raise NotImplementedError("LossScaleOptimizer serves mixed precision, which is not supported; models compute "
-                                  "in float32, whose gradients need no scaling: use the optimizer itself (a fixed "
-                                  "factor is its argument loss_scale_factor)")
+        if not kwargs.pop("dynamic", True):
+            raise ValueError("LossScaleOptimizer no longer supports `dynamic=False`. Instead, simply set "
+                             "`loss_scale_factor` directly on the `inner_optimizer`.")
+        standard = dict.fromkeys(Optimizer._shared) | {"use_ema": False, "ema_momentum": 0.99}
+        for argument, value in standard.items():
+            if kwargs.pop(argument, value) != value:
+                raise ValueError(f"LossScaleOptimizer does not support `{argument}`. Instead, set `{argument}` on the "
+                                 "`inner_optimizer`.")
+        if kwargs:
+            raise ValueError(f"LossScaleOptimizer does not support arguments: `{'`, `'.join(kwargs)}`.")
+        super().__init__(0.0, name=name)
+        self.inner_optimizer, self.initial_scale = inner_optimizer, initial_scale
+        self.dynamic_growth_steps = dynamic_growth_steps
+        inner_optimizer.loss_scale_factor = None
+
+    def build(self, variables):
+        """Makes the scale and the number of steps since it changed, and what the inner optimizer keeps."""
+        if self.built:
+            return
+        self.step_counter = self.add_variable((), dtype="int64", name="step_counter")
+        self.dynamic_scale = self.add_variable((), Constant(self.initial_scale), "float32", name="dynamic_scale")
+        self.inner_optimizer.build(variables)
+        super().build(variables)
+        self._restore_waiting()
+
+    @property
+    def variables(self):
+        """The optimizer's own variables, then those of the inner one."""
+        return [*super().variables, *self.inner_optimizer.variables]
+
+    @property
+    def learning_rate(self):
+        """The inner optimizer's rate."""
+        return self.inner_optimizer.learning_rate
+
+    @learning_rate.setter
+    def learning_rate(self, value):
+        self.inner_optimizer.learning_rate = value
+
+    @property
+    def iterations(self):
+        """The number of steps that the inner optimizer took."""
+        return self.inner_optimizer.iterations
+
+    def _take_step(self, grads, variables):
+        """The inner optimizer's step with gradients of the loss; one that are not finite leaves all as it was."""
+        op, scale, steps = ops.FUNCTIONS, self.dynamic_scale._as_tensor(), self.step_counter._as_tensor()
+        is_finite = _all_finite(grads)
+        inner = self.inner_optimizer
+        touched = [*variables, *inner.variables]
+        before = [one.read_value() for one in touched]
+        inner.apply([op["where"](is_finite, gradient / op["cast"](scale, gradient.dtype), op["zeros_like"](gradient))
+                     for gradient in grads], variables)
+        for one, old in zip(touched, before):
+            one.assign(op["where"](is_finite, one.read_value(), old))
+        grows = op["equal"](steps, op["cast"](self.dynamic_growth_steps - 1, steps.dtype))
+        none = op["zeros_like"](steps)
+        self.step_counter.assign(op["where"](is_finite, op["where"](grows, none, steps + 1), none))
+        self.dynamic_scale.assign(op["where"](is_finite, op["where"](grows, scale * 2.0, scale), scale * 0.5))
+
+    def scale_loss(self, loss):
+        """The loss times the scale, of which gradients are taken."""
+        if not self.built:
+            return loss * float(self.initial_scale)
+        scale = self.dynamic_scale._as_tensor()
+        return loss * (ops.FUNCTIONS["cast"](scale, loss.dtype) if hasattr(loss, "dtype") else scale)
+
+    def finalize_variable_values(self, var_list):
+        """Sets variables to their averages, where the inner optimizer keeps some."""
+        self.inner_optimizer.finalize_variable_values(var_list)
+
+    def get_config(self):
+        """The inner optimizer's configuration and the arguments."""
+        from leat.keras import saving
+        return {"name": self.name, "inner_optimizer": saving.serialize_keras_object(self.inner_optimizer),
+                "initial_scale": self.initial_scale, "dynamic_growth_steps": self.dynamic_growth_steps}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """One of these configurations."""
+        from leat.keras import saving
+        return cls(**{**config, "inner_optimizer": saving.deserialize_keras_object(config["inner_optimizer"],
+                                                                                   custom_objects)})
+
+
+def _all_finite(grads):
+    """Are all gradients finite, on all replicas that take the step together?"""
+    op = ops.FUNCTIONS
+    finite = op["reduce_all"](op["stack"]([op["reduce_all"](op["math.is_finite"](g)) for g in grads]))
+    module = sys.modules.get("leat.distribute")
+    context = module.get_replica_context() if module is not None else None
+    if context is None or context.num_replicas_in_sync == 1:
+        return finite
+    return context.all_reduce("SUM", op["cast"](op["math.logical_not"](finite), "float32")) < 0.5
+
+
+for _class in (OptimizerMap, MultiOptimizer, LossScaleOptimizer):
+    _class.__module__ = "leat.keras.optimizers"

@@ -48,7 +48,7 @@ for _entry in tables.entries("schedule"):
 
 def serialize(schedule):
     """The configuration of a schedule."""
-    return tables.configuration("optimizers.schedules", schedule)
+    return tables.configuration(schedule)
 
 
 def deserialize(config, custom_objects=None):

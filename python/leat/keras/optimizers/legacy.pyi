@@ -1,0 +1,20 @@
+# Written by tools/make_stubs.py (`make stubs`); not to be edited.
+import builtins
+import enum
+import typing
+from typing import Any, Callable, ClassVar, NamedTuple, Self, overload
+
+from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, StringLike, StringsLike, TensorLike
+
+class Adagrad:
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+class Adam:
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+class Ftrl:
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+class Optimizer:
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+class RMSprop:
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+class SGD:
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...

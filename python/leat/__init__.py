@@ -30,7 +30,7 @@ _HOMES = {
                      "py_function rank shape_n timestamp type_spec_from_value zeros",
     "leat.debugging": "assert_equal assert_greater assert_less assert_rank",
     "leat.folds": "foldl foldr map_fn scan vectorized_map",
-    "leat.indexed_slices": "IndexedSlices",
+    "leat.indexed_slices": "IndexedSlices IndexedSlicesSpec",
     "leat.initial": "constant_initializer ones_initializer random_normal_initializer random_uniform_initializer "
                     "zeros_initializer",
     "leat.indices": "gather_nd scatter_nd tensor_scatter_nd_add tensor_scatter_nd_max tensor_scatter_nd_min "

@@ -10,6 +10,7 @@ from leat.control import Assert as Assert
 from leat.dtypes import DType as DType
 from leat.tape import GradientTape as GradientTape
 from leat.indexed_slices import IndexedSlices as IndexedSlices
+from leat.indexed_slices import IndexedSlicesSpec as IndexedSlicesSpec
 from leat.modules import Module as Module
 from leat.specs import NoneTensorSpec as NoneTensorSpec
 from leat.specs import OptionalSpec as OptionalSpec

@@ -1,6 +1,6 @@
 """``tf.IndexedSlices``: some slices of a larger tensor, by their numbers along its first dimension."""
 
-from leat import dtypes
+from leat import dtypes, specs, trace
 from leat.shapes import TensorShape
 from leat.tensor import convert_to_tensor
 
@@ -22,6 +22,12 @@ class IndexedSlices:
     dtype = property(lambda self: self._values.dtype)
 
     @property
+    def _type_spec(self):
+        shape = self._values.shape
+        return IndexedSlicesSpec(TensorShape([None]).concatenate(shape[1:]), self.dtype, self._indices.dtype,
+                                 None if self._dense_shape is None else self._dense_shape.dtype, shape[:1])
+
+    @property
     def shape(self):
         """The static shape of the whole tensor."""
         known = self._dense_shape is not None and self._dense_shape._has_values
@@ -38,5 +44,44 @@ class IndexedSlices:
         return IndexedSlices(-self._values, self._indices, self._dense_shape)
 
     def __repr__(self):
-        return (f"IndexedSlices(indices={self._indices!s}, values={self._values!s}, "
-                f"dense_shape={None if self._dense_shape is None else str(self._dense_shape)})")
+        shape = "" if self._dense_shape is None else f", dense_shape={self._dense_shape!s}"
+        return f"IndexedSlices(indices={self._indices!s}, values={self._values!s}{shape})"
+
+
+class IndexedSlicesSpec(specs.TypeSpec):
+    """The type of an IndexedSlices (``tf.IndexedSlicesSpec``): `shape` and `dtype` are those of the whole tensor,
+    `indices_shape` says how many slices there are."""
+
+    __slots__ = ("_shape", "_values_dtype", "_indices_dtype", "_dense_shape_dtype", "_indices_shape")
+
+    def __init__(self, shape=None, dtype=dtypes.float32, indices_dtype=dtypes.int64, dense_shape_dtype=None,
+                 indices_shape=None):
+        self._shape = TensorShape(shape)
+        self._values_dtype, self._indices_dtype = dtypes.as_dtype(dtype), dtypes.as_dtype(indices_dtype)
+        self._dense_shape_dtype = None if dense_shape_dtype is None else dtypes.as_dtype(dense_shape_dtype)
+        self._indices_shape = TensorShape([None] if indices_shape is None else indices_shape)
+
+    dtype = property(lambda self: self._values_dtype)
+    value_type = property(lambda self: IndexedSlices)
+
+    def _key(self):
+        return self._shape, self._values_dtype, self._indices_dtype, self._dense_shape_dtype, self._indices_shape
+
+    def _covers(self, other):
+        return self._key()[1:4] == other._key()[1:4] and self._shape.is_compatible_with(
+            other._shape) and self._indices_shape.is_compatible_with(other._indices_shape)
+
+    def _json(self):
+        raise trace.NeedsPython("slices with indices are an argument")
+
+    def _take(self, value):
+        return [value.values, value.indices] + ([] if value.dense_shape is None else [value.dense_shape])
+
+    def _put(self, components):
+        values, indices = next(components), next(components)
+        return IndexedSlices(values, indices, None if self._dense_shape_dtype is None else next(components))
+
+    def __repr__(self):
+        return (f"IndexedSlicesSpec(shape={self._shape!r}, dtype={self._values_dtype!r}, "
+                f"indices_dtype={self._indices_dtype!r}, dense_shape_dtype={self._dense_shape_dtype!r}, "
+                f"indices_shape={self._indices_shape!r})")

@@ -238,6 +238,9 @@ class Reference:
     def __hash__(self):
         return id(self._tensor)
 
+    def __repr__(self):
+        return f"<Reference wrapping {self._tensor!r}>"
+
 
 # numpy's scalar types by dtype and back, for those whose scalars are quick to make; the latter need not be exact.
 _NUMPY_SCALARS = {dtype.number: dtype.as_numpy_dtype for dtype in (
@@ -487,4 +490,4 @@ def convert_leaf(value):
 
 def is_tensor(value):
     """Is it a tensor, or made of them (``tf.is_tensor``)?"""
-    return isinstance(value, Tensor) or hasattr(value, "_is_leaf_value")
+    return isinstance(value, Tensor) or getattr(value, "_is_tensor", hasattr(value, "_is_leaf_value"))

@@ -66,6 +66,8 @@ class Variable:
     """
 
     __array_priority__ = 100
+    _is_tensor = True
+    _has_copies = False  # has it copies that are combined on reading also where variables have no others?
     _is_in_scope = True  # does a name_scope belong to the name?
 
     def __init__(self, initial_value=None, trainable=None, validate_shape=True, caching_device=None, name=None,
@@ -83,6 +85,15 @@ class Variable:
             value = convert_to_tensor(value) if dtype is None else _converted(value, dtypes.as_dtype(dtype))
         if shape is not None and not TensorShape(shape).is_compatible_with(value.shape):
             raise ValueError(f"Variable shape {shape} is incompatible with the initial value's, {value.shape}")
+        synchronization = synchronization or VariableSynchronization.AUTO
+        aggregation = aggregation or VariableAggregation.NONE
+        if not isinstance(synchronization, VariableSynchronization):
+            raise ValueError(f"Invalid variable synchronization mode: {synchronization} for variable: {name}")
+        if not isinstance(aggregation, VariableAggregation):
+            raise ValueError(f"Invalid variable aggregation mode: {aggregation} for variable: {name}")
+        place = trace.strategy() if _places.like is None else _places.like
+        if getattr(place, "_check_variable", None) is not None:
+            place._check_variable(name, value.dtype, synchronization, aggregation)
         for graph in trace._state.graphs:
             graph.note_creation(self)
         self._trainable = synchronization is not VariableSynchronization.ON_READ if trainable is None else trainable
@@ -93,13 +104,17 @@ class Variable:
         if value.dtype in (dtypes.string, dtypes.variant):
             raise TypeError(f"a variable of {value.dtype.name} is not supported; keep a Python list of tensors")
         self._native = _native.Variable(value, name=self._name, trainable=bool(self._trainable),
-                                        sync_on_read=synchronization is VariableSynchronization.ON_READ,
+                                        sync_on_read=synchronization is VariableSynchronization.ON_READ
+                                        and (self._has_copies or not getattr(place, "_shares_variables", False)),
                                         aggregation=aggregation.value,
                                         like=None if _places.like is None else _places.like._native)
-        distributed = getattr(trace.strategy() if _places.like is None else _places.like, "_distributed", None)
-        self._strategy = trace.strategy() if _places.like is None else getattr(_places.like, "_strategy", None)
+        distributed = getattr(place, "_distributed", None)
+        self._strategy = place if _places.like is None else getattr(place, "_strategy", None)
         if distributed is not None:
             self.__class__ = distributed(type(self), synchronization)
+        replica = trace.replica_context()
+        if replica is not None:
+            replica.note_variable(self)
 
     dtype = property(lambda self: self._dtype)
     shape = property(lambda self: self._shape)
@@ -109,7 +124,7 @@ class Variable:
     synchronization = property(lambda self: self._synchronization)
     aggregation = property(lambda self: self._aggregation)
     ndim = property(lambda self: self._shape.rank)
-    device = property(lambda self: "/job:localhost/replica:0/task:0/device:CPU:0")
+    device = property(lambda self: self.__dict__.get("_device", "/job:localhost/replica:0/task:0/device:CPU:0"))
     _shared_name = property(lambda self: self._name)
     handle = property(lambda self: self)
 
@@ -141,6 +156,10 @@ class Variable:
         return self._as_tensor()
 
     value = read_value
+
+    def is_initialized(self, name=None):
+        """True: a variable has its initial value from the beginning (``tf.Variable.is_initialized``)."""
+        return constant(True)
 
     def numpy(self):
         """A copy of the values as a numpy array."""
@@ -209,11 +228,25 @@ class Variable:
         """The smaller ones of its slices and those of a tf.IndexedSlices; the variable itself."""
         return self._scattered_slices("min", sparse_delta)
 
+    def scatter_mul(self, sparse_delta, use_locking=False, name=None):
+        """Multiplies by the slices of a tf.IndexedSlices; the variable itself."""
+        return self._scattered_slices("mul", sparse_delta)
+
+    def scatter_div(self, sparse_delta, use_locking=False, name=None):
+        """Divides by the slices of a tf.IndexedSlices, integers towards zero; the variable itself."""
+        return self._scattered_slices("div", sparse_delta)
+
     def _scattered_slices(self, kind, slices):
         from leat.indexed_slices import IndexedSlices
         from leat.ops import FUNCTIONS
         if not isinstance(slices, IndexedSlices):
             raise TypeError(f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {slices}")
+        if kind in ("mul", "div"):
+            factors = FUNCTIONS["math.unsorted_segment_prod"](_converted(slices.values, self._dtype), slices.indices,
+                                                              self._shape[0])
+            divide = "divide" if self._dtype.is_floating else "truncatediv"
+            with trace.unrecorded():
+                return self.assign(FUNCTIONS["multiply" if kind == "mul" else divide](self._as_tensor(), factors))
         return self._scattered("tensor_scatter_nd_" + kind, FUNCTIONS["expand_dims"](slices.indices, -1), slices.values)
 
     def gather_nd(self, indices, name=None):

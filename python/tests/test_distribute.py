@@ -305,11 +305,8 @@ def test_merge_call():
         return strategy.reduce("SUM", value, axis=None)
     result = TWO.run(lambda: tf.distribute.get_replica_context().merge_call(
         merge, args=(tf.cast(replica_id(), tf.float32),), kwargs={"extra": "extra"}))
-    assert numbers(result) == [1.0, 1.0]
+    assert result.numpy() == 1.0  # one tensor for all replicas
     assert [float(copy) for copy in variable.values] == [1.5, 1.5]
-    with pytest.raises(trace.NotTraceable, match="as a whole"):
-        TWO.run(lambda: tf.distribute.get_replica_context().merge_call(
-            lambda s, x: s.experimental_local_results(x), args=(tf.constant(1.0) * tf.cast(replica_id(), tf.float32),)))
 
 
 @pytest.mark.parametrize("aggregation", list(tf.VariableAggregation))
@@ -407,7 +404,7 @@ def test_variables_are_created_in_a_run_once():
     def step():
         if not made:
             made.append(tf.Variable(1.0, aggregation=tf.VariableAggregation.SUM))
-        return made[0].assign_add(1.0)
+        return made[0].assign_add(tf.constant(1.0))
     assert [numbers(TWO.run(step)) for _ in range(2)] == [[3.0, 3.0], [5.0, 5.0]]
     assert type(made[0]).__name__ == "MirroredVariable"
 
@@ -509,11 +506,16 @@ def test_the_default_strategy():
 # ---- what fails ----
 
 def test_the_error_of_a_replica_names_it():
-    def step():
-        tf.debugging.assert_less(replica_id(), 2, message="too many")
+    def step(number):
+        tf.debugging.assert_less(number, 2, message="too many")
         return total(1.0)
+    numbers_of_replicas = THREE.experimental_distribute_values_from_function(
+        lambda context: tf.constant(context.replica_id_in_sync_group))
     with pytest.raises(tf.errors.InvalidArgumentError, match="replica 2 of 3.*"):
-        THREE.run(step)
+        THREE.run(step, (numbers_of_replicas,))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="too many") as found:
+        THREE.run(lambda: step(replica_id()))  # which is known when the function is traced for that replica
+    assert "while the function was traced for replica 2 of 3" in found.value.__notes__[-1]
     assert numbers(THREE.run(lambda: total(1.0))) == [3.0] * 3  # and the others did not wait for it
 
 

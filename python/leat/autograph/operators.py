@@ -540,7 +540,10 @@ class Range:
         self.dtype = next(v.dtype for v in (start, stop, step, convert_to_tensor(0)) if isinstance(v, Tensor))
 
     def __iter__(self):
-        raise NotTraceable("a range whose length is not known yet, outside of a `for` statement")
+        numbers = (self.start, self.stop, self.step)
+        if not all(getattr(number, "_has_values", True) for number in numbers):
+            raise NotTraceable("a range whose length is not known yet, outside of a `for` statement")
+        return iter(range(*map(int, numbers)))
 
 
 def _range(*args):

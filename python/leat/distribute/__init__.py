@@ -9,6 +9,7 @@
 """
 
 from leat.averages import global_rows
+from leat.distribute.absent import Server
 from leat.distribute.communication import RunOptions
 from leat.distribute.context import (ReduceOp, ReplicaContext, get_replica_context, get_strategy, has_strategy,
                                      in_cross_replica_context)
@@ -20,11 +21,11 @@ from leat.distribute.strategy import (MirroredStrategy, MultiWorkerMirroredStrat
                                       ParameterServerStrategy, Strategy, StrategyExtended, TPUStrategy,
                                       experimental_set_strategy)
 from leat.distribute.values import DistributedValues
-from leat.distribute import cluster_resolver, experimental
+from leat.distribute import cluster_resolver, coordinator, experimental
 
 __all__ = ["CrossDeviceOps", "DistributedDataset", "DistributedIterator", "DistributedValues",
            "HierarchicalCopyAllReduce", "InputContext", "InputOptions", "InputReplicationMode", "MirroredStrategy",
            "MultiWorkerMirroredStrategy", "NcclAllReduce", "OneDeviceStrategy", "ParameterServerStrategy", "ReduceOp",
-           "ReductionToOneDevice", "ReplicaContext", "RunOptions", "Strategy", "StrategyExtended", "TPUStrategy",
-           "cluster_resolver", "experimental", "experimental_set_strategy", "get_replica_context", "get_strategy",
-           "global_rows", "has_strategy", "in_cross_replica_context"]
+           "ReductionToOneDevice", "ReplicaContext", "RunOptions", "Server", "Strategy", "StrategyExtended",
+           "TPUStrategy", "cluster_resolver", "coordinator", "experimental", "experimental_set_strategy",
+           "get_replica_context", "get_strategy", "global_rows", "has_strategy", "in_cross_replica_context"]

@@ -28,6 +28,10 @@ class CommunicationOptions(collections.namedtuple("CommunicationOptions", [
             implementation = CommunicationImplementation(implementation.upper())
         return super().__new__(cls, bytes_per_pack, timeout_seconds, implementation)
 
+    def __str__(self):
+        return (f"Options(bytes_per_pack={self.bytes_per_pack},timeout_seconds={self.timeout_seconds}, "
+                f"implementation={self.implementation})")
+
 
 class RunOptions(collections.namedtuple("RunOptions", [
         "experimental_enable_dynamic_batch_size", "experimental_bucketizing_dynamic_shape", "experimental_xla_options"],

@@ -10,8 +10,9 @@ import enum
 import json
 
 from leat import dtypes, nest, trace
-from leat.distribute.values import DistributedValues
-from leat.tensor import constant, convert_to_tensor
+from leat.distribute.values import DistributedValues, check_same_name, merging
+from leat.indexed_slices import IndexedSlices
+from leat.tensor import Tensor, constant, convert_to_tensor
 
 
 class ReduceOp(enum.Enum):
@@ -36,6 +37,14 @@ def reduce_op(value):
 
 
 _CROSS = "Method requires being in cross-replica context, use get_replica_context().merge_call()"
+
+
+def check_mixing(strategy):
+    """RuntimeError where another strategy than this one is in force."""
+    around = trace.strategy()
+    if around is not None and around is not strategy:
+        raise RuntimeError(f"Mixing different tf.distribute.Strategy objects: {around!r} is not {strategy!r}; leave "
+                           "the scope of the first one before the other is used")
 
 
 def require_cross_replica():
@@ -101,20 +110,34 @@ def get_replica_context():
 class Merged(DistributedValues):
     """In `merge_call`: a value of every replica, of which this one's is here, a tensor of the traced function."""
 
-    def __init__(self, tensor):
+    def __init__(self, tensor, strategy):
         super().__init__((tensor,))
+        self._strategy = strategy
+        self._gathered = None
 
     @property
     def values(self):
-        """The values of the other replicas are not known here: NotTraceable."""
-        raise trace.NotTraceable("merge_call sees the values of replicas as a whole: combine them by strategy.reduce "
-                                 "or strategy.extended.reduce_to")
+        """The values of all replicas of this process, gathered; NotTraceable where there are several processes."""
+        if self._strategy._workers > 1:
+            raise trace.NotTraceable("merge_call sees the values of the replicas of several processes as a whole: "
+                                     "combine them by strategy.reduce or strategy.extended.reduce_to")
+        if self._gathered is None:
+            self._gathered = tuple(of_all(self._values[0], self._strategy.num_replicas_in_sync))
+        return self._gathered
+
+
+def of_all(tensor, replicas):
+    """The tensors that all replicas have where this one has `tensor`, as a list; the shapes are equal."""
+    from leat import ops
+    graph = trace.current_graph()
+    whole = graph.call("all_gather", json.dumps({"axis": 0, "sizes": [1] * replicas}),
+                       [trace.reach(graph, ops.FUNCTIONS["expand_dims"](tensor, 0))])[0]
+    return ops.FUNCTIONS["unstack"](whole, replicas)
 
 
 def is_merging():
     """Is the caller in the function of a `merge_call`?"""
-    contexts = trace._state.contexts
-    return len(contexts) > 1 and contexts[-1][1] is None and contexts[-2][1] is not None
+    return merging() is not None
 
 
 def combine(operation, tensors, strategy):
@@ -141,6 +164,44 @@ def combine(operation, tensors, strategy):
     return out
 
 
+def no_slices(value, name):
+    """NotImplementedError where there are IndexedSlices in the structure."""
+    if any(isinstance(leaf, IndexedSlices) for leaf in nest.flatten(value)):
+        raise NotImplementedError(f"{name} does not support IndexedSlices")
+
+
+def reduce_merged(strategy, operation, value, axis):
+    """`Strategy.reduce` in `merge_call`: of a value of every replica, or of one that all have."""
+    from leat import ops
+    differs = isinstance(value, Merged) or strategy.num_replicas_in_sync == 1
+    tensor = convert_to_tensor(unwrapped(value))
+    if axis is None:
+        if not differs and operation is ReduceOp.SUM:
+            raise no_sum(value, operation)
+        return combine(operation, [tensor], strategy)[0] if differs else value
+    check_axis(tensor, axis)
+    if operation is ReduceOp.SUM:
+        return combine(operation, [ops.FUNCTIONS["reduce_sum"](tensor, axis)], strategy)[0]
+    if not tensor.dtype.is_floating:
+        tensor = _cast(tensor, dtypes.float64)
+    rows = _cast(ops.FUNCTIONS["shape"](tensor)[axis], tensor.dtype)
+    total, rows = combine(ReduceOp.SUM, [ops.FUNCTIONS["reduce_sum"](tensor, axis), rows], strategy)
+    return total / rows
+
+
+def no_sum(value, operation):
+    """The error of a value that is the same on all replicas and is to be added up."""
+    return ValueError(f"A non-DistributedValues value {value!s} cannot be reduced with the given reduce op "
+                      f"{operation}.")
+
+
+def check_axis(tensor, axis):
+    """ValueError where a tensor has no such dimension; None is any."""
+    rank = tensor.shape.rank
+    if axis is not None and rank is not None and not -rank <= axis < rank:
+        raise ValueError(f"Invalid reduction dimension {axis} for input with {rank} dimensions.")
+
+
 def _cast(tensor, dtype):
     from leat import ops
     return ops.FUNCTIONS["cast"](tensor, dtype)
@@ -161,11 +222,17 @@ class UnknownSizes(BaseException):
 class ReplicaContext:
     """What a replica knows (``tf.distribute.ReplicaContext``)."""
 
-    def __init__(self, strategy, sizes=None):
+    def __init__(self, strategy, sizes=None, replica=0, captured=(), made=None):
         self._strategy = strategy
+        self.captured = captured  # what the function has from outside: the same objects on all replicas
+        self._first_made = made  # the variables that another replica made; None in the first one
+        self.made = []
+        self._replica = replica  # its number among all
         self._sizes = sizes  # what each all_gather finds along its axis on every replica; None: the same on all
         self._passed = 0  # how many there were
         self.gathers = False  # was all_gather called?
+        self.is_numbered = False  # was its number asked for?
+        self.shared = []  # what merge_call returned: tensors that are the same on all replicas
         self.updates = False  # is each copy of a variable assigned by itself?
 
     strategy = property(lambda self: self._strategy)
@@ -173,16 +240,23 @@ class ReplicaContext:
 
     @property
     def replica_id_in_sync_group(self):
-        """The number of this replica: a scalar int32 tensor, which has no value while `run` traces."""
-        graph = trace.current_graph()
-        if self.num_replicas_in_sync == 1 or graph is None:
-            return constant(0, dtypes.int32)
-        return graph.call("replica_id", None, [])[0]
+        """The number of this replica: a scalar int32 tensor, in the default strategy 0."""
+        self.is_numbered = True
+        return constant(self._replica, dtypes.int32) if self._strategy._native is not None else 0
 
     @property
     def devices(self):
         """The names of the devices that replicas run on, those of all replicas."""
         return self._strategy.extended.worker_devices
+
+    def note_variable(self, variable):
+        """A variable has been made: replicas share those that the first of them makes, in their order."""
+        place = len(self.made)
+        if self._first_made is not None and place < len(self._first_made):
+            first = self._first_made[place]
+            check_same_name(first, variable, self._replica)
+            variable.__class__, variable.__dict__ = first.__class__, first.__dict__
+        self.made.append(variable)
 
     def updating(self):
         """This context in `StrategyExtended.update`, where what replicas assign is not combined."""
@@ -197,14 +271,26 @@ class ReplicaContext:
         pass
 
     def all_reduce(self, reduce_op, value, options=None):
-        """The sum or mean over replicas of a structure of tensors, differentiable (``ReplicaContext.all_reduce``)."""
+        """The sum or mean over replicas of a structure of tensors, differentiable (``ReplicaContext.all_reduce``).
+
+        IndexedSlices become those of all replicas one after the other, for MEAN divided by their number.
+        """
         operation = globals()["reduce_op"](reduce_op)
-        flat = [convert_to_tensor(leaf) for leaf in nest.flatten(value)]
-        return nest.pack_sequence_as(value, combine(operation, flat, self._strategy))
+        given = nest.flatten(value)
+        if not any(isinstance(leaf, IndexedSlices) for leaf in given):
+            return nest.pack_sequence_as(value, combine(operation, list(map(convert_to_tensor, given)), self._strategy))
+        return nest.map_structure(lambda leaf: self._joined(operation, leaf) if isinstance(leaf, IndexedSlices)
+                                  else combine(operation, [convert_to_tensor(leaf)], self._strategy)[0], value)
+
+    def _joined(self, operation, slices):
+        values, indices = (self._gather(part, 0) for part in (slices.values, slices.indices))
+        share = values / self.num_replicas_in_sync if operation is ReduceOp.MEAN else values
+        return IndexedSlices(share, indices, slices.dense_shape)
 
     def all_gather(self, value, axis, options=None):
         """The replicas' tensors one after the other along `axis`, where alone their shapes may differ
         (``ReplicaContext.all_gather``)."""
+        no_slices(value, "all_gather")
         return nest.map_structure(lambda leaf: self._gather(convert_to_tensor(leaf), axis), value)
 
     def _gather(self, tensor, axis):
@@ -238,18 +324,24 @@ class ReplicaContext:
     def merge_call(self, merge_fn, args=(), kwargs=None):
         """Calls ``merge_fn(strategy, *args, **kwargs)`` once for all replicas, outside of them.
 
-        The tensors of the arguments are values per replica there, for `reduce` and `extended.reduce_to`.
+        Where there are several replicas, the tensors of the arguments are values per replica there.
         """
-        if trace.current_graph() is None:
-            return merge_fn(self._strategy, *args, **(kwargs or {}))
-        args, kwargs = nest.map_structure(_wrapped, (tuple(args), kwargs or {}))
+        args, kwargs = nest.map_structure(self._wrapped, (tuple(args), kwargs or {}))
         with entered(self._strategy):
             result = merge_fn(self._strategy, *args, **kwargs)
+        self.shared += [leaf for leaf in nest.flatten(result) if isinstance(leaf, Tensor)]
         return nest.map_structure(unwrapped, result)
 
+    def run_merged(self, fn, args, kwargs):
+        """`Strategy.run` in the function of a `merge_call`: each replica goes on with its own of the values."""
+        args, kwargs = nest.map_structure(unwrapped, (tuple(args), kwargs))
+        with entered(self._strategy, self):
+            result = fn(*args, **kwargs)
+        return nest.map_structure(self._wrapped, result)
 
-def _wrapped(leaf):
-    return Merged(leaf) if hasattr(leaf, "_has_values") else leaf
+    def _wrapped(self, leaf):
+        is_tensor = hasattr(leaf, "_has_values") and self.num_replicas_in_sync > 1
+        return Merged(leaf, self._strategy) if is_tensor else leaf
 
 
 def unwrapped(leaf):

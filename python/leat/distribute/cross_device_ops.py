@@ -6,9 +6,8 @@ sum or mean: a class of the user's, or a ReductionToOneDevice with an `accumulat
 values of all replicas, inside of the function that `run` traces.
 """
 
-import json
-
-from leat import ops, trace
+from leat import ops
+from leat.distribute import context
 from leat.distribute.communication import CommunicationOptions
 from leat.distribute.context import ReduceOp
 from leat.distribute.values import DistributedValues, DistributedVariable, Mirrored, PerReplica
@@ -179,14 +178,9 @@ def for_strategy(given):
 
 def combine(given, operation, tensors, replicas):
     """`batch_reduce` of tensors of the function that is traced, of which every replica has one."""
-    reduce = given.batch_reduce
-    graph = trace.current_graph()
     pairs = []
     for tensor in tensors:
-        rows = ops.FUNCTIONS["expand_dims"](tensor, 0)
-        whole = graph.call("all_gather", json.dumps({"axis": 0, "sizes": [1] * replicas}),
-                           [trace.reach(graph, rows)])[0]
-        value = PerReplica(ops.FUNCTIONS["unstack"](whole, replicas))
+        value = PerReplica(context.of_all(tensor, replicas))
         pairs.append((value, value))
-    found = reduce(operation, pairs, CommunicationOptions())
+    found = given.batch_reduce(operation, pairs, CommunicationOptions())
     return [one.values[0] if isinstance(one, DistributedValues) else one for one in found]

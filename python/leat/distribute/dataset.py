@@ -1,5 +1,6 @@
 """Distributed datasets: what each replica of a strategy receives, and how that is asked for."""
 
+import collections
 import enum
 
 from leat import _native, nest, specs, trace
@@ -21,21 +22,23 @@ class InputReplicationMode(enum.Enum):
     PER_REPLICA = "PER_REPLICA"
 
 
-class InputOptions:
+class InputOptions(collections.namedtuple("InputOptions", [
+        "experimental_fetch_to_device", "experimental_replication_mode", "experimental_place_dataset_on_device",
+        "experimental_per_replica_buffer_size"])):
     """How replicas get their input (``tf.distribute.InputOptions``).
 
-    Host memory is where leat's devices compute, so `experimental_fetch_to_device` and
+    Host memory is where leat's devices compute, so `experimental_fetch_to_device` (None: True) and
     `experimental_place_dataset_on_device` change nothing but what TensorFlow refuses.
     `experimental_per_replica_buffer_size`: elements that are kept ready for each replica; 0: none.
     """
 
-    def __init__(self, experimental_fetch_to_device=None,
-                 experimental_replication_mode=InputReplicationMode.PER_WORKER,
-                 experimental_place_dataset_on_device=False, experimental_per_replica_buffer_size=1):
-        self.experimental_fetch_to_device = experimental_fetch_to_device
-        self.experimental_replication_mode = experimental_replication_mode
-        self.experimental_place_dataset_on_device = experimental_place_dataset_on_device
-        self.experimental_per_replica_buffer_size = experimental_per_replica_buffer_size
+    __slots__ = ()
+
+    def __new__(cls, experimental_fetch_to_device=None, experimental_replication_mode=InputReplicationMode.PER_WORKER,
+                experimental_place_dataset_on_device=False, experimental_per_replica_buffer_size=1):
+        fetches = True if experimental_fetch_to_device is None else experimental_fetch_to_device
+        return super().__new__(cls, fetches, experimental_replication_mode, experimental_place_dataset_on_device,
+                               experimental_per_replica_buffer_size)
 
 
 class InputContext:

@@ -32,8 +32,11 @@ class InputContext:
     def num_replicas_in_sync(self) -> Any: ...
     def get_per_replica_batch_size(self, global_batch_size: Any) -> Any: ...
     def __str__(self) -> builtins.str: ...
-class InputOptions:
-    def __init__(self, experimental_fetch_to_device: Any = None, experimental_replication_mode: Any = ..., experimental_place_dataset_on_device: Any = False, experimental_per_replica_buffer_size: Any = 1) -> None: ...
+class InputOptions(NamedTuple):
+    experimental_fetch_to_device: Any
+    experimental_replication_mode: Any
+    experimental_place_dataset_on_device: Any
+    experimental_per_replica_buffer_size: Any
 class InputReplicationMode(enum.Enum):
     PER_WORKER = 'PER_WORKER'
     PER_REPLICA = 'PER_REPLICA'

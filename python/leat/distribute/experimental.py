@@ -1,5 +1,7 @@
 """``tf.distribute.experimental``: strategies and options under their older names."""
 
+from leat.distribute import coordinator, partitioners, rpc
+from leat.distribute.absent import PreemptionWatcher
 from leat.distribute.communication import CommunicationImplementation, CommunicationOptions
 from leat.distribute.preemption import PreemptionCheckpointHandler, TerminationConfig
 from leat.distribute.strategy import (CentralStorageStrategy, MultiWorkerMirroredStrategy, ParameterServerStrategy,
@@ -10,4 +12,5 @@ CollectiveHints = CommunicationOptions
 
 __all__ = ["CentralStorageStrategy", "CollectiveCommunication", "CollectiveHints", "CommunicationImplementation",
            "CommunicationOptions", "MultiWorkerMirroredStrategy", "ParameterServerStrategy",
-           "PreemptionCheckpointHandler", "TPUStrategy", "TerminationConfig", "ValueContext"]
+           "PreemptionCheckpointHandler", "PreemptionWatcher", "TPUStrategy", "TerminationConfig", "ValueContext",
+           "coordinator", "partitioners", "rpc"]

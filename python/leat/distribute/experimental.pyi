@@ -12,8 +12,12 @@ from leat.distribute.communication import CommunicationOptions as CollectiveHint
 from leat.distribute.communication import CommunicationImplementation as CommunicationImplementation
 from leat.distribute.communication import CommunicationOptions as CommunicationOptions
 from leat.distribute.strategy import MultiWorkerMirroredStrategy as MultiWorkerMirroredStrategy
-from leat.distribute.strategy import ParameterServerStrategy as ParameterServerStrategy
+from leat.distribute import ParameterServerStrategy as ParameterServerStrategy
 from leat.distribute.preemption import PreemptionCheckpointHandler as PreemptionCheckpointHandler
-from leat.distribute.strategy import TPUStrategy as TPUStrategy
+from leat.distribute.absent import PreemptionWatcher as PreemptionWatcher
+from leat.distribute import TPUStrategy as TPUStrategy
 from leat.distribute.preemption import TerminationConfig as TerminationConfig
 from leat.distribute.strategy import ValueContext as ValueContext
+from leat.distribute import coordinator as coordinator
+from leat.distribute import partitioners as partitioners
+from leat.distribute import rpc as rpc

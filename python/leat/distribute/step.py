@@ -11,7 +11,8 @@ import types
 
 from leat import _native, dtypes, nest, specs, trace
 from leat.distribute.context import ReplicaContext, UnknownSizes, entered
-from leat.distribute.values import DistributedValues, PerReplica
+from leat.distribute.values import DistributedValues, PerReplica, check_structures
+from leat.errors import OpError
 from leat.traced import Function, _collected, _leaf, _shape_of, _Static
 from leat.tensor import Tensor, constant
 from leat.variables import Variable
@@ -91,16 +92,18 @@ def _captured(value, keep, seen):
 class _Trace:
     """One traced form: the library's function, and how its results are put together."""
 
-    __slots__ = ("native", "structure", "leaves", "variables", "graph_variables", "gathers",
+    __slots__ = ("native", "structure", "leaves", "variables", "graph_variables", "gathers", "is_numbered",
                  "gives_strings")
 
-    def __init__(self, native, structure, leaves, variables, graph_variables, gathers):
+    def __init__(self, native, structure, leaves, variables, graph_variables, replica):
         self.native = native
         self.structure = structure
-        self.leaves = leaves  # of the result: a spec, ("argument", number), ("constant", tensor), ("value", object)
+        self.leaves = leaves  # of the result: a spec, (spec,) for what replicas share, ("argument", number),
+        #                       ("constant", tensor), ("value", object)
         self.variables = variables  # those without copies on the replicas: its last arguments
         self.graph_variables = graph_variables
-        self.gathers = gathers  # does it call all_gather?
+        self.gathers = replica.gathers  # does it call all_gather?
+        self.is_numbered = replica.is_numbered  # does it depend on the number of its replica?
         self.gives_strings = any(getattr(leaf, "dtype", None) is dtypes.string for leaf in leaves)
 
     def results(self, tensors, arguments):
@@ -109,6 +112,8 @@ class _Trace:
         for leaf in self.leaves:
             if isinstance(leaf, specs.TypeSpec):
                 out.append(leaf._put(rest))
+            elif len(leaf) == 1:
+                out.append(leaf[0]._put(rest))
             else:
                 kind, value = leaf
                 out.append(arguments[value] if kind == "argument" else value)
@@ -126,6 +131,7 @@ class _Step:
         self._traces = {}
         self._asking = {}  # what a trace that ended at its next all_gather finds along its axis there
         self._sizes = {}  # shapes of the replicas' arguments -> what each all_gather finds along its axis, by replica
+        self._made = None  # the variables that its first trace made, and for which replica
         self.on_host = False
         self.native = _native.Step()
 
@@ -159,14 +165,15 @@ class _Step:
         """
         shapes = tuple([tuple([(tensor._shape, tensor._dtype) for tensor in parts]) for parts in tensors])
         alone = self._strategy._workers == 1
+        replicas = [self._strategy._first + r for r in range(len(rows))]
         if not alone or all(other == shapes[0] for other in shapes):
-            made = [self._trace_for(*one, None) for one in zip(rows, shapes)]
+            made = [self._trace_for(*one, None) for one in zip(replicas, rows, shapes)]
             if alone or not any(one.gathers for one in made):
                 return made
         sizes = self._sizes.get(shapes, ())
         while True:
             missing = []
-            for one in zip(rows, shapes):
+            for one in zip(replicas, rows, shapes):
                 try:
                     missing.append(self._trace_for(*one, sizes))
                 except UnknownSizes as found:
@@ -180,31 +187,39 @@ class _Step:
             if alone:
                 self._sizes[shapes] = sizes
 
-    def _trace_for(self, leaves, shapes, sizes):
-        key = shapes, tuple([leaf if type(leaf) is _Static else leaf._shape for leaf in leaves
-                             if type(leaf) is _Static or _is_string(leaf)])
-        found = self._traces.get((key, None))
-        if found is None or found.gathers and sizes is not None:
-            found = self._traces.get((key, sizes))
-        if found is None and (key, sizes) in self._asking:
-            raise UnknownSizes(self._asking[key, sizes])
-        if found is None:
-            try:
-                found = self._trace(leaves, (), sizes)
-            except UnknownSizes as unknown:
-                self._asking[key, sizes] = unknown.size
-                raise
-            self._traces[key, sizes if found.gathers else None] = found
+    def _trace_for(self, replica, leaves, shapes, sizes):
+        """The trace for one replica: one of its own where the function asks for the replica's number."""
+        shapes = shapes, tuple([leaf if type(leaf) is _Static else leaf._shape for leaf in leaves
+                                if type(leaf) is _Static or _is_string(leaf)])
+        for key in ((shapes, None), (shapes, replica)):
+            found = self._traces.get((key, None))
+            if found is None or found.gathers and sizes is not None:
+                found = self._traces.get((key, sizes))
+            if found is not None:
+                return found
+        asking = (shapes, replica), sizes
+        if asking in self._asking:
+            raise UnknownSizes(self._asking[asking])
+        try:
+            found = self._trace(replica, leaves, (), sizes)
+        except UnknownSizes as unknown:
+            self._asking[asking] = unknown.size
+            raise
+        except OpError as error:
+            error.add_note(f"leat: while the function was traced for replica {replica} of {self._strategy._count}")
+            raise
+        key = shapes, replica if found.is_numbered else None
+        self._traces[key, sizes if found.gathers else None] = found
         return found
 
-    def _trace(self, leaves, variables, sizes):
+    def _trace(self, replica, leaves, variables, sizes):
         tensors = _components(leaves, self.on_host)
         spec = [specs.TensorSpec(tensor.shape, tensor.dtype) for tensor in tensors]
         spec += [specs.TensorSpec(variable.shape, variable.dtype) for variable in variables]
         graph = trace.Graph(nest.to_text(tuple(spec)))
         trace._state.checks[id(graph)] = []
         try:
-            made = self._trace_into(graph, leaves, variables, ReplicaContext(self._strategy, sizes))
+            made = self._trace_into(graph, leaves, variables, self._context(replica, sizes))
             if self.on_host and graph.has_effects:
                 raise trace.NotTraceable("it computes strings, which devices do not, and assigns variables")
             missing = [variable for variable in made.graph_variables
@@ -212,7 +227,15 @@ class _Step:
         finally:
             del trace._state.checks[id(graph)]
             graph.release()
-        return self._trace(leaves, missing, sizes) if len(missing) > len(variables) else made
+        return self._trace(replica, leaves, missing, sizes) if len(missing) > len(variables) else made
+
+    def _context(self, replica, sizes):
+        """What the function knows while it is traced for a replica."""
+        maker, made = self._made or (replica, None)
+        found = ReplicaContext(self._strategy, sizes, replica, self._keep, None if maker == replica else made)
+        if self._made is None:
+            self._made = replica, found.made
+        return found
 
     @staticmethod
     def _texts(leaves):
@@ -235,11 +258,14 @@ class _Step:
                 given = next((i for i, argument in enumerate(flat) if argument is leaf), None)
                 if given is not None:
                     made.append(("argument", given))
+                elif isinstance(leaf, DistributedValues) and any(one is leaf for one in replica.captured):
+                    made.append(("value", leaf))
                 elif isinstance(leaf, Tensor) and leaf._has_values and id(leaf) not in graph.aliases:
-                    made.append(("constant", leaf))
+                    is_shared = any(one is leaf for one in (*replica.shared, *replica.captured))
+                    made.append(("value" if is_shared else "constant", leaf))
                 elif isinstance(leaf, Tensor) or hasattr(leaf, "_type_spec"):
                     spec = nest.spec_of_leaf(leaf)
-                    made.append(spec)
+                    made.append((spec,) if any(one is leaf for one in replica.shared) else spec)
                     outputs += spec._take(leaf)
                 else:
                     made.append(("value", leaf))
@@ -251,7 +277,7 @@ class _Step:
         spec = tuple(specs.TensorSpec(output.shape, output.dtype) for output in outputs)
         native = graph.finish(outputs, nest.to_text(spec)).at(file, line)
         return _Trace(native, nest.map_structure(lambda leaf: None, result), made, list(variables),
-                      [entry[0] for entry in graph.variables.values()], replica.gathers)
+                      [entry[0] for entry in graph.variables.values()], replica)
 
 
 def _converted(function):
@@ -371,7 +397,7 @@ def _put_together(traces, found, given):
     structure = traces[0].structure
     for r, made in enumerate(traces):
         if made is not traces[0] and _shape_of(made.structure) != _shape_of(structure):
-            raise ValueError(f"replicas 0 and {r} return different structures: {structure} and {made.structure}")
+            check_structures(structure, made.structure, r)
     if len(rows) == 1:
         return nest.pack_sequence_as(structure, rows[0])
     return nest.pack_sequence_as(structure, [_regroup(leaf, column) for leaf, *column in zip(traces[0].leaves, *rows)])
@@ -382,7 +408,10 @@ def _regroup(leaf, column):
     first = column[0]
     if type(leaf) is tuple and leaf[0] == "constant":
         return PerReplica(column)
+    if type(leaf) is tuple and len(leaf) == 1:
+        return first
     if all(value is first or type(first) in _PLAIN and type(value) is type(first) and value == first
+           or isinstance(value, Variable) and isinstance(first, Variable) and value._native is first._native
            for value in column):
         return first
     return PerReplica(column)

@@ -9,12 +9,12 @@ import weakref
 from leat import _native, cluster, dtypes, nest, trace
 from leat.cluster import ClusterSpec
 from leat.distribute import cluster_resolver, context, dataset as datasets
+from leat.distribute.absent import absent
 from leat.distribute.communication import CommunicationImplementation, CommunicationOptions
 from leat.distribute.context import ReduceOp, ReplicaContext, entered, require_cross_replica
 from leat.distribute.step import Steps
-from leat.distribute.values import (DistributedValues, DistributedVariable, PerReplica, central_class, regroup, select,
-                                    variable_class)
-from leat.errors import InvalidArgumentError, UnimplementedError
+from leat.distribute.values import (DistributedValues, DistributedVariable, PerReplica, central_class, check_variable,
+                                    regroup, select, variable_class)
 from leat.tensor import Tensor, convert_to_tensor
 from leat.variables import Variable
 
@@ -51,21 +51,12 @@ class _Scope:
 
     def __enter__(self):
         require_cross_replica()
-        around = trace.strategy()
-        if around is not None and around is not self._strategy:
-            raise RuntimeError("Mixing different tf.distribute.Strategy objects: "
-                               f"{type(around).__name__} is not {type(self._strategy).__name__}")
+        context.check_mixing(self._strategy)
         self._open.append(entered(self._strategy))
         return self._open[-1].__enter__()
 
     def __exit__(self, *error):
         self._open.pop().__exit__(*error)
-
-
-def _check_axis(tensor, axis):
-    rank = tensor.shape.rank
-    if axis is not None and rank is not None and not -rank <= axis < rank:
-        raise ValueError(f"Invalid reduction dimension {axis} for input with {rank} dimensions.")
 
 
 class StrategyExtended:
@@ -114,11 +105,15 @@ class StrategyExtended:
 
     def variable_created_in_scope(self, v):
         """Was the variable created in the strategy's scope?"""
-        return isinstance(v, Variable) and getattr(v, "_strategy", None) in (None, self._strategy)
+        return isinstance(v, Variable) and v._strategy is self._strategy
 
     def value_container(self, value):
         """The variable that a copy belongs to; other values as they are."""
-        return value
+        return getattr(value, "_container", value) if isinstance(value, Variable) else value
+
+    def read_var(self, v):
+        """The value of a variable, outside of replicas that of all of them."""
+        return v.read_value()
 
     def non_slot_devices(self, var_list):
         """The devices of what an optimizer keeps beside its slots."""
@@ -168,7 +163,10 @@ class Strategy:
         from replica to replica are PerReplica values; with one replica they are what `fn` returns. RuntimeError inside
         of a replica; an error of a replica names it.
         """
+        if context.is_merging():
+            return trace._state.contexts[-2][1].run_merged(fn, args, kwargs or {})
         require_cross_replica()
+        context.check_mixing(self)
         _check_call(fn, args)
         if trace.is_tracing():
             raise trace.NeedsPython("Strategy.run inside of a function that is traced")
@@ -197,10 +195,8 @@ class Strategy:
         return nest.map_structure(lambda leaf: self._reduce(operation, leaf, axis), value)
 
     def _reduce(self, operation, value, axis):
-        if isinstance(value, context.Merged):
-            if axis is not None:
-                raise NotImplementedError("Strategy.reduce in merge_call takes axis=None")
-            return context.combine(operation, [value._values[0]], self)[0]
+        if context.is_merging():
+            return context.reduce_merged(self, operation, value, axis)
         if trace.is_tracing():
             raise trace.NeedsPython("Strategy.reduce inside of a function that is traced")
         if isinstance(value, DistributedVariable):
@@ -208,7 +204,7 @@ class Strategy:
         if not isinstance(value, DistributedValues):
             return self._reduce_plain(operation, value, axis)
         rows = [[convert_to_tensor(one)] for one in value.values]
-        _check_axis(rows[0][0], axis)
+        context.check_axis(rows[0][0], axis)
         if self._count == 1 and axis is None:
             return rows[0][0]
         return self._native.reduce(operation is ReduceOp.MEAN, rows, axis)[0]
@@ -219,11 +215,10 @@ class Strategy:
             raise AttributeError(f"'{type(value).__name__}' object has no attribute 'shape'")
         if axis is None and not (self._workers > 1 and self._local == 1):
             if operation is ReduceOp.SUM and self._count > 1:
-                raise ValueError(f"A non-DistributedValues value {value!s} cannot be reduced with the given reduce op "
-                                 f"{operation}.")
+                raise context.no_sum(value, operation)
             return convert_to_tensor(value) if operation is ReduceOp.SUM and self._wraps else value
         tensor = convert_to_tensor(value)
-        _check_axis(tensor, axis)
+        context.check_axis(tensor, axis)
         return self._native.reduce(operation is ReduceOp.MEAN, [[tensor]] * self._local, axis)[0]
 
     def gather(self, value, axis):
@@ -233,20 +228,22 @@ class Strategy:
                                "get_replica_context().all_gather() instead")
         if trace.is_tracing():
             raise trace.NeedsPython("Strategy.gather inside of a function that is traced")
+        context.no_slices(value, "gather")
         return nest.map_structure(lambda leaf: self._gather(leaf, axis), value)
 
     def _gather(self, value, axis):
         from leat import ops
         differs = isinstance(value, (DistributedValues, DistributedVariable))
         if not differs and self._workers == 1:
-            return convert_to_tensor(value)
+            return value if hasattr(value, "_type_spec") else convert_to_tensor(value)
         parts = [convert_to_tensor(part) for part in self.experimental_local_results(value)]
         if self._count == 1:
             return parts[0]
         if parts[0].dtype is dtypes.string:
             raise TypeError(context._NO_STRINGS)
         if not parts[0].shape.rank:
-            raise InvalidArgumentError(None, None, f"gather of a scalar along axis {axis}; expected a dimension")
+            raise ValueError(f"gather of a scalar along axis {axis}; expected a tensor with dimensions")
+        context.check_axis(parts[0], axis)
         if self._workers > 1:
             return self._native.gather([[part] for part in parts], axis)[0]
         if self._cross_device_ops is not None:
@@ -274,13 +271,19 @@ class Strategy:
     experimental_distribute_datasets_from_function = distribute_datasets_from_function
 
     def experimental_distribute_values_from_function(self, value_fn):
-        """A PerReplica of what ``value_fn(ValueContext)`` gives for each replica."""
+        """A PerReplica of what ``value_fn(ValueContext)`` gives for each replica; AssertionError where structures
+        differ."""
         require_cross_replica()
+        if trace.is_tracing():
+            raise trace.NeedsPython("Strategy.experimental_distribute_values_from_function inside of a function that "
+                                    "is traced")
         replicas = range(self._first, self._first + self._local)
         return self._wrap([value_fn(ValueContext(replica, self._count)) for replica in replicas])
 
     def _wrap(self, values):
-        return nest._map_all(lambda *leaves: PerReplica(leaves), values, True) if self._wraps else regroup(values)
+        if len(values) > 1 or not self._wraps:
+            return regroup(values)
+        return nest._map_all(lambda *leaves: PerReplica(leaves), values, True)
 
     _wraps = True  # a value per replica is a PerReplica even where there is one replica
     _replicates_input = False  # is InputReplicationMode.PER_REPLICA there?
@@ -323,6 +326,7 @@ class MirroredStrategy(Strategy):
             self._cross_device_ops = operations.for_strategy(cross_device_ops)
 
     _distributed = staticmethod(variable_class)
+    _check_variable = staticmethod(check_variable)
     _replicates_input = True
 
 
@@ -434,6 +438,7 @@ class MultiWorkerMirroredStrategy(Strategy):
         _tell_what_ends(self)
 
     _distributed = staticmethod(variable_class)
+    _check_variable = staticmethod(check_variable)
     cluster_resolver = property(lambda self: self._cluster_resolver)
 
 
@@ -454,20 +459,14 @@ class CentralStorageStrategy(Strategy):
         place = _PREFIX + _device(parameter_device or (names[0] if len(names) == 1 else "CPU:0"))
         self._extended.parameter_devices = (place,)
 
+    _shares_variables = True
+
     def _distributed(self, kind, synchronization):
         return central_class(kind) if self._count > 1 else kind
 
 
-def _later(name, what):
-    def __init__(self, *args, **kwargs):
-        raise UnimplementedError(None, None, f"{name}: leat has no {what}; use MirroredStrategy, or "
-                                             "MultiWorkerMirroredStrategy for several processes")
-    return type(name, (Strategy,), {"__init__": __init__, "__module__": __name__,
-                                    "__doc__": f"``tf.distribute.{name}``: UnimplementedError, leat has no {what}."})
-
-
-ParameterServerStrategy = _later("ParameterServerStrategy", "parameter servers")
-TPUStrategy = _later("TPUStrategy", "TPU devices")
+ParameterServerStrategy = absent("ParameterServerStrategy", "parameter servers", Strategy)
+TPUStrategy = absent("TPUStrategy", "TPU devices", Strategy)
 
 
 class DefaultStrategy(Strategy):
@@ -529,12 +528,17 @@ DEFAULT = DefaultStrategy()
 DEFAULT_CONTEXT = ReplicaContext(DEFAULT)
 
 
+class _Lasting(tuple):
+    """A context without a block that ends it."""
+
+
 def experimental_set_strategy(strategy):
     """Puts a strategy in force on this thread from now on; None: none (``tf.distribute.experimental_set_strategy``)."""
     contexts = trace._state.contexts
-    if trace.replica_context() is not None or len(contexts) > 1:
+    if any(type(one) is not _Lasting for one in contexts):
         raise RuntimeError("Must not be called inside a `tf.distribute.Strategy` scope.")
     while contexts:
         entered(contexts[-1][0]).__exit__()
     if strategy is not None and strategy is not DEFAULT:
         entered(strategy).__enter__()
+        contexts[-1] = _Lasting(contexts[-1])

@@ -6,6 +6,7 @@ all of them at once.
 """
 
 import functools
+import re
 
 from leat import nest, specs, trace
 from leat.errors import UnimplementedError
@@ -36,6 +37,7 @@ class PerReplica(DistributedValues):
     """A value that may be another one on each replica."""
 
     _is_leaf_value = True
+    _is_tensor = False
 
     @property
     def _type_spec(self):
@@ -45,6 +47,9 @@ class PerReplica(DistributedValues):
         raise ValueError("It looks like you are using a PerReplica object while not inside a replica context, which is "
                          "not supported. Try running your op or function inside a replica context by using "
                          "`strategy.run`")
+
+    def _dispatch(self, entry, values, arguments):
+        self._as_tensor()
 
 
 class Mirrored(DistributedValues):
@@ -74,6 +79,9 @@ class PerReplicaSpec(specs.TypeSpec):
     def _key(self):
         return tuple(nest.key(spec) for spec in self._value_specs)
 
+    def _take(self, value):
+        raise trace.NeedsPython("a value that differs from replica to replica is a result")
+
     def _json(self):
         raise trace.NeedsPython("a value that differs from replica to replica is an argument")
 
@@ -81,10 +89,21 @@ class PerReplicaSpec(specs.TypeSpec):
         return f"PerReplicaSpec({', '.join(map(repr, self._value_specs))})"
 
 
+def check_structures(first, other, replica):
+    """AssertionError where a replica's value has another structure than the first one's."""
+    try:
+        nest.assert_same_structure(first, other)
+    except (TypeError, ValueError):
+        raise AssertionError(f"replicas 0 and {replica} return different structures: {first} and {other}; expected "
+                             "equal ones") from None
+
+
 def regroup(values):
     """The structure of PerReplica values of one structure for each replica; the only one where there is one."""
     if len(values) == 1:
         return values[0]
+    for replica, value in enumerate(values):
+        check_structures(values[0], value, replica)
     return nest._map_all(lambda *leaves: PerReplica(leaves), values, True)
 
 
@@ -94,6 +113,12 @@ def select(replica, value):
 
 
 # ---- variables ----
+
+def merging():
+    """The replica's context in whose `merge_call` the caller is; None outside."""
+    contexts = trace._state.contexts
+    return contexts[-2][1] if len(contexts) > 1 and contexts[-1][1] is None else None
+
 
 class _Copy:
     """Stands where a variable's native object stands, for one of its copies."""
@@ -110,6 +135,67 @@ class _Copy:
                                  "or assign it inside of strategy.run")
 
 
+def write_for_all(variable, write, value, add):
+    """Assigns where the caller is: in a replica, for all of them at once, or in `merge_call`."""
+    from leat.distribute import context
+    if variable._strategy is not None:
+        context.check_mixing(variable._strategy)
+    replica = merging()
+    if replica is not None:
+        with context.entered(replica.strategy, replica.updating()):
+            return write(value, add)
+    if trace._state.graphs and trace.replica_context() is None:
+        raise trace.NeedsPython(f"variable {variable.name} is assigned for all replicas at once")
+    return write(value, add)
+
+
+def check_variable(name, dtype, synchronization, aggregation):
+    """ValueError where replicas cannot have copies of such a variable."""
+    if synchronization is VariableSynchronization.NONE:
+        raise ValueError("`NONE` variable synchronization mode is not supported with tf.distribute strategy. Please "
+                         f"change the `synchronization` for variable: {name}")
+    if aggregation is VariableAggregation.MEAN and not dtype.is_floating:
+        raise ValueError("creating distributed tf.Variable with aggregation=MEAN and a non-floating dtype is not "
+                         f"supported, please use a different aggregation or dtype; variable {name} is of {dtype.name}")
+
+
+def check_same_name(first, other, replica):
+    """RuntimeError where replica `replica` makes another variable than the first one; numbers may differ."""
+    if re.sub(r"_\d+(?=/|$)", "", first._name) != re.sub(r"_\d+(?=/|$)", "", other._name):
+        raise RuntimeError(f"Tried to create variable {other._name} with mismatching name on device {replica}, where "
+                           f"replica 0 created {first._name}; expected the same variables on all replicas")
+
+
+def check_sum(variable, given):
+    """ValueError where replicas that are not told apart assign one value, and the variable is the sum of theirs."""
+    from leat.distribute import context
+    replica = trace.replica_context()
+    if (replica is None or replica.updates or variable._aggregation is not VariableAggregation.SUM
+            or replica.num_replicas_in_sync == 1):
+        return
+    if not hasattr(given, "_as_tensor") and not hasattr(given, "_has_values") or any(
+            given is one for one in replica.captured):
+        raise context.no_sum(given, context.ReduceOp.SUM)
+
+
+def scattered(variable, scatter, kind, slices):
+    """Scatters slices of every replica as the variable's aggregation says: those of all at once."""
+    from leat.distribute import context
+    replica = trace.replica_context()
+    sums = variable._aggregation in (VariableAggregation.SUM, VariableAggregation.MEAN)
+    if sums and kind in ("min", "max", "update"):
+        raise NotImplementedError(f"scatter_{kind} is only supported for mirrored variable (variable created within "
+                                  "certain `tf.distribute.Strategy` scope) with NONE or `ONLY_FIRST_REPLICA` "
+                                  f"aggregation, got: {variable._aggregation}.")
+    if replica is None or replica.updates or not sums:
+        return scatter(kind, slices)
+    check_sum(variable, slices)
+    if not any(slices is one for one in replica.captured):
+        slices = replica.all_reduce(variable._aggregation.name, slices)
+    with context.entered(replica.strategy, replica.updating()):
+        return scatter(kind, slices)
+
+
 class DistributedVariable(Variable):
     """A variable with a copy on each replica; a Variable created in a strategy's scope is one of its two subclasses."""
 
@@ -121,19 +207,32 @@ class DistributedVariable(Variable):
         """The copies, in the order of the replicas; each can be read."""
         return tuple(self._copy(replica) for replica in range(self._native.num_copies()))
 
+    @property
+    def distribute_strategy(self):
+        """The strategy in whose scope the variable was made."""
+        return self._strategy
+
+    def __deepcopy__(self, memo):
+        from leat.distribute import context
+        if trace.strategy() is not None:
+            return super().__deepcopy__(memo)
+        with context.entered(self._strategy):
+            return super().__deepcopy__(memo)
+
     def _copy(self, replica):
         made = Variable.__new__(Variable)
         made.__dict__.update(self.__dict__)
         made._native = _Copy(self._native, replica)
+        made._container = self
+        if self._strategy is not None:
+            made._device = self._strategy.extended.worker_devices[replica]
         if replica > 0:
             made._name = f"{self._name}/replica_{replica}"
         return made
 
     def _write(self, value, add):
-        if trace._state.graphs and trace.replica_context() is None:
-            raise trace.NeedsPython(f"variable {self.name} is assigned for all replicas at once")
         self._check_write(add)
-        super()._write(value, add)
+        write_for_all(self, super()._write, value, add)
 
     def _check_write(self, add):
         pass
@@ -152,6 +251,10 @@ def _assigning(name):
 
     @functools.wraps(inherited)
     def assign(self, *args, **kwargs):
+        given = args[0] if args else kwargs.get("value", kwargs.get("delta"))
+        check_sum(self, given)
+        if isinstance(given, PerReplica) and not trace._state.contexts and not trace._state.graphs:
+            return self._strategy.extended.update(self, inherited, (given,))
         result = inherited(self, *args, **kwargs)
         if result is None or trace._state.graphs or self._native.num_copies() == 1:
             return result
@@ -164,19 +267,42 @@ class MirroredVariable(DistributedVariable):
 
     assign, assign_add, assign_sub = map(_assigning, ("assign", "assign_add", "assign_sub"))
 
+    @property
+    def synchronization(self):
+        """ON_WRITE, which AUTO stands for here."""
+        return VariableSynchronization.ON_WRITE
+
+    def _scattered_slices(self, kind, slices):
+        return scattered(self, super()._scattered_slices, kind, slices)
+
 
 class SyncOnReadVariable(DistributedVariable):
     """A value on each replica, which are combined when it is read outside of the replicas."""
 
+    def _check_one_value(self):
+        if self._aggregation is VariableAggregation.NONE and trace.replica_context() is None:
+            from leat.distribute.context import ReduceOp
+            ReduceOp.from_variable_aggregation(self._aggregation)
+
     def _as_tensor(self):
+        self._check_one_value()
         if trace._state.graphs and trace.replica_context() is None:
             raise trace.NeedsPython(f"variable {self.name} is the combination of its copies")
         return super()._as_tensor()
 
+    def numpy(self):
+        """A copy of the values as a numpy array; ValueError where no aggregation says which."""
+        self._check_one_value()
+        return super().numpy()
+
     def _check_write(self, add):
+        self._check_one_value()
         if add and trace.replica_context() is None and self._aggregation is VariableAggregation.SUM:
             raise ValueError("SyncOnReadVariable does not support `assign_add` in cross-replica context when "
                              "aggregation is set to `tf.VariableAggregation.SUM`.")
+
+    def _scattered_slices(self, kind, slices):
+        raise NotImplementedError(f"Variables with `synchronization=ON_READ` doesn't support `scatter_{kind}`")
 
 
 class AggregatingVariable(Variable):
@@ -187,6 +313,26 @@ class AggregatingVariable(Variable):
         """The variable itself: there is one value."""
         return (self,)
 
+    distribute_strategy = DistributedVariable.distribute_strategy
+
+    def assign(self, value, use_locking=False, name=None, read_value=True):
+        """Sets the values, combined where replicas assign; the variable itself."""
+        check_sum(self, value)
+        return super().assign(value, use_locking, name, read_value)
+
+    def assign_add(self, delta, use_locking=False, name=None, read_value=True):
+        """Adds to the values; the variable itself."""
+        check_sum(self, delta)
+        return super().assign_add(delta, use_locking, name, read_value)
+
+    def assign_sub(self, delta, use_locking=False, name=None, read_value=True):
+        """Subtracts from the values; the variable itself."""
+        check_sum(self, delta)
+        return super().assign_sub(delta, use_locking, name, read_value)
+
+    def _scattered_slices(self, kind, slices):
+        return scattered(self, super()._scattered_slices, kind, slices)
+
     def _write(self, value, add):
         replica = trace.replica_context()
         if self._aggregation is VariableAggregation.NONE and replica is not None and not replica.updates:
@@ -194,9 +340,7 @@ class AggregatingVariable(Variable):
                              "Context. You can do so by passing an explicit value for argument `aggregation` to "
                              "tf.Variable(..), e.g. `tf.Variable(..., aggregation=tf.VariableAggregation.SUM)`; it may "
                              "be SUM, MEAN or ONLY_FIRST_REPLICA")
-        if trace._state.graphs and replica is None:
-            raise trace.NeedsPython(f"variable {self.name} is assigned for all replicas at once")
-        super()._write(value, add)
+        write_for_all(self, super()._write, value, add)
 
 
 @functools.cache
@@ -221,3 +365,4 @@ def variable_class(kind, synchronization):
 
 
 DistributedVariable._distributed = staticmethod(variable_class)
+DistributedVariable._check_variable = staticmethod(check_variable)

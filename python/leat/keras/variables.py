@@ -70,6 +70,7 @@ class Variable(_variables.Variable):
     """
 
     _is_in_scope = False
+    _has_copies = True  # metrics assign the sum of what was and what they count: each replica for itself
 
     def __init__(self, initializer, shape=None, dtype=None, trainable=True, autocast=True, aggregation="none",
                  synchronization="auto", name=None):

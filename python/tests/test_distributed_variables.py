@@ -1,0 +1,157 @@
+"""Variables with a copy on each replica: what may be assigned where, and what it does, as in TensorFlow 2.21."""
+
+import copy
+
+import pytest
+
+import leat as tf
+
+DEVICES = 4
+if tf.config.list_logical_devices("CPU")[DEVICES - 1:] == []:
+    tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0],
+                                               [tf.config.LogicalDeviceConfiguration()] * DEVICES)
+TWO = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
+SINGLE = tf.distribute.MirroredStrategy(["/cpu:0"])
+CENTRAL = tf.distribute.experimental.CentralStorageStrategy(["/cpu:0", "/cpu:1"])
+AGGREGATION, SYNCHRONIZATION = tf.VariableAggregation, tf.VariableSynchronization
+
+
+def number():
+    return tf.distribute.get_replica_context().replica_id_in_sync_group
+
+
+def make(strategy, initial, **options):
+    with strategy.scope():
+        return tf.Variable(initial, **options)
+
+
+def copies(variable, strategy=TWO):
+    return [one.numpy().tolist() for one in strategy.experimental_local_results(variable)]
+
+
+def each(*numbers):
+    return TWO.experimental_distribute_values_from_function(
+        lambda context: tf.constant(numbers[context.replica_id_in_sync_group]))
+
+
+@pytest.mark.parametrize("aggregation", list(AGGREGATION))
+def test_a_value_for_each_copy(aggregation):
+    variable = make(TWO, 2.0, aggregation=aggregation)
+    variable.assign(each(5.0, 7.0))
+    assert copies(variable) == [5.0, 7.0]
+    variable.assign_add(each(1.0, 2.0))
+    variable.assign_sub(each(0.5, 0.5))
+    assert copies(variable) == [5.5, 8.5]
+
+
+@pytest.mark.parametrize("strategy", [TWO, CENTRAL])
+def test_one_value_cannot_be_summed(strategy):
+    variable = make(strategy, 2.0, aggregation=AGGREGATION.SUM)
+    outside = tf.constant(4.0)
+    for given, text in ((3.0, "3.0"), (outside, "tf.Tensor")):
+        with pytest.raises(ValueError, match=f"A non-DistributedValues value {text}.* cannot be reduced with the given "
+                                             "reduce op ReduceOp.SUM"):
+            strategy.run(lambda given=given: variable.assign_add(given))
+    strategy.run(lambda: variable.assign_add(tf.constant(3.0)))
+    assert copies(variable, strategy)[0] == 8.0
+    alone = make(SINGLE, 2.0, aggregation=AGGREGATION.SUM)
+    SINGLE.run(lambda: alone.assign_add(3.0))
+    assert alone.numpy() == 5.0
+
+
+@pytest.mark.parametrize("strategy", [TWO, SINGLE])
+def test_copies_without_aggregation_are_no_one_value(strategy):
+    variable = make(strategy, 1.0, synchronization=SYNCHRONIZATION.ON_READ)
+    strategy.run(lambda: variable.assign(4.0))
+    for use in (variable.read_value, variable.numpy, lambda: variable.assign(2.0), lambda: variable.assign_add(2.0)):
+        with pytest.raises(ValueError, match=r"Could not convert from .*VariableAggregation.*\.NONE"):
+            use()
+    assert copies(variable, strategy) == [4.0] * strategy.num_replicas_in_sync
+
+
+@pytest.mark.parametrize("aggregation, expected", [("SUM", 17.0), ("MEAN", 12.5), ("ONLY_FIRST_REPLICA", 12.0)])
+def test_what_replicas_share_is_synchronised_always(aggregation, expected):
+    variable = make(CENTRAL, 8.0, synchronization=SYNCHRONIZATION.ON_READ,
+                    aggregation=AGGREGATION[aggregation])
+    assert variable.numpy() == 8.0
+    found = CENTRAL.run(lambda: (variable.assign_add(tf.cast(number(), tf.float32) + 4.0), variable.read_value())[1])
+    assert copies(found, CENTRAL) == [expected] * 2 and variable.numpy() == expected
+
+
+def test_properties():
+    variable = make(TWO, [1.0], name="w")
+    assert variable.synchronization is SYNCHRONIZATION.ON_WRITE
+    assert variable.distribute_strategy is TWO
+    assert [one.device[-5:] for one in variable.values] == ["CPU:0", "CPU:1"]
+    assert TWO.extended.value_container(variable.values[1]) is variable
+    assert tf.is_tensor(variable) and variable.is_initialized().numpy()
+    with TWO.scope():
+        inside = copy.deepcopy(variable)
+    for made in (inside, copy.deepcopy(variable)):
+        assert type(made) is type(variable) and copies(made) == [[1.0], [1.0]]
+
+
+@pytest.mark.parametrize("options, text", [
+    ({"synchronization": SYNCHRONIZATION.NONE}, "`NONE` variable synchronization mode is not supported .* variable: v"),
+    ({"synchronization": "x"}, "Invalid variable synchronization mode: x for variable: v"),
+    ({"aggregation": "x"}, "Invalid variable aggregation mode: x for variable: v"),
+    ({"aggregation": AGGREGATION.MEAN}, "aggregation=MEAN and a non-floating dtype is not supported")])
+def test_what_no_variable_can_be(options, text):
+    with pytest.raises(ValueError, match=text):
+        make(TWO, 1, name="v", **options)
+
+
+def test_no_aggregation_is_none():
+    assert make(TWO, 1.0, aggregation=None).aggregation is AGGREGATION.NONE
+    assert tf.Variable(1.0, synchronization=SYNCHRONIZATION.NONE).numpy() == 1.0
+
+
+def slices(values, indices):
+    return tf.IndexedSlices(tf.constant(values), tf.constant(indices), tf.constant([3]))
+
+
+@pytest.mark.parametrize("method, sum_, mean", [
+    ("scatter_add", [7.0, 11.0, 4.0], [4.5, 8.5, 4.0]), ("scatter_sub", [-3.0, 1.0, 4.0], [-0.5, 3.5, 4.0]),
+    ("scatter_mul", [10.0, 30.0, 4.0], [5.0, 15.0, 4.0]), ("scatter_div", [0.4, 1.2, 4.0], [0.8, 2.4, 4.0])])
+def test_slices_of_all_replicas(method, sum_, mean):
+    for aggregation, expected in ((AGGREGATION.SUM, sum_), (AGGREGATION.MEAN, mean)):
+        variable = make(TWO, [2.0, 6.0, 4.0], aggregation=aggregation)
+
+        def step():
+            return getattr(variable, method)(tf.IndexedSlices(tf.constant([5.0]), tf.reshape(number(), [1]),
+                                                              tf.constant([3])))
+        TWO.run(step)
+        assert copies(variable) == [pytest.approx(expected)] * 2
+    own = make(TWO, [2.0, 6.0, 4.0])
+    TWO.run(lambda: getattr(own, method)(tf.IndexedSlices(tf.constant([5.0]), tf.reshape(number(), [1]),
+                                                          tf.constant([3]))))
+    first, second = copies(own)
+    assert first[1:] == [6.0, 4.0] and second[0] == 2.0 and first[0] != 2.0 and second[1] != 6.0
+
+
+@pytest.mark.parametrize("method", ["scatter_min", "scatter_max", "scatter_update"])
+@pytest.mark.parametrize("aggregation", [AGGREGATION.SUM, AGGREGATION.MEAN])
+def test_slices_that_cannot_be_aggregated(method, aggregation):
+    variable = make(TWO, [2.0, 6.0, 4.0], aggregation=aggregation)
+    for call in (lambda: TWO.run(lambda: getattr(variable, method)(slices([3.0], [1]))),
+                 lambda: getattr(variable, method)(slices([3.0], [1]))):
+        with pytest.raises(NotImplementedError, match=f"{method} is only supported for mirrored variable .* got: .*"
+                                                      f"{aggregation.name}"):
+            call()
+    first = make(TWO, [2.0, 6.0, 4.0], aggregation=AGGREGATION.ONLY_FIRST_REPLICA)
+    TWO.run(lambda: getattr(first, method)(slices([3.0], [1])))
+    assert copies(first) == [[2.0, 6.0 if method == "scatter_max" else 3.0, 4.0]] * 2
+
+
+def test_slices_of_what_is_combined_when_it_is_read():
+    variable = make(TWO, [2.0], synchronization=SYNCHRONIZATION.ON_READ, aggregation=AGGREGATION.SUM)
+    with pytest.raises(NotImplementedError, match="Variables with `synchronization=ON_READ` doesn't support `scatt"):
+        TWO.run(lambda: variable.scatter_add(tf.IndexedSlices(tf.constant([1.0]), tf.constant([0]), tf.constant([1]))))
+
+
+def test_scattered_products():
+    variable = tf.Variable([7, -7, 12])
+    variable.scatter_mul(slices([2, 5, 3], [0, 2, 0]))
+    assert variable.numpy().tolist() == [42, -7, 60]
+    variable.scatter_div(slices([4, 2, 7], [1, 1, 2]))
+    assert variable.numpy().tolist() == [42, 0, 8]

@@ -1,0 +1,176 @@
+"""Where a program stands under strategies, and what replicas and merge_call see; expectations are TensorFlow 2.21's."""
+
+import pytest
+
+import leat as tf
+
+DEVICES = 4
+if tf.config.list_logical_devices("CPU")[DEVICES - 1:] == []:
+    tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0],
+                                               [tf.config.LogicalDeviceConfiguration()] * DEVICES)
+ONE = tf.distribute.OneDeviceStrategy("/cpu:0")
+SINGLE = tf.distribute.MirroredStrategy(["/cpu:0"])
+TWO = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
+
+
+def context():
+    return tf.distribute.get_replica_context()
+
+
+def values_of(value):
+    return [one.numpy().tolist() for one in TWO.experimental_local_results(value)]
+
+
+def test_a_strategy_is_set_and_taken_back():
+    tf.distribute.experimental_set_strategy(TWO)
+    try:
+        with TWO.scope():
+            for strategy in (None, TWO):
+                with pytest.raises(RuntimeError, match="Must not be called inside a `tf.distribute.Strategy` scope"):
+                    tf.distribute.experimental_set_strategy(strategy)
+        assert tf.distribute.get_strategy() is TWO and tf.distribute.in_cross_replica_context()
+        with pytest.raises(RuntimeError, match="Mixing different tf.distribute.Strategy objects"):
+            ONE.run(lambda: 1)
+    finally:
+        tf.distribute.experimental_set_strategy(None)
+    assert not tf.distribute.has_strategy()
+
+
+def test_a_variable_belongs_to_one_strategy():
+    other = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
+    with TWO.scope():
+        variable = tf.Variable(3.0)
+    assert values_of(other.run(lambda: variable + 1.0)) == [4.0, 4.0]
+    with pytest.raises(RuntimeError, match="Mixing different tf.distribute.Strategy objects"):
+        other.run(lambda: variable.assign(5.0))
+    assert TWO.extended.variable_created_in_scope(variable)
+    assert not TWO.extended.variable_created_in_scope(tf.Variable(1.0))
+
+
+def test_the_default_replica():
+    def merge(strategy, text):
+        assert tf.distribute.in_cross_replica_context() and context() is None
+        assert strategy is tf.distribute.get_strategy() and not tf.distribute.has_strategy()
+        return text + "!"
+    assert context().merge_call(merge, args=("all",)) == "all!"
+    assert type(context().replica_id_in_sync_group) is int and context().replica_id_in_sync_group == 0
+
+
+def test_replicas_know_their_numbers_while_they_are_traced():
+    names = ["left", "right"]
+    calls = []
+
+    def step():
+        number = context().replica_id_in_sync_group
+        calls.append(int(number.numpy()))
+        return names[number], tf.fill([2], number * 10)
+    name, filled = TWO.run(step)
+    assert name.values == ("left", "right") and values_of(filled) == [[0, 0], [10, 10]]
+    TWO.run(step)
+    assert calls == [0, 1]  # one trace for each, once
+    with pytest.raises(AssertionError, match="different structures"):
+        TWO.run(lambda: list(range(context().replica_id_in_sync_group)))
+
+
+def test_what_all_replicas_return_is_one_value():
+    outside = tf.constant([3.0, 4.0])
+    assert TWO.run(lambda: outside) is outside
+    total = TWO.run(lambda: context().merge_call(lambda s, x: s.reduce("SUM", x, axis=None), args=(tf.constant(2.0),)))
+    assert total.numpy() == 4.0
+    assert values_of(TWO.run(lambda: tf.constant(2.0))) == [2.0, 2.0]
+
+
+@pytest.mark.parametrize("strategy, sum_, mean", [(TWO, 21.0, 21.0 / 5), (SINGLE, 3.0, 1.5), (ONE, 3.0, 1.5)])
+def test_merge_call_reduces_along_an_axis(strategy, sum_, mean):
+    def step(rows):
+        def merge(strategy, rows):
+            return strategy.reduce("SUM", rows, axis=0), strategy.reduce("MEAN", rows, axis=0)
+        return context().merge_call(merge, args=(rows,))
+    rows = strategy.experimental_distribute_values_from_function(
+        lambda c: tf.range(1.0, 3.0) if c.replica_id_in_sync_group == 0 else tf.constant([5.0, 6.0, 7.0]))
+    found = strategy.run(step, (rows,))
+    assert [float(one) for one in found] == pytest.approx([sum_, mean])
+
+
+def test_merge_call_sees_the_values_of_all_replicas():
+    def merge(strategy, value):
+        assert isinstance(value, tf.distribute.DistributedValues)
+        return tf.add_n([one * one for one in strategy.experimental_local_results(value)])
+
+    def step():
+        return context().merge_call(merge, args=(tf.cast(context().replica_id_in_sync_group, tf.float32) + 2.0,))
+    assert TWO.run(step).numpy() == 13.0
+
+
+def test_merge_call_runs_replicas_and_assigns():
+    with TWO.scope():
+        variable = tf.Variable(1.0)
+
+    def merge(strategy, value):
+        variable.assign(6.0)
+        doubled = strategy.run(lambda x: x * 2.0, args=(value,))
+        variable.assign_add(strategy.reduce("SUM", doubled, axis=None))
+        return doubled
+
+    def step():
+        number = tf.cast(context().replica_id_in_sync_group, tf.float32)
+        return context().merge_call(merge, args=(number + 1.0,))
+    assert values_of(TWO.run(step)) == [2.0, 4.0]
+    assert values_of(variable) == [12.0, 12.0]
+
+
+def test_what_merge_call_and_its_replicas_raise_arrives():
+    def fail(*ignored):
+        raise KeyError("mine")
+    for merge in (fail, lambda strategy: strategy.run(fail),
+                  lambda strategy: strategy.run(lambda: context().merge_call(fail))):
+        with pytest.raises(KeyError, match="mine"):
+            TWO.run(lambda merge=merge: context().merge_call(merge))
+
+
+def test_replicas_share_the_variables_that_they_make():
+    def step():
+        return tf.Variable(2.0, name=f"part_{context().replica_id_in_sync_group.numpy()}")
+    made = TWO.run(step)
+    assert made.name == "part_0:0" and values_of(made) == [2.0, 2.0]
+    names = TWO.experimental_distribute_values_from_function(lambda c: ["this", "that"][c.replica_id_in_sync_group])
+    with pytest.raises(RuntimeError, match="mismatching name on device 1"):
+        TWO.run(lambda name: tf.Variable(1.0, name=name), args=(names,))
+
+
+def test_slices_are_gathered():
+    def slices(number):
+        values = tf.constant([[2.0, 4.0]]) * tf.cast(number + 1, tf.float32)
+        return tf.IndexedSlices(values, tf.reshape(number, [1]) + 1, tf.constant([4, 2]))
+
+    def step(operation):
+        return context().all_reduce(operation, slices(context().replica_id_in_sync_group))
+    for operation, first in (("SUM", [2.0, 4.0]), ("MEAN", [1.0, 2.0])):
+        for found in TWO.experimental_local_results(TWO.run(step, (operation,))):
+            assert found.indices.numpy().tolist() == [1, 2]
+            assert found.values.numpy().tolist() == [first, [2 * one for one in first]]
+    with pytest.raises(NotImplementedError, match="all_gather does not support IndexedSlices"):
+        TWO.run(lambda: context().all_gather(slices(tf.constant(0)), axis=0))
+    with pytest.raises(NotImplementedError, match="gather does not support IndexedSlices"):
+        TWO.gather(slices(tf.constant(0)), axis=0)
+    with pytest.raises(ValueError, match="scalar"):
+        TWO.gather(TWO.run(lambda: tf.constant(1.0)), axis=0)
+
+
+def test_options_print_and_compare():
+    options = tf.distribute.InputOptions(experimental_per_replica_buffer_size=4)
+    assert repr(options) == (
+        "InputOptions(experimental_fetch_to_device=True, experimental_replication_mode=<InputReplicationMode."
+        "PER_WORKER: 'PER_WORKER'>, experimental_place_dataset_on_device=False, "
+        "experimental_per_replica_buffer_size=4)")
+    assert options == tf.distribute.InputOptions(experimental_per_replica_buffer_size=4)
+    assert str(tf.distribute.experimental.CommunicationOptions(9)) == (
+        "Options(bytes_per_pack=9,timeout_seconds=None, implementation=CommunicationImplementation.AUTO)")
+
+
+@pytest.mark.parametrize("make", [
+    tf.distribute.Server, tf.distribute.coordinator.ClusterCoordinator, tf.distribute.experimental.PreemptionWatcher,
+    tf.distribute.experimental.partitioners.FixedShardsPartitioner, tf.distribute.experimental.rpc.Server])
+def test_what_is_absent_says_so(make):
+    with pytest.raises(tf.errors.UnimplementedError, match=f"{make.__name__}: leat has no"):
+        make(2)

@@ -62,13 +62,17 @@ static void generator_close(void *context, void *run) {
     if (!native_is_running() || run == NULL) {
         return;
     }
+    /* An exception that leaves a loop frees the loop's iterator while it is set on this thread. */
     PyGILState_STATE gil = native_enter_python();
+    PyObject *kind = NULL, *value = NULL, *traceback = NULL;
+    PyErr_Fetch(&kind, &value, &traceback);
     PyObject *result = PyObject_CallMethod(run, "close", NULL);
     if (result == NULL) {
         PyErr_WriteUnraisable(run);
     }
     Py_XDECREF(result);
     Py_DECREF((PyObject *)run);
+    PyErr_Restore(kind, value, traceback);
     native_leave_python(gil);
 }
 

@@ -328,3 +328,22 @@ def test_an_iterator_is_for_one_thread():
     leave.set()
     first.join()
     assert found == [0] and [int(x) for x in iterator] == [1, 2]
+
+
+def test_an_exception_leaves_a_loop_over_a_generator():
+    closed = []
+
+    def numbers():
+        try:
+            for i in range(100):
+                yield [float(i)]
+        finally:
+            closed.append(True)
+
+    def read():
+        spec = tf.TensorSpec([1], "float32")
+        for _ in tf.data.Dataset.from_generator(numbers, output_signature=spec).batch(2):
+            raise KeyError("mine")  # frees the loop's iterator, which closes the generator, while it is on its way
+    with pytest.raises(KeyError, match="mine"):
+        read()
+    assert closed == [True]

@@ -208,13 +208,15 @@ def dispatch(name, values, arguments):
     outputs = trace.bound_call(name, attributes, inputs, bound) if bound else call(name, attributes, inputs)
     if back is not None:
         outputs = [_cast(tensor, back) if tensor.dtype.is_floating else tensor for tensor in outputs]
-    if len(outputs) == 1 or name in _FIRST_OUTPUT:
+    if len(outputs) == 1 and name not in _LISTS or name in _FIRST_OUTPUT:
         return outputs[0]
     return _RESULTS[name](*outputs) if name in _RESULTS else outputs
 
 
 # Operations whose further outputs serve their gradients alone.
 _FIRST_OUTPUT = frozenset(["sparse_softmax_cross_entropy_with_logits"])
+# Those that give a list, also of one tensor.
+_LISTS = frozenset(["dynamic_partition", "split", "unstack"])
 # Those whose outputs TensorFlow names.
 _RESULTS = {name: collections.namedtuple(kind, fields) for name, kind, fields in (
     ("top_k", "TopKV2", "values indices"), ("unique", "Unique", "y idx"),

@@ -94,3 +94,10 @@ def test_rows(number):
     function = tf.function(CASES[number], input_signature=[tf.TensorSpec([None, 2], tf.float32)])
     for found in (CASES[number](tf.constant(ROWS)), function(tf.constant(ROWS))):
         assert list(tf.nest.map_structure(lambda x: x.numpy().tolist(), found)) == EXPECTED[number]
+
+
+def test_one_part_is_a_list_too():
+    x = tf.constant([[1, 2, 3]])
+    for parts in (tf.split(x, 1), tf.unstack(x), tf.dynamic_partition(x, [0], 1), tf.function(tf.unstack)(x)):
+        assert isinstance(parts, list) and len(parts) == 1
+    assert tf.unstack(x)[0].shape == (3,) and tf.split(x, 1)[0].shape == (1, 3)

@@ -121,7 +121,99 @@ def test_gradients():
 def test_what_is_refused():
     with pytest.raises(ValueError, match="axis=1"):
         ops.squeeze(np.zeros((1, 2)), axis=1)
-    with pytest.raises(ValueError, match="Paddings"):
+    with pytest.raises(ValueError, match="top_padding must be >= 0"):
         ops.image.pad_images(np.zeros((4, 4, 3)), -1, 0, 0, 0)
-    with pytest.raises(AttributeError, match="fft"):
-        ops.fft
+    with pytest.raises(AttributeError, match="eig"):
+        ops.eig
+    with pytest.raises(ValueError, match="tuple of two tensors"):
+        ops.fft(np.zeros(4))
+    with pytest.raises(ValueError, match="Invalid dtype: float31"):
+        ops.cast(np.zeros(4), "float31")
+    with pytest.raises(ValueError, match="divisible by the new itemsize"):
+        ops.view(np.zeros(3, "uint8"), "float32")
+    with pytest.raises(ValueError, match="the same names on both sides"):
+        ops.rearrange(np.zeros((2, 3)), "a b -> a c")
+    with pytest.raises(NotImplementedError, match="greedy"):
+        ops.ctc_decode(np.zeros((1, 2, 3)), [2], strategy="beam_search")
+
+
+# ---- what is made of several operations, beside numpy ----
+
+@pytest.mark.parametrize("size", [1, 64, 66, 97, 130, 960])
+def test_fourier_transforms_of_any_length(size):
+    real, imag = np.random.RandomState(size).randn(2, 3, size).astype("float32")
+    wanted = np.fft.fft(real + 1j * imag)
+    found = ops.fft((real, imag))
+    most = np.abs(wanted).max()
+    np.testing.assert_allclose(found[0], wanted.real, atol=1e-6 * most)
+    np.testing.assert_allclose(found[1], wanted.imag, atol=1e-6 * most)
+    np.testing.assert_allclose(ops.irfft(ops.rfft(real), size), real, atol=1e-5)
+
+
+def test_a_signal_comes_back_from_its_windows():
+    signal = np.random.RandomState(5).randn(2, 96).astype("float32")
+    back = ops.istft(ops.stft(signal, 32, 8, 32), 32, 8, 32)
+    assert back.shape == (2, 96)
+    np.testing.assert_allclose(back[:, 16:-16], signal[:, 16:-16], atol=1e-5)
+
+
+def test_windows_of_pictures_are_added_up_again():
+    x = np.random.RandomState(6).randn(2, 3, 5, 6).astype("float32")
+    windows = ops.unfold(x, (2, 3), dilation=(2, 1), padding=(1, 0), stride=(1, 2))
+    counts = ops.fold(ops.ones_like(windows), (5, 6), (2, 3), (2, 1), (1, 0), (1, 2))
+    np.testing.assert_allclose(ops.fold(windows, (5, 6), (2, 3), (2, 1), (1, 0), (1, 2)), x * np.asarray(counts),
+                               rtol=1e-5)
+
+
+def test_adaptive_pools():
+    x = np.random.RandomState(7).randn(2, 5, 7, 3).astype("float32")
+    rows, columns = ((0, 2), (1, 4), (3, 5)), ((0, 4), (3, 7))
+    for pool, fold in ((ops.adaptive_average_pool, np.mean), (ops.adaptive_max_pool, np.max)):
+        wanted = np.stack([np.stack([fold(x[:, a:b, c:d], axis=(1, 2)) for c, d in columns], 1) for a, b in rows], 1)
+        np.testing.assert_allclose(pool(x, (3, 2)), wanted, rtol=1e-5)
+        np.testing.assert_allclose(pool(x.transpose(0, 3, 1, 2), (3, 2), "channels_first"),
+                                   wanted.transpose(0, 3, 1, 2), rtol=1e-5)
+
+
+def test_changes_along_a_direction():
+    x, y = np.array([0.5, 1.5], "float32"), np.array([2.0, -3.0], "float32")
+    out, moved = ops.jvp(lambda x, y: ops.exp(x) * y, (x, y), (y, x))
+    np.testing.assert_allclose(out, np.exp(x) * y, rtol=1e-6)
+    np.testing.assert_allclose(moved, np.exp(x) * y * y + np.exp(x) * x, rtol=1e-6)
+    out, moved, more = ops.jvp(lambda x: ({"square": x * x}, "more"), (x,), (y,), has_aux=True)
+    np.testing.assert_allclose(moved["square"], 2 * x * y, rtol=1e-6)
+    assert more == "more"
+
+
+@pytest.mark.parametrize("mode, of_numpy", [("reflect", "symmetric"), ("mirror", "reflect"), ("wrap", "wrap"),
+                                            ("nearest", "edge"), ("constant", "constant")])
+def test_what_lies_outside_of_a_tensor(mode, of_numpy):
+    values = np.array([1.0, 2.0, 3.0, 4.0], "float32")
+    found = ops.image.map_coordinates(values, np.arange(-4, 7, dtype="float32")[None], 0, mode)
+    np.testing.assert_array_equal(found, np.pad(values, (4, 3), of_numpy))
+
+
+def test_pictures_of_unknown_size():
+    pictures = tf.keras.Input((None, None, 3))
+    assert ops.image.resize(pictures, (4, 6), crop_to_aspect_ratio=True).shape == (None, 4, 6, 3)
+    assert ops.image.resize(pictures, (4, 6), pad_to_aspect_ratio=True).shape == (None, 4, 6, 3)
+    assert ops.image.pad_images(pictures, 1, 1, target_height=9, target_width=8).shape == (None, 9, 8, 3)
+    assert ops.image.crop_images(pictures, 1, 1, target_height=9, target_width=8).shape == (None, 9, 8, 3)
+    with pytest.raises(ValueError, match="When the height of the images is unknown"):
+        ops.image.crop_images(pictures, 1, 1, 2, 2)
+    model = tf.keras.Model(pictures, ops.image.resize(pictures, (2, 3), pad_to_aspect_ratio=True))
+    pixels = np.random.RandomState(8).rand(2, 7, 4, 3).astype("float32")
+    np.testing.assert_array_equal(model(pixels), ops.image.resize(pixels, (2, 3), pad_to_aspect_ratio=True))
+
+
+def test_names_of_dtypes_and_where_they_meet():
+    backend = tf.keras.backend
+    assert [backend.standardize_dtype(one) for one in (None, float, "int", np.int8, tf.bool, np.dtype("uint16"))] == [
+        "float32", "float32", "int32", "int8", "bool", "uint16"]
+    assert backend.is_float_dtype("bfloat16") and not backend.is_float_dtype("int8")
+    assert backend.is_int_dtype(np.uint8) and not backend.is_int_dtype("bool")
+    assert [backend.result_type(*given) for given in (("int8", "uint8"), ("float16", "bfloat16"), ("int32", float), (),
+                                                      ("uint8", int), ("bool", int), ("int64", "float16"),
+                                                      ("uint32", "int8"), (bool, "bool"), (None, "int64"))] == [
+        "int16", "float32", "float32", "float32", "uint8", "int32", "float16", "int64", "bool", "float32"]
+    assert tf.keras.utils.is_keras_tensor(tf.keras.Input((2,))) and not tf.keras.utils.is_keras_tensor(tf.zeros(2))

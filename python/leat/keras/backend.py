@@ -1,6 +1,12 @@
-"""``keras.backend``: the constants and the state that layers share."""
+"""``keras.backend``: the constants and the state that layers share, and how dtypes are named."""
 
+from leat import dtypes
 from leat.keras import tables
+
+_NAMES = {None: "float32", float: "float32", "float": "float32", int: "int32", "int": "int32", bool: "bool",
+          str: "string"}
+_KNOWN = frozenset("""bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 bfloat16 float16 float32 float64
+string""".split())
 
 
 def floatx():
@@ -18,8 +24,82 @@ def image_data_format():
     return "channels_last"
 
 
+def _only(name, value, wanted):
+    """NotImplementedError for a setting that leat does not have."""
+    if value != wanted:
+        raise NotImplementedError(f"keras.config.{name}: {value!r} is not supported; leave it at {wanted!r}")
+
+
+def set_floatx(value):
+    """Refuses everything but "float32"."""
+    if value not in ("float16", "bfloat16", "float32", "float64"):
+        raise ValueError(f"Unknown `floatx` value: {value}. Expected one of "
+                         "{'bfloat16', 'float16', 'float32', 'float64'}")
+    _only("set_floatx", value, "float32")
+
+
+def set_epsilon(value):
+    """Refuses everything but 1e-7."""
+    _only("set_epsilon", value, 1e-7)
+
+
+def set_image_data_format(data_format):
+    """Refuses everything but "channels_last"."""
+    if str(data_format).lower() not in ("channels_first", "channels_last"):
+        raise ValueError("The `data_format` argument must be one of {'channels_first', 'channels_last'}. Received: "
+                         f"data_format={data_format}")
+    _only("set_image_data_format", str(data_format).lower(), "channels_last")
+
+
 def clear_session(free_memory=True):
     """Numbers in names of layers start anew (``keras.backend.clear_session``)."""
     from leat.keras import random
     tables.forget_names()
     random.forget_seed()
+
+
+def backend():
+    """"tensorflow": what programs written for that backend find."""
+    return "tensorflow"
+
+
+def standardize_dtype(dtype):
+    """The name of a dtype given in any way: "float32" for None and float, "int32" for int. ValueError for others."""
+    if isinstance(dtype, str) and dtype in _KNOWN:
+        return dtype
+    try:
+        found = _NAMES.get(dtype)
+    except TypeError:  # what has no hash
+        found = None
+    if found is None:
+        found = getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype).rsplit(".", 1)[-1]
+    if found not in _KNOWN:
+        raise ValueError(f"Invalid dtype: {dtype}")
+    return found
+
+
+def is_float_dtype(dtype):
+    """Is it a dtype of floats (``keras.backend.is_float_dtype``)?"""
+    return dtypes.as_dtype(standardize_dtype(dtype)).is_floating
+
+
+def is_int_dtype(dtype):
+    """Is it a dtype of integers (``keras.backend.is_int_dtype``)?"""
+    return dtypes.as_dtype(standardize_dtype(dtype)).is_integer
+
+
+def result_type(*dtypes):
+    """The dtype at which dtypes, and the types int and float of Python's numbers, meet: JAX's rules."""
+    from leat.keras.ops import promote
+    return promote.result_type(*dtypes)
+
+
+def is_keras_tensor(x):
+    """Does it stand for a tensor of a model that is put together (``keras.utils.is_keras_tensor``)?"""
+    from leat.keras.layer import KerasTensor
+    return isinstance(x, KerasTensor)
+
+
+def get_uid(prefix=""):
+    """The next number of names that begin like this, from 1 on (``keras.backend.get_uid``)."""
+    return tables.next_number(prefix) + 1

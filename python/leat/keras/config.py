@@ -1,39 +1,9 @@
 """``keras.config``: the settings that layers share. Those that leat does not have refuse every other value."""
 
-from leat.keras.backend import epsilon, floatx, image_data_format  # noqa: F401
+from leat.keras.backend import (backend, epsilon, floatx, image_data_format, _only, set_epsilon,  # noqa: F401
+                                set_floatx, set_image_data_format)
 
 _settings = {"interactive_logging": True, "traceback_filtering": True}
-
-
-def backend():
-    """"tensorflow": what programs written for that backend find."""
-    return "tensorflow"
-
-
-def _only(name, value, wanted):
-    if value != wanted:
-        raise NotImplementedError(f"keras.config.{name}: {value!r} is not supported; leave it at {wanted!r}")
-
-
-def set_floatx(value):
-    """Refuses everything but "float32"."""
-    if value not in ("float16", "bfloat16", "float32", "float64"):
-        raise ValueError(f"Unknown `floatx` value: {value}. Expected one of "
-                         "{'bfloat16', 'float16', 'float32', 'float64'}")
-    _only("set_floatx", value, "float32")
-
-
-def set_epsilon(value):
-    """Refuses everything but 1e-7."""
-    _only("set_epsilon", value, 1e-7)
-
-
-def set_image_data_format(data_format):
-    """Refuses everything but "channels_last"."""
-    if str(data_format).lower() not in ("channels_first", "channels_last"):
-        raise ValueError("The `data_format` argument must be one of {'channels_first', 'channels_last'}. Received: "
-                         f"data_format={data_format}")
-    _only("set_image_data_format", str(data_format).lower(), "channels_last")
 
 
 def dtype_policy():
@@ -75,6 +45,24 @@ def enable_traceback_filtering():
 def disable_traceback_filtering():
     """Tracebacks stay as they are."""
     _settings["traceback_filtering"] = False
+
+
+def is_flash_attention_enabled():
+    """False: there is one way of attention."""
+    return False
+
+
+def enable_flash_attention():
+    """Changes nothing: there is one way of attention."""
+
+
+def disable_flash_attention():
+    """Changes nothing: there is one way of attention."""
+
+
+def is_nnx_enabled():
+    """False: that is JAX's."""
+    return False
 
 
 def enable_unsafe_deserialization():

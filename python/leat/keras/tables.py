@@ -198,10 +198,16 @@ def snake_case(name):
     return re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()
 
 
-def auto_name(prefix):
-    """`prefix`, and from the second time on with a number."""
+def next_number(prefix):
+    """How many names there are with a prefix; one more from then on."""
     number = _counts.get(prefix, 0)
     _counts[prefix] = number + 1
+    return number
+
+
+def auto_name(prefix):
+    """`prefix`, and from the second time on with a number."""
+    number = next_number(prefix)
     return prefix if number == 0 else f"{prefix}_{number}"
 
 

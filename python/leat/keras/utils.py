@@ -7,7 +7,7 @@ import numpy as np
 from leat import ops
 from leat import random as leat_random
 from leat.errors import UnimplementedError
-from leat.keras.backend import clear_session  # noqa: F401
+from leat.keras.backend import clear_session, is_keras_tensor, standardize_dtype  # noqa: F401
 from leat.keras.config import (disable_interactive_logging, enable_interactive_logging,  # noqa: F401
                                is_interactive_logging_enabled)
 from leat.keras.folders import image_dataset_from_directory, text_dataset_from_directory  # noqa: F401

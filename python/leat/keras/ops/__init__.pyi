@@ -8,11 +8,14 @@ from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, Stri
 
 from leat.keras.ops.elementwise import abs as abs
 from leat.keras.ops.elementwise import abs as absolute
+from leat.keras.ops.nn import adaptive_average_pool as adaptive_average_pool
+from leat.keras.ops.nn import adaptive_max_pool as adaptive_max_pool
 from leat.keras.ops.elementwise import add as add
 from leat.keras.ops.reductions import all as all
 from leat.keras.ops.elementwise import allclose as allclose
 from leat.keras.ops.reductions import amax as amax
 from leat.keras.ops.reductions import amin as amin
+from leat.keras.ops.elementwise import angle as angle
 from leat.keras.ops.reductions import any as any
 from leat.keras.ops.arrays import append as append
 from leat.keras.ops.arrays import arange as arange
@@ -25,6 +28,7 @@ from leat.keras.ops.elementwise import arctan2 as arctan2
 from leat.keras.ops.elementwise import arctanh as arctanh
 from leat.keras.ops.reductions import argmax as argmax
 from leat.keras.ops.reductions import argmin as argmin
+from leat.keras.ops.reductions import argpartition as argpartition
 from leat.keras.ops.reductions import argsort as argsort
 from leat.keras.ops.arrays import array as array
 from leat.keras.ops.arrays import array_split as array_split
@@ -71,6 +75,8 @@ from leat.keras.ops.elementwise import cos as cos
 from leat.keras.ops.elementwise import cosh as cosh
 from leat.keras.ops.reductions import count_nonzero as count_nonzero
 from leat.keras.ops.linalg import cross as cross
+from leat.keras.ops.sequences import ctc_decode as ctc_decode
+from leat.keras.ops.sequences import ctc_loss as ctc_loss
 from leat.keras.ops.reductions import cumprod as cumprod
 from leat.keras.ops.reductions import cumsum as cumsum
 from leat.keras.ops.core import custom_gradient as custom_gradient
@@ -104,8 +110,11 @@ from leat.keras.ops.elementwise import exp as exp
 from leat.keras.ops.elementwise import exp2 as exp2
 from leat.keras.ops.arrays import expand_dims as expand_dims
 from leat.keras.ops.elementwise import expm1 as expm1
+from leat.keras.ops.signal import extract_sequences as extract_sequences
 from leat.keras.ops.arrays import eye as eye
 from leat.keras.ops.elementwise import fabs as fabs
+from leat.keras.ops.signal import fft as fft
+from leat.keras.ops.signal import fft2 as fft2
 from leat.keras.ops.arrays import flip as flip
 from leat.keras.ops.arrays import fliplr as fliplr
 from leat.keras.ops.arrays import flipud as flipud
@@ -114,7 +123,9 @@ from leat.keras.ops.elementwise import floor_divide as floor_divide
 from leat.keras.ops.elementwise import fmax as fmax
 from leat.keras.ops.elementwise import fmin as fmin
 from leat.keras.ops.elementwise import fmod as fmod
+from leat.keras.ops.nn import fold as fold
 from leat.keras.ops.core import fori_loop as fori_loop
+from leat.keras.ops import formats as formats
 from leat.keras.ops.arrays import full as full
 from leat.keras.ops.arrays import full_like as full_like
 from leat.keras.ops.elementwise import gcd as gcd
@@ -136,12 +147,15 @@ from leat.keras.ops.reductions import histogram as histogram
 from leat.keras.ops.arrays import hsplit as hsplit
 from leat.keras.ops.arrays import hstack as hstack
 from leat.keras.ops.elementwise import hypot as hypot
+from leat.keras.ops.elementwise import i0 as i0
 from leat.keras.ops.arrays import identity as identity
+from leat.keras.ops.signal import ifft2 as ifft2
 from leat.keras.ops.elementwise import imag as imag
 from leat.keras.ops import image as image
 from leat.keras.ops.reductions import in_top_k as in_top_k
 from leat.keras.ops.linalg import inner as inner
 from leat.keras.ops.linalg import inv as inv
+from leat.keras.ops.signal import irfft as irfft
 from leat.keras.ops.core import is_tensor as is_tensor
 from leat.keras.ops.elementwise import isclose as isclose
 from leat.keras.ops.elementwise import isfinite as isfinite
@@ -151,6 +165,9 @@ from leat.keras.ops.elementwise import isnan as isnan
 from leat.keras.ops.elementwise import isneginf as isneginf
 from leat.keras.ops.elementwise import isposinf as isposinf
 from leat.keras.ops.elementwise import isreal as isreal
+from leat.keras.ops.signal import istft as istft
+from leat.keras.ops.linalg import jvp as jvp
+from leat.keras.ops.arrays import kaiser as kaiser
 from leat.keras.ops.linalg import kron as kron
 from leat.keras.ops.nn import layer_normalization as layer_normalization
 from leat.keras.ops.elementwise import lcm as lcm
@@ -177,6 +194,7 @@ from leat.keras.ops.elementwise import logical_xor as logical_xor
 from leat.keras.ops.arrays import logspace as logspace
 from leat.keras.ops.reductions import logsumexp as logsumexp
 from leat.keras.ops.linalg import lstsq as lstsq
+from leat.keras.ops.linalg import lu_factor as lu_factor
 from leat.keras.ops.core import map as map
 from leat.keras.ops.linalg import matmul as matmul
 from leat.keras.ops.linalg import matrix_rank as matrix_rank
@@ -194,10 +212,17 @@ from leat.keras.ops.arrays import moveaxis as moveaxis
 from leat.keras.ops.arrays import multi_hot as multi_hot
 from leat.keras.ops.elementwise import multiply as multiply
 from leat.keras.ops.elementwise import nan_to_num as nan_to_num
+from leat.keras.ops.reductions import nanargmax as nanargmax
+from leat.keras.ops.reductions import nanargmin as nanargmin
+from leat.keras.ops.reductions import nancumprod as nancumprod
+from leat.keras.ops.reductions import nancumsum as nancumsum
 from leat.keras.ops.reductions import nanmax as nanmax
 from leat.keras.ops.reductions import nanmean as nanmean
+from leat.keras.ops.reductions import nanmedian as nanmedian
 from leat.keras.ops.reductions import nanmin as nanmin
+from leat.keras.ops.reductions import nanpercentile as nanpercentile
 from leat.keras.ops.reductions import nanprod as nanprod
+from leat.keras.ops.reductions import nanquantile as nanquantile
 from leat.keras.ops.reductions import nanstd as nanstd
 from leat.keras.ops.reductions import nansum as nansum
 from leat.keras.ops.reductions import nanvar as nanvar
@@ -219,6 +244,7 @@ from leat.keras.ops.linalg import pinv as pinv
 from leat.keras.ops.elementwise import positive as positive
 from leat.keras.ops.elementwise import power as power
 from leat.keras.ops.reductions import prod as prod
+from leat.keras.ops import projections as projections
 from leat.keras.ops import promote as promote
 from leat.keras.ops.nn import psnr as psnr
 from leat.keras.ops.reductions import ptp as ptp
@@ -227,12 +253,14 @@ from leat.keras.ops.reductions import quantile as quantile
 from leat.keras.ops.elementwise import rad2deg as rad2deg
 from leat.keras.ops.arrays import ravel as ravel
 from leat.keras.ops.elementwise import real as real
+from leat.keras.ops.sequences import rearrange as rearrange
 from leat.keras.ops.elementwise import reciprocal as reciprocal
 from leat.keras.ops import reductions as reductions
 from leat.keras.ops.nn import relu as relu
 from leat.keras.ops.nn import relu6 as relu6
 from leat.keras.ops.arrays import repeat as repeat
 from leat.keras.ops.arrays import reshape as reshape
+from leat.keras.ops.signal import rfft as rfft
 from leat.keras.ops.elementwise import bitwise_right_shift as right_shift
 from leat.keras.ops.nn import rms_normalization as rms_normalization
 from leat.keras.ops.arrays import roll as roll
@@ -251,9 +279,11 @@ from leat.keras.ops.reductions import segment_sum as segment_sum
 from leat.keras.ops.elementwise import select as select
 from leat.keras.ops.nn import selu as selu
 from leat.keras.ops.nn import separable_conv as separable_conv
+from leat.keras.ops import sequences as sequences
 from leat.keras.ops.core import shape as shape
 from leat.keras.ops.nn import sigmoid as sigmoid
 from leat.keras.ops.elementwise import sign as sign
+from leat.keras.ops import signal as signal
 from leat.keras.ops.elementwise import signbit as signbit
 from leat.keras.ops.nn import silu as silu
 from leat.keras.ops.elementwise import sin as sin
@@ -282,6 +312,7 @@ from leat.keras.ops.nn import squareplus as squareplus
 from leat.keras.ops.arrays import squeeze as squeeze
 from leat.keras.ops.arrays import stack as stack
 from leat.keras.ops.reductions import std as std
+from leat.keras.ops.signal import stft as stft
 from leat.keras.ops.core import stop_gradient as stop_gradient
 from leat.keras.ops.elementwise import subtract as subtract
 from leat.keras.ops.reductions import sum as sum
@@ -306,6 +337,7 @@ from leat.keras.ops.arrays import tril as tril
 from leat.keras.ops.arrays import triu as triu
 from leat.keras.ops.elementwise import divide as true_divide
 from leat.keras.ops.elementwise import trunc as trunc
+from leat.keras.ops.nn import unfold as unfold
 from leat.keras.ops.reductions import unique as unique
 from leat.keras.ops.arrays import unravel_index as unravel_index
 from leat.keras.ops.arrays import unstack as unstack
@@ -314,6 +346,7 @@ from leat.keras.ops.reductions import var as var
 from leat.keras.ops.linalg import vdot as vdot
 from leat.keras.ops.core import vectorize as vectorize
 from leat.keras.ops.core import vectorized_map as vectorized_map
+from leat.keras.ops.arrays import view as view
 from leat.keras.ops.arrays import vsplit as vsplit
 from leat.keras.ops.arrays import vstack as vstack
 from leat.keras.ops.elementwise import where as where

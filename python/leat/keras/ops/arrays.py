@@ -146,6 +146,12 @@ def _cosines(*factors):
     return lambda n, count: sum(factor * tf.cos(2 * math.pi * k * n / (count - 1)) for k, factor in enumerate(factors))
 
 
+@operation
+def kaiser(x, beta):
+    """The Kaiser window of x samples (``keras.ops.kaiser``)."""
+    return tf.constant(np.kaiser(int(tensor(x)), float(beta)), "float32")
+
+
 _window("bartlett", lambda n, count: 1 - tf.abs(2 * n / (count - 1) - 1))
 _window("blackman", _cosines(0.42, -0.5, 0.08))
 _window("hamming", _cosines(0.54, -0.46))
@@ -571,6 +577,23 @@ def unravel_index(indices, shape):
         places.append(tf.math.floormod(left, one))
         left = tf.math.floordiv(left, one)
     return tuple(reversed(places))
+
+
+@operation
+def view(x, dtype=None):
+    """The same bytes as another dtype (``keras.ops.view``); the last dimension grows or shrinks."""
+    x = tensor(x)
+    wanted = tf.as_dtype(dtype_name(dtype or x.dtype))
+    if wanted.size < x.dtype.size and len(x.shape):
+        out = tf.bitcast(x, wanted)
+        return tf.reshape(out, tf.concat([tf.shape(x)[:-1], [-1]], 0))
+    if wanted.size == x.dtype.size:
+        return tf.bitcast(x, wanted)
+    ratio = wanted.size // x.dtype.size
+    if not len(x.shape) or not ratio or x.shape[-1] is None or x.shape[-1] % ratio:
+        raise ValueError(f"Cannot view array of shape {tuple(x.shape)} and dtype {x.dtype.name} as dtype {wanted.name} "
+                         "because the total number of bytes is not divisible by the new itemsize.")
+    return tf.bitcast(tf.reshape(x, tf.concat([tf.shape(x)[:-1], [x.shape[-1] // ratio, ratio]], 0)), wanted)
 
 
 @operation

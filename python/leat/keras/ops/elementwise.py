@@ -265,6 +265,34 @@ def imag(x):
 
 
 @operation
+def angle(x):
+    """0 of numbers, pi of negative ones (``keras.ops.angle``): numbers are real."""
+    x = floats(x)
+    return tf.where(x < 0, tf.cast(math.pi, x.dtype), tf.zeros_like(x))
+
+
+_NEAR = (1.0, 3.5156229, 3.0899424, 1.2067492, 0.2659732, 0.0360768, 0.0045813)
+_FAR = (0.39894228, 0.01328592, 0.00225319, -0.00157565, 0.00916281, -0.02057706, 0.02635537, -0.01647633, 0.00392377)
+
+
+def _polynomial(factors, x):
+    out = tf.zeros_like(x) + tf.cast(factors[-1], x.dtype)
+    for factor in reversed(factors[:-1]):
+        out = out * x + tf.cast(factor, x.dtype)
+    return out
+
+
+@operation
+def i0(x):
+    """The modified Bessel function of order 0 (``keras.ops.i0``), to 2e-7 of its value (Abramowitz and Stegun 9.8)."""
+    x = tf.abs(floats(x))
+    border = tf.cast(3.75, x.dtype)
+    near = _polynomial(_NEAR, tf.square(tf.minimum(x, border) / border))
+    large = tf.maximum(x, border)
+    return tf.where(x < border, near, tf.exp(large) * tf.math.rsqrt(large) * _polynomial(_FAR, border / large))
+
+
+@operation
 def isclose(x1, x2, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Is |x1 - x2| <= atol + rtol * |x2| (``keras.ops.isclose``)?"""
     x1, x2 = together(x1, x2, floating=True)

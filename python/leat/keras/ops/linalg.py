@@ -1,8 +1,9 @@
 """``keras.ops``: products and linear algebra."""
 
 import leat as tf
+from leat import nest
 from leat.keras.ops import arrays, elementwise
-from leat.keras.ops.promote import OPERATIONS, define, floats, operation, together
+from leat.keras.ops.promote import OPERATIONS, define, floats, operation, tensor, together
 
 _before = set(OPERATIONS)
 
@@ -216,6 +217,30 @@ _of_matrices("cholesky_inverse", lambda x: tf.linalg.cholesky_solve(
 
 
 @operation
+def lu_factor(x):
+    """(lower and upper triangle in one matrix, the order of the rows) (``keras.ops.lu_factor``)."""
+    factors, order = tf.linalg.lu(floats(x))
+    return factors, tf.argsort(order)
+
+
+def jvp(fun, primals, tangents, has_aux=False):
+    """(what a function gives, how it changes along `tangents`) (``keras.ops.jvp``); `has_aux`: and its second."""
+    primals = [tensor(one) for one in primals]
+    with tf.GradientTape() as outer:
+        with tf.GradientTape(persistent=True) as inner:
+            inner.watch(primals)
+            out = fun(*primals)
+            out, more = out if has_aux else (out, ())
+            flat = nest.flatten(out)
+        weights = [tf.zeros_like(one) for one in flat]
+        outer.watch(weights)
+        back = inner.gradient(flat, primals, output_gradients=weights, unconnected_gradients="zero")
+        along = tf.add_n([tf.reduce_sum(one * tensor(tangent, one.dtype)) for one, tangent in zip(back, tangents)])
+    moved = nest.pack_sequence_as(out, outer.gradient(along, weights, unconnected_gradients="zero"))
+    return (out, moved, more) if has_aux else (out, moved)
+
+
+@operation
 def cholesky(x, upper=False):
     """The factors of positive definite matrices (``keras.ops.cholesky``)."""
     factor = tf.linalg.cholesky(floats(x))
@@ -280,4 +305,4 @@ def lstsq(a, b, rcond=None):
     return tf.squeeze(out, [-1]) if vector else out
 
 
-__all__ = [name for name in elementwise.OPERATIONS if name not in _before]
+__all__ = [name for name in elementwise.OPERATIONS if name not in _before] + ["jvp"]

@@ -4,9 +4,11 @@ import functools
 import inspect
 import math
 
+import numpy as np
+
 import leat as tf
 from leat.keras import activations, calls, tables
-from leat.keras.ops import arrays
+from leat.keras.ops import arrays, formats
 from leat.keras.ops.promote import OPERATIONS, define, floats, operation, tensor, together
 
 _before = set(OPERATIONS)
@@ -181,11 +183,13 @@ def _part(name, arguments):
 
 
 def _layer(name, inputs, weights, data_format, **arguments):
-    if data_format not in (None, "channels_last"):
-        raise NotImplementedError(f"{name}: data_format {data_format!r} is not supported; transpose to channels_last")
     part = _part(name, tuple(sorted((key, tuple(value) if isinstance(value, list) else value)
                                     for key, value in arguments.items())))
-    return calls.call(part, [inputs], weights)[0]
+
+    def compute(x):  # halves through float32, in which convolutions are computed
+        given = [tf.cast(one, "float32") if one.dtype in ("float16", "bfloat16") else one for one in (x, *weights)]
+        return tf.cast(calls.call(part, given[:1], given[1:])[0], x.dtype)
+    return formats.with_channels_last(compute, inputs, data_format)
 
 
 def _convolution(name, inputs, kernel, strides, padding, data_format, dilation_rate, **more):
@@ -201,7 +205,8 @@ def _convolution(name, inputs, kernel, strides, padding, data_format, dilation_r
 @operation
 def conv(inputs, kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
     """A convolution in 1 to 3 directions (``keras.ops.conv``); groups follow from the kernel's channels."""
-    channels, of_kernel = inputs.shape[-1], kernel.shape[-2]
+    inputs, kernel = tensor(inputs), tensor(kernel)
+    channels, of_kernel = inputs.shape[1 if formats.is_first(data_format) else -1], kernel.shape[-2]
     if channels % of_kernel:
         raise ValueError(f"The number of input channels must be evenly divisible by kernel's in_channels. Received "
                          f"input channels {channels} and kernel in_channels {of_kernel}.")
@@ -251,20 +256,78 @@ def average_pool(inputs, pool_size, strides=None, padding="valid", data_format=N
     return _pool("AveragePooling", floats(inputs), pool_size, strides, padding, data_format)
 
 
+def _adaptive(name, inputs, output_size, data_format):
+    inputs = tensor(inputs)
+    count = len(inputs.shape) - 2
+    return _layer(f"{name}{count}D", inputs, [], data_format, output_size=_directions(output_size, count))
+
+
+@operation
+def adaptive_average_pool(inputs, output_size, data_format=None):
+    """The means of windows that make a picture this large (``keras.ops.adaptive_average_pool``)."""
+    return _adaptive("AdaptiveAveragePooling", floats(inputs), output_size, data_format)
+
+
+@operation
+def adaptive_max_pool(inputs, output_size, data_format=None):
+    """The largest elements of windows that make a picture this large (``keras.ops.adaptive_max_pool``)."""
+    return _adaptive("AdaptiveMaxPooling", inputs, output_size, data_format)
+
+
 @operation
 def space_to_depth(x, block_size, data_format="channels_last"):
     """Blocks of places as channels (``keras.ops.space_to_depth``)."""
-    if data_format != "channels_last":
-        raise NotImplementedError("space_to_depth: only channels_last is supported; transpose before")
-    return tf.nn.space_to_depth(tensor(x), block_size)
+    return formats.with_channels_last(lambda x: tf.nn.space_to_depth(x, block_size), x, data_format)
 
 
 @operation
 def depth_to_space(x, block_size, data_format="channels_last"):
     """Channels as blocks of places (``keras.ops.depth_to_space``)."""
-    if data_format != "channels_last":
-        raise NotImplementedError("depth_to_space: only channels_last is supported; transpose before")
-    return tf.nn.depth_to_space(tensor(x), block_size)
+    return formats.with_channels_last(lambda x: tf.nn.depth_to_space(x, block_size), x, data_format)
+
+
+# ---- windows of pictures [batch, channels, height, width] ----
+
+def _window_places(sizes, kernel, dilation, padding, stride):
+    """For both directions the number of an element for each (window, place in it)."""
+    found = []
+    for size, side, gap, border, step in zip(sizes, kernel, dilation, padding, stride):
+        count = (size + 2 * border - gap * (side - 1) - 1) // step + 1
+        found.append(np.arange(count)[:, None] * step + np.arange(side)[None, :] * gap)
+    return found
+
+
+@operation
+def unfold(x, kernel_size, dilation=1, padding=0, stride=1):
+    """The windows of pictures [N, C, H, W] as columns [N, C * window, windows] (``keras.ops.unfold``)."""
+    x = tensor(x)
+    if len(x.shape) != 4:
+        raise ValueError(f"Input must be a 4D tensor. Received: input.shape={tuple(x.shape)}")
+    kernel, dilation, padding, stride = [_directions(one, 2) for one in (kernel_size, dilation, padding, stride)]
+    rows, columns = _window_places(x.shape[2:], kernel, dilation, padding, stride)
+    x = tf.pad(x, [[0, 0], [0, 0], [padding[0]] * 2, [padding[1]] * 2])
+    x = tf.gather(tf.gather(x, rows.astype("int32"), axis=2), columns.astype("int32"), axis=4)
+    x = tf.transpose(x, [0, 1, 3, 5, 2, 4])
+    return tf.reshape(x, [-1, x.shape[1] * kernel[0] * kernel[1], len(rows) * len(columns)])
+
+
+@operation
+def fold(x, output_size, kernel_size, dilation=1, padding=0, stride=1):
+    """Windows as columns, added up to pictures [N, C, height, width] (``keras.ops.fold``)."""
+    x = tensor(x)
+    size, kernel = _directions(output_size, 2), _directions(kernel_size, 2)
+    dilation, padding, stride = [_directions(one, 2) for one in (dilation, padding, stride)]
+    if x.shape[1] % (kernel[0] * kernel[1]):
+        raise ValueError(f"The second dimension of the input ({x.shape[1]}) must be divisible by kernel_size product "
+                         f"({kernel[0] * kernel[1]}).")
+    channels = x.shape[1] // (kernel[0] * kernel[1])
+    rows, columns = _window_places(size, kernel, dilation, padding, stride)
+    height, width = size[0] + 2 * padding[0], size[1] + 2 * padding[1]
+    places = rows.T[:, None, :, None] * width + columns.T[None, :, None, :]
+    flat = tf.transpose(tf.reshape(x, [-1, places.size]))
+    summed = tf.scatter_nd(places.reshape(-1, 1).astype("int32"), flat, tf.stack([height * width, tf.shape(flat)[1]]))
+    out = tf.reshape(tf.transpose(summed), [-1, channels, height, width])
+    return out[:, :, padding[0]:padding[0] + size[0], padding[1]:padding[1] + size[1]]
 
 
 # ---- losses ----

@@ -12,6 +12,7 @@ import numpy as np
 import leat as tf
 from leat import nest
 from leat.keras import layer as _layer
+from leat.keras.backend import standardize_dtype as dtype_name
 from leat.keras.layer import KerasTensor
 from leat.keras.variables import Variable as KerasVariable
 
@@ -20,17 +21,6 @@ _UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
 _FLOATS = ("bfloat16", "float16", "float32", "float64")
 
 OPERATIONS = {}  # name -> function, as the configuration of a model names them
-
-
-def dtype_name(dtype):
-    """"float32" for any way to name a dtype; numbers' types of Python are Keras' defaults."""
-    if dtype in (float, "float"):
-        return "float32"
-    if dtype in (int, "int"):
-        return "int32"
-    if dtype is bool:
-        return "bool"
-    return dtype if isinstance(dtype, str) else tf.as_dtype(dtype).name
 
 
 def _meet(a, b):
@@ -57,8 +47,10 @@ def result_type(*kinds):
     strong = [dtype_name(kind) for kind in kinds if kind is not int and kind is not float]
     is_float = any(kind is float for kind in weak)
     if not strong:
-        return "float32" if is_float else "int32"
+        return "float32" if is_float or not weak else "int32"
     met = functools.reduce(_meet, strong)
+    if met == "uint64":
+        met = "uint32"
     if is_float and met not in _FLOATS:
         return "float32"
     return "int32" if weak and met == "bool" else met
@@ -107,7 +99,9 @@ def floats(value):
 # Parameters that are arguments of a call in Keras' configurations; the others belong to the operation.
 _OPERANDS = frozenset("""x x1 x2 xs a b y key inputs kernel depthwise_kernel pointwise_kernel condition condlist
 choicelist default indices values updates start_indices target output query value bias mask mean variance offset scale
-gamma beta images data segment_ids sorted_sequence targets predictions fill_value weights variable array""".split())
+gamma beta images data segment_ids sorted_sequence targets predictions fill_value weights variable array tensor
+volumes coordinates transform start_points end_points image1 image2 target_length output_length
+sequence_lengths""".split())
 # In which module of Keras an operation's class is; elsewhere: numpy.
 _HOMES = {
     "core": "cast saturate_cast scatter scatter_update slice slice_update stop_gradient unstack",
@@ -115,10 +109,16 @@ _HOMES = {
         depth_to_space depthwise_conv dot_product_attention elu gelu glu hard_shrink hard_sigmoid hard_silu hard_tanh
         leaky_relu log_sigmoid log_softmax max_pool moments multi_hot normalize one_hot relu relu6 selu separable_conv
         sigmoid silu soft_shrink softmax softplus softsign space_to_depth sparse_categorical_crossentropy sparse_plus
-        sparse_sigmoid sparsemax squareplus tanh_shrink threshold layer_normalization rms_normalization psnr""",
-    "linalg": "cholesky cholesky_inverse det eigh inv lstsq matrix_rank norm pinv qr solve solve_triangular svd",
-    "math": "erf erfc erfinv in_top_k logdet logsumexp rsqrt segment_max segment_min segment_prod segment_sum top_k",
-    "image": "resize rgb_to_grayscale rgb_to_hsv hsv_to_rgb pad_images crop_images",
+        sparse_sigmoid sparsemax squareplus tanh_shrink threshold layer_normalization rms_normalization psnr ctc_loss
+        ctc_decode adaptive_average_pool adaptive_max_pool fold unfold""",
+    "linalg": """cholesky cholesky_inverse det eigh inv lstsq lu_factor matrix_rank norm pinv qr solve solve_triangular
+        svd""",
+    "math": """erf erfc erfinv in_top_k logdet logsumexp rsqrt segment_max segment_min segment_prod segment_sum top_k
+        extract_sequences fft fft2 ifft2 rfft irfft stft istft""",
+    "image": """resize rgb_to_grayscale rgb_to_hsv hsv_to_rgb pad_images crop_images affine_transform elastic_transform
+        extract_patches extract_patches_3d gaussian_blur map_coordinates perspective_transform scale_and_translate
+        sobel_edges ssim""",
+    "einops": "rearrange",
 }
 _home_of = {name: home for home, names in _HOMES.items() for name in names.split()}
 

@@ -178,6 +178,13 @@ def argsort(x, axis=-1):
 
 
 @operation
+def argpartition(x, kth, axis=-1):
+    """Places in an order in which the kth one has the element that sorting would put there, what is not larger before
+    it (``keras.ops.argpartition``): int32; they are sorted as a whole, which is one such order."""
+    return argsort(x, axis)
+
+
+@operation
 def sort(x, axis=-1):
     """The elements from the smallest to the largest (``keras.ops.sort``)."""
     x, axis = _flat_axis(x, axis)
@@ -336,37 +343,64 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
 
 # ---- quantiles ----
 
-@operation
-def quantile(x, q, axis=None, method="linear", keepdims=False):
-    """The q-th quantiles, q of [0, 1] (``keras.ops.quantile``). `method`: linear, lower, higher, midpoint, nearest."""
-    x = floats(x)
-    q = floats(q)
-    rank = len(x.shape)
-    axes = [one % rank for one in (builtins.range(rank) if axis is None else axis if isinstance(axis, (list, tuple))
+_METHODS = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
+def _axes_of(axis, rank):
+    return [one % rank for one in (builtins.range(rank) if axis is None else axis if isinstance(axis, (list, tuple))
                                    else [axis])]
+
+
+def _between(at, method, pick):
+    """What stands at places between elements, which ``pick`` gives by number."""
+    low, high = tf.cast(tf.floor(at), "int32"), tf.cast(tf.math.ceil(at), "int32")
+    if method == "nearest":
+        return pick(tf.cast(tf.round(at), "int32"))
+    if method in ("lower", "higher"):
+        return pick(low if method == "lower" else high)
+    if method == "midpoint":
+        return (pick(low) + pick(high)) / 2
+    part = at - tf.floor(at)
+    return pick(low) * (1 - part) + pick(high) * part
+
+
+def _quantiles(x, q, axis, method, keepdims, skips):
+    """Quantiles of all elements, or (`skips`) of those that are numbers; q first, then the dimensions that stay."""
+    if method not in _METHODS:
+        raise ValueError(f"Invalid `method`: expected linear, lower, higher, midpoint or nearest, found {method!r}")
+    x, q = floats(x), floats(q)
+    if len(q.shape) > 1:
+        raise ValueError(f"`q` must be a scalar or 1D. Received: q.shape={tuple(q.shape)}")
+    rank = len(x.shape)
+    axes = _axes_of(axis, rank)
     kept = [one for one in builtins.range(rank) if one not in axes]
     folded = tf.transpose(x, kept + axes)
     folded = tf.reshape(folded, tf.concat([tf.shape(folded)[:len(kept)], [-1]], 0))
-    ordered = tf.sort(folded, axis=-1)
-    size = tf.shape(ordered)[-1]
-    at = tf.reshape(q, [-1]) * tf.cast(size - 1, x.dtype)
-    low, high = tf.cast(tf.floor(at), "int32"), tf.cast(tf.math.ceil(at), "int32")
-    if method == "nearest":
-        found = tf.gather(ordered, tf.cast(tf.round(at), "int32"), axis=-1)
-    elif method in ("linear", "midpoint", "lower", "higher"):
-        below, above = tf.gather(ordered, low, axis=-1), tf.gather(ordered, high, axis=-1)
-        part = at - tf.floor(at)
-        found = {"linear": lambda: below * (1 - part) + above * part, "midpoint": lambda: (below + above) / 2,
-                 "lower": lambda: below, "higher": lambda: above}[method]()
+    is_nan = tf.math.is_nan(folded)
+    places = tf.cast(tf.reshape(q, [-1]), x.dtype)
+    if skips:
+        ordered = tf.sort(tf.where(is_nan, tf.cast(math.inf, x.dtype), folded), axis=-1)
+        last = tf.reduce_sum(tf.cast(tf.logical_not(is_nan), "int32"), -1, True) - 1
+        at = tf.cast(tf.maximum(last, 0), x.dtype) * places
+        found = _between(at, method, lambda numbers: tf.gather(ordered, numbers, axis=-1, batch_dims=len(kept)))
+        nan = last < 0
     else:
-        raise ValueError(f"quantile: expected method linear, lower, higher, midpoint or nearest, found {method!r}")
-    nan = tf.reduce_any(tf.math.is_nan(folded), axis=-1, keepdims=True)
+        ordered = tf.sort(folded, axis=-1)
+        at = places * tf.cast(tf.shape(ordered)[-1] - 1, x.dtype)
+        found = _between(at, method, lambda numbers: tf.gather(ordered, numbers, axis=-1))
+        nan = tf.reduce_any(is_nan, axis=-1, keepdims=True)
     found = tf.where(nan, tf.cast(math.nan, x.dtype), found)
     found = tf.transpose(found, [len(kept), *builtins.range(len(kept))])
     if keepdims:
         shape = [1 if one in axes else tf.shape(x)[one] for one in builtins.range(rank)]
         found = tf.reshape(found, tf.stack([tf.shape(found)[0], *shape]))
     return found if len(q.shape) else tf.squeeze(found, [0])
+
+
+@operation
+def quantile(x, q, axis=None, method="linear", keepdims=False):
+    """The q-th quantiles, q of [0, 1] (``keras.ops.quantile``). `method`: linear, lower, higher, midpoint, nearest."""
+    return _quantiles(x, q, axis, method, keepdims, False)
 
 
 @operation
@@ -382,6 +416,53 @@ def median(x, axis=None, keepdims=False):
 
 
 # ---- without NaN ----
+
+@operation
+def nanquantile(x, q, axis=None, method="linear", keepdims=False):
+    """The q-th quantiles of the elements that are numbers (``keras.ops.nanquantile``)."""
+    return _quantiles(x, q, axis, method, keepdims, True)
+
+
+@operation
+def nanpercentile(x, q, axis=None, method="linear", keepdims=False):
+    """The q-th percentiles of the elements that are numbers (``keras.ops.nanpercentile``)."""
+    return _quantiles(x, floats(q) / 100, axis, method, keepdims, True)
+
+
+@operation
+def nanmedian(x, axis=None, keepdims=False):
+    """The middle element of those that are numbers (``keras.ops.nanmedian``)."""
+    return _quantiles(x, 0.5, axis, "linear", keepdims, True)
+
+
+def _place_of_numbers(name, find, instead):
+    def compute(x, axis=None, keepdims=False):
+        x = tensor(x)
+        if not x.dtype.is_floating:
+            return find(x, axis, keepdims)
+        is_nan = tf.math.is_nan(x)
+        found = find(tf.where(is_nan, tf.cast(instead, x.dtype), x), axis, keepdims)
+        return tf.where(tf.reduce_all(is_nan, axis, keepdims), tf.constant(-1, found.dtype), found)
+    define(globals(), name, compute, f"{name[3:]} of the elements that are numbers, -1 where there are none "
+           f"(``keras.ops.{name}``).")
+
+
+_place_of_numbers("nanargmax", argmax, -math.inf)
+_place_of_numbers("nanargmin", argmin, math.inf)
+
+
+def _running_numbers(name, run, instead):
+    def compute(x, axis=None, dtype=None):
+        x = tensor(x)
+        if x.dtype.is_floating:
+            x = tf.where(tf.math.is_nan(x), tf.cast(instead, x.dtype), x)
+        return run(x, axis, dtype)
+    define(globals(), name, compute, f"{name[3:]} with NaN as {instead} (``keras.ops.{name}``).")
+
+
+_running_numbers("nancumsum", cumsum, 0.0)
+_running_numbers("nancumprod", cumprod, 1.0)
+
 
 def _without_nan(name, fold, instead):
     def compute(x, axis=None, keepdims=False):

@@ -1,0 +1,252 @@
+"""``keras.ops``: Fourier transforms of (real, imaginary) pairs, and windows of signals.
+
+There are no complex numbers: a transform is made of products with tables of cosines and sines, split along a factor of
+its length (Cooley and Tukey), so that n numbers take about n times the sum of the factors of n.
+"""
+
+import math
+
+import numpy as np
+
+import leat as tf
+from leat.keras.ops.promote import OPERATIONS, floats, operation, tensor, together
+
+_before = set(OPERATIONS)
+
+_DIRECT = 64  # lengths up to this are one product
+
+
+# ---- transforms ----
+
+def _factor(size):
+    """The largest divisor up to the square root that is worth a split; 1: none."""
+    if size <= _DIRECT:
+        return 1
+    return next((part for part in range(math.isqrt(size), 1, -1) if size % part == 0), 1)
+
+
+def _turns(rows, columns, size, dtype):
+    """cos and sin of 2 pi r c / size, of integers, so that they are exact for large ones."""
+    angles = 2 * math.pi * (np.outer(np.arange(rows), np.arange(columns)) % size) / size
+    return tf.constant(np.cos(angles), dtype), tf.constant(np.sin(angles), dtype)
+
+
+def _product(x, table):
+    return tf.matmul(x, table) if len(x.shape) > 1 else tf.linalg.matvec(table, x, transpose_a=True)
+
+
+def _turned(real, imag, cos, sin, times):
+    """The products of (real, imag) with exp(-i a), by ``times``."""
+    if imag is None:
+        return times(real, cos), -times(real, sin)
+    return times(real, cos) + times(imag, sin), times(imag, cos) - times(real, sin)
+
+
+def _transform(real, imag):
+    """The transform of the last dimension; `imag` None: of real numbers."""
+    size = real.shape[-1]
+    part = _factor(size)
+    if part == 1:
+        return _turned(real, imag, *_turns(size, size, size, real.dtype), _product)
+    other = size // part
+    front = tf.shape(real)[:-1]
+
+    def split(x):
+        return None if x is None else tf.reshape(x, tf.concat([front, [part, other]], 0))
+
+    def swap(x):
+        return None if x is None else tf.linalg.matrix_transpose(x)
+    real, imag = _transform(swap(split(real)), swap(split(imag)))  # [other, part]
+    real, imag = _turned(real, imag, *_turns(other, part, size, real.dtype), tf.multiply)
+    real, imag = _transform(swap(real), swap(imag))  # [part, other]
+    return tuple(tf.reshape(swap(x), tf.concat([front, [size]], 0)) for x in (real, imag))
+
+
+def _pair(x, name="x"):
+    if not isinstance(x, (tuple, list)) or len(x) != 2:
+        raise ValueError(f"Input `{name}` should be a tuple of two tensors - real and imaginary. Received: {name}={x}")
+    real, imag = together(*x, floating=True)
+    if tuple(real.shape) != tuple(imag.shape):
+        raise ValueError(f"Input `{name}` should be a tuple of two tensors - real and imaginary. Both the real and "
+                         f"imaginary parts should have the same shape. Received: {name}[0].shape = "
+                         f"{tuple(real.shape)}, {name}[1].shape = {tuple(imag.shape)}")
+    return real, imag
+
+
+def _check_known(real, directions):
+    if len(real.shape) < directions:
+        raise ValueError(f"Input should have rank >= {directions}. Received: input.shape = {tuple(real.shape)}")
+    if None in tuple(real.shape)[-directions:]:
+        raise ValueError(f"Input should have its last {'dimension' if directions == 1 else 'two dimensions'} "
+                         f"fully-defined. Received: input.shape = {tuple(real.shape)}")
+
+
+@operation
+def fft(x):
+    """(real, imaginary) of the Fourier transform of the last dimension of such a pair (``keras.ops.fft``)."""
+    real, imag = _pair(x)
+    _check_known(real, 1)
+    return _transform(real, imag)
+
+
+def _both(real, imag):
+    real, imag = _transform(real, imag)
+    turned = _transform(tf.linalg.matrix_transpose(real), tf.linalg.matrix_transpose(imag))
+    return tuple(tf.linalg.matrix_transpose(one) for one in turned)
+
+
+@operation
+def fft2(x):
+    """The same over the last two dimensions (``keras.ops.fft2``)."""
+    real, imag = _pair(x)
+    _check_known(real, 2)
+    return _both(real, imag)
+
+
+@operation
+def ifft2(x):
+    """The inverse of ``fft2`` (``keras.ops.ifft2``)."""
+    real, imag = _pair(x)
+    _check_known(real, 2)
+    real, imag = _both(real, -imag)
+    count = tf.cast(real.shape[-1] * real.shape[-2], real.dtype)
+    return real / count, -imag / count
+
+
+def _of_length(x, length):
+    """Cut off, or with zeros behind, to `length` numbers in the last dimension."""
+    size = x.shape[-1]
+    if length <= size:
+        return x[..., :length]
+    return tf.pad(x, [[0, 0]] * (len(x.shape) - 1) + [[0, length - size]])
+
+
+@operation
+def rfft(x, fft_length=None):
+    """(real, imaginary) of the first half of the transform of real numbers (``keras.ops.rfft``)."""
+    if fft_length is not None and (not isinstance(fft_length, int) or fft_length < 1):
+        raise ValueError(f"`fft_length` should be a positive integer. Received: fft_length={fft_length}")
+    x = floats(x)
+    _check_known(x, 1)
+    x = x if fft_length is None else _of_length(x, fft_length)
+    real, imag = _transform(x, None)
+    half = x.shape[-1] // 2 + 1
+    return real[..., :half], imag[..., :half]
+
+
+@operation
+def irfft(x, fft_length=None):
+    """The real numbers whose ``rfft`` a pair is (``keras.ops.irfft``); `fft_length` of them, by default an even
+    number."""
+    if fft_length is not None and (not isinstance(fft_length, int) or fft_length < 1):
+        raise ValueError(f"`fft_length` should be a positive integer. Received: fft_length={fft_length}")
+    real, imag = _pair(x)
+    _check_known(real, 1)
+    size = 2 * (real.shape[-1] - 1) if fft_length is None else fft_length
+    real, imag = _of_length(real, size // 2 + 1), _of_length(imag, size // 2 + 1)
+    cos, sin = _turns(size // 2 + 1, size, size, real.dtype)
+    share = np.full([size // 2 + 1, 1], 2.0 / size)  # each frequency stands for itself and its mirror
+    share[0] = 1.0 / size
+    if size % 2 == 0:
+        share[-1] = 1.0 / size
+    share = tf.constant(share, real.dtype)
+    return _product(real, cos * share) - _product(imag, sin * share)
+
+
+# ---- windows of signals ----
+
+def _cut(x, length, stride):
+    count = 1 + (x.shape[-1] - length) // stride
+    places = np.arange(count)[:, None] * stride + np.arange(length)[None, :]
+    return tf.gather(x, places.astype("int32"), axis=-1)
+
+
+@operation
+def extract_sequences(x, sequence_length, sequence_stride):
+    """Windows of the last dimension as [windows, length] (``keras.ops.extract_sequences``)."""
+    x = tensor(x)
+    if len(x.shape) < 1:
+        raise ValueError(f"Input should have rank >= 1. Received: input.shape = {tuple(x.shape)}")
+    if x.shape[-1] is None:
+        raise ValueError(f"Input should have its last dimension fully-defined. Received: input.shape = "
+                         f"{tuple(x.shape)}")
+    if x.shape[-1] < sequence_length:
+        return tf.zeros(tf.concat([tf.shape(x)[:-1], [0, sequence_length]], 0), x.dtype)
+    return _cut(x, sequence_length, sequence_stride)
+
+
+def _window(window, length, fft_length, dtype):
+    """The weights of a window as an array of `fft_length`, zeros around them; None: there are none."""
+    if window is None:
+        return None
+    if isinstance(window, str):
+        if window not in ("hann", "hamming"):
+            raise ValueError("If a string is passed to `window`, it must be one of `\"hann\"`, `\"hamming\"`. "
+                             f"Received: window={window}")
+        middle = 0.5 if window == "hann" else 0.54
+        period = max(length - length % 2, 1)  # TensorFlow's window of an odd length is as its mirror
+        weights = tf.constant(middle - (1 - middle) * np.cos(2 * math.pi * np.arange(length) / period), dtype)
+    else:
+        weights = tensor(window, dtype)
+    if tuple(weights.shape) != (length,):
+        raise ValueError("The shape of `window` must be equal to [sequence_length]. Received: window shape="
+                         f"{tuple(weights.shape)}")
+    before = (fft_length - length) // 2
+    return tf.pad(weights, [[before, fft_length - length - before]])
+
+
+def _check_lengths(sequence_length, fft_length):
+    if fft_length < sequence_length:
+        raise ValueError("`fft_length` must equal or larger than `sequence_length`. Received: "
+                         f"sequence_length={sequence_length}, fft_length={fft_length}")
+
+
+@operation
+def stft(x, sequence_length, sequence_stride, fft_length, window="hann", center=True):
+    """(real, imaginary) of the ``rfft`` of windows of a signal (``keras.ops.stft``): [windows, fft_length // 2 + 1].
+
+    `window`: hann, hamming, weights or None; `center`: the first window's middle is the first number.
+    """
+    x = tensor(x)
+    if x.dtype not in ("float32", "float64"):
+        raise TypeError(f"Invalid input type. Expected `float32` or `float64`. Received: input type={x.dtype.name}")
+    _check_lengths(sequence_length, fft_length)
+    _check_known(x, 1)
+    weights = _window(window, sequence_length, fft_length, x.dtype)
+    if center:
+        x = tf.pad(x, [[0, 0]] * (len(x.shape) - 1) + [[fft_length // 2, fft_length // 2]], "REFLECT")
+    frames = _cut(x, fft_length, sequence_stride)
+    return rfft(frames if weights is None else frames * weights)
+
+
+def _added(frames, stride):
+    """Windows added up at every `stride` places."""
+    count, length = frames.shape[-2:]
+    size = (count - 1) * stride + length
+    places = (np.arange(count)[:, None] * stride + np.arange(length)[None, :]).reshape(-1)
+    flat = tf.reshape(frames, [-1, count * length])
+    summed = tf.scatter_nd(places.astype("int32")[:, None], tf.transpose(flat), tf.stack([size, tf.shape(flat)[0]]))
+    return tf.reshape(tf.transpose(summed), tf.concat([tf.shape(frames)[:-2], [size]], 0))
+
+
+@operation
+def istft(x, sequence_length, sequence_stride, fft_length, length=None, window="hann", center=True):
+    """The signal whose ``stft`` a pair is, `length` numbers of it (``keras.ops.istft``)."""
+    real, imag = _pair(x)
+    _check_lengths(sequence_length, fft_length)
+    _check_known(real, 2)
+    weights = _window(window, sequence_length, fft_length, real.dtype)
+    frames = irfft((real, imag), fft_length)
+    if weights is not None:
+        # What the windows over one place take away together is given back.
+        whole = -(-fft_length // sequence_stride) * sequence_stride
+        squares = tf.reshape(tf.pad(weights * weights, [[0, whole - fft_length]]), [-1, sequence_stride])
+        shared = tf.tile(tf.reduce_sum(squares, 0), [whole // sequence_stride])[:fft_length]
+        frames = frames * tf.math.divide_no_nan(weights, shared)
+    signal = _added(frames, sequence_stride)
+    start = fft_length // 2 if center else 0
+    end = start + length if length is not None else signal.shape[-1] - (fft_length // 2 if center else 0)
+    return signal[..., start:end]
+
+
+__all__ = [name for name in OPERATIONS if name not in _before]

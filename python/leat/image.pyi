@@ -257,13 +257,14 @@ def psnr(a: TensorLike, b: TensorLike, max_val: FloatLike, name: builtins.str | 
     max_val: The range of the pictures' values, such as 255 or 1.
     """
     ...
-def rand_augment(images: TensorLike, value_range: Any = None, num_ops: IntLike = 2, factor: Any = None, interpolation: StringLike = 'bilinear', seed: IntLike | None = None, name: builtins.str | None = None) -> Tensor:
+def rand_augment(images: TensorLike, value_range: Any = None, num_ops: IntLike = 2, factor: Any = None, interpolation: StringLike = 'bilinear', seed: IntLike | None = None, masks: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
     """A few random distortions of pictures one after the other, as float32 (tf.keras.layers.RandAugment).
 
     value_range: The lowest and the highest value of pictures; without it 0 and 255.
     num_ops: How many distortions follow each other.
     factor: The range, in [0, 1], of strengths; one number is its end; without it 0 to 0.5.
     interpolation: How pixels are read that lie between others: bilinear or nearest.
+    masks: The pictures are masks of classes: pixels are moved as those of pictures by the same seed, but neither blended nor coloured.
     seed: The operation's seed.
     """
     ...
@@ -426,13 +427,14 @@ def stateless_mixup(images: TensorLike, labels: TensorLike, seed: TensorLike, al
     alpha: The weights' beta distribution is (alpha, alpha); in (0, 1].
     """
     ...
-def stateless_rand_augment(images: TensorLike, seed: TensorLike, value_range: Any = None, num_ops: IntLike = 2, factor: Any = None, interpolation: StringLike = 'bilinear', name: builtins.str | None = None) -> Tensor:
+def stateless_rand_augment(images: TensorLike, seed: TensorLike, value_range: Any = None, num_ops: IntLike = 2, factor: Any = None, interpolation: StringLike = 'bilinear', masks: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
     """A few random distortions of pictures one after the other, as float32 (tf.keras.layers.RandAugment).
 
     value_range: The lowest and the highest value of pictures; without it 0 and 255.
     num_ops: How many distortions follow each other.
     factor: The range, in [0, 1], of strengths; one number is its end; without it 0 to 0.5.
     interpolation: How pixels are read that lie between others: bilinear or nearest.
+    masks: The pictures are masks of classes: pixels are moved as those of pictures by the same seed, but neither blended nor coloured.
     """
     ...
 def stateless_random_brightness(image: TensorLike, max_delta: FloatLike, seed: TensorLike, name: builtins.str | None = None) -> Tensor:

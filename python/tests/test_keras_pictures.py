@@ -75,7 +75,119 @@ def test_replicas_draw_numbers_of_their_own():
     assert found[0].shape == found[1].shape and (found[0] != found[1]).any()
 
 
+RAMP = (np.arange(3 * 4 * 5) % 251).reshape(3, 4, 5, 1).astype(np.float32)
+CLASSES = (np.arange(2 * 4 * 5).reshape(2, 4, 5, 1) % 3).astype(np.uint8)
+
+
+@pytest.mark.parametrize("make, expected", [  # of Keras 3.15: two calls
+    (lambda: layers.MixUp(seed=11), [
+        [[0.31973091, 0.68026912, 0], [0.3059836, 0.6940164, 0], [0, 0, 1]],
+        [[0.05194665, 0.94805336, 0], [0, 0.05625805, 0.94374198], [0.01170713, 0, 0.98829287]]]),
+    (lambda: layers.CutMix(factor=(1, 1), seed=11), [
+        [[0.36928654, 0, 0.63071346], [0, 1, 0], [0.70681489, 0, 0.29318511]],
+        [[0.83317971, 0.16682029, 0], [0, 0.27473474, 0.72526527], [0.18191373, 0, 0.81808627]]]),
+])
+@pytest.mark.parametrize("is_traced", [False, True])
+def test_labels_are_mixed_as_their_pictures_are(make, expected, is_traced):
+    layer, alone = make(), make()
+    call = tf.function(layer) if is_traced else layer
+    for labels in expected:
+        found = call({"images": RAMP, "labels": np.eye(3, dtype="f"), "name": np.int32(7)})
+        np.testing.assert_allclose(found["labels"], labels, atol=1e-6)
+        np.testing.assert_array_equal(found["images"], alone(RAMP))
+        assert found["name"].numpy() == 7
+    given = {"images": RAMP, "labels": np.eye(3, dtype="f")}
+    found = layer(given, training=False)
+    assert all(np.array_equal(found[key], given[key]) for key in given)
+    picture = make()({"images": RAMP[0], "labels": np.array([0, 1, 0], "f")})
+    np.testing.assert_allclose(picture["labels"], [0, 1, 0], atol=1e-6)
+    np.testing.assert_allclose(picture["images"], RAMP[0], atol=1e-4)
+
+
+@pytest.mark.parametrize("make, expected", [  # of Keras 3.15
+    (lambda: layers.RandomRotation(0.3, seed=4), "1120000122220111120022110110020221121100"),
+    (lambda: layers.RandomFlip(seed=4), "0120120120120120120120120120120120120120"),
+    (lambda: layers.RandomTranslation(0.4, 0.4, seed=4, fill_mode="constant"),
+     "1201001200201201201000000012002012012010"),
+    (lambda: layers.RandomPerspective(factor=(1, 1), scale=0.5, seed=4), "0101120120020120120120100120120120120120"),
+    (lambda: layers.Resizing(3, 3), "021102021210021210"),
+    (lambda: layers.RandomCrop(2, 3, seed=4), "201120120012"),
+])
+def test_masks_are_moved_as_their_pictures_are(make, expected):
+    found = make()({"images": RAMP[:2], "segmentation_masks": CLASSES})["segmentation_masks"]
+    assert "".join(str(int(value)) for value in found.numpy().ravel()) == expected
+
+
+@pytest.mark.parametrize("make", [
+    lambda: layers.RandomFlip(seed=2), lambda: layers.RandomRotation(0.5, interpolation="nearest", seed=2),
+    lambda: layers.RandomZoom(0.4, interpolation="nearest", seed=2), lambda: layers.RandomCrop(3, 4, seed=2),
+    lambda: layers.RandomShear(0.7, 0.4, interpolation="nearest", seed=2), lambda: layers.CenterCrop(2, 3),
+    lambda: layers.RandomElasticTransform((1, 1), (1, 1), interpolation="nearest", seed=2),
+    lambda: layers.RandomPerspective((1, 1), interpolation="nearest", seed=2), lambda: layers.MixUp(seed=2),
+    lambda: layers.CutMix(seed=2), lambda: layers.Resizing(3, 3, interpolation="nearest")])
+@pytest.mark.parametrize("training", [True, False])
+def test_a_mask_that_is_the_picture_stays_the_picture(make, training):
+    x = np.random.default_rng(5).uniform(0, 255, (4, 21, 22, 2)).astype(np.float32)
+    layer = make()
+    for _ in range(2):
+        found = layer({"images": x, "segmentation_masks": x}, training=training)
+        np.testing.assert_array_equal(found["images"], found["segmentation_masks"])
+    if training and not isinstance(layer, (layers.CenterCrop, layers.Resizing)):
+        assert found["images"].shape != x.shape or (found["images"].numpy() != x).any()
+
+
+def test_colours_leave_masks_alone_and_policies_move_them():
+    mask = (RAMP[:2] % 4).astype(np.uint8)
+    for layer in (layers.RandomBrightness(0.5), layers.RandomInvert(), layers.Solarization(0.3, 0.4),
+                  layers.RandomErasing(), layers.Equalization(), layers.AutoContrast()):
+        found = layer({"images": RAMP[:2], "segmentation_masks": mask})["segmentation_masks"]
+        np.testing.assert_array_equal(found, mask)
+    layer, seen = layers.RandAugment(num_ops=4, factor=1.0, seed=3), set()
+    for _ in range(6):
+        found = layer({"images": RAMP[:2], "segmentation_masks": mask})["segmentation_masks"].numpy()
+        assert found.dtype == np.uint8 and set(np.unique(found)) <= {0, 1, 2, 3}
+        seen.add(found.tobytes())
+    assert len(seen) > 2
+
+
+def test_dictionaries_stand_in_datasets():
+    rows = tf.data.Dataset.from_tensors({"images": RAMP, "labels": np.eye(3, dtype="f"), "segmentation_masks": RAMP})
+    rows = rows.repeat(2).map(layers.CutMix(seed=1)).map(layers.RandomFlip(seed=2))
+    first, second = rows.as_numpy_iterator()
+    for found in (first, second):
+        np.testing.assert_array_equal(found["images"], found["segmentation_masks"])
+        np.testing.assert_allclose(found["labels"].sum(-1), 1, atol=1e-6)
+    assert (first["images"] != second["images"]).any()
+
+
+def test_equal_values_everywhere_stay():
+    flat = np.full((2, 9, 8, 3), 37, np.float32)
+    np.testing.assert_array_equal(layers.Equalization()(flat), flat)
+    clahe = layers.ContrastLimitedAdaptiveHistogramEqualization(clip_limit=2, tile_grid_size=3)
+    assert np.ptp(clahe(flat)) == 0 and clahe(flat.astype(np.uint8)).dtype is tf.uint8
+
+
+def test_histograms_are_flattened():
+    x = (np.random.default_rng(1).beta(2, 9, (1, 40, 50, 2)) * 255).astype(np.float32)
+    found = np.sort(layers.Equalization()(x).numpy(), axis=None)
+    np.testing.assert_allclose(found, np.linspace(0, 255, found.size), atol=9)
+    assert np.sort(x, axis=None)[-100] < 170
+
+
 @pytest.mark.parametrize("make, text", [
+    (lambda: layers.MixUp(alpha=0.0), "alpha is 0; expected a number above 0"),
+    (lambda: layers.CutMix(factor=1.5), "factor is 1.5; expected 0 to 1"),
+    (lambda: layers.RandAugment(factor=-0.5), "factor is -0.5"),
+    (lambda: layers.RandAugment()(np.zeros((1, 4, 4, 2), "f")), "2 channels; expected 1 or 3"),
+    (lambda: layers.RandomPosterization(9), "factor is 9; expected 1 to 8"),
+    (lambda: layers.RandomPerspective(scale=1.5), r"`scale` argument should be a number in the range \[0,1\]"),
+    (lambda: layers.RandomElasticTransform(scale=2.0), "scale is 2; expected 0 to 1"),
+    (lambda: layers.Equalization(bins=0), "bins must be from 1"),
+    (lambda: layers.ContrastLimitedAdaptiveHistogramEqualization(tile_grid_size=(2, 3, 4)), "tile_grid_size has 3"),
+    (lambda: layers.ContrastLimitedAdaptiveHistogramEqualization()(np.zeros((3, 3, 1), "f")),
+     "give a smaller tile_grid_size"),
+    (lambda: layers.RandomFlip()({"labels": RAMP}), "expected one with 'images'"),
+    (lambda: layers.MixUp()({"images": RAMP, "labels": np.zeros((2, 4), "f")}), "numbers of pictures and of labels"),
     (lambda: layers.RandomFlip("sideways"), "mode is \"sideways\""),
     (lambda: layers.RandomRotation(2.0), "factor is 2; expected -1 to 1"),
     (lambda: layers.RandomTranslation(0.1, 1.5), "width_factor is 1.5"),

@@ -122,7 +122,7 @@ static bool shape_fits(const leat_layer *layer, const leat_shape *input) {
 
 /* What the rows cannot say about several inputs. */
 static leat_status check_inputs(const leati_layer_kind *kind, int num_inputs, leat_error *err) {
-    if (kind->merges ? num_inputs >= 1 : num_inputs == 1)
+    if (kind->merges ? num_inputs >= 1 : num_inputs == 1 || (kind->labels && num_inputs == 2))
         return LEAT_OK;
     return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s takes %s; %d inputs were given",
                       kind->kind.name, kind->merges ? "one input or more" : "one input",
@@ -135,7 +135,7 @@ leat_status leati_layer_weights(const leati_layer_kind *kind, const void *args,
     const char *name = ((const struct leati_layer_args *)args)->name;
     const leat_layer layer = {.kind = kind, .name = leati_borrow_text(name ? name : kind->prefix)};
     LEATI_TRY(check_inputs(kind, num_inputs, err));
-    for (int i = 0; i < num_inputs; i++)
+    for (int i = 0; i < (kind->merges ? num_inputs : 1); i++)
         if (!shape_fits(&layer, &inputs[i]))
             return fail_shape(&layer, &inputs[i], NULL, err);
     *out = (leati_weights){.count = 0};

@@ -27,6 +27,8 @@ typedef struct leati_layer_kind {
      * inputs become floats. */
     bool prepares;
     bool masks; /* the mask of the input is that of the output too */
+    /* A second input are labels; the call then gives what becomes of them, by the same draws. */
+    bool labels;
     /* The seed argument of the weights' initialisers, if the kind has weights; NULL: no seed. */
     leati_seed_argument (*seed)(const void *args);
     /* Lists the weights for an input shape that fits `rank` and `fixed_last`; NULL: none. */

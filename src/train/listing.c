@@ -62,6 +62,7 @@ static bool put_layer(json_t *object, const leati_kind *kind) {
            leati_json_put(object, "takes_integers", json_boolean(layer->takes_integers)) &&
            leati_json_put(object, "prepares", json_boolean(layer->prepares)) &&
            leati_json_put(object, "masks", json_boolean(layer->masks)) &&
+           leati_json_put(object, "labels", json_boolean(layer->labels)) &&
            leati_json_put(object, "rank", json_integer(layer->rank)) &&
            leati_json_put(object, "min_rank", json_integer(layer->min_rank)) &&
            leati_json_put(object, "fixed_last", json_boolean(layer->fixed_last));

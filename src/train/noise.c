@@ -24,17 +24,22 @@ static leat_value pair(leat_value first, leat_value second) {
     return leat_stack((leat_value[]){first, second}, 2, 0);
 }
 
-leat_value leati_noise_nth_seed(const leati_pass *pass, int weight, int draw) {
+leat_value leati_noise_seeds(const leati_pass *pass, int weight, int draw, int count) {
     leat_value state = pass->weights[weight];
     leat_graph *graph = state.graph;
     leat_value none = leati_number(graph, LEAT_INT64, 0);
-    pass->updates[weight] = leat_add(state, pair(none, leati_number(graph, LEAT_INT64, draw + 1)));
+    pass->updates[weight] =
+        leat_add(state, pair(none, leati_number(graph, LEAT_INT64, draw + count)));
     leat_value other = leat_cast(leat_replica_id(graph), LEAT_INT64);
     /* Far from the seeds that layers draw, so that replicas and layers do not meet. */
     other = leat_multiply(other, leati_number(graph, LEAT_INT64, 1000000007));
     leat_value seed = leat_add(state, pair(other, leati_number(graph, LEAT_INT64, draw)));
     return leat_cast(leat_floormod(seed, leati_number(graph, LEAT_INT64, INT32_MAX - 1)),
                      LEAT_INT32);
+}
+
+leat_value leati_noise_nth_seed(const leati_pass *pass, int weight, int draw) {
+    return leati_noise_seeds(pass, weight, draw, 1);
 }
 
 leat_value leati_noise_seed(const leati_pass *pass, int weight) {

@@ -12,6 +12,8 @@ void leati_noise_state(bool draws, leati_weights *out);
 leat_value leati_noise_seed(const leati_pass *pass, int weight);
 /* The same for draw number `draw` of this call, from 0 on. */
 leat_value leati_noise_nth_seed(const leati_pass *pass, int weight, int draw);
+/* The same for `count` draws in a row, which an operation tells apart itself. */
+leat_value leati_noise_seeds(const leati_pass *pass, int weight, int draw, int count);
 
 /* Draws of the shape of `x`, or of `shape` where it is given (-1: as x): uniform numbers of [0, 1)
  * in the dtype of x, or normal ones. */

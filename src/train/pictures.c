@@ -109,8 +109,14 @@ leat_value leati_pictures_end(const leati_pictures *pictures, leat_value value) 
     return pictures->single ? leat_squeeze(value, (const int64_t[]){0}, 1) : value;
 }
 
+leat_value leati_pictures_seeds(leati_pictures *pictures, int count) {
+    int first = pictures->draws;
+    pictures->draws += count;
+    return leati_noise_seeds(pictures->pass, 0, first, count);
+}
+
 leat_value leati_pictures_seed(leati_pictures *pictures) {
-    return leati_noise_nth_seed(pictures->pass, 0, pictures->draws++);
+    return leati_pictures_seeds(pictures, 1);
 }
 
 leat_value leati_pictures_draw(leati_pictures *pictures, int64_t count, leati_range range) {
@@ -127,6 +133,17 @@ leat_value leati_pictures_draw_vector(leati_pictures *pictures, int64_t count, l
 
 leat_value leati_pictures_draw_normal(leati_pictures *pictures) {
     return leati_noise_normal(leati_pictures_seed(pictures), pictures->x, &(leati_ints){0});
+}
+
+leat_value leati_pictures_draw_integers(leati_pictures *pictures, leati_range range) {
+    int64_t dims[4] = {-1, 1, 1, 1};
+    leat_value like = leat_cast(leati_pictures_corner(pictures->x), LEAT_INT64);
+    return leati_noise_between(leati_pictures_seed(pictures), like, &(leati_ints){dims, 4},
+                               range.low, range.high);
+}
+
+leat_value leati_pictures_corner(leat_value x) {
+    return leat_slice(x, (const int64_t[]){0, 0, 0, 0}, (const int64_t[]){-1, 1, 1, 1}, 4);
 }
 
 leat_value leati_pictures_part(leat_value numbers, int64_t index) {
@@ -154,23 +171,32 @@ leat_value leati_pictures_size(const leati_pictures *pictures, int dimension) {
     return leat_cast(leat_squeeze(one, NULL, 0), dtype);
 }
 
-leat_value leati_pictures_view(const leati_pictures *pictures,
-                               const struct leati_picture_args *args, const leat_value *numbers) {
-    leat_value x = pictures->x, rows[8];
+leat_value leati_pictures_rows(const leati_pictures *pictures, const leat_value *numbers,
+                               int count) {
+    leat_value rows[LEATI_PICTURE_NUMBERS];
+    leat_value none = leat_zeros_like(leati_pictures_corner(pictures->x));
+    for (int i = 0; i < count; i++)
+        rows[i] = leat_add(none, numbers[i]);
+    return leat_reshape(leat_concat(rows, count, 3), (const int64_t[]){-1, count}, 2);
+}
+
+leat_value leati_pictures_project(const leati_pictures *pictures,
+                                  const struct leati_picture_args *args, leat_value table) {
+    leat_value x = pictures->x;
     if (leati_value_failed(x))
         return x;
-    leat_value corner =
-        leat_slice(x, (const int64_t[]){0, 0, 0, 0}, (const int64_t[]){-1, 1, 1, 1}, 4);
-    for (int i = 0; i < 8; i++) {
-        rows[i] = leat_zeros_like(corner);
-        if (i < 6)
-            rows[i] = leat_add(rows[i], numbers[i]);
-    }
-    leat_value table = leat_reshape(leat_concat(rows, 8, 3), (const int64_t[]){-1, 8}, 2);
-    leat_value seen =
-        leat_projective_transform(leat_cast(x, LEAT_FLOAT32), leat_cast(table, LEAT_FLOAT32),
-                                  args->interpolation, args->fill_mode, args->fill_value);
+    leat_value seen = leat_projective_transform(
+        leat_cast(x, LEAT_FLOAT32), leat_cast(table, LEAT_FLOAT32),
+        args->masks ? "nearest" : args->interpolation, args->fill_mode, args->fill_value);
     return leat_cast(seen, leat_value_dtype(x));
+}
+
+leat_value leati_pictures_view(const leati_pictures *pictures,
+                               const struct leati_picture_args *args, const leat_value *numbers) {
+    leat_value none = leati_number(pictures->x.graph, leat_value_dtype(pictures->x), 0);
+    const leat_value all[8] = {numbers[0], numbers[1], numbers[2], numbers[3],
+                               numbers[4], numbers[5], none,       none};
+    return leati_pictures_project(pictures, args, leati_pictures_rows(pictures, all, 8));
 }
 
 /* ---- values ---- */
@@ -206,14 +232,23 @@ leat_value leati_grey(leat_value x) {
     return leat_reduce_sum(weighted, (const int64_t[]){3}, 1, true);
 }
 
-leat_value leati_filter(leat_value x, leat_value kernel) {
-    if (leati_value_failed(x) || leati_value_failed(kernel))
-        return (leat_value){.graph = x.graph, .id = -1};
-    leat_shape window = leat_value_shape(kernel);
+int64_t leati_known_channels(leat_value x) {
     int64_t channels = leat_value_shape(x).dims[3];
     if (channels < 1)
-        return leati_build_error(x.graph, LEAT_INVALID_ARGUMENT,
-                                 "the number of channels is unknown; it must be known here");
+        (void)leati_build_error(x.graph, LEAT_INVALID_ARGUMENT,
+                                "the number of channels is unknown; it must be known here: use "
+                                "leat_ensure_shape");
+    return channels;
+}
+
+leat_value leati_filter(leat_value x, leat_value kernel) {
+    const leat_value failed = {.graph = x.graph, .id = -1};
+    if (leati_value_failed(x) || leati_value_failed(kernel))
+        return failed;
+    leat_shape window = leat_value_shape(kernel);
+    int64_t channels = leati_known_channels(x);
+    if (channels < 1)
+        return failed;
     const leati_windows windows = {.directions = 2,
                                    .size = {window.dims[0], window.dims[1]},
                                    .strides = {1, 1},

@@ -13,6 +13,7 @@ struct leati_picture_args {
     double fill_value;
     int64_t height, width;
     leati_seed_argument seed;
+    bool masks;
 };
 
 #define LEATI_PICTURE_ROW(MEMBER, TYPE, ...)                                                       \
@@ -33,13 +34,20 @@ struct leati_picture_args {
                       .doc = "Height of the result in pixels."),                                   \
         LEATI_PICTURE_ROW(width, INT, .flags = LEATI_REQUIRED, .minimum = 1, .maximum = INT32_MAX, \
                           .doc = "Width of the result in pixels.")
+/* Of layers that move pixels; no argument of Keras', whose layers are given both at once. */
+#define LEATI_PICTURE_MASKS_ROW                                                                    \
+    LEATI_PICTURE_ROW(masks, BOOL,                                                                 \
+                      .doc = "The pictures are masks of classes: pixels are moved as those of "    \
+                             "pictures by the same seed, but neither blended nor coloured.")
+#define LEATI_PICTURE_INTERPOLATION_ROW                                                            \
+    LEATI_PICTURE_ROW(interpolation, STRING, .default_text = "bilinear",                           \
+                      .doc = "\"bilinear\" or \"nearest\".")
 /* Of layers that look through projections. */
 #define LEATI_PICTURE_VIEW_ROWS                                                                    \
     LEATI_PICTURE_ROW(fill_mode, STRING, .default_text = "reflect",                                \
                       .doc = "What lies outside: \"reflect\", \"wrap\", \"nearest\" or "           \
                              "\"constant\"."),                                                     \
-        LEATI_PICTURE_ROW(interpolation, STRING, .default_text = "bilinear",                       \
-                          .doc = "\"bilinear\" or \"nearest\"."),                                  \
+        LEATI_PICTURE_INTERPOLATION_ROW, LEATI_PICTURE_MASKS_ROW,                                  \
         LEATI_PICTURE_ROW(fill_value, FLOAT,                                                       \
                           .doc = "The value outside where fill_mode is \"constant\".")
 
@@ -83,15 +91,27 @@ leat_value leati_pictures_draw(leati_pictures *pictures, int64_t count, leati_ra
  */
 leat_value leati_pictures_draw_vector(leati_pictures *pictures, int64_t count, leati_range range);
 leat_value leati_pictures_draw_normal(leati_pictures *pictures);
-/* The seed of the next draw. */
+/* Uniform integers int64 [batch, 1, 1, 1] of [low, high). */
+leat_value leati_pictures_draw_integers(leati_pictures *pictures, leati_range range);
+/* The seed of the next draw, or of the next `count` of them. */
 leat_value leati_pictures_seed(leati_pictures *pictures);
+leat_value leati_pictures_seeds(leati_pictures *pictures, int count);
 /* Number `index` of the last dimension, which stays with size 1. */
 leat_value leati_pictures_part(leat_value numbers, int64_t index);
 /* 1 or -1 for each picture, by one draw. */
 leat_value leati_pictures_sign(leati_pictures *pictures);
+/* One value of each picture, [batch, 1, 1, 1], for what has as many. */
+leat_value leati_pictures_corner(leat_value x);
 /* The size along a dimension, as a scalar of the dtype of x. */
 leat_value leati_pictures_size(const leati_pictures *pictures, int dimension);
 
+/* `count` numbers, each a scalar or [batch, 1, 1, 1], as [batch, count]. */
+enum { LEATI_PICTURE_NUMBERS = 64 };
+leat_value leati_pictures_rows(const leati_pictures *pictures, const leat_value *numbers,
+                               int count);
+/* The pictures seen through the projections of a table [batch, 8]. */
+leat_value leati_pictures_project(const leati_pictures *pictures,
+                                  const struct leati_picture_args *args, leat_value table);
 /* The pictures seen through projections: the numbers a0 a1 a2 b0 b1 b2, each a scalar or [batch, 1,
  * 1, 1] (graph/ops/projective_transform). */
 leat_value leati_pictures_view(const leati_pictures *pictures,
@@ -103,6 +123,8 @@ leat_value leati_clip(leat_value x, leati_range range);
 leat_value leati_carry(leat_value x, leati_range from, leati_range to);
 /* Red, green and blue as one channel of grey; one channel stays. */
 leat_value leati_grey(leat_value x);
+/* The number of channels; below 1, and the graph fails, where it is unknown. */
+int64_t leati_known_channels(leat_value x);
 /* Each channel by itself with a kernel [height, width], "same". */
 leat_value leati_filter(leat_value x, leat_value kernel);
 

@@ -3,7 +3,8 @@ tests/golden/data/nn, in the form of layers.json; and values of initializers: mo
 
     python keras_layers.py tests/golden/data/nn         (with TensorFlow and Keras installed)
 
-Layers that draw numbers are recorded with a seed, so their draws are those of Keras' generator.
+Layers that draw numbers are recorded with a seed, so their draws are those of Keras' generator. AugMix, which takes its
+choices from Python's generator, is given one that asks the layer's.
 """
 
 import json
@@ -12,6 +13,7 @@ import sys
 import keras
 import numpy as np
 import tensorflow as tf
+from keras.src.layers.preprocessing.image_preprocessing import aug_mix
 
 LINE, PLANE, SPACE = (2, 7, 4), (2, 6, 5, 4), (2, 4, 5, 3, 2)
 CASES = [  # layer, configurations, shapes of the inputs, training
@@ -185,7 +187,58 @@ PICTURE_CASES = [  # layer, configurations, shape, training; values from 0 to 25
     ("AutoContrast", [{}, UNIT, {"value_range": [-10, 300]}], PICTURES, True),
     ("AutoContrast", [{}], (2, 4, 3, 1), True),
     ("AutoContrast", [{}], PICTURES, False),
+    ("MixUp", seeded({}, {"alpha": 0.9}), (4, 3, 2, 3), True),
+    ("MixUp", seeded({}), PICTURE, True),
+    ("MixUp", seeded({}), PICTURES, False),
+    ("CutMix", seeded({}, {"factor": 0.4}, {"factor": [0.5, 1.0]}), (4, 6, 5, 2), True),
+    ("CutMix", seeded({}), PICTURE, True),
+    ("CutMix", seeded({}), PICTURES, False),
+    ("RandAugment", seeded({}, {"num_ops": 4, "factor": [0.1, 0.3]}, {"num_ops": 3, "interpolation": "nearest", **UNIT},
+                           {"factor": 0.2}), PICTURES, True),
+    ("RandAugment", seeded({"num_ops": 3}), PICTURE, True),
+    ("RandAugment", seeded({}), PICTURES, False),
+    ("AugMix", seeded({}, {"num_chains": 2, "chain_depth": 4, "all_ops": False}, {"factor": [0.2, 0.6], "alpha": 0.4, **UNIT},
+                      {"num_chains": 1, "chain_depth": 8, "interpolation": "nearest"}), PICTURES, True),
+    ("AugMix", seeded({"num_chains": 4, "chain_depth": 2}), PICTURE, True),
+    ("AugMix", seeded({}), PICTURES, False),
+    ("RandomPosterization", seeded({"factor": 3}, {"factor": [2, 7]}, {"factor": [5, 5]}, {"factor": 4, **UNIT}, {"factor": 1}),
+     PICTURES, True),
+    ("RandomPosterization", seeded({"factor": 6}), PICTURE, True),
+    ("RandomPosterization", seeded({"factor": 3}), PICTURES, False),
+    ("Equalization", [{}, {"bins": 16}, {"bins": 7, **UNIT}, {"value_range": [-50, 255]}], PICTURES, True),
+    ("Equalization", [{"bins": 1}], (2, 3, 4, 1), True),
+    ("Equalization", [{}], PICTURE, True),
+    ("Equalization", [{}], PICTURES, False),
+    ("ContrastLimitedAdaptiveHistogramEqualization",
+     [{"tile_grid_size": [2, 3]}, {"tile_grid_size": [3, 2], "clip_limit": 20.0}, {"tile_grid_size": [1, 2], "clip_limit": 0.0},
+      {"tile_grid_size": [2, 2], "clip_limit": 100.0, **UNIT}, {"tile_grid_size": [4, 3], "value_range": [-20, 255]}],
+     (2, 6, 7, 2), True),
+    ("ContrastLimitedAdaptiveHistogramEqualization", [{"tile_grid_size": [3, 4], "clip_limit": 30.0}], (13, 17, 1), False),
+    ("ContrastLimitedAdaptiveHistogramEqualization", [{}], (1, 24, 16, 1), False),
+    ("RandomPerspective", seeded({"factor": [1, 1]}, {"factor": [1, 1], "scale": 0.3, "fill_value": 7.0},
+                                 {"factor": [1, 1], "scale": 0.6, "interpolation": "nearest"}, {}), PICTURES, True),
+    ("RandomPerspective", seeded({"factor": [1, 1], "scale": 0.5}, {"factor": 0}), PICTURE, True),
+    ("RandomPerspective", seeded({}), PICTURES, False),
+    ("RandomElasticTransform", seeded(*VIEWS, factor=[1, 1], scale=[1, 1]), (1, 22, 21, 1), True),
+    ("RandomElasticTransform", seeded({}, {"factor": [1, 1], "scale": 0.7}, {"factor": [1, 1], "scale": [0.4, 0.4], **UNIT},
+                                      {"factor": 0}), PICTURES, True),
+    ("RandomElasticTransform", seeded({"factor": [1, 1]}), PICTURE, True),
+    ("RandomElasticTransform", seeded({}), PICTURES, False),
 ]
+UNDERIVED = {"MixUp", "CutMix", "RandAugment", "AugMix"}  # leat's have no gradient where they change something
+
+
+class Choices:
+    """In place of Python's generator, from which AugMix takes what it does at each place: the layer's own, at a draw that
+    only depends on the place."""
+
+    def __init__(self, layer):
+        self.layer, self.place = layer, 0
+
+    def choice(self, names):
+        self.layer.generator.state.assign([self.layer.seed, 2 + 4 * self.place])
+        self.place += 1
+        return names[int(keras.random.randint((), 0, len(names), seed=self.layer.generator))]
 
 MATRIX = (3, 4)
 ADAPTIVE = [{"output_size": size} for size in (2, 3, 4, 5)]  # with 1, TensorFlow's gradient of the largest value crashes
@@ -239,6 +292,8 @@ def record(name, config, shapes, training, random, high=None, whole=False):
     given = inputs if len(inputs) > 1 else inputs[0]
     layer = getattr(keras.layers, name)(**config)
     layer.build(shapes if len(inputs) > 1 else shapes[0])
+    if name == "AugMix":
+        aug_mix.py_random = Choices(layer)
     for weight in layer.weights:
         value = random.normal(size=weight.shape)
         weight.assign(np.abs(value) + 0.5 if weight.name == "moving_variance" else value)
@@ -248,9 +303,10 @@ def record(name, config, shapes, training, random, high=None, whole=False):
         output = layer(given, training=training)
         upstream = tf.constant(random.normal(size=output.shape).astype(np.float32))
         loss = tf.reduce_sum(tf.cast(output, tf.float32) * upstream)
+    underived = training and name in UNDERIVED and not (name == "CutMix" and len(shapes[0]) == 3)
     case = {"layer": name, "config": config, "training": training, "inputs": [array(one) for one in inputs],
             "weights": before, "upstream": array(upstream), "output": array(output),
-            "input_grads": [array(one) for one in tape.gradient(loss, inputs)],
+            "input_grads": [None if underived else array(one) for one in tape.gradient(loss, inputs)],
             "weight_grads": {weight.name: array(tape.gradient(loss, weight.value)) for weight in layer.trainable_weights}}
     if name == "BatchNormalization":
         case["state_after"] = {weight.name: array(weight) for weight in layer.non_trainable_weights}

@@ -42,6 +42,7 @@ from leat.keras import models as models
 from leat.keras.variables import name_scope as name_scope
 from leat.keras import ops as ops
 from leat.keras import optimizers as optimizers
+from leat.keras import pictures as pictures
 from leat.keras import plotting as plotting
 from leat.keras import random as random
 from leat.keras import regularizers as regularizers

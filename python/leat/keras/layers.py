@@ -3,7 +3,7 @@
 import numpy as np
 
 from leat import ops
-from leat.keras import masking, tables
+from leat.keras import masking, pictures, tables
 from leat.keras.layer import InputSpec, KerasTensor, Layer, Node, TableLayer  # noqa: F401
 
 def _op(path, *args, **kwargs):
@@ -11,7 +11,8 @@ def _op(path, *args, **kwargs):
 
 
 for _entry in tables.entries("layer"):
-    globals()[_entry["name"]] = tables.make_class("layer", _entry, TableLayer, __name__, TableLayer._setup, "kwargs")
+    _base = pictures.PictureLayer if _entry["prepares"] and _entry["min_rank"] == 3 else TableLayer
+    globals()[_entry["name"]] = tables.make_class("layer", _entry, _base, __name__, TableLayer._setup, "kwargs")
 
 
 class InputLayer(Layer):
@@ -337,8 +338,7 @@ _LATER = {name: what for what, names in (
     ("attention is", "Attention AdditiveAttention MultiHeadAttention GroupQueryAttention ReversibleEmbedding"),
     ("this way of preparing data is", "Hashing HashedCrossing IntegerLookup StringLookup TextVectorization "
                                       "MelSpectrogram STFTSpectrogram Pipeline MaxNumBoundingBoxes"),
-    ("this change of pictures is", "MixUp CutMix RandAugment AugMix RandomElasticTransform RandomPerspective "
-                                   "Equalization RandomPosterization ContrastLimitedAdaptiveHistogramEqualization"),
+    ("this change of pictures is", "AugMix"),
     ("layers around other layers are", "Wrapper SpectralNormalization"),
     ("layers of other libraries are", "JaxLayer FlaxLayer TorchModuleWrapper TFSMLayer"),
 ) for name in names.split()}

@@ -250,6 +250,8 @@ void leati_distort(leati_canvas *canvas, leati_distortion which, const leati_str
         [LEATI_SOLARIZATION] = solarize,
         [LEATI_AUTO_CONTRAST] = stretch,
     };
+    if (canvas->masks && which > LEATI_ROTATION)
+        return;
     if (which == LEATI_EQUALIZATION) {
         equalize(canvas);
         return;

@@ -70,9 +70,8 @@ static leat_status draw_order(leati_kernel_call *call, leati_philox stream, int6
     return LEAT_OK;
 }
 
-/* Weights of a symmetric beta distribution; `scratch` has room for as many. */
-static void draw_weights(const int64_t seed[2], int64_t k, float alpha, int64_t count, float *to,
-                         float *scratch) {
+void leati_mix_weights(const int64_t seed[2], int64_t k, float alpha, int64_t count, float *to,
+                       float *scratch) {
     leati_draw_gamma(leati_mix_stream(seed, k), (double)alpha, count, to);
     leati_draw_gamma(shifted_stream(seed, k, 12), (double)alpha, count, scratch);
     for (int64_t i = 0; i < count; i++)
@@ -140,7 +139,7 @@ static leat_status apply_up(leati_kernel_call *call, int64_t row, const int64_t 
     const struct leati_mix_args *args = call->args;
     int64_t count = call->inputs[IMAGES].dims[0];
     LEATI_TRY(draw_order(call, leati_mix_stream(seed, 0), count, order, err));
-    draw_weights(seed, 1, (float)args->alpha, count, weights, weights + count);
+    leati_mix_weights(seed, 1, (float)args->alpha, count, weights, weights + count);
     return blend_input(call, IMAGES, row, order, weights, err);
 }
 
@@ -217,7 +216,7 @@ static leat_status apply_cut(leati_kernel_call *call, int64_t row, const int64_t
         return leati_no_memory(err, bytes);
     factors_of(call->args, range);
     draw_uniforms(leati_mix_stream(seed, 0), range[0], range[1], 1, &alpha);
-    draw_weights(seed, 1, alpha + 1e-6F, count, weights, weights + count);
+    leati_mix_weights(seed, 1, alpha + 1e-6F, count, weights, weights + count);
     draw_uniforms(leati_mix_stream(seed, 2), 0, 1, count, numbers);
     draw_uniforms(leati_mix_stream(seed, 3), 0, 1, count, numbers + count);
     LEATI_TRY(draw_order(call, leati_mix_stream(seed, 4), count, order, err));

@@ -37,6 +37,9 @@ LEAT_WARN_UNUSED leat_status leati_mix_seed(const leati_kernel_call *call, int i
                                             leat_error *err);
 /* The stream of draw `k` with a seed. */
 leati_philox leati_mix_stream(const int64_t seed[2], int64_t k);
+/* Weights of a symmetric beta distribution by draw `k`; `scratch` has room for as many. */
+void leati_mix_weights(const int64_t seed[2], int64_t k, float alpha, int64_t count, float *to,
+                       float *scratch);
 /* Fills `outputs` and returns 2, or -1; either `seed` or `number`, which may be NULL. */
 int leati_mix_build(const leati_tensor_op *op, struct leati_mix_args *args, leat_value images,
                     leat_value labels, const leat_value *seed, const int64_t *number,

@@ -15,15 +15,19 @@ static void pair_of(const leati_floats *given, double low, double high, double o
     out[1] = given->values != NULL && given->count > 0 ? given->values[given->count - 1] : high;
 }
 
-static leat_status check(const struct leati_policy_args *args, bool *nearest, leat_error *err) {
-    double factor[2], range[2];
-    const char *name = args->interpolation != NULL ? args->interpolation : "bilinear";
-    pair_of(&args->factor, 0, 0.5, factor);
+static bool reads_nearest(const struct leati_policy_args *args) {
+    return args->interpolation != NULL && strcmp(args->interpolation, "nearest") == 0;
+}
+
+leat_status leati_policy_check(const struct leati_policy_args *args, double standard,
+                               double factor[2], double range[2], leat_error *err) {
+    pair_of(&args->factor, 0, standard, factor);
     pair_of(&args->value_range, 0, 255, range);
-    *nearest = strcmp(name, "nearest") == 0;
-    if (!*nearest && strcmp(name, "bilinear") != 0)
+    if (!reads_nearest(args) && args->interpolation != NULL &&
+        strcmp(args->interpolation, "bilinear") != 0)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "interpolation is \"%.40s\"; expected bilinear or nearest", name);
+                          "interpolation is \"%.40s\"; expected bilinear or nearest",
+                          args->interpolation);
     if (args->factor.count > 2 || !(factor[0] >= 0 && factor[0] <= factor[1] && factor[1] <= 1))
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "factor is %g to %g; expected one or two numbers in ascending order, in "
@@ -40,10 +44,10 @@ static leat_status check(const struct leati_policy_args *args, bool *nearest, le
 leat_status leati_policy_infer(leati_infer_call *call, leat_error *err) {
     const leati_type *in = &call->inputs[IMAGES];
     int64_t channels = in->shape.rank > 0 ? in->shape.dims[in->shape.rank - 1] : LEAT_UNKNOWN_DIM;
-    bool nearest;
+    double factor[2], range[2];
     if (call->num_inputs > 1)
         LEATI_TRY(leati_want_seed(call, 1, false, err));
-    LEATI_TRY(check(call->args, &nearest, err));
+    LEATI_TRY(leati_policy_check(call->args, 0.5, factor, range, err));
     if (in->dtype <= LEAT_BOOL || in->dtype > LEAT_FLOAT64)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "the pictures are %s; expected numbers",
                           leat_dtype_name(in->dtype));
@@ -56,25 +60,18 @@ leat_status leati_policy_infer(leati_infer_call *call, leat_error *err) {
 
 /* ---- drawing ---- */
 
-/* The draws of one call. */
-typedef struct drawing {
-    int64_t seed[2];
-    int64_t next;   /* how many there were */
-    int64_t count;  /* of pictures: numbers of a draw */
-    float *numbers; /* room for a draw */
-} drawing;
-
-static leati_philox next_stream(drawing *d) {
+leati_philox leati_drawing_next(leati_drawing *d) {
     return leati_mix_stream(d->seed, d->next++);
 }
 
-static void draw(drawing *d, double low, double high) {
-    leati_draw(LEATI_UNIFORM, LEAT_FLOAT32, next_stream(d),
+static void draw(leati_drawing *d, double low, double high) {
+    leati_draw(LEATI_UNIFORM, LEAT_FLOAT32, leati_drawing_next(d),
                leati_random_scale(LEATI_UNIFORM, LEAT_FLOAT32, low, high), low, d->count,
                d->numbers);
 }
 
-static void draw_pair(drawing *d, const double range[2], bool second_first, leati_strength *out) {
+static void draw_pair(leati_drawing *d, const double range[2], bool second_first,
+                      leati_strength *out) {
     for (int k = 0; k < 2; k++) {
         draw(d, range[0], range[1]);
         for (int64_t i = 0; i < d->count; i++)
@@ -82,14 +79,14 @@ static void draw_pair(drawing *d, const double range[2], bool second_first, leat
     }
 }
 
-static void draw_one(drawing *d, double low, double high, leati_strength *out) {
+static void draw_one(leati_drawing *d, double low, double high, leati_strength *out) {
     draw(d, low, high);
     for (int64_t i = 0; i < d->count; i++)
         out[i].a = d->numbers[i];
 }
 
 /* Pictures are sheared one way or the other. */
-static void draw_shear(drawing *d, const double range[2], leati_strength *out) {
+static void draw_shear(leati_drawing *d, const double range[2], leati_strength *out) {
     draw(d, 0, 1);
     for (int64_t i = 0; i < d->count; i++) /* kept where the pair does not go yet */
         d->numbers[d->count + i] = d->numbers[i] > 0.5F ? -1.0F : 1.0F;
@@ -101,12 +98,12 @@ static void draw_shear(drawing *d, const double range[2], leati_strength *out) {
 }
 
 /* From one bit to a number of them, the end not reached, are kept of eight. */
-static void draw_bits(drawing *d, double factor, leati_strength *out) {
+static void draw_bits(leati_drawing *d, double factor, leati_strength *out) {
     int64_t most = (int64_t)(8 * factor), kept = 1;
     leati_philox stream = {0};
     uint32_t words[4] = {0};
     if (most > 1)
-        stream = next_stream(d);
+        stream = leati_drawing_next(d);
     for (int64_t i = 0; i < d->count; i++) {
         if (most > 1) {
             if (i % 2 == 0)
@@ -118,71 +115,84 @@ static void draw_bits(drawing *d, double factor, leati_strength *out) {
     }
 }
 
-/* All strengths: `count` of each distortion. */
-static void draw_strengths(drawing *d, const double factor[2], leati_strength *out) {
+void leati_draw_strengths(leati_drawing *d, leati_distortion which, const double factor[2],
+                          leati_strength *out) {
     const double bytes[2] = {factor[0], factor[1] * 255};
-    int64_t n = d->count;
-    draw_shear(d, factor, out + LEATI_SHEAR * n);
-    draw_pair(d, factor, true, out + LEATI_TRANSLATION * n);
-    draw_one(d, factor[0] * 360, factor[1] * 360, out + LEATI_ROTATION * n);
-    draw_one(d, factor[0], factor[1], out + LEATI_BRIGHTNESS * n);
-    draw_one(d, factor[0], factor[1], out + LEATI_DEGENERATION * n);
-    draw_one(d, 1 - factor[0], 1 + factor[1], out + LEATI_CONTRAST * n);
-    draw_one(d, factor[0], factor[1], out + LEATI_SHARPNESS * n);
-    draw_bits(d, factor[1], out + LEATI_POSTERIZATION * n);
-    draw_pair(d, bytes, false, out + LEATI_SOLARIZATION * n);
+    switch (which) {
+    case LEATI_SHEAR: draw_shear(d, factor, out); break;
+    case LEATI_TRANSLATION: draw_pair(d, factor, true, out); break;
+    case LEATI_ROTATION: draw_one(d, factor[0] * 360, factor[1] * 360, out); break;
+    case LEATI_CONTRAST: draw_one(d, 1 - factor[0], 1 + factor[1], out); break;
+    case LEATI_POSTERIZATION: draw_bits(d, factor[1], out); break;
+    case LEATI_SOLARIZATION: draw_pair(d, bytes, false, out); break;
+    case LEATI_BRIGHTNESS:
+    case LEATI_DEGENERATION:
+    case LEATI_SHARPNESS: draw_one(d, factor[0], factor[1], out); break;
+    default: break; /* always as strong */
+    }
 }
 
-static leat_status run_row(leati_kernel_call *call, drawing *d, leati_canvas *canvas,
-                           leati_strength *strengths, leat_error *err) {
+static leat_status run_row(leati_kernel_call *call, leati_policy_work *work, const double factor[2],
+                           leat_error *err) {
     const struct leati_policy_args *args = call->args;
     size_t bytes = (size_t)args->num_ops * sizeof(int32_t);
     int32_t *chosen = leati_arena_alloc(call->arena, bytes);
-    double factor[2];
+    int64_t count = work->canvas.count;
     if (chosen == NULL)
         return leati_no_memory(err, bytes);
-    pair_of(&args->factor, 0, 0.5, factor);
-    leati_draw_integers(LEAT_INT32, next_stream(d), 0, LEATI_DISTORTIONS, args->num_ops, chosen);
-    draw_strengths(d, factor, strengths);
+    leati_draw_integers(LEAT_INT32, leati_drawing_next(&work->drawing), 0, LEATI_DISTORTIONS,
+                        args->num_ops, chosen);
+    for (int i = 0; i < LEATI_DISTORTIONS; i++)
+        leati_draw_strengths(&work->drawing, (leati_distortion)i, factor,
+                             work->strengths + i * count);
     for (int64_t i = 0; i < args->num_ops; i++)
-        leati_distort(canvas, (leati_distortion)chosen[i], strengths + chosen[i] * canvas->count);
+        leati_distort(&work->canvas, (leati_distortion)chosen[i],
+                      work->strengths + chosen[i] * count);
     return LEAT_OK;
 }
 
-leat_status leati_policy_kernel(leati_kernel_call *call, const leati_tensor_op *op,
-                                leat_error *err) {
-    const struct leati_policy_args *args = call->args;
+leat_status leati_policy_begin(leati_kernel_call *call, const struct leati_policy_args *args,
+                               const double range[2], leati_policy_work *out, leat_error *err) {
     leati_frames frames;
-    leati_canvas canvas;
-    double range[2];
-    LEATI_TRY(check(args, &canvas.nearest, err));
     LEATI_TRY(leati_frames_begin(call, LEATI_KEEP, LEATI_KEEP, &frames, err));
     if (frames.channels != 1 && frames.channels != 3)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "the pictures have %lld channels; expected 1 or 3",
                           (long long)frames.channels);
     LEATI_TRY(leati_inner_cast_into(call, &call->inputs[IMAGES], &call->outputs[0], err));
-    pair_of(&args->value_range, 0, 255, range);
-    canvas = (leati_canvas){.count = frames.count,
-                            .height = frames.height,
-                            .width = frames.width,
-                            .channels = frames.channels,
-                            .low = (float)range[0],
-                            .high = (float)range[1],
-                            .nearest = canvas.nearest};
     size_t pixels = (size_t)(frames.height * frames.width * frames.channels) * sizeof(float);
     size_t numbers = (size_t)frames.count * (2 * sizeof(float)),
            strengths = (size_t)frames.count * LEATI_DISTORTIONS * sizeof(leati_strength);
     char *memory = leati_arena_alloc(call->arena, strengths + numbers + pixels + 1);
     if (memory == NULL)
         return leati_no_memory(err, strengths + numbers + pixels);
-    canvas.scratch = (float *)(void *)(memory + strengths + numbers);
+    *out = (leati_policy_work){
+        .canvas = {.count = frames.count,
+                   .height = frames.height,
+                   .width = frames.width,
+                   .channels = frames.channels,
+                   .scratch = (float *)(void *)(memory + strengths + numbers),
+                   .low = (float)range[0],
+                   .high = (float)range[1],
+                   .nearest = args->masks || reads_nearest(args),
+                   .masks = args->masks},
+        .drawing = {.count = frames.count, .numbers = (float *)(void *)(memory + strengths)},
+        .strengths = (leati_strength *)(void *)memory};
+    return LEAT_OK;
+}
+
+leat_status leati_policy_kernel(leati_kernel_call *call, const leati_tensor_op *op,
+                                leat_error *err) {
+    leati_policy_work work;
+    double factor[2], range[2];
+    LEATI_TRY(leati_policy_check(call->args, 0.5, factor, range, err));
+    LEATI_TRY(leati_policy_begin(call, call->args, range, &work, err));
     for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++) {
-        drawing d = {.count = frames.count, .numbers = (float *)(void *)(memory + strengths)};
         call->failed_row = row;
-        LEATI_TRY(leati_mix_seed(call, 1, op, row, d.seed, err));
-        canvas.pixels = (float *)(void *)leati_row_of(&call->outputs[0], row);
-        LEATI_TRY(run_row(call, &d, &canvas, (leati_strength *)(void *)memory, err));
+        work.drawing.next = 0;
+        LEATI_TRY(leati_mix_seed(call, 1, op, row, work.drawing.seed, err));
+        work.canvas.pixels = (float *)(void *)leati_row_of(&call->outputs[0], row);
+        LEATI_TRY(run_row(call, &work, factor, err));
     }
     call->failed_row = 0;
     return LEAT_OK;

@@ -13,6 +13,7 @@ struct leati_policy_args {
     leati_floats value_range, factor;
     int64_t num_ops;
     char *interpolation;
+    bool masks;
 };
 
 #define LEATI_POLICY_ROWS                                                                          \
@@ -34,12 +35,25 @@ struct leati_policy_args {
          .offset = offsetof(struct leati_policy_args, factor),                                     \
          .doc =                                                                                    \
              "The range, in [0, 1], of strengths; one number is its end; without it 0 to 0.5."},   \
+        LEATI_POLICY_LAST_ROWS
+#define LEATI_POLICY_LAST_ROWS                                                                     \
+    {.name = "interpolation",                                                                      \
+     .type = LEATI_ROW_STRING,                                                                     \
+     .offset = offsetof(struct leati_policy_args, interpolation),                                  \
+     .default_text = "bilinear",                                                                   \
+     .doc = "How pixels are read that lie between others: bilinear or nearest."},                  \
     {                                                                                              \
-        .name = "interpolation", .type = LEATI_ROW_STRING,                                         \
-        .offset = offsetof(struct leati_policy_args, interpolation), .default_text = "bilinear",   \
-        .doc = "How pixels are read that lie between others: bilinear or nearest."                 \
+        .name = "masks", .type = LEATI_ROW_BOOL,                                                   \
+        .offset = offsetof(struct leati_policy_args, masks),                                       \
+        .doc = "The pictures are masks of classes: pixels are moved as those of pictures by the "  \
+               "same seed, but neither blended nor coloured."                                      \
     }
 
+/* INVALID_ARGUMENT for arguments that make no sense; `factor` and `range` are what they stand for,
+ * where none is given 0 to `standard` and 0 to 255. */
+LEAT_WARN_UNUSED leat_status leati_policy_check(const struct leati_policy_args *args,
+                                                double standard, double factor[2], double range[2],
+                                                leat_error *err);
 LEAT_WARN_UNUSED leat_status leati_policy_infer(leati_infer_call *call, leat_error *err);
 /* `op` as for leati_mix_kernel. */
 LEAT_WARN_UNUSED leat_status leati_policy_kernel(leati_kernel_call *call, const leati_tensor_op *op,
@@ -56,6 +70,7 @@ typedef struct leati_canvas {
     float *pixels, *scratch;
     float low, high; /* the range of values */
     bool nearest;
+    bool masks; /* only shear, translation and rotation do something */
 } leati_canvas;
 
 typedef enum leati_distortion {
@@ -83,5 +98,30 @@ typedef struct leati_strength {
  * 1]; contrast: what differences are multiplied by; posterization: bits to drop; solarization:
  * what is added and where values turn, of 255. */
 void leati_distort(leati_canvas *canvas, leati_distortion which, const leati_strength *strengths);
+
+/* The draws of one call. */
+typedef struct leati_drawing {
+    int64_t seed[2];
+    int64_t next;   /* how many there were */
+    int64_t count;  /* of pictures: numbers of a draw */
+    float *numbers; /* room for two draws */
+} leati_drawing;
+
+leati_philox leati_drawing_next(leati_drawing *drawing);
+/* Draws how strong a distortion is for each picture, by factors between two bounds. */
+void leati_draw_strengths(leati_drawing *drawing, leati_distortion which, const double factor[2],
+                          leati_strength *out);
+
+/* What the kernels of policies work with: pictures that become float32 in the output, or in memory
+ * of the arena. */
+typedef struct leati_policy_work {
+    leati_canvas canvas;
+    leati_drawing drawing;
+    leati_strength *strengths; /* LEATI_DISTORTIONS for each picture */
+} leati_policy_work;
+LEAT_WARN_UNUSED leat_status leati_policy_begin(leati_kernel_call *call,
+                                                const struct leati_policy_args *args,
+                                                const double range[2], leati_policy_work *out,
+                                                leat_error *err);
 
 #endif

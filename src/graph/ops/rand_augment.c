@@ -23,7 +23,7 @@ const leati_tensor_op leati_tensor_op_rand_augment = {
            "(tf.keras.layers.RandAugment).",
     .names = "image.rand_augment",
     .inputs = "images",
-    .signature = "images value_range num_ops factor interpolation seed",
+    .signature = "images value_range num_ops factor interpolation seed masks",
     .rows = rows,
     .args_size = sizeof(struct leati_policy_args),
     .min_inputs = 1,

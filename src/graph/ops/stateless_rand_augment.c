@@ -24,7 +24,7 @@ const leati_tensor_op leati_tensor_op_stateless_rand_augment = {
            "(tf.keras.layers.RandAugment).",
     .names = "image.stateless_rand_augment",
     .inputs = "images seed",
-    .signature = "images seed value_range num_ops factor interpolation",
+    .signature = "images seed value_range num_ops factor interpolation masks",
     .rows = rows,
     .args_size = sizeof(struct leati_policy_args),
     .min_inputs = 2,

@@ -9,6 +9,7 @@
 
 static const leati_row center_crop_rows[] = {
     LEATI_PICTURE_SIZE_ROWS,
+    LEATI_PICTURE_MASKS_ROW,
     LEATI_PICTURE_ROW(data_format, STRING, .doc = "\"channels_last\"."),
     LEATI_LAYER_NAME,
     {0},

@@ -10,6 +10,7 @@
 
 static const leati_row random_crop_rows[] = {
     LEATI_PICTURE_SIZE_ROWS,
+    LEATI_PICTURE_MASKS_ROW,
     LEATI_PICTURE_SEED_ROWS,
     {0},
 };

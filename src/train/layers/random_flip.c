@@ -13,6 +13,7 @@ struct random_flip_args {
 static const leati_row random_flip_rows[] = {
     LEATI_LAYER_ROW(random_flip_args, mode, STRING, .default_text = "horizontal_and_vertical",
                     .doc = "\"horizontal\", \"vertical\" or \"horizontal_and_vertical\"."),
+    LEATI_PICTURE_MASKS_ROW,
     LEATI_PICTURE_SEED_ROWS,
     {0},
 };

@@ -25,6 +25,7 @@ static const leati_row resizing_rows[] = {
     LEATI_PICTURE_ROW(fill_value, FLOAT, .doc = "The value of that border."),
     LEATI_LAYER_ROW(resizing_args, antialias, BOOL,
                     .doc = "Whether what is made smaller is smoothed."),
+    LEATI_PICTURE_MASKS_ROW,
     LEATI_PICTURE_ROW(data_format, STRING, .doc = "\"channels_last\"."),
     LEATI_LAYER_NAME,
     {0},
@@ -54,7 +55,8 @@ static leat_value resizing_call(const leati_pass *pass) {
                                  "them, with a rank that is known");
     const leati_scaling_layer scaling = {.height = args->common.height,
                                          .width = args->common.width,
-                                         .method = args->common.interpolation,
+                                         .method = args->common.masks ? "nearest"
+                                                                      : args->common.interpolation,
                                          .cut = args->crop_to_aspect_ratio,
                                          .padded = args->pad_to_aspect_ratio,
                                          .antialias = args->antialias,

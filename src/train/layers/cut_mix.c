@@ -1,0 +1,49 @@
+/* CutMix: in training a window of each picture of a batch is cut from another one, and labels are
+ * mixed by area (keras.layers.CutMix). One picture alone stays as it is. Failures: a factor
+ * outside of 0 to 1. No locks. */
+#include "graph/ops/support.h"
+#include "train/mixing.h"
+
+static const leati_row cut_mix_rows[] = {
+    LEATI_PICTURE_FACTOR_ROW(0, "The range of the parameter of the parts' beta distribution: f for "
+                                "0 to f, or two numbers; 1 by default."),
+    LEATI_PICTURE_MASKS_ROW,
+    LEATI_PICTURE_SEED_ROWS,
+    {0},
+};
+
+static leat_status cut_mix_check(const void *args, leat_error *err) {
+    return leati_check_picture(args, (leati_range){0, 1}, err);
+}
+
+static leat_value cut_mix_call(const leati_pass *pass) {
+    const struct leati_picture_args *args = pass->args;
+    leati_range range = leati_factor_range(&args->factor, 1, 0);
+    struct leati_mix_args mix = {.factor = {(double[]){range.low, range.high}, 2}};
+    if (leat_value_shape(pass->inputs[0]).rank == 3) {
+        leati_pictures p = leati_pictures_begin(pass);
+        return pass->num_inputs > 1 ? pass->inputs[1] : leati_pictures_end(&p, p.x);
+    }
+    return leati_mix_call(pass, &leati_tensor_op_stateless_cutmix, &mix, 5);
+}
+
+const leati_layer_kind leati_layer_cut_mix = {
+    .kind =
+        {
+            .name = "CutMix",
+            .doc = "In training a window of each picture is cut from another one of the batch, and "
+                   "labels are mixed by area (keras.layers.CutMix).",
+            .rows = cut_mix_rows,
+            .signature = "factor=1.0 seed=null data_format",
+            .args_size = sizeof(struct leati_picture_args),
+            .check = cut_mix_check,
+        },
+    .prefix = "cut_mix",
+    .min_rank = 3,
+    .expects = "[height, width, channels] with or without batch",
+    .prepares = true,
+    .labels = true,
+    .seed = leati_picture_seed,
+    .weights = leati_picture_weights,
+    .call = cut_mix_call,
+};

@@ -1,0 +1,58 @@
+/* RandomPosterization: in training values keep as many of their eight bits as is drawn for each
+ * picture (keras.layers.RandomPosterization). Failures: a factor outside of 1 to 8. No locks. */
+#include "graph/ops/support.h"
+#include "train/pictures.h"
+
+static const leati_row random_posterization_rows[] = {
+    LEATI_PICTURE_FACTOR_ROW(
+        LEATI_REQUIRED,
+        "How many bits are kept, 1 to 8: f for 1 to f, or two numbers; the larger is not reached."),
+    LEATI_PICTURE_VALUE_RANGE_ROW,
+    LEATI_PICTURE_SEED_ROWS,
+    {0},
+};
+
+static leat_status random_posterization_check(const void *args, leat_error *err) {
+    return leati_check_picture(args, (leati_range){1, 8}, err);
+}
+
+/* How many bits of each picture are dropped, uint8 [batch, 1, 1, 1] or a scalar. */
+static leat_value dropped(leati_pictures *p, leati_range kept) {
+    leat_value all = leati_number(p->x.graph, LEAT_INT64, 8);
+    leat_value drawn = kept.low == kept.high ? leati_number(p->x.graph, LEAT_INT64, kept.low)
+                                             : leati_pictures_draw_integers(p, kept);
+    return leat_cast(leat_subtract(all, drawn), LEAT_UINT8);
+}
+
+static leat_value random_posterization_call(const leati_pass *pass) {
+    const struct leati_picture_args *args = pass->args;
+    const leati_range bytes = {0, 255}, values = leati_value_range(&args->value_range);
+    leati_pictures p = leati_pictures_begin(pass);
+    if (pass->training && !leati_value_failed(p.x)) {
+        leat_value shift = dropped(&p, leati_factor_range(&args->factor, 1, 1));
+        leat_value x = leat_cast(leati_carry(p.x, values, bytes), LEAT_UINT8);
+        x = leat_left_shift(leat_right_shift(x, shift), shift);
+        p.x = leati_carry(leat_cast(x, leat_value_dtype(p.x)), bytes, values);
+    }
+    return leati_pictures_end(&p, p.x);
+}
+
+const leati_layer_kind leati_layer_random_posterization = {
+    .kind =
+        {
+            .name = "RandomPosterization",
+            .doc = "In training values keep a random number of their bits "
+                   "(keras.layers.RandomPosterization).",
+            .rows = random_posterization_rows,
+            .signature = "factor value_range=[0,255] data_format seed=null",
+            .args_size = sizeof(struct leati_picture_args),
+            .check = random_posterization_check,
+        },
+    .prefix = "random_posterization",
+    .min_rank = 3,
+    .expects = "[height, width, channels] with or without batch",
+    .prepares = true,
+    .seed = leati_picture_seed,
+    .weights = leati_picture_weights,
+    .call = random_posterization_call,
+};

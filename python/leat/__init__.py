@@ -24,7 +24,7 @@ newaxis = None
 _HOMES = {
     "leat.arrays": "batch_to_space broadcast_dynamic_shape broadcast_static_shape clip_by_global_norm clip_by_norm "
                    "dynamic_stitch einsum histogram_fixed_width_bins identity_n meshgrid ones_like "
-                   "space_to_batch space_to_batch_nd unravel_index zeros_like",
+                   "space_to_batch space_to_batch_nd stack unravel_index zeros_like",
     "leat.control": "Assert case cond control_dependencies switch_case while_loop",
     "leat.creation": "get_logger get_static_value group is_symbolic_tensor linspace no_op numpy_function ones "
                      "py_function rank shape_n timestamp type_spec_from_value zeros",

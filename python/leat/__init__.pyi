@@ -540,12 +540,7 @@ def squeeze(input: TensorLike, axis: IntsLike | None = None, name: builtins.str 
     axis: The dimensions to take away; none named: every dimension of 1.
     """
     ...
-def stack(values: TensorLike, axis: IntLike = 0, name: builtins.str | None = None) -> Tensor:
-    """Tensors of one shape along a new dimension (tf.stack).
-
-    axis: The dimension along which the inputs follow each other; negative counts from the end.
-    """
-    ...
+from leat.arrays import stack as stack
 from leat import steps as steps
 def stop_gradient(input: TensorLike, name: builtins.str | None = None) -> Tensor:
     """The input unchanged; no gradient flows through it (tf.stop_gradient)."""

@@ -6,11 +6,11 @@ from leat import dtypes, ops
 from leat.linalg import global_norm
 from leat.ops import FUNCTIONS as F
 from leat.shapes import TensorShape
-from leat.tensor import convert_to_tensor
+from leat.tensor import Tensor, convert_to_tensor
 
 __all__ = ["batch_to_space", "broadcast_dynamic_shape", "broadcast_static_shape", "clip_by_global_norm",
            "clip_by_norm", "dynamic_stitch", "einsum", "histogram_fixed_width_bins", "identity_n", "meshgrid",
-           "ones_like", "space_to_batch", "space_to_batch_nd", "unravel_index", "zeros_like"]
+           "ones_like", "space_to_batch", "space_to_batch_nd", "stack", "unravel_index", "zeros_like"]
 
 
 # ---- clipping ----
@@ -176,6 +176,17 @@ def batch_to_space(input, block_shape, crops, name=None):
 
 
 # ---- the rest ----
+
+def stack(values, axis=0, name="stack"):
+    """Tensors of one shape along a new dimension (``tf.stack``). Of a tensor, its slices."""
+    if not isinstance(values, (list, tuple)) or not any(isinstance(value, Tensor) or hasattr(value, "_as_tensor") or (
+            hasattr(value, "_is_leaf_value")) for value in values):
+        whole = values if hasattr(values, "_is_leaf_value") else convert_to_tensor(values)
+        if axis == 0:
+            return whole
+        values = F["unstack"](whole)
+    return F["stack"](values, axis)
+
 
 def einsum(equation, *inputs, **kwargs):
     """Sums of products, by a text that names dimensions (``tf.einsum``); '...' stands for further ones."""

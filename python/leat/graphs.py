@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 
 from leat import _native
 from leat.errors import InvalidArgumentError
@@ -14,11 +15,21 @@ _CUTS = frozenset(["zeros_like", "ones_like", "stop_gradient", "floordiv", "floo
 
 
 class ShapeError(InvalidArgumentError, ValueError):
-    """An operation of a function that is traced refuses its inputs; TensorFlow's class, and leat's for operations."""
+    """An operation refuses its inputs, in a function that is traced or where TensorFlow checks them in Python: its
+    class there, and leat's for operations."""
 
 
-class DtypeError(InvalidArgumentError, TypeError):
-    """The same for inputs of different dtypes."""
+class DtypeError(ShapeError, TypeError):
+    """The same for a dtype that the operation does not take, or for inputs of different ones."""
+
+
+_OF_DTYPE = re.compile("expected one dtype|(is|are) (bool|string|variant|b?float[0-9]+|u?int[0-9]+); expected")
+
+
+def refined(error, is_checked=True):
+    """An InvalidArgumentError of the class that its text speaks of; `is_checked`: a ValueError, whatever it says."""
+    kind = DtypeError if _OF_DTYPE.search(error.message) else ShapeError if is_checked else type(error)
+    return kind(None, None, error.message)
 
 
 class Graph(_native.Graph):
@@ -96,8 +107,7 @@ class Graph(_native.Graph):
         except InvalidArgumentError as error:
             if self.is_eager:
                 raise
-            kind = DtypeError if "expected one dtype" in error.message else ShapeError
-            raise kind(None, None, error.message) from None
+            raise refined(error) from None
 
     def call_part(self, part, inputs, weights, training):
         """Adds the operations of a layer or loss: (output, what becomes of each weight, None where it stays)."""
@@ -105,7 +115,7 @@ class Graph(_native.Graph):
         try:
             output, updates = part.call(self, inputs, weights, training)
         except InvalidArgumentError as error:
-            raise ShapeError(None, None, error.message) from None
+            raise refined(error) from None
         self._note([*inputs, *weights], [output, *(update for update in updates if update is not None)])
         return output, updates
 

@@ -7,7 +7,7 @@ copy where rows are taken from the front; others become slice, reverse, reshape 
 import numpy as np
 
 from leat import _native, dtypes, trace
-from leat.errors import InvalidArgumentError
+from leat.graphs import ShapeError
 from leat.tensor import Tensor, _of_array, convert_to_tensor
 
 _VALID = ("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors are "
@@ -37,9 +37,9 @@ def getitem(tensor, key):
 def _row(tensor, index):
     shape = tensor._shape
     if not shape:
-        raise InvalidArgumentError(None, None, "Attempting to slice scalar input. [Op:StridedSlice]")
+        raise ShapeError(None, None, "Attempting to slice scalar input. [Op:StridedSlice]")
     if not -shape[0] <= index < shape[0]:
-        raise InvalidArgumentError(None, None, f"slice index {index} of dimension 0 out of bounds. [Op:StridedSlice]")
+        raise ShapeError(None, None, f"slice index {index} of dimension 0 out of bounds. [Op:StridedSlice]")
     return tensor._row(index + shape[0] if index < 0 else index)
 
 
@@ -102,7 +102,7 @@ def _is_known(part):
 
 
 def _refuse(text):
-    raise InvalidArgumentError(None, None, f"{text} [Op:StridedSlice]")
+    raise ShapeError(None, None, f"{text} [Op:StridedSlice]")
 
 
 def _expand(parts, rank):

@@ -19,7 +19,7 @@ def matrix_transpose(a, name="matrix_transpose", conjugate=False):
     a = convert_to_tensor(a)
     rank = a.shape.rank
     if rank is None:
-        raise ValueError("matrix_transpose needs an input of known rank; set it with ensure_shape")
+        return ops.call("einsum", {"equation": "...ij->...ji"}, [a])[0]
     if rank < 2:
         raise ValueError(f"Argument `a` should be a (batch) matrix with rank >= 2.  Received `a` = {a} with shape: "
                          f"{a.shape}")

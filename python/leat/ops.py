@@ -13,6 +13,7 @@ import numpy as np
 
 from leat import _native, composite, dtypes, later, nest, trace
 from leat.dtypes import DType
+from leat.errors import InvalidArgumentError
 from leat.later import Lazy
 from leat.shapes import TensorShape
 from leat.signatures import REQUIRED, function
@@ -30,12 +31,23 @@ TABLE = Lazy(_NAMES, _entry)
 
 # ---- calling ----
 
+def _is_checked(name):
+    """Does TensorFlow check an operation's arguments in Python? Its errors are ValueError as well, also of values."""
+    return trace.is_tracing() or _NAMES[name].startswith("image.") or name in (
+        "boolean_mask", "pad", "repeat", "select", "stack", "unstack")
+
+
+
 def call(name, attributes, inputs):
     """Computes operation `name` of tensors, or adds it to the function that is traced; a list of tensors."""
     text = json.dumps(attributes) if attributes else None
     graph = trace.graph_for(inputs, TABLE[name]["flags"])
     if graph is None:
-        return _native.Graph.eager(name, text, inputs)
+        try:
+            return _native.Graph.eager(name, text, inputs)
+        except InvalidArgumentError as error:
+            from leat.graphs import refined
+            raise refined(error, _is_checked(name)) from None
     outputs = graph.call(name, text, [trace.reach(graph, tensor) for tensor in inputs])
     return outputs if not trace._state.guards else trace.guarded(graph, outputs)
 
@@ -43,9 +55,12 @@ def call(name, attributes, inputs):
 def _attribute(argument, value):
     """A Python value as the JSON of an argument."""
     kind = argument["type"]
-    if kind == "structure of tensors" and getattr(value, "_has_values", True):
+    if kind == "structure of tensors":
         exact = dtypes.float64 if isinstance(value, float) and argument["name"] == "constant_values" else None
-        return literal(convert_to_tensor(value, exact))
+        tensor = convert_to_tensor(value, exact)
+        if not tensor._has_values:
+            raise trace.Bound(argument["name"], tensor)
+        return literal(tensor)
     if isinstance(value, Tensor):
         if not value._has_values:
             raise trace.Bound(argument["name"], value)
@@ -64,6 +79,8 @@ def _attribute(argument, value):
             argument["name"] == "ksize" or not argument["required"]) else found
     if isinstance(value, DType):
         return value.name
+    if kind == "integer" and isinstance(value, (list, tuple)) and len(value) == 1:
+        value = value[0]  # an axis in a list of its own
     if isinstance(value, (list, tuple)):
         return [_attribute({"type": kind, "name": argument["name"]}, item) for item in value]
     return plain_value(value)
@@ -89,9 +106,13 @@ def _integers(argument, value):
         value = value.as_list()
     if _is_open(value):
         raise trace.Bound(argument["name"], convert_to_tensor(value))
-    if not isinstance(value, (list, tuple)):
-        return [int(value)]
-    return [-1 if item is None else int(item) for item in value]
+    items = value if isinstance(value, (list, tuple)) else [value]
+    for item in items:
+        if isinstance(item, float) or isinstance(item, (list, tuple)):
+            from leat.graphs import DtypeError, ShapeError
+            kind = DtypeError if isinstance(item, float) else ShapeError
+            raise kind(None, None, f"argument {argument['name']}: expected a list of integers, found {value!r}")
+    return [-1 if item is None else int(item) for item in items]
 
 
 def literal(tensor):
@@ -119,10 +140,10 @@ def _convert_inputs(entry, values):
             flat.extend(list(value) if not isinstance(value, Tensor) else [value])
         elif value is not None:
             flat.append(value)
-    first = 1 if entry["name"] == "select" else 0  # whose own dtype is bool
+    first = 1 if entry["name"] in ("select", "substr") else 0  # whose own dtype is bool, or string
     hint = None
     if "elementwise" in entry["flags"] or any(declared.get("list") for declared in entry["inputs"]) or (
-            entry["name"] in ("range", "histogram_fixed_width")):
+            entry["name"] in ("range", "histogram_fixed_width", "substr")):
         tensors = [value for value in flat[first:] if isinstance(value, Tensor) or hasattr(value, "_as_tensor")]
         for value in tensors or flat[first:]:
             if isinstance(value, Tensor) or hasattr(value, "dtype"):
@@ -130,6 +151,9 @@ def _convert_inputs(entry, values):
                 break
     if entry["name"] == "range" and hint is None and any(isinstance(value, float) for value in flat):
         hint = dtypes.float32
+    if entry["name"] == "tensor_scatter_nd_update":
+        flat[0] = convert_to_tensor(flat[0])
+        flat[2] = convert_to_tensor(flat[2], dtype_hint=flat[0].dtype)
     if entry["name"] == "fill":  # an empty list is a shape
         flat[0] = convert_to_tensor(flat[0], dtype_hint=dtypes.int32)
     return [convert_to_tensor(value, dtype=None, dtype_hint=None if i < first else hint)
@@ -149,9 +173,15 @@ def _as_floats(name, inputs):
     return name, inputs
 
 
+def _as_mask(name, inputs):
+    """A mask may be of numbers."""
+    tensor, mask = inputs
+    return name, [tensor, mask if mask.dtype is dtypes.bool else call("cast", {"dtype": "bool"}, [mask])[0]]
+
+
 # Where TensorFlow's function is not the operation on its arguments as they are.
 _VALUES = {"range": lambda values: values if values[1] is not None else (0, *values[::2])}
-_TENSORS = {"add": _of_strings, "divide": _as_floats, "divide_no_nan": _as_floats}
+_TENSORS = {"add": _of_strings, "boolean_mask": _as_mask, "divide": _as_floats, "divide_no_nan": _as_floats}
 
 
 # Operations that the library computes in float32 and float64 alone: halves are made wider and narrow again.
@@ -262,8 +292,8 @@ def _docstring(entry):
 
 
 def fixed(function, name, value, default):
-    """Refuses an argument that only takes its default here."""
-    if value is not default and value != default:
+    """Refuses an argument that only takes its default here. Numbers are real, so conjugates are themselves."""
+    if name != "conjugate" and value is not default and value != default:
         raise NotImplementedError(f"{function}: {name}={value!r} is not supported; leave it at {default!r}")
 
 

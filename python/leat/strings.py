@@ -18,6 +18,8 @@ def _per_string(name, input, parts):
                 for values in _per_string(name, input.values, parts)]
     tensor = input if isinstance(input, Tensor) else convert_to_tensor(input, dtypes.string)
     rank = tensor.shape.rank
+    if rank is None and name == "split":
+        tensor, rank = ops.FUNCTIONS["ensure_shape"](tensor, [None]), 1  # as TensorFlow takes it
     if rank is None:
         raise ValueError(f"strings.{name} needs an input of known rank; set it with ensure_shape")
     if rank > 1:

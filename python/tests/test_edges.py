@@ -66,6 +66,21 @@ CASES = [
     (lambda: tf.sequence_mask(tf.constant([1, 2], tf.uint16), maxlen=2), [[True, False], [True, True]]),
     (lambda: tf.strings.ngrams(tf.zeros([2, 0], tf.string), 2, pad_values="P"), [[], []]),
     (lambda: tf.repeat(5, 3, axis=0), [5, 5, 5]),
+    # what is stacked: numbers together, rows of a tensor, nothing
+    (lambda: tf.stack([3, 0.25]), [3.0, 0.25]),
+    (lambda: tf.stack(tf.constant([[1, 2, 3], [4, 5, 6]])), [[1, 2, 3], [4, 5, 6]]),
+    (lambda: tf.stack(np.array([[1, 2, 3], [4, 5, 6]]), axis=1), [[1, 4], [2, 5], [3, 6]]),
+    (lambda: tf.stack([]), []),
+    # arguments in lists of their own, masks of numbers, conjugates of what is real
+    (lambda: tf.expand_dims([7, 8], [1]), [[7], [8]]),
+    (lambda: tf.boolean_mask([5, 6, 7], [2, 0, -1]), [5, 7]),
+    (lambda: tf.transpose([[1.5, 2.0]], conjugate=True), [[1.5], [2.0]]),
+    # no values: what -1 stands for
+    (lambda: tf.shape(tf.reshape(tf.zeros([4, 0, 6]), [0, -1])), [0, 24]),
+    (lambda: tf.shape(tf.reshape(tf.zeros([4, 0, 6]), [0, 5, -1])), [0, 5, 4]),
+    (lambda: tf.shape(tf.reshape(tf.zeros([0, 6]), [-1, 3])), [0, 3]),
+    (lambda: tf.tensor_scatter_nd_update([1.5, 2.5], [[1]], [7]), [1.5, 7.0]),
+    (lambda: tf.strings.substr("outside", 3, tf.constant(4, tf.int64)), b"side"),
 ]
 
 
@@ -100,6 +115,24 @@ REFUSED = [
     (lambda: tf.saturate_cast([1], tf.bool), tf.errors.InvalidArgumentError, "expected numbers"),
     (lambda: tf.strings.unicode_transcode("a", "UTF-8", "UTF-8", replacement_char=-1),
      tf.errors.InvalidArgumentError, "replacement_char"),
+    (lambda: tf.reshape([1, 2], [2.0]), tf.errors.InvalidArgumentError, "expected a list of integers"),
+    (lambda: tf.reverse([1, 2], [0.5]), tf.errors.InvalidArgumentError, "expected a list of integers"),
+    (lambda: tf.reshape([1, 2], [[2]]), tf.errors.InvalidArgumentError, "expected a list of integers"),
+    (lambda: tf.boolean_mask([1, 2], True), ValueError, "mask cannot be scalar"),
+    (lambda: tf.boolean_mask([1, 2], [True]), ValueError, "does not cover"),
+    (lambda: tf.stack([[1], [2]], axis=3), ValueError, "axis 3"),
+    (lambda: tf.unstack([[1], [2]], axis=2), ValueError, "axis 2"),
+    (lambda: tf.pad([1, 2], [[1, 1]], constant_values=2.5), TypeError, "constant_values"),
+    (lambda: tf.pad([1, 2], [[1, 1]], "EDGE"), ValueError, "CONSTANT"),
+    (lambda: tf.concat([[1, 2], [3.5]], 0), TypeError, "float32"),
+    (lambda: tf.where([True], 1, 2.5), TypeError, "int32 and float32"),
+    (lambda: tf.where([True], 1), ValueError, "found 2"),
+    (lambda: tf.repeat([1, 2], 2, axis=3), ValueError, "axis"),
+    (lambda: tf.function(lambda x: x[0, 0])(tf.constant([1])), ValueError, "out of range"),
+    (lambda: tf.function(lambda x: tf.reshape(x, [2.0]))(tf.constant([1, 2])), TypeError, "a list of integers"),
+    (lambda: tf.function(lambda x: tf.strings.length(x))(3), TypeError, "expected string"),
+    (lambda: tf.function(lambda: tf.strings.to_number(["5"], tf.int16))(), TypeError, "out_type is int16"),
+    (lambda: tf.function(lambda: tf.reshape([1, 2], [3]))(), ValueError, "do not fit"),
 ]
 
 
@@ -125,3 +158,59 @@ def test_in_maps():
     assert [x.tolist() for x in found.as_numpy_iterator()] == [[2, 3], [1, 4]]
     counts = tf.data.Dataset.range(1, 3).map(lambda n: tf.linspace([0.0], [1.0], n, axis=1))
     assert [x.tolist() for x in counts.as_numpy_iterator()] == [[[0.0]], [[0.0, 1.0]]]
+
+
+def test_known_while_traced():
+    """Shapes that follow from what is known of the parts, as TensorFlow's do."""
+    shapes = []
+
+    @tf.function(input_signature=[tf.TensorSpec(None), tf.TensorSpec([None, 3]), tf.TensorSpec([2, None, 4])])
+    def join(x, y, z):
+        shapes.append(tf.concat([x, y], 0).shape.as_list())
+        shapes.append(tf.concat([y, x], 1).shape.as_list())
+        shapes.append(tf.reshape(z, [tf.shape(z)[0], -1]).shape.as_list())
+        z = tf.ensure_shape(z, [2, 5, 4])
+        shapes.append(tf.reshape(z, [tf.shape(z)[0], -1]).shape.as_list())
+        return tf.linalg.matrix_transpose(x)
+    assert join(tf.constant([[[1.0, 2.0]]]), tf.ones([1, 3]), tf.ones([2, 5, 4])).numpy().tolist() == [[[1.0], [2.0]]]
+    assert shapes == [[None, 3], [None, None], [2, None], [2, 20]]
+
+
+def test_patterns_that_the_run_computes():
+    texts = tf.data.Dataset.from_tensor_slices((["one two", "two"], ["t.o", "o+"], ["2", "(\\0)"]))
+    found = texts.map(lambda text, pattern, rewrite: (
+        tf.strings.regex_replace(text, pattern, rewrite), tf.strings.regex_full_match(text, pattern)))
+    assert list(found.as_numpy_iterator()) == [(b"one 2", False), (b"tw(o)", False)]
+    bad = texts.map(lambda text, pattern, rewrite: tf.strings.regex_full_match(text, pattern + "("))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="missing closing parenthesis"):
+        next(iter(bad))
+
+
+def test_split_of_an_unknown_rank():
+    """Strings of which no rank is known are a vector."""
+    split = tf.function(tf.strings.split, input_signature=[tf.TensorSpec(None, tf.string)])
+    assert split(["a b", "", "c"]).to_list() == [[b"a", b"b"], [], [b"c"]]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        split([["a b"]])
+
+
+def test_lists_of_one():
+    """What gives several tensors gives a list, also of one."""
+    for found in (tf.split([1, 2], 1), tf.split([1, 2], [2]), tf.unstack([[1, 2]]), tf.unstack([[1], [2]], axis=1),
+                  tf.dynamic_partition([1, 2], [0, 0], 1)):
+        assert isinstance(found, list)
+        assert [part.numpy().tolist() for part in found] == [[1, 2]]
+    split = tf.data.Dataset.from_tensors([[3, 4]]).map(lambda x: tf.unstack(x)[0] + tf.split(x, 1, axis=1)[0])
+    assert next(iter(split)).numpy().tolist() == [[6, 8]]
+
+
+def test_padding_to_a_length():
+    """Paddings of which some are computed."""
+    rows = tf.data.Dataset.from_generator(lambda: iter([[5, 6], [7]]), output_signature=tf.TensorSpec([None], tf.int32))
+    found = rows.map(lambda row: tf.pad(row, [[0, 3 - tf.shape(row)[0]]], constant_values=-1))
+    assert [row.tolist() for row in found.as_numpy_iterator()] == [[5, 6, -1], [7, -1, -1]]
+    assert rows.map(lambda row: tf.pad(row, [[1, 1]])).element_spec.shape.as_list() == [None]
+    shapes = []
+    pad = tf.function(lambda x: shapes.append(tf.pad(x, [[1, 1], [0, 2]]).shape.as_list()))
+    pad.get_concrete_function(tf.TensorSpec(None, tf.float32))
+    assert shapes == [[None, None]]

@@ -33,17 +33,24 @@ static leat_status join_shape(leat_shape *shape, const leat_shape *next, int32_t
 
 static leat_status concat_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_axis_args *args = call->args;
-    leat_shape shape = call->inputs[0].shape;
+    leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
     int32_t axis = 0;
+    bool whole = true; /* are all ranks known? */
     LEATI_TRY(leati_want_values(call, 0, err));
     LEATI_TRY(leati_want_same_dtypes(call, err));
-    for (int i = 1; i < call->num_inputs; i++)
-        if (call->inputs[i].shape.rank == LEAT_UNKNOWN_RANK)
-            shape.rank = LEAT_UNKNOWN_RANK;
-    if (shape.rank >= 0 && call->num_inputs > 1) /* one alone is itself, whatever its rank */
-        LEATI_TRY(leati_normal_axis(args->axis, shape.rank, &axis, err));
-    for (int i = 1; i < call->num_inputs && shape.rank >= 0; i++)
-        LEATI_TRY(join_shape(&shape, &call->inputs[i].shape, axis, i, err));
+    for (int i = 0; i < call->num_inputs; i++) {
+        const leat_shape *next = &call->inputs[i].shape;
+        whole = whole && next->rank != LEAT_UNKNOWN_RANK;
+        if (next->rank != LEAT_UNKNOWN_RANK && shape.rank != LEAT_UNKNOWN_RANK) {
+            LEATI_TRY(join_shape(&shape, next, axis, i, err));
+        } else if (next->rank != LEAT_UNKNOWN_RANK) {
+            shape = *next;
+            if (call->num_inputs > 1) /* one alone is itself, whatever its rank */
+                LEATI_TRY(leati_normal_axis(args->axis, shape.rank, &axis, err));
+        }
+    }
+    if (!whole && shape.rank != LEAT_UNKNOWN_RANK)
+        shape.dims[axis] = LEAT_UNKNOWN_DIM;
     return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
 }
 

@@ -106,6 +106,19 @@ static leat_status padded(const struct pad_args *args, const leat_shape *in, pad
     return LEAT_OK;
 }
 
+/* The input's shape; of an unknown rank, the one that the paddings are for. */
+static leat_shape shape_of_paddings(const struct pad_args *args, const leat_shape *in) {
+    const leat_tensor *tensor = args->paddings.tensors;
+    leat_shape shape = *in;
+    if (in->rank >= 0 || args->paddings.num_tensors != 1 || tensor->rank != 2 ||
+        tensor->dims[0] > LEAT_MAX_RANK)
+        return shape;
+    shape.rank = (int32_t)tensor->dims[0];
+    for (int32_t d = 0; d < shape.rank; d++)
+        shape.dims[d] = LEAT_UNKNOWN_DIM;
+    return shape;
+}
+
 /* A string has no number but the 0 that stands for none. */
 static bool is_none(const leat_tensor *value, leat_dtype dtype) {
     return dtype == LEAT_STRING && value->dtype != LEAT_STRING && value->rank == 0 &&
@@ -124,10 +137,15 @@ static leat_status pad_infer(leati_infer_call *call, leat_error *err) {
         !is_none(value, call->inputs[0].dtype))
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "constant_values is %s, the input %s",
                           leat_dtype_name(value->dtype), leat_dtype_name(call->inputs[0].dtype));
+    if (args->constant_values.num_tensors == 1 && leati_dtype_is_float(value->dtype) &&
+        leati_dtype_is_integer(call->inputs[0].dtype))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "constant_values is %s; expected %s",
+                          leat_dtype_name(value->dtype), leat_dtype_name(call->inputs[0].dtype));
+    leat_shape in = known ? shape_of_paddings(args, &plan.out) : plan.out;
     for (int32_t d = 0; !known && d < plan.out.rank; d++)
         plan.out.dims[d] = LEAT_UNKNOWN_DIM;
-    if (known && plan.out.rank >= 0)
-        LEATI_TRY(padded(args, &call->inputs[0].shape, &plan, err));
+    if (known && in.rank >= 0)
+        LEATI_TRY(padded(args, &in, &plan, err));
     return leati_infer_output(call, call->inputs[0].dtype, &plan.out, NULL, err);
 }
 

@@ -1,8 +1,8 @@
 /* regex_full_match: is each string as a whole what a regular expression describes
  * (tf.strings.regex_full_match)?
  *
- * The syntax is RE2's, see graph/ops/regex.h. Fails in inference on a bad pattern, in a run where a
- * search goes back too often. No gradient, no locks. */
+ * The syntax is RE2's, see graph/ops/regex.h. Fails on a bad pattern, in inference if it is known
+ * there, in a run where a search goes back too often. No gradient, no locks. */
 #include "graph/ops/regex.h"
 
 struct regex_full_match_args {
@@ -12,7 +12,7 @@ struct regex_full_match_args {
 static const leati_row regex_full_match_rows[] = {
     {.name = "pattern",
      .type = LEATI_ROW_STRING,
-     .flags = LEATI_REQUIRED,
+     .flags = LEATI_REQUIRED | LEATI_TENSOR,
      .offset = offsetof(struct regex_full_match_args, pattern),
      .doc = "The regular expression."},
     {0},

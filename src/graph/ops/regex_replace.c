@@ -4,8 +4,8 @@
  * The syntax is RE2's, see graph/ops/regex.h. In the replacement \0 is the match, \1 to \9 a group
  * and \\ a backslash; a group that the pattern does not have leaves the string as it is, another
  * escape ends the replacement, or with replace_global off leaves the string, as in TensorFlow. An
- * empty match right behind another match does not count. Fails in inference on a bad pattern, in a
- * run where a search goes back too often. No gradient, no locks. */
+ * empty match right behind another match does not count. Fails on a bad pattern, in inference if it
+ * is known there, in a run where a search goes back too often. No gradient, no locks. */
 #include "graph/ops/regex.h"
 
 #include <string.h>
@@ -19,12 +19,12 @@ struct regex_replace_args {
 static const leati_row regex_replace_rows[] = {
     {.name = "pattern",
      .type = LEATI_ROW_STRING,
-     .flags = LEATI_REQUIRED,
+     .flags = LEATI_REQUIRED | LEATI_TENSOR,
      .offset = offsetof(struct regex_replace_args, pattern),
      .doc = "The regular expression."},
     {.name = "rewrite",
      .type = LEATI_ROW_STRING,
-     .flags = LEATI_REQUIRED,
+     .flags = LEATI_REQUIRED | LEATI_TENSOR,
      .offset = offsetof(struct regex_replace_args, rewrite),
      .doc = "What stands in a match's place."},
     {.name = "replace_global",

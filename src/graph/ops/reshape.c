@@ -35,8 +35,23 @@ static leat_status target_shape(const struct reshape_args *args, leat_shape *out
     return LEAT_OK;
 }
 
+/* The -1 between other sizes of which one is 0, for an input without values: what the sizes above 0
+ * leave of those of the input. False where that is no number. */
+static bool open_beside_zero(const leat_shape *in, const leat_shape *shape, int64_t *out) {
+    int64_t from = 1, to = 1;
+    for (int32_t d = 0; d < in->rank; d++)
+        if (in->dims[d] > 0 && __builtin_mul_overflow(from, in->dims[d], &from))
+            return false;
+    for (int32_t d = 0; d < shape->rank; d++)
+        if (shape->dims[d] > 0 && __builtin_mul_overflow(to, shape->dims[d], &to))
+            return false;
+    *out = from / to;
+    return true;
+}
+
 /* Computes the -1 of `shape` for an input of `count` values. */
-static leat_status close_shape(leat_shape *shape, int64_t count, leat_error *err) {
+static leat_status close_shape(const leat_shape *in, int64_t count, leat_shape *shape,
+                               leat_error *err) {
     char text[128];
     leati_shape_text(shape, text);
     int64_t known = 1;
@@ -49,11 +64,25 @@ static leat_status close_shape(leat_shape *shape, int64_t count, leat_error *err
     }
     if (open >= 0 && known > 0 && count % known == 0)
         shape->dims[open] = count / known;
+    else if (open >= 0 && known == 0 && count == 0 &&
+             open_beside_zero(in, shape, &shape->dims[open]))
+        return LEAT_OK;
     else if (open >= 0 || known != count)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "%lld values do not fit into the shape %s (? is the -1)",
                           (long long)count, text);
     return LEAT_OK;
+}
+
+/* Of dimensions that the run computes: a -1 is known where all others and the input are. */
+static leat_status close_known(const struct reshape_args *args, const leat_shape *in,
+                               leat_shape *shape, leat_error *err) {
+    int64_t count = leati_shape_count(in);
+    for (int32_t d = 0; d < shape->rank; d++)
+        if (args->shape.values[d] == LEATI_UNKNOWN_NUMBER)
+            count = -1;
+    return count < 0 || leati_shape_count(shape) >= 0 ? LEAT_OK
+                                                      : close_shape(in, count, shape, err);
 }
 
 static leat_status reshape_infer(leati_infer_call *call, leat_error *err) {
@@ -62,19 +91,20 @@ static leat_status reshape_infer(leati_infer_call *call, leat_error *err) {
     if (leati_infer_unknown(call, reshape_rows, offsetof(struct reshape_args, shape))) {
         const struct reshape_args *args = call->args;
         LEATI_TRY(leati_known_dims(&args->shape, &shape, err));
+        LEATI_TRY(close_known(args, &call->inputs[0].shape, &shape, err));
         return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
     }
     LEATI_TRY(target_shape(call->args, &shape, err));
     int64_t count = leati_shape_count(&call->inputs[0].shape);
     if (count >= 0)
-        LEATI_TRY(close_shape(&shape, count, err));
+        LEATI_TRY(close_shape(&call->inputs[0].shape, count, &shape, err));
     return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
 }
 
 static leat_status reshape_kernel(leati_kernel_call *call, leat_error *err) {
-    leat_shape shape = {0};
+    leat_shape in = leati_operand_shape(&call->inputs[0]), shape = {0};
     LEATI_TRY(target_shape(call->args, &shape, err));
-    LEATI_TRY(close_shape(&shape, call->inputs[0].count, err));
+    LEATI_TRY(close_shape(&in, call->inputs[0].count, &shape, err));
     return leati_view_as(call, &shape, err);
 }
 

@@ -23,6 +23,21 @@ static bool is_causal(const struct leati_convolution_args *args) {
     return args->padding != NULL && strcasecmp(args->padding, "causal") == 0;
 }
 
+/* Of a transposed layer; others have none. */
+static leat_status check_output_padding(const struct leati_convolution_args *args, int directions,
+                                        leat_error *err) {
+    int64_t padding[LEATI_MOST_DIRECTIONS], strides[LEATI_MOST_DIRECTIONS];
+    leati_numbers_of(&args->output_padding, 0, directions, padding);
+    leati_numbers_of(&args->strides, 1, directions, strides);
+    for (int i = 0; i < directions && args->output_padding.count > 0; i++)
+        if (padding[i] >= strides[i])
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "`output_padding` must be strictly less than `strides`; direction %d "
+                              "has output_padding %lld and stride %lld",
+                              i, (long long)padding[i], (long long)strides[i]);
+    return LEAT_OK;
+}
+
 leat_status leati_convolution_check(const void *arguments, int directions, bool causal,
                                     leat_error *err) {
     const struct leati_convolution_args *args = arguments;
@@ -38,7 +53,7 @@ leat_status leati_convolution_check(const void *arguments, int directions, bool 
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "%lld groups do not divide %lld filters evenly", (long long)args->groups,
                           (long long)args->filters);
-    return LEAT_OK;
+    return check_output_padding(args, directions, err);
 }
 
 leati_windows leati_convolution_windows(const struct leati_convolution_args *args, int directions) {
@@ -171,27 +186,50 @@ leat_value leati_convolve_depthwise(leat_value x, leat_value kernel, const leati
     return leati_convolve(x, leat_reshape(kernel, shape.dims, shape.rank), windows);
 }
 
-/* Zeros of the shape [batch of x, sizes, channels], for an operation that looks at the shape. */
-static leat_value zeros_of(leat_value x, int64_t height, int64_t width, int64_t channels) {
+/* The size of dimension `i` of x's space that a convolution would start from, as a vector of one:
+ * computed where it is unknown while the graph is built. */
+static leat_value size_found(leat_value x, const leati_windows *windows, int i, int64_t out,
+                             const int64_t *base) {
+    if (out >= 0)
+        return leat_expand_dims(leati_number(x.graph, LEAT_INT64, (double)out), 0);
+    leat_value size =
+        leat_slice(leat_shape_of(x, LEAT_INT64), (const int64_t[]){i + 1}, (const int64_t[]){1}, 1);
+    size = leati_times(size, (double)windows->strides[i]);
+    return leat_add(size, leati_number(x.graph, LEAT_INT64, (double)base[i]));
+}
+
+/* Zeros of the shape [batch of x, sizes, channels], for an operation that looks at the shape. x has
+ * one direction or two; what is -1 in `out` is computed. */
+static leat_value zeros_of(leat_value x, const leati_windows *windows, const int64_t *out,
+                           const int64_t *base, int64_t channels) {
+    const leat_dtype dtype = leat_value_dtype(x);
     int64_t batch = leat_value_shape(x).dims[0];
-    if (batch >= 0)
-        return leat_zeros(x.graph, LEAT_SHAPE(batch, height, width, channels), LEAT_FLOAT32);
-    leat_value one =
-        leat_slice(x, (const int64_t[]){0, 0, 0, 0}, (const int64_t[]){-1, 1, 1, 1}, 4);
-    return leat_tile(leat_zeros_like(one), (const int64_t[]){1, height, width, channels}, 4);
+    bool line = windows->directions == 1;
+    leat_shape shape = LEAT_SHAPE(batch, line ? 1 : out[0], line ? out[0] : out[1], channels);
+    if (batch >= 0 && shape.dims[1] >= 0 && shape.dims[2] >= 0)
+        return leat_zeros(x.graph, shape, dtype);
+    leat_value rows =
+        leat_slice(leat_shape_of(x, LEAT_INT64), (const int64_t[]){0}, (const int64_t[]){1}, 1);
+    leat_value one = leat_expand_dims(leati_number(x.graph, LEAT_INT64, 1), 0);
+    leat_value sizes[4] = {
+        rows, line ? one : size_found(x, windows, 0, out[0], base),
+        size_found(x, windows, line ? 0 : 1, shape.dims[2], base),
+        leat_expand_dims(leati_number(x.graph, LEAT_INT64, (double)channels), 0)};
+    leat_value zeros = leat_fill(leat_concat(sizes, 4, 0), leati_number(x.graph, dtype, 0));
+    return leat_ensure_shape(zeros, shape);
 }
 
 /* Along one direction or two. */
 static leat_value convolve_plane_back(leat_value x, leat_value kernel, const leati_windows *windows,
-                                      const int64_t *out) {
+                                      const int64_t *out, const int64_t *base) {
     const leat_conv2d_options options = plane_options(windows);
     bool line = windows->directions == 1;
+    leat_shape by = leat_value_shape(kernel);
+    leat_value like = zeros_of(x, windows, out, base, by.dims[by.rank - 2]);
     if (line) {
         x = leat_expand_dims(x, 1);
         kernel = leat_expand_dims(kernel, 0);
     }
-    leat_value like =
-        zeros_of(x, line ? 1 : out[0], out[line ? 0 : 1], leat_value_shape(kernel).dims[2]);
     leat_value value = leat_conv2d_backprop_input(like, kernel, x, &options);
     return line ? leat_squeeze(value, (const int64_t[]){1}, 1) : value;
 }
@@ -229,8 +267,8 @@ static leat_value convolve_space_back(leat_value x, leat_value kernel, const lea
     for (int64_t k = 0; k < windows->size[0]; k++) {
         leat_value filter = leat_slice(kernel, (const int64_t[]){k, 0, 0, 0, 0},
                                        (const int64_t[]){1, -1, -1, -1, -1}, 5);
-        leat_value part =
-            convolve_plane_back(planes, leat_reshape(filter, by.dims + 1, 4), &plane, out + 1);
+        leat_value part = convolve_plane_back(planes, leat_reshape(filter, by.dims + 1, 4), &plane,
+                                              out + 1, NULL);
         part =
             leat_reshape(part, (const int64_t[]){-1, in.dims[1], out[1] * out[2] * by.dims[3]}, 3);
         part = spread_slices(part, windows, k, before, out[0]);
@@ -240,11 +278,11 @@ static leat_value convolve_space_back(leat_value x, leat_value kernel, const lea
 }
 
 leat_value leati_convolve_back(leat_value x, leat_value kernel, const leati_windows *windows,
-                               const int64_t *out) {
+                               const int64_t *out, const int64_t *base) {
     if (leati_value_failed(x) || leati_value_failed(kernel))
         return (leat_value){.graph = x.graph, .id = -1};
     return windows->directions == 3 ? convolve_space_back(x, kernel, windows, out)
-                                    : convolve_plane_back(x, kernel, windows, out);
+                                    : convolve_plane_back(x, kernel, windows, out, base);
 }
 
 /* Of the sizes that a convolution with this stride starts from and that give `size`, the smallest
@@ -258,19 +296,18 @@ static int64_t size_back(int64_t size, int64_t reach, int64_t stride, bool same,
 }
 
 const char *leati_convolution_sizes_back(const struct leati_convolution_args *args, int directions,
-                                         leat_shape input, int64_t *out) {
+                                         leat_shape input, int64_t *out, int64_t *base) {
     const leati_windows windows = leati_convolution_windows(args, directions);
     int64_t padding[LEATI_MOST_DIRECTIONS];
     leati_numbers_of(&args->output_padding, -1, directions, padding);
     for (int i = 0; i < directions; i++) {
-        if (input.dims[i + 1] < 1)
-            return "the sizes of space are unknown or zero; the way back of a convolution needs "
-                   "them";
-        if (padding[i] >= windows.strides[i])
-            return "output_padding is not less than the strides";
+        int64_t size = input.dims[i + 1];
+        if (size == 0 || (size < 0 && directions == 3))
+            return "the sizes of space are zero, or unknown where the window has three directions; "
+                   "the way back of a convolution needs them";
         int64_t reach = (windows.size[i] - 1) * windows.dilations[i] + 1;
-        out[i] = size_back(input.dims[i + 1], reach, windows.strides[i],
-                           windows.padding == LEAT_SAME, padding[i]);
+        base[i] = size_back(0, reach, windows.strides[i], windows.padding == LEAT_SAME, padding[i]);
+        out[i] = size < 0 ? -1 : size * windows.strides[i] + base[i];
     }
     return NULL;
 }

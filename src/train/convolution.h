@@ -22,9 +22,9 @@ leat_value leati_convolve(leat_value x, leat_value kernel, const leati_windows *
 leat_value leati_convolve_depthwise(leat_value x, leat_value kernel, const leati_windows *windows);
 /* Back along one to three directions: x [batch, sizes, filters] with a kernel [window, channels,
  * filters] becomes [batch, out, channels]; `out` are the sizes that a convolution would start from.
- */
+ * Where one is -1 (not along three directions) it is the stride times x's size plus `base`'s. */
 leat_value leati_convolve_back(leat_value x, leat_value kernel, const leati_windows *windows,
-                               const int64_t *out);
+                               const int64_t *out, const int64_t *base);
 
 /* The arguments that all convolutional layers have. */
 struct leati_convolution_args {
@@ -115,10 +115,11 @@ leat_value leati_separable_call(const leati_pass *pass, int directions);
 void leati_transposed_weights(const struct leati_convolution_args *args, int directions,
                               const leat_shape *input, leati_weights *out);
 leat_value leati_transposed_call(const leati_pass *pass, int directions);
-/* The sizes that a transposed layer gives for an input of this shape, into `out`; NULL, or a text
- * that says what is wrong. */
+/* The sizes that a transposed layer gives for an input of this shape, into `out`, -1 for one that
+ * is unknown; it is the stride times the input's plus `base`'s. NULL, or a text that says what is
+ * wrong. */
 const char *leati_convolution_sizes_back(const struct leati_convolution_args *args, int directions,
-                                         leat_shape input, int64_t *out);
+                                         leat_shape input, int64_t *out, int64_t *base);
 /* The bias, weight number `bias`, if there is one, and the activation. */
 leat_value leati_convolution_finish(const leati_pass *pass, leat_value value, int bias);
 /* Adds the bias of `size` channels to a list of weights, if there is one. */

@@ -112,10 +112,11 @@ leat_value leati_transposed_call(const leati_pass *pass, int directions) {
     const struct leati_convolution_args *args = pass->args;
     const leati_windows windows = leati_convolution_windows(args, directions);
     leat_value x = pass->inputs[0];
-    int64_t out[LEATI_MOST_DIRECTIONS];
-    const char *wrong = leati_convolution_sizes_back(args, directions, leat_value_shape(x), out);
+    int64_t out[LEATI_MOST_DIRECTIONS], base[LEATI_MOST_DIRECTIONS];
+    const char *wrong =
+        leati_convolution_sizes_back(args, directions, leat_value_shape(x), out, base);
     if (wrong != NULL)
         return leati_build_error(x.graph, LEAT_INVALID_ARGUMENT, wrong);
-    return leati_convolution_finish(pass, leati_convolve_back(x, pass->weights[0], &windows, out),
-                                    1);
+    return leati_convolution_finish(
+        pass, leati_convolve_back(x, pass->weights[0], &windows, out, base), 1);
 }

@@ -123,6 +123,12 @@ static void wrong_arguments_are_named(void **state) {
     assert_null(leati_layer_from_json("Convolution", NULL, &err));
     assert_int_equal(err.code, LEAT_NOT_FOUND);
     assert_non_null(strstr(err.text, "Conv2D"));
+    err = (leat_error){0};
+    json_t *config = json_pack("{s:i, s:[i], s:[i,i], s:[i]}", "filters", 1, "kernel_size", 2,
+                               "strides", 3, 2, "output_padding", 2);
+    wants_text("direction 1 has output_padding 2 and stride 2",
+               leati_layer_from_json("Conv2DTranspose", config, &err), &err);
+    json_decref(config);
     leat_layer_free(NULL);
 }
 
@@ -172,6 +178,19 @@ static void sizes_may_be_unknown(void **state) {
     assert_int_equal(shape.dims[3], 2);
     leat_graph_free(graph);
     leat_layer_free(conv);
+
+    json_t *config =
+        json_pack("{s:i, s:[i], s:[i,i]}", "filters", 4, "kernel_size", 3, "strides", 2, 1);
+    leat_layer *back = leati_layer_from_json("Conv2DTranspose", config, &err);
+    x = argument_of(&graph, LEAT_SHAPE(-1, -1, 5, 3));
+    shape = leat_value_shape(leati_layer_call(back, &x, 1, false, NULL));
+    assert_int_equal(shape.rank, 4);
+    assert_int_equal(shape.dims[1], -1);
+    assert_int_equal(shape.dims[2], 7);
+    assert_int_equal(shape.dims[3], 4);
+    leat_graph_free(graph);
+    leat_layer_free(back);
+    json_decref(config);
 
     leat_layer *flatten = leat_flatten_layer(NULL, &err);
     leat_tensor empty, found;

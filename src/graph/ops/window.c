@@ -66,8 +66,9 @@ leat_status leati_window_axis_init(leati_window_axis *axis, int64_t in, int64_t 
     }
     if (reach > in)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%s: a window that reaches over %lld does not fit into %lld; use a "
-                          "smaller one, or SAME padding",
+                          "%s: Computed output size would be zero or negative: a window that "
+                          "reaches over %lld does not fit into %lld; use a smaller one, or SAME "
+                          "padding",
                           name, (long long)reach, (long long)in);
     axis->out = (in - reach) / stride + 1;
     return LEAT_OK;

@@ -191,5 +191,6 @@ def test_column_of_weights():
     mean.update_state([1.0, 2, 4], sample_weight=[[1.0], [2], [5]])
     assert float(mean.result()) == (1 + 2 * 2 + 4 * 5) / 8
     accuracy = keras.metrics.SparseCategoricalAccuracy()
-    accuracy.update_state([[0], [1], [2]], [[0.9, 0.1, 0], [0.8, 0.1, 0.1], [0, 0, 1.0]], sample_weight=[[1.0], [2], [5]])
+    accuracy.update_state([[0], [1], [2]], [[0.9, 0.1, 0], [0.8, 0.1, 0.1], [0, 0, 1.0]],
+                          sample_weight=[[1.0], [2], [5]])
     assert float(accuracy.result()) == 6 / 8

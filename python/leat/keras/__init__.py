@@ -17,4 +17,4 @@ from leat.keras.losses import Loss  # noqa: F401
 from leat.keras.metrics import Metric  # noqa: F401
 from leat.keras.model import Model, Sequential  # noqa: F401
 from leat.keras.optimizers import Optimizer  # noqa: F401
-from leat.keras.variables import Variable, name_scope  # noqa: F401
+from leat.keras.variables import StatelessScope, Variable, name_scope  # noqa: F401

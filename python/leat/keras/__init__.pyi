@@ -9,7 +9,7 @@ from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, Stri
 from leat.keras.layer import DTypePolicy as DTypePolicy
 from leat.keras.initializers import Initializer as Initializer
 from leat.keras.layers import Input as Input
-from leat.keras.layer import InputSpec as InputSpec
+from leat.keras.input_spec import InputSpec as InputSpec
 from leat.keras.layer import KerasTensor as KerasTensor
 from leat.keras.layer import Layer as Layer
 from leat.keras.losses import Loss as Loss
@@ -19,6 +19,7 @@ from leat.keras.optimizers import Optimizer as Optimizer
 from leat.keras.regularizers import Regularizer as Regularizer
 from leat.keras.random import SeedGenerator as SeedGenerator
 from leat.keras.model import Sequential as Sequential
+from leat.keras.variables import StatelessScope as StatelessScope
 from leat.keras.variables import Variable as Variable
 from leat.keras import activations as activations
 from leat.keras import applications as applications
@@ -32,10 +33,12 @@ from leat.keras import files as files
 from leat.keras import folders as folders
 from leat.keras import functional as functional
 from leat.keras import initializers as initializers
+from leat.keras import input_spec as input_spec
 from leat.keras import layer as layer
 from leat.keras import layers as layers
 from leat.keras import losses as losses
 from leat.keras import masking as masking
+from leat.keras import merging as merging
 from leat.keras import metrics as metrics
 from leat.keras import model as model
 from leat.keras import models as models
@@ -49,6 +52,9 @@ from leat.keras import regularizers as regularizers
 from leat.keras import safetensors as safetensors
 from leat.keras import saving as saving
 from leat.keras import sequences as sequences
+from leat.keras import signature as signature
+from leat.keras import state as state
+from leat.keras import table_layer as table_layer
 from leat.keras import trainer as trainer
 from leat.keras import tree as tree
 from leat.keras import utils as utils

@@ -1,4 +1,7 @@
-"""``keras.activations``: functions of tensors that layers take by name."""
+"""``keras.activations``: functions of tensors, and of KerasTensors, that layers take by name."""
+
+import functools
+import inspect
 
 from leat import ops
 from leat.keras import calls
@@ -7,6 +10,27 @@ from leat.tensor import convert_to_tensor
 
 def _op(path, *args):
     return ops.FUNCTIONS[path](*args)
+
+
+def _symbolic(function):
+    """The function; of a KerasTensor the operation of its name in ``keras.ops``, a part of the model."""
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def whole(*args, **kwargs):
+        x = args[0] if args else kwargs.get("x")
+        if not hasattr(x, "_history"):  # every value but a KerasTensor
+            return function(*args, **kwargs)
+        from leat.keras import ops as symbolic
+        if function.__name__ == "mish":
+            return x * symbolic.tanh(symbolic.softplus(x))
+        given = signature.bind(*args, **kwargs)
+        if function.__name__ == "relu":
+            from leat.keras import layers
+            return layers.ReLU(**{key: value for key, value in given.arguments.items() if key != "x"})(x)
+        given.apply_defaults()
+        return getattr(symbolic, {"exponential": "exp"}.get(function.__name__, function.__name__))(**given.arguments)
+    return whole
 
 
 def linear(x):
@@ -40,6 +64,8 @@ def relu6(x):
 def softmax(x, axis=-1):
     """Positive numbers that sum to 1 along `axis`, in proportion to exp(x)."""
     x = convert_to_tensor(x)
+    if _is_several(axis):
+        return _over_several(x, axis, softmax)
     if axis not in (-1, x.shape.rank - 1):
         return _moved(x, axis, "nn.softmax")
     out = _op("nn.softmax", x)
@@ -49,7 +75,25 @@ def softmax(x, axis=-1):
 
 def log_softmax(x, axis=-1):
     """The logarithm of softmax."""
+    x = convert_to_tensor(x)
+    if _is_several(axis):
+        return _over_several(x, axis, log_softmax)
     return _op("nn.log_softmax", x) if axis in (-1, x.shape.rank - 1) else _moved(x, axis, "nn.log_softmax")
+
+
+def _is_several(axis):
+    return axis is None or isinstance(axis, (list, tuple))
+
+
+def _over_several(x, axis, compute):
+    """A function along the last dimension over several dimensions, or all, taken as one."""
+    rank = x.shape.rank
+    axes = list(range(rank)) if axis is None else [one % rank for one in axis]
+    order = [one for one in range(rank) if one not in axes] + axes
+    moved = _op("transpose", x, order)
+    kept = _op("shape", moved)[:rank - len(axes)]
+    flat = compute(_op("reshape", moved, _op("concat", [kept, [-1]], 0)))
+    return _op("transpose", _op("reshape", flat, _op("shape", moved)), sorted(range(rank), key=order.__getitem__))
 
 
 def _moved(x, axis, path):
@@ -104,9 +148,6 @@ def silu(x):
     return x * sigmoid(x)
 
 
-swish = silu
-
-
 def gelu(x, approximate=False):
     """x times the probability of a normal number below x; `approximate`: by tanh."""
     x = convert_to_tensor(x)
@@ -128,9 +169,6 @@ def hard_sigmoid(x):
 def hard_silu(x):
     """x hard_sigmoid(x)."""
     return x * hard_sigmoid(x)
-
-
-hard_swish = hard_silu
 
 
 def log_sigmoid(x):
@@ -195,10 +233,18 @@ def sparse_sigmoid(x):
     return _op("clip_by_value", 0.5 * (convert_to_tensor(x) + 1.0), 0.0, 1.0)
 
 
-_BY_NAME = {function.__name__: function for function in (
+def sparsemax(x, axis=-1):
+    """The nearest point of the simplex (Martins and Astudillo 2016)."""
+    from leat.keras import ops as whole
+    return whole.sparsemax(x, axis=axis)
+
+
+_BY_NAME = {function.__name__: function if function is linear else _symbolic(function) for function in (
     linear, relu, leaky_relu, relu6, softmax, log_softmax, sigmoid, tanh, elu, selu, softplus, softsign, exponential,
     silu, gelu, mish, hard_sigmoid, hard_silu, log_sigmoid, tanh_shrink, hard_shrink, soft_shrink, squareplus,
-    hard_tanh, celu, glu, threshold, sparse_plus, sparse_sigmoid)}
+    hard_tanh, celu, glu, threshold, sparse_plus, sparse_sigmoid, sparsemax)}
+globals().update(_BY_NAME)
+swish, hard_swish = silu, hard_silu
 _BY_NAME.update(swish=silu, hard_swish=hard_silu)
 
 
@@ -225,8 +271,7 @@ def serialize(activation):
         return name
     if name is None:
         return saving.serialize_keras_object(activation)
-    return {"module": "builtins", "class_name": "function", "config": saving.get_registered_name(activation),
-            "registered_name": "function"}
+    return saving.serialize_function(activation)
 
 
 def deserialize(config, custom_objects=None):

@@ -253,7 +253,8 @@ def symbolic(model, x):
             return leaf
         leaf = getattr(leaf, "values", (leaf,))[0] if not isinstance(leaf, Tensor) else leaf
         return KerasTensor((None, *_static(leaf.shape)[1:]), leaf.dtype.name)
-    return _layer.symbolic_outputs(model, [_layer._map(place, x)], {"training": False} if model._signature()[1] else {})
+    kwargs = {"training": False} if model._signature().takes_training else {}
+    return _layer.symbolic_outputs(model, [_layer._map(place, x)], kwargs)
 
 
 def plain(results):

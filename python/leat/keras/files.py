@@ -55,7 +55,7 @@ def _own(thing):
     if isinstance(thing, SeedGenerator):
         return [thing.state]
     if isinstance(thing, Layer):
-        return sorted(thing._own_variables, key=lambda v: not getattr(v, "_is_weight_trainable", v.trainable))
+        return thing._sorted_variables()
     return list(thing.variables)
 
 

@@ -170,10 +170,10 @@ class Functional(Model):
                              f"tensors. Inputs received: {[_layer._describe(leaf) for leaf in given]}")
         return given
 
-    def _check_inputs(self, args):
-        if not args:
+    def _check_inputs(self, first):
+        if first is None:
             return
-        for index, (spec, value) in enumerate(zip(self.input_spec, self._ordered(args[0]))):
+        for index, (spec, value) in enumerate(zip(self.input_spec, self._ordered(first))):
             rank = getattr(getattr(value, "shape", None), "rank", 0)
             if hasattr(value, "shape") and rank is not None and rank + 1 != len(spec.shape) != rank - 1:
                 spec.check(_layer.shape_of(value), self.name, index, spec.name)
@@ -241,7 +241,7 @@ class Functional(Model):
     def get_config(self):
         """Layers, how they are connected, inputs and outputs, as Keras writes them."""
         if type(self) is not Functional:
-            return super().get_config()
+            return self._automatic_config()
         listed = []
         for layer in self._layers:
             config = saving.serialize_keras_object(layer)

@@ -5,8 +5,8 @@ library without variables; their weights are Variables, handed to the part as va
 replicas see them as they see any other variable.
 """
 
+import functools
 import inspect
-import json
 import threading
 import weakref
 
@@ -14,54 +14,11 @@ import numpy as np
 
 from leat import debugging, dtypes, errors, nest, trace
 from leat.keras import calls, masking, tables
-from leat.keras.random import SeedGenerator
-from leat.keras.variables import Variable, current_path, name_scope
+from leat.keras.input_spec import InputSpec, check_inputs  # noqa: F401
+from leat.keras.signature import CallSignature, shapes_for
+from leat.keras.state import (State, _all_layers, _leaves, _regularizer, _scope_of, layers_in, shape_of)  # noqa: F401
+from leat.keras.variables import StatelessScope
 from leat.tensor import Tensor, convert_to_tensor
-
-
-def _regularizer(identifier):
-    if identifier is None:
-        return None
-    from leat.keras import regularizers
-    return regularizers.get(identifier)
-
-
-class InputSpec:
-    """What a layer takes (``keras.InputSpec``): `ndim`, `min_ndim`, `max_ndim`, `axes` {dimension: size}, `shape`."""
-
-    def __init__(self, dtype=None, shape=None, ndim=None, max_ndim=None, min_ndim=None, axes=None,
-                 allow_last_axis_squeeze=False, name=None, optional=False):
-        self.dtype, self.name, self.optional = dtype, name, optional
-        self.shape = None if shape is None else tuple(shape)
-        self.ndim = len(self.shape) if shape is not None else ndim
-        self.max_ndim, self.min_ndim = max_ndim, min_ndim
-        self.axes = {int(axis): size for axis, size in (axes or {}).items()}
-        self.allow_last_axis_squeeze = allow_last_axis_squeeze
-
-    def __repr__(self):
-        words = [f"dtype={self.dtype}" if self.dtype else "", f"shape={self.shape}" if self.shape else "",
-                 f"ndim={self.ndim}" if self.ndim else "", f"max_ndim={self.max_ndim}" if self.max_ndim else "",
-                 f"min_ndim={self.min_ndim}" if self.min_ndim else "", f"axes={self.axes}" if self.axes else ""]
-        return f"InputSpec({', '.join(word for word in words if word)})"
-
-    def check(self, shape, layer, index=0, name=None):
-        """ValueError where an input's shape does not fit."""
-        start = f"Input {index} with name '{name}' of layer '{layer}' is incompatible with the layer: "
-        rank = len(shape)
-        if self.ndim is not None and rank != self.ndim:
-            raise ValueError(f"{start}expected ndim={self.ndim}, found ndim={rank}. Full shape received: {shape}")
-        if self.max_ndim is not None and rank > self.max_ndim:
-            raise ValueError(f"{start}expected max_ndim={self.max_ndim}, found ndim={rank}")
-        if self.min_ndim is not None and rank < self.min_ndim:
-            raise ValueError(f"{start}expected min_ndim={self.min_ndim}, found ndim={rank}. Full shape received: "
-                             f"{shape}")
-        for axis, size in self.axes.items():
-            if size is not None and shape[axis] not in (size, None):
-                raise ValueError(f"{start}expected axis {axis} of input shape to have value {size}, but received input "
-                                 f"with shape {shape}")
-        for wanted, found in zip(self.shape or (), shape):
-            if None not in (wanted, found) and wanted != found:
-                raise ValueError(f"{start}expected shape={self.shape}, found shape={shape}")
 
 
 class _Context(threading.local):
@@ -75,56 +32,83 @@ _context = _Context()
 _with_losses = weakref.WeakSet()  # layers that have added losses since their last call
 
 
-def shape_of(value):
-    """The shape of a tensor as a tuple; None stands for an unknown dimension."""
-    return tuple(value.shape.as_list()) if hasattr(value.shape, "as_list") else tuple(value.shape)
-
-
 def _dtype_name(dtype):
     if dtype is None:
         return "float32"
     if isinstance(dtype, dict):  # of a configuration
-        return dtype["config"]["name"]
-    return dtype.name if hasattr(dtype, "name") else dtypes.as_dtype(dtype).name
+        return _dtype_name(dtype["config"]["name"])
+    if isinstance(dtype, str) and dtype.startswith("mixed_"):
+        raise NotImplementedError(f"dtype={dtype!r}: mixed precision is not supported; use \"float32\"")
+    try:
+        return dtype.name if hasattr(dtype, "name") else dtypes.as_dtype(dtype).name
+    except TypeError:
+        raise ValueError("Cannot interpret `dtype` argument. Expected a string or an instance of DTypePolicy. "
+                         f"Received: dtype={dtype}") from None
 
 
 class DTypePolicy:
     """The dtype of a layer's weights and of what it computes (``keras.DTypePolicy``)."""
 
     def __init__(self, name="float32"):
-        self.name = self.compute_dtype = self.variable_dtype = name
+        self.name = self.compute_dtype = self.variable_dtype = _dtype_name(name)
 
     def __repr__(self):
         return f'<DTypePolicy "{self.name}">'
 
+    def __eq__(self, other):
+        return type(other) is type(self) and other.name == self.name
 
-def layers_in(value, seen):
-    """The layers in an attribute: itself, or those of a list, tuple or dictionary."""
-    if isinstance(value, Layer):
-        if id(value) not in seen:
-            seen.add(id(value))
-            yield value
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from layers_in(item, seen)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from layers_in(item, seen)
+    __hash__ = None
+
+    def get_config(self):
+        """The arguments that make another one like it."""
+        return {"name": self.name}
+
+    @classmethod
+    def from_config(cls, config):
+        """One of these arguments."""
+        return cls(**config)
 
 
-class Layer:
+def _recorded(build):
+    """A `build` that is in its layer's scope, and after which the layer is built and takes no more state."""
+    @functools.wraps(build)
+    def whole(self, *args, **kwargs):
+        if self._is_building:  # called by a subclass's
+            return build(self, *args, **kwargs)
+        self._is_building, self._is_locked = True, False
+        try:
+            with _scope_of(self):
+                build(self, *args, **kwargs)
+        finally:
+            self._is_building = False
+        names = inspect.signature(build).bind(self, *args, **kwargs).arguments
+        self._note_built(dict(list(names.items())[1:]))
+    return whole
+
+
+class Layer(State):
     """The base of layers (``keras.layers.Layer``).
 
     A subclass makes weights in `build(input_shape)` with `add_weight`, and computes in `call(inputs)`. Layers that are
     attributes, alone or in lists and dictionaries, are part of it. `trainable`: do tapes watch its weights?
     """
 
+    _builds_parts = False  # of models: `build` calls the layers inside, and the model stays open for more
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if "build" in cls.__dict__ and not cls.__dict__.get("_builds_parts"):
+            cls.build = _recorded(cls.__dict__["build"])
+
     def __new__(cls, *args, **kwargs):
         self = super().__new__(cls)
-        object.__setattr__(self, "_own_variables", [])
-        object.__setattr__(self, "_seed_generators", [])
-        object.__setattr__(self, "_inbound_nodes", [])
-        object.__setattr__(self, "_is_ready", False)
+        for name in ("_tracked", "_generators", "_inbound_nodes"):
+            object.__setattr__(self, name, [])
+        for name in ("_is_ready", "_is_building", "_is_locked"):
+            object.__setattr__(self, name, False)
+        if not cls.__module__.startswith("leat.keras"):
+            object.__setattr__(self, "_auto_config", _plain_arguments(cls, args, kwargs))
         return self
 
     def __init__(self, *, activity_regularizer=None, trainable=True, dtype=None, autocast=True, name=None, **kwargs):
@@ -133,16 +117,20 @@ class Layer:
             raise ValueError(f"Unrecognized keyword arguments passed to {type(self).__name__}: {kwargs}")
         if name is not None and not isinstance(name, str):
             raise ValueError(f"Argument `name` must be a string. Received: name={name} (of type {type(name)})")
+        if not isinstance(trainable, bool):
+            raise ValueError(f"Expected `trainable` to be a boolean. Received: trainable={trainable} (of type "
+                             f"{type(trainable)})")
         self.name = name or tables.auto_name(tables.snake_case(type(self).__name__))
         self.built = False
         self.autocast = autocast
         self.supports_masking = type(self).compute_mask is not Layer.compute_mask
+        self.supports_jit = True
         self.input_spec = None
         self.activity_regularizer = _regularizer(activity_regularizer)
-        self.dtype_policy = DTypePolicy(_dtype_name(dtype))
-        self._trainable = bool(trainable)
+        self.dtype_policy = dtype
+        self._trainable = trainable
         self._losses = []
-        self._output_shape = self._build_shape = None
+        self._output_shape = self._build_shapes = None
         self._parent_path = None
         self._is_ready = True
 
@@ -150,131 +138,34 @@ class Layer:
     dtype = property(lambda self: self.dtype_policy.variable_dtype)
     variable_dtype = property(lambda self: self.dtype_policy.variable_dtype)
     compute_dtype = property(lambda self: self.dtype_policy.compute_dtype)
+    input_dtype = property(lambda self: self.compute_dtype)
+
+    @property
+    def dtype_policy(self):
+        """The DTypePolicy; it may be set to one, or to the name of a dtype."""
+        return self._dtype_policy
+
+    @dtype_policy.setter
+    def dtype_policy(self, value):
+        self._dtype_policy = value if isinstance(value, DTypePolicy) else DTypePolicy(value)
 
     @property
     def path(self):
         """The name behind the names of the layers around it."""
         return f"{self._parent_path}/{self.name}" if self._parent_path else self.name
 
-    def __setattr__(self, name, value):
-        if isinstance(value, SeedGenerator):
-            self._seed_generators.append(value)
-        if isinstance(value, Variable) and all(value is not known for known in self._own_variables):
-            self._own_variables.append(value)
-        object.__setattr__(self, name, value)
-
     def __repr__(self):
         return f"<{type(self).__name__} name={self.name}, built={self.built}>"
-
-    # ---- weights ----
-
-    def add_weight(self, shape=None, initializer=None, dtype=None, trainable=True, autocast=True, regularizer=None,
-                   constraint=None, aggregation="none", overwrite_with_gradient=False, name=None):
-        """A new weight of the layer, a `keras.Variable`; by default glorot_uniform for floats and zeros for others."""
-        from leat.keras import initializers
-        dtype = dtypes.as_dtype(dtype or self.variable_dtype)
-        initializer = initializer or ("glorot_uniform" if dtype.is_floating else "zeros")
-        with _scope_of(self):
-            made = Variable(initializers.get(initializer), shape=() if shape is None else shape, dtype=dtype,
-                            trainable=trainable and self._trainable, autocast=autocast, aggregation=aggregation,
-                            name=name)
-        from leat.keras import constraints
-        made.regularizer, made.constraint = _regularizer(regularizer), constraints.get(constraint)
-        made._is_weight_trainable = trainable
-        self._own_variables.append(made)
-        return made
-
-    def _flatten_layers(self, include_self=False):
-        seen = {id(self)}
-        found = [self] if include_self else []
-        for value in list(self.__dict__.values()):
-            found.extend(layers_in(value, seen))
-        return found
-
-    @property
-    def variables(self):
-        """All variables: the layer's own, trainable ones first, those of its layers, and states of generators."""
-        return self._collect(with_states=True)
-
-    @property
-    def weights(self):
-        """The variables without the states of generators of random numbers."""
-        return self._collect(with_states=False)
-
-    def _collect(self, with_states):
-        own = sorted(self._own_variables, key=lambda v: not getattr(v, "_is_weight_trainable", v.trainable))
-        if with_states:
-            own += [generator.state for generator in self._seed_generators]
-        found, seen = [], set()
-        for variable in [*own, *(v for layer in self._flatten_layers() for v in layer._collect(with_states))]:
-            if id(variable) not in seen:
-                seen.add(id(variable))
-                found.append(variable)
-        return found
-
-    @property
-    def trainable_variables(self):
-        """The variables that training changes; none where the layer is not trainable."""
-        return [variable for variable in self.variables if variable.trainable] if self.trainable else []
-
-    trainable_weights = trainable_variables
-
-    @property
-    def non_trainable_variables(self):
-        """The variables that training leaves alone."""
-        if not self.trainable:
-            return self.variables
-        return [variable for variable in self.variables if not variable.trainable]
-
-    @property
-    def non_trainable_weights(self):
-        """The same without the states of generators of random numbers."""
-        states = {id(generator.state) for layer in _all_layers(self, set()) for generator in layer._seed_generators}
-        return [variable for variable in self.non_trainable_variables if id(variable) not in states]
-
-    @property
-    def trainable(self):
-        """Does training change the weights? Setting it reaches all layers inside."""
-        return self._trainable
-
-    @trainable.setter
-    def trainable(self, value):
-        value = bool(value)
-        self._trainable = value
-        for variable in self._own_variables:
-            if getattr(variable, "_is_weight_trainable", True):
-                variable.trainable = value
-        for layer in self._flatten_layers():
-            layer.trainable = value
-
-    def get_weights(self):
-        """The values of the weights as a list of numpy arrays."""
-        return [np.array(variable.numpy()) for variable in self.weights]
-
-    def set_weights(self, weights):
-        """Sets the weights to a list of arrays, as get_weights gives them. ValueError on other numbers or shapes."""
-        own = self.weights
-        if len(own) != len(weights):
-            raise ValueError(f"You called `set_weights(weights)` on layer '{self.name}' with a weight list of length "
-                             f"{len(weights)}, but the layer was expecting {len(own)} weights.")
-        for variable, value in zip(own, weights):
-            if tuple(np.shape(value)) != shape_of(variable):
-                raise ValueError(f"Layer {self.name} weight shape {shape_of(variable)} is not compatible with provided "
-                                 f"weight shape {tuple(np.shape(value))}.")
-            variable.assign(value)
-
-    def count_params(self):
-        """The number of values in the weights. ValueError before the layer is built."""
-        if not self.built:
-            raise ValueError(f"You tried to call `count_params` on layer '{self.name}', but the layer isn't built. You "
-                             "can build it manually via: `layer.build(input_shape)`.")
-        return sum(int(np.prod(shape_of(variable))) for variable in self.weights)
 
     # ---- losses that layers add ----
 
     def add_loss(self, loss):
-        """Adds a scalar to `losses` (``keras.Layer.add_loss``)."""
-        self._losses.extend(loss if isinstance(loss, (list, tuple)) else [loss])
+        """Adds a scalar, or several, to `losses` (``keras.Layer.add_loss``). ValueError for what is no tensor."""
+        for one in _leaves(loss):
+            if not isinstance(one, Tensor):
+                raise ValueError("`add_loss()` can only be called from inside `build()` or `call()`, on a tensor "
+                                 f"input. Received invalid value: {one}")
+        self._losses.extend(_leaves(loss))
         _with_losses.add(self)
 
     @property
@@ -309,45 +200,100 @@ class Layer:
         """Makes the weights for inputs of this shape; a subclass overrides it."""
         self.built = True
 
+    def _build_at_init(self):
+        """A layer without weights is built from the start, unless a subclass has a `build` of its own."""
+        if type(self).build is Layer.build:
+            self._note_built({})
+
+    def _note_built(self, shapes):
+        self._build_shapes, self.built = shapes, True
+        if not self._builds_parts:
+            self._is_locked = True
+
+    def _build_for(self, signature, tensors):
+        shapes = {name: _shapes(value) for name, value in tensors.items() if name != "mask"}
+        if type(self).build is Layer.build:
+            self._note_built({"input_shape": next(iter(shapes.values()), None)})
+        else:
+            self.build(**shapes_for(self.build, shapes, signature, type(self).__name__))
+            self.built = True
+
+    def get_build_config(self):
+        """What `build_from_config` needs to make the weights: the shapes that the layer was built for; None."""
+        shapes = self._build_shapes
+        if not shapes:
+            return None
+        return {"input_shape": next(iter(shapes.values()))} if len(shapes) == 1 else {"shapes_dict": shapes}
+
+    def build_from_config(self, config):
+        """Builds the layer for the shapes that `get_build_config` gave."""
+        if config and "input_shape" in config:
+            self.build(config["input_shape"])
+        elif config and "shapes_dict" in config:
+            self.build(**config["shapes_dict"])
+
     def call(self, *args, **kwargs):
         """What the layer computes; a subclass overrides it."""
-        raise NotImplementedError(f"Layer {type(self).__name__} does not have a `call` method implemented.")
+        raise self._lacks("call")
+
+    def _lacks(self, method):
+        return NotImplementedError(f"Layer {type(self).__name__} does not have a `{method}` method implemented.")
+
+    def _require_init(self):
+        if not self._is_ready:
+            raise RuntimeError(f"In layer '{type(self).__name__}', you forgot to call `super().__init__()` as the "
+                               "first statement in the `__init__()` method. Go add it!")
 
     def _signature(self):
         found = type(self).__dict__.get("_call_signature")
-        if found is None or found[0] is not type(self).call:
-            names = inspect.signature(type(self).call).parameters
-            default = names["training"].default if "training" in names else None
-            found = (type(self).call, "training" in names, self._training_default or default, "mask" in names)
-            type(self)._call_signature = found
+        if found is None or found.call is not type(self).call:
+            found = type(self)._call_signature = CallSignature(type(self).call)
         return found
 
     def __call__(self, *args, **kwargs):
-        if not self._is_ready:
-            raise RuntimeError(f"In layer {type(self).__name__}, you forgot to call `super().__init__()` as the first "
-                               "statement in the `__init__()` method. Go add it!")
+        self._require_init()
         if any(isinstance(leaf, KerasTensor) for value in (*args, *kwargs.values()) for leaf in _leaves(value)):
             return symbolic_call(self, args, kwargs)
         args = [_converted(value, self) for value in args]
         kwargs = {key: _converted(value, self, named=True) for key, value in kwargs.items()}
-        _, takes_training, default, takes_mask = self._signature()
+        signature = self._signature()
         training = kwargs.get("training")
         if training is None:
-            training = _context.training if _context.training is not None else default
-        if takes_training and training is not None:
+            training = _context.training
+        if training is None:
+            training = self._training_default or signature.training
+        if signature.takes_training and training is not None:
             kwargs["training"] = training
-        elif not takes_training:
+        elif not signature.takes_training:
             kwargs.pop("training", None)
-        masks = kwargs.get("mask")
-        if masks is None and args:
-            masks = masking.masks_of(args[0], _map)
-        if takes_mask and any(mask is not None for mask in _leaves(masks)):
-            kwargs["mask"] = masks
-        elif not takes_mask:
-            kwargs.pop("mask", None)
-        return self._called(args, kwargs, training, masks)
+        tensors = signature.tensors(args, kwargs, _is_tensor, _leaves)
+        masks = self._masks_of(signature, tensors, kwargs)
+        return self._called(args, kwargs, training, masks, signature, tensors)
 
-    def _called(self, args, kwargs, training, masks):
+    def _masks_of(self, signature, tensors, kwargs):
+        """Puts the masks of the tensors among the arguments of a call that takes them; the first argument's."""
+        def found_in(name):
+            found = masking.masks_of(tensors[name], _map)
+            return found if any(mask is not None for mask in _leaves(found)) else None
+        if not tensors:
+            return None
+        first = next(iter(tensors))
+        if len(tensors) > 1:
+            for name in tensors:
+                own = signature.masks.get(name)
+                if own is not None and kwargs.get(own) is None and (mask := found_in(name)) is not None:
+                    kwargs[own] = mask
+        masks = kwargs.get("mask")
+        if masks is None:
+            masks = found_in(first)
+        if not signature.takes_mask:
+            kwargs.pop("mask", None)
+        elif masks is not None:
+            kwargs["mask"] = masks
+        return masks
+
+    def _called(self, args, kwargs, training, masks, signature, tensors):
+        first = next(iter(tensors.values()), args[0] if args else None)
         around, before, _context.before = _context.training, _context.before, None
         if _context.depth == 0 and _with_losses:
             for layer in _all_layers(self, set()):
@@ -355,9 +301,11 @@ class Layer:
                 _with_losses.discard(layer)
         _context.training, _context.depth = training, _context.depth + 1
         try:
-            self._check_inputs(args)
+            self._check_inputs(first)
             if not self.built:
-                self._build_for(args)
+                with _scope_of(self):
+                    self._build_for(signature, tensors)
+                self._check_inputs(first)
             with _scope_of(self):
                 outputs = self.call(*args, **kwargs)
             if debugging.checks_numerics():
@@ -365,10 +313,10 @@ class Layer:
                     debugging.watch_numerics(leaf, f"the output of layer '{self.name}' ({type(self).__name__})")
             if self.activity_regularizer is not None:
                 self.add_loss([self._activity_loss(leaf) for leaf in _leaves(outputs) if isinstance(leaf, Tensor)])
-            if args and self._output_shape is None:
+            if first is not None and self._output_shape is None:
                 self._output_shape = _shapes(outputs)
-            if args:
-                masking.hand_on(self, args[0], outputs, masks, _leaves)
+            if first is not None:
+                masking.hand_on(self, first, outputs, masks, _leaves)
             return outputs
         except (ValueError, TypeError, NotImplementedError, errors.OpError) as error:
             if not isinstance(error, trace.NotTraceable) and not getattr(error, "_leat_noted", False):
@@ -389,28 +337,39 @@ class Layer:
         count = ops.FUNCTIONS["cast"](ops.FUNCTIONS["shape"](output)[0], output.dtype)
         return ops.FUNCTIONS["math.divide_no_nan"](loss, count)
 
-    def _check_inputs(self, args):
-        if self.input_spec is None or not args:
-            return
-        found = self.input_spec if isinstance(self.input_spec, (list, tuple)) else [self.input_spec]
-        for index, (spec, value) in enumerate(zip(found, _leaves(args[0]))):
-            if getattr(value, "shape", None) is not None and getattr(value.shape, "rank", 0) is not None:
-                spec.check(shape_of(value), self.name, index)
+    def _check_inputs(self, first):
+        if self.input_spec:
+            check_inputs(self.input_spec, first, self.name, shape_of)
 
-    def _build_for(self, args):
-        shapes = _shapes(args[0]) if args else None
-        if self._parent_path is None:
-            self._parent_path = current_path()
-        self._build_shape = shapes
-        self.build(shapes)
-        self.built = True
+    def stateless_call(self, trainable_variables, non_trainable_variables, *args, return_losses=False, **kwargs):
+        """The call with these values in place of the variables', which stay as they are (``keras.Layer``).
 
-    def _build_from_config(self, input_shape):
-        """Builds the layer for the shape that its configuration knows."""
-        with _scope_of(self):
-            self._build_shape = input_shape
-            self.build(input_shape)
-            self.built = True
+        (outputs, new values of the non-trainable variables), and the losses if asked. ValueError on other numbers.
+        """
+        if not self.built:
+            raise ValueError(f"To call stateless_call, {type(self).__name__} must be built (i.e. its variables must "
+                             "have been already created). You can build it by calling it on some data.")
+        pairs = []
+        for name, given in (("trainable_variables", trainable_variables),
+                            ("non_trainable_variables", non_trainable_variables)):
+            own = getattr(self, name)
+            if len(own) != len(given):
+                raise ValueError(f"Argument `{name}` must be a list of tensors corresponding 1:1 to "
+                                 f"{type(self).__name__}().{name}. Received list with length {len(given)}, but "
+                                 f"expected {len(own)} variables.")
+            pairs += zip(own, given)
+        kept = [(layer, layer._losses) for layer in _all_layers(self, set())]
+        for layer, _ in kept:
+            layer._losses = []
+        try:
+            with StatelessScope(pairs) as scope:
+                outputs = self(*args, **kwargs)
+                losses = self.losses if return_losses else None
+                changed = [scope.get_current_value(variable) for variable in self.non_trainable_variables]
+        finally:
+            for layer, own_losses in kept:
+                layer._losses = own_losses
+        return (outputs, changed, losses) if return_losses else (outputs, changed)
 
     def compute_mask(self, inputs, previous_mask=None):
         """The mask of the output of a layer that supports masking: that of the input, unless a subclass says more."""
@@ -418,14 +377,54 @@ class Layer:
 
     def compute_output_shape(self, *args, **kwargs):
         """The shape of the output for an input of this shape, batch's dimension included."""
-        inputs = _map_shapes(lambda shape: KerasTensor(shape, self.compute_dtype), args[0])
-        return _map(lambda tensor: tensor.shape, symbolic_outputs(self, [inputs], kwargs))
+        if type(self).call is Layer.call:
+            raise self._lacks("compute_output_shape")
+        inputs = [_map_shapes(lambda shape: KerasTensor(shape, self.compute_dtype), shape) for shape in args]
+        kwargs = {key.removesuffix("_shape"): _map_shapes(lambda shape: KerasTensor(shape, self.compute_dtype), shape)
+                  for key, shape in kwargs.items()}
+        return _map(lambda tensor: tensor.shape, symbolic_outputs(self, inputs, kwargs))
+
+    def compute_output_spec(self, *args, **kwargs):
+        """KerasTensors for what it gives for KerasTensors; of a program's own `compute_output_shape` if it has one."""
+        if not _is_own(type(self).compute_output_shape):
+            return symbolic_outputs(self, args, kwargs)
+        signature = self._signature()
+        tensors = signature.tensors(args, kwargs, _is_tensor, _leaves)
+        shapes = {name: _shapes(value) for name, value in tensors.items() if name != "mask"}
+        given = shapes_for(self.compute_output_shape, shapes, signature, type(self).__name__)
+        return _map_shapes(lambda shape: KerasTensor(shape, self.compute_dtype), self.compute_output_shape(**given))
 
     # ---- configuration ----
 
     def get_config(self):
-        """The arguments that make another one like it."""
-        return {"name": self.name, "trainable": self.trainable, "dtype": self._policy_config()}
+        """The arguments that make another one like it.
+
+        Of a program's layer that has no `get_config` the arguments it was made with, where they are numbers, texts and
+        lists of them; otherwise NotImplementedError.
+        """
+        return self._base_config() if type(self).get_config is not Layer.get_config else self._automatic_config()
+
+    def _base_config(self):
+        base = {"name": self.name, "trainable": self.trainable, "dtype": self._policy_config()}
+        if self.activity_regularizer is not None:
+            from leat.keras import saving
+            base["activity_regularizer"] = saving.serialize_keras_object(self.activity_regularizer)
+        return base
+
+    def _automatic_config(self):
+        """That of a class without a `get_config`."""
+        base, class_ = self._base_config(), type(self)
+        if not hasattr(self, "_auto_config"):  # one of the library's
+            return base
+        if self._auto_config is None:
+            raise NotImplementedError(
+                f"Layer {class_.__name__} was made with arguments that are no numbers or texts, or that have no names, "
+                "and therefore the object must override `get_config()`: give the arguments of `__init__()` as a "
+                'dictionary, {**super().get_config(), "units": self.units}')
+        names, takes_all = _parameters(class_)
+        if "name" not in names and not takes_all:
+            del base["name"]
+        return {**self._auto_config, **base}
 
     def _policy_config(self):
         return {"module": "keras", "class_name": "DTypePolicy", "config": {"name": self.dtype_policy.name},
@@ -433,34 +432,59 @@ class Layer:
 
     @classmethod
     def from_config(cls, config):
-        """One of these arguments."""
-        return cls(**config)
+        """One of these arguments. TypeError where they do not make one."""
+        if isinstance(config.get("dtype"), dict):
+            config = {**config, "dtype": _dtype_name(config["dtype"])}
+        try:
+            return cls(**config)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"Error when deserializing class '{cls.__name__}' using config={config}.\n\nException "
+                            f"encountered: {error}") from error
+
+    def __reduce__(self):
+        """Copies and pickles: configuration, shapes and values."""
+        return _revived, (type(self), self.get_config(), self.get_build_config(), self.get_weights())
 
 
-class _scope_of(name_scope):
-    """The scope of a layer's name, unless it is the innermost one already."""
-
-    def __init__(self, layer):
-        super().__init__(layer.name)
-        self._layer = layer
-
-    def __enter__(self):
-        from leat.keras.variables import _scopes
-        if self._layer._parent_path is None:
-            self._layer._parent_path = current_path()
-        self._around, _scopes.names = _scopes.names, [part for part in (self._layer._parent_path, self.name) if part]
-        return self
-
-    def __exit__(self, *error):
-        from leat.keras.variables import _scopes
-        _scopes.names = self._around
+def _revived(class_, config, build_config, weights):
+    layer = class_.from_config(config)
+    if build_config and not layer.built:
+        layer.build_from_config(build_config)
+    layer.set_weights(weights)
+    return layer
 
 
-def _all_layers(layer, seen):
-    if id(layer) in seen:
-        return []
-    seen.add(id(layer))
-    return [layer, *(inner for child in layer._flatten_layers() for inner in _all_layers(child, seen))]
+def _is_own(function):
+    """Is it a program's, and not the library's?"""
+    return not getattr(function, "__module__", "").startswith("leat.keras")
+
+
+@functools.cache
+def _parameters(class_):
+    """The names of a constructor's parameters, and whether it takes any other name."""
+    parameters = inspect.signature(class_.__init__).parameters.values()
+    return [one.name for one in parameters], any(one.kind is one.VAR_KEYWORD for one in parameters)
+
+
+def _plain_arguments(class_, args, kwargs):
+    """The arguments of a constructor by name, if they are numbers, texts and structures of them; None."""
+    signature = inspect.signature(class_.__init__)
+    try:
+        bound = signature.bind(None, *args, **kwargs)
+    except TypeError:  # the constructor says it better
+        return None
+    bound.apply_defaults()
+    given, parameters = dict(bound.arguments), list(signature.parameters.values())
+    given.pop(parameters[0].name)
+    for one in parameters[1:]:
+        if one.kind is one.VAR_KEYWORD:
+            given.update(given.pop(one.name))
+        elif one.kind is one.POSITIONAL_ONLY or one.kind is one.VAR_POSITIONAL and given.pop(one.name):
+            return None
+    given.pop("name", None)
+    if any(not isinstance(leaf, (str, int, float, bool, type(None))) for leaf in _leaves(given)):
+        return None
+    return given
 
 
 def _input_shape_of(kwargs):
@@ -472,14 +496,6 @@ def _input_shape_of(kwargs):
     if shape is None and width is not None:
         shape = (width,)
     return None if shape is None else (size, *shape)
-
-
-def _leaves(value):
-    if isinstance(value, (list, tuple)):
-        return [leaf for item in value for leaf in _leaves(item)]
-    if isinstance(value, dict):
-        return [leaf for key in sorted(value) for leaf in _leaves(value[key])]
-    return [value]
 
 
 def _map(function, value):
@@ -498,12 +514,18 @@ def _map_shapes(function, value):
         return function(tuple(value))
     if isinstance(value, dict):
         return {key: _map_shapes(function, item) for key, item in value.items()}
+    if not isinstance(value, (list, tuple)):
+        raise ValueError(f"expected a shape, a tuple of numbers and None, or a structure of shapes; received {value}")
     return type(value)(_map_shapes(function, item) for item in value)
 
 
 def _shapes(value):
     return _map(lambda leaf: shape_of(leaf) if getattr(leaf, "shape", None) is not None and (
         getattr(leaf.shape, "rank", 0) is not None) else None, value)
+
+
+def _is_tensor(leaf):
+    return hasattr(leaf, "shape") and hasattr(leaf, "dtype")
 
 
 def _describe(leaf):
@@ -595,12 +617,19 @@ def symbolic_outputs(layer, args, kwargs):
                             **{key: _map(put, value) for key, value in kwargs.items()})
         return _map(lambda leaf: KerasTensor(shape_of(leaf), leaf.dtype), outputs)
     finally:
+        for one in list(_with_losses):  # none of this call stays
+            one._losses = [loss for loss in one._losses if loss._graph is not graph]
         graph.release()
 
 
 def symbolic_call(layer, args, kwargs):
     """The call of a layer as part of a model that is put together."""
-    outputs = symbolic_outputs(layer, args, kwargs)
+    says = _is_own(type(layer).compute_output_spec) or _is_own(type(layer).compute_output_shape)
+    if says and not layer.built:
+        signature = layer._signature()
+        with _scope_of(layer):
+            layer._build_for(signature, signature.tensors(args, kwargs, _is_tensor, _leaves))
+    outputs = layer.compute_output_spec(*args, **kwargs) if says else symbolic_outputs(layer, args, kwargs)
     Node(layer, args, kwargs, outputs)
     return outputs
 
@@ -632,156 +661,3 @@ for _name, _operation in (("neg", "negative"), ("abs", "absolute"), ("invert", "
 def _alone(name, value):
     from leat.keras import ops
     return getattr(ops, name)(value)
-
-
-# ---- the library's layers ----
-
-_REGULAR = ("_regularizer", "_constraint")
-_SPATIAL = ("kernel_size", "strides", "dilation_rate", "pool_size", "size", "output_padding")
-
-
-class TableLayer(Layer):
-    """A layer of the library's table."""
-
-    _training_default = property(lambda self: self._entry["prepares"] or None)
-
-    def _setup(self, given, others):
-        others, start = dict(others), given.pop("weights", None)
-        regularizer = given.pop("activity_regularizer", others.pop("activity_regularizer", None))
-        if "name" in given:
-            others = {"name": given.pop("name"), **others}
-        if others.pop("rms_scaling", False):
-            raise NotImplementedError("rms_scaling=True is not supported; use RMSNormalization")
-        tables.refuse_unknown(self._entry, {name: value for name, value in given.items()
-                                            if not name.endswith(_REGULAR)})
-        from leat.keras import activations, constraints, initializers, regularizers
-        known, arguments, attributes = tables.rows(self._entry), {}, {"activation": None}
-        for name, value in given.items():
-            if name.endswith("_initializer"):
-                value = initializers.get(value)
-            elif name == "activation":
-                value = activations.get(value)
-            elif name.endswith("_regularizer"):
-                value = regularizers.get(value)
-            elif name.endswith("_constraint"):
-                value = constraints.get(value)
-            elif name in known:
-                value = arguments[name] = self._spatial(name, value, known[name])
-            attributes[name] = value
-        part = tables.part("layer", self._entry, arguments)
-        Layer.__init__(self, activity_regularizer=regularizer, **others)
-        for name, value in attributes.items():
-            object.__setattr__(self, name, value)
-        self._part, self._given = part, dict(given)
-        self._part_alone = part  # where there are no other replicas
-        if arguments.get("synchronized"):
-            self._part_alone = tables.part("layer", self._entry, {**arguments, "synchronized": False})
-        self._weights = []
-        self._compiled = None
-        self.supports_masking = self.supports_masking or self._entry["masks"] or self._entry["merges"]
-        rank, least = self._entry["rank"], self._entry["min_rank"]
-        self.input_spec = InputSpec(ndim=rank) if rank > 0 else InputSpec(min_ndim=least) if least > 0 else None
-        if self._entry["fixed_last"] and rank > 0:
-            self.input_spec = InputSpec(min_ndim=rank)
-        if self._entry["merges"]:
-            self.input_spec = None
-        if "seed" in attributes and not any(name.endswith("_initializer") for name in known):
-            self.seed_generator = SeedGenerator(attributes["seed"])
-        if start is not None:
-            self.build((None,))
-            self.set_weights(start if isinstance(start, list) and len(start) == 1 else [start])
-
-    def _spatial(self, name, value, row):
-        """One number for all directions of space as a tuple."""
-        directions = self._entry["rank"] - 2 if name in _SPATIAL else 0
-        if row["type"].startswith("list") and isinstance(value, int) and directions > 0:
-            return (value,) * directions
-        if row["type"].startswith("list") and isinstance(value, (list, tuple)) and directions > 0 and (
-                len(value) != directions and not isinstance(value[0], (list, tuple))):
-            raise ValueError(f"The `{name}` argument must be a tuple of {directions} integers. Received "
-                             f"{name}={value}")
-        return tuple(value) if isinstance(value, list) else value
-
-    def build(self, input_shape=None):
-        """Makes the weights that the library lists for inputs of this shape."""
-        shapes = input_shape if self._entry["merges"] and not _is_shape(input_shape) else [input_shape]
-        try:
-            listed = json.loads(self._part.states([list(shape) for shape in shapes]))
-        except errors.InvalidArgumentError as error:
-            raise ValueError(error.message) from None
-        for weight in listed:
-            name = weight["name"]
-            if weight["is_seed"]:
-                self._weights.append(self.seed_generator.state)
-                continue
-            made = self.add_weight(
-                shape=weight["shape"], name=name, trainable=weight["trainable"],
-                initializer=self._of_weight(name, "initializer") or weight["initializer"],
-                regularizer=self._of_weight(name, "regularizer"), constraint=self._of_weight(name, "constraint"))
-            object.__setattr__(self, name, made)
-            self._weights.append(made)
-        if self._entry["fixed_last"]:
-            rank = self._entry["rank"]
-            self.input_spec = InputSpec(min_ndim=max(rank, self._entry["min_rank"]), axes={-1: shapes[0][-1]})
-        self.built = True
-
-    def _of_weight(self, name, sort):
-        """The initializer, regularizer or constraint that was given for a weight: kernel_... or depthwise_..."""
-        return getattr(self, f"{name}_{sort}", None) or getattr(self, f"{name.removesuffix('_kernel')}_{sort}", None)
-
-    def call(self, inputs, training=None):
-        """What the library computes, through the activation."""
-        tensors = [convert_to_tensor(leaf) for leaf in _leaves(inputs)]
-        training = training and not (self._entry["freezes"] and not self.trainable)
-        casts = self._entry["prepares"] and trace.is_tracing()
-        if casts or self._weights and not self._entry["takes_integers"]:
-            tensors = [self._floating(tensor) for tensor in tensors]
-        if calls.is_plain(tensors):
-            if self._compiled is None:
-                self._compiled = calls.Compiled(self._compute)
-            output = self._compiled(bool(training), tensors)
-        else:
-            output = self._compute(bool(training), tensors)
-        return output if self.activation is None else self.activation(output)
-
-    def _floating(self, tensor):
-        from leat import ops
-        return tensor if tensor.dtype.is_floating else ops.FUNCTIONS["cast"](tensor, dtypes.as_dtype(
-            self.compute_dtype))
-
-    def _compute(self, training, tensors):
-        part = self._part if trace.replica_context() is not None else self._part_alone
-        output, updates = calls.call(part, tensors, [weight._as_tensor() for weight in self._weights], training)
-        for weight, update in zip(self._weights, updates):
-            if update is not None:
-                weight.assign(update)
-        return output
-
-    def get_config(self):
-        """The arguments that make another one like it."""
-        from leat.keras import activations, initializers, saving
-        config = super().get_config()
-        for name, value in self._given.items():
-            current = getattr(self, name, value)
-            if name.endswith("_initializer"):
-                current = initializers.serialize(current)
-            elif name == "activation":
-                current = activations.serialize(current)
-            elif name.endswith("_regularizer"):
-                current = saving.serialize_keras_object(getattr(self, name, None))
-            elif name.endswith("_constraint"):
-                current = saving.serialize_keras_object(getattr(self, name, None))
-            if current is not None or not name.startswith("lora_"):
-                config[name] = current
-        if self.activity_regularizer is not None or "Conv" in type(self).__name__:
-            config["activity_regularizer"] = saving.serialize_keras_object(self.activity_regularizer)
-        return config
-
-    @classmethod
-    def from_config(cls, config):
-        """One of these arguments."""
-        return cls(**config)
-
-
-def _is_shape(value):
-    return all(item is None or isinstance(item, int) for item in value)

@@ -1,10 +1,14 @@
 """``keras.layers``: the layers of the library's table, and those that are written in Python."""
 
+import warnings
+
 import numpy as np
 
-from leat import ops
-from leat.keras import masking, pictures, tables
-from leat.keras.layer import InputSpec, KerasTensor, Layer, Node, TableLayer  # noqa: F401
+from leat import dtypes, ops
+from leat.keras import masking, merging, pictures, tables
+from leat.keras.layer import InputSpec, KerasTensor, Layer, Node  # noqa: F401
+from leat.keras.table_layer import TableLayer
+from leat.tensor import convert_to_tensor
 
 def _op(path, *args, **kwargs):
     return ops.FUNCTIONS[path](*args, **kwargs)
@@ -16,36 +20,65 @@ for _entry in tables.entries("layer"):
 
 
 class InputLayer(Layer):
-    """Says what a model takes (``keras.layers.InputLayer``): `shape` of one example, `batch_size`, `dtype`."""
+    """Says what a model takes (``keras.layers.InputLayer``): `shape` of one example, `batch_size`, `dtype`.
+
+    `input_tensor`: a KerasTensor to begin at, in place of a new one.
+    """
+
+    sparse = ragged = False
 
     def __init__(self, shape=None, batch_size=None, dtype=None, sparse=None, ragged=None, batch_shape=None,
                  input_tensor=None, optional=False, name=None, **kwargs):
-        shape = kwargs.pop("input_shape", shape)
-        super().__init__(name=name, dtype=dtype, **kwargs)
-        if sparse or ragged or input_tensor is not None:
-            raise NotImplementedError("InputLayer: sparse, ragged and input_tensor are not supported; leave them out")
-        if shape is not None and batch_shape is not None:
+        if "input_shape" in kwargs:
+            warnings.warn("Argument `input_shape` is deprecated. Use `shape` instead.", stacklevel=2)
+            shape = kwargs.pop("input_shape")
+        if "batch_input_shape" in kwargs:
+            batch_shape = kwargs.pop("batch_input_shape")
+        shape = (shape,) if isinstance(shape, int) else shape
+        if input_tensor is not None:
+            batch_shape, dtype = _as_tensor_says(input_tensor, shape, batch_size, batch_shape, dtype, sparse, ragged)
+        elif shape is not None and batch_shape is not None:
             raise ValueError("You cannot pass both `shape` and `batch_shape` at the same time.")
-        if shape is None and batch_shape is None:
+        elif batch_size is not None and batch_shape is not None:
+            raise ValueError("You cannot pass both `batch_size` and `batch_shape` at the same time.")
+        elif shape is None and batch_shape is None:
             raise ValueError("You must pass a `shape` argument.")
-        if batch_shape is None:
-            batch_shape = (batch_size, *((shape,) if isinstance(shape, int) else shape))
-        self.batch_shape = tuple(batch_shape)
-        self._input_dtype = dtype or "float32"
+        super().__init__(name=name, dtype=dtype, **kwargs)
+        for word, given in (("sparse", sparse), ("ragged", ragged)):
+            if given:
+                raise ValueError(f"`{word}=True` is not supported: leat's models take dense tensors; leave it out")
+        self.batch_shape = tuple((batch_size, *shape) if batch_shape is None else batch_shape)
+        self._input_dtype = dtypes.as_dtype(dtype or "float32").name
         self.optional = optional
         self.built = True
-        Node(self, (), {}, KerasTensor(self.batch_shape, self._input_dtype, name=self.name))
+        output = KerasTensor(self.batch_shape, self._input_dtype, name=self.name)
+        Node(self, (), {}, output if input_tensor is None else input_tensor)
 
     dtype = property(lambda self: self._input_dtype)
 
     def call(self, *args):
-        """Its input."""
-        return args[0] if args else self.output
+        """Its input, if it has any."""
+        return args[0] if args else None
 
     def get_config(self):
         """The arguments that make another one like it."""
         return {"batch_shape": self.batch_shape, "dtype": self.dtype, "sparse": False, "ragged": False,
                 "name": self.name, "optional": self.optional}
+
+
+def _as_tensor_says(tensor, shape, batch_size, batch_shape, dtype, sparse, ragged):
+    """Shape and dtype of the tensor that an InputLayer begins at. ValueError where other arguments say otherwise."""
+    if not isinstance(tensor, KerasTensor):
+        raise ValueError(f"Argument `input_tensor` must be a KerasTensor. Received invalid type: input_tensor={tensor} "
+                         f"(of type {type(tensor)})")
+    for name, given, own in (
+            ("shape", shape, tensor.shape[1:]), ("batch_shape", batch_shape, tensor.shape),
+            ("batch_size", batch_size, tensor.shape[0]), ("dtype", dtype, tensor.dtype),
+            ("sparse", sparse or None, tensor.sparse), ("ragged", ragged or None, tensor.ragged)):
+        if given is not None and (tuple(given) if name.endswith("shape") else given) != own:
+            raise ValueError("When providing the `input_tensor` argument, you cannot provide an incompatible "
+                             f"`{name}` argument. Received {name}={given}; the tensor has {own}")
+    return tensor.shape, tensor.dtype
 
 
 def Input(shape=None, batch_size=None, dtype=None, sparse=None, ragged=None, batch_shape=None, name=None, tensor=None,
@@ -62,7 +95,8 @@ class Activation(Layer):
         from leat.keras import activations
         super().__init__(**kwargs)
         self.activation = activations.get(activation)
-        self.built = self.supports_masking = True
+        self.supports_masking = True
+        self._build_at_init()
 
     def call(self, inputs):
         """The activation of the input."""
@@ -75,12 +109,16 @@ class Activation(Layer):
 
 
 class Lambda(Layer):
-    """Applies a function of tensors (``keras.layers.Lambda``). `mask`: the output's, or a function (inputs, mask)."""
+    """Applies a function of tensors (``keras.layers.Lambda``). `mask`: the output's, or a function (inputs, mask).
+
+    `output_shape`: that of one example, or a function of the input's shape; without it the function is traced.
+    """
 
     def __init__(self, function, output_shape=None, mask=None, arguments=None, **kwargs):
         super().__init__(**kwargs)
-        self.function, self.arguments, self._mask = function, arguments or {}, mask
-        self.built = self.supports_masking = True
+        self.function, self.arguments, self._mask, self._shape = function, arguments or {}, mask, output_shape
+        self.supports_masking = mask is not None
+        self._build_at_init()
 
     def call(self, inputs, mask=None, training=None):
         """The function of the input, with `mask` and `training` if it has such parameters."""
@@ -99,6 +137,39 @@ class Lambda(Layer):
         """The mask that was given, or what its function gives."""
         return self._mask(inputs, previous_mask) if callable(self._mask) else self._mask
 
+    def compute_output_shape(self, input_shape):
+        """The shape of the output for an input of this shape, batch's dimension included."""
+        if self._shape is None:
+            return super().compute_output_shape(input_shape)
+        return self._shape(input_shape) if callable(self._shape) else (input_shape[0], *self._shape)
+
+    def get_config(self):
+        """The arguments that make another one like it; a lambda expression is kept as Keras does."""
+        from leat.keras import saving
+        config = {**super().get_config(), "function": saving.serialize_function(self.function)}
+        if self._shape is not None:
+            config["output_shape"] = saving.serialize_function(self._shape)
+        if self._mask is not None:
+            config["mask"] = saving.serialize_function(self._mask)
+        return {**config, "arguments": self.arguments}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None, safe_mode=None):
+        """One of these arguments. ValueError for a lambda expression: leat runs no code of a configuration."""
+        from leat.keras import saving
+        config = dict(config)
+        for name in ("function", "output_shape", "mask"):
+            value = config.get(name)
+            if isinstance(value, dict) and value.get("class_name") == "__lambda__":
+                raise ValueError("This Lambda layer's function is a Python lambda expression, code that leat does not "
+                                 "run out of a configuration. Make the function with `def`, give it to "
+                                 "`keras.saving.register_keras_serializable()` or pass it in `custom_objects`")
+            if isinstance(value, dict):
+                config[name] = saving.deserialize_keras_object(value, custom_objects)
+        if isinstance(config.get("dtype"), dict):
+            config["dtype"] = config["dtype"]["config"]["name"]
+        return cls(**config)
+
 
 class Masking(Layer):
     """Leaves steps out whose values all are `mask_value` (``keras.layers.Masking``): they become 0 and do not count."""
@@ -106,18 +177,21 @@ class Masking(Layer):
     def __init__(self, mask_value=0.0, **kwargs):
         super().__init__(**kwargs)
         self.mask_value = mask_value
-        self.built = self.supports_masking = True
+        self.supports_masking = True
+        self._build_at_init()
 
     def call(self, inputs):
         """The input with zeros in the steps that are left out."""
         kept = self.compute_mask(inputs)
+        inputs = convert_to_tensor(inputs)
         outputs = _op("where", _op("expand_dims", kept, -1), inputs, _op("zeros_like", inputs))
         masking.set_mask(outputs, kept)
         return outputs
 
     def compute_mask(self, inputs, previous_mask=None):
         """The steps that count."""
-        return _op("reduce_any", _op("math.not_equal", inputs, self.mask_value), -1)
+        from leat.keras import ops as whole
+        return whole.any(whole.not_equal(inputs, self.mask_value), axis=-1)
 
     def get_config(self):
         """The arguments that make another one like it."""
@@ -131,7 +205,8 @@ class ActivityRegularization(Layer):
         from leat.keras import regularizers
         super().__init__(activity_regularizer=regularizers.L1L2(l1=l1, l2=l2), **kwargs)
         self.l1, self.l2 = l1, l2
-        self.built = self.supports_masking = True
+        self.supports_masking = True
+        self._build_at_init()
 
     def call(self, inputs):
         """The input."""
@@ -145,7 +220,7 @@ class ActivityRegularization(Layer):
 class GlobalAveragePooling1D(globals()["GlobalAveragePooling1D"]):  # the table's class, and masks
     """The mean of all steps of sequences, or of those that count (``keras.layers.GlobalAveragePooling1D``)."""
 
-    def call(self, inputs, training=None, mask=None):
+    def call(self, inputs, mask=None, training=None):
         """The means."""
         if mask is None:
             return super().call(inputs, training)
@@ -173,16 +248,38 @@ class BatchNormalization(globals()["BatchNormalization"]):  # the table's class,
         return super().call(inputs, training)
 
 
-class Softmax(globals()["Softmax"]):  # the table's class, and masks
-    """Exponentials that add up to 1 along an axis, over what a mask lets count (``keras.layers.Softmax``)."""
+class Softmax(globals()["Softmax"]):  # the table's class, and masks and several axes
+    """Exponentials that add up to 1 along an axis, over what a mask lets count (``keras.layers.Softmax``).
 
-    def call(self, inputs, training=None, mask=None):
-        """The parts; 0 where a mask, which must broadcast, says so."""
-        if mask is None:
-            return super().call(inputs, training)
-        mask = _op("cast", mask, "bool")
-        outputs = super().call(_op("where", mask, inputs, _op("ones_like", inputs) * -1e9), training)
-        return _op("where", mask, outputs, _op("zeros_like", outputs))
+    `axis`: a dimension, or a list of them that are taken as one.
+    """
+
+    def __init__(self, axis=-1, **kwargs):
+        super().__init__(axis=axis if isinstance(axis, int) else -1, **kwargs)
+        self.axis = self._given["axis"] = axis
+
+    def call(self, inputs, mask=None, training=None):
+        """The parts; 0 where a mask, which must broadcast, says so. ValueError for another mask."""
+        if mask is not None:
+            self._check_mask(inputs.shape, mask.shape)
+            mask = mask if mask.dtype.is_bool else mask > 0.5
+            inputs = _op("where", mask, inputs, _op("ones_like", inputs) * -1e9)
+        outputs = super().call(inputs, training) if isinstance(self.axis, int) else self._over(inputs)
+        return outputs if mask is None else _op("where", mask, outputs, _op("zeros_like", outputs))
+
+    def _over(self, inputs):
+        from leat.keras import activations
+        return activations.softmax(inputs, axis=self.axis)
+
+    @staticmethod
+    def _check_mask(shape, mask):
+        start = "The `mask` must be broadcastable to `inputs`"
+        end = f"Received: inputs.shape={shape}, mask.shape={mask}"
+        if mask.rank > shape.rank:
+            raise ValueError(f"{start} and must not have more dimensions. {end}")
+        for own, wanted in zip(reversed(mask.as_list()), reversed(shape.as_list())):
+            if own not in (1, None, wanted) and wanted is not None:
+                raise ValueError(f"{start}: each of its dimensions is 1 or that of the input. {end}")
 
 
 class Embedding(globals()["Embedding"]):  # the table's class, and masks
@@ -198,36 +295,17 @@ class Embedding(globals()["Embedding"]):  # the table's class, and masks
 
     def compute_mask(self, inputs, previous_mask=None):
         """With `mask_zero` the places whose number is not 0."""
-        return _op("math.not_equal", inputs, 0) if self.mask_zero else None
-
-
-def _either(self, inputs, previous_mask=None):
-    """The places that count in one input or another; None where one has no mask."""
-    if previous_mask is None or any(mask is None for mask in previous_mask):
-        return None
-    out = previous_mask[0]
-    for mask in previous_mask[1:]:
-        out = _op("math.logical_or", out, mask)
-    return out
-
-
-def _joined(self, inputs, previous_mask=None):
-    """The masks of the inputs side by side; an input without one counts as a whole."""
-    if previous_mask is None or all(mask is None for mask in previous_mask):
-        return None
-    masks = []
-    for tensor, mask in zip(inputs, previous_mask):
-        whole = _op("cast", _op("ones_like", tensor), "bool")
-        if mask is not None:
-            mask = mask if mask.shape.rank == tensor.shape.rank else _op("expand_dims", mask, -1)
-            whole = _op("math.logical_and", whole, mask)
-        masks.append(whole)
-    return _op("reduce_any", _op("concat", masks, self.axis), -1)
+        from leat.keras import ops as whole
+        return whole.not_equal(inputs, 0) if self.mask_zero else None
 
 
 for _name in ("Add", "Average", "Maximum", "Minimum", "Multiply", "Subtract"):
-    globals()[_name].compute_mask = _either
-globals()["Concatenate"].compute_mask = _joined
+    globals()[_name].compute_mask, globals()[_name]._check_shapes = merging.either, merging.check_elementwise
+for _name, _operation in (("Maximum", "maximum"), ("Minimum", "minimum"), ("Multiply", "multiply")):
+    globals()[_name].call = merging.over_masks(_operation, TableLayer.call)
+globals()["Average"].call = merging.mean_of_integers(TableLayer.call)
+globals()["Concatenate"].compute_mask = merging.joined
+globals()["Concatenate"]._check_shapes = merging.check_concatenated
 globals()["Dot"].compute_mask = lambda self, inputs, previous_mask=None: None
 
 
@@ -257,7 +335,7 @@ class Normalization(globals()["Normalization"]):  # the table's class, and what 
         for batch in [data] if hasattr(data, "shape") else data:
             batch = np.asarray(batch[0] if isinstance(batch, (list, tuple)) else batch, np.float64)
             if not self.built:
-                self._build_from_config((None, *batch.shape[1:]))
+                self.build((None, *batch.shape[1:]))
             axis = self.axis if isinstance(self.axis, (list, tuple)) else (self.axis,)
             kept = {place % batch.ndim for place in axis}
             others = tuple(place for place in range(batch.ndim) if place not in kept)
@@ -279,7 +357,8 @@ class Identity(Layer):
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
-        self.built = self.supports_masking = True
+        self.supports_masking = True
+        self._build_at_init()
 
     def call(self, inputs):
         """The input."""

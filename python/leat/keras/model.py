@@ -15,11 +15,13 @@ class Model(Trainer, Layer):
     Subclass it, or give it the KerasTensors that it starts and ends with: ``Model(inputs, outputs)``.
     """
 
+    _builds_parts = True
+
     def __new__(cls, *args, **kwargs):
         if cls is Model and _is_between_tensors(args, kwargs):
             from leat.keras.functional import Functional
             return super().__new__(Functional)
-        return super().__new__(cls)
+        return super().__new__(cls, *args, **kwargs)
 
     def __init__(self, *args, **kwargs):
         if _is_between_tensors(args, kwargs):  # of a subclass, which becomes a functional model's, too
@@ -103,11 +105,11 @@ class Model(Trainer, Layer):
                 raise
         self.built = True
 
-    def _build_for(self, args):
+    def _build_for(self, signature, tensors):
         if type(self).build is Model.build:
             self.built = True  # its layers are built as they are called
         else:
-            super()._build_for(args)
+            super()._build_for(signature, tensors)
 
 
 def _is_between_tensors(args, kwargs):
@@ -133,8 +135,10 @@ class Sequential(Model):
     added, otherwise at the first call.
     """
 
+    _builds_parts = True
+
     def __new__(cls, *args, **kwargs):
-        return Layer.__new__(cls)
+        return Layer.__new__(cls, *args, **kwargs)
 
     def __init__(self, layers=None, trainable=True, name=None):
         Layer.__init__(self, trainable=trainable, name=name)
@@ -200,7 +204,7 @@ class Sequential(Model):
         tables.auto_name("functional")  # Keras makes one of its own here, so that later ones have the same names
         self.built = True
 
-    def _build_for(self, args):
+    def _build_for(self, signature, tensors):
         if not self._sequence:
             raise ValueError(f"Sequential model {self.name} cannot be built because it has no layers. Call "
                              "`model.add(layer)`.")

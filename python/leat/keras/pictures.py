@@ -7,7 +7,8 @@ library's part takes the state of the layer's generator as a value, so it is cal
 
 from leat import ops
 from leat.keras import calls, tables
-from leat.keras.layer import TableLayer, _context
+from leat.keras.layer import _context
+from leat.keras.table_layer import TableLayer
 from leat.tensor import convert_to_tensor
 
 

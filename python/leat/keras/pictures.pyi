@@ -6,6 +6,6 @@ from typing import Any, Callable, ClassVar, NamedTuple, Self, overload
 
 from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, StringLike, StringsLike, TensorLike
 
-from leat.keras.layer import TableLayer
+from leat.keras.table_layer import TableLayer
 class PictureLayer(TableLayer):
     def __call__(self, data: Any, *args: Any, **kwargs: Any) -> Any: ...

@@ -70,7 +70,7 @@ def _module_of(class_):
     module = class_.__module__
     if class_.__name__ == "Functional":
         return "keras.src.models.functional"
-    if class_.__name__ in ("Sequential", "Model") and module.startswith("leat.keras"):
+    if class_.__name__ in ("Sequential", "Model", "DTypePolicy") and module.startswith("leat.keras"):
         return "keras"
     if not module.startswith("leat.keras"):
         return module
@@ -94,9 +94,25 @@ def serialize_keras_object(thing):
         registered = class_.__name__
     made = {"module": _module_of(class_), "class_name": class_.__name__, "config": plain(thing.get_config()),
             "registered_name": registered}
-    if getattr(thing, "_build_shape", None) is not None:
-        made["build_config"] = {"input_shape": plain(thing._build_shape)}
+    build_config = thing.get_build_config() if hasattr(thing, "get_build_config") else None
+    if build_config is not None:
+        made["build_config"] = plain(build_config)
     return made
+
+
+def serialize_function(function):
+    """The configuration of a function by its name, of a lambda expression as Keras has it; other values as they are."""
+    if not callable(function):
+        return serialize_keras_object(function)
+    if getattr(function, "__name__", None) != "<lambda>":
+        return {"module": "builtins", "class_name": "function", "config": get_registered_name(function),
+                "registered_name": "function"}
+    import base64
+    import marshal
+    code = base64.encodebytes(marshal.dumps(function.__code__)).decode("ascii")
+    closure = [cell.cell_contents for cell in function.__closure__ or ()] or None
+    return {"class_name": "__lambda__",
+            "config": {"code": code, "defaults": plain(function.__defaults__), "closure": plain(closure)}}
 
 
 def _class_of(config, custom_objects):
@@ -151,9 +167,9 @@ def deserialize_keras_object(config, custom_objects=None):
         made = class_.from_config(dict(inner), custom_objects=custom_objects)
     else:
         made = class_.from_config({key: _inner(value, custom_objects) for key, value in inner.items()})
-    shape = (config.get("build_config") or {}).get("input_shape")
-    if shape is not None and hasattr(made, "build") and not getattr(made, "built", True):
-        made._build_from_config(tables.tupled(shape))
+    build_config = config.get("build_config")
+    if build_config and hasattr(made, "build_from_config") and not getattr(made, "built", True):
+        made.build_from_config({name: tables.tupled(value) for name, value in build_config.items()})
     return made
 
 

@@ -12,6 +12,7 @@ from leat.keras import tables
 class _Scopes(threading.local):
     def __init__(self):
         self.names = []
+        self.stateless = None
 
 
 _scopes = _Scopes()
@@ -53,6 +54,46 @@ def found_in(value, kind, known=()):
                 walk(item)
     walk(value)
     return found
+
+
+class StatelessScope:
+    """Inside of the block variables have other values, and what is assigned to them stays there.
+
+    `state_mapping`: pairs of a variable and its value (``keras.StatelessScope``). ValueError for other shapes.
+    """
+
+    def __init__(self, state_mapping=None):
+        self._values = {}
+        for variable, value in state_mapping or ():
+            if not isinstance(variable, Variable):
+                raise ValueError("Invalid reference variable in StatelessScope: all keys in argument `mapping` must be "
+                                 f"Variable instances. Received instead: {variable}")
+            value = convert_to_tensor(value._as_tensor() if isinstance(value, Variable) else value, variable.dtype)
+            if not variable.shape.is_compatible_with(value.shape):
+                raise ValueError("Invalid variable value in StatelessScope: all values in argument `mapping` must be "
+                                 "tensors with a shape that matches the corresponding variable shape. For variable "
+                                 f"{variable.path} of shape {variable.shape}, received a value of shape {value.shape}.")
+            self._values[id(variable)] = value
+
+    def __enter__(self):
+        self._around, _scopes.stateless = _scopes.stateless, self
+        return self
+
+    def __exit__(self, *error):
+        _scopes.stateless = self._around
+
+    def add_update(self, update):
+        """Notes the value of a pair (variable, value)."""
+        self._values[id(update[0])] = update[1]
+
+    def get_current_value(self, variable):
+        """The value that a variable has in the block; None: it has its own."""
+        return self._values.get(id(variable))
+
+
+def in_stateless_scope():
+    """Do variables have other values here?"""
+    return _scopes.stateless is not None
 
 
 _AGGREGATIONS = {None: VariableAggregation.NONE, "none": VariableAggregation.NONE, "sum": VariableAggregation.SUM,
@@ -123,6 +164,20 @@ class Variable(_variables.Variable):
                              f"`variable.assign(value)` must match. variable.shape={self.shape}, Received: "
                              f"value.shape={shape}. Target variable: {self!r}")
         return super().assign(value, use_locking, name, read_value)
+
+    def _as_tensor(self):
+        given = None if _scopes.stateless is None else _scopes.stateless.get_current_value(self)
+        return super()._as_tensor() if given is None else given
+
+    def _write(self, value, add):
+        if _scopes.stateless is None:
+            super()._write(value, add)
+        else:
+            _scopes.stateless.add_update((self, self._as_tensor() + value if add else value))
+
+    def numpy(self):
+        """A copy of the values as a numpy array."""
+        return super().numpy() if _scopes.stateless is None else self._as_tensor().numpy()
 
     def __len__(self):
         raise TypeError("object of type 'Variable' has no len()")

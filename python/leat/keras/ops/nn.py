@@ -52,29 +52,16 @@ def threshold(x, threshold, default_value):
     return activations.threshold(floats(x), threshold, default_value)
 
 
-def _over(x, axis, compute):
-    x = floats(x)
-    if axis is None or isinstance(axis, (tuple, list)):
-        rank = len(x.shape)
-        axes = list(range(rank)) if axis is None else [one % rank for one in axis]
-        kept = [one for one in range(rank) if one not in axes]
-        moved = tf.transpose(x, kept + axes)
-        flat = compute(tf.reshape(moved, tf.concat([tf.shape(moved)[:len(kept)], [-1]], 0)), -1)
-        back = [(kept + axes).index(one) for one in range(rank)]
-        return tf.transpose(tf.reshape(flat, tf.shape(moved)), back)
-    return compute(x, axis)
-
-
 @operation
 def softmax(x, axis=-1):
     """Exponentials divided by their sum (``keras.ops.softmax``); `axis`: one dimension, several, or None for all."""
-    return _over(x, axis, activations.softmax)
+    return activations.softmax(floats(x), axis)
 
 
 @operation
 def log_softmax(x, axis=-1):
     """The logarithms of ``softmax`` (``keras.ops.log_softmax``)."""
-    return _over(x, axis, activations.log_softmax)
+    return activations.log_softmax(floats(x), axis)
 
 
 @operation

@@ -1,0 +1,128 @@
+"""Layers that put several inputs together: what their shapes must be, and what masks do to what they give."""
+
+import functools
+
+from leat import ops
+from leat.keras.calls import mask_of
+
+
+def check_concatenated(self, shapes):
+    """ValueError where shapes differ along another dimension than the one that inputs are put together along."""
+    def rest(shape):
+        place = self.axis % len(shape)
+        return [*shape[:place], *shape[place + 1:]]
+    kept = [rest(shape) for shape in shapes]
+    if len({len(shape) for shape in kept}) > 1 or any(
+            len({size for size in sizes if size is not None}) > 1 for sizes in zip(*kept)):
+        raise ValueError("A `Concatenate` layer requires inputs with matching shapes except for the concatenation "
+                         f"axis. Received: input_shape={shapes}")
+
+
+def check_elementwise(self, shapes):
+    """ValueError where the shapes of an elementwise merge do not broadcast."""
+    batches = {shape[0] for shape in shapes if shape} - {None}
+    if len(batches) > 1:
+        raise ValueError(f"Cannot merge tensors with different batch sizes. Received tensors with shapes {shapes}")
+    joined = list(shapes[0][1:])
+    for shape in shapes[1:]:
+        first, second = joined, list(shape[1:])
+        first, second = (second, first) if len(first) < len(second) else (first, second)
+        joined = first[:len(first) - len(second)]
+        for one, other in zip(first[len(joined):], second):
+            if None not in (one, other) and 1 not in (one, other) and one != other:
+                raise ValueError(f"Inputs have incompatible shapes. Received shapes {tuple(first)} and {tuple(second)}")
+            joined.append(other if one == 1 else one if other == 1 else one if other is None else other)
+
+
+def _checked_masks(inputs, masks):
+    """The masks of several inputs; None where there are none. ValueError for what is no list of as many."""
+    if masks is None:
+        return None
+    for name, value in (("mask", masks), ("inputs", inputs)):
+        if not isinstance(value, (list, tuple)):
+            raise ValueError(f"`{name}` should be a list. Received: {name}={value}")
+    if len(masks) != len(inputs):
+        raise ValueError("The lists `inputs` and `mask` should have the same length. Received: inputs of length "
+                         f"{len(inputs)}, and mask of length {len(masks)}")
+    return None if all(mask is None for mask in masks) else masks
+
+
+def over_masks(name, call):
+    """The `call` of a layer that joins inputs by an operation: what one's mask leaves out is taken from the others."""
+    def masked(self, inputs, training=None):
+        masks = [_spread(mask_of(one), one) for one in inputs]
+        if all(mask is None for mask in masks):
+            return call(self, inputs, training)
+        return _product(inputs, masks) if name == "multiply" else _extreme(name, inputs, masks)
+    masked.__name__, masked.__doc__ = "call", call.__doc__
+    return masked
+
+
+def _op(path, *args):
+    return ops.FUNCTIONS[path](*args)
+
+
+def _either_of(one, other):
+    return _op("math.logical_or", one, other)
+
+
+def _spread(mask, tensor):
+    """A mask over the dimensions that it does not have; None stays."""
+    for _ in range(0 if mask is None else tensor.shape.rank - mask.shape.rank):
+        mask = _op("expand_dims", mask, -1)
+    return mask
+
+
+def _product(inputs, masks):
+    """0 where the masks of all inputs leave a place out."""
+    kept = [one if mask is None else _op("where", mask, one, _op("ones_like", one)) for one, mask in zip(inputs, masks)]
+    out = functools.reduce(lambda one, other: one * other, kept)
+    if any(mask is None for mask in masks):
+        return out
+    return _op("where", functools.reduce(_either_of, masks), out, _op("zeros_like", out))
+
+
+def _extreme(name, inputs, masks):
+    out, kept = inputs[0], masks[0]
+    for one, mask in zip(inputs[1:], masks[1:]):
+        one = one if mask is None else _op("where", mask, one, out)
+        out = out if kept is None else _op("where", kept, out, one)
+        out = _op("math." + name, out, one)
+        kept = None if kept is None or mask is None else _either_of(kept, mask)
+    return out
+
+
+def mean_of_integers(call):
+    """The `call` of Average: of integers as Python divides them."""
+    def averaged(self, inputs, training=None):
+        return call(self, [one if one.dtype.is_floating else _op("cast", one, "float64") for one in inputs], training)
+    averaged.__name__, averaged.__doc__ = "call", call.__doc__
+    return averaged
+
+
+def either(self, inputs, previous_mask=None):
+    """The places that count in one input or another; None where one has no mask."""
+    from leat.keras import ops as whole
+    masks = _checked_masks(inputs, previous_mask)
+    if masks is None or any(mask is None for mask in masks):
+        return None
+    out = masks[0]
+    for mask in masks[1:]:
+        out = whole.logical_or(out, mask)
+    return out
+
+
+def joined(self, inputs, previous_mask=None):
+    """The masks of the inputs side by side; an input without one counts as a whole."""
+    from leat.keras import ops as whole
+    masks = _checked_masks(inputs, previous_mask)
+    if masks is None:
+        return None
+    parts = []
+    for tensor, mask in zip(inputs, masks):
+        part = whole.ones_like(tensor, dtype="bool")
+        if mask is not None:
+            mask = mask if len(mask.shape) == len(tensor.shape) else whole.expand_dims(mask, -1)
+            part = whole.logical_and(part, mask)
+        parts.append(part)
+    return whole.any(whole.concatenate(parts, axis=self.axis), axis=-1)

@@ -3,7 +3,7 @@
 from leat.keras.backend import (backend, epsilon, floatx, image_data_format, _only, set_epsilon,  # noqa: F401
                                 set_floatx, set_image_data_format)
 
-_settings = {"interactive_logging": True, "traceback_filtering": True}
+_settings = {"interactive_logging": True, "traceback_filtering": True, "max_epochs": None, "max_steps_per_epoch": None}
 
 
 def dtype_policy():
@@ -67,3 +67,23 @@ def is_nnx_enabled():
 
 def enable_unsafe_deserialization():
     """Changes nothing: leat reads no code from files, a Lambda of Keras' files least of all."""
+
+
+def max_epochs():
+    """How many epochs `fit` runs at most (``keras.config.max_epochs``); None: as many as it is told."""
+    return _settings["max_epochs"]
+
+
+def set_max_epochs(max_epochs):
+    """Bounds the epochs of every `fit`, for quick trials of a program; None: no bound."""
+    _settings["max_epochs"] = max_epochs
+
+
+def max_steps_per_epoch():
+    """How many batches an epoch has at most (``keras.config.max_steps_per_epoch``); None: all."""
+    return _settings["max_steps_per_epoch"]
+
+
+def set_max_steps_per_epoch(max_steps_per_epoch):
+    """Bounds the batches of an epoch of every `fit`, `evaluate` and `predict`; None: no bound."""
+    _settings["max_steps_per_epoch"] = max_steps_per_epoch

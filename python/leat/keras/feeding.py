@@ -1,5 +1,8 @@
 """What models are fed with: arrays, tensors, datasets and generators as batches; results as numbers."""
 
+import itertools
+import warnings
+
 import numpy as np
 
 from leat import nest, ops
@@ -41,6 +44,10 @@ def _trimmed(x, y, sample_weight):
 
 def _rows(structure):
     """How many rows arrays have. ValueError where they differ."""
+    for leaf in nest.flatten(structure):
+        if leaf is not None and len(leaf.shape) == 0:
+            raise ValueError(f"Unrecognized data type: expected arrays with a row per sample, found {leaf} without "
+                             "dimensions. A list is taken for several inputs: give numbers as one numpy array")
     sizes = {int(leaf.shape[0]) for leaf in nest.flatten(structure) if leaf is not None}
     if len(sizes) != 1:
         shapes = [tuple(leaf.shape) for leaf in nest.flatten(structure)]
@@ -88,33 +95,29 @@ class Source:
     """The batches of `fit`, `evaluate` and `predict`, an epoch at a time; `steps` in one, None while unknown."""
 
     def __init__(self, x, y, sample_weight, batch_size, steps, shuffle, class_weight, strategy):
-        self._steps, self._strategy, self._iterator = steps, strategy, None
-        self._given, self._generator, self._has_marks, self._count = None, None, False, None
-        self._class_weight = class_weight
+        self._steps, self._strategy, self._iterator, self._seen = _at_most(steps), strategy, None, 0
+        self._given = self._dataset = self._generator = self._sequence = None
+        self._class_weight, self._shuffle = class_weight, shuffle
         if class_weight is not None and sample_weight is not None:
             raise ValueError("You cannot `class_weight` and `sample_weight` at the same time.")
         if _is_dataset(x) or _is_distributed(x):
-            self._refuse("y", y, x)
-            self._refuse("sample_weight", sample_weight, x)
-            if batch_size is not None:
-                raise ValueError(f"You cannot pass batch_size with a dataset: it is batched. Received: {batch_size}")
+            self._refuse("tf.data.Dataset", y, sample_weight)
             self._dataset = x
             if shuffle and strategy is None and _is_dataset(x):  # else the library says so as it distributes them
                 _warn_of_batches_that_stay(x)
         elif isinstance(x, (np.ndarray, Tensor, list, tuple, dict)) or hasattr(x, "__array__"):
+            if class_weight is not None and nest.is_nested(y):
+                raise ValueError("`class_weight` is only supported for Models with a single output.")
+            sample_weight = _for_outputs(sample_weight, y)
             self._dataset = self._of_arrays(_trimmed(*(_tuples(tensors(part)) for part in (x, y, sample_weight))),
                                             batch_size or 32, shuffle)
-        elif isinstance(x, sequences.PyDataset) or hasattr(x, "__getitem__") and hasattr(x, "__len__"):
-            self._refuse("y", y, x)
-            self._refuse("sample_weight", sample_weight, x)
-            self._dataset, self._generator, self._has_marks = None, sequences.batches(x, shuffle), True
-            self._count = x.num_batches if isinstance(x, sequences.PyDataset) else len(x)
-            self._steps = steps or self._count
-            if self._steps is None:
-                raise ValueError("A PyDataset whose `num_batches` is None has no end; say steps_per_epoch")
-        elif hasattr(x, "__iter__"):
-            self._refuse("y", y, x)
-            self._dataset, self._generator = None, iter(x)
+        elif isinstance(x, sequences.PyDataset) or hasattr(x, "__getitem__") and hasattr(x, "__len__") and (
+                not isinstance(x, (str, bytes))):
+            self._refuse("PyDataset", y, sample_weight)
+            self._sequence = x
+        elif hasattr(x, "__iter__") and not isinstance(x, (str, bytes)):
+            self._refuse("generator", y, sample_weight)
+            self._generator = iter(x)
         else:
             raise ValueError(f"Unrecognized data type: x={x} (of type {type(x)})")
         if class_weight is not None and _is_dataset(self._dataset):
@@ -123,10 +126,11 @@ class Source:
             self._dataset = strategy.experimental_distribute_dataset(self._dataset)
 
     @staticmethod
-    def _refuse(name, value, x):
-        if value is not None:
-            raise ValueError(f"When providing `x` as a {type(x).__name__}, `{name}` should not be passed. Received: "
-                             f"{name}={value}")
+    def _refuse(kind, y, sample_weight):
+        for name, what, value in (("y", "the targets", y), ("sample_weights", "the sample weights", sample_weight)):
+            if value is not None:
+                raise ValueError(f"When providing `x` as a {kind}, `{name}` should not be passed. Instead, {what} "
+                                 f"should be included as part of the {kind}.")
 
     def _of_arrays(self, data, batch_size, shuffle):
         from leat.data import Dataset
@@ -137,17 +141,29 @@ class Source:
         return dataset.batch(batch_size).prefetch(2)
 
     def _weighted(self, *data):
+        if len(data) == 3:
+            raise ValueError("You cannot `class_weight` and `sample_weight` at the same time.")
         if len(data) != 2:
-            raise ValueError("`class_weight` needs data of (x, y)")
+            raise ValueError(f"`class_weight` needs data of (x, y); found {len(data)} parts")
+        if nest.is_nested(data[1]):
+            raise ValueError("`class_weight` is only supported for Models with a single output.")
         return (*data, class_weights(data[1], self._class_weight))
 
     @property
     def steps(self):
         """Batches of an epoch; None while unknown."""
-        if self._steps is not None or self._dataset is None:
-            return self._steps
-        count = int(self._dataset.cardinality()) if _is_dataset(self._dataset) else -2
-        if count < 0 and not _is_dataset(self._dataset):
+        return self._steps if self._steps is not None else self.known
+
+    @property
+    def known(self):
+        """Batches that the data have; None while unknown or without end."""
+        if self._sequence is not None:
+            return sequences.count_of(self._sequence)
+        if self._dataset is None:
+            return None
+        if _is_dataset(self._dataset):
+            count = int(self._dataset.cardinality())
+        else:
             try:
                 count = len(self._dataset)
             except TypeError:
@@ -155,23 +171,26 @@ class Source:
         return count if count >= 0 else None
 
     def example(self):
-        """What a batch looks like: KerasTensors, or the first batch of a generator."""
+        """What a batch looks like: KerasTensors, or the first batch that Python makes."""
         if self._dataset is not None:
             spec = self._dataset.element_spec
             if _is_distributed(self._dataset):
                 spec = nest.map_structure(lambda one: getattr(one, "_value_specs", (one,))[0], spec)
-            return nest.map_structure(lambda one: KerasTensor(_static(one.shape), one.dtype.name), spec)
+            return nest.map_structure(
+                lambda one: KerasTensor(_static(one.shape), one.dtype.name) if hasattr(one, "shape") else None, spec)
+        if self._sequence is not None:
+            return self._checked(self._sequence[0])
         if self._given is None:
-            self._given = self._next()
+            try:
+                self._given = self._following()
+            except StopIteration:
+                raise ValueError("When passing a Python generator to a Keras model, the generator must yield at least "
+                                 "one batch. Received an empty generator.") from None
         return self._given
 
-    def _next(self):
-        batch = next(self._generator)
-        if self._has_marks:
-            while batch is None:  # the data end here and start anew
-                batch = next(self._generator)
-            batch = sequences.checked(batch)
-        batch = tensors(batch)
+    def _checked(self, batch):
+        """A batch that Python made, as tensors."""
+        batch = tensors(sequences.checked(batch) if self._sequence is not None else batch)
         if isinstance(batch, list):
             batch = tuple(batch)
         if self._class_weight is not None:
@@ -180,36 +199,85 @@ class Source:
 
     def _following(self):
         """The next batch; StopIteration at the end of the data."""
-        if self._dataset is None:
+        if self._given is not None:
             given, self._given = self._given, None
-            return given if given is not None else self._next()
+            return given
+        if self._generator is not None:
+            return self._checked(next(self._generator))
         if self._iterator is None:
-            self._iterator = iter(self._dataset)
-        return next(self._iterator)
+            self._iterator = iter(self._dataset) if self._sequence is None else (
+                sequences.batches(self._sequence, self._shuffle))
+        batch = next(self._iterator)
+        return batch if self._sequence is None else self._checked(batch)
 
     def epoch(self, together):
-        """Lists of up to `together` batches of one epoch. With a number of steps data go on over epochs."""
+        """(number of the first, list of up to `together` batches) of one epoch. Where the steps of an epoch were given,
+        each takes all of `together`, and the data go on over epochs."""
+        count = self.known
         if self._steps is None:
-            self._iterator = None
-        left = self._steps if self._steps is not None else -1
-        while left != 0:
-            batches = []
-            while len(batches) < together and left != 0:
-                try:
-                    batches.append(self._following())
-                except StopIteration:
-                    self._iterator = None
-                    if left > 0 and self._dataset is not None and batches == [] and left == self._steps:
-                        continue  # the data ended with the last epoch
-                    if left > 0:
-                        _warn_short()
-                    left = 0
-                    break
-                left -= 1
+            self._start()
+        steps, had_any = self._steps or count, False
+        self._tell("on_epoch_begin")
+        for number in itertools.count(0, together) if steps is None else range(0, steps, together):
+            if self._steps is not None and count and self._seen >= count:
+                _warn_short()
+                break
+            batches = list(itertools.islice(self._rest(), together))
+            self._seen += together
             if batches:
-                yield batches
-        if self._has_marks and self._steps == self._count:
-            next(self._generator)  # up to the end, which the data are told of
+                had_any = True
+                yield number, batches
+            if len(batches) < together:
+                if self._steps is not None or not had_any:
+                    _warn_short()
+                    self._start()
+                break
+        if count and self._seen >= count:
+            self._start()
+        self._tell("on_epoch_end")
+
+    def _tell(self, what):
+        if self._sequence is not None:
+            getattr(self._sequence, what, int)()
+
+    def _start(self):
+        """The data start anew, those of a generator go on."""
+        self._iterator, self._seen = None, 0
+
+    def _rest(self):
+        while True:
+            try:
+                yield self._following()
+            except StopIteration:
+                return
+
+
+def _at_most(steps):
+    """The steps of an epoch, no more than keras.config.set_max_steps_per_epoch allows."""
+    from leat.keras import config
+    bound = config.max_steps_per_epoch()
+    if not bound or steps and steps <= bound:
+        return steps
+    warnings.warn(f"Limiting steps_per_epoch to {bound}", stacklevel=5)
+    return bound
+
+
+def _for_outputs(sample_weight, y):
+    """The weights of rows for each of several outputs. ValueError where they do not fit."""
+    if sample_weight is None or not nest.is_nested(y):
+        return sample_weight
+    leaves = nest.flatten(y)
+    if not nest.is_nested(sample_weight):
+        if len(np.shape(sample_weight)) > 1 and len(leaves) > 1:
+            raise ValueError("For a model with multiple outputs, when providing a single `sample_weight` array, it "
+                             "should only have one scalar score per sample (i.e. shape `(num_samples,)`). If you want "
+                             "to use non-scalar sample weights, pass a `sample_weight` argument with one array per "
+                             "model output.")
+        return nest.map_structure(lambda _: sample_weight, y)
+    if isinstance(sample_weight, dict) != isinstance(y, dict) or len(nest.flatten(sample_weight)) != len(leaves):
+        raise ValueError("You should provide one `sample_weight` array per output in `y`; y has "
+                         f"{len(leaves)} and sample_weight {len(nest.flatten(sample_weight))} arrays.")
+    return sample_weight
 
 
 _BATCHES = ("Batch", "PaddedBatch", "RaggedBatch", "ParallelBatch")
@@ -232,7 +300,6 @@ def _warn_of_batches_that_stay(dataset):
 
 
 def _warn_short():
-    import warnings
     warnings.warn("Your input ran out of data; interrupting training. Make sure that your dataset or generator can "
                   "generate at least `steps_per_epoch * epochs` batches. You may need to use the `.repeat()` function "
                   "when building your dataset.", stacklevel=4)
@@ -249,7 +316,7 @@ def _static(shape):
 def symbolic(model, x):
     """KerasTensors of a model's outputs for a batch of KerasTensors or tensors; builds it."""
     def place(leaf):
-        if isinstance(leaf, KerasTensor):
+        if leaf is None or isinstance(leaf, KerasTensor):
             return leaf
         leaf = getattr(leaf, "values", (leaf,))[0] if not isinstance(leaf, Tensor) else leaf
         return KerasTensor((None, *_static(leaf.shape)[1:]), leaf.dtype.name)
@@ -258,11 +325,14 @@ def symbolic(model, x):
 
 
 def plain(results):
-    """{name: number} of tensors, in the order of the names."""
+    """{name: number} of tensors, in the order of the names; a dictionary's results join the others."""
     out = {}
     for name, value in sorted(results.items()):
+        if isinstance(value, dict):
+            out.update(plain(value))
+            continue
         value = value.numpy() if hasattr(value, "numpy") else np.asarray(value)
-        out[name] = float(value) if np.ndim(value) == 0 else value
+        out[name] = float(value) if np.ndim(value) == 0 and value.dtype.kind in "biuf" else value
     return out
 
 
@@ -271,3 +341,10 @@ def rows_of(strategy, leaf):
     several = strategy is not None and hasattr(leaf, "values") and not isinstance(leaf, Tensor)
     parts = leaf.values if several else (leaf,)
     return np.concatenate([np.asarray(part) for part in parts]) if len(parts) > 1 else np.asarray(parts[0])
+
+
+def joined(structure, parts):
+    """The outputs of batches, lists of arrays, one behind the other in a structure; numbers as a vector."""
+    return nest.pack_sequence_as(structure, [
+        np.stack(rows) if rows[0].ndim == 0 else rows[0] if len(rows) == 1 else np.concatenate(rows)
+        for rows in zip(*parts)])

@@ -1,11 +1,13 @@
 """Models between KerasTensors: how layers are connected, in which order they compute, and configurations of it."""
 
 import collections
+import inspect
+import warnings
 
 from leat.keras import layer as _layer
 from leat.keras import saving, tables
 from leat.keras.layer import InputSpec, KerasTensor, Layer
-from leat.keras.layers import InputLayer
+from leat.keras.layers import Input, InputLayer
 from leat.keras.model import Model
 
 
@@ -101,14 +103,15 @@ class Functional(Model):
 
     def __init__(self, inputs, outputs, name=None, trainable=None, **kwargs):
         Layer.__init__(self, name=name, trainable=True if trainable is None else trainable, **kwargs)
-        self._inputs, self._outputs = _unpacked(inputs), _unpacked(outputs)
         for tensor in _layer._leaves(outputs):
             if not isinstance(tensor, KerasTensor):
                 raise ValueError(f"All `outputs` values must be KerasTensors. Received: outputs={outputs} including "
                                  f"invalid value {tensor} of type {type(tensor)}")
             if _layer.node_of(tensor) is None and all(tensor is not one for one in _layer._leaves(inputs)):
-                raise ValueError(f"Output with path `` is not connected to `inputs`")
-        self._graph = _Graph(_layer._leaves(inputs), _layer._leaves(outputs))
+                raise ValueError(f"Output with path `` is not connected to `inputs`: {tensor} was made by hand")
+        inputs, outputs = _from_inputs(inputs, outputs)
+        self._inputs, self._outputs, self._own_spec = _unpacked(inputs), _unpacked(outputs), None
+        self._graph = _graph_of(inputs, outputs)
         self._layers = self._graph.layers
         for layer in self._layers:
             node = next(node for node in self._graph.order if node.layer is layer)
@@ -147,33 +150,55 @@ class Functional(Model):
     @property
     def input_spec(self):
         """What the inputs must be."""
+        if self._own_spec is not None:
+            return self._own_spec if isinstance(self._own_spec, (list, tuple)) else [self._own_spec]
         return [InputSpec(shape=(None, *tensor.shape[1:]), allow_last_axis_squeeze=True, name=tensor.name)
                 for tensor in self.inputs]
 
     @input_spec.setter
     def input_spec(self, value):
-        pass  # the inputs say it
+        self.__dict__["_own_spec"] = value  # None: the inputs say it
 
     def _ordered(self, inputs):
-        """The given tensors in the order of the inputs. ValueError on another number or name."""
+        """The given tensors in the order of the inputs. ValueError on another number or name, and on None for an input
+        that is not optional."""
+        expected = self._inputs
+        if isinstance(inputs, dict) and not isinstance(expected, dict):
+            given = _by_name(inputs, {name: name for name in self.input_names})
+            given = [given[name] for name in self.input_names]
+        elif isinstance(expected, dict) and not isinstance(inputs, dict):
+            given = self._in_order_of_names(inputs)
+        else:
+            given = _layer._leaves(_by_name(inputs, expected) if isinstance(expected, dict) else inputs)
         places = self.inputs
-        if isinstance(inputs, dict):
-            names = sorted(self._inputs) if isinstance(self._inputs, dict) else self.input_names
-            missing = [name for name in names if name not in inputs]
-            if missing:
-                raise ValueError(f"Missing data for input \"{missing[0]}\". You passed a data dictionary with keys "
-                                 f"{list(inputs)}. Expected the following keys: {names}")
-            return [inputs[name] for name in names]
-        given = _layer._leaves(inputs)
         if len(given) != len(places):
             raise ValueError(f'Layer "{self.name}" expects {len(places)} input(s), but it received {len(given)} input '
                              f"tensors. Inputs received: {[_layer._describe(leaf) for leaf in given]}")
+        for place, value in zip(places, given):
+            if value is None and not _layer.node_of(place).layer.optional:
+                raise ValueError(f"The input '{place.name}' is not optional, but None was passed. Please provide a "
+                                 "valid tensor, or make the input with keras.Input(..., optional=True)")
+        return given
+
+    def _in_order_of_names(self, inputs):
+        """A list of tensors for inputs with names: in their order, if that is the only one that may be meant."""
+        names, given = list(self._inputs), _layer._leaves(inputs)
+        if len(given) != len(self.inputs):
+            raise ValueError(f'Layer "{self.name}" expects named input(s) with keys {names}, but it received '
+                             f"{len(given)} input(s) without names: {[_layer._describe(leaf) for leaf in given]}")
+        text = ("The structure of `inputs` doesn't match the expected structure. Expected a dictionary with keys "
+                f"{names}, received {len(given)} tensors without names")
+        if names != sorted(names):
+            raise ValueError(f"{text}, which may be meant in the order of the keys or of the alphabet")
+        warnings.warn(text, stacklevel=6)
         return given
 
     def _check_inputs(self, first):
         if first is None:
             return
         for index, (spec, value) in enumerate(zip(self.input_spec, self._ordered(first))):
+            if spec is None or value is None:
+                continue
             rank = getattr(getattr(value, "shape", None), "rank", 0)
             if hasattr(value, "shape") and rank is not None and rank + 1 != len(spec.shape) != rank - 1:
                 spec.check(_layer.shape_of(value), self.name, index, spec.name)
@@ -240,7 +265,7 @@ class Functional(Model):
 
     def get_config(self):
         """Layers, how they are connected, inputs and outputs, as Keras writes them."""
-        if type(self) is not Functional:
+        if not takes_tensors(type(self)):
             return self._automatic_config()
         listed = []
         for layer in self._layers:
@@ -257,26 +282,88 @@ class Functional(Model):
     @classmethod
     def from_config(cls, config, custom_objects=None):
         """A model of a configuration. ValueError where calls are not connected."""
-        made, waiting = {}, []
-        for one in config["layers"]:
-            layer = made[one["name"]] = saving.deserialize_keras_object(one, custom_objects)
-            waiting += [(layer, node) for node in one["inbound_nodes"]]
-        while waiting:
-            left = []
-            for layer, node in waiting:
-                try:
-                    args, kwargs = _revived(node["args"], made), _revived(node["kwargs"], made)
-                except IndexError:
-                    left.append((layer, node))
-                    continue
-                layer(*args, **{key: value for key, value in kwargs.items() if value is not None})
-            if len(left) == len(waiting):
-                raise ValueError("Invalid Functional model configuration. The graph of the Functional model either has "
-                                 "loops or disconnected nodes. The following nodes failed to be resolved: "
-                                 f"{[layer.name for layer, _ in left]}")
-            waiting = left
-        return cls(_placed(config["input_layers"], made), _placed(config["output_layers"], made),
-                   name=config.get("name"), trainable=config.get("trainable"))
+        if "layers" in config and "output_layers" in config and takes_tensors(cls):
+            return of_config(cls, config, custom_objects)
+        return super().from_config(config, custom_objects)
+
+
+def takes_tensors(class_):
+    """Is a model of the class made of inputs and outputs?"""
+    names = list(inspect.signature(class_.__init__).parameters)[1:]
+    return names[:2] in (["inputs", "outputs"], ["args", "kwargs"])
+
+
+def of_config(cls, config, custom_objects=None):
+    """A model of a class, between the inputs and outputs of a configuration."""
+    made, waiting = {}, []
+    for one in config["layers"]:
+        layer = made[one["name"]] = saving.deserialize_keras_object(one, custom_objects)
+        waiting += [(layer, node) for node in one["inbound_nodes"]]
+    while waiting:
+        left = []
+        for layer, node in waiting:
+            try:
+                args, kwargs = _revived(node["args"], made), _revived(node["kwargs"], made)
+            except IndexError:
+                left.append((layer, node))
+                continue
+            layer(*args, **{key: value for key, value in kwargs.items() if value is not None})
+        if len(left) == len(waiting):
+            raise ValueError("Invalid Functional model configuration. The graph of the Functional model either has "
+                             "loops or disconnected nodes. The following nodes failed to be resolved: "
+                             f"{[layer.name for layer, _ in left]}")
+        waiting = left
+    return cls(_placed(config["input_layers"], made), _placed(config["output_layers"], made),
+               name=config.get("name"), trainable=config.get("trainable"))
+
+
+def _by_name(given, expected):
+    """Of a dictionary those that are expected, at every depth; ValueError names what is missing."""
+    if not isinstance(expected, dict) or not isinstance(given, dict):
+        return given
+    missing = [name for name in expected if name not in given]
+    if missing:
+        raise ValueError(f"Missing data for input \"{missing[0]}\". You passed a data dictionary with keys "
+                         f"{list(given)}. Expected the following keys: {sorted(expected)}")
+    return {name: _by_name(given[name], inner) for name, inner in expected.items()}
+
+
+def _graph_of(inputs, outputs):
+    """The calls between inputs and outputs; ValueError names an output that needs something else."""
+    starts = _layer._leaves(inputs)
+    for name in sorted(outputs) if isinstance(outputs, dict) else ():
+        try:
+            _Graph(starts, _layer._leaves(outputs[name]))
+        except ValueError as error:
+            if "disconnected" in str(error):
+                raise ValueError(f"Output with path `{name}` is not connected to `inputs`: {error}") from None
+            raise
+    return _Graph(starts, _layer._leaves(outputs))
+
+
+def _from_inputs(inputs, outputs):
+    """Inputs and outputs of the same calls, with inputs of its own for tensors in the middle of another model."""
+    starts = _layer._leaves(inputs)
+
+    def is_start(tensor):
+        node = _layer.node_of(tensor)
+        return node is None or isinstance(node.layer, InputLayer)
+    if not all(isinstance(one, KerasTensor) for one in starts) or all(is_start(one) for one in starts):
+        return inputs, outputs
+    values = {id(one): one if is_start(one) else Input(batch_shape=one.shape, dtype=one.dtype, name=one.name)
+              for one in starts}
+
+    def put(leaf):
+        return values.get(id(leaf), leaf) if isinstance(leaf, KerasTensor) else leaf
+    for node in _graph_of(inputs, outputs).order:
+        if isinstance(node.layer, InputLayer) or all(id(tensor) in values for tensor in node.outputs):
+            continue
+        made = _layer._map(lambda tensor: KerasTensor(tensor.shape, tensor.dtype, name=tensor.name), node.structure)
+        _layer.Node(node.layer, [_layer._map(put, value) for value in node.args],
+                    {name: _layer._map(put, value) for name, value in node.kwargs.items()}, made)
+        for tensor, other in zip(node.outputs, _layer._leaves(made)):
+            values.setdefault(id(tensor), other)
+    return _layer._map(put, inputs), _layer._map(put, outputs)
 
 
 def _unpacked(value):

@@ -44,6 +44,10 @@ class Model(Trainer, Layer):
         """The layers that it is made of."""
         return self._flatten_layers()
 
+    @layers.setter
+    def layers(self, _):
+        raise AttributeError("`Model.layers` attribute is reserved and should not be used. Please use another name.")
+
     def get_layer(self, name=None, index=None):
         """The layer of a name or at a place. ValueError where there is none."""
         if index is not None and name is not None:
@@ -60,28 +64,48 @@ class Model(Trainer, Layer):
                 return layer
         raise ValueError(f"No such layer: {name}. Existing layers are: {[layer.name for layer in self.layers]}.")
 
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """A model of a configuration. TypeError where it does not have what the class's constructor takes."""
+        if {"name", "layers", "input_layers", "output_layers"} <= set(config):
+            from leat.keras import functional
+            if functional.takes_tensors(cls):
+                return functional.of_config(cls, config, custom_objects)
+        try:
+            return cls(**config)
+        except TypeError as error:
+            raise TypeError("Unable to revive model from config. When overriding the `get_config()` method, make sure "
+                            "that the returned config contains all items used as arguments in the constructor to "
+                            f"{cls}, which is the default behavior. You can override this default behavior by "
+                            f"defining a `from_config(cls, config)` class method. Received config={config}. Error "
+                            f"encountered: {error}") from error
+
+    def __reduce__(self):
+        from leat.keras import files
+        return files.of_bytes, (type(self), files.model_bytes(self))
+
     def to_json(self, **kwargs):
         """The model's configuration as JSON text; ``keras.models.model_from_json`` makes a model of it."""
         import json
         from leat.keras import saving
         return json.dumps(saving.serialize_keras_object(self), **kwargs)
 
-    def save_weights(self, filepath, overwrite=True):
+    def save_weights(self, filepath, overwrite=True, max_shard_size=None):
         """Writes the weights into a `.weights.h5` file as Keras does (that needs the package h5py), or into a
-        `.safetensors` file."""
+        `.safetensors` file. `max_shard_size` is not supported: the weights are one file."""
         from leat.keras import files
-        files.save_weights(self, filepath, overwrite)
+        files.save_weights(self, filepath, overwrite, max_shard_size)
 
-    def load_weights(self, filepath, skip_mismatch=False):
+    def load_weights(self, filepath, skip_mismatch=False, objects_to_skip=None):
         """Sets the weights from a `.weights.h5` or `.keras` file, Keras' own too, or a `.safetensors` file. ValueError
-        where they do not fit; then none is set."""
+        where they do not fit; then none is set. `objects_to_skip`: layers whose weights stay."""
         from leat.keras import files
-        files.load_weights(self, filepath, skip_mismatch)
+        files.load_weights(self, filepath, skip_mismatch, objects_to_skip)
 
-    def save(self, filepath, overwrite=True):
-        """Writes the model into a `.keras` file as Keras does; needs the package h5py."""
+    def save(self, filepath, overwrite=True, zipped=None, **kwargs):
+        """Writes the model into a `.keras` file as Keras does, or into an open one; needs the package h5py."""
         from leat.keras import files
-        files.save_model(self, filepath, overwrite)
+        files.save_model(self, filepath, overwrite, zipped, **kwargs)
 
     def summary(self, line_length=None, positions=None, print_fn=None, expand_nested=False, show_trainable=False,
                 layer_range=None):
@@ -126,6 +150,25 @@ def _between_tensors(class_, functional):
 
 def _is_symbolic(value):
     return any(isinstance(leaf, KerasTensor) for leaf in _layer._leaves(value))
+
+
+def _is_shape(value):
+    return isinstance(value, (list, tuple)) and all(item is None or isinstance(item, int) for item in value)
+
+
+def _known_shape(layer):
+    """The shape of what a model takes as its first layer's input; None where it is not known or no single tensor."""
+    try:
+        shape = layer.input_shape if isinstance(layer, Model) else None
+    except AttributeError:
+        return None
+    return shape if isinstance(shape, tuple) and _is_shape(shape) else None
+
+
+def _may_be(shape, wanted):
+    """May a tensor of one shape have the other?"""
+    return not _is_shape(shape) or len(shape) == len(wanted) and all(
+        None in pair or pair[0] == pair[1] for pair in zip(shape, wanted))
 
 
 class Sequential(Model):
@@ -181,8 +224,11 @@ class Sequential(Model):
     def _rebuild(self):
         """Builds the layers where the input is known."""
         self.built = False
-        if len(self._sequence) > 1 and isinstance(self._sequence[0], InputLayer):
-            self.build(self._sequence[0].batch_shape)
+        if len(self._sequence) > 1:
+            first = self._sequence[0]
+            shape = first.batch_shape if isinstance(first, InputLayer) else _known_shape(first)
+            if shape is not None:
+                self.build(shape)
 
     def build(self, input_shape=None):
         """Builds all layers for inputs of this shape, batch's dimension included."""
@@ -193,6 +239,9 @@ class Sequential(Model):
             raise ValueError(f"Sequential model {self.name} cannot be built because it has no layers. Call "
                              "`model.add(layer)`.")
         first = self._sequence[0]
+        if isinstance(first, InputLayer) and not _may_be(input_shape, first.batch_shape):
+            raise ValueError(f"Sequential model '{self.name}' has already been configured to use input shape "
+                             f"{first.batch_shape}. You cannot build it with input_shape {input_shape}")
         start = first.output if isinstance(first, InputLayer) else KerasTensor(input_shape, self.compute_dtype)
         value = start
         with _layer._scope_of(self):
@@ -215,6 +264,11 @@ class Sequential(Model):
         """The layers, without the one that says what the model takes."""
         return [layer for layer in self._sequence if not isinstance(layer, InputLayer)]
 
+    @layers.setter
+    def layers(self, _):
+        raise AttributeError("`Sequential.layers` attribute is reserved and should not be used. Use `add()` and "
+                             "`pop()` to change the layers in this model.")
+
     def _flatten_layers(self, include_self=False):
         return list(layers_in(self._sequence, {id(self)}))
 
@@ -230,6 +284,11 @@ class Sequential(Model):
 
     def call(self, inputs, training=None, mask=None):
         """The output of the last layer."""
+        if self._input is not None and isinstance(inputs, (list, tuple)) and len(inputs) == 1:
+            inputs = inputs[0]
+        if inputs is None:
+            raise ValueError(f"The input of model '{self.name}' is not optional, but None was passed. Please provide a "
+                             "valid tensor.")
         self._check_rank(inputs)
         value = inputs
         for layer in self._sequence:
@@ -263,10 +322,16 @@ class Sequential(Model):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        """A model of a configuration."""
+        """A model of a configuration. ValueError where it is none of a Sequential model."""
         from leat.keras import saving
+        if not isinstance(config, dict) or not {"name", "layers"} <= set(config):
+            raise ValueError("A Sequential model configuration must be a dictionary containing the 'name' and 'layers' "
+                             f"keys. Received: {config}")
         made = cls(name=config["name"])
         for one in config["layers"]:
+            if not isinstance(one, dict) or "config" not in one:
+                raise ValueError("Expected a dictionary containing a 'config' key. Received the configuration of a "
+                                 f"layer {one}")
             made.add(saving.deserialize_keras_object(one, custom_objects), rebuild=False)
         made._rebuild()
         shape = config.get("build_input_shape")

@@ -1,5 +1,6 @@
 """Data made in Python: batches by number (``keras.utils.PyDataset``), padded sequences, datasets cut in two."""
 
+import itertools
 import random
 import warnings
 
@@ -58,25 +59,23 @@ class PyDataset:
         """Called after each epoch."""
 
 
-def batches(sequence, shuffle):
-    """The batches of a PyDataset or anything with numbered batches, epoch after epoch; None between two of them."""
+def count_of(sequence):
+    """The number of batches of a PyDataset or anything with numbered batches; None: without end. ValueError for 0."""
     count = sequence.num_batches if isinstance(sequence, PyDataset) else len(sequence)
     if count == 0:
         raise ValueError("The PyDataset has length 0")
-    epoch = 0
-    while True:
-        getattr(sequence, "on_epoch_begin", int)()
-        order = _order(count, shuffle, epoch)
-        workers = sequence.workers if isinstance(sequence, PyDataset) else 1
-        yield from _made_ahead(sequence, order, workers) if workers > 1 else (sequence[number] for number in order)
-        getattr(sequence, "on_epoch_end", int)()
-        epoch += 1
-        yield None
+    return count
 
 
-def _order(count, shuffle, epoch):
+def batches(sequence, shuffle):
+    """Its batches, once."""
+    order = _order(count_of(sequence), shuffle)
+    workers = sequence.workers if isinstance(sequence, PyDataset) else 1
+    return _made_ahead(sequence, order, workers) if workers > 1 else (sequence[number] for number in order)
+
+
+def _order(count, shuffle):
     if count is None:
-        import itertools
         return itertools.count()
     order = list(range(count))
     if shuffle:

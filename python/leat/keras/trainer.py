@@ -4,6 +4,7 @@ A batch goes through one traced function, under a strategy on all replicas at on
 `train_step`, `test_step` and `predict_step`, which are what is traced.
 """
 
+import inspect
 import sys
 import warnings
 
@@ -42,7 +43,11 @@ class Trainer:
     run_eagerly = False
     steps_per_execution = 1
     history = None
-    _compile_loss = _compile_metrics = _loss_tracker = None
+    jit_compile = False
+    stop_evaluating = stop_predicting = False
+    _functions = None
+    _compile_loss = _compile_metrics = _loss_tracker = _compile_config = None
+    _initial_epoch = None  # where a callback says that epochs are done
 
     def compile(self, optimizer="rmsprop", loss=None, loss_weights=None, metrics=None, weighted_metrics=None,
                 run_eagerly=False, steps_per_execution=1, jit_compile="auto", auto_scale_loss=True):
@@ -55,17 +60,45 @@ class Trainer:
         from leat.keras import optimizers
         self._distribute_strategy = _strategy() or getattr(self, "_distribute_strategy", None)
         self.optimizer = optimizers.get(optimizer)
-        self.loss, self.loss_weights = loss, loss_weights
+        if loss is not None:
+            self.loss = loss
+        if jit_compile is True and run_eagerly:
+            warnings.warn("If `run_eagerly` is True, then `jit_compile` cannot also be True. Disabling `jit_compile`.",
+                          stacklevel=2)
         self.run_eagerly, self.steps_per_execution = run_eagerly, steps_per_execution
-        self.jit_compile, self.auto_scale_loss, self.stop_training, self.compiled = jit_compile, False, False, True
-        self._compile_config = {"optimizer": optimizer, "loss": loss, "loss_weights": loss_weights,
-                                "metrics": metrics, "weighted_metrics": weighted_metrics}
+        self.jit_compile = jit_compile is True and not run_eagerly
+        self.stop_training, self.compiled = False, True
+        self._compile_config = {"optimizer": self.optimizer, "loss": loss, "loss_weights": loss_weights,
+                                "metrics": metrics, "weighted_metrics": weighted_metrics, "run_eagerly": run_eagerly,
+                                "steps_per_execution": steps_per_execution, "jit_compile": self.jit_compile}
         names = getattr(self, "output_names", None)
-        self._compile_loss = CompileLoss(loss, loss_weights, names) if loss is not None else None
-        self._compile_metrics = CompileMetrics(metrics, weighted_metrics, names)
+        self._compile_loss = CompileLoss(loss, loss_weights, output_names=names) if loss is not None else None
+        self._compile_metrics = CompileMetrics(metrics, weighted_metrics, output_names=names) if (
+            metrics is not None or weighted_metrics is not None) else None
         with self._scope():
             self._loss_tracker = metrics_module.Mean(name="loss")
         self._functions = {}
+
+    def get_compile_config(self):
+        """What `compile` was given, as a configuration; empty before."""
+        from leat.keras import saving
+        return {name: saving.serialize_keras_object(value) for name, value in self._compile_config.items()} if (
+            self.compiled and self._compile_config is not None) else {}
+
+    def compile_from_config(self, config):
+        """Compiles the model as a configuration says. A subclass with a `compile` of its own overrides this, too."""
+        from leat.keras import saving
+        if type(self).compile is not Trainer.compile:
+            warnings.warn("`compile()` was not called as part of model loading because the model's `compile()` method "
+                          "is custom. All subclassed Models that have `compile()` overridden should also override "
+                          "`get_compile_config()` and `compile_from_config(config)`. Alternatively, you can call "
+                          "`compile()` manually after loading.", stacklevel=2)
+            return
+        known = inspect.signature(Trainer.compile).parameters
+        self.compile(**{name: saving.deserialize_keras_object(value) for name, value in config.items()
+                        if name in known})
+        if self.optimizer is not None and self.built:
+            self.optimizer.build(self.trainable_variables)
 
     def _scope(self):
         import contextlib
@@ -74,20 +107,26 @@ class Trainer:
 
     @property
     def metrics(self):
-        """The loss's mean, the metrics among the attributes and those of `compile`."""
-        from leat.keras.metrics import Metric
-        found = [self._loss_tracker] if self._loss_tracker is not None else []
-        found += [value for name, value in self.__dict__.items() if isinstance(value, Metric) and name[0] != "_"]
-        for layer in self._flatten_layers():
-            found += [value for value in layer.__dict__.values() if isinstance(value, Metric)]
+        """The loss's mean, the metrics of `compile` as one, the outputs' losses' means, then those among the
+        attributes of the model and of its layers."""
+        found = [one for one in (self._loss_tracker, self._compile_metrics) if one is not None]
         if self._compile_loss is not None:
             found += self._compile_loss.metrics
-        return found + (self._compile_metrics.metrics if self._compile_metrics is not None else [])
+        found += _metrics_among(self)
+        for layer in self._flatten_layers():
+            if not isinstance(layer, Trainer):  # a model's metrics are its own
+                found += _metrics_below(layer)
+        return found
 
     @property
     def metrics_names(self):
-        """Their names."""
+        """Their names; those that `compile` was given are one, "compile_metrics"."""
         return [metric.name for metric in self.metrics]
+
+    @property
+    def metrics_variables(self):
+        """Their states."""
+        return [variable for metric in self.metrics for variable in metric.variables]
 
     def reset_metrics(self):
         """Resets all metrics."""
@@ -97,13 +136,25 @@ class Trainer:
     def get_metrics_result(self):
         """{name: result} of all metrics."""
         results = {}
-        listed = self._compile_metrics.metrics if self._compile_metrics is not None else []
         for metric in self.metrics:
-            if all(metric is not one for one in listed):
-                result = metric.result()
-                results.update(result if isinstance(result, dict) else {metric.name: result})
-        results.update(self._compile_metrics.results() if self._compile_metrics is not None else {})
+            if isinstance(metric, CompileMetrics) and not metric.built:
+                continue
+            result = metric.result()
+            results.update(result if isinstance(result, dict) else {metric.name: result})
         return results
+
+    # what programs of Keras 2 call
+
+    @property
+    def compiled_metrics(self):
+        """Something with `update_state` of all metrics; deprecated, as in Keras."""
+        return _CompiledMetrics(self)
+
+    def compiled_loss(self, y, y_pred, sample_weight=None, regularization_losses=None):
+        """The loss of `compile`; deprecated, as in Keras."""
+        warnings.warn("`model.compiled_loss()` is deprecated. Instead, use `model.compute_loss(x, y, y_pred, "
+                      "sample_weight, training)`.", stacklevel=2)
+        return self.compute_loss(None, y, y_pred, sample_weight)
 
     # ---- steps, which programs may override ----
 
@@ -112,7 +163,8 @@ class Trainer:
         from leat.keras.losses import replicas
         found = []
         if self._compile_loss is not None:
-            found.append(self._compile_loss(y, y_pred, sample_weight))
+            loss = self._compile_loss(y, y_pred, sample_weight)
+            found += [] if loss is None else [loss]
         for loss in self.losses:
             total = ops.FUNCTIONS["reduce_sum"](loss)
             found.append(total if replicas() == 1 else total * (1.0 / replicas()))
@@ -123,6 +175,12 @@ class Trainer:
             total = total + loss
         return total
 
+    def _compute_loss(self, x, y, y_pred, sample_weight, training):
+        """The same; a program's own may lack `training`."""
+        if "training" in inspect.signature(self.compute_loss).parameters:
+            return self.compute_loss(x, y, y_pred, sample_weight, training=training)
+        return self.compute_loss(x, y, y_pred, sample_weight)
+
     def compute_metrics(self, x, y, y_pred, sample_weight=None):
         """Updates the metrics of `compile`; {name: result} of all."""
         if self._compile_metrics is not None and y is not None:
@@ -132,7 +190,7 @@ class Trainer:
     def _note_loss(self, loss, x):
         """The mean of the loss weighs batches by their rows; of a replica's loss the share was taken."""
         from leat.keras.losses import replicas
-        count = ops.FUNCTIONS["shape"](nest.flatten(x)[0])[0]
+        count = ops.FUNCTIONS["shape"](next(leaf for leaf in nest.flatten(x) if leaf is not None))[0]
         self._loss_tracker.update_state(loss if replicas() == 1 else loss * float(replicas()),
                                         sample_weight=ops.FUNCTIONS["cast"](count, "float32"))
 
@@ -150,7 +208,7 @@ class Trainer:
         with GradientTape() as tape:
             self._watch_data(x, y, sample_weight)
             y_pred = self(x, training=True)
-            loss = self.compute_loss(x=x, y=y, y_pred=y_pred, sample_weight=sample_weight, training=True)
+            loss = self._compute_loss(x, y, y_pred, sample_weight, True)
             scaled = self.optimizer.scale_loss(loss) if self.optimizer is not None else loss
         debugging.watch_numerics(loss, "the loss")
         self._note_loss(loss, x)
@@ -170,7 +228,7 @@ class Trainer:
         x, y, sample_weight = unpack_x_y_sample_weight(data)
         self._watch_data(x, y, sample_weight)
         y_pred = self(x, training=False)
-        loss = self.compute_loss(x=x, y=y, y_pred=y_pred, sample_weight=sample_weight, training=False)
+        loss = self._compute_loss(x, y, y_pred, sample_weight, False)
         debugging.watch_numerics(loss, "the loss")
         self._note_loss(loss, x)
         return self.compute_metrics(x, y, y_pred, sample_weight=sample_weight)
@@ -185,7 +243,7 @@ class Trainer:
     def _function(self, kind):
         """A function of one batch that runs a step, traced once for each kind of batch."""
         from leat.traced import function
-        if self._functions.get("checked") != debugging.checks_numerics():
+        if self._functions is None or self._functions.get("checked") != debugging.checks_numerics():
             self._functions = {"checked": debugging.checks_numerics()}
         found = self._functions.get(kind)
         if found is not None:
@@ -202,8 +260,21 @@ class Trainer:
 
     def make_train_function(self, force=False):
         """Makes what `fit` calls for a batch anew where `force`, as after layers were frozen."""
-        self._functions.pop("train", None) if force else None
+        if force and self._functions is not None:
+            self._functions.pop("train", None)
         return self._function("train")
+
+    def make_test_function(self, force=False):
+        """The same for `evaluate`."""
+        if force and self._functions is not None:
+            self._functions.pop("test", None)
+        return self._function("test")
+
+    def make_predict_function(self, force=False):
+        """The same for `predict`."""
+        if force and self._functions is not None:
+            self._functions.pop("predict", None)
+        return self._function("predict")
 
     def _train_graph(self):
         """The graph of the step of training that ran last, for TensorBoard; None where there is none."""
@@ -219,23 +290,31 @@ class Trainer:
 
     def _prepare(self, batch, with_loss=True):
         """Makes weights, metrics and slots before the first step is traced, in the strategy's scope."""
+        from leat.keras.layer import Layer
         from leat.keras.model import Model
         x, y, _ = unpack_x_y_sample_weight(batch)
+        losses = [one for one in (self._compile_metrics, self._compile_loss) if one is not None and not one.built]
+        waits = with_loss and losses or not self.built or not all(layer.built for layer in self._flatten_layers())
         with self._scope():
-            metrics_wait = with_loss and self._compile_metrics is not None and not self._compile_metrics.built
-            waits = metrics_wait or not self.built or not all(layer.built for layer in self._flatten_layers())
-            if waits and type(self).call is not Model.call:  # its steps may call what they like
-                y_pred = feeding.symbolic(self, x)
-                if metrics_wait and y is not None:
-                    self._compile_metrics.build(y, y_pred)
-                    if self._compile_loss is not None:
-                        self._compile_loss.build(y_pred)
+            if waits and type(self).call not in (Model.call, Layer.call):  # else its steps call what they like
+                try:
+                    y_pred = feeding.symbolic(self, x)
+                    for one in losses if with_loss and y is not None else ():
+                        one.build(one.labels(y, y_pred) if one is self._compile_loss else y, y_pred)
+                except Exception:
+                    if not self._has_own_steps():  # which may call the model with something else
+                        raise
             if with_loss and self.optimizer is not None and not self.optimizer.built:
                 self.optimizer.build(self.trainable_variables)
+
+    def _has_own_steps(self):
+        return type(self).train_step is not Trainer.train_step or type(self).test_step is not Trainer.test_step
 
     def _logs(self, results):
         """Results of a step as numbers; of several replicas their mean."""
         strategy = getattr(self, "_distribute_strategy", None)
+        if results is None:
+            return {}
         if strategy is not None and strategy.num_replicas_in_sync > 1:
             results = {name: strategy.reduce("MEAN", value, axis=None) for name, value in results.items()}
         return feeding.plain(results)
@@ -253,30 +332,29 @@ class Trainer:
         `x`: arrays, tensors, a dataset of (x, y) batches, or a generator of them. `verbose`: 0, 1 (a bar), 2 (a line
         per epoch). `class_weight`: {class: weight of its rows}.
         """
-        from leat.keras.callbacks import CallbackList
+        from leat.keras import config
         self._require_compiled("fit")
+        if config.max_epochs() and config.max_epochs() < epochs:
+            warnings.warn(f"Limiting epochs to {config.max_epochs()}", stacklevel=2)
+            epochs = config.max_epochs()
         if validation_split and validation_data is None:
             (x, y, sample_weight), validation_data = feeding.split((x, y, sample_weight), validation_split)
-        source = feeding.Source(x, y, sample_weight, batch_size, steps_per_epoch, shuffle, class_weight,
-                                getattr(self, "_distribute_strategy", None))
+        source = self._source(x, y, sample_weight, batch_size, steps_per_epoch, shuffle, class_weight)
         checked = None
         if validation_data is not None:
-            val_x, val_y, val_weight = unpack_x_y_sample_weight(validation_data)
-            checked = feeding.Source(val_x, val_y, val_weight, validation_batch_size or batch_size, validation_steps,
-                                     False, None, getattr(self, "_distribute_strategy", None))
+            checked = self._source(*unpack_x_y_sample_weight(validation_data), validation_batch_size or batch_size,
+                                   validation_steps)
         self._prepare(source.example())
-        if not isinstance(callbacks, CallbackList):
-            callbacks = CallbackList(callbacks, add_history=True, add_progbar=verbose != 0, model=self,
-                                     verbose=verbose, epochs=epochs, steps=source.steps)
+        callbacks = self._callbacks(callbacks, verbose, epochs, source, add_history=True)
         self.stop_training = False
         step = self.make_train_function()
-        self._initial_epoch = 0
+        self._initial_epoch = None
         callbacks.on_train_begin()  # where BackupAndRestore may say that epochs are done
         epoch_logs = None
         for epoch in range(self._initial_epoch or initial_epoch, epochs):
             self.reset_metrics()
             callbacks.on_epoch_begin(epoch)
-            logs = self._run_epoch(source, step, callbacks.on_train_batch_begin, callbacks.on_train_batch_end)
+            logs = self._run_epoch(source, step, callbacks, "train", lambda: self.stop_training)
             epoch_logs = dict(self._final_logs(logs))
             if checked is not None and _is_due(epoch, validation_freq):
                 found = self._evaluate(checked, callbacks)
@@ -289,6 +367,17 @@ class Trainer:
         callbacks.on_train_end(epoch_logs)
         return self.history
 
+    def _source(self, x, y, sample_weight, batch_size, steps, shuffle=False, class_weight=None):
+        return feeding.Source(x, y, sample_weight, batch_size, steps, shuffle, class_weight,
+                              getattr(self, "_distribute_strategy", None))
+
+    def _callbacks(self, callbacks, verbose, epochs, source, add_history=False):
+        from leat.keras.callbacks import CallbackList
+        if isinstance(callbacks, CallbackList):
+            return callbacks
+        return CallbackList(callbacks, add_history=add_history, add_progbar=verbose != 0, model=self, verbose=verbose,
+                            epochs=epochs, steps=source.steps)
+
     def _run_step(self, step, batch, number):
         """A step; where numerics are checked its error names the batch and the optimizer's step."""
         if not debugging.checks_numerics():
@@ -299,71 +388,64 @@ class Trainer:
             taken = f", after {int(self.optimizer._iterations)} steps of training" if self.optimizer is not None else ""
             raise errors.InvalidArgumentError(None, None, f"batch {number}{taken}: {error.message}") from error
 
-    def _run_epoch(self, source, step, begin, end):
-        logs, number = {}, 0
-        for batches in source.epoch(self.steps_per_execution):
+    def _run_epoch(self, source, step, callbacks, kind, has_stopped):
+        begin, end = getattr(callbacks, f"on_{kind}_batch_begin"), getattr(callbacks, f"on_{kind}_batch_end")
+        logs, together = {}, self.steps_per_execution
+        for number, batches in source.epoch(together):
             begin(number)
             for place, batch in enumerate(batches):
                 logs = self._run_step(step, batch, number + place)
-            number += len(batches)
             logs = self._logs(logs)
-            end(number - 1, logs)
-            if self.stop_training:
+            end(number + together - 1, logs)
+            if has_stopped():
                 break
         return logs
 
     def evaluate(self, x=None, y=None, batch_size=None, verbose="auto", sample_weight=None, steps=None, callbacks=None,
                  return_dict=False, **kwargs):
-        """Loss and metrics over the data: a number, a list in the order of `metrics_names`, or a dictionary."""
-        from leat.keras.callbacks import CallbackList
+        """Loss and metrics over the data: a number, a list of the loss, the metrics of `compile` and others, or a
+        dictionary."""
         self._require_compiled("evaluate")
         if kwargs:
             raise ValueError(f"Arguments not recognized: {kwargs}")
-        source = feeding.Source(x, y, sample_weight, batch_size, steps, False, None,
-                                getattr(self, "_distribute_strategy", None))
+        source = self._source(x, y, sample_weight, batch_size, steps)
         self._prepare(source.example())
-        if not isinstance(callbacks, CallbackList):
-            callbacks = CallbackList(callbacks, add_progbar=verbose != 0, model=self, verbose=verbose, epochs=1,
-                                     steps=source.steps)
-        logs = self._evaluate(source, callbacks)
+        logs = self._evaluate(source, self._callbacks(callbacks, verbose, 1, source))
         return logs if return_dict else self._listed(logs)
 
     def _evaluate(self, source, callbacks):
+        step = self.make_test_function()
         self.stop_evaluating = False
         callbacks.on_test_begin()
         self.reset_metrics()
-        stopped, self.stop_training = self.stop_training, False
-        logs = self._run_epoch(source, self._function("test"), callbacks.on_test_batch_begin,
-                               callbacks.on_test_batch_end)
-        self.stop_training = stopped or self.stop_training
+        logs = self._run_epoch(source, step, callbacks, "test", lambda: self.stop_evaluating)
         logs = self._final_logs(logs)
         callbacks.on_test_end(logs)
         return logs
 
     def predict(self, x, batch_size=None, verbose="auto", steps=None, callbacks=None):
         """The outputs for all rows, as numpy arrays in the structure of the outputs."""
-        from leat.keras.callbacks import CallbackList
         strategy = getattr(self, "_distribute_strategy", None)
-        if not hasattr(self, "_functions"):
-            self._functions = {}
-        source = feeding.Source(x, None, None, batch_size, steps, False, None, strategy)
+        source = self._source(x, None, None, batch_size, steps)
         self._prepare(source.example(), with_loss=False)
-        if not isinstance(callbacks, CallbackList):
-            callbacks = CallbackList(callbacks, add_progbar=verbose != 0, model=self, verbose=verbose, epochs=1,
-                                     steps=source.steps)
+        callbacks = self._callbacks(callbacks, verbose, 1, source)
+        step, parts, structure = self.make_predict_function(), [], None
+        self.stop_predicting = False
         callbacks.on_predict_begin()
-        step, parts, structure, number = self._function("predict"), [], None, 0
-        for batches in source.epoch(self.steps_per_execution):
+        for number, batches in source.epoch(self.steps_per_execution):
             callbacks.on_predict_batch_begin(number)
+            first = len(parts)
             for batch in batches:
                 structure = step(batch)
                 parts.append([feeding.rows_of(strategy, leaf) for leaf in nest.flatten(structure)])
-            number += len(batches)
-            callbacks.on_predict_batch_end(number - 1, {"outputs": structure})
+            callbacks.on_predict_batch_end(number + self.steps_per_execution - 1,
+                                           {"outputs": feeding.joined(structure, parts[first:])})
+            if self.stop_predicting:
+                break
         callbacks.on_predict_end()
         if structure is None:
             raise ValueError("`predict` was given no data")
-        return nest.pack_sequence_as(structure, [np.concatenate(rows) for rows in zip(*parts)])
+        return feeding.joined(structure, parts)
 
     # ---- single batches ----
 
@@ -377,8 +459,11 @@ class Trainer:
 
     def _listed(self, logs):
         """Results in the order of the metrics, others behind them; one alone as a number."""
-        names = [name for name in self.metrics_names if name in logs]
-        values = [logs[name] for name in [*names, *(name for name in logs if name not in names)]]
+        names = []
+        for metric in self.metrics:
+            names += [one.name for one in metric.metrics] if isinstance(metric, CompileMetrics) else [metric.name]
+        values = [logs[name] for name in names if name in logs]
+        values += [logs[name] for name in sorted(logs) if name not in names]
         return values[0] if len(values) == 1 else values
 
     def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, return_dict=False):
@@ -396,8 +481,6 @@ class Trainer:
 
     def predict_on_batch(self, x):
         """The outputs for one batch as numpy arrays."""
-        if not hasattr(self, "_functions"):
-            self._functions = {}
         data = feeding.tensors((x,))
         self._prepare(data, with_loss=False)
         return nest.map_structure(lambda leaf: leaf.numpy() if isinstance(leaf, Tensor) else leaf,
@@ -407,4 +490,52 @@ class Trainer:
 def _is_due(epoch, frequency):
     if isinstance(frequency, int):
         return (epoch + 1) % frequency == 0
-    return epoch + 1 in frequency
+    if isinstance(frequency, list):
+        return epoch + 1 in frequency
+    raise ValueError("Expected `validation_freq` to be a list or int. Received: "
+                     f"validation_freq={frequency} of the type {type(frequency)}.")
+
+
+def _metrics_in(value):
+    """The metrics in an attribute: itself, or those of a list, tuple or dictionary."""
+    from leat.keras.metrics import Metric
+    if isinstance(value, Metric):
+        return [value]
+    if isinstance(value, (list, tuple)):
+        return [metric for item in value for metric in _metrics_in(item)]
+    if isinstance(value, dict):
+        return [metric for item in value.values() for metric in _metrics_in(item)]
+    return []
+
+
+def _metrics_among(layer):
+    """The metrics among the attributes, each once, without those that `compile` makes."""
+    found = {}
+    for name, value in layer.__dict__.items():
+        if name not in ("_loss_tracker", "_compile_metrics", "_compile_loss", "_compile_config"):
+            found.update((id(metric), metric) for metric in _metrics_in(value))
+    return list(found.values())
+
+
+def _metrics_below(layer):
+    """The metrics of a layer and of the layers in it."""
+    return _metrics_among(layer) + [metric for inner in layer._flatten_layers() if not isinstance(inner, Trainer)
+                                    for metric in _metrics_below(inner)]
+
+
+class _CompiledMetrics:
+    """What `Model.compiled_metrics` gives."""
+
+    def __init__(self, model):
+        self._model = model
+
+    def update_state(self, y, y_pred, sample_weight=None):
+        """Updates all metrics of the model."""
+        from leat.keras.metrics import Mean
+        warnings.warn("`model.compiled_metrics` is deprecated. Instead, call `update_state` of each of "
+                      "`model.metrics`.", stacklevel=2)
+        for metric in self._model.metrics:
+            if isinstance(metric, Mean):
+                metric.update_state(y_pred, sample_weight=sample_weight)
+            else:
+                metric.update_state(y, y_pred, sample_weight=sample_weight)

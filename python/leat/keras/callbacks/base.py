@@ -9,7 +9,8 @@ import warnings
 
 import numpy as np
 
-from leat.keras import config, files
+from leat.keras import config, files, ops
+from leat.keras.compiled import CompileMetrics
 from leat.utils import Progbar
 
 
@@ -297,6 +298,8 @@ _DOWN = ("Error", "Crossentropy", "Hinge", "Divergence", "Poisson", "LogCosh", "
 def _direction(metric):
     """Is more or less better? None where the class does not say."""
     name = type(metric).__name__
+    if getattr(metric, "_direction", None) in ("up", "down"):
+        return metric._direction
     if any(word in name for word in _DOWN):
         return "down"
     return "up" if any(word in name for word in _UP) else None
@@ -311,31 +314,32 @@ class MonitorCallback(Callback):
             warnings.warn(f"{type(self).__name__} mode '{mode}' is unknown, fallback to auto mode.", stacklevel=3)
             mode = "auto"
         self.monitor, self.mode, self.best, self.min_delta = monitor, mode, baseline, abs(min_delta)
-        self._is_less = None
+        self.monitor_op = None  # ops.less or ops.greater, when it is known
 
-    def _choose_direction(self):
-        if self._is_less is not None:
+    def _set_monitor_op(self):
+        if self.monitor_op is not None:
             return
-        name = self.monitor.removeprefix("val_")
+        name, direction = self.monitor.removeprefix("val_"), None
         if self.mode != "auto":
-            self._is_less = self.mode == "min"
+            direction = "down" if self.mode == "min" else "up"
         elif name == "loss":
-            self._is_less = True
+            direction = "down"
         else:
             for metric in self.model.metrics:
-                if metric.name == name and _direction(metric) is not None:
-                    self._is_less = _direction(metric) == "down"
-        if self._is_less is None:
+                for one in metric.metrics if isinstance(metric, CompileMetrics) else [metric]:
+                    direction = _direction(one) or direction if one.name == name else direction
+        if direction is None:
             raise ValueError(f"{type(self).__name__} callback received monitor={self.monitor}, but Keras isn't able to "
                              "automatically determine whether that metric should be maximized or minimized. Pass "
                              "`mode='max'` in order to monitor based on the highest metric value, or pass `mode='min'` "
                              "in order to use the lowest value.")
+        self.monitor_op = ops.less if direction == "down" else ops.greater
 
     def _is_improvement(self, value, reference):
         if reference is None:
             return True
         value, reference, least = np.float32(value), np.float32(reference), np.float32(self.min_delta)
-        return bool(value + least < reference if self._is_less else value - least > reference)
+        return bool(self.monitor_op(value + least if self.monitor_op is ops.less else value - least, reference))
 
 
 class EarlyStopping(MonitorCallback):
@@ -356,7 +360,7 @@ class EarlyStopping(MonitorCallback):
 
     def on_epoch_end(self, epoch, logs=None):
         """Compares the epoch with the best one."""
-        self._choose_direction()
+        self._set_monitor_op()
         current = self.get_monitor_value(logs)
         if current is None or epoch < self.start_from_epoch:
             return
@@ -409,7 +413,7 @@ class ReduceLROnPlateau(MonitorCallback):
 
     def on_epoch_end(self, epoch, logs=None):
         """Compares the epoch with the best one, and adds the rate to the logs."""
-        self._choose_direction()
+        self._set_monitor_op()
         logs = logs if logs is not None else {}
         logs["learning_rate"] = _rate(self.model.optimizer)
         current = logs.get(self.monitor)
@@ -559,7 +563,7 @@ class ModelCheckpoint(MonitorCallback):
     def on_epoch_end(self, epoch, logs=None):
         """Saves after an epoch."""
         if self.save_best_only:
-            self._choose_direction()
+            self._set_monitor_op()
         if self.save_freq == "epoch":
             self._save(epoch, None, logs or {})
 
@@ -568,7 +572,7 @@ class ModelCheckpoint(MonitorCallback):
             if self.verbose > 0:
                 _say(f"\nEpoch {epoch + 1}: saving model to {path}")
             return True
-        self._choose_direction()
+        self._set_monitor_op()
         current = logs.get(self.monitor)
         if current is None:
             warnings.warn(f"Can save best model only with {self.monitor} available.", stacklevel=4)

@@ -20,6 +20,7 @@ typedef struct walk {
     double elapsed;
     const leati_pool *pool;
     stage first, second; /* the two busiest */
+    int64_t now_ns;      /* calls in progress count up to here; 0: they do not */
 } walk;
 
 static void add_amount(leati_text *text, double amount) {
@@ -36,11 +37,37 @@ static int64_t threads_of(const leati_pool *pool, const leati_node_state *node) 
     return threads > 0 ? threads : 1;
 }
 
+/* For how long a pull of the operator has been in progress, in seconds. */
+static double pulling(const walk *w, const leati_node_state *node) {
+    int64_t since = leati_count_get(&node->counters.since_ns);
+    return since == 0 || since > w->now_ns ? 0 : (double)(w->now_ns - since) / 1e9;
+}
+
+/* What calls that have not returned have taken so far, of one thread and without the inputs' part:
+ * an operator whose very first call never ends has no other time. Read while others count, so it
+ * may be wrong for a moment, but never more than the whole time. */
+static double in_progress(const walk *w, const leati_node_state *node) {
+    double own = pulling(w, node), below = 0;
+    for (const leati_node_state *child = node->children; child != NULL; child = child->sibling) {
+        double inside = pulling(w, child);
+        below = inside > below ? inside : below;
+    }
+    own = own > below ? own - below : 0;
+    int64_t tasks = leati_count_get(&node->counters.tasks),
+            began = leati_count_get(&node->counters.tasks_ns);
+    double each = tasks <= 0 ? 0 : ((double)w->now_ns - (double)began / (double)tasks) / 1e9;
+    each = each > own ? each : own;
+    return each < w->elapsed ? each : 0;
+}
+
 /* Takes the operator's time into account. */
 static void rank(walk *w, const leati_node_state *node) {
     stage own = {.name = node->name,
                  .busy = (double)leati_count_get(&node->counters.busy_ns) / 1e9 /
                          (double)threads_of(w->pool, node)};
+    if (w->now_ns != 0) {
+        own.busy += in_progress(w, node);
+    }
     if (own.busy > w->first.busy) {
         w->second = w->first;
         w->first = own;
@@ -132,8 +159,10 @@ static void add_verdict(walk *w, double inside) {
 
 void leati_slowest_stage(const leati_iteration *iteration, const leati_node_state *top, char *text,
                          size_t size) {
-    walk w = {.elapsed = (double)(leati_now_ns() - iteration->started_ns) / 1e9,
-              .pool = iteration->pool};
+    int64_t now_ns = leati_now_ns();
+    walk w = {.elapsed = (double)(now_ns - iteration->started_ns) / 1e9,
+              .pool = iteration->pool,
+              .now_ns = now_ns};
     text[0] = '\0';
     leati_tree_lock();
     for (const leati_node_state *child = top->children; child != NULL; child = child->sibling) {

@@ -71,10 +71,14 @@ static void run_task(leati_task *task, int worker) {
     leati_gate_unlock(ring->gate);
     int64_t start = leati_now_ns();
     leati_span span = leati_trace_begin();
+    leati_count(&ring->node->counters.tasks_ns, start);
+    leati_count(&ring->node->counters.tasks, 1);
     if (!stopped) {
         compute(piece, worker);
     }
     leati_ring_unplace(piece);
+    leati_count(&ring->node->counters.tasks, -1);
+    leati_count(&ring->node->counters.tasks_ns, -start);
     leati_trace_end(span, ring->node->dataset->op->name, ring->node->name);
     int64_t spent = leati_now_ns() - start;
     leati_count(&ring->node->counters.busy_ns, spent);

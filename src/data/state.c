@@ -170,8 +170,10 @@ leati_tail leati_node_pull(leati_node_state *node, int64_t want, leati_block *ou
     int64_t waited = leati_count_get(&node->counters.waiting_ns);
     leati_span span = leati_trace_begin();
     int64_t start = leati_now_ns();
+    leati_count_set(&node->counters.since_ns, start);
     leati_tail tail = node->dataset->op->pull(node, node->state, want, out, e);
     int64_t total = leati_now_ns() - start;
+    leati_count_set(&node->counters.since_ns, 0);
     leati_trace_end(span, "pull", node->name);
     waited = leati_count_get(&node->counters.waiting_ns) - waited;
     int64_t own = total - time_below - waited;

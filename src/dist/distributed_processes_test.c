@@ -79,11 +79,14 @@ static leat_status iterate(const leat_strategy *strategy, leat_distributed_itera
     return status;
 }
 
-/* Each row takes a while on worker 1, and from row 12 on does not come back until it is killed. */
+static int64_t stuck_from = 12;
+
+/* Each row takes a while on worker 1, and from row `stuck_from` on does not come back until it is
+ * killed. */
 static leat_status slow_row(void *context, const leat_element *in, leat_element *out,
                             leat_error *err) {
     int64_t row = *(const int64_t *)in->tensors[0].data, end = leati_now_ns() + BUSY_NS;
-    while (*(const int *)context == 1 && (leati_now_ns() < end || row >= 12)) {
+    while (*(const int *)context == 1 && (leati_now_ns() < end || row >= stuck_from)) {
     }
     return leat_element_set(out, in->spec, in->tensors, err);
 }
@@ -264,17 +267,29 @@ static void test_another_dataset(void **state) {
 }
 
 /* The others are told who is late, what it is doing, and which stage of its input takes so long. */
-static void test_slow_input(void **state) {
-    (void)state;
-    const workers_job job = {.wanted = "slow", .count = 3, .absent = -1, .stopped = 1, .other = -1};
+static void wait_for(const char *wanted, int least_share) {
+    const workers_job job = {.wanted = wanted, .count = 3, .absent = -1, .stopped = 1, .other = -1};
     workers_run(&job, results);
     for (int w = 0; w < 3; w += 2) {
         const char *said = results[w].said;
+        static const char what[] =
+            "worker 1 (10.0.0.1:2222) was reading input (map \"crop\" computed ";
+        const char *at = strstr(said, what);
         if (results[w].status != 0 || strstr(said, "waited 5000 ms in barrier") == NULL ||
-            strstr(said, "worker 1 (10.0.0.1:2222) was reading input (map \"crop\" computed ") ==
-                NULL)
+            at == NULL || strtol(at + sizeof what - 1, NULL, 10) < least_share)
             fail_msg("worker %d, status %d, said %s", w, results[w].status, said);
     }
+}
+
+static void test_slow_input(void **state) {
+    (void)state;
+    wait_for("slow", 0);
+}
+
+/* Of a function that never comes back from its first call there is nothing but that it runs. */
+static void test_stuck_in_the_first_row(void **state) {
+    (void)state;
+    wait_for("stuck", 50);
 }
 
 int main(void) {
@@ -282,9 +297,12 @@ int main(void) {
         cmocka_unit_test(test_files),          cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_drawn_order),    cmocka_unit_test(test_totals),
         cmocka_unit_test(test_failure_of_one), cmocka_unit_test(test_another_dataset),
-        cmocka_unit_test(test_slow_input),
+        cmocka_unit_test(test_slow_input),     cmocka_unit_test(test_stuck_in_the_first_row),
     };
-    if (workers_case() != NULL)
-        return strcmp(workers_case(), "slow") == 0 ? wait_for_slow() : work();
+    if (workers_case() != NULL) {
+        bool stuck = strcmp(workers_case(), "stuck") == 0;
+        stuck_from = stuck ? 0 : stuck_from;
+        return stuck || strcmp(workers_case(), "slow") == 0 ? wait_for_slow() : work();
+    }
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

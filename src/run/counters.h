@@ -13,6 +13,9 @@ typedef struct leati_counters {
     atomic_llong
         busy_ns; /* computing in this operator, children and waits excluded; pool tasks included */
     atomic_llong waiting_ns; /* blocked at a gate of this operator */
+    atomic_llong since_ns;   /* when the pull that is in progress began; 0: none is */
+    atomic_llong tasks;      /* tasks that are running */
+    atomic_llong tasks_ns;   /* the sum of the times at which these began */
     atomic_llong full_ns;    /* its driver waited for room: the consumer was slower */
     atomic_llong bytes_held;
     atomic_llong depth;       /* outcomes buffered now */

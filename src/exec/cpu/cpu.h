@@ -44,6 +44,8 @@ typedef enum leati_cpu_stage {
     LEATI_CPU_NUM_STAGES
 } leati_cpu_stage;
 
+extern const char *const leati_cpu_stage_names[LEATI_CPU_NUM_STAGES];
+
 struct leati_cpu_task {
     const leati_simple_node *node;  /* the first */
     int32_t last;                   /* the last node that the task covers */
@@ -96,13 +98,6 @@ typedef struct leati_cpu_sums {
     int32_t num_done;       /* of `ready`, in this run */
 } leati_cpu_sums;
 
-typedef enum leati_cpu_phase {
-    LEATI_CPU_FORWARD = 0,
-    LEATI_CPU_BACKWARD,
-    LEATI_CPU_UPDATE, /* what comes behind the gradients */
-    LEATI_CPU_NUM_PHASES
-} leati_cpu_phase;
-
 /* The executable. */
 struct leati_cpu_step {
     leati_executable base; /* first */
@@ -118,9 +113,9 @@ struct leati_cpu_step {
     leati_operand *operands;       /* of all plain tasks */
     leati_arena arena;             /* of the kernel under way */
     leati_cpu_sums sums;
-    int32_t phase_ends[LEATI_CPU_NUM_PHASES]; /* the task behind each, for the trace */
-    leati_pools pools;                        /* of results */
-    leat_buffer **results;                    /* of each output in this run */
+    int32_t backward_begins, backward_ends; /* the tasks between which that stage lies */
+    leati_pools pools;                      /* of results */
+    leat_buffer **results;                  /* of each output in this run */
     void *stream; /* the fast kernels' queue; owned by dnnl.c; NULL: none */
     int64_t runs;
 };

@@ -154,20 +154,6 @@ static void use_relu_outputs(leati_simple *simple) {
     }
 }
 
-/* Where the gradients begin and end among the tasks. */
-static void find_phases(leati_cpu_step *step) {
-    int32_t first = step->num_tasks, end = step->num_tasks;
-    for (int32_t t = 0; t < step->num_tasks; t++) {
-        if (!step->tasks[t].node->source->reverse)
-            continue;
-        first = t < first ? t : first;
-        end = t + 1;
-    }
-    step->phase_ends[LEATI_CPU_FORWARD] = first;
-    step->phase_ends[LEATI_CPU_BACKWARD] = end;
-    step->phase_ends[LEATI_CPU_UPDATE] = step->num_tasks;
-}
-
 /* ---- lifetimes ---- */
 
 static void use(leati_cpu_step *step, int32_t v, int32_t task) {
@@ -331,8 +317,6 @@ static leat_status order_tasks(leati_cpu_build *build, int64_t bytes_per_pack, l
     leat_status status = plan_tasks(build, err);
     if (!status)
         status = leati_cpu_order(build, err);
-    if (!status)
-        find_phases(build->step);
     if (!status)
         status = leati_cpu_find_stages(build->step, err);
     return status ? status : leati_cpu_find_sums(build, bytes_per_pack, err);

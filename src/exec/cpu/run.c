@@ -153,21 +153,26 @@ static leat_status run_plain(leati_cpu_step *step, leati_cpu_task *task,
     return node->source->op->kernel(&call, err);
 }
 
-/* The phase that task `t` belongs to, and its span in the trace. */
-struct phase {
-    int number;
+/* The stage that a step is in, and its span in the trace. */
+struct stage {
+    leati_cpu_stage number;
     leati_span span;
 };
 
-static void enter_phase(const leati_cpu_step *step, struct phase *phase, int32_t t) {
-    static const char *const names[LEATI_CPU_NUM_PHASES] = {"forward", "backward", "update"};
-    if (t > 0 && t < step->phase_ends[phase->number])
+static leati_cpu_stage stage_at(const leati_cpu_step *step, int32_t t) {
+    return t < step->backward_begins ? LEATI_CPU_STAGE_FORWARD
+           : t < step->backward_ends ? LEATI_CPU_STAGE_BACKWARD
+                                     : LEATI_CPU_STAGE_UPDATE;
+}
+
+static void enter_stage(const leati_cpu_step *step, struct stage *stage, int32_t t) {
+    leati_cpu_stage number = stage_at(step, t);
+    if (t > 0 && t < step->num_tasks && number == stage->number)
         return;
     if (t > 0)
-        leati_trace_end(phase->span, "step", names[phase->number]);
-    while (phase->number < LEATI_CPU_UPDATE && t >= step->phase_ends[phase->number])
-        phase->number++;
-    phase->span = leati_trace_begin();
+        leati_trace_end(stage->span, "step", leati_cpu_stage_names[stage->number]);
+    stage->number = number;
+    stage->span = leati_trace_begin();
 }
 
 static leat_status run_task(leati_cpu_step *step, int32_t t, const leati_call_context *context,
@@ -181,12 +186,12 @@ static leat_status run_task(leati_cpu_step *step, int32_t t, const leati_call_co
 
 static leat_status run_tasks(leati_cpu_step *step, const leati_call_context *context,
                              leat_error *err) {
-    struct phase phase = {0};
+    struct stage stage = {0};
     leati_cpu_sums_begin(step, context);
     int64_t before = leati_now_ns();
     for (int32_t t = 0; t < step->num_tasks; t++) {
         leati_cpu_task *task = &step->tasks[t];
-        enter_phase(step, &phase, t);
+        enter_stage(step, &stage, t);
         if (leati_cpu_runs_nothing(step, task))
             continue;
         leat_status status = run_task(step, t, context, err);
@@ -199,7 +204,7 @@ static leat_status run_tasks(leati_cpu_step *step, const leati_call_context *con
         if (status)
             return status;
     }
-    enter_phase(step, &phase, step->num_tasks);
+    enter_stage(step, &stage, step->num_tasks);
     return LEAT_OK;
 }
 

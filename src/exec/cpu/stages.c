@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const names[LEATI_CPU_NUM_STAGES] = {"forward", "backward", "reduce", "update"};
+const char *const leati_cpu_stage_names[LEATI_CPU_NUM_STAGES] = {"forward", "backward", "reduce",
+                                                                 "update"};
 
 static int32_t root_of(const leati_cpu_step *step, int32_t v) {
     while (step->values[v].place == LEATI_CPU_ALIAS)
@@ -64,6 +65,20 @@ static leati_cpu_stage stage_of(const leati_cpu_step *step, const leati_cpu_task
     return LEATI_CPU_STAGE_BACKWARD;
 }
 
+/* For the trace, where a stage is one span: what lies between the tasks of the backward pass counts
+ * as part of it. */
+static void find_backward(leati_cpu_step *step) {
+    int32_t first = step->num_tasks, end = step->num_tasks;
+    for (int32_t t = 0; t < step->num_tasks; t++) {
+        if (step->tasks[t].stage != LEATI_CPU_STAGE_BACKWARD)
+            continue;
+        first = t < first ? t : first;
+        end = t + 1;
+    }
+    step->backward_begins = first;
+    step->backward_ends = end;
+}
+
 leat_status leati_cpu_find_stages(leati_cpu_step *step, leat_error *err) {
     size_t values = (size_t)step->num_values;
     bool *needed = leati_alloc_zero(2 * values, sizeof *needed);
@@ -81,6 +96,7 @@ leat_status leati_cpu_find_stages(leati_cpu_step *step, leat_error *err) {
             mark_inputs(step, task, kept);
     }
     leati_free(needed);
+    find_backward(step);
     return LEAT_OK;
 }
 
@@ -91,8 +107,8 @@ size_t leati_cpu_explain_stages(const leati_cpu_step *step, char *text, size_t s
         ns[step->tasks[t].stage] += step->tasks[t].ns;
     for (int i = 0; i < LEATI_CPU_NUM_STAGES; i++) {
         size_t left = length < size ? size - length : 0;
-        int more = snprintf(left ? text + length : NULL, left, "stage: %s %lld\n", names[i],
-                            (long long)ns[i]);
+        int more = snprintf(left ? text + length : NULL, left, "stage: %s %lld\n",
+                            leati_cpu_stage_names[i], (long long)ns[i]);
         length += more > 0 ? (size_t)more : 0;
     }
     return length;

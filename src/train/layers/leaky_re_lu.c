@@ -16,6 +16,16 @@ static const leati_row leaky_re_lu_rows[] = {
     {0},
 };
 
+static leat_status leaky_re_lu_check(const void *arguments, leat_error *err) {
+    const struct leaky_re_lu_args *args = arguments;
+    if (args->negative_slope >= 0)
+        return LEAT_OK;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                      "The negative_slope value of a Leaky ReLU layer cannot be None or a negative "
+                      "value; found %g",
+                      args->negative_slope);
+}
+
 static leat_value leaky_re_lu_call(const leati_pass *pass) {
     const struct leaky_re_lu_args *args = pass->args;
     return leati_leaky(pass->inputs[0], args->negative_slope);
@@ -29,6 +39,7 @@ const leati_layer_kind leati_layer_leaky_re_lu = {
             .rows = leaky_re_lu_rows,
             .signature = "negative_slope",
             .args_size = sizeof(struct leaky_re_lu_args),
+            .check = leaky_re_lu_check,
         },
     .prefix = "leaky_re_lu",
     .min_rank = 1,

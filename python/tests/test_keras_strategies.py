@@ -175,3 +175,41 @@ def test_workers_go_on_from_a_checkpoint(tmp_path):
     found = launch("parts", 12)
     assert found[0] == "0 from True 5" and found[2] == "1 from True 5"
     assert found[1::2] == whole[1::2]
+
+
+class Plain(keras.optimizers.Optimizer):
+    """Gradient descent in Python."""
+
+    def update_step(self, gradient, variable, learning_rate):
+        self.assign_sub(variable, gradient * learning_rate)
+
+
+class Halved(keras.optimizers.SGD):
+    """Gradient descent with half of the gradient and twice the rate."""
+
+    def update_step(self, gradient, variable, learning_rate):
+        super().update_step(gradient * 0.5, variable, learning_rate * 2.0)
+
+
+@pytest.mark.parametrize("name", ["default", "one replica", "two replicas", "three replicas"])
+@pytest.mark.parametrize("kind", [Plain, Halved, lambda rate: keras.optimizers.LossScaleOptimizer(
+    keras.optimizers.SGD(rate))])
+def test_optimizers_of_ones_own_sum_gradients_over_replicas(name, kind):
+    def trained(kind):
+        strategy = STRATEGIES[name]()
+        with strategy.scope():
+            variable, optimizer = keras.Variable(np.array([1., 2.], np.float32), name="v"), kind(0.125)
+
+        def one(x):
+            with tf.GradientTape() as tape:
+                loss = optimizer.scale_loss(tf.reduce_sum(variable * x))
+            optimizer.apply_gradients(zip(tape.gradient(loss, [variable]), [variable]))
+        data = tf.data.Dataset.from_tensor_slices(X[:24, :2]).batch(6)
+        for batch in strategy.experimental_distribute_dataset(data):
+            strategy.run(one, (batch,))
+        optimizer.apply([optimizer.scale_loss(tf.constant([0.5, -0.25]))], [variable])
+        copies = [copy.numpy() for copy in strategy.experimental_local_results(variable)]
+        for copy in copies:
+            np.testing.assert_array_equal(copy, copies[0])
+        return copies[0]
+    np.testing.assert_allclose(trained(kind), trained(keras.optimizers.SGD), rtol=1e-6)

@@ -295,8 +295,17 @@ class Optimizer:
         """The loss times `loss_scale_factor`, of which gradients are taken; steps divide them by it."""
         return loss if self.loss_scale_factor is None else loss * float(self.loss_scale_factor)
 
+    @staticmethod
+    def _summed(grads):
+        """Gradients summed over the replicas that take the step together."""
+        module = sys.modules.get("leat.distribute")
+        context = module.get_replica_context() if module is not None else None
+        if context is None or context.num_replicas_in_sync == 1:
+            return grads
+        return context.all_reduce("SUM", grads)
+
     def _take_step(self, grads, variables):
-        rate, grads = self._rate(), self._unscaled(grads)
+        rate, grads = self._rate(), self._unscaled(self._summed(grads))
         if self.gradient_accumulation_steps:
             self._accumulate(grads, variables, rate)
         else:

@@ -72,6 +72,8 @@ class DTypePolicy:
 
 def _recorded(build):
     """A `build` that is in its layer's scope, and after which the layer is built and takes no more state."""
+    signature = inspect.signature(build)
+
     @functools.wraps(build)
     def whole(self, *args, **kwargs):
         if self._is_building:  # called by a subclass's
@@ -82,7 +84,7 @@ def _recorded(build):
                 build(self, *args, **kwargs)
         finally:
             self._is_building = False
-        names = inspect.signature(build).bind(self, *args, **kwargs).arguments
+        names = signature.bind(self, *args, **kwargs).arguments
         self._note_built(dict(list(names.items())[1:]))
     return whole
 

@@ -1,6 +1,7 @@
 """The arguments of a layer's call: which of them are tensors, whose masks they take, and what shapes they give
 ``build`` and ``compute_output_shape``."""
 
+import functools
 import inspect
 
 _NAMED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -34,14 +35,18 @@ class CallSignature:
         return found
 
 
+@functools.lru_cache(maxsize=1024)
+def _names_of(function):
+    return [one.name for one in inspect.signature(function).parameters.values() if one.kind not in _VARIADIC]
+
+
 def shapes_for(function, shapes, signature, class_name):
     """The keyword arguments of a `build` or `compute_output_shape` (bound) for the shapes of a call's arguments.
 
     `shapes`: {argument of the call: its shape or a structure of shapes}. With one parameter it gets the first shape,
     with several each the one of its name, as ``query_shape`` of ``query``. ValueError for other names.
     """
-    parameters = inspect.signature(function).parameters.values()
-    names = [one.name for one in parameters if one.kind not in _VARIADIC]
+    names = _names_of(function.__func__)[1:] if hasattr(function, "__func__") else _names_of(function)
     if len(names) == 1:
         return {names[0]: next(iter(shapes.values()), None)}
     found, method = {}, function.__name__

@@ -242,6 +242,24 @@ LEAT_API leat_value leat_stateless_rand_augment(leat_value images, leat_value se
 LEAT_API leat_value leat_rand_augment(leat_value images, const leat_rand_augment_options *options,
                                       const int64_t *seed);
 
+/* What stateless_aug_mix may do; start from {0}, whose zeros mean the defaults. */
+typedef struct leat_aug_mix_options {
+    double value_range[2]; /* of the pictures; both 0: 0 to 255 */
+    int64_t num_chains;    /* 0: 3 */
+    int64_t chain_depth;   /* places for a distortion in each; 0: 3 */
+    double factor;         /* the greatest strength, in (0, 1]; 0: 0.3 */
+    double alpha;          /* of the weights' distributions; 0: 1 */
+    bool fewer;            /* no change of brightness, colour, contrast and sharpness */
+    bool nearest;          /* moved pixels are the nearest ones; else blended */
+} leat_aug_mix_options;
+
+/* Pictures as those of leat_stateless_rand_augment, blended by random weights with what chains of
+ * the same distortions make of them. Strengths and weights are those of Keras' layer, as above;
+ * which distortions are chosen follows from the seed too (tf.keras.layers.AugMix). `options` may be
+ * NULL. */
+LEAT_API leat_value leat_stateless_aug_mix(leat_value images, leat_value seed,
+                                           const leat_aug_mix_options *options);
+
 /* ---- comparing ---- */
 
 /* How close pictures [..., H, W, C] are to others of the same height, width and channels, one

@@ -415,6 +415,19 @@ def ssim_multiscale(img1: TensorLike, img2: TensorLike, max_val: FloatLike, powe
     k2: Part of max_val that steadies the comparison of contrast.
     """
     ...
+def stateless_aug_mix(images: TensorLike, seed: TensorLike, value_range: Any = None, num_chains: IntLike = 3, chain_depth: IntLike = 3, factor: Any = None, alpha: FloatLike = 1.0, all_ops: builtins.bool = True, interpolation: StringLike = 'bilinear', masks: builtins.bool = False, name: builtins.str | None = None) -> Tensor:
+    """Pictures blended with what a few chains of random distortions make of them, as float32 (tf.keras.layers.AugMix).
+
+    value_range: The lowest and the highest value of pictures; without it 0 and 255.
+    num_chains: How many chains there are.
+    chain_depth: How many places for a distortion a chain has.
+    factor: The range, in [0, 1], of strengths; one number is its end; without it 0 to 0.3.
+    alpha: The parameter of the weights' Dirichlet and beta distributions.
+    all_ops: Also brightness, loss of colour, contrast and sharpness.
+    interpolation: How pixels are read that lie between others: bilinear or nearest.
+    masks: The pictures are masks of classes: pixels are moved as those of pictures by the same seed, but neither blended nor coloured.
+    """
+    ...
 def stateless_cutmix(images: TensorLike, labels: TensorLike, seed: TensorLike, factor: Any = None, name: builtins.str | None = None) -> Tensor:
     """A batch of pictures with a window of each from another one of the batch, and its labels mixed by area (tf.keras.layers.CutMix).
 

@@ -30,9 +30,33 @@ def test_masks_and_configurations():
     assert layers.Masking(2.0).get_config()["mask_value"] == 2.0
     assert not layers.Embedding(3, 2).supports_masking and layers.Dense(1).supports_masking
     masked = layers.Masking()(tf.constant(keras_masks.X))
-    with pytest.raises(NotImplementedError, match="is given a mask in training"):
-        layers.BatchNormalization()(masked, training=True)
+    with pytest.raises(NotImplementedError, match="is given a mask and is synchronized"):
+        layers.BatchNormalization(synchronized=True)(masked, training=True)
     assert keras_masks.mask_of(layers.BatchNormalization()(masked)) == keras_masks.mask_of(masked)
+
+
+@pytest.mark.parametrize("axis, is_traced", [(-1, False), (-1, True), (1, False)])
+def test_masked_values_do_not_count_in_batch_normalisation(axis, is_traced):
+    random = np.random.default_rng(8)
+    x = random.normal(3, 2, (6, 4, 4)).astype(np.float32)
+    mask = random.uniform(size=(6, 4)) > 0.4
+    x[~mask] = np.nan if axis == -1 else 9
+    layer = tf.keras.layers.BatchNormalization(axis=axis, momentum=0.75, epsilon=0.1)
+    layer.build(x.shape)
+    layer.gamma.assign([1, 2, 3, 4])
+    call = tf.function(lambda: layer(x, training=True, mask=mask)) if is_traced else (
+        lambda: layer(x, training=True, mask=mask))
+    found = call().numpy()
+    if axis == -1:
+        mean, variance = x[mask].mean(0), x[mask].var(0)
+        expected = (x - mean) / np.sqrt(variance + 0.1) * [1, 2, 3, 4]
+    else:
+        parts = [x[:, row][mask[:, row]] for row in range(4)]
+        mean, variance = [part.mean() for part in parts], [part.var() for part in parts]
+        expected = (x - np.reshape(mean, (4, 1))) / np.sqrt(np.reshape(variance, (4, 1)) + 0.1) * [[1], [2], [3], [4]]
+    np.testing.assert_allclose(found[mask], expected[mask], atol=1e-5)
+    np.testing.assert_allclose(layer.moving_mean, np.multiply(mean, 0.25), rtol=1e-5)
+    np.testing.assert_allclose(layer.moving_variance, 0.75 + np.multiply(variance, 0.25), rtol=1e-5)
 
 
 def test_what_is_not_there_says_so():

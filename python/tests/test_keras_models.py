@@ -262,10 +262,35 @@ def test_normalization_adapts_to_data():
     both = layers.Normalization(axis=(1, 2))
     both.adapt(x)
     np.testing.assert_allclose(both(x), (x - x.mean(0)) / x.std(0), atol=1e-5)
-    with pytest.raises(NotImplementedError, match="name the axes"):
-        layers.Normalization(axis=None)
+    whole = layers.Normalization(axis=None)
+    whole.adapt(iter([x[:9], (x[9:], 0)]))
+    np.testing.assert_allclose(whole(x), (x - x.mean()) / x.std(), atol=1e-5)
+    assert whole.mean.shape == (1, 1, 1) and whole.adapt_mean.shape == ()
     with pytest.raises(ValueError, match="nothing to adapt"):
         layers.Normalization(mean=0.0, variance=1.0).adapt(x)
+
+
+def test_normalization_spreads_what_it_is_given():
+    mean = np.arange(1, 4, dtype="f")
+    layer = layers.Normalization(axis=(1, 2), mean=mean, variance=mean + 3)
+    x = np.random.default_rng(2).normal(size=(5, 2, 3, 4)).astype("f")
+    expected = (x - mean[:, None]) / np.sqrt(mean + 3)[:, None]
+    np.testing.assert_allclose(layer(x), expected, atol=1e-6)
+    assert layer.mean.shape == (1, 2, 3, 1) and layer.get_config()["mean"] == [1, 2, 3]
+    np.testing.assert_allclose(layers.Normalization.from_config(layer.get_config())(x), expected, atol=1e-6)
+    scalar = layers.Normalization(mean=5.0, variance=4.0, invert=True)
+    np.testing.assert_allclose(scalar(x), x * 2 + 5, atol=1e-5)
+    np.testing.assert_array_equal(scalar.mean, np.full((1, 1, 1, 4), 5, "f"))
+    for make, text in ((lambda: layers.Normalization(mean=1.0), "both `mean` and `variance` must be set"),
+                       (lambda: layers.Normalization(mean=[1.0], variance=2.0), "must have the same shape"),
+                       (lambda: layers.Normalization(mean=[[1.0]], variance=[[2.0]]), "rank of `mean`"),
+                       (lambda: layers.Normalization(axis=4)(x), "must be in the range"),
+                       (lambda: layers.Normalization(axis=1).build((None, None)), "must have a known shape"),
+                       (lambda: layers.Normalization().adapt([x, x[..., :3]]), "incompatible shape")):
+        with pytest.raises(ValueError, match=text):
+            make()
+    with pytest.raises(TypeError, match="`.shape` attribute"):
+        layers.Normalization().adapt(iter([3]))
 
 
 def test_frozen_normalisation_computes_as_in_inference():
@@ -276,3 +301,41 @@ def test_frozen_normalisation_computes_as_in_inference():
     before = norm.moving_mean.numpy().copy()
     np.testing.assert_allclose(norm(x, training=True), norm(x, training=False))
     np.testing.assert_array_equal(norm.moving_mean.numpy(), before)
+
+
+@pytest.mark.parametrize("name, given, rank", [
+    ("Cropping2D", {"cropping": ((1, 0), (0, 2))}, 4), ("Cropping3D", {"cropping": ((0, 1), (1, 1), (2, 0))}, 5),
+    ("ZeroPadding2D", {"padding": ((1, 0), (0, 2))}, 4), ("ZeroPadding3D", {"padding": (1, 0, 2)}, 5),
+    ("UpSampling2D", {"size": (2, 3)}, 4), ("UpSampling2D", {"size": (2, 3), "interpolation": "bilinear"}, 4),
+    ("UpSampling3D", {"size": (1, 2, 3)}, 5)])
+def test_channels_first_is_channels_last_elsewhere(name, given, rank):
+    x = np.random.default_rng(2).normal(size=(2, 4, 5, 6, 3)[:rank - 1] + (3,)).astype(np.float32)
+    last = getattr(layers, name)(**given)(x)
+    layer = getattr(layers, name)(data_format="channels_first", **given)
+    found = layer(np.moveaxis(x, -1, 1))
+    np.testing.assert_array_equal(np.moveaxis(found.numpy(), 1, -1), last)
+    assert layer.get_config()["data_format"] == "channels_first"
+    outside = tf.function(layer, input_signature=[tf.TensorSpec((None, 3, *x.shape[1:-1]))])(np.moveaxis(x, -1, 1))
+    np.testing.assert_array_equal(outside, found)
+
+
+@pytest.mark.parametrize("make, text", [
+    (lambda x: layers.Cropping1D((2, 2))(x[..., 0]), "`cropping` parameter of `Cropping1D` layer must be smaller than"),
+    (lambda x: layers.Cropping2D((2, 1))(x), "`cropping` argument should be smaller than the corresponding spatial"),
+    (lambda x: layers.Cropping2D((0, 2), data_format="channels_first")(x), "argument should be smaller"),
+    (lambda x: layers.UpSampling2D(data_format="first"), "expected channels_last or channels_first"),
+    (lambda x: layers.Dropout(1.5), "argument `rate`. Expected a float value between 0 and 1"),
+    (lambda x: layers.AlphaDropout(-0.1), "argument `rate`. Expected a float value between 0 and 1"),
+    (lambda x: layers.SpatialDropout2D(2), "argument `rate`. Expected a float value between 0 and 1"),
+    (lambda x: layers.GaussianDropout(1), "noise infinite"),
+    (lambda x: layers.GaussianNoise(-1), "argument `stddev`. Expected a float value between 0 and 1"),
+    (lambda x: layers.Dropout(0.5, noise_shape="x"), "Expected a tuple or list of integers"),
+    (lambda x: layers.Dropout(0.5, noise_shape=(2, 1.5)), "all elements to be integers or None"),
+    (lambda x: layers.Dropout(0.5, noise_shape=(2, 0)), "all dimensions to be positive integers or None"),
+    (lambda x: layers.GroupNormalization(0), "argument `groups`"),
+    (lambda x: layers.GroupNormalization(4)(x), "cannot be more than the number of channels"),
+    (lambda x: layers.GroupNormalization(2)(x), "must be a multiple of the number of channels"),
+])
+def test_layers_say_what_they_do_not_take(make, text):
+    with pytest.raises(ValueError, match=text):
+        make(np.ones((2, 4, 4, 3), "f"))

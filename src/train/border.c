@@ -4,6 +4,8 @@
  * is. No state, no locks. */
 #include "train/border.h"
 #include "base/error.h"
+#include "core/spec.h"
+#include "graph/graph.h"
 #include "graph/ops/support.h"
 
 #define BORDER_ROWS(NAME, DOC)                                                                     \
@@ -13,7 +15,8 @@
      .minimum = 0,                                                                                 \
      .maximum = INT32_MAX,                                                                         \
      .doc = DOC " at all sides, for each direction, or before and behind for each direction."},    \
-        LEATI_LAYER_ROW(leati_border_args, data_format, STRING, .doc = "\"channels_last\"."),      \
+        LEATI_LAYER_ROW(leati_border_args, data_format, STRING,                                    \
+                        .doc = "\"channels_last\" or \"channels_first\"."),                        \
         LEATI_LAYER_NAME
 
 const leati_row leati_padding_rows[] = {
@@ -28,13 +31,18 @@ const leati_row leati_cropping_rows[] = {
 
 leat_status leati_border_check(const void *arguments, int directions, leat_error *err) {
     const struct leati_border_args *args = arguments;
-    LEATI_TRY(leati_check_channels_last(args->data_format, err));
+    LEATI_TRY(leati_check_data_format(args->data_format, err));
     if (args->sizes.count <= 1 || args->sizes.count == directions ||
         args->sizes.count == 2 * directions)
         return LEAT_OK;
     return leati_fail(err, LEAT_INVALID_ARGUMENT,
                       "%d sizes of borders; expected one, %d, or two for each of %d directions",
                       (int)args->sizes.count, directions, directions);
+}
+
+/* The dimension of the first direction. */
+static int first_of(const struct leati_border_args *args) {
+    return leati_channels_first(args->data_format) ? 2 : 1;
 }
 
 /* Before and behind each direction. */
@@ -52,24 +60,41 @@ static void sides_of(const struct leati_border_args *args, int directions, int64
 
 leat_value leati_border_pad(const leati_pass *pass, int directions) {
     int64_t pairs[10] = {0};
-    sides_of(pass->args, directions, pairs + 2);
+    sides_of(pass->args, directions, pairs + (ptrdiff_t)2 * first_of(pass->args));
     return leat_pad(pass->inputs[0], pairs, directions + 2);
+}
+
+/* The borders leave nothing of the input. */
+static leat_value too_much(leat_value x, int directions) {
+    leat_error err = {0};
+    char text[128];
+    leat_shape shape = leat_value_shape(x);
+    leati_shape_text(&shape, text);
+    leati_fail(&err, LEAT_INVALID_ARGUMENT,
+               directions == 1
+                   ? "`cropping` parameter of `Cropping1D` layer must be smaller than the "
+                     "number of steps: nothing is left of an input of shape %s"
+                   : "Values in `cropping` argument should be smaller than the "
+                     "corresponding spatial dimension of the input. Nothing is left of "
+                     "an input of shape %s",
+               text);
+    return leati_graph_error(x.graph, &err);
 }
 
 leat_value leati_border_crop(const leati_pass *pass, int directions) {
     leat_value x = pass->inputs[0];
     leat_shape shape = leat_value_shape(x);
-    int64_t sides[6], begin[4] = {0}, end[4] = {0};
-    leat_strided_slice_options masks = {.end_mask = 1};
+    int64_t sides[6], begin[5] = {0}, end[5] = {0};
+    int first = first_of(pass->args);
+    leat_strided_slice_options masks = {.end_mask = (1 << first) - 1};
     sides_of(pass->args, directions, sides);
     for (int i = 0; i < directions; i++) {
-        int64_t size = shape.dims[i + 1];
+        int64_t size = shape.dims[first + i];
         if (size >= 0 && sides[2 * i] + sides[2 * i + 1] >= size)
-            return leati_build_error(x.graph, LEAT_INVALID_ARGUMENT,
-                                     "the borders leave nothing of the input");
-        begin[i + 1] = sides[2 * i];
-        end[i + 1] = -sides[2 * i + 1];
-        masks.end_mask |= end[i + 1] == 0 ? 1 << (i + 1) : 0;
+            return too_much(x, directions);
+        begin[first + i] = sides[2 * i];
+        end[first + i] = -sides[2 * i + 1];
+        masks.end_mask |= end[first + i] == 0 ? 1 << (first + i) : 0;
     }
-    return leat_strided_slice(x, begin, end, NULL, directions + 1, &masks);
+    return leat_strided_slice(x, begin, end, NULL, directions + first, &masks);
 }

@@ -323,6 +323,19 @@ leat_status leati_check_padding(const char *name, leat_error *err) {
                       name == NULL ? "" : name);
 }
 
+bool leati_channels_first(const char *data_format) {
+    return data_format != NULL && strcmp(data_format, "channels_first") == 0;
+}
+
+leat_status leati_check_data_format(const char *data_format, leat_error *err) {
+    if (data_format == NULL || strcmp(data_format, "channels_last") == 0 ||
+        leati_channels_first(data_format))
+        return LEAT_OK;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                      "data_format \"%.60s\"; expected channels_last or channels_first",
+                      data_format);
+}
+
 leat_status leati_check_channels_last(const char *data_format, leat_error *err) {
     if (data_format == NULL || strcmp(data_format, "channels_last") == 0)
         return LEAT_OK;

@@ -115,6 +115,9 @@ LEAT_WARN_UNUSED leat_status leati_check_padding(const char *name, leat_error *e
 leat_padding leati_padding_of(const char *name);
 /* The name of a padding; for a number that is none a text that leati_check_padding refuses. */
 const char *leati_padding_name(leat_padding padding);
+/* "channels_last", as also where none is given, or "channels_first". */
+LEAT_WARN_UNUSED leat_status leati_check_data_format(const char *data_format, leat_error *err);
+bool leati_channels_first(const char *data_format);
 /* Pictures have their channels last; "channels_first" is UNIMPLEMENTED. */
 LEAT_WARN_UNUSED leat_status leati_check_channels_last(const char *data_format, leat_error *err);
 

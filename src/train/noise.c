@@ -5,9 +5,20 @@
  * the input is unknown while the function is traced, the run computes the shape of the draws.
  * Failures are the graph's. No locks. */
 #include "train/noise.h"
+#include "base/error.h"
 #include "graph/ops/computed.h"
 #include "graph/ops/stateless.h"
 #include "graph/ops/support.h"
+
+leat_status leati_check_rate(const char *name, double rate, leat_error *err) {
+    if (rate >= 0 && rate <= 1)
+        return LEAT_OK;
+    return leati_fail(
+        err, LEAT_INVALID_ARGUMENT,
+        "Invalid value received for argument `%s`. Expected a float value between 0 and "
+        "1. Received: %s=%g",
+        name, name, rate);
+}
 
 void leati_noise_state(bool draws, leati_weights *out) {
     out->count = draws ? 1 : 0;

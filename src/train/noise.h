@@ -4,6 +4,9 @@
 
 #include "train/layer.h"
 
+/* For check: INVALID_ARGUMENT for a number outside of 0 to 1. */
+LEAT_WARN_UNUSED leat_status leati_check_rate(const char *name, double rate, leat_error *err);
+
 /* Lists the generator's state where the layer draws at all. */
 void leati_noise_state(bool draws, leati_weights *out);
 

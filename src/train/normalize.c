@@ -68,9 +68,14 @@ leat_status leati_norm_shape(const leati_ints *axes, const leat_shape *input, le
     LEATI_TRY(leati_norm_axes(axes, input->rank, mask, err));
     *out = (leat_shape){.rank = 0};
     for (int32_t d = 0; d < input->rank; d++) {
-        if (mask[d] && input->dims[d] < 0)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "dimension %d of the input is normalised and unknown", (int)d);
+        if (mask[d] && input->dims[d] < 0) {
+            char text[128];
+            return leati_fail(
+                err, LEAT_INVALID_ARGUMENT,
+                "Axis %d of input tensor should have a defined dimension but the layer "
+                "received an input with shape %s",
+                (int)d, leati_shape_text(input, text));
+        }
         if (mask[d])
             out->dims[out->rank++] = input->dims[d];
     }

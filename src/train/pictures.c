@@ -20,12 +20,17 @@
 leat_status leati_check_factor(const leati_floats *factor, const char *name, leati_range bounds,
                                leat_error *err) {
     if (factor->count > 2)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s has %d numbers; expected one or two",
-                          name, (int)factor->count);
+        return leati_fail(
+            err, LEAT_INVALID_ARGUMENT,
+            "The `%s` argument should be a number (or a list of two numbers). Received "
+            "%d numbers",
+            name, (int)factor->count);
     for (int32_t i = 0; i < factor->count; i++)
         if (!(factor->values[i] >= bounds.low && factor->values[i] <= bounds.high))
-            return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s is %g; expected %g to %g", name,
-                              factor->values[i], bounds.low, bounds.high);
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "The `%s` argument should be a number (or a list of two numbers) in "
+                              "the range [%g, %g]. Received: %s=%g",
+                              name, bounds.low, bounds.high, name, factor->values[i]);
     return LEAT_OK;
 }
 
@@ -45,7 +50,9 @@ leat_status leati_check_picture(const struct leati_picture_args *args, leati_ran
     LEATI_TRY(leati_check_factor(&args->height_factor, "height_factor", bounds, err));
     LEATI_TRY(leati_check_factor(&args->width_factor, "width_factor", bounds, err));
     if (args->value_range.count != 0 && args->value_range.count != 2)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "value_range has %d numbers; expected two",
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "The `value_range` argument should be a list of two numbers. Received %d "
+                          "numbers",
                           (int)args->value_range.count);
     if (!is_among(args->interpolation, ways, 2))
         return leati_fail(err, LEAT_INVALID_ARGUMENT,

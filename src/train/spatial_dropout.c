@@ -1,10 +1,8 @@
 /* What the layers share that drop whole channels: Dropout whose draws have size 1 in space.
  * Failures: INVALID_ARGUMENT for a rate outside of 0 to 1. No locks. */
 #include "train/spatial_dropout.h"
-#include "base/error.h"
 #include "graph/ops/support.h"
 #include "train/noise.h"
-#include <string.h>
 
 const leati_row leati_spatial_dropout_rows[] = {
     LEATI_LAYER_ROW(leati_spatial_dropout_args, rate, FLOAT, .flags = LEATI_REQUIRED,
@@ -17,15 +15,10 @@ const leati_row leati_spatial_dropout_rows[] = {
     {0},
 };
 
-static bool channels_first(const struct leati_spatial_dropout_args *args) {
-    return args->data_format != NULL && strcmp(args->data_format, "channels_first") == 0;
-}
-
 leat_status leati_spatial_dropout_check(const void *arguments, leat_error *err) {
     const struct leati_spatial_dropout_args *args = arguments;
-    if (!(args->rate >= 0 && args->rate <= 1))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "rate is %g; expected 0 to 1", args->rate);
-    return channels_first(args) ? LEAT_OK : leati_check_channels_last(args->data_format, err);
+    LEATI_TRY(leati_check_rate("rate", args->rate, err));
+    return leati_check_data_format(args->data_format, err);
 }
 
 leati_seed_argument leati_spatial_dropout_seed(const void *args) {
@@ -44,6 +37,6 @@ leat_status leati_spatial_dropout_weights(const void *arguments, const leat_shap
 leat_value leati_spatial_drop(const leati_pass *pass, int directions) {
     const struct leati_spatial_dropout_args *args = pass->args;
     int64_t dims[5] = {-1, 1, 1, 1, 1};
-    dims[channels_first(args) ? 1 : directions + 1] = -1;
+    dims[leati_channels_first(args->data_format) ? 1 : directions + 1] = -1;
     return leati_drop(pass, args->rate, &(leati_ints){dims, directions + 2});
 }

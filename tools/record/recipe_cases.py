@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Record the cases of mixup, cutmix, rand_augment and saturate_cast from TensorFlow, and compute those of what it lacks, into tests/conform/ops.
+"""Record the cases of mixup, cutmix, rand_augment, aug_mix and saturate_cast from TensorFlow, and compute those of what it lacks, into tests/conform/ops.
 
     recipe_cases.py [FOLDER]
 
-They are tf.keras.layers.MixUp, CutMix and RandAugment: a layer of seed s whose generator has drawn k times answers the seed [s, k].
+They are tf.keras.layers.MixUp, CutMix, RandAugment and AugMix: a layer of seed s whose generator has drawn k times answers the seed [s, k].
 random_resized_crop and normalize are computed by the models below; the parts are scaled by tf.image.resize. Needs TensorFlow 2.21.
 """
 import math
@@ -17,6 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
 from keras.src.backend.tensorflow import random as keras_random  # noqa: E402
+from keras.src.layers.preprocessing.image_preprocessing import aug_mix  # noqa: E402
 from op_case_model import F32, F64, I32, INVALID, U8, Half, case, philox, unit, write  # noqa: E402
 
 RNG = np.random.RandomState(20261)
@@ -238,5 +239,40 @@ case("saturate_cast", "gradient", [np.array([-3.5, 0.25, 2.0], F32)], np.array([
 refuse("saturate_cast", "bool", [np.array([True])], "bool", {"dtype": "int8"})
 refuse("saturate_cast", "to_bool", [np.array([1], I32)], "bool", {"dtype": "bool"})
 refuse("saturate_cast", "text", [b"x"], "string", {"dtype": "int8"})
+
+# ---- aug_mix ----
+
+
+class Choices:
+    """In place of Python's generator, from which Keras takes what it does: the layer's own, at a draw that only depends on the place."""
+
+    def __init__(self, layer):
+        self.layer, self.place = layer, 0
+
+    def choice(self, names):
+        self.layer.generator.state.assign([self.layer.seed, self.begin + 2 + 4 * self.place])
+        self.place += 1
+        return names[int(keras_random.randint((), 0, len(names), seed=self.layer.generator))]
+
+
+for i, attributes in enumerate([{}, {"num_chains": 1, "chain_depth": 9}, {"num_chains": 4, "chain_depth": 6, "factor": 0.8}, {"all_ops": False},
+                                {"value_range": [0.0, 1.0], "alpha": 0.5, "factor": [0.1, 0.4]}, {"interpolation": "nearest", "chain_depth": 5},
+                                {"chain_depth": 0, "num_chains": 2}]):
+    scale = attributes.get("value_range", [0.0, 255.0])
+    batch = (RNG.rand(2, 5, 6, 3) * (scale[1] - scale[0]) + scale[0]).astype(F32)
+    own = dict(attributes, factor=[attributes["factor"]]) if isinstance(attributes.get("factor"), float) else attributes
+    for name, value in (("batch", batch), ("picture", batch[0]), ("grey", batch[..., :1]), ("bytes", batch.astype(U8))):
+        layer = tf.keras.layers.AugMix(seed=70 + i, **attributes)
+        layer.generator.state.assign([70 + i, i])
+        aug_mix.py_random = Choices(layer)
+        aug_mix.py_random.begin = i
+        case("stateless_aug_mix", "%s_%d" % (name, i), [value, np.array([70 + i, i], np.int64 if i % 2 else I32)],
+             np.asarray(layer(tf.constant(value), training=True)), own, tolerance=2e-5)
+refuse("stateless_aug_mix", "alpha", [pictures, np.array([1, 2], I32)], "alpha", {"alpha": 0.0})
+refuse("stateless_aug_mix", "factor", [pictures, np.array([1, 2], I32)], "factor", {"factor": [1.5]})
+refuse("stateless_aug_mix", "range", [pictures, np.array([1, 2], I32)], "value_range", {"value_range": [1.0, 0.0]})
+refuse("stateless_aug_mix", "interpolation", [pictures, np.array([1, 2], I32)], "cubic", {"interpolation": "cubic"})
+refuse("stateless_aug_mix", "two_channels", [pictures[..., :2], np.array([1, 2], I32)], "2 channels")
+refuse("stateless_aug_mix", "float_seed", [pictures, np.array([1, 2], F32)], "int32 or int64")
 
 write({})

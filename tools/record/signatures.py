@@ -17,7 +17,7 @@ os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 import tensorflow as tf  # noqa: E402
 
 # What TensorFlow does not have.
-OWN = {"image." + name for name in ("cutmix", "mixup", "normalize", "rand_augment", "random_resized_crop", "stateless_cutmix", "stateless_mixup",
+OWN = {"image." + name for name in ("cutmix", "mixup", "normalize", "rand_augment", "random_resized_crop", "stateless_aug_mix", "stateless_cutmix", "stateless_mixup",
                                     "stateless_rand_augment", "stateless_random_resized_crop")}
 
 

@@ -35,6 +35,8 @@ from leat.keras import functional as functional
 from leat.keras import initializers as initializers
 from leat.keras import input_spec as input_spec
 from leat.keras import layer as layer
+from leat.keras import layer_lookups as layer_lookups
+from leat.keras import layer_wrappers as layer_wrappers
 from leat.keras import layers as layers
 from leat.keras import losses as losses
 from leat.keras import masking as masking
@@ -47,6 +49,7 @@ from leat.keras import ops as ops
 from leat.keras import optimizers as optimizers
 from leat.keras import pictures as pictures
 from leat.keras import plotting as plotting
+from leat.keras import quantiles as quantiles
 from leat.keras import random as random
 from leat.keras import regularizers as regularizers
 from leat.keras import safetensors as safetensors

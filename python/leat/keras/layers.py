@@ -7,7 +7,10 @@ import numpy as np
 from leat import dtypes, ops
 from leat.keras import masking, merging, pictures, tables
 from leat.keras.layer import InputSpec, KerasTensor, Layer, Node  # noqa: F401
+from leat.keras.layer_lookups import Hashing, IntegerLookup, Numbering, StringLookup, encode  # noqa: F401
+from leat.keras.layer_wrappers import Pipeline, SpectralNormalization, Wrapper  # noqa: F401
 from leat.keras.table_layer import TableLayer
+from leat.keras.variables import Variable
 from leat.tensor import convert_to_tensor
 
 def _op(path, *args, **kwargs):
@@ -16,7 +19,7 @@ def _op(path, *args, **kwargs):
 
 for _entry in tables.entries("layer"):
     _base = pictures.PictureLayer if _entry["prepares"] and _entry["min_rank"] == 3 else TableLayer
-    globals()[_entry["name"]] = tables.make_class("layer", _entry, _base, __name__, TableLayer._setup, "kwargs")
+    globals()[_entry["name"]] = tables.make_class("layer", _entry, _base, __name__, _base._setup, "kwargs")
 
 
 class InputLayer(Layer):
@@ -241,11 +244,32 @@ class BatchNormalization(globals()["BatchNormalization"]):  # the table's class,
 
     def call(self, inputs, training=None, mask=None):
         """The input with the batch's mean and variance taken out, in inference those of training."""
-        if mask is not None and training and self.trainable:
-            raise NotImplementedError(f"BatchNormalization '{self.name}' is given a mask in training, which it would "
-                                      "have to leave out of means: put it before the masking layer, or use "
-                                      "LayerNormalization")
-        return super().call(inputs, training)
+        if mask is None or not training or not self.trainable:
+            return super().call(inputs, training)
+        if self.synchronized:
+            raise NotImplementedError(f"BatchNormalization '{self.name}' is given a mask and is synchronized, which do "
+                                      "not go together; leave synchronized at False, or use LayerNormalization")
+        return self._masked_call(inputs, mask)
+
+    def _masked_call(self, inputs, mask):
+        """The same with the mean and variance of what the mask lets count."""
+        rank = inputs.shape.rank
+        others = [axis for axis in range(rank) if axis != self.axis % rank]
+        counted = _op("zeros_like", inputs) + _op("cast", _op("expand_dims", mask, -1), inputs.dtype)
+        total = _op("reduce_sum", counted, others) + 1e-7
+        mean = _op("reduce_sum", _op("math.multiply_no_nan", inputs, counted), others) / total
+        shape = [inputs.shape[axis] if axis == self.axis % rank else 1 for axis in range(rank)]
+
+        def spread(vector):
+            return _op("reshape", vector, shape)
+        apart = inputs - spread(mean)
+        variance = _op("reduce_sum", _op("math.multiply_no_nan", _op("square", apart), counted), others) / total
+        for moving, found in ((self.moving_mean, mean), (self.moving_variance, variance)):
+            moving.assign(moving * self.momentum + _op("stop_gradient", found) * (1 - self.momentum))
+        outputs = apart * spread(_op("math.rsqrt", variance + self.epsilon))
+        if self.scale:
+            outputs = outputs * spread(self.gamma)
+        return outputs + spread(self.beta) if self.center else outputs
 
 
 class Softmax(globals()["Softmax"]):  # the table's class, and masks and several axes
@@ -317,39 +341,225 @@ class Normalization(globals()["Normalization"]):  # the table's class, and what 
     """
 
     def __init__(self, axis=-1, mean=None, variance=None, invert=False, **kwargs):
-        if axis is None or axis == ():
-            raise NotImplementedError("Normalization: one mean for all axes, axis=None, is unsupported; name the axes")
+        axis = () if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
+        if (mean is None) != (variance is None):
+            raise ValueError("When setting values directly, both `mean` and `variance` must be set. Received: "
+                             f"mean={mean} and variance={variance}")
+        if np.shape(mean) != np.shape(variance):
+            raise ValueError("When setting values directly, `mean` and `variance` must have the same shape. Received: "
+                             f"mean shape {np.shape(mean)} and variance shape {np.shape(variance)}")
+        if len(np.shape(mean)) > len(axis):
+            raise ValueError(f"The rank of `mean` must be less than or equal to the number of axes ({len(axis)}). "
+                             f"Received: mean shape {np.shape(mean)} for axis {axis}")
+        self.input_mean, self.input_variance, self._kept = mean, variance, None
         super().__init__(axis=axis, mean=mean, variance=variance, invert=invert, **kwargs)
+        self._choose_part(mean, variance)
+
+    def _choose_part(self, mean, variance):
+        self._part = self._part_alone = tables.part("layer", self._entry, {
+            "axis": self.axis or None, "whole": not self.axis, "mean": mean, "variance": variance,
+            "invert": self.invert})
+
+    def _seen(self, given, weight):
+        """What was given, or found, in the shape in which it meets inputs; None before the layer is built."""
+        if self._kept is None:
+            return None
+        if given is None:
+            return _op("reshape", weight.read_value(), self._kept)
+        sizes = [size for axis, size in enumerate(self._kept) if axis in self._places(len(self._kept))]
+        return convert_to_tensor(np.broadcast_to(np.asarray(given, np.float32), sizes).reshape(self._kept))
+
+    # Both are arguments, weights and what the layer computes with: the names belong to the last.
+    mean = property(lambda self: self._seen(self.input_mean, self.adapt_mean),
+                    lambda self, made: _set_found(self, "adapt_mean", made))
+    variance = property(lambda self: self._seen(self.input_variance, self.adapt_variance),
+                        lambda self, made: _set_found(self, "adapt_variance", made))
+    adapt_mean = adapt_variance = None
+
+    def _places(self, rank):
+        """The dimensions that are kept, of `rank`. ValueError where there are not so many."""
+        if any(not -rank <= axis < rank for axis in self.axis):
+            raise ValueError("All `axis` values must be in the range [-ndim, ndim). Received inputs with "
+                             f"ndim={rank}, while axis={self.axis}")
+        return {axis % rank for axis in self.axis}
 
     def build(self, input_shape=None):
         """Makes the weights that `adapt` fills, where mean and variance were not given."""
+        if input_shape is None:
+            return
+        places = self._places(len(input_shape))
+        for axis in places:
+            if input_shape[axis] is None:
+                raise ValueError("All `axis` values to be kept must have a known shape. Received axis="
+                                 f"{self.axis}, inputs.shape={tuple(input_shape)}, with unknown axis at index {axis}")
+        self._kept = [size if axis in places else 1 for axis, size in enumerate(input_shape)]
+        if self.input_mean is not None:
+            self._choose_part(self.mean, self.variance)
         super().build(input_shape)
-        if self._given.get("mean") is None:
+        if self.input_mean is None:
             self.count = self.add_weight(shape=(), name="count", dtype="int32", initializer="zeros", trainable=False)
 
     def adapt(self, data):
         """Finds mean and variance of an array, a tensor, or the batches of a dataset or iterable."""
-        if self._given.get("mean") is not None:
+        if self.input_mean is not None:
             raise ValueError("Normalization was given mean and variance; there is nothing to adapt")
-        total, squares, count, kept = 0.0, 0.0, 0, None
-        for batch in [data] if hasattr(data, "shape") else data:
-            batch = np.asarray(batch[0] if isinstance(batch, (list, tuple)) else batch, np.float64)
+        total, squares, count = 0.0, 0.0, 0
+        for batch in self._batches(data):
+            batch = np.asarray(batch, np.float64)
             if not self.built:
                 self.build((None, *batch.shape[1:]))
-            axis = self.axis if isinstance(self.axis, (list, tuple)) else (self.axis,)
-            kept = {place % batch.ndim for place in axis}
-            others = tuple(place for place in range(batch.ndim) if place not in kept)
+            places = self._places(batch.ndim)
+            if [size if axis in places else 1 for axis, size in enumerate(batch.shape)] != self._kept:
+                raise ValueError(f"The layer was built with input_shape={self.get_build_config()['input_shape']}, but adapt() is being "
+                                 f"called with data with an incompatible shape, data.shape={batch.shape}")
+            others = tuple(axis for axis in range(batch.ndim) if axis not in places)
             total, squares = total + batch.sum(others), squares + np.square(batch).sum(others)
-            count += int(np.prod([batch.shape[place] for place in others]))
+            count += int(np.prod([batch.shape[axis] for axis in others]))
         if not count:
             raise ValueError("adapt() received an empty iterable (no batches). Expected at least one batch.")
         mean = total / count
-        self.mean.assign(mean.astype(np.float32))
-        self.variance.assign(np.maximum(squares / count - mean * mean, 0).astype(np.float32))
+        self.adapt_mean.assign(mean.astype(np.float32))
+        self.adapt_variance.assign(np.maximum(squares / count - mean * mean, 0).astype(np.float32))
+
+    def _batches(self, data):
+        """The inputs of the batches. TypeError where they are no arrays."""
+        if hasattr(data, "shape"):
+            data = [data]
+        elif hasattr(data, "element_spec"):
+            spec = data.element_spec[0] if isinstance(data.element_spec, tuple) else data.element_spec
+            data = data.batch(128) if spec.shape.rank == 1 else data
+        elif not hasattr(data, "__iter__") and not hasattr(data, "__getitem__"):
+            raise TypeError(f"Unsupported data type: {type(data)}. `adapt` takes an array, a tensor, a dataset, or "
+                            "batches of an iterable")
+        for batch in data:
+            batch = batch[0] if isinstance(batch, (list, tuple)) else batch
+            if not hasattr(batch, "shape"):
+                raise TypeError("adapt() expects arrays or tensors with a `.shape` attribute; an iterable yielded "
+                                f"{type(batch).__name__}")
+            yield batch
 
     def get_config(self):
         """The arguments that make another one like it."""
-        return {**super().get_config(), "mean": self._given.get("mean"), "variance": self._given.get("variance")}
+        return {**super().get_config(), "mean": _listed(self.input_mean), "variance": _listed(self.input_variance)}
+
+
+def _set_found(layer, name, made):
+    """Sets a weight that was found; the values that were given are kept elsewhere."""
+    if isinstance(made, Variable):
+        object.__setattr__(layer, name, made)
+
+
+def _listed(values):
+    return None if values is None else np.asarray(values).tolist()
+
+
+class Dropout(globals()["Dropout"]):  # the table's class, and what None and numbers below 1 mean
+    """Sets values to 0 by chance in training, the others become larger (``keras.layers.Dropout``).
+
+    `noise_shape`: the shape of what is drawn, None for a dimension of the input.
+    """
+
+    def __init__(self, rate, noise_shape=None, seed=None, **kwargs):
+        start = "Invalid value received for argument `noise_shape`. Expected "
+        if not isinstance(noise_shape, (list, tuple, type(None))):
+            raise ValueError(f"{start}a tuple or list of integers. Received: noise_shape={noise_shape}")
+        for size in noise_shape or ():
+            if not isinstance(size, (int, type(None))):
+                raise ValueError(f"{start}all elements to be integers or None. Received: noise_shape={noise_shape}")
+            if size is not None and size <= 0:
+                raise ValueError(f"{start}all dimensions to be positive integers or None. Received: "
+                                 f"noise_shape={noise_shape}")
+        super().__init__(rate, noise_shape=noise_shape, seed=seed, **kwargs)
+
+
+class CategoryEncoding(Numbering, globals()["CategoryEncoding"]):  # the table's class, and weights of what is counted
+    """Numbers of categories as vectors (``keras.layers.CategoryEncoding``).
+
+    `output_mode`: "one_hot" for each number, "multi_hot" for what a row has, "count" for how often it has it.
+    """
+
+    def __init__(self, num_tokens=None, output_mode="multi_hot", sparse=False, **kwargs):
+        output_mode = "multi_hot" if output_mode == "binary" else output_mode
+        if output_mode not in ("count", "one_hot", "multi_hot"):
+            raise ValueError(f"Unknown arg for output_mode: {output_mode}")
+        if num_tokens is None:
+            raise ValueError("num_tokens must be set to use this layer. If the number of tokens is not known "
+                             "beforehand, use the IntegerLookup layer instead.")
+        if num_tokens < 1:
+            raise ValueError(f"`num_tokens` must be >= 1. Received: num_tokens={num_tokens}.")
+        super().__init__(num_tokens=num_tokens, output_mode=output_mode, sparse=sparse, **kwargs)
+
+    def call(self, inputs, count_weights=None):
+        """The vectors. `count_weights`: what each number counts, in the mode "count"."""
+        if count_weights is None:
+            return super().call(inputs)
+        if self.output_mode != "count":
+            raise ValueError("`count_weights` is not used when `output_mode` is not `'count'`. Received "
+                             f"`count_weights={count_weights}`.")
+        return encode(_op("cast", inputs, "int64"), "count", self.num_tokens, self.compute_dtype, count_weights)
+
+
+class Discretization(Numbering, globals()["Discretization"]):  # the table's class, and what looks at data
+    """The number of the bin of each value (``keras.layers.Discretization``).
+
+    `bin_boundaries` are given, or found by `adapt`, which makes `num_bins` bins of equally many values, but for a part
+    of `epsilon`. `output_mode`: "int", or as in CategoryEncoding.
+    """
+
+    def __init__(self, bin_boundaries=None, num_bins=None, epsilon=0.01, output_mode="int", sparse=False, dtype=None,
+                 name=None):
+        if num_bins is not None and num_bins < 0:
+            raise ValueError("`num_bins` must be greater than or equal to 0. Received: "
+                             f"`num_bins={num_bins}`")
+        if (bin_boundaries is None) == (num_bins is None):
+            raise ValueError("You need to set either `num_bins` or `bin_boundaries`." if num_bins is None else
+                             "Both `num_bins` and `bin_boundaries` should not be set. Received: "
+                             f"`num_bins={num_bins}` and `bin_boundaries={bin_boundaries}`")
+        super().__init__(bin_boundaries=[0.0] if bin_boundaries is None else bin_boundaries, output_mode=output_mode,
+                         sparse=sparse, dtype=dtype, name=name)
+        self.num_bins, self.epsilon, self.bin_boundaries, self.summary = num_bins, epsilon, bin_boundaries, None
+
+    def adapt(self, data, steps=None):
+        """Finds the boundaries in an array, a tensor, or `steps` batches of a dataset or iterable, None: all."""
+        from leat.keras import quantiles
+        if self.num_bins is None:
+            raise ValueError("Cannot adapt a Discretization layer that has been initialized with `bin_boundaries`, use "
+                             "`num_bins` instead.")
+        self.summary = np.zeros((2, 0), np.float32)
+        for step, batch in enumerate([data] if hasattr(data, "shape") else data):
+            if steps is not None and step >= steps:
+                break
+            found = quantiles.summary_of(np.asarray(batch), self.epsilon)
+            self.summary = quantiles.merged(found, self.summary, self.epsilon)
+        self._set_boundaries(quantiles.boundaries(self.summary, self.num_bins))
+
+    def _set_boundaries(self, boundaries):
+        self.bin_boundaries = boundaries
+        self._part = self._part_alone = tables.part("layer", self._entry, {
+            "bin_boundaries": boundaries, "output_mode": self.output_mode})
+        self._compiled = None
+
+    def call(self, inputs):
+        """The numbers, or what output_mode makes of them."""
+        if self.bin_boundaries is None:
+            raise ValueError("You need to either pass the `bin_boundaries` argument at construction time or call "
+                             "`adapt(dataset)` before you can start using the `Discretization` layer.")
+        return super().call(inputs)
+
+    def get_config(self):
+        """The arguments that make another one like it."""
+        return {"bin_boundaries": self.bin_boundaries, "num_bins": self.num_bins, "epsilon": self.epsilon,
+                "output_mode": self.output_mode, "sparse": False, "name": self.name, "dtype": self.dtype}
+
+    @classmethod
+    def from_config(cls, config):
+        """One of these arguments; both boundaries and a number of bins are those of one that has looked at data."""
+        config = dict(config)
+        found = config.pop("bin_boundaries") if config.get("num_bins") is not None else None
+        made = cls(**config)
+        if found is not None:
+            made._set_boundaries(found)
+        return made
 
 
 class Identity(Layer):
@@ -415,10 +625,8 @@ _LATER = {name: what for what, names in (
     ("recurrent layers are", "RNN SimpleRNN SimpleRNNCell LSTM LSTMCell GRU GRUCell ConvLSTM1D ConvLSTM2D ConvLSTM3D "
                              "StackedRNNCells Bidirectional TimeDistributed"),
     ("attention is", "Attention AdditiveAttention MultiHeadAttention GroupQueryAttention ReversibleEmbedding"),
-    ("this way of preparing data is", "Hashing HashedCrossing IntegerLookup StringLookup TextVectorization "
-                                      "MelSpectrogram STFTSpectrogram Pipeline MaxNumBoundingBoxes"),
-    ("this change of pictures is", "AugMix"),
-    ("layers around other layers are", "Wrapper SpectralNormalization"),
+    ("this way of preparing data is", "HashedCrossing TextVectorization MelSpectrogram STFTSpectrogram "
+                                      "MaxNumBoundingBoxes"),
     ("layers of other libraries are", "JaxLayer FlaxLayer TorchModuleWrapper TFSMLayer"),
 ) for name in names.split()}
 
@@ -430,5 +638,5 @@ def __getattr__(name):
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-__all__ = [name for name in globals() if name[0].isupper()] + [
+__all__ = [name for name in globals() if name[0].isupper() and name != "Numbering"] + [
     "add", "average", "concatenate", "deserialize", "dot", "maximum", "minimum", "multiply", "serialize", "subtract"]

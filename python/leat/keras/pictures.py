@@ -12,10 +12,34 @@ from leat.keras.table_layer import TableLayer
 from leat.tensor import convert_to_tensor
 
 
+def _op(path, *args, **kwargs):
+    return ops.FUNCTIONS[path](*args, **kwargs)
+
+
+_BOXES = ("xyxy", "yxyx", "xywh", "center_xywh", "center_yxhw", "rel_xyxy", "rel_yxyx", "rel_xywh", "rel_center_xywh")
+
+
 class PictureLayer(TableLayer):
     """A layer of the library's table that changes pictures."""
 
     _mask_part = None
+    data_format, bounding_box_format = "channels_last", None
+
+    def _setup(self, given, others):
+        from leat.keras import config
+        others, given = dict(others), dict(given)
+        data_format = given.get("data_format") or others.pop("data_format", None) or config.image_data_format()
+        boxes = others.pop("bounding_box_format", None)
+        if data_format not in ("channels_first", "channels_last"):
+            raise ValueError("The `data_format` argument must be one of {'channels_first', 'channels_last'}. Received: "
+                             f"data_format={data_format}")
+        if boxes is not None and boxes not in _BOXES:
+            raise ValueError(f"The `bounding_box_format` argument must be one of {_BOXES}. Received: "
+                             f"bounding_box_format={boxes}")
+        if "data_format" in given:
+            given["data_format"] = "channels_last"  # what the library has; channels are moved there and back
+        super()._setup(given, others)
+        self.data_format, self.bounding_box_format, self.input_spec = data_format, boxes, None
 
     def __call__(self, data, *args, **kwargs):
         if not isinstance(data, dict):
@@ -25,20 +49,43 @@ class PictureLayer(TableLayer):
         if "bounding_boxes" in data:
             raise NotImplementedError(f"Layer '{self.name}' is given 'bounding_boxes', which are not supported; change "
                                       "pictures alone, or take the boxes out of the dictionary")
+        data = {key: convert_to_tensor(value) for key, value in data.items()}
         states = [self.seed_generator.state.read_value()] if self._entry["weights"] else []
         training = args[0] if args else kwargs.get("training")
         if training is None:
             training = True if _context.training is None else _context.training
-        data = {key: convert_to_tensor(value) for key, value in data.items()}
         outputs = {**data, "images": super().__call__(data["images"], *args, **kwargs)}
         if "labels" in data and self._entry["labels"]:
-            outputs["labels"] = _call(self._part, (data["images"], data["labels"]), states, training)
+            inputs = [self._moved(data["images"], True), data["labels"]]
+            outputs["labels"] = calls.call(self._part, inputs, states, bool(training))[0]
         known, masks = tables.rows(self._entry), data.get("segmentation_masks")
         if masks is not None and "masks" in known:
-            moved = _call(self._for_masks(), (masks,), states, training)
+            found = calls.call(self._for_masks(), [self._moved(masks, True)], states, bool(training))[0]
             keeps = "interpolation" in known and "num_chains" not in known  # others give floats, as Keras' do
-            outputs["segmentation_masks"] = ops.FUNCTIONS["cast"](moved, masks.dtype) if keeps else moved
+            outputs["segmentation_masks"] = self._moved(_op("cast", found, masks.dtype) if keeps else found, False)
         return outputs
+
+    def build(self, input_shape=None):
+        """Takes the state of the layer's generator, if it draws. ValueError for what is no picture nor a batch."""
+        if input_shape is not None and len(input_shape) not in (3, 4):
+            raise ValueError("Expected the input image to be rank 3 or 4. Received: "
+                             f"inputs.shape={tuple(input_shape)}")
+        super().build(input_shape)
+
+    def call(self, inputs, training=None):
+        """The changed pictures."""
+        if inputs.shape.rank not in (None, 3, 4):
+            raise ValueError(f"Expected the input image to be rank 3 or 4. Received: inputs.shape={inputs.shape}")
+        return self._moved(super().call(self._moved(inputs, True), training), False)
+
+    def _moved(self, tensor, to_last):
+        """A tensor with its channels where the library has them, or back where the layer has them."""
+        rank = tensor.shape.rank
+        if self.data_format == "channels_last" or rank is None:
+            return tensor
+        order = [*range(rank - 3), rank - 2, rank - 1, rank - 3] if to_last else [
+            *range(rank - 3), rank - 1, rank - 3, rank - 2]
+        return _op("transpose", tensor, order)
 
     def _for_masks(self):
         """The part that moves pixels of masks as those of pictures are moved."""
@@ -48,6 +95,9 @@ class PictureLayer(TableLayer):
             self._mask_part = tables.part("layer", self._entry, {**arguments, "masks": True})
         return self._mask_part
 
-
-def _call(part, inputs, states, training):
-    return calls.call(part, inputs, states, bool(training))[0]
+    def get_config(self):
+        """The arguments that make another one like it."""
+        config = {**super().get_config(), "data_format": self.data_format}
+        if self.bounding_box_format is not None:
+            config["bounding_box_format"] = self.bounding_box_format
+        return config

@@ -16,6 +16,15 @@ struct leati_policy_args {
     bool masks;
 };
 
+struct leati_aug_mix_args {
+    struct leati_policy_args policy;
+    int64_t num_chains, chain_depth;
+    double alpha;
+    bool all_ops;
+};
+/* How often a call of stateless_aug_mix draws. */
+int leati_aug_mix_draws(const struct leati_aug_mix_args *args);
+
 #define LEATI_POLICY_ROWS                                                                          \
     {.name = "value_range",                                                                        \
      .type = LEATI_ROW_FLOATS,                                                                     \
@@ -62,7 +71,7 @@ leat_value leati_policy_build(const leati_tensor_op *op, leat_value images,
                               const leat_rand_augment_options *options, const leat_value *seed,
                               const int64_t *number);
 
-/* ---- between policy.c and distortions.c ---- */
+/* ---- between policy.c, distortions.c and stateless_aug_mix.c ---- */
 
 /* Pictures that are being distorted, float32, and as much scratch. */
 typedef struct leati_canvas {

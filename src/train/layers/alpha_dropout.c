@@ -3,7 +3,6 @@
  *
  * Draws come from a seed and the count of calls so far. Failures: a rate outside of 0 to 1. No
  * locks. */
-#include "base/error.h"
 #include "graph/ops/support.h"
 #include "train/noise.h"
 #include <math.h>
@@ -29,9 +28,7 @@ static const leati_row alpha_dropout_rows[] = {
 
 static leat_status alpha_dropout_check(const void *arguments, leat_error *err) {
     const struct alpha_dropout_args *args = arguments;
-    if (args->rate >= 0 && args->rate <= 1)
-        return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "rate is %g; expected 0 to 1", args->rate);
+    return leati_check_rate("rate", args->rate, err);
 }
 
 static leati_seed_argument alpha_dropout_seed(const void *args) {

@@ -4,7 +4,6 @@
  * The numbers come from a seed and the count of calls so far, which is the layer's state, so the
  * same seed gives the same masks as Keras; replicas after the first draw others. Failures: a rate
  * outside of 0 to 1. No locks. */
-#include "base/error.h"
 #include "graph/ops/support.h"
 #include "train/noise.h"
 
@@ -29,9 +28,7 @@ static const leati_row dropout_rows[] = {
 
 static leat_status dropout_check(const void *arguments, leat_error *err) {
     const struct dropout_args *args = arguments;
-    if (args->rate >= 0 && args->rate <= 1)
-        return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "rate is %g; expected 0 to 1", args->rate);
+    return leati_check_rate("rate", args->rate, err);
 }
 
 static leati_seed_argument dropout_seed(const void *args) {

@@ -2,7 +2,6 @@
  *
  * With channels first, the values are put into the order of channels last before that, as Keras
  * does. Failures: more than one unknown dimension. No state, no locks. */
-#include "base/error.h"
 #include "core/spec.h"
 #include "graph/ops/support.h"
 #include "train/layer.h"
@@ -25,19 +24,15 @@ static const leati_row flatten_rows[] = {
     {0},
 };
 
-static bool channels_first(const struct flatten_args *args) {
-    return args->data_format != NULL && strcmp(args->data_format, "channels_first") == 0;
-}
-
 static leat_status flatten_check(const void *arguments, leat_error *err) {
-    const struct flatten_args *args = arguments;
-    return channels_first(args) ? LEAT_OK : leati_check_channels_last(args->data_format, err);
+    return leati_check_data_format(((const struct flatten_args *)arguments)->data_format, err);
 }
 
 static leat_value flatten_call(const leati_pass *pass) {
+    const struct flatten_args *args = pass->args;
     leat_value input = pass->inputs[0];
     leat_shape shape = leat_value_shape(input), row = {.rank = shape.rank - 1};
-    if (channels_first(pass->args) && shape.rank > 2) {
+    if (leati_channels_first(args->data_format) && shape.rank > 2) {
         int64_t order[LEAT_MAX_RANK] = {0};
         for (int32_t d = 1; d < shape.rank; d++)
             order[d] = d + 1 < shape.rank ? d + 1 : 1;

@@ -24,9 +24,11 @@ static const leati_row gaussian_dropout_rows[] = {
 
 static leat_status gaussian_dropout_check(const void *arguments, leat_error *err) {
     const struct gaussian_dropout_args *args = arguments;
-    if (args->rate >= 0 && args->rate < 1)
+    LEATI_TRY(leati_check_rate("rate", args->rate, err));
+    if (args->rate < 1)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "rate is %g; expected 0 to 1", args->rate);
+    return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                      "rate is 1, which makes the noise infinite; expected a number below 1");
 }
 
 static leati_seed_argument gaussian_dropout_seed(const void *args) {

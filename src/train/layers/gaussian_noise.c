@@ -1,7 +1,6 @@
 /* GaussianNoise: in training normal numbers are added (keras.layers.GaussianNoise).
  * Draws come from a seed and the count of calls so far. Failures: a number outside of its range. No
  * locks. */
-#include "base/error.h"
 #include "graph/ops/support.h"
 #include "train/noise.h"
 
@@ -22,9 +21,7 @@ static const leati_row gaussian_noise_rows[] = {
 
 static leat_status gaussian_noise_check(const void *arguments, leat_error *err) {
     const struct gaussian_noise_args *args = arguments;
-    if (args->stddev >= 0 && args->stddev <= 1)
-        return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "stddev is %g; expected 0 to 1", args->stddev);
+    return leati_check_rate("stddev", args->stddev, err);
 }
 
 static leati_seed_argument gaussian_noise_seed(const void *args) {

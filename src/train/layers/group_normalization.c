@@ -34,9 +34,12 @@ static const leati_row group_normalization_rows[] = {
 
 static leat_status group_normalization_check(const void *arguments, leat_error *err) {
     const struct group_normalization_args *args = arguments;
-    return args->groups != 0
-               ? LEAT_OK
-               : leati_fail(err, LEAT_INVALID_ARGUMENT, "groups is 0; expected 1 or more, or -1");
+    if (args->groups >= 1 || args->groups == -1)
+        return LEAT_OK;
+    return leati_fail(
+        err, LEAT_INVALID_ARGUMENT,
+        "Invalid value received for argument `groups`: %lld; expected 1 or more, or -1",
+        (long long)args->groups);
 }
 
 static leat_status group_normalization_weights(const void *arguments, const leat_shape *input,
@@ -45,10 +48,16 @@ static leat_status group_normalization_weights(const void *arguments, const leat
     leat_shape shape;
     LEATI_TRY(
         leati_norm_shape(&(leati_ints){(int64_t *)(uintptr_t)&args->axis, 1}, input, &shape, err));
-    if (args->groups > shape.dims[0] || (args->groups > 0 && shape.dims[0] % args->groups != 0))
+    if (args->groups > shape.dims[0])
+        return leati_fail(
+            err, LEAT_INVALID_ARGUMENT,
+            "Number of groups (%lld) cannot be more than the number of channels (%lld)",
+            (long long)args->groups, (long long)shape.dims[0]);
+    if (args->groups > 0 && shape.dims[0] % args->groups != 0)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%lld groups do not divide %lld channels evenly", (long long)args->groups,
-                          (long long)shape.dims[0]);
+                          "Number of groups (%lld) must be a multiple of the number of channels "
+                          "(%lld), that is, divide it evenly",
+                          (long long)args->groups, (long long)shape.dims[0]);
     leati_norm_weights(args->scale ? args->gamma_initializer : NULL,
                        args->center ? args->beta_initializer : NULL, &shape, out);
     return LEAT_OK;

@@ -11,7 +11,7 @@ struct normalization_args {
     char *name; /* first: struct leati_layer_args */
     leati_ints axis;
     leati_floats mean, variance;
-    bool invert;
+    bool invert, whole;
 };
 
 static const leati_row normalization_rows[] = {
@@ -22,6 +22,10 @@ static const leati_row normalization_rows[] = {
     LEATI_LAYER_ROW(normalization_args, variance, FLOATS,
                     .doc = "The variance; none: found beforehand."),
     LEATI_LAYER_ROW(normalization_args, invert, BOOL, .doc = "Whether to go the other way."),
+    LEATI_LAYER_ROW(normalization_args, whole, BOOL,
+                    .doc =
+                        "One mean and one variance for all values, whatever `axis` says: axis=None "
+                        "of Keras."),
     LEATI_LAYER_NAME,
     {0},
 };
@@ -40,8 +44,9 @@ static leat_status normalization_weights(const void *arguments, const leat_shape
     const struct normalization_args *args = arguments;
     static const char *const names[2] = {"mean", "variance"};
     static const char *const initializers[2] = {"zeros", "ones"};
-    leat_shape shape;
-    LEATI_TRY(leati_norm_shape(&args->axis, input, &shape, err));
+    leat_shape shape = {.rank = 0};
+    if (!args->whole)
+        LEATI_TRY(leati_norm_shape(&args->axis, input, &shape, err));
     for (int i = 0; i < 2 && args->mean.count == 0; i++)
         out->list[out->count++] = (leati_weight){
             .name = names[i], .shape = shape, .initializer = initializers[i], .fixed = true};
@@ -55,7 +60,7 @@ static leat_value spread(const struct normalization_args *args, leat_value x,
     bool mask[LEAT_MAX_RANK] = {false};
     int64_t count = 1;
     leat_error err = {0};
-    if (leati_norm_axes(&args->axis, in.rank, mask, &err) != LEAT_OK)
+    if (!args->whole && leati_norm_axes(&args->axis, in.rank, mask, &err) != LEAT_OK)
         return leati_graph_error(x.graph, &err);
     for (int32_t d = 0; d < in.rank; d++) {
         shape.dims[d] = mask[d] ? in.dims[d] : 1;

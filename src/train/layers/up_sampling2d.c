@@ -17,7 +17,8 @@ struct up_sampling2d_args {
 static const leati_row up_sampling2d_rows[] = {
     LEATI_LAYER_ROW(up_sampling2d_args, size, INTS, .minimum = 1, .maximum = INT32_MAX,
                     .doc = "The factor of each direction, or one number; 2 by default."),
-    LEATI_LAYER_ROW(up_sampling2d_args, data_format, STRING, .doc = "\"channels_last\"."),
+    LEATI_LAYER_ROW(up_sampling2d_args, data_format, STRING,
+                    .doc = "\"channels_last\" or \"channels_first\"."),
     LEATI_LAYER_ROW(up_sampling2d_args, interpolation, STRING, .default_text = "nearest",
                     .doc = "\"nearest\", \"bilinear\", \"bicubic\", \"lanczos3\" or "
                            "\"lanczos5\"."),
@@ -29,7 +30,7 @@ static leat_status up_sampling2d_check(const void *arguments, leat_error *err) {
     const struct up_sampling2d_args *args = arguments;
     static const char *const names[] = {"nearest", "bilinear", "bicubic", "lanczos3", "lanczos5"};
     LEATI_TRY(leati_check_numbers(&args->size, "size", 2, err));
-    LEATI_TRY(leati_check_channels_last(args->data_format, err));
+    LEATI_TRY(leati_check_data_format(args->data_format, err));
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (args->interpolation != NULL && strcmp(args->interpolation, names[i]) == 0)
             return LEAT_OK;
@@ -39,23 +40,31 @@ static leat_status up_sampling2d_check(const void *arguments, leat_error *err) {
                       args->interpolation == NULL ? "" : args->interpolation);
 }
 
+/* The pictures by interpolated values; `first` is the dimension of their height. */
+static leat_value interpolated(leat_value x, int first, const int64_t *size, const char *method) {
+    const int64_t to_last[4] = {0, 2, 3, 1}, to_first[4] = {0, 3, 1, 2};
+    leat_shape shape = leat_value_shape(x);
+    if (shape.dims[first] < 0 || shape.dims[first + 1] < 0)
+        return leati_build_error(x.graph, LEAT_INVALID_ARGUMENT,
+                                 "height or width is unknown; they must be known where values are "
+                                 "interpolated");
+    int64_t height = shape.dims[first] * size[0], width = shape.dims[first + 1] * size[1];
+    if (first == 1)
+        return leat_resize(x, height, width, method);
+    return leat_transpose(leat_resize(leat_transpose(x, to_last, 4), height, width, method),
+                          to_first, 4);
+}
+
 static leat_value up_sampling2d_call(const leati_pass *pass) {
     const struct up_sampling2d_args *args = pass->args;
     leat_value x = pass->inputs[0];
+    int first = leati_channels_first(args->data_format) ? 2 : 1;
     int64_t size[2];
     leati_numbers_of(&args->size, 2, 2, size);
-    leat_shape shape = leat_value_shape(x);
-    bool known = shape.dims[1] >= 0 && shape.dims[2] >= 0;
-    if (strcmp(args->interpolation, "nearest") != 0) {
-        if (!known)
-            return leati_build_error(x.graph, LEAT_INVALID_ARGUMENT,
-                                     "height or width is unknown; they must be known where values "
-                                     "are interpolated");
-        return leat_resize(x, shape.dims[1] * size[0], shape.dims[2] * size[1],
-                           args->interpolation);
-    }
+    if (strcmp(args->interpolation, "nearest") != 0)
+        return interpolated(x, first, size, args->interpolation);
     for (int i = 0; i < 2; i++)
-        x = leat_repeat_slices(x, leati_number(x.graph, LEAT_INT64, (double)size[i]), i + 1);
+        x = leat_repeat_slices(x, leati_number(x.graph, LEAT_INT64, (double)size[i]), first + i);
     return x;
 }
 

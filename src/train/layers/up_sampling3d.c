@@ -13,7 +13,8 @@ struct up_sampling3d_args {
 static const leati_row up_sampling3d_rows[] = {
     LEATI_LAYER_ROW(up_sampling3d_args, size, INTS, .minimum = 1, .maximum = INT32_MAX,
                     .doc = "The factor of each direction, or one number; 2 by default."),
-    LEATI_LAYER_ROW(up_sampling3d_args, data_format, STRING, .doc = "\"channels_last\"."),
+    LEATI_LAYER_ROW(up_sampling3d_args, data_format, STRING,
+                    .doc = "\"channels_last\" or \"channels_first\"."),
     LEATI_LAYER_NAME,
     {0},
 };
@@ -21,16 +22,17 @@ static const leati_row up_sampling3d_rows[] = {
 static leat_status up_sampling3d_check(const void *arguments, leat_error *err) {
     const struct up_sampling3d_args *args = arguments;
     LEATI_TRY(leati_check_numbers(&args->size, "size", 3, err));
-    return leati_check_channels_last(args->data_format, err);
+    return leati_check_data_format(args->data_format, err);
 }
 
 static leat_value up_sampling3d_call(const leati_pass *pass) {
     const struct up_sampling3d_args *args = pass->args;
     leat_value x = pass->inputs[0];
     int64_t size[3];
+    int first = leati_channels_first(args->data_format) ? 2 : 1;
     leati_numbers_of(&args->size, 2, 3, size);
     for (int i = 0; i < 3; i++)
-        x = leat_repeat_slices(x, leati_number(x.graph, LEAT_INT64, (double)size[i]), i + 1);
+        x = leat_repeat_slices(x, leati_number(x.graph, LEAT_INT64, (double)size[i]), first + i);
     return x;
 }
 

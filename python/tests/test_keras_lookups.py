@@ -1,0 +1,262 @@
+"""Layers that number words and integers, and layers around others, with the answers of Keras 3.15."""
+
+import numpy as np
+import pytest
+
+import leat as tf
+
+layers = tf.keras.layers
+WORDS = ["a", "b", "c", "d"]
+ROWS = [["a", "c", "d"], ["d", "z", "b"]]
+
+
+@pytest.mark.parametrize("mode, expected", [
+    ("int", [[1, 3, 4], [4, 0, 2]]),
+    ("one_hot", [[[0, 1, 0, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 1]],
+                 [[0, 0, 0, 0, 1], [1, 0, 0, 0, 0], [0, 0, 1, 0, 0]]]),
+    ("multi_hot", [[0, 1, 0, 1, 1], [1, 0, 1, 0, 1]]), ("count", [[0, 1, 0, 1, 1], [1, 0, 1, 0, 1]])])
+def test_words_in_each_mode(mode, expected):
+    layer = layers.StringLookup(vocabulary=WORDS, output_mode=mode)
+    found = layer(ROWS)
+    assert found.dtype is tf.int64 and found.numpy().tolist() == expected
+    again = layers.StringLookup.from_config(layer.get_config())
+    assert again(np.array(ROWS)).numpy().tolist() == expected
+    assert tf.function(layer)(tf.constant(ROWS)).numpy().tolist() == expected
+
+
+@pytest.mark.parametrize("mode, expected", [
+    ("int", [[3, 0, 2], [2, 4, 4]]), ("multi_hot", [[0, 1, 1, 0, 0, 0], [0, 1, 0, 1, 0, 0]]),
+    ("count", [[0, 1, 1, 0, 0, 0], [0, 1, 0, 2, 0, 0]])])
+def test_masks_and_several_numbers_for_what_is_unknown(mode, expected):
+    layer = layers.StringLookup(vocabulary=WORDS, output_mode=mode, mask_token="", num_oov_indices=2)
+    assert layer([["a", "", "q"], ["y", "b", "b"]]).numpy().tolist() == expected
+
+
+def test_integers():
+    given = {"vocabulary": [12, 36, 1138, 42], "num_oov_indices": 3, "mask_token": 0}
+    x = np.array([[12, 7, 0], [42, 8, 36]])
+    assert layers.IntegerLookup(**given)(x).numpy().tolist() == [[4, 2, 0], [7, 3, 5]]
+    assert layers.IntegerLookup(output_mode="count", **given)(x).numpy().tolist() == [
+        [0, 1, 0, 1, 0, 0, 0], [0, 0, 1, 0, 1, 0, 1]]
+    hashed = layers.IntegerLookup(vocabulary=[1, 2], num_oov_indices=4, oov_method="farmhash")
+    assert hashed(np.array([1, 2, 3, 4, 5, 6])).numpy().tolist() == [4, 5, 1, 3, 3, 3]
+    assert layers.IntegerLookup(vocabulary=[5, 6, 7], invert=True)([[1, 3, 4], [4, 0, 2]]).numpy().tolist() == [
+        [5, 7, -1], [-1, -1, 6]]
+    assert layers.IntegerLookup(vocabulary=[-1, 5, 6]).get_vocabulary() == [-1, 5, 6]
+
+
+def test_words_of_numbers():
+    back = layers.StringLookup(vocabulary=WORDS, invert=True)
+    assert back([[1, 3, 4], [4, 0, 9]]).numpy().tolist() == [[b"a", b"c", b"d"], [b"d", b"[UNK]", b"[UNK]"]]
+    masked = layers.StringLookup(vocabulary=WORDS, invert=True, mask_token="[M]")
+    assert masked([[1, 3, 4], [4, 0, 2]]).numpy().tolist() == [[b"[UNK]", b"b", b"c"], [b"c", b"[M]", b"a"]]
+
+
+def test_weights_of_words():
+    given = {"vocabulary": WORDS, "idf_weights": [.25, .75, .6, .4], "output_mode": "tf_idf"}
+    rows = [["a", "c", "d", "d"], ["d", "z", "b", "z"]]
+    np.testing.assert_allclose(layers.StringLookup(**given)(rows), [[0, .25, 0, .6, .8], [1, 0, .75, 0, .4]], rtol=1e-6)
+    padded = layers.StringLookup(max_tokens=7, pad_to_max_tokens=True, **given)
+    np.testing.assert_allclose(padded(rows), [[0, .25, 0, .6, .8, 0, 0], [1, 0, .75, 0, .4, 0, 0]], rtol=1e-6)
+
+
+@pytest.mark.parametrize("make, data, vocabulary, x, expected", [
+    (lambda: layers.StringLookup(), ["b", "a", "c", "a", "b", "a", "d"], ["[UNK]", "a", "b", "d", "c"], ["a", "q"],
+     [1, 0]),
+    (lambda: layers.StringLookup(max_tokens=3, mask_token=""), [["b", "a", "c"], ["a", "b", "a"]], ["", "[UNK]", "a"],
+     [["a", "q"]], [[2, 1]]),
+    (lambda: layers.StringLookup(output_mode="tf_idf"), [["b", "a", "c"], ["a", "b", "a"], ["c", "a", "x"]],
+     ["[UNK]", "a", "c", "b", "x"], [["a", "q", "c", "c"]], [[0.71555024, 0.55961579, 1.38629436, 0, 0]]),
+    (lambda: layers.StringLookup(output_mode="tf_idf"), ["b", "a", "c", "a"], ["[UNK]", "a", "c", "b"],
+     [["a", "q", "c", "c"]], [[1.01484084, 0.84729785, 2.197224617, 0]]),
+    (lambda: layers.StringLookup(output_mode="tf_idf"),
+     tf.data.Dataset.from_tensor_slices(["x", "y", "x", "z"]).batch(2), ["[UNK]", "x", "z", "y"], [["x", "q"]],
+     [[0.63237333, 0.5108256, 0, 0]]),
+    (lambda: layers.StringLookup(), tf.data.Dataset.from_tensor_slices(["x", "y", "x", "z"]), ["[UNK]", "x", "z", "y"],
+     ["x", "q"], [1, 0]),
+    (lambda: layers.IntegerLookup(), np.array([[5, 5, 7], [9, 7, 5]]), [-1, 5, 7, 9], [[5, 1, 9]], [[1, 0, 3]])])
+def test_vocabularies_are_found_in_data(make, data, vocabulary, x, expected):
+    layer = make()
+    layer.adapt(data)
+    assert layer.get_vocabulary() == vocabulary and layer.vocabulary_size() == len(vocabulary)
+    np.testing.assert_allclose(layer(x), expected, rtol=1e-6)
+
+
+def test_vocabularies_of_files_and_in_files_of_models(tmp_path):
+    place = tmp_path / "words.txt"
+    place.write_text("a\nb\nc\n")
+    layer = layers.StringLookup(vocabulary=str(place), mask_token="[M]", oov_token="[O]")
+    assert layer.get_vocabulary() == ["[M]", "[O]", "a", "b", "c"] and layer.get_config()["vocabulary"] == [
+        "a", "b", "c"]
+    assert layer.get_vocabulary(include_special_tokens=False) == ["a", "b", "c"]
+    pytest.importorskip("h5py")
+    found = layers.StringLookup(output_mode="tf_idf")
+    found.adapt([["x", "y"], ["y", "y"]])
+    for one, x in ((layer, [["b"], ["q"]]), (found, [["x", "y"]])):
+        model = tf.keras.Sequential([tf.keras.Input((len(x[0]),), dtype="string"), one])
+        model.save(tmp_path / "model.keras")
+        again = tf.keras.models.load_model(tmp_path / "model.keras")
+        assert again.layers[-1].get_vocabulary() == one.get_vocabulary()
+        np.testing.assert_array_equal(again(tf.constant(x)), model(tf.constant(x)))
+
+
+def test_hashes():
+    rows = [["A"], ["B"], ["C"]]
+    assert layers.Hashing(5)(rows).numpy().tolist() == [[4], [3], [2]]
+    assert layers.Hashing(5, mask_value="", salt=133)([["A", ""], ["B", "C"]]).numpy().tolist() == [[4, 0], [3, 3]]
+    count = layers.Hashing(5, mask_value="", salt=133, output_mode="count")([["A", ""], ["B", "C"]])
+    assert count.dtype is tf.float32 and count.numpy().tolist() == [[1, 0, 0, 0, 1], [0, 0, 0, 2, 0]]
+    assert layers.Hashing(4)([[1], [2], [10]]).numpy().tolist() == [[1], [3], [2]]
+    assert layers.Hashing(4)(np.array([1.5, 2.2])).numpy().tolist() == [1, 3]
+    assert layers.StringLookup(vocabulary=WORDS, num_oov_indices=5, salt=[3, 4])(["u", "v", "w"]).numpy().tolist() == [
+        1, 2, 1]
+    layer = layers.Hashing(7, mask_value=3, output_mode="one_hot")
+    np.testing.assert_array_equal(layers.Hashing.from_config(layer.get_config())([[3], [4]]), layer([[3], [4]]))
+
+
+def test_they_stand_in_datasets_models_and_ragged_values():
+    layer = layers.StringLookup(vocabulary=WORDS)
+    rows = tf.data.Dataset.from_tensor_slices(["a", "q"]).map(layer)
+    assert [int(x) for x in rows.as_numpy_iterator()] == [1, 0]
+    given = tf.keras.Input((1,), dtype="string")
+    model = tf.keras.Model(given, layers.StringLookup(vocabulary=WORDS, output_mode="one_hot")(given))
+    assert model(tf.constant([["b"], ["x"]])).numpy().tolist() == [[0, 0, 1, 0, 0], [1, 0, 0, 0, 0]]
+    assert layer(tf.ragged.constant([["a"], ["b", "d"]])).to_list() == [[1], [2, 4]]
+    sparse = layer(tf.sparse.from_dense([["", "b"], ["a", ""]]))
+    assert sparse.values.numpy().tolist() == [2, 1]
+
+
+@pytest.mark.parametrize("make, error, text", [
+    (lambda: layers.StringLookup(max_tokens=1), ValueError, "must be greater than 1"),
+    (lambda: layers.StringLookup(num_oov_indices=-1), ValueError, "greater than or equal to 0"),
+    (lambda: layers.StringLookup(vocabulary=["a", "b", "a"]), ValueError, r"repeated terms are: \['a'\]"),
+    (lambda: layers.StringLookup(vocabulary=["a", "[M]"], mask_token="[M]"), ValueError, "reserved mask token"),
+    (lambda: layers.StringLookup(vocabulary=["a", "[UNK]"], invert=True), ValueError, "reserved OOV token"),
+    (lambda: layers.StringLookup(vocabulary=WORDS, max_tokens=3), ValueError, "vocabulary size is 5"),
+    (lambda: layers.StringLookup(vocabulary=[]), ValueError, "empty vocabulary"),
+    (lambda: layers.StringLookup(vocabulary="no-such-file"), ValueError, "does not exist"),
+    (lambda: layers.StringLookup(output_mode="best"), ValueError, "`output_mode` argument .* output_mode=best"),
+    (lambda: layers.StringLookup(invert=True, output_mode="count"), ValueError, "must be `'int'`"),
+    (lambda: layers.StringLookup(sparse=True, output_mode="count"), NotImplementedError, "sparse=True"),
+    (lambda: layers.StringLookup(vocabulary=WORDS, output_mode="tf_idf"), ValueError, "`idf_weights`"),
+    (lambda: layers.StringLookup(vocabulary=WORDS, idf_weights=[1]), ValueError, "`idf_weights`"),
+    (lambda: layers.StringLookup(vocabulary=WORDS).adapt(["a"]), ValueError, "Cannot adapt"),
+    (lambda: layers.StringLookup()(["a"]), tf.errors.FailedPreconditionError, "Table not initialized"),
+    (lambda: layers.StringLookup(vocabulary=WORDS, num_oov_indices=0)(["a", "q"]), tf.errors.InvalidArgumentError,
+     "all inputs should be in vocabulary"),
+    (lambda: layers.IntegerLookup(salt=3), ValueError, "`salt` can only be used"),
+    (lambda: layers.IntegerLookup(vocabulary_dtype="int32"), ValueError, "vocabulary_dtype='int64'"),
+    (lambda: layers.Hashing(0), ValueError, "`num_bins`"), (lambda: layers.Hashing(2, salt="x"), ValueError, "`salt`"),
+    (lambda: layers.Hashing(2, dtype="float32"), ValueError, "should be an integer type"),
+    (lambda: layers.Wrapper(3), ValueError, "supplied to Wrapper isn't a supported layer type"),
+    (lambda: layers.SpectralNormalization(layers.Dense(1), power_iterations=0), ValueError, "greater than zero"),
+    (lambda: layers.SpectralNormalization(layers.ReLU())(np.ones((2, 3), "f")), ValueError, "no attribute 'kernel'"),
+    (lambda: layers.Pipeline.from_config({"layers": 3}), ValueError, "`layers` key"),
+])
+def test_refusals_name_what_is_wrong(make, error, text):
+    with pytest.raises(error, match=text):
+        make()
+
+
+# ---- layers around layers ----
+
+def test_spectral_normalization_divides_by_the_largest_singular_value():
+    x = np.random.default_rng(0).normal(size=(4, 5)).astype(np.float32)
+    layer = layers.SpectralNormalization(layers.Dense(3), power_iterations=60)
+    kernel = layer(x) is not None and np.array(layer.kernel)
+    expected = kernel / np.linalg.svd(kernel)[1][0]
+    np.testing.assert_allclose(layer(x, training=True), x @ expected, atol=1e-5)
+    np.testing.assert_allclose(layer.kernel, expected, atol=1e-5)
+    np.testing.assert_allclose(layer(x), x @ expected, atol=1e-5)
+    assert [w.path for w in layer.weights] == [f"{layer.name}/{layer.layer.name}/kernel", f"{layer.name}/vector_u",
+                                               f"{layer.name}/{layer.layer.name}/bias"]
+    layer.kernel.assign(np.zeros((5, 3)))
+    np.testing.assert_array_equal(layer(x, training=True), np.zeros((4, 3)))
+    again = layers.SpectralNormalization.from_config(layer.get_config())
+    assert again.power_iterations == 60 and type(again.layer) is layers.Dense and again.layer.units == 3
+
+
+def test_spectral_normalization_goes_on_where_it_ended():
+    layer = layers.SpectralNormalization(layers.Dense(2, use_bias=False))
+    layer.build((None, 2))
+    layer.kernel.assign([[3, 1], [0, 2]])
+    layer.vector_u.assign([[0.6, 0.8]])
+    found = [layer(np.eye(2, dtype="f"), training=True).numpy() for _ in range(2)]
+    u, kernel, expected = np.array([[0.6, 0.8]]), np.array([[3.0, 1], [0, 2]]), []
+    for _ in range(2):  # by hand
+        v = u @ kernel.T / np.linalg.norm(u @ kernel.T)
+        u = v @ kernel / np.linalg.norm(v @ kernel)
+        kernel = kernel / (v @ kernel @ u.T)
+        expected.append(kernel)
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+def test_wrapped_layers_train():
+    model = tf.keras.Sequential([tf.keras.Input((6, 6, 1)),
+                                 layers.SpectralNormalization(layers.Conv2D(2, 3, padding="same"), power_iterations=2)])
+    model.compile("sgd", "mse")
+    random = np.random.default_rng(1)
+    losses = model.fit(random.normal(size=(8, 6, 6, 1)), random.normal(size=(8, 6, 6, 2)), epochs=3, verbose=0)
+    assert losses.history["loss"][-1] < losses.history["loss"][0]
+
+
+def test_pipeline_is_its_layers():
+    x = np.arange(20, dtype="f").reshape(1, 4, 5, 1)
+    pipeline = layers.Pipeline([layers.RandomFlip("horizontal", seed=3), layers.RandomRotation(0.2, seed=5)])
+    np.testing.assert_allclose(pipeline(x).numpy().ravel()[:4], [17.02336884, 12.35481071, 7.44355202, 2.88507295],
+                               atol=1e-4)
+    np.testing.assert_array_equal(pipeline(x, training=False), x)
+    again = layers.Pipeline.from_config(pipeline.get_config())
+    assert [type(layer) for layer in again.layers] == [layers.RandomFlip, layers.RandomRotation]
+    rows = tf.data.Dataset.from_tensors({"images": x, "labels": np.ones((1, 2), "f")}).map(again)
+    found = next(iter(rows))
+    assert found["images"].shape == x.shape and found["labels"].shape == (1, 2)
+
+
+# ---- bins and categories ----
+
+VALUES = np.random.default_rng(3).normal(size=(400,)).astype(np.float32)
+
+
+@pytest.mark.parametrize("data, given, expected", [
+    (VALUES, {"num_bins": 4}, [-0.633188, 0.024259, 0.726072]),
+    (VALUES.reshape(20, 20), {"num_bins": 5, "epsilon": 0.05}, [-0.788109, -0.214829, 0.229154, 0.814104]),
+    (tf.data.Dataset.from_tensor_slices(VALUES).batch(64), {"num_bins": 6, "epsilon": 0.02},
+     [-0.872452, -0.341944, 0.025899, 0.564108, 1.011946]),
+    ([VALUES[:30], VALUES[30:90]], {"num_bins": 3}, [-0.452649, 0.481945]),
+    (VALUES[:5], {"num_bins": 3}, [-1.230401, -0.1624]),
+    (tf.data.Dataset.from_tensor_slices(VALUES).batch(64), {"num_bins": 6, "epsilon": 0.3},
+     [-0.30816, 0.526168, 1.346436])])
+def test_bins_are_found_in_data(data, given, expected):
+    layer = layers.Discretization(**given)
+    with pytest.raises(ValueError, match="`bin_boundaries` argument at construction time or call"):
+        layer(VALUES)
+    layer.adapt(data)
+    np.testing.assert_allclose(layer.bin_boundaries, expected, atol=1e-6)
+    again = layers.Discretization.from_config(layer.get_config())
+    for one in (layer, again, tf.function(layer)):
+        np.testing.assert_array_equal(one(VALUES), np.digitize(VALUES, layer.bin_boundaries))
+    assert again.num_bins == given["num_bins"]
+
+
+def test_categories_may_be_lists_and_have_weights():
+    count = layers.CategoryEncoding(num_tokens=4, output_mode="count")
+    x, weights = [[0, 1], [0, 0], [1, 2], [3, 1]], np.array([[.1, .2], [.1, .1], [.2, .3], [.4, .2]])
+    expected = [[.1, .2, 0, 0], [.2, 0, 0, 0], [0, .2, .3, 0], [0, .2, 0, .4]]
+    np.testing.assert_allclose(count(x, count_weights=weights), expected, rtol=1e-6)
+    np.testing.assert_allclose(tf.function(lambda: count(np.array(x), count_weights=weights))(), expected, rtol=1e-6)
+    alone = count(np.array([0, 1, 1]), count_weights=np.array([.1, .2, .5]))
+    np.testing.assert_allclose(alone, [.1, .7, 0, 0], rtol=1e-6)
+    assert layers.CategoryEncoding(num_tokens=4, output_mode="one_hot")([3, 2]).numpy().tolist() == [
+        [0, 0, 0, 1], [0, 0, 1, 0]]
+    assert layers.Discretization([0.0, 1.0, 2.0])([[-1.5, 1.0], [3.4, 0.5]]).numpy().tolist() == [[0, 2], [3, 1]]
+    for make, text in ((lambda: layers.CategoryEncoding(), "num_tokens must be set"),
+                       (lambda: layers.CategoryEncoding(0), "`num_tokens` must be >= 1"),
+                       (lambda: layers.CategoryEncoding(2, output_mode="int"), "Unknown arg for output_mode: int"),
+                       (lambda: layers.CategoryEncoding(2)([1], count_weights=[1.0]), "`count_weights` is not used"),
+                       (lambda: layers.Discretization(), "set either `num_bins` or"),
+                       (lambda: layers.Discretization([1.0], num_bins=2), "should not be set"),
+                       (lambda: layers.Discretization(num_bins=-1), "greater than or equal to 0"),
+                       (lambda: layers.Discretization([1.0]).adapt(VALUES), "use `num_bins` instead")):
+        with pytest.raises(ValueError, match=text):
+            make()

@@ -6,6 +6,7 @@
 #include "native.h"
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { NUM_CODES = 17, MOST_KEPT = 256 };
 
@@ -19,6 +20,8 @@ static long last_number;
  * cancelled by the same Ctrl-C, and may say only that. */
 static PyObject *interrupt;
 
+/* Behind it the process and the number of the exception: texts travel between the processes of a
+ * job, each of which has exceptions of its own. */
 static const char mark[] = " [python exception ";
 
 PyObject *native_set_error_classes(PyObject *module, PyObject *list) {
@@ -49,9 +52,12 @@ static PyObject *take_kept(const char *text) {
     if (at == NULL) {
         return NULL;
     }
-    long number = strtol(at + sizeof(mark) - 1, NULL, 10);
-    struct kept *place = &kept[number % MOST_KEPT];
-    if (number < 1 || place->number != number || place->exception == NULL) {
+    char *end = NULL;
+    long process = strtol(at + sizeof(mark) - 1, &end, 10);
+    long number = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
+    struct kept *place = &kept[number > 0 ? number % MOST_KEPT : 0];
+    if (number < 1 || process != (long)getpid() || place->number != number ||
+        place->exception == NULL) {
         return NULL;
     }
     PyObject *exception = place->exception;
@@ -72,6 +78,17 @@ void native_forget_interrupt(void) {
     Py_CLEAR(interrupt);
 }
 
+/* The text, without the mark of an exception that is not here. */
+static PyObject *text_of(const char *text) {
+    const char *at = strstr(text, mark), *end = at == NULL ? NULL : strchr(at, ']');
+    if (end == NULL) {
+        return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+    }
+    char words[LEAT_ERROR_TEXT];
+    snprintf(words, sizeof(words), "%.*s%s", (int)(at - text), text, end + 1);
+    return PyUnicode_DecodeUTF8(words, (Py_ssize_t)strlen(words), "replace");
+}
+
 PyObject *native_raise(const leat_error *err) {
     PyObject *own = take_kept(err->text);
     if (own == NULL && err->code == LEAT_CANCELLED) {
@@ -85,7 +102,7 @@ PyObject *native_raise(const leat_error *err) {
     }
     int code = (int)err->code;
     PyObject *class = code > 0 && code < NUM_CODES ? classes[code] : NULL;
-    PyObject *text = PyUnicode_DecodeUTF8(err->text, (Py_ssize_t)strlen(err->text), "replace");
+    PyObject *text = text_of(err->text);
     if (text != NULL) {
         PyErr_SetObject(class != NULL ? class : PyExc_RuntimeError, text);
         Py_DECREF(text);
@@ -140,7 +157,8 @@ leat_status native_catch(leat_error *err) {
         char text[LEAT_ERROR_TEXT / 2] = "";
         describe(value, text, sizeof(text));
         err->code = code_of(value);
-        snprintf(err->text, sizeof(err->text), "%s%s%ld]", text, mark, keep(Py_NewRef(value)));
+        snprintf(err->text, sizeof(err->text), "%s%s%ld.%ld]", text, mark, (long)getpid(),
+                 keep(Py_NewRef(value)));
     }
     Py_XDECREF(type);
     Py_XDECREF(value);

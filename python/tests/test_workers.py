@@ -235,6 +235,29 @@ except tf.errors.AbortedError as error:
     assert not list(tmp_path.glob("c*")), "part of a checkpoint"
 
 
+def test_the_exception_of_another_worker_is_not_taken_for_ones_own(tmp_path):
+    shown = run(tmp_path, 2, '''
+def fail(x):
+    raise KeyError("of worker 0, long ago")
+if ME == 0:
+    list(tf.data.Dataset.range(2).map(lambda x: tf.py_function(fail, [x], tf.int64)).ignore_errors())
+
+def rows():
+    yield from range(3)
+    if ME == 1:
+        raise ValueError("a bad row")
+    yield from range(20)
+
+try:
+    for _ in strategy.distribute_datasets_from_function(
+            lambda context: tf.data.Dataset.from_generator(rows, output_signature=tf.TensorSpec([], tf.int32))):
+        pass
+except Exception as error:
+    show([type(error).__name__, "ValueError: a bad row" in str(error) or ME == 1, "[python" in str(error)])
+''')
+    assert shown == [[["AbortedError", True, False]], [["ValueError", True, False]]]
+
+
 def test_programs_that_differ_are_named(tmp_path):
     assert run(tmp_path, 2, "") == [[], []]
     path = tmp_path / "differs.py"

@@ -210,21 +210,21 @@ class Stubs:
             fields = inspect.signature(made).parameters
             result = "Any" if entry["name"] in SEVERAL else self.result("Tensor")
             out += ["@overload"] if len(entries) > 1 else []
-            out += ["def %s(%s) -> %s:" % (name, self.parameters(fields, types_of), result),
+            out += ["def %s(%s) -> %s:" % (name, self.parameters(fields, types_of, False), result),
                     *docstring(made.__doc__), "    ..."]
         return out
 
     def argument(self, argument):
         return ARGUMENTS.get(argument["type"], "Any")
 
-    def parameters(self, fields, types_of):
+    def parameters(self, fields, types_of, method):
         out, star = [], False
         for field in fields.values():
             if field.kind == field.KEYWORD_ONLY and not star:
                 out.append("*")
             star = star or field.kind in (field.KEYWORD_ONLY, field.VAR_POSITIONAL)
             text = {field.VAR_POSITIONAL: "*", field.VAR_KEYWORD: "**"}.get(field.kind, "") + field.name
-            if field.name in ("self", "cls") and not out:
+            if field.name in ("self", "cls") and not out and method:
                 out.append(field.name)
                 continue
             kind = types_of.get(field.name) or "Any"
@@ -255,7 +255,7 @@ class Stubs:
                 name, "self, " if owner else "", returns)]
         if name in OPERATORS and len(fields) == 2:
             types_of = dict.fromkeys(list(fields)[1:], B + "object" if name in ("__eq__", "__ne__") else "Any")
-        head = "def %s(%s) -> %s:" % (name, self.parameters(fields, types_of), self.result(returns))
+        head = "def %s(%s) -> %s:" % (name, self.parameters(fields, types_of, bool(owner)), self.result(returns))
         if name in ("__eq__", "__ne__") and returns == "Tensor" or key in OTHER_PARAMETERS:
             return [*decorators, head + " ...  # type: ignore[override]"]
         return [*decorators, head, *doc, "    ..."] if doc else [*decorators, head + " ..."]

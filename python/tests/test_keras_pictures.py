@@ -203,7 +203,7 @@ def test_histograms_are_flattened():
     (lambda: layers.RandomPosterization(9), r"range \[1, 8\]. Received: factor=9"),
     (lambda: layers.RandomPerspective(scale=1.5), r"`scale` argument should be a number in the range \[0,1\]"),
     (lambda: layers.RandomElasticTransform(scale=2.0), "Received: scale=2"),
-    (lambda: layers.Equalization(bins=0), "bins must be from 1"),
+    (lambda: layers.Equalization(bins=0), "`bins` must be a positive integer"),
     (lambda: layers.ContrastLimitedAdaptiveHistogramEqualization(tile_grid_size=(2, 3, 4)), "tile_grid_size has 3"),
     (lambda: layers.ContrastLimitedAdaptiveHistogramEqualization()(np.zeros((3, 3, 1), "f")),
      "give a smaller tile_grid_size"),

@@ -134,7 +134,7 @@ class Functional(Model):
         """The names of the layers that give the outputs."""
         return [_layer.node_of(tensor).layer.name for tensor in self.outputs]
 
-    @property
+    @Model.layers.getter
     def layers(self):
         """The layers in the order in which they compute."""
         return list(self._layers)

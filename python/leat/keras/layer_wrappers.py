@@ -109,9 +109,9 @@ class Pipeline(Layer):
     def call(self, inputs, training=True, mask=None):
         """What the last layer gives."""
         for layer in self._pipeline_layers:
-            _, takes_training, _, takes_mask = layer._signature()
-            known = {"training": training} if takes_training and training is not None else {}
-            if takes_mask and mask is not None:
+            takes = layer._signature()
+            known = {"training": training} if takes.takes_training and training is not None else {}
+            if takes.takes_mask and mask is not None:
                 known["mask"] = mask
             inputs = layer(inputs, **known)
             mask = masking.masks_of(inputs, _map)

@@ -3,14 +3,16 @@ import pytest
 
 from leat import keras
 
-REFUSED = [("Cropping1D", (1, 2, 3)), ("Cropping1D", (-1, 2)), ("Cropping2D", (1, 2, 3)), ("Cropping2D", ((1, 2), (3,))),
-           ("Cropping2D", (-1, 1)), ("Cropping3D", (1, 2)), ("Cropping3D", ((1, 2), (1, 1), (1,))),
-           ("Cropping3D", (-1, 1, 1)), ("ZeroPadding1D", (1, 2, 3)), ("ZeroPadding1D", (-1, 1)), ("ZeroPadding2D", (1, 2, 3)),
-           ("ZeroPadding2D", (-1, 1)), ("ZeroPadding3D", (1, 2)), ("ZeroPadding3D", (-1, 1, 1)), ("UpSampling1D", 0),
-           ("UpSampling2D", (1, 2, 3)), ("UpSampling3D", (1, 2)), ("MaxPooling1D", 0), ("MaxPooling2D", (1, 2, 3)),
-           ("AveragePooling3D", (1, 2)), ("RepeatVector", -1), ("Permute", (0, 1)), ("Permute", (1, 3)),
-           ("SpatialDropout1D", 1.5), ("Dropout", -0.1), ("GaussianNoise", -1.0), ("GaussianDropout", 2.0),
-           ("LeakyReLU", -1.0), ("LeakyReLU", None), ("ReLU", -1.0), ("GroupNormalization", 0), ("Dense", 0)]
+REFUSED = [("Cropping1D", (1, 2, 3)), ("Cropping1D", (-1, 2)), ("Cropping2D", (1, 2, 3)),
+           ("Cropping2D", ((1, 2), (3,))), ("Cropping2D", (-1, 1)), ("Cropping3D", (1, 2)),
+           ("Cropping3D", ((1, 2), (1, 1), (1,))), ("Cropping3D", (-1, 1, 1)), ("ZeroPadding1D", (1, 2, 3)),
+           ("ZeroPadding1D", (-1, 1)), ("ZeroPadding2D", (1, 2, 3)), ("ZeroPadding2D", (-1, 1)),
+           ("ZeroPadding3D", (1, 2)), ("ZeroPadding3D", (-1, 1, 1)), ("UpSampling1D", 0),
+           ("UpSampling2D", (1, 2, 3)), ("UpSampling3D", (1, 2)), ("MaxPooling1D", 0),
+           ("MaxPooling2D", (1, 2, 3)), ("AveragePooling3D", (1, 2)), ("RepeatVector", -1),
+           ("Permute", (0, 1)), ("Permute", (1, 3)), ("SpatialDropout1D", 1.5), ("Dropout", -0.1),
+           ("GaussianNoise", -1.0), ("GaussianDropout", 2.0), ("LeakyReLU", -1.0), ("LeakyReLU", None),
+           ("ReLU", -1.0), ("GroupNormalization", 0), ("Dense", 0)]
 
 
 @pytest.mark.parametrize("name, value", REFUSED)

@@ -260,3 +260,86 @@ def test_categories_may_be_lists_and_have_weights():
                        (lambda: layers.Discretization([1.0]).adapt(VALUES), "use `num_bins` instead")):
         with pytest.raises(ValueError, match=text):
             make()
+
+
+# ---- texts ----
+
+TEXTS, VOCABULARY = ["The cat, sat on THE mat!", "a dog's life", ""], ["the", "cat", "mat", "dogs", "life"]
+
+
+@pytest.mark.parametrize("given, expected", [
+    ({}, [[2, 3, 1, 1, 2, 4], [1, 5, 6, 0, 0, 0], [0] * 6]),
+    ({"output_sequence_length": 4}, [[2, 3, 1, 1], [1, 5, 6, 0], [0] * 4]),
+    ({"output_sequence_length": 7}, [[2, 3, 1, 1, 2, 4, 0], [1, 5, 6, 0, 0, 0, 0], [0] * 7]),
+    ({"output_mode": "multi_hot"}, [[1, 1, 1, 1, 0, 0], [1, 0, 0, 0, 1, 1], [0] * 6]),
+    ({"output_mode": "count", "max_tokens": 7, "pad_to_max_tokens": True},
+     [[2, 2, 1, 1, 0, 0, 0], [1, 0, 0, 0, 1, 1, 0], [0] * 7]),
+    ({"output_mode": "tf_idf", "idf_weights": [1, 2, 3, 4, 5]}, [[6, 2, 2, 3, 0, 0], [3, 0, 0, 0, 4, 5], [0] * 6]),
+    ({"standardize": "lower", "output_sequence_length": 3}, [[2, 1, 1], [1, 1, 6], [0] * 3]),
+    ({"standardize": "strip_punctuation", "output_sequence_length": 2}, [[1, 3], [1, 5], [0] * 2]),
+    ({"standardize": lambda x: tf.strings.regex_replace(x, "dog.s", "cat"), "output_sequence_length": 2},
+     [[1, 1], [1, 3], [0] * 2])])
+def test_texts_in_each_way(given, expected):
+    layer = layers.TextVectorization(vocabulary=VOCABULARY, **given)
+    np.testing.assert_allclose(layer(TEXTS), expected)
+    column = tf.constant([[text] for text in TEXTS])
+    np.testing.assert_allclose(layer(column), expected)
+    np.testing.assert_allclose(tf.function(layer)(column), expected)
+    if not callable(given.get("standardize")):
+        again = layers.TextVectorization.from_config(layer.get_config())
+        np.testing.assert_allclose(again(np.array(TEXTS)), expected)
+
+
+def test_texts_are_split_as_told():
+    ragged = layers.TextVectorization(vocabulary=VOCABULARY, ragged=True)
+    assert ragged(TEXTS).to_list() == [[2, 3, 1, 1, 2, 4], [1, 5, 6], []]
+    letters = layers.TextVectorization(vocabulary=list("acdet"), split="character", output_sequence_length=12)
+    assert letters(TEXTS[:2]).numpy().tolist() == [[6, 1, 5, 1, 3, 2, 6, 1, 1, 2, 6, 1],
+                                                   [2, 1, 4, 1, 1, 1, 1, 1, 1, 1, 5, 0]]
+    words = [["the", "cat"], ["q", "life"]]
+    for length, expected in ((3, [[2, 3, 0], [1, 6, 0]]), (1, [[2], [1]]), (None, [[2, 3], [1, 6]])):
+        whole = layers.TextVectorization(vocabulary=VOCABULARY, split=None, output_sequence_length=length)
+        assert whole(words).numpy().tolist() == expected
+
+
+@pytest.mark.parametrize("given, data, vocabulary, x, expected", [
+    ({}, ["a b b c", "b a", "d"], ["", "[UNK]", "b", "a", "d", "c"], ["b q"], [[2, 1]]),
+    ({"ngrams": 2}, ["a b b c", "b a"], ["", "[UNK]", "b", "a", "c", "b c", "b b", "b a", "a b"], ["b c b"],
+     [[2, 4, 2, 5, 1]]),
+    ({"ngrams": (2, 3)}, ["a b b c", "b a"], ["", "[UNK]", "b c", "b b c", "b b", "b a", "a b b", "a b"], ["a b b"],
+     [[7, 4, 6]]),
+    ({"output_mode": "tf_idf"}, tf.data.Dataset.from_tensor_slices(["x y", "y z z"]).batch(1), ["[UNK]", "z", "y", "x"],
+     ["z y"], [[0, 0.69314718, 0.51082563, 0]]),
+    ({"max_tokens": 4}, tf.data.Dataset.from_tensor_slices(["x y", "y z z"]), ["", "[UNK]", "z", "y"], ["z y"],
+     [[2, 3]])])
+def test_words_are_found_in_texts(given, data, vocabulary, x, expected):
+    layer = layers.TextVectorization(**given)
+    layer.adapt(data)
+    assert layer.get_vocabulary() == vocabulary and layer.vocabulary_size() == len(vocabulary)
+    np.testing.assert_allclose(layer(x), expected, rtol=1e-6)
+
+
+def test_texts_stand_in_datasets_and_models(tmp_path):
+    layer = layers.TextVectorization(output_sequence_length=3)
+    layer.adapt(TEXTS)
+    rows = tf.data.Dataset.from_tensor_slices(TEXTS).batch(2).map(layer)
+    assert np.concatenate(list(rows.as_numpy_iterator())).tolist() == layer(TEXTS).numpy().tolist()
+    model = tf.keras.Sequential([tf.keras.Input((1,), dtype="string"), layer,
+                                 layers.Embedding(layer.vocabulary_size(), 4), layers.GlobalAveragePooling1D()])
+    assert model.output_shape == (None, 4)
+    pytest.importorskip("h5py")
+    model.save(tmp_path / "model.keras")
+    again, x = tf.keras.models.load_model(tmp_path / "model.keras"), tf.constant([[text] for text in TEXTS])
+    np.testing.assert_array_equal(again(x), model(x))
+    count = layers.StringLookup(vocabulary=VOCABULARY, output_mode="count")
+    assert count(tf.ragged.constant([["the", "cat", "the"], ["q"]])).numpy().tolist() == [
+        [0, 2, 1, 0, 0, 0], [1, 0, 0, 0, 0, 0]]
+    for make, text in ((lambda: layers.TextVectorization(vocabulary=VOCABULARY)([["a", "b"]]), "input rank must be 1"),
+                       (lambda: layers.TextVectorization(standardize="upper"), "`standardize` argument"),
+                       (lambda: layers.TextVectorization(split="comma"), "`split` argument"),
+                       (lambda: layers.TextVectorization(ngrams=1.5), "`ngrams` must be"),
+                       (lambda: layers.TextVectorization(output_sequence_length=2, output_mode="count"),
+                        "must not be set"),
+                       (lambda: layers.TextVectorization(ragged=True, output_mode="count"), "`ragged` must not")):
+        with pytest.raises(ValueError, match=text):
+            make()

@@ -319,6 +319,19 @@ def test_channels_first_is_channels_last_elsewhere(name, given, rank):
     np.testing.assert_array_equal(outside, found)
 
 
+def test_sizes_of_borders_are_kept_for_each_side():
+    for name, word in (("Cropping", "cropping"), ("ZeroPadding", "padding")):
+        for directions, given, expected in ((1, 2, (2, 2)), (1, (1, 2), (1, 2)), (2, 1, ((1, 1), (1, 1))),
+                                            (2, (1, 2), ((1, 1), (2, 2))), (2, ((1, 0), 3), ((1, 0), (3, 3))),
+                                            (3, [1, 2, 3], ((1, 1), (2, 2), (3, 3)))):
+            layer = getattr(layers, f"{name}{directions}D")(**{word: given})
+            assert getattr(layer, word) == layer.get_config()[word] == expected
+        for directions, given in ((1, (1,)), (1, (1, 2, 3)), (1, "1"), (2, (1,)), (2, ((1, 2), (3, -4))),
+                                  (2, ((1, 2), "3")), (3, (1, 2)), (3, ((1, 2), (3, 4), (5, 6, 7)))):
+            with pytest.raises(ValueError, match=f"`{word}` should be one integer"):
+                getattr(layers, f"{name}{directions}D")(**{word: given})
+
+
 @pytest.mark.parametrize("make, text", [
     (lambda x: layers.Cropping1D((2, 2))(x[..., 0]), "`cropping` parameter of `Cropping1D` layer must be smaller than"),
     (lambda x: layers.Cropping2D((2, 1))(x), "`cropping` argument should be smaller than the corresponding spatial"),

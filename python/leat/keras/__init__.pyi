@@ -24,6 +24,7 @@ from leat.keras.variables import Variable as Variable
 from leat.keras import activations as activations
 from leat.keras import applications as applications
 from leat.keras import backend as backend
+from leat.keras import borders as borders
 from leat.keras import callbacks as callbacks
 from leat.keras import compiled as compiled
 from leat.keras import config as config
@@ -36,6 +37,7 @@ from leat.keras import initializers as initializers
 from leat.keras import input_spec as input_spec
 from leat.keras import layer as layer
 from leat.keras import layer_lookups as layer_lookups
+from leat.keras import layer_text as layer_text
 from leat.keras import layer_wrappers as layer_wrappers
 from leat.keras import layers as layers
 from leat.keras import losses as losses

@@ -76,6 +76,9 @@ class Numbering(Layer):
     def __call__(self, inputs, *args, **kwargs):
         if isinstance(inputs, KerasTensor):
             return super().__call__(inputs, *args, **kwargs)
+        if hasattr(inputs, "with_flat_values") and self.output_mode != "int":
+            numbers = inputs.with_flat_values(self._numbers(inputs.flat_values))
+            return self._encoded(numbers.to_tensor(-1))  # which is in no vector
         if hasattr(inputs, "with_flat_values"):
             return inputs.with_flat_values(self(inputs.flat_values))
         if hasattr(inputs, "dense_shape"):
@@ -267,6 +270,9 @@ class _Lookup(Numbering):
 
     def call(self, inputs):
         """The numbers, or what output_mode makes of them; the tokens where the layer inverts."""
+        return self._encoded(self._numbers(inputs))
+
+    def _numbers(self, inputs):
         if self._table is None:
             raise errors.FailedPreconditionError(
                 None, None, f"Table not initialized: layer '{self.name}' has no vocabulary; pass `vocabulary`, or call "
@@ -275,18 +281,20 @@ class _Lookup(Numbering):
         if inputs.dtype is not wanted:
             inputs = _op("cast", inputs, wanted)
         found = self._table.lookup(inputs)
-        if self.invert:
-            if self.mask_token is not None:
-                mask = convert_to_tensor(self.mask_token, self._token_dtype)
-                found = _op("where", _op("equal", inputs, convert_to_tensor(np.int64(0))), mask, found)
-            return found
-        found = self._with_others(inputs, found)
+        if not self.invert:
+            return self._with_others(inputs, found)
+        if self.mask_token is not None:
+            mask = convert_to_tensor(self.mask_token, self._token_dtype)
+            found = _op("where", _op("equal", inputs, convert_to_tensor(np.int64(0))), mask, found)
+        return found
+
+    def _encoded(self, numbers):
         if self.output_mode == "int":
-            return found
+            return numbers
         depth = self.max_tokens if self.pad_to_max_tokens else self.vocabulary_size()
         if self.output_mode == "tf_idf":
-            return encode(found, "count", depth, "float32") * self.idf_weights
-        return encode(found, self.output_mode, depth, "int64")
+            return encode(numbers, "count", depth, "float32") * self.idf_weights
+        return encode(numbers, self.output_mode, depth, "int64")
 
     def _with_others(self, inputs, found):
         """The numbers with those of masks and of tokens that the vocabulary lacks."""
@@ -394,6 +402,9 @@ class Hashing(Numbering):
 
     def call(self, inputs):
         """The numbers, or what output_mode makes of them."""
+        return self._encoded(self._numbers(inputs))
+
+    def _numbers(self, inputs):
         if inputs.dtype.is_floating:
             inputs = _op("cast", inputs, "int64")
         masked = self.mask_value is not None and self.num_bins > 1
@@ -402,6 +413,9 @@ class Hashing(Numbering):
         if masked:
             is_mask = _op("equal", inputs, convert_to_tensor(self.mask_value, inputs.dtype))
             numbers = _op("where", is_mask, convert_to_tensor(np.int64(0)), numbers + 1)
+        return numbers
+
+    def _encoded(self, numbers):
         return encode(numbers, self.output_mode, self.num_bins, self.dtype)
 
     def get_config(self):

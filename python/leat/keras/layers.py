@@ -5,9 +5,10 @@ import warnings
 import numpy as np
 
 from leat import dtypes, ops
-from leat.keras import masking, merging, pictures, tables
+from leat.keras import borders, masking, merging, pictures, tables
 from leat.keras.layer import InputSpec, KerasTensor, Layer, Node  # noqa: F401
 from leat.keras.layer_lookups import Hashing, IntegerLookup, Numbering, StringLookup, encode  # noqa: F401
+from leat.keras.layer_text import TextVectorization  # noqa: F401
 from leat.keras.layer_wrappers import Pipeline, SpectralNormalization, Wrapper  # noqa: F401
 from leat.keras.table_layer import TableLayer
 from leat.keras.variables import Variable
@@ -19,6 +20,8 @@ def _op(path, *args, **kwargs):
 
 for _entry in tables.entries("layer"):
     _base = pictures.PictureLayer if _entry["prepares"] and _entry["min_rank"] == 3 else TableLayer
+    if _entry["name"].startswith(("Cropping", "ZeroPadding")):
+        _base = borders.BorderLayer
     globals()[_entry["name"]] = tables.make_class("layer", _entry, _base, __name__, _base._setup, "kwargs")
 
 
@@ -626,8 +629,7 @@ _LATER = {name: what for what, names in (
     ("recurrent layers are", "RNN SimpleRNN SimpleRNNCell LSTM LSTMCell GRU GRUCell ConvLSTM1D ConvLSTM2D ConvLSTM3D "
                              "StackedRNNCells Bidirectional TimeDistributed"),
     ("attention is", "Attention AdditiveAttention MultiHeadAttention GroupQueryAttention ReversibleEmbedding"),
-    ("this way of preparing data is", "HashedCrossing TextVectorization MelSpectrogram STFTSpectrogram "
-                                      "MaxNumBoundingBoxes"),
+    ("this way of preparing data is", "HashedCrossing MelSpectrogram STFTSpectrogram MaxNumBoundingBoxes"),
     ("layers of other libraries are", "JaxLayer FlaxLayer TorchModuleWrapper TFSMLayer"),
 ) for name in names.split()}
 

@@ -1,0 +1,136 @@
+"""TextVectorization: texts as the numbers of their words, or as vectors of what they have."""
+
+from leat import ops, strings
+from leat.keras.layer_lookups import Numbering, StringLookup, _checked
+from leat.tensor import Tensor, convert_to_tensor
+
+_MARKS = r"[!\"#$%&()\*\+,-\./:;<=>?@\[\\\]^_`{|}~\']"
+
+
+def _op(path, *args, **kwargs):
+    return ops.FUNCTIONS[path](*args, **kwargs)
+
+
+class TextVectorization(Numbering):
+    """The numbers of a text's words in a vocabulary (``keras.layers.TextVectorization``).
+
+    `standardize`: "lower_and_strip_punctuation", "lower", "strip_punctuation", a function of texts, or None. `split`:
+    "whitespace", "character", a function, or None: texts are words. `ngrams`: also as many words in a row, a tuple: as
+    many alone. `output_mode`: "int", filled with 0 or cut to `output_sequence_length`, or as in StringLookup.
+    """
+
+    def __init__(self, max_tokens=None, standardize="lower_and_strip_punctuation", split="whitespace", ngrams=None,
+                 output_mode="int", output_sequence_length=None, pad_to_max_tokens=False, vocabulary=None,
+                 idf_weights=None, sparse=False, ragged=False, encoding="utf-8", name=None, vocabulary_size=None,
+                 has_input_vocabulary=None, **kwargs):
+        super().__init__(name=name, **kwargs)
+        if standardize is not None and not callable(standardize):
+            _checked(self, "standardize", standardize, ("lower_and_strip_punctuation", "lower", "strip_punctuation"))
+        if split is not None and not callable(split):
+            _checked(self, "split", split, ("whitespace", "character"))
+        ngrams = tuple(ngrams) if isinstance(ngrams, list) else ngrams
+        if not (ngrams is None or isinstance(ngrams, int) or (
+                isinstance(ngrams, tuple) and all(isinstance(n, int) for n in ngrams))):
+            raise ValueError(f"`ngrams` must be None, an integer, or a tuple of integers. Received: ngrams={ngrams}")
+        self._lookup = StringLookup(max_tokens=max_tokens, vocabulary=vocabulary, idf_weights=idf_weights,
+                                    pad_to_max_tokens=pad_to_max_tokens, mask_token="", output_mode=output_mode,
+                                    sparse=sparse, encoding=encoding)
+        self.output_mode = self._lookup.output_mode
+        if self.output_mode == "int" and not isinstance(output_sequence_length, (int, type(None))):
+            raise ValueError("`output_sequence_length` must be either None or an integer when `output_mode` is 'int'. "
+                             f"Received: output_sequence_length={output_sequence_length}")
+        if self.output_mode != "int" and output_sequence_length is not None:
+            raise ValueError("`output_sequence_length` must not be set if `output_mode` is not 'int'. Received "
+                             f"output_sequence_length={output_sequence_length}.")
+        if ragged and self.output_mode != "int":
+            raise ValueError("`ragged` must not be true if `output_mode` is not `'int'`. Received: ragged=True and "
+                             f"output_mode={output_mode}")
+        self._standardize, self._split, self._ngrams = standardize, split, ngrams
+        self._length, self._ragged, self.built = output_sequence_length, ragged, True
+
+    # ---- the vocabulary ----
+
+    def adapt(self, data, batch_size=None, steps=None):
+        """Makes the vocabulary of the words of an array, a list or a dataset, the most frequent first."""
+        if isinstance(data, (list, tuple, Tensor)) or hasattr(data, "dtype"):
+            self._lookup.adapt(self._words(convert_to_tensor(data, "string")))
+        else:
+            self._lookup.adapt((self._words(convert_to_tensor(batch, "string")) for batch in data), steps)
+
+    def set_vocabulary(self, vocabulary, idf_weights=None):
+        """Takes the words of a list, an array, a tensor, or the lines of a file."""
+        self._lookup.set_vocabulary(vocabulary, idf_weights)
+
+    def get_vocabulary(self, include_special_tokens=True):
+        """The words in the order of their numbers."""
+        return self._lookup.get_vocabulary(include_special_tokens)
+
+    def vocabulary_size(self):
+        """How many numbers there are, 0 for what fills up and 1 for unknown words included."""
+        return self._lookup.vocabulary_size()
+
+    # ---- calls ----
+
+    def _given_dtype(self, inputs):
+        return "string"
+
+    def _words(self, texts):
+        """The words of texts, ragged where they are split."""
+        if callable(self._standardize):
+            texts = self._standardize(texts)
+        elif self._standardize is not None:
+            if self._standardize.startswith("lower"):
+                texts = _op("strings.lower", texts)
+            if self._standardize.endswith("punctuation"):
+                texts = _op("strings.regex_replace", texts, _MARKS, "")
+        if self._split is not None:
+            texts = self._split_up(texts)
+        if self._ngrams is not None:
+            widths = tuple(range(1, self._ngrams + 1)) if isinstance(self._ngrams, int) else self._ngrams
+            texts = strings.ngrams(texts, widths, separator=" ")
+        return texts
+
+    def _split_up(self, texts):
+        if texts.shape.rank > 1:
+            if texts.shape[-1] != 1:
+                raise ValueError("When using `TextVectorization` to tokenize strings, the input rank must be 1 or the "
+                                 f"last shape dimension must be 1. Received: inputs.shape={texts.shape} with "
+                                 f"rank={texts.shape.rank}")
+            texts = _op("squeeze", texts, [-1])
+        if callable(self._split):
+            return self._split(texts)
+        return strings.split(texts) if self._split == "whitespace" else strings.unicode_split(texts, "UTF-8")
+
+    def call(self, inputs):
+        """The numbers, or what output_mode makes of them."""
+        found = self._lookup(self._words(inputs))
+        if self.output_mode != "int" or self._ragged:
+            return found
+        if hasattr(found, "to_tensor"):
+            return found.to_tensor(0, shape=[*found.shape.as_list()[:-1], self._length])
+        return found if self._length is None else self._filled(found)
+
+    def _filled(self, numbers):
+        """Numbers of whole texts, cut or filled to the length."""
+        numbers = numbers[..., :self._length]
+        missing = self._length - _op("shape", numbers)[-1]
+        before = numbers.shape.rank - 1
+        return _op("pad", numbers, _op("concat", [_op("zeros", [before, 2], "int32"), [[0, missing]]], 0))
+
+    def get_config(self):
+        """The arguments that make another one like it."""
+        own = self._lookup.get_config()
+        config = {name: own[name] for name in ("max_tokens", "pad_to_max_tokens", "sparse", "vocabulary", "idf_weights",
+                                               "encoding", "vocabulary_size", "output_mode")}
+        return {**super().get_config(), **config, "standardize": self._standardize, "split": self._split,
+                "ngrams": self._ngrams, "output_sequence_length": self._length, "ragged": self._ragged}
+
+    @classmethod
+    def from_config(cls, config):
+        """One of these arguments."""
+        from leat.keras import saving
+        config = dict(config)
+        for name in ("standardize", "split"):
+            if isinstance(config.get(name), dict):
+                config[name] = saving.deserialize_keras_object(config[name])
+        return cls(**config)

@@ -142,6 +142,7 @@ def test_colours_leave_masks_alone_and_policies_move_them():
                   layers.RandomErasing(), layers.Equalization(), layers.AutoContrast()):
         found = layer({"images": RAMP[:2], "segmentation_masks": mask})["segmentation_masks"]
         np.testing.assert_array_equal(found, mask)
+    np.testing.assert_array_equal(layers.RandAugment(num_ops=0)(RAMP), RAMP)
     layer, seen = layers.RandAugment(num_ops=4, factor=1.0, seed=3), set()
     for _ in range(6):
         found = layer({"images": RAMP[:2], "segmentation_masks": mask})["segmentation_masks"].numpy()

@@ -136,7 +136,7 @@ static leat_status run_row(leati_kernel_call *call, leati_policy_work *work, con
                            leat_error *err) {
     const struct leati_policy_args *args = call->args;
     size_t bytes = (size_t)args->num_ops * sizeof(int32_t);
-    int32_t *chosen = leati_arena_alloc(call->arena, bytes);
+    int32_t *chosen = leati_arena_alloc(call->arena, bytes + 1);
     int64_t count = work->canvas.count;
     if (chosen == NULL)
         return leati_no_memory(err, bytes);

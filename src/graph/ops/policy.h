@@ -35,7 +35,6 @@ int leati_aug_mix_draws(const struct leati_aug_mix_args *args);
          .type = LEATI_ROW_INT,                                                                    \
          .offset = offsetof(struct leati_policy_args, num_ops),                                    \
          .default_number = 2,                                                                      \
-         .minimum = 1,                                                                             \
          .maximum = 64,                                                                            \
          .doc = "How many distortions follow each other."},                                        \
         {.name = "factor",                                                                         \

@@ -14,8 +14,8 @@ struct rand_augment_args {
 
 static const leati_row rand_augment_rows[] = {
     LEATI_PICTURE_VALUE_RANGE_ROW,
-    LEATI_LAYER_ROW(rand_augment_args, num_ops, INT, .default_number = 2, .minimum = 1,
-                    .maximum = 64, .doc = "How many distortions follow each other."),
+    LEATI_LAYER_ROW(rand_augment_args, num_ops, INT, .default_number = 2, .maximum = 64,
+                    .doc = "How many distortions follow each other."),
     LEATI_PICTURE_FACTOR_ROW(
         0, "How strong they are, of 0 to 1: f for 0 to f, or two numbers; 0.5 by default."),
     LEATI_PICTURE_INTERPOLATION_ROW,

@@ -236,6 +236,13 @@ def test_steps_of_subclasses_of_built_in_optimizers(kind, arguments, first, seco
     assert int(optimizer._iterations) == 4
 
 
+def test_a_norm_that_is_not_finite_is_seen():
+    """As in Keras all gradients are NaN then."""
+    for kind in (Own, keras.optimizers.SGD):
+        kernel, bias = run(kind(0.1, global_clipnorm=1.0), grads=[[np.full((2, 2), np.inf, np.float32), GRADS[0][1]]])
+        assert np.isnan(kernel).all() and np.isnan(bias).all()
+
+
 def test_a_single_update():
     optimizer, made = keras.optimizers.SGD(0.5, momentum=0.9, clipnorm=0.1), variables()
     optimizer.build(made)

@@ -63,7 +63,7 @@ class Optimizer:
         self.built = False
         self._trainable_variables = []
         self._steps = {}  # numbers of variables -> the function that applies to them
-        self._averages, self._accumulators = [], []  # of the variables, where they are in use
+        self._model_variables_moving_average, self._accumulated_gradients = [], []  # where they are in use
         self._undecayed = (frozenset(), None)  # variables that weight decay leaves alone: ids, and words in names
         self._later = {}  # places among the variables that are to come -> what restores them
         self._make_own(learning_rate)
@@ -179,9 +179,9 @@ class Optimizer:
     def _make_shared(self, variables):
         """Makes what averages and accumulation keep of the variables."""
         if self.use_ema:
-            self._averages = self.add_optimizer_variables(variables, "average")
+            self._model_variables_moving_average = self.add_optimizer_variables(variables, "average")
         if self.gradient_accumulation_steps:
-            self._accumulators = self.add_optimizer_variables(variables, "gradient_accumulator")
+            self._accumulated_gradients = self.add_optimizer_variables(variables, "gradient_accumulator")
 
     def _get_variable_index(self, variable):
         return self._index[id(variable)]
@@ -316,7 +316,7 @@ class Optimizer:
         self._iterations.assign_add(1)
 
     def _update(self, grads, variables, rate):
-        grads = self._clipped(grads)
+        grads = self._clip_gradients(grads)
         for variable in variables:
             if self.weight_decay and self._decays(variable):
                 variable.assign_sub(variable * self.weight_decay * rate)
@@ -328,9 +328,9 @@ class Optimizer:
         op, steps = ops.FUNCTIONS, self.gradient_accumulation_steps
         count = self._iterations._as_tensor() + 1
         is_update = op["equal"](op["math.floormod"](count, op["cast"](steps, count.dtype)), op["cast"](0, count.dtype))
-        apart = {id(one) for one in (*self._averages, *self._accumulators)}
+        apart = {id(one) for one in (*self._model_variables_moving_average, *self._accumulated_gradients)}
         touched = [*variables, *(slot for slot in self._slots if id(slot) not in apart)]
-        sums = [self._accumulators[self._get_variable_index(variable)] for variable in variables]
+        sums = [self._accumulated_gradients[self._get_variable_index(variable)] for variable in variables]
         before = [one.read_value() for one in touched]
         totals = [gradient + kept for gradient, kept in zip(grads, sums)]
         self._update([total / float(steps) for total in totals], variables, rate)
@@ -346,7 +346,7 @@ class Optimizer:
         count = count._as_tensor() if hasattr(count, "_as_tensor") else count
         later = op["cast"](op["not_equal"](count, op["zeros_like"](count)), dtypes.float32)
         every = self.ema_overwrite_frequency
-        for variable, kept in zip(self._trainable_variables, self._averages):
+        for variable, kept in zip(self._trainable_variables, self._model_variables_moving_average):
             momentum = op["cast"](later * self.ema_momentum, variable.dtype)
             mean = momentum * kept + (1.0 - momentum) * variable
             kept.assign(mean)
@@ -364,17 +364,18 @@ class Optimizer:
         listed, words = self._undecayed
         return id(variable) not in listed and (words is None or words.search(variable.name) is None)
 
-    def _clipped(self, grads):
+    def _clip_gradients(self, grads):
+        """Gradients clipped as the arguments say; a norm of all that is not finite makes every gradient NaN."""
         op = ops.FUNCTIONS
-        if self.clipvalue is not None:
+        if self.clipnorm:
+            return [g * self.clipnorm / op["math.maximum"](op["math.sqrt"](op["reduce_sum"](g * g)), self.clipnorm)
+                    for g in grads]
+        if self.global_clipnorm:
+            norm = op["math.sqrt"](op["math.add_n"]([op["reduce_sum"](g * g) for g in grads]))
+            scale = self.global_clipnorm * op["math.minimum"](1.0 / norm, 1.0 / self.global_clipnorm)
+            return [g * (scale + (norm - norm)) for g in grads]
+        if self.clipvalue:
             return [op["clip_by_value"](g, -self.clipvalue, self.clipvalue) for g in grads]
-        norms = [op["reduce_sum"](g * g) for g in grads]
-        if self.clipnorm is not None:
-            return [g * self.clipnorm / op["math.maximum"](op["math.sqrt"](n), self.clipnorm)
-                    for g, n in zip(grads, norms)]
-        if self.global_clipnorm is not None:
-            norm = op["math.sqrt"](op["math.add_n"](norms))
-            return [g * self.global_clipnorm / op["math.maximum"](norm, self.global_clipnorm) for g in grads]
         return grads
 
     @staticmethod
@@ -402,7 +403,7 @@ class Optimizer:
     def finalize_variable_values(self, var_list):
         """Sets variables to their averages, where there are some: at the end of training."""
         for variable in var_list if self.use_ema and self.built else ():
-            variable.assign(self._averages[self._get_variable_index(variable)].read_value())
+            variable.assign(self._model_variables_moving_average[self._get_variable_index(variable)].read_value())
 
     def set_weights(self, weights):
         """Sets the optimizer's variables to arrays in their order. ValueError where one does not fit."""
@@ -528,9 +529,10 @@ class TableOptimizer(Optimizer):
                     if slot["name"] in group:
                         self._own[id(variable)][place] = self._make_slot(variable, slot)
         if self.use_ema:
-            self._averages = [self._own[id(variable)][0] for variable in self._trainable_variables]
+            self._model_variables_moving_average = [self._own[id(variable)][0] for variable in self._trainable_variables]
         if self.gradient_accumulation_steps:
-            self._accumulators = [self._own[id(variable)][int(self.use_ema)] for variable in self._trainable_variables]
+            self._accumulated_gradients = [self._own[id(variable)][int(self.use_ema)]
+                                           for variable in self._trainable_variables]
         if self._entry["shares"]:
             self._common = [self._make_common()]
         self._restore_waiting()

@@ -149,13 +149,14 @@ static leat_status call_user(void *context, const leat_element *in, leat_element
 }
 
 static struct lines {
-    int count;
+    int count, all; /* warnings, and lines of every kind */
     char last[256];
 } lines;
 
 static void take_line(void *context, leat_log_level level, const char *line) {
     struct lines *l = context;
     l->count += level == LEAT_LOG_WARNING;
+    l->all++;
     snprintf(l->last, sizeof(l->last), "%s", line);
 }
 
@@ -229,7 +230,9 @@ static void test_refused(void **state) {
 static void test_without_effect(void **state) {
     (void)state;
     leat_error err = {0};
-    const char *json = "{\"op\": \"with_options\", \"args\": {\"experimental_slack\": true}, "
+    /* What strategies split a dataset by has an effect. */
+    const char *json = "{\"op\": \"with_options\", \"args\": {\"experimental_slack\": true, "
+                       "\"experimental_distribute.auto_shard_policy\": 2}, "
                        "\"input\": {\"op\": \"range\", \"args\": {\"stop\": 3}}}";
     lines = (struct lines){0};
     leat_set_log(take_line, &lines);
@@ -237,6 +240,7 @@ static void test_without_effect(void **state) {
     leat_set_log(NULL, NULL);
     assert_non_null(dataset);
     assert_non_null(strstr(lines.last, "experimental_slack has no effect"));
+    assert_int_equal(lines.all, 1);
     leat_dataset_unref(dataset);
 }
 

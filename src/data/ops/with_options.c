@@ -14,10 +14,10 @@ struct options_args {
     int8_t deterministic, apply_default_optimizations, inject_prefetch, map_and_batch_fusion,
         map_fusion, map_parallelization, noop_elimination, shuffle_and_repeat_fusion, enabled;
     int64_t cpu_budget, ram_budget, initial_parallelism, min_parallelism,
-        experimental_external_state_policy, private_threadpool_size;
+        experimental_external_state_policy, private_threadpool_size, auto_shard_policy;
     char *dataset_name, *picture_quality;
     struct options_without_effect {
-        int64_t autotune_algorithm, auto_shard_policy, num_devices, max_intra_op_parallelism;
+        int64_t autotune_algorithm, num_devices, max_intra_op_parallelism;
         int8_t filter_fusion, filter_parallelization, map_and_filter_fusion, parallel_batch,
             seq_interleave_prefetch, pinned, experimental_slack, experimental_symbolic_checkpoint,
             experimental_warm_start;
@@ -73,13 +73,15 @@ static const leati_row options_rows[] = {
            "it once, 1 (IGNORE, the default) saves, 2 (FAIL) refuses."),
     NUMBER("threading.private_threadpool_size", private_threadpool_size,
            "Iterators have a pool of so many threads of their own; 0: one per processor."),
+    NUMBER("experimental_distribute.auto_shard_policy", auto_shard_policy,
+           "What Python's strategies split the dataset by among workers: 0 (AUTO), 1 (FILE), 2 "
+           "(DATA), 3 (HINT), -1 (OFF). leat_distribute_dataset is told in its own options."),
     TEXT("dataset_name", dataset_name, "Names the pipeline in metrics and traces."),
     TEXT("picture_quality", picture_quality,
          "How exactly a JPEG is decoded that is resized at once: \"exact\", the default, as "
          "decoding, cropping and resizing one after the other; \"balanced\": smaller where that "
          "keeps 40 dB against exact; \"fast\": as small as the result allows."),
     UNUSED_NUMBER("autotune.autotune_algorithm", autotune_algorithm),
-    UNUSED_NUMBER("experimental_distribute.auto_shard_policy", auto_shard_policy),
     UNUSED_NUMBER("experimental_distribute.num_devices", num_devices),
     UNUSED_NUMBER("threading.max_intra_op_parallelism", max_intra_op_parallelism),
     UNUSED_FLAG("experimental_optimization.filter_fusion", filter_fusion),

@@ -18,7 +18,7 @@ __all__ = ["batch_to_space", "broadcast_dynamic_shape", "broadcast_static_shape"
 def clip_by_norm(t, clip_norm, axes=None, name=None):
     """t scaled so that its Euclidean norm, over `axes`, is at most clip_norm (``tf.clip_by_norm``)."""
     t = convert_to_tensor(t)
-    limit = convert_to_tensor(clip_norm, dtype=t.dtype)
+    limit = F["maximum"](convert_to_tensor(clip_norm, dtype=t.dtype), 0)
     squares = F["reduce_sum"](F["multiply"](t, t), axes, True)
     is_some = F["greater"](squares, 0)
     safe = F["where"](is_some, squares, F["ones_like"](squares))
@@ -110,7 +110,7 @@ def meshgrid(*args, **kwargs):
     places = list(range(len(vectors)))
     if indexing == "xy" and len(vectors) > 1:
         places[:2] = [1, 0]
-    sizes = [F["size"](x) for x in vectors]
+    sizes = [F["shape"](x)[0] for x in vectors]
     shape = [sizes[places.index(i)] for i in range(len(vectors))]
     out = []
     for x, place in zip(vectors, places):
@@ -128,7 +128,7 @@ def unravel_index(indices, dims, name=None):
     steps = F["math.cumprod"](dims, exclusive=True, reverse=True)
     if indices.shape.rank != 0:
         steps, dims = F["expand_dims"](steps, 1), F["expand_dims"](dims, 1)
-    return F["math.floormod"](F["math.floordiv"](indices, steps), dims)
+    return F["truncatemod"](F["truncatediv"](indices, steps), dims)
 
 
 def space_to_batch_nd(input, block_shape, paddings, name=None):

@@ -188,7 +188,10 @@ def invert_permutation(x, name=None):
     """Where each number stands in a permutation of 0, 1, ... (``tf.math.invert_permutation``)."""
     x = convert_to_tensor(x)
     places = F["range"](F["size"](x, x.dtype))
-    return F["tensor_scatter_nd_update"](F["negative"](F["ones_like"](x)), F["expand_dims"](x, 1), places)
+    found = F["tensor_scatter_nd_update"](F["negative"](F["ones_like"](x)), F["expand_dims"](x, 1), places)
+    from leat.control import Assert
+    Assert(F["reduce_all"](F["greater_equal"](found, 0)), ["a number is duplicated in the input:", x])
+    return found
 
 
 # ---- counts ----

@@ -34,7 +34,7 @@ TABLE = Lazy(_NAMES, _entry)
 def _is_checked(name):
     """Does TensorFlow check an operation's arguments in Python? Its errors are ValueError as well, also of values."""
     return trace.is_tracing() or _NAMES[name].startswith("image.") or name in (
-        "boolean_mask", "pad", "repeat", "select", "stack", "unstack")
+        "add_n", "argsort", "boolean_mask", "pad", "repeat", "searchsorted", "select", "sort", "stack", "unstack")
 
 
 
@@ -79,8 +79,8 @@ def _attribute(argument, value):
             argument["name"] == "ksize" or not argument["required"]) else found
     if isinstance(value, DType):
         return value.name
-    if kind == "integer" and isinstance(value, (list, tuple)) and len(value) == 1:
-        value = value[0]  # an axis in a list of its own
+    if argument["name"] == "axis" and kind == "integer" and isinstance(value, (list, tuple)) and len(value) == 1:
+        value = value[0]
     if isinstance(value, (list, tuple)):
         return [_attribute({"type": kind, "name": argument["name"]}, item) for item in value]
     return plain_value(value)
@@ -179,8 +179,21 @@ def _as_mask(name, inputs):
     return name, [tensor, mask if mask.dtype is dtypes.bool else call("cast", {"dtype": "bool"}, [mask])[0]]
 
 
+def _rows(values):
+    """What takes a list of tensors takes the rows of one."""
+    return (list(values[0]),) if type(values[0]) is Tensor else values
+
+
+def _in_dtype(values, dtype):
+    """Numbers and tensors in the dtype of their range."""
+    dtype = dtypes.as_dtype(dtype)
+    return tuple(FUNCTIONS["cast"](value, dtype) if isinstance(value, Tensor) else convert_to_tensor(value, dtype)
+                 for value in values)
+
+
 # Where TensorFlow's function is not the operation on its arguments as they are.
-_VALUES = {"range": lambda values: values if values[1] is not None else (0, *values[::2])}
+_VALUES = {"range": lambda values: values if values[1] is not None else (0, *values[::2]),
+           **dict.fromkeys(("add_n", "string_join"), _rows)}
 _TENSORS = {"add": _of_strings, "boolean_mask": _as_mask, "divide": _as_floats, "divide_no_nan": _as_floats}
 
 
@@ -214,6 +227,8 @@ def dispatch(name, values, arguments):
     entry = TABLE[name]
     if name in _VALUES:
         values = _VALUES[name](values)
+    if name == "range" and arguments[0] is not None:
+        values, arguments = _in_dtype(values, arguments[0]), (None,)
     for value in values:
         if type(value) is not Tensor:
             special = composite.dispatch(entry, values, arguments)

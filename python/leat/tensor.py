@@ -375,6 +375,13 @@ def _array_of(value):
     return array
 
 
+def _of_large(value, array):
+    """Integers below and above 2**63, of which numpy makes floats, as what they are."""
+    exact = np.array(value, dtype=object)
+    plain = all(isinstance(item, int) and 0 <= item < 2**64 for item in exact.reshape(-1))
+    return exact.astype(np.uint64) if plain else array
+
+
 _OF_FLOATS = frozenset([dtypes.float32.number, dtypes.float64.number])
 _OF_INTEGERS = _OF_FLOATS | {dtypes.int32.number, dtypes.int64.number}
 
@@ -411,7 +418,10 @@ def constant(value, dtype=None, shape=None, name="Const"):
             raise TypeError(f"Expected tensor {value} with dtype {dtype!r}, but got dtype {value.dtype!r}.")
         out = value
     else:
+        value = value.as_list() if isinstance(value, TensorShape) else value
         array = _array_of(value)
+        if dtype is dtypes.uint64 and array.dtype.kind == "f" and isinstance(value, (list, tuple)):
+            array = _of_large(value, array)
         out = _convert_checked(value, array, dtype, isinstance(value, _OWN) or not array.flags.writeable)
     if shape is not None:
         dims = tuple(TensorShape(shape))

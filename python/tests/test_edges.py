@@ -80,6 +80,14 @@ CASES = [
     (lambda: tf.shape(tf.reshape(tf.zeros([4, 0, 6]), [0, 5, -1])), [0, 5, 4]),
     (lambda: tf.shape(tf.reshape(tf.zeros([0, 6]), [-1, 3])), [0, 3]),
     (lambda: tf.tensor_scatter_nd_update([1.5, 2.5], [[1]], [7]), [1.5, 7.0]),
+    # numbers in the dtype that is asked for
+    (lambda: tf.range(2, 3, 0.3, dtype=tf.float64), [2.0, 2.3, 2.6, 2.9]),
+    (lambda: tf.range(3, dtype=tf.float16), [0.0, 1.0, 2.0]),
+    (lambda: tf.constant([5, 2**64 - 2, 1], tf.uint64), [5, 2**64 - 2, 1]),
+    (lambda: tf.clip_by_norm([3.0, -4.0], -2.0), [0.0, 0.0]),
+    (lambda: tf.unravel_index([-2, 5], [2, 3]), [[0, 1], [-2, 2]]),
+    (lambda: tf.math.add_n(tf.constant([[1, 2], [30, 40]])), [31, 42]),
+    (lambda: tf.strings.join(tf.constant(["a", "b"]), "+"), b"a+b"),
     (lambda: tf.strings.substr("outside", 3, tf.constant(4, tf.int64)), b"side"),
 ]
 
@@ -91,6 +99,8 @@ def test_values(number):
 
 
 def test_dtypes():
+    assert tf.convert_to_tensor(tf.TensorShape([2, 3])).dtype is tf.int32
+    assert tf.range(3, dtype=tf.float16).dtype is tf.float16
     assert tf.one_hot([0], 1, on_value=tf.constant(7, tf.int16)).dtype is tf.int16
     assert tf.nn.softmax(tf.constant([0, 0], tf.bfloat16)).dtype is tf.bfloat16
     assert tf.math.divide_no_nan(tf.constant([3]), tf.constant([2])).dtype is tf.float64
@@ -125,6 +135,15 @@ REFUSED = [
     (lambda: tf.pad([1, 2], [[1, 1]], constant_values=2.5), TypeError, "constant_values"),
     (lambda: tf.pad([1, 2], [[1, 1]], "EDGE"), ValueError, "CONSTANT"),
     (lambda: tf.concat([[1, 2], [3.5]], 0), TypeError, "float32"),
+    (lambda: tf.math.invert_permutation([1, 1]), tf.errors.InvalidArgumentError, "duplicated"),
+    (lambda: tf.histogram_fixed_width([float("nan")], [0.0, 1.0]), tf.errors.InvalidArgumentError, "NaN"),
+    (lambda: tf.image.crop_and_resize(tf.ones([1, 2, 2, 1]), [[0.0, float("nan"), 1, 1]], [0], [2, 2]),
+     tf.errors.InvalidArgumentError, "not finite"),
+    (lambda: tf.one_hot([0], 2, on_value=5, off_value=0.5), TypeError, "int32"),
+    (lambda: tf.range(2.5, 4, dtype=tf.int32), TypeError, "int32"),
+    (lambda: tf.image.central_crop(tf.ones([2, 2, 1]), 2.0), ValueError, "central_fraction"),
+    (lambda: tf.image.resize(tf.ones([2, 2, 1]), [2]), ValueError, "size"),
+    (lambda: tf.sort([1], direction="UP"), ValueError, "ASCENDING"),
     (lambda: tf.where([True], 1, 2.5), TypeError, "int32 and float32"),
     (lambda: tf.where([True], 1), ValueError, "found 2"),
     (lambda: tf.repeat([1, 2], 2, axis=3), ValueError, "axis"),
@@ -214,3 +233,55 @@ def test_padding_to_a_length():
     pad = tf.function(lambda x: shapes.append(tf.pad(x, [[1, 1], [0, 2]]).shape.as_list()))
     pad.get_concrete_function(tf.TensorSpec(None, tf.float32))
     assert shapes == [[None, None]]
+
+
+AXES = [  # of [[1, -2, 4], [3, 5, -6]], axis 1 or, what is computed of it, 0
+    (lambda x, a: tf.reduce_sum(x, a), [3.0, 2.0], [None, None]),
+    (lambda x, a: tf.reduce_max(x, [a], keepdims=True), [[4.0], [5.0]], [2, 2]),
+    (lambda x, a: tf.reduce_mean(x, tf.stack([a, a - 1])), 5.0 / 6, [None, None]),
+    (lambda x, a: tf.reduce_prod(x, tf.range(a, tf.rank(x))), [-8.0, -90.0], [None, None]),
+    (lambda x, a: tf.reduce_all(x > -3, a - 1), [True, True, False], [None, None]),
+    (lambda x, a: tf.math.count_nonzero(x, a), [3, 3], [None, None]),
+    (lambda x, a: tf.argmax(x, a), [2, 1], [1, 1]),
+    (lambda x, a: tf.cumsum(x, a, reverse=True), [[3.0, 2.0, 4.0], [2.0, -1.0, -6.0]], [2, 2]),
+    (lambda x, a: tf.concat([x, x], a - 1), [[1.0, -2.0, 4.0], [3.0, 5.0, -6.0]] * 2, [2, 2]),
+    (lambda x, a: tf.gather(x, [2, 0], axis=a), [[4.0, 1.0], [-6.0, 3.0]], [2, 2]),
+    (lambda x, a: tf.strings.reduce_join(tf.strings.as_string(tf.cast(x, tf.int32)), a), [b"1-24", b"35-6"],
+     [None, None]),
+]
+
+
+@pytest.mark.parametrize("number", range(len(AXES)))
+def test_axes_that_the_run_computes(number):
+    call, expected, ranks = AXES[number]
+    found = []
+
+    def traced(x, a):
+        result = call(x, a)
+        found.append(result.shape.rank)
+        return result
+    specs = [tf.TensorSpec(shape, tf.float32) for shape in ([2, 3], [None, None])]
+    for spec in specs:
+        function = tf.function(traced, input_signature=[spec, tf.TensorSpec([], tf.int32)])
+        value = function(tf.constant([[1.0, -2, 4], [3, 5, -6]]), tf.constant(1)).numpy()
+        assert np.array_equal(value, np.array(expected, value.dtype)) or np.allclose(value, expected)
+    if number == 3:  # whose axes are known where the rank is
+        return
+    assert found == ranks
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        function(tf.constant([[1.0, -2, 4], [3, 5, -6]]), tf.constant(4))
+
+
+def test_gradients_along_axes_that_the_run_computes():
+    x = tf.constant([[1.0, -2, 4], [3, 5, -6]])
+    for call, expected in ((tf.reduce_sum, [[6.0] * 3, [4.0] * 3]),
+                           (lambda x, a: tf.concat([x, 2 * x], a), [[10.0, -20, 40], [30, 50, -60]]),
+                           (lambda x, a: tf.gather(x, [2, 2], axis=a), [[0.0, 0, 16], [0, 0, -24]])):
+        @tf.function(input_signature=[tf.TensorSpec(None, tf.float32), tf.TensorSpec([], tf.int32)])
+        def gradient(x, a):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = call(x, a)
+                y = y * y
+            return tape.gradient(y, x)
+        assert gradient(x, tf.constant(1)).numpy().tolist() == expected

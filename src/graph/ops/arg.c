@@ -8,7 +8,7 @@
 const leati_row leati_arg_rows[] = {
     {.name = "axis",
      .type = LEATI_ROW_INT,
-     .flags = LEATI_NONE,
+     .flags = LEATI_NONE | LEATI_TENSOR,
      .offset = offsetof(struct leati_arg_args, axis),
      .doc = "The dimension to search; negative counts from the end."},
     {.name = "output_type",
@@ -80,8 +80,13 @@ leat_status leati_arg_infer(leati_infer_call *call, bool smallest, leat_error *e
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "output_type is %s; expected int32 or int64%s",
                           leat_dtype_name(args->output_type), smallest ? "" : ", int16 or uint16");
-    if (call->inputs[0].shape.rank >= 0)
+    if (call->unknown != 0) { /* the axis */
+        shape.rank = call->inputs[0].shape.rank > 0 ? call->inputs[0].shape.rank - 1 : shape.rank;
+        for (int32_t d = 0; d < shape.rank; d++)
+            shape.dims[d] = LEAT_UNKNOWN_DIM;
+    } else if (call->inputs[0].shape.rank >= 0) {
         LEATI_TRY(without_axis(args, &call->inputs[0].shape, &axis, &shape, err));
+    }
     return leati_infer_output(call, args->output_type, &shape, NULL, err);
 }
 

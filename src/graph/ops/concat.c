@@ -31,6 +31,16 @@ static leat_status join_shape(leat_shape *shape, const leat_shape *next, int32_t
                       (int)axis);
 }
 
+/* Of an axis that the run computes: the inputs' rank. */
+static leat_shape shape_of_any_axis(const leati_infer_call *call) {
+    leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
+    for (int i = 0; i < call->num_inputs && shape.rank == LEAT_UNKNOWN_RANK; i++)
+        shape.rank = call->inputs[i].shape.rank;
+    for (int32_t d = 0; d < shape.rank; d++)
+        shape.dims[d] = LEAT_UNKNOWN_DIM;
+    return shape;
+}
+
 static leat_status concat_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_axis_args *args = call->args;
     leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
@@ -38,6 +48,10 @@ static leat_status concat_infer(leati_infer_call *call, leat_error *err) {
     bool whole = true; /* are all ranks known? */
     LEATI_TRY(leati_want_values(call, 0, err));
     LEATI_TRY(leati_want_same_dtypes(call, err));
+    if (call->unknown != 0) {
+        shape = shape_of_any_axis(call);
+        return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
+    }
     for (int i = 0; i < call->num_inputs; i++) {
         const leat_shape *next = &call->inputs[i].shape;
         whole = whole && next->rank != LEAT_UNKNOWN_RANK;

@@ -16,7 +16,7 @@ struct count_nonzero_args {
 static const leati_row count_nonzero_rows[] = {
     {.name = "axis",
      .type = LEATI_ROW_INTS,
-     .flags = LEATI_NONE,
+     .flags = LEATI_NONE | LEATI_TENSOR,
      .offset = offsetof(struct count_nonzero_args, reduce.axis),
      .doc = "The dimensions to count over; none named: all."},
     {.name = "keepdims",

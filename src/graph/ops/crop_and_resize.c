@@ -160,9 +160,12 @@ static leat_status crop_and_resize_kernel(leati_kernel_call *call, leat_error *e
                                   "box %lld is of picture %lld; expected one of the %lld pictures, "
                                   "with pixels",
                                   (long long)i, (long long)index, (long long)in.dims[0]);
+            const float *box = (const float *)(const void *)leati_row_of(boxes, row) + 4 * i;
+            if (!isfinite(box[0]) || !isfinite(box[1]) || !isfinite(box[2]) || !isfinite(box[3]))
+                return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                                  "box %lld has a number that is not finite", (long long)i);
             crop_box(args, in.dims,
-                     (const float *)(const void *)leati_row_of(&in, row) + index * picture,
-                     (const float *)(const void *)leati_row_of(boxes, row) + 4 * i,
+                     (const float *)(const void *)leati_row_of(&in, row) + index * picture, box,
                      (float *)(void *)leati_row_of(&call->outputs[0], row) + i * crop);
         }
     }

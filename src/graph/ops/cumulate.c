@@ -7,6 +7,7 @@
 const leati_row leati_cumulate_rows[] = {
     {.name = "axis",
      .type = LEATI_ROW_INT,
+     .flags = LEATI_TENSOR,
      .offset = offsetof(struct leati_cumulate_args, axis),
      .doc = "The dimension along which totals run; negative counts from the end."},
     {.name = "exclusive",
@@ -64,7 +65,7 @@ leat_status leati_cumulate_infer(leati_infer_call *call, leat_error *err) {
     if (lines[0][in->dtype] == NULL)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "the input is %s; expected numbers",
                           leat_dtype_name(in->dtype));
-    if (in->shape.rank >= 0)
+    if (in->shape.rank >= 0 && call->unknown == 0)
         LEATI_TRY(leati_normal_axis(args->axis, in->shape.rank, &axis, err));
     return leati_infer_same(call, err);
 }

@@ -9,7 +9,7 @@
 const leati_row leati_gather_rows[] = {
     {.name = "axis",
      .type = LEATI_ROW_INT,
-     .flags = LEATI_NONE,
+     .flags = LEATI_NONE | LEATI_TENSOR,
      .offset = offsetof(struct leati_gather_args, axis),
      .default_number = (double)INT64_MIN,
      .doc = "The dimension of the first input that the indices number; none: batch_dims."},
@@ -91,14 +91,24 @@ static leat_status gathered(const struct leati_gather_args *args, const leat_sha
     return LEAT_OK;
 }
 
+/* Of an axis that the run computes. */
+static leat_shape shape_of_rank(int32_t rank) {
+    leat_shape out = {.rank = rank <= LEAT_MAX_RANK ? rank : LEAT_UNKNOWN_RANK};
+    for (int32_t d = 0; d < out.rank; d++)
+        out.dims[d] = LEAT_UNKNOWN_DIM;
+    return out;
+}
+
 static leat_status gather_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_gather_args *args = call->args;
     const leat_shape *params = &call->inputs[0].shape, *indices = &call->inputs[1].shape;
     leat_shape out = {.rank = LEAT_UNKNOWN_RANK};
     LEATI_TRY(leati_want_values(call, 0, err));
     LEATI_TRY(leati_want_index(call, 1, "the indices", err));
-    if (params->rank >= 0 && indices->rank >= 0)
+    if (params->rank >= 0 && indices->rank >= 0 && call->unknown == 0)
         LEATI_TRY(gathered(args, params, indices, &out, err));
+    else if (params->rank > 0 && indices->rank >= 0 && args->batch_dims == 0)
+        out = shape_of_rank(params->rank - 1 + indices->rank);
     return leati_infer_output(call, call->inputs[0].dtype, &out, NULL, err);
 }
 

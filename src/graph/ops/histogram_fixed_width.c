@@ -59,7 +59,7 @@ static leat_status histogram_infer(leati_infer_call *call, leat_error *err) {
     return leati_infer_output(call, args->dtype, &shape, NULL, err);
 }
 
-/* The number of the part in which a value lies; NaN counts for the first. */
+/* The number of the part in which a value lies. */
 static int64_t bin_of(double value, double low, double step, int64_t nbins) {
     double place = (fmax(value, low) - low) / step;
     if (!(place > 0))
@@ -88,7 +88,14 @@ static leat_status histogram_kernel(leati_kernel_call *call, leat_error *err) {
         memset(to, 0, (size_t)args->nbins * leat_dtype_size(args->dtype));
         double step = (high - low) / (double)args->nbins;
         for (int64_t i = 0; i < values->count; i++) {
-            int64_t bin = bin_of(leati_tensor_float_at(&all, i), low, step, args->nbins);
+            double value = leati_tensor_float_at(&all, i);
+            if (value != value) {
+                call->failed_row = row;
+                return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                                  "Histogram values must not contain NaN; value %lld is",
+                                  (long long)i);
+            }
+            int64_t bin = bin_of(value, low, step, args->nbins);
             if (args->dtype == LEAT_INT32)
                 ((int32_t *)(void *)to)[bin]++;
             else

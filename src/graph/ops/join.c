@@ -6,6 +6,7 @@
 const leati_row leati_axis_rows[] = {
     {.name = "axis",
      .type = LEATI_ROW_INT,
+     .flags = LEATI_TENSOR,
      .offset = offsetof(struct leati_axis_args, axis),
      .doc = "The dimension along which the inputs follow each other; negative counts from "
             "the end."},

@@ -104,6 +104,9 @@ static leat_status bytes_of(const leat_element *value, double number, leat_dtype
         if (tensor->dtype < LEAT_BOOL || tensor->dtype > LEAT_FLOAT64)
             return leati_fail(err, LEAT_INVALID_ARGUMENT, "a value is %s, the dtype %s",
                               leat_dtype_name(tensor->dtype), leat_dtype_name(dtype));
+        if (leati_dtype_is_float(tensor->dtype) && !leati_dtype_is_float(dtype))
+            return leati_fail(err, LEAT_INVALID_ARGUMENT, "a value is %s; expected %s",
+                              leat_dtype_name(tensor->dtype), leat_dtype_name(dtype));
         number = leati_dtype_is_integer(tensor->dtype) || tensor->dtype == LEAT_BOOL
                      ? (double)leati_tensor_int_at(tensor, 0)
                      : leati_tensor_float_at(tensor, 0);

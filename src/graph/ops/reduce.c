@@ -13,7 +13,7 @@
 const leati_row leati_reduce_rows[] = {
     {.name = "axis",
      .type = LEATI_ROW_INTS,
-     .flags = LEATI_NONE,
+     .flags = LEATI_NONE | LEATI_TENSOR,
      .offset = offsetof(struct leati_reduce_args, axis),
      .doc = "The dimensions to reduce; none: all; an empty list: no dimension."},
     {.name = "keepdims",
@@ -41,7 +41,11 @@ leat_status leati_reduce_infer_as(leati_infer_call *call, leat_dtype dtype, leat
     const struct leati_reduce_args *args = call->args;
     const leat_shape *in = &call->inputs[0].shape;
     leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
-    if (in->rank >= 0) {
+    if (call->unknown != 0) { /* the axes */
+        shape.rank = args->keepdims ? in->rank : LEAT_UNKNOWN_RANK;
+        for (int32_t d = 0; d < shape.rank; d++)
+            shape.dims[d] = LEAT_UNKNOWN_DIM;
+    } else if (in->rank >= 0) {
         bool mask[LEAT_MAX_RANK];
         LEATI_TRY(leati_reduce_mask(&args->axis, in->rank, mask, err));
         shape = leati_reduced_shape(in, mask, args->keepdims);

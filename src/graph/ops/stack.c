@@ -40,7 +40,7 @@ static leat_status stack_infer(leati_infer_call *call, leat_error *err) {
             if (shape.dims[d] == LEAT_UNKNOWN_DIM)
                 shape.dims[d] = other->dims[d];
     }
-    if (shape.rank >= 0)
+    if (shape.rank >= 0 && call->unknown == 0)
         LEATI_TRY(stacked(&shape, args->axis, call->num_inputs, &axis, &out, err));
     return leati_infer_output(call, call->inputs[0].dtype, &out, NULL, err);
 }

@@ -16,7 +16,7 @@ struct string_reduce_join_args {
 static const leati_row string_reduce_join_rows[] = {
     {.name = "axis",
      .type = LEATI_ROW_INTS,
-     .flags = LEATI_NONE,
+     .flags = LEATI_NONE | LEATI_TENSOR,
      .offset = offsetof(struct string_reduce_join_args, reduce.axis),
      .doc = "The dimensions to join along; none named: all."},
     {.name = "keepdims",

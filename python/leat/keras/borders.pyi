@@ -6,7 +6,7 @@ from typing import Any, Callable, ClassVar, NamedTuple, Self, overload
 
 from leat._types import DTypeLike, FloatLike, IntLike, IntsLike, ShapeLike, StringLike, StringsLike, TensorLike
 
-from leat.keras.layer import TableLayer
+from leat.keras.table_layer import TableLayer
 class BorderLayer(TableLayer):
     ...
 def sides(word: Any, value: Any, directions: Any) -> Any: ...

@@ -4,7 +4,7 @@
     input_types.py tests/conform/ops tests/conform/types.json
 
 Takes the first two cases of each operation that are no errors, and whose operation exists in tf.raw_ops with inputs and attributes of the
-same names or in the same order. Each input in turn gets another rank, another dtype, a dimension that is larger by one or not known.
+same names or in the same order. Each input in turn gets another rank, another dtype, a dimension that is larger by one, 0 or not known.
 Writes [{"op", "attributes", "cases": [[inputs, outputs]...]}], where a type is [dtype, [sizes or null]], or null where the rank is not
 known, and outputs are null where TensorFlow refuses. The lines with "deviation" are kept. Needs TensorFlow 2.21.
 """
@@ -90,7 +90,7 @@ def variants(types):
         others += [[dtype, shape[1:]], [dtype, shape[:-1]]] if shape else []
         others += [[other, shape] for other in DTYPES if other != dtype]
         for d, size in enumerate(shape):
-            others += [[dtype, shape[:d] + [size + 1] + shape[d + 1:]], [dtype, shape[:d] + [None] + shape[d + 1:]]]
+            others += [[dtype, shape[:d] + [other] + shape[d + 1:]] for other in (size + 1, 0, None)]
         for other in others:
             yield types[:number] + [other] + types[number + 1:]
 

@@ -18,6 +18,10 @@ leat_status leati_scatter_check(const leat_shape *out, const leat_shape *indices
         wanted.dims[wanted.rank++] = indices->dims[d];
     for (int32_t d = (int32_t)depth; fits && d < out->rank; d++)
         wanted.dims[wanted.rank++] = out->dims[d];
+    if (fits && leati_shape_count(out) == 0 && leati_shape_count(indices) > 0)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "Indices and updates specified for empty output shape %s",
+                          leati_shape_text(out, texts[0]));
     if (fits && leati_shape_compatible(&wanted, updates))
         return LEAT_OK;
     return leati_fail(err, LEAT_INVALID_ARGUMENT,

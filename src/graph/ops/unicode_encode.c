@@ -44,6 +44,9 @@ static leat_status unicode_encode_infer(leati_infer_call *call, leat_error *err)
     LEATI_TRY(leati_want_rank(call, 1, 1, "the row splits", err));
     LEATI_TRY(leati_want_encoding(args->output_encoding, &encoding, err));
     LEATI_TRY(leati_want_text_errors(args->errors, &errors, err));
+    if (splits->rank == 1 && splits->dims[0] == 0)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "the row splits are empty; expected at least one, which is 0");
     if (splits->rank == 1 && splits->dims[0] > 0)
         rows.dims[0] = splits->dims[0] - 1;
     return leati_infer_output(call, LEAT_STRING, &rows, NULL, err);

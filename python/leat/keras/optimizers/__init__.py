@@ -529,7 +529,8 @@ class TableOptimizer(Optimizer):
                     if slot["name"] in group:
                         self._own[id(variable)][place] = self._make_slot(variable, slot)
         if self.use_ema:
-            self._model_variables_moving_average = [self._own[id(variable)][0] for variable in self._trainable_variables]
+            variables = self._trainable_variables
+            self._model_variables_moving_average = [self._own[id(variable)][0] for variable in variables]
         if self.gradient_accumulation_steps:
             self._accumulated_gradients = [self._own[id(variable)][int(self.use_ema)]
                                            for variable in self._trainable_variables]

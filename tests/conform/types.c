@@ -145,7 +145,48 @@ static void test_types(void **state) {
     assert_int_equal(wrong, 0);
 }
 
+/* Operations that take several numbers of inputs. */
+static const char several[] =
+    " add_n concat decode_csv draw_bounding_boxes range string_format string_join ";
+
+/* The inputs of an operation, and one less or one more. */
+static void test_counts(void **state) {
+    (void)state;
+    golden_run run = {0};
+    json_t *all = golden_read_json(&run, FILE_NAME);
+    const char *last = "";
+    size_t wrong = 0;
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        const json_t *line = json_array_get(all, i);
+        const char *op = golden_text(line, "op");
+        char name[128];
+        snprintf(name, sizeof name, " %s ", op);
+        if (!json_object_get(line, "cases") || strcmp(op, last) == 0 || strstr(several, name))
+            continue;
+        last = op;
+        const json_t *good = json_array_get(json_array_get(json_object_get(line, "cases"), 0), 0);
+        for (int more = 0; more < 2; more++) {
+            json_t *inputs = json_copy((json_t *)(uintptr_t)good);
+            size_t count = json_array_size(inputs);
+            if (more)
+                json_array_append(inputs, json_array_get(good, count - 1));
+            else
+                json_array_remove(inputs, count - 1);
+            leat_error err = {0};
+            leat_function *function = trace_over(line, inputs, &err);
+            if (function || err.code != LEAT_INVALID_ARGUMENT || !strstr(err.text, "inputs")) {
+                print_message("%s takes %zu inputs: %s\n", op, json_array_size(inputs), err.text);
+                wrong++;
+            }
+            leat_function_unref(function);
+            json_decref(inputs);
+        }
+    }
+    json_decref(all);
+    assert_int_equal(wrong, 0);
+}
+
 int conform_types(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_types)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_types), cmocka_unit_test(test_counts)};
     return cmocka_run_group_tests_name("types", tests, NULL, NULL);
 }

@@ -355,6 +355,8 @@ def _array_of(value):
     try:
         array = np.asarray(value)
     except ValueError:
+        if not isinstance(value, (list, tuple)):  # it says itself why it has no values
+            raise
         raise ValueError(_uneven(value)) from None
     except TypeError:  # a torch tensor of bfloat16, which numpy has no dtype for
         if not hasattr(value, "__dlpack__"):

@@ -571,6 +571,24 @@ def test_lambda_configurations():
         layers.Lambda.from_config(config)
 
 
+def test_keras_tensors():
+    value = keras.KerasTensor((3, 2))
+    assert value.reshape((6, 1)).squeeze().shape == (6,) and value.reshape((1, 6)).squeeze(axis=0).shape == (6,)
+    with pytest.raises(AttributeError, match="The `shape` attribute of KerasTensor is immutable"):
+        value.shape = (2,)
+    with pytest.raises(ValueError, match="cannot have `sparse=True` and `ragged=True`"):
+        keras.KerasTensor((3,), sparse=True, ragged=True)
+    with pytest.raises(NotImplementedError, match="Iterating over a symbolic KerasTensor"):
+        iter(value)
+    for use in (np.asarray, tf.convert_to_tensor, tf.nn.relu, lambda one: tf.add(one, 1.0)):
+        with pytest.raises(ValueError, match="doesn't have any actual numerical value.*cannot be used as input to a "
+                                             "TensorFlow function"):
+            use(value)
+    for use in (keras.name_scope, lambda name: layers.Dense(1, name=name)):
+        with pytest.raises(ValueError, match="Argument `name` must be a string and cannot contain character `/`"):
+            use("a/b")
+
+
 def test_input_layer_of_a_tensor():
     start = keras.Input((2, 3), batch_size=4)
     again = layers.InputLayer(input_tensor=start)

@@ -117,8 +117,9 @@ class Layer(State):
         self._input_shape_argument = _input_shape_of(kwargs)
         if kwargs:
             raise ValueError(f"Unrecognized keyword arguments passed to {type(self).__name__}: {kwargs}")
-        if name is not None and not isinstance(name, str):
-            raise ValueError(f"Argument `name` must be a string. Received: name={name} (of type {type(name)})")
+        if name is not None and (not isinstance(name, str) or "/" in name):
+            raise ValueError("Argument `name` must be a string and cannot contain character `/`. Received: "
+                             f"name={name} (of type {type(name)})")
         if not isinstance(trainable, bool):
             raise ValueError(f"Expected `trainable` to be a boolean. Received: trainable={trainable} (of type "
                              f"{type(trainable)})")
@@ -555,15 +556,25 @@ def _converted(value, layer, named=False):
 
 # ---- values without numbers: Input, functional models, output shapes ----
 
+def _fixed(name):
+    """A property that cannot be set."""
+    def refuse(self, value):
+        raise AttributeError(f"The `{name}` attribute of KerasTensor is immutable. One should create a new instance of "
+                             "KerasTensor for this.")
+    return property(lambda self: self._given[name], refuse)
+
+
 class KerasTensor:
     """What stands for a tensor while a model is put together (``keras.KerasTensor``): a shape and a dtype."""
 
     def __init__(self, shape, dtype="float32", sparse=False, ragged=False, record_history=True, name=None):
-        self.shape, self.dtype = tuple(shape), _dtype_name(dtype)
+        if sparse and ragged:
+            raise ValueError("KerasTensor cannot have `sparse=True` and `ragged=True` at the same time.")
+        self._given = {"shape": tuple(shape), "dtype": _dtype_name(dtype), "sparse": sparse, "ragged": ragged}
         self.name = name or tables.auto_name("keras_tensor")
-        self.sparse, self.ragged = sparse, ragged
         self._history = None  # the call that gave it
 
+    shape, dtype, sparse, ragged = map(_fixed, ("shape", "dtype", "sparse", "ragged"))
     ndim = property(lambda self: len(self.shape))
 
     def __repr__(self):
@@ -571,18 +582,30 @@ class KerasTensor:
                 f"name={self.name}>")
 
     def __array__(self, *_):
-        raise ValueError(f"A KerasTensor is symbolic: it's a placeholder for a shape an a dtype. It doesn't have any "
-                         f"actual numerical value. You cannot convert it to a NumPy array.")
+        raise ValueError("A KerasTensor is symbolic: it's a placeholder for a shape an a dtype. It doesn't have any "
+                         "actual numerical value. You cannot convert it to a NumPy array, and it cannot be used as "
+                         "input to a TensorFlow function: use a function of keras.ops, or a layer "
+                         "(keras.layers.Lambda)")
 
     def __bool__(self):
         raise TypeError("A symbolic KerasTensor cannot be used as a boolean.")
 
     def __iter__(self):
-        raise TypeError("Iterating over a symbolic KerasTensor is not supported.")
+        raise NotImplementedError("Iterating over a symbolic KerasTensor is not supported.")
 
     def __getitem__(self, index):
         from leat.keras import ops
         return ops.get_item(self, index)
+
+    def reshape(self, newshape):
+        """The same values in another shape (``keras.ops.reshape``)."""
+        from leat.keras import ops
+        return ops.reshape(self, newshape)
+
+    def squeeze(self, axis=None):
+        """Without dimensions of 1 (``keras.ops.squeeze``)."""
+        from leat.keras import ops
+        return ops.squeeze(self, axis)
 
 
 class Node:

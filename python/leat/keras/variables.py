@@ -22,6 +22,9 @@ class name_scope:
     """Variables that are made inside of the block have `name` in their path."""
 
     def __init__(self, name):
+        if not isinstance(name, str) or "/" in name:
+            raise ValueError("Argument `name` must be a string and cannot contain character `/`. Received: "
+                             f"name={name}")
         self.name = name
 
     def __enter__(self):
@@ -63,12 +66,15 @@ class StatelessScope:
     """
 
     def __init__(self, state_mapping=None):
+        from leat.ops import FUNCTIONS
         self._values = {}
         for variable, value in state_mapping or ():
             if not isinstance(variable, Variable):
                 raise ValueError("Invalid reference variable in StatelessScope: all keys in argument `mapping` must be "
                                  f"Variable instances. Received instead: {variable}")
-            value = convert_to_tensor(value._as_tensor() if isinstance(value, Variable) else value, variable.dtype)
+            value = convert_to_tensor(value)
+            if value.dtype is not variable.dtype:
+                value = FUNCTIONS["cast"](value, variable.dtype)
             if not variable.shape.is_compatible_with(value.shape):
                 raise ValueError("Invalid variable value in StatelessScope: all values in argument `mapping` must be "
                                  "tensors with a shape that matches the corresponding variable shape. For variable "

@@ -138,7 +138,8 @@ def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
     if count is None:
         first = nest.map_structure(_tensor, fn(row(0)))  # for its dtypes; nothing uses the values
         return _map_loop(fn, row, elems, nest.map_structure(lambda leaf: leaf.dtype, first))
-    return _stack([nest.map_structure(_tensor, fn(row(i))) for i in range(count)], elems)
+    rows = [nest.map_structure(_tensor, fn(row(i))) for i in range(count)]
+    return _stack(rows, rows[0] if rows else elems)
 
 
 def _fold(fn, elems, initializer, order, keeps=False):

@@ -217,3 +217,82 @@ def test_names_of_dtypes_and_where_they_meet():
                                                       ("uint32", "int8"), (bool, "bool"), (None, "int64"))] == [
         "int16", "float32", "float32", "float32", "uint8", "int32", "float16", "int64", "bool", "float32"]
     assert tf.keras.utils.is_keras_tensor(tf.keras.Input((2,))) and not tf.keras.utils.is_keras_tensor(tf.zeros(2))
+
+
+# ---- functions that run others, on KerasTensors too ----
+
+def test_loops_over_parts_whose_number_is_not_known():
+    x = tf.keras.Input((3,))
+    total, sums = ops.scan(lambda total, part: (total + part, ops.sum(total)), np.zeros(3, "float32"), x)
+    assert total.shape == (3,) and sums.shape == (None,)
+    model = tf.keras.Model(x, [total, sums, ops.map(lambda row: {"most": ops.max(row), "row": row * 2}, x)["most"],
+                               ops.fori_loop(0, 3, lambda i, value: value * 2, x)])
+    rows = np.array([[1, 2, 3], [4, 5, 6], [7, 8, 9.0]], "float32")
+    total, sums, most, doubled = model(rows)
+    np.testing.assert_array_equal(total, [12, 15, 18])
+    np.testing.assert_array_equal(sums, [0, 6, 21])
+    np.testing.assert_array_equal(most, [3, 6, 9])
+    np.testing.assert_array_equal(doubled, rows * 8)
+    _, backwards = ops.scan(lambda total, part: (total + part, total), np.zeros((), "float32"), rows[0], reverse=True)
+    np.testing.assert_array_equal(backwards, [5, 3, 0])
+
+
+def test_branches_and_structures():
+    x = tf.keras.Input((3,))
+    model = tf.keras.Model(x, ops.switch(ops.cast(ops.sum(x) > 3, "int32"), [lambda a: a + 1, lambda a: -a], x))
+    np.testing.assert_array_equal(model(np.ones((1, 3), "float32")), [[2, 2, 2]])
+    np.testing.assert_array_equal(model(np.ones((2, 3), "float32")), -np.ones((2, 3)))
+    found = ops.while_loop(lambda state: state["n"] < 5, lambda state: {"n": state["n"] + 2, "m": state["m"] * 3},
+                           {"n": 0, "m": (np.float32(1))})
+    assert int(found["n"]) == 6 and float(found["m"]) == 27
+    mapped = ops.vectorized_map(lambda one: {"a": one, "b": (one + 1,)}, np.arange(2))
+    np.testing.assert_array_equal(mapped["b"][0], [1, 2])
+    assert ops.convert_to_tensor(x) is x and ops.convert_to_tensor(x, "int32").dtype == "int32"
+    joined = ops.rearrange(tf.keras.Input((4, 6)), "b (h p) w -> b h (w p)", p=2)
+    assert joined.shape == (None, 2, 12)
+
+
+def test_products_at_places():
+    factors = np.array([3.0, 5.0, 7.0], "float32")
+    out = ops.scatter_update(np.full((2, 3), 2.0, "float32"), [[0, 1], [1, 2], [0, 1]], factors, reduction="mul")
+    np.testing.assert_array_equal(out, [[2, 42, 2], [2, 2, 10]])
+
+
+def test_shapes_that_do_not_fit():
+    square, tall = np.eye(3, dtype="float32"), np.ones((3, 2), "float32")
+    for call in (ops.det, ops.inv, ops.cholesky, ops.cholesky_inverse):
+        with pytest.raises(ValueError, match="Expected a square matrix"):
+            call(tall)
+        with pytest.raises(ValueError, match="rank >= 2"):
+            call(tall[0])
+    with pytest.raises(ValueError, match="Cholesky failed"):
+        ops.cholesky(-square)
+    with pytest.raises(ValueError, match=r"a.shape\[-2\] == b.shape\[-2\]"):
+        ops.solve(square, np.ones((2, 2), "float32"))
+    for call in (ops.softmax, ops.log_softmax, ops.normalize, ops.unstack, ops.norm):
+        with pytest.raises(ValueError, match="axis 4 is out of bounds for an array with dimension 2"):
+            call(square, axis=4)
+    with pytest.raises(ValueError, match="must be a vector of length"):
+        ops.batch_normalization(tall, np.ones(2), np.ones(3), -1)
+    with pytest.raises(ValueError, match="dimensions in `shape`"):
+        ops.slice(tall, (0, 0), (1,))
+    with pytest.raises(ValueError, match="Cannot infer argument `num`"):
+        ops.unstack(tf.keras.Input((2,)))
+    with pytest.raises(ValueError, match="positive integer or boolean"):
+        ops.scan(lambda a, b: (a, b), 0, [1, 2], unroll=0)
+    with pytest.warns(UserWarning, match="This axis has size 1"):
+        ops.softmax(tall[:, :1])
+
+
+def test_halves_are_summed_in_float32():
+    values = np.array([-700.0, 350.0, 1100.0, -1800.0], "float16")
+    mean, variance = ops.moments(values, axes=[0])
+    assert mean.dtype == variance.dtype == "float16" and float(variance) == 65504
+    normal = ops.layer_normalization(values)
+    wide = values.astype("float32")
+    np.testing.assert_allclose(normal, (wide - wide.mean()) / wide.std(), atol=2e-3)
+    assert normal.dtype == "float16"
+    kernel = np.ones((2, 1, 1), "float16")
+    np.testing.assert_array_equal(ops.conv(values.reshape(1, 4, 1), kernel)[0, :, 0], values[:3] + values[1:])
+    transposed = ops.conv_transpose(np.ones((1, 2, 1)), np.ones((2, 1, 1)), 2)
+    assert transposed.dtype == "float64" and transposed.shape == (1, 4, 1)

@@ -7,7 +7,8 @@ import numpy as np
 import leat as tf
 from leat import nest
 from leat.keras.ops import reductions
-from leat.keras.ops.promote import OPERATIONS, dtype_name, floats, named, operation, result_type, tensor, together
+from leat.keras.ops.promote import (OPERATIONS, dtype_name, floats, named, operation, place_of, result_type, tensor,
+                                    together)
 
 _before = set(OPERATIONS)
 
@@ -239,7 +240,8 @@ def multi_hot(inputs, num_classes=None, axis=-1, dtype=None, sparse=False, **kwa
     num_classes = kwargs.pop("num_tokens", num_classes)
     inputs = tensor(inputs)
     fold = 1 if len(inputs.shape) > 1 else 0
-    return tf.reduce_max(one_hot(inputs, num_classes, axis, dtype, sparse), axis=fold)
+    hot = one_hot(inputs, num_classes, axis, dtype, sparse)
+    return (tf.reduce_any if hot.dtype == "bool" else tf.reduce_max)(hot, axis=fold)
 
 
 # ---- shapes ----
@@ -474,6 +476,10 @@ def dsplit(x, indices_or_sections):
 @operation
 def unstack(x, num=None, axis=0):
     """The parts of a dimension as a list (``keras.ops.unstack``)."""
+    x = tensor(x)
+    if num is None and x.shape[place_of(axis, len(x.shape))] is None:
+        raise ValueError(f"Cannot infer argument `num` from shape {tuple(x.shape)}. Either provide a tensor with a "
+                         "concrete shape in the `axis` dimension or explicitly pass the `num` argument.")
     return tf.unstack(tensor(x), num, axis)
 
 
@@ -532,8 +538,15 @@ def get_item(x, key):
 @operation
 def slice(inputs, start_indices, shape):
     """The block of `shape` from a place on (``keras.ops.slice``)."""
-    inputs = tensor(inputs)
-    return tf.slice(inputs, tensor(start_indices, "int32"), tensor(shape, "int32"))
+    inputs, start_indices = tensor(inputs), tensor(start_indices, "int32")
+    if len(shape) != len(inputs.shape):
+        raise ValueError(f"The number of dimensions in `inputs` must match the number of dimensions in `shape`. "
+                         f"Received: inputs.shape={tuple(inputs.shape)}, shape={shape}")
+    if start_indices.shape[0] not in (None, len(inputs.shape)):
+        raise ValueError("The number of dimensions in `start_indices` must match the number of dimensions in "
+                         f"`inputs`. Received: {start_indices.shape[0]} numbers for inputs.shape="
+                         f"{tuple(inputs.shape)}")
+    return tf.slice(inputs, start_indices, tensor(shape, "int32"))
 
 
 @operation
@@ -556,12 +569,25 @@ def scatter(indices, values, shape):
 _UPDATES = {None: "update", "add": "add", "max": "max", "min": "min"}
 
 
+def _products_at(inputs, indices, updates):
+    """The products of the updates of each place, 1 where there are none."""
+    count = indices.shape[-1]
+    shape = tf.cast(tf.shape(inputs), indices.dtype)
+    numbers = tf.zeros(tf.shape(indices)[:-1], indices.dtype)
+    for place in range(count):
+        numbers = numbers * shape[place] + indices[..., place]
+    products = tf.math.unsorted_segment_prod(updates, numbers, tf.reduce_prod(shape[:count]))
+    return tf.reshape(products, tf.shape(inputs))
+
+
 @operation
 def scatter_update(inputs, indices, updates, reduction=None):
-    """With values at places replaced (``keras.ops.scatter_update``). `reduction`: add, max, min."""
-    if reduction not in _UPDATES:
-        raise ValueError(f"scatter_update: expected reduction None, add, max or min, found {reduction!r}")
+    """With values at places replaced (``keras.ops.scatter_update``). `reduction`: add, max, min, mul."""
     inputs = tensor(inputs)
+    if reduction == "mul":
+        return inputs * _products_at(inputs, tensor(indices), tensor(updates, inputs.dtype))
+    if reduction not in _UPDATES:
+        raise ValueError(f"scatter_update: expected reduction None, add, max, min or mul, found {reduction!r}")
     return getattr(tf, f"tensor_scatter_nd_{_UPDATES[reduction]}")(inputs, tensor(indices),
                                                                    tensor(updates, inputs.dtype))
 

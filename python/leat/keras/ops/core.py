@@ -7,7 +7,7 @@ import numpy as np
 import leat as tf
 from leat import nest
 from leat.keras.layer import KerasTensor
-from leat.keras.ops.promote import OPERATIONS, dtype_name, operation, tensor
+from leat.keras.ops.promote import OPERATIONS, dtype_name, operation, tensor, together
 from leat.keras.variables import Variable as KerasVariable
 
 _before = set(OPERATIONS)
@@ -22,7 +22,8 @@ def cast(x, dtype):
 @operation
 def saturate_cast(x, dtype):
     """In another dtype, moved into its range (``keras.ops.saturate_cast``)."""
-    return tf.saturate_cast(tensor(x), dtype_name(dtype))
+    x, dtype = tensor(x), dtype_name(dtype)
+    return tf.cast(x, dtype) if "bool" in (dtype, x.dtype) else tf.saturate_cast(x, dtype)
 
 
 @operation
@@ -32,7 +33,9 @@ def stop_gradient(variable):
 
 
 def convert_to_tensor(x, dtype=None, sparse=None, ragged=None):
-    """A value as a tensor (``keras.ops.convert_to_tensor``)."""
+    """A value as a tensor (``keras.ops.convert_to_tensor``); what stands for one stays."""
+    if isinstance(x, KerasTensor):
+        return x if dtype is None or dtype_name(dtype) == x.dtype else cast(x, dtype)
     return tensor(x, dtype)
 
 
@@ -61,6 +64,7 @@ def dtype(x):
         dtype_name(tensor(x).dtype))
 
 
+@operation
 def cond(pred, true_fn, false_fn):
     """What one of two functions gives (``keras.ops.cond``)."""
     return tf.cond(tensor(pred, "bool"), true_fn, false_fn)
@@ -68,14 +72,21 @@ def cond(pred, true_fn, false_fn):
 
 def switch(index, branches, *operands):
     """What the index-th function of the operands gives (``keras.ops.switch``)."""
+    return _switch(index, list(operands), branches)
+
+
+@operation
+def _switch(index, operands, branches):
+    """The same with its operands as a list."""
     index = tf.clip_by_value(tensor(index, "int32"), 0, len(branches) - 1)
     return tf.switch_case(index, [lambda branch=branch: branch(*operands) for branch in branches])
 
 
+@operation
 def while_loop(cond, body, loop_vars, maximum_iterations=None):
     """Calls `body` while `cond` holds (``keras.ops.while_loop``)."""
     many = isinstance(loop_vars, (tuple, list))
-    state = tuple(tensor(one) for one in (loop_vars if many else (loop_vars,)))
+    state = nest.map_structure(tensor, tuple(loop_vars) if many else (loop_vars,))
 
     def step(*values):
         out = body(*values)
@@ -85,25 +96,25 @@ def while_loop(cond, body, loop_vars, maximum_iterations=None):
     return out if many else out[0]
 
 
+@operation
 def fori_loop(lower, upper, body_fun, init_val):
     """``body_fun(i, value)`` for i of [lower, upper) (``keras.ops.fori_loop``)."""
+    lower, upper = together(lower, upper)
     init = nest.map_structure(tensor, init_val)
-    state = tf.while_loop(lambda i, _: i < upper, lambda i, value: (i + 1, body_fun(i, value)),
-                          (tensor(lower, "int32"), init))
+    state = tf.while_loop(lambda i, _: i < upper, lambda i, value: (i + 1, body_fun(i, value)), (lower, init))
     return state[1]
 
 
+@operation
 def map(f, xs):
     """f of each part of the first dimension, stacked (``keras.ops.map``)."""
-    xs = nest.map_structure(tensor, xs)
-    count = nest.flatten(xs)[0].shape[0]
-    outputs = [f(nest.map_structure(lambda x, place=place: x[place], xs)) for place in builtins.range(count)]
-    return nest.map_structure(lambda *parts: tf.stack(parts), *outputs)
+    return tf.vectorized_map(f, nest.map_structure(tensor, xs))
 
 
+@operation
 def vectorized_map(function, elements):
     """The same as ``map`` (``keras.ops.vectorized_map``)."""
-    return map(function, elements)
+    return tf.vectorized_map(function, nest.map_structure(tensor, elements))
 
 
 def vectorize(pyfunc, *, excluded=None, signature=None):
@@ -122,14 +133,34 @@ def vectorize(pyfunc, *, excluded=None, signature=None):
     return call
 
 
+def _scan_of_unknown(f, init, xs, reverse):
+    """``scan`` over parts whose number is known when it runs."""
+    first = f(init, nest.map_structure(lambda x: x[0], xs))[1]  # for its dtypes; nothing uses the values
+    if first is None:
+        states = tf.scan(lambda state, part: f(state, part)[0], xs, initializer=init, reverse=reverse)
+        outputs = None
+    else:
+        start = nest.map_structure(lambda one: tf.zeros_like(tensor(one)), first)
+        states, outputs = tf.scan(lambda state, part: f(state[0], part), xs, initializer=(init, start), reverse=reverse)
+    return nest.map_structure(lambda one: one[0 if reverse else -1], states), outputs
+
+
+@operation
 def scan(f, init, xs=None, length=None, reverse=False, unroll=1):
     """(the last state, what each call ``f(state, part)`` gave, stacked) (``keras.ops.scan``)."""
     if not callable(f):
         raise TypeError(f"`f` should be a callable. Received: f={f}")
+    if not isinstance(unroll, (bool, int)) or not isinstance(unroll, bool) and unroll < 1:
+        raise ValueError(f"`unroll` must be an positive integer or boolean. Received: unroll={unroll}")
+    if xs is None and length is None:
+        raise ValueError("Got no `xs` to scan over and `length` not provided.")
     xs = nest.map_structure(tensor, xs) if xs is not None else None
+    init = nest.map_structure(tensor, init)
     count = int(length) if xs is None else nest.flatten(xs)[0].shape[0]
+    if count is None:
+        return _scan_of_unknown(f, init, xs, reverse)
     places = builtins.range(count - 1, -1, -1) if reverse else builtins.range(count)
-    state, outputs = nest.map_structure(tensor, init), []
+    state, outputs = init, []
     for place in places:
         part = None if xs is None else nest.map_structure(lambda x, place=place: x[place], xs)
         state, out = f(state, part)
@@ -141,10 +172,17 @@ def scan(f, init, xs=None, length=None, reverse=False, unroll=1):
     return state, nest.map_structure(lambda *parts: tf.stack([tensor(part) for part in parts]), *outputs)
 
 
+@operation
 def associative_scan(f, elems, reverse=False, axis=0):
-    """The running folds by `f` (``keras.ops.associative_scan``)."""
+    """The running folds by `f` (``keras.ops.associative_scan``); the number of parts must be known."""
+    if not callable(f):
+        raise TypeError(f"`f` should be a callable. Received: f={f}")
     elems = nest.map_structure(tensor, elems)
-    count = nest.flatten(elems)[0].shape[axis]
+    counts = {one.shape[axis] for one in nest.flatten(elems)}
+    count = counts.pop()
+    if counts or count is None:
+        raise ValueError("Array inputs to associative_scan must have the same first dimension, of known size. "
+                         f"(saw: {[tuple(one.shape) for one in nest.flatten(elems)]})")
     places = list(builtins.range(count))
     if reverse:
         places.reverse()
@@ -164,6 +202,5 @@ def custom_gradient(f):
     return tf.custom_gradient(f)
 
 
-__all__ = [name for name in OPERATIONS if name not in _before] + [
-    "convert_to_tensor", "convert_to_numpy", "is_tensor", "shape", "dtype", "cond", "switch", "while_loop",
-    "fori_loop", "map", "vectorized_map", "vectorize", "scan", "associative_scan", "custom_gradient"]
+__all__ = [name for name in OPERATIONS if name not in _before and name[0] != "_"] + [
+    "convert_to_tensor", "convert_to_numpy", "is_tensor", "shape", "dtype", "switch", "vectorize", "custom_gradient"]

@@ -3,7 +3,7 @@
 import leat as tf
 from leat import nest
 from leat.keras.ops import arrays, elementwise
-from leat.keras.ops.promote import OPERATIONS, define, floats, operation, tensor, together
+from leat.keras.ops.promote import OPERATIONS, define, floats, operation, places_of, tensor, together
 
 _before = set(OPERATIONS)
 
@@ -148,7 +148,7 @@ def norm(x, ord=None, axis=None, keepdims=False):
         return tf.reshape(out, [1] * len(x.shape)) if keepdims else out
     if axis is None:
         axis = tuple(range(len(x.shape)))
-    axis = (axis,) if isinstance(axis, int) else tuple(axis)
+    axis = places_of(axis, len(x.shape))
     if len(axis) == 1:
         return _vector_norm(x, ord, axis[0], keepdims)
     if len(axis) == 2:
@@ -171,7 +171,7 @@ def _vector_norm(x, ord, axis, keepdims):
 
 
 def _matrix_norm(x, ord, axis, keepdims):
-    rows, columns = [one % len(x.shape) for one in axis]
+    rows, columns = axis
     if ord in (None, "fro"):
         return tf.sqrt(tf.reduce_sum(tf.square(x), [rows, columns], keepdims))
     folds = {1: (rows, columns, tf.reduce_max), -1: (rows, columns, tf.reduce_min),
@@ -192,6 +192,10 @@ def _matrix_norm(x, ord, axis, keepdims):
 def normalize(x, axis=-1, order=2, epsilon=None):
     """Vectors divided by their length (``keras.ops.normalize``)."""
     x = floats(x)
+    if not isinstance(order, int) or order < 1:
+        raise ValueError(f"Argument `order` must be an int >= 1. Received: order={order}")
+    if axis is not None:
+        axis = places_of(axis, len(x.shape))
     epsilon = 1e-7 if epsilon is None else epsilon
     if order == 2:
         squares = tf.reduce_sum(tf.square(x), axis, True)
@@ -201,9 +205,27 @@ def normalize(x, axis=-1, order=2, epsilon=None):
 
 # ---- matrices ----
 
-def _of_matrices(name, function, text):
+def _matrices(x, square=False):
+    """Floats of two dimensions or more. ValueError for others, and for matrices that are not square."""
+    x = floats(x)
+    if len(x.shape) < 2:
+        raise ValueError(f"Expected input to have rank >= 2. Received input with shape {tuple(x.shape)}.")
+    if square and x.shape[-2] != x.shape[-1]:
+        raise ValueError(f"Expected a square matrix. Received non-square input with shape {tuple(x.shape)}")
+    return x
+
+
+def _check_sides(a, b):
+    """ValueError where a x = b has no solution for its shape."""
+    rows = -2 if len(a.shape) == len(b.shape) else -1
+    if a.shape[rows] != b.shape[rows]:
+        raise ValueError(f"Incompatible shapes between `a` and `b`. Expected `a.shape[{rows}] == b.shape[{rows}]`. "
+                         f"Received: a.shape={tuple(a.shape)}, b.shape={tuple(b.shape)}")
+
+
+def _of_matrices(name, function, text, square=True):
     def compute(x):
-        return function(floats(x))
+        return function(_matrices(x, square))
     define(globals(), name, compute, f"{text} (``keras.ops.{name}``).")
 
 
@@ -212,14 +234,22 @@ _of_matrices("inv", tf.linalg.inv, "The inverses")
 _of_matrices("eigh", lambda x: tuple(tf.linalg.eigh(x)), "(eigenvalues, eigenvectors) of symmetric matrices")
 _of_matrices("logdet", lambda x: tf.linalg.slogdet(x)[1], "The logarithms of determinants")
 _of_matrices("slogdet", lambda x: tuple(tf.linalg.slogdet(x)), "(signs, logarithms) of determinants")
-_of_matrices("cholesky_inverse", lambda x: tf.linalg.cholesky_solve(
-    x, tf.eye(x.shape[-1], batch_shape=x.shape[:-2], dtype=x.dtype)), "The inverses of matrices of Cholesky factors")
+
+
+@operation
+def cholesky_inverse(x, upper=False):
+    """The inverses of the matrices of Cholesky factors (``keras.ops.cholesky_inverse``); `upper`: of upper ones."""
+    x = _matrices(x, square=True)
+    factor = arrays.swapaxes(x, -1, -2) if upper else x
+    identity = tf.eye(x.shape[-1], dtype=x.dtype)
+    inverse = tf.linalg.triangular_solve(factor, tf.zeros_like(x) + identity, lower=True)
+    return tf.matmul(inverse, inverse, transpose_a=True)
 
 
 @operation
 def lu_factor(x):
     """(lower and upper triangle in one matrix, the order of the rows) (``keras.ops.lu_factor``)."""
-    factors, order = tf.linalg.lu(floats(x))
+    factors, order = tf.linalg.lu(_matrices(x))
     return factors, tf.argsort(order)
 
 
@@ -243,7 +273,11 @@ def jvp(fun, primals, tangents, has_aux=False):
 @operation
 def cholesky(x, upper=False):
     """The factors of positive definite matrices (``keras.ops.cholesky``)."""
-    factor = tf.linalg.cholesky(floats(x))
+    try:
+        factor = tf.debugging.check_numerics(tf.linalg.cholesky(_matrices(x, square=True)), "cholesky")
+    except tf.errors.InvalidArgumentError as error:
+        raise ValueError("Cholesky failed: expected positive definite matrices, found one that is not "
+                         f"({error.message})") from None
     return arrays.swapaxes(factor, -1, -2) if upper else factor
 
 
@@ -253,13 +287,13 @@ def qr(x, mode="reduced"):
     if mode not in ("reduced", "complete"):
         raise ValueError("`mode` argument value not supported. Expected one of {'reduced', 'complete'}. Received: "
                          f"mode={mode}")
-    return tuple(tf.linalg.qr(floats(x), full_matrices=mode == "complete"))
+    return tuple(tf.linalg.qr(_matrices(x), full_matrices=mode == "complete"))
 
 
 @operation
 def svd(x, full_matrices=True, compute_uv=True):
     """(u, singular values, v transposed) (``keras.ops.svd``)."""
-    found = tf.linalg.svd(floats(x), full_matrices=full_matrices, compute_uv=compute_uv)
+    found = tf.linalg.svd(_matrices(x), full_matrices=full_matrices, compute_uv=compute_uv)
     if not compute_uv:
         return found
     values, u, v = found
@@ -270,6 +304,8 @@ def svd(x, full_matrices=True, compute_uv=True):
 def solve(a, b):
     """x of a x = b (``keras.ops.solve``)."""
     a, b = together(a, b, floating=True)
+    _matrices(a, square=True)
+    _check_sides(a, b)
     if len(b.shape) == len(a.shape) - 1:
         return tf.squeeze(tf.linalg.solve(a, tf.expand_dims(b, -1)), [-1])
     return tf.linalg.solve(a, b)
@@ -279,6 +315,8 @@ def solve(a, b):
 def solve_triangular(a, b, lower=False):
     """x of a x = b for triangular matrices (``keras.ops.solve_triangular``)."""
     a, b = together(a, b, floating=True)
+    _matrices(a, square=True)
+    _check_sides(a, b)
     if len(b.shape) == len(a.shape) - 1:
         return tf.squeeze(tf.linalg.triangular_solve(a, tf.expand_dims(b, -1), lower=lower), [-1])
     return tf.linalg.triangular_solve(a, b, lower=lower)
@@ -287,13 +325,13 @@ def solve_triangular(a, b, lower=False):
 @operation
 def pinv(x, rcond=None):
     """The pseudo-inverses (``keras.ops.pinv``)."""
-    return tf.linalg.pinv(floats(x), rcond)
+    return tf.linalg.pinv(_matrices(x), rcond)
 
 
 @operation
 def matrix_rank(x, tol=None):
     """The ranks of matrices (``keras.ops.matrix_rank``)."""
-    return tf.linalg.matrix_rank(floats(x), tol)
+    return tf.linalg.matrix_rank(_matrices(x), tol)
 
 
 @operation

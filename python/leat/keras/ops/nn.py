@@ -3,13 +3,14 @@
 import functools
 import inspect
 import math
+import warnings
 
 import numpy as np
 
 import leat as tf
 from leat.keras import activations, calls, tables
 from leat.keras.ops import arrays, formats
-from leat.keras.ops.promote import OPERATIONS, define, floats, operation, tensor, together
+from leat.keras.ops.promote import OPERATIONS, define, floats, operation, place_of, places_of, tensor, together
 
 _before = set(OPERATIONS)
 
@@ -52,10 +53,27 @@ def threshold(x, threshold, default_value):
     return activations.threshold(floats(x), threshold, default_value)
 
 
+def _over(x, axis, compute):
+    x = floats(x)
+    rank = len(x.shape)
+    axes = places_of(axis, rank)
+    if axis is None or isinstance(axis, (tuple, list)):
+        kept = [one for one in range(rank) if one not in axes]
+        moved = tf.transpose(x, kept + axes)
+        flat = compute(tf.reshape(moved, tf.concat([tf.shape(moved)[:len(kept)], [-1]], 0)), -1)
+        back = [(kept + axes).index(one) for one in range(rank)]
+        return tf.transpose(tf.reshape(flat, tf.shape(moved)), back)
+    return compute(x, axis)
+
+
 @operation
 def softmax(x, axis=-1):
     """Exponentials divided by their sum (``keras.ops.softmax``); `axis`: one dimension, several, or None for all."""
-    return activations.softmax(floats(x), axis)
+    if isinstance(axis, int) and -len(x.shape) <= axis < len(x.shape) and x.shape[axis] == 1:
+        warnings.warn(f"You are using a softmax over axis {axis} of a tensor of shape {tuple(x.shape)}. This axis has "
+                      "size 1. The softmax operation will always return the value 1, which is likely not what you "
+                      "intended. Did you mean to use a sigmoid instead?", stacklevel=3)
+    return _over(x, axis, activations.softmax)
 
 
 @operation
@@ -85,7 +103,12 @@ def batch_normalization(x, mean, variance, axis, offset=None, scale=None, epsilo
     """(x - mean) / sqrt(variance + epsilon) * scale + offset along `axis` (``keras.ops.batch_normalization``)."""
     x = floats(x)
     shape = [1] * len(x.shape)
-    shape[axis] = -1
+    shape[place_of(axis, len(x.shape))] = -1
+    for name, value in (("mean", mean), ("variance", variance), ("offset", offset), ("scale", scale)):
+        if value is not None and None not in (x.shape[axis], tensor(value).shape[0]) and (
+                tuple(tensor(value).shape) != (x.shape[axis],)):
+            raise ValueError(f"`{name}` must be a vector of length equal to the size of dimension {axis} of `x`. "
+                             f"Received: {name}.shape={tuple(tensor(value).shape)}, x.shape={tuple(x.shape)}")
 
     def along(value):
         return tf.reshape(tensor(value, x.dtype), shape)
@@ -101,14 +124,32 @@ def batch_normalization(x, mean, variance, axis, offset=None, scale=None, epsilo
 @operation
 def layer_normalization(x, gamma=None, beta=None, axis=-1, epsilon=None, **kwargs):
     """Mean 0 and variance 1 over dimensions, then gamma and beta (``keras.ops.layer_normalization``)."""
+    if kwargs.pop("rms_scaling", False):
+        warnings.warn("You passed `rms_scaling=True`, which is deprecated. This argument incorrectly scales the input "
+                      "by the variance, not the root mean square. To correctly use RMS Normalization, please use "
+                      "`keras.ops.rms_normalization` instead.", stacklevel=3)
+        return _scaled_by_variance(floats(x), gamma, axis, epsilon)
     x = floats(x)
-    axis = list(axis) if isinstance(axis, (list, tuple)) else [axis]
+    dtype, x = x.dtype, _wide(x)
+    axis = places_of(axis, len(x.shape)) if axis is not None else [-1]
     mean = tf.reduce_mean(x, axis, True)
     variance = tf.reduce_mean(tf.square(x - mean), axis, True)
     out = (x - mean) * tf.math.rsqrt(variance + tf.cast(1e-7 if epsilon is None else epsilon, x.dtype))
     if gamma is not None:
         out = out * _along(gamma, x, axis)
-    return out if beta is None else out + _along(beta, x, axis)
+    return tf.cast(out if beta is None else out + _along(beta, x, axis), dtype)
+
+
+def _wide(x):
+    """Halves as float32, in which sums are taken."""
+    return tf.cast(x, "float32") if x.dtype in ("float16", "bfloat16") else x
+
+
+def _scaled_by_variance(x, gamma, axis, epsilon):
+    axis = list(axis) if isinstance(axis, (list, tuple)) else [axis]
+    variance = tf.math.reduce_variance(x, axis, True)
+    out = x * tf.math.rsqrt(variance + tf.cast(1e-7 if epsilon is None else epsilon, x.dtype))
+    return out if gamma is None else out * _along(gamma, x, axis)
 
 
 def _along(value, x, axis):
@@ -123,10 +164,10 @@ def _along(value, x, axis):
 def rms_normalization(x, scale=None, axis=-1, epsilon=None):
     """Divided by the root of the mean square (``keras.ops.rms_normalization``)."""
     x = floats(x)
-    axis = list(axis) if isinstance(axis, (list, tuple)) else [axis]
-    mean = tf.reduce_mean(tf.square(x), axis, True)
+    dtype, x = x.dtype, _wide(x)
+    mean = tf.reduce_mean(tf.square(x), places_of(axis, len(x.shape)), True)
     out = x * tf.math.rsqrt(mean + tf.cast(1e-7 if epsilon is None else epsilon, x.dtype))
-    return out if scale is None else out * tensor(scale, x.dtype)
+    return tf.cast(out if scale is None else out * tensor(scale, x.dtype), dtype)
 
 
 @operation
@@ -173,8 +214,8 @@ def _layer(name, inputs, weights, data_format, **arguments):
     part = _part(name, tuple(sorted((key, tuple(value) if isinstance(value, list) else value)
                                     for key, value in arguments.items())))
 
-    def compute(x):  # halves through float32, in which convolutions are computed
-        given = [tf.cast(one, "float32") if one.dtype in ("float16", "bfloat16") else one for one in (x, *weights)]
+    def compute(x):
+        given = [_wide(one) for one in (x, *weights)]
         return tf.cast(calls.call(part, given[:1], given[1:])[0], x.dtype)
     return formats.with_channels_last(compute, inputs, data_format)
 
@@ -195,8 +236,9 @@ def conv(inputs, kernel, strides=1, padding="valid", data_format=None, dilation_
     inputs, kernel = tensor(inputs), tensor(kernel)
     channels, of_kernel = inputs.shape[1 if formats.is_first(data_format) else -1], kernel.shape[-2]
     if channels % of_kernel:
-        raise ValueError(f"The number of input channels must be evenly divisible by kernel's in_channels. Received "
-                         f"input channels {channels} and kernel in_channels {of_kernel}.")
+        raise ValueError("The number of input channels must be evenly divisible by kernel's in_channels: input "
+                         "channels must match the kernel, or be its multiple for groups. Received input channels "
+                         f"{channels} and kernel in_channels {of_kernel}.")
     return _convolution("Conv{}D", inputs, kernel, strides, padding, data_format, dilation_rate,
                         filters=kernel.shape[-1], groups=channels // of_kernel)
 
@@ -302,6 +344,8 @@ def unfold(x, kernel_size, dilation=1, padding=0, stride=1):
 def fold(x, output_size, kernel_size, dilation=1, padding=0, stride=1):
     """Windows as columns, added up to pictures [N, C, height, width] (``keras.ops.fold``)."""
     x = tensor(x)
+    if len(x.shape) != 3:
+        raise ValueError(f"Input must be a 3D tensor. Received: input.shape={tuple(x.shape)}")
     size, kernel = _directions(output_size, 2), _directions(kernel_size, 2)
     dilation, padding, stride = [_directions(one, 2) for one in (dilation, padding, stride)]
     if x.shape[1] % (kernel[0] * kernel[1]):

@@ -6,6 +6,7 @@ dtypes meet at the smallest that holds both, though integers and floats meet at 
 
 import functools
 import inspect
+import operator
 
 import numpy as np
 
@@ -94,6 +95,23 @@ def floats(value):
     return value if value.dtype.is_floating else tf.cast(value, "float32")
 
 
+# ---- dimensions ----
+
+def place_of(axis, rank):
+    """A dimension counted from 0. ValueError where there is none."""
+    axis = operator.index(axis)
+    if not -rank <= axis < rank:
+        raise ValueError(f"axis {axis} is out of bounds for an array with dimension {rank}.")
+    return axis % rank
+
+
+def places_of(axis, rank):
+    """The dimensions that `axis`, a number, several or None for all, names, each counted from 0."""
+    if axis is None:
+        return list(range(rank))
+    return [place_of(one, rank) for one in (axis if isinstance(axis, (tuple, list)) else [axis])]
+
+
 # ---- on KerasTensors ----
 
 # Parameters that are arguments of a call in Keras' configurations; the others belong to the operation.
@@ -101,7 +119,7 @@ _OPERANDS = frozenset("""x x1 x2 xs a b y key inputs kernel depthwise_kernel poi
 choicelist default indices values updates start_indices target output query value bias mask mean variance offset scale
 gamma beta images data segment_ids sorted_sequence targets predictions fill_value weights variable array tensor
 volumes coordinates transform start_points end_points image1 image2 target_length output_length
-sequence_lengths""".split())
+sequence_lengths pred operands loop_vars init init_val elems elements""".split())
 # In which module of Keras an operation's class is; elsewhere: numpy.
 _HOMES = {
     "core": "cast saturate_cast scatter scatter_update slice slice_update stop_gradient unstack",
@@ -131,6 +149,7 @@ class OperationLayer(_layer.Layer):
     """A call of an operation as a layer of a model; a subclass for each, with the name of Keras' class of it."""
 
     _function = None
+    _names = None  # of all its arguments
     _leading = None  # names of the arguments before operands of any number; None: there are no such operands
 
     def __init__(self, name=None, **given):
@@ -148,6 +167,9 @@ class OperationLayer(_layer.Layer):
         given = dict(self._given)
         if self._leading is not None:
             args = [given.pop(key) for key in self._leading] + list(args)
+        elif self._names[0] in given:  # operands stand behind it
+            kwargs = {**dict(zip([name for name in self._names if name not in given], args)), **kwargs}
+            args = ()
         return type(self)._function(*args, **kwargs, **given)
 
     def get_config(self):
@@ -175,7 +197,7 @@ def _layer_of(function):
     leading = [one.name for one in parameters if one.kind == one.POSITIONAL_OR_KEYWORD]
     several = any(one.kind == one.VAR_POSITIONAL for one in parameters)
     return type(camel, (OperationLayer,), {"_function": staticmethod(function), "__doc__": function.__doc__,
-                                           "_leading": leading if several else None,
+                                           "_leading": leading if several else None, "_names": leading,
                                            "__module__": f"keras.src.ops.{_home_of.get(name, 'numpy')}"})
 
 
@@ -185,7 +207,10 @@ def _as_layer(function, args, kwargs):
     several = next((one.name for one in signature.parameters.values() if one.kind == one.VAR_POSITIONAL), None)
     bound = signature.bind(*args, **kwargs)
     bound.apply_defaults()
-    named = {key: value for key, value in bound.arguments.items() if key != "kwargs"}
+    named = dict(bound.arguments)
+    for one in signature.parameters.values():
+        if one.kind == one.VAR_KEYWORD:
+            named.update(named.pop(one.name))
     if several is not None:
         passed = named.pop(several)
         return function.layer(**named)(*passed)

@@ -5,7 +5,7 @@ import math
 
 import leat as tf
 from leat.keras.ops import elementwise
-from leat.keras.ops.promote import define, floats, operation, tensor, together
+from leat.keras.ops.promote import define, floats, operation, places_of, tensor, together
 
 _before = set(elementwise.OPERATIONS)
 
@@ -136,7 +136,11 @@ def moments(x, axes, keepdims=False, synchronized=False):
     """(mean, variance) over dimensions (``keras.ops.moments``)."""
     if synchronized:
         raise NotImplementedError("moments: synchronized=True is not supported; a BatchNormalization layer has it")
-    return mean(x, axes, keepdims), var(x, axes, keepdims)
+    x = floats(x)
+    if x.dtype not in ("float16", "bfloat16"):
+        return mean(x, axes, keepdims), var(x, axes, keepdims)
+    wide = tf.cast(x, "float32")  # squares of halves are soon infinite
+    return tuple(tf.saturate_cast(fold(wide, axes, keepdims), x.dtype) for fold in (mean, var))
 
 
 # ---- places ----
@@ -346,11 +350,6 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
 _METHODS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
-def _axes_of(axis, rank):
-    return [one % rank for one in (builtins.range(rank) if axis is None else axis if isinstance(axis, (list, tuple))
-                                   else [axis])]
-
-
 def _between(at, method, pick):
     """What stands at places between elements, which ``pick`` gives by number."""
     low, high = tf.cast(tf.floor(at), "int32"), tf.cast(tf.math.ceil(at), "int32")
@@ -372,7 +371,7 @@ def _quantiles(x, q, axis, method, keepdims, skips):
     if len(q.shape) > 1:
         raise ValueError(f"`q` must be a scalar or 1D. Received: q.shape={tuple(q.shape)}")
     rank = len(x.shape)
-    axes = _axes_of(axis, rank)
+    axes = places_of(axis, rank)
     kept = [one for one in builtins.range(rank) if one not in axes]
     folded = tf.transpose(x, kept + axes)
     folded = tf.reshape(folded, tf.concat([tf.shape(folded)[:len(kept)], [-1]], 0))

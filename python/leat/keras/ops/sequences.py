@@ -29,12 +29,17 @@ def ctc_loss(target, output, target_length, output_length, mask_index=0):
     """Minus the logarithm of the probability that logits [batch, steps, classes] say a sequence of classes, with blanks
     (`mask_index`) between them (``keras.ops.ctc_loss``). The number of steps must be known."""
     target, output = tensor(target, "int32"), floats(output)
+    if output.dtype != "float64":
+        output = tf.cast(output, "float32")
     target_length, output_length = tensor(target_length, "int32"), tensor(output_length, "int32")
     for name, one, other in (("target", target, output), ("target_length", target_length, target),
                              ("output_length", output_length, output)):
         if None not in (one.shape[0], other.shape[0]) and one.shape[0] != other.shape[0]:
             raise ValueError(f"Arguments `{name}` and what it belongs to must have the same first dimension. Received "
                              f"shapes: `{tuple(one.shape)}` and `{tuple(other.shape)}`.")
+    if len(target.shape) != 2 or len(output.shape) != 3:
+        raise ValueError("ctc_loss: expected target [batch, length] and output [batch, steps, classes], found shapes "
+                         f"`{tuple(target.shape)}` and `{tuple(output.shape)}`")
     length, steps = target.shape[1], output.shape[1]
     if length is None or steps is None:
         raise ValueError("ctc_loss: expected known lengths, found target.shape="
@@ -74,6 +79,8 @@ def ctc_decode(inputs, sequence_lengths, strategy="greedy", beam_width=100, top_
         kept = tf.logical_and(kept, best != before)
     order = tf.argsort(tf.cast(tf.logical_not(kept), "int32"), axis=1, stable=True)
     decoded = tf.gather(tf.where(kept, best, tf.fill(tf.shape(best), -1)), order, batch_dims=1, axis=1)
+    if inputs.dtype != "float64":
+        inputs = tf.cast(inputs, "float32")
     scores = tf.where(counts, tf.reduce_max(inputs, -1), tf.zeros_like(inputs[:, :, 0]))
     return decoded[None], -tf.reduce_sum(scores, 1, True)
 

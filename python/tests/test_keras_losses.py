@@ -89,9 +89,9 @@ def test_functions_of_metrics():
 
 def test_counts_of_iou_are_integers():
     metric = keras.metrics.MeanIoU(num_classes=3)
-    assert metric.dtype == "int64" and metric.total_confusion_matrix.dtype == tf.int64
+    assert metric.dtype == "int64" and metric.total_cm.dtype == tf.int64
     metric.update_state([0, 1, 2, 2], [0, 1, 1, 2], sample_weight=[1, 1, 1, 2])
-    assert metric.total_confusion_matrix.numpy().tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 2]]
+    assert metric.total_cm.numpy().tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 2]]
     again = keras.metrics.deserialize(keras.metrics.serialize(metric))
     assert again.num_classes == 3 and again.dtype == "int64"
     with pytest.raises(ValueError, match=r"Target class id 3 is out of range, which is \[0, 3\)"):

@@ -239,13 +239,17 @@ class TableLoss(Loss):
         raise ValueError("Arguments `target` and `output` must have the same shape. Received: "
                          f"target.shape={tuple(true)}, output.shape={tuple(pred)}{hint}")
 
+    @property
+    def fn(self):
+        """The loss as a function."""
+        return globals()[tables.snake_case(self._entry["name"])]
+
     def get_config(self):
         """The arguments that make another one like it."""
         return {**super().get_config(), **self._given}
 
     def __repr__(self):
-        fn = globals().get(tables.snake_case(type(self).__name__))
-        return f"<LossFunctionWrapper({fn}, kwargs={self._given})>"
+        return f"<LossFunctionWrapper({self.fn}, kwargs={self._given})>"
 
 
 def _behind(part, activation, tensors):
@@ -331,6 +335,6 @@ def serialize(loss):
     return tables.configuration(loss)
 
 
-def deserialize(config, custom_objects=None):
-    """The loss of a configuration."""
-    return tables.from_configuration("loss", _CLASSES.get, config, custom_objects)
+def deserialize(name, custom_objects=None):
+    """The loss of a configuration, or of a name."""
+    return tables.from_configuration("loss", _CLASSES.get, name, custom_objects)

@@ -158,8 +158,9 @@ class TableMetric(Metric):
     def _make_states(self, shapes):
         """Makes the states that are known for values of these shapes and are not there yet."""
         for state in json.loads(self._part.states(shapes))[len(self._variables):]:
-            setattr(self, state["name"], self.add_variable(state["shape"], state["initializer"], self._dtype,
-                                                           name=state["name"]))
+            name = state["name"]
+            made = self.add_variable(state["shape"], state["initializer"], self._dtype, name=name)
+            setattr(self, "total_cm" if name == "total_confusion_matrix" else name, made)
 
     def _build(self, *shapes):
         """Makes the states that depend on the shapes of an update's values. ValueError."""
@@ -356,7 +357,7 @@ def _of_loss(entry):
     name = "LogCoshError" if entry["name"] == "LogCosh" else entry["name"]
     fn = getattr(losses, tables.snake_case(entry["name"]))
     own = [(parameter, default) for parameter, default in tables.parameters(entry)
-           if parameter not in losses.TableLoss._shared_names]
+           if parameter not in losses.TableLoss._shared_names and (name, parameter) != ("BinaryCrossentropy", "axis")]
 
     def construct(given):
         self = given.pop("self")

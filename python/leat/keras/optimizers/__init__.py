@@ -529,8 +529,8 @@ class TableOptimizer(Optimizer):
                     if slot["name"] in group:
                         self._own[id(variable)][place] = self._make_slot(variable, slot)
         if self.use_ema:
-            variables = self._trainable_variables
-            self._model_variables_moving_average = [self._own[id(variable)][0] for variable in variables]
+            self._model_variables_moving_average = [self._own[id(variable)][0]
+                                                    for variable in self._trainable_variables]
         if self.gradient_accumulation_steps:
             self._accumulated_gradients = [self._own[id(variable)][int(self.use_ema)]
                                            for variable in self._trainable_variables]
@@ -582,20 +582,20 @@ class TableOptimizer(Optimizer):
         return {**super().get_config(), **self._given}
 
 
+_PAIRS = {("momentum", "velocity"), ("momentum", "norm"), ("accumulator", "linear"),
+          ("accumulated_grad", "accumulated_delta_var")}
+
+
 def _groups(names, by_variable):
-    """The order in which Keras makes slots: some for all variables, momentum and velocity variable by variable, for
-    some optimizers all of their own."""
+    """The order in which Keras makes slots: most for all variables, these pairs variable by variable, and for some
+    optimizers all of their own."""
     if by_variable:
         shared = [name for name in names if name in ("average", "gradient_accumulator")]
         return [[name] for name in shared] + [[name for name in names if name not in shared]]
-    pair = [name for name in ("momentum", "velocity") if name in names]
     out = []
     for name in names:
-        if len(pair) == 2 and name in pair:
-            if name == pair[0] and names.index(pair[0]) < names.index(pair[1]):
-                out.append(pair)
-            elif names.index(pair[0]) > names.index(pair[1]):
-                out.append([name])
+        if out and (out[-1][-1], name) in _PAIRS:
+            out[-1].append(name)
         else:
             out.append([name])
     return out

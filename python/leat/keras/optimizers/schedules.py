@@ -46,9 +46,9 @@ for _entry in tables.entries("schedule"):
     globals()[_entry["name"]] = _CLASSES[_entry["name"]] = _class
 
 
-def serialize(schedule):
-    """The configuration of a schedule."""
-    return tables.configuration(schedule)
+def serialize(learning_rate_schedule):
+    """The configuration of a schedule, or of a function."""
+    return tables.configuration(learning_rate_schedule)
 
 
 def deserialize(config, custom_objects=None):

@@ -37,6 +37,9 @@ typedef struct leati_store_options {
     /* While this process reads input: writes the slowest stage of it, for stall reports, or leaves
      * `text` empty. From threads of the store; may be NULL. */
     void (*stage)(void *context, char *text, size_t size);
+    /* What messages call a rank that has not connected, as `name`: borrowed until the store is
+     * closed, or NULL. From a thread of the store; may be NULL. */
+    const char *(*rank_name)(void *context, int rank);
     void *context;
 } leati_store_options;
 

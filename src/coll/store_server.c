@@ -80,6 +80,8 @@ struct leati_store_server {
     int num_ranks;
     int64_t dead_ns, beat_ns;
     int64_t next_beat_ns, turn_ns; /* of the thread's last turn */
+    const char *(*rank_name)(void *context, int rank);
+    void *context; /* of rank_name */
     leati_driver *driver;
     atomic_bool stop; /* set by stop: end when all are gone */
     peer *peers;
@@ -131,9 +133,15 @@ static void name_missing(leati_store_server *s, leati_text *text,
             leati_text_addf(text, "%s", count > 1 ? ", " : "");
             if (name != NULL) {
                 leati_text_addf(text, "%s", name);
-            } else {
-                leati_text_addf(text, "rank %d, which has not connected", r);
+                continue;
             }
+            const char *known = s->rank_name == NULL ? NULL : s->rank_name(s->context, r);
+            if (known != NULL && *known != '\0') {
+                leati_text_addf(text, "%s", known);
+            } else {
+                leati_text_addf(text, "rank %d", r);
+            }
+            leati_text_addf(text, ", which has not connected");
         }
     }
     if (count > 8) {
@@ -445,6 +453,9 @@ static bool serve(leati_store_server *s, peer *from, const leati_message_head *h
         if (head->size == sizeof m->beat) {
             memcpy(&m->beat, payload, sizeof m->beat);
         }
+        if (from->rank == 0) {
+            s->next_beat_ns = 0; /* the others hear it at once */
+        }
         return true;
     case LEATI_MESSAGE_ABORT: {
         char text[500];
@@ -706,6 +717,8 @@ leati_store_server *leati_store_server_start(const leati_store_options *options,
     s->num_ranks = options->num_ranks;
     s->dead_ns = options->dead_ms * 1000000;
     s->beat_ns = options->heartbeat_ms * 1000000;
+    s->rank_name = options->rank_name;
+    s->context = options->context;
     s->members = leati_alloc_zero((size_t)s->num_ranks, sizeof *s->members);
     s->listening = leati_wire_listen(options->address, err);
     if (s->members == NULL) {

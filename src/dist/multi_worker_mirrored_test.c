@@ -421,7 +421,8 @@ static void test_start(void **state) {
     workers_run_well("worker_again", ways[0], 3, results);
     refuse("short", NULL, "DEADLINE_EXCEEDED");
     for (int i = 0; i < 2; i++)
-        assert_non_null(strstr(results[i].said, "rank 2, which has not connected"));
+        assert_non_null(
+            strstr(results[i].said, "worker 2 (10.0.0.2:2222), which has not connected"));
     refuse("", "other program",
            "FAILED_PRECONDITION: worker 1 (10.0.0.1:2222) has program train.c 2");
     refuse("", "other packs",

@@ -328,6 +328,21 @@ static void name_self(leati_workers *w, const char *address) {
     snprintf(w->names[w->number], LONGEST_NAME, "worker %d (%s)", w->number, address);
 }
 
+/* The others until they say their names themselves; nothing where the cluster has no address. */
+static void name_others(leati_workers *w, const leat_cluster *cluster) {
+    for (int i = 0; i < w->count; i++) {
+        const char *address = leati_cluster_address(cluster, i);
+        if (i != w->number && address != NULL && *address != '\0') {
+            snprintf(w->names[i], LONGEST_NAME, "worker %d (%s)", i, address);
+        }
+    }
+}
+
+static const char *name_of(void *context, int worker) {
+    const leati_workers *w = context;
+    return w->names[worker];
+}
+
 /* A worker may be here for the next job while rank 0 still serves the last one. */
 static leat_status open_store(leati_workers *w, leati_store_options *options, leat_error *err) {
     if (options->timeout_ms == 0) {
@@ -361,6 +376,7 @@ static leat_status open_job(leati_workers *w, const leat_cluster *cluster,
                           "the cluster has no address of worker 0, where all meet");
     }
     name_self(w, leati_cluster_address(cluster, w->number));
+    name_others(w, cluster);
     int64_t dead_ms = options->heartbeat_timeout_ms;
     leati_store_options store = {.address = address,
                                  .name = w->names[w->number],
@@ -372,6 +388,7 @@ static leat_status open_job(leati_workers *w, const leat_cluster *cluster,
                                  .dead_ms = dead_ms,
                                  .lost = lost,
                                  .stage = describe_input,
+                                 .rank_name = name_of,
                                  .context = w};
     leat_status status = open_store(w, &store, err);
     if (status == LEAT_OK) {

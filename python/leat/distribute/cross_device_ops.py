@@ -12,12 +12,12 @@ from leat.distribute.communication import CommunicationOptions
 from leat.distribute.context import ReduceOp
 from leat.distribute.values import DistributedValues, DistributedVariable, Mirrored, PerReplica
 from leat.indexed_slices import IndexedSlices
-from leat.tensor import convert_to_tensor
+from leat.tensor import Tensor, convert_to_tensor
 from leat.variables import Variable
 
 
 def _check_destinations(destinations):
-    if not isinstance(destinations, (DistributedValues, Variable, str)):
+    if not isinstance(destinations, (DistributedValues, Variable, Tensor, str)):
         raise ValueError("destinations must be one of a `DistributedValues` object, a tf.Variable object, or a device "
                          "string.")
 

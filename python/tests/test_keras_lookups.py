@@ -206,6 +206,7 @@ def test_pipeline_is_its_layers():
     np.testing.assert_allclose(pipeline(x).numpy().ravel()[:4], [17.02336884, 12.35481071, 7.44355202, 2.88507295],
                                atol=1e-4)
     np.testing.assert_array_equal(pipeline(x, training=False), x)
+    np.testing.assert_array_equal(pipeline({"images": x}, training=False)["images"], x)
     again = layers.Pipeline.from_config(pipeline.get_config())
     assert [type(layer) for layer in again.layers] == [layers.RandomFlip, layers.RandomRotation]
     rows = tf.data.Dataset.from_tensors({"images": x, "labels": np.ones((1, 2), "f")}).map(again)

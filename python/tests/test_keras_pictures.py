@@ -151,6 +151,18 @@ def test_colours_leave_masks_alone_and_policies_move_them():
     assert len(seen) > 2
 
 
+def test_boxes_stay_where_pixels_do():
+    boxes = {"boxes": np.array([[[0, 0, 2, 2]]] * 3, "f"), "labels": np.ones((3, 1), "f")}
+    layer = layers.RandomBrightness(0.5, bounding_box_format="xyxy", seed=1)
+    found = layer({"images": RAMP, "bounding_boxes": boxes})["bounding_boxes"]
+    assert all(np.array_equal(found[key], boxes[key]) for key in boxes)
+    assert layer.get_config()["bounding_box_format"] == "xyxy"
+    with pytest.raises(ValueError, match="didn't specify a bounding box format"):
+        layers.RandomBrightness(0.5)({"images": RAMP, "bounding_boxes": boxes})
+    with pytest.raises(NotImplementedError, match="moves pixels"):
+        layers.RandomFlip(bounding_box_format="xyxy")({"images": RAMP, "bounding_boxes": boxes})
+
+
 def test_dictionaries_stand_in_datasets():
     rows = tf.data.Dataset.from_tensors({"images": RAMP, "labels": np.eye(3, dtype="f"), "segmentation_masks": RAMP})
     rows = rows.repeat(2).map(layers.CutMix(seed=1)).map(layers.RandomFlip(seed=2))

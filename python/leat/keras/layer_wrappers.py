@@ -1,8 +1,7 @@
 """Layers around other layers: Wrapper, SpectralNormalization and Pipeline."""
 
 from leat import ops
-from leat.keras import masking
-from leat.keras.layer import InputSpec, Layer, _map, _scope_of
+from leat.keras.layer import InputSpec, Layer, _context, _scope_of
 
 
 def _op(path, *args, **kwargs):
@@ -23,7 +22,8 @@ class Wrapper(Layer):
         """Builds the layer inside, if it is not yet."""
         if not self.layer.built:
             with _scope_of(self):
-                self.layer.build_from_config({"input_shape": input_shape})
+                self.layer.build(input_shape)
+            self.layer.built = True
         self.built = True
 
     def get_config(self):
@@ -101,20 +101,21 @@ class Pipeline(Layer):
 
     layers = property(lambda self: self._pipeline_layers)
 
-    def __call__(self, inputs, *args, **kwargs):
-        if isinstance(inputs, dict):  # of pictures and what belongs to them: each layer sees to it
-            return self.call(inputs, *args, **kwargs)
-        return super().__call__(inputs, *args, **kwargs)
+    def __call__(self, inputs, training=None, **kwargs):
+        if not isinstance(inputs, dict):
+            return super().__call__(inputs, training=training, **kwargs)
+        around = _context.training
+        if training is not None:
+            _context.training = training
+        try:
+            return self.call(inputs)  # of pictures and what belongs to them: each layer sees to it
+        finally:
+            _context.training = around
 
-    def call(self, inputs, training=True, mask=None):
-        """What the last layer gives."""
+    def call(self, inputs, training=True):
+        """What the last layer gives; all are told what this one was told of training, and hand on masks."""
         for layer in self._pipeline_layers:
-            takes = layer._signature()
-            known = {"training": training} if takes.takes_training and training is not None else {}
-            if takes.takes_mask and mask is not None:
-                known["mask"] = mask
-            inputs = layer(inputs, **known)
-            mask = masking.masks_of(inputs, _map)
+            inputs = layer(inputs)
         return inputs
 
     def get_config(self):

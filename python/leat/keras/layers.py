@@ -413,8 +413,7 @@ class Normalization(globals()["Normalization"]):  # the table's class, and what 
                 self.build((None, *batch.shape[1:]))
             places = self._places(batch.ndim)
             if [size if axis in places else 1 for axis, size in enumerate(batch.shape)] != self._kept:
-                built = self.get_build_config()["input_shape"]
-                raise ValueError(f"The layer was built with input_shape={built}, but adapt() is being "
+                raise ValueError(f"The layer keeps dimensions of the sizes {self._kept} (1: any), but adapt() is being "
                                  f"called with data with an incompatible shape, data.shape={batch.shape}")
             others = tuple(axis for axis in range(batch.ndim) if axis not in places)
             total, squares = total + batch.sum(others), squares + np.square(batch).sum(others)

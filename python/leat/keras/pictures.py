@@ -7,7 +7,7 @@ library's part takes the state of the layer's generator as a value, so it is cal
 
 from leat import ops
 from leat.keras import calls, tables
-from leat.keras.layer import _context
+from leat.keras.layer import _context, _map
 from leat.keras.table_layer import TableLayer
 from leat.tensor import convert_to_tensor
 
@@ -46,10 +46,15 @@ class PictureLayer(TableLayer):
             return super().__call__(data, *args, **kwargs)
         if "images" not in data:
             raise ValueError(f"Layer '{self.name}' is given a dictionary of {sorted(data)}; expected one with 'images'")
-        if "bounding_boxes" in data:
-            raise NotImplementedError(f"Layer '{self.name}' is given 'bounding_boxes', which are not supported; change "
-                                      "pictures alone, or take the boxes out of the dictionary")
-        data = {key: convert_to_tensor(value) for key, value in data.items()}
+        known = tables.rows(self._entry)
+        if "bounding_boxes" in data and self.bounding_box_format is None:
+            raise ValueError("You passed an input with a 'bounding_boxes' key, but you didn't specify a bounding box "
+                             f"format. Pass a `bounding_box_format` argument to your {type(self).__name__} layer, e.g. "
+                             "`bounding_box_format='xyxy'`.")
+        if "bounding_boxes" in data and "masks" in known:
+            raise NotImplementedError(f"Layer '{self.name}' moves pixels, and is given 'bounding_boxes', which it "
+                                      "cannot move; move them in a function of your own, or leave out this layer")
+        data = _map(convert_to_tensor, data)
         states = [self.seed_generator.state.read_value()] if self._entry["weights"] else []
         training = args[0] if args else kwargs.get("training")
         if training is None:
@@ -58,7 +63,7 @@ class PictureLayer(TableLayer):
         if "labels" in data and self._entry["labels"]:
             inputs = [self._moved(data["images"], True), data["labels"]]
             outputs["labels"] = calls.call(self._part, inputs, states, bool(training))[0]
-        known, masks = tables.rows(self._entry), data.get("segmentation_masks")
+        masks = data.get("segmentation_masks")
         if masks is not None and "masks" in known:
             found = calls.call(self._for_masks(), [self._moved(masks, True)], states, bool(training))[0]
             keeps = "interpolation" in known and "num_chains" not in known  # others give floats, as Keras' do

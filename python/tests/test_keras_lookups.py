@@ -240,6 +240,15 @@ def test_bins_are_found_in_data(data, given, expected):
     assert again.num_bins == given["num_bins"]
 
 
+@pytest.mark.parametrize("mode", ["int", "one_hot", "multi_hot", "count"])
+def test_shapes_of_bins_are_known_before_data_is(mode):
+    for shape in ((6,), (4, 1), (4, 3), (2, 3, 5)):
+        layer = layers.Discretization(num_bins=4, output_mode=mode)
+        found = layer.compute_output_shape(shape)
+        layer.adapt(VALUES)
+        assert found == tuple(layer(np.zeros(shape, "f")).shape) == layer.compute_output_shape(shape)
+
+
 def test_categories_may_be_lists_and_have_weights():
     count = layers.CategoryEncoding(num_tokens=4, output_mode="count")
     x, weights = [[0, 1], [0, 0], [1, 2], [3, 1]], np.array([[.1, .2], [.1, .1], [.2, .3], [.4, .2]])

@@ -549,6 +549,16 @@ class Discretization(Numbering, globals()["Discretization"]):  # the table's cla
                              "`adapt(dataset)` before you can start using the `Discretization` layer.")
         return super().call(inputs)
 
+    def compute_output_shape(self, input_shape):
+        """The shape of the output for an input of this shape, also before `adapt`."""
+        shape = tuple(input_shape)
+        depth = self.num_bins if self.bin_boundaries is None else len(self.bin_boundaries) + 1
+        if self.output_mode == "int":
+            return shape
+        if self.output_mode == "one_hot":
+            return (*(shape[:-1] if len(shape) > 1 and shape[-1] == 1 else shape), depth)
+        return (*shape[:1], *shape[2:], depth) if len(shape) > 1 else (depth,)
+
     def get_config(self):
         """The arguments that make another one like it."""
         return {"bin_boundaries": self.bin_boundaries, "num_bins": self.num_bins, "epsilon": self.epsilon,

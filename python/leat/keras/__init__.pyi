@@ -26,6 +26,7 @@ from leat.keras import applications as applications
 from leat.keras import backend as backend
 from leat.keras import borders as borders
 from leat.keras import callbacks as callbacks
+from leat.keras import cloning as cloning
 from leat.keras import compiled as compiled
 from leat.keras import config as config
 from leat.keras import constraints as constraints

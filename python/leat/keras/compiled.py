@@ -284,7 +284,7 @@ class CompileLoss(_losses.Loss):
             if len(given) == len(places) and not any(nest.is_nested(one) for one in given):
                 yield from zip(places, given, weights)  # one for each of the outputs, however they are nested
                 return
-            if not isinstance(y_pred, (list, tuple)):  # several of the same output
+            if not isinstance(y_pred, type(given)):  # several of the same output, or of all of them
                 for one, weight in zip(given, weights):
                     yield from self._listed(one, weight, y_pred, path)
                 return
@@ -312,6 +312,9 @@ class CompileLoss(_losses.Loss):
         """A dictionary's keys, and for a place in a list the output's name, or the loss's where it has none."""
         known = path in places
         own = names[places.index(path)] if names and known and len(names) == len(places) else loss.name
+        if not path and len(places) > 1:  # of all outputs together
+            return "_".join(dict.fromkeys(place[0] for place in places) if isinstance(places[0][0], str) else
+                            names or [loss.name])
         if not path:
             return own
         if isinstance(path[-1], int) and known:
@@ -322,12 +325,12 @@ class CompileLoss(_losses.Loss):
         """The labels in the structure of the predictions. ValueError where they have another one."""
         places = _paths(y_pred)
         if _paths(y_true) == places:
-            return y_true
+            return nest.pack_sequence_as(y_pred, nest.flatten(y_true))
         if isinstance(y_pred, (list, tuple)):
             if isinstance(y_true, dict) and set(self.output_names or ()) == set(y_true):
                 return [y_true[name] for name in self.output_names]
-            if not nest.is_nested(y_true) and len(y_pred) == 1:
-                return [y_true]
+        if not nest.is_nested(y_true) and len(places) == 1:
+            return nest.pack_sequence_as(y_pred, [y_true])
         leaves = nest.flatten(y_true)
         if len(leaves) == len(places) and isinstance(y_true, (list, tuple)) and len(y_true) == len(leaves):
             return nest.pack_sequence_as(y_pred, leaves)

@@ -16,6 +16,7 @@ import numpy as np
 
 from leat.keras import tables
 from leat.keras.layer import Layer
+from leat.keras.model import Sequential
 from leat.keras.random import SeedGenerator
 from leat.replacing import replace
 
@@ -45,18 +46,33 @@ def _children(thing):
     found = [(name, thing.__dict__[name]) for name in names]
     if hasattr(thing, "layers"):
         found.append(("layers", thing.layers))
-        is_listed = type(thing).__name__ in ("Sequential", "Functional")
+        is_listed = isinstance(thing, Sequential) or hasattr(thing, "_graph")
         found.sort(key=lambda pair: (is_listed and pair[0] != "layers", pair[0]))
     return found
 
 
-def _own(thing):
+def own_variables(thing):
     """The variables that a thing itself saves."""
     if isinstance(thing, SeedGenerator):
         return [thing.state]
     if isinstance(thing, Layer):
         return thing._sorted_variables()
     return list(thing.variables)
+
+
+def own_values(thing):
+    """{number: value} of these, as files have them."""
+    return {str(number): variable.numpy() for number, variable in enumerate(own_variables(thing))}
+
+
+def set_own(layer, store):
+    """Sets them. ValueError on another number."""
+    own = own_variables(layer)
+    if len(own) != len(store):
+        raise ValueError(f"Layer '{layer.name}' expected {len(own)} variables, but received {len(store)} variables "
+                         f"during loading. Expected: {[variable.name for variable in own]}")
+    for number, variable in enumerate(own):
+        variable.assign(store[str(number)])
 
 
 def _walk(thing, path, seen):
@@ -72,7 +88,8 @@ def _walk(thing, path, seen):
 def _walk_child(child, path, seen):
     if _is_saved(child):
         yield from _walk(child, path, seen)
-    elif isinstance(child, (list, tuple, dict)):
+    elif isinstance(child, (list, tuple, dict)) and id(child) not in seen:
+        seen.add(id(child))
         counts = {}
         for item in child.values() if isinstance(child, dict) else child:
             if _is_saved(item):
@@ -88,37 +105,48 @@ def _walk_child(child, path, seen):
 
 # ---- writing ----
 
-def _write(model, file):
-    """All variables into an open HDF5 file."""
-    for path, thing in _walk(model, "", set()):
+def _has_own(thing, method):
+    """Does a program's class override what layers do with their variables?"""
+    return isinstance(thing, Layer) and getattr(type(thing), method) is not getattr(Layer, method)
+
+
+def _write(model, file, skipped=()):
+    """All variables into an open HDF5 file, but those of the skipped layers."""
+    for path, thing in _walk(model, "", {id(one) for one in skipped}):
         group = (file.create_group(path) if path else file).create_group("vars")
         if isinstance(getattr(thing, "name", None), str):
             group.attrs["name"] = thing.name
-        for number, variable in enumerate(_own(thing)):
-            group.create_dataset(str(number), data=np.asarray(variable.numpy()))
+        store = {}
+        if _has_own(thing, "save_own_variables"):
+            thing.save_own_variables(store)
+        else:
+            store = own_values(thing)
+        for name, value in store.items():
+            group.create_dataset(name, data=np.asarray(value.numpy() if hasattr(value, "numpy") else value))
 
 
 def _check_place(path, ending, overwrite):
     if not path.endswith(ending):
-        raise ValueError(f"The filename must end in `{ending}`. Received: filepath={path}")
+        raise ValueError(f"Invalid filepath extension for saving: the filename must end in `{ending}`. Received: "
+                         f"filepath={path}")
     if os.path.exists(path) and not overwrite:
         raise FileExistsError(f"{path} exists; pass overwrite=True to replace it")
 
 
-def weights_bytes(model):
-    """The content of a `.weights.h5` file of a model and its optimizer."""
+def weights_bytes(model, skipped=()):
+    """The content of a `.weights.h5` file of a model and its optimizer, without the layers that are skipped."""
     memory = io.BytesIO()
     with _h5py().File(memory, "w") as file:
-        _write(model, file)
+        _write(model, file, skipped)
     return memory.getvalue()
 
 
-def _named(model):
+def _named(model, skipped=()):
     """{name: variable} as safetensors files have them: the place in the model and the variable's own name."""
     from leat.keras.optimizers import Optimizer
     found = {}
-    for path, thing in _walk(model, "", set()):
-        for variable in [] if isinstance(thing, Optimizer) else _own(thing):
+    for path, thing in _walk(model, "", {id(one) for one in skipped}):
+        for variable in [] if isinstance(thing, Optimizer) else own_variables(thing):
             name, number = f"{path}/{variable.name}" if path else variable.name, 0
             while (f"{name}_{number}" if number else name) in found:
                 number += 1
@@ -126,40 +154,62 @@ def _named(model):
     return found
 
 
-def save_weights(model, filepath, overwrite=True):
+def save_weights(model, filepath, overwrite=True, max_shard_size=None, objects_to_skip=None):
     """Writes weights and states of generators; into a `.weights.h5` file the optimizer's variables too."""
     path = os.fspath(filepath)
     is_safetensors = path.endswith(".safetensors")
+    if max_shard_size is not None:
+        raise NotImplementedError(f"save_weights: max_shard_size={max_shard_size} is not supported, the weights are "
+                                  "one file; leave it at None")
     _check_place(path, ".safetensors" if is_safetensors else ".weights.h5", overwrite)
     if not model.built:
         raise ValueError("You are saving a model that has not yet been built. Try building the model first by calling "
                          "it on some data or by using `build()`.")
+    skipped = objects_to_skip or ()
     if is_safetensors:
         from leat.keras import safetensors
-        replace(path, safetensors.encode({name: variable.numpy() for name, variable in _named(model).items()}))
+        replace(path, safetensors.encode({name: one.numpy() for name, one in _named(model, skipped).items()}))
     else:
-        replace(path, weights_bytes(model))
+        replace(path, weights_bytes(model, skipped))
 
 
-def save_model(model, filepath, overwrite=True):
+def save_model(model, filepath, overwrite=True, zipped=None, **kwargs):
     """Writes configuration and weights (``keras.saving.save_model``)."""
-    path = os.fspath(filepath)
+    is_file = hasattr(filepath, "write")
+    path = "" if is_file else os.fspath(filepath)
+    _refuse_old_arguments(path, kwargs)
+    if zipped is False:
+        raise NotImplementedError("save: zipped=False is not supported, a model is one file; leave it at None")
+    if is_file:
+        filepath.write(model_bytes(model))
+        return
     _check_place(path, ".keras", overwrite)
     replace(path, model_bytes(model))
+
+
+def _refuse_old_arguments(path, given):
+    save_format = given.pop("save_format", None)
+    given.pop("include_optimizer", None)
+    if save_format:
+        text = ("The `save_format` argument is deprecated in Keras 3. Please remove this argument and pass a file path "
+                f"with the `.keras` extension. Received: save_format={save_format}")
+        if not path.endswith(".keras"):
+            raise ValueError(text)
+        warnings.warn(text, stacklevel=5)
+    if given:
+        raise ValueError(f"The following argument(s) are not supported: {list(given)}")
 
 
 def model_bytes(model):
     """The content of a `.keras` file."""
     from leat.keras import saving
-    config = saving.serialize_keras_object(model)
-    if model.compiled:
-        config["compile_config"] = {name: saving.serialize_keras_object(value)
-                                    for name, value in model._compile_config.items()}
+    if not isinstance(model, Layer):
+        raise ValueError(f"Expected a model to save; found {model!r} of type {type(model)}")
     metadata = {"keras_version": "3.0.0", "date_saved": datetime.datetime.now().strftime("%Y-%m-%d@%H:%M:%S")}
     memory = io.BytesIO()
     with zipfile.ZipFile(memory, "w") as archive:
         archive.writestr("metadata.json", json.dumps(metadata))
-        archive.writestr("config.json", json.dumps(config))
+        archive.writestr("config.json", json.dumps(saving.serialize_keras_object(model)))
         archive.writestr("model.weights.h5", weights_bytes(model))
     return memory.getvalue()
 
@@ -185,11 +235,15 @@ def _stored(file, place):
     return found
 
 
-def _values(model, file, where, skip_mismatch):
-    """[(variable, value)] of a file, all of them checked. ValueError names the first that does not fit."""
-    found = []
-    for path, thing in _walk(model, "", set()):
-        own = _own(thing)
+def _values(model, file, where, skip_mismatch, skipped):
+    """([(variable, value)] of a file, all of them checked, [(layer, values)] of layers that load by themselves).
+    ValueError names the first that does not fit."""
+    found, by_themselves = [], []
+    for path, thing in _walk(model, "", {id(one) for one in skipped}):
+        own = own_variables(thing)
+        if _has_own(thing, "load_own_variables"):
+            by_themselves.append((thing, _stored(file, f"{path}/vars" if path else "vars")))
+            continue
         if not own:
             continue
         may_differ = path == "optimizer" or isinstance(thing, SeedGenerator)  # of another state: taken where it fits
@@ -208,7 +262,7 @@ def _values(model, file, where, skip_mismatch):
             _refuse(where, thing, path, place, pairs, len(stored))
         elif not may_differ:
             found += [pair for pair in pairs if pair[1] is not None and pair[1].shape == tuple(pair[0].shape)]
-    return found
+    return found, by_themselves
 
 
 def _fitted(value, variable):
@@ -221,14 +275,14 @@ def _fitted(value, variable):
 
 def _refuse(where, thing, path, place, pairs, count):
     if count != len(pairs):
-        raise ValueError(f"{where}: object '{getattr(thing, 'name', path)}' ({path}) expects {len(pairs)} variables; "
-                         f"the file has {count}. The model is not the one that was saved; skip_mismatch=True leaves "
-                         "out what does not fit")
+        raise ValueError(f"{where}: object '{getattr(thing, 'name', path)}' ({path}) expected {len(pairs)} variables, "
+                         f"but received {count} variables from the file. The model is not the one that was saved; "
+                         "skip_mismatch=True leaves out what does not fit")
     number, variable, value = next((number, variable, value) for number, (variable, value) in enumerate(pairs)
                                    if value is None or value.shape != tuple(variable.shape))
     raise ValueError(f"{where}: variable '{getattr(variable, 'path', variable.name)}' has shape "
                      f"{tuple(variable.shape)}; the file has {None if value is None else tuple(value.shape)} at "
-                     f"{place}/{number}")
+                     f"{place}/{number}, and they must match; skip_mismatch=True leaves out what does not fit")
 
 
 def _assign(pairs):
@@ -236,24 +290,26 @@ def _assign(pairs):
         variable.assign(value)
 
 
-def _load(model, source, where, skip_mismatch=False):
+def _load(model, source, where, skip_mismatch=False, skipped=()):
     """Sets the variables from an HDF5 file, a path or what can be read; all of them or, on an error, none."""
     if isinstance(source, str) and not os.path.exists(source):
         raise FileNotFoundError(f"File not found: filepath={source}")
     try:
         with _h5py().File(source, "r") as file:
-            pairs = _values(model, file, where, skip_mismatch)
+            pairs, by_themselves = _values(model, file, where, skip_mismatch, skipped)
     except (OSError, KeyError, RuntimeError, TypeError, _Damaged, MemoryError, UnicodeError) as error:
         raise ValueError(f"{where} is not a file of weights that can be read: {error}") from None
     _assign(pairs)
+    for layer, stored in by_themselves:
+        layer.load_own_variables(stored)
 
 
-def _load_safetensors(model, path, skip_mismatch):
+def _load_safetensors(model, path, skip_mismatch, skipped):
     from leat.keras import safetensors
     if not os.path.exists(path):
         raise FileNotFoundError(f"File not found: filepath={path}")
     stored, pairs = safetensors.load(path), []
-    for name, variable in _named(model).items():
+    for name, variable in _named(model, skipped).items():
         value = stored.get(name)
         if value is not None and value.shape == tuple(variable.shape):
             pairs.append((variable, value.astype(np.dtype(variable.dtype.as_numpy_dtype))))
@@ -276,19 +332,20 @@ def load_weights_file(model, path):
     _load(model, path, path)
 
 
-def load_weights(model, filepath, skip_mismatch=False):
+def load_weights(model, filepath, skip_mismatch=False, objects_to_skip=None):
     """Sets weights from a `.weights.h5`, `.keras` or `.safetensors` file; ValueError where they do not fit, and nothing
     is set."""
-    path = os.fspath(filepath)
+    path, skipped = os.fspath(filepath), objects_to_skip or ()
     if not model.built:
-        raise ValueError("The model must be built before its weights are loaded: call it on some data, or `build()`")
+        raise ValueError("You are loading weights into a model that has not yet been built. Try building the model "
+                         "first by calling it on some data or by using `build()`.")
     if path.endswith(".keras"):
         with _archive(path) as archive:
-            _load(model, io.BytesIO(_member(archive, "model.weights.h5", path)), path, skip_mismatch)
+            _load(model, io.BytesIO(_member(archive, "model.weights.h5", path)), path, skip_mismatch, skipped)
     elif path.endswith(".weights.h5"):
-        _load(model, path, path, skip_mismatch)
+        _load(model, path, path, skip_mismatch, skipped)
     elif path.endswith(".safetensors"):
-        _load_safetensors(model, path, skip_mismatch)
+        _load_safetensors(model, path, skip_mismatch, skipped)
     else:
         raise ValueError(f"File format not supported: filepath={path}. Keras 3 only supports V3 `.keras` and "
                          "`.weights.h5` files; leat reads `.safetensors` too")
@@ -314,25 +371,31 @@ def _member(archive, name, path):
 
 def load_model(filepath, custom_objects=None, compile=True, safe_mode=True):
     """The model of a `.keras` file, compiled as it was if `compile` (``keras.saving.load_model``)."""
-    from leat.keras import saving
+    if hasattr(filepath, "read"):
+        return _loaded(zipfile.ZipFile(filepath), "the file", custom_objects, compile)
     path = os.fspath(filepath)
     if not path.endswith(".keras") and not zipfile.is_zipfile(path):
-        if not os.path.exists(path):
-            raise ValueError(f"File not found: filepath={path}. Please ensure the file is an accessible `.keras` zip "
-                             "file.")
         raise ValueError(f"File format not supported: filepath={path}. leat loads `.keras` files; weights alone are "
                          "loaded into a model by `load_weights`")
     with _archive(path) as archive:
-        text, weights = _member(archive, "config.json", path), _member(archive, "model.weights.h5", path)
+        return _loaded(archive, path, custom_objects, compile)
+
+
+def of_bytes(class_, content):
+    """The model of the content of a `.keras` file, of a class that needs not be registered."""
+    archive = zipfile.ZipFile(io.BytesIO(content))
+    return _loaded(archive, "the pickled model", {class_.__name__: class_}, True)
+
+
+def _loaded(archive, path, custom_objects, compile):
+    from leat.keras import saving
+    text, weights = _member(archive, "config.json", path), _member(archive, "model.weights.h5", path)
     try:
         config = json.loads(text)
     except ValueError as error:
         raise ValueError(f"{path}: config.json in it is no JSON: {error}") from None
+    if not compile:
+        config["compile_config"] = None
     model = saving.deserialize_keras_object(config, custom_objects)
-    compiled = config.get("compile_config") or {}
-    if compile and compiled.get("optimizer") is not None:
-        known = ("optimizer", "loss", "loss_weights", "metrics", "weighted_metrics")
-        model.compile(**{name: saving.deserialize_keras_object(compiled.get(name), custom_objects) for name in known})
-        model.optimizer.build(model.trainable_variables)
     _load(model, io.BytesIO(weights), path)
     return model

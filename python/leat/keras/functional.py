@@ -6,9 +6,10 @@ import warnings
 
 from leat.keras import layer as _layer
 from leat.keras import saving, tables
-from leat.keras.layer import InputSpec, KerasTensor, Layer
+from leat.keras.layer import InputSpec, KerasTensor, Layer, layers_in
 from leat.keras.layers import Input, InputLayer
-from leat.keras.model import Model
+from leat.keras.model import Model, fitted
+from leat.keras.ops.promote import OperationLayer
 
 
 class _Graph:
@@ -101,8 +102,14 @@ class _Graph:
 class Functional(Model):
     """A model between KerasTensors (what ``keras.Model(inputs, outputs)`` makes)."""
 
+    _has_warned = False
+
     def __init__(self, inputs, outputs, name=None, trainable=None, **kwargs):
         Layer.__init__(self, name=name, trainable=True if trainable is None else trainable, **kwargs)
+        for tensor in _layer._leaves(inputs):
+            if not isinstance(tensor, KerasTensor):
+                raise ValueError(f"All `inputs` values must be KerasTensors. Received: inputs={inputs} including "
+                                 f"invalid value {tensor} of type {type(tensor)}")
         for tensor in _layer._leaves(outputs):
             if not isinstance(tensor, KerasTensor):
                 raise ValueError(f"All `outputs` values must be KerasTensors. Received: outputs={outputs} including "
@@ -136,16 +143,25 @@ class Functional(Model):
 
     @Model.layers.getter
     def layers(self):
-        """The layers in the order in which they compute."""
-        return list(self._layers)
+        """The layers in the order in which they compute, without operations of keras.ops."""
+        return [layer for layer in self._flatten_layers() if not isinstance(layer, OperationLayer)]
+
+    @layers.setter
+    def layers(self, _):
+        raise AttributeError("`Model.layers` attribute is reserved and should not be used. Please use another name.")
 
     @property
     def operations(self):
-        """The same."""
+        """The layers and operations in the order in which they compute."""
         return list(self._layers)
 
     def _flatten_layers(self, include_self=False):
-        return [self, *self._layers] if include_self else list(self._layers)
+        """Those between inputs and outputs, and those that are attributes beside them."""
+        seen = {id(self)}
+        found = list(layers_in(self._layers, seen))
+        for name, value in list(self.__dict__.items()):
+            found += layers_in(value, seen) if name not in ("_layers", "_graph") else []
+        return [self, *found] if include_self else found
 
     @property
     def input_spec(self):
@@ -169,6 +185,9 @@ class Functional(Model):
         elif isinstance(expected, dict) and not isinstance(inputs, dict):
             given = self._in_order_of_names(inputs)
         else:
+            if isinstance(expected, dict) and set(inputs) > set(expected):
+                self._warn_of_structure("The structure of `inputs` doesn't match the expected structure. Expected the "
+                                        f"keys {list(expected)}, received {list(inputs)}; the others are left out")
             given = _layer._leaves(_by_name(inputs, expected) if isinstance(expected, dict) else inputs)
         places = self.inputs
         if len(given) != len(places):
@@ -190,8 +209,13 @@ class Functional(Model):
                 f"{names}, received {len(given)} tensors without names")
         if names != sorted(names):
             raise ValueError(f"{text}, which may be meant in the order of the keys or of the alphabet")
-        warnings.warn(text, stacklevel=6)
+        self._warn_of_structure(text)
         return given
+
+    def _warn_of_structure(self, text):
+        if not self._has_warned:
+            self._has_warned = True
+            warnings.warn(text, stacklevel=7)
 
     def _check_inputs(self, first):
         if first is None:
@@ -205,7 +229,7 @@ class Functional(Model):
 
     def call(self, inputs, training=None, mask=None):
         """The outputs, layer by layer."""
-        values = {id(place): self._fitted(place, value) for place, value in zip(self.inputs, self._ordered(inputs))}
+        values = {id(place): fitted(place, value) for place, value in zip(self.inputs, self._ordered(inputs))}
 
         def put(leaf):
             return values[id(leaf)] if isinstance(leaf, KerasTensor) else leaf
@@ -213,8 +237,10 @@ class Functional(Model):
             if isinstance(node.layer, InputLayer):
                 continue
             _layer._context.before = self._giver(node)
-            results = node.layer(*[_layer._map(put, value) for value in node.args],
-                                 **{key: _layer._map(put, value) for key, value in node.kwargs.items()})
+            kwargs = {key: _layer._map(put, value) for key, value in node.kwargs.items()}
+            if training is not None and "training" in kwargs:  # what the model is told counts, as in Keras
+                kwargs["training"] = training
+            results = node.layer(*[_layer._map(put, value) for value in node.args], **kwargs)
             for tensor, result in zip(node.outputs, _layer._leaves(results)):
                 values[id(tensor)] = result
         return _layer._map(lambda tensor: values[id(tensor)], self._outputs)
@@ -225,19 +251,6 @@ class Functional(Model):
         given = [_layer.node_of(tensor) for tensor in node.inputs]
         names = [one.layer.name for one in given if one is not None and not isinstance(one.layer, InputLayer)]
         return "', '".join(dict.fromkeys(names)) or None
-
-    def _fitted(self, place, value):
-        """An input with a last dimension of 1 more or less, as Keras accepts it."""
-        from leat import ops
-        rank = getattr(getattr(value, "shape", None), "rank", None)
-        if rank is None or rank == len(place.shape):
-            return value
-        if rank == len(place.shape) + 1 and value.shape[-1] == 1:
-            return ops.FUNCTIONS["squeeze"](value, [-1])
-        if rank == len(place.shape) - 1 and place.shape[-1] == 1:
-            return ops.FUNCTIONS["expand_dims"](value, -1)
-        raise ValueError(f"Invalid input shape for input {_layer._describe(value)} with name '{place.name}' and path "
-                         f"''. Expected shape {place.shape}, but input has incompatible shape {_layer.shape_of(value)}")
 
     # ---- configuration ----
 
@@ -262,6 +275,9 @@ class Functional(Model):
         if isinstance(value, dict):
             return {key: self._saved(item) for key, item in value.items()}
         return saving.serialize_keras_object(value)
+
+    def get_build_config(self):
+        """None: the configuration has the shapes."""
 
     def get_config(self):
         """Layers, how they are connected, inputs and outputs, as Keras writes them."""

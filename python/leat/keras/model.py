@@ -16,6 +16,7 @@ class Model(Trainer, Layer):
     """
 
     _builds_parts = True
+    _called_shapes = None
 
     def __new__(cls, *args, **kwargs):
         if cls is Model and _is_between_tensors(args, kwargs):
@@ -80,6 +81,36 @@ class Model(Trainer, Layer):
                             f"defining a `from_config(cls, config)` class method. Received config={config}. Error "
                             f"encountered: {error}") from error
 
+    def get_state_tree(self, value_format="backend_tensor"):
+        """{"trainable_variables", "non_trainable_variables", "optimizer_variables", "metrics_variables"}: the values in
+        dictionaries by the parts of their paths. `value_format`: "numpy_array" for arrays in place of tensors.
+        ValueError for a path that two variables have."""
+        if value_format not in ("backend_tensor", "numpy_array"):
+            raise ValueError("Invalid `value_format` argument. Expected one of {'numpy_array', 'backend_tensor'}. "
+                             f"Received: value_format={value_format}")
+        return {sort: _tree(variables, value_format) for sort, variables in self._sorts_of_variables().items()}
+
+    def set_state_tree(self, state_tree):
+        """Sets the variables of a tree, or of a part of one, as `get_state_tree` gives it. ValueError for a path that
+        the model does not have."""
+        sorts = self._sorts_of_variables()
+        for sort, values in state_tree.items():
+            if sort not in sorts:
+                raise ValueError(f"Unknown variable name: {sort}. Expected one of {list(sorts)}")
+            known = {variable.path: variable for variable in sorts[sort]}
+            for path, value in _paths_of(values, ""):
+                if path not in known:
+                    raise ValueError(f"The model has no variable '{path}' among its {sort}: {sorted(known)}")
+                known[path].assign(value)
+
+    def _sorts_of_variables(self):
+        if self.optimizer is not None and not self.optimizer.built:
+            self.optimizer.build(self.trainable_variables)
+        return {"trainable_variables": self.trainable_variables,
+                "non_trainable_variables": self.non_trainable_variables,
+                "optimizer_variables": self.optimizer.variables if self.optimizer is not None else [],
+                "metrics_variables": self.metrics_variables}
+
     def __reduce__(self):
         from leat.keras import files
         return files.of_bytes, (type(self), files.model_bytes(self))
@@ -129,11 +160,49 @@ class Model(Trainer, Layer):
                 raise
         self.built = True
 
+    def __call__(self, *args, **kwargs):
+        if self._called_shapes is None and args and self._is_ready:
+            self._called_shapes = _layer._shapes(args[0])
+        return super().__call__(*args, **kwargs)
+
+    def get_build_config(self):
+        """What `build_from_config` needs to make the weights: the shapes of the first call; None."""
+        return None if self._called_shapes is None else {"input_shape": self._called_shapes}
+
+    def build_from_config(self, config):
+        """Builds the layers for the shapes that `get_build_config` gave, where they can be traced."""
+        if config and config.get("input_shape") is not None and not self.built:
+            self.build(tables.tupled(config["input_shape"]))
+
     def _build_for(self, signature, tensors):
         if type(self).build is Model.build:
             self.built = True  # its layers are built as they are called
         else:
             super()._build_for(signature, tensors)
+
+
+def _tree(variables, value_format):
+    found, seen = {}, set()
+    for variable in variables:
+        if variable.path in seen:
+            raise ValueError("The following variable path is found twice in the model: "
+                             f"'{variable.path}'. `get_state_tree()` can only be called when all variable paths are "
+                             "unique. Make sure to give unique names to your layers (and other objects).")
+        seen.add(variable.path)
+        *folders, name = variable.path.split("/")
+        inner = found
+        for folder in folders:
+            inner = inner.setdefault(folder, {})
+        inner[name] = variable.numpy() if value_format == "numpy_array" else variable.read_value()
+    return found
+
+
+def _paths_of(values, start):
+    for name, value in values.items():
+        if isinstance(value, dict):
+            yield from _paths_of(value, f"{start}{name}/")
+        else:
+            yield start + name, value
 
 
 def _is_between_tensors(args, kwargs):
@@ -150,6 +219,20 @@ def _between_tensors(class_, functional):
 
 def _is_symbolic(value):
     return any(isinstance(leaf, KerasTensor) for leaf in _layer._leaves(value))
+
+
+def fitted(place, value):
+    """An input with a last dimension of 1 more or less, as Keras accepts it. ValueError on another rank."""
+    from leat import ops
+    rank = getattr(getattr(value, "shape", None), "rank", None)
+    if rank is None or rank == len(place.shape):
+        return value
+    if rank == len(place.shape) + 1 and value.shape[-1] == 1:
+        return ops.FUNCTIONS["squeeze"](value, [-1])
+    if rank == len(place.shape) - 1 and place.shape[-1] == 1:
+        return ops.FUNCTIONS["expand_dims"](value, -1)
+    raise ValueError(f"Invalid input shape for input {_layer._describe(value)} with name '{place.name}' and path ''. "
+                     f"Expected shape {place.shape}, but input has incompatible shape {shape_of(value)}")
 
 
 def _is_shape(value):
@@ -187,6 +270,7 @@ class Sequential(Model):
         Layer.__init__(self, trainable=trainable, name=name)
         self._sequence = []
         self._input = self._output = None
+        self._was_tried = False
         for layer in layers or []:
             self.add(layer, rebuild=False)
         self._rebuild()
@@ -223,7 +307,7 @@ class Sequential(Model):
 
     def _rebuild(self):
         """Builds the layers where the input is known."""
-        self.built = False
+        self.built = self._was_tried = False
         if len(self._sequence) > 1:
             first = self._sequence[0]
             shape = first.batch_shape if isinstance(first, InputLayer) else _known_shape(first)
@@ -270,7 +354,11 @@ class Sequential(Model):
                              "`pop()` to change the layers in this model.")
 
     def _flatten_layers(self, include_self=False):
-        return list(layers_in(self._sequence, {id(self)}))
+        seen = {id(self)}
+        found = list(layers_in(self._sequence, seen))
+        for value in list(self.__dict__.values()):  # attributes beside them
+            found += layers_in(value, seen)
+        return [self, *found] if include_self else found
 
     def _known(self, value, what):
         if value is None:
@@ -289,8 +377,9 @@ class Sequential(Model):
         if inputs is None:
             raise ValueError(f"The input of model '{self.name}' is not optional, but None was passed. Please provide a "
                              "valid tensor.")
-        self._check_rank(inputs)
-        value = inputs
+        if self._input is None:
+            self._build_for_input(inputs)
+        value = inputs if self._input is None else fitted(self._input, inputs)
         for layer in self._sequence:
             if not isinstance(layer, InputLayer):
                 value = layer(value)
@@ -298,12 +387,23 @@ class Sequential(Model):
         _layer._context.before = None
         return value
 
-    def _check_rank(self, inputs):
-        if self._input is None or not isinstance(self._sequence[0], InputLayer) or not hasattr(inputs, "shape"):
+    def _build_for_input(self, inputs):
+        """Finds what goes from layer to layer at the first call, where the layers can be traced."""
+        if not hasattr(inputs, "shape") or getattr(inputs.shape, "rank", 0) is None or self._was_tried:
             return
-        if getattr(inputs.shape, "rank", None) not in (None, len(self._input.shape)):
-            raise ValueError(f"Invalid input shape for input of model '{self.name}'. Expected shape "
-                             f"{self._input.shape}, but input has incompatible shape {shape_of(inputs)}")
+        self._was_tried = True
+        training, before = _layer._context.training, _layer._context.before
+        _layer._context.training = None
+        try:
+            self.build(shape_of(inputs))
+        except Exception:  # the call itself tells what is wrong
+            self._input = self._output = None
+            self.built = True
+        finally:
+            _layer._context.training, _layer._context.before = training, before
+
+    def get_build_config(self):
+        """None: the configuration has the shape."""
 
     def compute_output_shape(self, input_shape):
         """The output's shape for an input of this shape."""

@@ -1,4 +1,4 @@
-"""``keras.saving``: objects as configurations and back."""
+"""``keras.saving``: objects as configurations and back, and files of models."""
 
 import numpy
 
@@ -10,6 +10,9 @@ _CUSTOM = {}  # "package>Name" -> class or function
 def register_keras_serializable(package="Custom", name=None):
     """A decorator that makes a class or function known to configurations as "package>name"."""
     def decorate(thing):
+        if isinstance(thing, type) and not hasattr(thing, "get_config"):
+            raise ValueError("Cannot register a class that does not have a get_config() method. Received: "
+                             f"{thing.__name__}")
         registered = f"{package}>{name or thing.__name__}"
         _CUSTOM[registered] = thing
         thing._leat_registered_name = registered
@@ -23,9 +26,12 @@ def get_custom_objects():
 
 
 class CustomObjectScope:
-    """``with custom_object_scope({"name": class}):`` configurations know these, too."""
+    """``with custom_object_scope({"name": class}):`` configurations know these, too. ValueError for no dictionary."""
 
     def __init__(self, custom_objects):
+        if not isinstance(custom_objects, (dict, type(None))):
+            raise ValueError("Expected `custom_objects` to be a dictionary of names and classes or functions. "
+                             f"Received: {custom_objects} (of type {type(custom_objects)})")
         self._objects = custom_objects or {}
 
     def __enter__(self):
@@ -61,7 +67,7 @@ def plain(value):
         return {"class_name": "__slice__", "config": {"start": value.start, "stop": value.stop, "step": value.step}}
     if value is Ellipsis:
         return {"class_name": "__ellipsis__", "config": {}}
-    if hasattr(value, "tolist") and not hasattr(value, "get_config"):
+    if hasattr(value, "tolist") and not hasattr(value, "get_config") and not isinstance(value, type):
         return value.tolist()
     return value
 
@@ -81,22 +87,41 @@ def serialize_keras_object(thing):
     """The configuration of an object (``keras.saving.serialize_keras_object``)."""
     if thing is None or isinstance(thing, (bool, int, float, str)):
         return thing
+    if isinstance(thing, bytes):
+        return {"class_name": "__bytes__", "config": {"value": thing.decode()}}
     if isinstance(thing, (list, tuple)):
         return [serialize_keras_object(item) for item in thing]
     if isinstance(thing, dict):
         return {key: serialize_keras_object(item) for key, item in thing.items()}
-    if not hasattr(thing, "get_config"):
-        return plain(thing)
+    if isinstance(thing, slice):
+        return {"class_name": "__slice__", "config": {
+            end: serialize_keras_object(getattr(thing, end)) for end in ("start", "stop", "step")}}
+    if isinstance(thing, numpy.ndarray) and thing.ndim or hasattr(thing, "numpy") and hasattr(thing, "shape"):
+        array = numpy.asarray(thing)
+        sort = "__numpy__" if isinstance(thing, numpy.ndarray) else "__tensor__"
+        return {"class_name": sort, "config": {"value": array.tolist(), "dtype": array.dtype.name}}
+    if hasattr(thing, "as_list") and hasattr(thing, "rank"):  # a TensorShape
+        return thing.as_list()
+    if hasattr(thing, "get_config"):
+        return _of_object(thing)
+    return serialize_function(thing) if callable(thing) and hasattr(thing, "__name__") else plain(thing)
+
+
+def _of_object(thing):
     class_ = type(thing)
     is_own = class_.__module__.startswith("leat.keras")
     registered = getattr(class_, "_leat_registered_name", None)
     if registered is None and (not is_own or class_.__name__ == "Functional"):
         registered = class_.__name__
-    made = {"module": _module_of(class_), "class_name": class_.__name__, "config": plain(thing.get_config()),
+    config = serialize_keras_object(plain(thing.get_config()) if is_own else thing.get_config())
+    made = {"module": _module_of(class_), "class_name": class_.__name__, "config": config,
             "registered_name": registered}
     build_config = thing.get_build_config() if hasattr(thing, "get_build_config") else None
     if build_config is not None:
-        made["build_config"] = plain(build_config)
+        made["build_config"] = serialize_keras_object(build_config)
+    compile_config = thing.get_compile_config() if hasattr(thing, "get_compile_config") else None
+    if compile_config:
+        made["compile_config"] = compile_config
     return made
 
 
@@ -134,43 +159,109 @@ def _class_of(config, custom_objects):
     for module in sorted(modules, key=lambda module: module.__name__ != named):
         found = getattr(module, name, None)
         if isinstance(found, type):
+            _refuse_other_name(config, name)
             return found
     raise TypeError(f"Could not locate class '{name}'. Make sure custom classes and functions are decorated with "
                     "`@keras.saving.register_keras_serializable()`.")
 
 
-def deserialize_keras_object(config, custom_objects=None):
-    """The object of a configuration (``keras.saving.deserialize_keras_object``). TypeError for an unknown class."""
+def _refuse_other_name(config, name):
+    if config.get("registered_name") not in (None, "", name, config.get("class_name")):
+        raise ValueError(f"The registered name '{config['registered_name']}' resolved to a Keras built-in, '{name}': a "
+                         "configuration of a class or function of its own needs it in `custom_objects`, or registered "
+                         "with `@keras.saving.register_keras_serializable()`")
+
+
+def _function_of(config, custom_objects):
+    from leat.keras import activations, losses, metrics
+    name = config["config"]["name"] if isinstance(config["config"], dict) else config["config"]
+    if not isinstance(name, str):
+        raise TypeError(f"Expected 'config' to be a non-null str for a function. Received: {config}")
+    found = get_registered_object(name, custom_objects) or next(
+        (thing for known, thing in _CUSTOM.items() if known.split(">")[-1] == name), None)
+    if found is not None:
+        return found
+    for module in (activations, losses, metrics):
+        found = getattr(module, name, None)
+        if callable(found) and not isinstance(found, type):
+            _refuse_other_name(config, name)
+            return found
+    raise TypeError(f"Could not locate function '{name}'. Give it as one of `custom_objects`, or make sure that it is "
+                    "decorated with `@keras.saving.register_keras_serializable()`.")
+
+
+def _of_value(config):
+    """(a value that JSON does not have,), or None."""
+    sort, inner = config["class_name"], config["config"]
+    if sort == "DTypePolicy":
+        return (inner["name"],)
+    if sort == "__slice__":
+        return (slice(*[deserialize_keras_object(inner[end]) for end in ("start", "stop", "step")]),)
+    if sort == "__ellipsis__":
+        return (Ellipsis,)
+    if sort == "__bytes__":
+        return (inner["value"].encode(),)
+    if sort in ("__numpy__", "__tensor__"):
+        return (numpy.array(inner["value"], inner["dtype"]),)
+    if sort == "__lambda__":
+        raise ValueError("Requested the deserialization of a Python lambda expression, code out of a configuration. "
+                         "This carries a potential risk of arbitrary code execution, and leat runs none. Make the "
+                         "function with `def`, and register it with `keras.saving.register_keras_serializable()` or "
+                         "pass it in `custom_objects`")
+    return None
+
+
+def deserialize_keras_object(config, custom_objects=None, safe_mode=True):
+    """The object of a configuration (``keras.saving.deserialize_keras_object``). TypeError for an unknown class.
+
+    `safe_mode` changes nothing: no code of a configuration runs.
+    """
+    if isinstance(config, str) and config in (custom_objects or ()):
+        return custom_objects[config]
     if isinstance(config, (list, tuple)):
         return [deserialize_keras_object(item, custom_objects) for item in config]
     if not isinstance(config, dict):
         return config
     if "class_name" not in config or "config" not in config:
         return {key: deserialize_keras_object(item, custom_objects) for key, item in config.items()}
-    if config["class_name"] == "DTypePolicy":
-        return config["config"]["name"]
-    if config["class_name"] == "__slice__":
-        return slice(*[config["config"][end] for end in ("start", "stop", "step")])
-    if config["class_name"] == "__ellipsis__":
-        return Ellipsis
-    if config["class_name"] in ("__numpy__", "__tensor__"):
-        return numpy.array(config["config"]["value"], config["config"]["dtype"])
+    value = _of_value(config)
+    if value is not None:
+        return value[0]
     if config["class_name"] == "function":
-        name = config["config"] if isinstance(config["config"], str) else config["config"]["name"]
-        found = get_registered_object(name, custom_objects)
-        if found is None:
-            raise TypeError(f"Could not locate function '{name}'. Give it as one of `custom_objects`")
-        return found
-    class_ = _class_of(config, custom_objects)
+        return _function_of(config, custom_objects)
     inner = config["config"]
-    if _takes_custom_objects(class_):
-        made = class_.from_config(dict(inner), custom_objects=custom_objects)
-    else:
-        made = class_.from_config({key: _inner(value, custom_objects) for key, value in inner.items()})
+    if not isinstance(inner, dict):
+        raise TypeError(f"Expected 'config' to be a dict for class '{config['class_name']}'. Received: {config}")
+    class_ = _class_of(config, custom_objects)
+    if not hasattr(class_, "from_config"):
+        raise TypeError(f"Unable to reconstruct an instance of '{config['class_name']}', because the class "
+                        f"{class_} is missing a `from_config()` method.")
+    with CustomObjectScope(custom_objects):
+        if _takes_custom_objects(class_):
+            made = class_.from_config(dict(inner), custom_objects=custom_objects)
+        elif class_.__module__.startswith("leat.keras"):
+            made = class_.from_config({key: _inner(value, custom_objects) for key, value in inner.items()})
+        else:
+            made = _made_by_program(class_, dict(inner))
     build_config = config.get("build_config")
     if build_config and hasattr(made, "build_from_config") and not getattr(made, "built", True):
         made.build_from_config({name: tables.tupled(value) for name, value in build_config.items()})
+    if config.get("compile_config") and hasattr(made, "compile_from_config"):
+        with CustomObjectScope(custom_objects):
+            made.compile_from_config(config["compile_config"])
     return made
+
+
+def _made_by_program(class_, config):
+    """One of a program's class, which reads its configuration itself. TypeError where it cannot."""
+    try:
+        return class_.from_config(config)
+    except TypeError as error:
+        raise TypeError(f"{class_} could not be deserialized properly. Please ensure that components that are Python "
+                        "object instances (layers, models, etc.) returned by `get_config()` are explicitly "
+                        f"deserialized in the model's `from_config()` method.\n\nconfig={config}.\n\nException "
+                        f"encountered: {error}"
+                        ) from error
 
 
 def _inner(value, custom_objects):
@@ -183,3 +274,29 @@ def _inner(value, custom_objects):
 def _takes_custom_objects(class_):
     import inspect
     return "custom_objects" in inspect.signature(class_.from_config).parameters
+
+
+# ---- files ----
+
+def save_model(model, filepath, overwrite=True, zipped=None, **kwargs):
+    """Writes a model into a `.keras` file (``keras.saving.save_model``, ``Model.save``). ValueError for other names."""
+    from leat.keras import files
+    files.save_model(model, filepath, overwrite, zipped, **kwargs)
+
+
+def load_model(filepath, custom_objects=None, compile=True, safe_mode=True):
+    """The model of a `.keras` file of Keras or leat, compiled as it was if `compile` (``keras.saving.load_model``)."""
+    from leat.keras import files
+    return files.load_model(filepath, custom_objects, compile, safe_mode)
+
+
+def save_weights(model, filepath, overwrite=True, max_shard_size=None, objects_to_skip=None):
+    """Writes the weights of a model (``keras.saving.save_weights``, ``Model.save_weights``)."""
+    from leat.keras import files
+    files.save_weights(model, filepath, overwrite, max_shard_size, objects_to_skip)
+
+
+def load_weights(model, filepath, skip_mismatch=False, objects_to_skip=None):
+    """Sets the weights of a model from a file (``keras.saving.load_weights``, ``Model.load_weights``)."""
+    from leat.keras import files
+    files.load_weights(model, filepath, skip_mismatch, objects_to_skip)

@@ -47,7 +47,7 @@ def _rows(layer, level, expand, show_trainable, graph=None):
         row.append("-" if not layer.weights else "Y" if layer.trainable else "N")
     rows = [row]
     if expand:
-        for inner in getattr(layer, "layers", []):
+        for inner in getattr(layer, "operations", getattr(layer, "layers", [])):
             rows += _rows(inner, level + 1, expand, show_trainable, graph)
     return rows
 
@@ -138,7 +138,7 @@ def summary(model, line_length, positions, expand_nested, show_trainable, layer_
         return left + middle.join(dash * width for width in widths) + right
     out = [f'Model: "{model.name}"', line("┏", "┳", "┓", "━"), *_lines(header, widths, alignment, "┃"),
            line("┡", "╇", "┩", "━")]
-    rows = [row for layer in _chosen(model.layers, layer_range)
+    rows = [row for layer in _chosen(getattr(model, "operations", model.layers), layer_range)
             for row in _rows(layer, 0, expand_nested, show_trainable, graph)]
     for number, row in enumerate(rows):
         out += _lines(row, widths, alignment, "│")

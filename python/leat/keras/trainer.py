@@ -288,15 +288,18 @@ class Trainer:
         if not self.compiled:
             raise ValueError(f"You must call `compile()` before calling `{name}()`.")
 
-    def _prepare(self, batch, with_loss=True):
-        """Makes weights, metrics and slots before the first step is traced, in the strategy's scope."""
+    def _prepare(self, example, with_loss=True):
+        """Makes weights, metrics and slots before the first step is traced, in the strategy's scope; `example` gives a
+        batch where one is needed."""
         from leat.keras.layer import Layer
         from leat.keras.model import Model
-        x, y, _ = unpack_x_y_sample_weight(batch)
         losses = [one for one in (self._compile_metrics, self._compile_loss) if one is not None and not one.built]
+        if type(self).compute_loss is not Trainer.compute_loss and getattr(self, "_distribute_strategy", None) is None:
+            losses = [one for one in losses if one is not self._compile_loss]  # which it may call with something else
         waits = with_loss and losses or not self.built or not all(layer.built for layer in self._flatten_layers())
         with self._scope():
             if waits and type(self).call not in (Model.call, Layer.call):  # else its steps call what they like
+                x, y, _ = unpack_x_y_sample_weight(example())
                 try:
                     y_pred = feeding.symbolic(self, x)
                     for one in losses if with_loss and y is not None else ():
@@ -344,7 +347,7 @@ class Trainer:
         if validation_data is not None:
             checked = self._source(*unpack_x_y_sample_weight(validation_data), validation_batch_size or batch_size,
                                    validation_steps)
-        self._prepare(source.example())
+        self._prepare(source.example)
         callbacks = self._callbacks(callbacks, verbose, epochs, source, add_history=True)
         self.stop_training = False
         step = self.make_train_function()
@@ -409,7 +412,7 @@ class Trainer:
         if kwargs:
             raise ValueError(f"Arguments not recognized: {kwargs}")
         source = self._source(x, y, sample_weight, batch_size, steps)
-        self._prepare(source.example())
+        self._prepare(source.example)
         logs = self._evaluate(source, self._callbacks(callbacks, verbose, 1, source))
         return logs if return_dict else self._listed(logs)
 
@@ -427,7 +430,7 @@ class Trainer:
         """The outputs for all rows, as numpy arrays in the structure of the outputs."""
         strategy = getattr(self, "_distribute_strategy", None)
         source = self._source(x, None, None, batch_size, steps)
-        self._prepare(source.example(), with_loss=False)
+        self._prepare(source.example, with_loss=False)
         callbacks = self._callbacks(callbacks, verbose, 1, source)
         step, parts, structure = self.make_predict_function(), [], None
         self.stop_predicting = False
@@ -452,7 +455,7 @@ class Trainer:
     def _on_batch(self, kind, data, return_dict):
         self._require_compiled(f"{kind}_on_batch")
         data = feeding.tensors(data)
-        self._prepare(data)
+        self._prepare(lambda: data)
         self.reset_metrics()
         logs = self._logs(self._function(kind)(data))
         return logs if return_dict else self._listed(logs)
@@ -482,7 +485,7 @@ class Trainer:
     def predict_on_batch(self, x):
         """The outputs for one batch as numpy arrays."""
         data = feeding.tensors((x,))
-        self._prepare(data, with_loss=False)
+        self._prepare(lambda: data, with_loss=False)
         return nest.map_structure(lambda leaf: leaf.numpy() if isinstance(leaf, Tensor) else leaf,
                                   self._function("predict")(data))
 

@@ -213,6 +213,14 @@ def test_labels_of_crossentropies_do_not_broadcast():
     assert float(keras.losses.MeanSquaredError()([[0.], [1.]], [[1., 0.], [1., 3.]])) == 1.25
 
 
+def test_losses_of_rows_keep_the_shape_of_their_weights():
+    labels, predictions = np.zeros((4, 3), np.float32), np.arange(12, dtype=np.float32).reshape(4, 3)
+    loss = keras.losses.MeanAbsoluteError(reduction="none")
+    assert loss(labels, predictions, [1., 0., 2., 1.]).shape == (4,)
+    np.testing.assert_array_equal(loss(labels, predictions, [[1.], [0.], [2.], [1.]]), [[1.], [0.], [14.], [10.]])
+    assert loss(labels[:, None], predictions[:, None], [1., 0., 2., 1.]).shape == (4, 1)
+
+
 def test_a_zero_among_the_labels_of_a_sequence():
     """A 0 between labels counts like a label, and only as many labels as are not 0 are looked at."""
     logits = np.linspace(-1, 1, 36).reshape(2, 6, 3)

@@ -61,6 +61,17 @@ void leati_same_rank(leat_value *values, leat_value *weights) {
         *weights = leat_squeeze(*weights, last, 1);
 }
 
+/* As leati_same_rank, but a vector gets the last dimension of size 1 that the other has. */
+static void match_ranks(leat_value *values, leat_value *weights) {
+    leat_shape a = leat_value_shape(*values), b = leat_value_shape(*weights);
+    if (a.rank == 1 && b.rank == 2 && b.dims[1] == 1)
+        *values = leat_expand_dims(*values, -1);
+    else if (b.rank == 1 && a.rank == 2 && a.dims[1] == 1)
+        *weights = leat_expand_dims(*weights, -1);
+    else
+        leati_same_rank(values, weights);
+}
+
 leat_value leati_divide_no_nan(leat_value a, leat_value b) {
     leat_value zero = leati_number(b.graph, leat_value_dtype(b), 0);
     leat_value one = leati_number(b.graph, leat_value_dtype(b), 1);
@@ -90,13 +101,7 @@ bool leati_loss_align(leat_value *labels, leat_value *predictions) {
     if (leati_value_failed(*labels) || leati_value_failed(*predictions))
         return false;
     *labels = leat_cast(*labels, leat_value_dtype(*predictions));
-    leat_shape a = leat_value_shape(*labels), b = leat_value_shape(*predictions);
-    if (a.rank == 1 && b.rank == 2 && b.dims[1] == 1)
-        *labels = leat_expand_dims(*labels, -1);
-    else if (b.rank == 1 && a.rank == 2 && a.dims[1] == 1)
-        *predictions = leat_expand_dims(*predictions, -1);
-    else
-        leati_same_rank(labels, predictions);
+    match_ranks(labels, predictions);
     return !leati_value_failed(*labels) && !leati_value_failed(*predictions);
 }
 
@@ -187,7 +192,7 @@ leat_value leati_loss_pass(const leati_loss_kind *kind, const void *arguments, l
     leat_value weights = weights_of(values, sample_weight, mask, given, reduction);
     bool weighted = sample_weight != NULL || given != NULL || mask.id >= 0;
     if (weighted) {
-        leati_same_rank(&values, &weights);
+        match_ranks(&values, &weights);
         values = leat_multiply(values, weights);
     }
     if (is(reduction, "none") || leat_value_shape(values).rank == 0 || is_nothing(values))

@@ -28,6 +28,7 @@ def test_reduce(make):
     assert shown(ops.reduce(MEAN, VALUE, variable)) == ("Mirrored", [[1.5, 3], [1.5, 3]])
     assert shown(ops.reduce(SUM, VALUE, "CPU:0")) == ("tensor", [3, 6])
     assert shown(ops.reduce(SUM, VALUE, tf.Variable(1.0))) == ("tensor", [3, 6])
+    assert shown(ops.reduce(SUM, VALUE, tf.constant(1.0))) == ("tensor", [3, 6])
     assert shown(ops.reduce(SUM, tf.constant([1.0]), "CPU:0")) == ("tensor", [1])
     whole = ops.reduce(MEAN, PerReplica([tf.constant([1, 2]), tf.constant([2, 4])]), "CPU:0")
     assert shown(whole) == ("tensor", [1.5, 3]) and whole.dtype == tf.float64
@@ -36,7 +37,7 @@ def test_reduce(make):
 @KINDS
 def test_reduce_refuses(make):
     ops = make()
-    for destinations in (None, ("CPU:0", "CPU:1"), tf.constant(1.0)):
+    for destinations in (None, ("CPU:0", "CPU:1")):
         with pytest.raises(ValueError, match="destinations must be one of a `DistributedValues` object, a tf.Variable"):
             ops.reduce(SUM, VALUE, destinations)
     with pytest.raises(ValueError, match="`reduce_op` must be Reduce.SUM or Reduce.MEAN."):

@@ -33,9 +33,11 @@ leat_status leati_compare_calls(const leati_rank_call *calls, int num_ranks, int
                          other->kind == LEATI_CALL_BROADCAST ? "roots" : "reductions",
                          (int)other->parameter, (int)first->parameter);
             }
-            return leati_fail(err, LEAT_INTERNAL,
-                              "rank %d called %s of %lld %s values, rank 0 %s of %lld %s values%s; "
-                              "all ranks must make the same calls in the same order",
+            bool same_call = other->kind == first->kind && other->dtype == first->dtype;
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "%srank %d called %s of %lld %s values, rank 0 %s of %lld %s "
+                              "values%s; all ranks must make the same calls in the same order",
+                              same_call && other->count != first->count ? "Shape mismatch: " : "",
                               r, leati_collective_kind_name(other->kind), (long long)other->count,
                               leat_dtype_name((leat_dtype)other->dtype),
                               leati_collective_kind_name(first->kind), (long long)first->count,

@@ -58,8 +58,11 @@ static lane *lane_of(leati_collective *collective, int rank) {
     return &o->lanes[rank - o->first_rank];
 }
 
-/* With the gate held, after a failure: what the failed sum said. */
-static leat_status refuse(const lane *l, leat_error *err) {
+/* With the gate held, after a failure: what the failed sum said, with its own code. It is the
+ * result of a call, which the caller learns late, and no refusal of the collective's
+ * (coll/failure): a caller that begins another sum first learns it there, else it would never be
+ * told. */
+static leat_status late_result(const lane *l, leat_error *err) {
     if (err != NULL) {
         *err = l->reason;
     }
@@ -146,7 +149,7 @@ static bool make_room(lane *l) {
 /* With the gate held. */
 static leat_status queue_sum(lane *l, sum next, uint64_t *ticket, leat_error *err) {
     if (l->failed) {
-        return refuse(l, err);
+        return late_result(l, err);
     }
     if (!make_room(l)) {
         return leati_no_memory(err, sizeof *l->sums);
@@ -182,7 +185,7 @@ static leat_status await(lane *l, uint64_t ticket, leat_error *err) {
         status = leati_gate_wait(l->gate, LEATI_WAIT_PEER, LEATI_NO_DEADLINE, NULL, err);
     }
     if (l->done < ticket && l->failed) {
-        status = refuse(l, err);
+        status = late_result(l, err);
     }
     leati_gate_unlock(l->gate);
     return status;

@@ -6,8 +6,9 @@
 Works in a copy of the tree that is built without debugging information, so that a change that the compiler makes nothing of is
 known by its unchanged object file and replaced by another one. The tests run nearest first, as many at a time as there are cores:
 those beside the changed file, those of its room, the conformance and recorded cases, then the others; the first that fails, or
-takes ten times as long as without the change, ends the mutant. Programs that the file is not linked to cannot notice and are
-passed over. Tests of the tools and of the installation are left out, as no change of src/ concerns them alone.
+takes ten times as long as without the change, ends the mutant. Before the first mutant all tests run once with counters of gcov;
+tests that do not come by the changed line cannot notice and are passed over. Tests of the tools and of the installation are left
+out, as no change of src/ concerns them alone.
 
 Prints a line per mutant, then the survivors as diffs. Exit status 1 if fewer than 85% were noticed.
 """
@@ -116,6 +117,7 @@ class Tree:
 
     def __init__(self, folder):
         self.root, self.build = os.path.join(folder, "tree"), os.path.join(folder, "tree", "build")
+        self.counted, self.counts = os.path.join(folder, "counted"), os.path.join(folder, "counts")
         names = sources.listed(sources.ROOT)
         known = set(names)
         for name in names:
@@ -132,11 +134,7 @@ class Tree:
         environment = os.path.join(sources.ROOT, ".venv")
         if os.path.exists(environment) and not os.path.lexists(os.path.join(self.root, ".venv")):
             os.symlink(environment, os.path.join(self.root, ".venv"))
-        ccache = ["-DCMAKE_C_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
-        linker = ["-DCMAKE_%s_LINKER_FLAGS=-fuse-ld=lld" % kind for kind in ("EXE", "SHARED", "MODULE") if shutil.which("ld.lld")]
-        self.run(["cmake", "-G", "Ninja", "-B", self.build, "-DCMAKE_BUILD_TYPE=Mutants", "-DCMAKE_C_FLAGS_MUTANTS=-O2", "-DCMAKE_CXX_FLAGS_MUTANTS=-O2",
-                  *ccache, *linker], check=True)
-        self.run(["ninja", "-C", self.build], check=True)
+        self.make(self.build, "-O2")
         shown = self.run(["ctest", "--test-dir", self.build, "--show-only=json-v1"], check=True)
         self.tests = [self.test(item) for item in json.loads(shown)["tests"]]
         self.tests = [t for t in self.tests if t and not t["name"].startswith(LEFT_OUT) and "long" not in t["labels"]]
@@ -151,9 +149,13 @@ class Tree:
                     and not target.startswith("bench/"):
                 self.products.append(target)
 
-        for test in self.tests:                  # the object files that its program is linked from; None: any
-            listed = test["target"] and self.run(["ninja", "-C", self.build, "-t", "inputs", test["target"]], check=True)
-            test["inputs"] = {line.strip() for line in listed.split("\n")} if listed else None
+    def make(self, build, flags):
+        """Builds with the compiler's flags in the folder `build`."""
+        ccache = ["-DCMAKE_C_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
+        linker = ["-DCMAKE_%s_LINKER_FLAGS=-fuse-ld=lld" % kind for kind in ("EXE", "SHARED", "MODULE") if shutil.which("ld.lld")]
+        self.run(["cmake", "-G", "Ninja", "-B", build, "-DCMAKE_BUILD_TYPE=Mutants", "-DCMAKE_C_FLAGS_MUTANTS=" + flags,
+                  "-DCMAKE_CXX_FLAGS_MUTANTS=" + flags, *ccache, *linker], check=True)
+        self.run(["ninja", "-C", build], check=True)
 
     def test(self, item):
         if "command" not in item:
@@ -162,7 +164,7 @@ class Tree:
         program = item["command"][0]
         inside = os.path.relpath(program, self.build) if program.startswith(self.build + os.sep) else None
         settings = dict(pair.split("=", 1) for pair in properties.get("ENVIRONMENT", []))
-        return {"name": item["name"], "command": item["command"], "labels": properties.get("LABELS", []), "target": inside,
+        return {"name": item["name"], "command": item["command"], "labels": properties.get("LABELS", []), "target": inside, "lines": {},
                 "folder": properties.get("WORKING_DIRECTORY", self.root), "environment": {**os.environ, **settings}}
 
     def run(self, command, check=False):
@@ -185,15 +187,34 @@ class Tree:
         process.wait()
         return None
 
-    def time_test(self, test):
-        start = time.monotonic()
-        test["status"] = self.status(test, 900)
-        test["seconds"] = time.monotonic() - start
+    def count_test(self, test):
+        """Runs the test in the build with counters, which are left below the folder of the test."""
+        def there(text):
+            return text.replace(self.build, self.counted)
+        folder = os.path.join(self.counts, re.sub(r"\W", "_", test["name"]))
+        counted = {"command": [there(word) for word in test["command"]], "folder": there(test["folder"]),
+                   "environment": {**{key: there(value) for key, value in test["environment"].items()}, "GCOV_PREFIX": folder,
+                                   "GCOV_ERROR_FILE": os.devnull}}
+        for way in (counted, test):
+            start = time.monotonic()
+            test["status"] = self.status(way, 1800)
+            test["seconds"] = time.monotonic() - start
+            if test["status"] in (0, SKIPPED):
+                break
+        test["counters"] = {} if way is counted else None    # of each file of src/: the counters of its objects; None: unknown
+        for place, _, files in os.walk(folder):
+            for file in files:
+                match = re.search(r"\.dir/(src/.*\.c)\.gcda$", os.path.join(place, file))
+                if match and way is counted:
+                    test["counters"].setdefault(match[1], []).append(os.path.join(place, file))
 
-    def time_tests(self):
-        """Runs every test once, as it should pass, and remembers how long it took; leaves out those that cannot run here."""
+    def count_tests(self):
+        """Runs every test once, as it should pass, and remembers how long it took and which lines it came by; leaves out those
+        that cannot run here."""
+        shutil.rmtree(self.counts, ignore_errors=True)
+        self.make(self.counted, "-O1 --coverage")
         with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
-            list(pool.map(self.time_test, self.tests))
+            list(pool.map(self.count_test, self.tests))
         for test in list(self.tests):
             if test["status"] == SKIPPED:
                 print("left out: %s cannot run here" % test["name"], flush=True)
@@ -201,8 +222,30 @@ class Tree:
             elif test["status"] != 0:
                 sys.exit("mutants: %s fails without a change" % test["name"])
 
-    def nearest(self, name):
-        """The tests, those next to a file first; among equals the quick ones."""
+    def lines(self, test, name):
+        """How often the test came by each line (from 1) of the file that has code."""
+        counts = {}
+        for path in test["counters"].get(name, []):
+            notes = path[path.index(self.counted):].removesuffix(".gcda") + ".gcno"
+            shutil.copy(notes, os.path.dirname(path))
+            shown = subprocess.run(["gcov", "--json-format", "--stdout", path], cwd=self.counted, capture_output=True, text=True, check=True)
+            for file in json.loads(shown.stdout)["files"]:
+                if file["file"].endswith(name):
+                    for line in file["lines"]:
+                        counts[line["line_number"]] = counts.get(line["line_number"], 0) + line["count"]
+        return counts
+
+    def comes_by(self, test, name, number):
+        """Does the test come by the line, or by the one with code before it? A test that fails with counters may come anywhere."""
+        if test["counters"] is None:
+            return True
+        if name not in test["lines"]:
+            test["lines"][name] = self.lines(test, name)
+        counts = test["lines"][name]
+        return counts.get(max((line for line in counts if line <= number), default=None), 0) > 0
+
+    def nearest(self, name, number):
+        """The tests that come by a line, those next to its file first; among equals the quick ones."""
         place = name.split("/")
         stem = re.sub(r"\.c$", "", "/".join(place[1:]))
 
@@ -213,8 +256,7 @@ class Tree:
             if own.startswith(place[1] + "/"):
                 return 1
             return 2 if own.startswith(("conform", "golden")) else 3
-        linked = [test for test in self.tests if test["inputs"] is None or self.objects[name] in test["inputs"]]
-        return sorted(linked, key=lambda test: (distance(test), test["seconds"]))
+        return sorted((test for test in self.tests if self.comes_by(test, name, number)), key=lambda test: (distance(test), test["seconds"]))
 
 
 # ---- one mutant ----
@@ -234,15 +276,15 @@ def judge(tree, change):
             return "not compiling", ""
         if open(original, "rb").read() == before:
             return "no difference", ""
-        return run_tests(tree, name)
+        return run_tests(tree, name, number + 1)
     finally:
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         tree.run(["ninja", "-C", tree.build, target])
 
 
-def run_tests(tree, name):
-    """Runs the tests until one notices."""
+def run_tests(tree, name, number):
+    """Runs the tests that come by the line (from 1) until one notices."""
     verdict, lock, building, stop = [], threading.Lock(), threading.Lock(), threading.Event()
 
     def notice(what, by):
@@ -266,7 +308,7 @@ def run_tests(tree, name):
             notice("killed", test["name"])
 
     with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
-        for done in [pool.submit(one, test) for test in tree.nearest(name)]:
+        for done in [pool.submit(one, test) for test in tree.nearest(name, number)]:
             done.result()
     return verdict[0] if verdict else ("survived", "")
 
@@ -305,7 +347,7 @@ def main():
         return
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     tree = Tree(os.path.abspath(args.folder))
-    tree.time_tests()
+    tree.count_tests()
     changes = pick([n for n in names if n in tree.objects], random.Random(args.seed), tree.root)
     counts, survivors = {"killed": 0, "timeout": 0, "survived": 0, "not compiling": 0, "no difference": 0}, []
     while counts["killed"] + counts["timeout"] + counts["survived"] < args.count:

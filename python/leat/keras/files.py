@@ -65,16 +65,6 @@ def own_values(thing):
     return {str(number): variable.numpy() for number, variable in enumerate(own_variables(thing))}
 
 
-def set_own(layer, store):
-    """Sets them. ValueError on another number."""
-    own = own_variables(layer)
-    if len(own) != len(store):
-        raise ValueError(f"Layer '{layer.name}' expected {len(own)} variables, but received {len(store)} variables "
-                         f"during loading. Expected: {[variable.name for variable in own]}")
-    for number, variable in enumerate(own):
-        variable.assign(store[str(number)])
-
-
 def _walk(thing, path, seen):
     """(path, object) of everything that saves variables, parents first."""
     if id(thing) in seen:

@@ -374,16 +374,6 @@ class Layer(State):
                 layer._losses = own_losses
         return (outputs, changed, losses) if return_losses else (outputs, changed)
 
-    def save_own_variables(self, store):
-        """Puts the values of its own variables into a dictionary for a file; a subclass may override it."""
-        from leat.keras import files
-        store.update(files.own_values(self))
-
-    def load_own_variables(self, store):
-        """Sets them from what `save_own_variables` put into the file. ValueError where they do not fit."""
-        from leat.keras import files
-        files.set_own(self, store)
-
     def compute_mask(self, inputs, previous_mask=None):
         """The mask of the output of a layer that supports masking: that of the input, unless a subclass says more."""
         return previous_mask

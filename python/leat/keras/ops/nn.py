@@ -55,14 +55,7 @@ def threshold(x, threshold, default_value):
 
 def _over(x, axis, compute):
     x = floats(x)
-    rank = len(x.shape)
-    axes = places_of(axis, rank)
-    if axis is None or isinstance(axis, (tuple, list)):
-        kept = [one for one in range(rank) if one not in axes]
-        moved = tf.transpose(x, kept + axes)
-        flat = compute(tf.reshape(moved, tf.concat([tf.shape(moved)[:len(kept)], [-1]], 0)), -1)
-        back = [(kept + axes).index(one) for one in range(rank)]
-        return tf.transpose(tf.reshape(flat, tf.shape(moved)), back)
+    places_of(axis, len(x.shape))  # refuses what is out of bounds
     return compute(x, axis)
 
 
@@ -79,7 +72,7 @@ def softmax(x, axis=-1):
 @operation
 def log_softmax(x, axis=-1):
     """The logarithms of ``softmax`` (``keras.ops.log_softmax``)."""
-    return activations.log_softmax(floats(x), axis)
+    return _over(x, axis, activations.log_softmax)
 
 
 @operation

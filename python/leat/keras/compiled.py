@@ -198,6 +198,13 @@ def _loss(identifier, y_true, y_pred):
     return _losses.LossFunctionWrapper(found, name=name or _name_of(found))
 
 
+def _mean(name):
+    """A mean of a name that may have slashes, which names of variables may not."""
+    mean = _metrics.Mean(name=name.replace("/", ">"))
+    mean.name = name
+    return mean
+
+
 _Entry = collections.namedtuple("_Entry", "path loss weight name")
 
 
@@ -237,7 +244,7 @@ class CompileLoss(_losses.Loss):
                           stacklevel=2)
             self._entries = self._entries[:1]
         if len(self._entries) > 1:
-            self.metrics = [_metrics.Mean(name=f"{entry.name}_loss") for entry in self._entries]
+            self.metrics = [_mean(f"{entry.name}_loss") for entry in self._entries]
         self._structure = _shown(y_pred)
         self.built = True
 

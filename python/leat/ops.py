@@ -386,7 +386,8 @@ def make_modules(others):
 
 def _binary(path, reflected=False):
     def operator(self, other):
-        if hasattr(other, "_is_leaf_value") or isinstance(other, (dict, set)):
+        if not isinstance(other, Tensor) and (isinstance(other, (dict, set)) or hasattr(other, "_is_leaf_value")
+                                              or hasattr(other, "_history")):  # a KerasTensor, which knows the operator
             return NotImplemented
         if other is None:
             raise ValueError("Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a "

@@ -554,6 +554,32 @@ def test_pickles_and_copies():
     assert not pickle.loads(pickle.dumps(layers.Dense(2))).built
 
 
+class Stack(layers.Layer):
+    """Layers in a list, which its call builds."""
+
+    def __init__(self):
+        super().__init__()
+        self.parts = [layers.Dense(3), layers.Dense(1)]
+
+    def call(self, x):
+        for part in self.parts:
+            x = part(x)
+        return x
+
+
+def test_layers_inside_are_built_by_the_call():
+    layer = Stack()
+    layer.build((None, 2))
+    assert [tuple(w.shape) for w in layer.weights] == [(2, 3), (3,), (3, 1), (1,)]
+    layer.trainable = False
+    again = pickle.loads(pickle.dumps(layer))
+    x = np.ones((1, 2), np.float32)
+    np.testing.assert_array_equal(again(x), layer(x))
+    assert again.trainable_weights == [] and again.get_build_config() == {"input_shape": (None, 2)}
+    with pytest.raises(ValueError):
+        Stack().build((None, None))
+
+
 def double(x):
     """Twice x."""
     return 2 * x
@@ -574,6 +600,9 @@ def test_lambda_configurations():
 def test_keras_tensors():
     value = keras.KerasTensor((3, 2))
     assert value.reshape((6, 1)).squeeze().shape == (6,) and value.reshape((1, 6)).squeeze(axis=0).shape == (6,)
+    start = keras.Input((2,))
+    for end, want in ((tf.constant([2.0, 3.0]) * start, [2, 3]), (tf.constant([2.0, 0.5]) < start, [False, True])):
+        np.testing.assert_array_equal(keras.Model(start, end)(np.ones((1, 2), np.float32)), [want])
     with pytest.raises(AttributeError, match="The `shape` attribute of KerasTensor is immutable"):
         value.shape = (2,)
     with pytest.raises(ValueError, match="cannot have `sparse=True` and `ragged=True`"):

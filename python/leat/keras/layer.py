@@ -200,7 +200,19 @@ class Layer(State):
     # ---- building and calling ----
 
     def build(self, input_shape=None):
-        """Makes the weights for inputs of this shape; a subclass overrides it."""
+        """Makes the weights for inputs of this shape; a subclass overrides it.
+
+        Of a class without a `build` the layers inside are built by tracing its call.
+        """
+        if type(self).build is Layer.build and input_shape is not None:
+            if any(not layer.built for layer in self._flatten_layers()):
+                self.built = True
+                try:
+                    symbolic_outputs(self, [_map_shapes(lambda s: KerasTensor(s, self.compute_dtype), input_shape)], {})
+                except Exception:
+                    self.built = False
+                    raise
+            self._note_built({"input_shape": input_shape})
         self.built = True
 
     def _build_at_init(self):
@@ -450,7 +462,9 @@ class Layer(State):
 
 
 def _revived(class_, config, build_config, weights):
-    layer = class_.from_config(config)
+    names, takes_all = _parameters(class_)
+    layer = class_.from_config(config if takes_all else {key: config[key] for key in config if key in names})
+    layer.trainable = config.get("trainable", True)
     if build_config and not layer.built:
         layer.build_from_config(build_config)
     layer.set_weights(weights)

@@ -115,7 +115,11 @@ def tensordot(a, b, axes, name=None):
     flat_b, free_b = _as_matrix(b, axes_b, True)
     product = F["matmul"](flat_a, flat_b) if a.dtype.is_floating else ops.call(
         "einsum", {"equation": "ij,jk->ik"}, [flat_a, flat_b])[0]
-    return F["reshape"](product, F["concat"]([free_a, free_b], 0))
+    out = F["reshape"](product, F["concat"]([free_a, free_b], 0))
+    if out.shape.is_fully_defined():
+        return out
+    return F["ensure_shape"](out, [x.shape[axis] for x, axes in ((a, axes_a), (b, axes_b))
+                                   for axis in range(x.shape.rank) if axis not in axes])
 
 
 def _dot_axes(rank_a, rank_b, axes):

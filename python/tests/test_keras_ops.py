@@ -296,3 +296,56 @@ def test_halves_are_summed_in_float32():
     np.testing.assert_array_equal(ops.conv(values.reshape(1, 4, 1), kernel)[0, :, 0], values[:3] + values[1:])
     transposed = ops.conv_transpose(np.ones((1, 2, 1)), np.ones((2, 1, 1)), 2)
     assert transposed.dtype == "float64" and transposed.shape == (1, 4, 1)
+
+
+def test_shapes_where_a_dimension_is_not_known():
+    x = tf.keras.Input((3, 4))
+    assert ops.tensordot(x, np.ones((4, 5), "float32"), axes=1).shape == (None, 3, 5)
+    assert ops.squeeze(tf.keras.Input((1, 3))).shape == (None, 3)
+    assert ops.diff(x).shape == (None, 3, 3)
+    assert ops.cross(x[:, :, :3], np.ones((1, 3), "float32")).shape == (None, 3, 3)
+    assert ops.linspace(x, 2.0, 7, axis=1).shape == (None, 7, 3, 4)
+    assert ops.histogram(tf.keras.KerasTensor((None,)))[0].shape == (10,)
+    assert [part.shape for part in ops.split(tf.keras.KerasTensor((None, 4)), 2)] == [(None, 4)] * 2
+    assert ops.kron(tf.keras.KerasTensor((None, 3)), np.eye(2, dtype="float32")).shape == (None, 6)
+    assert (tf.ones([4]) + x).shape == (None, 3, 4) and x.reshape((-1, 12)).shape == (None, 12)
+    for call in (tf.reduce_sum, tf.convert_to_tensor):
+        with pytest.raises(ValueError, match="cannot be used as input to a TensorFlow function"):
+            call(x)
+    with pytest.raises(NotImplementedError, match="Iterating"):
+        iter(x)
+
+
+def test_what_numpy_gives_for_infinities_and_few_elements():
+    values = np.array([[1.0, np.inf, 3.0], [2.0, np.nan, np.inf]], "float32")
+    np.testing.assert_array_equal(ops.nanmedian(values, axis=0), [1.5, np.inf, np.inf])
+    np.testing.assert_array_equal(ops.nanquantile(values, 0.5, axis=()), values)
+    np.testing.assert_array_equal(ops.median(np.array([1.0, np.inf, np.inf])), np.inf)
+    assert ops.diff(np.ones((2, 3)), n=2, axis=0).shape == (0, 3)
+    np.testing.assert_array_equal(ops.roll(np.arange(6).reshape(2, 3), 1, axis=(0, 1)), [[5, 3, 4], [2, 0, 1]])
+    np.testing.assert_array_equal(ops.concatenate([np.eye(2), np.zeros(2)], axis=None), [1, 0, 0, 1, 0, 0])
+    found = ops.unique(np.array([7, 5, 7, 6]), return_index=True, return_inverse=True, return_counts=True)
+    for one, wanted in zip(found, np.unique([7, 5, 7, 6], True, True, True)):
+        np.testing.assert_array_equal(one, wanted)
+    np.testing.assert_array_equal(ops.unique(np.array([7, 5, 7, 6]), size=4, fill_value=-1), [5, 6, 7, -1])
+    np.testing.assert_array_equal(ops.unique(np.array([7, 5, 7, 6]), size=2), [5, 6])
+
+
+def test_arguments_that_are_refused():
+    for call, text in ((lambda: ops.reshape(np.zeros(4), (-2, 2)), "non-negative integer.*newshape"),
+                       (lambda: ops.reshape(np.zeros(4), (-1, -1)), "at most one unknown dimension"),
+                       (lambda: ops.transpose(np.zeros((2, 3)), (1, 1)), "valid permutation"),
+                       (lambda: ops.diagonal(np.zeros((2, 2)), axis1=1, axis2=-1), "cannot be the same"),
+                       (lambda: ops.histogram(np.zeros(3), bins=-1), "`bins` should be a non-negative integer"),
+                       (lambda: ops.histogram(np.zeros(3), range=(2, 1)), "must be greater than the first"),
+                       (lambda: ops.sort(np.zeros((2, 2)), axis=3), "axis 3 is out of bounds"),
+                       (lambda: tf.keras.random.randint((2,), 0, 3, "float32"), "requires an integer `dtype`"),
+                       (lambda: tf.keras.random.uniform((2,), dtype="int32"), "requires a floating point `dtype`"),
+                       (lambda: tf.keras.random.categorical(np.zeros(3, "float32"), 2), "should be a 2-D tensor")):
+        with pytest.raises(ValueError, match=text):
+            call()
+    with pytest.raises(TypeError, match="Argument `N` must be an integer"):
+        ops.eye(3.0)
+    tf.keras.utils.set_random_seed(3)
+    small = tf.keras.random.randint((500,), 3, 9, "uint8")
+    assert small.dtype == "uint8" and set(np.asarray(small)) == {3, 4, 5, 6, 7, 8}

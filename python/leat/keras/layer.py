@@ -604,6 +604,11 @@ class KerasTensor:
     def __bool__(self):
         raise TypeError("A symbolic KerasTensor cannot be used as a boolean.")
 
+    def _as_tensor(self):
+        raise ValueError("A KerasTensor cannot be used as input to a TensorFlow function: it stands for a shape and a "
+                         "dtype while a model is put together. Call functions of `keras.ops` on it, or put the "
+                         "function into the `call` of a layer of your own, or into a Lambda layer.")
+
     def __iter__(self):
         raise NotImplementedError("Iterating over a symbolic KerasTensor is not supported.")
 

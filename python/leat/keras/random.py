@@ -1,7 +1,7 @@
 """``keras.random``: generators of seeds, and random tensors of them."""
 
 from leat import ops, trace
-from leat.keras import tables
+from leat.keras import backend, tables
 from leat.keras.variables import Variable, name_scope
 from leat.tensor import constant, convert_to_tensor
 
@@ -73,7 +73,10 @@ def forget_seed():
 
 
 def uniform(shape, minval=0.0, maxval=1.0, dtype=None, seed=None):
-    """Uniform numbers of [minval, maxval) (``keras.random.uniform``)."""
+    """Uniform numbers of [minval, maxval) (``keras.random.uniform``). ValueError for a dtype that is no float."""
+    if dtype and not backend.is_float_dtype(dtype):
+        raise ValueError("`keras.random.uniform` requires a floating point `dtype`. Received: dtype="
+                         f"{dtype}; `keras.random.randint` gives integers")
     return _op("random.stateless_uniform", shape, draw_seed(seed), minval, maxval, dtype or "float32")
 
 
@@ -88,8 +91,13 @@ def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
 
 
 def categorical(logits, num_samples, dtype="int32", seed=None):
-    """Class numbers drawn from rows of log-probabilities (``keras.random.categorical``)."""
-    return _op("random.stateless_categorical", convert_to_tensor(logits), num_samples, draw_seed(seed), dtype)
+    """Class numbers drawn from rows of log-probabilities (``keras.random.categorical``). ValueError for other ranks."""
+    logits = convert_to_tensor(logits)
+    if len(logits.shape) != 2:
+        raise ValueError("`logits` should be a 2-D tensor with shape [batch_size, num_classes]. Received: logits.shape="
+                         f"{tuple(logits.shape)}")
+    drawn = _op("random.stateless_categorical", logits, num_samples, draw_seed(seed), "int64")
+    return _op("cast", drawn, backend.standardize_dtype(dtype))
 
 
 def shuffle(x, axis=0, seed=None):
@@ -100,8 +108,13 @@ def shuffle(x, axis=0, seed=None):
 
 
 def randint(shape, minval, maxval, dtype="int32", seed=None):
-    """Integers of [minval, maxval) (``keras.random.randint``)."""
-    return _op("random.stateless_uniform", shape, draw_seed(seed), minval, maxval, dtype)
+    """Integers of [minval, maxval) (``keras.random.randint``). ValueError for a dtype that is no integer."""
+    dtype = backend.standardize_dtype(dtype or "int32")
+    if not backend.is_int_dtype(dtype):
+        raise ValueError("`keras.random.randint` requires an integer `dtype`. Received: dtype="
+                         f"{dtype}; `keras.random.uniform` gives floats")
+    drawn = dtype if dtype in ("int32", "int64") else "int64"
+    return _op("cast", _op("random.stateless_uniform", shape, draw_seed(seed), minval, maxval, drawn), dtype)
 
 
 def dropout(inputs, rate, noise_shape=None, seed=None):

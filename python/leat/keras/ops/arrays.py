@@ -6,9 +6,10 @@ import numpy as np
 
 import leat as tf
 from leat import nest
+from leat.keras.layer import KerasTensor
 from leat.keras.ops import reductions
-from leat.keras.ops.promote import (OPERATIONS, dtype_name, floats, named, operation, place_of, result_type, tensor,
-                                    together)
+from leat.keras.ops.promote import (OPERATIONS, dtype_name, floats, named, operation, place_of, places_of,
+                                    result_type, tensor, together)
 
 _before = set(OPERATIONS)
 
@@ -73,6 +74,9 @@ def _distances(rows, columns):
 
 def eye(N, M=None, k=0, dtype=None):
     """Ones on the k-th diagonal (``keras.ops.eye``)."""
+    for name, size in (("N", N), ("M", M)):
+        if isinstance(size, float) or hasattr(size, "dtype") and "float" in dtype_name(size.dtype):
+            raise TypeError(f"Argument `{name}` must be an integer or an integer tensor. Received: {name}={size}")
     return tf.cast(tf.equal(_distances(N, N if M is None else M), k), dtype_name(dtype or "float32"))
 
 
@@ -107,6 +111,7 @@ def _between(start, stop, num, endpoint, dtype, axis):
     return out if dtype is None else tf.cast(out, dtype_name(dtype))
 
 
+@operation
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
     """`num` numbers at equal distances (``keras.ops.linspace``); `retstep`: and the distance."""
     out = _between(start, stop, num, endpoint, dtype, axis)
@@ -116,6 +121,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     return out, (stop - start) / tf.cast(max(num - 1 if endpoint else num, 1), start.dtype)
 
 
+@operation
 def logspace(start, stop, num=50, endpoint=True, base=10, dtype=None, axis=0):
     """`base` to the powers of ``linspace`` (``keras.ops.logspace``)."""
     powers = _between(start, stop, num, endpoint, None, axis)
@@ -123,6 +129,7 @@ def logspace(start, stop, num=50, endpoint=True, base=10, dtype=None, axis=0):
     return out if dtype is None else tf.cast(out, dtype_name(dtype))
 
 
+@operation
 def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     """`num` numbers at equal ratios (``keras.ops.geomspace``)."""
     out = tf.exp(_between(tf.math.log(floats(start)), tf.math.log(floats(stop)), num, endpoint, None, axis))
@@ -187,8 +194,16 @@ def diagflat(x, k=0):
 @operation
 def diagonal(x, offset=0, axis1=0, axis2=1):
     """The diagonals of the matrices of two dimensions (``keras.ops.diagonal``)."""
-    x = moveaxis(tensor(x), (axis1, axis2), (-2, -1))
+    x = tensor(x)
+    if len(x.shape) < 2:
+        raise ValueError(f"`diagonal` requires an array of at least two dimensions. Received: x.shape="
+                         f"{tuple(x.shape)}")
+    if place_of(axis1, len(x.shape)) == place_of(axis2, len(x.shape)):
+        raise ValueError(f"`axis1` and `axis2` cannot be the same. Received: axis1={axis1}, axis2={axis2}")
+    x = moveaxis(x, (axis1, axis2), (-2, -1))
     rows, columns = x.shape[-2], x.shape[-1]
+    if rows is None or columns is None:
+        return tf.linalg.diag_part(x, k=offset)
     places = [(row, row + offset) for row in range(rows) if 0 <= row + offset < columns]
     flat = tf.reshape(x, tf.concat([tf.shape(x)[:-2], [rows * columns]], 0))
     return tf.gather(flat, np.array([row * columns + column for row, column in places], "int32"), axis=-1)
@@ -249,6 +264,16 @@ def multi_hot(inputs, num_classes=None, axis=-1, dtype=None, sparse=False, **kwa
 @operation
 def reshape(x, newshape):
     """The same elements in another shape (``keras.ops.reshape``)."""
+    if isinstance(newshape, int):
+        newshape = (newshape,)
+    if not isinstance(newshape, tf.Tensor):
+        known = [size for size in newshape if isinstance(size, int)]
+        if known and min(known) < -1:
+            raise ValueError("Sizes of `newshape` must be a non-negative integer, or -1 for an unknown one. Received: "
+                             f"newshape={newshape}")
+        if known.count(-1) > 1:
+            raise ValueError("There must be at most one unknown dimension (-1) in `newshape`. Received: "
+                             f"newshape={newshape}")
     return tf.reshape(tensor(x), newshape)
 
 
@@ -274,6 +299,9 @@ def expand_dims(x, axis):
 def squeeze(x, axis=None):
     """Without dimensions of size 1 (``keras.ops.squeeze``)."""
     x = tensor(x)
+    if axis is None and x.shape.rank is not None:  # a dimension that is not known stays
+        axis = [place for place, size in enumerate(x.shape) if size == 1]
+        return tf.squeeze(x, axis) if axis else x
     for one in () if axis is None else [axis] if isinstance(axis, int) else axis:
         if x.shape[one] not in (1, None):
             raise ValueError(f"Cannot squeeze axis={one}, because the dimension is not 1. Shape: {tuple(x.shape)}")
@@ -283,7 +311,11 @@ def squeeze(x, axis=None):
 @operation
 def transpose(x, axes=None):
     """The dimensions in another order, by default backwards (``keras.ops.transpose``)."""
-    return tf.transpose(tensor(x), axes)
+    x = tensor(x)
+    if axes is not None and sorted(places_of(axes, len(x.shape))) != list(range(len(x.shape))):
+        raise ValueError(f"`axes` must be a valid permutation of the dimensions of x. Received: axes={axes}, x.shape="
+                         f"{tuple(x.shape)}")
+    return tf.transpose(x, None if axes is None else places_of(axes, len(x.shape)))
 
 
 @operation
@@ -372,6 +404,8 @@ def roll(x, shift, axis=None):
     x = tensor(x)
     if axis is None:
         return tf.reshape(tf.roll(tf.reshape(x, [-1]), shift, 0), tf.shape(x))
+    if isinstance(axis, (list, tuple)) and isinstance(shift, int):
+        shift = [shift] * len(axis)
     return tf.roll(x, shift, axis)
 
 
@@ -393,7 +427,9 @@ def pad(x, pad_width, mode="constant", constant_values=None):
 
 @operation
 def concatenate(xs, axis=0):
-    """Tensors one after the other (``keras.ops.concatenate``)."""
+    """Tensors one after the other, as lists where `axis` is None (``keras.ops.concatenate``)."""
+    if axis is None:
+        return tf.concat([tf.reshape(x, [-1]) for x in together(*xs)], 0)
     return tf.concat(together(*xs), axis)
 
 
@@ -445,6 +481,8 @@ def _pieces(size, parts, equal):
 def split(x, indices_or_sections, axis=0):
     """Equal parts, or those between borders (``keras.ops.split``)."""
     x = tensor(x)
+    if x.shape[axis] is None and isinstance(indices_or_sections, int):
+        return tf.split(x, indices_or_sections, axis)
     return tf.split(x, _pieces(x.shape[axis], indices_or_sections, True), axis)
 
 
@@ -498,6 +536,7 @@ def take(x, indices, axis=None):
     x = tensor(x)
     if axis is None:
         x, axis = tf.reshape(x, [-1]), 0
+    axis = place_of(axis, len(x.shape))
     return tf.gather(x, _wrapped(indices, tf.shape(x)[axis]), axis=axis)
 
 
@@ -639,6 +678,8 @@ def ndim(x):
     return len(x.shape) if hasattr(x, "shape") else len(tensor(x).shape)
 
 
+KerasTensor.reshape, KerasTensor.squeeze = reshape, squeeze  # its methods
+
 __all__ = [name for name in OPERATIONS if name not in _before] + [
-    "zeros", "ones", "empty", "full", "eye", "identity", "tri", "arange", "linspace", "logspace", "geomspace", "array",
+    "zeros", "ones", "empty", "full", "eye", "identity", "tri", "arange", "array",
     "bartlett", "blackman", "hamming", "hanning", "ndim"]

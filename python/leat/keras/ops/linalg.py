@@ -85,8 +85,8 @@ def cross(x1, x2, axisa=-1, axisb=-1, axisc=-1, axis=None):
     if sizes == (2, 2):
         return x1[..., 0] * x2[..., 1] - x1[..., 1] * x2[..., 0]
     x1, x2 = [x if size == 3 else tf.concat([x, tf.zeros_like(x[..., :1])], -1) for x, size in zip((x1, x2), sizes)]
-    shape = tf.broadcast_dynamic_shape(tf.shape(x1), tf.shape(x2))
-    out = tf.linalg.cross(tf.broadcast_to(x1, shape), tf.broadcast_to(x2, shape))
+    out = tf.stack([x1[..., one] * x2[..., two] - x1[..., two] * x2[..., one]
+                    for one, two in ((1, 2), (2, 0), (0, 1))], -1)
     return arrays.moveaxis(out, -1, axisc)
 
 
@@ -95,12 +95,18 @@ def kron(x1, x2):
     """The Kronecker product of matrices (``keras.ops.kron``)."""
     x1, x2 = together(x1, x2)
     rank = max(len(x1.shape), len(x2.shape))
-    x1, x2 = [tf.reshape(x, [1] * (rank - len(x.shape)) + list(x.shape)) for x in (x1, x2)]
+    for _ in range(rank):
+        x1, x2 = [tf.expand_dims(x, 0) if len(x.shape) < rank else x for x in (x1, x2)]
     for axis in range(rank):
         x1, x2 = tf.expand_dims(x1, 2 * axis + 1), tf.expand_dims(x2, 2 * axis)
     product = x1 * x2
-    shape = list(product.shape)
-    return tf.reshape(product, [shape[2 * axis] * shape[2 * axis + 1] for axis in range(rank)])
+    known, shape = list(product.shape), tf.shape(product)
+    sizes = [None if None in known[2 * axis:2 * axis + 2] else known[2 * axis] * known[2 * axis + 1]
+             for axis in range(rank)]
+    if None not in sizes:
+        return tf.reshape(product, sizes)
+    out = tf.reshape(product, tf.stack([shape[2 * axis] * shape[2 * axis + 1] for axis in range(rank)]))
+    return tf.ensure_shape(out, sizes)
 
 
 @operation
@@ -125,7 +131,7 @@ def corrcoef(x):
     """The correlations of the rows (``keras.ops.corrcoef``)."""
     x = floats(x)
     centred = x - tf.reduce_mean(x, -1, True)
-    covariance = tf.matmul(centred, centred, transpose_b=True) / tf.cast(x.shape[-1] - 1, x.dtype)
+    covariance = tf.matmul(centred, centred, transpose_b=True) / tf.cast(tf.shape(x)[-1] - 1, x.dtype)
     deviations = tf.sqrt(tf.linalg.diag_part(covariance))
     return covariance / (deviations[:, None] * deviations[None, :])
 

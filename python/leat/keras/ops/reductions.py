@@ -5,7 +5,7 @@ import math
 
 import leat as tf
 from leat.keras.ops import elementwise
-from leat.keras.ops.promote import define, floats, operation, places_of, tensor, together
+from leat.keras.ops.promote import define, floats, operation, place_of, places_of, tensor, together
 
 _before = set(elementwise.OPERATIONS)
 
@@ -171,7 +171,9 @@ def argmin(x, axis=None, keepdims=False):
 
 def _flat_axis(x, axis):
     x = tensor(x)
-    return (tf.reshape(x, [-1]), -1) if axis is None else (x, axis)
+    if axis is None or not len(x.shape):
+        return tf.reshape(x, [-1]), -1
+    return x, place_of(axis, len(x.shape))
 
 
 @operation
@@ -250,17 +252,29 @@ def result_of(weights):
 @operation
 def unique(x, sorted=True, return_index=False, return_inverse=False, return_counts=False, axis=None, size=None,
            fill_value=None):
-    """The different elements of all, sorted (``keras.ops.unique``), and where asked their inverse and counts."""
-    if axis is not None or size is not None or return_index:
-        raise NotImplementedError("unique: axis, size and return_index are not supported; leave them out")
+    """The different elements of all, sorted (``keras.ops.unique``), and where asked the places of the first of each,
+    which of them each element is, and their counts. `size`: so many, cut off or filled with `fill_value`."""
     x = tensor(x)
-    values, places, counts = tf.unique_with_counts(tf.reshape(x, [-1]))
+    if axis is not None and len(x.shape) != 1:
+        raise NotImplementedError("unique: axis is not supported; leave it out")
+    flat = tf.reshape(x, [-1])
+    values, places, counts = tf.unique_with_counts(flat)
     order = tf.argsort(values, stable=True)
-    outputs = [tf.gather(values, order)]
+
+    def sized(part, filler):
+        part = tf.gather(part, order)
+        if size is None:
+            return part
+        filled = tf.concat([part, tf.fill([size], tf.cast(filler, part.dtype))], 0)
+        return tf.ensure_shape(filled[:size], [size])
+    outputs = [sized(values, tf.reduce_min(values) if fill_value is None else fill_value)]
+    if return_index:
+        first = tf.math.unsorted_segment_min(tf.range(tf.size(flat)), places, tf.size(values))
+        outputs.append(sized(first, tf.gather(first, order)[0]))
     if return_inverse:
         outputs.append(tf.reshape(tf.gather(tf.argsort(order), places), tf.shape(x)))
     if return_counts:
-        outputs.append(tf.gather(counts, order))
+        outputs.append(sized(counts, 0))
     return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
 
@@ -284,14 +298,23 @@ def nonzero(x):
 def histogram(x, bins=10, range=None):
     """(how many elements lie in each of equal bins, their borders) (``keras.ops.histogram``)."""
     x = floats(x)
-    if range is not None and (len(range) != 2 or range[1] < range[0]):
-        raise ValueError("range must be a tuple of two increasing numbers. Received: " f"range={range}")
+    if len(x.shape) != 1:
+        raise ValueError(f"Input tensor must be 1-dimensional. Received: x.shape={tuple(x.shape)}")
+    if not isinstance(bins, int) or bins < 0:
+        raise ValueError(f"Argument `bins` should be a non-negative integer. Received: bins={bins}")
+    if range:
+        if len(range) != 2:
+            raise ValueError(f"Argument `range` must be a tuple of two elements. Received: range={range}")
+        if range[1] < range[0]:
+            raise ValueError("The second element of `range` must be greater than the first. Received: "
+                             f"range={range}")
     low, high = (tf.reduce_min(x), tf.reduce_max(x)) if not range else [tf.constant(end, x.dtype) for end in range]
     borders = tf.linspace(low, high, bins + 1)
     flat = tf.reshape(x, [-1])
     flat = tf.boolean_mask(flat, tf.logical_and(flat >= low, flat <= high))
     places = tf.clip_by_value(tf.searchsorted(borders, flat, "right") - 1, 0, bins - 1)
-    return tf.cast(tf.math.bincount(places, minlength=bins, maxlength=bins), x.dtype), borders
+    counts = tf.math.bincount(places, minlength=bins, maxlength=bins)
+    return tf.ensure_shape(tf.cast(counts, x.dtype), [bins]), borders
 
 
 # ---- running ----
@@ -302,7 +325,7 @@ def _running(x, axis, dtype, run):
         x = tf.cast(x, "int32")
     if axis is None:
         x, axis = tf.reshape(x, [-1]), 0
-    return run(x, axis)
+    return run(x, place_of(axis, len(x.shape)))
 
 
 @operation
@@ -317,14 +340,22 @@ def cumprod(x, axis=None, dtype=None):
     return _running(x, axis, dtype, tf.math.cumprod)
 
 
+def _neighbours(x, axis):
+    """All but the last and all but the first parts of a dimension."""
+    size = x.shape[axis]
+    if size is None:
+        places = tf.range(tf.maximum(tf.shape(x)[axis] - 1, 0))
+    else:
+        places = tf.constant(list(builtins.range(size - 1)), "int32")
+    return [tf.gather(x, places + step, axis=axis) for step in (0, 1)]
+
+
 @operation
 def diff(a, n=1, axis=-1):
     """The n-th differences of neighbours (``keras.ops.diff``)."""
     a = tensor(a)
     for _ in builtins.range(n):
-        size = a.shape[axis]
-        after = tf.gather(a, list(builtins.range(1, size)), axis=axis)
-        before = tf.gather(a, list(builtins.range(size - 1)), axis=axis)
+        before, after = _neighbours(a, axis)
         a = tf.not_equal(after, before) if a.dtype == "bool" else after - before
     return a
 
@@ -339,9 +370,7 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
             shape = [1] * len(y.shape)
             shape[axis] = -1
             dx = tf.reshape(dx, shape)
-    size = y.shape[axis]
-    after = tf.gather(y, list(builtins.range(1, size)), axis=axis)
-    before = tf.gather(y, list(builtins.range(size - 1)), axis=axis)
+    before, after = _neighbours(y, axis)
     return tf.reduce_sum((after + before) * 0.5 * tensor(dx, y.dtype), axis=axis)
 
 
@@ -360,7 +389,8 @@ def _between(at, method, pick):
     if method == "midpoint":
         return (pick(low) + pick(high)) / 2
     part = at - tf.floor(at)
-    return pick(low) * (1 - part) + pick(high) * part
+    below = pick(low)
+    return tf.where(part == 0, below, below * (1 - part) + pick(high) * part)  # infinities times 0 are no numbers
 
 
 def _quantiles(x, q, axis, method, keepdims, skips):

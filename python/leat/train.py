@@ -246,8 +246,20 @@ class Checkpoint:
     def __setattr__(self, name, value):
         if _is_trackable(value):
             self._tracked[name] = value
+            self._restore_late(name)
         else:
             self.__dict__[name] = value
+
+    def _restore_late(self, name):
+        """What was read for an object of this name before there was one becomes its value."""
+        late = self.__dict__.get("_late")
+        if not late:
+            return
+        found = [(path, leaf) for path, leaf in self._leaves() if path in late and path.split("/")[0] == name]
+        for path, leaf in found:
+            _check_fits(leaf, path, late[path][0])
+        for path, leaf in found:
+            _restore(leaf, *late.pop(path))
 
     @property
     def save_counter(self):
@@ -281,7 +293,8 @@ class Checkpoint:
         return path
 
     def read(self, save_path, options=None):
-        """Restores what `write` wrote; objects that are not in the checkpoint stay as they are.
+        """Restores what `write` wrote; objects that are not in the checkpoint stay as they are, and those that become
+        attributes later are restored then.
 
         An optimizer takes the values of slots that it does not have yet when it makes them. FailedPreconditionError
         where a model or module lacks variables that the checkpoint has: it is built first.
@@ -309,6 +322,7 @@ class Checkpoint:
                     f"{len(own)} more; make them first: call the model, or build it"))
             value._restore_later({int(other.rpartition("/")[2]): found[other] for other in own}, _restore)
             unused = [other for other in unused if other not in own]
+        self.__dict__["_late"] = {name: found[name] for name in unused}
         return LoadStatus(unused, missing)
 
     def restore(self, save_path, options=None):

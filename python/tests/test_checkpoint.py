@@ -126,3 +126,20 @@ except OSError as error:
     done = subprocess.run([sys.executable, "-c", program, path], check=True, capture_output=True, text=True)
     assert done.stdout == "True True\n"
     assert {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)} == before
+
+
+def test_what_becomes_an_attribute_later_is_restored_then(tmp_path):
+    path = tf.train.Checkpoint(weights=tf.Variable([3.0, 4.0]), steps=[tf.Variable(5), tf.Variable(6)]).save(
+        tmp_path / "c")
+    checkpoint = tf.train.Checkpoint()
+    checkpoint.restore(path)
+    checkpoint.weights = tf.Variable([0.0, 0.0])
+    checkpoint.steps = [tf.Variable(1), tf.Variable(2)]
+    assert checkpoint.weights.numpy().tolist() == [3.0, 4.0]
+    assert [int(step) for step in checkpoint.steps] == [5, 6]
+    checkpoint.weights = tf.Variable([1.0, 1.0])  # another one: nothing is left for it
+    assert checkpoint.weights.numpy().tolist() == [1.0, 1.0]
+    other = tf.train.Checkpoint()
+    other.restore(path)
+    with pytest.raises(ValueError, match="incompatible tensor with shape"):
+        other.weights = tf.Variable([0.0])

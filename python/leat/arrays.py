@@ -198,7 +198,8 @@ def einsum(equation, *inputs, **kwargs):
 def dynamic_stitch(indices, data, name=None):
     """Slices put at numbered places of one tensor (``tf.dynamic_stitch``)."""
     places = [convert_to_tensor(one, dtypes.int32) for one in indices]
-    return ops.call("dynamic_stitch", None, places + [convert_to_tensor(one) for one in data])[0]
+    hint = convert_to_tensor(data[0]).dtype if len(data) > 0 else None
+    return ops.call("dynamic_stitch", None, places + [convert_to_tensor(one, dtype_hint=hint) for one in data])[0]
 
 
 def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int32, name=None):

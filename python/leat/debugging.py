@@ -216,12 +216,18 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
 
 
 def _assert_size(x, axis, size, symbol, sizes, head):
-    if symbol in (None, ".") or size is None:
+    if symbol in (None, "."):
         return
     text = f"Tensor shape={x.shape} dtype={x.dtype.name}"
+    is_known = size is not None
+    size = size if is_known else ops.FUNCTIONS["shape"](x)[axis]  # of a dimension that only the run knows
     known = (symbol, "Specified explicitly.") if isinstance(symbol, int) else sizes.setdefault(
         symbol, (size, f"Specified by tensor {text[7:]} dimension {axis}."))
-    if known[0] != size:
+    if not is_known or isinstance(known[0], Tensor):
+        if known[0] is not size:
+            Assert(ops.FUNCTIONS["equal"](size, known[0]), [f"{head}{known[1]}  {text} dimension {axis} must have size",
+                                                            known[0]])
+    elif known[0] != size:
         raise ValueError(f"{head}{known[1]}  {text} dimension {axis} must have size {known[0]}.  Received size {size}, "
                          f"shape {x.shape}")
 

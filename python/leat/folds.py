@@ -21,9 +21,12 @@ def _rows(elems):
     for leaf in flat:
         if isinstance(leaf, Tensor) and leaf.shape.rank == 0:
             raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
-    if any(leaf.shape.rank is None for leaf in flat):
-        raise ValueError("elems must have a known rank; set it with ensure_shape")
-    return flat[0].shape[0], lambda i: nest.pack_sequence_as(elems, [leaf[i] for leaf in flat]), elems
+    count = None if flat[0].shape.rank is None else flat[0].shape[0]
+    return count, lambda i: nest.pack_sequence_as(elems, [_row(leaf, i) for leaf in flat]), elems
+
+
+def _row(leaf, i):
+    return leaf[i] if leaf.shape.rank is not None else ops.FUNCTIONS["gather"](leaf, i)
 
 
 # ---- loops, where the number of rows is not known ----
@@ -95,7 +98,8 @@ def _stack_column(column, like):
     """The results of one leaf; ragged where `like` says so, or where they are."""
     if isinstance(like, specs.RaggedTensorSpec) or any(hasattr(one, "row_splits") for one in column):
         from leat.ragged_rows import stack
-        return stack(column)
+        stacked = stack(column)
+        return stacked.with_row_splits_dtype(like.row_splits_dtype) if hasattr(like, "row_splits_dtype") else stacked
     return ops.FUNCTIONS["stack"](column)
 
 
@@ -116,8 +120,8 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
             lambda leaf: leaf.dtype, elems))
     rows = [nest.map_structure(_tensor, fn(row(i))) for i in range(count)]
     like = signature if signature is not None else nest.map_structure(
-        lambda leaf: specs.RaggedTensorSpec(leaf.shape[1:], leaf.dtype, leaf.ragged_rank - 1) if hasattr(
-            leaf, "row_splits") else specs.TensorSpec(leaf.shape[1:], leaf.dtype), elems)
+        lambda leaf: specs.RaggedTensorSpec(leaf.shape[1:], leaf.dtype, leaf.ragged_rank - 1, leaf.row_splits.dtype)
+        if hasattr(leaf, "row_splits") else specs.TensorSpec(leaf.shape[1:], leaf.dtype), elems)
     if rows:
         nest.assert_same_structure(like, rows[0], check_types=False)
         for one, found in zip(nest.flatten(like), nest.flatten(rows[0])):

@@ -8,6 +8,7 @@ its function are made when they are first used.
 
 import collections
 import json
+import math
 
 import numpy as np
 
@@ -34,7 +35,8 @@ TABLE = Lazy(_NAMES, _entry)
 def _is_checked(name):
     """Does TensorFlow check an operation's arguments in Python? Its errors are ValueError as well, also of values."""
     return trace.is_tracing() or _NAMES[name].startswith("image.") or name in (
-        "add_n", "argsort", "boolean_mask", "pad", "repeat", "searchsorted", "select", "sort", "stack", "unstack")
+        "add_n", "argsort", "boolean_mask", "dynamic_stitch", "einsum", "pad", "repeat", "searchsorted", "select",
+        "sort", "stack", "unstack")
 
 
 
@@ -72,7 +74,7 @@ def _attribute(argument, value):
     if kind == "shape" and not isinstance(value, TensorShape) and _is_open(value):
         raise trace.Bound(argument["name"], convert_to_tensor(value))
     if kind == "shape":
-        return [-1 if d is None else d for d in TensorShape(value)] if TensorShape(value).rank is not None else None
+        return _dims(value)
     if kind == "list of integers":
         found = _integers(argument, value)
         return _window(found) if argument["name"] in _WINDOWS and not argument.get("none") and (
@@ -84,6 +86,15 @@ def _attribute(argument, value):
     if isinstance(value, (list, tuple)):
         return [_attribute({"type": kind, "name": argument["name"]}, item) for item in value]
     return plain_value(value)
+
+
+def _dims(value):
+    try:
+        shape = TensorShape(value)
+    except ValueError as error:
+        from leat.graphs import ShapeError
+        raise ShapeError(None, None, str(error)) from None
+    return None if shape.rank is None else [-1 if d is None else d for d in shape]
 
 
 # Of pictures; what may be none is strided_slice's, and the strides that extract_patches requires are four.
@@ -222,6 +233,12 @@ def _fit(name, inputs):
     return inputs, None
 
 
+def _static(name, dims, out_type):
+    """A shape or size that is known while a function is traced, as a constant."""
+    dtype = dtypes.int32 if out_type is None else dtypes.as_dtype(out_type)
+    return convert_to_tensor(math.prod(dims) if name == "size" else list(dims), dtype)
+
+
 def dispatch(name, values, arguments):
     """Calls an operation with the Python values of its inputs and arguments; what a generated function does."""
     entry = TABLE[name]
@@ -240,6 +257,10 @@ def dispatch(name, values, arguments):
         inputs = list(values)
     if name in _TENSORS:
         name, inputs = _TENSORS[name](name, inputs)
+    if name in ("shape", "size") and not inputs[0]._has_values:
+        dims = inputs[0]._shape
+        if dims is not None and None not in dims:
+            return _static(name, dims, arguments[0])
     attributes, bound, back = {}, [], None
     if name in _WIDENED or name in _INDICES:
         inputs, back = _fit(name, inputs)

@@ -132,7 +132,12 @@ def parse_single_example(serialized, features, example_names=None, name=None):
     serialized = convert_to_tensor(serialized, dtype=dtypes.string)
     if serialized.shape.rank not in (0, None):
         raise ValueError("Input serialized must be a scalar")
-    return _parse(serialized, features, is_batch=False)
+    return _parse(_scalar(serialized), features, is_batch=False)
+
+
+def _scalar(serialized):
+    """One record, of which nothing else may be known while a function is traced."""
+    return ops.FUNCTIONS["ensure_shape"](serialized, []) if serialized.shape.rank is None else serialized
 
 
 def parse_example(serialized, features, example_names=None, name=None):
@@ -281,7 +286,7 @@ def parse_single_sequence_example(serialized, context_features=None, sequence_fe
     serialized = convert_to_tensor(serialized, dtype=dtypes.string)
     if serialized.shape.rank not in (0, None):
         raise ValueError("Input serialized must be a scalar")
-    return _parse_sequence(serialized, context_features, sequence_features, False)[:2]
+    return _parse_sequence(_scalar(serialized), context_features, sequence_features, False)[:2]
 
 
 def _parse_sequence(serialized, context_features, sequence_features, is_batch):

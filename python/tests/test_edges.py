@@ -144,6 +144,8 @@ REFUSED = [
     (lambda: tf.image.central_crop(tf.ones([2, 2, 1]), 2.0), ValueError, "central_fraction"),
     (lambda: tf.image.resize(tf.ones([2, 2, 1]), [2]), ValueError, "size"),
     (lambda: tf.sort([1], direction="UP"), ValueError, "ASCENDING"),
+    (lambda: tf.random.uniform([-3]), tf.errors.InvalidArgumentError, "-3"),
+    (lambda: tf.einsum("ij->ik", tf.constant([[1.0]])), ValueError, "label"),
     (lambda: tf.where([True], 1, 2.5), TypeError, "int32 and float32"),
     (lambda: tf.where([True], 1), ValueError, "found 2"),
     (lambda: tf.repeat([1, 2], 2, axis=3), ValueError, "axis"),
@@ -285,3 +287,60 @@ def test_gradients_along_axes_that_the_run_computes():
                 y = y * y
             return tape.gradient(y, x)
         assert gradient(x, tf.constant(1)).numpy().tolist() == expected
+
+
+def test_static_shapes_of_shapes():
+    """What is computed of a shape that is known is known."""
+    shapes = {}
+
+    def traced(x):
+        shapes["product"] = tf.reshape(x, [-1, tf.reduce_prod(tf.shape(x)[1:])]).shape.as_list()
+        shapes["half"] = tf.reshape(x, [tf.shape(x)[0] * 2, tf.shape(x)[1] // 2, 4]).shape.as_list()
+        shapes["size"] = tf.zeros([tf.size(x) // 6]).shape.as_list()
+        shapes["grid"] = tf.meshgrid(x[0, 0], [1.0, 2.0])[0].shape.as_list()
+        shapes["dot"] = tf.tensordot(x, x[0], [[2], [1]]).shape.as_list()
+        shapes["blocks"] = tf.space_to_batch(x, [2], [[0, 0]]).shape.as_list()
+        return tf.shape(x)
+    value = tf.function(traced)(tf.ones([3, 6, 4]))
+    assert value.numpy().tolist() == [3, 6, 4] and value.dtype is tf.int32
+    assert shapes == {"product": [3, 24], "half": [6, 3, 4], "size": [12], "grid": [2, 4], "dot": [3, 6, 6],
+                      "blocks": [6, 3, 4]}
+    tf.data.Dataset.from_generator(lambda: iter([]), output_signature=tf.TensorSpec([None, 6, 4])).map(
+        lambda x: shapes.update(half=tf.reshape(x, [-1, tf.shape(x)[1] // 2, 4]).shape.as_list()) or x)
+    assert shapes["half"] == [None, 3, 4]
+
+
+def test_of_unknown_rank():
+    """Programs whose inputs have no shape while they are traced."""
+    unknown = tf.TensorSpec(None, tf.float32)
+    x = tf.constant([[1.0, 2.0], [3.0, 5.0]])
+    for call, expected in ((lambda x: tf.map_fn(lambda row: row * 2, x), [[2, 4], [6, 10]]),
+                           (lambda x: tf.map_fn(tf.reduce_sum, x), [3, 8]),
+                           (lambda x: tf.scan(lambda a, row: a + row, x), [[1, 2], [4, 7]]),
+                           (lambda x: tf.foldr(lambda a, row: a - row, x), [2, 3]),
+                           (lambda x: tf.vectorized_map(lambda row: row + 1, x), [[2, 3], [4, 6]])):
+        assert tf.function(call, input_signature=[unknown])(x).numpy().tolist() == expected
+    feature = {"k": tf.io.FixedLenFeature([2], tf.int64, default_value=[4, 5])}
+    records = tf.data.Dataset.from_generator(lambda: iter([b""]), output_signature=tf.TensorSpec(None, tf.string))
+    parsed = records.map(lambda record: tf.io.parse_single_example(record, feature))
+    assert parsed.element_spec == {"k": tf.TensorSpec([2], tf.int64)}
+    assert next(iter(parsed))["k"].numpy().tolist() == [4, 5]
+
+
+def test_splits_of_map_fn():
+    found = tf.map_fn(tf.range, tf.constant([2, 0]), fn_output_signature=tf.RaggedTensorSpec([None], tf.int32))
+    assert found.to_list() == [[0, 1], []] and found.row_splits.dtype is tf.int64
+    spec = tf.RaggedTensorSpec([None], tf.int32, row_splits_dtype=tf.int32)
+    assert tf.map_fn(tf.range, tf.constant([2]), fn_output_signature=spec).row_splits.dtype is tf.int32
+
+
+def test_assert_shapes_of_unknown_dimensions():
+    """Dimensions that only the run knows are compared there."""
+    @tf.function(input_signature=[tf.TensorSpec([None, None]), tf.TensorSpec([None])])
+    def check(x, y):
+        tf.debugging.assert_shapes([(x, ("n", 2)), (y, ("n",))])
+        return tf.reduce_sum(x)
+    assert float(check(tf.ones([3, 2]), tf.ones([3]))) == 6
+    for x, y in ((tf.ones([3, 2]), tf.ones([2])), (tf.ones([3, 4]), tf.ones([3]))):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            check(x, y)

@@ -610,8 +610,7 @@ def test_keras_tensors():
     with pytest.raises(NotImplementedError, match="Iterating over a symbolic KerasTensor"):
         iter(value)
     for use in (np.asarray, tf.convert_to_tensor, tf.nn.relu, lambda one: tf.add(one, 1.0)):
-        with pytest.raises(ValueError, match="doesn't have any actual numerical value.*cannot be used as input to a "
-                                             "TensorFlow function"):
+        with pytest.raises(ValueError, match="cannot be used as input to a TensorFlow function"):
             use(value)
     for use in (keras.name_scope, lambda name: layers.Dense(1, name=name)):
         with pytest.raises(ValueError, match="Argument `name` must be a string and cannot contain character `/`"):

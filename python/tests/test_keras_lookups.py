@@ -333,6 +333,7 @@ def test_texts_stand_in_datasets_and_models(tmp_path):
     layer = layers.TextVectorization(output_sequence_length=3)
     layer.adapt(TEXTS)
     rows = tf.data.Dataset.from_tensor_slices(TEXTS).batch(2).map(layer)
+    assert rows.element_spec.shape.as_list() == [None, 3]
     assert np.concatenate(list(rows.as_numpy_iterator())).tolist() == layer(TEXTS).numpy().tolist()
     model = tf.keras.Sequential([tf.keras.Input((1,), dtype="string"), layer,
                                  layers.Embedding(layer.vocabulary_size(), 4), layers.GlobalAveragePooling1D()])

@@ -107,7 +107,8 @@ class TextVectorization(Numbering):
         if self.output_mode != "int" or self._ragged:
             return found
         if hasattr(found, "to_tensor"):
-            return found.to_tensor(0, shape=[*found.shape.as_list()[:-1], self._length])
+            shape = [*found.shape.as_list()[:-1], self._length]
+            return _op("ensure_shape", found.to_tensor(0, shape=shape), shape)
         return found if self._length is None else self._filled(found)
 
     def _filled(self, numbers):

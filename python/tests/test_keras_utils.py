@@ -263,3 +263,26 @@ def test_other_forms_of_svg(tmp_path):
             keras.utils.plot_model(line, **wrong)
     with pytest.raises(ValueError, match="has not yet been built"):
         keras.utils.plot_model(keras.Sequential([layers.Dense(1)]), None)
+
+
+def test_windows_of_a_series():
+    series = np.arange(30)
+
+    def windows(**arguments):
+        data = keras.utils.timeseries_dataset_from_array(series, series * 10, 6, **arguments)
+        return [(np.asarray(rows), np.asarray(targets)) for rows, targets in data]
+    (rows, targets), = windows()
+    np.testing.assert_array_equal(rows, series[:25, None] + np.arange(6))
+    np.testing.assert_array_equal(targets, series[:25] * 10)
+    (rows, targets), = windows(sequence_stride=4, sampling_rate=2, start_index=5, end_index=25)
+    np.testing.assert_array_equal(rows, 5 + np.array([[0], [4], [8]]) + 2 * np.arange(6))
+    np.testing.assert_array_equal(targets, [50, 90, 130])
+    first = [int(rows[0, 0]) for rows, _ in windows(shuffle=True, seed=7, batch_size=3)]
+    assert first == [2, 16, 15, 5, 13, 9, 18, 6, 24]  # Keras' order
+    (alone,) = keras.utils.timeseries_dataset_from_array(np.eye(4), None, 2, sequence_stride=3, batch_size=None)
+    assert alone.shape == (2, 4)
+    for arguments, text in (({"start_index": 30}, "lower than the length"), ({"sampling_rate": 0}, "higher than 0"),
+                            ({"start_index": 9, "end_index": 3}, "higher than `start_index`"),
+                            ({"format": "grain"}, "`format`")):
+        with pytest.raises(ValueError, match=text):
+            windows(**arguments)

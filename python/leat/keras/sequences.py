@@ -223,3 +223,61 @@ def split_dataset(dataset, left_size=None, right_size=None, shuffle=False, seed=
         one = Dataset.from_tensor_slices(wrap(structure) if wrap else structure)
         made.append((one if size is None else one.batch(size)).prefetch(AUTOTUNE))
     return tuple(made)
+
+
+# ---- windows of a series ----
+
+def _check_series(count, start_index, end_index, steps):
+    """ValueError for places and steps outside of a series of `count` rows."""
+    for name, place in (("start_index", start_index), ("end_index", end_index)):
+        if place and place < 0:
+            raise ValueError(f"`{name}` must be 0 or greater, higher than 0 where it ends. Received: {name}={place}")
+        if place and place >= count:
+            raise ValueError(f"`{name}` must be lower than the length of the data. Received: {name}={place}, for data "
+                             f"of length {count}")
+    if start_index and end_index and end_index <= start_index:
+        raise ValueError(f"`end_index` must be higher than `start_index`. Received: start_index={start_index}, and "
+                         f"end_index={end_index}")
+    for name, step in steps.items():
+        if step <= 0:
+            raise ValueError(f"`{name}` must be higher than 0. Received: {name}={step}")
+        if step >= count:
+            raise ValueError(f"`{name}` must be lower than the length of the data. Received: {name}={step}, for data "
+                             f"of length {count}")
+
+
+def timeseries_dataset_from_array(data, targets, sequence_length, sequence_stride=1, sampling_rate=1, batch_size=128,
+                                  shuffle=False, seed=None, start_index=None, end_index=None, format="tf"):
+    """Windows of `sequence_length` rows of a series, as a dataset (``keras.utils.timeseries_dataset_from_array``).
+
+    Window i begins at row i * `sequence_stride` and takes every `sampling_rate`-th row; its target is the one of its
+    first row. `batch_size` None: single windows. With equal seeds the order is Keras'. ValueError for steps and places
+    that do not fit the data.
+    """
+    import leat as tf
+    _check_series(len(data), start_index, end_index, {"sampling_rate": sampling_rate,
+                                                      "sequence_stride": sequence_stride})
+    if format != "tf":
+        raise ValueError(f'`format` should be "tf". Received: format={format}')
+    start, end = start_index or 0, len(data) if end_index is None else end_index
+    count = end - start - (sequence_length - 1) * sampling_rate
+    if targets is not None:
+        count = min(count, len(targets))
+    begins = np.arange(0, count, sequence_stride, dtype="int32" if count < 2 ** 31 - 1 else "int64")
+    if shuffle:
+        seed = np.random.randint(1e6) if seed is None else seed
+        np.random.RandomState(seed).shuffle(begins)
+    rows = tf.convert_to_tensor(data[start:end])
+    places = np.arange(0, sequence_length * sampling_rate, sampling_rate, dtype=begins.dtype)
+    if targets is None:
+        def window(begin):
+            return tf.gather(rows, begin + places)
+    else:
+        wanted = tf.convert_to_tensor(targets[start:end])
+
+        def window(begin):
+            return tf.gather(rows, begin + places), tf.gather(wanted, begin)
+    dataset = tf.data.Dataset.from_tensor_slices(begins).map(window, tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
+    if shuffle:
+        dataset = dataset.shuffle(1024 if batch_size is None else batch_size * 8, seed=seed)
+    return dataset if batch_size is None else dataset.batch(batch_size)

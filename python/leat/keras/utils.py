@@ -15,7 +15,8 @@ from leat.keras.plotting import model_to_dot, plot_model  # noqa: F401
 from leat.keras.saving import (CustomObjectScope, custom_object_scope, deserialize_keras_object,  # noqa: F401
                                get_custom_objects, get_registered_name, get_registered_object,
                                register_keras_serializable, serialize_keras_object)
-from leat.keras.sequences import PyDataset, pad_sequences, split_dataset  # noqa: F401
+from leat.keras.sequences import (PyDataset, pad_sequences, split_dataset,  # noqa: F401
+                                  timeseries_dataset_from_array)
 from leat.keras.trainer import unpack_x_y_sample_weight  # noqa: F401
 from leat.tensor import Tensor, convert_to_tensor
 from leat.utils import Progbar  # noqa: F401

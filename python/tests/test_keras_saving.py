@@ -133,6 +133,13 @@ def test_models_come_back_built_and_compiled(make):
     assert type(restored) is type(model) and restored.compiled
 
 
+def test_a_model_that_was_built_and_never_called_comes_back_built():
+    model = Deep()
+    model.build((None, 4))
+    assert saved(model).built
+    same(saved(model), model)
+
+
 def test_a_sequential_model_knows_its_shapes_after_a_call():
     model = keras.Sequential([layers.Dense(3), layers.Dense(1)])
     assert not hasattr(model, "input_shape")

@@ -150,13 +150,15 @@ class Model(Trainer, Layer):
 
     def build(self, input_shape=None):
         """Builds the layers for inputs of this shape, batch's dimension included, by calling the model once."""
+        if input_shape is not None and self._called_shapes is None:
+            self._called_shapes = input_shape
         if input_shape is not None and type(self).call is not Model.call and not self.built:
             self.built = True
             shapes = _layer._map_shapes(lambda shape: KerasTensor(shape, self.compute_dtype), input_shape)
             try:
                 _layer.symbolic_outputs(self, [shapes], {})
             except Exception:
-                self.built = False
+                self.built, self._called_shapes = False, None
                 raise
         self.built = True
 

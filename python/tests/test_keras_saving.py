@@ -3,13 +3,14 @@
 import copy
 import io
 import pickle
+import zipfile
 
 import numpy as np
 import pytest
 
 import leat as tf
 from leat import keras
-from leat.keras import layers
+from leat.keras import files, layers
 
 pytest.importorskip("h5py")
 X = (np.arange(8.).reshape(2, 4) / 10).astype("float32")
@@ -220,6 +221,16 @@ def test_what_cannot_be_saved_or_loaded_is_refused(tmp_path):
                        (lambda: Deep().load_weights("m.weights.h5"), "a model that has not yet been built")):
         with pytest.raises(ValueError, match=text):
             call()
+
+
+def test_a_little_file_does_not_fill_the_memory(monkeypatch):
+    memory = io.BytesIO()
+    with zipfile.ZipFile(memory, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("config.json", " " * 100000)
+    assert len(memory.getvalue()) < 1000
+    monkeypatch.setattr(files, "_LARGE", 10000)
+    with pytest.raises(ValueError, match="100000 bytes out of .* decompression bomb"):
+        keras.models.load_model(memory)
 
 
 def test_a_compile_of_its_own_is_not_called_by_files():

@@ -350,9 +350,15 @@ def _archive(path):
         raise ValueError(f"{path} is not a `.keras` file: {error}") from None
 
 
+_LARGE = 1 << 28  # bytes; a member of more is read if it is not 100 times what the archive holds of it
+
+
 def _member(archive, name, path):
-    """A file of the archive; ValueError where it is missing or damaged."""
+    """A file of the archive; ValueError where it is missing or damaged, or would fill the memory out of little."""
     try:
+        told = archive.getinfo(name)
+        if told.file_size > max(_LARGE, 100 * told.compress_size):
+            raise ValueError(f"{told.file_size} bytes out of {told.compress_size}, as a decompression bomb has them")
         return archive.read(name)
     except (KeyError, zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError,
             ValueError) as error:

@@ -264,3 +264,22 @@ def test_the_chief_alone_writes(tmp_path):
     assert sorted(os.listdir(folder / "0")) == ["1.weights.h5", "2.weights.h5", "backup", "best.keras", "train",
                                                 "validation", "w.safetensors"]
     assert len((folder / "log0.csv").read_text().splitlines()) == 3
+
+
+def test_callbacks_see_what_a_step_left_in_the_model():
+    class Counting(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.seen = self.add_variable(shape=(), initializer="zeros", trainable=False)
+
+        def call(self, x):
+            self.seen.assign(self.seen + 1)
+            return x
+    model, found = Counting(), []
+    model.compile("sgd", "mse")
+    x = np.ones((8, 1), np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # there is nothing to train
+        model.fit(x, x, batch_size=2, verbose=0, callbacks=[keras.callbacks.LambdaCallback(
+            on_train_batch_end=lambda batch, logs: found.append(int(model.seen)))])
+    assert found == [1, 2, 3, 4]

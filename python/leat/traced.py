@@ -12,7 +12,7 @@ import numpy as np
 
 from leat import nest, specs, steps, trace
 from leat.data.dataset import Dataset
-from leat.errors import OpError
+from leat.errors import OpError, OutOfRangeError
 from leat.tensor import Tensor, constant, convert_leaf, convert_to_tensor
 
 _eager_mode = [False]
@@ -179,8 +179,12 @@ class Function:
         return self._run(made, (args, kwargs), flat, inputs)
 
     def _call_python(self, args, kwargs):
-        """Runs the Python function itself; numbers and arrays that it returns are tensors."""
-        return nest.map_structure(_as_tensor, self.python_function(*args, **kwargs))
+        """Runs the Python function itself; numbers and arrays that it returns are tensors. OutOfRangeError where it
+        asks an iterator for more than there is."""
+        try:
+            return nest.map_structure(_as_tensor, self.python_function(*args, **kwargs))
+        except StopIteration:
+            raise OutOfRangeError(None, None, "End of sequence") from None
 
     def _run(self, made, structure, flat, inputs):
         tapes = [] if trace._state.stopped else trace._state.tapes

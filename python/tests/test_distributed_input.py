@@ -87,3 +87,14 @@ def test_the_rows_of_a_step_without_any():
     assert int(tf.distribute.global_rows(tf.zeros([3, 2]))) == 3  # outside of strategies there is one replica
     with TWO.scope(), pytest.raises(RuntimeError, match="global_rows"):
         tf.distribute.global_rows(tf.zeros([3]))
+
+
+def test_a_function_that_asks_for_too_much():
+    iterator = iter(TWO.experimental_distribute_dataset(tf.data.Dataset.range(4).batch(2)))
+
+    @tf.function
+    def step(iterator):
+        return TWO.reduce("SUM", TWO.run(tf.reduce_sum, (next(iterator),)), axis=None)
+    assert [int(step(iterator)) for _ in range(2)] == [1, 5]
+    with pytest.raises(tf.errors.OutOfRangeError):
+        step(iterator)

@@ -226,7 +226,9 @@ class TableLoss(Loss):
         is_strict = self._is_sparse or self._entry["name"] in _STRICT
         squeezed = pred.rank - 1 if self._is_sparse else pred.rank
         rank = true.rank - 1 if self._is_sparse and true.rank == pred.rank and true[-1] in (1, None) else true.rank
-        fits = rank == squeezed or not self._is_sparse and abs(rank - squeezed) == 1
+        longer = true if rank > squeezed else pred
+        fits = rank == squeezed or not self._is_sparse and abs(rank - squeezed) == 1 and (
+            not is_strict or longer[-1] in (1, None))
         fits = fits and (rank != squeezed or all(None in (a, b) or a == b or not is_strict and 1 in (a, b)
                                                  for a, b in zip(true.as_list()[:rank], pred.as_list()[:rank])))
         if fits:

@@ -266,6 +266,20 @@ def test_configurations_of_functions_and_of_ones_own():
 FIRST_DRAWN = [-0.1027689203619957, 0.05790938809514046, 0.009580431506037712]
 
 
+def test_models_of_functions_are_read_again(tmp_path):
+    pytest.importorskip("h5py")
+    x = np.arange(12, dtype=np.float32).reshape(4, 3) / 12
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2, activation="sigmoid")])
+    model.compile("sgd", keras.losses.mean_squared_error, metrics=[
+        keras.metrics.MeanMetricWrapper(keras.losses.mean_absolute_error, name="m"),
+        keras.metrics.BinaryCrossentropy(label_smoothing=0.25), keras.metrics.AUC(multi_label=True, num_labels=2)])
+    model.fit(x, x[:, :2], verbose=0)
+    model.save(tmp_path / "functions.keras")
+    again = keras.models.load_model(tmp_path / "functions.keras")
+    assert again.evaluate(x, x[:, :2] > 0.5, verbose=0) == model.evaluate(x, x[:, :2] > 0.5, verbose=0)
+    assert again.loss is keras.losses.mean_squared_error
+
+
 def test_initializers_of_arrays_and_generators():
     values = np.array([[1., 2.], [3., 4.]])
     constant = keras.initializers.Constant(values[0])

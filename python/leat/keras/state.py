@@ -124,8 +124,8 @@ class State:
     def add_variable(self, shape, initializer, dtype=None, trainable=True, autocast=True, regularizer=None,
                      constraint=None, name=None):
         """The same as `add_weight`."""
-        return self.add_weight(shape=shape, initializer=initializer, dtype=dtype, trainable=trainable, autocast=autocast,
-                               regularizer=regularizer, constraint=constraint, name=name)
+        return self.add_weight(shape=shape, initializer=initializer, dtype=dtype, trainable=trainable,
+                               autocast=autocast, regularizer=regularizer, constraint=constraint, name=name)
 
     def _flatten_layers(self, include_self=False):
         seen = {id(self)}

@@ -14,7 +14,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
+
+#define ROOM ((size_t)32 << 20) /* bytes */
 
 /* Of libgomp, whose header comes with a compiler's OpenMP support only. */
 extern void omp_set_num_threads(int count);
@@ -126,14 +129,27 @@ static const char *name_of(const leati_dnnl_op *op) {
     return name ? name : "?";
 }
 
+/* oneDNN's generators of code end the process where there is no memory for it, so room for what
+ * they may ask for is tried before. */
+static leat_status check_room(leat_error *err) {
+    void *room = mmap(NULL, ROOM, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room == MAP_FAILED)
+        return leati_no_memory(err, ROOM);
+    (void)munmap(room, ROOM);
+    return LEAT_OK;
+}
+
 leat_status leati_dnnl_create(leati_dnnl_op *op, const_dnnl_op_desc_t operation, bool relu,
                               const_dnnl_primitive_desc_t hint, bool *refused, leat_error *err) {
     static int logged;
-    pthread_once(&once, make_engine);
     *op = (leati_dnnl_op){0};
     *refused = false;
     dnnl_primitive_attr_t attributes = NULL;
-    leat_status status = make_attributes(relu, &attributes, err);
+    leat_status status = check_room(err);
+    if (status)
+        return status;
+    pthread_once(&once, make_engine);
+    status = make_attributes(relu, &attributes, err);
     if (status)
         return status;
     dnnl_status_t made = dnnl_primitive_desc_create(&op->desc, operation, attributes, engine, hint);
@@ -255,7 +271,9 @@ static leat_status make_reorder(leati_cpu_build *build, leati_cpu_task *task, le
                                 const dnnl_memory_desc_t *to_layout, int32_t to, leat_error *err) {
     dnnl_primitive_attr_t attributes = NULL;
     *op = (leati_dnnl_op){0};
-    leat_status status = make_attributes(false, &attributes, err);
+    leat_status status = check_room(err);
+    if (!status)
+        status = make_attributes(false, &attributes, err);
     if (status)
         return status;
     status = leati_dnnl_check(dnnl_reorder_primitive_desc_create(&op->desc, from_layout, engine,

@@ -1,0 +1,77 @@
+/* A process whose memory is limited: compiling a step is refused, where oneDNN would end it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "exec/cpu/cpu.h"
+
+#include <leat/ops.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int trace(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    outputs[0] =
+        leat_matmul(leat_graph_argument(graph, 0), leat_graph_argument(graph, 0), false, false);
+    return 1;
+}
+
+/* Bytes of memory that the process has mapped. */
+static rlim_t mapped(void) {
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%ld", &pages) != 1)
+        pages = 0;
+    if (file)
+        (void)fclose(file);
+    return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+/* What compiling gives with so many bytes more than are mapped. */
+static leat_status compile_with(size_t more) {
+    leat_error err = {0};
+    leat_spec *spec = leat_spec_tensor(LEAT_FLOAT32, LEAT_SHAPE(64, 64), &err);
+    leat_function *function = leat_trace(trace, NULL, spec, &err);
+    leati_device *device = leati_cpu_device_new(0, 1, -1, &err);
+    leati_call_context context = {.num_replicas = 1};
+    leati_executable *step = NULL;
+    struct rlimit limit = {mapped() + more, RLIM_INFINITY};
+    if (!function || !device || setrlimit(RLIMIT_AS, &limit) != 0)
+        return LEAT_UNKNOWN;
+    return device->ops->compile(device, function, &context, &step, &err);
+}
+
+static int status_of_child(size_t more) {
+    pid_t child = fork();
+    if (child == 0)
+        _exit((int)compile_with(more));
+    int status = -1;
+    assert_true(child > 0 && waitpid(child, &status, 0) == child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void test_limited_memory(void **state) {
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    skip(); /* sanitizers map memory of their own */
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+    skip();
+#endif
+#endif
+#ifndef LEATI_HAVE_DNNL
+    skip();
+#endif
+    assert_int_equal(status_of_child((size_t)8 << 20), LEAT_RESOURCE_EXHAUSTED);
+    assert_int_equal(status_of_child((size_t)1 << 30), LEAT_OK);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_limited_memory)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

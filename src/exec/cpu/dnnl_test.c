@@ -40,8 +40,11 @@ static leat_status compile_with(size_t more) {
     leati_device *device = leati_cpu_device_new(0, 1, -1, &err);
     leati_call_context context = {.num_replicas = 1};
     leati_executable *step = NULL;
-    struct rlimit limit = {mapped() + more, RLIM_INFINITY};
-    if (!function || !device || setrlimit(RLIMIT_AS, &limit) != 0)
+    struct rlimit limit;
+    if (!function || !device || getrlimit(RLIMIT_AS, &limit) != 0)
+        return LEAT_UNKNOWN;
+    limit.rlim_cur = mapped() + more;
+    if (setrlimit(RLIMIT_AS, &limit) != 0)
         return LEAT_UNKNOWN;
     return device->ops->compile(device, function, &context, &step, &err);
 }

@@ -21,7 +21,6 @@ leat_status leati_norm_task_init(leati_cpu_build *build, leati_cpu_task *task,
     norm->epsilon = epsilon ? *epsilon : 0;
     norm->cut = leati_norm_cut_of(x->count / channels, channels);
     norm->loops = leati_norm_loops_at(0);
-    norm->threads = task->threads;
     size_t chunks = (size_t)norm->cut.chunks, wide = 2 * chunks * sizeof(double);
     size_t bytes = (size_t)channels * (wide + (4 + 2 * chunks) * sizeof(float));
     norm->scratch = leati_cpu_extra(build, bytes, err);
@@ -141,11 +140,11 @@ static leat_status batch_norm_run(leati_cpu_step *step, leati_cpu_task *task, le
                                 .more = floats(step, norm->more),
                                 .y = floats(step, norm->result),
                                 .relu = norm->relu};
-    leati_cpu_share(norm->threads, norm->cut.chunks, find_moments, &run);
+    leati_cpu_share(task->threads, norm->cut.chunks, find_moments, &run);
     join_moments(&run, mean, variance);
     leati_norm_factor(floats(step, norm->gamma), floats(step, norm->beta), mean, variance,
                       norm->epsilon, channels, factor, offset);
-    leati_cpu_share(norm->threads, norm->cut.chunks, write_result, &run);
+    leati_cpu_share(task->threads, norm->cut.chunks, write_result, &run);
     return LEAT_OK;
 }
 

@@ -68,10 +68,9 @@ typedef struct leati_norm_task {
     double epsilon;
     leati_norm_cut cut;
     const leati_norm_loops *loops;
-    int threads;
 } leati_norm_task;
 
-/* Fills epsilon, cut, loops and threads, and plans scratch of two vectors of float64 for each chunk
+/* Fills epsilon, cut and loops, and plans scratch of two vectors of float64 for each chunk
  * and four of float32, and two of float32 for each chunk. */
 LEAT_WARN_UNUSED leat_status leati_norm_task_init(leati_cpu_build *build, leati_cpu_task *task,
                                                   leati_norm_task *norm, leat_error *err);

@@ -119,9 +119,9 @@ static leat_status batch_norm_grad_run(leati_cpu_step *step, leati_cpu_task *tas
                                 .slope = slope};
     leati_norm_factor(floats(step, norm->gamma), floats(step, norm->beta), floats(step, norm->mean),
                       floats(step, norm->variance), norm->epsilon, channels, factor, offset);
-    leati_cpu_share(norm->threads, norm->cut.chunks, find_sums, &run);
+    leati_cpu_share(task->threads, norm->cut.chunks, find_sums, &run);
     join_sums(&run, step, least, slope);
-    leati_cpu_share(norm->threads, norm->cut.chunks, write_result, &run);
+    leati_cpu_share(task->threads, norm->cut.chunks, write_result, &run);
     return LEAT_OK;
 }
 

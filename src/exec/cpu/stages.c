@@ -12,12 +12,6 @@
 const char *const leati_cpu_stage_names[LEATI_CPU_NUM_STAGES] = {"forward", "backward", "reduce",
                                                                  "update"};
 
-static int32_t root_of(const leati_cpu_step *step, int32_t v) {
-    while (step->values[v].place == LEATI_CPU_ALIAS)
-        v = step->values[v].index;
-    return v;
-}
-
 static int32_t inputs_of(const leati_cpu_task *task, const int32_t **out) {
     *out = task->kernel ? task->inputs : task->node->inputs;
     return task->kernel ? task->num_inputs : task->node->num_inputs;
@@ -35,7 +29,7 @@ static int32_t num_outputs_of(const leati_cpu_task *task) {
 static bool makes_any(const leati_cpu_step *step, const leati_cpu_task *task, const bool *marked) {
     bool any = false;
     for (int32_t i = 0; i < num_outputs_of(task); i++)
-        any = any || marked[root_of(step, outputs_of(task, i))];
+        any = any || marked[leati_cpu_root(step, outputs_of(task, i))];
     return any;
 }
 
@@ -43,7 +37,7 @@ static void mark_inputs(const leati_cpu_step *step, const leati_cpu_task *task, 
     const int32_t *inputs = NULL;
     int32_t count = inputs_of(task, &inputs);
     for (int32_t i = 0; i < count; i++)
-        marked[root_of(step, inputs[i])] = true;
+        marked[leati_cpu_root(step, inputs[i])] = true;
 }
 
 static bool is_op(const leati_cpu_task *task, const char *name) {
@@ -86,7 +80,7 @@ leat_status leati_cpu_find_stages(leati_cpu_step *step, leat_error *err) {
         return leati_no_memory(err, 2 * values);
     bool *kept = needed + values;
     for (int32_t i = 0; i < step->simple.num_outputs; i++)
-        needed[root_of(step, step->simple.outputs[i])] = true;
+        needed[leati_cpu_root(step, step->simple.outputs[i])] = true;
     for (int32_t t = step->num_tasks - 1; t >= 0; t--) {
         leati_cpu_task *task = &step->tasks[t];
         task->stage = stage_of(step, task, needed, kept);

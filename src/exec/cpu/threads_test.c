@@ -1,5 +1,4 @@
-/* Small tasks of a step stay on one thread, large ones get the device's, and the numbers do not
- * change from one run to the next. */
+/* Small tasks of a step stay on one thread, large ones get the device's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -7,12 +7,6 @@
 
 #include <math.h>
 
-static leat_status cholesky_infer(leati_infer_call *call, leat_error *err) {
-    LEATI_TRY(leati_want_matrices(call, 0, true, err));
-    leat_shape square = leati_square_of(&call->inputs[0].shape);
-    return leati_infer_output(call, call->inputs[0].dtype, &square, NULL, err);
-}
-
 static leat_status cholesky_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = &call->inputs[0];
     leat_shape shape = leati_operand_shape(in);
@@ -57,7 +51,7 @@ const leati_tensor_op leati_tensor_op_cholesky = {
     .rows = leati_no_rows,
     .min_inputs = 1,
     .max_inputs = 1,
-    .infer = cholesky_infer,
+    .infer = leati_infer_square,
     .kernel = cholesky_kernel,
     .gradient = cholesky_gradient,
 };

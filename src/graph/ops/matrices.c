@@ -45,6 +45,12 @@ leat_shape leati_square_of(const leat_shape *in) {
     return out;
 }
 
+leat_status leati_infer_square(leati_infer_call *call, leat_error *err) {
+    LEATI_TRY(leati_want_matrices(call, 0, true, err));
+    leat_shape square = leati_square_of(&call->inputs[0].shape);
+    return leati_infer_output(call, call->inputs[0].dtype, &square, NULL, err);
+}
+
 int64_t leati_smaller_dim(int64_t a, int64_t b) {
     if (a == 0 || b == 0)
         return 0;

@@ -27,6 +27,8 @@ LEAT_WARN_UNUSED leat_status leati_check_matrices(const leat_shape *shape, bool 
 leat_shape leati_stack_of(const leat_shape *stack, const int64_t *last, int count);
 /* The shape of square matrices, of which one side may not be known. */
 leat_shape leati_square_of(const leat_shape *in);
+/* Of an operation on square matrices that gives others of the same size. */
+LEAT_WARN_UNUSED leat_status leati_infer_square(leati_infer_call *call, leat_error *err);
 /* The smaller of two dimensions; unknown where one is not known, unless it is 0. */
 int64_t leati_smaller_dim(int64_t a, int64_t b);
 

@@ -8,12 +8,6 @@ static const leati_row matrix_inverse_rows[] = {
     {0},
 };
 
-static leat_status matrix_inverse_infer(leati_infer_call *call, leat_error *err) {
-    LEATI_TRY(leati_want_matrices(call, 0, true, err));
-    leat_shape square = leati_square_of(&call->inputs[0].shape);
-    return leati_infer_output(call, call->inputs[0].dtype, &square, NULL, err);
-}
-
 static leat_status matrix_inverse_kernel(leati_kernel_call *call, leat_error *err) {
     const struct leati_adjoint_args *args = call->args;
     const leati_operand *in = &call->inputs[0];
@@ -65,7 +59,7 @@ const leati_tensor_op leati_tensor_op_matrix_inverse = {
     .args_size = sizeof(struct leati_adjoint_args),
     .min_inputs = 1,
     .max_inputs = 1,
-    .infer = matrix_inverse_infer,
+    .infer = leati_infer_square,
     .kernel = matrix_inverse_kernel,
     .gradient = matrix_inverse_gradient,
 };

@@ -464,22 +464,6 @@ def nanmedian(x, axis=None, keepdims=False):
     return _quantiles(x, 0.5, axis, "linear", keepdims, True)
 
 
-def _place_of_numbers(name, find, instead):
-    def compute(x, axis=None, keepdims=False):
-        x = tensor(x)
-        if not x.dtype.is_floating:
-            return find(x, axis, keepdims)
-        is_nan = tf.math.is_nan(x)
-        found = find(tf.where(is_nan, tf.cast(instead, x.dtype), x), axis, keepdims)
-        return tf.where(tf.reduce_all(is_nan, axis, keepdims), tf.constant(-1, found.dtype), found)
-    define(globals(), name, compute, f"{name[3:]} of the elements that are numbers, -1 where there are none "
-           f"(``keras.ops.{name}``).")
-
-
-_place_of_numbers("nanargmax", argmax, -math.inf)
-_place_of_numbers("nanargmin", argmin, math.inf)
-
-
 def _running_numbers(name, run, instead):
     def compute(x, axis=None, dtype=None):
         x = tensor(x)
@@ -493,23 +477,26 @@ _running_numbers("nancumsum", cumsum, 0.0)
 _running_numbers("nancumprod", cumprod, 1.0)
 
 
-def _without_nan(name, fold, instead):
+def _without_nan(name, fold, instead, nothing=None):
     def compute(x, axis=None, keepdims=False):
         x = tensor(x)
         if not x.dtype.is_floating:
             return fold(x, axis, keepdims)
         is_nan = tf.math.is_nan(x)
         out = fold(tf.where(is_nan, tf.cast(instead, x.dtype), x), axis, keepdims)
-        if instead in (0.0, 1.0):
+        if nothing is None:
             return out
-        return tf.where(tf.reduce_all(is_nan, _axes(axis), keepdims), tf.cast(math.nan, x.dtype), out)
-    define(globals(), name, compute, f"{name[3:]} of the elements that are numbers (``keras.ops.{name}``).")
+        return tf.where(tf.reduce_all(is_nan, _axes(axis), keepdims), tf.cast(nothing, out.dtype), out)
+    end = "" if nothing is None else f", {nothing} where there are none"
+    define(globals(), name, compute, f"{name[3:]} of the elements that are numbers{end} (``keras.ops.{name}``).")
 
 
 _without_nan("nansum", sum, 0.0)
 _without_nan("nanprod", prod, 1.0)
-_without_nan("nanmax", max, -math.inf)
-_without_nan("nanmin", min, math.inf)
+_without_nan("nanmax", max, -math.inf, math.nan)
+_without_nan("nanmin", min, math.inf, math.nan)
+_without_nan("nanargmax", argmax, -math.inf, -1)
+_without_nan("nanargmin", argmin, math.inf, -1)
 
 
 @operation

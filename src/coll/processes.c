@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 /* What is the same for processes that can share memory: the kernel's run, and the file system that
- * shared memory lies in, which containers have of their own. */
+ * shared memory lies in, which containers have of their own. Empty: unknown. */
 static void host_identity(char *out, size_t size) {
     char boot[64] = "";
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
@@ -21,7 +21,10 @@ static void host_identity(char *out, size_t size) {
     }
     struct stat at = {0};
     bool there = boot[0] != '\0' && stat("/dev/shm", &at) == 0;
-    snprintf(out, size, "%s%llu", there ? boot : "", there ? (unsigned long long)at.st_dev : 0ULL);
+    out[0] = '\0';
+    if (there) {
+        snprintf(out, size, "%s%llu", boot, (unsigned long long)at.st_dev);
+    }
 }
 
 /* Did an MPI launcher start this process, and can this build use it? */
@@ -42,7 +45,7 @@ static leat_status compare_hosts(leati_store *store, int num_ranks, int64_t time
     mine[0] = has_mpi() ? 'm' : '-';
     size_t length = strlen(mine);
     leat_status status = leati_store_meet(store, "hosts", mine, length, timeout_ms, &all, err);
-    *one_host = status == LEAT_OK && mine[1] != '0';
+    *one_host = status == LEAT_OK && mine[1] != '\0';
     *mpi = status == LEAT_OK;
     for (int r = 0; r < num_ranks && status == LEAT_OK; r++) {
         size_t size = all.offset[r + 1] - all.offset[r];

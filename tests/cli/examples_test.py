@@ -70,11 +70,12 @@ class ExamplesTest(unittest.TestCase):
     def test_resnet50_photos(self):
         """Keras' number of parameters for 10 classes, on one and two devices; the loss falls."""
         for devices in (1, 2):
-            text = run("resnet50_photos", "data/digits/sample", "8", "%d" % (4 // devices), "3", "%d" % devices, "32")
+            text = run("resnet50_photos", "data/digits/sample", "8", "%d" % (4 // devices), "10", "%d" % devices, "32")
             self.assertTrue(text.startswith("23608202 parameters\n"), text)
-            losses = [float(loss) for loss in re.findall(r"(?m)^epoch \d, 2 steps: loss ([\d.]+), accuracy [\d.]+$", text)]
-            self.assertEqual(len(losses), 3)
-            self.assertLess(losses[2], losses[0])
+            losses = [float(loss) for loss in re.findall(r"(?m)^epoch \d+, 2 steps: loss ([\d.]+), accuracy [\d.]+$", text)]
+            self.assertEqual(len(losses), 10)
+            # Two rows a replica are noisy, and processors round differently: the last three against the first.
+            self.assertLess(sum(losses[-3:]), sum(losses[:3]))
 
     def test_distributed_validation(self):
         """Each of the 40 pictures counts once on any number of devices, also where two of three get none; it learns."""

@@ -55,6 +55,19 @@ uint32_t leati_words_next(leati_words *words) {
     return words->block[words->used++];
 }
 
+void leati_words_take(leati_words *words, uint32_t *out, int64_t n) {
+    int64_t i = 0;
+    while (i < n && words->used < 4) {
+        out[i++] = words->block[words->used++];
+    }
+    for (; i + 4 <= n; i += 4) {
+        leati_philox_next(&words->philox, out + i);
+    }
+    while (i < n) {
+        out[i++] = leati_words_next(words);
+    }
+}
+
 void leati_words_skip(leati_words *words, uint64_t count) {
     uint64_t left = (uint64_t)(4 - words->used);
     if (count <= left) {

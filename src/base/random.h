@@ -27,6 +27,7 @@ typedef struct leati_words {
 
 leati_words leati_words_new(uint64_t seed, uint64_t seed2);
 uint32_t leati_words_next(leati_words *words);
+void leati_words_take(leati_words *words, uint32_t *out, int64_t n);
 void leati_words_skip(leati_words *words, uint64_t count);
 
 /* TensorFlow's stateless generator: scrambles the seed pair into key and counter (golden README,

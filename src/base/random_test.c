@@ -62,8 +62,15 @@ static void words_skip_like_drawing(void **state) {
                 leati_words_next(&drawn);
             leati_words_skip(&skipped, first);
             leati_words_skip(&skipped, count);
-            for (int i = 0; i < 9; i++)
-                assert_int_equal(leati_words_next(&skipped), leati_words_next(&drawn));
+            uint32_t taken[9];
+            leati_words together = skipped;
+            leati_words_take(&together, taken, 9);
+            for (int i = 0; i < 9; i++) {
+                uint32_t word = leati_words_next(&drawn);
+                assert_int_equal(leati_words_next(&skipped), word);
+                assert_int_equal(taken[i], word);
+            }
+            assert_int_equal(leati_words_next(&together), leati_words_next(&drawn));
         }
     }
 }

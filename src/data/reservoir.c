@@ -127,21 +127,75 @@ static void put_origin(leati_reservoir *reservoir, size_t slot, const leati_bloc
                                    : 0;
 }
 
-void leati_reservoir_put(leati_reservoir *reservoir, size_t slot, const leati_block *block,
-                         int64_t row) {
-    if (block->origins.data != NULL || reservoir->origins != NULL) {
-        put_origin(reservoir, slot, block, row);
+/* ---- moving rows ---- */
+
+/* One column's share of an exchange; of fixed rows `bytes` is the size, a constant where that pays.
+ */
+__attribute__((always_inline)) static inline void
+exchange_fixed(const leati_reservoir_column *column, const uint32_t *slots, int64_t n,
+               const leati_column *to, int64_t row, const leati_column *from, int64_t next,
+               int64_t puts, size_t bytes) {
+    char *target = to == NULL ? NULL : to->data + row * to->stride;
+    for (int64_t i = 0; i < n; i++) {
+        char *kept = column->data + slots[i] * bytes;
+        if (target != NULL) {
+            memcpy(target, kept, bytes);
+            target += to->stride;
+        }
+        if (i < puts) {
+            memcpy(kept, leati_column_row(from, next + i), bytes);
+        }
+    }
+}
+
+static void exchange_tensors(leati_reservoir *reservoir, const leati_reservoir_column *column,
+                             const uint32_t *slots, int64_t n, const leati_column *to, int64_t row,
+                             const leati_column *from, int64_t next, int64_t puts) {
+    for (int64_t i = 0; i < n; i++) {
+        leat_tensor *kept = &column->tensors[slots[i]];
+        if (to != NULL) {
+            reservoir->bytes -= (int64_t)leat_tensor_bytes(kept);
+            ((leat_tensor *)to->tensors)[row + i] = *kept;
+            memset(kept, 0, sizeof(*kept));
+        }
+        if (i < puts) {
+            *kept = leati_column_tensor(from, next + i);
+            reservoir->bytes += (int64_t)leat_tensor_bytes(kept);
+        }
+    }
+}
+
+static void exchange_origins(leati_reservoir *reservoir, const uint32_t *slots, int64_t n,
+                             leati_block *out, int64_t row, const leati_block *in, int64_t next,
+                             int64_t puts) {
+    int64_t *target = out == NULL ? NULL : (int64_t *)(void *)out->origins.data;
+    for (int64_t i = 0; i < n; i++) {
+        if (target != NULL && reservoir->origins != NULL) {
+            target[row + i] = reservoir->origins[slots[i]];
+        }
+        if (i < puts) {
+            put_origin(reservoir, slots[i], in, next + i);
+        }
+    }
+}
+
+void leati_reservoir_exchange(leati_reservoir *reservoir, const uint32_t *slots, int64_t n,
+                              leati_block *out, int64_t row, const leati_block *in, int64_t next,
+                              int64_t puts) {
+    if (reservoir->origins != NULL || (puts > 0 && in->origins.data != NULL)) {
+        exchange_origins(reservoir, slots, n, out, row, in, next, puts);
     }
     for (int c = 0; c < reservoir->num_columns; c++) {
-        leati_reservoir_column *column = &reservoir->columns[c];
-        if (column->row_bytes == 8) {
-            memcpy(column->data + slot * 8, leati_column_row(&block->columns[c], row), 8);
-        } else if (column->row_bytes > 0) {
-            memcpy(column->data + slot * column->row_bytes,
-                   leati_column_row(&block->columns[c], row), column->row_bytes);
-        } else {
-            column->tensors[slot] = leati_column_tensor(&block->columns[c], row);
-            reservoir->bytes += (int64_t)leat_tensor_bytes(&column->tensors[slot]);
+        const leati_reservoir_column *column = &reservoir->columns[c];
+        const leati_column *to = out == NULL ? NULL : &out->columns[c];
+        const leati_column *from = puts == 0 ? NULL : &in->columns[c];
+        switch (column->row_bytes) {
+        case 0: exchange_tensors(reservoir, column, slots, n, to, row, from, next, puts); break;
+        case 4: exchange_fixed(column, slots, n, to, row, from, next, puts, 4); break;
+        case 8: exchange_fixed(column, slots, n, to, row, from, next, puts, 8); break;
+        default:
+            exchange_fixed(column, slots, n, to, row, from, next, puts, column->row_bytes);
+            break;
         }
     }
 }
@@ -211,24 +265,4 @@ leat_status leati_reservoir_begin(leati_reservoir *reservoir, int64_t n, leati_b
         leati_reservoir_begin_origins(reservoir, reservoir->paths, n, out);
     }
     return status;
-}
-
-void leati_reservoir_take(leati_reservoir *reservoir, size_t slot, leati_block *out, int64_t row) {
-    if (out->origins.data != NULL && reservoir->origins != NULL) {
-        ((int64_t *)(void *)out->origins.data)[row] = reservoir->origins[slot];
-    }
-    for (int c = 0; c < reservoir->num_columns; c++) {
-        leati_reservoir_column *column = &reservoir->columns[c];
-        leati_column *to = &out->columns[c];
-        if (column->row_bytes == 8) {
-            memcpy(to->data + row * to->stride, column->data + slot * 8, 8);
-        } else if (column->row_bytes > 0) {
-            memcpy(to->data + row * to->stride, column->data + slot * column->row_bytes,
-                   column->row_bytes);
-        } else {
-            reservoir->bytes -= (int64_t)leat_tensor_bytes(&column->tensors[slot]);
-            ((leat_tensor *)to->tensors)[row] = column->tensors[slot];
-            memset(&column->tensors[slot], 0, sizeof(leat_tensor));
-        }
-    }
 }

@@ -36,17 +36,25 @@ void leati_reservoir_clear(leati_reservoir *reservoir);
 /* Makes slot size - 1 + n valid (empty). */
 LEAT_WARN_UNUSED leat_status leati_reservoir_grow(leati_reservoir *reservoir, size_t n,
                                                   leat_error *err);
-/* Copies row `row` of `block` into an empty slot. */
-void leati_reservoir_put(leati_reservoir *reservoir, size_t slot, const leati_block *block,
-                         int64_t row);
 /* Bytes held. */
 int64_t leati_reservoir_bytes(const leati_reservoir *reservoir);
 
-/* Taking elements out into a block of up to `n` rows: begin, then take for each row in order, then
- * end with the number taken. Destinations of `out` are used where they fit. */
+/* Prepares `out` for up to `n` rows, which exchanges then write in order. Destinations of `out` are
+ * used where they fit. */
 LEAT_WARN_UNUSED leat_status leati_reservoir_begin(leati_reservoir *reservoir, int64_t n,
                                                    leati_block *out, leat_error *err);
-void leati_reservoir_take(leati_reservoir *reservoir, size_t slot, leati_block *out, int64_t row);
+/* Slot by slot, n of them: takes the element out into the next row of `out`, from `row` on, and
+ * puts the next row of `in`, from `next` on, into its place; the last n - puts slots stay empty. A
+ * slot may come more than once. `out` may be NULL: the slots are empty; without puts `in` may be.
+ */
+void leati_reservoir_exchange(leati_reservoir *reservoir, const uint32_t *slots, int64_t n,
+                              leati_block *out, int64_t row, const leati_block *in, int64_t next,
+                              int64_t puts);
+/* Copies n rows of `block`, from `row` on, into empty slots. */
+static inline void leati_reservoir_put(leati_reservoir *reservoir, const uint32_t *slots, int64_t n,
+                                       const leati_block *block, int64_t row) {
+    leati_reservoir_exchange(reservoir, slots, n, NULL, 0, block, row, n);
+}
 /* Asks for the memory of a slot's row, which will be taken soon; changes nothing. Inlined early,
  * because gcc leaves out calls of functions that it finds to have no effect. */
 __attribute__((always_inline)) static inline void

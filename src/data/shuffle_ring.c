@@ -10,9 +10,9 @@
  * Not thread-safe: one operator's state owns a ring. */
 #include "data/shuffle_ring.h"
 
-/* How many draws ahead a row is asked for, and from how many rows on that pays: fewer lie in the
- * processor's caches. */
-enum { LOOK_AHEAD = 16, LOOK_FROM = 4096 };
+/* The most draws, or elements of the input, whose slots are worked out before their rows are moved:
+ * few enough for these to wait in the processor's first cache. */
+enum { RUN = 64 };
 
 void leati_shuffle_slice_clear(leati_shuffle_slice *slice, int64_t end) {
     slice->end = end;
@@ -160,17 +160,22 @@ static leat_status store(leati_shuffle_ring *ring, int64_t available, int64_t mo
         }
     }
     int64_t n = available < most ? available : most;
-    for (int64_t i = 0; i < n; i++) {
-        uint32_t slot = 0;
-        leat_status status = leati_shuffle_slot(ring, back->end % ring->size, &slot, err);
-        if (status != LEAT_OK) {
-            return status;
+    for (int64_t done = 0; done < n;) {
+        uint32_t slots[RUN];
+        int64_t run = n - done < RUN ? n - done : RUN;
+        for (int64_t i = 0; i < run; i++) {
+            leat_status status =
+                leati_shuffle_slot(ring, (back->end + i) % ring->size, &slots[i], err);
+            if (status != LEAT_OK) {
+                return status;
+            }
         }
-        leati_reservoir_put(&ring->reservoir, slot, block, leati_input_begin(&ring->input));
-        leati_input_consume(&ring->input, 1);
-        back->consumed++;
-        back->end++;
+        leati_reservoir_put(&ring->reservoir, slots, run, block, leati_input_begin(&ring->input));
+        leati_input_consume(&ring->input, run);
+        back->consumed += run;
+        back->end += run;
         ring->produced = true;
+        done += run;
     }
     return LEAT_OK;
 }
@@ -249,85 +254,71 @@ leati_tail leati_shuffle_ready(leati_node_state *node, leati_shuffle_ring *ring,
     return LEATI_MORE;
 }
 
-/* Draws one element, for which the ring is ready and whose first place is `first`, into row `row`
- * of `out`. */
-static void draw(leati_shuffle_ring *ring, int64_t first, leati_block *out, int64_t row) {
-    int64_t filled = ring->slices[0].end - ring->start;
-    uint32_t word = leati_words_next(&ring->words);
-    int64_t offset =
-        filled <= UINT32_MAX ? (int64_t)(word % (uint32_t)filled) : (int64_t)word % filled;
-    int64_t at = first + offset;
-    if (at >= ring->size) {
-        at -= ring->size;
+/* How many draws follow one another, for the first of which the ring is ready, with no work between
+ * them but that each leaves its place to the input's next element (*puts of them) or to nobody. */
+static int64_t run_of_draws(const leati_shuffle_ring *ring, int64_t want, int64_t *puts) {
+    const leati_shuffle_slice *back = &ring->slices[ring->num_slices - 1];
+    const leati_input *input = &ring->input;
+    int64_t front = ring->slices[0].end - ring->start; /* of one slice: with what comes, more */
+    int64_t n = want < RUN ? want : RUN;
+    *puts = 0;
+    if (ring->num_slices == LEATI_SHUFFLE_SLICES || (back->finished && !epochs_remain(ring))) {
+        return n < front ? n : front;
     }
-    uint32_t slot = ring->slots[at];
-    leati_reservoir_take(&ring->reservoir, slot, out, row);
-    ring->slots[at] = ring->slots[first];
-    ring->slots[first] = slot;
-    ring->start++;
-    ring->emitted++;
-}
-
-/* Asks for the row that will be drawn LOOK_AHEAD draws from now by `word`, if nothing changes until
- * then: rows lie anywhere in memory, and asking in time hides the way there. */
-__attribute__((always_inline)) static inline void look_ahead(leati_shuffle_ring *ring,
-                                                             int64_t first, uint32_t word) {
-    int64_t filled = ring->slices[0].end - ring->start;
-    int64_t at = first + LOOK_AHEAD + (int64_t)(word % (uint32_t)filled);
-    if (at >= ring->size) {
-        at -= ring->size;
-    }
-    if (at < ring->size && (size_t)at < ring->slot_capacity) {
-        leati_reservoir_look(&ring->reservoir, ring->slots[at]);
-    }
-}
-
-/* What the fill does in the middle of an epoch, of the present or of a later one, where the input
- * has an element at hand: puts it into the place that was freed. Returns false where there is more
- * to do. */
-static bool replace(leati_shuffle_ring *ring, int64_t place) {
-    leati_shuffle_slice *back = leati_shuffle_back(ring);
-    leati_input *input = &ring->input;
     bool ready = input->loaded && input->consumed > 0 && input->consumed < input->block.n;
-    bool exhausted = ring->num_slices > 1 && ring->slices[0].end == ring->start;
-    if (!ready || exhausted || back->finished || ring->num_slices == LEATI_SHUFFLE_SLICES ||
-        back->end - ring->start != ring->size - 1) {
-        return false;
+    if (!ready || back->finished || back->end - ring->start != ring->size) {
+        return 1;
     }
-    leati_reservoir_put(&ring->reservoir, ring->slots[place], &input->block,
-                        leati_input_begin(input));
-    leati_input_consume(input, 1);
-    back->consumed++;
-    back->end++;
-    return true;
+    int64_t at_hand = input->block.n - input->consumed;
+    n = n <= at_hand ? n : at_hand + 1;
+    n = ring->num_slices == 1 || n < front ? n : front;
+    *puts = n - 1;
+    return n;
+}
+
+/* Chooses the slots of n draws and asks for their memory: rows lie anywhere in it, and the way
+ * there of one is hidden behind the others. */
+static void choose(leati_shuffle_ring *ring, int64_t n, bool refilled, uint32_t *chosen) {
+    uint32_t words[RUN];
+    leati_words_take(&ring->words, words, n);
+    int64_t filled = ring->slices[0].end - ring->start;
+    int64_t first = ring->start % ring->size;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t now = refilled ? filled : filled - i;
+        int64_t offset = now <= UINT32_MAX ? (int64_t)(words[i] % (uint32_t)now) : words[i];
+        int64_t at = first + offset;
+        at = at >= ring->size ? at - ring->size : at;
+        uint32_t slot = ring->slots[at];
+        ring->slots[at] = ring->slots[first];
+        ring->slots[first] = chosen[i] = slot;
+        leati_reservoir_look(&ring->reservoir, slot);
+        first = first + 1 == ring->size ? 0 : first + 1;
+    }
 }
 
 leati_tail leati_shuffle_draw(leati_node_state *node, leati_shuffle_ring *ring, int64_t n,
                               leati_block *out, leat_error *err) {
-    int64_t count = 0;
     leati_tail tail = LEATI_MORE;
-    while (tail == LEATI_MORE) {
-        int64_t first = ring->start % ring->size;
-        leati_words ahead = ring->words;
-        bool looks = ring->reservoir.capacity >= LOOK_FROM && n - count > LOOK_AHEAD;
-        if (looks) {
-            leati_words_skip(&ahead, LOOK_AHEAD);
+    for (out->n = 0; tail == LEATI_MORE;) {
+        leati_shuffle_slice *back = leati_shuffle_back(ring);
+        leati_input *input = &ring->input;
+        uint32_t slots[RUN];
+        int64_t puts = 0, draws = run_of_draws(ring, n - out->n, &puts);
+        choose(ring, draws, puts > 0 && ring->num_slices == 1, slots);
+        leati_reservoir_exchange(&ring->reservoir, slots, draws, out, out->n, &input->block,
+                                 puts > 0 ? leati_input_begin(input) : 0, puts);
+        if (puts > 0) {
+            leati_input_consume(input, puts);
+            back->consumed += puts;
+            back->end += puts;
         }
-        for (bool more = true; more;) {
-            int64_t place = first;
-            if (looks) {
-                look_ahead(ring, first, leati_words_next(&ahead));
-            }
-            draw(ring, first, out, count++);
-            if (count == n) {
-                out->n = count;
-                return tail;
-            }
-            more = replace(ring, place);
-            first = first + 1 == ring->size ? 0 : first + 1;
+        ring->start += draws;
+        ring->emitted += draws;
+        out->n += draws;
+        if (out->n == n) {
+            return tail;
         }
-        tail = leati_shuffle_ready(node, ring, n - count - 1, err);
+        tail = leati_shuffle_ready(node, ring, n - out->n - 1, err);
     }
-    out->n = count;
     return tail;
 }

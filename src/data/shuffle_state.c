@@ -297,8 +297,8 @@ static leat_status refill(leati_shuffle_ring *ring, int slice, const live_elemen
         }
         int64_t n = available < run ? available : run;
         for (int64_t k = 0; k < n; k++) {
-            leati_reservoir_put(&ring->reservoir, ring->slots[live[i + k].at], &ring->input.block,
-                                leati_input_begin(&ring->input) + k);
+            leati_reservoir_put(&ring->reservoir, &ring->slots[live[i + k].at], 1,
+                                &ring->input.block, leati_input_begin(&ring->input) + k);
         }
         leati_input_consume(&ring->input, n);
         position += n;
@@ -392,7 +392,7 @@ static leat_status restore_element(leati_shuffle_ring *ring, leati_shuffle_slice
         status = leati_shuffle_slot(ring, slice->end, &slot, err);
     }
     if (status == LEAT_OK) {
-        leati_reservoir_put(&ring->reservoir, slot, &block, 0);
+        leati_reservoir_put(&ring->reservoir, &slot, 1, &block, 0);
         slice->end++;
     }
     for (int c = 0; c < read; c++) {

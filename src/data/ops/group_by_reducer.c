@@ -172,8 +172,8 @@ static leat_status take_states(struct reducer_state *s, const uint32_t *order, i
                                int64_t n, leati_block *out, leat_error *err) {
     leat_status status = leati_reservoir_begin(&s->states, n, out, err);
     for (int64_t i = 0; i < n && status == LEAT_OK; i++) {
-        size_t slot = order == NULL ? (size_t)(first + i) : order[first + i];
-        leati_reservoir_take(&s->states, slot, out, i);
+        uint32_t slot = order == NULL ? (uint32_t)(first + i) : order[first + i];
+        leati_reservoir_exchange(&s->states, &slot, 1, out, i, NULL, 0, 0);
     }
     out->n = status == LEAT_OK ? n : 0;
     return status;
@@ -183,19 +183,19 @@ static leat_status take_states(struct reducer_state *s, const uint32_t *order, i
 static void put_back(struct reducer_state *s, const uint32_t *order, int64_t first, int64_t begin,
                      const leati_block *rows) {
     for (int64_t i = begin; i < rows->n; i++) {
-        size_t slot = order == NULL ? (size_t)(first + i) : order[first + i];
-        leati_reservoir_put(&s->states, slot, rows, i);
+        uint32_t slot = order == NULL ? (uint32_t)(first + i) : order[first + i];
+        leati_reservoir_put(&s->states, &slot, 1, rows, i);
     }
 }
 
 /* The result of a call, whose components must fit, becomes the state in an empty slot. */
-static leat_status keep_result(struct reducer_state *s, size_t slot, leat_error *err) {
+static leat_status keep_result(struct reducer_state *s, uint32_t slot, leat_error *err) {
     leat_status status = leati_fold_split(&s->result, s->spec, &s->row, NULL, err);
     if (status == LEAT_OK) {
         status = leati_fold_compact(&s->row, err);
     }
     if (status == LEAT_OK) {
-        leati_reservoir_put(&s->states, slot, &s->row, 0);
+        leati_reservoir_put(&s->states, &slot, 1, &s->row, 0);
     }
     leati_block_clear(&s->row);
     leati_block_clear(&s->result);

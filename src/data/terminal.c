@@ -29,9 +29,9 @@ static leat_status fold(leat_iterator *iterator, const leati_program *program,
         if (status == LEAT_OK) {
             status =
                 leati_program_run(program, scratch, &in, 0, 1, &context, &result, &failed, err);
-            if (status == LEAT_OUT_OF_RANGE) {
+            if (status != LEAT_OK) {
                 leati_as_internal("reduce_func", err);
-                status = LEAT_INTERNAL;
+                status = err->code;
             }
         }
         if (status == LEAT_OK) {

@@ -22,6 +22,10 @@ int conform_signatures(void);
 /* Every dataset operator against tests/conform/data/<name>.json, and compositions of them. */
 int conform_data(void);
 
+/* The same cases by random access, and with each n-th allocation failing. */
+int conform_data_at(void);
+int conform_data_memory(void);
+
 /* Every argument of every dataset operator with values that it does not take. */
 int conform_arguments(void);
 

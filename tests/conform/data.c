@@ -300,9 +300,17 @@ static void test_compositions(void **state) {
 int conform_data(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_operators),
-        cmocka_unit_test(test_memory),
         cmocka_unit_test(test_compositions),
-        cmocka_unit_test(test_at),
     };
     return cmocka_run_group_tests_name("data", tests, NULL, NULL);
+}
+
+int conform_data_at(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_at)};
+    return cmocka_run_group_tests_name("data_at", tests, NULL, NULL);
+}
+
+int conform_data_memory(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_memory)};
+    return cmocka_run_group_tests_name("data_memory", tests, NULL, NULL);
 }

@@ -15,6 +15,8 @@ static const struct {
     {"signatures", conform_signatures},
     {"census", conform_census},
     {"data", conform_data},
+    {"data_at", conform_data_at},
+    {"data_memory", conform_data_memory},
     {"arguments", conform_arguments},
     {"states", conform_states},
     {"types", conform_types},

@@ -189,6 +189,7 @@ TORTURE_UNUSED static bool torture_round(torture_body body, void *context, long 
         assert_int_equal(status, LEAT_OK);
     } else {
         assert_int_equal(status, LEAT_RESOURCE_EXHAUSTED);
+        assert_int_equal(err.code, LEAT_RESOURCE_EXHAUSTED);
         assert_true(err.text[0] != '\0');
     }
     return failed;

@@ -119,7 +119,7 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_tensor_copy_of(leat_dtype dtype, leat
 LEAT_API leat_tensor leat_tensor_view(leat_dtype dtype, leat_shape shape, const void *data);
 
 /* Scalars. They own memory; a failure to allocate gives dtype LEAT_INVALID, which every consumer
- * refuses. */
+ * refuses (constants and variables as RESOURCE_EXHAUSTED). */
 LEAT_API leat_tensor leat_scalar_int64(int64_t value);
 LEAT_API leat_tensor leat_scalar_int32(int32_t value);
 LEAT_API leat_tensor leat_scalar_float32(float value);

@@ -2,7 +2,7 @@
  *
  * The hook is a plain global: leat_set_allocator is documented as not thread-safe, so reading it
  * needs no lock and the common path is one branch before malloc. Every failure, also that of an
- * overflowing size, is a NULL; the caller writes the error. */
+ * overflowing size, is a NULL, whose size is noted per thread; the caller writes the error. */
 #define _GNU_SOURCE
 #include "base/alloc.h"
 
@@ -12,6 +12,7 @@
 #define MIN_ALIGNMENT 16
 
 static leat_allocator hook; /* all NULL: the C library; changed only while nothing is alive */
+static _Thread_local size_t refused; /* bytes; 0: nothing was refused */
 
 void leat_set_allocator(const leat_allocator *allocator) {
     if (allocator != NULL)
@@ -31,18 +32,35 @@ bool leati_mul_size(size_t a, size_t b, size_t *out) {
 /* Bytes to ask for: at least one, so that the pointer is valid, and at most what a pointer
  * difference can hold. */
 static bool bytes_of(size_t count, size_t size, size_t *out) {
-    if (!leati_mul_size(count, size, out) || *out > (size_t)PTRDIFF_MAX)
+    if (!leati_mul_size(count, size, out) || *out > (size_t)PTRDIFF_MAX) {
+        refused = SIZE_MAX;
         return false;
+    }
     if (*out == 0)
         *out = 1;
     return true;
+}
+
+static void *noted(void *memory, size_t bytes) {
+    if (memory == NULL)
+        refused = bytes;
+    return memory;
+}
+
+size_t leati_refused(void) {
+    return refused;
+}
+
+void leati_refused_forget(void) {
+    refused = 0;
 }
 
 void *leati_alloc(size_t count, size_t size) {
     size_t bytes;
     if (!bytes_of(count, size, &bytes))
         return NULL;
-    return hook.alloc == NULL ? malloc(bytes) : hook.alloc(hook.context, bytes, MIN_ALIGNMENT);
+    return noted(
+        hook.alloc == NULL ? malloc(bytes) : hook.alloc(hook.context, bytes, MIN_ALIGNMENT), bytes);
 }
 
 void *leati_alloc_zero(size_t count, size_t size) {
@@ -50,8 +68,8 @@ void *leati_alloc_zero(size_t count, size_t size) {
     if (!bytes_of(count, size, &bytes))
         return NULL;
     if (hook.alloc == NULL)
-        return calloc(1, bytes);
-    void *memory = hook.alloc(hook.context, bytes, MIN_ALIGNMENT);
+        return noted(calloc(1, bytes), bytes);
+    void *memory = noted(hook.alloc(hook.context, bytes, MIN_ALIGNMENT), bytes);
     if (memory != NULL)
         memset(memory, 0, bytes);
     return memory;
@@ -64,9 +82,9 @@ void *leati_alloc_aligned(size_t size, size_t alignment) {
     if (alignment < MIN_ALIGNMENT)
         alignment = MIN_ALIGNMENT;
     if (hook.alloc != NULL)
-        return hook.alloc(hook.context, bytes, alignment);
+        return noted(hook.alloc(hook.context, bytes, alignment), bytes);
     void *memory = NULL;
-    return posix_memalign(&memory, alignment, bytes) == 0 ? memory : NULL;
+    return noted(posix_memalign(&memory, alignment, bytes) == 0 ? memory : NULL, bytes);
 }
 
 void *leati_resize(void *memory, size_t count, size_t size) {
@@ -74,10 +92,10 @@ void *leati_resize(void *memory, size_t count, size_t size) {
     if (!bytes_of(count, size, &bytes))
         return NULL;
     if (hook.alloc == NULL)
-        return realloc(memory, bytes);
-    if (memory == NULL)
-        return hook.alloc(hook.context, bytes, MIN_ALIGNMENT);
-    return hook.resize(hook.context, memory, bytes);
+        return noted(realloc(memory, bytes), bytes);
+    return noted(memory == NULL ? hook.alloc(hook.context, bytes, MIN_ALIGNMENT)
+                                : hook.resize(hook.context, memory, bytes),
+                 bytes);
 }
 
 char *leati_strdup(const char *text) {

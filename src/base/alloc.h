@@ -6,6 +6,11 @@
 
 #include <leat/base.h>
 
+/* Bytes of the last request that was refused on this thread, SIZE_MAX where they overflowed; 0:
+ * none was since they were forgotten. */
+size_t leati_refused(void);
+void leati_refused_forget(void);
+
 /* Memory of count * size bytes, aligned to 16. Zero bytes give a valid pointer. */
 void *leati_alloc(size_t count, size_t size) LEAT_WARN_UNUSED;
 void *leati_alloc_zero(size_t count, size_t size) LEAT_WARN_UNUSED;

@@ -8,6 +8,7 @@
 
 #include "../../tests/support/torture.h"
 #include "base/alloc.h"
+#include "base/error.h"
 
 static void zero_bytes_give_a_pointer(void **state) {
     (void)state;
@@ -132,8 +133,7 @@ static leat_status use_arena(void *context, leat_error *err) {
     leat_status status = LEAT_OK;
     for (size_t size = 1; size < 100000 && status == LEAT_OK; size *= 4) {
         if (leati_arena_alloc(&arena, size) == NULL) {
-            err->text[0] = '!';
-            status = LEAT_RESOURCE_EXHAUSTED;
+            status = leati_no_memory(err);
         }
     }
     leati_arena_reset(&arena);

@@ -101,7 +101,7 @@ static leat_status write_state(void *context, leat_error *err) {
         leati_put_bytes(&writer, "0123456789", i % 11);
     bool failed = writer.failed;
     leati_writer_fini(&writer);
-    return failed ? leati_no_memory(err, 1) : LEAT_OK;
+    return failed ? leati_no_memory(err) : LEAT_OK;
 }
 
 static void writer_survives_failures(void **state) {

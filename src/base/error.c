@@ -4,6 +4,8 @@
  * record. Text that is too long is cut at a character boundary and ends in "...". No locks. */
 #include "base/error.h"
 
+#include "base/alloc.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -80,9 +82,15 @@ leat_status leati_prefix(leat_error *err, const char *format, ...) {
     return err->code;
 }
 
-leat_status leati_no_memory(leat_error *err, size_t size) {
+leat_status leati_no_memory(leat_error *err) {
+    size_t refused = leati_refused();
+    char bytes[48] = "";
+    if (err != NULL)
+        leati_refused_forget();
+    if (refused > 0 && refused < SIZE_MAX)
+        snprintf(bytes, sizeof bytes, ": %zu bytes were refused", refused);
     return leati_fail(err, LEAT_RESOURCE_EXHAUSTED,
-                      "out of memory: %zu bytes were refused; use smaller buffers or batches, or "
-                      "raise the limit of the process",
-                      size);
+                      "out of memory%s; use smaller buffers or batches, or raise the limit of the "
+                      "process",
+                      bytes);
 }

@@ -13,7 +13,8 @@ leat_status leati_fail(leat_error *err, leat_status code, const char *format, ..
  * NULL there is no code to return, so it is UNKNOWN: a caller that has the status returns that. */
 leat_status leati_prefix(leat_error *err, const char *format, ...) LEAT_PRINTF(2, 3);
 
-/* The failure of an allocation of `size` bytes: RESOURCE_EXHAUSTED. */
-leat_status leati_no_memory(leat_error *err, size_t size);
+/* The failure of this thread's last allocation, whose size it names and forgets (leati_refused), or
+ * of another library's: RESOURCE_EXHAUSTED. */
+leat_status leati_no_memory(leat_error *err);
 
 #endif

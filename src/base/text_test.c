@@ -35,8 +35,36 @@ static void failure_is_written(void **state) {
     assert_string_equal(err.text, "gave up: element 17: file a");
     assert_int_equal(leati_fail(NULL, LEAT_ABORTED, "nobody listens"), LEAT_ABORTED);
     assert_int_equal(leati_prefix(NULL, "nobody"), LEAT_UNKNOWN);
-    assert_int_equal(leati_no_memory(&err, 4096), LEAT_RESOURCE_EXHAUSTED);
-    assert_non_null(strstr(err.text, "4096 bytes"));
+}
+
+/* The text names the size that was refused, where one was. */
+static void missing_memory(void **state) {
+    (void)state;
+    torture_begin();
+    leat_error err = {0};
+    assert_int_equal(leati_no_memory(&err), LEAT_RESOURCE_EXHAUSTED);
+    assert_memory_equal(err.text, "out of memory; use ", 19);
+    torture_fail_at(1);
+    assert_null(leati_alloc(512, 8));
+    assert_int_equal(leati_refused(), 4096);
+    assert_int_equal(leati_no_memory(&err), LEAT_RESOURCE_EXHAUSTED);
+    assert_memory_equal(err.text, "out of memory: 4096 bytes were refused; ", 40);
+    assert_int_equal(leati_refused(), 0);
+    assert_null(leati_alloc(SIZE_MAX, 2));
+    leati_no_memory(&err);
+    assert_memory_equal(err.text, "out of memory; use ", 19);
+    torture_fail_at(1);
+    assert_null(leati_alloc_zero(3, 5));
+    assert_int_equal(leati_refused(), 15);
+    torture_fail_at(1);
+    assert_null(leati_alloc_aligned(70, 64));
+    assert_int_equal(leati_refused(), 70);
+    torture_fail_at(1);
+    assert_null(leati_resize(NULL, 2, 9));
+    assert_int_equal(leati_refused(), 18);
+    leati_refused_forget();
+    assert_int_equal(leati_refused(), 0);
+    torture_end();
 }
 
 static void long_text_is_cut(void **state) {
@@ -106,7 +134,7 @@ static leat_status print_text(void *context, leat_error *err) {
     char *taken = leati_text_take(&text);
     assert_int_equal(taken == NULL, failed);
     leati_free(taken);
-    return failed ? leati_no_memory(err, 1) : LEAT_OK;
+    return failed ? leati_no_memory(err) : LEAT_OK;
 }
 
 static void text_survives_failures(void **state) {
@@ -159,9 +187,9 @@ static void clocks_advance(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(status_names),         TEST(failure_is_written), TEST(long_text_is_cut),
-        TEST(text_grows),           TEST(text_is_quoted),     TEST(text_survives_failures),
-        TEST(log_goes_to_the_hook), TEST(clocks_advance),
+        TEST(status_names),           TEST(failure_is_written),   TEST(missing_memory),
+        TEST(long_text_is_cut),       TEST(text_grows),           TEST(text_is_quoted),
+        TEST(text_survives_failures), TEST(log_goes_to_the_hook), TEST(clocks_advance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

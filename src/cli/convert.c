@@ -66,7 +66,7 @@ static leat_status name_files(struct conversion *c, const char *out, leat_error 
         text.size = 0;
         leati_text_addf(&text, "%s-%05" PRId64 "-of-%05" PRId64 ".tfrecord", out, i,
                         c->options->shards);
-        status = text.failed ? leati_no_memory(err, strlen(out))
+        status = text.failed ? leati_no_memory(err)
                              : leati_paths_add(&c->names, text.data, text.size, err);
         leati_stat stat;
         if (!status && !c->options->force &&
@@ -85,7 +85,7 @@ static leat_status open_files(struct conversion *c, leat_error *err) {
     c->writers = leati_alloc_zero(count, sizeof *c->writers);
     c->written = leati_alloc_zero(count, sizeof *c->written);
     if (!c->writers || !c->written)
-        return leati_no_memory(err, count * (sizeof *c->writers + sizeof *c->written));
+        return leati_no_memory(err);
     for (size_t i = 0; i < count; i++) {
         c->writers[i] = leat_tfrecord_writer_open(c->names.values[i], &options, err);
         if (!c->writers[i])
@@ -108,10 +108,10 @@ static leat_status check_picture(struct conversion *c, const leat_buffer *file,
         return status;
     size_t stride = (size_t)info->width * (size_t)info->channels, bytes = 0;
     if (!leati_mul_size(stride, (size_t)info->height, &bytes))
-        return leati_no_memory(err, SIZE_MAX);
+        return leati_no_memory(err);
     void *pixels = c->pixels;
     if (!leati_grow(&pixels, &c->pixel_bytes, bytes, 1))
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     c->pixels = pixels;
     return leati_image_read(c->decoder, pixels, stride, err);
 }
@@ -213,8 +213,7 @@ static leat_status renew_index(const struct conversion *c, const char *path, lea
     leati_text text = {0};
     leat_error own = {0};
     leati_text_addf(&text, "%s%s", path, LEATI_INDEX_ENDING);
-    leat_status status =
-        text.failed ? leati_no_memory(&own, strlen(path)) : leati_path_remove(text.data, &own);
+    leat_status status = text.failed ? leati_no_memory(&own) : leati_path_remove(text.data, &own);
     leati_text_fini(&text);
     return status == LEAT_OK || status == LEAT_NOT_FOUND ? LEAT_OK
                                                          : leati_fail(err, status, "%s", own.text);

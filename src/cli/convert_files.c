@@ -50,7 +50,7 @@ static leat_status add_picture(leati_pictures *pictures, const char *folder, con
     leat_status status = leati_join_path(&joined, folder, name, err);
     if (!status &&
         !leati_grow(&values, &pictures->capacity, pictures->count + 1, sizeof *pictures->values))
-        status = leati_no_memory(err, (pictures->count + 1) * sizeof *pictures->values);
+        status = leati_no_memory(err);
     pictures->values = values;
     if (!status) {
         pictures->values[pictures->count++] =

@@ -16,7 +16,7 @@ leat_status leati_join_path(leati_paths *paths, const char *folder, const char *
         front--;
     char *text = leati_alloc(size + 1, 1);
     if (!text)
-        return leati_no_memory(err, size + 1);
+        return leati_no_memory(err);
     int used = snprintf(text, size + 1, "%.*s/%s", (int)front, folder, name);
     leat_status status = leati_paths_add(paths, text, (size_t)used, err);
     leati_free(text);

@@ -26,7 +26,7 @@ leat_status leati_print_element(const leat_element *element, leat_error *err) {
     }
     char *text = leati_alloc(size + 2, 1);
     if (!text)
-        return leati_no_memory(err, size + 2);
+        return leati_no_memory(err);
     (void)leat_element_print(element, text, size + 1);
     text[size] = '\n';
     (void)fwrite(text, 1, size + 1, stdout);
@@ -41,14 +41,14 @@ static leat_status read_all(FILE *file, const char *path, size_t limit, leati_te
     while ((got = fread(part, 1, sizeof part, file)) > 0) {
         leati_text_add(text, part, got);
         if (text->failed)
-            return leati_no_memory(err, text->size + got);
+            return leati_no_memory(err);
         if (text->size > limit)
             return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: more than %zu bytes", path, limit);
     }
     if (ferror(file))
         return leati_fail(err, LEAT_UNKNOWN, "%s: %s", path, strerror(errno));
     leati_text_add(text, "", 0);
-    return text->failed ? leati_no_memory(err, 1) : LEAT_OK;
+    return text->failed ? leati_no_memory(err) : LEAT_OK;
 }
 
 char *leati_read_text(const char *path, size_t limit, leat_error *err) {

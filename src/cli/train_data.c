@@ -188,7 +188,7 @@ static leat_dataset *pictures_dataset(const leati_corpus_files *files, const boo
     leat_dataset *dataset = NULL;
     leat_status status = spec ? LEAT_OK : err->code;
     if (status == LEAT_OK && !paths)
-        status = leati_no_memory(err, (size_t)rows * sizeof *paths);
+        status = leati_no_memory(err);
     if (status == LEAT_OK)
         status = leat_tensor_new(LEAT_INT64, LEAT_SHAPE(rows), &tensors[1], err);
     for (size_t i = 0, n = 0; status == LEAT_OK && i < files->pictures.count; i++) {
@@ -217,7 +217,7 @@ static leat_status open_pictures(const leati_corpus_files *files, int64_t seed, 
     size_t count = files->pictures.count;
     bool *test = leati_alloc(count, sizeof *test);
     if (!test)
-        return leati_no_memory(err, count);
+        return leati_no_memory(err);
     int64_t rows = choose_test(files, seed, test);
     if (rows == 0) {
         leati_free(test);
@@ -325,7 +325,7 @@ leat_dataset *leati_pictures_open(const leati_paths *pictures, leat_shape image,
     leat_dataset *dataset = NULL;
     files.labels = leati_alloc_zero(pictures->count, sizeof *files.labels);
     if (!test || !files.labels)
-        leati_no_memory(err, pictures->count * sizeof *files.labels);
+        leati_no_memory(err);
     else
         dataset = pictures_dataset(&files, test, false, (int64_t)pictures->count, err);
     leati_free(test);

@@ -64,7 +64,7 @@ static leat_status add_label(leati_corpus_files *out, int64_t label, leat_error 
     void *labels = out->labels;
     size_t needed = out->pictures.count;
     if (!leati_grow(&labels, &out->label_capacity, needed, sizeof *out->labels))
-        return leati_no_memory(err, needed * sizeof *out->labels);
+        return leati_no_memory(err);
     out->labels = labels;
     out->labels[needed - 1] = label;
     return LEAT_OK;

@@ -110,7 +110,7 @@ leat_status leati_trainer_save(const leati_train_options *options, const leati_c
     size_t count = (size_t)(list[0].count + list[1].count);
     leati_named_tensor *tensors = leati_alloc_zero(count, sizeof *tensors);
     char(*names)[NAME_SIZE] = leati_alloc(count, sizeof *names);
-    leat_status status = tensors && names ? LEAT_OK : leati_no_memory(err, count * sizeof *tensors);
+    leat_status status = tensors && names ? LEAT_OK : leati_no_memory(err);
     if (status == LEAT_OK)
         status = read_values(list, tensors, names, err);
     if (status == LEAT_OK)

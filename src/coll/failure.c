@@ -23,7 +23,7 @@ leati_failure *leati_failure_new(const char *name, leat_error *err) {
     char gate[48];
     leati_failure *failure = leati_alloc_zero(1, sizeof *failure);
     if (failure == NULL) {
-        leati_no_memory(err, sizeof *failure);
+        leati_no_memory(err);
         return NULL;
     }
     snprintf(gate, sizeof gate, "collective \"%s\"", name);

@@ -93,7 +93,7 @@ static leat_status hierarchy_reduce_scatter(leati_collective *collective, int ra
     char *sums = status == LEAT_OK ? leati_alloc((size_t)h->base.num_ranks, block) : NULL;
     if (sums == NULL) {
         /* The others wait for this rank: the deadline ends that. */
-        return status != LEAT_OK ? status : leati_no_memory(err, block);
+        return status != LEAT_OK ? status : leati_no_memory(err);
     }
     memcpy(sums, data, (size_t)h->base.num_ranks * block);
     if (h->inner != NULL) {
@@ -189,7 +189,7 @@ leati_collective *leati_hierarchy_new(leati_collective *inner, leati_collective 
             inner->ops->close(inner);
         }
         outer->ops->close(outer);
-        leati_no_memory(err, sizeof *h);
+        leati_no_memory(err);
         return NULL;
     }
     h->inner = inner;

@@ -408,7 +408,7 @@ static leat_status open_mpi(mpi_collective *c, leat_error *err) {
     c->counts = leati_alloc(ranks, sizeof *c->counts);
     c->offsets = leati_alloc(ranks, sizeof *c->offsets);
     if (c->in == NULL || c->counts == NULL || c->offsets == NULL) {
-        return leati_no_memory(err, 2 * (size_t)SCRATCH_BYTES);
+        return leati_no_memory(err);
     }
     c->out = c->in + SCRATCH_BYTES;
     leat_status status = start_mpi(err);
@@ -427,7 +427,7 @@ leati_collective *leati_mpi_collective_new(leati_store *store, int rank, int num
                                            int64_t timeout_ms, leat_error *err) {
     mpi_collective *c = leati_alloc_zero(1, sizeof *c);
     if (c == NULL) {
-        leati_no_memory(err, sizeof *c);
+        leati_no_memory(err);
         return NULL;
     }
     leat_error local = {0};

@@ -330,7 +330,7 @@ leati_collective *leati_nccl_collective_new(leati_store *store, int rank, int nu
                                             int64_t timeout_ms, leat_error *err) {
     nccl_collective *c = leati_alloc_zero(1, sizeof *c);
     if (c == NULL) {
-        leati_no_memory(err, sizeof *c);
+        leati_no_memory(err);
         return NULL;
     }
     leat_error local = {0};

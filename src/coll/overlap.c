@@ -152,7 +152,7 @@ static leat_status queue_sum(lane *l, sum next, uint64_t *ticket, leat_error *er
         return late_result(l, err);
     }
     if (!make_room(l)) {
-        return leati_no_memory(err, sizeof *l->sums);
+        return leati_no_memory(err);
     }
     next.mode = arithmetic_mode();
     l->sums[l->begun % l->capacity] = next;
@@ -307,7 +307,7 @@ leati_collective *leati_overlap_new(leati_collective *inner, int first_rank, int
     overlap *o = leati_alloc_zero(1, sizeof *o);
     if (o == NULL) {
         inner->ops->close(inner);
-        leati_no_memory(err, sizeof *o);
+        leati_no_memory(err);
         return NULL;
     }
     o->base = (leati_collective){.ops = &overlap_ops, .num_ranks = inner->num_ranks};
@@ -317,7 +317,7 @@ leati_collective *leati_overlap_new(leati_collective *inner, int first_rank, int
     o->lanes = leati_alloc_zero((size_t)num_local, sizeof *o->lanes);
     bool good = o->lanes != NULL;
     if (!good) {
-        leati_no_memory(err, (size_t)num_local * sizeof *o->lanes);
+        leati_no_memory(err);
     }
     for (int i = 0; good && i < num_local; i++) {
         lane *l = &o->lanes[i];

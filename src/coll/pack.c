@@ -121,7 +121,7 @@ static leat_status place_all(leati_packing *packing, const leati_pack_tensor *te
     close_all(plan, 0);
     for (int i = 0; i < packing->num_tensors; i++) {
         if (!place(packing, plan, i, &tensors[i])) {
-            return leati_no_memory(err, SIZE_MAX);
+            return leati_no_memory(err);
         }
     }
     sort_packs(packing, plan->last);
@@ -147,7 +147,7 @@ leat_status leati_packing_init(leati_packing *packing, const leati_pack_tensor *
     packing->places = leati_alloc((size_t)count, sizeof *packing->places);
     packing->packs = leati_alloc((size_t)count, sizeof *packing->packs);
     leat_status status = plan.last == NULL || packing->places == NULL || packing->packs == NULL
-                             ? leati_no_memory(err, (size_t)count * sizeof *packing->packs)
+                             ? leati_no_memory(err)
                              : place_all(packing, tensors, bytes_per_pack, &plan, err);
     leati_free(plan.last);
     if (status != LEAT_OK) {
@@ -187,7 +187,7 @@ struct leati_packs {
 leati_packs *leati_packs_new(const leati_packing *packing, leat_error *err) {
     leati_packs *p = leati_alloc_zero(1, sizeof *p);
     if (p == NULL) {
-        leati_no_memory(err, sizeof *p);
+        leati_no_memory(err);
         return NULL;
     }
     p->packing = packing;
@@ -195,7 +195,7 @@ leati_packs *leati_packs_new(const leati_packing *packing, leat_error *err) {
     p->ready = leati_alloc_zero((size_t)packing->num_tensors, sizeof *p->ready);
     if (p->packs == NULL || p->ready == NULL) {
         leati_packs_free(p);
-        leati_no_memory(err, (size_t)packing->num_packs * sizeof *p->packs);
+        leati_no_memory(err);
         return NULL;
     }
     return p;

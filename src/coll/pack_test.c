@@ -172,7 +172,7 @@ static leati_packs *packs_with_memory(const leati_packing *packing, void **memor
     *memory = packs == NULL ? NULL : leati_alloc_aligned(size, 64);
     if (*memory == NULL) {
         leati_packs_free(packs);
-        leati_no_memory(err, size);
+        leati_no_memory(err);
         return NULL;
     }
     memset(*memory, 1, size);

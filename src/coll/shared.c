@@ -523,7 +523,7 @@ leati_collective *leati_shared_collective_new(leati_store *store, int rank, int 
                                               int64_t timeout_ms, leat_error *err) {
     shared_collective *c = leati_alloc_zero(1, sizeof *c);
     if (c == NULL) {
-        leati_no_memory(err, sizeof *c);
+        leati_no_memory(err);
         return NULL;
     }
     leat_error local = {0};
@@ -545,7 +545,7 @@ leati_collective *leati_shared_collective_new(leati_store *store, int rank, int 
     c->size = c->head_bytes + c->num_rows * ranks * c->slot_bytes;
     c->inputs = leati_alloc((size_t)num_ranks, sizeof *c->inputs);
     if (c->inputs == NULL) {
-        leati_no_memory(&local, (size_t)num_ranks * sizeof *c->inputs);
+        leati_no_memory(&local);
     }
     if (c->inputs == NULL || open_segment(c, &local) != LEAT_OK) {
         shared_close(&c->base);

@@ -133,7 +133,7 @@ static void deliver(leati_store *s, const leati_message_head *head, const char *
     } else if (at != NULL) {
         at->size = head->size;
         at->bytes = leati_strndup(payload, head->size);
-        at->status = at->bytes == NULL ? leati_no_memory(&at->err, head->size) : LEAT_OK;
+        at->status = at->bytes == NULL ? leati_no_memory(&at->err) : LEAT_OK;
     }
     if (at != NULL) {
         at->done = true;
@@ -290,7 +290,7 @@ static char *named(const char *name, const int64_t *timeout_ms, size_t *size, le
     *size = at + strlen(name) + 1;
     char *bytes = leati_alloc(*size, 1);
     if (bytes == NULL) {
-        leati_no_memory(err, *size);
+        leati_no_memory(err);
         return NULL;
     }
     if (timeout_ms != NULL) {
@@ -354,7 +354,7 @@ leat_status leati_store_meet(leati_store *store, const char *name, const void *v
     out->offset = leati_alloc(ranks + 1, sizeof *out->offset);
     if (out->offset == NULL) {
         leati_meeting_fini(out);
-        return leati_no_memory(err, ranks * sizeof *out->offset);
+        return leati_no_memory(err);
     }
     for (size_t i = 0; i < ranks && at <= r.size; i++) {
         uint64_t bytes = 0;
@@ -492,7 +492,7 @@ static leat_status prepare(leati_store *s, leat_error *err) {
         return LEAT_RESOURCE_EXHAUSTED;
     }
     if (s->name == NULL || s->address == NULL) {
-        return leati_no_memory(err, 0);
+        return leati_no_memory(err);
     }
     if (pipe(s->wake) != 0) {
         s->wake[0] = s->wake[1] = -1;
@@ -517,7 +517,7 @@ leati_store *leati_store_open(const leati_store_options *options, leat_error *er
     }
     leati_store *s = leati_alloc_zero(1, sizeof *s);
     if (s == NULL) {
-        leati_no_memory(err, sizeof *s);
+        leati_no_memory(err);
         return NULL;
     }
     leat_error local = {0};

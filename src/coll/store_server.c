@@ -711,7 +711,7 @@ static void free_server(leati_store_server *s) {
 leati_store_server *leati_store_server_start(const leati_store_options *options, leat_error *err) {
     leati_store_server *s = leati_alloc_zero(1, sizeof *s);
     if (s == NULL) {
-        leati_no_memory(err, sizeof *s);
+        leati_no_memory(err);
         return NULL;
     }
     s->num_ranks = options->num_ranks;
@@ -722,7 +722,7 @@ leati_store_server *leati_store_server_start(const leati_store_options *options,
     s->members = leati_alloc_zero((size_t)s->num_ranks, sizeof *s->members);
     s->listening = leati_wire_listen(options->address, err);
     if (s->members == NULL) {
-        leati_no_memory(err, (size_t)s->num_ranks * sizeof *s->members);
+        leati_no_memory(err);
     } else if (s->listening >= 0) {
         s->driver = leati_driver_start("store", server_main, s, err);
     }

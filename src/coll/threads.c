@@ -275,7 +275,7 @@ leati_collective *leati_threads_collective_new(int num_ranks, int64_t timeout_ms
     }
     threads_collective *c = leati_alloc_zero(1, sizeof(*c));
     if (c == NULL) {
-        leati_no_memory(err, sizeof(*c));
+        leati_no_memory(err);
         return NULL;
     }
     c->base.ops = &threads_ops;
@@ -293,7 +293,7 @@ leati_collective *leati_threads_collective_new(int num_ranks, int64_t timeout_ms
     }
     if (c->failure == NULL || c->calls == NULL || c->data == NULL || c->out == NULL) {
         if (c->failure != NULL) {
-            leati_no_memory(err, ranks * sizeof(*c->calls));
+            leati_no_memory(err);
         }
         threads_close(&c->base);
         return NULL;

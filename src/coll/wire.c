@@ -60,7 +60,7 @@ leat_status leati_wire_send(int socket, leati_message_kind kind, uint64_t reques
 leat_status leati_wire_receive(int socket, leati_wire_buffer *buffer, leat_error *err) {
     for (;;) {
         if (!leati_grow((void **)&buffer->bytes, &buffer->capacity, buffer->used + CHUNK, 1)) {
-            return leati_no_memory(err, buffer->used + CHUNK);
+            return leati_no_memory(err);
         }
         ssize_t got = recv(socket, buffer->bytes + buffer->used, CHUNK, MSG_DONTWAIT);
         if (got < 0 && errno == EINTR) {

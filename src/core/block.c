@@ -20,7 +20,7 @@ leat_status leati_block_prepare(leati_block *block, int num_columns, leat_error 
         void *columns = block->columns;
         size_t capacity = (size_t)block->capacity;
         if (!leati_grow(&columns, &capacity, (size_t)num_columns, sizeof(leati_column)))
-            return leati_no_memory(err, (size_t)num_columns * sizeof(leati_column));
+            return leati_no_memory(err);
         block->columns = columns;
         block->capacity = (int32_t)capacity;
     }

@@ -52,7 +52,7 @@ static leat_status new_rows(const struct append *job, size_t row_bytes, leat_buf
                             leat_error *err) {
     size_t bytes;
     if (!leati_mul_size((size_t)grown(job), row_bytes, &bytes))
-        return leati_no_memory(err, SIZE_MAX);
+        return leati_no_memory(err);
     leat_buffer *owner = job->to->dtype == LEAT_OBJECT
                              ? leati_buffer_of_objects((int64_t)(bytes / sizeof(void *)), err)
                              : leat_buffer_new(bytes, err);
@@ -78,7 +78,7 @@ static leat_status append_rows(const struct append *job, leati_column *out, leat
     size_t row_bytes = leati_column_row_bytes(to);
     size_t bytes;
     if (!leati_mul_size((size_t)job->from_n, row_bytes, &bytes))
-        return leati_no_memory(err, SIZE_MAX);
+        return leati_no_memory(err);
     leat_buffer *owner = NULL;
     char *data;
     const char *end = to->data + job->to_n * to->stride;

@@ -27,7 +27,7 @@ leat_buffer *leat_buffer_new(size_t size, leat_error *err) {
     if (leati_add_size(HEADER, size, &total))
         buffer = leati_alloc_aligned(total, ALIGNMENT);
     if (!buffer) {
-        leati_no_memory(err, size);
+        leati_no_memory(err);
         return NULL;
     }
     memset(buffer, 0, sizeof *buffer);
@@ -44,7 +44,7 @@ leat_buffer *leat_buffer_adopt(void *data, size_t size, leat_buffer_deleter dele
     if (!buffer) {
         if (deleter)
             deleter(context, data, size);
-        leati_no_memory(err, sizeof *buffer);
+        leati_no_memory(err);
         return NULL;
     }
     atomic_init(&buffer->refs, 1);
@@ -117,7 +117,7 @@ leat_status leati_buffer_hold(leat_buffer *buffer, leat_buffer *other, leat_erro
     size_t capacity = (size_t)buffer->hold_capacity;
     size_t needed = (size_t)buffer->num_holds + 1;
     if (needed > INT32_MAX / 2 || !leati_grow(&holds, &capacity, needed, sizeof(leat_buffer *)))
-        return leati_no_memory(err, needed * sizeof(leat_buffer *));
+        return leati_no_memory(err);
     buffer->holds = holds;
     buffer->hold_capacity = (int32_t)capacity;
     buffer->holds[buffer->num_holds++] = leat_buffer_ref(other);
@@ -183,7 +183,7 @@ static leat_buffer *buffer_of_array(int64_t count, size_t size, leat_buffer_dele
                                     leat_error *err) {
     size_t bytes;
     if (count < 0 || !leati_mul_size((size_t)count, size, &bytes)) {
-        leati_no_memory(err, SIZE_MAX);
+        leati_no_memory(err);
         return NULL;
     }
     leat_buffer *buffer = leat_buffer_new(bytes, err);

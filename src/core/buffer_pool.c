@@ -23,7 +23,7 @@ struct leati_buffer_pool {
 leati_buffer_pool *leati_buffer_pool_new(size_t size, leat_error *err) {
     leati_buffer_pool *pool = leati_alloc_zero(1, sizeof *pool);
     if (!pool) {
-        leati_no_memory(err, sizeof *pool);
+        leati_no_memory(err);
         return NULL;
     }
     pthread_mutex_init(&pool->lock, NULL);

@@ -123,7 +123,7 @@ leat_status leati_column_clone(const leati_column *column, int64_t begin, int64_
     size_t bytes;
     leat_buffer *owner = NULL;
     if (!leati_mul_size((size_t)copies, row_bytes, &bytes))
-        return leati_no_memory(err, SIZE_MAX);
+        return leati_no_memory(err);
     if (column->dtype == LEAT_STRING)
         owner = clone_strings(column, begin, copies, err);
     else if (column->dtype == LEAT_OBJECT)

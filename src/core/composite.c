@@ -49,7 +49,7 @@ leat_status leati_spec_leaves(const leat_spec *spec, leati_leaf **out, int *coun
     size_t most = (size_t)leat_spec_num_components(spec);
     leati_leaf *leaves = leati_alloc_zero(most, sizeof *leaves);
     if (!leaves)
-        return leati_no_memory(err, most * sizeof *leaves);
+        return leati_no_memory(err);
     *count = 0;
     collect_leaves(spec, leaves, count, &component);
     *out = leaves;
@@ -250,7 +250,7 @@ static leat_status stack_tensors(const leat_tensor *values, int64_t step, int64_
         return status;
     leat_tensor *rows = leati_alloc((size_t)n, sizeof *rows);
     if (!rows)
-        return leati_no_memory(err, (size_t)n * sizeof *rows);
+        return leati_no_memory(err);
     for (int64_t i = 0; i < n && status == LEAT_OK; i++) {
         leat_shape own = leat_tensor_shape(&values[i * step]);
         own.rank = own.rank < LEAT_MAX_RANK ? own.rank : LEAT_MAX_RANK - 1;

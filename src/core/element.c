@@ -17,7 +17,7 @@ leat_status leati_element_reserve(leat_element *element, int count, leat_error *
     void *tensors = element->tensors;
     size_t capacity = (size_t)element->capacity;
     if (!leati_grow(&tensors, &capacity, (size_t)count, sizeof(leat_tensor)))
-        return leati_no_memory(err, (size_t)count * sizeof(leat_tensor));
+        return leati_no_memory(err);
     element->tensors = tensors;
     element->capacity = (int)capacity;
     return LEAT_OK;

@@ -147,7 +147,7 @@ leat_status leati_json_to_string(const json_t *json, char **bytes, size_t *size,
         return status;
     char *copy = leati_alloc(*size + 1, 1);
     if (!copy)
-        return leati_no_memory(err, *size + 1);
+        return leati_no_memory(err);
     leati_json_string_bytes(json, copy);
     copy[*size] = '\0';
     *bytes = copy;

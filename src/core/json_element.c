@@ -147,7 +147,7 @@ static leat_status keep(struct reader *reader, leat_tensor *tensor, leat_error *
     void *tensors = reader->tensors;
     if (!leati_grow(&tensors, &reader->capacity, reader->count + 1, sizeof *tensor)) {
         leat_tensor_unref(tensor);
-        return leati_no_memory(err, (reader->count + 1) * sizeof *tensor);
+        return leati_no_memory(err);
     }
     reader->tensors = tensors;
     reader->tensors[reader->count++] = *tensor;
@@ -161,7 +161,7 @@ static leat_spec *read_children(struct reader *reader, const json_t *json, const
     size_t count = keys ? json_object_size(json) : json_array_size(json);
     leat_spec **children = leati_alloc(count, sizeof *children);
     if (!children) {
-        leati_no_memory(err, count * sizeof *children);
+        leati_no_memory(err);
         return NULL;
     }
     leat_spec *spec = NULL;

@@ -26,7 +26,7 @@ leat_status leati_json_sorted_keys(const json_t *object, const char ***out, leat
     size_t count = json_object_size(object);
     const char **keys = leati_alloc(count, sizeof *keys);
     if (!keys)
-        return leati_no_memory(err, count * sizeof *keys);
+        return leati_no_memory(err);
     size_t i = 0;
     void *walk = json_object_iter((json_t *)(uintptr_t)object);
     for (; walk && i < count; walk = json_object_iter_next((json_t *)(uintptr_t)object, walk))
@@ -163,6 +163,6 @@ char *leati_json_print(const json_t *json, int indent, bool sorted, leat_error *
     print_value(&printer, json, 0);
     char *text = leati_text_take(&printer.text);
     if (!text)
-        leati_no_memory(err, 0);
+        leati_no_memory(err);
     return text;
 }

@@ -193,7 +193,7 @@ static leat_status read_ints(const leati_row *row, const json_t *json, leati_int
     int64_t *values = leati_alloc(count, sizeof *values);
     if (!values || count > INT32_MAX) {
         leati_free(values);
-        return leati_no_memory(err, count * sizeof *values);
+        return leati_no_memory(err);
     }
     for (size_t i = 0; i < count; i++) {
         if (!json_is_integer(item(json, i))) {
@@ -212,7 +212,7 @@ static leat_status read_floats(const json_t *json, leati_floats *at, leat_error 
     double *values = leati_alloc(count, sizeof *values);
     if (!values || count > INT32_MAX) {
         leati_free(values);
-        return leati_no_memory(err, count * sizeof *values);
+        return leati_no_memory(err);
     }
     for (size_t i = 0; i < count; i++) {
         leat_status status = leati_json_to_double(item(json, i), &values[i], err);
@@ -231,7 +231,7 @@ static leat_status read_strings(const json_t *json, leati_strings *at, leat_erro
     leati_strings strings = {.values = leati_alloc_zero(count, sizeof *strings.values)};
     if (!strings.values || count > INT32_MAX) {
         leati_free(strings.values);
-        return leati_no_memory(err, count * sizeof *strings.values);
+        return leati_no_memory(err);
     }
     for (size_t i = 0; i < count; i++) {
         char *bytes;

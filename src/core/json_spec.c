@@ -70,7 +70,7 @@ static leat_spec *read_children(const json_t *json, const char **keys, int depth
     size_t count = keys ? json_object_size(json) : json_array_size(json);
     leat_spec **children = leati_alloc(count, sizeof *children);
     if (!children) {
-        leati_no_memory(err, count * sizeof *children);
+        leati_no_memory(err);
         return NULL;
     }
     leat_spec *spec = NULL;

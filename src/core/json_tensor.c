@@ -134,7 +134,7 @@ static leat_status read_strings(const leat_shape *shape, const json_t *values, l
             return status;
         }
         if (!leati_add_size(total, size, &total))
-            return leati_no_memory(err, SIZE_MAX);
+            return leati_no_memory(err);
     }
     leat_buffer *owner = leat_buffer_new(total, err);
     if (!owner)

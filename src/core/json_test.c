@@ -288,7 +288,7 @@ static json_t *write_function(void *context, const leat_object *function, leat_e
     assert_ptr_equal(function, &the_function);
     json_t *json = json_string("square");
     if (!json)
-        leati_no_memory(err, 0);
+        leati_no_memory(err);
     return json;
 }
 

@@ -59,5 +59,5 @@ leat_status leati_names_set(leati_names *names, const char *name, leat_object *o
         old = object;
     }
     leati_object_unref(old);
-    return ok ? LEAT_OK : leati_no_memory(err, sizeof(leati_name));
+    return ok ? LEAT_OK : leati_no_memory(err);
 }

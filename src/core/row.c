@@ -46,7 +46,7 @@ leat_status leati_rows_defaults(const leati_row *rows, void *args, leat_error *e
             if (*(char **)at)
                 break;
             leati_rows_fini(rows, args);
-            return leati_no_memory(err, strlen(row->default_text) + 1);
+            return leati_no_memory(err);
         default: break; /* zero: no seed, no list, no spec, no element, no object */
         }
     }
@@ -59,7 +59,7 @@ static leat_status copy_array(const void *values, int32_t count, size_t size, vo
         return LEAT_OK;
     void *copy = leati_alloc((size_t)count, size);
     if (!copy)
-        return leati_no_memory(err, (size_t)count * size);
+        return leati_no_memory(err);
     if (count > 0)
         memcpy(copy, values, (size_t)count * size);
     *out = copy;
@@ -74,12 +74,12 @@ leat_status leati_strings_copy(const leat_string *values, int64_t count, leati_s
     leati_strings copy = {0};
     copy.values = leati_alloc_zero((size_t)count, sizeof *copy.values);
     if (!copy.values)
-        return leati_no_memory(err, (size_t)count * sizeof *copy.values);
+        return leati_no_memory(err);
     for (int64_t i = 0; i < count; i++) {
         char *text = leati_strndup(values[i].size > 0 ? values[i].data : "", values[i].size);
         if (!text) {
             leati_strings_fini(&copy);
-            return leati_no_memory(err, values[i].size + 1);
+            return leati_no_memory(err);
         }
         copy.values[i] = (leat_string){.data = text, .size = values[i].size};
         copy.count++;
@@ -126,7 +126,7 @@ static leat_status copy_member(const leati_row *row, const void *value, void *at
         const char *text = *(char *const *)value;
         *(char **)at = leati_strdup(text);
         if (text && !*(char **)at)
-            status = leati_no_memory(err, strlen(text) + 1);
+            status = leati_no_memory(err);
         break;
     }
     case LEATI_ROW_INTS: {

@@ -28,7 +28,7 @@ static leat_status bind_ints(const leat_tensor *value, leati_ints *at, leat_erro
     int64_t count = leat_tensor_count(value);
     int64_t *values = leati_alloc((size_t)count, sizeof *values);
     if (!values)
-        return leati_no_memory(err, (size_t)count * sizeof *values);
+        return leati_no_memory(err);
     for (int64_t i = 0; i < count; i++)
         values[i] = leati_tensor_int_at(value, i);
     leati_free(at->values);
@@ -40,7 +40,7 @@ static leat_status bind_floats(const leat_tensor *value, leati_floats *at, leat_
     int64_t count = leat_tensor_count(value);
     double *values = leati_alloc((size_t)count, sizeof *values);
     if (!values)
-        return leati_no_memory(err, (size_t)count * sizeof *values);
+        return leati_no_memory(err);
     for (int64_t i = 0; i < count; i++)
         values[i] = leati_tensor_float_at(value, i);
     leati_free(at->values);
@@ -52,7 +52,7 @@ static leat_status bind_string(const leat_tensor *value, char **at, leat_error *
     const leat_string *text = value->data;
     char *copy = leati_strndup(text->size > 0 ? text->data : "", text->size);
     if (!copy)
-        return leati_no_memory(err, text->size + 1);
+        return leati_no_memory(err);
     leati_free(*at);
     *at = copy;
     return LEAT_OK;

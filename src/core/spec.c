@@ -52,7 +52,7 @@ static leat_spec *node_new(leat_spec_kind kind, int num_children, int num_compon
     if (leati_add_size(size, key_bytes, &size))
         memory = leati_alloc_zero(1, size);
     if (!memory) {
-        leati_no_memory(err, size);
+        leati_no_memory(err);
         return NULL;
     }
     leat_spec *spec = (leat_spec *)(void *)memory;
@@ -317,7 +317,7 @@ leat_spec *leat_spec_dict(const char *const *keys, leat_spec *const *children, i
     if (count < 0 || count > MAX_COMPONENTS)
         leati_fail(err, LEAT_INVALID_ARGUMENT, "a spec has at most %d components", MAX_COMPONENTS);
     else if (!(entries = leati_alloc((size_t)count, sizeof *entries)))
-        leati_no_memory(err, (size_t)count * sizeof *entries);
+        leati_no_memory(err);
     else
         spec = dict_of(keys, children, count, entries, err);
     leati_free(entries);

@@ -18,7 +18,7 @@ static leat_spec *rewrite(const leat_spec *spec, int component, leati_leaf_rule 
     leat_spec **children = leati_alloc_zero((size_t)count, sizeof *children);
     leat_spec *result = NULL;
     if (!children) {
-        leati_no_memory(err, (size_t)count * sizeof *children);
+        leati_no_memory(err);
         goto done;
     }
     for (int i = 0; i < count; i++) {
@@ -240,7 +240,7 @@ leat_spec *leati_spec_join(const leat_spec *a, const leat_spec *b, leat_error *e
     leat_spec **children = leati_alloc_zero((size_t)count, sizeof *children);
     leat_spec *result = NULL;
     if (!children) {
-        leati_no_memory(err, (size_t)count * sizeof *children);
+        leati_no_memory(err);
         goto done;
     }
     for (int i = 0; i < count; i++) {

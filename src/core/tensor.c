@@ -14,6 +14,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+leat_status leati_no_tensor(leat_error *err, const char *what) {
+    return leati_refused() > 0 ? leati_no_memory(err)
+                               : leati_fail(err, LEAT_INVALID_ARGUMENT, "%s is not a tensor", what);
+}
+
 bool leati_values_bytes(leat_dtype dtype, int64_t count, size_t *out) {
     return count >= 0 && leati_mul_size((size_t)count, leat_dtype_size(dtype), out) &&
            *out <= PTRDIFF_MAX;
@@ -68,7 +73,7 @@ static leat_buffer *copy_strings(const leat_string *from, int64_t count, leat_er
     size_t total = headers;
     for (int64_t i = 0; i < count; i++) {
         if (!leati_add_size(total, from[i].size, &total)) {
-            leati_no_memory(err, SIZE_MAX);
+            leati_no_memory(err);
             return NULL;
         }
     }

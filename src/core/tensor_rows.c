@@ -63,7 +63,7 @@ leat_status leati_tensor_concat(const leat_tensor *tensors, int64_t step, int64_
         if (!same)
             return unequal(tensors, next, err);
         if (__builtin_add_overflow(shape.dims[0], next->dims[0], &shape.dims[0]))
-            return leati_no_memory(err, SIZE_MAX);
+            return leati_no_memory(err);
     }
     if (n == 1) {
         *out = leat_tensor_ref(tensors);

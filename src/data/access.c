@@ -25,7 +25,7 @@ leati_access *leati_access_open(const leat_dataset *dataset, leati_iteration *it
         leati_free(access);
         leati_free(state);
         leati_free(inputs);
-        leati_no_memory(err, sizeof(*access) + op->access_size);
+        leati_no_memory(err);
         return NULL;
     }
     access->state = state;
@@ -60,7 +60,7 @@ void leati_access_close(leati_access *access) {
 
 int64_t *leati_access_indices(leati_access *access, int64_t n, leat_error *err) {
     if (!leati_grow((void **)&access->indices, &access->capacity, (size_t)n, sizeof(int64_t))) {
-        leati_no_memory(err, (size_t)n * sizeof(int64_t));
+        leati_no_memory(err);
         return NULL;
     }
     return access->indices;

@@ -44,7 +44,7 @@ leat_accessor *leat_accessor_open(leat_dataset *dataset, leat_error *err) {
     }
     leat_accessor *accessor = leati_alloc_zero(1, sizeof(*accessor));
     if (accessor == NULL) {
-        leati_no_memory(e, sizeof(*accessor));
+        leati_no_memory(e);
         return NULL;
     }
     accessor->dataset = leat_dataset_ref(dataset);

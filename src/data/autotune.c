@@ -421,7 +421,7 @@ int64_t leati_knob_get(const leati_knob *knob) {
 leat_status leati_tuner_start(leati_iteration *iteration, leat_error *err) {
     leati_tuner *tuner = leati_alloc_zero(1, sizeof(*tuner));
     if (tuner == NULL) {
-        return leati_no_memory(err, sizeof(*tuner));
+        return leati_no_memory(err);
     }
     tuner->iteration = iteration;
     tuner->gate = leati_gate_new("autotune", NULL, err);

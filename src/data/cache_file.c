@@ -27,7 +27,7 @@ static char *path_of(const char *prefix, const char *suffix, leat_error *err) {
     leati_text_addf(&text, "%s%s", prefix, suffix);
     char *path = leati_text_take(&text);
     if (path == NULL) {
-        leati_no_memory(err, strlen(prefix) + 16);
+        leati_no_memory(err);
     }
     return path;
 }
@@ -102,11 +102,10 @@ static leat_status take_lock(leati_cache_writer *writer, leat_error *err) {
 leat_status leati_cache_writer_open(const char *prefix, leati_cache_writer **out, leat_error *err) {
     leati_cache_writer *writer = leati_alloc_zero(1, sizeof(*writer));
     if (writer == NULL) {
-        return leati_no_memory(err, sizeof(*writer));
+        return leati_no_memory(err);
     }
     writer->prefix = leati_strdup(prefix);
-    leat_status status =
-        writer->prefix == NULL ? leati_no_memory(err, strlen(prefix)) : take_lock(writer, err);
+    leat_status status = writer->prefix == NULL ? leati_no_memory(err) : take_lock(writer, err);
     if (status == LEAT_OK) {
         char *path = path_of(prefix, ".data", err);
         status = path == NULL ? LEAT_RESOURCE_EXHAUSTED
@@ -128,7 +127,7 @@ static leat_status flush(leati_cache_writer *writer, leat_error *err) {
         leati_put_fixed64(&header, (uint64_t)writer->pending.n);
         leati_put_fixed64(&header, payload.size);
         leati_put_fixed64(&header, leati_hash(payload.data, payload.size, 0));
-        status = header.failed ? leati_no_memory(err, RECORD_HEADER) : LEAT_OK;
+        status = header.failed ? leati_no_memory(err) : LEAT_OK;
     }
     if (status == LEAT_OK) {
         status = leati_output_write(writer->data, header.data, header.size, err);
@@ -168,7 +167,7 @@ static leat_status write_index(leati_cache_writer *writer, leat_error *err) {
     leati_put_fixed64(&index, (uint64_t)writer->bytes);
     leati_put_fixed64(&index, leati_hash(index.data, index.size, 0));
     if (path == NULL || index.failed) {
-        status = leati_no_memory(err, index.size);
+        status = leati_no_memory(err);
     } else {
         status = leati_write_file(path, index.data, index.size, err);
     }
@@ -256,7 +255,7 @@ static leat_status read_index(leati_cache_reader *reader, const char *prefix, le
 leat_status leati_cache_reader_open(const char *prefix, leati_cache_reader **out, leat_error *err) {
     leati_cache_reader *reader = leati_alloc_zero(1, sizeof(*reader));
     if (reader == NULL) {
-        return leati_no_memory(err, sizeof(*reader));
+        return leati_no_memory(err);
     }
     leat_status status = read_index(reader, prefix, err);
     if (status == LEAT_OK) {

@@ -21,7 +21,7 @@ struct leati_cache_fill {
 leati_cache_fill *leati_cache_fill_new(leat_error *err) {
     leati_cache_fill *fill = leati_alloc_zero(1, sizeof(*fill));
     if (fill == NULL) {
-        leati_no_memory(err, sizeof(*fill));
+        leati_no_memory(err);
         return NULL;
     }
     fill->gate = leati_gate_new("cache", NULL, err);

@@ -14,7 +14,7 @@ enum { CHUNK_BYTES = 4 << 20 };
 leati_cache_rows *leati_cache_rows_new(leat_error *err) {
     leati_cache_rows *rows = leati_alloc_zero(1, sizeof(*rows));
     if (rows == NULL) {
-        leati_no_memory(err, sizeof(*rows));
+        leati_no_memory(err);
         return NULL;
     }
     atomic_init(&rows->refs, 1);
@@ -46,7 +46,7 @@ static leati_block *open_chunk(leati_cache_rows *rows, leat_error *err) {
     }
     if (!leati_grow((void **)&rows->chunks, &rows->capacity, rows->count + 1,
                     sizeof(*rows->chunks))) {
-        leati_no_memory(err, (rows->count + 1) * sizeof(*rows->chunks));
+        leati_no_memory(err);
         return NULL;
     }
     rows->chunks[rows->count] = (leati_block){0};
@@ -135,7 +135,7 @@ struct leati_cache_store {
 leati_cache_store *leati_cache_store_new(leat_error *err) {
     leati_cache_store *store = leati_alloc_zero(1, sizeof(*store));
     if (store == NULL) {
-        leati_no_memory(err, sizeof(*store));
+        leati_no_memory(err);
         return NULL;
     }
     pthread_mutex_init(&store->lock, NULL);

@@ -13,7 +13,7 @@ void *leati_choices_share(const leat_dataset *dataset, leat_error *err) {
     (void)dataset;
     struct choices *choices = leati_alloc_zero(1, sizeof(*choices));
     if (choices == NULL) {
-        leati_no_memory(err, sizeof(*choices));
+        leati_no_memory(err);
         return NULL;
     }
     pthread_mutex_init(&choices->lock, NULL);
@@ -37,7 +37,7 @@ static leat_dataset *own_copy(leat_dataset *dataset, leat_error *err) {
     }
     leat_dataset **inputs = leati_alloc_zero((size_t)dataset->num_inputs, sizeof(*inputs));
     if (inputs == NULL) {
-        leati_no_memory(err, (size_t)dataset->num_inputs * sizeof(*inputs));
+        leati_no_memory(err);
         return NULL;
     }
     /* A failed copy leaves NULL, which the constructor passes through with the error. */
@@ -54,7 +54,7 @@ static leat_status grow(struct choices *choices, leat_dataset *choice, leat_erro
     size_t count = (size_t)choices->count + 1;
     leat_dataset **copies = leati_resize((void *)choices->copies, count, sizeof(*copies));
     if (copies == NULL) {
-        return leati_no_memory(err, count * sizeof(*copies));
+        return leati_no_memory(err);
     }
     choices->copies = copies;
     leat_error local = {0};

@@ -17,7 +17,7 @@ leat_status leati_csv_probe_open(leati_csv_probe *probe, const char *path,
     probe->translate = compression != LEAT_COMPRESSION_NONE;
     probe->buffer = leati_alloc(CHUNK, 1);
     if (probe->buffer == NULL) {
-        return leati_no_memory(err, CHUNK);
+        return leati_no_memory(err);
     }
     return leati_stream_open(&probe->stream, path, compression, err);
 }
@@ -56,7 +56,7 @@ static leat_status next_byte(leati_csv_probe *probe, int *byte, leat_error *err)
 static leat_status save_field(leati_csv_probe *probe, leat_error *err) {
     if (!leati_grow((void **)&probe->ends, &probe->capacity, probe->count + 1,
                     sizeof(*probe->ends))) {
-        return leati_no_memory(err, (probe->count + 1) * sizeof(*probe->ends));
+        return leati_no_memory(err);
     }
     probe->ends[probe->count++] = probe->text.size;
     return LEAT_OK;
@@ -143,7 +143,7 @@ leat_status leati_csv_probe_row(leati_csv_probe *probe, bool *end, leat_error *e
         }
     }
     if (probe->text.failed) {
-        return leati_no_memory(err, probe->text.size);
+        return leati_no_memory(err);
     }
     return status;
 }

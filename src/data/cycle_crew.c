@@ -482,14 +482,13 @@ static leat_status open_crew(leati_crew *crew, leat_error *err) {
     leati_cancel_watch_add(crew->cancel, &crew->watch);
     crew->below.cancel = crew->cancel;
     crew->workers = leati_alloc_zero((size_t)crew->most, sizeof(*crew->workers));
-    return crew->workers == NULL ? leati_no_memory(err, (size_t)crew->most * sizeof(*crew->workers))
-                                 : LEAT_OK;
+    return crew->workers == NULL ? leati_no_memory(err) : LEAT_OK;
 }
 
 leati_crew *leati_crew_new(leati_cycle *cycle, leat_error *err) {
     leati_crew *crew = leati_alloc_zero(1, sizeof(*crew));
     if (crew == NULL) {
-        leati_no_memory(err, sizeof(*crew));
+        leati_no_memory(err);
         return NULL;
     }
     crew->cycle = cycle;

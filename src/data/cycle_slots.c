@@ -5,7 +5,7 @@
 leati_slot *leati_slot_new(leat_error *err) {
     leati_slot *slot = leati_alloc_zero(1, sizeof(*slot));
     if (slot == NULL) {
-        leati_no_memory(err, sizeof(*slot));
+        leati_no_memory(err);
     }
     return slot;
 }

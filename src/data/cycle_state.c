@@ -32,7 +32,7 @@ static leat_status save_staged(leati_cycle *cycle, leati_slot *slot, leati_write
     leati_put_int(out, since);
     cost->replay_elements += since;
     leati_writer_fini(&now);
-    return out->failed ? leati_no_memory(err, out->size) : LEAT_OK;
+    return out->failed ? leati_no_memory(err) : LEAT_OK;
 }
 
 static leat_status save_slot(leati_cycle *cycle, leati_slot *slot, leati_writer *out,
@@ -145,7 +145,7 @@ static leat_status restore_ahead(leati_cycle *cycle, leati_slot *slot, leati_rea
     }
     leati_put_raw(&slot->base, base.data, base.size);
     slot->made = slot->taken = since;
-    return slot->base.failed ? leati_no_memory(err, base.size) : LEAT_OK;
+    return slot->base.failed ? leati_no_memory(err) : LEAT_OK;
 }
 
 static leat_status restore_slot(leati_cycle *cycle, leati_slot *slot, leati_reader *in,

@@ -199,7 +199,7 @@ static leat_dataset *dataset_alloc(const leati_dataset_op *op, leat_dataset *con
                                    int num_inputs, leat_error *err) {
     leat_dataset *dataset = leati_alloc_zero(1, sizeof(*dataset));
     if (dataset == NULL) {
-        leati_no_memory(err, sizeof(*dataset));
+        leati_no_memory(err);
         return give_up(inputs, num_inputs);
     }
     leati_object_init(&dataset->object, &dataset_type);
@@ -208,7 +208,7 @@ static leat_dataset *dataset_alloc(const leati_dataset_op *op, leat_dataset *con
     dataset->inputs = leati_alloc((size_t)num_inputs, sizeof(*dataset->inputs));
     dataset->args = leati_alloc_zero(1, op->args_size);
     if (dataset->inputs == NULL || dataset->args == NULL) {
-        leati_no_memory(err, op->args_size);
+        leati_no_memory(err);
         leat_dataset_unref(dataset);
         return give_up(inputs, num_inputs);
     }
@@ -270,7 +270,7 @@ leat_dataset *leati_dataset_with(const leat_dataset *dataset, const void *args,
     if (dataset->label != NULL) {
         copy->label = leati_strdup(dataset->label);
         if (copy->label == NULL) {
-            leati_no_memory(err, strlen(dataset->label));
+            leati_no_memory(err);
             leat_dataset_unref(copy);
             return NULL;
         }
@@ -300,7 +300,7 @@ leat_dataset *leat_label(leat_dataset *dataset, const char *label, leat_error *e
     }
     char *copy = leati_strdup(label != NULL ? label : "");
     if (copy == NULL) {
-        leati_no_memory(err, label != NULL ? strlen(label) : 0);
+        leati_no_memory(err);
         leat_dataset_unref(dataset);
         return NULL;
     }

@@ -50,7 +50,7 @@ leat_status leati_directed_open(leati_directed *directed, leati_node_state *node
     directed->dead = leati_alloc_zero((size_t)count, sizeof(*directed->dead));
     directed->failing = leati_alloc_zero((size_t)count, sizeof(*directed->failing));
     if (directed->inputs == NULL || directed->dead == NULL || directed->failing == NULL) {
-        return leati_no_memory(err, (size_t)count * sizeof(*directed->inputs));
+        return leati_no_memory(err);
     }
     leat_status status = leati_join_init(&directed->join, node->dataset->spec, err);
     for (; status == LEAT_OK && directed->num_inputs < count; directed->num_inputs++) {

@@ -203,7 +203,7 @@ char *leati_explain(const leati_iteration *iteration, const leati_node_state *to
     }
     char *text = leati_text_take(&w.text);
     if (text == NULL) {
-        leati_no_memory(err, 0);
+        leati_no_memory(err);
     }
     return text;
 }

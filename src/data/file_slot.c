@@ -330,7 +330,7 @@ void leati_slot_close(leati_file_slot *slot) {
 leat_status leati_slot_set_path(leati_file_slot *slot, leat_string name, leat_error *err) {
     char *path = leati_strndup(name.size > 0 ? name.data : "", name.size);
     if (path == NULL) {
-        return leati_no_memory(err, name.size);
+        return leati_no_memory(err);
     }
     leati_slot_clear(slot);
     slot->place = LEATI_BUSY;

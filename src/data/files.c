@@ -69,7 +69,7 @@ leat_status leati_filenames_view(const char *op, const char *const *filenames, i
     }
     leat_string *names = leati_alloc((size_t)count, sizeof(*names));
     if (names == NULL) {
-        return leati_no_memory(err, (size_t)count * sizeof(*names));
+        return leati_no_memory(err);
     }
     for (int i = 0; i < count; i++) {
         names[i] = (leat_string){.data = filenames[i], .size = strlen(filenames[i])};
@@ -94,7 +94,7 @@ leat_status leati_files_open(leati_files *files, leati_node_state *node,
     files->num_slots = files->num_slots > 1 ? files->num_slots : 1;
     files->slots = leati_alloc_zero((size_t)files->num_slots, sizeof(*files->slots));
     if (files->slots == NULL) {
-        return leati_no_memory(err, (size_t)files->num_slots * sizeof(*files->slots));
+        return leati_no_memory(err);
     }
     for (int64_t i = 0; i < files->num_slots; i++) {
         leati_slot_init(&files->slots[i], files);

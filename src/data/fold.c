@@ -18,7 +18,7 @@ static leat_spec *with_components(const leat_spec *structure, const leat_spec *f
     leat_dtype *dtypes = leati_alloc((size_t)count, sizeof(*dtypes));
     leat_shape *shapes = leati_alloc((size_t)count, sizeof(*shapes));
     if (dtypes == NULL || shapes == NULL) {
-        leati_no_memory(err, (size_t)count * sizeof(*shapes));
+        leati_no_memory(err);
     } else {
         for (int i = 0; i < count; i++) {
             dtypes[i] = leat_spec_component_dtype(from, i);

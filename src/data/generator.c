@@ -26,7 +26,7 @@ leati_generator *leati_generator_new(const leat_generator *functions, void *cont
     if (generator == NULL || (name != NULL && copy == NULL)) {
         leati_free(generator);
         leati_free(copy);
-        leati_no_memory(err, sizeof(*generator));
+        leati_no_memory(err);
         return NULL;
     }
     leati_object_init(&generator->object, &generator_type);

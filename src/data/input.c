@@ -23,7 +23,7 @@ static leat_status open_verify(leati_input *input, leati_node_state *node, leat_
     }
     input->verify = leati_alloc_zero(1, sizeof(*input->verify));
     if (input->verify == NULL) {
-        return leati_no_memory(err, sizeof(*input->verify));
+        return leati_no_memory(err);
     }
     input->verify->seed = node->iteration->verify_seed + (uint64_t)node->depth * 977;
     return LEAT_OK;
@@ -349,7 +349,7 @@ leat_status leati_input_save(leati_input *input, leati_writer *out, leati_save_c
         leati_put_int(out, input->consumed);
         cost->replay_elements += input->consumed;
         leati_save_cost_add(cost, &input->cost);
-        return out->failed ? leati_no_memory(err, out->size) : LEAT_OK;
+        return out->failed ? leati_no_memory(err) : LEAT_OK;
     }
     leati_put_uint(out, SAVED_DATA);
     cost->data_elements += input->block.n > input->consumed ? input->block.n - input->consumed : 0;

@@ -113,7 +113,7 @@ static leat_iterator *iterator_new(leat_dataset *dataset, const leat_iterator_op
                                    const leati_call_context *inside, leat_error *err) {
     leat_iterator *iterator = leati_alloc_zero(1, sizeof(*iterator));
     if (iterator == NULL) {
-        leati_no_memory(err, sizeof(*iterator));
+        leati_no_memory(err);
         return NULL;
     }
     iterator->dataset = leat_dataset_ref(dataset);
@@ -404,7 +404,7 @@ static leat_status write_state(leat_iterator *iterator, leati_save_cost *cost, l
     }
     leati_put_fixed64(out, leati_hash(out->data, out->size, STATE_VERSION));
     if (status == LEAT_OK && out->failed) {
-        status = leati_no_memory(err, out->size);
+        status = leati_no_memory(err);
     }
     return status;
 }

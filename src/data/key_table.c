@@ -27,7 +27,7 @@ leat_status leati_key_table_reserve(leati_key_table *table, leat_error *err) {
     }
     if (!leati_grow((void **)&table->keys, &table->capacity, table->count + 1,
                     sizeof(*table->keys))) {
-        return leati_no_memory(err, (table->count + 1) * sizeof(*table->keys));
+        return leati_no_memory(err);
     }
     if (2 * (table->count + 1) <= table->room) {
         return LEAT_OK;
@@ -35,7 +35,7 @@ leat_status leati_key_table_reserve(leati_key_table *table, leat_error *err) {
     size_t room = table->room == 0 ? 64 : 2 * table->room;
     uint32_t *slots = leati_alloc_zero(room, sizeof(*slots));
     if (slots == NULL) {
-        return leati_no_memory(err, room * sizeof(*slots));
+        return leati_no_memory(err);
     }
     leati_free(table->slots);
     table->slots = slots;
@@ -69,7 +69,7 @@ uint32_t *leati_key_table_sorted(const leati_key_table *table, leat_error *err) 
     uint32_t *numbers = leati_alloc(table->count + 1, sizeof(*numbers));
     struct pair *pairs = leati_alloc(table->count + 1, sizeof(*pairs));
     if (numbers == NULL || pairs == NULL) {
-        leati_no_memory(err, table->count * sizeof(*pairs));
+        leati_no_memory(err);
         leati_free(numbers);
         leati_free(pairs);
         return NULL;

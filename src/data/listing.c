@@ -39,7 +39,7 @@ char *leat_dataset_operators_json(leat_error *err) {
     if (list != NULL) {
         text = leati_json_print(list, 0, false, err);
     } else {
-        leati_no_memory(err, 0);
+        leati_no_memory(err);
     }
     json_decref(list);
     return text;

@@ -112,7 +112,7 @@ char *leati_metrics(const leati_iteration *iteration, const leati_node_state *to
               (double)leati_budget_limit(iteration->budget));
     char *text = leati_text_take(&w.text);
     if (text == NULL) {
-        leati_no_memory(err, 0);
+        leati_no_memory(err);
     }
     return text;
 }

@@ -41,7 +41,7 @@ static void table_free(void *context, void *data, size_t size) {
 leat_buffer *leati_origins_new(leat_error *err) {
     struct table *t = leati_alloc_zero(1, sizeof(*t));
     if (t == NULL) {
-        leati_no_memory(err, sizeof(*t));
+        leati_no_memory(err);
         return NULL;
     }
     pthread_mutex_init(&t->lock, NULL);

@@ -29,11 +29,16 @@ static leat_status inputs_add(inputs *in, leat_dataset *dataset, leat_error *err
     if (dataset == NULL) {
         return err->code;
     }
-    if (in->count == MOST_INPUTS ||
-        !leati_grow((void **)&in->list, &in->capacity, in->count + 1, sizeof(dataset))) {
+    leat_status status =
+        in->count == MOST_INPUTS
+            ? leati_fail(err, LEAT_RESOURCE_EXHAUSTED,
+                         "a plan node with more than %d inputs; split it into several", MOST_INPUTS)
+        : leati_grow((void **)&in->list, &in->capacity, in->count + 1, sizeof(dataset))
+            ? LEAT_OK
+            : leati_no_memory(err);
+    if (status != LEAT_OK) {
         leat_dataset_unref(dataset);
-        return leati_fail(err, LEAT_RESOURCE_EXHAUSTED, "a plan node with more than %d inputs",
-                          MOST_INPUTS);
+        return status;
     }
     in->list[in->count++] = dataset;
     return LEAT_OK;
@@ -57,8 +62,7 @@ static leat_status read_tree(const json_t *json, const leati_plan_reader *reader
     size_t count = tuple != NULL ? json_array_size(tuple) : json_object_size(dict);
     leat_spec **children = leati_alloc_zero(count + 1, sizeof(*children));
     const char **keys = leati_alloc_zero(count + 1, sizeof(*keys));
-    leat_status status =
-        children == NULL || keys == NULL ? leati_no_memory(err, count * 16) : LEAT_OK;
+    leat_status status = children == NULL || keys == NULL ? leati_no_memory(err) : LEAT_OK;
     size_t read = 0;
     if (status == LEAT_OK && tuple != NULL) {
         for (; read < count && status == LEAT_OK; read++) {
@@ -149,7 +153,7 @@ static json_t *split_arguments(const json_t *args, const leati_plan_reader *read
                                const leati_dataset_op *op, inputs *in, leat_error *err) {
     json_t *rest = args == NULL ? json_object() : json_copy((json_t *)args);
     if (rest == NULL) {
-        leati_no_memory(err, 0);
+        leati_no_memory(err);
         return NULL;
     }
     for (const leati_row *row = op->rows; row != NULL && row->type != LEATI_ROW_END; row++) {
@@ -163,7 +167,7 @@ static json_t *split_arguments(const json_t *args, const leati_plan_reader *read
         }
         json_object_del(rest, row->name);
         if (mark_input(op, row, rest) != 0) {
-            leati_no_memory(err, 0);
+            leati_no_memory(err);
             json_decref(rest);
             return NULL;
         }
@@ -245,7 +249,7 @@ static leat_dataset *make_node(const leati_dataset_op *op, const json_t *json,
     leat_dataset *dataset = NULL;
     json_t *args_json = NULL;
     void *args = leati_alloc_zero(1, op->args_size);
-    leat_status status = args == NULL ? leati_no_memory(err, op->args_size)
+    leat_status status = args == NULL ? leati_no_memory(err)
                                       : read_inputs(json, reader, depth, op, &in, &structure, err);
     if (status == LEAT_OK) {
         args_json = split_arguments(json_object_get(json, "args"), reader, depth, op, &in, err);
@@ -442,7 +446,7 @@ json_t *leati_plan_write(const leat_dataset *dataset, leat_error *err) {
     if (failed) {
         json_decref(node);
         if (local.code == LEAT_OK) {
-            leati_no_memory(&local, 0);
+            leati_no_memory(&local);
         }
         if (err != NULL) {
             *err = local;

@@ -27,7 +27,7 @@ leat_status leati_match_names(const leati_strings *files, const char *op, leat_t
     leat_string *strings = NULL;
     leat_status status = LEAT_OK;
     if (patterns == NULL) {
-        return leati_no_memory(err, count * sizeof(*patterns));
+        return leati_no_memory(err);
     }
     for (size_t i = 0; i < count && status == LEAT_OK; i++) {
         patterns[i] = files->values[i].data;
@@ -44,7 +44,7 @@ leat_status leati_match_names(const leati_strings *files, const char *op, leat_t
     }
     if (status == LEAT_OK) {
         strings = leati_alloc(paths.count, sizeof(*strings));
-        status = strings == NULL ? leati_no_memory(err, paths.count * sizeof(*strings)) : LEAT_OK;
+        status = strings == NULL ? leati_no_memory(err) : LEAT_OK;
     }
     for (size_t i = 0; i < paths.count && status == LEAT_OK; i++) {
         strings[i] = (leat_string){.data = paths.values[i], .size = strlen(paths.values[i])};
@@ -120,7 +120,7 @@ leat_dataset *leati_rearranged(leat_dataset *input, const int *order, const leat
     leat_value *outputs = leati_alloc(count, sizeof(*outputs));
     leat_graph *graph = outputs == NULL ? NULL : leat_graph_new(leat_dataset_spec(input), err);
     if (outputs == NULL) {
-        leati_no_memory(err, count * sizeof(*outputs));
+        leati_no_memory(err);
     }
     for (size_t i = 0; i < count && graph != NULL; i++) {
         outputs[i] = leat_graph_argument(graph, order[i]);
@@ -156,7 +156,7 @@ leat_status leati_recipe_finish(leat_dataset *dataset, leat_dataset *plan, leat_
     leat_dataset **inputs = leati_resize(dataset->inputs, 1, sizeof(*inputs));
     if (inputs == NULL) {
         leat_dataset_unref(plan);
-        return leati_no_memory(err, sizeof(*inputs));
+        return leati_no_memory(err);
     }
     inputs[0] = plan;
     dataset->inputs = inputs;

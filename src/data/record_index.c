@@ -65,7 +65,7 @@ char *leati_record_index_path(const leati_record_index *index, int64_t number, l
     const leat_string *name = &index->paths->values[number];
     char *path = leati_strndup(name->size > 0 ? name->data : "", name->size);
     if (path == NULL) {
-        leati_no_memory(err, name->size);
+        leati_no_memory(err);
     }
     return path;
 }
@@ -120,7 +120,7 @@ leati_record_index *leati_record_index_new(const char *kind, const leati_strings
     }
     if (index == NULL || index->starts == NULL) {
         leati_record_index_free(index);
-        leati_no_memory(err, sizeof(*index) + count * sizeof(int64_t));
+        leati_no_memory(err);
         return NULL;
     }
     leat_status status = count_files(index, &failure);
@@ -252,7 +252,7 @@ static record_file *use_file(leati_record_reader *reader, const leati_record_ind
     if (reader->open == NULL) {
         reader->open = leati_alloc_zero(MOST_OPEN, sizeof(*reader->open));
         if (reader->open == NULL) {
-            leati_no_memory(err, MOST_OPEN * sizeof(*reader->open));
+            leati_no_memory(err);
             return NULL;
         }
     }

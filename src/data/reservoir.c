@@ -10,7 +10,7 @@ leat_status leati_reservoir_init(leati_reservoir *reservoir, const leat_spec *sp
     int count = leat_spec_num_components(spec);
     reservoir->columns = leati_alloc_zero((size_t)count, sizeof(*reservoir->columns));
     if (reservoir->columns == NULL) {
-        return leati_no_memory(err, (size_t)count * sizeof(*reservoir->columns));
+        return leati_no_memory(err);
     }
     reservoir->num_columns = count;
     for (int c = 0; c < count; c++) {
@@ -56,7 +56,7 @@ static leat_status grow_column(leati_reservoir_column *column, size_t capacity, 
     void *old = column->row_bytes > 0 ? (void *)column->data : (void *)column->tensors;
     void *memory = leati_resize(old, capacity, row);
     if (memory == NULL) {
-        return leati_no_memory(err, capacity * row);
+        return leati_no_memory(err);
     }
     if (column->row_bytes > 0) {
         column->data = memory;

@@ -48,7 +48,7 @@ static leat_dataset *over_rewritten(leat_dataset *dataset, leati_node_rewrite re
                                     void *context, int depth, leat_error *err) {
     leat_dataset **inputs = leati_alloc_zero((size_t)dataset->num_inputs, sizeof(*inputs));
     if (inputs == NULL) {
-        leati_no_memory(err, (size_t)dataset->num_inputs * sizeof(*inputs));
+        leati_no_memory(err);
         return NULL;
     }
     bool changed = false;
@@ -113,7 +113,7 @@ leat_dataset *leati_dataset_with_function(const leat_dataset *node, const char *
     char *args = leati_alloc(1, node->op->args_size);
     leat_dataset *copy = NULL;
     if (args == NULL) {
-        leati_no_memory(err, node->op->args_size);
+        leati_no_memory(err);
     } else {
         /* The constructor makes the deep copy. */
         memcpy(args, node->args, node->op->args_size);
@@ -134,7 +134,7 @@ leat_dataset *leati_dataset_with_argument(const leat_dataset *node, const char *
     leat_dataset *copy = NULL;
     if (args == NULL || leati_rows_copy(node->op->rows, node->args, args, err) != LEAT_OK) {
         if (args == NULL) {
-            leati_no_memory(err, node->op->args_size);
+            leati_no_memory(err);
         }
         leat_dataset_unref(input);
     } else {

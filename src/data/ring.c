@@ -204,7 +204,7 @@ static leat_status mark_input(leati_ring *ring, leat_error *err) {
     leati_mark *mark = leati_ring_take_mark(ring);
     leati_gate_unlock(ring->gate);
     if (mark == NULL) {
-        return leati_no_memory(err, sizeof(*mark));
+        return leati_no_memory(err);
     }
     leati_save_cost cost = {0};
     leat_error local = {0};
@@ -325,7 +325,7 @@ static void drive(void *context) {
     for (int64_t want = 0; (want = wait_for_room(ring)) > 0;) {
         leati_stage *stage = leati_ring_take_stage(ring);
         if (stage == NULL) {
-            leati_no_memory(&trouble, sizeof(*stage));
+            leati_no_memory(&trouble);
             break;
         }
         bool fetched = fetch(ring, stage, want, &trouble);
@@ -574,7 +574,7 @@ static leat_status make_pieces(leati_ring *ring, leat_error *err) {
     ring->workers = leati_pool_size(ring->node->iteration->pool);
     ring->scratches = leati_alloc_zero((size_t)ring->workers, sizeof(leati_scratch *));
     if (ring->all_pieces == NULL || ring->scratches == NULL) {
-        return leati_no_memory(err, (size_t)ring->max_pieces * sizeof(*ring->all_pieces));
+        return leati_no_memory(err);
     }
     for (int64_t i = ring->max_pieces - 1; i >= 0; i--) {
         ring->all_pieces[i].next = ring->free_pieces;
@@ -641,7 +641,7 @@ leati_ring *leati_ring_new(leati_node_state *node, const leati_ring_options *opt
                            leat_error *err) {
     leati_ring *ring = leati_alloc_zero(1, sizeof(*ring));
     if (ring == NULL) {
-        leati_no_memory(err, sizeof(*ring));
+        leati_no_memory(err);
         return NULL;
     }
     ring->node = node;

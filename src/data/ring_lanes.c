@@ -17,13 +17,13 @@ static leat_status reserve(leati_ring *ring, int num_columns, leat_error *err) {
     size_t columns = (size_t)num_columns, pieces = (size_t)ring->max_pieces;
     size_t count = 0;
     if (!leati_mul_size(columns, pieces + 1, &count)) {
-        return leati_no_memory(err, SIZE_MAX);
+        return leati_no_memory(err);
     }
     lanes->offered = leati_alloc_zero(count, sizeof(*lanes->offered));
     lanes->pools = leati_alloc_zero(columns, sizeof(leati_buffer_pool *));
     lanes->buffers = leati_alloc_zero(columns, sizeof(leat_buffer *));
     if (lanes->offered == NULL || lanes->pools == NULL || lanes->buffers == NULL) {
-        return leati_no_memory(err, count * sizeof(*lanes->offered));
+        return leati_no_memory(err);
     }
     lanes->num_columns = num_columns;
     for (int64_t i = 0; i < ring->max_pieces; i++) {

@@ -157,7 +157,7 @@ static leat_status get_ranges(leati_ring *ring, int64_t index, leati_reader *in,
     }
     ring->wanted = leati_alloc((size_t)count, sizeof(*ring->wanted));
     if (ring->wanted == NULL) {
-        return leati_no_memory(err, (size_t)count * sizeof(*ring->wanted));
+        return leati_no_memory(err);
     }
     int64_t last = index;
     for (uint64_t i = 0; i < count && status == LEAT_OK; i++) {
@@ -343,7 +343,7 @@ static leat_status restore_rows(leati_ring *ring, leati_reader *in, leat_error *
     for (uint64_t i = 0; i < count && status == LEAT_OK; i++) {
         leati_stage *stage = leati_ring_take_stage(ring);
         if (stage == NULL) {
-            return leati_no_memory(err, sizeof(*stage));
+            return leati_no_memory(err);
         }
         status = restore_stage(ring, stage, i == 0 ? 0 : ring->next_index, i + 1 == count, in, err);
         if (status != LEAT_OK) {

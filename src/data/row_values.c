@@ -99,7 +99,7 @@ static const leati_dataset_op rows_op = {
 leat_dataset *leati_rows_dataset(const leati_block *block, const leat_spec *spec, leat_error *err) {
     struct rows_value *value = leati_alloc_zero(1, sizeof(*value));
     if (value == NULL) {
-        leati_no_memory(err, sizeof(*value));
+        leati_no_memory(err);
         return NULL;
     }
     leati_object_init(&value->object, &rows_type);
@@ -128,7 +128,7 @@ leat_spec *leati_windows_spec(const leat_spec *spec, leat_error *err) {
     leat_spec **children = leati_alloc_zero((size_t)count + 1, sizeof(*children));
     leat_spec *out = NULL;
     if (children == NULL) {
-        leati_no_memory(err, (size_t)count * sizeof(*children));
+        leati_no_memory(err);
     } else {
         for (int i = 0; i < count; i++) {
             children[i] = leati_windows_spec(leat_spec_child(spec, i), err);

@@ -193,7 +193,7 @@ leat_status leati_pieces_add(leati_pieces *pieces, const leati_leaves *leaves,
     pieces->num_components = block->num_columns;
     if (!leati_grow((void **)&pieces->tensors, &pieces->capacity, (pieces->count + 1) * columns,
                     sizeof(leat_tensor))) {
-        return leati_no_memory(err, (pieces->count + 1) * columns * sizeof(leat_tensor));
+        return leati_no_memory(err);
     }
     leat_tensor *piece = &pieces->tensors[pieces->count * columns];
     memset(piece, 0, columns * sizeof(*piece));

@@ -56,7 +56,7 @@ static leat_status write_checkpoint(struct saving *s, leat_error *err) {
         leati_run_writer_save(s->writer, &out);
         leati_put_bytes(&out, state, size);
         leati_put_fixed64(&out, leati_hash(out.data, out.size, CHECKPOINT_VERSION));
-        status = out.failed ? leati_no_memory(err, out.size)
+        status = out.failed ? leati_no_memory(err)
                             : leati_write_file(s->checkpoint, out.data, out.size, err);
     }
     leati_writer_fini(&out);

@@ -38,7 +38,7 @@ char *leati_saved_path(const char *folder, const char *name, leat_error *err) {
     leati_text_addf(&text, "%s%s%s", folder, size > 0 && folder[size - 1] == '/' ? "" : "/", name);
     char *path = leati_text_take(&text);
     if (path == NULL) {
-        leati_no_memory(err, size + strlen(name) + 2);
+        leati_no_memory(err);
     }
     return path;
 }
@@ -164,8 +164,8 @@ leat_status leati_saved_info_write(const char *folder, const leati_saved_info *i
     if (info->finalized) {
         leati_put_number_field(&out, INFO_FINALIZED, 1);
     }
-    leat_status status = out.failed ? leati_no_memory(err, out.size)
-                                    : leati_write_file(path, out.data, out.size, err);
+    leat_status status =
+        out.failed ? leati_no_memory(err) : leati_write_file(path, out.data, out.size, err);
     leati_writer_fini(&out);
     leati_free(path);
     return status;
@@ -222,7 +222,7 @@ leat_status leati_run_writer_open(const char *folder, const char *run, leat_comp
                                   leati_run_writer **out, leat_error *err) {
     leati_run_writer *writer = leati_alloc_zero(1, sizeof(*writer));
     if (writer == NULL) {
-        return leati_no_memory(err, sizeof(*writer));
+        return leati_no_memory(err);
     }
     writer->compression = compression;
     writer->path = leati_saved_path(folder, run, err);
@@ -246,7 +246,7 @@ static char *shard_path(const leati_run_writer *writer, uint64_t shard, int64_t 
     }
     char *path = leati_text_take(&text);
     if (path == NULL) {
-        leati_no_memory(err, strlen(writer->path) + 64);
+        leati_no_memory(err);
     }
     return path;
 }
@@ -272,7 +272,7 @@ static leat_status shard_of(leati_run_writer *writer, uint64_t number, struct sh
     if (at == writer->num_shards || writer->shards[at].number != number) {
         if (!leati_grow((void **)&writer->shards, &writer->capacity, writer->num_shards + 1,
                         sizeof(*writer->shards))) {
-            return leati_no_memory(err, writer->num_shards * sizeof(*writer->shards));
+            return leati_no_memory(err);
         }
         char *path = shard_path(writer, number, -1, err);
         leat_status status = path == NULL ? LEAT_RESOURCE_EXHAUSTED : leati_path_mkdir(path, err);

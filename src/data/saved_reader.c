@@ -120,7 +120,7 @@ static leati_tail read_records(leati_node_state *node, struct shard_state *s, in
     most = most < 4096 * (int64_t)s->step ? most : 4096 * (int64_t)s->step;
     forget_records(s);
     if (!leati_grow((void **)&s->records, &s->capacity, (size_t)most, sizeof(*s->records))) {
-        leati_no_memory(err, (size_t)most * sizeof(*s->records));
+        leati_no_memory(err);
         return LEATI_ERROR;
     }
     s->holder = leat_buffer_new(0, err);
@@ -283,7 +283,7 @@ leat_dataset *leati_get_saved_shard(leati_reader *in, const leat_spec *spec, lea
         leati_get_int(in, &args.compression, err) == LEAT_OK) {
         args.folder = leati_strndup(folder, size);
         if (args.folder == NULL) {
-            leati_no_memory(err, size);
+            leati_no_memory(err);
         } else {
             out = leati_dataset_new(&shard_op, &args, NULL, 0, err);
         }

@@ -82,7 +82,7 @@ static leat_status put_ragged(leati_writer *out, const leati_column *columns, in
     out->failed = out->failed || variant.failed || content.failed;
     leati_writer_fini(&variant);
     leati_writer_fini(&content);
-    return status == LEAT_OK && out->failed ? leati_no_memory(err, out->size) : status;
+    return status == LEAT_OK && out->failed ? leati_no_memory(err) : status;
 }
 
 leat_status leati_saved_put(const leat_spec *spec, const leati_block *block, int64_t row,

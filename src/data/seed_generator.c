@@ -26,7 +26,7 @@ leati_seed_generator *leati_seed_generator_new(int64_t seed, int64_t seed2, bool
                                                leat_error *err) {
     leati_seed_generator *generator = leati_alloc_zero(1, sizeof(*generator));
     if (generator == NULL) {
-        leati_no_memory(err, sizeof(*generator));
+        leati_no_memory(err);
         return NULL;
     }
     leati_fresh_seed_if_zero(&seed, &seed2);
@@ -62,7 +62,7 @@ void leati_seed_generator_next(leati_seed_generator *generator, uint64_t pair[2]
 static leat_buffer *new_order(leati_words words, int64_t n, leat_error *err) {
     size_t size = 0;
     if (!leati_mul_size((size_t)n, sizeof(int64_t), &size)) {
-        leati_no_memory(err, SIZE_MAX);
+        leati_no_memory(err);
         return NULL;
     }
     leat_buffer *buffer = leat_buffer_new(size, err);

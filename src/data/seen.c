@@ -57,7 +57,7 @@ static leat_status grow(leati_seen *seen, leat_error *err) {
     leati_seen larger = {.keys = seen->keys, .room = seen->room == 0 ? 64 : 2 * seen->room};
     larger.table = leati_alloc_zero(larger.room, sizeof(*larger.table));
     if (larger.table == NULL) {
-        return leati_no_memory(err, larger.room * sizeof(*larger.table));
+        return leati_no_memory(err);
     }
     for (size_t i = 0; i < seen->room; i++) {
         if (seen->table[i] != 0) {
@@ -103,7 +103,7 @@ leat_status leati_seen_add(leati_seen *seen, const leati_column *column, int64_t
     if (failed) {
         seen->keys.size = place;
         seen->keys.failed = false;
-        return leati_no_memory(err, place);
+        return leati_no_memory(err);
     }
     *fresh = add_last(seen, place);
     return LEAT_OK;
@@ -144,7 +144,7 @@ leat_status leati_seen_restore(leati_seen *seen, leati_reader *in, leat_error *e
         }
         if (status == LEAT_OK) {
             leati_put_bytes(&seen->keys, key, size);
-            status = seen->keys.failed ? leati_no_memory(err, size) : LEAT_OK;
+            status = seen->keys.failed ? leati_no_memory(err) : LEAT_OK;
         }
         if (status == LEAT_OK && !add_last(seen, place)) {
             status = leati_fail(err, LEAT_DATA_LOSS, "a saved set has a member twice");

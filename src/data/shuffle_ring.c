@@ -124,7 +124,7 @@ leat_status leati_shuffle_slot(leati_shuffle_ring *ring, int64_t at, uint32_t *s
     }
     if (!leati_grow((void **)&ring->slots, &ring->slot_capacity, reservoir->size + 1,
                     sizeof(*ring->slots))) {
-        return leati_no_memory(err, (reservoir->size + 1) * sizeof(*ring->slots));
+        return leati_no_memory(err);
     }
     leat_status status = leati_reservoir_grow(reservoir, 1, err);
     if (status == LEAT_OK) {
@@ -137,7 +137,7 @@ leat_status leati_shuffle_slot(leati_shuffle_ring *ring, int64_t at, uint32_t *s
 leat_status leati_shuffle_note_error(leati_shuffle_slice *slice, leat_error *err) {
     if (!leati_grow((void **)&slice->errors, &slice->error_capacity, slice->num_errors + 1,
                     sizeof(*slice->errors))) {
-        return leati_no_memory(err, (slice->num_errors + 1) * sizeof(*slice->errors));
+        return leati_no_memory(err);
     }
     slice->errors[slice->num_errors++] = slice->consumed;
     return LEAT_OK;

@@ -175,7 +175,7 @@ static leat_status live_in_front(leati_shuffle_ring *ring, live_element **live, 
     *live = leati_alloc((size_t)places, sizeof(**live));
     if (numbers == NULL || *live == NULL) {
         leati_free(numbers);
-        return leati_no_memory(err, (size_t)places * sizeof(**live));
+        return leati_no_memory(err);
     }
     replay(ring, numbers);
     int64_t start = ring->start, held = ring->slices[0].end - start;
@@ -199,7 +199,7 @@ static leat_status live_behind(leati_shuffle_ring *ring, int slice, live_element
     }
     *live = leati_alloc((size_t)elements, sizeof(**live));
     if (*live == NULL) {
-        return leati_no_memory(err, (size_t)elements * sizeof(**live));
+        return leati_no_memory(err);
     }
     size_t error = 0;
     for (int64_t i = 0; i < elements; outcome++) {
@@ -417,7 +417,7 @@ static leat_status restore_elements(leati_shuffle_ring *ring, int slice, leati_r
     leat_tensor *rows = leati_alloc_zero(count_columns, sizeof(*rows));
     leati_column *columns = leati_alloc_zero(count_columns, sizeof(*columns));
     if (rows == NULL || columns == NULL) {
-        status = leati_no_memory(err, count_columns * sizeof(*columns));
+        status = leati_no_memory(err);
     }
     for (int64_t i = 0; i < count && status == LEAT_OK; i++) {
         status = restore_element(ring, s, in, rows, columns, err);

@@ -99,7 +99,7 @@ leati_node_state *leati_node_open(const leat_dataset *dataset, leati_iteration *
     if (node == NULL || state == NULL) {
         leati_free(node);
         leati_free(state);
-        leati_no_memory(err, sizeof(*node) + dataset->op->state_size);
+        leati_no_memory(err);
         return NULL;
     }
     node->state = state;
@@ -358,7 +358,7 @@ leat_status leati_node_save(leati_node_state *node, leati_writer *out, leati_sav
         status = leati_slots_save(node, out, cost, err);
     }
     if (status == LEAT_OK && out->failed) {
-        return leati_no_memory(err, out->size);
+        return leati_no_memory(err);
     }
     return status;
 }

@@ -47,7 +47,7 @@ static leat_status put_values(leati_writer *out, leat_dtype dtype, const void *d
     } else {
         leati_put_bytes(out, data, (size_t)count * leat_dtype_size(dtype));
     }
-    return out->failed ? leati_no_memory(err, out->size) : LEAT_OK;
+    return out->failed ? leati_no_memory(err) : LEAT_OK;
 }
 
 leat_status leati_put_tensor(leati_writer *out, const leat_tensor *tensor, leat_error *err) {
@@ -69,7 +69,7 @@ static leat_status get_strings(leati_reader *in, leat_shape shape, int64_t count
     }
     leat_string *strings = leati_alloc((size_t)count, sizeof(*strings));
     if (strings == NULL) {
-        return leati_no_memory(err, (size_t)count * sizeof(*strings));
+        return leati_no_memory(err);
     }
     leat_status status = LEAT_OK;
     for (int64_t i = 0; i < count && status == LEAT_OK; i++) {
@@ -140,7 +140,7 @@ leat_status leati_put_block(leati_writer *out, const leati_block *block, int64_t
             }
         }
     }
-    return out->failed ? leati_no_memory(err, out->size) : LEAT_OK;
+    return out->failed ? leati_no_memory(err) : LEAT_OK;
 }
 
 /* A scalar of one dataset with elements of `element`, as put_datasets wrote it. */

@@ -54,7 +54,7 @@ static leat_status add_task(json_t *job, const char *name, const char *number, c
                           number, name);
     }
     if (json_object_set_new(job, number, json_string(json_string_value(task))) != 0) {
-        return leati_no_memory(err, json_string_length(task));
+        return leati_no_memory(err);
     }
     return LEAT_OK;
 }
@@ -62,7 +62,7 @@ static leat_status add_task(json_t *job, const char *name, const char *number, c
 static leat_status add_job(json_t *spec, const char *name, const json_t *tasks, leat_error *err) {
     json_t *job = json_object();
     if (job == NULL || json_object_set_new(spec, name, job) != 0) {
-        return leati_no_memory(err, strlen(name));
+        return leati_no_memory(err);
     }
     leat_status status = LEAT_OK;
     if (json_is_array(tasks)) {
@@ -93,7 +93,7 @@ static leat_status add_job(json_t *spec, const char *name, const json_t *tasks, 
 static json_t *read_spec(const json_t *cluster, leat_error *err) {
     json_t *spec = json_object();
     if (spec == NULL) {
-        leati_no_memory(err, 0);
+        leati_no_memory(err);
         return NULL;
     }
     leat_status status = LEAT_OK;
@@ -145,7 +145,7 @@ static leat_cluster *cluster_of(json_t *config, const char *resolver, leat_error
     leat_cluster *cluster = leati_alloc_zero(1, sizeof(*cluster));
     if (cluster == NULL) {
         json_decref(config);
-        leati_no_memory(err, sizeof(*cluster));
+        leati_no_memory(err);
         return NULL;
     }
     cluster->config = config;
@@ -178,7 +178,7 @@ leat_cluster *leat_cluster_new(const char *tf_config, leat_error *err) {
     }
     json_t *nothing = json_object();
     if (nothing == NULL) {
-        leati_no_memory(err, 0);
+        leati_no_memory(err);
     }
     return cluster_of(nothing, "none", err);
 }
@@ -228,7 +228,7 @@ json_t *leati_resolver_workers(json_t *addresses, int64_t index, leat_error *err
                          : json_pack("{s:{s:o}, s:{s:s, s:I}}", "cluster", "worker", addresses,
                                      "task", "type", "worker", "index", (json_int_t)index);
     if (config == NULL) {
-        leati_no_memory(err, 0);
+        leati_no_memory(err);
     }
     return config;
 }
@@ -244,7 +244,7 @@ json_t *leati_resolver_meet_at(const char *host, int64_t port, int64_t count, le
         json_t *address = i == 0 ? json_sprintf("%s:%lld", host, (long long)port) : json_string("");
         if (json_array_append_new(list, address) != 0) {
             json_decref(list);
-            leati_no_memory(err, 0);
+            leati_no_memory(err);
             return NULL;
         }
     }
@@ -332,7 +332,7 @@ char *leat_cluster_spec(const leat_cluster *cluster, leat_error *err) {
     if (good) {
         text = leati_json_print(out, 0, false, err);
     } else {
-        leati_no_memory(err, 0);
+        leati_no_memory(err);
     }
     json_decref(out);
     return text;
@@ -384,7 +384,7 @@ char *leat_cluster_master(const leat_cluster *cluster, const char *task_type, in
     size_t room = strlen(address) + (alone ? 0 : strlen(layer) + 3) + 1;
     char *text = leati_alloc(room, 1);
     if (text == NULL) {
-        leati_no_memory(err, room);
+        leati_no_memory(err);
         return NULL;
     }
     snprintf(text, room, "%s%s%s", alone ? "" : layer, alone ? "" : "://", address);

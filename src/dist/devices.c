@@ -104,7 +104,7 @@ static leat_status open_device(const char *const *names, int i, leati_device **d
 leati_device **leati_open_devices(const char *const *names, int count, leat_error *err) {
     leati_device **devices = leati_alloc_zero((size_t)count, sizeof(*devices));
     if (devices == NULL) {
-        leati_no_memory(err, (size_t)count * sizeof(*devices));
+        leati_no_memory(err);
         return NULL;
     }
     for (int i = 0; i < count; i++) {

@@ -185,7 +185,7 @@ static leat_distributed_dataset *allocate(const leati_membership *member,
                                           const leat_distribute_options *options, leat_error *err) {
     leat_distributed_dataset *d = leati_alloc_zero(1, sizeof(*d));
     if (d == NULL) {
-        leati_no_memory(err, sizeof(*d));
+        leati_no_memory(err);
         return NULL;
     }
     leati_object_init(&d->object, &distributed_type);
@@ -248,7 +248,7 @@ static leat_status make_all(leat_distributed_dataset *d, leat_dataset *given, le
     d->made = leati_alloc_zero((size_t)d->num_feeds, sizeof(leat_dataset *));
     if (d->made == NULL) {
         leat_dataset_unref(given);
-        return leati_no_memory(err, (size_t)d->num_feeds * sizeof(leat_dataset *));
+        return leati_no_memory(err);
     }
     d->made[0] = given;
     for (int f = 0; f < d->num_feeds; f++) {

@@ -45,7 +45,7 @@ static leat_status open_feeds(leat_distributed_iterator *it, leat_error *err) {
                    ? leati_alloc_zero((size_t)d->member.replicas, sizeof(*it->rows))
                    : NULL;
     if (it->feeds == NULL || (d->options.count_rows && it->rows == NULL)) {
-        return leati_no_memory(err, (size_t)d->member.replicas * sizeof(*it->rows));
+        return leati_no_memory(err);
     }
     if (it->rows != NULL && leati_leaves_init(&it->leaves, d->plan.spec, err) != LEAT_OK) {
         return err->code;
@@ -77,7 +77,7 @@ leat_distributed_iterator *leat_distributed_iterator_new(leat_distributed_datase
     }
     leat_distributed_iterator *it = leati_alloc_zero(1, sizeof(*it));
     if (it == NULL) {
-        leati_no_memory(err, sizeof(*it));
+        leati_no_memory(err);
         return NULL;
     }
     it->dataset = leati_object_ref(dataset);
@@ -139,7 +139,7 @@ char *leat_distributed_iterator_explain(const leat_distributed_iterator *iterato
     }
     char *all = leati_text_take(&text);
     if (all == NULL) {
-        leati_no_memory(err, 1);
+        leati_no_memory(err);
     }
     return all;
 }
@@ -160,7 +160,7 @@ static leat_status gather(leat_distributed_iterator *it, const leati_writer *min
     int64_t *sizes = leati_alloc_zero((size_t)n, sizeof(*sizes));
     *memory = NULL;
     if (sizes == NULL) {
-        return leati_no_memory(err, (size_t)n * sizeof(*sizes));
+        return leati_no_memory(err);
     }
     leat_status status = exchange(it, &size, 1, sizes, err);
     for (int w = 0; w < n; w++) {
@@ -170,7 +170,7 @@ static leat_status gather(leat_distributed_iterator *it, const leati_writer *min
     int64_t *own = status == LEAT_OK ? leati_alloc_zero(words, 8) : NULL;
     *memory = own == NULL ? NULL : leati_alloc_zero(words * (size_t)n, 8);
     if (status == LEAT_OK && *memory == NULL) {
-        status = leati_no_memory(err, words * 8 * (size_t)(n + 1));
+        status = leati_no_memory(err);
     }
     if (status == LEAT_OK) {
         memcpy(own, mine->data, mine->size);
@@ -189,7 +189,7 @@ static leat_status agree_steps(leat_distributed_iterator *it, int64_t known, lea
     int n = it->dataset->member.num_workers;
     int64_t *all = leati_alloc_zero((size_t)n, sizeof(*all));
     if (all == NULL) {
-        return leati_no_memory(err, (size_t)n * sizeof(*all));
+        return leati_no_memory(err);
     }
     leat_status status = exchange(it, &known, 1, all, err);
     it->total = 0;
@@ -308,7 +308,7 @@ static leat_status sum_up(leat_distributed_iterator *it, const int64_t *mine, in
     }
     int64_t *all = leati_alloc_zero((size_t)n * LEATI_STEP_NUMBERS, sizeof(*all));
     if (all == NULL) {
-        return leati_no_memory(err, (size_t)n * LEATI_STEP_NUMBERS * sizeof(*all));
+        return leati_no_memory(err);
     }
     leat_status status = exchange(it, mine, LEATI_STEP_NUMBERS, all, err);
     memset(sums, 0, LEATI_STEP_NUMBERS * sizeof(*sums));
@@ -432,7 +432,7 @@ leat_status leati_distributed_save_part(leat_distributed_iterator *it,
         }
         leati_writer_fini(&part);
     }
-    return status == LEAT_OK && out->failed ? leati_no_memory(err, out->size) : status;
+    return status == LEAT_OK && out->failed ? leati_no_memory(err) : status;
 }
 
 leat_status leati_distributed_join(const leati_feed_part *workers, int count, char **data,
@@ -447,7 +447,7 @@ leat_status leati_distributed_join(const leati_feed_part *workers, int count, ch
     leati_put_fixed64(&out, leati_hash(out.data, out.size, STATE_VERSION));
     if (out.failed) {
         leati_writer_fini(&out);
-        return leati_no_memory(err, out.size);
+        return leati_no_memory(err);
     }
     *data = (char *)out.data;
     *size = out.size;
@@ -468,7 +468,7 @@ leat_status leat_distributed_iterator_save(leat_distributed_iterator *iterator,
     int n = iterator->dataset->member.num_workers;
     leati_feed_part *parts = leati_alloc_zero((size_t)n, sizeof(*parts));
     if (parts == NULL) {
-        return leati_no_memory(err, (size_t)n * sizeof(*parts));
+        return leati_no_memory(err);
     }
     leat_error local = {0};
     leat_status status = leati_distributed_save_part(iterator, options, &mine, &costs, &local);
@@ -528,7 +528,7 @@ static leat_status read_parts(const char *data, size_t size, leati_feed_part **p
         }
         for (uint64_t f = 0; f < feeds; f++) {
             if (!leati_grow((void **)parts, &capacity, (size_t)*count + 1, sizeof(**parts))) {
-                return leati_no_memory(err, ((size_t)*count + 1) * sizeof(**parts));
+                return leati_no_memory(err);
             }
             leati_feed_part *part = &(*parts)[*count];
             if (leati_get_bytes(&worker, &part->data, &part->size, err) != LEAT_OK) {

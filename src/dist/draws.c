@@ -39,7 +39,7 @@ static leat_status collect(const leat_dataset *dataset, struct numbers *to, int 
             continue;
         }
         if (!leati_grow((void **)&to->values, &to->capacity, to->count + 1, sizeof(*to->values))) {
-            return leati_no_memory(err, (to->count + 1) * sizeof(*to->values));
+            return leati_no_memory(err);
         }
         to->values[to->count++] = get(row, dataset->args);
     }
@@ -79,7 +79,7 @@ static leat_dataset *with_numbers(const leat_dataset *dataset, struct numbers *f
     leat_dataset *made = NULL;
     int done = 0;
     if (args == NULL || inputs == NULL) {
-        leati_no_memory(err, dataset->op->args_size + inputs_size);
+        leati_no_memory(err);
     } else {
         bool changed = put(dataset, from, args);
         for (; done < dataset->num_inputs; done++) {
@@ -112,7 +112,7 @@ static leat_status exchange_numbers(struct numbers *own, const leati_membership 
     int64_t count = (int64_t)own->count;
     int64_t *all = leati_alloc_zero(n * most, sizeof(*all));
     if (all == NULL) {
-        return leati_no_memory(err, n * most * sizeof(*all));
+        return leati_no_memory(err);
     }
     leat_status status = others->exchange(others->context, &count, 1, all, err);
     *same = status == LEAT_OK && count > 0;

@@ -26,7 +26,7 @@ static leat_status fill_in(leati_feed *feed, leat_error *err) {
     if (feed->rule == LEATI_REBATCH_SIZES) {
         feed->sizes = leati_alloc_zero(all, sizeof(*feed->sizes));
         if (feed->sizes == NULL) {
-            return leati_no_memory(err, all * sizeof(*feed->sizes));
+            return leati_no_memory(err);
         }
         leati_batch_sizes(feed->global_batch, feed->place.num_workers, feed->place.replicas,
                           feed->place.worker, feed->sizes);
@@ -37,7 +37,7 @@ static leat_status fill_in(leati_feed *feed, leat_error *err) {
 static leati_feed *allocate(leat_error *err) {
     leati_feed *feed = leati_alloc_zero(1, sizeof(*feed));
     if (feed == NULL) {
-        leati_no_memory(err, sizeof(*feed));
+        leati_no_memory(err);
     } else {
         pthread_mutex_init(&feed->lock, NULL);
     }

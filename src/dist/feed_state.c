@@ -97,7 +97,7 @@ leat_status leati_feed_save(leati_feed *feed, const leat_iterator_save_options *
     leat_status status = feed->source.iterator != NULL
                              ? put_iterator(&feed->source, &saving, out, err)
                              : put_merge(feed->source.merge, &saving, out, err);
-    return status == LEAT_OK && out->failed ? leati_no_memory(err, out->size) : status;
+    return status == LEAT_OK && out->failed ? leati_no_memory(err) : status;
 }
 
 /* ---- reading ---- */
@@ -182,7 +182,7 @@ static leat_status get_cuts(struct saved_leaf *leaf, leati_reader *in, leat_erro
     leaf->ended = n[1];
     leaf->cuts = leati_alloc_zero((size_t)n[2] + 1, sizeof(*leaf->cuts));
     if (leaf->cuts == NULL) {
-        return leati_no_memory(err, (size_t)n[2] * sizeof(*leaf->cuts));
+        return leati_no_memory(err);
     }
     leaf->num_cuts = n[2];
     for (int64_t c = 0; c < leaf->num_cuts; c++) {
@@ -222,7 +222,7 @@ static leat_status get_leaves(const leati_feed *like, struct saved_feed *saved, 
     saved->at = n[1];
     saved->leaves = leati_alloc_zero((size_t)n[0] + 1, sizeof(*saved->leaves));
     if (saved->leaves == NULL) {
-        return leati_no_memory(err, (size_t)n[0] * sizeof(*saved->leaves));
+        return leati_no_memory(err);
     }
     for (saved->count = 0; saved->count < n[0] && status == LEAT_OK;) {
         struct saved_leaf *leaf = &saved->leaves[saved->count++];
@@ -250,7 +250,7 @@ static leat_status get_part(const leati_feed *like, const leati_feed_part *part,
     }
     saved->leaves = leati_alloc_zero(1, sizeof(*saved->leaves));
     if (saved->leaves == NULL) {
-        return leati_no_memory(err, sizeof(*saved->leaves));
+        return leati_no_memory(err);
     }
     saved->count = 1;
     memcpy(saved->leaves->n, saved->n, sizeof(saved->n));
@@ -289,7 +289,7 @@ static leat_status open_remainder(const leati_feed *like, const struct saved_lea
                                   const leati_cut *cut, leati_remainder *out, leat_error *err) {
     out->cuts = leati_alloc_zero((size_t)leaf->num_cuts + 1, sizeof(*out->cuts));
     if (out->cuts == NULL) {
-        return leati_no_memory(err, (size_t)(leaf->num_cuts + 1) * sizeof(*out->cuts));
+        return leati_no_memory(err);
     }
     for (int64_t c = 0; c < leaf->num_cuts; c++) {
         out->cuts[out->num_cuts++] = leaf->cuts[c];
@@ -309,7 +309,7 @@ static leati_merge *new_merge(int64_t count, leat_error *err) {
     if (merge == NULL || remainders == NULL) {
         leati_free(merge);
         leati_free(remainders);
-        leati_no_memory(err, ((size_t)count + 1) * sizeof(*remainders));
+        leati_no_memory(err);
         return NULL;
     }
     merge->remainders = remainders;
@@ -431,7 +431,7 @@ static leat_status deal_out_parts(leati_feed *feed, const leati_feed_part *parts
                                   leat_error *err) {
     struct saved_feed *all = leati_alloc_zero((size_t)count, sizeof(*all));
     if (all == NULL) {
-        return leati_no_memory(err, (size_t)count * sizeof(*all));
+        return leati_no_memory(err);
     }
     leat_status status = get_parts(feed, parts, count, all, err);
     if (status == LEAT_OK) {
@@ -505,7 +505,7 @@ char *leati_feed_explain(const leati_feed *feed, leat_error *err) {
     }
     char *all = leati_text_take(&text);
     if (all == NULL) {
-        leati_no_memory(err, 1);
+        leati_no_memory(err);
     }
     return all;
 }

@@ -64,8 +64,8 @@ static leat_status join_local(const leat_per_replica *value, int component, int 
                           first->rank);
     }
     piece *pieces = leati_alloc_zero((size_t)value->num_replicas, sizeof(*pieces));
-    leat_status status = pieces == NULL ? leati_no_memory(err, sizeof(*pieces))
-                                        : leati_fold(first, axis, shape, err);
+    leat_status status =
+        pieces == NULL ? leati_no_memory(err) : leati_fold(first, axis, shape, err);
     for (int r = 0; r < value->num_replicas && status == LEAT_OK; r++) {
         const leat_tensor *tensor = &value->elements[r].tensors[component];
         leati_folded f = {0};
@@ -102,7 +102,7 @@ static leat_status join_workers(leati_workers *workers, const leati_folded *shap
     char *sent = NULL, *all = NULL;
     leat_tensor whole = {0};
     leat_status status = along == NULL || pieces == NULL
-                             ? leati_no_memory(err, (size_t)count * sizeof(*pieces))
+                             ? leati_no_memory(err)
                              : c->ops->all_gather(c, worker, &mine, 1, LEAT_INT64, along, err);
     for (int w = 0; w < count && status == LEAT_OK; w++) {
         longest = along[w] > longest ? along[w] : longest;
@@ -115,8 +115,7 @@ static leat_status join_workers(leati_workers *workers, const leati_folded *shap
     if (status == LEAT_OK) {
         sent = leati_alloc_zero(bytes, 1);
         all = leati_alloc(bytes, (size_t)count);
-        status =
-            sent == NULL || all == NULL ? leati_no_memory(err, bytes * (size_t)count) : LEAT_OK;
+        status = sent == NULL || all == NULL ? leati_no_memory(err) : LEAT_OK;
     }
     if (status == LEAT_OK && bytes > 0) {
         size_t own = leat_tensor_bytes(tensor);
@@ -154,7 +153,7 @@ static leat_status compare(leati_workers *workers, const leati_folded *shapes,
                         leati_shape_text(&shapes[c].rest, shape), shapes[c].axis);
     }
     if (text.failed && local == LEAT_OK) {
-        local = leati_no_memory(err, 0);
+        local = leati_no_memory(err);
     }
     leat_error other = {0};
     leat_status status =
@@ -180,7 +179,7 @@ leat_status leat_strategy_gather(leat_strategy *strategy, const leat_per_replica
     leat_tensor *tensors = leati_alloc_zero((size_t)count, sizeof(*tensors));
     leati_folded *shapes = leati_alloc_zero((size_t)count, sizeof(*shapes));
     if (tensors == NULL || shapes == NULL) {
-        status = leati_no_memory(err, (size_t)count * sizeof(*shapes));
+        status = leati_no_memory(err);
     }
     for (int c = 0; c < count && status == LEAT_OK; c++) {
         status = join_local(value, c, axis, &shapes[c], &tensors[c], err);

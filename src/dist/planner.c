@@ -303,7 +303,7 @@ leat_status leati_plan_split(const leat_dataset *dataset, const leati_place *pla
     size_t all = (size_t)leati_place_all_replicas(place);
     int64_t *sizes = leati_alloc_zero(all, sizeof(*sizes));
     *plan = (leati_split_plan){.place = *place, .global_batch = -1};
-    leat_status status = sizes == NULL ? leati_no_memory(&local, all * sizeof(*sizes)) : LEAT_OK;
+    leat_status status = sizes == NULL ? leati_no_memory(&local) : LEAT_OK;
     if (status == LEAT_OK) {
         status = choose(dataset, policy, plan, &reasons, &local);
     }

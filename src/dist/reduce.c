@@ -156,7 +156,7 @@ static leat_status add_local(reduction *r, leat_error *err) {
     r->floats = leati_alloc_zero(r->num_floats, sizeof(*r->floats));
     r->ints = leati_alloc_zero(r->num_ints + (size_t)r->num_parts, sizeof(*r->ints));
     if (r->floats == NULL || r->ints == NULL) {
-        return leati_no_memory(err, (r->num_floats + r->num_ints) * sizeof(*r->ints));
+        return leati_no_memory(err);
     }
     for (int c = 0; c < r->num_parts && status == LEAT_OK; c++) {
         status = add_up(r, c, err);
@@ -227,7 +227,7 @@ static leat_status exchange(reduction *r, leat_status local, const char *text, l
     uint64_t mine[FEW] = {leati_hash(text, strlen(text), 0)};
     uint64_t *all = leati_alloc((size_t)count, sizeof mine);
     if (all == NULL) {
-        return leati_no_memory(err, (size_t)count * sizeof mine);
+        return leati_no_memory(err);
     }
     if (local == LEAT_OK && are_few(r)) {
         pack_few(r, mine + 1);
@@ -260,7 +260,7 @@ static leat_status add_workers(reduction *r, leat_status local, leat_error *err)
     leat_error other = {0};
     describe(r, local, &text);
     if (text.failed && local == LEAT_OK) {
-        local = leati_no_memory(err, 0);
+        local = leati_no_memory(err);
     }
     leat_status status =
         exchange(r, local, text.failed ? "reduce, without memory" : text.data, &other);
@@ -320,8 +320,7 @@ leat_status leat_strategy_reduce(leat_strategy *strategy, leat_reduce_op op,
     size_t n = (size_t)r.num_parts;
     leat_tensor *tensors = leati_alloc_zero(n, sizeof(*tensors));
     r.parts = leati_alloc_zero(n, sizeof(*r.parts));
-    status = tensors == NULL || r.parts == NULL ? leati_no_memory(err, n * sizeof(*r.parts))
-                                                : add_local(&r, err);
+    status = tensors == NULL || r.parts == NULL ? leati_no_memory(err) : add_local(&r, err);
     if (strategy->workers != NULL) {
         status = add_workers(&r, status, err);
     }

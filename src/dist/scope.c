@@ -78,7 +78,7 @@ static leat_status place_variable(void *context, leat_variable *variable,
     variable->places = leati_alloc_zero((size_t)s->num_local, sizeof(leati_variable_place));
     leat_status status = LEAT_OK;
     if (variable->copies == NULL || variable->places == NULL) {
-        status = leati_no_memory(err, bytes);
+        status = leati_no_memory(err);
     } else {
         variable->num_copies = s->num_local;
         variable->owner = &leat_strategy_ref(s)->object;

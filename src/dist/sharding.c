@@ -110,7 +110,7 @@ static leat_dataset *over_inputs(struct walk *walk, const leat_dataset *node, re
                                  int depth) {
     leat_dataset **inputs = leati_alloc_zero((size_t)node->num_inputs, sizeof(leat_dataset *));
     if (inputs == NULL) {
-        leati_no_memory(walk->err, (size_t)node->num_inputs * sizeof(leat_dataset *));
+        leati_no_memory(walk->err);
         return NULL;
     }
     leat_dataset *made = NULL;
@@ -206,7 +206,7 @@ static leat_dataset *reader_of(struct walk *walk, const leat_dataset *reader, co
     char *args = leati_alloc(1, reader->op->args_size);
     if (args == NULL) {
         leat_dataset_unref(names);
-        leati_no_memory(walk->err, reader->op->args_size);
+        leati_no_memory(walk->err);
         return NULL;
     }
     memcpy(args, reader->args, reader->op->args_size); /* the constructor copies deeply */
@@ -246,7 +246,7 @@ static leat_dataset *shard_list(struct walk *walk, const leat_dataset *reader,
     }
     leati_strings mine = {.values = leati_alloc((size_t)all->count + 1, sizeof(*mine.values))};
     if (mine.values == NULL) {
-        leati_no_memory(walk->err, (size_t)all->count * sizeof(*mine.values));
+        leati_no_memory(walk->err);
         return NULL;
     }
     for (int i = walk->worker; i < all->count; i += walk->num_workers) {

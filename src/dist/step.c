@@ -44,7 +44,7 @@ struct leat_step {
 leat_step *leat_step_new(leat_tracer tracer, void *context, leat_error *err) {
     leat_step *step = leati_alloc_zero(1, sizeof(*step));
     if (step == NULL) {
-        leati_no_memory(err, sizeof(*step));
+        leati_no_memory(err);
         return NULL;
     }
     step->tracer = tracer;
@@ -103,7 +103,7 @@ static leat_spec *static_spec(const leat_element *element, leat_error *err) {
     leat_shape *shapes = leati_alloc(count, sizeof(*shapes));
     leat_spec *spec = NULL;
     if (dtypes == NULL || shapes == NULL) {
-        leati_no_memory(err, count * sizeof(*shapes));
+        leati_no_memory(err);
         goto done;
     }
     for (size_t c = 0; c < count; c++) {
@@ -200,7 +200,7 @@ static leat_status fill_entry(leat_step *step, step_entry *entry, const leat_ele
     entry->executables =
         leati_alloc_zero((size_t)step->strategy->num_local, sizeof(*entry->executables));
     if (entry->executables == NULL) {
-        return leati_no_memory(err, sizeof(*entry));
+        return leati_no_memory(err);
     }
     if (brought != NULL) {
         entry->traced = leat_function_ref(brought);
@@ -227,7 +227,7 @@ static leat_status find_entry(leat_step *step, const leat_element *element, leat
     leat_error local = {0};
     step_entry *entry = leati_alloc_zero(1, sizeof(*entry));
     if (entry == NULL) {
-        return leati_no_memory(err, sizeof(*entry));
+        return leati_no_memory(err);
     }
     if (fill_entry(step, entry, element, brought, &local) != LEAT_OK) {
         if (err != NULL) {
@@ -346,7 +346,7 @@ static leat_status run_replica(void *context, int replica, leat_error *err) {
         tensors = leati_alloc_zero((size_t)(num_inputs + num_outputs), sizeof(*tensors));
     }
     if (tensors == NULL) {
-        return leati_no_memory(err, (size_t)(num_inputs + num_outputs) * sizeof(*tensors));
+        return leati_no_memory(err);
     }
     leat_tensor *outputs = tensors + num_inputs;
     bool known = entry->executables[replica] != NULL;
@@ -400,7 +400,7 @@ static leat_status find_entries(leat_step *step, leat_function *const *functions
     leat_status status = LEAT_OK;
     if (step->chosen == NULL) {
         step->chosen = leati_alloc_zero((size_t)strategy->num_local, sizeof(*step->chosen));
-        status = step->chosen == NULL ? leati_no_memory(&local, sizeof(*step->chosen)) : LEAT_OK;
+        status = step->chosen == NULL ? leati_no_memory(&local) : LEAT_OK;
     }
     for (int r = 0; r < strategy->num_local && status == LEAT_OK; r++) {
         status = find_entry(step, &args->elements[r], functions == NULL ? NULL : functions[r],
@@ -513,7 +513,7 @@ static char *explain_lines(const leat_step *step, leat_error *err) {
     }
     char *lines = leati_text_take(&text);
     if (lines == NULL) {
-        leati_no_memory(err, 0);
+        leati_no_memory(err);
     }
     return lines;
 }

@@ -131,6 +131,6 @@ char *leati_step_table(const char *lines, leat_error *err) {
     leati_free(parts.list);
     char *result = leati_text_take(&text);
     if (!result)
-        leati_no_memory(err, 0);
+        leati_no_memory(err);
     return result;
 }

@@ -294,7 +294,7 @@ static leat_status describe(leat_strategy *s, leat_error *err) {
                         leati_workers_describe(s->workers));
     }
     s->described = leati_text_take(&text);
-    return s->described == NULL ? leati_no_memory(err, 0) : LEAT_OK;
+    return s->described == NULL ? leati_no_memory(err) : LEAT_OK;
 }
 
 static leat_status start(leat_strategy *s, leat_error *err) {
@@ -303,7 +303,7 @@ static leat_status start(leat_strategy *s, leat_error *err) {
     s->gate = leati_gate_new(name, NULL, err);
     s->replicas = leati_alloc_zero((size_t)s->num_local, sizeof(*s->replicas));
     if (s->gate == NULL || s->replicas == NULL) {
-        return leati_no_memory(err, (size_t)s->num_local * sizeof(*s->replicas));
+        return leati_no_memory(err);
     }
     leat_status status = describe(s, err);
     if (status == LEAT_OK) {
@@ -335,7 +335,7 @@ leat_strategy *leati_strategy_new(const leati_strategy_parts *parts, leat_error 
         }
         leati_workers_leave(parts->workers);
         leati_workers_free(parts->workers);
-        leati_no_memory(err, sizeof(*s));
+        leati_no_memory(err);
         return NULL;
     }
     leati_object_init(&s->object, &strategy_type);

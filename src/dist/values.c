@@ -11,7 +11,7 @@ leat_status leati_per_replica_reset(leat_per_replica *value, int num_replicas, l
         leat_per_replica_fini(value);
         value->elements = leati_alloc_zero((size_t)num_replicas, sizeof(*value->elements));
         if (value->elements == NULL) {
-            return leati_no_memory(err, (size_t)num_replicas * sizeof(*value->elements));
+            return leati_no_memory(err);
         }
         value->num_replicas = num_replicas;
     }
@@ -94,7 +94,7 @@ leat_status leati_give_like(const leat_spec *spec, const leat_tensor *tensors, i
     leat_error local = {0};
     leat_spec *like = NULL;
     if (dtypes == NULL || shapes == NULL) {
-        leati_no_memory(&local, n * sizeof(*shapes));
+        leati_no_memory(&local);
     } else {
         for (size_t c = 0; c < n; c++) {
             dtypes[c] = tensors[c].dtype;

@@ -222,7 +222,7 @@ leat_status leati_workers_same(leati_workers *workers, const char *text, leat_er
     snprintf(mine, sizeof mine, "%s", text);
     char *all = leati_alloc((size_t)workers->count, sizeof mine);
     if (all == NULL) {
-        return leati_no_memory(err, (size_t)workers->count * sizeof mine);
+        return leati_no_memory(err);
     }
     leati_collective *c = workers->between;
     leat_status status =
@@ -412,7 +412,7 @@ leati_workers *leati_workers_join(const leat_cluster *cluster,
     if (w == NULL || names == NULL) {
         leati_free(w);
         leati_free(names);
-        leati_no_memory(err, (size_t)count * sizeof *names);
+        leati_no_memory(err);
         return NULL;
     }
     pthread_mutex_init(&w->lock, NULL);

@@ -198,7 +198,7 @@ static leat_status find_front(struct search *s, const leati_simple_node *resize,
         return LEAT_OK;
     s->chain->front = leati_alloc_zero((size_t)count, sizeof *s->chain->front);
     if (s->chain->front == NULL && count > 0)
-        return leati_no_memory(err, (size_t)count * sizeof *s->chain->front);
+        return leati_no_memory(err);
     s->chain->decode = decode == NULL ? NULL : decode->source;
     add_input(s, decode == NULL ? value : decode->inputs[0]);
     add_inputs(s, decode, 1);
@@ -369,7 +369,7 @@ static leat_status reserve(struct search *s, leat_error *err) {
     chain->steps = leati_alloc_zero(steps, sizeof *chain->steps);
     chain->inputs = leati_alloc_zero(inputs, sizeof *chain->inputs);
     if (chain->steps == NULL || chain->inputs == NULL)
-        return leati_no_memory(err, inputs * sizeof *chain->inputs);
+        return leati_no_memory(err);
     memcpy(chain->inputs, s->inputs, (size_t)s->num_inputs * sizeof *chain->inputs);
     s->inputs = chain->inputs;
     return LEAT_OK;
@@ -524,7 +524,7 @@ leat_status leati_chains_find(leati_simple *simple, leati_chains *out, leat_erro
     int32_t *scratch = s.inputs;
     leat_status status = LEAT_OK;
     if (!out->items || !s.uses || !s.links || !s.members || !s.inputs)
-        status = leati_no_memory(err, values * sizeof *s.links);
+        status = leati_no_memory(err);
     if (status == LEAT_OK) {
         count_uses(&s);
         status = find_all(&s, out, err);

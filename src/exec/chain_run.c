@@ -105,7 +105,7 @@ static leat_status turn(run *r, leat_error *err) {
     float(*corners)[CORNERS] =
         leati_arena_alloc(r->call->arena, (size_t)(chain->num_steps + 1) * sizeof *corners);
     if (corners == NULL)
-        return leati_no_memory(err, (size_t)(chain->num_steps + 1) * sizeof *corners);
+        return leati_no_memory(err);
     for (int i = 0; i < CORNERS; i++)
         corners[0][i] = (float)i;
     for (int32_t k = 0; k < chain->num_steps; k++) {
@@ -196,7 +196,7 @@ static leat_status widen(const run *r, leati_operand *operand, size_t width, lea
     size_t pixel = (size_t)r->chain->channels * size;
     char *line = leati_arena_alloc(r->call->arena, width * pixel);
     if (line == NULL)
-        return leati_no_memory(err, width * pixel);
+        return leati_no_memory(err);
     for (size_t x = 0; x < width; x++)
         memcpy(line + x * pixel, operand->data, pixel);
     const int64_t dims[1] = {(int64_t)width * r->chain->channels};
@@ -274,7 +274,7 @@ static leat_status cut(run *r, const leati_chain_front *step, leati_window *wind
     leati_operand *inputs =
         leati_arena_alloc(r->call->arena, (size_t)step->source->num_inputs * sizeof *inputs);
     if (inputs == NULL)
-        return leati_no_memory(err, (size_t)step->source->num_inputs * sizeof *inputs);
+        return leati_no_memory(err);
     const int64_t dims[3] = {window->height, window->width, r->chain->channels};
     inputs[0] = (leati_operand){.dtype = step->dtype};
     leati_operand_set_shape(&inputs[0], 3, dims);
@@ -312,7 +312,7 @@ static leat_status prepare_line(run *r, int32_t k, int64_t width, leat_error *er
     *line = (leati_operand){.dtype = step->dtype};
     line->data = leati_arena_alloc(r->call->arena, bytes);
     if (line->data == NULL || inputs == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     leati_operand_set_shape(line, 1, dims);
     r->line_inputs[k] = inputs;
     for (int32_t i = 0, next = step->first; i < step->source->num_inputs; i++) {
@@ -368,7 +368,7 @@ static leat_status reserve_front(run *r, leat_error *err) {
     r->lines = leati_arena_alloc(r->call->arena, (count + 1) * sizeof *r->lines);
     r->line_inputs = leati_arena_alloc(r->call->arena, (count + 1) * sizeof *r->line_inputs);
     if (r->lines == NULL || r->line_inputs == NULL)
-        return leati_no_memory(err, count * sizeof *r->lines);
+        return leati_no_memory(err);
     for (int32_t k = 0; k < r->chain->num_front; k++)
         if (r->chain->front[k].cuts == NULL)
             r->last_line = k;
@@ -448,7 +448,7 @@ static leat_status make_bands(run *r, leat_error *err) {
         size_t bytes = (size_t)r->rows * (size_t)values * leat_dtype_size(band->dtype);
         band->data = leati_arena_alloc(r->call->arena, bytes);
         if (band->data == NULL)
-            return leati_no_memory(err, bytes);
+            return leati_no_memory(err);
     }
     return LEAT_OK;
 }
@@ -460,7 +460,7 @@ static leat_status run_row(run *r, leat_error *err) {
     r->inputs = leati_arena_alloc(arena, (size_t)chain->num_inputs * sizeof *r->inputs);
     r->bands = leati_arena_alloc(arena, (size_t)(chain->num_steps + 1) * sizeof *r->bands);
     if (r->inputs == NULL || r->bands == NULL)
-        return leati_no_memory(err, (size_t)chain->num_inputs * sizeof *r->inputs);
+        return leati_no_memory(err);
     leat_status status = load_inputs(r, err);
     if (status == LEAT_OK)
         status = make_bands(r, err);

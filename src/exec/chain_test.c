@@ -473,7 +473,7 @@ static leat_status run_once(void *context, leat_error *err) {
     leati_program *program = function == NULL ? NULL : leati_program_new(function, err);
     leat_spec_unref(spec);
     leati_scratch *scratch = program == NULL ? NULL : leati_scratch_new(program, err);
-    leat_status status = LEAT_RESOURCE_EXHAUSTED;
+    leat_status status = err->code;
     if (scratch != NULL) {
         leati_block in = {0}, out = {0};
         leat_shape scalar = LEAT_SCALAR;

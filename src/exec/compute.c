@@ -178,7 +178,7 @@ leat_status leati_compute(const leati_node *node, const leati_value *types,
     size_t count = (size_t)node->num_inputs + (size_t)node->num_outputs;
     leati_operand *operands = leati_alloc(count, sizeof *operands);
     if (!operands)
-        return leati_no_memory(err, count * sizeof *operands);
+        return leati_no_memory(err);
     leati_arena arena = {0};
     leati_kernel_call call = {.n = 1,
                               .inputs = operands,

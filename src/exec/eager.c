@@ -57,7 +57,7 @@ static leat_status compute_node(struct eager *eager, const leati_body *body, con
     if (node->num_inputs > 8)
         inputs = leati_alloc((size_t)node->num_inputs, sizeof *inputs);
     if (!inputs)
-        return leati_no_memory(err, (size_t)node->num_inputs * sizeof *inputs);
+        return leati_no_memory(err);
     for (int32_t i = 0; i < node->num_inputs; i++)
         inputs[i] = tensors[node->inputs[i]];
     leati_call_context context;
@@ -79,7 +79,7 @@ static leat_status eager_node(void *context, leat_graph *graph, int32_t index, l
     size_t known = eager->capacity;
     if (!leati_grow((void **)&eager->tensors, &eager->capacity, body->num_values,
                     sizeof *eager->tensors))
-        return leati_no_memory(err, body->num_values * sizeof *eager->tensors);
+        return leati_no_memory(err);
     for (size_t i = known; i < eager->capacity; i++)
         eager->tensors[i] = (leat_tensor){0};
     leat_status status = compute_node(eager, body, node, err);
@@ -111,7 +111,7 @@ static void eager_free(void *context) {
 leat_graph *leat_eager_new(leat_error *err) {
     struct eager *eager = leati_alloc_zero(1, sizeof *eager);
     if (!eager) {
-        leati_no_memory(err, sizeof *eager);
+        leati_no_memory(err);
         return NULL;
     }
     leat_graph *graph = leat_graph_new(NULL, err);
@@ -236,7 +236,7 @@ leat_status leat_function_call_cancellable(const leat_function *function, const 
         return LEAT_RESOURCE_EXHAUSTED;
     leat_tensor *tensors = leati_alloc_zero((size_t)num_inputs, sizeof *tensors);
     if (!tensors)
-        status = leati_no_memory(err, (size_t)num_inputs * sizeof *tensors);
+        status = leati_no_memory(err);
     for (int i = 0; !status && i < num_inputs; i++)
         status = secure(&inputs[i], true, &tensors[i], err);
     for (size_t i = 0; !status && i < pruned->body.num_nodes; i++)

@@ -325,7 +325,7 @@ static leat_status size_tile(struct compile *compile, leati_segment *segment, si
     for (size_t i = first; i < compile->num_intervals; i++) {
         leati_interval *one = &compile->intervals[i];
         if (one->size > 0 && !leati_mul_size(one->size, (size_t)segment->tile_rows, &one->size))
-            return leati_no_memory(err, SIZE_MAX);
+            return leati_no_memory(err);
     }
     return LEAT_OK;
 }
@@ -369,7 +369,7 @@ static leat_status allocate(struct compile *compile, leat_error *err) {
     if (!program->order || !program->values || !program->kept || !program->segments ||
         !program->groups || !program->segment_args || !compile->position || !compile->last ||
         !compile->group_of || !compile->intervals || !compile->offsets)
-        return leati_no_memory(err, values * sizeof *program->values);
+        return leati_no_memory(err);
     for (size_t i = 0; i < nodes; i++)
         compile->position[i] = -1;
     for (size_t i = 0; i < values; i++) {
@@ -432,7 +432,7 @@ static leat_status compile_program(leati_program *program, leat_error *err) {
 leati_program *leati_program_new(const leat_function *function, leat_error *err) {
     leati_program *program = leati_alloc_zero(1, sizeof *program);
     if (!program) {
-        leati_no_memory(err, sizeof *program);
+        leati_no_memory(err);
         return NULL;
     }
     program->function = leat_function_ref((leat_function *)function);

@@ -34,7 +34,7 @@ static leat_status host_output(leati_kernel_call *call, int index, int32_t rank,
         return leati_run_row_memory(run, value->index, run->row, operand, err);
     operand->data = leati_arena_alloc(&run->scratch->row_arena, (size_t)operand->row_stride);
     if (!operand->data)
-        return leati_no_memory(err, (size_t)operand->row_stride);
+        return leati_no_memory(err);
     if (operand->dtype == LEAT_STRING)
         memset(operand->data, 0, (size_t)operand->row_stride);
     return LEAT_OK;
@@ -47,7 +47,7 @@ static leat_status hold_owner(leati_scratch *scratch, leat_buffer *owner, leat_e
         return LEAT_OK;
     if (!leati_grow((void **)&scratch->held, &scratch->held_capacity, scratch->num_held + 1,
                     sizeof *scratch->held))
-        return leati_no_memory(err, (scratch->num_held + 1) * sizeof *scratch->held);
+        return leati_no_memory(err);
     scratch->held[scratch->num_held++] = leat_buffer_ref(owner);
     return LEAT_OK;
 }
@@ -76,7 +76,7 @@ static leat_status host_view(leati_kernel_call *call, int index, int32_t rank, c
 static leat_status open_text(leati_scratch *scratch, size_t size, leat_error *err) {
     if (!leati_grow((void **)&scratch->texts, &scratch->text_capacity, scratch->num_texts + 1,
                     sizeof *scratch->texts))
-        return leati_no_memory(err, (scratch->num_texts + 1) * sizeof *scratch->texts);
+        return leati_no_memory(err);
     leat_buffer *text = leati_pools_take(&scratch->pools, size, err);
     if (!text)
         return LEAT_RESOURCE_EXHAUSTED;

@@ -50,7 +50,7 @@ static leat_status open_static(leati_run *run, const leati_kept *kept, leati_kep
     }
     if (!leati_mul_size(value->row_bytes, (size_t)n, &bytes) ||
         __builtin_mul_overflow(value->count, n, &objects))
-        return leati_no_memory(err, SIZE_MAX);
+        return leati_no_memory(err);
     if (value->type->dtype == LEAT_OBJECT)
         memory->owner = leati_buffer_of_objects(objects, err);
     else if (kept->output >= 0)
@@ -59,7 +59,7 @@ static leat_status open_static(leati_run *run, const leati_kept *kept, leati_kep
         memory->data = leati_arena_alloc(&run->scratch->run_arena, bytes);
     if (memory->owner)
         memory->data = memory->owner->data;
-    return memory->data ? LEAT_OK : leati_no_memory(err, bytes);
+    return memory->data ? LEAT_OK : leati_no_memory(err);
 }
 
 static leat_status open_dynamic(leati_run *run, const leati_kept *kept, leati_kept_run *memory,
@@ -73,7 +73,7 @@ static leat_status open_dynamic(leati_run *run, const leati_kept *kept, leati_ke
     if (leati_mul_size((size_t)n, sizeof *memory->tensors, &bytes))
         memory->tensors = leati_arena_alloc(&run->scratch->run_arena, bytes);
     if (!memory->tensors)
-        return leati_no_memory(err, (size_t)n * sizeof *memory->tensors);
+        return leati_no_memory(err);
     memset(memory->tensors, 0, bytes);
     return LEAT_OK;
 }

@@ -40,7 +40,7 @@ static void set_templates(leati_scratch *scratch) {
 leati_scratch *leati_scratch_new(const leati_program *program, leat_error *err) {
     leati_scratch *scratch = leati_alloc_zero(1, sizeof *scratch);
     if (!scratch) {
-        leati_no_memory(err, sizeof *scratch);
+        leati_no_memory(err);
         return NULL;
     }
     scratch->program = program;
@@ -49,7 +49,7 @@ leati_scratch *leati_scratch_new(const leati_program *program, leat_error *err) 
     scratch->kept = leati_alloc_zero((size_t)program->num_kept, sizeof *scratch->kept);
     scratch->inputs = leati_alloc((size_t)program->max_inputs, sizeof *scratch->inputs);
     if (!scratch->slab || !scratch->cells || !scratch->kept || !scratch->inputs) {
-        leati_no_memory(err, program->slab_bytes);
+        leati_no_memory(err);
         leati_scratch_free(scratch);
         return NULL;
     }

@@ -89,7 +89,7 @@ static leat_status simplify_init(struct simplify *pass, leat_error *err) {
     pass->used = leati_alloc_zero(body->num_values, sizeof *pass->used);
     if (!simple->nodes || !simple->values || !simple->constants || !simple->outputs ||
         !simple->inputs || !pass->same || !pass->prints || !pass->seen || !pass->used)
-        return leati_no_memory(err, body->num_values * sizeof *simple->values);
+        return leati_no_memory(err);
     for (size_t i = 0; i < body->num_values; i++) {
         leat_status status = describe_value(&body->values[i], &simple->values[i], err);
         if (status)

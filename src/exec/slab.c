@@ -63,7 +63,7 @@ leat_status leati_slab_plan(leati_interval *intervals, size_t count, size_t *tot
     }
     leati_interval **order = leati_alloc(2 * count, sizeof *order);
     if (!order)
-        return leati_no_memory(err, 2 * count * sizeof *order);
+        return leati_no_memory(err);
     leati_interval **placed = order + count;
     for (size_t i = 0; i < count; i++)
         order[i] = &intervals[i];
@@ -88,7 +88,7 @@ leat_status leati_slab_least(const leati_interval *intervals, size_t count, size
     size_t *begins = leati_alloc_zero(2 * steps, sizeof *begins);
     *least = 0;
     if (!begins)
-        return leati_no_memory(err, 2 * steps * sizeof *begins);
+        return leati_no_memory(err);
     size_t *ends = begins + steps;
     for (size_t i = 0; i < count; i++) {
         begins[intervals[i].begin] += intervals[i].size;

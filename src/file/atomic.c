@@ -45,7 +45,7 @@ static leat_status open_temporary(leati_output *output, leat_error *err) {
     for (int attempt = 0;; attempt++) {
         output->temporary = temporary_name(output->target);
         if (!output->temporary)
-            return leati_no_memory(err, strlen(output->target) + 32);
+            return leati_no_memory(err);
         leat_error opening = {0};
         leat_status status =
             output->fs->create(output->fs, output->temporary, true, &output->sink, &opening);
@@ -92,13 +92,13 @@ leat_status leati_output_open(const char *path, bool in_place, leati_output **ou
                           fs->scheme);
     leati_output *output = leati_alloc_zero(1, sizeof *output);
     if (!output)
-        return leati_no_memory(err, sizeof *output);
+        return leati_no_memory(err);
     output->fs = fs;
     if (fs->resolve) {
         status = fs->resolve(fs, rest, &output->target, err);
     } else {
         output->target = leati_strdup(rest);
-        status = output->target ? LEAT_OK : leati_no_memory(err, strlen(rest) + 1);
+        status = output->target ? LEAT_OK : leati_no_memory(err);
     }
     if (!status)
         status = open_sink(output, in_place, err);

@@ -52,7 +52,7 @@ static leat_status make_room(leati_chunks *chunks, leat_error *err) {
     } else {
         size_t size = chunks->chunk_size;
         if (window > SIZE_MAX / 4) {
-            return leati_no_memory(err, SIZE_MAX);
+            return leati_no_memory(err);
         }
         size = window * 2 > size ? window * 2 : size;
         leat_buffer *larger = leati_pools_take(chunks->pools, size, err);

@@ -98,7 +98,7 @@ leati_unpacker *leati_unpacker_new(leat_compression compression, leat_error *err
         return NULL;
     leati_unpacker *unpacker = leati_alloc_zero(1, codec->unpacker_size);
     if (!unpacker) {
-        leati_no_memory(err, codec->unpacker_size);
+        leati_no_memory(err);
         return NULL;
     }
     unpacker->codec = codec;
@@ -147,7 +147,7 @@ leati_packer *leati_packer_new(leat_compression compression, int level, leati_pa
     }
     leati_packer *packer = leati_alloc_zero(1, codec->packer_size);
     if (!packer) {
-        leati_no_memory(err, codec->packer_size);
+        leati_no_memory(err);
         return NULL;
     }
     *packer = (leati_packer){codec, sink, context};

@@ -100,7 +100,7 @@ static leat_status read_header(snappy_unpacker *self, leat_error *err) {
 }
 
 static leat_status grow(uint8_t **bytes, size_t *room, size_t size, leat_error *err) {
-    return leati_grow((void **)bytes, room, size, 1) ? LEAT_OK : leati_no_memory(err, size);
+    return leati_grow((void **)bytes, room, size, 1) ? LEAT_OK : leati_no_memory(err);
 }
 
 /* Decompresses a block or chunk into `to`. */
@@ -248,7 +248,7 @@ static leat_status packer_open(leati_packer *packer, int level, leat_error *err)
     (void)level;
     size_t size = HEADER + snappy_max_compressed_length(WRITTEN_BLOCK);
     ((snappy_packer *)packer)->output = leati_alloc(size, 1);
-    return ((snappy_packer *)packer)->output ? LEAT_OK : leati_no_memory(err, size);
+    return ((snappy_packer *)packer)->output ? LEAT_OK : leati_no_memory(err);
 }
 
 static void packer_close(leati_packer *packer) {

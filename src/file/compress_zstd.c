@@ -45,7 +45,7 @@ static bool looks(const uint8_t *first, size_t size) {
 static leat_status unpacker_open(leati_unpacker *unpacker, leat_error *err) {
     zstd_unpacker *self = (zstd_unpacker *)unpacker;
     self->context = ZSTD_createDCtx_advanced(memory);
-    return self->context ? LEAT_OK : leati_no_memory(err, ZSTD_estimateDCtxSize());
+    return self->context ? LEAT_OK : leati_no_memory(err);
 }
 
 static void unpacker_close(leati_unpacker *unpacker) {
@@ -119,7 +119,7 @@ static leat_status packer_open(leati_packer *packer, int level, leat_error *err)
     zstd_packer *self = (zstd_packer *)packer;
     self->context = ZSTD_createCCtx_advanced(memory);
     if (!self->context)
-        return leati_no_memory(err, ZSTD_estimateCCtxSize(1));
+        return leati_no_memory(err);
     size_t code = ZSTD_CCtx_setParameter(self->context, ZSTD_c_compressionLevel, level);
     if (!ZSTD_isError(code))
         code = ZSTD_CCtx_setParameter(self->context, ZSTD_c_checksumFlag, 1);

@@ -23,7 +23,7 @@ leat_status leati_deflate_open(leati_packer *packer, int level, leat_error *err)
     self->stream.zfree = give_memory;
     int window = 15 + (packer->codec->compression == LEAT_COMPRESSION_GZIP ? 16 : 0);
     if (deflateInit2(&self->stream, level, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-        return leati_no_memory(err, 256u << 10);
+        return leati_no_memory(err);
     return LEAT_OK;
 }
 

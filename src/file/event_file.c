@@ -106,7 +106,7 @@ static void put_event(leati_writer *out, int64_t step) {
 static leat_status write_event(leat_event_writer *writer, leati_writer *event, leat_error *err) {
     leat_status status = LEAT_OK;
     if (event->failed)
-        status = leati_no_memory(err, event->size);
+        status = leati_no_memory(err);
     else if (event->size > MAX_MESSAGE)
         status = leati_fail(err, LEAT_INVALID_ARGUMENT,
                             "%.300s: an event of %zu bytes is above protobuf's limit of 2 GiB; "
@@ -148,7 +148,7 @@ leat_event_writer *leat_event_writer_open(const char *folder, const leat_event_o
     }
     leat_event_writer *writer = leati_alloc_zero(1, sizeof *writer);
     if (!writer) {
-        leati_no_memory(err, sizeof *writer);
+        leati_no_memory(err);
         return NULL;
     }
     writer->max_queue = chosen.max_queue == 0  ? DEFAULT_QUEUE
@@ -160,7 +160,7 @@ leat_event_writer *leat_event_writer_open(const char *folder, const leat_event_o
     writer->flush_ns = millis < INT64_MAX / 1000000 ? millis * 1000000 : INT64_MAX;
     writer->path = file_name(folder, chosen.suffix ? chosen.suffix : ".v2");
     if (!writer->path) {
-        leati_no_memory(err, strlen(folder) + 320);
+        leati_no_memory(err);
         leati_free(writer);
         return NULL;
     }
@@ -272,7 +272,7 @@ leat_status leat_event_images(leat_event_writer *writer, const char *tag, int64_
     char sides[2][24];
     leat_string *values = leati_alloc((size_t)count + 2, sizeof *values);
     if (!values)
-        return leati_no_memory(err, ((size_t)count + 2) * sizeof *values);
+        return leati_no_memory(err);
     for (int i = 0; i < 2; i++) {
         int size = snprintf(sides[i], sizeof sides[i], "%lld", (long long)(i ? height : width));
         values[i] = (leat_string){sides[i], (size_t)size};
@@ -340,7 +340,7 @@ leat_status leat_event_histogram(leat_event_writer *writer, const char *tag, int
     buckets = buckets ? buckets : DEFAULT_BUCKETS;
     double *rows = leati_alloc((size_t)buckets * 3, sizeof *rows);
     if (!rows)
-        return leati_no_memory(err, (size_t)buckets * 3 * sizeof *rows);
+        return leati_no_memory(err);
     fill_buckets(values, buckets, rows);
     leat_tensor tensor = leat_tensor_view(LEAT_FLOAT64, LEAT_SHAPE(buckets, 3), rows);
     leat_status status =

@@ -59,7 +59,7 @@ static leat_status fill_plan(leati_example_plan *plan, const leati_feature_reque
         if (!plan->lent)
             plan->requests[i].name = leati_strndup(requests[i].name, size);
         if (!plan->requests[i].name)
-            return leati_no_memory(err, size + 1);
+            return leati_no_memory(err);
         plan->count = i + 1;
         leati_plan_name name = {.text = plan->requests[i].name, .size = size, .index = i};
         memcpy(&name.head, name.text, size < 8 ? size : 8);
@@ -89,7 +89,7 @@ static leat_status make_plan(const leati_feature_request *requests, int count, l
                           "parse_example: %d features; expected 0 to %d", count, INT16_MAX - 1);
     leati_example_plan *plan = take(arena, 1, sizeof *plan);
     if (!plan)
-        return leati_no_memory(err, sizeof *plan);
+        return leati_no_memory(err);
     size_t n = (size_t)count;
     plan->lent = arena != NULL;
     plan->requests = take(arena, n, sizeof *plan->requests);
@@ -97,7 +97,7 @@ static leat_status make_plan(const leati_feature_request *requests, int count, l
     plan->sorted = take(arena, n, sizeof *plan->sorted);
     leat_status status = plan->requests && plan->by_index && plan->sorted
                              ? fill_plan(plan, requests, count, err)
-                             : leati_no_memory(err, n * sizeof *plan->requests);
+                             : leati_no_memory(err);
     if (status)
         leati_example_plan_free(plan);
     else

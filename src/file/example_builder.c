@@ -29,7 +29,7 @@ leat_example *leat_example_new(leat_error *err) {
     void *data = NULL;
     if (!example || !leati_grow(&data, &example->capacity, 256, 1)) {
         leati_free(example);
-        leati_no_memory(err, sizeof *example);
+        leati_no_memory(err);
         return NULL;
     }
     example->data = data;
@@ -111,7 +111,7 @@ static uint8_t *start_entry(leat_example *example, const char *name, int number,
     }
     void *data = example->data;
     if (!leati_grow(&data, &example->capacity, example->size + whole, 1)) {
-        leati_no_memory(err, example->size + whole);
+        leati_no_memory(err);
         return NULL;
     }
     example->data = data;

@@ -138,7 +138,7 @@ leat_status leati_path_mkdirs(const char *path, leat_error *err) {
     if (status == LEAT_NOT_FOUND && slash && slash > path && slash[-1] != '/') {
         char *above = leati_strndup(path, (size_t)(slash - path));
         if (!above)
-            return leati_no_memory(err, (size_t)(slash - path));
+            return leati_no_memory(err);
         status = leati_path_mkdirs(above, err);
         leati_free(above);
         return status ? status : leati_path_mkdir(path, err);
@@ -172,7 +172,7 @@ static leat_status read_growing(leati_file *file, uint8_t **data, size_t *size, 
     for (;;) {
         void *memory = *data;
         if (!leati_grow(&memory, &capacity, *size + 65536, 1))
-            return leati_no_memory(err, *size + 65536);
+            return leati_no_memory(err);
         *data = memory;
         size_t got = 0;
         leat_status status =
@@ -239,11 +239,11 @@ leat_status leati_file_read_all(const char *path, leat_buffer **out, leat_error 
 leat_status leati_paths_add(leati_paths *paths, const char *text, size_t size, leat_error *err) {
     void *values = paths->values;
     if (!leati_grow(&values, &paths->capacity, paths->count + 1, sizeof(char *)))
-        return leati_no_memory(err, (paths->count + 1) * sizeof(char *));
+        return leati_no_memory(err);
     paths->values = values;
     char *copy = leati_strndup(text, size);
     if (!copy)
-        return leati_no_memory(err, size + 1);
+        return leati_no_memory(err);
     paths->values[paths->count++] = copy;
     return LEAT_OK;
 }

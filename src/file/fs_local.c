@@ -134,7 +134,7 @@ static leat_status local_open(const leati_fs *fs, const char *path, leati_file *
         leati_free(file);
         leati_free(name);
         close(opened.fd);
-        return leati_no_memory(err, sizeof *file + strlen(path));
+        return leati_no_memory(err);
     }
     *file = opened;
     file->base.path = name;
@@ -239,7 +239,7 @@ static leat_status local_resolve(const leati_fs *fs, const char *path, char **ou
     if (name == path && errno != ENOENT)
         return leati_fail_errno(err, errno, path, "find it");
     *out = leati_strdup(name);
-    return *out ? LEAT_OK : leati_no_memory(err, strlen(name) + 1);
+    return *out ? LEAT_OK : leati_no_memory(err);
 }
 
 static leat_status local_create(const leati_fs *fs, const char *path, bool exclusive,
@@ -248,7 +248,7 @@ static leat_status local_create(const leati_fs *fs, const char *path, bool exclu
     char *name = leati_strdup(path);
     leat_status status = LEAT_OK;
     if (!sink || !name) {
-        status = leati_no_memory(err, sizeof *sink + strlen(path));
+        status = leati_no_memory(err);
         goto free_all;
     }
     sink->base = (leati_sink){fs, name};

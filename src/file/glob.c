@@ -43,7 +43,7 @@ static leat_status join(level *lv, const char *name, leat_error *err) {
     if (n && lv->folder[n - 1] != '/')
         leati_text_add(&lv->path, "/", 1);
     leati_text_add(&lv->path, name, strlen(name));
-    return lv->path.failed ? leati_no_memory(err, n + strlen(name) + 2) : LEAT_OK;
+    return lv->path.failed ? leati_no_memory(err) : LEAT_OK;
 }
 
 /* Keeps folder/name if it is there and, before the last level, is a folder. */
@@ -159,8 +159,7 @@ static leat_status match_pattern(const char *pattern, leati_paths *out, leat_err
     leat_status status = first_folder(pattern, &folders, &rest, err);
     if (!status) {
         char *text = leati_strdup(rest);
-        status =
-            text ? match_levels(text, &folders, out, err) : leati_no_memory(err, strlen(rest) + 1);
+        status = text ? match_levels(text, &folders, out, err) : leati_no_memory(err);
         leati_free(text);
     }
     leati_paths_fini(&folders);

@@ -61,7 +61,7 @@ static leat_status index_path(const char *path, char **out, leat_error *err) {
     leati_text text = {0};
     leati_text_addf(&text, "%s%s", path, LEATI_INDEX_ENDING);
     *out = leati_text_take(&text);
-    return *out ? LEAT_OK : leati_no_memory(err, strlen(path) + sizeof LEATI_INDEX_ENDING);
+    return *out ? LEAT_OK : leati_no_memory(err);
 }
 
 /* What is known of a data file without reading it. */
@@ -179,7 +179,7 @@ static leat_status open_sidecar(leati_index *index, const char *path, leat_error
     char *name = NULL;
     index->path = leati_strdup(path);
     if (!index->path)
-        return leati_no_memory(err, strlen(path) + 1);
+        return leati_no_memory(err);
     leat_status status = index_path(path, &name, err);
     if (!status)
         status = leati_file_open(name, &index->file, err);
@@ -198,7 +198,7 @@ leat_status leati_index_open(const char *path, const char *kind, leati_index **o
         return status;
     leati_index *index = leati_alloc_zero(1, sizeof *index);
     if (!index)
-        return leati_no_memory(err, sizeof *index);
+        return leati_no_memory(err);
     index->block = -1;
     status = open_sidecar(index, path, err);
     if (!status)
@@ -335,7 +335,7 @@ static leat_status add_member(struct builder *b, const leati_tar_member *member,
         return LEAT_OK;
     key->size = 0;
     leati_text_add(key, member->name.data, size);
-    return key->failed ? leati_no_memory(err, size) : add_record(b, member->at, err);
+    return key->failed ? leati_no_memory(err) : add_record(b, member->at, err);
 }
 
 /* Passes over all members of a tar archive; *end is where its end mark stands. */

@@ -75,7 +75,7 @@ static leat_status add_tensor(json_t *header, const leati_named_tensor *one, siz
     json_t *entry = entry_of(&one->tensor, at);
     return entry != NULL && json_object_set_new(header, one->name, entry) == 0
                ? LEAT_OK
-               : leati_no_memory(err, sizeof *entry);
+               : leati_no_memory(err);
 }
 
 /* The header as text; freed by leati_free. */
@@ -83,7 +83,7 @@ static leat_status make_header(const leati_named_tensor *tensors, int count,
                                const leati_note *notes, int num_notes, char **out,
                                leat_error *err) {
     json_t *header = json_object(), *texts = json_object();
-    leat_status status = header != NULL && texts != NULL ? LEAT_OK : leati_no_memory(err, 0);
+    leat_status status = header != NULL && texts != NULL ? LEAT_OK : leati_no_memory(err);
     size_t at = 0;
     for (int i = 0; status == LEAT_OK && i < num_notes; i++)
         if (json_object_set_new(texts, notes[i].key, json_string(notes[i].text)) != 0)
@@ -91,7 +91,7 @@ static leat_status make_header(const leati_named_tensor *tensors, int count,
                                 "note \"%.80s\" is no text in UTF-8, or there is no memory",
                                 notes[i].key);
     if (status == LEAT_OK && num_notes > 0 && json_object_set(header, "__metadata__", texts) != 0)
-        status = leati_no_memory(err, 0);
+        status = leati_no_memory(err);
     for (int i = 0; status == LEAT_OK && i < count; i++)
         status = add_tensor(header, &tensors[i], &at, err);
     if (status == LEAT_OK) {
@@ -180,7 +180,7 @@ static leat_status read_entries(leati_safetensors *file, const char *path, char 
     json_t *entry = NULL;
     file->tensors = leati_alloc_zero(json_object_size(file->header), sizeof *file->tensors);
     if (file->tensors == NULL)
-        return leati_no_memory(err, json_object_size(file->header) * sizeof *file->tensors);
+        return leati_no_memory(err);
     json_object_foreach(file->header, name, entry) {
         leati_named_tensor *one = &file->tensors[file->count];
         if (strcmp(name, "__metadata__") == 0)
@@ -206,7 +206,7 @@ static leat_status read_header(leati_safetensors *file, const char *path, leat_e
     leat_error inner = {0};
     file->header = leati_json_parse((const char *)bytes + 8, (size_t)length, &inner);
     if (file->header == NULL && inner.code == LEAT_RESOURCE_EXHAUSTED)
-        return leati_no_memory(err, (size_t)length);
+        return leati_no_memory(err);
     if (!json_is_object(file->header))
         return damaged(path, "the header is no object of JSON", err);
     return read_entries(file, path, (char *)(uintptr_t)bytes + 8 + length,
@@ -216,7 +216,7 @@ static leat_status read_header(leati_safetensors *file, const char *path, leat_e
 leat_status leati_safetensors_read(const char *path, leati_safetensors **out, leat_error *err) {
     leati_safetensors *file = leati_alloc_zero(1, sizeof *file);
     if (file == NULL)
-        return leati_no_memory(err, sizeof *file);
+        return leati_no_memory(err);
     leat_status status = leati_file_read_all(path, &file->buffer, err);
     if (status == LEAT_OK)
         status = read_header(file, path, err);

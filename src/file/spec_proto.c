@@ -119,7 +119,7 @@ leat_status leati_put_spec_proto(leati_writer *out, const leat_spec *spec, leat_
                           text);
     }
     }
-    return !status && out->failed ? leati_no_memory(err, out->size) : status;
+    return !status && out->failed ? leati_no_memory(err) : status;
 }
 
 /* ---- reading ---- */
@@ -210,7 +210,7 @@ static bool add_child(children *all, leati_wire value, const leati_wire *key, in
                       leat_error *err) {
     if (!leati_grow((void **)&all->specs, &all->spec_room, all->count + 1, sizeof *all->specs) ||
         !leati_grow((void **)&all->keys, &all->key_room, all->count + 1, sizeof *all->keys)) {
-        leati_no_memory(err, all->count * sizeof *all->specs);
+        leati_no_memory(err);
         return false;
     }
     leat_spec *spec = read_value(value, depth, err);
@@ -218,7 +218,7 @@ static bool add_child(children *all, leati_wire value, const leati_wire *key, in
     if (spec && key) {
         text = leati_strndup((const char *)key->at, (size_t)(key->end - key->at));
         if (!text)
-            leati_no_memory(err, (size_t)(key->end - key->at));
+            leati_no_memory(err);
     }
     if (!spec || (key && !text)) {
         leat_spec_unref(spec);

@@ -38,7 +38,7 @@ leat_status leati_stream_open(leati_stream *stream, const char *path, leat_compr
     stream->input = stream->unpacker ? leati_alloc(INPUT_SIZE, 1) : NULL;
     if (!stream->input) {
         leati_stream_close(stream);
-        return leati_no_memory(err, INPUT_SIZE);
+        return leati_no_memory(err);
     }
     return LEAT_OK;
 }
@@ -157,7 +157,7 @@ static leat_status beyond_end(const leati_stream *stream, int64_t position, int6
 static leat_status read_away(leati_stream *stream, int64_t position, leat_error *err) {
     uint8_t *scrap = leati_alloc(INPUT_SIZE, 1);
     if (!scrap)
-        return leati_no_memory(err, INPUT_SIZE);
+        return leati_no_memory(err);
     leat_status status = LEAT_OK;
     while (!status && stream->position < position) {
         int64_t left = position - stream->position;

@@ -93,7 +93,7 @@ static bool is_zero(const uint8_t *header) {
 static leat_status set_name(leati_text *name, const char *text, size_t size, leat_error *err) {
     name->size = 0;
     leati_text_add(name, text, size);
-    return name->failed ? leati_no_memory(err, size) : LEAT_OK;
+    return name->failed ? leati_no_memory(err) : LEAT_OK;
 }
 
 static leat_status name_of(const uint8_t *header, leati_text *name, leat_error *err) {
@@ -103,7 +103,7 @@ static leat_status name_of(const uint8_t *header, leati_text *name, leat_error *
     if (status == LEAT_OK && prefixed)
         leati_text_add(name, "/", 1);
     leati_text_add(name, base, strnlen(base, NAME_SIZE));
-    return name->failed ? leati_no_memory(err, NAME_SIZE) : LEAT_OK;
+    return name->failed ? leati_no_memory(err) : LEAT_OK;
 }
 
 /* What extension members said of the next one. */

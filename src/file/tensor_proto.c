@@ -149,7 +149,7 @@ leat_status leati_put_tensor_proto(leati_writer *out, leat_dtype dtype, const le
         put_strings(out, values, count);
     else if (count > 0)
         leati_put_field(out, TENSOR_CONTENT, values, (size_t)count * leat_dtype_size(dtype));
-    return out->failed ? leati_no_memory(err, out->size) : LEAT_OK;
+    return out->failed ? leati_no_memory(err) : LEAT_OK;
 }
 
 leat_status leati_put_string_proto(leati_writer *out, const leat_shape *shape,
@@ -158,7 +158,7 @@ leat_status leati_put_string_proto(leati_writer *out, const leat_shape *shape,
     put_head(out, LEAT_STRING, shape);
     for (int64_t i = 0; i < count; i++)
         leati_put_field(out, TENSOR_STRING, values[i].data, values[i].size);
-    return out->failed ? leati_no_memory(err, out->size) : LEAT_OK;
+    return out->failed ? leati_no_memory(err) : LEAT_OK;
 }
 
 /* ---- reading ---- */

@@ -42,7 +42,7 @@ leat_status leati_tfrecord_open(const char *path, const leati_tfrecord_options *
                                 leati_tfrecord **out, leat_error *err) {
     leati_tfrecord *reader = leati_alloc_zero(1, sizeof *reader);
     if (!reader)
-        return leati_no_memory(err, sizeof *reader);
+        return leati_no_memory(err);
     if (options)
         reader->options = *options;
     if (reader->options.chunk_size == 0)

@@ -26,7 +26,7 @@ leat_tfrecord_writer *leat_tfrecord_writer_open(const char *path,
     leat_tfrecord_writer_options chosen = options ? *options : (leat_tfrecord_writer_options){0};
     leat_tfrecord_writer *writer = leati_alloc_zero(1, sizeof *writer);
     if (!writer) {
-        leati_no_memory(err, sizeof *writer);
+        leati_no_memory(err);
         return NULL;
     }
     bool good = true;

@@ -11,7 +11,7 @@
 leat_status leati_body_add_argument(leati_body *body, const leati_type *type, leat_error *err) {
     size_t needed = body->num_values + 1;
     if (!leati_grow((void **)&body->values, &body->value_capacity, needed, sizeof *body->values))
-        return leati_no_memory(err, needed * sizeof *body->values);
+        return leati_no_memory(err);
     leati_value *value = &body->values[body->num_values++];
     *value = (leati_value){.type = *type, .node = -1, .output = body->num_arguments++};
     value->type.element = type->element ? leat_spec_ref(type->element) : NULL;
@@ -58,7 +58,7 @@ static leat_status infer(const leati_body *body, const leati_tensor_op *op, cons
                          leati_infer_call *call, leat_error *err) {
     leati_type *types = leati_alloc((size_t)num_inputs, sizeof *types);
     if (!types)
-        return leati_no_memory(err, (size_t)num_inputs * sizeof *types);
+        return leati_no_memory(err);
     for (int i = 0; i < num_inputs; i++)
         types[i] = body->values[inputs[i]].type;
     *call = (leati_infer_call){.inputs = types,
@@ -79,7 +79,7 @@ static leat_status copy_args(const leati_tensor_op *op, const void *args, void *
                              leat_error *err) {
     *out = leati_alloc_zero(1, op->args_size ? op->args_size : 1);
     if (!*out)
-        return leati_no_memory(err, op->args_size);
+        return leati_no_memory(err);
     if (!op->rows)
         return LEAT_OK;
     leat_status status = args ? leati_rows_copy(op->rows, args, *out, err)
@@ -114,7 +114,7 @@ static leat_status append(leati_body *body, leati_node *node, const leati_type *
     if (!leati_grow((void **)&body->nodes, &body->node_capacity, body->num_nodes + 1,
                     sizeof *body->nodes) ||
         !leati_grow((void **)&body->values, &body->value_capacity, values, sizeof *body->values))
-        return leati_no_memory(err, values * sizeof *body->values);
+        return leati_no_memory(err);
     node->first_output = (int32_t)body->num_values;
     node->num_outputs = num_outputs;
     for (int i = 0; i < num_outputs; i++) {
@@ -144,7 +144,7 @@ leat_status leati_body_add_node(leati_body *body, const leati_tensor_op *op, con
         goto named;
     node.inputs = leati_alloc((size_t)num_inputs, sizeof *node.inputs);
     if (!node.inputs) {
-        status = leati_no_memory(err, (size_t)num_inputs * sizeof *node.inputs);
+        status = leati_no_memory(err);
         goto named;
     }
     if (num_inputs)

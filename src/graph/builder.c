@@ -3,6 +3,7 @@
  * Happy path: leat_graph_new, then operations, each of which ends in leati_graph_add. Failures are
  * sticky: the first one is kept in graph->error and every later call returns a failed value, so a
  * tracer checks nothing and leat_graph_finish reports. A graph belongs to one thread; no locks. */
+#include "core/tensor.h"
 #include "graph/body.h"
 #include "graph/node_args.h"
 #include "graph/variable_ops.h"
@@ -11,7 +12,7 @@
 leat_graph *leat_graph_new(const leat_spec *input, leat_error *err) {
     leat_graph *graph = leati_alloc_zero(1, sizeof *graph);
     if (!graph) {
-        leati_no_memory(err, sizeof *graph);
+        leati_no_memory(err);
         return NULL;
     }
     graph->input = input ? leat_spec_ref(input) : NULL;
@@ -152,7 +153,7 @@ int32_t leati_graph_add_values(leat_graph *graph, const leati_tensor_op *op, con
         ids = leati_alloc((size_t)num_inputs, sizeof *ids);
     if (!ids) {
         leat_error err = {0};
-        leati_no_memory(&err, (size_t)num_inputs * sizeof *ids);
+        leati_no_memory(&err);
         leati_graph_error(graph, &err);
         return -1;
     }
@@ -177,7 +178,7 @@ leat_value leat_graph_tensor(leat_graph *graph, const leat_tensor *tensor) {
     leat_error err = {0};
     leat_value value = failed(graph);
     if (!tensor || tensor->dtype == LEAT_INVALID) {
-        leati_fail(&err, LEAT_INVALID_ARGUMENT, "the constant is not a tensor");
+        leati_no_tensor(&err, "the constant");
         return leati_graph_error(graph, &err);
     }
     if (leati_graph_constant(graph, tensor, &value, &err))

@@ -86,8 +86,7 @@ static leat_status bind_attribute(call *c, const char *name, int64_t number, lea
         c->values[c->num_bound++] = c->inputs[number];
         value = placeholder(row);
     }
-    return json_object_set_new(c->attributes, name, value) == 0 ? LEAT_OK
-                                                                : leati_no_memory(err, sizeof *c);
+    return json_object_set_new(c->attributes, name, value) == 0 ? LEAT_OK : leati_no_memory(err);
 }
 
 /* Splits inputs into those of the operation and those of attributes. */
@@ -144,7 +143,7 @@ static leat_status put_functions(const call *c, const json_t *attributes, void *
         } else if (json_object_set_new(
                        c->attributes, name,
                        json_pack("{s:{s:[]}, s:[], s:[]}", "input", "tuple", "nodes", "outputs"))) {
-            return leati_no_memory(err, sizeof *c);
+            return leati_no_memory(err);
         }
     }
     return LEAT_OK;
@@ -212,7 +211,7 @@ int leat_graph_call_functions(leat_graph *graph, const char *operation, const ch
     } else if (attributes) {
         given = leati_json_parse(attributes, strlen(attributes), &err);
         if (given && !(c.attributes = json_copy(given)))
-            leati_no_memory(&err, sizeof c);
+            leati_no_memory(&err);
         if (err.code)
             leati_prefix(&err, "op %s (node %zu)", c.op->name, graph->body.num_nodes);
     }

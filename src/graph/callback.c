@@ -27,7 +27,7 @@ static leati_callback *callback_new(leat_callback function, void *context, const
                                     uint32_t flags, leat_error *err) {
     leati_callback *callback = leati_alloc_zero(1, sizeof *callback);
     if (!callback) {
-        leati_no_memory(err, sizeof *callback);
+        leati_no_memory(err);
         return NULL;
     }
     leati_object_init(&callback->object, &callback_type);
@@ -37,7 +37,7 @@ static leati_callback *callback_new(leat_callback function, void *context, const
     callback->flags = flags;
     callback->name = leati_strdup(name);
     if (name && !callback->name) {
-        leati_no_memory(err, strlen(name) + 1);
+        leati_no_memory(err);
         leati_object_unref(callback);
         return NULL;
     }
@@ -124,7 +124,7 @@ static leat_function *build(leati_callback *callback, const leat_spec *input,
     int num_inputs = graph->body.num_arguments, num_outputs = leat_spec_num_components(output);
     int32_t *ids = leati_alloc((size_t)num_inputs, sizeof *ids);
     if (!ids) {
-        leati_no_memory(err, (size_t)num_inputs * sizeof *ids);
+        leati_no_memory(err);
         leat_graph_free(graph);
         return NULL;
     }

@@ -26,7 +26,7 @@ struct leati_draws {
 leati_draws *leati_draws_new(leat_error *err) {
     leati_draws *draws = leati_alloc_zero(1, sizeof *draws);
     if (!draws) {
-        leati_no_memory(err, sizeof *draws);
+        leati_no_memory(err);
         return NULL;
     }
     pthread_mutex_init(&draws->lock, NULL);
@@ -75,7 +75,7 @@ static leat_status make_room(leati_draws *draws, leat_error *err) {
     leati_draws wide = {.room = draws->room ? 2 * draws->room : 16};
     wide.places = leati_alloc_zero(wide.room, sizeof *wide.places);
     if (!wide.places)
-        return leati_no_memory(err, wide.room * sizeof *wide.places);
+        return leati_no_memory(err);
     for (size_t i = 0; i < draws->room; i++)
         if (draws->places[i].key)
             *find(&wide, draws->places[i].key) = draws->places[i];

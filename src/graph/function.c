@@ -25,7 +25,7 @@ static const leati_object_type function_type = {.name = "function", .free = func
 leat_function *leati_function_new(leat_error *err) {
     leat_function *function = leati_alloc_zero(1, sizeof *function);
     if (!function) {
-        leati_no_memory(err, sizeof *function);
+        leati_no_memory(err);
         return NULL;
     }
     leati_object_init(&function->object, &function_type);
@@ -97,7 +97,7 @@ leat_status leati_function_set_outputs(leat_function *function, const int32_t *o
                                        int num_outputs, leat_error *err) {
     function->outputs = leati_alloc((size_t)num_outputs, sizeof *outputs);
     if (!function->outputs)
-        return leati_no_memory(err, (size_t)num_outputs * sizeof *outputs);
+        return leati_no_memory(err);
     if (num_outputs)
         memcpy(function->outputs, outputs, (size_t)num_outputs * sizeof *outputs);
     function->num_outputs = num_outputs;
@@ -114,7 +114,7 @@ static leat_spec *spec_of_type(const leati_type *type, leat_error *err) {
 leat_spec *leati_spec_of_types(const leati_type *types, int count, leat_error *err) {
     leat_spec **children = leati_alloc_zero((size_t)count, sizeof(leat_spec *));
     if (!children) {
-        leati_no_memory(err, (size_t)count * sizeof(leat_spec *));
+        leati_no_memory(err);
         return NULL;
     }
     /* A NULL child makes leat_spec_tuple release the others and keep the error. */
@@ -152,7 +152,7 @@ static leat_spec *structured_spec(const leati_type *types, int count, const leat
     leat_shape *shapes = leati_alloc((size_t)count, sizeof *shapes);
     leat_spec *spec = NULL;
     if (!dtypes || !shapes) {
-        leati_no_memory(err, (size_t)count * sizeof *shapes);
+        leati_no_memory(err);
     } else {
         for (int i = 0; i < count; i++) {
             dtypes[i] = types[i].dtype;
@@ -174,7 +174,7 @@ leat_status leati_function_set_spec(leat_function *function, const leat_spec *st
     int count = function->num_outputs;
     leati_type *types = leati_alloc((size_t)count, sizeof *types);
     if (!types)
-        return leati_no_memory(err, (size_t)count * sizeof *types);
+        return leati_no_memory(err);
     for (int i = 0; i < count; i++)
         types[i] = function->body.values[function->outputs[i]].type;
     leat_error failure = {0};
@@ -226,7 +226,7 @@ static leat_function *finish(leat_graph *graph, const leat_value *outputs, int n
     int32_t *ids = leati_alloc((size_t)num_outputs, sizeof *ids);
     if (!function || !ids) {
         if (function)
-            leati_no_memory(err, (size_t)num_outputs * sizeof *ids);
+            leati_no_memory(err);
         goto fail;
     }
     for (int i = 0; i < num_outputs; i++)

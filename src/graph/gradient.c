@@ -34,7 +34,7 @@ static leat_status pass_init(struct pass *pass, leat_graph *graph, leat_error *e
     pass->reaches = leati_alloc_zero(pass->num_values, sizeof(bool));
     pass->gradients = leati_alloc(pass->num_values, sizeof *pass->gradients);
     if (!pass->reaches || !pass->gradients)
-        return leati_no_memory(err, pass->num_values * sizeof *pass->gradients);
+        return leati_no_memory(err);
     for (size_t i = 0; i < pass->num_values; i++)
         pass->gradients[i] = -1;
     return LEAT_OK;
@@ -133,8 +133,7 @@ static leat_status pass_node(struct pass *pass, int32_t index, leat_error *err) 
     } else {
         size_t count = 2 * ((size_t)node.num_inputs + (size_t)node.num_outputs);
         leat_value *values = leati_alloc(count, sizeof *values);
-        status = values ? call_gradient(pass, &node, values, err)
-                        : leati_no_memory(err, count * sizeof *values);
+        status = values ? call_gradient(pass, &node, values, err) : leati_no_memory(err);
         leati_free(values);
     }
     if (status)
@@ -304,7 +303,7 @@ void leat_variable_gradients(leat_value target, leat_variable *const *variables,
     leat_value *gradients = leati_alloc(room, sizeof *gradients);
     int *counts = leati_alloc((size_t)num_variables, sizeof *counts);
     if (!reads || !gradients || !counts)
-        leati_no_memory(&err, room * sizeof *reads);
+        leati_no_memory(&err);
     else
         variable_gradients(target, variables, num_variables, reads, gradients, counts, out, &err);
     leati_free(reads);
@@ -323,7 +322,7 @@ static leat_spec *gradient_input(const leat_function *function, leat_error *err)
     size_t room = (size_t)body->num_arguments + (size_t)function->num_outputs;
     leati_type *types = leati_alloc(room, sizeof *types);
     if (!types) {
-        leati_no_memory(err, room * sizeof *types);
+        leati_no_memory(err);
         return NULL;
     }
     int count = 0;
@@ -382,7 +381,7 @@ leat_function *leati_function_gradient(const leat_function *function, leat_error
         return NULL;
     values = leati_alloc(room, sizeof *values);
     if (!values)
-        leati_no_memory(err, room * sizeof *values);
+        leati_no_memory(err);
     else
         graph = leat_graph_new(input, err);
     if (graph) {

@@ -204,7 +204,7 @@ leat_buffer *leat_function_to_graph_def(const leat_function *function, leat_erro
     leati_free((void *)writing.variables);
     if (failed) {
         leati_writer_fini(&writing.out);
-        leati_no_memory(err, writing.out.size);
+        leati_no_memory(err);
         return NULL;
     }
     return leat_buffer_adopt(writing.out.data, writing.out.size, forget, NULL, err);

@@ -32,7 +32,7 @@ const leat_spec *leati_infer_keep(leati_infer_call *call, leat_spec *spec, leat_
     if (!leati_grow((void **)&call->made, &call->made_capacity, call->num_made + 1,
                     sizeof(leat_spec *))) {
         leat_spec_unref(spec);
-        leati_no_memory(err, (call->num_made + 1) * sizeof(leat_spec *));
+        leati_no_memory(err);
         return NULL;
     }
     call->made[call->num_made++] = spec;

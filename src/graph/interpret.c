@@ -118,7 +118,7 @@ static leat_status run_init(struct run *run, const leat_function *function, int6
         .inputs = leati_alloc_zero((size_t)most, sizeof(leati_operand)),
     };
     if (!run->values || !run->inputs)
-        return leati_no_memory(err, body->num_values * sizeof(leati_operand));
+        return leati_no_memory(err);
     return LEAT_OK;
 }
 

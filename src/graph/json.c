@@ -54,7 +54,7 @@ static json_t *write_ids(const int32_t *ids, int32_t count, leat_error *err) {
             array = NULL;
         }
     if (!array)
-        leati_no_memory(err, (size_t)count * sizeof *ids);
+        leati_no_memory(err);
     return array;
 }
 
@@ -82,7 +82,7 @@ static json_t *write_attributes(const leati_node *node, int depth, leat_error *e
     leati_json_functions functions = functions_at(node->op, &depth);
     char *args = leati_alloc_zero(1, node->op->args_size ? node->op->args_size : 1);
     if (!args) {
-        leati_no_memory(err, node->op->args_size);
+        leati_no_memory(err);
         return NULL;
     }
     memcpy(args, node->args, node->op->args_size);
@@ -109,21 +109,21 @@ static json_t *write_node(const leati_node *node, int depth, leat_error *err) {
         json_pack("{s:s, s:i, s:o, s:o, s:I}", "op", node->op->name, "version", node->op->version,
                   "attrs", attributes, "inputs", inputs, "number", (json_int_t)node->number);
     if (!json)
-        leati_no_memory(err, sizeof *node);
+        leati_no_memory(err);
     return json;
 }
 
 static json_t *write_nodes(const leat_function *function, int depth, leat_error *err) {
     json_t *array = json_array();
     if (!array)
-        leati_no_memory(err, sizeof array);
+        leati_no_memory(err);
     for (size_t i = 0; array && i < function->body.num_nodes; i++) {
         const leati_node *node = &function->body.nodes[i];
         json_t *json = write_node(node, depth, err);
         if (json && !json_array_append_new(array, json))
             continue;
         if (json)
-            leati_no_memory(err, sizeof *node);
+            leati_no_memory(err);
         leati_prefix(err, "op %s (node %zu)", node->op->name, i);
         json_decref(array);
         array = NULL;
@@ -154,7 +154,7 @@ static json_t *write_function(void *context, const leat_object *object, leat_err
     json_t *json = json_pack("{s:o, s:o, s:o, s:o}", "input", input, "output", output, "nodes",
                              nodes, "outputs", outputs);
     if (!json)
-        leati_no_memory(err, sizeof *function);
+        leati_no_memory(err);
     return json;
 }
 
@@ -175,7 +175,7 @@ leat_status leati_node_args_read(leat_graph *graph, const leati_tensor_op *op, c
     void *args = leati_alloc_zero(1, op->args_size ? op->args_size : 1);
     leat_status status = LEAT_OK;
     if (!args || (!json && !empty))
-        status = leati_no_memory(err, op->args_size);
+        status = leati_no_memory(err);
     if (!status)
         status = leati_json_to_rows(json ? json : empty, rows, args, op->name, &functions, err);
     if (!status) {
@@ -209,7 +209,7 @@ static leat_status read_ids(const json_t *json, size_t limit, const char *what, 
                           what);
     int32_t *ids = leati_alloc(size, sizeof *ids);
     if (!ids)
-        return leati_no_memory(err, size * sizeof *ids);
+        return leati_no_memory(err);
     for (size_t i = 0; i < size; i++) {
         const json_t *item = json_array_get(json, i);
         json_int_t id = json_is_integer(item) ? json_integer_value(item) : -1;

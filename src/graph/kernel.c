@@ -76,7 +76,7 @@ static leat_status store_strings(leati_kernel_call *call, int index, const leat_
     for (int64_t i = 0; i < count; i++) {
         char *text = from[i].size ? leati_kernel_text(call, index, from[i].size, err) : NULL;
         if (from[i].size && !text)
-            return leati_no_memory(err, from[i].size);
+            return leati_no_memory(err);
         if (from[i].size)
             memcpy(text, from[i].data, from[i].size);
         to[i] = (leat_string){.data = text ? text : "", .size = from[i].size};

@@ -208,7 +208,7 @@ static char *printed(json_t *json, leat_error *err) {
     if (json)
         text = leati_json_print(json, 0, false, err);
     else
-        leati_no_memory(err, 0);
+        leati_no_memory(err);
     json_decref(json);
     return text;
 }
@@ -235,6 +235,6 @@ char *leat_operation_names(leat_error *err) {
                         ops[i]->names ? ops[i]->names : "");
     char *out = leati_text_take(&text);
     if (!out)
-        leati_no_memory(err, 0);
+        leati_no_memory(err);
     return out;
 }

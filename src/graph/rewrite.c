@@ -13,7 +13,7 @@ static leat_status copy_node(const leati_node *node, leati_body *body, int32_t *
     if (node->num_inputs > 16)
         inputs = leati_alloc((size_t)node->num_inputs, sizeof *inputs);
     if (!inputs)
-        return leati_no_memory(err, (size_t)node->num_inputs * sizeof *inputs);
+        return leati_no_memory(err);
     for (int32_t i = 0; i < node->num_inputs; i++)
         inputs[i] = map[node->inputs[i]];
     leat_status status = leati_body_add_node(body, node->op, node->args, inputs, node->num_inputs,
@@ -60,7 +60,7 @@ static leat_status rewrite_init(struct rewrite *rewrite, const leati_body *body,
     rewrite->node_needed = leati_alloc_zero(body->num_nodes, sizeof(bool));
     rewrite->value_needed = leati_alloc_zero(body->num_values, sizeof(bool));
     if (!rewrite->map || !rewrite->node_needed || !rewrite->value_needed)
-        return leati_no_memory(err, body->num_values * sizeof *rewrite->map);
+        return leati_no_memory(err);
     for (size_t i = 0; i < body->num_values; i++)
         rewrite->map[i] = i < (size_t)body->num_arguments ? (int32_t)i : -1;
     return LEAT_OK;
@@ -152,7 +152,7 @@ static leat_status specialise_input(const leat_function *function, leat_function
     leat_shape *shapes = leati_alloc((size_t)count, sizeof *shapes);
     leat_error failure = {0};
     if (!dtypes || !shapes) {
-        leati_no_memory(&failure, (size_t)count * sizeof *shapes);
+        leati_no_memory(&failure);
     } else {
         for (int32_t i = 0; i < count; i++) {
             dtypes[i] = copy->body.values[i].type.dtype;
@@ -195,7 +195,7 @@ static leat_spec *leading_input(const leat_function *function, int count, leat_e
     if (dropped == count && num_children) {
         leat_spec **kept = leati_alloc((size_t)num_kept, sizeof(leat_spec *));
         if (!kept) {
-            leati_no_memory(err, (size_t)num_kept * sizeof(leat_spec *));
+            leati_no_memory(err);
             return NULL;
         }
         for (int i = 0; i < num_kept; i++)
@@ -207,7 +207,7 @@ static leat_spec *leading_input(const leat_function *function, int count, leat_e
     int left = function->body.num_arguments - count;
     leati_type *types = leati_alloc((size_t)left, sizeof *types);
     if (!types) {
-        leati_no_memory(err, (size_t)left * sizeof *types);
+        leati_no_memory(err);
         return NULL;
     }
     for (int i = 0; i < left; i++)

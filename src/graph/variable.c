@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "core/buffer.h"
 #include "core/spec.h"
+#include "core/tensor.h"
 #include "graph/graph.h"
 #include <string.h>
 
@@ -44,7 +45,7 @@ static leat_status place_on_host(leat_variable *variable, const leat_tensor *ini
     variable->copies = leati_alloc_zero(1, sizeof(leat_buffer *));
     variable->places = leati_alloc_zero(1, sizeof *variable->places);
     if (!variable->copies || !variable->places)
-        return leati_no_memory(err, sizeof *variable->places);
+        return leati_no_memory(err);
     variable->num_copies = 1;
     variable->copies[0] = leat_buffer_new(size, err);
     if (!variable->copies[0])
@@ -56,7 +57,7 @@ static leat_status place_on_host(leat_variable *variable, const leat_tensor *ini
 
 static leat_status check_initial(const leat_tensor *initial, leat_error *err) {
     if (!initial || initial->dtype == LEAT_INVALID)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the initial value is not a tensor");
+        return leati_no_tensor(err, "the initial value");
     if (initial->dtype == LEAT_STRING || initial->dtype == LEAT_OBJECT)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "a variable holds numbers or bools, not dtype %s",
@@ -73,7 +74,7 @@ leat_variable *leat_variable_new(const leat_tensor *initial, const leat_variable
         options = &none;
     leat_variable *variable = leati_alloc_zero(1, sizeof *variable);
     if (!variable) {
-        leati_no_memory(err, sizeof *variable);
+        leati_no_memory(err);
         return NULL;
     }
     leati_object_init(&variable->object, &variable_type);
@@ -83,7 +84,7 @@ leat_variable *leat_variable_new(const leat_tensor *initial, const leat_variable
     variable->sync_on_read = options->sync_on_read;
     variable->aggregation = options->aggregation;
     variable->name = leati_strdup(options->name ? options->name : "Variable");
-    leat_status status = variable->name ? LEAT_OK : leati_no_memory(err, sizeof "Variable");
+    leat_status status = variable->name ? LEAT_OK : leati_no_memory(err);
     if (!status)
         status = creator ? creator->place(creator->context, variable, initial, err)
                          : place_on_host(variable, initial, err);

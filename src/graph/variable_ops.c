@@ -128,7 +128,7 @@ leat_value leat_graph_read(leat_graph *graph, leat_variable *variable) {
     if (!leati_grow((void **)&graph->reads, &graph->read_capacity, graph->num_reads + 1,
                     sizeof *graph->reads)) {
         leat_error err = {0};
-        leati_no_memory(&err, (graph->num_reads + 1) * sizeof *graph->reads);
+        leati_no_memory(&err);
         return leati_graph_error(graph, &err);
     }
     graph->reads[graph->num_reads++] = (struct leati_read){.variable = variable, .value = value.id};

@@ -40,7 +40,7 @@ static leat_status place_two(void *context, leat_variable *variable, const leat_
     variable->copies = leati_alloc_zero(2, sizeof(leat_buffer *));
     variable->places = leati_alloc_zero(2, sizeof *variable->places);
     if (!variable->copies || !variable->places)
-        return leati_no_memory(err, sizeof *variable->places);
+        return leati_no_memory(err);
     for (int i = 0; i < 2; i++) {
         variable->copies[i] = leat_buffer_new(size, err);
         if (!variable->copies[i])

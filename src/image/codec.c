@@ -70,7 +70,7 @@ const leati_codec *leati_codec_find(const uint8_t *data, size_t size) {
 leati_image_decoder *leati_image_decoder_new(leat_error *err) {
     leati_image_decoder *decoder = leati_alloc_zero(1, sizeof *decoder);
     if (decoder == NULL) {
-        (void)leati_no_memory(err, sizeof *decoder);
+        (void)leati_no_memory(err);
         return NULL;
     }
     decoder->current = CODECS;

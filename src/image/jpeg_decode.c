@@ -188,7 +188,7 @@ static leat_status create(struct decoder *decoder, leat_error *err) {
 static void *state_new(leat_error *err) {
     struct decoder *decoder = leati_alloc_zero(1, sizeof *decoder);
     if (decoder == NULL) {
-        (void)leati_no_memory(err, sizeof *decoder);
+        (void)leati_no_memory(err);
         return NULL;
     }
     decoder->jpeg.err = leati_jpeg_guard_init(&decoder->guard);

@@ -174,7 +174,7 @@ leat_status leati_jpeg_encode(const uint8_t *pixels, size_t stride, int32_t heig
         return status;
     struct encoder *encoder = leati_alloc_zero(1, sizeof *encoder);
     if (encoder == NULL)
-        return leati_no_memory(err, sizeof *encoder);
+        return leati_no_memory(err);
     encoder->options = options;
     encoder->pixels = pixels;
     encoder->stride = stride;

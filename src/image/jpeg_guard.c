@@ -165,13 +165,13 @@ void leati_jpeg_guard_fini(leati_jpeg_guard *guard) {
 leat_status leati_jpeg_guard_failure(leati_jpeg_guard *guard, j_common_ptr jpeg, const char *what,
                                      const char *advice, leat_error *err) {
     if (guard->missing != 0)
-        return leati_no_memory(err, guard->missing);
+        return leati_no_memory(err);
     char message[JMSG_LENGTH_MAX] = "";
     if (guard->refusal != NULL)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: %s", what, guard->refusal);
     /* libjpeg's own allocations, while it is being created. */
     if (guard->errors.msg_code == JERR_OUT_OF_MEMORY)
-        return leati_no_memory(err, sizeof(struct jpeg_decompress_struct));
+        return leati_no_memory(err);
     guard->errors.format_message(jpeg, message);
     if (guard->errors.msg_code == JERR_BAD_PRECISION)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,

@@ -6,11 +6,8 @@
 
 #include <spng.h>
 
-/* A context with the flags of spng_ctx_new, or NULL without memory. Free with spng_ctx_free. */
+/* A context with the flags of spng_ctx_new, or NULL without memory. Free with spng_ctx_free. A
+ * failure of libspng is one of memory where leati_refused is not 0 then; this call sets it to 0. */
 spng_ctx *leati_png_context(int flags);
-
-/* Bytes of the last allocation that libspng was refused on this thread since the last call of this
- * function or of leati_png_context; 0: none. */
-size_t leati_png_refused(void);
 
 #endif

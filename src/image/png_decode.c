@@ -37,7 +37,7 @@ static void forget(struct decoder *decoder) {
 static void *state_new(leat_error *err) {
     struct decoder *decoder = leati_alloc_zero(1, sizeof *decoder);
     if (decoder == NULL)
-        (void)leati_no_memory(err, sizeof *decoder);
+        (void)leati_no_memory(err);
     return decoder;
 }
 
@@ -49,9 +49,8 @@ static void state_free(void *state) {
 }
 
 static leat_status failed(const struct decoder *decoder, int code, leat_error *err) {
-    size_t refused = leati_png_refused();
-    if (refused != 0)
-        return leati_no_memory(err, refused);
+    if (leati_refused() != 0)
+        return leati_no_memory(err);
     if (code == SPNG_IO_EOF || code == SPNG_EOF || code == SPNG_EIDAT_TOO_SHORT)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "truncated PNG: the data end after %zu bytes, before the picture does; "
@@ -152,7 +151,7 @@ static leat_status begin(void *state, const uint8_t *data, size_t size,
     decoder->source = leati_png_source_new(data, size);
     decoder->png = leati_png_context(0);
     if (decoder->png == NULL)
-        return leati_no_memory(err, leati_png_refused());
+        return leati_no_memory(err);
     int code = spng_set_png_stream(decoder->png, leati_png_source_read, &decoder->source);
     leat_status status =
         code != 0 ? failed(decoder, code, err) : begin_picture(decoder, options, err);
@@ -190,7 +189,7 @@ static leat_status need_scratch(struct decoder *decoder, size_t row_size, size_t
         size = SIZE_MAX;
     void *scratch = decoder->scratch;
     if (!leati_grow(&scratch, &decoder->scratch_capacity, size, 1))
-        return leati_no_memory(err, size);
+        return leati_no_memory(err);
     decoder->scratch = scratch;
     return LEAT_OK;
 }
@@ -230,7 +229,7 @@ static leat_status read_picture(struct decoder *decoder, uint8_t *pixels, size_t
 static leat_status read_pixels(void *state, void *pixels, size_t stride, leat_error *err) {
     struct decoder *decoder = state;
     leat_status status = leati_check_pixel_memory(&decoder->info, pixels, stride, err);
-    (void)leati_png_refused();
+    leati_refused_forget();
     if (status == LEAT_OK)
         status = read_picture(decoder, pixels, stride, err);
     forget(decoder);

@@ -5,6 +5,7 @@
  * called; what fails inside is missing memory. No locks. */
 #include "image/png.h"
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "image/png_alloc.h"
 #include <inttypes.h>
@@ -55,7 +56,7 @@ leat_status leati_png_encode(const void *pixels, size_t stride, int32_t height, 
         return status;
     spng_ctx *png = leati_png_context(SPNG_CTX_ENCODER);
     if (png == NULL)
-        return leati_no_memory(err, leati_png_refused());
+        return leati_no_memory(err);
     struct spng_ihdr header = {.width = (uint32_t)width,
                                .height = (uint32_t)height,
                                .bit_depth = (uint8_t)options->bits,
@@ -73,9 +74,8 @@ leat_status leati_png_encode(const void *pixels, size_t stride, int32_t height, 
     if (code == 0)
         result = spng_get_png_buffer(png, &size, &code);
     spng_ctx_free(png);
-    size_t refused = leati_png_refused();
-    if (refused != 0 && result == NULL)
-        return leati_no_memory(err, refused);
+    if (result == NULL && leati_refused() != 0)
+        return leati_no_memory(err);
     if (code != 0 || result == NULL)
         return leati_fail(err, LEAT_INTERNAL, "encoding a PNG of %" PRId32 " x %" PRId32 ": %s",
                           height, width, spng_strerror(code));

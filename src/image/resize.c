@@ -21,13 +21,13 @@
 static leat_status reserve_axis(leati_resize_axis *axis, leat_error *err) {
     size_t span = (size_t)axis->span, out = (size_t)axis->out, values, bytes;
     if (!leati_mul_size(out, 4 + span, &values) || !leati_mul_size(values, 4, &bytes))
-        return leati_no_memory(err, SIZE_MAX);
+        return leati_no_memory(err);
     if (bytes > axis->capacity) {
         leati_free(axis->memory);
         axis->capacity = 0;
         axis->memory = leati_alloc(values, 4);
         if (axis->memory == NULL)
-            return leati_no_memory(err, bytes);
+            return leati_no_memory(err);
         axis->capacity = bytes;
     }
     axis->lower = axis->memory;
@@ -103,7 +103,7 @@ static leat_status reserve_picks(leati_resize_plan *plan, leat_error *err) {
     size_t bytes = plan->num_picks * (sizeof *plan->picks + sizeof *plan->pick_from);
     plan->picks = leati_alloc_aligned(bytes, 64);
     if (plan->picks == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     plan->pick_from = (int32_t *)(void *)(plan->picks + plan->num_picks);
     plan->pick_capacity = plan->num_picks;
     return LEAT_OK;
@@ -162,7 +162,7 @@ static leat_status reserve_rows(leati_resize_plan *plan, leat_error *err) {
     plan->capacity = 0;
     plan->rows = leati_alloc_aligned(needed * sizeof *plan->rows, 64);
     if (plan->rows == NULL)
-        return leati_no_memory(err, needed * sizeof *plan->rows);
+        return leati_no_memory(err);
     plan->capacity = needed;
     return LEAT_OK;
 }

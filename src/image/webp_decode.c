@@ -29,7 +29,7 @@ struct decoder {
 static void *state_new(leat_error *err) {
     struct decoder *decoder = leati_alloc_zero(1, sizeof *decoder);
     if (decoder == NULL)
-        (void)leati_no_memory(err, sizeof *decoder);
+        (void)leati_no_memory(err);
     return decoder;
 }
 

@@ -60,7 +60,7 @@ leat_status leat_set_memory_limit(int64_t bytes, leat_error *err) {
 leati_budget *leati_budget_new(size_t memory_limit, int cpu_limit, leat_error *err) {
     leati_budget *budget = leati_alloc_zero(1, sizeof *budget);
     if (budget == NULL) {
-        (void)leati_no_memory(err, sizeof *budget);
+        (void)leati_no_memory(err);
         return NULL;
     }
     atomic_init(&budget->references, 1);

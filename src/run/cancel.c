@@ -26,7 +26,7 @@ static void parent_fired(leati_cancel_watch *watch) {
 leati_cancel *leati_cancel_new(leati_cancel *parent, leat_error *err) {
     leati_cancel *cancel = leati_alloc_zero(1, sizeof *cancel);
     if (cancel == NULL) {
-        (void)leati_no_memory(err, sizeof *cancel);
+        (void)leati_no_memory(err);
         return NULL;
     }
     atomic_init(&cancel->references, 1);

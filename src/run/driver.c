@@ -13,7 +13,7 @@ leati_driver *leati_driver_start(const char *name, void (*main)(void *context), 
                                  leat_error *err) {
     leati_driver *driver = leati_alloc_zero(1, sizeof *driver);
     if (driver == NULL) {
-        (void)leati_no_memory(err, sizeof *driver);
+        (void)leati_no_memory(err);
         return NULL;
     }
     if (leati_thread_start(&driver->thread, name, main, context, err) != LEAT_OK) {

@@ -204,7 +204,7 @@ leati_pool *leati_pool_new(int threads, leat_error *err) {
     if (pool == NULL || workers == NULL) {
         leati_free(workers);
         leati_free(pool);
-        (void)leati_no_memory(err, (size_t)threads * sizeof *workers);
+        (void)leati_no_memory(err);
         return NULL;
     }
     pool->workers = workers;

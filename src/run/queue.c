@@ -43,7 +43,7 @@ leati_gate *leati_gate_new(const char *name, leati_cancel *cancel, leat_error *e
     if (gate == NULL || copy == NULL) {
         leati_free(copy);
         leati_free(gate);
-        (void)leati_no_memory(err, sizeof *gate);
+        (void)leati_no_memory(err);
         return NULL;
     }
     gate->name = copy;

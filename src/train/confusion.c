@@ -181,7 +181,7 @@ leat_status leati_threshold_check(const void *arguments, leat_error *err) {
             leati_text_addf(&wrong, "%s%g", wrong.size > 0 ? ", " : "", args->thresholds.values[i]);
     leat_status status = LEAT_OK;
     if (wrong.failed)
-        status = leati_no_memory(err, (size_t)args->thresholds.count);
+        status = leati_no_memory(err);
     else if (wrong.size > 0)
         status = leati_fail(err, LEAT_INVALID_ARGUMENT,
                             "Threshold values must be in [0, 1]. Received: [%.200s]", wrong.data);

@@ -112,7 +112,7 @@ leat_status leati_kind_args_copy(const leati_kind *kind, const void *from, void 
                                  leat_error *err) {
     void *args = leati_alloc_zero(1, kind->args_size);
     if (args == NULL)
-        return leati_no_memory(err, kind->args_size);
+        return leati_no_memory(err);
     leat_status status = leati_rows_copy(kind->rows, from, args, err);
     if (status != LEAT_OK) {
         leati_free(args);
@@ -161,7 +161,7 @@ leat_status leati_kind_args_read(const leati_kind *kind, const json_t *config, v
     if (args == NULL || (config != NULL && flat == NULL)) {
         leati_free(args);
         json_decref(flat);
-        return leati_no_memory(err, kind->args_size);
+        return leati_no_memory(err);
     }
     leat_status status = leati_json_to_rows(flat, kind->rows, args, kind->name, NULL, err);
     json_decref(flat);

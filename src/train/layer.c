@@ -23,7 +23,7 @@ static leat_layer *layer_of_args(const leati_layer_kind *kind, void *args, leat_
         leati_free(layer);
         leati_free(own);
         leati_kind_args_free(&kind->kind, args);
-        leati_no_memory(err, sizeof *layer);
+        leati_no_memory(err);
         return NULL;
     }
     *layer = (leat_layer){.kind = kind, .args = args, .name = own};
@@ -72,7 +72,7 @@ void leat_layer_free(leat_layer *layer) {
 leat_status leati_layer_rename(leat_layer *layer, const char *name, leat_error *err) {
     char *own = leati_strdup(name);
     if (own == NULL)
-        return leati_no_memory(err, strlen(name) + 1);
+        return leati_no_memory(err);
     leati_free(layer->name);
     layer->name = own;
     return LEAT_OK;
@@ -178,7 +178,7 @@ static leat_status add_weight(leat_layer *layer, const leati_weight *weight, lea
     leati_text path = {0};
     leati_text_addf(&path, "%s/%s", layer->name, weight->name);
     leat_tensor initial = {0};
-    leat_status status = path.failed ? leati_no_memory(err, strlen(weight->name)) : LEAT_OK;
+    leat_status status = path.failed ? leati_no_memory(err) : LEAT_OK;
     if (status == LEAT_OK)
         status = first_value(layer, weight, &initial, err);
     if (status == LEAT_OK) {

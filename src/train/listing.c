@@ -143,7 +143,7 @@ char *leat_train_json(leat_error *err) {
     if (good)
         text = leati_json_print(root, 0, false, err);
     else
-        leati_no_memory(err, 0);
+        leati_no_memory(err);
     json_decref(root);
     return text;
 }

@@ -38,7 +38,7 @@ leati_loss *leati_loss_from_json(const char *name, const json_t *config, leat_er
     leati_loss *loss = leati_alloc_zero(1, sizeof *loss);
     if (loss == NULL) {
         leati_kind_args_free(kind, args);
-        leati_no_memory(err, sizeof *loss);
+        leati_no_memory(err);
         return NULL;
     }
     *loss = (leati_loss){.kind = (const leati_loss_kind *)(const void *)kind, .args = args};

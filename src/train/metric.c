@@ -38,8 +38,8 @@ static leat_status make_state(leat_metric *metric, const leati_weight *state, le
     leat_error own = {0};
     leat_tensor zeros = {0};
     leati_text_addf(&path, "%s/%s", name == NULL ? metric->kind->prefix : name, state->name);
-    leat_status status = path.failed ? leati_no_memory(err, strlen(state->name))
-                                     : leat_tensor_new(dtype, state->shape, &zeros, err);
+    leat_status status =
+        path.failed ? leati_no_memory(err) : leat_tensor_new(dtype, state->shape, &zeros, err);
     if (status == LEAT_OK) {
         const leat_variable_options options = {.name = path.data,
                                                .not_trainable = true,
@@ -70,7 +70,7 @@ static leat_metric *metric_of_args(const leati_metric_kind *kind, void *args, le
     leat_metric *metric = leati_alloc_zero(1, sizeof *metric);
     if (metric == NULL) {
         leati_kind_args_free(&kind->kind, args);
-        leati_no_memory(err, sizeof *metric);
+        leati_no_memory(err);
         return NULL;
     }
     *metric = (leat_metric){.kind = kind, .args = args};

@@ -39,7 +39,7 @@ static leat_status name_layer(leat_model *model, int index, leat_error *err) {
         leat_status status = LEAT_OK;
         bool taken = !name.failed && name_taken(model, index, name.data);
         if (name.failed)
-            status = leati_no_memory(err, strlen(layer->kind->prefix) + 8);
+            status = leati_no_memory(err);
         else if (!taken)
             status = leati_layer_rename(layer, name.data, err);
         leati_text_fini(&name);
@@ -100,7 +100,7 @@ leat_model *leat_sequential(leat_layer *const *layers, int num_layers, leat_erro
         model = leati_alloc_zero(1, sizeof *model);
         own = leati_alloc((size_t)num_layers, sizeof(leat_layer *));
         if (model == NULL || own == NULL)
-            status = leati_no_memory(err, (size_t)num_layers * sizeof(leat_layer *));
+            status = leati_no_memory(err);
     }
     if (status != LEAT_OK) {
         free_layers(layers, num_layers);
@@ -149,7 +149,7 @@ leat_status leati_model_collect(leat_model *model, leat_error *err) {
         count += model->layers[i]->num_weights;
     model->trainable = leati_alloc((size_t)count, sizeof(leat_variable *));
     if (model->trainable == NULL)
-        return leati_no_memory(err, (size_t)count * sizeof(leat_variable *));
+        return leati_no_memory(err);
     model->num_trainable = 0;
     for (int i = 0; i < model->num_layers; i++)
         for (int k = 0; k < model->layers[i]->num_weights; k++)

@@ -16,7 +16,7 @@
 leat_network *leat_network_new(leat_error *err) {
     leat_network *network = leati_alloc_zero(1, sizeof *network);
     if (network == NULL)
-        leati_no_memory(err, sizeof *network);
+        leati_no_memory(err);
     return network;
 }
 
@@ -122,7 +122,7 @@ void leati_network_run(const leat_network *network, const leat_value *inputs, bo
     leat_error err = {0};
     int next = 0;
     if (values == NULL) {
-        leati_no_memory(&err, (size_t)network->num_nodes * sizeof *values);
+        leati_no_memory(&err);
         leati_graph_error(graph, &err);
         return;
     }
@@ -213,8 +213,8 @@ leat_model *leat_network_model(leat_network *network, const leat_symbol *outputs
         return NULL;
     }
     leat_model *model = leati_alloc_zero(1, sizeof *model);
-    leat_status status = model == NULL ? leati_no_memory(err, sizeof *model)
-                                       : set_outputs(network, outputs, num_outputs, err);
+    leat_status status =
+        model == NULL ? leati_no_memory(err) : set_outputs(network, outputs, num_outputs, err);
     if (model == NULL) {
         leat_network_free(network);
         return NULL;

@@ -75,7 +75,7 @@ static leat_optimizer *optimizer_of_args(const leati_optimizer_kind *kind, void 
     leat_optimizer *optimizer = leati_alloc_zero(1, sizeof *optimizer);
     if (optimizer == NULL) {
         leati_kind_args_free(&kind->kind, args);
-        leati_no_memory(err, sizeof *optimizer);
+        leati_no_memory(err);
         return NULL;
     }
     *optimizer = (leat_optimizer){.kind = kind, .args = args};
@@ -186,7 +186,7 @@ static leat_status reserve(leat_optimizer *optimizer, leat_error *err) {
         leati_grow((void **)&optimizer->variables, &optimizer->variable_capacity, variables,
                    sizeof *optimizer->variables))
         return LEAT_OK;
-    return leati_no_memory(err, variables * sizeof *optimizer->variables);
+    return leati_no_memory(err);
 }
 
 /* The values that a slot starts with. Owned. */
@@ -283,8 +283,7 @@ static leat_status make_slot(leat_variable *variable, const leati_weight *slot, 
     leati_text path = {0};
     leat_tensor start = {0};
     leati_text_addf(&path, "%s_%s", leat_variable_name(variable), slot->name);
-    leat_status status = path.failed ? leati_no_memory(err, strlen(slot->name))
-                                     : start_of(variable, slot, &start, err);
+    leat_status status = path.failed ? leati_no_memory(err) : start_of(variable, slot, &start, err);
     if (status == LEAT_OK)
         status = leati_variable_like(variable, path.data, &start, out, err);
     leat_tensor_unref(&start);
@@ -394,7 +393,7 @@ static leat_status apply_own(leat_optimizer *optimizer, leat_graph *graph,
     leati_slots *slots = leati_alloc((size_t)count, sizeof *slots);
     leat_status status = LEAT_OK;
     if (copy == NULL || slots == NULL)
-        status = leati_no_memory(err, (size_t)count * sizeof *slots);
+        status = leati_no_memory(err);
     if (status == LEAT_OK) {
         memcpy(copy, gradients, (size_t)count * sizeof *copy);
         for (int i = 0; i < count; i++)
@@ -443,7 +442,7 @@ void leat_optimizer_minimize(leat_optimizer *optimizer, leat_value loss,
     }
     leat_value *gradients = leati_alloc((size_t)count, sizeof *gradients);
     if (gradients == NULL) {
-        leati_no_memory(&err, (size_t)count * sizeof *gradients);
+        leati_no_memory(&err);
         leati_graph_error(graph, &err);
         return;
     }

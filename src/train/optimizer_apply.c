@@ -71,7 +71,7 @@ static leat_status begin_accumulation(struct application *a, leat_error *err) {
     size_t count = (size_t)each_value(a, NULL);
     a->before = leati_alloc(count, sizeof *a->before);
     if (a->before == NULL)
-        return leati_no_memory(err, count * sizeof *a->before);
+        return leati_no_memory(err);
     leat_value step = leat_graph_read(a->given.graph, a->given.iterations);
     leat_value next = leat_add(step, integer(a, 1));
     a->is_update = leat_equal(leat_floormod(next, integer(a, steps)), integer(a, 0));

@@ -82,7 +82,7 @@ leat_part *leat_part_new(const char *sort, const char *name, const char *config,
     leat_part *part = leati_alloc_zero(1, sizeof *part);
     if (part == NULL) {
         leati_kind_args_free(kind, args);
-        leati_no_memory(err, sizeof *part);
+        leati_no_memory(err);
         return NULL;
     }
     *part = (leat_part){.sort = (part_sort)at, .kind = kind, .args = args};
@@ -170,7 +170,7 @@ static char *print_states(const leati_weights *states, leat_error *err) {
     if (good)
         text = leati_json_print(list, 0, false, err);
     else
-        leati_no_memory(err, 0);
+        leati_no_memory(err);
     json_decref(list);
     return text;
 }
@@ -388,7 +388,7 @@ static leat_status apply(const leat_part *part, const leat_application *given, l
     int *counts = leati_alloc(count, sizeof *counts);
     leat_status status = LEAT_OK;
     if (gradients == NULL || slots == NULL || counts == NULL)
-        status = leati_no_memory(err, count * sizeof *slots);
+        status = leati_no_memory(err);
     if (status == LEAT_OK)
         status = check_application(part, given, counts, err);
     if (status == LEAT_OK) {

@@ -123,7 +123,7 @@ static leat_value reduce_along(leat_value x, int64_t axis, int64_t places,
     leat_value *parts = leati_alloc((size_t)places, sizeof *parts);
     leat_error err = {0};
     if (parts == NULL) {
-        leati_no_memory(&err, (size_t)places * sizeof *parts);
+        leati_no_memory(&err);
         return leati_graph_error(x.graph, &err);
     }
     for (int32_t d = 0; d < shape.rank; d++)

@@ -33,7 +33,7 @@ static leat_status place_like(void *context, leat_variable *variable, const leat
     variable->copies = leati_alloc_zero(count, sizeof(leat_buffer *));
     variable->places = leati_alloc_zero(count, sizeof *variable->places);
     if (variable->copies == NULL || variable->places == NULL)
-        return leati_no_memory(err, count * sizeof *variable->places);
+        return leati_no_memory(err);
     variable->num_copies = like->num_copies;
     variable->num_elsewhere = like->num_elsewhere;
     variable->combine_elsewhere = like->combine_elsewhere;

@@ -51,14 +51,14 @@ static leat_status fake_alloc(leati_device *device, size_t size, leat_buffer **o
                               leat_error *err) {
     struct shadow *shadow = leati_alloc(1, sizeof *shadow + size);
     if (!shadow)
-        return leati_no_memory(err, size);
+        return leati_no_memory(err);
     shadow->device = fake(device);
     shadow->mapped = size ? size : 1;
     memset(shadow->bytes, 0xEE, size);
     void *data = mmap(NULL, shadow->mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED) {
         leati_free(shadow);
-        return leati_no_memory(err, size);
+        return leati_no_memory(err);
     }
     atomic_fetch_add(&shadow->device->bytes, size);
     leat_buffer *buffer = leat_buffer_adopt(data, size, release_buffer, shadow, err);
@@ -156,7 +156,7 @@ static leat_status fake_compile(leati_device *device, const leat_function *funct
             return leati_fail(err, LEAT_UNIMPLEMENTED, "value %zu has no static shape", v);
     fake_step *step = leati_alloc_zero(1, sizeof *step);
     if (!step)
-        return leati_no_memory(err, sizeof *step);
+        return leati_no_memory(err);
     step->base.device = device;
     step->replica = context->replica - context->first_replica;
     step->function = leat_function_ref((leat_function *)(uintptr_t)function);
@@ -263,7 +263,7 @@ static leat_status fake_run(leati_executable *executable, leati_run_args *args, 
                           (int)step->function->num_outputs);
     leat_tensor *inputs = leati_alloc((size_t)arguments, sizeof *inputs);
     if (!inputs)
-        return leati_no_memory(err, (size_t)arguments * sizeof *inputs);
+        return leati_no_memory(err);
     leat_status status = LEAT_OK;
     int loaded = 0;
     while (!status && loaded < arguments) {
@@ -294,7 +294,7 @@ static const leati_device_ops fake_ops = {.kind = "GPU",
 leati_device *fake_device_new(int index, leat_error *err) {
     fake_device *device = leati_alloc_zero(1, sizeof *device);
     if (!device) {
-        leati_no_memory(err, sizeof *device);
+        leati_no_memory(err);
         return NULL;
     }
     device->base =

@@ -26,7 +26,7 @@ static leat_status replicas_place(void *context, leat_variable *variable,
     variable->copies = leati_alloc_zero(count, sizeof(leat_buffer *));
     variable->places = leati_alloc_zero(count, sizeof *variable->places);
     if (!variable->copies || !variable->places)
-        return leati_no_memory(err, count);
+        return leati_no_memory(err);
     variable->num_copies = (int)count;
     for (size_t i = 0; i < count; i++) {
         variable->copies[i] = leat_buffer_new(size, err);

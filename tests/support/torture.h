@@ -25,11 +25,11 @@
  *     torture_run(build, context);      between torture_begin and torture_end
  *
  * torture_run calls it with the 1st, 2nd, ... allocation failing until none fails, and checks each
- * time that the failure came back as RESOURCE_EXHAUSTED with a text, and that nothing more is alive
- * than before. torture_run_tolerant also accepts LEAT_OK when an allocation failed, for code that
- * can do without it. For a loop of one's own: torture_fail_at(n), then torture_failed() says
- * whether the n-th allocation came. Counts are exact with any number of threads; which
- * allocation is the n-th is then up to the scheduler. */
+ * time that the failure came back as RESOURCE_EXHAUSTED with a text that says so, and that
+ * nothing more is alive than before. torture_run_tolerant also accepts LEAT_OK when an allocation
+ * failed, for code that can do without it. For a loop of one's own: torture_fail_at(n), then
+ * torture_failed() says whether the n-th allocation came. Counts are exact with any number of
+ * threads; which allocation is the n-th is then up to the scheduler. */
 #ifndef TORTURE_H
 #define TORTURE_H
 
@@ -56,13 +56,17 @@ typedef struct torture_header {
 } torture_header;
 
 static atomic_long torture_alive;
-static atomic_long torture_calls;   /* allocations since torture_fail_at */
-static atomic_long torture_fail_on; /* 0: none fails; below: this one and all after it */
+static atomic_long torture_calls;     /* allocations since torture_fail_at */
+static atomic_long torture_fail_on;   /* 0: none fails; below: this one and all after it */
+static atomic_size_t torture_refused; /* bytes of the last one that failed */
 
-TORTURE_UNUSED static bool torture_refuses(void) {
+TORTURE_UNUSED static bool torture_refuses(size_t size) {
     long call = atomic_fetch_add(&torture_calls, 1) + 1;
     long n = atomic_load(&torture_fail_on);
-    return n < 0 ? call >= -n : call == n;
+    bool refuses = n < 0 ? call >= -n : call == n;
+    if (refuses)
+        atomic_store(&torture_refused, size);
+    return refuses;
 }
 
 TORTURE_UNUSED static torture_header *torture_header_of(void *memory) {
@@ -99,13 +103,13 @@ TORTURE_UNUSED static void torture_give(void *memory) {
 
 TORTURE_UNUSED static void *torture_alloc(void *context, size_t size, size_t alignment) {
     (void)context;
-    return torture_refuses() ? NULL : torture_take(size, alignment);
+    return torture_refuses(size) ? NULL : torture_take(size, alignment);
 }
 
 TORTURE_UNUSED static void *torture_resize(void *context, void *memory, size_t size) {
     (void)context;
     size_t old = torture_header_of(memory)->size;
-    void *moved = torture_refuses() ? NULL : torture_take(size, 16);
+    void *moved = torture_refuses(size) ? NULL : torture_take(size, 16);
     if (moved == NULL)
         return NULL;
     memcpy(moved, memory, old < size ? old : size);
@@ -171,6 +175,15 @@ TORTURE_UNUSED static int torture_teardown(void **state) {
 
 typedef leat_status (*torture_body)(void *context, leat_error *err);
 
+/* The text speaks of memory, and if of bytes, then of those that were refused. */
+TORTURE_UNUSED static void torture_check_text(long n, const char *text) {
+    char bytes[60];
+    (void)snprintf(bytes, sizeof bytes, ": %zu bytes were refused", atomic_load(&torture_refused));
+    bool named = strstr(text, "bytes were refused") != NULL;
+    if (strstr(text, "memory") == NULL || (named && strstr(text, bytes) == NULL))
+        fail_msg("allocation %ld failed: %s; expected \"out of memory%s\"", n, text, bytes);
+}
+
 /* One round; returns whether an allocation failed in it. */
 TORTURE_UNUSED static bool torture_round(torture_body body, void *context, long n, bool tolerant) {
     long before = torture_live();
@@ -190,7 +203,7 @@ TORTURE_UNUSED static bool torture_round(torture_body body, void *context, long 
     } else {
         assert_int_equal(status, LEAT_RESOURCE_EXHAUSTED);
         assert_int_equal(err.code, LEAT_RESOURCE_EXHAUSTED);
-        assert_true(err.text[0] != '\0');
+        torture_check_text(n, err.text);
     }
     return failed;
 }

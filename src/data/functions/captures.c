@@ -73,7 +73,7 @@ static leat_status captures_init(captures *c, int count, leat_error *err) {
                     .tensors = leati_alloc_zero(room, sizeof(*c->tensors)),
                     .count = count};
     if (c->constants == NULL || c->bindings == NULL || c->tensors == NULL) {
-        return leati_no_memory(err, room * sizeof(*c->constants));
+        return leati_no_memory(err);
     }
     for (int i = 0; i < count; i++) {
         c->bindings[i] = (leati_binding){.op = &leati_tensor_op_constant, .args = &c->constants[i]};
@@ -98,7 +98,7 @@ leat_function *leati_captures_stand_in(const leat_object *object, const leati_ty
     struct stand_in_args *stand_ins = leati_alloc((size_t)count, sizeof(*stand_ins));
     leat_status status = captures_init(&c, count, err);
     if (status == LEAT_OK && stand_ins == NULL) {
-        status = leati_no_memory(err, (size_t)count * sizeof(*stand_ins));
+        status = leati_no_memory(err);
     }
     for (int i = 0; i < count && status == LEAT_OK; i++) {
         status = set_spec(&c, i, &types[i], err);

@@ -277,7 +277,7 @@ static leat_spec *spec_with_numbers(const leati_infer_call *call, const leati_da
     leat_spec *spec = NULL;
     void *filled = leati_alloc_zero(1, t->op->args_size);
     if (filled == NULL) {
-        leati_no_memory(err, t->op->args_size);
+        leati_no_memory(err);
     } else if (leati_rows_copy(t->op->rows, t->args, filled, err) == LEAT_OK) {
         if (fill_stand_ins(call, t, num_datasets, more, filled, err) == LEAT_OK) {
             spec = spec_with_args(call, t->op, filled, num_datasets, err);
@@ -413,7 +413,7 @@ static leat_status make_row(leati_kernel_call *call, const leati_dataset_templat
     leat_dataset *inputs[LEAT_MAX_OUTPUTS];
     void *bound = leati_alloc_zero(1, t->op->args_size);
     if (bound == NULL) {
-        return leati_no_memory(err, t->op->args_size);
+        return leati_no_memory(err);
     }
     leat_status status = leati_rows_copy(t->op->rows, t->args, bound, err);
     leat_dataset *dataset = NULL;

@@ -116,7 +116,7 @@ static leat_status dataset_reduce_infer(leati_infer_call *call, leat_error *err)
     int count = call->num_inputs - 1 + leat_spec_num_components(element);
     leati_type *types = leati_alloc((size_t)count, sizeof *types);
     if (!types)
-        return leati_no_memory(err, (size_t)count * sizeof *types);
+        return leati_no_memory(err);
     leat_error failure = {0};
     order_types(call, element, types);
     leat_status status = infer_types(call, types, count, &failure);
@@ -223,7 +223,7 @@ static leat_status dataset_reduce_kernel(leati_kernel_call *call, leat_error *er
     size_t count = (size_t)r.body->body.num_arguments + (size_t)r.body->num_outputs;
     r.values = leati_arena_alloc(call->arena, count * sizeof *r.values);
     if (!r.values)
-        return leati_no_memory(err, count * sizeof *r.values);
+        return leati_no_memory(err);
     r.next = r.values + r.body->body.num_arguments;
     leat_status status = LEAT_OK;
     for (int64_t row = 0; !status && row < call->n; row++) {
@@ -280,7 +280,7 @@ int leat_dataset_reduce(leat_value dataset, leat_function *body, const leat_valu
     leat_value *all = leati_alloc(count, sizeof *all);
     if (!all) {
         leat_error err = {0};
-        leati_no_memory(&err, count * sizeof *all);
+        leati_no_memory(&err);
         leati_graph_error(graph, &err);
         return -1;
     }

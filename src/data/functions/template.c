@@ -105,7 +105,7 @@ static leat_status add_placeholders(const struct leati_dataset_args *args,
             return fail_name(op, &args->bound.values[i], "argument", err);
         }
         if (json_object_set_new(json, row->name, placeholder(row)) != 0) {
-            return leati_no_memory(err, sizeof(*args));
+            return leati_no_memory(err);
         }
     }
     for (int i = 0; i < args->functions.count; i++) {
@@ -114,7 +114,7 @@ static leat_status add_placeholders(const struct leati_dataset_args *args,
             return fail_name(op, &args->functions.values[i], "function argument", err);
         }
         if (json_object_set_new(json, row->name, json_true()) != 0) {
-            return leati_no_memory(err, sizeof(*args));
+            return leati_no_memory(err);
         }
     }
     return LEAT_OK;
@@ -131,7 +131,7 @@ static leat_status parse(const struct leati_dataset_args *args, leati_dataset_te
     leati_json_functions functions = {.context = (void *)(uintptr_t)args, .read = read_function};
     t->args = leati_alloc_zero(1, t->op->args_size);
     if (t->args == NULL) {
-        status = leati_no_memory(err, t->op->args_size);
+        status = leati_no_memory(err);
     }
     if (status == LEAT_OK) {
         status = leati_json_to_rows(json, t->op->rows, t->args, t->op->name, &functions, err);
@@ -206,7 +206,7 @@ leati_dataset_template *leati_template_of(const struct leati_dataset_args *args,
     leati_dataset_template *t = leati_alloc_zero(1, sizeof(*t));
     if (t == NULL) {
         leati_free(key);
-        leati_no_memory(err, sizeof(*t));
+        leati_no_memory(err);
         return NULL;
     }
     t->key = key;

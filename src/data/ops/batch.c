@@ -130,7 +130,7 @@ static leat_status open_slots(const leat_dataset *dataset, struct slots *s, leat
     s->columns = leati_alloc_zero((size_t)s->num_columns, sizeof(*s->columns));
     s->destinations = leati_alloc_zero((size_t)s->num_columns, sizeof(*s->destinations));
     if (s->columns == NULL || s->destinations == NULL) {
-        return leati_no_memory(err, (size_t)s->num_columns * sizeof(*s->columns));
+        return leati_no_memory(err);
     }
     leat_status status = leati_stacks_init(&s->stacks, spec, err);
     if (status != LEAT_OK) {

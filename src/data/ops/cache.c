@@ -83,7 +83,7 @@ static void *cache_share(const leat_dataset *dataset, leat_error *err) {
     (void)dataset;
     struct cache_shared *both = leati_alloc_zero(1, sizeof(*both));
     if (both == NULL) {
-        leati_no_memory(err, sizeof(*both));
+        leati_no_memory(err);
         return NULL;
     }
     both->store = leati_cache_store_new(err);
@@ -189,7 +189,7 @@ static leat_status begin_list(leati_node_state *node, struct cache_state *s, lea
         leati_put_raw(&rows->origin, s->origin.data, s->origin.size);
         if (rows->origin.failed) {
             leati_cache_rows_unref(rows);
-            return leati_no_memory(err, s->origin.size);
+            return leati_no_memory(err);
         }
         s->rows = rows;
     }
@@ -410,7 +410,7 @@ static leat_status restore_origin(leati_node_state *node, struct cache_state *s,
     forget(node, s);
     s->mode = CACHE_WRITE;
     leati_put_raw(&s->origin, origin, size);
-    leat_status status = s->origin.failed ? leati_no_memory(err, size) : open_input(node, s, err);
+    leat_status status = s->origin.failed ? leati_no_memory(err) : open_input(node, s, err);
     leati_reader in = {.data = origin, .size = size};
     if (status == LEAT_OK) {
         status = leati_input_restore(&s->input, &in, err);

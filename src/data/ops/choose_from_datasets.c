@@ -180,7 +180,7 @@ leat_dataset *leat_choose_from_datasets(leat_dataset *const *inputs, int num_inp
             leati_fail(err, LEAT_INVALID_ARGUMENT,
                        "choose_from_datasets: num_inputs is %d; expected at least 1", num_inputs);
         } else {
-            leati_no_memory(err, sizeof(*all));
+            leati_no_memory(err);
         }
         return NULL;
     }

@@ -178,7 +178,7 @@ static leat_spec *csv_spec(const leat_dataset *dataset, leat_error *err) {
     leat_spec **children = leati_alloc_zero(count, sizeof(*children)), *spec = NULL;
     size_t made = 0;
     if (children == NULL) {
-        leati_no_memory(err, count * sizeof(*children));
+        leati_no_memory(err);
         return NULL;
     }
     for (; made < count; made++) {
@@ -408,7 +408,7 @@ static leati_file_outcome open_csv(const leati_files *files, leati_pools *pools,
     struct csv_reader *r = leati_alloc_zero(1, sizeof(*r));
     *reader = r;
     if (r == NULL) {
-        leati_no_memory(err, sizeof(*r));
+        leati_no_memory(err);
         return LEATI_FILE_ERROR;
     }
     r->state = s;
@@ -541,7 +541,7 @@ static leati_tail csv_pull(leati_node_state *node, void *state, int64_t want, le
     struct csv_sink sink = {.buffers =
                                 leati_alloc_zero((size_t)s->num_columns, sizeof(*sink.buffers))};
     if (sink.buffers == NULL) {
-        leati_no_memory(err, (size_t)s->num_columns * sizeof(*sink.buffers));
+        leati_no_memory(err);
         return LEATI_ERROR;
     }
     if (take_buffers(s, want, sink.buffers, err) != LEAT_OK ||

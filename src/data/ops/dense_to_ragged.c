@@ -74,7 +74,7 @@ static leat_status dense_to_ragged_open(leati_node_state *node, void *state, lea
     s->num_columns = leat_spec_num_components(spec);
     s->levels = leati_alloc_zero((size_t)s->num_columns, sizeof(*s->levels));
     if (s->levels == NULL) {
-        return leati_no_memory(err, (size_t)s->num_columns * sizeof(*s->levels));
+        return leati_no_memory(err);
     }
     leat_status status = leati_spec_leaves(spec, &leaves, &count, err);
     for (int l = 0; l < count && status == LEAT_OK; l++) {

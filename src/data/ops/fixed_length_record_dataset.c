@@ -139,7 +139,7 @@ static leati_file_outcome open_fixed(const leati_files *files, leati_pools *pool
     struct fixed_reader *r = leati_alloc_zero(1, sizeof(*r));
     *reader = r;
     if (r == NULL) {
-        leati_no_memory(err, sizeof(*r));
+        leati_no_memory(err);
         return LEATI_FILE_ERROR;
     }
     r->record_bytes = (size_t)s->args->record_bytes;

@@ -202,7 +202,7 @@ static leat_status generator_op_open(leati_node_state *node, void *state, leat_e
     s->casts = leati_alloc_zero((size_t)s->num_components, sizeof(leat_function *));
     s->cast_from = leati_alloc_zero((size_t)s->num_components, sizeof(*s->cast_from));
     if (s->casts == NULL || s->cast_from == NULL) {
-        return leati_no_memory(err, (size_t)s->num_components * sizeof(leat_function *));
+        return leati_no_memory(err);
     }
     return leati_join_init(&s->join, signature, err);
 }

@@ -97,7 +97,7 @@ static leat_spec *slices_spec(const leat_dataset *dataset, leat_error *err) {
     leat_shape *shapes = leati_alloc((size_t)count, sizeof(*shapes));
     leat_spec *whole = NULL, *spec = NULL;
     if (dtypes == NULL || shapes == NULL) {
-        leati_no_memory(err, (size_t)count * sizeof(*shapes));
+        leati_no_memory(err);
     } else {
         for (int c = 0; c < count; c++) {
             dtypes[c] = tensors_of(dataset)[c].dtype;

@@ -41,7 +41,7 @@ static leat_spec *tensors_spec(const leat_dataset *dataset, leat_error *err) {
     leat_shape *shapes = leati_alloc(count, sizeof(*shapes));
     leat_spec *spec = NULL;
     if (dtypes == NULL || shapes == NULL) {
-        leati_no_memory(err, count * sizeof(*shapes));
+        leati_no_memory(err);
     } else {
         for (size_t c = 0; c < count; c++) {
             dtypes[c] = args->tensors.tensors[c].dtype;

@@ -95,8 +95,7 @@ static leat_status global_open(leati_node_state *node, void *state, leat_error *
     s->generator = leati_dataset_shared(node->dataset, err);
     s->indices = leati_alloc(MOST_ASKED, sizeof(*s->indices));
     if (s->generator == NULL || s->indices == NULL) {
-        return s->generator == NULL ? LEAT_RESOURCE_EXHAUSTED
-                                    : leati_no_memory(err, MOST_ASKED * sizeof(*s->indices));
+        return s->generator == NULL ? LEAT_RESOURCE_EXHAUSTED : leati_no_memory(err);
     }
     s->input = leati_access_open(node->dataset->inputs[0], &s->iteration, node, true, err);
     if (s->input == NULL) {

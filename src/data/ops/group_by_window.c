@@ -176,7 +176,7 @@ static size_t place_of(const struct group_state *s, int64_t key) {
 static leat_status add_group(struct group_state *s, size_t place, int64_t key, int64_t size,
                              leat_error *err) {
     if (!leati_grow((void **)&s->groups, &s->capacity, s->num_groups + 1, sizeof(*s->groups))) {
-        return leati_no_memory(err, s->num_groups * sizeof(*s->groups));
+        return leati_no_memory(err);
     }
     memmove(&s->groups[place + 1], &s->groups[place], (s->num_groups - place) * sizeof(*s->groups));
     s->groups[place] = (struct group){.key = key, .size = size};

@@ -64,7 +64,7 @@ static leat_status list_files_check(leat_dataset *dataset, leat_error *err) {
     leat_status status = leati_match_names(&args->file_pattern, "", &names, &local);
     leat_dataset **inputs = leati_resize(dataset->inputs, 1, sizeof(*inputs));
     if (inputs == NULL) {
-        status = leati_no_memory(&local, sizeof(*inputs));
+        status = leati_no_memory(&local);
     } else {
         dataset->inputs = inputs;
     }

@@ -96,7 +96,7 @@ static leat_function *reader_of(const struct batched_args *args, const leat_spec
     json_decref(json);
     leat_function *function = text == NULL ? NULL : leat_trace(trace_reader, text, input, err);
     if (text == NULL) {
-        leati_no_memory(err, 0);
+        leati_no_memory(err);
     }
     leati_free(text);
     return function;
@@ -112,7 +112,7 @@ static leat_dataset *split_label(leat_dataset *input, const char *key, leat_erro
     int *order = leati_alloc_zero((size_t)components + 1, sizeof(*order));
     leat_dataset *out = NULL;
     if (children == NULL || keys == NULL || order == NULL) {
-        leati_no_memory(err, (size_t)count * sizeof(*children));
+        leati_no_memory(err);
         leat_dataset_unref(input);
         goto done;
     }

@@ -142,7 +142,7 @@ static leat_status open_probe(const struct make_csv_args *args, leat_string name
     }
     char *path = status == LEAT_OK ? leati_strndup(name.data, name.size) : NULL;
     if (path == NULL) {
-        return status == LEAT_OK ? leati_no_memory(err, name.size) : status;
+        return status == LEAT_OK ? leati_no_memory(err) : status;
     }
     status = leati_csv_probe_open(probe, path, compression, args->field_delim[0],
                                   args->use_quote_delim, err);
@@ -169,7 +169,7 @@ static leat_status infer_names(const struct make_csv_args *args, const leat_tens
         }
         leat_string *fields = NULL;
         if (status == LEAT_OK && (fields = leati_alloc(probe.count, sizeof(*fields))) == NULL) {
-            status = leati_no_memory(err, probe.count * sizeof(*fields));
+            status = leati_no_memory(err);
         }
         bool same = f == 0 || probe.count == (size_t)c->names.count;
         for (size_t i = 0; i < probe.count && status == LEAT_OK; i++) {
@@ -223,7 +223,7 @@ static leat_status infer_defaults(const struct make_csv_args *args, const leat_t
     const leat_string *names = files->data;
     int64_t left = args->num_rows_for_inference;
     leat_dtype *dtypes = leati_alloc_zero((size_t)c->count + 1, sizeof(*dtypes));
-    leat_status status = dtypes == NULL ? leati_no_memory(err, sizeof(*dtypes)) : LEAT_OK;
+    leat_status status = dtypes == NULL ? leati_no_memory(err) : LEAT_OK;
     for (int64_t f = 0; f < files->dims[0] && status == LEAT_OK && left != 0; f++) {
         leati_csv_probe probe = {0};
         status = open_probe(args, names[f], &probe, err);
@@ -293,7 +293,7 @@ static leat_status select_columns(const struct make_csv_args *args, struct colum
     c->selected = leati_alloc((size_t)count + 1, sizeof(*c->selected));
     c->defaults = leati_alloc_zero((size_t)count + 1, sizeof(*c->defaults));
     if (c->selected == NULL || c->defaults == NULL) {
-        return leati_no_memory(err, (size_t)count * sizeof(*c->defaults));
+        return leati_no_memory(err);
     }
     for (int t = 0; t < given->num_tensors; t++) {
         for (int64_t i = 0; i < leat_tensor_count(&given->tensors[t]); i++) {
@@ -389,7 +389,7 @@ static char *csv_arguments(const struct make_csv_args *args, const struct column
         (c->all || json_object_set(json, "select_cols", columns) == 0);
     text = good ? leati_json_print(json, 0, false, err) : NULL;
     if (!good) {
-        leati_no_memory(err, 0);
+        leati_no_memory(err);
     }
     json_decref(json);
     json_decref(defaults);
@@ -456,7 +456,7 @@ static leat_dataset *name_columns(const struct make_csv_args *args, const struct
     int kept = 0, label = -1;
     if (input == NULL || named == NULL || keys == NULL || children == NULL || order == NULL) {
         if (input != NULL) {
-            leati_no_memory(err, count * sizeof(*named));
+            leati_no_memory(err);
         }
         goto done;
     }

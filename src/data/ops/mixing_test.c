@@ -245,6 +245,9 @@ static leat_status even_fails_on_3(void *context, const leat_element *in, leat_e
     }
     leat_spec *spec = leat_spec_tensor(LEAT_BOOL, LEAT_SCALAR, err);
     leat_tensor answer = leat_scalar_bool(x % 2 == 0);
+    if (spec != NULL && answer.dtype == LEAT_INVALID) {
+        *err = (leat_error){.code = LEAT_RESOURCE_EXHAUSTED, .text = "no memory"};
+    }
     leat_status status = spec == NULL || answer.dtype == LEAT_INVALID
                              ? LEAT_RESOURCE_EXHAUSTED
                              : leat_element_set(out, spec, &answer, err);

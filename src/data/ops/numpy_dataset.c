@@ -212,7 +212,7 @@ static leati_file_outcome open_numpy(const leati_files *files, leati_pools *pool
     struct numpy_reader *r = leati_alloc_zero(1, sizeof(*r));
     *reader = r;
     if (r == NULL) {
-        leati_no_memory(err, sizeof(*r));
+        leati_no_memory(err);
         return LEATI_FILE_ERROR;
     }
     r->state = s;

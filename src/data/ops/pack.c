@@ -142,7 +142,7 @@ static leat_spec *with_shape(const leat_spec *input, leat_shape shape, leat_erro
     leat_shape *shapes = leati_alloc(count, sizeof(*shapes));
     leat_spec *spec = NULL;
     if (dtypes == NULL || shapes == NULL) {
-        leati_no_memory(err, count * sizeof(*shapes));
+        leati_no_memory(err);
     } else {
         for (size_t c = 0; c < count; c++) {
             dtypes[c] = leat_spec_component_dtype(input, (int)c);
@@ -210,7 +210,7 @@ static leat_spec *pack_spec(const leat_dataset *dataset, leat_error *err) {
     leat_spec **children = leati_alloc((size_t)count + 2, sizeof(leat_spec *));
     leat_spec *spec = NULL;
     if (keys == NULL || children == NULL) {
-        leati_no_memory(err, ((size_t)count + 2) * sizeof(leat_spec *));
+        leati_no_memory(err);
         goto done;
     }
     for (int i = 0; dict && i < count; i++) {
@@ -338,7 +338,7 @@ static leat_status pack_open(leati_node_state *node, void *state, leat_error *er
     s->count = leat_spec_num_components(spec);
     s->outputs = leati_alloc_zero((size_t)s->count, sizeof(*s->outputs));
     if (s->outputs == NULL) {
-        return leati_no_memory(err, (size_t)s->count * sizeof(*s->outputs));
+        return leati_no_memory(err);
     }
     for (int i = 0, c = 0, in = 0; i < leat_spec_num_children(spec); i++) {
         const char *key = leat_spec_key(spec, i);
@@ -562,7 +562,7 @@ static leat_status save_anchor(struct pack_state *s, const leati_writer *snapsho
     leati_put_int(out, s->fill);
     cost->replay_elements += s->anchor.index + s->anchor.since;
     leati_save_cost_add(cost, s->anchor.current ? &s->input.cost : &s->anchor.cost);
-    return out->failed ? leati_no_memory(err, out->size) : LEAT_OK;
+    return out->failed ? leati_no_memory(err) : LEAT_OK;
 }
 
 static leat_status save_tokens(struct pack_state *s, int64_t length, leati_writer *out,

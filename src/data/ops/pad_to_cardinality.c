@@ -82,7 +82,7 @@ static leat_spec *pad_spec(const leat_dataset *dataset, leat_error *err) {
     leat_spec **children = leati_alloc_zero((size_t)count + 1, sizeof(*children));
     leat_spec *mask = leat_spec_tensor(LEAT_BOOL, LEAT_SCALAR, err), *spec = NULL;
     if (keys == NULL || children == NULL) {
-        leati_no_memory(err, (size_t)count * sizeof(*keys));
+        leati_no_memory(err);
         leat_spec_unref(mask);
     } else if (mask != NULL) {
         for (int i = 0; i <= count; i++) {
@@ -122,7 +122,7 @@ static leat_status pad_open(leati_node_state *node, void *state, leat_error *err
     }
     s->zeros = leati_alloc_zero((size_t)count, sizeof(*s->zeros));
     if (s->zeros == NULL) {
-        return leati_no_memory(err, (size_t)count * sizeof(*s->zeros));
+        return leati_no_memory(err);
     }
     leat_status status = leat_tensor_copy_of(LEAT_BOOL, LEAT_SCALAR, &(bool){true}, &s->mask, err);
     for (int c = 0; c < count && status == LEAT_OK; c++) {

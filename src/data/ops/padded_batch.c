@@ -220,7 +220,7 @@ static leat_spec *padded_spec(const leat_dataset *dataset, leat_error *err) {
     leat_shape *shapes = leati_alloc(count, sizeof(*shapes));
     leat_spec *spec = NULL;
     leat_status status = paddings == NULL || dtypes == NULL || shapes == NULL
-                             ? leati_no_memory(err, count * sizeof(*paddings))
+                             ? leati_no_memory(err)
                              : find_paddings(dataset, paddings, err);
     for (size_t c = 0; c < count && status == LEAT_OK; c++) {
         dtypes[c] = leat_spec_component_dtype(input, (int)c);
@@ -251,7 +251,7 @@ static leat_status padded_open(leati_node_state *node, void *state, leat_error *
     s->components = leat_spec_num_components(node->dataset->spec);
     s->paddings = leati_alloc_zero((size_t)s->components, sizeof(*s->paddings));
     if (s->paddings == NULL) {
-        return leati_no_memory(err, (size_t)s->components * sizeof(*s->paddings));
+        return leati_no_memory(err);
     }
     leat_status status = find_paddings(node->dataset, s->paddings, err);
     return status == LEAT_OK ? leati_input_open(&s->input, node, 0, err) : status;
@@ -269,7 +269,7 @@ static void drop_rows(struct padded_state *s) {
 static leat_status take_rows(struct padded_state *s, int64_t n, leat_error *err) {
     size_t more = (size_t)n * (size_t)s->components;
     if (!leati_grow((void **)&s->tensors, &s->capacity, s->count + more, sizeof(*s->tensors))) {
-        return leati_no_memory(err, (s->count + more) * sizeof(*s->tensors));
+        return leati_no_memory(err);
     }
     int64_t begin = leati_input_begin(&s->input);
     if (s->count == 0) {

@@ -196,7 +196,7 @@ static leat_function *parse_function(const struct parse_args *args, const leat_s
     leat_function *function = NULL;
     int count = 0;
     if (outputs == NULL) {
-        leati_no_memory(err, room * sizeof(*outputs));
+        leati_no_memory(err);
         return NULL;
     }
     if (graph != NULL) {

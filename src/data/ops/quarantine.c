@@ -110,7 +110,7 @@ static leat_status add_key(struct quarantine_state *s, uint64_t key, bool *fresh
         return LEAT_OK;
     }
     if (!leati_grow((void **)&s->keys, &s->key_capacity, s->num_keys + 1, sizeof(*s->keys))) {
-        return leati_no_memory(err, (s->num_keys + 1) * sizeof(*s->keys));
+        return leati_no_memory(err);
     }
     s->keys[s->num_keys++] = key;
     return LEAT_OK;
@@ -182,7 +182,7 @@ static char *line_of(const leat_error *error, leat_error *err) {
     }
     char *text = failed ? NULL : leati_json_print(line, 0, false, err);
     if (failed) {
-        leati_no_memory(err, LEAT_ERROR_TEXT);
+        leati_no_memory(err);
     }
     json_decref(number);
     json_decref(line);

@@ -491,7 +491,7 @@ static leat_dataset *resample_expand(const leat_dataset *dataset, leat_error *er
     r.acceptance = leati_alloc((size_t)r.classes, sizeof(*r.acceptance));
     leat_dataset *plan = NULL;
     if (r.target == NULL || r.acceptance == NULL) {
-        leati_no_memory(err, (size_t)r.classes * sizeof(*r.target));
+        leati_no_memory(err);
     } else {
         for (int64_t i = 0; i < r.classes; i++) {
             r.target[i] = share(&args->target_dist, i);

@@ -95,7 +95,7 @@ static int *kept_inputs(const leat_dataset *dataset, int *count, bool *nothing, 
     int total = num_datasets(dataset);
     int *which = leati_alloc_zero((size_t)total, sizeof(*which));
     if (which == NULL) {
-        leati_no_memory(err, (size_t)total * sizeof(*which));
+        leati_no_memory(err);
         return NULL;
     }
     *count = 0;
@@ -209,7 +209,7 @@ static leat_status set_sums(struct sample_state *s, leat_dtype dtype, const void
     if (n > s->capacity) {
         double *sums = leati_alloc((size_t)n, sizeof(*sums));
         if (sums == NULL) {
-            return leati_no_memory(err, (size_t)n * sizeof(*sums));
+            return leati_no_memory(err);
         }
         leati_free(s->sums);
         s->sums = sums;
@@ -319,7 +319,7 @@ static leat_status fixed_sums(const leat_dataset *dataset, struct sample_state *
     }
     float *weights = leati_alloc((size_t)count, sizeof(*weights));
     if (weights == NULL) {
-        return leati_no_memory(err, (size_t)count * sizeof(*weights));
+        return leati_no_memory(err);
     }
     for (int i = 0; i < count; i++) {
         weights[i] = ((const float *)tensor->data)[which[i]];

@@ -105,7 +105,7 @@ static leati_tail gather(struct sparse_batch_state *s, const struct sparse_batch
         int64_t n = available < left ? available : left, begin = leati_input_begin(&s->input);
         size_t needed = s->count + (size_t)n;
         if (!leati_grow((void **)&s->rows, &s->capacity, needed, sizeof(*s->rows))) {
-            leati_no_memory(err, needed * sizeof(*s->rows));
+            leati_no_memory(err);
             return LEATI_ERROR;
         }
         if (s->count == 0) {

@@ -97,7 +97,7 @@ static leat_spec *sql_spec(const leat_dataset *dataset, leat_error *err) {
     int count = args->output_types.count, made = 0;
     leat_spec **children = leati_alloc_zero((size_t)count, sizeof(*children)), *spec = NULL;
     if (children == NULL) {
-        leati_no_memory(err, (size_t)count * sizeof(*children));
+        leati_no_memory(err);
         return NULL;
     }
     for (; made < count; made++) {
@@ -345,7 +345,7 @@ leat_dataset *leat_sql_dataset(const char *driver_name, const char *data_source_
     size_t count = output_types == NULL || num_columns < 0 ? 0 : (size_t)num_columns;
     leat_string *names = leati_alloc_zero(count + 1, sizeof(*names));
     if (names == NULL) {
-        leati_no_memory(err, count * sizeof(*names));
+        leati_no_memory(err);
         return NULL;
     }
     for (size_t c = 0; c < count; c++) {

@@ -189,7 +189,7 @@ static leat_spec *tar_spec(const leat_dataset *dataset, leat_error *err) {
     if (made) {
         spec = leat_spec_dict((const char *const *)keys, parts, (int)count, err);
     } else {
-        leati_no_memory(err, count * sizeof(*keys));
+        leati_no_memory(err);
     }
     for (size_t i = 0; i < count && keys != NULL; i++) {
         leati_free(keys[i]);
@@ -361,7 +361,7 @@ static leati_file_outcome begin_sample(struct tar_reader *r, leat_error *err) {
         r->key.size = 0;
         leati_text_add(&r->key, r->member.name.data, key_size);
         if (r->key.failed) {
-            leati_no_memory(err, key_size);
+            leati_no_memory(err);
             r->broken = true;
             outcome = LEATI_FILE_ERROR;
         }
@@ -429,7 +429,7 @@ static leati_file_outcome open_tar(const leati_files *files, leati_pools *pools,
     struct tar_reader *r = leati_alloc_zero(1, sizeof(*r));
     *reader = r;
     if (r == NULL) {
-        leati_no_memory(err, sizeof(*r));
+        leati_no_memory(err);
         return LEATI_FILE_ERROR;
     }
     r->state = s;
@@ -438,7 +438,7 @@ static leati_file_outcome open_tar(const leati_files *files, leati_pools *pools,
     r->path = leati_strdup(path);
     r->seen = leati_alloc((size_t)s->args->fields.count, sizeof(*r->seen));
     if (r->path == NULL || r->seen == NULL) {
-        leati_no_memory(err, strlen(path));
+        leati_no_memory(err);
         return LEATI_FILE_ERROR;
     }
     return leati_chunks_open(&r->chunks, path, s->compression, position, s->files.chunk_size,
@@ -544,7 +544,7 @@ static leat_status begin(struct tar_state *s, const struct tar_args *args, leat_
     s->columns = leati_alloc_zero((size_t)s->args->fields.count, sizeof(*s->columns));
     s->buffers = leati_alloc_zero((size_t)s->num_columns, sizeof(*s->buffers));
     if (s->columns == NULL || s->buffers == NULL) {
-        return leati_no_memory(err, (size_t)s->args->fields.count * sizeof(*s->columns));
+        return leati_no_memory(err);
     }
     place_columns(s);
     return leat_compression_from_name(args->compression_type, &s->compression, err);

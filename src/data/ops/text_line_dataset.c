@@ -55,7 +55,7 @@ static leati_file_outcome open_text(const leati_files *files, leati_pools *pools
     leati_chunks *chunks = leati_alloc_zero(1, sizeof(*chunks));
     *reader = chunks;
     if (chunks == NULL) {
-        leati_no_memory(err, sizeof(*chunks));
+        leati_no_memory(err);
         return LEATI_FILE_ERROR;
     }
     return leati_chunks_open(chunks, path, compression, position, files->chunk_size, pools, err) ==

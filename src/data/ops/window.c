@@ -119,7 +119,7 @@ static leat_status window_open(leati_node_state *node, void *state, leat_error *
 
 static leat_status add_places(struct window_state *s, int64_t n, leat_error *err) {
     if (!leati_grow((void **)&s->places, &s->capacity, s->length + (size_t)n, sizeof(*s->places))) {
-        return leati_no_memory(err, s->length * sizeof(*s->places));
+        return leati_no_memory(err);
     }
     memset((void *)(s->places + s->length), 0, (size_t)n * sizeof(*s->places));
     return LEAT_OK;
@@ -127,7 +127,7 @@ static leat_status add_places(struct window_state *s, int64_t n, leat_error *err
 
 static leat_status add_error(struct window_state *s, const leat_error *error, leat_error *err) {
     leat_error *copy = leati_alloc(1, sizeof(*copy));
-    leat_status status = copy == NULL ? leati_no_memory(err, sizeof(*copy)) : add_places(s, 1, err);
+    leat_status status = copy == NULL ? leati_no_memory(err) : add_places(s, 1, err);
     if (status != LEAT_OK) {
         leati_free(copy);
         return status;

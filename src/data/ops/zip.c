@@ -70,7 +70,7 @@ static leat_spec *fill_structure(const leat_dataset *dataset, const leat_spec *s
     leat_spec **children = leati_alloc_zero((size_t)count, sizeof(*children));
     leat_spec *spec = NULL;
     if (children == NULL) {
-        leati_no_memory(err, (size_t)count * sizeof(*children));
+        leati_no_memory(err);
     } else {
         for (int i = 0; i < count; i++) {
             children[i] = structure == NULL
@@ -108,7 +108,7 @@ static leat_status zip_open(leati_node_state *node, void *state, leat_error *err
     int count = node->dataset->num_inputs;
     s->inputs = leati_alloc_zero((size_t)count, sizeof(*s->inputs));
     if (s->inputs == NULL) {
-        return leati_no_memory(err, (size_t)count * sizeof(*s->inputs));
+        return leati_no_memory(err);
     }
     for (; s->num_inputs < count; s->num_inputs++) {
         leat_status status = leati_input_open(&s->inputs[s->num_inputs], node, s->num_inputs, err);

@@ -22,7 +22,7 @@ static int64_t count_use(struct uses *uses, const leat_dataset *choose, leat_err
         }
     }
     if (!leati_grow((void **)&uses->items, &uses->room, uses->count + 1, sizeof(*uses->items))) {
-        leati_no_memory(err, (uses->count + 1) * sizeof(*uses->items));
+        leati_no_memory(err);
         return -1;
     }
     uses->items[uses->count++] = (struct use){.choose = choose, .count = 1};
@@ -40,7 +40,7 @@ static leat_dataset *separate(void *context, leat_dataset *node, leat_error *err
     int last = node->num_inputs - 1;
     leat_dataset **inputs = leati_alloc((size_t)node->num_inputs, sizeof(*inputs));
     if (inputs == NULL) {
-        leati_no_memory(err, (size_t)node->num_inputs * sizeof(*inputs));
+        leati_no_memory(err);
         return NULL;
     }
     for (int i = 0; i < last; i++) {

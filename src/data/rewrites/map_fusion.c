@@ -46,7 +46,7 @@ static leat_function *compose(const leat_function *first, const leat_function *s
     if (graph == NULL || values == NULL) {
         leat_graph_free(graph);
         leati_free(values);
-        leati_no_memory(err, most * sizeof(*values));
+        leati_no_memory(err);
         return NULL;
     }
     leat_value *middle = values + first->body.num_arguments;

@@ -32,8 +32,8 @@ static leat_status add_numbered(json_t *hosts, const char *prefix, long number, 
                                 const char *rest, size_t size, leat_error *err) {
     leati_text text = {0};
     leati_text_addf(&text, "%s%0*ld", prefix, digits, number);
-    leat_status status = text.failed ? leati_no_memory(err, text.size)
-                                     : add_hosts(hosts, text.data, rest, size, err);
+    leat_status status =
+        text.failed ? leati_no_memory(err) : add_hosts(hosts, text.data, rest, size, err);
     leati_text_fini(&text);
     return status;
 }
@@ -78,10 +78,10 @@ static leat_status add_hosts(json_t *hosts, const char *prefix, const char *rest
     leati_text text = {0};
     leati_text_addf(&text, "%s%.*s", prefix, (int)(open == NULL ? size : (size_t)(open - rest)),
                     rest);
-    leat_status status = text.failed ? leati_no_memory(err, size) : LEAT_OK;
+    leat_status status = text.failed ? leati_no_memory(err) : LEAT_OK;
     if (status == LEAT_OK && open == NULL) {
         if (json_array_append_new(hosts, json_string(text.data)) != 0) {
-            status = leati_no_memory(err, text.size);
+            status = leati_no_memory(err);
         }
     } else if (status == LEAT_OK) {
         const char *close = memchr(open, ']', size - (size_t)(open - rest));
@@ -96,7 +96,7 @@ static leat_status add_hosts(json_t *hosts, const char *prefix, const char *rest
 /* All hosts of a list; NULL with `err`. */
 static json_t *expand_hosts(const char *list, leat_error *err) {
     json_t *hosts = json_array();
-    leat_status status = hosts == NULL ? leati_no_memory(err, 0) : LEAT_OK;
+    leat_status status = hosts == NULL ? leati_no_memory(err) : LEAT_OK;
     const char *at = list;
     while (*at != '\0' && status == LEAT_OK) {
         size_t size = 0;

@@ -179,7 +179,7 @@ static leat_status batch_norm_plan(leati_cpu_build *build, leati_cpu_task *task,
         return LEAT_OK;
     leati_norm_task *norm = leati_alloc_zero(1, sizeof *norm);
     if (!norm)
-        return leati_no_memory(err, sizeof *norm);
+        return leati_no_memory(err);
     *norm = (leati_norm_task){.x = node->inputs[0],
                               .gamma = node->inputs[1],
                               .beta = node->inputs[2],

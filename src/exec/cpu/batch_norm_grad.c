@@ -208,7 +208,7 @@ static leat_status batch_norm_grad_plan(leati_cpu_build *build, leati_cpu_task *
         return LEAT_OK;
     leati_norm_task *norm = leati_alloc_zero(1, sizeof *norm);
     if (!norm)
-        return leati_no_memory(err, sizeof *norm);
+        return leati_no_memory(err);
     *norm = (leati_norm_task){.x = node->inputs[1],
                               .gamma = node->inputs[2],
                               .beta = -1,

@@ -106,7 +106,7 @@ int32_t leati_cpu_extra(leati_cpu_build *build, size_t bytes, leat_error *err) {
     leati_cpu_step *step = build->step;
     size_t needed = (size_t)step->num_values + 1;
     if (!leati_grow((void **)&step->values, &build->value_capacity, needed, sizeof *step->values)) {
-        leati_no_memory(err, needed * sizeof *step->values);
+        leati_no_memory(err);
         return -1;
     }
     step->values[step->num_values] =

@@ -143,7 +143,7 @@ leati_device *leati_cpu_device_new(int index, int num_threads, int first_core, l
     }
     cpu_device *device = leati_alloc_zero(1, sizeof *device);
     if (!device) {
-        leati_no_memory(err, sizeof *device);
+        leati_no_memory(err);
         return NULL;
     }
     device->base = (leati_device){.ops = &cpu_ops,

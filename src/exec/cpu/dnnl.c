@@ -134,7 +134,7 @@ static const char *name_of(const leati_dnnl_op *op) {
 static leat_status check_room(leat_error *err) {
     void *room = mmap(NULL, ROOM, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (room == MAP_FAILED)
-        return leati_no_memory(err, ROOM);
+        return leati_no_memory(err);
     (void)munmap(room, ROOM);
     return LEAT_OK;
 }
@@ -191,7 +191,7 @@ leat_status leati_dnnl_start(leati_cpu_task *task, const leati_cpu_kernel *kerne
     leati_dnnl_state *state = leati_alloc_zero(1, sizeof *state);
     if (!state) {
         leati_dnnl_fini(main);
-        return leati_no_memory(err, sizeof *state);
+        return leati_no_memory(err);
     }
     state->main = *main;
     state->workspace = -1;

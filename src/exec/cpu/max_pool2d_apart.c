@@ -113,7 +113,7 @@ static leat_status plan(leati_cpu_build *build, leati_cpu_task *task, leat_error
     leati_pool_apart *state = leati_alloc(1, sizeof *state);
     if (pool.winners < 0 || !state) {
         leati_free(state);
-        return leati_no_memory(err, sizeof *state);
+        return leati_no_memory(err);
     }
     *state = pool;
     task->kernel = &leati_cpu_kernel_max_pool2d_apart;

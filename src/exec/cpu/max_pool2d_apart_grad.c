@@ -95,7 +95,7 @@ static leat_status plan(leati_cpu_build *build, leati_cpu_task *task, leat_error
     const leati_pool_apart *pool = pooling->state;
     struct apart_grad *grad = leati_alloc(1, sizeof *grad);
     if (!grad)
-        return leati_no_memory(err, sizeof *grad);
+        return leati_no_memory(err);
     *grad = (struct apart_grad){.plan = pool->plan,
                                 .gradient = node->inputs[2],
                                 .winners = pool->winners,

@@ -85,7 +85,7 @@ leat_status leati_cpu_order(leati_cpu_build *build, leat_error *err) {
     o.sorted = leati_alloc(nodes, sizeof *o.sorted);
     leat_status status = LEAT_OK;
     if (!o.maker || !o.at || !o.stack || !o.placed || !o.sorted)
-        status = leati_no_memory(err, nodes * sizeof *o.sorted);
+        status = leati_no_memory(err);
     if (!status) {
         find_makers(&o);
         for (size_t n = 0; n < nodes && !status; n++)

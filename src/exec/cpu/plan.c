@@ -242,7 +242,7 @@ static void place_results(leati_cpu_step *step) {
 static leat_status plan_slab(leati_cpu_step *step, leat_error *err) {
     leati_interval *intervals = leati_alloc((size_t)step->num_values, sizeof *intervals);
     if (!intervals)
-        return leati_no_memory(err, (size_t)step->num_values * sizeof *intervals);
+        return leati_no_memory(err);
     size_t count = 0;
     for (int32_t v = 0; v < step->num_values; v++) {
         const leati_cpu_value *value = &step->values[v];
@@ -261,7 +261,7 @@ static leat_status plan_slab(leati_cpu_step *step, leat_error *err) {
     if (status)
         return status;
     step->slab = leati_alloc_aligned(step->slab_bytes ? step->slab_bytes : 64, 64);
-    return step->slab ? LEAT_OK : leati_no_memory(err, step->slab_bytes);
+    return step->slab ? LEAT_OK : leati_no_memory(err);
 }
 
 /* ---- what a run needs ---- */
@@ -288,7 +288,7 @@ static leat_status make_operands(leati_cpu_step *step, leat_error *err) {
     step->data = leati_alloc_zero((size_t)step->num_values, sizeof *step->data);
     step->results = leati_alloc_zero((size_t)simple->num_outputs, sizeof *step->results);
     if (!step->operands || !step->data || !step->results)
-        return leati_no_memory(err, count * sizeof *step->operands);
+        return leati_no_memory(err);
     leati_operand *next = step->operands;
     for (int32_t t = 0; t < step->num_tasks; t++) {
         leati_cpu_task *task = &step->tasks[t];
@@ -352,7 +352,7 @@ static leat_status build_step(leati_cpu_build *build, const leat_function *funct
     step->tasks = leati_alloc(nodes, sizeof *step->tasks);
     build->task_of = leati_alloc(nodes, sizeof *build->task_of);
     if (!step->values || !step->tasks || !build->task_of)
-        return leati_no_memory(err, nodes * sizeof *step->tasks);
+        return leati_no_memory(err);
     for (size_t n = 0; n < nodes; n++)
         build->task_of[n] = -1;
     place_values(step);
@@ -367,7 +367,7 @@ leat_status leati_cpu_compile(leati_device *device, const leat_function *functio
                               leat_error *err) {
     leati_cpu_step *step = leati_alloc_zero(1, sizeof *step);
     if (!step)
-        return leati_no_memory(err, sizeof *step);
+        return leati_no_memory(err);
     step->base.device = device;
     step->replica = context->replica - context->first_replica;
     leati_cpu_build build = {.step = step};

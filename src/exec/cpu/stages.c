@@ -77,7 +77,7 @@ leat_status leati_cpu_find_stages(leati_cpu_step *step, leat_error *err) {
     size_t values = (size_t)step->num_values;
     bool *needed = leati_alloc_zero(2 * values, sizeof *needed);
     if (!needed)
-        return leati_no_memory(err, 2 * values);
+        return leati_no_memory(err);
     bool *kept = needed + values;
     for (int32_t i = 0; i < step->simple.num_outputs; i++)
         needed[leati_cpu_root(step, step->simple.outputs[i])] = true;

@@ -69,9 +69,8 @@ leat_status leati_cpu_find_sums(leati_cpu_build *build, int64_t bytes_per_pack, 
         return LEAT_OK;
     leati_pack_tensor *tensors = leati_alloc(count, sizeof *tensors);
     step->sums.ready = leati_alloc(count, sizeof *step->sums.ready);
-    leat_status status = !tensors || !step->sums.ready
-                             ? leati_no_memory(err, count * sizeof *step->sums.ready)
-                             : describe_tensors(step, tensors, err);
+    leat_status status =
+        !tensors || !step->sums.ready ? leati_no_memory(err) : describe_tensors(step, tensors, err);
     if (!status)
         status = leati_packing_init(&step->sums.packing, tensors, (int)count, bytes_per_pack, err);
     leati_free(tensors);
@@ -196,7 +195,7 @@ static leat_status make_memory(leati_cpu_build *build, leat_error *err) {
     size_t count = (size_t)sums->packing.num_packs;
     sums->memory = leati_alloc(count, sizeof *sums->memory);
     if (!sums->memory)
-        return leati_no_memory(err, count * sizeof *sums->memory);
+        return leati_no_memory(err);
     for (size_t i = 0; i < count; i++) {
         sums->memory[i] = leati_cpu_extra(build, leati_packing_bytes(&sums->packing, (int)i), err);
         if (sums->memory[i] < 0)
@@ -218,7 +217,7 @@ leat_status leati_cpu_place_sums(leati_cpu_build *build, leat_error *err) {
                         .compute = -1,
                         .exchange = -1};
     if (!uses.last || !uses.summed) {
-        status = leati_no_memory(err, values * sizeof *uses.last);
+        status = leati_no_memory(err);
     } else {
         for (size_t v = 0; v < values; v++)
             uses.last[v] = -1;

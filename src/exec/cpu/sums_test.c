@@ -379,13 +379,14 @@ static leat_status compile_and_run(void *context, leat_error *err) {
     struct machine m;
     leat_variable *variable = NULL;
     leat_tensor three = leat_scalar_float32(3);
-    leat_status status = LEAT_RESOURCE_EXHAUSTED;
-    if (three.data)
-        variable = leat_variable_new(&three, NULL, err);
+    if (!three.data)
+        return leati_no_memory(err);
+    variable = leat_variable_new(&three, NULL, err);
     leat_tensor_unref(&three);
     if (!variable)
-        return leati_fail(err, status, "no variable");
-    status = machine_open(&m, trace_operands, variable, LEAT_SHAPE(5, 7), 0, &beside, err);
+        return err->code;
+    leat_status status =
+        machine_open(&m, trace_operands, variable, LEAT_SHAPE(5, 7), 0, &beside, err);
     if (!status)
         status = run(&m, x, err);
     machine_fini(&m);

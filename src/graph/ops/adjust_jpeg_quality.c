@@ -101,7 +101,7 @@ static leat_status quality_kernel(leati_kernel_call *call, leat_error *err) {
     pixels.row_stride = in->count;
     pixels.data = leati_arena_alloc(call->arena, bytes);
     if (pixels.data == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     LEATI_TRY(convert(call, in, &pixels, err));
     for (int64_t row = 0; row < call->n; row++) {
         call->failed_row = row;

@@ -61,7 +61,7 @@ static leat_status all_gather_kernel(leati_kernel_call *call, leat_error *err) {
     size_t bytes = (size_t)g.block_count * size * (size_t)(g.sizes->count + 1);
     char *blocks = leati_arena_alloc(call->arena, bytes);
     if (blocks == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     for (int64_t row = 0; row < call->n; row++)
         LEATI_TRY(exchange(call, &g, row, blocks, err));
     return LEAT_OK;

@@ -41,7 +41,7 @@ static leat_status all_gather_grad_kernel(leati_kernel_call *call, leat_error *e
     size_t bytes = block * (size_t)g.sizes->count, own = (size_t)part->count * size;
     char *blocks = leati_arena_alloc(call->arena, bytes);
     if (blocks == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     if (bytes > 0)
         memset(blocks, 0, bytes);
     for (int64_t row = 0; row < call->n; row++) {

@@ -64,7 +64,7 @@ static leat_status place_packs(leati_kernel_call *call, const leati_packing *pac
         size_t bytes = leati_packing_bytes(packing, i);
         void *values = leati_arena_alloc(call->arena, bytes);
         if (values == NULL)
-            return leati_no_memory(err, bytes);
+            return leati_no_memory(err);
         leati_packs_place(packs, i, values);
     }
     return LEAT_OK;
@@ -112,7 +112,7 @@ static leat_status all_reduce_kernel(leati_kernel_call *call, leat_error *err) {
     }
     leati_pack_tensor *tensors = leati_arena_alloc(call->arena, count * sizeof *tensors);
     if (tensors == NULL)
-        return leati_no_memory(err, count * sizeof *tensors);
+        return leati_no_memory(err);
     for (int i = 0; i < call->num_inputs; i++)
         tensors[i] = (leati_pack_tensor){
             .count = call->inputs[i].count, .dtype = call->inputs[i].dtype, .reduction = reduction};

@@ -204,7 +204,7 @@ static leat_status write_value(const leati_kernel_call *call, int64_t row, int64
     if (size >= (int)sizeof text) {
         longer = leati_alloc(1, (size_t)size + 1);
         if (longer == NULL)
-            return leati_no_memory(err, (size_t)size + 1);
+            return leati_no_memory(err);
         (void)print(f, in->dtype, at, longer, (size_t)size + 1);
     }
     if (size > 0)

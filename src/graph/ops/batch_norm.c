@@ -88,7 +88,7 @@ static leat_status batch_norm_rows(leati_kernel_call *call, int64_t channels, le
     size_t bytes = 2 * (size_t)channels * sizeof(double);
     double *scratch = leati_arena_alloc(call->arena, bytes);
     if (scratch == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     for (int64_t row = 0; row < call->n; row++) {
         char *in[3], *out[3];
         for (int i = 0; i < 3; i++) {

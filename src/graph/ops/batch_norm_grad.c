@@ -70,7 +70,7 @@ static leat_status batch_norm_grad_rows_of(leati_kernel_call *call, int64_t chan
     size_t bytes = 2 * (size_t)channels * sizeof(double);
     double *scratch = leati_arena_alloc(call->arena, bytes);
     if (scratch == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     for (int64_t row = 0; row < call->n; row++) {
         const void *in[5];
         void *out[3];

@@ -103,7 +103,7 @@ static leat_status call_kernel(leati_kernel_call *call, leat_error *err) {
     size_t size = ((size_t)call->num_inputs + 1) * sizeof(leat_tensor);
     leat_tensor *tensors = leati_arena_alloc(call->arena, size);
     if (!tensors)
-        return leati_no_memory(err, size);
+        return leati_no_memory(err);
     leat_status status = LEAT_OK;
     for (int64_t row = 0; !status && row < call->n; row++) {
         status = call_row(call, row, tensors, err);

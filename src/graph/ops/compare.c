@@ -91,10 +91,10 @@ leat_status leati_compare_begin(leati_kernel_call *call, double max_val, leati_c
     out->channels = a.dims[a.rank - 1];
     out->count = leati_shape_count(&out->heads);
     if (!leati_mul_size((size_t)out->count, 2 * sizeof(int64_t), &bytes))
-        return leati_no_memory(err, SIZE_MAX);
+        return leati_no_memory(err);
     out->a_at = leati_arena_alloc(call->arena, bytes > 0 ? bytes : 1);
     if (out->a_at == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     out->b_at = out->a_at + out->count;
     leat_shape from = heads_of(&a);
     fill_places(&out->heads, &from, out->count, out->a_at);
@@ -145,10 +145,10 @@ leat_status leati_ssim_init(leati_ssim *ssim, leati_kernel_call *call,
     if (!leati_mul_size((size_t)width, (size_t)channels, &line) ||
         !leati_mul_size(line, MAPS * sizeof(double), &lines) ||
         !leati_add_size(lines, (size_t)size * sizeof(double), &lines))
-        return leati_no_memory(err, SIZE_MAX);
+        return leati_no_memory(err);
     ssim->weights = leati_arena_alloc(call->arena, lines);
     if (ssim->weights == NULL)
-        return leati_no_memory(err, lines);
+        return leati_no_memory(err);
     ssim->lines = ssim->weights + size;
     fill_weights(ssim->weights, size, args->filter_sigma);
     return LEAT_OK;
@@ -241,7 +241,7 @@ static leat_status window_filter(leat_graph *graph, const struct leati_ssim_args
     double *weights = leati_alloc((size_t)size, sizeof *weights);
     leat_status status =
         weights == NULL
-            ? leati_no_memory(err, (size_t)size * sizeof *weights)
+            ? leati_no_memory(err)
             : leat_tensor_new(LEAT_FLOAT32, LEAT_SHAPE(size, size, 1, channels), &tensor, err);
     if (status == LEAT_OK) {
         float *to = tensor.data;

@@ -40,7 +40,7 @@ static target *target_new(const leati_tensor_op *op, void *args, leat_error *err
     target *t = leati_alloc_zero(1, sizeof *t);
     if (t == NULL) {
         leati_node_args_free(op, args);
-        leati_no_memory(err, sizeof *t);
+        leati_no_memory(err);
         return NULL;
     }
     leati_object_init(&t->object, &target_type);
@@ -113,7 +113,7 @@ static leat_status copy_args(const target *t, void **out, leat_error *err) {
     size_t size = t->op->args_size > 0 ? t->op->args_size : 1;
     void *copy = leati_alloc_zero(1, size);
     if (copy == NULL)
-        return leati_no_memory(err, size);
+        return leati_no_memory(err);
     leat_status status = leati_rows_copy(t->op->rows, t->args, copy, err);
     if (status != LEAT_OK)
         leati_free(copy);
@@ -151,7 +151,7 @@ static leat_status prepare_placeholder(const leati_row *row, void *args, const l
             return LEAT_OK;
         ints->values = leati_alloc_zero((size_t)length, sizeof *ints->values);
         if (ints->values == NULL)
-            return leati_no_memory(err, (size_t)length * sizeof *ints->values);
+            return leati_no_memory(err);
         ints->count = (int32_t)length;
         for (int32_t i = 0; i < ints->count; i++)
             ints->values[i] = i < known->count ? known->values[i] : LEATI_UNKNOWN_NUMBER;
@@ -295,7 +295,7 @@ static leat_status bind_list(const leati_operand *bound, int64_t row, leati_aren
     size_t bytes = (size_t)bound->count * sizeof *out->values;
     out->values = leati_arena_alloc(arena, bytes == 0 ? 1 : bytes);
     if (out->values == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     out->count = (int32_t)bound->count;
     for (int32_t i = 0; i < out->count; i++)
         out->values[i] = leati_index_at(bound, row, i);
@@ -308,7 +308,7 @@ leat_status leati_computed_borrow(const struct leati_computed_args *args,
     const target *t = target_of(args);
     char *copy = leati_arena_alloc(arena, t->op->args_size);
     if (copy == NULL)
-        return leati_no_memory(err, t->op->args_size);
+        return leati_no_memory(err);
     memcpy(copy, t->args, t->op->args_size);
     for (int i = 0; i < args->bound.count; i++) {
         const leati_row *to = row_named(t->op, &args->bound.values[i]);
@@ -373,7 +373,7 @@ static leat_status computed_kernel(leati_kernel_call *call, leat_error *err) {
     size_t size = (size_t)(own + call->num_outputs) * sizeof(leati_operand);
     leati_operand *operands = leati_arena_alloc(call->arena, size);
     if (operands == NULL)
-        return leati_no_memory(err, size);
+        return leati_no_memory(err);
     leat_status status = LEAT_OK;
     for (int64_t row = 0; row < call->n && status == LEAT_OK; row++) {
         void *args = NULL;
@@ -410,7 +410,7 @@ static leat_status computed_gradient(leati_gradient_call *call, leat_error *err)
                           op == NULL ? "it" : op->name);
     leat_value *inputs = leati_alloc(room, sizeof *inputs);
     if (inputs == NULL)
-        return leati_no_memory(err, room * sizeof *inputs);
+        return leati_no_memory(err);
     for (int i = 0; i < call->num_inputs; i++)
         inputs[count++] = call->inputs[i];
     for (int i = 0; i < call->num_outputs; i++) {

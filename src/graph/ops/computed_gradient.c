@@ -49,7 +49,7 @@ static leat_status computed_gradient_infer(leati_infer_call *call, leat_error *e
 static leat_graph *graph_of(const leat_tensor *inputs, int count, leat_error *err) {
     leati_type *types = leati_alloc_zero((size_t)count + 1, sizeof *types);
     if (types == NULL) {
-        (void)leati_no_memory(err, (size_t)count * sizeof *types);
+        (void)leati_no_memory(err);
         return NULL;
     }
     for (int i = 0; i < count; i++)
@@ -117,7 +117,7 @@ static leat_status computed_gradient_kernel(leati_kernel_call *call, leat_error 
                           (long long)args->num_inputs, LEAT_MAX_OUTPUTS);
     leat_tensor *tensors = leati_arena_alloc(call->arena, count * sizeof *tensors);
     if (tensors == NULL)
-        return leati_no_memory(err, count * sizeof *tensors);
+        return leati_no_memory(err);
     leat_tensor *outputs = tensors + call->num_inputs;
     leat_status status = LEAT_OK;
     for (int64_t row = 0; status == LEAT_OK && row < call->n; row++) {

@@ -42,7 +42,9 @@ static leat_function *trace(leat_tracer tracer, leat_shape first, leat_dtype dty
                             leat_shape second, leat_error *err) {
     leat_spec *spec =
         test_spec(2, (leat_dtype[]){LEAT_FLOAT64, dtype}, (leat_shape[]){first, second});
-    leat_function *function = leat_trace(tracer, NULL, spec, err);
+    if (spec == NULL)
+        leati_no_memory(err);
+    leat_function *function = spec == NULL ? NULL : leat_trace(tracer, NULL, spec, err);
     leat_spec_unref(spec);
     return function;
 }
@@ -104,7 +106,7 @@ static leat_status build_and_run(void *context, leat_error *err) {
     leat_tensor *inputs = context;
     leat_function *function = trace(window, LEAT_SHAPE(3, 4), LEAT_INT64, LEAT_SHAPE(2), err);
     leat_function *reverse = function == NULL ? NULL : leati_function_gradient(function, err);
-    leat_status status = LEAT_RESOURCE_EXHAUSTED;
+    leat_status status = err->code;
     leat_tensor out = {0};
     if (reverse != NULL)
         status = leati_interpret(reverse, inputs, NULL, &out, err);

@@ -123,7 +123,7 @@ static leat_status cond_kernel(leati_kernel_call *call, leat_error *err) {
     size_t count = (size_t)call->num_inputs + (size_t)call->num_outputs;
     leat_tensor *tensors = leati_arena_alloc(call->arena, count * sizeof *tensors);
     if (!tensors)
-        return leati_no_memory(err, count * sizeof *tensors);
+        return leati_no_memory(err);
     if (call->inputs[0].rank != 0)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "the predicate has rank %d; expected a bool scalar",
@@ -160,7 +160,7 @@ static leat_status cond_gradient(leati_gradient_call *call, leat_error *err) {
     leat_error failure = {0};
     leat_function *reverse[2] = {0};
     if (!inputs)
-        leati_no_memory(&failure, room * sizeof *inputs);
+        leati_no_memory(&failure);
     for (int which = 0; which < 2 && !failure.code; which++) {
         reverse[which] = leati_function_gradient(branch_of(args, which), &failure);
         if (!reverse[which])
@@ -216,7 +216,7 @@ int leat_cond(leat_value predicate, leat_function *then_branch, leat_function *e
     leat_value *all = leati_alloc((size_t)num_inputs + 1, sizeof *all);
     if (!all) {
         leat_error err = {0};
-        leati_no_memory(&err, ((size_t)num_inputs + 1) * sizeof *all);
+        leati_no_memory(&err);
         leati_graph_error(graph, &err);
         return -1;
     }

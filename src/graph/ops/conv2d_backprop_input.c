@@ -58,7 +58,7 @@ static leat_status conv2d_backprop_input_kernel(leati_kernel_call *call, leat_er
     size_t picture = (size_t)(plan.y.in * plan.x.in * plan.channels) * size;
     char *turned = leati_arena_alloc(call->arena, bytes);
     if (turned == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     for (int64_t row = 0; row < call->n; row++) {
         for (int64_t i = 0; i < plan.y.kernel * plan.x.kernel; i++)
             leati_transpose_matrix(filter->dtype, own, plan.filters,

@@ -54,7 +54,7 @@ static leat_status with_number(leati_kernel_call *call, const leati_tensor_op *o
     leati_operand operands[2] = {*in, {.dtype = in->dtype, .count = 1}};
     operands[1].data = leati_arena_alloc(call->arena, 8);
     if (operands[1].data == NULL)
-        return leati_no_memory(err, 8);
+        return leati_no_memory(err);
     leati_store_number(in->dtype, number, operands[1].data);
     return leati_inner_run(call, op, NULL, operands, 2, in->dtype, out, err);
 }

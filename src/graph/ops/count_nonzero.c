@@ -48,14 +48,14 @@ static leat_status find_truth(leati_kernel_call *call, leati_operand *truth, lea
         return leati_inner_cast(call, in, LEAT_BOOL, truth, err);
     size_t bytes = 0;
     if (!leati_mul_size((size_t)in->count, (size_t)call->n, &bytes))
-        return leati_no_memory(err, SIZE_MAX);
+        return leati_no_memory(err);
     *truth = *in;
     truth->dtype = LEAT_BOOL;
     truth->owner = NULL;
     truth->row_stride = in->count;
     truth->data = leati_arena_alloc(call->arena, bytes);
     if (truth->data == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     for (int64_t row = 0; row < call->n; row++)
         for (int64_t i = 0; i < in->count; i++)
             leati_row_of(truth, row)[i] = leati_strings_of(in, row)[i].size > 0;
@@ -90,10 +90,10 @@ static leat_status count_nonzero_kernel(leati_kernel_call *call, leat_error *err
     LEATI_TRY(leati_output_like(call, 0, &shape, err));
     LEATI_TRY(find_truth(call, &truth, err));
     if (!leati_mul_size((size_t)out->count, sizeof(int64_t), &bytes))
-        return leati_no_memory(err, SIZE_MAX);
+        return leati_no_memory(err);
     int64_t *numbers = leati_arena_alloc(call->arena, bytes);
     if (numbers == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     for (int64_t row = 0; row < call->n && out->count > 0; row++) {
         memset(numbers, 0, bytes);
         add_row(&truth, mask, row, numbers);

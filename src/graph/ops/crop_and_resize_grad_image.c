@@ -53,7 +53,7 @@ static leat_status kernel(leati_kernel_call *call, leat_error *err) {
         out.row_stride = (int64_t)row_bytes;
         out.data = leati_arena_alloc(call->arena, bytes > 0 ? bytes : 1);
         if (out.data == NULL)
-            return leati_no_memory(err, bytes);
+            return leati_no_memory(err);
     }
     for (int64_t row = 0; row < call->n; row++) {
         call->failed_row = row;

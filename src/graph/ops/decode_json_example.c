@@ -237,7 +237,7 @@ static leat_status convert(const leati_kernel_call *call, int64_t row, int64_t i
     (void)context;
     json_t *root = leati_json_parse(s.size > 0 ? s.data : "", s.size, &reason);
     if (root == NULL && reason.code == LEAT_RESOURCE_EXHAUSTED)
-        return leati_no_memory(err, s.size);
+        return leati_no_memory(err);
     if (root == NULL)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "error while parsing JSON of a tf.train.Example: %.300s", reason.text);

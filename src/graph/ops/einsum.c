@@ -287,10 +287,10 @@ static void copy_view(const machine *m, char *data, const view *to, const view *
 static leat_status arrange(const machine *m, const view *from, view *out, leat_error *err) {
     size_t bytes = 0;
     if (!leati_mul_size((size_t)count_of(out, 0), m->size, &bytes))
-        return leati_no_memory(err, SIZE_MAX);
+        return leati_no_memory(err);
     char *data = leati_arena_alloc(m->arena, bytes > 0 ? bytes : 1);
     if (data == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     set_dense(m, out);
     copy_view(m, data, out, from);
     out->data = data;
@@ -331,7 +331,7 @@ static leat_status products(const machine *m, const view *a, const view *b, view
     size_t bytes = (size_t)count_of(out, 0) * m->size, each = (size_t)(rows * columns) * m->size;
     char *data = leati_arena_alloc(m->arena, bytes > 0 ? bytes : 1);
     if (data == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     memset(data, 0, bytes);
     for (int64_t i = 0; i < batch && each > 0; i++)
         multiply(m, rows, columns, depth, a->data + (size_t)(i * rows * depth) * m->size,

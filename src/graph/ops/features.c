@@ -143,7 +143,7 @@ static leat_status use_default(const leati_features *f, leati_feature_request *r
     size_t size = leat_dtype_size(tensor->dtype), bytes = (size_t)request->length * size;
     char *repeated = leati_arena_alloc(f->call->arena, bytes);
     if (repeated == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     for (int64_t i = 0; i < request->length; i++)
         memcpy(repeated + (size_t)i * size, tensor->data, size);
     request->defaults = repeated;
@@ -157,7 +157,7 @@ leat_status leati_features_open(leati_features *f, leat_error *err) {
     f->plan = NULL;
     f->dense = true;
     if (requests == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     for (int i = 0; i < count; i++) {
         const leat_spec *feature = leat_spec_child(f->spec, i);
         leat_shape shape = leat_spec_shape(feature);

@@ -113,7 +113,7 @@ static leat_status prepare(leati_kernel_call *call, int64_t channels, int64_t pe
     size_t size = (size_t)(2 * period + (bytes ? 256 * channels : 0)) * sizeof(float);
     float *numbers = leati_arena_alloc(call->arena, size);
     if (numbers == NULL)
-        return leati_no_memory(err, size);
+        return leati_no_memory(err);
     for (int64_t i = 0; i < period; i++) {
         numbers[i] = (float)number_of(&args->mean, i % channels);
         numbers[period + i] = (float)number_of(&args->std, i % channels);

@@ -10,13 +10,13 @@ leat_status leati_inner_memory(leati_kernel_call *call, const leati_operand *lik
     size_t row = 0, bytes = 0;
     if (!leati_mul_size((size_t)like->count, leat_dtype_size(dtype), &row) ||
         !leati_mul_size(row, (size_t)call->n, &bytes))
-        return leati_no_memory(err, SIZE_MAX);
+        return leati_no_memory(err);
     result.dtype = dtype;
     result.owner = NULL;
     result.row_stride = (int64_t)row;
     result.data = leati_arena_alloc(call->arena, bytes);
     if (result.data == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     *out = result;
     return LEAT_OK;
 }

@@ -47,7 +47,7 @@ static leat_status matching_files_kernel(leati_kernel_call *call, leat_error *er
                           "the patterns have rank %d; expected a scalar or a vector",
                           (int)in->rank);
     if (patterns == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     for (int64_t i = 0; i < in->count; i++) {
         LEATI_TRY(leati_path_text(call, leati_strings_of(in, 0)[i], &patterns[count], err));
         count += patterns[count][0] != '\0'; /* nothing is called so */

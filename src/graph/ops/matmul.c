@@ -69,7 +69,7 @@ static leat_status matmul_kernel(leati_kernel_call *call, leat_error *err) {
     size_t size = leat_dtype_size(a->dtype), b_bytes = (size_t)(mb[0] * mb[1]) * size;
     char *turned = args->transpose_b ? leati_arena_alloc(call->arena, b_bytes) : NULL;
     if (args->transpose_b && turned == NULL)
-        return leati_no_memory(err, b_bytes);
+        return leati_no_memory(err);
     const char *turned_from = NULL;
     for (int64_t i = 0; i < call->n * matrices; i++) {
         int64_t row = i / matrices, matrix = i % matrices;

@@ -72,7 +72,7 @@ double *leati_doubles(leati_kernel_call *call, int64_t count, leat_error *err) {
                        ? leati_arena_alloc(call->arena, bytes)
                        : NULL;
     if (made == NULL)
-        (void)leati_no_memory(err, bytes);
+        (void)leati_no_memory(err);
     return made;
 }
 

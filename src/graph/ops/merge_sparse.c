@@ -95,7 +95,7 @@ static leat_status merge_sparse_kernel(leati_kernel_call *call, leat_error *err)
     size_t bytes = (size_t)n * sizeof(entry), size = leat_dtype_size(in[2].dtype);
     entry *entries = leati_arena_alloc(call->arena, bytes);
     if (entries == NULL && n > 0)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     for (int64_t i = 0; i < n; i++) {
         int64_t place = ((const int64_t *)(const void *)in[1].data)[i];
         if (place < 0 || place >= args->size)

@@ -58,7 +58,7 @@ static leat_status draw_order(leati_kernel_call *call, leati_philox stream, int6
     size_t bytes = (size_t)count * (sizeof(struct place) + sizeof(float));
     struct place *places = leati_arena_alloc(call->arena, bytes);
     if (places == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     float *numbers = (float *)(void *)(places + count);
     draw_uniforms(stream, 0, 1, count, numbers);
     for (int64_t i = 0; i < count; i++)
@@ -119,7 +119,7 @@ static leat_status blend_input(leati_kernel_call *call, int index, int64_t row,
         mixed.dtype = work;
         mixed.data = leati_arena_alloc(call->arena, bytes);
         if (mixed.data == NULL)
-            return leati_no_memory(err, bytes);
+            return leati_no_memory(err);
     }
     blend(work, in.data, order, weights, count, size, mixed.data);
     return out.dtype == work ? LEAT_OK : leati_inner_cast_into(&one, &mixed, &out, err);
@@ -213,7 +213,7 @@ static leat_status apply_cut(leati_kernel_call *call, int64_t row, const int64_t
     float *numbers = leati_arena_alloc(call->arena, bytes), alpha;
     double range[2];
     if (numbers == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     factors_of(call->args, range);
     draw_uniforms(leati_mix_stream(seed, 0), range[0], range[1], 1, &alpha);
     leati_mix_weights(seed, 1, alpha + 1e-6F, count, weights, weights + count);
@@ -288,7 +288,7 @@ leat_status leati_mix_kernel(leati_kernel_call *call, const leati_mix *mix,
     size_t bytes = (size_t)count * (sizeof(int64_t) + 2 * sizeof(float));
     int64_t *order = leati_arena_alloc(call->arena, bytes > 0 ? bytes : 1);
     if (order == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     float *weights = (float *)(void *)(order + count);
     for (int64_t row = 0; row < call->n; row++) {
         int64_t seed[2];

@@ -78,7 +78,7 @@ static leat_status parse_dense(const leati_features *f, const run *r, leati_exam
     leati_feature_span *spans = leati_arena_alloc(f->call->arena, count * sizeof(*spans));
     leati_example_column *places = leati_arena_alloc(f->call->arena, count * sizeof(*places));
     if (spans == NULL || places == NULL)
-        return leati_no_memory(err, count * (sizeof(*spans) + sizeof(*places)));
+        return leati_no_memory(err);
     for (int64_t at = 0; at < r->n; at++) {
         places_of(f, r, at, places);
         at += leati_example_parse_dense(f->plan, r->records + at, r->n - at, order, places);
@@ -99,10 +99,10 @@ static leat_status parse_open(const leati_features *f, const run *r, leati_examp
                               leat_error *err) {
     size_t count = (size_t)leat_spec_num_children(f->spec), bytes = 0;
     if (!leati_mul_size(count * sizeof(leati_feature_span), (size_t)r->n, &bytes))
-        return leati_no_memory(err, SIZE_MAX);
+        return leati_no_memory(err);
     leati_feature_span *spans = leati_arena_alloc(f->call->arena, bytes);
     if (spans == NULL && bytes > 0)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     for (int64_t at = 0; at < r->n; at++) {
         at += leati_example_find(f->plan, r->records + at, r->n - at, order,
                                  spans + (size_t)at * count);

@@ -328,7 +328,7 @@ static leat_status count_all(const parse *p, int index, char *to, int64_t steps,
     size_t bytes = (size_t)(steps + 1) * sizeof(int64_t);
     int64_t *counts = leati_arena_alloc(p->call->arena, bytes);
     if (counts == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     *out = counts;
     for (int64_t r = 0; r < p->n; r++) {
         const list_span *list = &p->lists[r * p->count + index];
@@ -444,13 +444,13 @@ static leat_status parse_rows(parse *p, leat_error *err) {
         (features + 1) * sizeof(leati_feature_span) + (size_t)p->count * sizeof(list_span);
     LEATI_TRY(leati_features_open(&p->context, err));
     if (!leati_mul_size(each, (size_t)p->n + 1, &bytes))
-        return leati_no_memory(err, SIZE_MAX);
+        return leati_no_memory(err);
     leati_feature_span *spans =
         leati_arena_alloc(p->call->arena, ((size_t)p->n * features + 1) * sizeof(*spans));
     p->lists = leati_arena_alloc(p->call->arena,
                                  ((size_t)p->n * (size_t)p->count + 1) * sizeof(*p->lists));
     if (spans == NULL || p->lists == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     for (p->row = 0; p->row < p->call->n; p->row++)
         LEATI_TRY(parse_row(p, spans, &order, err));
     for (int i = 0; i < p->call->num_outputs && p->call->n > 0; i++)

@@ -13,7 +13,7 @@ leat_status leati_path_text(leati_kernel_call *call, leat_string name, char **ou
                           name.size, LEATI_MAX_PATH);
     char *path = leati_arena_alloc(call->arena, name.size + 1);
     if (path == NULL)
-        return leati_no_memory(err, name.size + 1);
+        return leati_no_memory(err);
     if (name.size > 0)
         memcpy(path, name.data, name.size);
     path[name.size] = '\0';

@@ -60,7 +60,7 @@ static leat_status convert(leati_kernel_call *call, const void *pixels, int bits
     wide.dtype = LEAT_UINT16;
     wide.data = leati_arena_alloc(call->arena, bytes);
     if (wide.data == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     widen(pixels, bits, LEAT_UINT16, wide.data, out->count);
     leati_kernel_call inner = *call;
     inner.inputs = &wide;
@@ -114,7 +114,7 @@ static leat_status read_pixels(leati_kernel_call *call, leati_image_decoder *dec
     size_t bytes = stride * (size_t)info->height * (size_t)info->frames;
     void *pixels = leati_arena_alloc(call->arena, bytes);
     if (pixels == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     LEATI_TRY(leati_image_read(decoder, pixels, stride, err));
     return convert(call, pixels, info->bits, err);
 }

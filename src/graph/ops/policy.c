@@ -139,7 +139,7 @@ static leat_status run_row(leati_kernel_call *call, leati_policy_work *work, con
     int32_t *chosen = leati_arena_alloc(call->arena, bytes + 1);
     int64_t count = work->canvas.count;
     if (chosen == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     leati_draw_integers(LEAT_INT32, leati_drawing_next(&work->drawing), 0, LEATI_DISTORTIONS,
                         args->num_ops, chosen);
     for (int i = 0; i < LEATI_DISTORTIONS; i++)
@@ -165,7 +165,7 @@ leat_status leati_policy_begin(leati_kernel_call *call, const struct leati_polic
            strengths = (size_t)frames.count * LEATI_DISTORTIONS * sizeof(leati_strength);
     char *memory = leati_arena_alloc(call->arena, strengths + numbers + pixels + 1);
     if (memory == NULL)
-        return leati_no_memory(err, strengths + numbers + pixels);
+        return leati_no_memory(err);
     *out = (leati_policy_work){
         .canvas = {.count = frames.count,
                    .height = frames.height,

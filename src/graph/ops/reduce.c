@@ -277,10 +277,10 @@ leat_status leati_reduce(leati_kernel_call *call, const bool *mask, leati_reduce
     plan_dims(&plan, in, mask);
     size_t bytes = 0;
     if (!leati_mul_size((size_t)out->count, sizeof(accumulator), &bytes))
-        return leati_no_memory(err, SIZE_MAX);
+        return leati_no_memory(err);
     accumulator *acc = leati_arena_alloc(call->arena, bytes);
     if (acc == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     int64_t reduced = 1;
     for (int32_t d = 0; d < in->rank; d++)
         reduced *= mask[d] ? in->dims[d] : 1;

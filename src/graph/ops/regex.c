@@ -34,7 +34,7 @@ static leat_status compile(leati_regex *r, const char *pattern, const leati_writ
     PCRE2_UCHAR reason[120];
     pcre2_compile_context *options = pcre2_compile_context_create(r->memory);
     if (options == NULL)
-        return leati_no_memory(err, sizeof(void *));
+        return leati_no_memory(err);
     pcre2_set_newline(options, PCRE2_NEWLINE_LF);
     r->code =
         pcre2_compile((PCRE2_SPTR)(text->size > 0 ? (const char *)text->data : ""), text->size,
@@ -43,7 +43,7 @@ static leat_status compile(leati_regex *r, const char *pattern, const leati_writ
                       &code, &at, options);
     pcre2_compile_context_free(options);
     if (r->code == NULL && code == PCRE2_ERROR_HEAP_FAILED)
-        return leati_no_memory(err, text->size);
+        return leati_no_memory(err);
     if (r->code == NULL) {
         (void)pcre2_get_error_message(code, reason, sizeof reason);
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "invalid pattern: %.80s, error: %s", pattern,
@@ -54,7 +54,7 @@ static leat_status compile(leati_regex *r, const char *pattern, const leati_writ
     r->match = pcre2_match_data_create_from_pattern(r->code, r->memory);
     r->limits = pcre2_match_context_create(r->memory);
     if (r->match == NULL || r->limits == NULL)
-        return leati_no_memory(err, sizeof(void *));
+        return leati_no_memory(err);
     (void)pcre2_pattern_info(r->code, PCRE2_INFO_CAPTURECOUNT, &r->groups);
     return LEAT_OK;
 }
@@ -63,13 +63,13 @@ leati_regex *leati_regex_new(const char *pattern, bool often, leat_error *err) {
     leati_regex *r = leati_alloc_zero(1, sizeof *r);
     leati_writer text = {0};
     if (r == NULL) {
-        (void)leati_no_memory(err, sizeof *r);
+        (void)leati_no_memory(err);
         return NULL;
     }
     leat_status status = leati_regex_translate(pattern, &text, err);
     r->memory = status == LEAT_OK ? pcre2_general_context_create(allocate, release, NULL) : NULL;
     if (status == LEAT_OK && r->memory == NULL)
-        status = leati_no_memory(err, sizeof(void *));
+        status = leati_no_memory(err);
     if (status == LEAT_OK)
         status = compile(r, pattern, &text, often, err);
     leati_writer_fini(&text);
@@ -104,7 +104,7 @@ int leati_regex_search(leati_regex *r, leat_string text, size_t from, bool whole
         return !whole || (places[0] == from && places[1] == text.size);
     }
     if (found == PCRE2_ERROR_NOMEMORY)
-        (void)leati_no_memory(err, text.size);
+        (void)leati_no_memory(err);
     else
         (void)leati_fail(err, LEAT_RESOURCE_EXHAUSTED,
                          "a regular expression goes back too often in a text of %zu bytes; nested "

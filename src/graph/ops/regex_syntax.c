@@ -276,5 +276,5 @@ leat_status leati_regex_translate(const char *pattern, leati_writer *out, leat_e
             return status;
         w.repeats = w.repeats && !repeated;
     }
-    return out->failed ? leati_no_memory(err, strlen(pattern)) : LEAT_OK;
+    return out->failed ? leati_no_memory(err) : LEAT_OK;
 }

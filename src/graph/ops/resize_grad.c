@@ -55,7 +55,7 @@ static leat_status spread(const leati_kernel_call *call, const leati_scaling *sc
         scaling->height != scaling->canvas_height || scaling->width != scaling->canvas_width;
     float *scratch = padded ? leati_arena_alloc(call->arena, part) : NULL;
     if (padded && scratch == NULL)
-        return leati_no_memory(err, part);
+        return leati_no_memory(err);
     leati_resize_plan plan = leati_resize_plan_take((int32_t)in->height, (int32_t)in->width);
     leat_status status = leati_resize_prepare(
         &plan, (int32_t)in->height, (int32_t)in->width, (int32_t)scaling->height,
@@ -91,7 +91,7 @@ leat_status leati_scale_back(leati_kernel_call *call, const leati_scaling *scali
     wide.row_stride = wide.count * (int64_t)sizeof(float);
     wide.data = leati_arena_alloc(call->arena, bytes);
     if (wide.data == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     LEATI_TRY(spread(call, scaling, &in, &gradient, &wide, err));
     return leati_inner_cast_into(call, &wide, &call->outputs[0], err);
 }

@@ -36,7 +36,7 @@ leat_status leati_permute_row(leati_kernel_call *call, int64_t row, leati_philox
     size_t size = (size_t)(in->count / count) * leat_dtype_size(in->dtype);
     int64_t *order = leati_arena_alloc(call->arena, (size_t)count * sizeof *order);
     if (order == NULL)
-        return leati_no_memory(err, (size_t)count * sizeof *order);
+        return leati_no_memory(err);
     for (int64_t i = 0; i < count; i++)
         order[i] = i;
     leati_words words = {.philox = stream, .used = 4};
@@ -123,7 +123,7 @@ leat_status leati_categorical_row(leati_kernel_call *call, int64_t row, leati_ph
     const double *values = (const double *)(const void *)leati_row_of(&logits, row);
     double *sums = leati_arena_alloc(call->arena, (size_t)classes * sizeof *sums);
     if (sums == NULL)
-        return leati_no_memory(err, (size_t)classes * sizeof *sums);
+        return leati_no_memory(err);
     leati_words words = {.philox = stream, .used = 4};
     int64_t at = 0;
     for (int64_t line = 0; line < one.dims[0]; line++) {

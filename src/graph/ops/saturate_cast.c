@@ -114,7 +114,7 @@ leat_status leati_saturate(leati_kernel_call *call, const leati_operand *in, lea
         *in, {.dtype = in->dtype, .count = 1}, {.dtype = in->dtype, .count = 1}};
     char *bounds = leati_arena_alloc(call->arena, 16);
     if (bounds == NULL)
-        return leati_no_memory(err, 16);
+        return leati_no_memory(err);
     operands[1].data = bounds;
     operands[2].data = bounds + 8;
     *out = *in;

@@ -37,7 +37,7 @@ static leat_status put_row(leati_kernel_call *call, int64_t row, leati_writer *o
     else
         LEATI_TRY(leati_put_tensor_proto(out, in->dtype, &shape, leati_row_of(in, row), err));
     if (out->failed)
-        return leati_no_memory(err, out->size);
+        return leati_no_memory(err);
     char *to = leati_kernel_text(call, 0, out->size, err);
     if (to == NULL)
         return LEAT_RESOURCE_EXHAUSTED;

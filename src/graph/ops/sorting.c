@@ -119,10 +119,10 @@ leat_status leati_sort_kernel(leati_kernel_call *call, bool places, leat_error *
     for (int32_t d = axis + 1; d < shape.rank; d++)
         inner *= shape.dims[d];
     if (!leati_mul_size(dim, 2 * sizeof(int64_t), &bytes))
-        return leati_no_memory(err, SIZE_MAX);
+        return leati_no_memory(err);
     int64_t *order = leati_arena_alloc(call->arena, bytes);
     if (order == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     for (int64_t row = 0; row < call->n && in->count > 0; row++) {
         const char *from = leati_row_of(in, row);
         char *to = leati_row_of(out, row);

@@ -51,7 +51,7 @@ static leat_status ssim_kernel(leati_kernel_call *call, leat_error *err) {
     size_t bytes = 2 * (size_t)c.channels * sizeof(double);
     double *means = leati_arena_alloc(call->arena, bytes);
     if (means == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     for (int64_t row = 0; row < call->n; row++) {
         float *out = (float *)(void *)leati_row_of(&call->outputs[0], row);
         for (int64_t k = 0; k < c.count; k++, out += places) {

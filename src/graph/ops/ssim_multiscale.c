@@ -82,7 +82,7 @@ static leat_status prepare(leati_kernel_call *call, const leati_compared *c, sca
     }
     s->products = leati_arena_alloc(call->arena, bytes);
     if (s->products == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     s->a = (float *)(void *)(s->products + 3 * c->channels);
     s->b = s->a + half;
     return LEAT_OK;

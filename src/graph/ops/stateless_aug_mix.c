@@ -119,7 +119,7 @@ static leat_status stateless_aug_mix_kernel(leati_kernel_call *call, leat_error 
     size_t bytes = (size_t)(args->num_chains + 1 + 2 * out->count) * sizeof(float);
     float *weights = leati_arena_alloc(call->arena, bytes);
     if (weights == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     for (int64_t row = 0; row < call->n && out->count > 0; row++) {
         call->failed_row = row;
         LEATI_TRY(leati_mix_seed(call, 1, NULL, row, work.drawing.seed, err));

@@ -105,7 +105,7 @@ static leat_status begin_passing(passing *p, leati_resize_plan *plan, leat_error
         size_t bytes = line_bytes(&p->from->window, s->channels, s->converted);
         p->line = leati_arena_alloc(s->arena, bytes);
         if (p->line == NULL)
-            return leati_no_memory(err, bytes);
+            return leati_no_memory(err);
     }
     leati_resize_begin(&p->resize, plan, p->from->sink);
     return LEAT_OK;
@@ -134,7 +134,7 @@ static leat_status convert_whole(const source *from, const char *pixels, size_t 
     size_t bytes = (size_t)from->window.height * line;
     char *all = leati_arena_alloc(s->arena, bytes);
     if (all == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     for (int64_t y = 0; y < from->window.height; y++)
         LEATI_TRY(s->convert(s->context, pixels + (size_t)y * stride, all + (size_t)y * line, err));
     *out = all;
@@ -183,7 +183,7 @@ static leat_status decode_whole(source *from, leati_image_decoder *decoder,
     size_t bytes = stride * (size_t)info->height;
     void *pixels = leati_arena_alloc(from->stream->arena, bytes);
     if (pixels == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     from->width = info->width;
     LEATI_TRY(leati_image_read(decoder, pixels, stride, err));
     return resize_whole(from, pixels, err);

@@ -135,10 +135,10 @@ static leat_status prepare(leati_kernel_call *call, choice *c, const float *scor
                            leat_error *err) {
     size_t each = sizeof(candidate) + sizeof(float) + sizeof(int32_t), bytes = 0;
     if (!leati_mul_size((size_t)c->n, each, &bytes))
-        return leati_no_memory(err, SIZE_MAX);
+        return leati_no_memory(err);
     c->heap = leati_arena_alloc(call->arena, bytes > 0 ? bytes : 1);
     if (c->heap == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     c->scores_chosen = (float *)(void *)(c->heap + c->n);
     c->boxes_chosen = (int32_t *)(void *)(c->scores_chosen + c->n);
     for (int64_t i = 0; i < c->n; i++)

@@ -128,12 +128,12 @@ static leat_status table_find_complete(leat_graph *graph, void *node_args, leat_
         slots *= 2;
     table_index *t = leati_alloc_zero(1, sizeof *t);
     if (t == NULL)
-        return leati_no_memory(err, sizeof *t);
+        return leati_no_memory(err);
     leati_object_init(&t->object, &index_type);
     t->mask = slots - 1;
     t->slots = leati_alloc_zero(slots, sizeof *t->slots);
     leat_status status = t->slots == NULL
-                             ? leati_no_memory(err, slots * sizeof *t->slots)
+                             ? leati_no_memory(err)
                              : fill_index(t, args->keys.tensors, args->values.tensors, err);
     if (status == LEAT_OK)
         args->index = &t->object;

@@ -10,7 +10,7 @@ leat_status leati_write_texts(leati_kernel_call *call, leati_text_function funct
     for (int64_t row = 0; row < call->n; row++)
         for (int64_t i = 0; i < out->count; i++)
             if (!leati_add_size(total, function(call, row, i, NULL), &total))
-                return leati_no_memory(err, SIZE_MAX);
+                return leati_no_memory(err);
     if (out->count == 0 || call->n == 0)
         return LEAT_OK;
     char *to = leati_kernel_text(call, 0, total, err);
@@ -58,7 +58,7 @@ leat_status leati_collect_texts(leati_kernel_call *call, leati_text_writer write
             call->failed_row = row;
             status = writer(call, row, i, context, &all, err);
             if (status == LEAT_OK && all.failed)
-                status = leati_no_memory(err, all.size);
+                status = leati_no_memory(err);
             leati_strings_of(out, row)[i] = (leat_string){.data = "", .size = all.size - before};
         }
     }

@@ -81,10 +81,10 @@ static leat_status top_k_kernel(leati_kernel_call *call, leat_error *err) {
     int64_t dim = from.dims[from.rank - 1], k = args->k;
     size_t size = leat_dtype_size(in->dtype), bytes = 0;
     if (!leati_mul_size((size_t)dim, 2 * sizeof(int64_t), &bytes))
-        return leati_no_memory(err, SIZE_MAX);
+        return leati_no_memory(err);
     int64_t *order = leati_arena_alloc(call->arena, bytes);
     if (order == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++) {
         for (int64_t line = 0; line < in->count / dim; line++) {
             const char *data = leati_row_of(in, row) + (size_t)(line * dim) * size;

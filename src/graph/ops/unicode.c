@@ -194,7 +194,7 @@ leat_status leati_unicode_case(leat_string text, bool upper, leati_writer *out, 
     /* A unit becomes at most three. */
     UChar *units = leati_alloc(4 * (text.size + 1), sizeof *units);
     if (units == NULL)
-        return leati_no_memory(err, 4 * (text.size + 1) * sizeof *units);
+        return leati_no_memory(err);
     leat_status status = change_case(text, upper, units, (int32_t)text.size + 1, out, err);
     leati_free(units);
     return status;

@@ -93,10 +93,10 @@ leat_status leati_unique_kernel(leati_kernel_call *call, bool counts, leat_error
         slots *= 2;
     size_t words = (size_t)slots + 2 * (size_t)in->count, bytes = 0;
     if (!leati_mul_size(words, sizeof(int64_t), &bytes))
-        return leati_no_memory(err, SIZE_MAX);
+        return leati_no_memory(err);
     int64_t *memory = leati_arena_alloc(call->arena, bytes);
     if (memory == NULL)
-        return leati_no_memory(err, bytes);
+        return leati_no_memory(err);
     memset(memory, 0, bytes);
     int64_t *numbers = memory + slots, *places = numbers + in->count;
     leat_shape found = LEAT_SHAPE(find_unique(in, numbers, places, memory, slots - 1));

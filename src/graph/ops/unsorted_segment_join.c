@@ -78,7 +78,7 @@ static leat_status join_row(const leati_kernel_call *call, int64_t row, int64_t 
         if (to == NULL) {
             if (!leati_add_size(results[at].size, gap, &results[at].size) ||
                 !leati_add_size(results[at].size, from[i].size, &results[at].size))
-                return leati_no_memory(err, SIZE_MAX);
+                return leati_no_memory(err);
             continue;
         }
         if (gap > 0)
@@ -97,7 +97,7 @@ static leat_status hand_out(leati_kernel_call *call, leat_error *err) {
     for (int64_t row = 0; row < call->n; row++)
         for (int64_t i = 0; i < out->count; i++)
             if (!leati_add_size(total, leati_strings_of(out, row)[i].size, &total))
-                return leati_no_memory(err, SIZE_MAX);
+                return leati_no_memory(err);
     char *text = leati_kernel_text(call, 0, total, err);
     if (text == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
@@ -126,7 +126,7 @@ static leat_status unsorted_segment_join_kernel(leati_kernel_call *call, leat_er
     size_t size = (size_t)out->count * sizeof(char *);
     char **to = leati_arena_alloc(call->arena, size);
     if (to == NULL)
-        return leati_no_memory(err, size);
+        return leati_no_memory(err);
     int64_t values = out->count / args->num_segments;
     for (int64_t row = 0; row < call->n; row++) {
         memset(leati_strings_of(out, row), 0, (size_t)out->count * sizeof(leat_string));

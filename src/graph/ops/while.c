@@ -206,7 +206,7 @@ static leat_status while_infer(leati_infer_call *call, leat_error *err) {
     if (!leati_while_count(args->num_variables, call->num_inputs, &count, &failure)) {
         types = leati_alloc((size_t)call->num_inputs, sizeof *types);
         if (!types)
-            leati_no_memory(&failure, (size_t)call->num_inputs * sizeof *types);
+            leati_no_memory(&failure);
     }
     if (types) {
         memcpy(types, call->inputs, (size_t)call->num_inputs * sizeof *types);
@@ -313,7 +313,7 @@ static leat_status while_kernel(leati_kernel_call *call, leat_error *err) {
     size_t count = (size_t)call->num_inputs + (size_t)call->num_outputs;
     loop.values = leati_arena_alloc(call->arena, count * sizeof *loop.values);
     if (!loop.values)
-        return leati_no_memory(err, count * sizeof *loop.values);
+        return leati_no_memory(err);
     loop.next = loop.values + call->num_inputs;
     leat_status status = LEAT_OK;
     for (int64_t row = 0; !status && row < call->n; row++) {
@@ -351,7 +351,7 @@ int leat_while(leat_function *cond, leat_function *body, const leat_value *varia
     leat_value *all = leati_alloc(count, sizeof *all);
     if (!all) {
         leat_error err = {0};
-        leati_no_memory(&err, count * sizeof *all);
+        leati_no_memory(&err);
         leati_graph_error(graph, &err);
         return -1;
     }

@@ -123,7 +123,7 @@ static leat_status keep_variables(struct backward *run, leat_error *err) {
     size_t count = (size_t)run->loop.num_variables;
     if (!leati_grow((void **)&run->history, &run->capacity, run->num_kept + count,
                     sizeof *run->history))
-        return leati_no_memory(err, (run->num_kept + count) * sizeof *run->history);
+        return leati_no_memory(err);
     for (size_t i = 0; i < count; i++)
         run->history[run->num_kept++] = leat_tensor_ref(&run->loop.values[i]);
     return LEAT_OK;
@@ -204,7 +204,7 @@ static leat_status while_gradient_kernel(leati_kernel_call *call, leat_error *er
     size_t count = inputs + sources + variables + 2 * outputs;
     leat_tensor *tensors = leati_arena_alloc(call->arena, count * sizeof *tensors);
     if (!tensors)
-        return leati_no_memory(err, count * sizeof *tensors);
+        return leati_no_memory(err);
     run.inputs = tensors;
     run.loop.values = run.inputs + inputs;
     run.loop.next = run.loop.values + sources;
@@ -242,7 +242,7 @@ static leat_spec *reverse_input(const leat_function *body, leat_error *err) {
     size_t room = 2 * (size_t)arguments;
     leati_type *types = leati_alloc(room, sizeof *types);
     if (!types) {
-        leati_no_memory(err, room * sizeof *types);
+        leati_no_memory(err);
         return NULL;
     }
     int count = 0;
@@ -290,7 +290,7 @@ static leat_function *reverse_of(const leat_function *body, leat_error *err) {
         size_t room = (size_t)gradient->body.num_arguments + (size_t)gradient->num_outputs;
         values = leati_alloc(room, sizeof *values);
         if (!values)
-            leati_no_memory(err, room * sizeof *values);
+            leati_no_memory(err);
         else
             graph = leat_graph_new(input, err);
     }
@@ -329,7 +329,7 @@ leat_status leati_while_differentiate(leati_gradient_call *call, leat_error *err
     leat_value *inputs = leati_alloc(room, sizeof *inputs);
     leat_function *reverse = NULL;
     if (!inputs)
-        leati_no_memory(&failure, room * sizeof *inputs);
+        leati_no_memory(&failure);
     else if (!(reverse = reverse_of(leati_branch(args->body), &failure)))
         leati_prefix(&failure, "body");
     if (reverse) {

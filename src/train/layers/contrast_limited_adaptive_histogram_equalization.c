@@ -82,7 +82,7 @@ static bool line_init(line *l, leat_value x, int dimension, int64_t tiles) {
     }
     double *facts = leati_alloc((size_t)l->size * FACTS, sizeof *facts);
     if (facts == NULL) {
-        leati_no_memory(&err, (size_t)l->size * FACTS * sizeof *facts);
+        leati_no_memory(&err);
         (void)leati_graph_error(x.graph, &err);
         return false;
     }

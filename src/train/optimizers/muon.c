@@ -87,7 +87,7 @@ static bool names_embedding(const char *name) {
 static int is_excluded(const leat_string *expression, const char *name, leat_error *err) {
     char *pattern = leati_strndup(expression->data, expression->size);
     if (pattern == NULL)
-        return leati_no_memory(err, expression->size), -1;
+        return leati_no_memory(err), -1;
     leati_regex *regex = leati_regex_new(pattern, false, err);
     leati_free(pattern);
     if (regex == NULL)

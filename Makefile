@@ -8,7 +8,7 @@ BUILD_PACKAGES = gcc g++ cmake ninja-build pkgconf libc6-dev libjpeg62-turbo-dev
 	liblz4-dev libsnappy-dev libcmocka-dev libdnnl-dev libicu-dev \
 	libpcre2-dev libwebp-dev libgloo-dev
 MPI_PACKAGES = libopenmpi-dev openmpi-bin
-TEST_PACKAGES = clang libclang-rt-dev clang-format clang-tidy cppcheck
+TEST_PACKAGES = clang lld libclang-rt-dev clang-format clang-tidy cppcheck
 PYTHON_PACKAGES = python3 python3-dev python3-venv
 
 .PHONY: all deps demo test check test-long test-interop bench bench-peers performance golden fuzz mutants install clean format lint asan check-arm64 tsan wheel stubs docs venv help

@@ -1,0 +1,360 @@
+/* The forms of JSON one after the other: the ends of each dtype's range, what each kind of leaf and
+ * each kind of argument refuses, escapes, tags of specs. The numbers are those of C and of numpy's
+ * iinfo and finfo. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../../tests/support/torture.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "core/element.h"
+#include "core/json.h"
+#include "core/object.h"
+#include "core/spec.h"
+#include "core/tensor.h"
+#include <math.h>
+
+static json_t *parse(const char *text) {
+    leat_error err = {0};
+    json_t *json = leati_json_parse(text, strlen(text), &err);
+    if (!json)
+        fail_msg("%s: %s", text, err.text);
+    return json;
+}
+
+static void element_refused(const char *text, const char *why) {
+    leat_error err = {0};
+    leat_element element = {0};
+    json_t *json = parse(text);
+    assert_int_equal(leati_json_to_element(json, &element, &err), LEAT_INVALID_ARGUMENT);
+    if (strcmp(err.text, why) != 0)
+        fail_msg("%s: expected \"%s\", found \"%s\"", text, why, err.text);
+    assert_null(element.spec);
+    json_decref(json);
+}
+
+static void same_element(const char *text) {
+    leat_error err = {0};
+    leat_element element = {0};
+    json_t *json = parse(text);
+    if (leati_json_to_element(json, &element, &err) != LEAT_OK)
+        fail_msg("%s: %s", text, err.text);
+    json_t *again = leati_json_of_element(&element, &err);
+    char *printed = leati_json_print(again, 0, false, &err);
+    assert_string_equal(printed, text);
+    leati_free(printed);
+    json_decref(again);
+    json_decref(json);
+    leat_element_fini(&element);
+}
+
+#define ONE(DTYPE, VALUE) "{\"dtype\": \"" DTYPE "\", \"shape\": [1], \"data\": [" VALUE "]}"
+
+/* Both ends of each integer dtype come back, as numbers and as text, and one more is refused. */
+static void ends_of_ranges(void **state) {
+    (void)state;
+    static const struct {
+        const char *dtype, *low, *below, *high, *above;
+    } cases[] = {
+        {"int8", "-128", "-129", "127", "128"},
+        {"int16", "-32768", "-32769", "32767", "32768"},
+        {"int32", "-2147483648", "-2147483649", "2147483647", "2147483648"},
+        {"int64", "-9223372036854775808", NULL, "9223372036854775807", NULL},
+        {"uint8", "0", "-1", "255", "256"},
+        {"uint16", "0", "-1", "65535", "65536"},
+        {"uint32", "0", "-1", "4294967295", "4294967296"},
+        {"uint64", "0", "-1", "9223372036854775807", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[160], why[160];
+        const char *ends[] = {cases[i].low, cases[i].high};
+        const char *beyond[] = {cases[i].below, cases[i].above};
+        for (int end = 0; end < 2; end++) {
+            snprintf(text, sizeof text, "{\"dtype\": \"%s\", \"shape\": [1], \"data\": [%s]}",
+                     cases[i].dtype, ends[end]);
+            same_element(text);
+            if (!beyond[end])
+                continue;
+            snprintf(text, sizeof text, "{\"dtype\": \"%s\", \"shape\": [1], \"data\": [%s]}",
+                     cases[i].dtype, beyond[end]);
+            snprintf(why, sizeof why, "value 0 of a tensor: expected a value of %s, found %s",
+                     cases[i].dtype, beyond[end]);
+            element_refused(text, why);
+            snprintf(text, sizeof text, "{\"dtype\": \"%s\", \"shape\": [1], \"data\": [\"%s\"]}",
+                     cases[i].dtype, beyond[end]);
+            snprintf(why, sizeof why, "value 0 of a tensor: expected a value of %s, found a text",
+                     cases[i].dtype);
+            element_refused(text, why);
+        }
+    }
+    element_refused(ONE("int64", "9223372036854775808"),
+                    "value 0 of a tensor: expected a value of int64, found a text");
+    element_refused(ONE("uint64", "\"\""),
+                    "value 0 of a tensor: expected a value of uint64, found a text");
+    element_refused(ONE("uint64", "\"1x\""),
+                    "value 0 of a tensor: expected a value of uint64, found a text");
+    element_refused(ONE("int16", "null"),
+                    "value 0 of a tensor: expected a value of int16, found null");
+    element_refused(ONE("int16", "true"),
+                    "value 0 of a tensor: expected a value of int16, found true");
+    element_refused(ONE("bool", "0.5"),
+                    "value 0 of a tensor: expected a value of bool, found a real number");
+    element_refused(ONE("float16", "false"), "value 0 of a tensor: expected a number, \"nan\", "
+                                             "\"inf\" or \"-inf\", found false");
+    element_refused(ONE("string", "[]"),
+                    "value 0 of a tensor: expected a text or {\"hex\": \"00ff\"}, found a list");
+    same_element(ONE("string", "{\"hex\": \"00ff1f7f80\"}"));
+    same_element(ONE("string", "\" ~\""));
+    /* finfo(dtype).max, tiny and smallest_subnormal, which need the most digits. */
+    same_element(ONE("float64", "1.7976931348623157e+308"));
+    same_element(ONE("float64", "2.2250738585072014e-308"));
+    same_element(ONE("float64", "4.94065645841247e-324"));
+    same_element(ONE("float32", "3.4028235e+38"));
+    same_element(ONE("float32", "1.1754944e-38"));
+    same_element(ONE("float32", "1.4013e-45"));
+    same_element(ONE("float32", "\"inf\""));
+    same_element(ONE("float16", "65504.0"));
+    same_element(ONE("float16", "\"-inf\""));
+    same_element(ONE("bfloat16", "3.3895313892515355e+38"));
+}
+
+#define VALUES "\"values\": {\"dtype\": \"int64\", \"shape\": [2], \"data\": [1, 2]}"
+#define RAGGED(REST) "{\"ragged\": {" VALUES ", " REST "}}"
+#define SPARSE(INDICES, SHAPE)                                                                     \
+    "{\"sparse\": {\"indices\": " INDICES ", " VALUES ", \"dense_shape\": " SHAPE "}}"
+
+static void leaves_refuse(void **state) {
+    (void)state;
+    static const char fall[] =
+        "row splits must start at 0, never fall, and end at the 2 rows below them";
+    static const char few[] = "a ragged value needs values of one dimension or more and at least "
+                              "one list of row splits, 8 dimensions together";
+    same_element(RAGGED("\"row_splits\": [[0, 2]], \"row_splits_dtype\": \"int32\""));
+    same_element(RAGGED("\"row_splits\": [[0, 0, 1], [0, 2]]"));
+    element_refused(RAGGED("\"row_splits\": [[0, 2]], \"row_splits_dtype\": \"int8\""),
+                    "expected \"row_splits_dtype\" int32 or int64, found int8");
+    element_refused(RAGGED("\"row_splits\": [[0, 2]], \"row_splits_dtype\": 5"),
+                    "expected a dtype such as \"int64\" or \"float32\", found an integer");
+    element_refused(RAGGED("\"row_splits\": []"), few);
+    element_refused(RAGGED("\"row_splits\": [[0, 1], [0, 1], [0, 1], [0, 1], [0, 1], [0, 1], [0, "
+                           "1], [0, 2]]"),
+                    few);
+    element_refused("{\"ragged\": {\"values\": {\"dtype\": \"int64\", \"shape\": [], \"data\": "
+                    "[1]}, \"row_splits\": [[0, 1]]}}",
+                    few);
+    element_refused(RAGGED("\"row_splits\": [[1, 2]]"), fall);
+    element_refused(RAGGED("\"row_splits\": [[0, 3]]"), fall);
+    element_refused(RAGGED("\"row_splits\": [[]]"), fall);
+    element_refused(RAGGED("\"row_splits\": [[0, 2], [0, 2]]"),
+                    "row splits must start at 0, never fall, and end at the 1 rows below them");
+    element_refused("{\"ragged\": {\"row_splits\": [[0]]}}",
+                    "expected {\"dtype\", \"shape\", \"data\"}, found nothing");
+    same_element(SPARSE("{\"dtype\": \"int64\", \"shape\": [2, 1], \"data\": [0, 3]}", "[4]"));
+    element_refused(
+        SPARSE("{\"dtype\": \"int64\", \"shape\": [2, 2], \"data\": [0, 3, 0, 3]}", "[4]"),
+        "component 0: expected int64[?, 1], found int64[2, 2]");
+    element_refused(SPARSE("{\"dtype\": \"int32\", \"shape\": [2, 1], \"data\": [0, 3]}", "[4]"),
+                    "component 0: expected int64[?, 1], found int32[2, 1]");
+    element_refused(SPARSE("5", "[4]"),
+                    "expected {\"dtype\", \"shape\", \"data\"}, found an integer");
+    element_refused(SPARSE("5", "[-2]"), "dimension 0 of a shape: expected an integer of at least "
+                                         "-1, found an integer");
+    element_refused("{\"dict\": [1]}", "expected an object in \"dict\", found a list");
+    element_refused("{\"tuple\": [1, {\"dtype\": \"int8\"}]}",
+                    "expected a shape (a list of at most 8 dimensions, or null), found nothing of "
+                    "0");
+    element_refused("{\"required\": \"no\"}",
+                    "expected a dtype such as \"int64\" or \"float32\", found a text \"no\"");
+    element_refused("[[], [1]]",
+                    "lists of one level differ in length; a tensor needs a regular shape");
+    element_refused("[true, 1]", "a list mixes numbers, texts and bools; a tensor has one dtype");
+    same_element("{\"dtype\": \"int32\", \"shape\": [1, 1, 1, 1, 1, 1, 1, 1], \"data\": [5]}");
+}
+
+static json_t *write_name(void *context, leat_object *object, leat_error *err) {
+    (void)err;
+    return object == context ? json_string("name") : NULL;
+}
+
+/* Datasets and optionals in an element need a writer; an empty element has nothing to write. */
+static void elements_of_objects(void **state) {
+    (void)state;
+    static const leati_object_type type = {.name = "thing"};
+    leat_object thing, *object = &thing;
+    leati_object_init(&thing, &type);
+    leat_spec *(*const makers[])(leat_spec *, leat_error *) = {leat_spec_dataset,
+                                                               leat_spec_optional};
+    static const char *const refused[] = {"a dataset in an element cannot be written as JSON",
+                                          "a optional in an element cannot be written as JSON"};
+    static const char *const written[] = {"{\"dataset\": \"name\"}", "{\"optional\": \"name\"}"};
+    for (int i = 0; i < 2; i++) {
+        leat_error err = {0};
+        leat_spec *spec = makers[i](leat_spec_tensor(LEAT_INT8, LEAT_SCALAR, NULL), NULL);
+        leat_tensor tensor = leat_tensor_view(LEAT_OBJECT, LEAT_SCALAR, &object);
+        leat_element element = {0};
+        assert_int_equal(leat_element_set(&element, spec, &tensor, NULL), LEAT_OK);
+        assert_null(leati_json_of_element(&element, &err));
+        assert_int_equal(err.code, LEAT_UNIMPLEMENTED);
+        assert_string_equal(err.text, refused[i]);
+        json_t *json = leati_json_of_element_with(&element, write_name, object, NULL);
+        char *text = leati_json_print(json, 0, false, NULL);
+        assert_string_equal(text, written[i]);
+        leati_free(text);
+        json_decref(json);
+        leat_element_fini(&element);
+        leat_spec_unref(spec);
+    }
+    leat_error err = {0};
+    leat_element empty = {0};
+    assert_null(leati_json_of_element(&empty, &err));
+    assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
+    assert_string_equal(err.text, "expected an element, found an empty one");
+    assert_int_equal(leati_json_to_element(NULL, &empty, &err), LEAT_INVALID_ARGUMENT);
+    assert_string_equal(err.text, "expected an element, found nothing");
+    leat_tensor tensor = leat_tensor_view(LEAT_OBJECT, LEAT_SCALAR, &object);
+    assert_null(leati_json_of_tensor(&tensor, &err));
+    assert_int_equal(err.code, LEAT_UNIMPLEMENTED);
+    assert_string_equal(err.text, "a tensor of dtype object cannot be written as JSON");
+    json_t *json = parse("{\"dtype\": \"object\", \"shape\": [], \"data\": [1]}");
+    assert_int_equal(leati_json_to_tensor(json, &tensor, &err), LEAT_UNIMPLEMENTED);
+    assert_string_equal(err.text, "dtype object cannot be read from JSON");
+    json_decref(json);
+}
+
+/* ---- specs ---- */
+
+static void spec_refused(const char *text, const char *why) {
+    leat_error err = {0};
+    assert_null(leat_spec_from_json(text, &err));
+    assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
+    if (text && strcmp(err.text, why) != 0)
+        fail_msg("%s: expected \"%s\", found \"%s\"", text, why, err.text);
+}
+
+static void specs_refuse(void **state) {
+    (void)state;
+    spec_refused("{\"dict\": 5}", "expected an object of specs in \"dict\", found an integer");
+    spec_refused("{\"dict\": {\"a\": {\"dtype\": \"int8\"}}}",
+                 "expected a shape (a list of at most 8 dimensions, or null), found nothing of 0");
+    spec_refused("{\"ragged\": {\"dtype\": \"int8\", \"shape\": [1, 2]}}",
+                 "expected \"ragged_rank\" from -8 to 8, found nothing");
+    spec_refused("{\"ragged\": {\"dtype\": \"int8\", \"shape\": [1, 2], \"ragged_rank\": 9}}",
+                 "expected \"ragged_rank\" from -8 to 8, found an integer");
+    spec_refused("{\"ragged\": {\"dtype\": \"int8\", \"shape\": [1, 2], \"ragged_rank\": -9}}",
+                 "expected \"ragged_rank\" from -8 to 8, found an integer");
+    spec_refused("{\"ragged\": {\"dtype\": \"int8\", \"shape\": null, \"ragged_rank\": 8}}",
+                 "expected a ragged rank below the rank of shape <unknown> and row splits of int32 "
+                 "or int64, found 8 and int64");
+    spec_refused("{\"ragged\": {\"dtype\": \"int8\", \"shape\": [1, 2], \"ragged_rank\": 1, "
+                 "\"row_splits_dtype\": \"x\"}}",
+                 "expected a dtype such as \"int64\" or \"float32\", found a text \"x\"");
+    spec_refused("{\"dtype\": \"int8\", \"shape\": [1, 2, 3, 4, 5, 6, 7, 8, 9]}",
+                 "expected a shape (a list of at most 8 dimensions, or null), found a list of 9");
+    spec_refused("{\"dtype\": \"int8\", \"shape\": [1, 2.5]}",
+                 "dimension 1 of a shape: expected an integer of at least -1, found a real number");
+    spec_refused("{\"dataset\": 5}",
+                 "expected a spec: {\"dtype\", \"shape\"}, {\"tuple\"}, {\"dict\"}, {\"dataset\"}, "
+                 "{\"ragged\"}, {\"sparse\"}, {\"optional\"} or null; found an integer");
+    spec_refused("{\"tuple\": 5}",
+                 "expected a spec: {\"dtype\", \"shape\"}, {\"tuple\"}, {\"dict\"}, {\"dataset\"}, "
+                 "{\"ragged\"}, {\"sparse\"}, {\"optional\"} or null; found an object");
+    spec_refused(NULL, "leat_spec_from_json: text is NULL");
+    leat_error err = {0};
+    assert_null(leat_spec_from_json(NULL, &err));
+    assert_string_equal(err.text, "leat_spec_from_json: text is NULL");
+    assert_null(leat_spec_to_json(NULL, &err));
+    assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
+    assert_string_equal(err.text, "leat_spec_to_json: spec is NULL");
+    leati_text nested = {0};
+    for (int levels = 63; levels <= 65; levels++) {
+        nested.size = 0;
+        for (int i = 1; i < levels; i++)
+            leati_text_addf(&nested, "{\"optional\": ");
+        leati_text_addf(&nested, "{\"dtype\": \"int8\", \"shape\": []}");
+        for (int i = 1; i < levels; i++)
+            leati_text_addf(&nested, "}");
+        leat_spec *spec = leat_spec_from_json(nested.data, &err);
+        assert_int_equal(spec != NULL, levels <= 64);
+        leat_spec_unref(spec);
+    }
+    assert_string_equal(err.text, "a spec nests at most 64 levels");
+    leati_text_fini(&nested);
+}
+
+static leat_status tagged_again(void *context, leat_error *err) {
+    leat_spec *spec = leat_spec_from_json(context, err);
+    char *again = spec ? leat_spec_to_json(spec, err) : NULL;
+    if (again)
+        assert_string_equal(again, context);
+    leat_spec_unref(spec);
+    leati_free(again);
+    return again ? LEAT_OK : err->code;
+}
+
+static void *json_alloc(size_t size) {
+    return leati_alloc(size, 1);
+}
+
+static int json_setup(void **state) {
+    torture_setup(state);
+    json_set_alloc_funcs(json_alloc, leati_free);
+    return 0;
+}
+
+/* The words of the caller at tuples and dicts come back. */
+static void tags(void **state) {
+    (void)state;
+    char text[] = "{\"tuple\": [{\"dict\": {\"a\": {\"dtype\": \"int8\", \"shape\": [-1, 3]}}, "
+                  "\"tag\": -7}, {\"dict\": {}}, null], \"tag\": 3}";
+    leat_error err = {0};
+    assert_int_equal(tagged_again(text, &err), LEAT_OK);
+    leat_spec *spec = leat_spec_from_json(text, NULL);
+    assert_int_equal(leat_spec_tag(spec), 3);
+    assert_int_equal(leat_spec_tag(leat_spec_child(spec, 0)), -7);
+    assert_int_equal(leat_spec_tag(leat_spec_child(spec, 1)), 0);
+    assert_int_equal(leat_spec_tag(NULL), 0);
+    leat_spec_unref(spec);
+}
+
+/* ---- texts ---- */
+
+static void escapes(void **state) {
+    (void)state;
+    json_t *json = json_stringn("a\"\\\n\t\r\x01\x1f\x20\x7e\x7f", 11);
+    char *text = leati_json_print(json, 0, false, NULL);
+    assert_string_equal(text, "\"a\\\"\\\\\\n\\t\\u000d\\u0001\\u001f ~\\u007f\"");
+    leati_free(text);
+    json_decref(json);
+    json = parse("{\"b\": true, \"a\": [null, false, {\"z\": 1, \"y\": []}], \"c\": [1.5, 2]}");
+    text = leati_json_print(json, 0, true, NULL);
+    assert_string_equal(
+        text, "{\"a\": [null, false, {\"y\": [], \"z\": 1}], \"b\": true, \"c\": [1.5, 2]}");
+    leati_free(text);
+    text = leati_json_print(json, 1, true, NULL);
+    assert_string_equal(text, "{\n \"a\": [\n  null,\n  false,\n  {\n   \"y\": [],\n   \"z\": 1\n  "
+                              "}\n ],\n \"b\": true,\n \"c\": [1.5, 2]\n}");
+    leati_free(text);
+    json_decref(json);
+    leat_error err = {0};
+    assert_null(leati_json_parse("", LEATI_JSON_MAX_SIZE + (size_t)1, &err));
+    assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
+    assert_string_equal(err.text, "expected at most 268435456 bytes of JSON, found 268435457");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(ends_of_ranges, json_setup, torture_teardown),
+        cmocka_unit_test_setup_teardown(leaves_refuse, json_setup, torture_teardown),
+        cmocka_unit_test_setup_teardown(elements_of_objects, json_setup, torture_teardown),
+        cmocka_unit_test_setup_teardown(specs_refuse, json_setup, torture_teardown),
+        cmocka_unit_test_setup_teardown(tags, json_setup, torture_teardown),
+        cmocka_unit_test_setup_teardown(escapes, json_setup, torture_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

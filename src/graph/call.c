@@ -210,7 +210,9 @@ int leat_graph_call_functions(leat_graph *graph, const char *operation, const ch
                    operation ? operation : "(null)");
     } else if (attributes) {
         given = leati_json_parse(attributes, strlen(attributes), &err);
-        if (given && !(c.attributes = json_copy(given)))
+        c.attributes = given ? json_copy(given) : NULL;
+        /* Without memory jansson leaves out members and says nothing. */
+        if (given && (!c.attributes || json_object_size(c.attributes) != json_object_size(given)))
             leati_no_memory(&err);
         if (err.code)
             leati_prefix(&err, "op %s (node %zu)", c.op->name, graph->body.num_nodes);

@@ -253,12 +253,14 @@ leat_dataset *leat_make_batched_features_dataset(const char *const *file_pattern
         .batch_size = batch_size,
         .features = leat_spec_ref(features),
         .label_key = (char *)(uintptr_t)o->label_key,
-        .reader_args = {.values = &reader, .count = o->compression_type != NULL},
         .epochs = leati_epochs_of(&o->epochs),
         .reader_num_threads = o->reader_num_threads == 0 ? 1 : o->reader_num_threads,
         .parser_num_threads = o->parser_num_threads == 0 ? 2 : o->parser_num_threads,
         .sloppy_ordering = o->sloppy_ordering,
         .drop_final_batch = o->drop_final_batch};
+    if (o->compression_type != NULL) {
+        args.reader_args = (leati_strings){.values = &reader, .count = 1};
+    }
     if (o->defaults != NULL) {
         args.defaults = *o->defaults;
     }

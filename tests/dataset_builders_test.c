@@ -1,0 +1,437 @@
+/* The builders of <leat/data_ops.h>: the plan of each says the arguments that were given and no
+ * others, so that options left at 0 are the defaults of the operator's rows; read back it is the
+ * same plan. Each builder is called with NULL for its inputs and functions, and with each
+ * allocation failing; it takes what it was given every time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "support/torture.h"
+
+#include "core/json.h"
+#include "data/op.h"
+#include <leat/leat.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- values and specs ---- */
+
+#define ONE_TEXT "{'dtype': 'int64', 'shape': [1], 'data': [8]}"
+#define VECTOR_TEXT "{'dtype': 'int64', 'shape': [2], 'data': [1, 2]}"
+#define SHAPE_TEXT "{'dtype': 'int64', 'shape': [1], 'data': [5]}"
+#define PAD_TEXT "{'dtype': 'int64', 'shape': [], 'data': [9]}"
+#define TEXTS_TEXT "{'dtype': 'string', 'shape': [1], 'data': ['p']}"
+#define NAME_TEXT "{'dtype': 'string', 'shape': [], 'data': ['a']}"
+#define DISTRIBUTION_TEXT "{'dtype': 'float32', 'shape': [2], 'data': [0.25, 0.75]}"
+#define OTHER_DISTRIBUTION_TEXT "{'dtype': 'float32', 'shape': [2], 'data': [0.5, 0.5]}"
+#define NUMBER_SPEC "{'dtype': 'int64', 'shape': []}"
+#define FEATURES_SPEC "{'dict': {'id': {'dtype': 'int64', 'shape': [1]}}}"
+
+#define ELEMENTS(V)                                                                                \
+    V(ONE, ONE_TEXT)                                                                               \
+    V(ONE_TUPLE, "{'tuple': [" ONE_TEXT "]}")                                                      \
+    V(ONE_DICT, "{'dict': {'id': " ONE_TEXT "}}")                                                  \
+    V(VECTOR, VECTOR_TEXT)                                                                         \
+    V(SHAPE, SHAPE_TEXT)                                                                           \
+    V(PAD, PAD_TEXT)                                                                               \
+    V(TEXTS, TEXTS_TEXT)                                                                           \
+    V(NAME, NAME_TEXT)                                                                             \
+    V(DISTRIBUTION, DISTRIBUTION_TEXT)
+
+#define ELEMENT(NAME, TEXT) static leat_element NAME;
+ELEMENTS(ELEMENT)
+static leat_spec *number_spec, *features_spec, *pair_spec;
+static const char *const paths[] = {"a", "b"};
+static const char *const records_paths[] = {"files/examples/one.tfrecord",
+                                            "files/examples/a.tfrecord"};
+static const float distribution[] = {0.25f, 0.75f}, other_distribution[] = {0.5f, 0.5f};
+
+/* JSON with single quotes. Owned. */
+static json_t *parsed(const char *text) {
+    char *copy = strdup(text);
+    leat_error err = {0};
+    for (char *at = copy; *at != '\0'; at++)
+        *at = *at == '\'' ? '"' : *at;
+    json_t *json = leati_json_parse(copy, strlen(copy), &err);
+    if (json == NULL)
+        fail_msg("%s: %s", copy, err.text);
+    free(copy);
+    return json;
+}
+
+static void read_element(const char *text, leat_element *out) {
+    json_t *json = parsed(text);
+    assert_int_equal(leati_json_to_element(json, out, NULL), LEAT_OK);
+    json_decref(json);
+}
+
+static leat_spec *read_spec(const char *text) {
+    json_t *json = parsed(text);
+    leat_spec *spec = leati_json_to_spec(json, NULL);
+    assert_non_null(spec);
+    json_decref(json);
+    return spec;
+}
+
+/* ---- functions ---- */
+
+static leat_value argument(leat_graph *graph, int index) {
+    return leat_graph_argument(graph, index);
+}
+
+static leat_value number(leat_graph *graph, int64_t value) {
+    leat_tensor tensor = leat_tensor_view(LEAT_INT64, LEAT_SCALAR, &value);
+    return leat_graph_tensor(graph, &tensor);
+}
+
+static int trace_small(leat_graph *graph, leat_value *out) {
+    out[0] = leat_less(argument(graph, 0), number(graph, 3));
+    return 1;
+}
+
+static int trace_key(leat_graph *graph, leat_value *out) {
+    out[0] = leat_floormod(argument(graph, 0), number(graph, 2));
+    return 1;
+}
+
+static int trace_zero(leat_graph *graph, leat_value *out) {
+    out[0] = number(graph, 4);
+    return 1;
+}
+
+static int trace_class_of(leat_graph *graph, leat_value *out) {
+    out[0] = leat_cast(leat_floormod(argument(graph, 0), number(graph, 2)), LEAT_INT32);
+    return 1;
+}
+
+static int trace_counting(leat_graph *graph, leat_value *out) {
+    leat_value stop = argument(graph, 0);
+    out[0] = leat_dataset_value(graph, "range", NULL, NULL, 0, (const char *[]){"stop"}, &stop, 1);
+    return 1;
+}
+
+static int trace_length(leat_graph *graph, leat_value *out) {
+    leat_value in = argument(graph, 0), size[LEAT_MAX_OUTPUTS];
+    leat_graph_call(graph, "size", "{\"out_type\": \"int32\"}", &in, 1, size);
+    out[0] = size[0];
+    return 1;
+}
+
+static int trace_sum(leat_graph *graph, leat_value *out) {
+    out[0] = leat_add(argument(graph, 0), argument(graph, 1));
+    return 1;
+}
+
+static int trace_running(leat_graph *graph, leat_value *out) {
+    out[0] = leat_add(argument(graph, 0), argument(graph, 1));
+    out[1] = argument(graph, 0);
+    return 2;
+}
+
+static int trace_batches(leat_graph *graph, leat_value *out) {
+    leat_value window = argument(graph, 1);
+    out[0] = leat_dataset_value(graph, "batch", "{\"batch_size\": 2}", &window, 1, NULL, NULL, 0);
+    return 1;
+}
+
+#define PAIR_SPEC "{'tuple': [" NUMBER_SPEC ", " NUMBER_SPEC "]}"
+#define FUNCTIONS(V)                                                                               \
+    V(small, NUMBER_SPEC)                                                                          \
+    V(key, NUMBER_SPEC)                                                                            \
+    V(zero, NUMBER_SPEC)                                                                           \
+    V(class_of, NUMBER_SPEC)                                                                       \
+    V(counting, NUMBER_SPEC)                                                                       \
+    V(length, "{'dtype': 'int64', 'shape': [2]}")                                                  \
+    V(sum, PAIR_SPEC)                                                                              \
+    V(running, "{'tuple': [{'dtype': 'int64', 'shape': [1]}, " NUMBER_SPEC "]}")                   \
+    V(batches, "{'tuple': [" NUMBER_SPEC ", {'dataset': " NUMBER_SPEC "}]}")
+
+#define PLACE(NAME, SPEC) NAME##_place,
+enum { FUNCTIONS(PLACE) NUM_FUNCTIONS };
+static leat_function *functions[NUM_FUNCTIONS];
+#define FUNCTION_NAME(NAME, SPEC) #NAME,
+static const char *const function_names[] = {FUNCTIONS(FUNCTION_NAME)};
+
+typedef int (*trace_function)(leat_graph *graph, leat_value *out);
+
+static int trace_any(void *context, leat_graph *graph, leat_value *out) {
+    return (*(trace_function *)context)(graph, out);
+}
+
+static leat_function *traced(trace_function trace, const char *text) {
+    leat_error err = {0};
+    leat_spec *spec = read_spec(text);
+    leat_function *function = leat_trace(trace_any, &trace, spec, &err);
+    if (function == NULL)
+        fail_msg("%s: %s", text, err.text);
+    leat_spec_unref(spec);
+    return function;
+}
+
+/* ---- inputs ---- */
+
+/* What the builders get in place of a dataset or a function. */
+static bool without_inputs, without_functions;
+
+#define f(NAME) (without_functions ? NULL : leat_function_ref(functions[NAME##_place]))
+
+static leat_dataset *numbers(leat_error *err) {
+    return without_inputs ? NULL : leat_range(0, 5, 1, NULL, err);
+}
+
+static leat_dataset *batched(leat_error *err) {
+    return without_inputs ? NULL : leat_batch(numbers(err), 2, NULL, err);
+}
+
+static leat_dataset *of(const leat_element *element, leat_error *err) {
+    return without_inputs ? NULL : leat_from_tensors(element, err);
+}
+
+#define vectors(ERR) of(&VECTOR, ERR)
+#define texts(ERR) of(&TEXTS, ERR)
+#define names(ERR) of(&NAME, ERR)
+#define records(ERR) of(&ONE_DICT, ERR)
+
+/* ---- the tables ---- */
+
+typedef leat_dataset *(*build_function)(leat_error *err);
+#define DATASET(LABEL, OP, ARGUMENTS, INPUTS, CALL)                                                \
+    static leat_dataset *build_##LABEL(leat_error *err) {                                          \
+        return CALL;                                                                               \
+    }
+#define REFUSED(LABEL, CALL, TEXT) DATASET(LABEL, , , , CALL)
+#include "dataset_builders.def"
+#undef DATASET
+#undef REFUSED
+
+static const struct builder {
+    const char *label, *operator, * arguments, *inputs;
+    build_function build;
+} builders[] = {
+#define DATASET(LABEL, OP, ARGUMENTS, INPUTS, CALL) {#LABEL, OP, ARGUMENTS, INPUTS, build_##LABEL},
+#define REFUSED(LABEL, CALL, TEXT)
+#include "dataset_builders.def"
+#undef DATASET
+#undef REFUSED
+};
+
+static const struct refusal {
+    const char *label, *text;
+    build_function build;
+} refusals[] = {
+#define DATASET(LABEL, OP, ARGUMENTS, INPUTS, CALL)
+#define REFUSED(LABEL, CALL, TEXT) {#LABEL, TEXT, build_##LABEL},
+#include "dataset_builders.def"
+#undef DATASET
+#undef REFUSED
+};
+
+enum { COUNT = sizeof builders / sizeof *builders };
+
+static int setup(void **state) {
+    (void)state;
+#define READ_ELEMENT(NAME, TEXT) read_element(TEXT, &(NAME));
+    ELEMENTS(READ_ELEMENT)
+#define TRACE(NAME, SPEC) functions[NAME##_place] = traced(trace_##NAME, SPEC);
+    FUNCTIONS(TRACE)
+    number_spec = read_spec(NUMBER_SPEC);
+    features_spec = read_spec(FEATURES_SPEC);
+    pair_spec = read_spec("{'dict': {'p': {'dataset': " NUMBER_SPEC
+                          "}, 'q': {'dataset': " NUMBER_SPEC "}}}");
+    return chdir(LEATI_SOURCE_DIR "/tests/golden/data");
+}
+
+static int teardown(void **state) {
+    (void)state;
+#define CLEAR_ELEMENT(NAME, TEXT) leat_element_fini(&(NAME));
+    ELEMENTS(CLEAR_ELEMENT)
+    for (int i = 0; i < NUM_FUNCTIONS; i++)
+        leat_function_unref(functions[i]);
+    leat_spec_unref(number_spec);
+    leat_spec_unref(features_spec);
+    leat_spec_unref(pair_spec);
+    return chdir(LEATI_SOURCE_DIR);
+}
+
+/* ---- plans ---- */
+
+/* Puts functions in place of their names. */
+static void put_functions(json_t *args) {
+    const char *key = NULL;
+    json_t *value = NULL;
+    json_object_foreach(args, key, value) {
+        const char *name = json_is_string(value) ? json_string_value(value) : "";
+        for (int i = 0; name[0] == '@' && i < NUM_FUNCTIONS; i++) {
+            if (strcmp(name + 1, function_names[i]) != 0)
+                continue;
+            char *text = leat_function_to_json(functions[i], NULL);
+            assert_non_null(text);
+            json_object_set_new(args, key, leati_json_parse(text, strlen(text), NULL));
+            leat_text_free(text);
+            break;
+        }
+    }
+}
+
+/* What the constructor resolves, seeds among them, is written too; builders do not give it. */
+static json_t *without_construct(const char *op, json_t *plan) {
+    const leati_dataset_op *found = leati_dataset_op_find(op);
+    json_t *args = json_object_get(plan, "args");
+    for (const leati_row *row = found->rows; row->type != LEATI_ROW_END; row++)
+        if ((row->flags & LEATI_CONSTRUCT) != 0)
+            json_object_del(args, row->name);
+    return plan;
+}
+
+/* The dataset's plan. Owned; given. */
+static json_t *plan_of(const char *op, leat_dataset *dataset, leat_error *err) {
+    char *text = dataset == NULL ? NULL : leat_dataset_to_json(dataset, err);
+    json_t *plan = text == NULL ? json_object() : leati_json_parse(text, strlen(text), err);
+    leat_text_free(text);
+    leat_dataset_unref(dataset);
+    return without_construct(op, plan);
+}
+
+/* The plan that the line says, and what it becomes when it is read and written. Both owned. */
+static json_t *expected_plan(const struct builder *b, json_t **again, leat_error *err) {
+    char text[4096];
+    snprintf(text, sizeof text, "{'op': '%s', 'args': {%s}%s}", b->operator, b->arguments,
+             b->inputs);
+    json_t *json = parsed(text);
+    put_functions(json_object_get(json, "args"));
+    char *whole = json_dumps(json, 0);
+    *again = plan_of(b->operator, leat_dataset_from_json(whole, err), err);
+    free(whole);
+    return json;
+}
+
+/* Functions, specs and nodes may be written in more words than they were read from. */
+static bool is_same(const json_t *expected, const json_t *found) {
+    if (json_is_number(expected) && json_is_number(found))
+        return json_number_value(expected) == json_number_value(found);
+    return found != NULL &&
+           (json_is_object(expected) || json_is_array(expected) || json_equal(expected, found));
+}
+
+static void report(int *wrong, const char *label, const char *what, const leat_error *err) {
+    ++*wrong;
+    printf("FAIL %s: %s: %s: %s\n", label, what, leat_status_name(err->code), err->text);
+}
+
+static void test_plans(void **state) {
+    (void)state;
+    int wrong = 0;
+    for (int i = 0; i < COUNT; i++) {
+        const struct builder *b = &builders[i];
+        leat_error err = {0};
+        json_t *again = NULL, *value = NULL, *expected = expected_plan(b, &again, &err);
+        json_t *found = plan_of(b->operator, b->build(&err), &err);
+        json_t *args = json_object_get(expected, "args"), *written = json_object_get(found, "args");
+        const char *key = NULL;
+        if (err.code != LEAT_OK || !json_equal(again, found)) {
+            report(&wrong, b->label, "other plans", &err);
+            char *first = json_dumps(again, 0), *second = json_dumps(found, 0);
+            printf("expected %s\nfound    %s\n", first, second);
+            free(first);
+            free(second);
+        }
+        json_object_foreach(args, key, value) {
+            if (!is_same(value, json_object_get(written, key)))
+                report(&wrong, b->label, key, &err);
+        }
+        json_decref(expected);
+        json_decref(again);
+        json_decref(found);
+    }
+    assert_int_equal(wrong, 0);
+}
+
+/* ---- what is missing ---- */
+
+/* An error text of one of `ends`, after the operator's name; the first error stays, and a caller
+ * may ask for none. */
+static void check_missing(int *wrong, const struct builder *b, const char *first,
+                          const char *second) {
+    static const leat_error before = {.code = LEAT_DATA_LOSS, .text = "before"};
+    leat_error err = {0}, kept = before;
+    leat_dataset *dataset = b->build(&err);
+    bool named = strncmp(err.text, b->operator, strlen(b->operator)) == 0;
+    if (dataset != NULL || err.code != LEAT_INVALID_ARGUMENT || !named ||
+        (strstr(err.text, first) == NULL && strstr(err.text, second) == NULL))
+        report(wrong, b->label, "without it", &err);
+    if (b->build(&kept) != NULL || kept.code != before.code || strcmp(kept.text, before.text) != 0)
+        report(wrong, b->label, "after an error", &kept);
+    if (b->build(NULL) != NULL)
+        report(wrong, b->label, "without an error", &err);
+}
+
+static void test_missing(void **state) {
+    (void)state;
+    int wrong = 0;
+    torture_begin();
+    for (int i = 0; i < COUNT; i++) {
+        const struct builder *b = &builders[i];
+        bool input = b->inputs[0] != '\0' || strstr(b->arguments, "{'op'") != NULL;
+        bool function = strstr(b->arguments, "'@") != NULL && strcmp(b->operator, "snapshot") != 0;
+        without_inputs = input;
+        if (input)
+            check_missing(&wrong, b, "input dataset 0 is NULL; pass a dataset",
+                          "input dataset 0 is NULL; pass a dataset");
+        without_inputs = false;
+        without_functions = function;
+        if (function)
+            check_missing(&wrong, b, "_func is NULL; pass a function",
+                          "predicate is NULL; pass a function");
+        without_functions = false;
+    }
+    torture_end();
+    assert_int_equal(wrong, 0);
+}
+
+static void test_refused(void **state) {
+    (void)state;
+    int wrong = 0;
+    torture_begin();
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        leat_error err = {0};
+        leat_dataset *dataset = refusals[i].build(&err);
+        if (dataset != NULL || err.code != LEAT_INVALID_ARGUMENT ||
+            strstr(err.text, refusals[i].text) == NULL)
+            report(&wrong, refusals[i].label, "refused", &err);
+        leat_dataset_unref(dataset);
+        leat_dataset_unref(refusals[i].build(NULL));
+    }
+    torture_end();
+    assert_int_equal(wrong, 0);
+}
+
+/* ---- memory ---- */
+
+static leat_status build_one(void *context, leat_error *err) {
+    leat_dataset *dataset = (*(const build_function *)context)(err);
+    leat_status status = dataset == NULL ? err->code : LEAT_OK;
+    leat_dataset_unref(dataset);
+    return status;
+}
+
+static void test_memory(void **state) {
+    (void)state;
+    torture_begin();
+    for (int i = 0; i < COUNT; i++) {
+        build_function build = builders[i].build;
+        torture_run_tolerant(build_one, &build);
+    }
+    torture_end();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_plans), cmocka_unit_test(test_missing),
+                                       cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_memory)};
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -33,11 +33,6 @@ static const leati_resolver *const resolvers[] = {
 #undef X
 };
 
-const leati_resolver *const *leati_resolvers(size_t *count) {
-    *count = sizeof resolvers / sizeof resolvers[0];
-    return resolvers;
-}
-
 // ---- reading ----
 
 static leat_status add_task(json_t *job, const char *name, const char *number, const json_t *task,
@@ -234,12 +229,12 @@ json_t *leati_resolver_workers(json_t *addresses, int64_t index, leat_error *err
 }
 
 json_t *leati_resolver_meet_at(const char *host, int64_t port, int64_t count, leat_error *err) {
-    json_t *list = count > 0 && count <= LEATI_MOST_WORKERS ? json_array() : NULL;
-    if (list == NULL) {
+    if (count < 1 || count > LEATI_MOST_WORKERS) {
         leati_fail(err, LEAT_INVALID_ARGUMENT, "a job of %lld processes; expected 1 to %d",
                    (long long)count, LEATI_MOST_WORKERS);
         return NULL;
     }
+    json_t *list = json_array();
     for (int64_t i = 0; i < count; i++) {
         json_t *address = i == 0 ? json_sprintf("%s:%lld", host, (long long)port) : json_string("");
         if (json_array_append_new(list, address) != 0) {

@@ -18,9 +18,6 @@ typedef struct leati_resolver {
     json_t *(*read)(leat_error *err);
 } leati_resolver;
 
-/* The resolvers, in the order in which they are asked. */
-const leati_resolver *const *leati_resolvers(size_t *count);
-
 /* The address of worker `index`, counted as leat_cluster_id counts. Borrowed; NULL: none. */
 const char *leati_cluster_address(const leat_cluster *cluster, int64_t index);
 

@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "../../tests/support/torture.h"
+#include "base/alloc.h"
 #include "dist/cluster.h"
 #include <stdlib.h>
 #include <string.h>
@@ -194,6 +196,247 @@ static void test_slurm_refused(void **state) {
     }
 }
 
+/* ---- what functions refuse, and with which words ---- */
+
+enum { SPEC = 1, MASTER = 2, CHIEF = 4, ID = 8, COUNT = 16, PLACE = 32 };
+
+static leat_status ask(const leat_cluster *cluster, int what, leat_error *err) {
+    int64_t number = 7;
+    bool chief = true;
+    int worker = -1, count = -1;
+    char *text = NULL;
+    leat_status status = LEAT_OK;
+    switch (what) {
+    case SPEC: text = leat_cluster_spec(cluster, err); break;
+    case MASTER: text = leat_cluster_master(cluster, NULL, LEAT_NO_TASK, err); break;
+    case CHIEF: status = leat_cluster_is_chief(cluster, &chief, err); break;
+    case ID: status = leat_cluster_id(cluster, &number, err); break;
+    case COUNT: status = leat_cluster_num_workers(cluster, &number, err); break;
+    default: status = leati_cluster_place(cluster, &worker, &count, err);
+    }
+    if (what == SPEC || what == MASTER)
+        status = text == NULL ? err->code : LEAT_OK;
+    if (status != LEAT_OK && what >= CHIEF && what < PLACE)
+        assert_true(what == CHIEF ? !chief : number == 0);
+    leat_text_free(text);
+    return status;
+}
+
+static void test_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *config;
+        int what; /* those that refuse; the others answer */
+        const char *text;
+    } cases[] = {
+        {"{'cluster': [1]}", SPEC | MASTER | CHIEF | ID | COUNT | PLACE,
+         "\"cluster\" of TF_CONFIG is no object of jobs; write {\"worker\": [\"host:port\"]}"},
+        {"{'cluster': {'worker': 'a:1'}}", SPEC | MASTER | CHIEF | ID | COUNT | PLACE,
+         "the tasks of job \"worker\" are neither a list of addresses nor addresses by number; "
+         "write \"worker\": [\"host:port\"]"},
+        {"{'cluster': {'worker': {'-1': 'a:1'}}}", SPEC | MASTER | CHIEF | ID | COUNT | PLACE,
+         "job \"worker\" has a task \"-1\"; expected numbers from 0"},
+        {"{'cluster': {'worker': {'': 'a:1'}}}", SPEC,
+         "job \"worker\" has a task \"\"; expected numbers from 0"},
+        {"{'cluster': {'worker': {'1x': 'a:1'}, 'ps': ['b:1']}}", SPEC,
+         "job \"worker\" has a task \"1x\"; expected numbers from 0"},
+        {"{'cluster': {'worker': ['a:1', 2]}}", SPEC,
+         "task 1 of job \"worker\" has no text as its address; expected \"host:port\""},
+        {"{'cluster': {'worker': ['a:1', 'b:1']}}", MASTER,
+         "the cluster has no job \"(none given)\"; its task is of it"},
+        {"{'cluster': {'worker': ['a:1', 'b:1']}}", ID | COUNT, "a task of type \"(none given)\" "},
+        {"{'cluster': {'worker': ['a:1', 'b:1']}}", PLACE,
+         "the cluster does not say which task this process is; write \"task\": {\"type\": "
+         "\"worker\", \"index\": 0} in TF_CONFIG"},
+        {"{'cluster': {'worker': ['a:1', 'b:1']}, 'task': {'type': 'worker'}}", MASTER,
+         "job \"worker\" has 2 tasks and no task without a number"},
+        {"{'cluster': {'worker': ['a:1', 'b:1']}, 'task': {'type': 'worker'}}", CHIEF | ID | PLACE,
+         "the task of this process has no index; write \"task\": {\"type\": "},
+        {"{'cluster': {'worker': ['a:1', 'b:1']}, 'task': {'type': 'worker', 'index': '2'}}",
+         CHIEF | ID | PLACE, "this process is task 2 of job \"worker\", which has 2 tasks"},
+        {"{'cluster': {'worker': ['a:1', 'b:1']}, 'task': {'type': 'worker', 'index': 2}}", MASTER,
+         "job \"worker\" has 2 tasks and no task 2"},
+        {"{'cluster': {'worker': ['a:1', 'b:1']}, 'task': {'type': 'worker', 'index': -1}}", PLACE,
+         "this process is worker -1 of 2"},
+        {"{'cluster': {'worker': ['a:1'], 'cook': ['b:1']}, 'task': {'type': 'worker', 'index': "
+         "0}}",
+         CHIEF | ID | COUNT | PLACE,
+         "the cluster has a job \"cook\"; expected chief, worker, evaluator or ps"},
+        {"{'cluster': {'chief': ['a:1', 'b:1']}, 'task': {'type': 'chief', 'index': 0}}",
+         CHIEF | ID | COUNT | PLACE,
+         "the cluster has 2 tasks in job \"chief\"; expected at most one"},
+        {"{'cluster': {'evaluator': ['a:1', 'b:1']}, 'task': {'type': 'evaluator', 'index': 0}}",
+         CHIEF | ID | COUNT | PLACE,
+         "the cluster has 2 tasks in job \"evaluator\"; expected at most one"},
+        {"{'cluster': {'worker': ['a:1']}, 'task': {'type': 'cook', 'index': 0}}",
+         CHIEF | ID | COUNT | PLACE,
+         "this process is of type \"cook\"; expected chief, worker, evaluator or ps"},
+        {"{'cluster': {'worker': ['a:1']}, 'task': {'type': 'chief', 'index': 0}}",
+         CHIEF | ID | COUNT | PLACE,
+         "this process is of type \"chief\", which the cluster does not list"},
+        {"{'cluster': {'worker': ['a:1'], 'ps': []}, 'task': {'type': 'ps', 'index': 0}}",
+         CHIEF | ID | COUNT | PLACE, "this process is of type \"ps\", a job without tasks"},
+        {"{'cluster': {'worker': ['a:1'], 'ps': ['b:1']}, 'task': {'type': 'ps', 'index': 0}}", ID,
+         "a task of type \"ps\" has no number among the workers"},
+        {"{'cluster': {'worker': ['a:1'], 'ps': ['b:1']}, 'task': {'type': 'ps', 'index': 0}}",
+         COUNT | PLACE,
+         "a task of type \"ps\" stands beside the workers, whose number it does not know"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char config[256];
+        leat_error err = {0};
+        snprintf(config, sizeof config, "%s", cases[i].config);
+        for (char *c = config; *c != '\0'; c++)
+            *c = *c == '\'' ? '"' : *c;
+        leat_cluster *cluster = leat_cluster_new(config, &err);
+        assert_non_null(cluster);
+        for (int what = SPEC; what <= PLACE; what *= 2) {
+            if ((cases[i].what & what) == 0)
+                continue;
+            assert_int_equal(ask(cluster, what, &err), LEAT_INVALID_ARGUMENT);
+            assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
+            if (strstr(err.text, cases[i].text) == NULL)
+                fail_msg("%s, %d: expected \"%s\", found \"%s\"", config, what, cases[i].text,
+                         err.text);
+        }
+        leat_cluster_free(cluster);
+    }
+    check_refused(
+        "kubernetes", LEAT_INVALID_ARGUMENT,
+        "there is no resolver \"kubernetes\"; expected tf_config, torchrun, mpi or slurm");
+    set("TF_CONFIG", "{\"task\": {\"index\": 1.5}}");
+    check_refused(NULL, LEAT_INVALID_ARGUMENT, "the task's index in TF_CONFIG is no number");
+}
+
+/* Where this process stands among those that train together. */
+static void test_places(void **state) {
+    (void)state;
+    static const struct {
+        const char *config;
+        int worker, count;
+    } cases[] = {
+        {"{}", 0, 1},
+        {"{\"cluster\": {}, \"task\": {\"type\": \"worker\", \"index\": 3}}", -1, 0},
+        {"{\"cluster\": {\"worker\": [\"a:1\"]}, \"task\": {\"type\": \"worker\", \"index\": "
+         "0}}",
+         0, 1},
+        {"{\"cluster\": {\"chief\": [\"c:1\"], \"worker\": [\"a:1\", \"b:1\"]}, \"task\": "
+         "{\"type\": \"worker\", \"index\": 1}}",
+         2, 3},
+        {"{\"cluster\": {\"worker\": [\"a:1\", \"b:1\"], \"evaluator\": [\"e:1\"]}, \"task\": "
+         "{\"type\": \"evaluator\", \"index\": 0}}",
+         0, 1},
+        {"{\"cluster\": {\"worker\": [\"a:1\", \"b:1\"]}, \"task\": {\"type\": \"evaluator\"}}", 0,
+         1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        leat_error err = {0};
+        int worker = -1, count = -1;
+        leat_cluster *cluster = leat_cluster_new(cases[i].config, &err);
+        leat_status status = leati_cluster_place(cluster, &worker, &count, &err);
+        assert_int_equal(status, cases[i].count > 0 ? LEAT_OK : LEAT_INVALID_ARGUMENT);
+        if (status == LEAT_OK) {
+            assert_int_equal(worker, cases[i].worker);
+            assert_int_equal(count, cases[i].count);
+        }
+        leat_cluster_free(cluster);
+    }
+    set("A_NUMBER", "");
+    int64_t number = 0;
+    leat_error err = {0};
+    assert_int_equal(leati_resolver_number("A_NUMBER", &number, &err), LEAT_INVALID_ARGUMENT);
+    assert_string_equal(err.text, "A_NUMBER is \"\"; expected a whole number of 0 or more");
+    set("A_NUMBER", "-1");
+    assert_int_equal(leati_resolver_number("A_NUMBER", &number, &err), LEAT_INVALID_ARGUMENT);
+    set("A_NUMBER", "0");
+    assert_int_equal(leati_resolver_number("A_NUMBER", &number, &err), LEAT_OK);
+    assert_int_equal(number, 0);
+    unsetenv("A_NUMBER");
+    assert_int_equal(leati_resolver_number("A_NUMBER", &number, &err), LEAT_NOT_FOUND);
+    assert_string_equal(err.text, "the environment has no A_NUMBER");
+}
+
+/* Each variable that is missing is named, where its resolver is asked for. */
+static void test_missing_variables(void **state) {
+    (void)state;
+    static const struct {
+        const char *resolver, *name, *value;
+    } all[] = {
+        {"torchrun", "RANK", "0"},
+        {"torchrun", "WORLD_SIZE", "2"},
+        {"torchrun", "MASTER_PORT", "1"},
+        {"torchrun", "MASTER_ADDR", "h"},
+        {"slurm", "SLURM_STEP_NODELIST", "a,b"},
+        {"slurm", "SLURM_STEP_TASKS_PER_NODE", "1(x2)"},
+        {"slurm", "SLURM_PROCID", "1"},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        check_refused(all[i].resolver, LEAT_NOT_FOUND, all[i].name);
+        set(all[i].name, all[i].value);
+    }
+    check_found("torchrun", "[\"h:1\", \"\"]", 0);
+    for (int i = 0; i < 4; i++)
+        unsetenv(all[i].name);
+    check_found("slurm", "[\"a:8888\", \"b:8888\"]", 1);
+    unsetenv("SLURM_STEP_NODELIST");
+    leat_error err = {0};
+    leat_cluster *cluster = leat_cluster_find(NULL, &err);
+    assert_string_equal(leat_cluster_resolver(cluster), "none");
+    leat_cluster_free(cluster);
+}
+
+/* ---- failing allocations ---- */
+
+static void *json_alloc(size_t size) {
+    return leati_alloc(1, size);
+}
+
+static leat_status use_all(void *resolver, leat_error *err) {
+    int64_t id = 0;
+    char *spec = NULL, *master = NULL;
+    leat_cluster *cluster = leat_cluster_find(resolver, err);
+    leat_status status = cluster == NULL ? err->code : LEAT_OK;
+    if (strncmp(err->text, "TF_CONFIG: JSON", 15) == 0)
+        return err->code = LEAT_RESOURCE_EXHAUSTED; /* jansson's parser does not say so */
+    if (status == LEAT_OK) {
+        spec = leat_cluster_spec(cluster, err);
+        status = spec == NULL ? err->code : LEAT_OK;
+    }
+    if (status == LEAT_OK) {
+        master = leat_cluster_master(cluster, "worker", 0, err);
+        status = master == NULL ? err->code : LEAT_OK;
+    }
+    if (status == LEAT_OK)
+        status = leat_cluster_id(cluster, &id, err);
+    leat_text_free(spec);
+    leat_text_free(master);
+    leat_cluster_free(cluster);
+    return status;
+}
+
+static void test_failing_allocations(void **state) {
+    (void)state;
+    static char names[][12] = {"tf_config", "torchrun", "mpi", "slurm"};
+    set("TF_CONFIG", "{\"cluster\": {\"worker\": {\"0\": \"a:1\", \"1\": \"b:2\"}, \"ps\": "
+                     "[\"p:1\"]}, \"task\": {\"type\": \"worker\", \"index\": 1}, "
+                     "\"rpc_layer\": \"grpc\"}");
+    set("RANK", "1");
+    set("WORLD_SIZE", "3");
+    set("MASTER_ADDR", "head");
+    set("MASTER_PORT", "29500");
+    set("PMI_RANK", "1");
+    set("PMI_SIZE", "2");
+    set("SLURM_PROCID", "1");
+    set("SLURM_STEP_NODELIST", "a[1-2],b");
+    set("SLURM_STEP_TASKS_PER_NODE", "2(x2),1");
+    torture_begin();
+    json_set_alloc_funcs(json_alloc, leati_free);
+    for (int i = 0; i < 4; i++)
+        torture_run_tolerant(use_all, names[i]); /* a job may be told in its other form */
+    json_set_alloc_funcs(malloc, free);
+    torture_end();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_nothing, clear_environment),
@@ -203,6 +446,10 @@ int main(void) {
         cmocka_unit_test_setup(test_mpi, clear_environment),
         cmocka_unit_test_setup(test_slurm, clear_environment),
         cmocka_unit_test_setup(test_slurm_refused, clear_environment),
+        cmocka_unit_test_setup(test_refused, clear_environment),
+        cmocka_unit_test_setup(test_places, clear_environment),
+        cmocka_unit_test_setup(test_missing_variables, clear_environment),
+        cmocka_unit_test_setup(test_failing_allocations, clear_environment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,12 +103,6 @@ static bool spec_is_static(const leat_spec *spec) {
 
 /* ---- the decision ---- */
 
-void leati_piece_numbers(const leati_split_plan *plan, int *first, int *step) {
-    bool dealt = plan->policy == LEAT_SHARD_DATA;
-    *first = dealt ? plan->place.worker : 0;
-    *step = dealt ? plan->place.num_workers : 1;
-}
-
 leat_dataset *leati_plan_share(const leat_dataset *dataset, leat_auto_shard_policy policy,
                                int num_workers, int worker, leat_error *err) {
     int marked = 0;

@@ -49,10 +49,6 @@ LEAT_WARN_UNUSED leat_status leati_compute_batch_size(const leat_dataset *datase
 void leati_batch_sizes(int64_t global_batch, int num_workers, int replicas, int worker,
                        int64_t *sizes);
 
-/* Where the pieces of a batch lie that worker `place->worker` takes, by LEATI_REBATCH_PIECES: it
- * begins with number *first of place's replicas and takes every *step-th one. */
-void leati_piece_numbers(const leati_split_plan *plan, int *first, int *step);
-
 /* The plan of a dataset that yields the replicas' batches already: nothing is split. */
 LEAT_WARN_UNUSED leat_status leati_plan_as_is(const leat_dataset *dataset, const leati_place *place,
                                               leati_split_plan *plan, leat_error *err);

@@ -181,10 +181,6 @@ int leati_workers_number(const leati_workers *workers) {
     return workers->number;
 }
 
-const char *leati_workers_name(const leati_workers *workers, int worker) {
-    return workers->names[worker];
-}
-
 leati_store *leati_workers_store(const leati_workers *workers) {
     return workers->store;
 }

@@ -29,8 +29,6 @@ void leati_workers_watch(leati_workers *workers, leati_collective *collective);
 
 int leati_workers_count(const leati_workers *workers);
 int leati_workers_number(const leati_workers *workers); /* this one's */
-/* "worker 1 (10.0.0.7:2222)". Borrowed. */
-const char *leati_workers_name(const leati_workers *workers, int worker);
 leati_store *leati_workers_store(const leati_workers *workers);
 /* "2 workers over shared memory, this is worker 1 (10.0.0.7:2222)". Borrowed. */
 const char *leati_workers_describe(const leati_workers *workers);

@@ -120,7 +120,7 @@ static json_t *place_tasks(const json_t *hosts, const char *counts, leat_error *
     json_t *addresses = json_array();
     size_t host = 0;
     const char *at = counts;
-    bool good = addresses != NULL;
+    bool good = true, memory = addresses != NULL;
     while (good && *at != '\0') {
         char *after = NULL;
         long tasks = strtol(at, &after, 10), times = 1;
@@ -133,22 +133,26 @@ static json_t *place_tasks(const json_t *hosts, const char *counts, leat_error *
                (size_t)times <= json_array_size(hosts) - host;
         for (long k = 0; good && k < times; k++, host++) {
             const char *name = json_string_value(json_array_get(hosts, host));
-            for (long t = 0; good && t < tasks; t++) {
-                good = json_array_append_new(addresses,
-                                             json_sprintf("%s:%ld", name, FIRST_PORT + t)) == 0;
+            for (long t = 0; memory && t < tasks; t++) {
+                memory = json_array_append_new(addresses,
+                                               json_sprintf("%s:%ld", name, FIRST_PORT + t)) == 0;
             }
         }
         at = after + (good && *after == ',');
     }
-    if (!good || host != json_array_size(hosts)) {
-        json_decref(addresses);
+    if (good && host == json_array_size(hosts) && memory) {
+        return addresses;
+    }
+    json_decref(addresses);
+    if (!memory) {
+        leati_no_memory(err, 0);
+    } else {
         leati_fail(err, LEAT_INVALID_ARGUMENT,
                    "SLURM_STEP_TASKS_PER_NODE is \"%s\" for %zu hosts; expected counts such as "
                    "\"2(x3),1\"",
                    counts, json_array_size(hosts));
-        return NULL;
     }
-    return addresses;
+    return NULL;
 }
 
 static json_t *read_variables(leat_error *err) {

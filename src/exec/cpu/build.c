@@ -145,19 +145,6 @@ const double *leati_cpu_attr_float(const leati_simple_node *node, const char *na
     return attribute(node, name, LEATI_ROW_FLOAT);
 }
 
-const leati_ints *leati_cpu_attr_ints(const leati_simple_node *node, const char *name) {
-    return attribute(node, name, LEATI_ROW_INTS);
-}
-
-const char *leati_cpu_attr_text(const leati_simple_node *node, const char *name) {
-    char *const *text = attribute(node, name, LEATI_ROW_STRING);
-    return text ? *text : NULL;
-}
-
-leati_cpu_step *leati_cpu_step_of(leati_cpu_build *build) {
-    return build->step;
-}
-
 leati_cpu_task *leati_cpu_task_of(leati_cpu_build *build, int32_t v) {
     int32_t node = build->step->simple.values[v].node;
     int32_t task = node >= 0 ? build->task_of[node] : -1;

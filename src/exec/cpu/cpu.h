@@ -153,13 +153,9 @@ int32_t leati_cpu_extra(leati_cpu_build *build, size_t bytes, leat_error *err);
 /* Adds operands; each returns false where there are too many. */
 bool leati_cpu_input(leati_cpu_task *task, int32_t v);
 bool leati_cpu_output(leati_cpu_task *task, int32_t v);
-/* An attribute by name: an integer (or bool), an array, or a text; the fallback where the operation
- * has no such row. */
+/* An attribute by name: an integer (or bool), the fallback where the operation has no such row. */
 int64_t leati_cpu_attr_int(const leati_simple_node *node, const char *name, int64_t fallback);
 const double *leati_cpu_attr_float(const leati_simple_node *node, const char *name); /* or NULL */
-const leati_ints *leati_cpu_attr_ints(const leati_simple_node *node, const char *name);
-const char *leati_cpu_attr_text(const leati_simple_node *node, const char *name);
-leati_cpu_step *leati_cpu_step_of(leati_cpu_build *build);
 /* What the task that plans `v`'s maker left for the tasks of its gradient; NULL: nothing. */
 leati_cpu_task *leati_cpu_task_of(leati_cpu_build *build, int32_t v);
 

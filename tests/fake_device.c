@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "dist/strategy.h"
 #include "graph/variable.h"
 #include "support/fake_device.h"
 #include "support/torture.h"
@@ -156,6 +157,99 @@ static void test_variable_of_the_host(void **state) {
     device->ops->close(device);
 }
 
+/* ---- a strategy over such devices ---- */
+
+extern const leati_strategy_kind leati_strategy_mirrored;
+
+/* x + 3 x of three vectors, and what was added to the variable. */
+static int trace_replica(void *context, leat_graph *graph, leat_value *outputs) {
+    leat_value x[3];
+    for (int i = 0; i < 3; i++)
+        x[i] = leat_graph_argument(graph, i);
+    for (int i = 0; i < 3; i++)
+        outputs[i] = leat_add(x[i], leat_add(x[i], leat_add(x[i], x[i])));
+    leat_graph_assign_add(graph, context, leat_reduce_sum(x[1], NULL, 0, false));
+    outputs[3] = leat_graph_read(graph, context);
+    return 4;
+}
+
+static leat_status arguments(leat_element *out, float first, leat_error *err) {
+    const float numbers[3][2] = {{first, first + 1}, {first + 2, first + 3}, {first + 4, first}};
+    leat_spec *parts[3], *spec;
+    leat_tensor views[3];
+    for (int i = 0; i < 3; i++) {
+        parts[i] = leat_spec_tensor(LEAT_FLOAT32, LEAT_SHAPE(2), err);
+        views[i] = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(2), numbers[i]);
+    }
+    spec = leat_spec_tuple(parts, 3, err);
+    leat_tensor copies[3] = {{0}};
+    leat_status status = spec == NULL ? err->code : LEAT_OK;
+    for (int i = 0; i < 3 && status == LEAT_OK; i++)
+        status = leat_tensor_copy_of(LEAT_FLOAT32, LEAT_SHAPE(2), views[i].data, &copies[i], err);
+    if (status == LEAT_OK)
+        status = leat_element_set(out, spec, copies, err);
+    for (int i = 0; i < 3; i++)
+        leat_tensor_unref(&copies[i]);
+    leat_spec_unref(spec);
+    return status;
+}
+
+/* Arguments go to the devices and results come back; nothing of theirs stays. */
+static leat_status use_strategy(void *context, leat_error *err) {
+    leati_device *devices[2] = {fake_device_new(0, err), NULL};
+    leat_element elements[2] = {{0}, {0}};
+    leat_per_replica args = {.elements = elements, .num_replicas = 2}, out = {0};
+    const leati_strategy_parts parts = {.kind = &leati_strategy_mirrored,
+                                        .devices = devices,
+                                        .num_devices = 2,
+                                        .timeout_ms = 60000};
+    (void)context;
+    devices[1] = devices[0] == NULL ? NULL : fake_device_new(1, err);
+    if (devices[1] == NULL) {
+        if (devices[0] != NULL)
+            devices[0]->ops->close(devices[0]);
+        return err->code;
+    }
+    leat_strategy *strategy = leati_strategy_new(&parts, err);
+    if (strategy == NULL)
+        return err->code;
+    leat_tensor five = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &(float){5});
+    leat_variable *variable = NULL;
+    if (leat_strategy_enter(strategy, err) == LEAT_OK)
+        variable = leat_variable_new(&five, NULL, err);
+    leat_strategy_exit(strategy);
+    leat_step *step = variable == NULL ? NULL : leat_step_new(trace_replica, variable, err);
+    leat_status status = step == NULL ? err->code : LEAT_OK;
+    for (int r = 0; r < 2 && status == LEAT_OK; r++)
+        status = arguments(&elements[r], 10 * (float)r, err);
+    for (int i = 0; i < 3 && status == LEAT_OK; i++) {
+        int64_t before = fake_device_transfers(devices[1]);
+        status = leat_strategy_run(strategy, step, &args, &out, err);
+        for (int r = 0; r < 2 && status == LEAT_OK; r++) {
+            const leat_tensor *tensors = out.elements[r].tensors;
+            assert_true(*(const float *)tensors[3].data == 5 + (float)((i + 1) * (20 * r + 5)));
+            for (int t = 0; t < 3; t++)
+                assert_true(*(const float *)tensors[t].data == 4 * (10 * (float)r + 2 * (float)t));
+            assert_true(((const float *)tensors[1].data)[1] == 4 * (10 * (float)r + 3));
+        }
+        assert_true(status != LEAT_OK || fake_device_transfers(devices[1]) >= before + 3 + 4);
+    }
+    leat_per_replica_fini(&out);
+    for (int r = 0; r < 2; r++)
+        leat_element_fini(&elements[r]);
+    leat_step_free(step);
+    leat_variable_unref(variable);
+    for (int r = 0; r < 2; r++)
+        assert_int_equal(fake_device_bytes(devices[r]), 0);
+    leat_strategy_unref(strategy);
+    return status;
+}
+
+static void test_strategy(void **state) {
+    (void)state;
+    torture_run_tolerant(use_strategy, NULL);
+}
+
 /* Reading the device's addresses ends the process: shown in a child. */
 static void test_untouchable(void **state) {
     (void)state;
@@ -179,6 +273,6 @@ static void test_untouchable(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {TEST(test_step), TEST(test_variable_of_the_host),
-                                       TEST(test_untouchable)};
+                                       TEST(test_untouchable), TEST(test_strategy)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -495,7 +495,6 @@ leat_status leat_strategy_run_functions(leat_strategy *strategy, leat_step *step
 /* What the executables of replica 0 say, one after the other. Owned (leati_free); NULL with err. */
 static char *explain_lines(const leat_step *step, leat_error *err) {
     leati_text text = {0};
-    leati_text_add(&text, "", 0);
     for (const step_entry *entry = step->entries; entry != NULL; entry = entry->next) {
         leati_device *device = step->strategy->devices[0];
         if (entry->executables[0] == NULL || device->ops->explain == NULL) {

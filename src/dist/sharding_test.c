@@ -1,0 +1,279 @@
+/* Shares of plans that TensorFlow's cases (tests/golden/data/distribute/autoshard.json) do not
+ * reach: whole input pipelines, very deep plans, seeds of several operators; and without memory. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../../tests/support/scratch.h"
+#include "../../tests/support/torture.h"
+#include "dist/draws.h"
+#include "dist/sharding.h"
+#include <leat/data_ops.h>
+#include <leat/file.h>
+#include <leat/ops.h>
+
+enum { FILES = 5, DEEPEST = 1000 };
+
+/* Record i of file f is a tf.train.Example {"x": 10 f + i}; file f has f + 1 records. */
+static void write_files(void) {
+    for (int f = 0; f < FILES; f++) {
+        char name[16];
+        leat_error err = {0};
+        snprintf(name, sizeof name, "x-%d", f);
+        leat_tfrecord_writer *writer = leat_tfrecord_writer_open(scratch_path(name), NULL, &err);
+        assert_non_null(writer);
+        for (int i = 0; i <= f; i++) {
+            char example[] = "\n\x0c\n\n\n\x01x\x12\x05\x1a\x03\n\x01?";
+            example[13] = (char)(10 * f + i);
+            assert_int_equal(leat_tfrecord_writer_write(writer, example, 14, &err), LEAT_OK);
+        }
+        assert_int_equal(leat_tfrecord_writer_close(writer, &err), LEAT_OK);
+    }
+}
+
+static leat_dataset *features_dataset(leat_error *err) {
+    const char *pattern = scratch_path("x-*"), *names[] = {"x"};
+    const leat_batched_features_options options = {.epochs = {.num_epochs = 1, .no_shuffle = true}};
+    leat_spec *parts[] = {leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err)};
+    leat_spec *features = leat_spec_dict(names, parts, 1, err);
+    leat_dataset *made =
+        features == NULL
+            ? NULL
+            : leat_make_batched_features_dataset(&pattern, 1, 2, features, &options, err);
+    leat_spec_unref(features);
+    return made;
+}
+
+/* Adds to `seen` how often each number comes. */
+static void count(leat_dataset *dataset, int *seen) {
+    leat_error err = {0};
+    leat_element element = {0};
+    leat_iterator *it = leat_iterator_new(dataset, NULL, &err);
+    assert_non_null(it);
+    leat_status status;
+    while ((status = leat_iterator_next(it, &element, &err)) == LEAT_OK) {
+        const int64_t *numbers = element.tensors[0].data;
+        for (int64_t i = 0; i < leat_tensor_count(&element.tensors[0]); i++)
+            seen[numbers[i]]++;
+    }
+    assert_int_equal(status, LEAT_OUT_OF_RANGE);
+    leat_element_fini(&element);
+    leat_iterator_free(it);
+}
+
+static void test_whole_pipelines(void **state) {
+    (void)state;
+    leat_error err = {0};
+    write_files();
+    leat_dataset *dataset = features_dataset(&err);
+    if (dataset == NULL)
+        fail_msg("%s", err.text);
+    leat_dataset *same = leati_shard_files(dataset, 1, 0, NULL, 0, &err);
+    assert_true(same == dataset);
+    leat_dataset_unref(same);
+    for (int w = 0; w < 2; w++) {
+        char text[128] = "x";
+        int seen[10 * FILES] = {0};
+        leat_dataset *share = leati_shard_files(dataset, 2, w, text, sizeof text, &err);
+        assert_non_null(share);
+        count(share, seen);
+        for (int i = 0; i < 10 * FILES; i++)
+            assert_int_equal(seen[i], i / 10 % 2 == w && i % 10 <= i / 10);
+        assert_true(text[0] != 'x' && text[0] != '\0');
+        leat_dataset_unref(share);
+    }
+    leat_dataset_unref(dataset);
+}
+
+static int trace_reader(void *context, leat_graph *graph, leat_value *outputs) {
+    static const char *const names[] = {"filenames"};
+    leat_value x = leat_graph_argument(graph, 0);
+    (void)context;
+    outputs[0] =
+        leat_dataset_value(graph, "tf_record_dataset", NULL, NULL, 0, (const char **)names, &x, 1);
+    return 1;
+}
+
+/* Records of files in the order in which list_files shuffles their names. */
+static leat_dataset *listed(leat_error *err) {
+    const leat_list_files_options options = {.seed = LEAT_SEED(5)};
+    leat_dataset *names = leat_list_files(scratch_path("x-*"), &options, err);
+    leat_function *function =
+        names == NULL ? NULL : leat_trace(trace_reader, NULL, leat_dataset_spec(names), err);
+    return leat_flat_map(names, function, err);
+}
+
+/* Every file is read once, whatever the number of workers, also if some get none. */
+static void test_shuffled_names(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_dataset *dataset = listed(&err);
+    assert_non_null(dataset);
+    for (int workers = 1; workers <= FILES; workers += 2) {
+        int records = 0;
+        for (int w = 0; w < workers; w++) {
+            leat_element element = {0};
+            leat_dataset *share = leati_shard_files(dataset, workers, w, NULL, 0, &err);
+            leat_iterator *it = leat_iterator_new(share, NULL, &err);
+            assert_non_null(it);
+            int before = records;
+            while (leat_iterator_next(it, &element, &err) == LEAT_OK)
+                records++;
+            assert_true(workers < FILES || records - before <= FILES);
+            leat_element_fini(&element);
+            leat_iterator_free(it);
+            leat_dataset_unref(share);
+        }
+        assert_int_equal(records, FILES * (FILES + 1) / 2);
+    }
+    leat_dataset_unref(dataset);
+}
+
+/* ---- deep plans ---- */
+
+/* What one worker tells is what all say. */
+static leat_status echo(void *context, const int64_t *mine, int n, int64_t *out, leat_error *err) {
+    (void)err;
+    for (int i = 0; i < 2 * n; i++)
+        out[i] = mine[i % n] + (context != NULL ? *(const int64_t *)context : 0);
+    return LEAT_OK;
+}
+
+static const leati_membership two = {.num_workers = 2, .replicas = 1, .others = {.exchange = echo}};
+
+static leat_dataset *deep(leat_dataset *dataset, int depth, leat_error *err) {
+    for (int i = 0; i < depth; i++)
+        dataset = leat_skip(dataset, 0, err);
+    return dataset;
+}
+
+static void test_deep_plans(void **state) {
+    (void)state;
+    for (int more = 0; more < 2; more++) {
+        const char *name = scratch_path("x-0");
+        leat_error err = {0}, errors[3] = {{0}, {0}, {0}};
+        leat_dataset *files =
+            deep(leat_tf_record_dataset(&name, 1, NULL, &err), DEEPEST + more, &err);
+        leat_dataset *hints = deep(leat_shard(leat_range(0, 5, 1, NULL, &err), -1, -1, &err),
+                                   DEEPEST - 1 + more, &err);
+        leat_dataset *draws = deep(leat_range(0, 5, 1, NULL, &err), DEEPEST + more, &err);
+        int marked = 0;
+        leat_dataset *made[3] = {leati_shard_files(files, 2, 0, NULL, 0, &errors[0]),
+                                 leati_shard_hints(hints, 2, 0, &marked, &errors[1]),
+                                 leati_share_draws(draws, &two, &errors[2])};
+        for (int i = 0; i < 3; i++) {
+            assert_int_equal(made[i] != NULL, more == 0);
+            assert_int_equal(errors[i].code, more == 0 ? LEAT_OK : LEAT_INVALID_ARGUMENT);
+            assert_string_equal(errors[i].text,
+                                more == 0 ? "" : "a plan deeper than 1000 operators");
+            leat_dataset_unref(made[i]);
+        }
+        assert_int_equal(marked, 1);
+        leat_dataset_unref(files);
+        leat_dataset_unref(hints);
+    }
+}
+
+/* ---- seeds ---- */
+
+static leat_dataset *drawing(leat_error *err) {
+    leat_dataset *inputs[] = {leat_shuffle(leat_range(0, 9, 1, NULL, err), 9, NULL, err),
+                              leat_range(0, 9, 1, NULL, err)};
+    leat_dataset *dataset = leat_zip(inputs, 2, err);
+    return leat_label(leat_shuffle(leat_batch(dataset, 2, NULL, err), 3, NULL, err), "last", err);
+}
+
+static leat_status share_draws(void *context, leat_error *err) {
+    leati_membership member = two;
+    member.others.context = context;
+    leat_dataset *dataset = drawing(err);
+    leat_dataset *shared = dataset == NULL ? NULL : leati_share_draws(dataset, &member, err);
+    leat_status status = shared == NULL ? err->code : LEAT_OK;
+    leat_dataset_unref(shared);
+    return status;
+}
+
+/* Where all have the same seeds the dataset stays as it is, and so where plans differ; else it is
+ * made anew, with its labels. */
+static void test_draws(void **state) {
+    (void)state;
+    static int64_t more = 1;
+    leat_error err = {0};
+    for (int other = 0; other < 2; other++) {
+        leati_membership member = two;
+        member.others.context = other ? &more : NULL; /* also of the number of seeds */
+        leat_dataset *dataset = leat_dataset_ref(drawing(&err));
+        leat_dataset *shared = leati_share_draws(dataset, &member, &err);
+        assert_true(shared == dataset);
+        leat_dataset_unref(shared);
+        leat_dataset_unref(dataset);
+    }
+    torture_begin();
+    torture_run(share_draws, NULL);
+    torture_end();
+}
+
+/* ---- failing allocations ---- */
+
+static leat_status share_files(void *context, leat_error *err) {
+    leat_dataset *dataset = context != NULL ? features_dataset(err) : listed(err);
+    leat_dataset *share = dataset == NULL ? NULL : leati_shard_files(dataset, 2, 1, NULL, 0, err);
+    leat_dataset_unref(dataset);
+    leat_status status = share == NULL ? err->code : LEAT_OK;
+    leat_dataset_unref(share);
+    return status;
+}
+
+/* One worker draws other numbers than worker 0 in each round, as if it had begun with another
+ * state: its plan is made anew. */
+static int rounds;
+
+static leat_status other_draws(void *context, const int64_t *mine, int n, int64_t *out,
+                               leat_error *err) {
+    (void)context;
+    (void)err;
+    for (int i = 0; i < 2 * n; i++)
+        out[i] = n == 1 ? mine[i % n] : mine[i % n] ^ (i < n && mine[i % n] > 1 ? 6 : 0);
+    rounds++;
+    return LEAT_OK;
+}
+
+static leat_status take_draws(void *context, leat_error *err) {
+    leati_membership member = two;
+    (void)context;
+    member.others.exchange = other_draws;
+    leat_dataset *dataset = leat_dataset_ref(drawing(err));
+    leat_dataset *shared = dataset == NULL ? NULL : leati_share_draws(dataset, &member, err);
+    leat_status status = shared == NULL ? err->code : LEAT_OK;
+    assert_true(dataset == NULL || shared != dataset);
+    if (shared != NULL) {
+        assert_string_equal(shared->label, "last");
+        assert_string_equal(shared->op->name, "shuffle");
+    }
+    leat_dataset_unref(dataset);
+    leat_dataset_unref(shared);
+    return status;
+}
+
+static void test_failing_allocations(void **state) {
+    (void)state;
+    leat_error err = {0};
+    assert_int_equal(take_draws(NULL, &err), LEAT_OK);
+    assert_int_equal(rounds, 2);
+    torture_begin();
+    torture_run(take_draws, NULL);
+    torture_run_tolerant(share_files, NULL); /* constants are folded where there is memory */
+    torture_run_tolerant(share_files, &rounds);
+    torture_end();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_whole_pipelines), cmocka_unit_test(test_shuffled_names),
+        cmocka_unit_test(test_deep_plans), cmocka_unit_test(test_draws),
+        cmocka_unit_test(test_failing_allocations)};
+    return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
+}

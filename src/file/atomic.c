@@ -86,20 +86,11 @@ leat_status leati_output_open(const char *path, bool in_place, leati_output **ou
     leat_status status = leati_fs_of(path, &fs, &rest, err);
     if (status)
         return status;
-    if (!fs->create)
-        return leati_fail(err, LEAT_UNIMPLEMENTED,
-                          "%.300s: %s:// can only be read; write to a local path and copy it", path,
-                          fs->scheme);
     leati_output *output = leati_alloc_zero(1, sizeof *output);
     if (!output)
         return leati_no_memory(err);
     output->fs = fs;
-    if (fs->resolve) {
-        status = fs->resolve(fs, rest, &output->target, err);
-    } else {
-        output->target = leati_strdup(rest);
-        status = output->target ? LEAT_OK : leati_no_memory(err);
-    }
+    status = fs->resolve(fs, rest, &output->target, err);
     if (!status)
         status = open_sink(output, in_place, err);
     if (status)

@@ -78,17 +78,7 @@ leat_status leati_file_use(const char *path, leati_file_user use, void *context,
     const leati_fs *fs = NULL;
     const char *rest = NULL;
     leat_status status = leati_fs_of(path, &fs, &rest, err);
-    if (status)
-        return status;
-    if (fs->use)
-        return fs->use(fs, rest, use, context, err);
-    leati_file *file = NULL;
-    status = fs->open(fs, rest, &file, err);
-    if (status)
-        return status;
-    status = use(context, file, err);
-    leati_file_close(file);
-    return status;
+    return status ? status : fs->use(fs, rest, use, context, err);
 }
 
 leat_status leati_file_read_at(leati_file *file, int64_t offset, void *data, size_t size,
@@ -116,19 +106,11 @@ leat_status leati_path_list(const char *path, leati_list_function function, void
     return status ? status : fs->list(fs, rest, function, context, err);
 }
 
-static leat_status read_only(const leati_fs *fs, const char *path, leat_error *err) {
-    return leati_fail(err, LEAT_UNIMPLEMENTED,
-                      "%.300s: %s:// can only be read; write to a local path and copy it", path,
-                      fs->scheme);
-}
-
 leat_status leati_path_mkdir(const char *path, leat_error *err) {
     const leati_fs *fs = NULL;
     const char *rest = NULL;
     leat_status status = leati_fs_of(path, &fs, &rest, err);
-    if (status)
-        return status;
-    return fs->mkdir ? fs->mkdir(fs, rest, err) : read_only(fs, path, err);
+    return status ? status : fs->mkdir(fs, rest, err);
 }
 
 leat_status leati_path_mkdirs(const char *path, leat_error *err) {
@@ -152,18 +134,14 @@ leat_status leati_path_remove(const char *path, leat_error *err) {
     const leati_fs *fs = NULL;
     const char *rest = NULL;
     leat_status status = leati_fs_of(path, &fs, &rest, err);
-    if (status)
-        return status;
-    return fs->remove ? fs->remove(fs, rest, err) : read_only(fs, path, err);
+    return status ? status : fs->remove(fs, rest, err);
 }
 
 leat_status leati_path_append(const char *path, const void *data, size_t size, leat_error *err) {
     const leati_fs *fs = NULL;
     const char *rest = NULL;
     leat_status status = leati_fs_of(path, &fs, &rest, err);
-    if (status)
-        return status;
-    return fs->append ? fs->append(fs, rest, data, size, err) : read_only(fs, path, err);
+    return status ? status : fs->append(fs, rest, data, size, err);
 }
 
 /* Reads to the end into *data, which is grown by doubling: what a file of unknown size needs. */

@@ -55,7 +55,7 @@ struct leati_fs {
     const char *scheme; /* "file" also serves paths without a scheme */
     const char *doc;
     leat_status (*open)(const leati_fs *fs, const char *path, leati_file **out, leat_error *err);
-    /* Opens, calls and closes, and takes no memory for it. NULL: by open and close. */
+    /* Opens, calls and closes, and takes no memory for it. */
     leat_status (*use)(const leati_fs *fs, const char *path, leati_file_user use, void *context,
                        leat_error *err);
     /* Reads up to `size` bytes; *got < size only at the end of the file. */
@@ -65,10 +65,9 @@ struct leati_fs {
     leat_status (*stat)(const leati_fs *fs, const char *path, leati_stat *out, leat_error *err);
     leat_status (*list)(const leati_fs *fs, const char *path, leati_list_function function,
                         void *context, leat_error *err);
-    /* The name behind links, for the part of the path that exists; *out owned. NULL: no links. */
+    /* The name behind links, for the part of the path that exists; *out owned. */
     leat_status (*resolve)(const leati_fs *fs, const char *path, char **out, leat_error *err);
-    /* Writing; all NULL where the file system is read-only. `exclusive`: ALREADY_EXISTS if it is
-     * there. */
+    /* Writing. `exclusive`: ALREADY_EXISTS if it is there. */
     leat_status (*create)(const leati_fs *fs, const char *path, bool exclusive, leati_sink **out,
                           leat_error *err);
     leat_status (*write)(leati_sink *sink, const void *data, size_t size, leat_error *err);
@@ -79,7 +78,7 @@ struct leati_fs {
     leat_status (*rename)(const leati_fs *fs, const char *from, const char *to, leat_error *err);
     leat_status (*remove)(const leati_fs *fs, const char *path, leat_error *err);
     /* Writes at the file's end by one call, so that several writers' texts do not mix; makes the
-     * file. NULL: no. */
+     * file. */
     leat_status (*append)(const leati_fs *fs, const char *path, const void *data, size_t size,
                           leat_error *err);
     /* Makes a folder; one that is there already is OK. */

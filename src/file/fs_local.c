@@ -63,7 +63,6 @@ static leat_status code_of_errno(int number) {
     case EXDEV: return LEAT_UNIMPLEMENTED;
     case EAGAIN: return LEAT_UNAVAILABLE;
     case ESTALE: return LEAT_ABORTED;
-    case EIO: return LEAT_DATA_LOSS;
     default: return LEAT_UNKNOWN;
     }
 }

@@ -159,6 +159,59 @@ static void folders(void **state) {
     assert_int_equal(leati_path_remove(path, &err), LEAT_OK);
 }
 
+/* Folders above that are missing are made; what stands in the way is named. */
+static void folders_above(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leati_stat st;
+    const char *path = scratch_path("a/b/c");
+    assert_int_equal(leati_path_mkdirs(path, &err), LEAT_OK);
+    assert_int_equal(leati_path_mkdirs(path, &err), LEAT_OK);
+    assert_int_equal(leati_path_stat(path, &st, &err), LEAT_OK);
+    assert_int_equal(st.kind, LEATI_PATH_FOLDER);
+    scratch_write("a/file", "x", 1);
+    expect(leati_path_mkdirs(scratch_path("a/file/c/d"), &err), &err, LEAT_FAILED_PRECONDITION,
+           "a/file/c");
+    assert_int_equal(leati_path_mkdirs(scratch_path("a/file/c/d"), NULL), LEAT_FAILED_PRECONDITION);
+    expect(leati_path_mkdirs("gopher://a/b", &err), &err, LEAT_UNIMPLEMENTED, "gopher");
+    expect(leati_path_mkdirs(scratch_path("none//b"), &err), &err, LEAT_NOT_FOUND, "none//b");
+}
+
+static leat_status note_size(void *context, leati_file *file, leat_error *err) {
+    (void)err;
+    *(int64_t *)context = file->size;
+    return LEAT_ABORTED;
+}
+
+static leat_status note_name(void *context, const char *name, leati_path_kind kind,
+                             leat_error *err) {
+    (void)name, (void)kind, (void)err;
+    ++*(int64_t *)context;
+    return LEAT_ABORTED;
+}
+
+/* Every call by path refuses one without a file system; what a callback returns is returned. */
+static void calls_by_path(void **state) {
+    (void)state;
+    leat_error err = {0};
+    static const char bad[] = "gopher://a", text[] = "no file system for gopher://";
+    int64_t seen = 0;
+    leati_stat st;
+    expect(leati_file_use(bad, note_size, &seen, &err), &err, LEAT_UNIMPLEMENTED, text);
+    expect(leati_path_stat(bad, &st, &err), &err, LEAT_UNIMPLEMENTED, text);
+    expect(leati_path_list(bad, note_name, &seen, &err), &err, LEAT_UNIMPLEMENTED, text);
+    expect(leati_path_mkdir(bad, &err), &err, LEAT_UNIMPLEMENTED, text);
+    expect(leati_path_remove(bad, &err), &err, LEAT_UNIMPLEMENTED, text);
+    expect(leati_path_append(bad, "x", 1, &err), &err, LEAT_UNIMPLEMENTED, text);
+    assert_int_equal(seen, 0);
+    const char *path = scratch_write("a", "12345", 5);
+    scratch_write("b", "", 0);
+    assert_int_equal(leati_path_list(scratch_folder, note_name, &seen, &err), LEAT_ABORTED);
+    assert_int_equal(seen, 1);
+    assert_int_equal(leati_file_use(path, note_size, &seen, &err), LEAT_ABORTED);
+    assert_int_equal(seen, 5);
+}
+
 static leat_status add_name(void *context, const char *name, leati_path_kind kind,
                             leat_error *err) {
     (void)kind;
@@ -198,7 +251,8 @@ int main(void) {
         TEST(forbidden_file), TEST(schemes),
         TEST(long_path),      TEST(reads_at_any_place),
         TEST(pipe_in_order),  TEST(read_all_of_unknown_size),
-        TEST(folders),        TEST(every_allocation_fails_once),
+        TEST(folders),        TEST(folders_above),
+        TEST(calls_by_path),  TEST(every_allocation_fails_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -170,6 +170,24 @@ static void errors(void **state) {
     assert_int_equal(leati_glob(&remote, 1, false, &found, &err), LEAT_UNIMPLEMENTED);
 }
 
+/* What the file system says of a name ends the call: of the name itself, of a folder that is
+ * listed, and of a name below one. A name that is too long is refused, links in a circle are
+ * unknown. */
+static void failures_of_the_file_system(void **state) {
+    (void)state;
+    static const char *const patterns[] = {"circle", "circle/*", "*/x*", "[c]ircle/x"};
+    assert_int_equal(symlink("circle", scratch_path("circle")), 0);
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        const char *pattern = scratch_path(patterns[i]);
+        leati_paths found = {0};
+        leat_error err = {0};
+        assert_int_equal(leati_glob(&pattern, 1, false, &found, &err), LEAT_UNKNOWN);
+        assert_non_null(strstr(err.text, "circle: cannot "));
+        assert_non_null(strstr(err.text, "Too many levels of symbolic links"));
+        assert_null(found.values);
+    }
+}
+
 static leat_status find_all(void *context, leat_error *err) {
     (void)context;
     const char *patterns[] = {"d*/*/x*", "d1/x", "*"};
@@ -199,6 +217,7 @@ int main(void) {
         TEST(absolute_and_scheme),
         TEST(forbidden_folder_matches_nothing),
         TEST(errors),
+        TEST(failures_of_the_file_system),
         TEST(every_allocation_fails_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -145,7 +145,7 @@ static json_t *place_tasks(const json_t *hosts, const char *counts, leat_error *
     }
     json_decref(addresses);
     if (!memory) {
-        leati_no_memory(err, 0);
+        leati_no_memory(err);
     } else {
         leati_fail(err, LEAT_INVALID_ARGUMENT,
                    "SLURM_STEP_TASKS_PER_NODE is \"%s\" for %zu hosts; expected counts such as "

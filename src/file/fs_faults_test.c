@@ -1,0 +1,396 @@
+/* Files where a call of the system fails, is interrupted, or moves fewer bytes than asked: what the
+ * error says, that nothing is left behind, and that what can be repeated is.
+ *
+ * The calls are the program's own functions, which pass on to the kernel. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../../tests/support/scratch.h"
+#include "../../tests/support/torture.h"
+#include "file/atomic.h"
+#include "file/fs.h"
+#include <fcntl.h>
+#include <sys/syscall.h>
+
+typedef enum which { OPEN, FSTAT, PREAD, READ, WRITE, FSYNC, CLOSE, RENAME, READDIR } which;
+
+enum { END = -1, SHORT = -2, ALWAYS = -1 };
+
+/* The at-th call of a kind fails with the number, finds the END, or moves one byte. */
+static struct {
+    which call;
+    int at, number, seen;
+    int open; /* descriptors */
+} fault;
+
+static void arm(which call, int at, int number) {
+    fault.call = call;
+    fault.at = at;
+    fault.number = number;
+    fault.seen = 0;
+}
+
+static bool hit(which call) {
+    if (fault.number == 0 || call != fault.call)
+        return false;
+    fault.seen++;
+    return fault.at == ALWAYS || fault.seen == fault.at;
+}
+
+static bool fails(which call) {
+    if (!hit(call) || fault.number < 0)
+        return false;
+    errno = fault.number;
+    return true;
+}
+
+/* How many of `size` bytes a transfer moves; -1: it fails. */
+static ssize_t moves(which call, size_t size) {
+    if (!hit(call))
+        return (ssize_t)size;
+    if (fault.number > 0)
+        errno = fault.number;
+    return fault.number > 0 ? -1 : fault.number == END ? 0 : 1;
+}
+
+int open(const char *path, int flags, ...) {
+    va_list list;
+    va_start(list, flags);
+    int mode = flags & O_CREAT ? va_arg(list, int) : 0;
+    va_end(list);
+    int fd = fails(OPEN) ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+    fault.open += fd >= 0;
+    return fd;
+}
+
+int close(int fd) {
+    int code = (int)syscall(SYS_close, fd);
+    fault.open -= code == 0;
+    return fails(CLOSE) ? -1 : code;
+}
+
+int fstat(int fd, struct stat *st) {
+    return fails(FSTAT) ? -1 : fstatat(fd, "", st, AT_EMPTY_PATH);
+}
+
+ssize_t pread(int fd, void *data, size_t size, off_t offset) {
+    ssize_t part = moves(PREAD, size);
+    return part < 0 ? -1 : syscall(SYS_pread64, fd, data, (size_t)part, offset);
+}
+
+ssize_t read(int fd, void *data, size_t size) {
+    ssize_t part = moves(READ, size);
+    return part < 0 ? -1 : syscall(SYS_read, fd, data, (size_t)part);
+}
+
+ssize_t write(int fd, const void *data, size_t size) {
+    ssize_t part = moves(WRITE, size);
+    return part < 0 ? -1 : syscall(SYS_write, fd, data, (size_t)part);
+}
+
+int fsync(int fd) {
+    return fails(FSYNC) ? -1 : (int)syscall(SYS_fsync, fd);
+}
+
+int rename(const char *from, const char *to) {
+    return fails(RENAME) ? -1 : renameat(AT_FDCWD, from, AT_FDCWD, to);
+}
+
+struct dirent *readdir(DIR *folder) {
+    static struct dirent entry = {.d_name = "unknown", .d_type = DT_UNKNOWN};
+    if (!hit(READDIR))
+        return (struct dirent *)readdir64(folder);
+    if (fault.number > 0)
+        errno = fault.number;
+    return fault.number == SHORT ? &entry : NULL;
+}
+
+static void expect(leat_status status, const leat_error *err, leat_status code, const char *part) {
+    if (status != code || err->code != code || !strstr(err->text, part))
+        fail_msg("%d, %d \"%s\"; expected %d \"%s\"", status, err->code, err->text, code, part);
+}
+
+/* The codes are those of TensorFlow's IOErrorToStatus. */
+static void codes_and_advice(void **state) {
+    (void)state;
+    static const char rights[] = "; check its permissions and those of its folders";
+    static const char space[] = "; free some space or choose another folder";
+    static const char fewer[] = "; read fewer files at once or raise the limit (ulimit -n)";
+    static const struct {
+        int number;
+        leat_status code;
+        const char *advice;
+    } cases[] = {
+        {ENOENT, LEAT_NOT_FOUND, "; check the spelling and the folder you are in"},
+        {ENODEV, LEAT_NOT_FOUND, ""},
+        {ENXIO, LEAT_NOT_FOUND, ""},
+        {EACCES, LEAT_PERMISSION_DENIED, rights},
+        {EPERM, LEAT_PERMISSION_DENIED, rights},
+        {EROFS, LEAT_PERMISSION_DENIED, "; choose a folder that can be written"},
+        {EEXIST, LEAT_ALREADY_EXISTS, ""},
+        {EINVAL, LEAT_INVALID_ARGUMENT, ""},
+        {ENAMETOOLONG, LEAT_INVALID_ARGUMENT, ""},
+        {ESPIPE, LEAT_INVALID_ARGUMENT, ""},
+        {EISDIR, LEAT_FAILED_PRECONDITION, "; name a file in it"},
+        {ENOTDIR, LEAT_FAILED_PRECONDITION, "; a part of the path is a file"},
+        {ENOTEMPTY, LEAT_FAILED_PRECONDITION, ""},
+        {EBADF, LEAT_FAILED_PRECONDITION, ""},
+        {EBUSY, LEAT_FAILED_PRECONDITION, ""},
+        {EPIPE, LEAT_FAILED_PRECONDITION, ""},
+        {ETXTBSY, LEAT_FAILED_PRECONDITION, ""},
+        {ENOSPC, LEAT_RESOURCE_EXHAUSTED, space},
+        {EDQUOT, LEAT_RESOURCE_EXHAUSTED, space},
+        {EMFILE, LEAT_RESOURCE_EXHAUSTED, fewer},
+        {ENFILE, LEAT_RESOURCE_EXHAUSTED, fewer},
+        {ENOMEM, LEAT_RESOURCE_EXHAUSTED, ""},
+        {EFBIG, LEAT_OUT_OF_RANGE, ""},
+        {EOVERFLOW, LEAT_OUT_OF_RANGE, ""},
+        {ENOSYS, LEAT_UNIMPLEMENTED, ""},
+        {ENOTSUP, LEAT_UNIMPLEMENTED, ""},
+        {EXDEV, LEAT_UNIMPLEMENTED, ""},
+        {EAGAIN, LEAT_UNAVAILABLE, ""},
+        {ESTALE, LEAT_ABORTED, ""},
+        {EIO, LEAT_UNKNOWN, ""},
+        {ELOOP, LEAT_UNKNOWN, ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        leati_file *file = NULL;
+        leat_error err = {0};
+        char text[256];
+        snprintf(text, sizeof text, "some/file: cannot open it for reading: %s%s",
+                 strerror(cases[i].number), cases[i].advice);
+        arm(OPEN, 1, cases[i].number);
+        leat_status status = leati_file_open("some/file", &file, &err);
+        arm(OPEN, 0, 0);
+        expect(status, &err, cases[i].code, text);
+        assert_string_equal(err.text, text);
+    }
+}
+
+static leat_status read_it(const char *path, leat_error *err) {
+    leat_buffer *buffer = NULL;
+    leat_status status = leati_file_read_all(path, &buffer, err);
+    if (status == LEAT_OK) {
+        assert_int_equal(leat_buffer_size(buffer), 5);
+        assert_memory_equal(leat_buffer_data(buffer), "hello", 5);
+    }
+    leat_buffer_unref(buffer);
+    return status;
+}
+
+static leat_status read_file(leat_error *err) {
+    return read_it(scratch_path("out"), err);
+}
+
+/* In pieces, as it cannot be asked for its size. */
+static leat_status read_pipe(leat_error *err) {
+    int ends[2];
+    char path[64];
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(syscall(SYS_write, ends[1], "hello", 5), 5);
+    assert_int_equal(syscall(SYS_close, ends[1]), 0);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    leat_status status = read_it(path, err);
+    assert_int_equal(syscall(SYS_close, ends[0]), 0);
+    return status;
+}
+
+static leat_status write_file(leat_error *err) {
+    return leati_write_file(scratch_path("out"), "hello", 5, err);
+}
+
+static leat_status append_file(leat_error *err) {
+    return leati_path_append(scratch_path("out"), "hello", 5, err);
+}
+
+static leat_status add_kind(void *context, const char *name, leati_path_kind kind,
+                            leat_error *err) {
+    (void)err;
+    char *found = context;
+    snprintf(found + strlen(found), 64 - strlen(found), "%s%d", name, (int)kind);
+    return LEAT_OK;
+}
+
+static leat_status list_folder(leat_error *err) {
+    char found[64] = "";
+    leat_status status = leati_path_list(scratch_folder, add_kind, found, err);
+    if (status == LEAT_OK)
+        assert_string_equal(found, "out0");
+    return status;
+}
+
+/* What a call says when one of the system's fails for the n-th time: NULL where all is well. */
+static void each_call_fails(void **state) {
+    (void)state;
+    static const struct {
+        leat_status (*run)(leat_error *err);
+        which call;
+        int at, number;
+        leat_status code;
+        const char *text; /* NULL: it succeeds */
+    } cases[] = {
+        {read_file, OPEN, 1, EINTR, LEAT_OK, NULL},
+        {read_file, FSTAT, 1, EBADF, LEAT_FAILED_PRECONDITION, "out: cannot read it: Bad file"},
+        {read_file, PREAD, 1, EINTR, LEAT_OK, NULL},
+        {read_file, PREAD, 1, SHORT, LEAT_OK, NULL},
+        {read_file, PREAD, ALWAYS, SHORT, LEAT_OK, NULL},
+        {read_file, PREAD, 1, EIO, LEAT_UNKNOWN, "out: cannot read it: Input/output error"},
+        {read_file, PREAD, 1, END, LEAT_DATA_LOSS,
+         "out: 0 bytes could be read, expected 5; it was cut while being read: read it again"},
+        {read_file, CLOSE, 1, EIO, LEAT_OK, NULL},
+        {read_pipe, READ, 1, EINTR, LEAT_OK, NULL},
+        {read_pipe, READ, ALWAYS, SHORT, LEAT_OK, NULL},
+        {read_pipe, READ, 2, EIO, LEAT_UNKNOWN, ": cannot read it: Input/output error"},
+        {write_file, OPEN, 1, EINTR, LEAT_OK, NULL},
+        {write_file, OPEN, 1, EEXIST, LEAT_OK, NULL},
+        {write_file, OPEN, ALWAYS, EEXIST, LEAT_ALREADY_EXISTS, "out: cannot start to write it: "},
+        {write_file, OPEN, 1, EROFS, LEAT_PERMISSION_DENIED, "out: cannot start to write it: "},
+        {write_file, OPEN, 2, EACCES, LEAT_OK, NULL}, /* the folder, to be synced */
+        {write_file, WRITE, 1, EINTR, LEAT_OK, NULL},
+        {write_file, WRITE, ALWAYS, SHORT, LEAT_OK, NULL},
+        {write_file, WRITE, 1, ENOSPC, LEAT_RESOURCE_EXHAUSTED, "out: writing failed: "},
+        {write_file, FSYNC, 1, EIO, LEAT_UNKNOWN, "cannot write it to the disk: Input/output"},
+        {write_file, FSYNC, 1, EINVAL, LEAT_OK, NULL},
+        {write_file, FSYNC, 1, EROFS, LEAT_OK, NULL},
+        {write_file, FSYNC, 1, ENOTSUP, LEAT_OK, NULL},
+        {write_file, FSYNC, 2, EIO, LEAT_OK, NULL},
+        {write_file, CLOSE, 1, EDQUOT, LEAT_RESOURCE_EXHAUSTED, "cannot write it to the disk: "},
+        {write_file, CLOSE, 1, EINTR, LEAT_OK, NULL},
+        {write_file, RENAME, 1, EXDEV, LEAT_UNIMPLEMENTED, "cannot put the finished file there"},
+        {append_file, OPEN, 1, EACCES, LEAT_PERMISSION_DENIED, "cannot open it for appending: "},
+        {append_file, WRITE, 1, EIO, LEAT_UNKNOWN, "out: cannot append to it: Input/output"},
+        {append_file, WRITE, 1, SHORT, LEAT_RESOURCE_EXHAUSTED, "out: cannot append to it: No sp"},
+        {append_file, CLOSE, 1, EDQUOT, LEAT_RESOURCE_EXHAUSTED, "out: cannot append to it: "},
+        {append_file, CLOSE, 1, EINTR, LEAT_OK, NULL},
+        {list_folder, READDIR, 1, EIO, LEAT_UNKNOWN, ": cannot list the folder: Input/output"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool writes = cases[i].run == write_file, appends = cases[i].run == append_file;
+        leat_error err = {0};
+        scratch_write("out", writes ? "old" : "hello", writes ? 3 : 5);
+        torture_begin();
+        fault.open = 0;
+        arm(cases[i].call, cases[i].at, cases[i].number);
+        leat_status status = cases[i].run(&err);
+        int seen = fault.seen, left = fault.open;
+        arm(OPEN, 0, 0);
+        torture_end();
+        if (seen == 0 || left != 0)
+            fail_msg("case %zu: %d calls, %d files open", i, seen, left);
+        if (cases[i].text)
+            expect(status, &err, cases[i].code, cases[i].text);
+        else if (status != LEAT_OK)
+            fail_msg("case %zu: %s", i, err.text);
+        assert_int_equal(scratch_count(), 1);
+        size_t size = 0;
+        uint8_t *now = scratch_read(scratch_path("out"), &size);
+        if (writes)
+            assert_string_equal((char *)now, status == LEAT_OK ? "hello" : "old");
+        else if (appends && status == LEAT_OK)
+            assert_string_equal((char *)now, "hellohello");
+        free(now);
+    }
+}
+
+/* A pipe, a link and an entry of which the folder does not say what it is. */
+static void kinds_of_entries(void **state) {
+    (void)state;
+    leat_error err = {0};
+    static const leati_path_kind expected[] = {LEATI_PATH_OTHER, LEATI_PATH_UNKNOWN,
+                                               LEATI_PATH_FOLDER, LEATI_PATH_FILE};
+    for (int i = 0; i < 4; i++) {
+        const char *path = scratch_path("it");
+        char found[64] = "", text[64];
+        assert_int_equal(i == 0   ? mkfifo(path, 0600)
+                         : i == 1 ? symlink("there", path)
+                         : i == 2 ? mkdir(path, 0700)
+                                  : (scratch_write("it", "", 0), 0),
+                         0);
+        assert_int_equal(leati_path_list(scratch_folder, add_kind, found, &err), LEAT_OK);
+        snprintf(text, sizeof text, "it%d", (int)expected[i]);
+        assert_string_equal(found, text);
+        leati_stat st = {.size = 7};
+        if (i == 0) {
+            assert_int_equal(leati_path_stat(path, &st, &err), LEAT_OK);
+            assert_int_equal(st.kind, LEATI_PATH_OTHER);
+            assert_int_equal(st.size, -1);
+        }
+        assert_int_equal(leati_path_remove(path, &err), LEAT_OK);
+    }
+    char found[64] = "";
+    arm(READDIR, 1, SHORT);
+    assert_int_equal(leati_path_list(scratch_folder, add_kind, found, &err), LEAT_OK);
+    arm(OPEN, 0, 0);
+    assert_string_equal(found, "unknown3");
+}
+
+/* The first failure is what every later call says, and the old file stays. */
+static void first_failure_is_kept(void **state) {
+    (void)state;
+    static uint8_t data[70000];
+    for (int large = 0; large < 2; large++) {
+        leati_output *output = NULL;
+        leat_error first = {0}, err = {0};
+        scratch_write("out", "old", 3);
+        assert_int_equal(leati_output_open(scratch_path("out"), false, &output, &err), LEAT_OK);
+        assert_int_equal(leati_output_write(output, "some", large ? 0 : 4, &err), LEAT_OK);
+        arm(WRITE, 1, EIO);
+        leat_status status = large ? leati_output_write(output, data, sizeof data, &first)
+                                   : leati_output_flush(output, &first);
+        arm(OPEN, 0, 0);
+        expect(status, &first, LEAT_UNKNOWN, "out: writing failed: ");
+        expect(leati_output_write(output, "x", 1, &err), &err, LEAT_UNKNOWN, first.text);
+        expect(leati_output_flush(output, &err), &err, LEAT_UNKNOWN, first.text);
+        expect(leati_output_commit(output, &err), &err, LEAT_UNKNOWN, first.text);
+        assert_int_equal(scratch_count(), 1);
+        size_t size = 0;
+        uint8_t *now = scratch_read(scratch_path("out"), &size);
+        assert_string_equal((char *)now, "old");
+        free(now);
+    }
+}
+
+/* So many tries, each with another name, before the writer gives up. */
+static void names_are_tried(void **state) {
+    (void)state;
+    leat_error err = {0};
+    arm(OPEN, ALWAYS, EEXIST);
+    leat_status status = leati_write_file(scratch_path("out"), "x", 1, &err);
+    assert_int_equal(fault.seen, 101);
+    arm(OPEN, 0, 0);
+    assert_int_equal(status, LEAT_ALREADY_EXISTS);
+}
+
+/* A file of unknown size, longer than the first pieces in which it is read. */
+static void long_pipe(void **state) {
+    (void)state;
+    leat_buffer *buffer = NULL;
+    leat_error err = {0};
+    static uint8_t data[200000];
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (uint8_t)(i * 31 + i / 253);
+    const char *path = scratch_write("long", data, sizeof data);
+    leati_file *file = NULL;
+    assert_int_equal(leati_file_open(path, &file, &err), LEAT_OK);
+    assert_int_equal(file->size, sizeof data);
+    file->size = -1;
+    assert_int_equal(leati_file_read_whole(file, &buffer, &err), LEAT_OK);
+    leati_file_close(file);
+    assert_int_equal(leat_buffer_size(buffer), sizeof data);
+    assert_memory_equal(leat_buffer_data(buffer), data, sizeof data);
+    leat_buffer_unref(buffer);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(codes_and_advice), TEST(each_call_fails),       TEST(kinds_of_entries),
+        TEST(names_are_tried),  TEST(first_failure_is_kept), TEST(long_pipe),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -2,6 +2,7 @@
 """leat launch: what processes are told, what comes out, and how a job ends."""
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -54,7 +55,8 @@ class LaunchTest(ToolTest):
         self.assertTrue(all(a.startswith("localhost:") and 0 < int(a[10:]) < 65536 for a in addresses))
 
     def test_streams(self):
-        program = "import sys; sys.stdout.write('a\\nb'); sys.stderr.write('c\\n'); print(repr(sys.stdin.read()))"
+        program = "import sys; sys.stdout.write('a\\nb'); sys.stderr.write('c\\n'); " \
+                  "print(repr(sys.stdin.read()), end='')"
         done = self.launch("-n", "1", "--", sys.executable, "-c", program)
         self.assertEqual((done.stdout, done.stderr), ("[worker 0] a\n[worker 0] b''\n", "[worker 0] c\n"))
 
@@ -90,6 +92,14 @@ class LaunchTest(ToolTest):
         self.fail_with(2, "PROGRAM [ARGUMENT]... is missing", "launch")
         self.fail_with(2, "expected 1 to 512, found 0", "launch", "-n", "0", "--", "true")
 
+    def test_no_descriptors(self):
+        """Where the second cannot be started, the first is ended."""
+        for limit, text in ((4, "launch: no port or file descriptor is free: Too many open files"),
+                            (9, "launch: worker 1 cannot be started: Too many open files")):
+            done = subprocess.run([LEAT, "launch", "-n2", "--", "sleep", "600"], capture_output=True, text=True, timeout=120,
+                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (1, "", "leat: %s\n" % text))
+
     def start(self, program):
         """A job of two that waits; its Popen and the pids that it printed."""
         job = subprocess.Popen([LEAT, "launch", "--plain", "--", sys.executable, "-c", program], stdout=subprocess.PIPE,
@@ -103,6 +113,19 @@ class LaunchTest(ToolTest):
             job.communicate(timeout=60)
             self.assertEqual(job.returncode, code)
             self.assertFalse(any(alive(pid) for pid in pids))
+
+    def test_asked_twice(self):
+        """Who does not end when asked is killed when asked again."""
+        program = "import os, signal, time; [signal.signal(n, signal.SIG_IGN) for n in (signal.SIGINT, signal.SIGTERM)]; " \
+                  "print(os.getpid(), flush=True); time.sleep(600)"
+        job = subprocess.Popen([LEAT, "launch", "--plain", "--grace", "3600", "--", sys.executable, "-c", program],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(2):
+            job.stdout.readline()
+        job.send_signal(signal.SIGINT)
+        job.send_signal(signal.SIGTERM)
+        self.assertEqual(job.communicate(timeout=60), ("", ""))
+        self.assertEqual(job.returncode, 130)
 
     def test_killed(self):
         job, pids = self.start("import os, time; print(os.getpid(), flush=True); time.sleep(600)")

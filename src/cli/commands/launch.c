@@ -207,8 +207,8 @@ static void note_end(job *j, int number) {
     (void)kill(-p->pid, SIGKILL);
     p->pid = 0;
     j->running--;
-    if (p->status == 0 || j->failed >= 0 || j->interrupted != 0) {
-        return;
+    if (p->status == 0 || j->kill_ns != LEATI_NO_DEADLINE) {
+        return; /* well, or asked to end */
     }
     j->failed = number;
     if (WIFSIGNALED(p->status)) {

@@ -28,9 +28,6 @@ typedef struct leati_command {
     leati_exit (*run)(void *options, char **arguments, int count);
 } leati_command;
 
-/* The table. */
-const leati_command *const *leati_commands(size_t *count);
-
 /* The command of that name; NULL after a message that suggests one. */
 const leati_command *leati_command_find(const char *name);
 

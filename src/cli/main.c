@@ -22,11 +22,6 @@ static const leati_command *const table[] = {
 #undef X
 };
 
-const leati_command *const *leati_commands(size_t *count) {
-    *count = sizeof table / sizeof table[0];
-    return table;
-}
-
 const leati_command *leati_command_find(const char *name) {
     leati_suggestion best = {.text = name};
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {

@@ -44,6 +44,14 @@ class HelpTest(ToolTest):
                 ("train: --epochs: expected 1 to 1000000, found 0", ["train", "--epochs=0", "x"]),
                 ("train: -b: expected a whole number, found \"3.5\"", ["train", "-b3.5", "x"]),
                 ("train: --learning-rate: expected a number, found \"fast\"", ["train", "--learning-rate", "fast"]),
+                ("train: --learning-rate: expected a number, found \"inf\"", ["train", "--learning-rate=inf", "x"]),
+                ("train: --seed: expected a whole number, found \"\"", ["train", "--seed=", "x"]),
+                ("train: --seed: expected a whole number, found \"9223372036854775808\"",
+                 ["train", "--seed", "9223372036854775808", "x"]),
+                ("launch: --grace: expected 0 to 3600, found -1", ["launch", "--grace", "-1", "true"]),
+                ("launch: --grace: expected 0 to 3600, found 3600.5", ["launch", "--grace=3600.5", "true"]),
+                ("launch: -n: expected 1 to 512, found 513", ["launch", "-n513", "true"]),
+                ("train: unknown option --%s; 'leat help" % ("x" * 60), ["train", "--" + "x" * 70, "x"]),
                 ("train: --seed needs a value: --seed N", ["train", "x", "--seed"]),
                 ("train: DATA... is missing", ["train"]),
                 ("run: --count takes no value, found \"3\"", ["run", "--count=3", "x"]),
@@ -122,6 +130,24 @@ class OpsTest(ToolTest):
 
     def test_unknown_name(self):
         self.fail_with(1, "ops: nothing is called shufle; did you mean shuffle?", "ops", "shufle")
+        self.fail_with(1, "ops: nothing is called zzqqzzqq; 'leat ops' lists all names", "ops", "zzqqzzqq")
+
+    def test_lines_of_arguments(self):
+        """The type of an argument, whether it is required, and the default, of each type."""
+        lines = {
+            "shuffle": ["buffer_size: integer, required", "seed: integer seed", "reshuffle_each_iteration: bool, default true"],
+            "csv_dataset": ['field_delim: string, default ","', 'na_value: string, default ""', "header: bool, default false"],
+            "range": ["output_type: dtype, default int64"],
+            "map": ["num_parallel_calls: integer or AUTOTUNE, default none"],
+            "prefetch": ["buffer_size: integer or AUTOTUNE, default AUTOTUNE"],
+            "Adam": ["beta_1: number, default 0.90000000000000002"]}
+        for name, expected in lines.items():
+            text = self.succeed("ops", name)
+            for line in expected:
+                self.assertIn("\n  %s\n" % line, text)
+        inputs = {"zip": "1 or more", "range": "0", "map": "1"}
+        for name, expected in inputs.items():
+            self.assertIn("\n  inputs: %s\n" % expected, self.succeed("ops", name))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import os
 import struct
 import unittest
 
-from tool import DIGITS, ToolTest, example, record, records_of
+from tool import DIGITS, ToolTest, example, field, record, records_of
 
 TRAIN = os.path.join(DIGITS, "digits-train.tfrecord")
 
@@ -41,6 +41,38 @@ class InspectTest(ToolTest):
         text = self.succeed("inspect", path)
         self.assertIn("no tf.train.Example", text)
         self.assertIn('"hello \\xff"', text)
+
+    def test_values(self):
+        """Eight values of a list at most, forty bytes of each; features of each kind, and of none."""
+        def feature(key, data):
+            return field(1, field(1, key) + field(2, data))
+
+        floats = struct.pack("<9f", 1.5, 0.1, -2, 1e30, 0, 0, 0, 0, 7)
+        texts = [b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"x" * 41, b"y" * 40]
+        data = field(1, feature(b"a", field(2, field(1, floats))) + feature(b"empty", b"")
+                     + feature(b"bytes", field(1, b"".join(field(1, text) for text in texts)))
+                     + feature(b"n" * 25, field(3, field(1, bytes(range(8))))))
+        path = self.write("a.tfrecord", record(data) + record(b""))
+        size = len(data)
+        self.assertEqual(self.succeed("inspect", path, path), "\n".join(2 * [
+            'record 0: %d bytes at byte 0' % size,
+            '  a                    float[9] 1.5 0.100000001 -2 1.00000002e+30 0 0 0 0 ...',
+            '  empty                empty[0]',
+            '  bytes                bytes[4] 3 bytes of JPEG "\\xff\\xd8\\xff" 8 bytes of PNG "\\x89PNG\\x0d\\x0a\\x1a\\x0a" '
+            '41 bytes "%s"... 40 bytes "%s"' % ("x" * 40, "y" * 40),
+            '  nnnnnnnnnnnnnnnnnnnnnnnnn int64[8] 0 1 2 3 4 5 6 7',
+            'record 1: 0 bytes at byte %d' % (size + 16),
+            '%s: 2 records in %d bytes, checksums good' % (path, size + 32),
+            'record size: min 0, mean %.1f, max %d bytes; together %d' % (size / 2, size, size), ''])[:-1] + "\n")
+        self.assertEqual(self.succeed("inspect", "-c", "NONE", "-n1", path).count("record 1:"), 0)
+
+    def test_bytes_behind(self):
+        """Fewer bytes than a record has in front are told of, and ignored as TensorFlow does."""
+        path = self.write("a.tfrecord", record(b"abc") + bytes(5))
+        done = self.leat("inspect", path)
+        self.assertEqual((done.returncode, done.stderr), (
+            0, "leat: %s: 5 bytes after the last record are too few for another one; they are ignored\n" % path))
+        self.assertIn("1 records in 24 bytes", done.stdout)
 
     def test_no_records(self):
         self.assertIn(": 0 records in 0 bytes", self.succeed("inspect", self.write("a.tfrecord", b"")))

@@ -96,6 +96,41 @@ class RunTest(ToolTest):
         done = self.fail_with(1, "element 0: ", "run", "--keep-going", "--count", plan)
         self.assertEqual(done.stdout, "360\n")
 
+    def test_explain_counts_failures(self):
+        """The first is shown, and how many there are; elements behind them count."""
+        with open(os.path.join(DIGITS, "digits-test.tfrecord"), "rb") as file:
+            good = file.read()
+        bad = bytearray(good)
+        bad[20] ^= 1
+        for number in (1, 2):
+            paths = [self.write("%d.tfrecord" % i, bytes(bad)) for i in range(number)] + [self.write("b.tfrecord", good)]
+            done = self.fail_with(1, "leat: element 0: ", "explain", self.plan(
+                {"op": "tf_record_dataset", "args": {"filenames": paths}}))
+            self.assertRegex(done.stdout, r"\A360 elements in [\d.]+ s\n")
+            self.assertEqual(done.stderr.count("\n"), number)
+            self.assertEqual("leat: 2 elements failed; the first is shown above\n" in done.stderr, number == 2)
+
+    def test_lines_of_any_length(self):
+        """About the length where a line no longer fits the first buffer, and far beyond."""
+        lines = ["x" * size for size in [*range(500, 520), 100000, 0]]
+        path = self.write("lines.txt", "\n".join(lines) + "\n")
+        text = self.succeed("run", self.plan({"op": "text_line_dataset", "args": {"filenames": [path]}}))
+        self.assertEqual(text, "".join("b'%s'\n" % line for line in lines))
+
+    def test_long_plan(self):
+        """A plan of more than a few reads, and none at all."""
+        plan = json.dumps(RANGE) + " " * 50000
+        self.assertEqual(self.succeed("run", "-c", "-", stdin=plan.encode()), "10\n")
+        self.fail_with(1, "leat: standard input: ", "run", "-", stdin=b"")
+        self.fail_with(1, "leat: standard input: ", "run", "-", stdin=plan[:20].encode())
+
+    def test_no_rewrites(self):
+        """Without rewrites each operator of the plan is in the table."""
+        plan = self.plan({"op": "repeat", "args": {"count": 2}, "input": {
+            "op": "shuffle", "args": {"buffer_size": 10, "seed": 3}, "input": RANGE}})
+        self.assertNotEqual(self.succeed("explain", "--no-rewrites", plan).count("repeat"), 0)
+        self.assertEqual(self.succeed("run", "--no-rewrites", plan), self.succeed("run", plan))
+
     def test_missing_file(self):
         self.fail_with(1, "nowhere.tfrecord", "run", self.plan(records("nowhere.tfrecord")))
 

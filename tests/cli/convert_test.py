@@ -161,6 +161,39 @@ class ConvertTest(ToolTest):
         self.assertEqual([example_of(data)["image/class/label"] for data in
                           records_of(self.out("out-00000-of-00001.tfrecord"))], [0, 0, 1, 1])
 
+    def test_links(self):
+        """A link to a folder is a class, one to a picture a picture, one to nothing cannot be read."""
+        folder = self.pictures()
+        os.rename(os.path.join(folder, "dog"), self.out("elsewhere"))
+        os.symlink("../elsewhere", os.path.join(folder, "dog"))
+        os.symlink("../../elsewhere/a.png", os.path.join(folder, "cat", "z.png"))
+        self.assertIn(": 5 records\n5 pictures of 2 classes; ", self.succeed("convert", folder + "//", self.out()))
+        found = [example_of(data) for data in records_of(self.out("out-00000-of-00001.tfrecord"))]
+        self.assertEqual([(f["image/class/text"], f["image/filename"]) for f in found],
+                         [(b"cat", b"x.png"), (b"cat", b"y.jpg"), (b"cat", b"z.png"), (b"dog", b"a.png"), (b"dog", b"b.png")])
+        os.symlink("nothing", os.path.join(folder, "cat", "none.png"))
+        for more in ([], ["--skip-bad"]):
+            self.fail_with(1, "in/cat/none.png: cannot open it for reading: No such file", "convert", folder, self.out("other"), *more)
+
+    def test_three_classes(self):
+        """Labels go by the order of names; a class that is passed over takes no number."""
+        for i, name in enumerate(("c", "a", "b")):
+            self.write("in/%s/1.png" % name, solid(1, 1, i))
+        os.mkdir(self.out("in/aa"))
+        done = self.leat("convert", self.out("in"), self.out(), "--skip-bad", "--shards", "3")
+        self.assertEqual((done.returncode, done.stderr), (0, "leat: skipped %s/aa: a class folder without a file\n" % self.out("in")))
+        self.assertIn("3 pictures of 3 classes, 1 skipped; leat train reads them with --label-key image/class/label --classes 3\n",
+                      done.stdout)
+        for i in range(3):
+            (data,) = records_of(self.out("out-0000%d-of-00003.tfrecord" % i))
+            found = example_of(data)
+            self.assertEqual((found["image/class/label"], found["image/class/text"]), (i, b"abc"[i:i + 1]))
+
+    def test_nothing_left(self):
+        os.makedirs(self.out("in/cat"))
+        self.fail_with(1, "in: no class folder has a picture", "convert", self.out("in"), self.out(), "--skip-bad")
+        self.assertEqual(self.names(), ["in"])
+
     def test_refused(self):
         folder = self.pictures()
         self.fail_with(1, "found no folder", "convert", os.path.join(folder, "cat"), self.out())

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """leat train: what it prints, that it repeats, what it says about bad input, and Ctrl-C."""
+import json
 import os
 import pty
 import re
 import select
 import signal
+import struct
 import subprocess
 import time
 import unittest
@@ -145,6 +147,105 @@ class TrainTest(ToolTest):
         text = self.succeed("train", self.folder, "--epochs", "30")
         self.assertIn("pictures 9x8x1, 2 classes", text)
         self.assertEqual(EPOCH.findall(text)[-1][5], "1.0000")
+
+    def test_size_of_the_first_picture(self):
+        """Larger pictures of folders are scaled to a longest side of 128, colours stay, alpha goes, other files are passed over."""
+        with open(os.path.join(ROOT, "tests/golden/data/image/files/a_420.jpg"), "rb") as file:
+            colours = file.read()
+        for first, size, more in ((solid(300, 200, 1), "85x128x1", []), (solid(100, 129, 1), "128x99x1", []),
+                                  (solid(128, 5, 1), "5x128x1", []), (colours, "16x16x3", ["--image-size", "16"])):
+            for i in range(5):
+                self.write("in/a/%d.JPEG" % i, first)
+                self.write("in/b/%d.Png" % i, solid(9, 9, 20 * i))
+            self.write("in/b/notes.txt", b"no picture")
+            self.write("in/none/notes.txt", b"no picture")
+            text = self.succeed("train", os.path.join(self.folder, "in"), "-e1", *more)
+            self.assertIn("10 pictures in 2 class folders, 2 of them for the test; pictures %s, 2 classes" % size, text)
+
+    def test_files_of_other_parts(self):
+        """Where names tell the parts apart, other record files are left out; where none does, all train."""
+        good = b"".join(record(example(image=solid(8, 8, 9 * i), label=i)) for i in range(4))
+        names = ["train-0.tfrecord", "train-1.tfrecord", "x-test.tfrecord"]
+        for name in names:
+            self.write("d/" + name, good)
+        self.write("d/validation.tfrecord", b"no records")
+        data = os.path.join(self.folder, "d")
+        self.assertIn("2 training and 1 test record files; ", self.succeed("train", data, "-e1"))
+        os.remove(os.path.join(data, "x-test.tfrecord"))
+        self.assertIn("8 records, 1 of them for the test; ", self.succeed("train", data, "-e1"))
+        files = [os.path.join(data, name) for name in names[:1]] + [self.write("e/some.tfrecord", good)]
+        self.fail_with(1, "expected at least 5 records to split into training and test, found 4", "train", *files)
+        self.write("e/more.tfrecord.leat-index", b"no records")
+        self.fail_with(1, "found 4", "train", os.path.join(self.folder, "e"))
+        self.fail_with(1, "nowhere.tfrecord", "train", files[0], "nowhere.tfrecord")
+        self.write("e/other.tfrecord", good[:-3])
+        self.fail_with(1, "other.tfrecord", "train", os.path.join(self.folder, "e"))
+
+    def test_other_networks(self):
+        """A file that does not fit says what does not: its notes, a variable that is missing, its shape, the names of classes."""
+        out = os.path.join(self.folder, "out")
+        self.succeed("train", SAMPLE, "-e1", "--image-size=8", "--out", out)
+        with open(out, "rb") as file:
+            data = file.read()
+        size = struct.unpack("<Q", data[:8])[0]
+        picture = os.path.join(SAMPLE, "0", sorted(os.listdir(os.path.join(SAMPLE, "0")))[0])
+
+        def change(function):
+            header = json.loads(data[8:8 + size])
+            function(header)
+            text = json.dumps(header).encode()
+            self.write("out", struct.pack("<Q", len(text)) + text + data[8 + size:])
+
+        notes = json.loads(data[8:8 + size])["__metadata__"]
+        self.assertEqual(notes, {"format": "leat train 1", "image": "8x8x1", "classes": "10", "epochs": "1",
+                                 "names": json.dumps(sorted(os.listdir(SAMPLE)), separators=(",", ":"))})
+        resume = ["train", SAMPLE, "-e2", "--image-size=8", "--out", out, "--resume"]
+        predict = ["predict", out, picture]
+        for key, value in (("format", "leat train 2"), ("format", None), ("image", "8x8"), ("image", None), ("classes", "ten"),
+                           ("classes", None)):
+            change(lambda header: header["__metadata__"].update({key: value}) if value else header["__metadata__"].pop(key))
+            for command in (resume, predict):
+                self.fail_with(1, "out: expected a file that `leat train --out` wrote; its notes are not", *command)
+        change(lambda header: header.update(other=header.pop("weight/0")))
+        for command in (resume, predict):
+            self.fail_with(1, 'out: there is no "weight/0" for variable ', *command)
+        change(lambda header: header["weight/0"].update(shape=header["weight/0"]["shape"][::-1]))
+        for command in (resume, predict):
+            self.fail_with(1, 'out: another shape or dtype of "weight/0" for variable ', *command)
+        change(lambda header: header["weight/1"].update(dtype="I32"))
+        self.fail_with(1, 'out: another shape or dtype of "weight/1" for variable ', *predict)
+        change(lambda header: header["__metadata__"].update(image="9x8x1"))
+        self.fail_with(1, "out is of pictures 9x8x1 and 10 classes, the data has 8x8x1 and 10, or other names", *resume)
+        for names in (["x"] * 10, [str(i) for i in range(9)]):
+            change(lambda header: header["__metadata__"].update(names=json.dumps(names)))
+            self.fail_with(1, "or other names of classes; give another --out or the data of the file", *resume)
+        change(lambda header: header["__metadata__"].update(classes="7"))
+        self.fail_with(1, "out is of pictures 8x8x1 and 7 classes, the data has 8x8x1 and 10", *resume)
+        change(lambda header: header.pop("optimizer/0"))
+        self.fail_with(1, 'out: there is no "optimizer/0" for variable ', *resume)
+        self.assertEqual(len(self.succeed(*predict).split("\t")), 3)
+        change(lambda header: header["__metadata__"].pop("names"))
+        self.assertRegex(self.succeed(*predict), r"^%s\t\d\t0\.\d+\n$" % picture)
+
+    def test_names_that_cannot_be_saved(self):
+        for name in (b"a", b"\xff"):
+            folder = os.path.join(self.folder.encode(), b"in", name)
+            os.makedirs(folder)
+            for i in range(5):
+                with open(os.path.join(folder, b"%d.png" % i), "wb") as file:
+                    file.write(solid(8, 8, i))
+        self.fail_with(1, "the names of the classes are no UTF-8", "train", os.path.join(self.folder, "in"), "-e1",
+                       "--out", os.path.join(self.folder, "out"))
+
+    def test_too_little(self):
+        for name in ("a", "b"):
+            for i in range(4):
+                self.write("in/%s/%d.png" % (name, i), solid(8, 8, i))
+        self.fail_with(1, "expected a class with at least 5 pictures to keep some for the test, found 8 pictures in 2 classes",
+                       "train", os.path.join(self.folder, "in"))
+        for name in ("train", "test"):
+            self.write("d/%s.tfrecord" % name, b"")
+        self.fail_with(1, "there are no training pictures", "train", os.path.join(self.folder, "d"))
 
     def test_terminal(self):
         """On a terminal a progress line is redrawn."""

@@ -40,14 +40,6 @@ struct leati_image_decoder {
     leati_image_decoder *next; /* in the store; guarded by store_lock */
 };
 
-size_t leati_codec_count(void) {
-    return CODECS;
-}
-
-const leati_codec *leati_codec_at(size_t index) {
-    return index < CODECS ? codecs[index] : NULL;
-}
-
 static bool starts_with(const uint8_t *data, size_t size, const void *magic, size_t magic_size) {
     return size >= magic_size && memcmp(data, magic, magic_size) == 0;
 }
@@ -64,7 +56,8 @@ static size_t find_index(const uint8_t *data, size_t size) {
 }
 
 const leati_codec *leati_codec_find(const uint8_t *data, size_t size) {
-    return leati_codec_at(find_index(data, size));
+    size_t index = find_index(data, size);
+    return index < CODECS ? codecs[index] : NULL;
 }
 
 leati_image_decoder *leati_image_decoder_new(leat_error *err) {

@@ -85,10 +85,6 @@ typedef struct leati_codec {
 /* The codec whose magic bytes and mark the data have, or NULL. */
 const leati_codec *leati_codec_find(const uint8_t *data, size_t size);
 
-/* Number of codecs, and the one at `index`: the lines of codecs.def. */
-size_t leati_codec_count(void);
-const leati_codec *leati_codec_at(size_t index);
-
 typedef struct leati_image_decoder leati_image_decoder;
 
 leati_image_decoder *leati_image_decoder_new(leat_error *err) LEAT_WARN_UNUSED;

@@ -177,6 +177,48 @@ static void test_bad_arguments(void **state) {
            "at least 6 bytes");
     EXPECT(leati_png_encode(pixels, 6, 2, 0, 3, &leati_png_encode_defaults, &out, &size, &err),
            "at least one pixel");
+    EXPECT(leati_png_encode(pixels, 6, 0, 2, 3, &leati_png_encode_defaults, &out, &size, &err),
+           "found height 0 and width 2; leave the picture out");
+    EXPECT(leati_png_encode(pixels, 6, 2, 2, 0, &leati_png_encode_defaults, &out, &size, &err),
+           "channels is 0; expected 1 to 4");
+    EXPECT(leati_png_encode(NULL, 6, 2, 2, 3, &leati_png_encode_defaults, &out, &size, &err),
+           "at least 6 bytes, found NULL and 6");
+    static const leati_png_encode_options wrong[] = {
+        {.bits = 4}, {.compression = -2, .bits = 8}, {.compression = 10, .bits = 16}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char text[96];
+        (void)snprintf(text, sizeof text,
+                       "bits is %d and compression %d; expected 8 or 16, and -1 to 9",
+                       (int)wrong[i].bits, (int)wrong[i].compression);
+        EXPECT(leati_png_encode(pixels, 12, 1, 2, 3, &wrong[i], &out, &size, &err), text);
+    }
+    static const struct {
+        int32_t quality, x_density, y_density, height, width;
+        const char *part;
+    } bad[] = {
+        {-1, 300, 300, 2, 2, "quality is -1; expected 0 to 100"},
+        {101, 300, 300, 2, 2, "quality is 101; expected 0 to 100"},
+        {95, -1, 300, 2, 2, "densities are -1 and 300; expected 0 to 65535"},
+        {95, 300, -1, 2, 2, "densities are 300 and -1"},
+        {95, 300, 65536, 2, 2, "densities are 300 and 65536"},
+        {95, 300, 300, 2, 0, "height and width of 1 to 65500, found 2 and 0; resize first"},
+        {95, 300, 300, 2, 65501, "found 2 and 65501"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        options = leati_jpeg_encode_defaults;
+        options.quality = bad[i].quality;
+        options.x_density = bad[i].x_density;
+        options.y_density = bad[i].y_density;
+        EXPECT(leati_jpeg_encode(pixels, 6, bad[i].height, bad[i].width, 3, &options, &out, &size,
+                                 &err),
+               bad[i].part);
+    }
+    static char metadata[65536];
+    memset(metadata, 'x', sizeof metadata - 1);
+    options = leati_jpeg_encode_defaults;
+    options.xmp_metadata = metadata;
+    EXPECT(leati_jpeg_encode(pixels, 6, 2, 2, 3, &options, &out, &size, &err),
+           "xmp_metadata has 65535 bytes; expected at most ");
 #undef EXPECT
     assert_null(out);
 }

@@ -1,4 +1,5 @@
-/* An allocator for tests: counts what is alive, fails a chosen allocation, notices double frees.
+/* An allocator for tests: counts what is alive, fails a chosen allocation, notices double frees and
+ * what is written behind its memory.
  *
  * Header only: include it by a relative path, after <cmocka.h>, in the one source file of a test:
  *
@@ -42,10 +43,15 @@
 
 #define TORTURE_LIVE UINT64_C(0x6C697665206C6561)
 #define TORTURE_DEAD UINT64_C(0x646561646465616C)
+#define TORTURE_GUARD                                                                              \
+    0xC3 /* stands in TORTURE_BEHIND bytes behind all memory until it is freed                     \
+          */
 #define TORTURE_UNUSED __attribute__((unused))
 
 /* Of POSIX; declared here because strict C11 hides it. */
 int posix_memalign(void **memory, size_t alignment, size_t size);
+
+enum { TORTURE_BEHIND = 64 };
 
 /* Lies just before the memory that it describes. */
 typedef struct torture_header {
@@ -59,6 +65,27 @@ static atomic_long torture_alive;
 static atomic_long torture_calls;     /* allocations since torture_fail_at */
 static atomic_long torture_fail_on;   /* 0: none fails; below: this one and all after it */
 static atomic_size_t torture_refused; /* bytes of the last one that failed */
+
+/* Arenas ask for more than they need and take what they need where that fails. Between these two
+ * they get no more, so that a write behind a part of an arena is noticed as well. One thread. */
+static bool torture_is_scarce;
+static size_t torture_last_chunk;
+
+TORTURE_UNUSED static void torture_scarce(bool on) {
+    torture_is_scarce = on;
+    torture_last_chunk = 0;
+}
+
+TORTURE_UNUSED static bool torture_is_ample(size_t size, size_t alignment) {
+    enum { FIRST = 4096, HEADER = 64 }; /* of base/arena.c */
+    if (!torture_is_scarce || alignment != HEADER)
+        return false;
+    if (size == FIRST + HEADER ||
+        (torture_last_chunk > 0 && size == 2 * torture_last_chunk - HEADER))
+        return true;
+    torture_last_chunk = size;
+    return false;
+}
 
 TORTURE_UNUSED static bool torture_refuses(size_t size) {
     long call = atomic_fetch_add(&torture_calls, 1) + 1;
@@ -83,18 +110,28 @@ TORTURE_UNUSED static void *torture_take(size_t size, size_t alignment) {
         alignment = 2 * sizeof(void *);
     size_t front = sizeof(torture_header) > alignment ? sizeof(torture_header) : alignment;
     void *raw = NULL;
-    if (size > SIZE_MAX - front || posix_memalign(&raw, alignment, front + size) != 0)
+    if (size > SIZE_MAX - front - TORTURE_BEHIND ||
+        posix_memalign(&raw, alignment, front + size + TORTURE_BEHIND) != 0)
         return NULL;
     char *memory = (char *)raw + front;
     torture_header *header = (torture_header *)(void *)memory - 1;
     *header = (torture_header){.raw = raw, .size = size, .mark = TORTURE_LIVE};
     memset(memory, 0xA5, size); /* whoever reads memory before writing it finds no zeros */
+    memset(memory + size, TORTURE_GUARD, TORTURE_BEHIND);
     atomic_fetch_add(&torture_alive, 1);
     return memory;
 }
 
 TORTURE_UNUSED static void torture_give(void *memory) {
     torture_header *header = torture_header_of(memory);
+    const unsigned char *behind = (const unsigned char *)memory + header->size;
+    for (int i = 0; i < TORTURE_BEHIND; i++) {
+        if (behind[i] != TORTURE_GUARD) {
+            fprintf(stderr, "torture: byte %d behind %zu bytes at %p was written\n", i,
+                    header->size, memory);
+            abort();
+        }
+    }
     header->mark = TORTURE_DEAD;
     memset(memory, 0x5A, header->size);
     free(header->raw);
@@ -103,7 +140,9 @@ TORTURE_UNUSED static void torture_give(void *memory) {
 
 TORTURE_UNUSED static void *torture_alloc(void *context, size_t size, size_t alignment) {
     (void)context;
-    return torture_refuses(size) ? NULL : torture_take(size, alignment);
+    return torture_refuses(size) || torture_is_ample(size, alignment)
+               ? NULL
+               : torture_take(size, alignment);
 }
 
 TORTURE_UNUSED static void *torture_resize(void *context, void *memory, size_t size) {

@@ -22,19 +22,13 @@
 
 /* ---- functions ---- */
 
-static leat_value number(leat_graph *graph, float value) {
-    leat_tensor tensor = leat_scalar_float32(value);
-    leat_value made = leat_graph_tensor(graph, &tensor);
-    leat_tensor_unref(&tensor);
-    return made;
+static leat_value numbers(leat_graph *graph, leat_dtype dtype, leat_shape shape, const void *data) {
+    leat_tensor tensor = leat_tensor_view(dtype, shape, data);
+    return leat_graph_tensor(graph, &tensor);
 }
 
-static leat_value numbers(leat_graph *graph, leat_dtype dtype, leat_shape shape, const void *data) {
-    leat_tensor tensor = {0};
-    assert_int_equal(leat_tensor_copy_of(dtype, shape, data, &tensor, NULL), LEAT_OK);
-    leat_value made = leat_graph_tensor(graph, &tensor);
-    leat_tensor_unref(&tensor);
-    return made;
+static leat_value number(leat_graph *graph, float value) {
+    return numbers(graph, LEAT_FLOAT32, LEAT_SCALAR, &value);
 }
 
 static leat_value call(leat_graph *graph, const char *op, const char *args, leat_value input) {

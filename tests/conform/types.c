@@ -4,6 +4,9 @@
  * TensorFlow refuses while a graph is built is refused here, and what it takes has outputs of the
  * dtypes and static shapes that it says.
  *
+ * The same types are then run, of zeros and without known ranks: kernels refuse what inference
+ * does.
+ *
  * Deviations are lines of the file, by operation and with a reason: "takes" (types that TensorFlow
  * refuses), "refuses" (types that it takes), "shape" (a shape that says more or less). Each must
  * occur. */
@@ -18,7 +21,9 @@
 #include "conform.h"
 
 #include "core/json.h"
+#include "core/spec.h"
 #include "graph/graph.h"
+#include "graph/interpret.h"
 
 #include <leat/leat.h>
 #include <string.h>
@@ -41,10 +46,11 @@ static int trace(void *context, leat_graph *graph, leat_value *outputs) {
     return leat_graph_call(graph, trial->op, trial->attributes, inputs, trial->num_inputs, outputs);
 }
 
-static leat_spec *read_type(const json_t *json, leat_error *err) {
-    leat_shape shape = {0};
+static leat_spec *read_type(const json_t *json, bool ranks, leat_error *err) {
+    leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
     const json_t *sizes = json_array_get(json, 1);
-    shape.rank = (int32_t)json_array_size(sizes);
+    if (ranks)
+        shape.rank = (int32_t)json_array_size(sizes);
     for (int32_t d = 0; d < shape.rank; d++) {
         const json_t *size = json_array_get(sizes, (size_t)d);
         shape.dims[d] = json_is_null(size) ? LEAT_UNKNOWN_DIM : json_integer_value(size);
@@ -53,20 +59,26 @@ static leat_spec *read_type(const json_t *json, leat_error *err) {
     return leat_spec_tensor(leat_dtype_from_name(dtype), shape, err);
 }
 
-/* The operation over arguments of these types; NULL where it refuses them. */
-static leat_function *trace_over(const json_t *line, const json_t *inputs, leat_error *err) {
+/* The operation over arguments of these types, or of these dtypes and ranks that are not known;
+ * NULL where it refuses them. */
+static leat_function *trace_with(const json_t *line, const json_t *inputs, bool ranks,
+                                 leat_error *err) {
     leat_spec *children[MOST_VALUES];
     struct trial trial = {.op = golden_text(line, "op"),
                           .attributes = json_dumps(json_object_get(line, "attributes"), 0),
                           .num_inputs = (int)json_array_size(inputs)};
     assert_true(trial.num_inputs <= MOST_VALUES);
     for (int i = 0; i < trial.num_inputs; i++)
-        children[i] = read_type(json_array_get(inputs, (size_t)i), err);
+        children[i] = read_type(json_array_get(inputs, (size_t)i), ranks, err);
     leat_spec *spec = leat_spec_tuple(children, trial.num_inputs, err);
     leat_function *function = leat_trace(trace, &trial, spec, err);
     leat_spec_unref(spec);
     free(trial.attributes);
     return function;
+}
+
+static leat_function *trace_over(const json_t *line, const json_t *inputs, leat_error *err) {
+    return trace_with(line, inputs, true, err);
 }
 
 /* The types of the outputs, as the file has them. */
@@ -186,7 +198,92 @@ static void test_counts(void **state) {
     assert_int_equal(wrong, 0);
 }
 
+/* Zeros, or texts without bytes, of all the types. False where a size is not known. */
+static bool make_zeros(const json_t *inputs, leat_tensor *out) {
+    leat_error err = {0};
+    int count = (int)json_array_size(inputs);
+    memset(out, 0, (size_t)count * sizeof *out);
+    for (int i = 0; i < count; i++) {
+        leat_spec *spec = read_type(json_array_get(inputs, (size_t)i), true, &err);
+        leat_shape shape = leat_spec_component_shape(spec, 0);
+        leat_dtype dtype = leat_spec_component_dtype(spec, 0);
+        leat_spec_unref(spec);
+        for (int32_t d = 0; d < shape.rank; d++)
+            if (shape.dims[d] < 0)
+                return false;
+        assert_int_equal(leat_tensor_new(dtype, shape, &out[i], &err), LEAT_OK);
+        memset(out[i].data, 0, leat_tensor_bytes(&out[i]));
+    }
+    return true;
+}
+
+/* What comes out fits what was promised. */
+static bool are_promised(const leat_function *function, const leat_tensor *outputs) {
+    const leat_spec *spec = leat_function_output(function);
+    bool fit = true;
+    for (int i = 0; i < leat_spec_num_components(spec); i++) {
+        leat_shape promised = leat_spec_component_shape(spec, i);
+        leat_shape found = leat_tensor_shape(&outputs[i]);
+        fit = fit && leati_shape_compatible(&promised, &found) &&
+              leat_spec_component_dtype(spec, i) == outputs[i].dtype;
+    }
+    return fit;
+}
+
+/* What is refused with known shapes is refused when it runs, too; else zeros give what was
+ * promised, or an error of their values. */
+static bool check_run(const json_t *line, const json_t *inputs, const leat_tensor *zeros) {
+    leat_error refused = {0}, err = {0};
+    leat_tensor outputs[MOST_VALUES];
+    leat_function *known = trace_over(line, inputs, &refused);
+    leat_function *function = trace_with(line, inputs, false, &err);
+    bool ran = function && leati_interpret(function, zeros, NULL, outputs, &err) == LEAT_OK;
+    bool right = ran ? known && are_promised(known, outputs)
+                     : strstr(err.text, golden_text(line, "op")) && err.code != LEAT_INTERNAL &&
+                           (known || err.code == refused.code);
+    for (int i = 0; ran && i < function->num_outputs; i++)
+        leat_tensor_unref(&outputs[i]);
+    if (!right) {
+        char *text = json_dumps(inputs, 0);
+        print_message("%s %s over %s: known shapes: %s %s; when it runs: %s %s\n",
+                      golden_text(line, "op"), golden_text(line, "attributes"), text,
+                      leat_status_name(refused.code), refused.text, leat_status_name(err.code),
+                      err.text);
+        free(text);
+    }
+    leat_function_unref(known);
+    leat_function_unref(function);
+    return right;
+}
+
+/* The recorded types in functions that do not know ranks. */
+static void test_runs(void **state) {
+    (void)state;
+    golden_run run = {0};
+    json_t *all = golden_read_json(&run, FILE_NAME);
+    size_t number = 0, wrong = 0;
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        const json_t *line = json_array_get(all, i), *cases = json_object_get(line, "cases");
+        for (size_t k = 0; k < json_array_size(cases); k++) {
+            const json_t *inputs = json_array_get(json_array_get(cases, k), 0);
+            leat_tensor zeros[MOST_VALUES];
+            bool known = make_zeros(inputs, zeros);
+            if (known) {
+                number++;
+                wrong += !check_run(line, inputs, zeros);
+            }
+            for (size_t z = 0; z < json_array_size(inputs); z++)
+                leat_tensor_unref(&zeros[z]);
+        }
+    }
+    print_message("%zu cases, %zu wrong\n", number, wrong);
+    json_decref(all);
+    assert_true(number > 0);
+    assert_int_equal(wrong, 0);
+}
+
 int conform_types(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_types), cmocka_unit_test(test_counts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_types), cmocka_unit_test(test_counts),
+                                       cmocka_unit_test(test_runs)};
     return cmocka_run_group_tests_name("types", tests, NULL, NULL);
 }

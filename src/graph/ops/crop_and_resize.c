@@ -137,7 +137,8 @@ static leat_status crop_and_resize_kernel(leati_kernel_call *call, leat_error *e
     const struct leati_crop_args *args = call->args;
     const leati_operand *boxes = &call->inputs[BOXES], *indices = &call->inputs[INDICES];
     leati_operand in = call->inputs[IMAGES];
-    if (in.rank != 4 || boxes->rank != 2 || boxes->dims[1] != 4 || indices->count != boxes->dims[0])
+    if (in.rank != 4 || boxes->rank != 2 || boxes->dims[1] != 4 || indices->rank != 1 ||
+        indices->count != boxes->dims[0])
         return leati_fail(
             err, LEAT_INVALID_ARGUMENT,
             "pictures of rank %d, %lld boxes and %lld indices; expected [N, H, W, C], "

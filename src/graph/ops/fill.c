@@ -33,6 +33,9 @@ static leat_status fill_infer(leati_infer_call *call, leat_error *err) {
 }
 
 static leat_status fill_shape(const leati_operand *dims, leat_shape *shape, leat_error *err) {
+    if (dims->rank != 1)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the shape has rank %d; expected rank 1",
+                          (int)dims->rank);
     if (dims->count > LEAT_MAX_RANK)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "the rank would be %lld; expected at most %d",
                           (long long)dims->count, LEAT_MAX_RANK);
@@ -61,6 +64,9 @@ static void repeat_value(char *to, const char *value, size_t size, size_t count)
 static leat_status fill_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *value = &call->inputs[1], *out = &call->outputs[0];
     leat_shape shape = {0};
+    if (value->rank != 0)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the value has rank %d; expected rank 0",
+                          (int)value->rank);
     LEATI_TRY(fill_shape(&call->inputs[0], &shape, err));
     LEATI_TRY(leati_output_like(call, 0, &shape, err));
     for (int64_t row = 0; row < call->n && out->count > 0; row++)

@@ -17,19 +17,24 @@ static const leati_row substr_rows[] = {
     {0},
 };
 
+static leat_status want_equal_shapes(const leat_shape *pos, const leat_shape *len,
+                                     leat_error *err) {
+    char texts[2][128];
+    if (leati_shape_compatible(pos, len))
+        return LEAT_OK;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                      "pos has shape %s and len %s; expected equal shapes",
+                      leati_shape_text(pos, texts[0]), leati_shape_text(len, texts[1]));
+}
+
 static leat_status substr_infer(leati_infer_call *call, leat_error *err) {
     const struct substr_args *args = call->args;
     leat_shape places, all;
-    char texts[2][128];
     LEATI_TRY(leati_want_unit(args->unit, err));
     LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the input", err));
     LEATI_TRY(leati_want_index(call, 1, "pos", err));
     LEATI_TRY(leati_want_dtype(call, 2, call->inputs[1].dtype, "len", err));
-    if (!leati_shape_compatible(&call->inputs[1].shape, &call->inputs[2].shape))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "pos has shape %s and len %s; expected equal shapes",
-                          leati_shape_text(&call->inputs[1].shape, texts[0]),
-                          leati_shape_text(&call->inputs[2].shape, texts[1]));
+    LEATI_TRY(want_equal_shapes(&call->inputs[1].shape, &call->inputs[2].shape, err));
     LEATI_TRY(
         leati_infer_broadcast_shape(&call->inputs[1].shape, &call->inputs[2].shape, &places, err));
     LEATI_TRY(leati_infer_broadcast_shape(&call->inputs[0].shape, &places, &all, err));
@@ -100,6 +105,9 @@ static leat_status substr_kernel(leati_kernel_call *call, leat_error *err) {
     const struct substr_args *args = call->args;
     bool wide = call->inputs[1].dtype == LEAT_INT64;
     leati_lane_function lane = wide ? bytes_int64 : bytes_int32;
+    leat_shape pos = leati_operand_shape(&call->inputs[1]);
+    leat_shape len = leati_operand_shape(&call->inputs[2]);
+    LEATI_TRY(want_equal_shapes(&pos, &len, err));
     if (leati_unit_is_character(args->unit))
         lane = wide ? characters_int64 : characters_int32;
     LEATI_TRY(leati_elementwise(call, lane,

@@ -278,6 +278,34 @@ static op_case in_float64(const op_case *c) {
     return wide;
 }
 
+/* The gradient of the gradient, where there is one. */
+static void check_second_gradients(const op_case *wide, const leat_function *function,
+                                   const leat_function *reverse) {
+    leat_error err = {0};
+    leat_tensor arguments[2 * MAX_VALUES], outputs[MAX_VALUES];
+    leat_function *second = leati_function_gradient(reverse, &err);
+    if (second == NULL && err.code == LEAT_UNIMPLEMENTED)
+        return;
+    if (second == NULL || leati_interpret(function, wide->inputs, NULL, outputs, &err) != LEAT_OK)
+        fail_msg("%s %s, second gradient: %s", wide->op, wide->name, err.text);
+    int count = wide->num_inputs;
+    memcpy(arguments, wide->inputs, (size_t)count * sizeof *arguments);
+    for (int i = 0; i < function->num_outputs; i++) {
+        leat_shape shape = leat_tensor_shape(&outputs[i]);
+        if (outputs[i].dtype != LEAT_FLOAT64)
+            continue;
+        assert_int_equal(leat_tensor_new(LEAT_FLOAT64, shape, &arguments[count], &err), LEAT_OK);
+        for (int64_t k = 0; k < leat_tensor_count(&outputs[i]); k++)
+            ((double *)arguments[count].data)[k] = (double)(k % 5 - 1) / 2 + 0.3 * (i + 1);
+        count++;
+    }
+    if (count <= 8)
+        test_check_gradient_within(1e-5, reverse, arguments, count, NULL);
+    unref_all(arguments + wide->num_inputs, count - wide->num_inputs);
+    unref_all(outputs, function->num_outputs);
+    leat_function_unref(second);
+}
+
 static void check_gradients(const op_case *c) {
     op_case wide = in_float64(c);
     for (int shapes = SHAPES_STATIC; shapes <= SHAPES_UNKNOWN_DIMS; shapes++) {
@@ -288,7 +316,9 @@ static void check_gradients(const op_case *c) {
         leat_function *reverse = leati_function_gradient(function, &err);
         if (reverse != NULL)
             test_check_gradient(function, wide.inputs, wide.num_inputs, NULL);
-        else if (shapes == SHAPES_STATIC || err.code != LEAT_UNIMPLEMENTED)
+        if (reverse != NULL && shapes == SHAPES_STATIC)
+            check_second_gradients(&wide, function, reverse);
+        else if (reverse == NULL && (shapes == SHAPES_STATIC || err.code != LEAT_UNIMPLEMENTED))
             fail_msg("%s %s, gradient, %s: %s", c->op, c->name, shapes_names[shapes], err.text);
         leat_function_unref(reverse);
         leat_function_unref(function);

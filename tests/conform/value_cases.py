@@ -46,7 +46,19 @@ def crop_grad_image(g, image, boxes, indices, crop_size, method):
     return tf.raw_ops.CropAndResizeGradImage(grads=g, boxes=boxes, box_ind=indices, image_size=image.shape, T=image.dtype, method=method)
 
 
+def pool_grad(x, g, **a):
+    return tf.raw_ops.AvgPoolGrad(orig_input_shape=x.shape, grad=g, **nhwc(a))
+
+
+def patches_grad(g, images, **a):
+    with tf.GradientTape() as tape:
+        tape.watch(images)
+        patches = tf.image.extract_patches(images, **a)
+    return tape.gradient(patches, images, g)
+
+
 FUNCTIONS = {
+    "avg_pool2d_grad": pool_grad, "extract_patches_grad": patches_grad, "gather_nd": tf.gather_nd,
     "argmax": tf.argmax, "argmin": tf.argmin, "argsort": tf.argsort, "avg_pool2d": tf.nn.avg_pool2d, "boolean_mask": tf.boolean_mask,
     "cast": tf.cast, "clip_by_value": tf.clip_by_value, "conv2d": tf.nn.conv2d, "conv2d_backprop_input": backprop_input,
     "conv2d_backprop_filter": backprop_filter, "count_nonzero": tf.math.count_nonzero, "diag": tf.linalg.diag,
@@ -56,9 +68,12 @@ FUNCTIONS = {
 # Variants that are left out: what is computed in float32, what leat refuses (dtypes, windows without a place), and inputs that are not
 # as the operation wants them, where anything may come out.
 NOT = {"adjust_gamma": "* as *", "hsv_to_rgb": "* as float64", "cholesky": "*stacks", "lu": "*stacks", "dynamic_stitch": "*",
-       "boolean_mask": "*bool as *", "avg_pool2d": "*[01] for *", "conv2d": "*[01] for *", "conv2d_backprop_filter": "*0 for *",
+       "boolean_mask": "*bool as *", "avg_pool2d": "*[01] for *", "avg_pool2d_grad": "*[01] for *", "conv2d": "*[01] for *", "conv2d_backprop_filter": "*0 for *",
        "conv2d_backprop_input": "*0 for *", "extract_patches": "*[01] for *", "crop_and_resize_grad_boxes": "*1 for 3",
        "crop_and_resize_grad_image": "*1 for 3"}
+# Their cases elsewhere are without gradients.
+GRADIENTS = ("adjust_brightness", "avg_pool2d_grad", "boolean_mask", "ceil", "cumprod", "extract_patches_grad", "floor",
+             "floormod", "gather_nd")
 UNLIKE = {"float16": ("avg_pool2d", "conv2d", "conv2d_backprop_filter", "conv2d_backprop_input", "cumulative_logsumexp", "einsum",
                       "log_softmax"),
           "int32": ("conv2d",), "int16": ("gather", "gather_nd")}
@@ -146,7 +161,7 @@ def record(op, cases):
             kinds = [str(value.dtype) for value in found + changed if value.dtype.kind == "f"]
             if any(value.dtype.kind == "f" for value in found):
                 line["tolerance"] = max([TOLERANCES[kind] for kind in kinds] + [case.get("tolerance", 0) if "as" not in name else 0])
-            if case.get("gradient") and name[:1] in "01s":
+            if (case.get("gradient") or op in GRADIENTS) and name[:1] in "01s" and "float32" in kinds:
                 line["gradient"] = True
             if len(json.dumps(line)) < BYTES:
                 lines.append(line)

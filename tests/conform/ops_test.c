@@ -308,7 +308,7 @@ static void check_second_gradients(const op_case *wide, const leat_function *fun
 
 static void check_gradients(const op_case *c) {
     op_case wide = in_float64(c);
-    for (int shapes = SHAPES_STATIC; shapes <= SHAPES_UNKNOWN_DIMS; shapes++) {
+    for (int shapes = SHAPES_STATIC; shapes <= SHAPES_UNKNOWN_RANK; shapes++) {
         leat_error err = {0};
         leat_function *function = case_build(&wide, (case_shapes)shapes, c->gradient_outputs, &err);
         if (function == NULL)
@@ -318,7 +318,10 @@ static void check_gradients(const op_case *c) {
             test_check_gradient(function, wide.inputs, wide.num_inputs, NULL);
         if (reverse != NULL && shapes == SHAPES_STATIC)
             check_second_gradients(&wide, function, reverse);
-        else if (reverse == NULL && (shapes == SHAPES_STATIC || err.code != LEAT_UNIMPLEMENTED))
+        else if (reverse == NULL &&
+                 (shapes == SHAPES_STATIC || err.code != LEAT_UNIMPLEMENTED ||
+                  (strstr(err.text, "ensure_shape") == NULL &&
+                   strstr(err.text, "needs a static shape") == NULL)))
             fail_msg("%s %s, gradient, %s: %s", c->op, c->name, shapes_names[shapes], err.text);
         leat_function_unref(reverse);
         leat_function_unref(function);

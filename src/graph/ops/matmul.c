@@ -86,34 +86,24 @@ static leat_status matmul_kernel(leati_kernel_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-/* x with all dimensions before the last merged; where the last is unknown it is `last`. */
-static leat_value flattened(leat_value x, int64_t last) {
-    leat_shape shape = leat_value_shape(x);
-    if (shape.rank > 0 && shape.dims[shape.rank - 1] != LEAT_UNKNOWN_DIM)
-        last = shape.dims[shape.rank - 1];
-    if (last == LEAT_UNKNOWN_DIM)
-        return leati_build_error(x.graph, LEAT_UNIMPLEMENTED,
-                                 "the gradient by one matrix behind a stack needs its dimensions; "
-                                 "set them with ensure_shape");
-    return leat_reshape(x, (int64_t[]){-1, last}, 2);
-}
-
 static leat_status matmul_gradient(leati_gradient_call *call, leat_error *err) {
     const struct matmul_args *args = call->args;
     leat_value a = call->inputs[0], b = call->inputs[1], g = call->output_gradients[0];
+    leat_shape stack = leat_value_shape(a), matrix = leat_value_shape(b);
     bool ta = args->transpose_a, tb = args->transpose_b;
     call->input_gradients[0] = ta ? leat_matmul(b, g, tb, true) : leat_matmul(g, b, false, !tb);
-    if (leat_value_shape(a).rank != leat_value_shape(b).rank) {
-        if (ta)
-            return leati_fail(
-                err, LEAT_UNIMPLEMENTED,
-                "no gradient by one matrix b behind a transposed stack a; transpose a "
-                "with transpose");
-        leat_shape matrix = leat_value_shape(b);
-        a = flattened(a, matrix.rank == 2 ? matrix.dims[tb ? 1 : 0] : LEAT_UNKNOWN_DIM);
-        g = flattened(g, matrix.rank == 2 ? matrix.dims[tb ? 0 : 1] : LEAT_UNKNOWN_DIM);
+    if (ta && stack.rank >= 0 && stack.rank != matrix.rank && matrix.rank == 2)
+        return leati_fail(err, LEAT_UNIMPLEMENTED,
+                          "no gradient by one matrix b behind a transposed stack a; transpose a "
+                          "with transpose");
+    if (!ta && stack.rank != matrix.rank && leati_shape_count(&matrix) >= 0 && matrix.rank == 2) {
+        /* One product of all the matrices' rows. */
+        a = leat_reshape(a, (int64_t[]){-1, matrix.dims[tb ? 1 : 0]}, 2);
+        g = leat_reshape(g, (int64_t[]){-1, matrix.dims[tb ? 0 : 1]}, 2);
     }
-    call->input_gradients[1] = tb ? leat_matmul(g, a, true, ta) : leat_matmul(a, g, !ta, false);
+    leat_value by_b = tb ? leat_matmul(g, a, true, ta) : leat_matmul(a, g, !ta, false);
+    bool stacked = leat_value_shape(by_b).rank != matrix.rank || matrix.rank < 0;
+    call->input_gradients[1] = stacked ? leat_sum_like(by_b, b) : by_b;
     return LEAT_OK;
 }
 

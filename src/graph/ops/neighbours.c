@@ -9,7 +9,7 @@ leat_value leati_part_along(leat_value x, int32_t axis, int64_t first, int64_t l
                                               .end_mask = last > 0 ? all & ~own : all};
     begin[axis] = first;
     end[axis] = -last;
-    return leat_strided_slice(x, begin, end, NULL, leat_value_shape(x).rank, &masks);
+    return leat_strided_slice(x, begin, end, NULL, axis + 1, &masks);
 }
 
 leat_value leati_steps_along(leat_value x, int32_t axis) {

@@ -4,8 +4,7 @@
 
 #include "graph/ops/support.h"
 
-/* Values [first, -last) along one dimension of a value whose rank is known; `last` counts those
- * left out at the end. */
+/* Values [first, -last) along one dimension; `last` counts those left out at the end. */
 leat_value leati_part_along(leat_value x, int32_t axis, int64_t first, int64_t last);
 /* x[1:] - x[:-1] along that dimension. */
 leat_value leati_steps_along(leat_value x, int32_t axis);

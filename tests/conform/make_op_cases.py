@@ -5,8 +5,8 @@
 
 The model knows numpy and TensorFlow's documentation, not the library: expected values must not come from the code under test. A
 case is {"name", "attributes", "inputs", "outputs"} or, for a failure, "error": {"code", "text"}; "gradient" asks for a numerical
-check of the gradients (inputs of float32 become float64), "gradient_outputs" limits it to the first outputs, "tolerance" is
-relative to an output's largest magnitude. Operations whose cases need more than values name the C file that has them:
+check of the gradients (inputs of float32 become float64), "gradient_outputs" limits it to the first outputs, "no_gradient" is the
+text with which it is refused, "tolerance" is relative to an output's largest magnitude. Operations whose cases need more than values name the C file that has them:
 {"tested_by": path}.
 """
 import numpy as np

@@ -26,8 +26,10 @@ typedef struct op_case {
     int num_outputs;
     const char *code, *text; /* of the error; NULL: none */
     double tolerance;
-    bool gradient;
-    int gradient_outputs; /* 0: all */
+    bool gradient, single; /* `single`: the operation computes in float32 */
+    int gradient_outputs;  /* 0: all */
+    const char
+        *no_gradient; /* the text with which the gradient is UNIMPLEMENTED; NULL: not asked */
 } op_case;
 
 /* What a function's arguments say about the shapes of a case. */
@@ -56,7 +58,9 @@ static void case_read(op_case *c, const char *op, const json_t *line) {
     c->code = json_string_value(json_object_get(error, "code"));
     c->text = json_string_value(json_object_get(error, "text"));
     c->tolerance = json_number_value(json_object_get(line, "tolerance"));
-    c->gradient = json_is_true(json_object_get(line, "gradient"));
+    c->single = json_is_string(json_object_get(line, "gradient")); /* "float32" */
+    c->gradient = c->single || json_is_true(json_object_get(line, "gradient"));
+    c->no_gradient = json_string_value(json_object_get(line, "no_gradient"));
     c->gradient_outputs = (int)json_integer_value(json_object_get(line, "gradient_outputs"));
     if ((c->code == NULL) == (json_object_get(line, "outputs") == NULL))
         fail_msg("%s %s: expected either outputs or an error", op, c->name);

@@ -4,8 +4,9 @@
  * with static shapes, with unknown dimensions and with unknown ranks; after a round trip through
  * JSON; by leat_function_call; and over several rows, strided and constant, where every row must be
  * what it is alone. Failures must have code and text, and name the failing row. Gradients are
- * compared with central differences, in float64, with known and unknown shapes. The first case of
- * each file runs once for each of its allocations, which fails. values.json has further cases. */
+ * compared with central differences, in float64 where the operation has it, with known and unknown
+ * shapes. Each case runs once for each of its allocations, which fails. values.json has further
+ * cases. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -266,7 +267,7 @@ static op_case in_float64(const op_case *c) {
     leat_error err = {0};
     for (int i = 0; i < c->num_inputs; i++) {
         const leat_tensor *from = &c->inputs[i];
-        bool single = from->dtype == LEAT_FLOAT32;
+        bool single = from->dtype == LEAT_FLOAT32 && !c->single;
         leat_status status =
             single ? leat_tensor_new(LEAT_FLOAT64, leat_tensor_shape(from), &wide.inputs[i], &err)
                    : leat_tensor_copy_of(from->dtype, leat_tensor_shape(from), from->data,
@@ -318,14 +319,27 @@ static void check_gradients(const op_case *c) {
             test_check_gradient(function, wide.inputs, wide.num_inputs, NULL);
         if (reverse != NULL && shapes == SHAPES_STATIC)
             check_second_gradients(&wide, function, reverse);
-        else if (reverse == NULL &&
-                 (shapes == SHAPES_STATIC || err.code != LEAT_UNIMPLEMENTED ||
-                  (strstr(err.text, "ensure_shape") == NULL &&
-                   strstr(err.text, "needs a static shape") == NULL)))
+        else if (reverse == NULL && (shapes == SHAPES_STATIC || err.code != LEAT_UNIMPLEMENTED ||
+                                     (strstr(err.text, "ensure_shape") == NULL &&
+                                      strstr(err.text, "needs a static shape") == NULL)))
             fail_msg("%s %s, gradient, %s: %s", c->op, c->name, shapes_names[shapes], err.text);
         leat_function_unref(reverse);
         leat_function_unref(function);
     }
+    unref_all(wide.inputs, wide.num_inputs);
+}
+
+/* The case has values, and no gradient. */
+static void check_no_gradient(const op_case *c) {
+    op_case wide = in_float64(c);
+    leat_error err = {0};
+    leat_function *function = case_build(&wide, SHAPES_STATIC, c->gradient_outputs, &err);
+    assert_non_null(function);
+    leat_function *reverse = leati_function_gradient(function, &err);
+    if (reverse != NULL || err.code != LEAT_UNIMPLEMENTED || !strstr(err.text, c->no_gradient))
+        fail_msg("%s %s: the gradient is %s: %s; expected \"%s\"", c->op, c->name,
+                 leat_status_name(err.code), err.text, c->no_gradient);
+    leat_function_unref(function);
     unref_all(wide.inputs, wide.num_inputs);
 }
 
@@ -393,6 +407,8 @@ static void check_good(const op_case *c) {
     check_rows(c);
     if (c->gradient)
         check_gradients(c);
+    if (c->no_gradient != NULL)
+        check_no_gradient(c);
 }
 
 static void check_bad(const op_case *c, const op_case *cases, size_t count) {

@@ -109,7 +109,8 @@ static leat_status top_k_gradient(leati_gradient_call *call, leat_error *err) {
                           "the input's rank is not known; give it one with ensure_shape");
     if (call->output_gradients[0].id < 0)
         return LEAT_OK;
-    leat_value at = leati_gather_last(leati_positions(x), call->outputs[1]);
+    leat_value places = leat_cast(call->outputs[1], LEAT_INT64);
+    leat_value at = leati_gather_last(leati_positions(x), places);
     call->input_gradients[0] = leati_add_at(call->output_gradients[0], at, x);
     return LEAT_OK;
 }

@@ -273,9 +273,10 @@ static void specs_refuse(void **state) {
     assert_string_equal(err.text, "leat_spec_to_json: spec is NULL");
     leati_text nested = {0};
     for (int levels = 63; levels <= 65; levels++) {
+        static const char *const kinds[] = {"{\"optional\": ", "{\"dataset\": "};
         nested.size = 0;
         for (int i = 1; i < levels; i++)
-            leati_text_addf(&nested, "{\"optional\": ");
+            leati_text_addf(&nested, "%s", kinds[i % 2]);
         leati_text_addf(&nested, "{\"dtype\": \"int8\", \"shape\": []}");
         for (int i = 1; i < levels; i++)
             leati_text_addf(&nested, "}");

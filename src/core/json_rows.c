@@ -202,7 +202,6 @@ static leat_status read_ints(const leati_row *row, const json_t *json, leati_int
         }
         values[i] = json_integer_value(item(json, i));
     }
-    leati_free(at->values);
     *at = (leati_ints){.values = values, .count = (int32_t)count};
     return LEAT_OK;
 }
@@ -221,7 +220,6 @@ static leat_status read_floats(const json_t *json, leati_floats *at, leat_error 
             return status;
         }
     }
-    leati_free(at->values);
     *at = (leati_floats){.values = values, .count = (int32_t)count};
     return LEAT_OK;
 }
@@ -244,7 +242,6 @@ static leat_status read_strings(const json_t *json, leati_strings *at, leat_erro
         strings.values[i] = (leat_string){.data = bytes, .size = size};
         strings.count++;
     }
-    leati_strings_fini(at);
     *at = strings;
     return LEAT_OK;
 }
@@ -369,7 +366,6 @@ static leat_status read_member(const leati_row *rows, const leati_row *row, void
         leat_spec *spec = leati_json_to_spec(json, &own);
         if (!spec)
             return leati_fail(err, own.code, "%s", own.text);
-        leat_spec_unref(*(leat_spec **)at);
         *(leat_spec **)at = spec;
         return LEAT_OK;
     }

@@ -9,6 +9,7 @@
 #include "../../tests/support/torture.h"
 #include "base/random.h"
 #include "core/row.h"
+#include "core/spec.h"
 
 struct arguments {
     int64_t count;
@@ -186,6 +187,84 @@ static void binding_refuses(void **state) {
     torture_end();
 }
 
+/* Each argument with each dtype and rank: which may be bound, and what the others are told. */
+static void binding_table(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *type;
+        const char *fits[3]; /* by rank: i integers, f floats, b bool, s strings */
+    } cases[] = {
+        {"count", "integer", {"i", "", ""}},
+        {"flag", "bool", {"b", "", ""}},
+        {"tri", "bool or None", {"b", "", ""}},
+        {"ratio", "number", {"if", "", ""}},
+        {"name", "string", {"s", "", ""}},
+        {"shape", "shape", {"", "i", ""}},
+        {"seed", "integer seed", {"i", "", ""}},
+        {"sizes", "list of integers", {"i", "i", ""}},
+        {"weights", "list of numbers", {"if", "if", ""}},
+        {"files", "list of strings", {"s", "s", ""}},
+        {"element", "structure of tensors", {"ifbs", "ifbs", "ifbs"}},
+        {"dtype", "dtype", {"", "", ""}},
+        {"function", "function", {"", "", ""}},
+    };
+    static const struct {
+        leat_dtype dtype;
+        char kind;
+    } dtypes[] = {{LEAT_INT8, 'i'},    {LEAT_UINT16, 'i'}, {LEAT_INT64, 'i'}, {LEAT_FLOAT16, 'f'},
+                  {LEAT_FLOAT64, 'f'}, {LEAT_BOOL, 'b'},   {LEAT_STRING, 's'}};
+    const uint64_t zeros[4] = {0}; /* as strings: two empty ones */
+    torture_begin();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+            for (int rank = 0; rank < 3; rank++) {
+                struct arguments args = defaults();
+                leat_shape shape = {.rank = rank, .dims = {2, 1}};
+                char expected[128], text[128];
+                leat_error err = {0};
+                bool fits = strchr(cases[i].fits[rank], dtypes[d].kind) != NULL;
+                leat_status status =
+                    bind(&args, cases[i].name, dtypes[d].dtype, shape, zeros, &err);
+                snprintf(expected, sizeof expected, "argument %s: expected %s, found %s%s",
+                         cases[i].name, cases[i].type, leat_dtype_name(dtypes[d].dtype),
+                         leati_shape_text(&shape, text));
+                if (status != (fits ? LEAT_OK : LEAT_INVALID_ARGUMENT) ||
+                    strcmp(err.text, fits ? "" : expected) != 0)
+                    fail_msg("%s: found \"%s\"", expected, err.text);
+                leati_rows_fini(rows, &args);
+            }
+        }
+    }
+    struct arguments args = defaults();
+    leat_error err = {0};
+    const uint64_t large = (uint64_t)INT64_MAX + 1;
+    const uint8_t no = 0;
+    const int64_t dims[] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, bad[] = {3, -2};
+    assert_int_equal(bind(&args, "count", LEAT_UINT64, LEAT_SCALAR, &large, &err),
+                     LEAT_INVALID_ARGUMENT);
+    assert_string_equal(
+        err.text, "argument count: expected an integer below 2^63, found 9223372036854775808");
+    assert_int_equal(bind(&args, "flag", LEAT_BOOL, LEAT_SCALAR, &no, &err), LEAT_OK);
+    assert_int_equal(bind(&args, "tri", LEAT_BOOL, LEAT_SCALAR, &no, &err), LEAT_OK);
+    assert_false(args.flag);
+    assert_int_equal(args.tri, 0);
+    assert_int_equal(bind(&args, "ratio", LEAT_INT64, LEAT_SCALAR, &dims[6], &err), LEAT_OK);
+    assert_true(args.ratio == 7);
+    assert_int_equal(bind(&args, "shape", LEAT_INT64, LEAT_SHAPE(8), dims, &err), LEAT_OK);
+    assert_int_equal(args.shape.rank, 8);
+    assert_int_equal(args.shape.dims[7], 8);
+    assert_int_equal(bind(&args, "shape", LEAT_INT64, LEAT_SHAPE(9), dims, &err),
+                     LEAT_INVALID_ARGUMENT);
+    assert_int_equal(bind(&args, "shape", LEAT_INT64, LEAT_SHAPE(2), bad, &err),
+                     LEAT_INVALID_ARGUMENT);
+    assert_int_equal(args.shape.rank, 8);
+    assert_int_equal(bind(&args, "nothing", LEAT_INT64, LEAT_SCALAR, dims, &err),
+                     LEAT_INVALID_ARGUMENT);
+    assert_string_equal(err.text, "there is no argument nothing");
+    leati_rows_fini(rows, &args);
+    torture_end();
+}
+
 static leat_status bind_all(void *context, leat_error *err) {
     (void)context;
     struct arguments args = {0}, copy = {0};
@@ -251,8 +330,9 @@ static void torture(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(default_values),  cmocka_unit_test(checks),  cmocka_unit_test(binding),
-        cmocka_unit_test(binding_refuses), cmocka_unit_test(torture),
+        cmocka_unit_test(default_values), cmocka_unit_test(checks),
+        cmocka_unit_test(binding),        cmocka_unit_test(binding_refuses),
+        cmocka_unit_test(binding_table),  cmocka_unit_test(torture),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -295,6 +295,78 @@ static void values(void **state) {
     torture_end();
 }
 
+/* Each dtype's values as an int64 and as a double; a uint64 beyond int64 stays at its end. */
+static void values_of_dtypes(void **state) {
+    (void)state;
+    static const uint8_t bytes[] = {200, 100}, bools[] = {1, 0};
+    static const int8_t small[] = {-128, 127};
+    static const int16_t shorts[] = {-32768, 32767};
+    static const int32_t ints[] = {INT32_MIN, INT32_MAX};
+    static const int64_t longs[] = {INT64_MIN, INT64_MAX};
+    static const uint16_t words[] = {0, 65535};
+    static const uint32_t naturals[] = {0, UINT32_MAX};
+    static const uint64_t large[] = {7, UINT64_MAX};
+    static const uint16_t halves[] = {0x3c00, 0xc500}, brains[] = {0x3f80, 0xc0a0};
+    static const float floats[] = {1, -5};
+    static const double doubles[] = {1, -5};
+    static const struct {
+        leat_dtype dtype;
+        const void *data;
+        int64_t integers[2];
+        double numbers[2];
+    } cases[] = {
+        {LEAT_BOOL, bools, {1, 0}, {1, 0}},
+        {LEAT_UINT8, bytes, {200, 100}, {200, 100}},
+        {LEAT_INT8, small, {-128, 127}, {-128, 127}},
+        {LEAT_INT16, shorts, {-32768, 32767}, {-32768, 32767}},
+        {LEAT_INT32, ints, {INT32_MIN, INT32_MAX}, {-0x1p31, 0x1p31 - 1}},
+        {LEAT_INT64, longs, {INT64_MIN, INT64_MAX}, {-0x1p63, 0x1p63}},
+        {LEAT_UINT16, words, {0, 65535}, {0, 65535}},
+        {LEAT_UINT32, naturals, {0, UINT32_MAX}, {0, 0x1p32 - 1}},
+        {LEAT_UINT64, large, {7, INT64_MAX}, {7, 0x1p64}},
+        {LEAT_FLOAT16, halves, {0, 0}, {1, -5}},
+        {LEAT_BFLOAT16, brains, {0, 0}, {1, -5}},
+        {LEAT_FLOAT32, floats, {0, 0}, {1, -5}},
+        {LEAT_FLOAT64, doubles, {0, 0}, {1, -5}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        leat_tensor two = leat_tensor_view(cases[i].dtype, LEAT_SHAPE(2), cases[i].data);
+        for (int k = 0; k < 2; k++) {
+            assert_int_equal(leati_tensor_int_at(&two, k), cases[i].integers[k]);
+            assert_true(leati_tensor_float_at(&two, k) == cases[i].numbers[k]);
+        }
+        /* One of them is an integer, two or a float are not. */
+        int64_t number = 99;
+        leat_tensor one = leat_tensor_view(cases[i].dtype, LEAT_SHAPE(1, 1), cases[i].data);
+        bool whole = cases[i].dtype < LEAT_FLOAT16;
+        assert_int_equal(leati_tensor_to_int64(&two, &number, NULL), LEAT_INVALID_ARGUMENT);
+        assert_int_equal(leati_tensor_to_int64(&one, &number, NULL),
+                         whole ? LEAT_OK : LEAT_INVALID_ARGUMENT);
+        assert_int_equal(number, whole ? cases[i].integers[0] : 99);
+    }
+    leat_error err = {0};
+    leat_tensor tensor;
+    assert_int_equal(leat_tensor_copy_of(LEAT_INT32, LEAT_SHAPE(2), NULL, &tensor, &err),
+                     LEAT_INVALID_ARGUMENT);
+    assert_string_equal(err.text, "expected 8 bytes to copy into a tensor, found a null pointer");
+    assert_int_equal(leat_tensor_copy_of(LEAT_INT32, LEAT_SHAPE(2, 0), NULL, &tensor, &err),
+                     LEAT_OK);
+    leat_tensor_unref(&tensor);
+    assert_int_equal(leat_tensor_new(LEAT_INVALID, LEAT_SCALAR, &tensor, &err),
+                     LEAT_INVALID_ARGUMENT);
+    assert_string_equal(err.text, "expected a dtype for a new tensor, found number 0");
+    assert_int_equal(leat_tensor_new(LEAT_INT8, (leat_shape){.rank = 9}, &tensor, &err),
+                     LEAT_INVALID_ARGUMENT);
+    assert_string_equal(err.text, "a new tensor needs known dimensions, found an invalid shape");
+    assert_int_equal(leat_tensor_new(LEAT_INT64, LEAT_SHAPE(INT64_MAX / 4), &tensor, &err),
+                     LEAT_RESOURCE_EXHAUSTED);
+    assert_string_equal(err.text, "a tensor of dtype int64 and shape [2305843009213693951] is "
+                                  "larger than the address space");
+    leat_string huge[] = {{"a", SIZE_MAX / 2}, {"a", SIZE_MAX / 2}};
+    assert_int_equal(leat_tensor_copy_of(LEAT_STRING, LEAT_SHAPE(2), huge, &tensor, &err),
+                     LEAT_RESOURCE_EXHAUSTED);
+}
+
 static int freed;
 
 static void free_object(leat_object *object) {
@@ -321,12 +393,12 @@ static void object_tensors(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dtypes),         cmocka_unit_test(every_half),
-        cmocka_unit_test(bfloat16),       cmocka_unit_test(buffers),
-        cmocka_unit_test(chains),         cmocka_unit_test(pools),
-        cmocka_unit_test(tensors),        cmocka_unit_test(bad_tensors),
-        cmocka_unit_test(string_tensors), cmocka_unit_test(values),
-        cmocka_unit_test(object_tensors),
+        cmocka_unit_test(dtypes),           cmocka_unit_test(every_half),
+        cmocka_unit_test(bfloat16),         cmocka_unit_test(buffers),
+        cmocka_unit_test(chains),           cmocka_unit_test(pools),
+        cmocka_unit_test(tensors),          cmocka_unit_test(bad_tensors),
+        cmocka_unit_test(string_tensors),   cmocka_unit_test(values),
+        cmocka_unit_test(values_of_dtypes), cmocka_unit_test(object_tensors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

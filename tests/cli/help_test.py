@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The command line itself: help, version, exit statuses, suggestions, and a full disk."""
+import random
 import re
 import subprocess
 import unittest
@@ -7,6 +8,19 @@ import unittest
 from tool import LEAT, ROOT, ToolTest
 
 COMMANDS = ["train", "inspect", "convert", "index", "run", "explain", "ops", "help"]
+
+
+def distance(a, b):
+    """The steps from one word to the other: a letter more, less, or another one, or two neighbours the other way round."""
+    rows = [list(range(len(b) + 1))]
+    for i, x in enumerate(a, 1):
+        row = [i]
+        for j, y in enumerate(b, 1):
+            row.append(min(rows[-1][j] + 1, row[-1] + 1, rows[-1][j - 1] + (x != y)))
+            if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
+                row[-1] = min(row[-1], rows[-2][j - 2] + 1)
+        rows.append(row)
+    return rows[-1][-1]
 
 
 class HelpTest(ToolTest):
@@ -58,6 +72,29 @@ class HelpTest(ToolTest):
                 ("run: unexpected argument \"b\"", ["run", "a", "b"])):
             done = self.fail_with(2, "leat: " + text, *arguments)
             self.assertEqual(done.stdout, "")
+
+    def test_suggestions(self):
+        """The first of the nearest names within a third of the length, or one that begins so; else none."""
+        commands = re.findall(r"(?m)^  (\w+) ", self.succeed("help"))
+        generator = random.Random(4)
+        words = ["x", "ru", "r", "tr", "trainer", "expla", "opss", "onps", "lanuch", "inedx", "", "l" * 63, "ops" * 22]
+        for command in commands * 3:
+            word = list(command)
+            for _ in range(generator.randint(1, 3)):
+                at = generator.randrange(len(word))
+                word[at:at + 2] = generator.choice([word[at:at + 2][::-1], word[at + 1:at + 2], [generator.choice("aeinrst")] + word[at:at + 2]])
+            words.append("".join(word) or "y")
+        suggested = 0
+        for word in words:
+            if word in commands:
+                continue
+            limit = max(1, len(word) // 3)
+            found = [(distance(word, c), i) for i, c in enumerate(commands) if max(len(word), len(c)) < 64
+                     and (distance(word, c) <= limit or (len(word) >= 2 and c.startswith(word)))]
+            text = "did you mean %s?" % commands[min(found)[1]] if found else "'leat help' lists them"
+            self.fail_with(2, "leat: there is no command %s; %s\n" % (word, text), word)
+            suggested += bool(found)
+        self.assertGreater(suggested, 10)
 
     def test_dashes(self):
         """`--` ends the options."""

@@ -1,0 +1,227 @@
+/* Messages in pieces of any size, what a beat says in words, and addresses. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../../tests/support/address.h"
+#include "../../tests/support/torture.h"
+#include "base/clock.h"
+#include "coll/store.h"
+#include "coll/wire.h"
+#include <poll.h>
+#include <pthread.h>
+
+enum { MOST = LEATI_WIRE_MOST };
+
+static char byte_of(size_t i) {
+    return (char)(i * 7 + i / 251);
+}
+
+/* ---- messages ---- */
+
+struct sender {
+    int socket;
+    char *bytes;
+    leat_status status;
+};
+
+static const size_t sizes[][2] = {{0, 0}, {1, 0},        {0, 1},       {3, 4},
+                                  {0, 0}, {4080, 4096},  {4079, 1},    {4081, 0},
+                                  {5, 0}, {100000, 200}, {7, MOST - 7}};
+enum { MESSAGES = sizeof sizes / sizeof sizes[0] };
+
+static void *send_all(void *context) {
+    struct sender *s = context;
+    for (int m = 0; m < MESSAGES && s->status == LEAT_OK; m++)
+        s->status = leati_wire_send(s->socket, LEATI_MESSAGE_SET, (uint64_t)m + 1, s->bytes,
+                                    sizes[m][0], s->bytes + sizes[m][0], sizes[m][1], NULL);
+    close(s->socket);
+    return NULL;
+}
+
+/* Through sockets that take little at a time. */
+static void test_in_pieces(void **state) {
+    (void)state;
+    int pair[2], small = 4096;
+    leati_wire_buffer in = {0};
+    leati_message_head head;
+    leat_error err = {0};
+    char *bytes = malloc(MOST), *payload = NULL;
+    bool bad = true;
+    pthread_t thread;
+    for (size_t i = 0; i < MOST; i++)
+        bytes[i] = byte_of(i);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    (void)setsockopt(pair[0], SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
+    struct sender sender = {.socket = pair[0], .bytes = bytes};
+    assert_int_equal(pthread_create(&thread, NULL, send_all, &sender), 0);
+    int received = 0;
+    leat_status status = LEAT_OK;
+    while (status == LEAT_OK) {
+        (void)poll(&(struct pollfd){.fd = pair[1], .events = POLLIN}, 1, -1);
+        status = leati_wire_receive(pair[1], &in, &err);
+        while (leati_wire_next(&in, &head, &payload, &bad)) {
+            assert_int_equal(head.size, sizes[received][0] + sizes[received][1]);
+            assert_int_equal(head.kind, LEATI_MESSAGE_SET);
+            assert_int_equal(head.request, received + 1);
+            assert_memory_equal(payload, bytes, head.size);
+            received++;
+        }
+        assert_false(bad);
+    }
+    assert_int_equal(status, LEAT_UNAVAILABLE);
+    assert_string_equal(err.text, "the connection was closed");
+    assert_int_equal(received, MESSAGES);
+    pthread_join(thread, NULL);
+    assert_int_equal(sender.status, LEAT_OK);
+    leati_wire_fini(&in);
+    close(pair[1]);
+    free(bytes);
+}
+
+/* Byte by byte: no message before its last byte is there. */
+static void test_byte_by_byte(void **state) {
+    (void)state;
+    int pair[2];
+    leati_wire_buffer in = {0};
+    leati_message_head head = {.size = 3, .kind = LEATI_MESSAGE_GET, .request = 9};
+    char whole[2 * (sizeof head + 3)], *payload = NULL;
+    bool bad = true;
+    for (int m = 0; m < 2; m++) {
+        memcpy(whole + (sizeof head + 3) * (size_t)m, &head, sizeof head);
+        memcpy(whole + (sizeof head + 3) * (size_t)m + sizeof head, "abc", 3);
+    }
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    for (size_t i = 0; i < sizeof whole; i++) {
+        assert_int_equal(leati_wire_receive(pair[1], &in, NULL), LEAT_OK); /* nothing is there */
+        assert_int_equal(send(pair[0], whole + i, 1, 0), 1);
+        assert_int_equal(leati_wire_receive(pair[1], &in, NULL), LEAT_OK);
+        bool last = (i + 1) % (sizeof head + 3) == 0;
+        memset(&head, 0, sizeof head);
+        assert_int_equal(leati_wire_next(&in, &head, &payload, &bad), last);
+        assert_false(bad);
+        if (last) {
+            assert_int_equal(head.request, 9);
+            assert_memory_equal(payload, "abc", 3);
+            assert_false(leati_wire_next(&in, &head, &payload, &bad));
+            assert_int_equal(in.used, 0);
+        }
+    }
+    for (int more = 0; more < 2; more++) {
+        head = (leati_message_head){.size = MOST + (uint32_t)more, .kind = 1};
+        assert_int_equal(send(pair[0], &head, sizeof head, 0), sizeof head);
+        assert_int_equal(leati_wire_receive(pair[1], &in, NULL), LEAT_OK);
+        assert_false(leati_wire_next(&in, &head, &payload, &bad));
+        assert_int_equal(bad, more);
+        in.used = 0;
+    }
+    leat_error err = {0};
+    assert_int_equal(leati_wire_send(pair[0], LEATI_MESSAGE_SET, 1, whole, 1, whole, MOST, &err),
+                     LEAT_INVALID_ARGUMENT);
+    assert_string_equal(err.text,
+                        "a value of 1048577 bytes for the job's store; expected at most 1048576");
+    close(pair[1]);
+    assert_int_equal(leati_wire_send(pair[0], LEATI_MESSAGE_SET, 1, whole, 1, NULL, 0, &err),
+                     LEAT_UNAVAILABLE);
+    assert_memory_equal(err.text, "sending: ", 9);
+    close(pair[0]);
+    leati_wire_fini(&in);
+    assert_true(in.bytes == NULL && in.used == 0);
+}
+
+/* ---- beats ---- */
+
+static void test_beats(void **state) {
+    (void)state;
+    static const struct {
+        leati_beat beat;
+        const char *text;
+    } cases[] = {
+        {{.phase = LEATI_PHASE_START}, "at its start after 0 calls, heard "},
+        {{.phase = LEATI_PHASE_INPUT, .calls = 41}, "reading input after 41 calls, heard "},
+        {{.phase = LEATI_PHASE_INPUT, .calls = 3, .stage = "map"},
+         "reading input (map) after 3 calls, heard "},
+        {{.phase = LEATI_PHASE_COMPUTE, .calls = 1, .stage = "map"}, "computing after 1 calls, "},
+        {{.phase = LEATI_PHASE_COLLECTIVE}, "exchanging values after 0 calls, heard "},
+        {{.phase = LEATI_NUM_PHASES}, "at its start after 0 calls, heard "},
+        {{.phase = -1}, "at its start after 0 calls, heard "},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[160];
+        leati_describe_beat(&cases[i].beat, leati_now_ns() - 3600 * INT64_C(1000000000), text,
+                            sizeof text);
+        assert_memory_equal(text, cases[i].text, strlen(cases[i].text));
+        double seconds = 0;
+        assert_int_equal(sscanf(strstr(text, "heard "), "heard %lf s ago", &seconds), 1);
+        assert_true(seconds >= 3600 && seconds < 4600);
+    }
+}
+
+/* ---- addresses ---- */
+
+static void test_addresses(void **state) {
+    (void)state;
+    static const char *const wrong[] = {
+        "",     "host",    ":1",   "host:",  "host:0", "h:-1",
+        "h:1x", "h:65536", "[]:1", "h:port", "h: 1x",  "h:99999999999999999999"};
+    char longest[300] = "", expected[400];
+    memset(longest, 'h', 256);
+    strcpy(longest + 256, ":1");
+    for (size_t i = 0; i <= sizeof wrong / sizeof wrong[0]; i++) {
+        const char *address = i < sizeof wrong / sizeof wrong[0] ? wrong[i] : longest;
+        leat_error errors[2] = {{0}, {0}};
+        assert_int_equal(leati_wire_listen(address, &errors[0]), -1);
+        assert_int_equal(leati_wire_connect(address, 0, &errors[1]), -1);
+        snprintf(expected, sizeof expected,
+                 "the address \"%s\"; expected \"host:port\" with a port from 1 to 65535", address);
+        for (int k = 0; k < 2; k++) {
+            assert_int_equal(errors[k].code, LEAT_INVALID_ARGUMENT);
+            assert_string_equal(errors[k].text, expected);
+        }
+    }
+}
+
+/* By either family, and refused where somebody listens. */
+static void test_connect(void **state) {
+    (void)state;
+    char address[32], six[48];
+    leat_error err = {0};
+    free_address(address, sizeof address);
+    snprintf(six, sizeof six, "[::1]%s", strchr(address, ':'));
+    assert_int_equal(leati_wire_connect(address, leati_now_ns(), &err), -1);
+    assert_int_equal(err.code, LEAT_DEADLINE_EXCEEDED);
+    assert_memory_equal(err.text, address, strlen(address));
+    int listening = leati_wire_listen(address, &err);
+    assert_true(listening >= 0);
+    assert_int_equal(leati_wire_listen(address, &err), -1);
+    assert_int_equal(err.code, LEAT_FAILED_PRECONDITION);
+    assert_non_null(strstr(err.text, "is another job running with this address?"));
+    struct sockaddr_storage own;
+    socklen_t size = sizeof own;
+    assert_int_equal(getsockname(listening, (struct sockaddr *)&own, &size), 0);
+    for (int family = 0; family < (own.ss_family == AF_INET6 ? 2 : 1); family++) {
+        int64_t deadline = leati_now_ns() + (family == 0 ? 60 : 2) * INT64_C(1000000000);
+        int connection = leati_wire_connect(family == 0 ? address : six, deadline, &err);
+        if (connection < 0 && family == 1)
+            break; /* a host without a local address of IPv6 */
+        assert_true(connection >= 0);
+        assert_int_equal(leati_wire_send(connection, LEATI_MESSAGE_BYE, 0, "x", 1, NULL, 0, &err),
+                         LEAT_OK);
+        close(connection);
+    }
+    close(listening);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_in_pieces, torture_setup, torture_teardown),
+        cmocka_unit_test_setup_teardown(test_byte_by_byte, torture_setup, torture_teardown),
+        cmocka_unit_test(test_beats),
+        cmocka_unit_test(test_addresses),
+        cmocka_unit_test(test_connect),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -142,6 +142,37 @@ static void test_builders(void **state) {
     assert_int_equal(wrong, 0);
 }
 
+/* Builders hand failures on: values of no graph, and those of a graph with an error, which stays
+ * the first. */
+static void test_failed_values(void **state) {
+    (void)state;
+    int wrong = 0;
+    for (size_t i = 0; i < sizeof builders / sizeof *builders; i++) {
+        for (int with_graph = 0; with_graph < 2; with_graph++) {
+            leat_error err = {0};
+            leat_graph *graph = with_graph ? leat_graph_new(NULL, &err) : NULL;
+            leat_value values[NUM_VALUES], out[LEAT_MAX_OUTPUTS] = {{0}};
+            for (int k = 0; k < NUM_VALUES; k++)
+                values[k] = with_graph ? leat_graph_fail(graph, LEAT_DATA_LOSS, "the first")
+                                       : (leat_value){.graph = NULL, .id = -1};
+            int count = builders[i].build(values, out);
+            bool failed = count == -1 || (count == builders[i].num_outputs && out[0].id < 0);
+            if (with_graph) {
+                leat_function *function = leat_graph_finish(graph, values, 1, NULL, &err);
+                failed &= function == NULL && err.code == LEAT_DATA_LOSS &&
+                          strstr(err.text, "the first") != NULL;
+                leat_function_unref(function);
+            }
+            if (!failed) {
+                wrong++;
+                printf("FAIL %s: %d outputs, %d, %s\n", builders[i].label, count, (int)out[0].id,
+                       err.text);
+            }
+        }
+    }
+    assert_int_equal(wrong, 0);
+}
+
 /* ---- what is refused ---- */
 
 static const struct refusal {
@@ -328,8 +359,8 @@ static void test_refused_plans(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_builders), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_refused_values), cmocka_unit_test(test_datasets),
-        cmocka_unit_test(test_refused_plans)};
+        cmocka_unit_test(test_builders), cmocka_unit_test(test_failed_values),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_refused_values),
+        cmocka_unit_test(test_datasets), cmocka_unit_test(test_refused_plans)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -143,6 +143,7 @@ typedef struct row_set {
     leat_tensor inputs[ROWS][MAX_VALUES];
     leat_tensor outputs[ROWS][MAX_VALUES]; /* of each row alone */
     char *memory[MAX_VALUES];
+    leat_tensor texts[MAX_VALUES]; /* strings of all rows */
     leati_operand operands[MAX_VALUES];
 } row_set;
 
@@ -171,6 +172,26 @@ static void rows_fini(row_set *rows, const op_case *c, int num_outputs) {
     }
     for (int i = 0; i < c->num_inputs; i++)
         free(rows->memory[i]);
+    unref_all(rows->texts, c->num_inputs);
+}
+
+/* Strings of all rows, which the operand owns. */
+static void lay_out_strings(row_set *rows, int index, leati_operand *operand) {
+    leat_error err = {0};
+    int64_t count = leat_tensor_count(&rows->inputs[0][index]);
+    leat_string *all = calloc((size_t)count * ROWS + 1, sizeof *all);
+    assert_non_null(all);
+    for (int r = 0; r < ROWS && count > 0; r++)
+        memcpy(all + r * count, rows->inputs[r][index].data, (size_t)count * sizeof *all);
+    leat_tensor_unref(&rows->texts[index]);
+    assert_int_equal(
+        leat_tensor_copy_of(LEAT_STRING, LEAT_SHAPE(ROWS, count), all, &rows->texts[index], &err),
+        LEAT_OK);
+    free(all);
+    operand->data = rows->texts[index].data;
+    operand->owner = rows->texts[index].owner;
+    if (operand->row_stride > 0)
+        operand->row_stride = count * (int64_t)sizeof *all;
 }
 
 /* Operand `index` over the rows: one row after the other with a gap between, or the first for all.
@@ -181,6 +202,10 @@ static void lay_out(row_set *rows, const op_case *c, int index, bool constant) {
     leati_operand *operand = &rows->operands[index];
     *operand = (leati_operand){.dtype = first->dtype, .row_stride = constant ? 0 : (int64_t)stride};
     leati_operand_set_shape(operand, first->rank, first->dims);
+    if (first->dtype == LEAT_STRING) {
+        lay_out_strings(rows, index, operand);
+        return;
+    }
     free(rows->memory[index]);
     rows->memory[index] = malloc(stride * ROWS);
     assert_non_null(rows->memory[index]);
@@ -219,8 +244,29 @@ static void run_rows(const op_case *c, const leat_function *function, row_set *r
         return; /* a shape depends on data */
     if (status != LEAT_OK)
         fail_msg("%s %s, %s: row %d: %s", c->op, c->name, how, (int)failed, err.text);
+    unref_all(rows->texts, c->num_inputs); /* the outputs hold what they need */
+    memset(rows->texts, 0, sizeof rows->texts);
     bool all = constant[0] && (constant[1] || c->num_inputs < 2) && c->num_inputs > 0;
     compare_rows(c, how, rows, all, outputs, function->num_outputs);
+}
+
+/* Some operands one row for all, some a row after the other, where each such row goes alone. */
+static void check_mixed_rows(const op_case *c, const leat_function *function, const row_set *from,
+                             const bool *constant, const char *how) {
+    row_set rows = {0};
+    leat_error err = {0};
+    int made = 0;
+    for (; made < ROWS && err.code == LEAT_OK; made++) {
+        leati_call_context context = {.num_replicas = 1, .ordinal = made};
+        for (int i = 0; i < c->num_inputs; i++)
+            rows.inputs[made][i] = rolled(&from->inputs[constant[i > 0] ? 0 : made][i], 0);
+        if (leati_interpret(function, rows.inputs[made], &context, rows.outputs[made], &err) !=
+            LEAT_OK)
+            memset(rows.outputs[made], 0, sizeof rows.outputs[made]);
+    }
+    if (err.code == LEAT_OK)
+        run_rows(c, function, &rows, constant, how);
+    rows_fini(&rows, c, function->num_outputs);
 }
 
 static void check_rows(const op_case *c) {
@@ -232,6 +278,10 @@ static void check_rows(const op_case *c) {
     run_rows(c, function, &rows, (bool[]){false, false}, "strided rows");
     if (!leati_function_has(function, LEATI_RANDOM)) /* rows draw numbers of their own */
         run_rows(c, function, &rows, (bool[]){true, true}, "one row for all");
+    if (c->num_inputs > 1 && !leati_function_has(function, LEATI_RANDOM)) {
+        check_mixed_rows(c, function, &rows, (bool[]){true, false}, "one first row for all");
+        check_mixed_rows(c, function, &rows, (bool[]){false, true}, "one other row for all");
+    }
     rows_fini(&rows, c, function->num_outputs);
     leat_function_unref(function);
 }

@@ -157,6 +157,44 @@ static void test_types(void **state) {
     assert_int_equal(wrong, 0);
 }
 
+/* Operations that look at no value. */
+static const char blind[] = " identity rank shape size stop_gradient ";
+
+/* The others take values, no objects, and say so. */
+static void test_objects(void **state) {
+    (void)state;
+    golden_run run = {0};
+    json_t *all = golden_read_json(&run, FILE_NAME);
+    const char *last = "";
+    size_t wrong = 0;
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        const json_t *line = json_array_get(all, i);
+        const char *op = golden_text(line, "op");
+        if (!json_object_get(line, "cases") || strcmp(op, last) == 0)
+            continue;
+        last = op;
+        const json_t *good = json_array_get(json_array_get(json_object_get(line, "cases"), 0), 0);
+        for (size_t k = 0; k < json_array_size(good); k++) {
+            leat_error err = {0};
+            json_t *inputs = json_deep_copy(good);
+            json_array_set_new(json_array_get(inputs, k), 0, json_string("object"));
+            leat_function *function = trace_over(line, inputs, &err);
+            char name[128];
+            snprintf(name, sizeof name, " %s ", op);
+            if (strstr(blind, name)
+                    ? !function
+                    : function || err.code != LEAT_INVALID_ARGUMENT || !strstr(err.text, op)) {
+                print_message("%s input %zu: %s\n", op, k, err.text);
+                wrong++;
+            }
+            leat_function_unref(function);
+            json_decref(inputs);
+        }
+    }
+    json_decref(all);
+    assert_int_equal(wrong, 0);
+}
+
 /* Operations that take several numbers of inputs. */
 static const char several[] =
     " add_n concat decode_csv draw_bounding_boxes range string_format string_join ";
@@ -283,7 +321,8 @@ static void test_runs(void **state) {
 }
 
 int conform_types(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_types), cmocka_unit_test(test_counts),
-                                       cmocka_unit_test(test_runs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_types), cmocka_unit_test(test_runs),
+                                       cmocka_unit_test(test_objects),
+                                       cmocka_unit_test(test_counts)};
     return cmocka_run_group_tests_name("types", tests, NULL, NULL);
 }

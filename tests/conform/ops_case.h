@@ -33,7 +33,27 @@ typedef struct op_case {
 } op_case;
 
 /* What a function's arguments say about the shapes of a case. */
-typedef enum case_shapes { SHAPES_STATIC, SHAPES_UNKNOWN_DIMS, SHAPES_UNKNOWN_RANK } case_shapes;
+typedef enum case_shapes {
+    SHAPES_STATIC,
+    SHAPES_UNKNOWN_DIMS,
+    SHAPES_UNKNOWN_RANK,
+    SHAPES_EVEN_DIMS, /* every other dimension is known, beginning with the first one of input 0 */
+    SHAPES_ODD_DIMS,
+    SHAPES_EVEN_RANKS, /* every other input's */
+    SHAPES_ODD_RANKS,
+    NUM_SHAPES
+} case_shapes;
+
+static bool is_known(case_shapes shapes, int input, int32_t dim) {
+    switch (shapes) {
+    case SHAPES_STATIC: return true;
+    case SHAPES_EVEN_DIMS: return (input + dim) % 2 == 0;
+    case SHAPES_ODD_DIMS: return (input + dim) % 2 != 0;
+    case SHAPES_EVEN_RANKS: return input % 2 == 0;
+    case SHAPES_ODD_RANKS: return input % 2 != 0;
+    default: return false;
+    }
+}
 
 static int read_tensors(const op_case *c, const json_t *list, leat_tensor *out) {
     int count = (int)json_array_size(list);
@@ -79,9 +99,12 @@ static leat_spec *case_spec(const op_case *c, case_shapes shapes, leat_error *er
     leat_spec *children[MAX_VALUES];
     for (int i = 0; i < c->num_inputs; i++) {
         leat_shape shape = leat_tensor_shape(&c->inputs[i]);
-        for (int32_t d = 0; d < shape.rank && shapes == SHAPES_UNKNOWN_DIMS; d++)
-            shape.dims[d] = LEAT_UNKNOWN_DIM;
-        if (shapes == SHAPES_UNKNOWN_RANK)
+        bool whole = shapes == SHAPES_UNKNOWN_RANK || shapes == SHAPES_EVEN_RANKS ||
+                     shapes == SHAPES_ODD_RANKS;
+        for (int32_t d = 0; d < shape.rank && !whole; d++)
+            if (!is_known(shapes, i, d))
+                shape.dims[d] = LEAT_UNKNOWN_DIM;
+        if (whole && !is_known(shapes, i, 0))
             shape.rank = LEAT_UNKNOWN_RANK;
         children[i] = leat_spec_tensor(c->inputs[i].dtype, shape, err);
     }

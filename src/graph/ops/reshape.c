@@ -81,8 +81,9 @@ static leat_status close_known(const struct reshape_args *args, const leat_shape
     for (int32_t d = 0; d < shape->rank; d++)
         if (args->shape.values[d] == LEATI_UNKNOWN_NUMBER)
             count = -1;
-    return count < 0 || leati_shape_count(shape) >= 0 ? LEAT_OK
-                                                      : close_shape(in, count, shape, err);
+    return count < 0 || shape->rank < 0 || leati_shape_count(shape) >= 0
+               ? LEAT_OK
+               : close_shape(in, count, shape, err);
 }
 
 static leat_status reshape_infer(leati_infer_call *call, leat_error *err) {

@@ -329,7 +329,7 @@ leat_status leati_store_get(leati_store *store, const char *key, int64_t timeout
                             size_t *size, leat_error *err) {
     request r;
     leat_status status = ask_named(store, LEATI_MESSAGE_GET, key, timeout_ms, NULL, 0, &r, err);
-    *value = r.bytes;
+    *value = status == LEAT_OK ? r.bytes : NULL;
     *size = status == LEAT_OK ? r.size : 0;
     return status;
 }

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "../../tests/support/address.h"
+#include "../../tests/support/torture.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "coll/store.h"
@@ -346,13 +347,119 @@ static void test_refused(void **state) {
     assert_int_equal(r.status, LEAT_OK);
 }
 
+// ---- arguments, names of many, memory ----
+
+static void test_arguments(void **state) {
+    (void)state;
+    static const int wrong[][2] = {{-1, 2}, {2, 2}, {0, 0}, {3, 2}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        char text[64];
+        leat_error err = {0};
+        const leati_store_options options = {
+            .address = "h:1", .name = "x", .rank = wrong[i][0], .num_ranks = wrong[i][1]};
+        assert_null(leati_store_open(&options, &err));
+        snprintf(text, sizeof text, "rank %d of %d processes", wrong[i][0], wrong[i][1]);
+        assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
+        assert_string_equal(err.text, text);
+    }
+}
+
+static const char *name_of(void *context, int number) {
+    (void)context;
+    return number == 1 ? "the host \"a\"" : number == 2 ? "" : NULL;
+}
+
+/* Of many that are missing eight are named. */
+static void test_many_missing(void **state) {
+    (void)state;
+    char address[32];
+    for (int count = 9; count <= 11; count += 2) {
+        leat_error err = {0};
+        free_address(address, sizeof address);
+        const leati_store_options options = {.address = address,
+                                             .name = "worker 0",
+                                             .num_ranks = count,
+                                             .timeout_ms = SHORT_MS,
+                                             .rank_name = name_of};
+        assert_null(leati_store_open(&options, &err));
+        has(&err, LEAT_DEADLINE_EXCEEDED,
+            "the host \"a\", which has not connected, rank 2, which has not connected, rank 3, ");
+        has(&err, LEAT_DEADLINE_EXCEEDED, "rank 8, which has not connected");
+        assert_true((strstr(err.text, " and 2 more") != NULL) == (count == 11));
+        assert_null(strstr(err.text, "rank 9"));
+        assert_null(strstr(err.text, " more more"));
+    }
+}
+
+static leat_status use_store(void *context, leat_error *err) {
+    leati_store_options options = {.address = context,
+                                   .name = "alone",
+                                   .num_ranks = 1,
+                                   .timeout_ms = LONG_MS,
+                                   .heartbeat_ms = LONG_MS};
+    char *value = NULL;
+    size_t size = 0;
+    leati_meeting all = {0};
+    leati_store *store = leati_store_open(&options, err);
+    if (store == NULL)
+        return err->code;
+    leat_status status = leati_store_set(store, "a", "one", 3, err);
+    if (status == LEAT_OK)
+        status = leati_store_set(store, "b", NULL, 0, err);
+    if (status == LEAT_OK)
+        status = leati_store_get(store, "a", LONG_MS, &value, &size, err);
+    if (status == LEAT_OK) {
+        assert_int_equal(size, 3);
+        assert_memory_equal(value, "one", 3);
+        status = leati_store_meet(store, "m", "xy", 2, LONG_MS, &all, err);
+    }
+    if (status == LEAT_OK) {
+        assert_int_equal(all.offset[1] - all.offset[0], 2);
+        assert_memory_equal(all.bytes + all.offset[0], "xy", 2);
+        status = leati_store_agree(store, "number", "7", LONG_MS, err);
+    }
+    leati_meeting_fini(&all);
+    leati_free(value);
+    leati_store_close(store);
+    return status;
+}
+
+/* A rank that serves itself; some messages take memory on its other threads, so that the n-th
+ * allocation is not always the same. */
+static void test_failing_allocations(void **state) {
+    (void)state;
+    char address[32];
+    bool failed = true;
+    int refused = 0, rounds = 0;
+    torture_begin();
+    for (rounds = 1; failed; rounds++) {
+        leat_error err = {0};
+        long before = torture_live();
+        free_address(address, sizeof address);
+        torture_fail_at(rounds);
+        leat_status status = use_store(address, &err);
+        failed = torture_failed();
+        torture_fail_at(0);
+        assert_int_equal(torture_live(), before);
+        assert_int_equal(status, err.code);
+        assert_true(status == LEAT_OK || failed);
+        if (status != LEAT_OK && status != LEAT_RESOURCE_EXHAUSTED && status != LEAT_ABORTED &&
+            status != LEAT_UNAVAILABLE)
+            fail_msg("%s: %s", leat_status_name(status), err.text);
+        refused += status != LEAT_OK;
+    }
+    torture_end();
+    assert_true(refused > 20);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_there),  cmocka_unit_test(test_disagreement),
-        cmocka_unit_test(test_abort),      cmocka_unit_test(test_stalled),
-        cmocka_unit_test(test_missing),    cmocka_unit_test(test_no_server),
-        cmocka_unit_test(test_taken_port), cmocka_unit_test(test_ghosts),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_all_there),    cmocka_unit_test(test_disagreement),
+        cmocka_unit_test(test_abort),        cmocka_unit_test(test_stalled),
+        cmocka_unit_test(test_missing),      cmocka_unit_test(test_no_server),
+        cmocka_unit_test(test_taken_port),   cmocka_unit_test(test_ghosts),
+        cmocka_unit_test(test_refused),      cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_many_missing), cmocka_unit_test(test_failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,6 +37,9 @@ static leat_value largest(leat_value predictions, int64_t k) {
     const int64_t before = -2;
     leat_shape shape = leat_value_shape(predictions);
     int64_t begin[LEAT_MAX_RANK] = {0}, size[LEAT_MAX_RANK];
+    if (shape.rank < 1 || shape.dims[shape.rank - 1] < 0)
+        return leati_build_error(predictions.graph, LEAT_INVALID_ARGUMENT,
+                                 "the number of classes is unknown; top_k needs it");
     for (int32_t d = 0; d < shape.rank; d++)
         size[d] = d == shape.rank - 1 ? k : -1;
     leat_value places = leat_slice(leat_argsort(predictions, -1, true), begin, size, shape.rank);
@@ -102,12 +105,9 @@ static leat_value laid_out(leat_value x, const leati_taken *taken) {
 static bool take_class(leat_value *labels, leat_value *predictions, int64_t class_id) {
     int32_t rank = leat_value_shape(*predictions).rank;
     if (rank == 0 || rank == 1) {
-        leat_error err = {0};
-        leati_fail(&err, LEAT_INVALID_ARGUMENT,
-                   "When class_id is provided, y_pred must be a 2D array with shape (num_samples, "
-                   "num_classes), found shape: %d dimensions",
-                   (int)rank);
-        leati_graph_error(predictions->graph, &err);
+        (void)leati_build_error(predictions->graph, LEAT_INVALID_ARGUMENT,
+                                "When class_id is provided, y_pred must be a 2D array with shape "
+                                "(num_samples, num_classes)");
         return false;
     }
     *labels = column(*labels, class_id);

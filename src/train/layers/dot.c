@@ -61,7 +61,15 @@ static leat_value as_matrix(leat_value x, int32_t axis, bool last) {
     return leat_reshape(leat_transpose(x, order, shape.rank), flat, 3);
 }
 
+static int unknown_sizes(const leat_shape *shape) {
+    int count = 0;
+    for (int32_t d = 0; d < shape->rank; d++)
+        count += shape->dims[d] < 0;
+    return count;
+}
+
 static leat_value dot_call(const leati_pass *pass) {
+    static const char too_unknown[] = "only one dimension, as the batch's, may be unknown";
     const struct dot_args *args = pass->args;
     leat_graph *graph = pass->inputs[0].graph;
     leat_shape out = {.rank = 1};
@@ -77,6 +85,11 @@ static leat_value dot_call(const leati_pass *pass) {
         int32_t axis = 0;
         if (leati_normal_axis(axes[i], shape.rank, &axis, &err) != LEAT_OK)
             return leati_graph_error(graph, &err);
+        if (axis == 0)
+            return leati_build_error(graph, LEAT_INVALID_ARGUMENT,
+                                     "axes names the batch; expected an axis of the rows");
+        if (unknown_sizes(&shape) > 1)
+            return leati_build_error(graph, LEAT_INVALID_ARGUMENT, too_unknown);
         out.dims[0] = shape.dims[0];
         for (int32_t d = 1; d < shape.rank && out.rank < LEAT_MAX_RANK; d++)
             if (d != axis)
@@ -84,6 +97,8 @@ static leat_value dot_call(const leati_pass *pass) {
         sides[i] = args->normalize ? normalized(pass->inputs[i], axis) : pass->inputs[i];
         sides[i] = as_matrix(sides[i], axis, i == 0);
     }
+    if (unknown_sizes(&out) > 1)
+        return leati_build_error(graph, LEAT_INVALID_ARGUMENT, too_unknown);
     if (out.rank == 1) /* two vectors: one number for each row */
         out.dims[out.rank++] = 1;
     return leat_reshape(leat_matmul(sides[0], sides[1], false, false), out.dims, out.rank);

@@ -1,8 +1,8 @@
 /* The six tables as JSON, for bindings that offer each line under Keras' name with Keras'
  * parameters.
  *
- * Happy path: the words of a kind's signature become a list of objects. JSON in it that does not
- * parse is a mistake in the table and stands as null. Failures: memory alone. No locks. */
+ * Happy path: the words of a kind's signature become a list of objects. Failures: memory alone, for
+ * which JSON in a signature that does not parse counts too. No locks. */
 #include "base/error.h"
 #include "core/json.h"
 #include "train/initializer.h"
@@ -26,10 +26,8 @@ static json_t *describe_word(const char *word, size_t size) {
     bool good = object != NULL && leati_json_put(object, "name", json_stringn(word, name));
     if (good && equals != NULL) {
         leat_error ignored = {0};
-        json_t *value = leati_json_parse(equals + 1, size - name - 1, &ignored);
-        if (value == NULL && ignored.code != LEAT_RESOURCE_EXHAUSTED)
-            value = json_null();
-        good = leati_json_put(object, "default", value);
+        good = leati_json_put(object, "default",
+                              leati_json_parse(equals + 1, size - name - 1, &ignored));
     }
     if (good)
         return object;

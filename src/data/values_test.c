@@ -288,7 +288,7 @@ static leat_status use_set(void *context, leat_error *err) {
         assert_true(seen.room >= 2 * seen.count);
         assert_true(leati_seen_bytes(&seen) >= (int64_t)(seen.keys.size + seen.room * 8));
         leati_seen_save(&seen, &out);
-        status = out.failed ? leati_no_memory(err, 0) : LEAT_OK;
+        status = out.failed ? leati_no_memory(err) : LEAT_OK;
     }
     leati_reader in = {.data = out.data, .size = out.size};
     if (status == LEAT_OK)

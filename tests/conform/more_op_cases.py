@@ -16,10 +16,11 @@ MOST_VALUES = 160  # of a case whose gradients are computed by differences
 BAD = {"matrix_determinant": ["singular"], "matrix_triangular_solve": ["singular"], "max_pool2d": ["negative_same"],
        "max_pool2d_grad": ["ties_to_first"], "pow": ["negative_base"], "projective_transform": None, "psnr": None, "qr": ["zeros", "triangle", "triangle_full", "wide", "wide_full", "tall_full", "stack_full", "zeros_full"],
        "pad": ["reflect_both", "reflect_one_side", "reflect_none", "symmetric_both", "symmetric_one_side", "symmetric_none"],
-       "relu_grad": ["at_zero"], "resize": ["float64"], "saturate_cast": None, "ssim": None, "sort": ["float64"],
+       "relu": ["nan"], "relu_grad": ["at_zero"], "resize": ["float64"], "saturate_cast": None, "ssim": None, "sort": ["float64"],
        "sparse_softmax_cross_entropy_with_logits": ["extreme"], "stop_gradient": None, "tensor_array_write": ["grows", "first"],
        "tensor_scatter_nd_update": ["twice"], "unsorted_segment_max": ["empty_of_float64"], "unsorted_segment_min": ["empty_of_float64"],
        "svd": ["zeros", "rank_one"], "self_adjoint_eig": ["diagonal"], "xdivy": ["zeros"], "xlog1py": ["zeros"],
+       "xlogy": ["zeros"],
        "rgb_to_hsv": ["picture", "batch", "wide", "edges"], "zeta": ["values", "near_one", "broadcast"], "round": None, "rint": None}
 GRADIENTS = """matmul matrix_determinant matrix_inverse matrix_solve matrix_triangular_solve max_pool2d max_pool2d_grad maximum minimum
 multiply multiply_no_nan ndtri negate pad polygamma pow qr reciprocal reduce_max reduce_mean reduce_min reduce_prod reduce_sum relu relu6

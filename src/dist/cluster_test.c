@@ -396,8 +396,6 @@ static leat_status use_all(void *resolver, leat_error *err) {
     char *spec = NULL, *master = NULL;
     leat_cluster *cluster = leat_cluster_find(resolver, err);
     leat_status status = cluster == NULL ? err->code : LEAT_OK;
-    if (strncmp(err->text, "TF_CONFIG: JSON", 15) == 0)
-        return err->code = LEAT_RESOURCE_EXHAUSTED; /* jansson's parser does not say so */
     if (status == LEAT_OK) {
         spec = leat_cluster_spec(cluster, err);
         status = spec == NULL ? err->code : LEAT_OK;

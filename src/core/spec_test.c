@@ -181,6 +181,90 @@ static void equality(void **state) {
     torture_end();
 }
 
+/* No two of these are equal; `joined` is what each has in common with the one before it, as text;
+ * NULL: nothing. */
+static void pairs(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *joined;
+    } cases[] = {
+        {"{\"dtype\": \"int8\", \"shape\": [1]}", NULL},
+        {"{\"dtype\": \"int8\", \"shape\": [2]}", "int8[?]"},
+        {"{\"dtype\": \"int8\", \"shape\": []}", "int8<unknown>"},
+        {"{\"dtype\": \"uint8\", \"shape\": []}", NULL},
+        {"null", NULL},
+        {"{\"tuple\": []}", NULL},
+        {"{\"dict\": {}}", NULL},
+        {"{\"tuple\": [null]}", NULL},
+        {"{\"tuple\": [null, null]}", NULL},
+        {"{\"dict\": {\"a\": null, \"c\": null}}", NULL},
+        {"{\"dict\": {\"b\": null, \"c\": null}}", NULL},
+        {"{\"dict\": {\"b\": null, \"d\": null}}", NULL},
+        {"{\"dict\": {\"b\": null, \"d\": {\"dtype\": \"int8\", \"shape\": [1]}}}", NULL},
+        {"{\"dict\": {\"b\": null, \"d\": {\"dtype\": \"int8\", \"shape\": [3]}}}",
+         "{'b': none, 'd': int8[?]}"},
+        {"{\"sparse\": {\"dtype\": \"int8\", \"shape\": [3, 1]}}", NULL},
+        {"{\"sparse\": {\"dtype\": \"int8\", \"shape\": [3, 2]}}", "sparse<int8[3,?]>"},
+        {"{\"sparse\": {\"dtype\": \"int16\", \"shape\": [3, 2]}}", NULL},
+        {"{\"ragged\": {\"dtype\": \"int16\", \"shape\": [3, 2, 4], \"ragged_rank\": 1}}", NULL},
+        {"{\"ragged\": {\"dtype\": \"int16\", \"shape\": [3, 2, 5], \"ragged_rank\": 1}}",
+         "ragged<int16[3,2,?], 1, int64>"},
+        {"{\"ragged\": {\"dtype\": \"int16\", \"shape\": [3, 2, 5], \"ragged_rank\": 2}}", NULL},
+        {"{\"ragged\": {\"dtype\": \"int16\", \"shape\": [3, 2, 5], \"ragged_rank\": 2, "
+         "\"row_splits_dtype\": \"int32\"}}",
+         NULL},
+        {"{\"dataset\": {\"dtype\": \"int8\", \"shape\": [1]}}", NULL},
+        {"{\"dataset\": {\"dtype\": \"int8\", \"shape\": [2]}}", "dataset<int8[?]>"},
+        {"{\"dataset\": {\"dtype\": \"int16\", \"shape\": [2]}}", NULL},
+        {"{\"optional\": {\"dtype\": \"int16\", \"shape\": [2]}}", NULL},
+        {"{\"optional\": {\"dtype\": \"int16\", \"shape\": [4]}}", "optional<int16[?]>"},
+        {"{\"optional\": null}", NULL},
+    };
+    enum { COUNT = sizeof cases / sizeof *cases };
+    leat_spec *specs[COUNT];
+    torture_begin();
+    for (int i = 0; i < COUNT; i++) {
+        leat_error err = {0};
+        specs[i] = leat_spec_from_json(cases[i].text, &err);
+        if (!specs[i])
+            fail_msg("%s: %s", cases[i].text, err.text);
+        for (int k = 0; k <= i; k++)
+            if (leat_spec_equal(specs[i], specs[k]) != (i == k) ||
+                leat_spec_equal(specs[k], specs[i]) != (i == k))
+                fail_msg("%s and %s", cases[i].text, cases[k].text);
+        if (i == 0)
+            continue;
+        leat_spec *joined = leati_spec_join(specs[i], specs[i - 1], &err);
+        char text[128];
+        assert_int_equal(joined != NULL, cases[i].joined != NULL);
+        if (joined) {
+            leat_spec_print(joined, text, sizeof text);
+            assert_string_equal(text, cases[i].joined);
+        } else {
+            assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
+            assert_non_null(strstr(err.text, "have no common spec"));
+        }
+        leat_spec_unref(joined);
+    }
+    for (int i = 0; i < COUNT; i++)
+        leat_spec_unref(specs[i]);
+    leat_error err = {0};
+    refuses(leat_spec_tuple(NULL, -1, &err), &err, "a spec has at most 1048576 components");
+    refuses(leat_spec_dict(NULL, NULL, -1, &err), &err, "a spec has at most 1048576 components");
+    leat_spec *leaf = tensor(LEAT_INT8, LEAT_SCALAR, NULL);
+    refuses(leati_spec_composite(leaf, NULL, &err), &err,
+            "expected a tuple or dict spec, found a leaf");
+    refuses(leat_spec_dict((const char *const[]){NULL}, &leaf, 1, &err), &err,
+            "expected a key in a dict spec, found NULL");
+    /* Eight dimensions and one more. */
+    leat_shape full = {.rank = 8, .dims = {1, 1, 1, 1, 1, 1, 1, 1}};
+    leaf = tensor(LEAT_INT8, full, NULL);
+    leat_spec *two = leat_spec_tuple((leat_spec *[]){leat_spec_none(NULL), leaf}, 2, NULL);
+    refuses(leati_spec_batch(two, 3, &err), &err, "component 0: ");
+    leat_spec_unref(two);
+    torture_end();
+}
+
 static void batching(void **state) {
     (void)state;
     torture_begin();
@@ -281,9 +365,9 @@ static void torture(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes),   cmocka_unit_test(reading),  cmocka_unit_test(refusals),
-        cmocka_unit_test(equality), cmocka_unit_test(batching), cmocka_unit_test(checking),
-        cmocka_unit_test(torture),
+        cmocka_unit_test(shapes),   cmocka_unit_test(reading), cmocka_unit_test(refusals),
+        cmocka_unit_test(equality), cmocka_unit_test(pairs),   cmocka_unit_test(batching),
+        cmocka_unit_test(checking), cmocka_unit_test(torture),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,6 +25,7 @@ struct layout {
     bool scientific;
     int left;  /* characters before the point, or all of them where there is none */
     int right; /* digits after the point; -1: not a float */
+    int power; /* of scientific notation: digits of the exponent */
     /* What the first pass has seen of finite values other than zero. */
     double smallest;
     double largest;
@@ -72,9 +73,22 @@ static void fixed_text(leat_dtype dtype, double value, int most, char *text) {
         text[--length] = '\0';
 }
 
-/* Scientific notation with exactly `after` digits behind the point. */
-static void scientific_text(double value, int after, char *text) {
-    snprintf(text, NUMBER, "%#.*e", after, value);
+/* Scientific notation with exactly `after` digits behind the point and at least `power` of the
+ * exponent. Returns how many the exponent has. */
+static int scientific_text(double value, int after, int power, char *text) {
+    int length = snprintf(text, NUMBER, "%#.*e", after, value);
+    char *digits = strchr(text, 'e') + 2;
+    int found = (int)(text + length - digits);
+    for (; found < power; found++) {
+        memmove(digits + 1, digits, (size_t)found + 1);
+        digits[0] = '0';
+    }
+    return found;
+}
+
+/* Characters from the point on. */
+static int behind_point(const struct layout *layout) {
+    return layout->right + (layout->scientific ? layout->power + 3 : 1);
 }
 
 /* A scalar as Python's repr has floats: fixed from 1e-4 to below 1e16, at least one digit behind
@@ -170,7 +184,11 @@ static void visit_width(struct layout *layout, int64_t index) {
         return;
     if (layout->scientific) {
         int after = digits_needed(dtype, value) - 1;
-        widen(&layout->right, after < PRECISION ? after : PRECISION);
+        after = after < PRECISION ? after : PRECISION;
+        widen(&layout->power, scientific_text(value, after, 0, text));
+        for (const char *last = strchr(text, 'e') - 1; *last == '0'; last--)
+            after--; /* where rounding left zeros */
+        widen(&layout->right, after);
         widen(&layout->left, signbit(value) ? 2 : 1);
         return;
     }
@@ -184,9 +202,8 @@ static void visit_width(struct layout *layout, int64_t index) {
 static void visit_special(struct layout *layout, int64_t index) {
     double value = leati_tensor_float_at(layout->tensor, index);
     int length = isnan(value) || value > 0 ? 3 : 4;
-    int behind = layout->scientific ? layout->right + 5 : layout->right + 1;
     if (!isfinite(value))
-        widen(&layout->left, length - behind);
+        widen(&layout->left, length - behind_point(layout));
 }
 
 static struct layout layout_of(const leat_tensor *tensor) {
@@ -223,11 +240,11 @@ static void put_number(leati_sink *sink, const struct layout *layout, int64_t in
         before = (int)strlen(text);
     } else {
         double value = leati_tensor_float_at(tensor, index);
-        int behind = layout->scientific ? layout->right + 5 : layout->right + 1;
+        int behind = behind_point(layout);
         if (!isfinite(value))
             scalar_text(tensor->dtype, value, text);
         else if (layout->scientific)
-            scientific_text(value, layout->right, text);
+            scientific_text(value, layout->right, layout->power, text);
         else
             fixed_text(tensor->dtype, value, layout->right, text);
         before = (int)strlen(text) - behind;

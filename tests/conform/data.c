@@ -19,6 +19,7 @@
 #include "conform.h"
 #include "data/op.h"
 #include "data_at.h"
+#include "data_over.h"
 #include "data_torture.h"
 #include "data_wants.h"
 #include <stdlib.h>
@@ -116,6 +117,19 @@ static bool is_error_case(const json_t *json) {
     return json_object_get(json_object_get(json, "expect"), "error") != NULL;
 }
 
+static void check_over(golden_run *run, const char *file, const json_t *json, const char *mode,
+                       void (*check)(golden_case *c, const json_t *json, int which)) {
+    for (int i = 0; i < DATA_OVER_TRIES; i++) {
+        golden_case c;
+        char folder[512];
+        json_t *own = in_folder(json, folder);
+        begin(&c, run, file, json, mode);
+        check(&c, own, i);
+        golden_end(&c);
+        out_of_folder(own, folder);
+    }
+}
+
 static void check_case(golden_run *run, const char *file, const json_t *json) {
     golden_case c;
     size_t count = json_array_size(json_object_get(json_object_get(json, "expect"), "elements"));
@@ -137,6 +151,8 @@ static void check_case(golden_run *run, const char *file, const json_t *json) {
         golden_end(&c);
         out_of_folder(own, folder);
     }
+    check_over(run, file, json, "skipped", data_over_skip);
+    check_over(run, file, json, "repeated", data_over_repeat);
     for (size_t i = 0; i <= count && i < LONGEST; i++) {
         char folder[512];
         json_t *own = in_folder(json, folder);
@@ -253,7 +269,7 @@ static void test_memory(void **state) {
 static void test_at(void **state) {
     (void)state;
     golden_run run;
-    size_t count = 0, compared = 0;
+    size_t count = 0, compared = 0, shuffled = 0;
     const leati_dataset_op *const *ops = leati_dataset_ops(&count);
     run_init(&run);
     for (size_t i = 0; i <= count; i++) {
@@ -267,6 +283,9 @@ static void test_at(void **state) {
             bool can = !is_error_case(json) && data_at(&c, json);
             golden_end(&c);
             compared += can;
+            begin(&c, &run, name, json, "globally shuffled");
+            shuffled += !is_error_case(json) && data_over_shuffle(&c, json);
+            golden_end(&c);
             if (can && json_array_size(json_object_get(json_object_get(json, "expect"),
                                                        "elements")) <= TORTURED_AT)
                 data_at_torture(json);
@@ -274,8 +293,8 @@ static void test_at(void **state) {
         }
         json_decref(cases);
     }
-    print_message("%zu cases compared\n", compared);
-    assert_true(compared >= 60);
+    print_message("%zu cases compared, %zu shuffled\n", compared, shuffled);
+    assert_true(compared >= 60 && shuffled >= 40);
     run_fini(&run);
 }
 

@@ -140,6 +140,8 @@ static int trace_batches(leat_graph *graph, leat_value *out) {
 }
 
 #define PAIR_SPEC "{'tuple': [" NUMBER_SPEC ", " NUMBER_SPEC "]}"
+#define SHARD_SPEC "{'dataset': " NUMBER_SPEC "}"
+#define NUMBERED_SPEC "{'dataset': " PAIR_SPEC "}"
 #define FUNCTIONS(V)                                                                               \
     V(small, NUMBER_SPEC)                                                                          \
     V(key, NUMBER_SPEC)                                                                            \
@@ -149,7 +151,12 @@ static int trace_batches(leat_graph *graph, leat_value *out) {
     V(length, "{'dtype': 'int64', 'shape': [2]}")                                                  \
     V(sum, PAIR_SPEC)                                                                              \
     V(running, "{'tuple': [{'dtype': 'int64', 'shape': [1]}, " NUMBER_SPEC "]}")                   \
-    V(batches, "{'tuple': [" NUMBER_SPEC ", {'dataset': " NUMBER_SPEC "}]}")
+    V(batches, "{'tuple': [" NUMBER_SPEC ", " SHARD_SPEC "]}")                                     \
+    V(reader, "{'dataset': " SHARD_SPEC "}")                                                       \
+    V(numbered_reader, "{'dataset': " NUMBERED_SPEC "}")
+
+static int trace_reader(leat_graph *graph, leat_value *out);
+static int trace_numbered_reader(leat_graph *graph, leat_value *out);
 
 #define PLACE(NAME, SPEC) NAME##_place,
 enum { FUNCTIONS(PLACE) NUM_FUNCTIONS };
@@ -171,6 +178,32 @@ static leat_function *traced(trace_function trace, const char *text) {
         fail_msg("%s: %s", text, err.text);
     leat_spec_unref(spec);
     return function;
+}
+
+static int trace_same(leat_graph *graph, leat_value *out) {
+    out[0] = argument(graph, 0);
+    return 1;
+}
+
+/* The shards one after the other. */
+static int one_by_one(leat_graph *graph, const char *shard, leat_value *out) {
+    leat_value shards = argument(graph, 0);
+    leat_function_argument same = {.name = "map_func", .function = traced(trace_same, shard)};
+    out[0] = leat_dataset_call_value(graph, &(leat_dataset_call){.op = "flat_map",
+                                                                 .inputs = &shards,
+                                                                 .num_inputs = 1,
+                                                                 .functions = &same,
+                                                                 .num_functions = 1});
+    leat_function_unref(same.function);
+    return 1;
+}
+
+static int trace_reader(leat_graph *graph, leat_value *out) {
+    return one_by_one(graph, SHARD_SPEC, out);
+}
+
+static int trace_numbered_reader(leat_graph *graph, leat_value *out) {
+    return one_by_one(graph, NUMBERED_SPEC, out);
 }
 
 /* ---- inputs ---- */
@@ -377,7 +410,7 @@ static void test_missing(void **state) {
     for (int i = 0; i < COUNT; i++) {
         const struct builder *b = &builders[i];
         bool input = b->inputs[0] != '\0' || strstr(b->arguments, "{'op'") != NULL;
-        bool function = strstr(b->arguments, "'@") != NULL && strcmp(b->operator, "snapshot") != 0;
+        bool function = strstr(b->arguments, "'@") != NULL && strstr(b->arguments, "path") == NULL;
         without_inputs = input;
         if (input)
             check_missing(&wrong, b, "input dataset 0 is NULL; pass a dataset",

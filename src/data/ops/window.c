@@ -78,15 +78,6 @@ static int64_t span_of(const struct window_args *args) {
     return args->size - 1 > most ? INT64_MAX : (args->size - 1) * args->stride + 1;
 }
 
-static leat_status window_check(leat_dataset *dataset, leat_error *err) {
-    const struct window_args *args = dataset->args;
-    if (shift_of(args) > 0) {
-        return LEAT_OK;
-    }
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "window: shift is %lld; expected 1 or more",
-                      (long long)args->shift);
-}
-
 static leat_spec *window_spec(const leat_dataset *dataset, leat_error *err) {
     return leati_windows_spec(dataset->inputs[0]->spec, err);
 }
@@ -470,7 +461,6 @@ const leati_dataset_op leati_op_window = {
     .flow = LEATI_FEWER,
     .args_size = sizeof(struct window_args),
     .rows = window_rows,
-    .check = window_check,
     .spec = window_spec,
     .cardinality = window_cardinality,
     .state_size = sizeof(struct window_state),

@@ -251,82 +251,7 @@ static void test_refused_values(void **state) {
     assert_int_equal(wrong, 0);
 }
 
-/* ---- datasets ---- */
-
-static int trace_small(void *context, leat_graph *graph, leat_value *outputs) {
-    (void)context;
-    leat_tensor three = leat_scalar_int64(3);
-    outputs[0] = leat_less(leat_graph_argument(graph, 0), leat_graph_tensor(graph, &three));
-    leat_tensor_unref(&three);
-    return 1;
-}
-
-static leat_function *small_numbers(void) {
-    leat_spec *number = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, NULL);
-    leat_function *function = leat_trace(trace_small, NULL, number, NULL);
-    leat_spec_unref(number);
-    return function;
-}
-
-static leat_dataset *numbers(void) {
-    return leat_range(0, 5, 1, NULL, NULL);
-}
-
-/* Builds the dataset number `which`, if there is one, and the text of its plan: %s in it is that of
- * a function. */
-static leat_dataset *build_dataset(int which, leat_function *f, const char **text,
-                                   leat_error *err) {
-#define RANGE "\"input\": {\"op\": \"range\", \"args\": {\"stop\": 5}}}"
-    switch (which) {
-    case 0: *text = "{\"op\": \"unique\", " RANGE; return leat_unique(numbers(), err);
-    case 1:
-        *text = "{\"op\": \"assert_cardinality\", \"args\": {\"expected_cardinality\": 7}, " RANGE;
-        return leat_assert_cardinality(numbers(), 7, err);
-    case 2:
-        *text = "{\"op\": \"map_and_batch\", \"args\": {\"map_func\": %s, \"batch_size\": 2, "
-                "\"drop_remainder\": true, \"num_parallel_calls\": 3}, " RANGE;
-        return leat_map_and_batch(
-            numbers(), leat_function_ref(f), 2,
-            &(leat_map_and_batch_options){.drop_remainder = true, .num_parallel_calls = 3}, err);
-    case 3:
-        *text = "{\"op\": \"shuffle_and_repeat\", \"args\": {\"buffer_size\": 4, \"count\": 3, "
-                "\"seed\": 6}, " RANGE;
-        return leat_shuffle_and_repeat(numbers(), 4, 3, LEAT_SEED(6), err);
-    case 4:
-        *text = "{\"op\": \"take_while\", \"args\": {\"predicate\": %s}, " RANGE;
-        return leat_take_while(numbers(), leat_function_ref(f), err);
-    default: return NULL;
-    }
-#undef RANGE
-}
-
-static void test_datasets(void **state) {
-    (void)state;
-    leat_error err = {0};
-    leat_function *function = small_numbers();
-    char *inner = leat_function_to_json(function, &err);
-    int count = 0;
-    for (const char *text = NULL;; count++) {
-        leat_dataset *dataset = build_dataset(count, function, &text, &err), *read;
-        if (dataset == NULL)
-            break;
-        char whole[8192];
-        snprintf(whole, sizeof whole, text, inner);
-        read = leat_dataset_from_json(whole, &err);
-        if (read == NULL)
-            fail_msg("%s: %s", whole, err.text);
-        char *first = leat_dataset_to_json(dataset, &err);
-        char *second = leat_dataset_to_json(read, &err);
-        assert_string_equal(first, second);
-        leat_text_free(first);
-        leat_text_free(second);
-        leat_dataset_unref(dataset);
-        leat_dataset_unref(read);
-    }
-    assert_int_equal(count, 5);
-    leat_text_free(inner);
-    leat_function_unref(function);
-}
+/* ---- plans ---- */
 
 static const struct {
     const char *operator, * arguments, *inputs, *text;
@@ -361,6 +286,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_builders), cmocka_unit_test(test_failed_values),
         cmocka_unit_test(test_refusals), cmocka_unit_test(test_refused_values),
-        cmocka_unit_test(test_datasets), cmocka_unit_test(test_refused_plans)};
+        cmocka_unit_test(test_refused_plans)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,6 +115,13 @@ static int trace_counting(leat_graph *graph, leat_value *out) {
     return 1;
 }
 
+static int trace_constant(leat_graph *graph, leat_value *out) {
+    leat_dataset *dataset = leat_range(3, 5, 1, NULL, NULL);
+    out[0] = leat_graph_dataset(graph, dataset);
+    leat_dataset_unref(dataset);
+    return 1;
+}
+
 static int trace_length(leat_graph *graph, leat_value *out) {
     leat_value in = argument(graph, 0), size[LEAT_MAX_OUTPUTS];
     leat_graph_call(graph, "size", "{\"out_type\": \"int32\"}", &in, 1, size);
@@ -148,6 +155,7 @@ static int trace_batches(leat_graph *graph, leat_value *out) {
     V(zero, NUMBER_SPEC)                                                                           \
     V(class_of, NUMBER_SPEC)                                                                       \
     V(counting, NUMBER_SPEC)                                                                       \
+    V(constant, NUMBER_SPEC)                                                                       \
     V(length, "{'dtype': 'int64', 'shape': [2]}")                                                  \
     V(sum, PAIR_SPEC)                                                                              \
     V(running, "{'tuple': [{'dtype': 'int64', 'shape': [1]}, " NUMBER_SPEC "]}")                   \

@@ -153,6 +153,7 @@ static void check_case(golden_run *run, const char *file, const json_t *json) {
     }
     check_over(run, file, json, "skipped", data_over_skip);
     check_over(run, file, json, "repeated", data_over_repeat);
+    check_over(run, file, json, "restored after another", data_over_others);
     for (size_t i = 0; i <= count && i < LONGEST; i++) {
         char folder[512];
         json_t *own = in_folder(json, folder);

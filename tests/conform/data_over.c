@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LONGEST = 40 };
+
 typedef leat_dataset *(*wrapper)(leat_dataset *input, int64_t number, leat_error *err);
 
 static const json_t *elements_of(const json_t *json, const char *key) {
@@ -105,6 +107,83 @@ void data_over_repeat(golden_case *c, const json_t *json, int which) {
           expected);
     json_decref(expected);
     json_decref(both);
+}
+
+/* ---- another iterator ---- */
+
+static leat_iterator *opened(golden_case *c, const leat_dataset *dataset) {
+    leat_error err = {0};
+    leat_iterator_options options = {.num_threads = 1};
+    leat_iterator *iterator = leat_iterator_new((leat_dataset *)(uintptr_t)dataset, &options, &err);
+    if (iterator == NULL)
+        golden_fail(c, "%s", err.text);
+    return iterator;
+}
+
+/* A fresh iterator in the state of this one, which is freed; NULL where it cannot be saved. */
+static leat_iterator *moved(golden_case *c, const leat_dataset *dataset, leat_iterator *iterator) {
+    char *data = NULL;
+    size_t size = 0;
+    leat_error err = {0};
+    leat_status status = leat_iterator_save(iterator, &data, &size, NULL, &err);
+    leat_iterator_free(iterator);
+    if (status != LEAT_OK && status != LEAT_FAILED_PRECONDITION)
+        golden_fail(c, "saving: %s", err.text);
+    if (status != LEAT_OK)
+        return NULL;
+    iterator = opened(c, dataset);
+    if (leat_iterator_restore(iterator, data, size, &err) != LEAT_OK)
+        golden_fail(c, "restoring: %s: %s", leat_status_name(err.code), err.text);
+    leat_text_free(data);
+    return iterator;
+}
+
+static void compare_moved(golden_case *c, const leat_dataset *dataset, const json_t *elements,
+                          size_t count) {
+    char *data = NULL;
+    size_t size = 0;
+    leat_error err = {0};
+    json_t *found = json_array(), *others = json_array();
+    leat_iterator *iterator = opened(c, dataset), *other = opened(c, dataset);
+    golden_iterate(c, iterator, (int64_t)count, count, found);
+    leat_status status = leat_iterator_save(iterator, &data, &size, NULL, &err);
+    leat_iterator_free(iterator);
+    golden_iterate(c, other, -1, json_array_size(elements) + 3, others);
+    leat_iterator_free(other);
+    iterator = status == LEAT_OK ? opened(c, dataset) : NULL;
+    if (iterator != NULL && leat_iterator_restore(iterator, data, size, &err) != LEAT_OK)
+        golden_fail(c, "restoring: %s: %s", leat_status_name(err.code), err.text);
+    for (size_t i = count; iterator != NULL && i < json_array_size(elements) && !c->failed; i++) {
+        golden_iterate(c, iterator, 1, i + 1, found);
+        iterator = moved(c, dataset, iterator);
+    }
+    if (iterator != NULL && !c->failed &&
+        golden_iterate(c, iterator, -1, json_array_size(elements) + 3, found))
+        golden_compare(c, "elements", elements, found, false);
+    leat_iterator_free(iterator);
+    leat_text_free(data);
+    json_decref(found);
+    json_decref(others);
+}
+
+void data_over_others(golden_case *c, const json_t *json, int which) {
+    const json_t *elements = elements_of(json, "elements"), *outcome = NULL;
+    const size_t count = json_array_size(elements), counts[] = {0, 1, count / 2, count};
+    golden_pipeline pipeline;
+    leat_error err = {0};
+    size_t i = 0;
+    json_array_foreach(elements, i, outcome) {
+        if (json_object_get(outcome, "error") != NULL)
+            return;
+    }
+    if (which > 3 || count > LONGEST || limit_of(json) >= 0 || is_unordered(json))
+        return;
+    if (golden_build(json, &pipeline, &err) != LEAT_OK) {
+        golden_fail(c, "building: %s", err.text);
+        return;
+    }
+    compare_moved(c, pipeline.dataset, elements, counts[which] < count ? counts[which] : count);
+    golden_pipeline_fini(&pipeline);
 }
 
 /* ---- global_shuffle ---- */

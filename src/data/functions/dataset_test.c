@@ -394,6 +394,41 @@ static void test_structures(void **state) {
 }
 
 /* fill([y], y) */
+/* range(5).batch(2, drop_remainder=x < 1) and range(2) with a name that a tensor gives. */
+static int trace_bool(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_value input = constant_range(graph, 5),
+               less = leat_less(argument(graph, 0), number(graph, 1));
+    outputs[0] = leat_dataset_value(graph, "batch", "{\"batch_size\": 2}", &input, 1,
+                                    (const char *[]){"drop_remainder"}, &less, 1);
+    return 1;
+}
+
+static int trace_text(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_value input = constant_range(graph, 2), text = leat_as_string(argument(graph, 0));
+    outputs[0] = leat_dataset_value(graph, "with_options", NULL, &input, 1,
+                                    (const char *[]){"dataset_name"}, &text, 1);
+    return 1;
+}
+
+static int trace_real(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_value start = leat_cast(argument(graph, 0), LEAT_FLOAT64), two = number(graph, 2);
+    leat_value numbers =
+        leat_dataset_value(graph, "counter", NULL, NULL, 0, (const char *[]){"start"}, &start, 1);
+    outputs[0] =
+        leat_dataset_value(graph, "take", NULL, &numbers, 1, (const char *[]){"count"}, &two, 1);
+    return 1;
+}
+
+static void test_bound_kinds(void **state) {
+    (void)state;
+    check((struct program){trace_bool, 0, 2, .interleave = false}, "[0,1] [2,3] [0,1] [2,3] [4]");
+    check((struct program){trace_text, 0, 2, .interleave = false}, "0 1 0 1");
+    check((struct program){trace_real, 3, 5, .interleave = false}, "3 4 4 5");
+}
+
 static int trace_fill(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     outputs[0] = leat_fill(leat_expand_dims(argument(graph, 0), 0), argument(graph, 0));
@@ -469,13 +504,15 @@ static const char *failure_of(const leat_dataset_call *call) {
     leat_spec_unref(spec);
     leat_value input = constant_range(graph, 3), x = argument(graph, 0);
     leat_dataset_call copy = *call;
-    leat_function_argument functions[1];
+    leat_function_argument functions[5];
     leat_bound_argument bound[1];
     copy.inputs = &input;
     copy.num_inputs = 1;
     if (copy.num_functions > 0) {
-        functions[0] = copy.functions[0];
-        functions[0].captures = &x;
+        for (int i = 0; i < copy.num_functions && i < 5; i++) {
+            functions[i] = copy.functions[0];
+            functions[i].captures = &x;
+        }
         copy.functions = functions;
     }
     if (copy.num_bound > 0) {
@@ -515,6 +552,17 @@ static void test_failures(void **state) {
     contains(failure_of(&call), "map has no function argument \"num_parallel_calls\"");
     f = (leat_function_argument){"map_func", NULL, NULL, 0};
     contains(failure_of(&call), "function 0 is none");
+    for (int n = -1; n <= 5; n += 6) {
+        call = (leat_dataset_call){.op = "map", .functions = &f, .num_functions = n};
+        contains(failure_of(&call), "a dataset value: op is NULL, or too many inputs");
+    }
+    call = (leat_dataset_call){.op = NULL};
+    contains(failure_of(&call), "a dataset value: op is NULL, or too many inputs");
+    call = (leat_dataset_call){.op = "no_such"};
+    contains(failure_of(&call),
+             "operator \"no_such\" is not in the table; `leat ops` lists what is");
+    call = (leat_dataset_call){.op = "map", .args = "[1]"};
+    contains(failure_of(&call), "object");
     leat_bound_argument b = {"count", NULL, 1, NULL};
     call = (leat_dataset_call){.op = "map", .bound = &b, .num_bound = 1};
     contains(failure_of(&call), "map has no argument \"count\"");
@@ -539,6 +587,6 @@ int main(void) {
         TEST(test_captures),   TEST(test_captured_dataset), TEST(test_shapes_found_later),
         TEST(test_callbacks),  TEST(test_shared_generator), TEST(test_constants),
         TEST(test_structures), TEST(test_padded_batch),     TEST(test_cond),
-        TEST(test_failures)};
+        TEST(test_failures),   TEST(test_bound_kinds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -405,6 +405,85 @@ static void test_equal_to_node_by_node(void **state) {
     }
 }
 
+/* ---- what is taken into a chain ---- */
+
+struct form {
+    const char *decode, *decode_args, *resize_args;
+    int32_t num_nodes;
+    const char *described; /* NULL: there is no chain */
+};
+
+static int trace_form(void *context, leat_graph *graph, leat_value *outputs) {
+    const struct form *form = context;
+    leat_value picture =
+        call(graph, form->decode, form->decode_args, leat_graph_argument(graph, 0));
+    outputs[0] = leat_flip_left_right(call(graph, "resize", form->resize_args, picture));
+    return 1;
+}
+
+/* Decoders of bytes begin a chain; what they make of other types may be its picture; and pictures
+ * that are stretched to one of several sizes, or pick the nearest, have none. */
+static void test_forms(void **state) {
+    (void)state;
+    static const char plain[] = "{\"size\": [9, 7]}", rgb[] = "{\"channels\": 3}";
+    static const struct form forms[] = {
+        {"decode_jpeg", rgb, plain, 1, "decode_jpeg, resize, flip_left_right"},
+        {"decode_png", rgb, plain, 1, "decode_png, resize, flip_left_right"},
+        {"decode_png", "{\"channels\": 3, \"dtype\": \"uint16\"}", plain, 3, NULL},
+        {"decode_image", "{\"channels\": 3, \"expand_animations\": false}", plain, 1,
+         "decode_image, resize, flip_left_right"},
+        {"decode_image", "{\"channels\": 3, \"expand_animations\": false, \"dtype\": \"float32\"}",
+         plain, 2, "resize, flip_left_right"},
+        {"decode_image", "{\"channels\": 3, \"expand_animations\": false, \"dtype\": \"uint16\"}",
+         plain, 3, NULL},
+        {"decode_jpeg", rgb, "{\"size\": [9, 7], \"method\": \"nearest\"}", 3, NULL},
+        {"decode_jpeg", rgb, "{\"size\": [9, 7], \"method\": \"bicubic\"}", 1,
+         "decode_jpeg, resize, flip_left_right"},
+        {"decode_jpeg", rgb, "{\"size\": [9, 7], \"preserve_aspect_ratio\": true}", 3, NULL},
+    };
+    leat_error err = {0};
+    struct bytes one = read_bytes("a_rgb8.png");
+    leat_string string = {.data = one.data, .size = one.size};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        leat_spec *spec = leat_spec_tensor(LEAT_STRING, LEAT_SCALAR, &err);
+        leat_function *function = leat_trace(trace_form, (void *)(uintptr_t)&forms[i], spec, &err);
+        leat_spec_unref(spec);
+        if (function == NULL)
+            fail_msg("form %zu: %s", i, err.text);
+        leati_program *program = leati_program_new(function, &err);
+        assert_non_null(program);
+        leati_text text = {0};
+        if (program->chains.count > 0)
+            leati_chain_describe(&program->chains.items[0], &text);
+        leati_text_add(&text, "", 0);
+        if (program->simple.num_nodes != forms[i].num_nodes ||
+            (program->chains.count > 0) != (forms[i].described != NULL) ||
+            strcmp(text.data, forms[i].described == NULL ? "" : forms[i].described) != 0)
+            fail_msg("form %zu: %d nodes, \"%s\"", i, (int)program->simple.num_nodes, text.data);
+        leati_text_fini(&text);
+        leati_scratch *scratch = leati_scratch_new(program, &err);
+        leati_block in = {0}, out = {0};
+        leati_call_context context = {.num_replicas = 1};
+        leat_tensor lent = leat_tensor_view(LEAT_STRING, LEAT_SCALAR, &string), wanted = {0};
+        int64_t good = 0;
+        give(&in, &one, 1);
+        assert_int_equal(
+            leati_program_run(program, scratch, &in, 0, 1, &context, &out, &good, &err), LEAT_OK);
+        assert_int_equal(leati_interpret(function, &lent, &context, &wanted, &err), LEAT_OK);
+        leat_tensor found = leati_column_tensor(&out.columns[0], 0);
+        assert_int_equal(leat_tensor_bytes(&found), leat_tensor_bytes(&wanted));
+        assert_memory_equal(found.data, wanted.data, leat_tensor_bytes(&wanted));
+        leat_tensor_unref(&found);
+        leat_tensor_unref(&wanted);
+        leati_block_fini(&in);
+        leati_block_fini(&out);
+        leati_scratch_free(scratch);
+        leati_program_free(program);
+        leat_function_unref(function);
+    }
+    free(one.data);
+}
+
 /* Truncated and damaged data fail, or not, as node by node, with the same text. */
 static void test_damaged(void **state) {
     (void)state;
@@ -511,6 +590,7 @@ int main(void) {
 #define COUNTED(test) cmocka_unit_test_setup_teardown(test, torture_setup, torture_teardown)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_equal_to_node_by_node, trim),
+        cmocka_unit_test_teardown(test_forms, trim),
         cmocka_unit_test_teardown(test_damaged, trim),
         cmocka_unit_test_teardown(test_destination, trim),
         COUNTED(test_every_allocation_failing),

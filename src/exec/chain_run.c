@@ -399,6 +399,8 @@ static leat_status run_front(run *r, leat_error *err) {
                            .method = chain->method,
                            .antialias = chain->antialias,
                            .mirrored = r->mirrored,
+                           .recovered = r->call->context->recovered,
+                           .quality = r->call->context->quality,
                            .context = r,
                            .arena = r->call->arena};
     leat_status status = LEAT_OK;
@@ -409,10 +411,6 @@ static leat_status run_front(run *r, leat_error *err) {
     if (chain->converts) {
         stream.convert = front_line;
         stream.converted = chain->front[r->last_line].dtype;
-    }
-    if (r->call->context != NULL) {
-        stream.recovered = r->call->context->recovered;
-        stream.quality = r->call->context->quality;
     }
     r->source_dtype = LEAT_UINT8;
     if (status == LEAT_OK && chain->decode == NULL)

@@ -484,6 +484,63 @@ static void test_forms(void **state) {
     free(one.data);
 }
 
+/* x, cropped and resized, as [-1, -1, 3] bytes. */
+static int trace_pixels(void *context, leat_graph *graph, leat_value *outputs) {
+    const float *fraction = context;
+    leat_value x = leat_graph_argument(graph, 0);
+    if (*fraction < 1)
+        x = leat_central_crop(x, (double)*fraction);
+    outputs[0] = leat_flip_left_right(leat_resize(x, 4, 5, NULL));
+    return 1;
+}
+
+/* Pictures that are there already, of several sizes; those without pixels fail as node by node. */
+static void test_pixels(void **state) {
+    (void)state;
+    static const int64_t sizes[][2] = {{1, 1}, {3, 2}, {9, 17}, {4, 5}, {0, 5}, {5, 0}, {0, 0}};
+    static float fractions[] = {1, 0.5F};
+    uint8_t bytes[9 * 17 * 3];
+    leat_error err = {0};
+    leat_spec *spec = leat_spec_tensor(LEAT_UINT8, LEAT_SHAPE(-1, -1, 3), &err);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)(i * 37);
+    for (int f = 0; f < 2; f++) {
+        leat_function *function = leat_trace(trace_pixels, &fractions[f], spec, &err);
+        leati_program *program = leati_program_new(function, &err);
+        assert_int_equal(program->chains.count, 1);
+        assert_int_equal(program->simple.num_nodes, 1);
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            leat_error errors[2] = {{0}, {0}};
+            leat_shape shape = LEAT_SHAPE(sizes[i][0], sizes[i][1], 3);
+            leat_tensor lent = leat_tensor_view(LEAT_UINT8, shape, bytes), wanted = {0};
+            leati_scratch *scratch = leati_scratch_new(program, &err);
+            leati_call_context context = {.num_replicas = 1};
+            leati_block in = {0}, out = {0};
+            int64_t good = 0;
+            assert_int_equal(leati_block_prepare(&in, 1, &err), LEAT_OK);
+            leati_column_strided(&in.columns[0], LEAT_UINT8, &shape, bytes, sizeof bytes, NULL);
+            in.n = 1;
+            leat_status status =
+                leati_program_run(program, scratch, &in, 0, 1, &context, &out, &good, &errors[0]);
+            assert_int_equal(leati_interpret(function, &lent, &context, &wanted, &errors[1]),
+                             status);
+            assert_string_equal(errors[0].text, errors[1].text);
+            assert_int_equal(status,
+                             sizes[i][0] * sizes[i][1] > 0 ? LEAT_OK : LEAT_INVALID_ARGUMENT);
+            if (status == LEAT_OK)
+                assert_memory_equal(leati_column_row(&out.columns[0], 0), wanted.data,
+                                    leat_tensor_bytes(&wanted));
+            leat_tensor_unref(&wanted);
+            leati_block_fini(&in);
+            leati_block_fini(&out);
+            leati_scratch_free(scratch);
+        }
+        leati_program_free(program);
+        leat_function_unref(function);
+    }
+    leat_spec_unref(spec);
+}
+
 /* Truncated and damaged data fail, or not, as node by node, with the same text. */
 static void test_damaged(void **state) {
     (void)state;
@@ -591,6 +648,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_equal_to_node_by_node, trim),
         cmocka_unit_test_teardown(test_forms, trim),
+        cmocka_unit_test_teardown(test_pixels, trim),
         cmocka_unit_test_teardown(test_damaged, trim),
         cmocka_unit_test_teardown(test_destination, trim),
         COUNTED(test_every_allocation_failing),

@@ -150,6 +150,45 @@ static void test_errors(void **state) {
     leat_tensor_unref(&zero);
 }
 
+static void refused(leat_status status, const leat_error *err, leat_status code, const char *text) {
+    assert_int_equal(status, code);
+    assert_int_equal(err->code, code);
+    if (strstr(err->text, text) == NULL)
+        fail_msg("expected \"%s\" in: %s", text, err->text);
+}
+
+static void test_values_refused(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_tensor out, zero = leat_scalar_int64(0);
+    leat_graph *graph = leat_eager_new(&err), *traced = leat_graph_new(NULL, &err);
+    leat_value x = leat_graph_tensor(graph, &zero);
+    refused(leat_value_tensor(x, NULL, &err), &err, LEAT_INVALID_ARGUMENT,
+            "the value or the place for its tensor is NULL; expected a value of an eager graph");
+    refused(leat_value_tensor((leat_value){0}, &out, &err), &err, LEAT_INVALID_ARGUMENT,
+            "the value or the place for its tensor is NULL");
+    refused(leat_value_tensor((leat_value){.graph = graph, .id = -1}, &out, &err), &err,
+            LEAT_INVALID_ARGUMENT, "the value is a failed one");
+    for (int32_t id = 1; id < 300; id += 149) {
+        char text[64];
+        snprintf(text, sizeof text, "value %d is not one of this graph", (int)id);
+        refused(leat_value_tensor((leat_value){.graph = graph, .id = id}, &out, &err), &err,
+                LEAT_INVALID_ARGUMENT, text);
+    }
+    refused(leat_value_tensor(leat_graph_tensor(traced, &zero), &out, &err), &err,
+            LEAT_FAILED_PRECONDITION,
+            "the value belongs to a traced graph and has no number yet; use a graph of "
+            "leat_eager_new, or call the finished function");
+    leat_value sum;
+    leat_all_reduce(&x, 1, LEAT_AGGREGATION_SUM, &sum);
+    leat_value failed = leat_add(x, x); /* the graph has an error now, which stays the first */
+    refused(leat_value_tensor(failed, &out, &err), &err, LEAT_UNIMPLEMENTED,
+            "works between replicas; call it in a function that a strategy runs");
+    leat_graph_free(graph);
+    leat_graph_free(traced);
+    leat_tensor_unref(&zero);
+}
+
 /* ---- functions ---- */
 
 static int trace_shout(void *context, leat_graph *graph, leat_value *outputs) {
@@ -188,8 +227,13 @@ static void test_call(void **state) {
     assert_int_equal(leat_function_call(function, &number, 1, outputs, 2, &err),
                      LEAT_INVALID_ARGUMENT);
     leat_tensor_unref(&number);
+    refused(leat_function_call(function, &input, 1, outputs, 3, &err), &err, LEAT_INVALID_ARGUMENT,
+            "the function has 1 arguments and 2 results; 1 and 3 were given");
+    refused(leat_function_call(function, &input, 0, outputs, 2, &err), &err, LEAT_INVALID_ARGUMENT,
+            "the function has 1 arguments and 2 results; 0 and 2 were given");
     leat_function_unref(function);
-    assert_int_equal(leat_function_call(NULL, NULL, 0, outputs, 2, &err), LEAT_INVALID_ARGUMENT);
+    refused(leat_function_call(NULL, NULL, 0, outputs, 2, &err), &err, LEAT_INVALID_ARGUMENT,
+            "the function is NULL");
 }
 
 static leat_status call_once(void *context, leat_error *err) {
@@ -217,9 +261,60 @@ static leat_status compute_once(void *context, leat_error *err) {
     return status;
 }
 
+/* More inputs than a node's computation keeps on its stack. */
+static leat_status compute_many(void *context, leat_error *err) {
+    enum { MANY = 12 };
+    (void)context;
+    leat_graph *graph = leat_eager_new(err);
+    if (!graph)
+        return err->code;
+    leat_value values[MANY];
+    leat_tensor tensor, sum;
+    double numbers[MANY];
+    for (int i = 0; i < MANY; i++) {
+        numbers[i] = i * i;
+        tensor = leat_tensor_view(LEAT_FLOAT64, LEAT_SCALAR, &numbers[i]);
+        values[i] = leat_graph_tensor(graph, &tensor);
+    }
+    leat_status status = leat_value_tensor(leat_add_n(values, MANY), &sum, err);
+    if (!status) {
+        assert_true(*(double *)sum.data == 506);
+        leat_tensor_unref(&sum);
+    }
+    leat_graph_free(graph);
+    return status;
+}
+
+/* What is lent and comes back as it is becomes a copy. */
+static int trace_numbers(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    outputs[0] = leat_graph_argument(graph, 0);
+    outputs[1] = leat_square(outputs[0]);
+    outputs[2] = leat_graph_argument(graph, 0);
+    return 3;
+}
+
+static leat_status call_numbers(void *context, leat_error *err) {
+    const double numbers[2] = {3, 4};
+    leat_tensor input = leat_tensor_view(LEAT_FLOAT64, LEAT_SHAPE(2), numbers), outputs[3];
+    leat_status status = leat_function_call(context, &input, 1, outputs, 3, err);
+    for (int i = 0; !status && i < 3; i++) {
+        assert_true(outputs[i].data != numbers && outputs[i].owner != NULL);
+        assert_true(((double *)outputs[i].data)[1] == (i == 1 ? 16 : 4));
+        leat_tensor_unref(&outputs[i]);
+    }
+    return status;
+}
+
 static void test_no_memory(void **state) {
     (void)state;
     leat_error err = {0};
+    leat_spec *spec = leat_spec_tensor(LEAT_FLOAT64, LEAT_SHAPE(-1), &err);
+    leat_function *same = leat_trace(trace_numbers, NULL, spec, &err);
+    leat_spec_unref(spec);
+    torture_run(call_numbers, same);
+    leat_function_unref(same);
+    torture_run(compute_many, NULL);
     leat_function *function = shout(&err);
     torture_run(call_once, function);
     leat_function_unref(function);
@@ -320,12 +415,12 @@ static void test_what_results_hold(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_what_results_hold), TEST(test_values_at_once),
-                                       TEST(test_open_shapes_become_known),
-                                       TEST(test_gradients_by_differences),
-                                       TEST(test_tape_is_persistent), TEST(test_variables),
-                                       TEST(test_errors), TEST(test_call), TEST(test_calls_go_on),
-                                       /* The table of eager operations outlives the test. */
-                                       cmocka_unit_test(test_eager), TEST(test_no_memory)};
+    const struct CMUnitTest tests[] = {
+        TEST(test_what_results_hold), TEST(test_values_at_once),
+        TEST(test_open_shapes_become_known), TEST(test_gradients_by_differences),
+        TEST(test_tape_is_persistent), TEST(test_variables), TEST(test_errors),
+        TEST(test_values_refused), TEST(test_call), TEST(test_calls_go_on),
+        /* The table of eager operations outlives the test. */
+        cmocka_unit_test(test_eager), TEST(test_no_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "../../tests/support/torture.h"
 #include "core/tensor.h"
 #include "core/verify.h"
 #include "exec/program.h"
@@ -381,9 +382,72 @@ static void test_large_rows(void **state) {
     assert_true(failures > 0);
 }
 
+/* ---- memory ---- */
+
+struct tortured {
+    struct oracle oracle;
+    const leati_block *in;
+    uint32_t seed;
+};
+
+/* Rows that are good fail without memory, or are right. */
+static leat_status compile_and_run(void *context, leat_error *err) {
+    struct tortured *t = context;
+    leati_block out = {0};
+    int64_t failed = -1;
+    leati_program *program = leati_program_new(t->oracle.function, err);
+    leati_scratch *scratch = program ? leati_scratch_new(program, err) : NULL;
+    leat_status status = scratch ? LEAT_OK : err->code;
+    leati_call_context call = {.ordinal = 17, .num_replicas = 1};
+    for (int round = 0; round < 2 && !status; round++)
+        status = leati_program_run(program, scratch, t->in, 0, t->oracle.good, &call, &out, &failed,
+                                   err);
+    long calls = torture_count(), wanted = atomic_load(&torture_fail_on);
+    torture_fail_at(0); /* comparing takes memory, too */
+    if (!status)
+        compare(&t->oracle, &out, t->oracle.good, t->seed);
+    leati_block_fini(&out);
+    leati_scratch_free(scratch);
+    leati_program_free(program);
+    torture_fail_at(wanted);
+    atomic_store(&torture_calls, calls);
+    return status;
+}
+
+/* Each allocation fails; what is compared begins with the first row. */
+static void torture_seed(uint32_t seed, bool open, bool large) {
+    uint32_t dice = seed;
+    struct tortured t = {.seed = seed};
+    leat_spec *spec = draw_spec(&dice, open, large);
+    leat_function *function = draw_function(&dice, spec, large);
+    leati_block in = {0};
+    leati_call_context context = {.ordinal = 17, .num_replicas = 1};
+    int64_t rows = 1 + next(&dice) % 4;
+    t.oracle.function = leati_function_prune(function, NULL);
+    draw_block(&dice, spec, rows, &in);
+    ask_oracle(&t.oracle, &in, 0, rows, context);
+    t.in = &in;
+    torture_run_tolerant(compile_and_run, &t);
+    free_oracle(&t.oracle);
+    leati_block_fini(&in);
+    leat_function_unref(function);
+    leat_spec_unref(spec);
+}
+
+static void test_no_memory(void **state) {
+    (void)state;
+    for (uint32_t seed = 1; seed <= 40; seed++) {
+        torture_seed(seed, false, false);
+        torture_seed(10000000 + seed, true, false);
+        if (seed % 8 == 0)
+            torture_seed(20000000 + seed, false, true);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_static_shapes),
-                                       cmocka_unit_test(test_open_shapes),
-                                       cmocka_unit_test(test_large_rows)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_static_shapes), cmocka_unit_test(test_open_shapes),
+        cmocka_unit_test(test_large_rows),
+        cmocka_unit_test_setup_teardown(test_no_memory, torture_setup, torture_teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

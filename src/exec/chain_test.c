@@ -541,6 +541,39 @@ static void test_pixels(void **state) {
     leat_spec_unref(spec);
 }
 
+enum alone { RESIZE, CROP_AND_RESIZE, RESIZED_CROP, CROP_AND_FLIP, CAST_AND_RESIZE };
+
+static int trace_alone(void *context, leat_graph *graph, leat_value *outputs) {
+    leat_value x = leat_graph_argument(graph, 0);
+    switch (*(const enum alone *)context) {
+    case RESIZE: outputs[0] = leat_resize(x, 4, 5, NULL); break;
+    case CROP_AND_RESIZE: outputs[0] = leat_resize(leat_central_crop(x, 0.5), 4, 5, NULL); break;
+    case RESIZED_CROP: outputs[0] = leat_random_resized_crop(x, 4, 5, NULL, NULL); break;
+    case CROP_AND_FLIP:
+        outputs[0] = leat_flip_up_down(leat_random_resized_crop(x, 4, 5, NULL, NULL));
+        break;
+    default: outputs[0] = leat_resize(leat_cast(x, LEAT_FLOAT32), 4, 5, NULL);
+    }
+    return 1;
+}
+
+/* One operation on a picture that is there is no chain. */
+static void test_alone(void **state) {
+    (void)state;
+    static const int32_t chains[] = {0, 1, 0, 1, 1};
+    leat_error err = {0};
+    leat_spec *spec = leat_spec_tensor(LEAT_UINT8, LEAT_SHAPE(-1, -1, 3), &err);
+    for (enum alone kind = RESIZE; kind <= CAST_AND_RESIZE; kind++) {
+        leat_function *function = leat_trace(trace_alone, &kind, spec, &err);
+        leati_program *program = leati_program_new(function, &err);
+        assert_int_equal(program->chains.count, chains[kind]);
+        assert_int_equal(program->simple.num_nodes, 1);
+        leati_program_free(program);
+        leat_function_unref(function);
+    }
+    leat_spec_unref(spec);
+}
+
 /* Truncated and damaged data fail, or not, as node by node, with the same text. */
 static void test_damaged(void **state) {
     (void)state;
@@ -649,6 +682,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_equal_to_node_by_node, trim),
         cmocka_unit_test_teardown(test_forms, trim),
         cmocka_unit_test_teardown(test_pixels, trim),
+        cmocka_unit_test(test_alone),
         cmocka_unit_test_teardown(test_damaged, trim),
         cmocka_unit_test_teardown(test_destination, trim),
         COUNTED(test_every_allocation_failing),

@@ -1,6 +1,7 @@
 /* Pictures as few programs write them, and pictures that are made to cost time or memory. Those
  * that are JPEGs are made here by libjpeg; what comes back is near what went in, or is refused by
  * name. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -407,13 +408,42 @@ static void test_recovered(void **state) {
     free(file);
 }
 
+/* As many rows as the data hold are enough, one more is not; what is missing is black. */
+static void test_fractions(void **state) {
+    (void)state;
+    size_t size = 0;
+    uint8_t *file = make_jpeg(&plain, SIDE, SIDE, &size);
+    size -= size / 8;
+    leati_decode_options options = leati_decode_defaults;
+    leati_image_info info;
+    leat_error err = {0};
+    options.acceptable_fraction = 0;
+    assert_int_equal(decode(file, size, &options, &info, pixels, &err), LEAT_OK);
+    int rows = SIDE;
+    size_t row = (size_t)SIDE * 3;
+    static uint8_t black[SIDE * 3];
+    while (rows > 0 && memcmp(pixels + (size_t)(rows - 1) * row, black, row) == 0)
+        rows--;
+    assert_true(rows > 0 && rows < SIDE);
+    for (int k = 0; k <= SIDE; k++) {
+        options.acceptable_fraction = (float)k / SIDE;
+        if (k > rows)
+            expect(file, size, &options, "truncated");
+        else
+            assert_int_equal(decode(file, size, &options, &info, pixels, &err), LEAT_OK);
+    }
+    options.acceptable_fraction = nanf("");
+    expect(file, size, &options, "truncated");
+    free(file);
+}
+
 #define COUNTED(test) cmocka_unit_test_setup_teardown(test, torture_setup, torture_teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         COUNTED(test_rare_jpegs), COUNTED(test_inks),      COUNTED(test_headers),
         COUNTED(test_segments),   COUNTED(test_scans),     COUNTED(test_gif_frames),
-        COUNTED(test_limits),     COUNTED(test_recovered),
+        COUNTED(test_limits),     COUNTED(test_recovered), COUNTED(test_fractions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -508,7 +508,7 @@ static leat_status read_window(struct decoder *decoder, leat_error *err) {
 /* Blackens what is missing if enough is there. */
 static leat_status accept_fraction(struct decoder *decoder, leat_error *err) {
     float fraction = (float)decoder->rows_done / (float)decoder->info.height;
-    if (!(fraction >= decoder->options.acceptable_fraction) || fraction >= 1.0F)
+    if (!(fraction >= decoder->options.acceptable_fraction)) /* or it is no number */
         return fail_truncated(decoder, err);
     size_t row = (size_t)decoder->info.width * (size_t)decoder->info.channels;
     leat_status status = LEAT_OK;

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "../../tests/support/torture.h"
+#include "base/error.h"
 #include "file/compress.h"
 #include <zlib.h>
 
@@ -384,6 +385,54 @@ static void every_allocation_fails_once(void **state) {
     }
 }
 
+struct breaking {
+    int at, calls; /* which call fails */
+};
+
+static leat_status append_until(void *context, const void *data, size_t size, leat_error *err) {
+    struct breaking *to = context;
+    assert_true(data != NULL && size > 0);
+    return ++to->calls == to->at ? leati_fail(err, LEAT_ABORTED, "the %dth call", to->at) : LEAT_OK;
+}
+
+/* What the sink says is what the writer says, whichever call it is, for bytes that get no smaller:
+ * after many small writes, and after one of several blocks. */
+static void failing_sinks(void **state) {
+    (void)state;
+    enum { SIZE = 600000 };
+    uint8_t *noise = malloc(SIZE);
+    assert_non_null(noise);
+    uint64_t random = 7;
+    for (size_t i = 0; i < SIZE; i++) {
+        random = random * UINT64_C(6364136223846793005) + 1;
+        noise[i] = (uint8_t)(random >> 56);
+    }
+    FOR_CODECS(c) {
+        for (int k = 0; k < 2; k++) {
+            struct breaking sink = {.at = 1};
+            for (bool failed = true; failed; sink.at++) {
+                leat_error err = {0};
+                leati_packer *packer = leati_packer_new(c, 0, append_until, &sink, &err);
+                leat_status status = LEAT_OK;
+                size_t step = k == 0 ? SIZE : 10007;
+                sink.calls = 0;
+                for (size_t at = 0; at < SIZE && !status; at += step)
+                    status = leati_packer_write(packer, noise + at,
+                                                SIZE - at < step ? SIZE - at : step, &err);
+                if (!status)
+                    status = leati_packer_finish(packer, &err);
+                leati_packer_free(packer);
+                failed = sink.calls >= sink.at;
+                assert_int_equal(status, failed ? LEAT_ABORTED : LEAT_OK);
+                assert_int_equal(err.code, status);
+                assert_int_equal(sink.calls > sink.at, 0);
+            }
+            assert_true(sink.at > 3);
+        }
+    }
+    free(noise);
+}
+
 /* Four bytes say that a file is packed by zstd; no two of them do. */
 static void test_guess(void **state) {
     (void)state;
@@ -414,6 +463,7 @@ int main(void) {
         cmocka_unit_test(reads_snappy_chunks),
         cmocka_unit_test(snappy_damage),
         cmocka_unit_test(arguments),
+        cmocka_unit_test(failing_sinks),
         cmocka_unit_test(every_allocation_fails_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

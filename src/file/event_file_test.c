@@ -183,6 +183,63 @@ static void pictures_and_messages(void **state) {
     free_events(&events);
 }
 
+/* What a value says of itself, by summary.proto: each part alone, and all. */
+static void metadata_of_values(void **state) {
+    (void)state;
+    leat_error err = {0};
+    static const struct {
+        leat_event_metadata metadata;
+        const char *bytes;
+        size_t size;
+    } cases[] = {
+        {{.plugin = NULL}, "", 0},
+        {{.content = {"c", 1}}, "", 0}, /* of no plugin */
+        {{.plugin = "p"}, "\x4a\x05\x0a\x03\x0a\x01p", 7},
+        {{.display_name = "d"},
+         "\x4a\x05\x0a\x00\x12\x01"
+         "d",
+         7},
+        {{.description = "e"},
+         "\x4a\x05\x0a\x00\x1a\x01"
+         "e",
+         7},
+        {{.plugin = "p",
+          .content = {"\0c", 2},
+          .display_name = "d",
+          .description = "e",
+          .data_class = 2},
+         "\x4a\x11\x0a\x07\x0a\x01p\x12\x02\0c\x12\x01"
+         "d\x1a\x01"
+         "e\x20\x02",
+         19},
+    };
+    leat_tensor value = leat_scalar_int64(5);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        leat_event_writer *writer = leat_event_writer_open(scratch_path("m"), NULL, &err);
+        char path[1024];
+        snprintf(path, sizeof path, "%s", leat_event_writer_path(writer));
+        assert_int_equal(leat_event_tensor(writer, "v", 1, &value, &cases[i].metadata, &err),
+                         LEAT_OK);
+        assert_int_equal(leat_event_tensor(writer, NULL, 1, &value, NULL, &err),
+                         LEAT_INVALID_ARGUMENT);
+        assert_non_null(strstr(err.text, "an event needs a tag; found none"));
+        assert_int_equal(leat_event_tensor(writer, "v", 1, NULL, NULL, &err),
+                         LEAT_INVALID_ARGUMENT);
+        assert_non_null(strstr(err.text, "an event needs a value; found none"));
+        assert_int_equal(leat_event_writer_close(writer, &err), LEAT_OK);
+        struct events events = read_events(path);
+        assert_int_equal(events.count, 2);
+        leati_wire event = {events.data[1], events.data[1] + events.size[1]};
+        leati_wire entry = field_of(field_of(event, 5), 1);
+        /* Tag and tensor (dtype, shape, eight bytes) come before. */
+        size_t before = 3 + 2 + 14;
+        assert_int_equal(entry.end - entry.at, before + cases[i].size);
+        assert_memory_equal(entry.at + before, cases[i].bytes, cases[i].size);
+        free_events(&events);
+    }
+    leat_tensor_unref(&value);
+}
+
 static void files_of_one_folder_differ(void **state) {
     (void)state;
     leat_event_writer *first = leat_event_writer_open(scratch_path("."), NULL, NULL);
@@ -246,8 +303,10 @@ static void failing_allocations(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(bytes_of_tensorflow),        TEST(histograms),      TEST(pictures_and_messages),
-        TEST(files_of_one_folder_differ), TEST(a_failure_stays), TEST(failing_allocations),
+        TEST(bytes_of_tensorflow),        TEST(histograms),
+        TEST(pictures_and_messages),      TEST(metadata_of_values),
+        TEST(files_of_one_folder_differ), TEST(a_failure_stays),
+        TEST(failing_allocations),
     };
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

@@ -126,10 +126,6 @@ void leati_example_plan_free(leati_example_plan *plan) {
     leati_free(plan);
 }
 
-int leati_example_plan_count(const leati_example_plan *plan) {
-    return plan->count;
-}
-
 const leati_feature_request *leati_example_plan_request(const leati_example_plan *plan, int index) {
     return &plan->requests[index];
 }

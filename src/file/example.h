@@ -59,7 +59,6 @@ LEAT_WARN_UNUSED leat_status leati_example_plan_lend(const leati_feature_request
                                                      int count, leati_arena *arena,
                                                      leati_example_plan **out, leat_error *err);
 void leati_example_plan_free(leati_example_plan *plan); /* NULL is allowed */
-int leati_example_plan_count(const leati_example_plan *plan);
 const leati_feature_request *leati_example_plan_request(const leati_example_plan *plan, int index);
 
 /* Finds the plan's features in `record` (borrowed: the spans point into it) and fills one span per

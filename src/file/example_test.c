@@ -217,6 +217,17 @@ static void bad_requests(void **state) {
         assert_non_null(strstr(err.text, cases[i].part));
         assert_null(plan);
     }
+    leati_feature_request one = {.name = "a", .dtype = LEAT_INT64};
+    static const int counts[] = {-1, INT16_MAX};
+    for (int i = 0; i < 2; i++) {
+        char text[64];
+        leati_example_plan *plan = NULL;
+        leat_error err = {0};
+        snprintf(text, sizeof text, "parse_example: %d features; expected 0 to 32766", counts[i]);
+        assert_int_equal(leati_example_plan_new(&one, counts[i], &plan, &err),
+                         LEAT_INVALID_ARGUMENT);
+        assert_string_equal(err.text, text);
+    }
 }
 
 /* Copies to memory of exactly the size, so that the address sanitizer sees a read beyond. */
@@ -424,6 +435,21 @@ static void builder_refuses(void **state) {
     float value = 1;
     assert_int_equal(leat_example_add_float(example, "n", &value, INT64_MAX, &err),
                      LEAT_INVALID_ARGUMENT);
+    static const int64_t most = INT32_MAX;
+    assert_int_equal(leat_example_add_int64(example, "n", &number, most + 1, &err),
+                     LEAT_INVALID_ARGUMENT);
+    assert_non_null(strstr(err.text, "feature \"n\" makes the example larger than 2 GiB"));
+    assert_int_equal(leat_example_add_float(example, "n", &value, most / 4, &err),
+                     LEAT_INVALID_ARGUMENT);
+    bad = (leat_string){"", (size_t)most - 300000};
+    const leat_string three[] = {bad, {"", 400000}};
+    assert_int_equal(leat_example_add_bytes(example, "n", three, 2, &err), LEAT_INVALID_ARGUMENT);
+    assert_non_null(strstr(err.text, "larger than 2 GiB"));
+    static char name[65537];
+    memset(name, 'n', 65536);
+    assert_int_equal(leat_example_add_int64(example, name, &number, 1, &err),
+                     LEAT_INVALID_ARGUMENT);
+    assert_non_null(strstr(err.text, "the name has more than 65535 bytes"));
     assert_int_equal(leat_example_serialize(NULL, &after, &err), LEAT_INVALID_ARGUMENT);
     assert_int_equal(leat_example_serialize(example, &after, NULL), LEAT_OK);
     assert_int_equal(after.size, size);

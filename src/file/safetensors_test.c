@@ -115,6 +115,10 @@ static void test_refused(void **state) {
     assert_int_equal(leati_safetensors_write(path, two, 1, NULL, 0, &err), LEAT_INVALID_ARGUMENT);
     two[0].tensor = two[1].tensor = leat_tensor_view(LEAT_INT64, LEAT_SCALAR, &number);
     assert_int_equal(leati_safetensors_write(path, two, 2, NULL, 0, &err), LEAT_INVALID_ARGUMENT);
+    assert_non_null(strstr(err.text, "two tensors are called \"x\"; names in a file are unique"));
+    const leati_note latin = {"author", "Andr\xe9"};
+    assert_int_equal(leati_safetensors_write(path, two, 1, &latin, 1, &err), LEAT_INVALID_ARGUMENT);
+    assert_non_null(strstr(err.text, "note \"author\" is no text in UTF-8"));
     leati_safetensors *file = NULL;
     assert_int_equal(leati_safetensors_read(path, &file, &err), LEAT_NOT_FOUND);
 }

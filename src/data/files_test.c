@@ -136,9 +136,59 @@ static void test_cut(void **state) {
     }
 }
 
+/* The bytes that a pipeline counts as its memory. */
+static int64_t memory_of(const leat_iterator *iterator) {
+    leat_error err = {0};
+    char *metrics = leat_iterator_metrics(iterator, &err);
+    assert_non_null(metrics);
+    const char *line = strstr(metrics, "\nleat_pipeline_memory_bytes{");
+    assert_non_null(line);
+    int64_t bytes = strtoll(strchr(line, '}') + 1, NULL, 10);
+    leat_text_free(metrics);
+    return bytes;
+}
+
+/* Files in turns, more than are open at a time: what is read ahead counts as memory while it lasts,
+ * and every record comes. */
+static void test_memory_of_files_in_turns(void **state) {
+    (void)state;
+    enum { FILES = 7, RECORDS = 4000, AT_ONCE = 3 };
+    static char record[100];
+    const char *paths[FILES];
+    leat_error err = {0};
+    for (int i = 0; i < FILES; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "%d", i);
+        paths[i] = scratch_path(name);
+        leat_tfrecord_writer *writer = leat_tfrecord_writer_open(paths[i], NULL, &err);
+        for (int k = 0; k < RECORDS * (i + 1) / FILES; k++)
+            assert_int_equal(leat_tfrecord_writer_write(writer, record, sizeof record, &err),
+                             LEAT_OK);
+        assert_int_equal(leat_tfrecord_writer_close(writer, &err), LEAT_OK);
+    }
+    leat_tf_record_options options = {.buffer_size = 4096, .num_parallel_reads = AT_ONCE};
+    leat_iterator_options how = {.num_threads = 4};
+    leat_dataset *dataset = leat_tf_record_dataset(paths, FILES, &options, &err);
+    leat_iterator *iterator = leat_iterator_new(dataset, &how, &err);
+    assert_non_null(iterator);
+    leat_element element = {0};
+    int64_t count = 0, most = 0;
+    while (leat_iterator_next(iterator, &element, &err) == LEAT_OK) {
+        int64_t bytes = count++ % 64 == 0 ? memory_of(iterator) : 0;
+        most = bytes > most ? bytes : most;
+    }
+    assert_int_equal(count, RECORDS * (1 + 2 + 3 + 4 + 5 + 6 + 7) / FILES - 3); /* rounded down */
+    assert_true(most > 0 && most <= 4 << 20);
+    assert_int_equal(memory_of(iterator), 0);
+    leat_element_fini(&element);
+    leat_iterator_free(iterator);
+    leat_dataset_unref(dataset);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_codecs), TEST(test_cut)};
+    const struct CMUnitTest tests[] = {TEST(test_codecs), TEST(test_cut),
+                                       TEST(test_memory_of_files_in_turns)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

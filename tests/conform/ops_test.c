@@ -2,11 +2,11 @@
  *
  * A line of graph/ops.def without a file fails, and so does a file without a line. Each case runs
  * with static shapes, with unknown dimensions and with unknown ranks; after a round trip through
- * JSON; by leat_function_call; and over several rows, strided and constant, where every row must be
- * what it is alone. Failures must have code and text, and name the failing row. Gradients are
- * compared with central differences, in float64 where the operation has it, with known and unknown
- * shapes. Each case runs once for each of its allocations, which fails. values.json has further
- * cases. */
+ * JSON; with attributes that inputs give; by leat_function_call; and over several rows, strided and
+ * constant, where every row must be what it is alone. Failures must have code and text, and name
+ * the failing row. Gradients are compared with central differences, in float64 where the operation
+ * has it, with known and unknown shapes. Each case runs once for each of its allocations, which
+ * fails. values.json has further cases. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -418,6 +418,82 @@ static void check_no_gradient(const op_case *c) {
     unref_all(wide.inputs, wide.num_inputs);
 }
 
+static void check_good(const op_case *c) {
+    for (int shapes = SHAPES_STATIC; shapes < NUM_SHAPES; shapes++)
+        check_values(c, (case_shapes)shapes);
+    check_round_trip(c);
+    check_rows(c);
+    if (c->gradient)
+        check_gradients(c);
+    if (c->no_gradient != NULL)
+        check_no_gradient(c);
+}
+
+/* ---- attributes that the run computes ---- */
+
+/* The attribute's value as a tensor of int64, float64, bool or string. False: there is none. */
+static bool attribute_tensor(const leati_row *row, const json_t *value, leat_tensor *out) {
+    bool is_list = row->type == LEATI_ROW_INTS || row->type == LEATI_ROW_FLOATS;
+    const char *dtype = row->type == LEATI_ROW_FLOAT || row->type == LEATI_ROW_FLOATS ? "float64"
+                        : row->type == LEATI_ROW_STRING                               ? "string"
+                        : row->type == LEATI_ROW_BOOL                                 ? "bool"
+                        : row->type == LEATI_ROW_INT || is_list                       ? "int64"
+                                                                                      : NULL;
+    leat_error err = {0};
+    if (dtype == NULL || json_is_array(value) != is_list || json_is_null(value) ||
+        json_is_object(value))
+        return false;
+    json_t *shape = json_array(), *data = json_array();
+    if (is_list) {
+        (void)json_array_append_new(shape, json_integer((json_int_t)json_array_size(value)));
+        (void)json_array_extend(data, (json_t *)(uintptr_t)value);
+    } else {
+        (void)json_array_append(data, (json_t *)(uintptr_t)value);
+    }
+    json_t *json = json_pack("{s:s, s:o, s:o}", "dtype", dtype, "shape", shape, "data", data);
+    if (leati_json_to_tensor(json, out, &err) != LEAT_OK)
+        fail_msg("%s: %s", row->name, err.text);
+    json_decref(json);
+    return true;
+}
+
+/* Makes `name` a further input, if it may be one. */
+static void give_as_input(op_case *c, json_t *attributes, const leati_row *row) {
+    const json_t *value = json_object_get(attributes, row->name);
+    if (value == NULL || !(row->flags & LEATI_TENSOR) || c->num_inputs == MAX_VALUES ||
+        !attribute_tensor(row, value, &c->inputs[c->num_inputs]))
+        return;
+    (void)json_object_set_new(attributes, row->name, json_pack("{s:i}", "input", c->num_inputs));
+    c->gradient = c->gradient && c->inputs[c->num_inputs].dtype != LEAT_FLOAT64;
+    c->num_inputs++;
+}
+
+/* The case with attributes that inputs give: the one of `row`, or all for NULL. */
+static void check_computed(const op_case *original, const leati_tensor_op *op,
+                           const leati_row *row) {
+    op_case c = *original;
+    json_t *attributes = json_loads(c.attributes, 0, NULL);
+    for (const leati_row *one = op->rows; one->type != LEATI_ROW_END; one++)
+        if (row == NULL || one == row)
+            give_as_input(&c, attributes, one);
+    c.attributes = json_dumps(attributes, 0);
+    if (c.num_inputs > original->num_inputs)
+        check_good(&c);
+    for (int i = original->num_inputs; i < c.num_inputs; i++)
+        leat_tensor_unref(&c.inputs[i]);
+    free(c.attributes);
+    json_decref(attributes);
+}
+
+static void check_all_computed(const op_case *c) {
+    const leati_tensor_op *op = leati_tensor_op_find(c->op);
+    if (c->attributes == NULL || strstr(c->attributes, "\"input\"") != NULL)
+        return;
+    for (const leati_row *row = op->rows; row->type != LEATI_ROW_END; row++)
+        check_computed(c, op, row);
+    check_computed(c, op, NULL);
+}
+
 /* ---- memory ---- */
 
 static leat_status build_and_run(void *context, leat_error *err) {
@@ -473,17 +549,6 @@ static void check_tested_by(const char *op, const char *path) {
     (void)fclose(file);
     if (!named)
         fail_msg("%s is tested by %s, which does not name it", op, path);
-}
-
-static void check_good(const op_case *c) {
-    for (int shapes = SHAPES_STATIC; shapes < NUM_SHAPES; shapes++)
-        check_values(c, (case_shapes)shapes);
-    check_round_trip(c);
-    check_rows(c);
-    if (c->gradient)
-        check_gradients(c);
-    if (c->no_gradient != NULL)
-        check_no_gradient(c);
 }
 
 static void check_bad(const op_case *c, const op_case *cases, size_t count) {
@@ -543,6 +608,8 @@ static void test_op(void **state) {
             check_bad(&cases[i], cases, count);
         else
             check_good(&cases[i]);
+        if (cases[i].code == NULL)
+            check_all_computed(&cases[i]);
     }
     for (size_t i = 0; i < count; i++) {
         if (cases[i].code == NULL && !is_left_out(&cases[i])) {

@@ -142,9 +142,92 @@ static void test_failing_allocations(void **state) {
     }
 }
 
+/* ---- two workers, of which one is this thread and the other says the same ---- */
+
+static leat_status echo(void *context, const int64_t *mine, int count, int64_t *out,
+                        leat_error *err) {
+    (void)context;
+    (void)err;
+    for (int i = 0; i < 2 * count; i++)
+        out[i] = mine[i % count];
+    return LEAT_OK;
+}
+
+static void note_abort(void *context, const char *text) {
+    assert_true(text[0] != '\0');
+    ++*(int *)context;
+}
+
+static leat_status use_lockstep(void *context, leat_error *err) {
+    const simulated_data *data = context;
+    int aborts = 0;
+    leati_membership member = {
+        .num_workers = 2,
+        .replicas = 2,
+        .others = {.context = &aborts, .exchange = echo, .abort = note_abort}};
+    leat_distributed_dataset *d = NULL;
+    leat_per_replica value = {0};
+    leat_save_report report = {0};
+    char *saved = NULL;
+    size_t size = 0;
+    int64_t steps = 0, all = 0;
+    leat_distributed_iterator *it = simulated_iterator(data, &member, &d, err);
+    leat_status status = it == NULL ? err->code : LEAT_OK;
+    while (status == LEAT_OK) {
+        int64_t mine[2] = {0, 0}, total = 0;
+        status = leat_distributed_iterator_next(it, &value, err);
+        if (status == LEAT_OK)
+            status = leat_distributed_iterator_rows(it, mine, &total, err);
+        if (status == LEAT_OK) {
+            assert_int_equal(total, 2 * (mine[0] + mine[1]));
+            all += mine[0] + mine[1];
+            steps++;
+        }
+        if (status == LEAT_OK && steps == 2)
+            status = leat_distributed_iterator_save(it, NULL, &saved, &size, &report, err);
+    }
+    if (status == LEAT_OUT_OF_RANGE) {
+        assert_string_equal(err->text, "End of sequence");
+        assert_true(report.bytes > 0 && size > report.bytes);
+        assert_int_equal(all, data->files > 0 ? 13 : 20); /* the first file has a third */
+        assert_int_equal(aborts, 0);
+        *err = (leat_error){0};
+        status = LEAT_OK;
+    }
+    leat_text_free(saved);
+    leat_per_replica_fini(&value);
+    leat_distributed_iterator_free(it);
+    leat_distributed_dataset_free(d);
+    return status;
+}
+
+/* Where each step is agreed anew, and where batches are known. */
+static void test_lockstep(void **state) {
+    (void)state;
+    static simulated_data data[] = {
+        {.rows = 40,
+         .batch = 4,
+         .epochs = 1,
+         .many = true,
+         .unknown = true,
+         .files = 2,
+         .policy = LEAT_SHARD_FILE},
+        {.rows = 40, .batch = 4, .epochs = 1, .many = true, .policy = LEAT_SHARD_DATA},
+    };
+    for (int i = 0; i < 2; i++) {
+        leat_error err = {0};
+        simulated_write(&data[i]);
+        if (use_lockstep(&data[i], &err) != LEAT_OK)
+            fail_msg("%s", err.text);
+        torture_begin();
+        torture_run_tolerant(use_lockstep, &data[i]);
+        torture_end();
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_explained),
-                                       cmocka_unit_test(test_cancelled),
-                                       cmocka_unit_test(test_failing_allocations)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_explained), cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_failing_allocations), cmocka_unit_test(test_lockstep)};
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

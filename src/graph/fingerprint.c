@@ -95,7 +95,8 @@ static uint64_t hash_row(const leati_row *row, const void *at, uint64_t seed) {
     }
     case LEATI_ROW_INTS: {
         const leati_ints *ints = at;
-        seed = hash_int(ints->count, seed);
+        seed =
+            hash_int(ints->count > 0 || !ints->values ? ints->count : -1, seed); /* []: no null */
         return ints->count ? leati_hash(ints->values, (size_t)ints->count * sizeof(int64_t), seed)
                            : seed;
     }

@@ -100,6 +100,7 @@ static void check_round_trip(const op_case *c) {
     leat_function *copy = leat_function_from_json(text, &err);
     if (copy == NULL)
         fail_msg("%s %s, from JSON: %s", c->op, c->name, err.text);
+    assert_true(copy->fingerprint == function->fingerprint);
     if (leat_function_call(copy, c->inputs, c->num_inputs, outputs, c->num_outputs, &err))
         fail_msg("%s %s, by leat_function_call: %s", c->op, c->name, err.text);
     expect_outputs(c, "after JSON, by leat_function_call", outputs, c->num_outputs);
@@ -588,6 +589,29 @@ static json_t *lines_of(const char *op, json_t *file) {
     return lines;
 }
 
+/* Functions have the same fingerprint where they are written alike, and only there. */
+static void check_fingerprints(const op_case *cases, size_t count) {
+    char **texts = calloc(count + 1, sizeof *texts);
+    uint64_t *prints = calloc(count + 1, sizeof *prints);
+    assert_non_null(texts);
+    assert_non_null(prints);
+    for (size_t i = 0; i < count; i++) {
+        leat_error err = {0};
+        leat_function *function = cases[i].code ? NULL : case_build(&cases[i], 0, 0, &err);
+        texts[i] = function ? leat_function_to_json(function, &err) : NULL;
+        prints[i] = function ? function->fingerprint : 0;
+        leat_function_unref(function);
+        for (size_t k = 0; k < i && texts[i] != NULL; k++)
+            if (texts[k] != NULL && (strcmp(texts[i], texts[k]) == 0) != (prints[i] == prints[k]))
+                fail_msg("%s: the fingerprints of \"%s\" and \"%s\"", cases[i].op, cases[i].name,
+                         cases[k].name);
+    }
+    for (size_t i = 0; i < count; i++)
+        leat_text_free(texts[i]);
+    free(texts);
+    free(prints);
+}
+
 static void test_op(void **state) {
     const char *op = *state;
     json_t *file = read_file(op), *lines = lines_of(op, file);
@@ -611,6 +635,7 @@ static void test_op(void **state) {
         if (cases[i].code == NULL)
             check_all_computed(&cases[i]);
     }
+    check_fingerprints(cases, count);
     for (size_t i = 0; i < count; i++) {
         if (cases[i].code == NULL && !is_left_out(&cases[i])) {
             torture_begin();

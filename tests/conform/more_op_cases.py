@@ -10,6 +10,11 @@ import json
 import os
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools", "record"))
+
+import op_recorder  # noqa: E402
+from op_recorder import F32, F64, I32, I64, distinct, floats, np, tf  # noqa: E402
+
 PLACE = os.path.dirname(os.path.abspath(__file__))
 FOLDER = sys.argv[1] if len(sys.argv) > 1 else os.path.join(PLACE, "ops")
 MOST_VALUES = 160  # of a case whose gradients are computed by differences
@@ -38,7 +43,7 @@ def flagged(op, line):
     """Whether the case's gradients are checked, and how."""
     values = [value for value in line["inputs"] if value["dtype"] in ("float32", "float64")]
     count = sum(len(value["data"]) for value in line["inputs"])
-    wanted = op in GRADIENTS or op in SINGLE
+    wanted = (op in GRADIENTS or op in SINGLE) and not line["name"].startswith("more_")
     if not wanted or "outputs" not in line or line["name"] in BAD.get(op, []) or not values or not 0 < count <= MOST_VALUES:
         return None
     return "float32" if op in SINGLE else True
@@ -68,7 +73,97 @@ def write():
                 out.write("\n]}\n")
 
 
-CASES = {}  # of an operation: what is recorded
+def more(op, name, call, inputs, attributes=None, **how):
+    """Records a case, where TensorFlow has a kernel for it."""
+    op_recorder.record(op, "more_" + name, call, inputs, attributes, recorded=True, **how)
+
+
+BF16 = tf.bfloat16.as_numpy_dtype
+NUMBERS = [np.int8, np.int16, I32, I64, np.uint8, np.uint16, np.uint32, np.uint64, np.float16, BF16, F32, F64]
+cube = np.arange(1, 49).reshape(2, 3, 2, 4) % 11
+
+# ---- reductions over other axes, and of other dtypes ----
+for op in ("sum", "mean", "prod", "max", "min"):
+    call = getattr(tf, "reduce_" + op)
+    for axis in ([0, 2], [1, 3], [-1], [1, 2], [0, 1, 3]):
+        more("reduce_" + op, "axes_" + "_".join(map(str, axis)), call, [(cube % 4 + 1).astype(F32)], {"axis": axis}, tolerance=1e-6)
+    for dtype in NUMBERS:
+        values = np.array([[1, 3, 2], [2, 1, 1]]).astype(dtype)
+        more("reduce_" + op, np.dtype(dtype).name, call, [values], {"axis": [1], "keepdims": True})
+        if op != "mean" and np.dtype(dtype).kind in "iuf":
+            more("reduce_" + op, "nothing_" + np.dtype(dtype).name, call, [np.zeros((2, 0), dtype)], {"axis": [1]})
+for op in ("all", "any"):
+    for axis in ([0, 2], [1], [-1, 0]):
+        more("reduce_" + op, "axes_" + "_".join(map(str, axis)), getattr(tf, "reduce_" + op), [cube[:, :, 0] % 3 > 0], {"axis": axis})
+
+# ---- order ----
+for dtype in NUMBERS:
+    name, values = np.dtype(dtype).name, np.array([[3, 1, 2, 5, 4], [7, 9, 8, 0, 6]]).astype(dtype)
+    more("sort", name, tf.sort, [values], {"axis": 0, "direction": "DESCENDING"})
+    more("sort", name + "_last", tf.sort, [values], {"axis": -1})
+    more("top_k", name, tf.math.top_k, [values], {"k": 3})
+    for side in ("left", "right"):
+        more("searchsorted", name + "_" + side, tf.searchsorted, [np.sort(values), np.array([[0, 3, 9], [8, 7, 1]]).astype(dtype)], {"side": side})
+    more("string_format", name, lambda *x, template: tf.strings.format(template, x), [values, values[0, 0]], {"template": "a {} b {}"})
+    more("unique", name, tf.unique, [values[0].repeat(2)])
+    more("unique_with_counts", name, tf.unique_with_counts, [np.concatenate([values[0], values[0, 1:4]])], {"out_idx": "int64"})
+more("sort", "cube", tf.sort, [distinct(2, 3, 4)], {"axis": 1}, gradient=True)
+more("sort", "cube_down", tf.sort, [distinct(2, 3, 4)], {"axis": 0, "direction": "DESCENDING"}, gradient=True)
+more("top_k", "cube", tf.math.top_k, [distinct(2, 3, 5)], {"k": 2}, gradient=True, gradient_outputs=1)
+more("top_k", "int16", tf.math.top_k, [distinct(3, 5)], {"k": 2, "index_type": "int16"}, gradient=True, gradient_outputs=1)
+
+# ---- places ----
+x = floats(2, 3, 2, 4)
+more("tile", "cube", tf.tile, [x], {"multiples": [1, 2, 3, 1]}, gradient=True)
+more("transpose", "cube", tf.transpose, [x], {"perm": [2, 0, 3, 1]}, gradient=True)
+more("reverse", "cube", tf.reverse, [x], {"axis": [0, -2]}, gradient=True)
+more("roll", "cube", tf.roll, [x], {"shift": [1, -3, 2], "axis": [1, 3, 1]}, gradient=True)
+more("rot90", "batch", tf.image.rot90, [x], {"k": 3}, gradient=True)
+for mode in ("CONSTANT", "REFLECT", "SYMMETRIC"):
+    more("pad", "cube_" + mode.lower(), tf.pad, [x], {"paddings": [[0, 1], [2, 0], [1, 1], [0, 3]], "mode": mode}, gradient=mode == "CONSTANT")
+for axis in (0, 1, -1):
+    for dtype in (np.uint8, I32, I64):
+        more("one_hot", "axis_%d_%s" % (axis, np.dtype(dtype).name), tf.one_hot, [np.array([[0, 2], [1, 3]], dtype)],
+             {"depth": 3, "axis": axis, "dtype": "float32"})
+more("reverse_sequence", "cube", tf.reverse_sequence, [x, I32([2, 1, 0])], {"seq_axis": 2, "batch_axis": 1}, gradient=True)
+more("reverse_sequence", "last", tf.reverse_sequence, [x, I64([4, 3])], {"seq_axis": 3, "batch_axis": 0}, gradient=True)
+for op in ("add", "sub", "max", "min", "update"):
+    call = getattr(tf, "tensor_scatter_nd_" + op)
+    more("tensor_scatter_nd_" + op, "rows", call, [distinct(3, 2, 2), I32([[2, 0], [0, 1]]), distinct(2, 2) + F32(0.1)], gradient=True)
+    for dtype in (np.int8, I32, I64, np.uint8, np.float16, F64):
+        more("tensor_scatter_nd_" + op, np.dtype(dtype).name, call, [np.array([5, 2, 7]).astype(dtype), I64([[1], [2]]), np.array([4, 3]).astype(dtype)])
+more("scatter_nd", "rows", tf.scatter_nd, [I32([[[2], [0]], [[2], [1]]]), floats(2, 2, 3)], {"shape": [4, 3]}, gradient=True)
+for op in ("sum", "prod", "max", "min"):
+    call = getattr(tf.math, "unsorted_segment_" + op)
+    more("unsorted_segment_" + op, "matrix_of_ids", call, [distinct(2, 3, 2), I32([[0, 2, 0], [2, 2, 3]])], {"num_segments": 4}, gradient=op in ("sum", "prod"))
+    more("segment_" + op, "cube", getattr(tf.math, "segment_" + op), [distinct(4, 2, 2), I64([0, 0, 1, 3])], gradient=True)
+    for dtype in (np.int8, I64, np.uint16, np.float16, F64):
+        values = np.array([3, 1, 2, 2]).astype(dtype)
+        more("unsorted_segment_" + op, np.dtype(dtype).name, call, [values, I64([1, -1, 1, 0])], {"num_segments": 3})
+        more("segment_" + op, np.dtype(dtype).name, getattr(tf.math, "segment_" + op), [values, I32([0, 0, 2, 2])])
+for op, call in (("matrix_determinant", tf.linalg.det), ("matrix_inverse", tf.linalg.inv)):
+    more(op, "stack", call, [floats(2, 2, 2) + 3 * np.eye(2, dtype=F32)], tolerance=1e-5, gradient=True)
+more("matmul", "stack_of_stacks", tf.matmul, [floats(2, 3, 2, 4), floats(2, 3, 4, 2)], tolerance=1e-5, gradient=True)
+for seed in (I32([3, 4]), I64([3, -4])):
+    more("stateless_uniform", "seed_" + seed.dtype.name, lambda seed, shape: tf.random.stateless_uniform(shape, seed), [seed], {"shape": [5]})
+more("substr", "matrix_by_row", tf.strings.substr, [np.array([[b"abcd", b"efgh"]], object), I32([[1, 2]]), I32([[2, 1]])])
+more("string_join", "cube", lambda *x, separator: tf.strings.join(x, separator), [np.array([[b"a", b"b"]], object), np.array([[b"c", b"d"]], object)],
+     {"separator": "--"})
+more("string_reduce_join", "two_axes", tf.strings.reduce_join, [np.array([[[b"a", b"b"], [b"c", b"d"]]], object)], {"axis": [1, 2], "separator": "."})
+more("string_reduce_join", "other_order", tf.strings.reduce_join, [np.array([[[b"a", b"b"], [b"c", b"d"]]], object)],
+     {"axis": [2, 0], "separator": ".", "keepdims": True})
+more("where", "cube", tf.where, [cube % 5 == 0])
+more("unstack", "middle", tf.unstack, [floats(2, 3, 2)], {"num": 3, "axis": 1}, gradient=True)
+more("split", "middle", lambda x, num_or_size_splits, axis: tf.split(x, num_or_size_splits, axis), [floats(2, 6, 2)],
+     {"num_or_size_splits": 3, "axis": -2}, gradient=True)
+more("stack", "last", lambda *x, axis: tf.stack(x, axis), [floats(2, 3), floats(2, 3)], {"axis": -1}, gradient=True)
+more("sequence_mask", "matrix", lambda x, maxlen, dtype: tf.sequence_mask(x, maxlen, tf.as_dtype(dtype)), [I32([[1, 3], [0, 2]])], {"maxlen": 3, "dtype": "int8"})
+more("set_diag", "stack", tf.linalg.set_diag, [floats(2, 3, 4), floats(2, 2, 3)], {"k": [-1, 0]}, gradient=True)
+more("xlogy", "broadcast", tf.math.xlogy, [floats(2, 1), floats(3, low=0.5)], tolerance=1e-6, gradient=True)
+
+CASES = op_recorder.CASES  # of an operation: what is recorded
 
 if __name__ == "__main__":
+    for failed in op_recorder.WRONG:
+        print("left out:", failed[:150].split("\n")[0], file=sys.stderr)
     write()

@@ -9,6 +9,7 @@
 
 #include "../../tests/support/scratch.h"
 #include "../../tests/support/torture.h"
+#include "dist/distributed.h"
 #include "dist/draws.h"
 #include "dist/sharding.h"
 #include <leat/data_ops.h>
@@ -216,7 +217,94 @@ static void test_draws(void **state) {
     torture_end();
 }
 
+/* ---- reading ahead ---- */
+
+struct batches {
+    bool prefetched, with_options;
+    int releases;
+};
+
+static leat_dataset *make_batches(void *context, const leat_input_context *input, leat_error *err) {
+    const struct batches *b = context;
+    leat_dataset *dataset = leat_batch(leat_range(0, 12, 1, NULL, err), 4, NULL, err);
+    (void)input;
+    if (b->prefetched)
+        dataset = leat_prefetch(dataset, 7, err);
+    return b->with_options ? leat_with_options(dataset, &(leat_options){0}, err) : dataset;
+}
+
+static void release_batches(void *context) {
+    ((struct batches *)context)->releases++;
+}
+
+/* The number of elements that the share keeps ready on top of what the user wrote; 0: none. */
+static int64_t ahead(struct batches *b, bool by_function, int workers, int replicas, int asked) {
+    leat_error err = {0};
+    leati_membership member = {.num_workers = workers, .replicas = replicas};
+    const leat_distribute_options options = {.per_replica_buffer_size = asked};
+    member.others.exchange = echo;
+    leat_distributed_dataset *d =
+        by_function
+            ? leati_distribute_function(&member, NULL, make_batches, b, release_batches, &options,
+                                        &err)
+            : leati_distribute_dataset(&member, make_batches(b, NULL, &err), &options, &err);
+    if (d == NULL)
+        fail_msg("%s", err.text);
+    leati_place place = leati_distributed_place(d, 0);
+    leat_dataset *share = leati_distributed_share(d, &place, &err);
+    assert_non_null(share);
+    int64_t size = 0;
+    bool own = strcmp(share->op->name, "prefetch") == 0;
+    if (own)
+        size = *(
+            const int64_t *)(const void *)((const char *)share->args +
+                                           leati_rows_find(share->op->rows, "buffer_size")->offset);
+    leat_dataset_unref(share);
+    leat_distributed_dataset_free(d);
+    assert_int_equal(b->releases, by_function);
+    b->releases = 0;
+    return b->prefetched && size == 7 ? 0 : size;
+}
+
+/* Batches of all replicas count once, a function's batches by the replica; nothing is put behind
+ * what reads ahead already, nor where there is one replica alone. */
+static void test_reading_ahead(void **state) {
+    (void)state;
+    static const int asked[] = {0, 3, LEAT_NO_BUFFER}, kept[] = {1, 3, 0};
+    for (int i = 0; i < 3; i++) {
+        for (int kind = 0; kind < 4; kind++) {
+            struct batches b = {.prefetched = kind % 2 == 1, .with_options = kind >= 2};
+            int64_t one = b.prefetched ? 0 : kept[i];
+            assert_int_equal(ahead(&b, false, 1, 1, asked[i]), 0);
+            assert_int_equal(ahead(&b, false, 1, 2, asked[i]), one);
+            assert_int_equal(ahead(&b, false, 2, 1, asked[i]), one);
+            assert_int_equal(ahead(&b, true, 1, 1, asked[i]), 0);
+            assert_int_equal(ahead(&b, true, 1, 2, asked[i]), 2 * one);
+            assert_int_equal(ahead(&b, true, 2, 3, asked[i]), 3 * one);
+        }
+    }
+}
+
 /* ---- failing allocations ---- */
+
+static leat_status distribute_function(void *context, leat_error *err) {
+    const leati_membership member = {.num_workers = 1, .replicas = 2, .per_replica_ok = true};
+    const leat_distribute_options options = {.replication = LEAT_INPUT_PER_REPLICA};
+    struct batches *b = context;
+    b->releases = 0;
+    leat_distributed_dataset *d =
+        leati_distribute_function(&member, NULL, make_batches, b, release_batches, &options, err);
+    leat_distributed_iterator *it = d == NULL ? NULL : leat_distributed_iterator_new(d, err);
+    leat_status status = it == NULL ? err->code : LEAT_OK;
+    char *text = it == NULL ? NULL : leat_distributed_iterator_explain(it, err);
+    if (it != NULL && text == NULL)
+        status = err->code;
+    leat_text_free(text);
+    leat_distributed_iterator_free(it);
+    leat_distributed_dataset_free(d);
+    assert_int_equal(b->releases, 1);
+    return status;
+}
 
 static leat_status share_files(void *context, leat_error *err) {
     leat_dataset *dataset = context != NULL ? features_dataset(err) : listed(err);
@@ -267,13 +355,14 @@ static void test_failing_allocations(void **state) {
     torture_run(take_draws, NULL);
     torture_run_tolerant(share_files, NULL); /* constants are folded where there is memory */
     torture_run_tolerant(share_files, &rounds);
+    torture_run_tolerant(distribute_function, &(struct batches){0});
     torture_end();
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whole_pipelines), cmocka_unit_test(test_shuffled_names),
-        cmocka_unit_test(test_deep_plans), cmocka_unit_test(test_draws),
-        cmocka_unit_test(test_failing_allocations)};
+        cmocka_unit_test(test_deep_plans),      cmocka_unit_test(test_draws),
+        cmocka_unit_test(test_reading_ahead),   cmocka_unit_test(test_failing_allocations)};
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

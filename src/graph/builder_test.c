@@ -109,6 +109,33 @@ static void test_values_of_another_graph(void **state) {
     leat_graph_free(NULL);
 }
 
+/* Handles that no call gave out. */
+static void test_forged_values(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_graph *graph = graph_of_two(LEAT_SCALAR, LEAT_SCALAR);
+    for (int id = 2; id > -3; id -= 3) { /* behind the last one, and a failed one */
+        leat_value forged = {.graph = graph, .id = id};
+        assert_int_equal(leat_value_dtype(forged), LEAT_INVALID);
+        assert_int_equal(leat_value_shape(forged).rank, LEAT_UNKNOWN_RANK);
+        assert_null(leat_value_element(forged));
+    }
+    leat_value last = leat_graph_argument(graph, 1), none = leat_graph_argument(NULL, 0);
+    assert_true(leat_value_dtype(last) != LEAT_INVALID);
+    assert_true(none.graph == NULL && none.id == -1);
+    assert_int_equal(leat_graph_num_arguments(NULL), 0);
+    assert_int_equal(leat_graph_num_arguments(graph), 2);
+    assert_true(leat_add(last, (leat_value){.graph = graph, .id = 2}).id < 0);
+    assert_int_equal(leat_graph_take_error(graph, &err), LEAT_INVALID_ARGUMENT);
+    assert_string_equal(
+        err.text, "op add (node 0): input 1 is value 2; expected one of the 2 values before it");
+    assert_int_equal(leat_graph_take_error(graph, &err), LEAT_OK);
+    leat_value outputs[2] = {last, {.graph = graph, .id = 2}};
+    assert_null(leat_graph_finish(graph, outputs, 2, NULL, &err));
+    assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
+    assert_string_equal(err.text, "output 1 is not a value of this graph");
+}
+
 static void test_calls_by_name(void **state) {
     (void)state;
     leat_value out[LEAT_MAX_OUTPUTS];
@@ -278,6 +305,7 @@ int main(void) {
         TEST(test_dtypes_do_not_convert),
         TEST(test_argument_beyond_the_last),
         TEST(test_values_of_another_graph),
+        TEST(test_forged_values),
         TEST(test_calls_by_name),
         TEST(test_tracing),
         TEST(test_constants),

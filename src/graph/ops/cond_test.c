@@ -130,6 +130,55 @@ static void test_rows(void **state) {
     leat_function_unref(function);
 }
 
+static int first_word(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    outputs[0] = leat_graph_argument(graph, 0);
+    return 1;
+}
+
+static int both_words(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    leat_value words[2] = {leat_graph_argument(graph, 0), leat_graph_argument(graph, 1)};
+    outputs[0] = leat_string_join(words, 2, "-");
+    return 1;
+}
+
+/* Rows of strings, some empty, from both branches. */
+static void test_rows_of_strings(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_spec *pair = test_spec(2, (leat_dtype[]){LEAT_STRING, LEAT_STRING},
+                                (leat_shape[]){LEAT_SCALAR, LEAT_SCALAR});
+    leat_spec *spec = test_spec(3, (leat_dtype[]){LEAT_BOOL, LEAT_STRING, LEAT_STRING},
+                                (leat_shape[]){LEAT_SCALAR, LEAT_SCALAR, LEAT_SCALAR});
+    leat_function *branches[2] = {leat_trace(first_word, NULL, pair, &err),
+                                  leat_trace(both_words, NULL, pair, &err)};
+    leat_function *function = leat_trace(choose, branches, spec, &err);
+    assert_non_null(function);
+    bool predicates[3] = {true, false, true};
+    leat_string words[3] = {{"", 0}, {"one", 3}, {"two", 3}}, other = {"more", 4};
+    static const char *const expected[3] = {"", "one-more", "two"};
+    int64_t each = sizeof(leat_string);
+    leati_operand inputs[3] = {
+        {.data = (char *)predicates, .row_stride = 1, .dtype = LEAT_BOOL, .count = 1},
+        {.data = (char *)words, .row_stride = each, .dtype = LEAT_STRING, .count = 1},
+        {.data = (char *)&other, .dtype = LEAT_STRING, .count = 1}};
+    leati_operand out;
+    int64_t failed_row;
+    assert_int_equal(leati_interpret_rows(function, 3, inputs, NULL, &out, &failed_row, &err), 0);
+    for (int row = 0; row < 3; row++) {
+        const leat_string *found = (const void *)(out.data + row * out.row_stride);
+        assert_int_equal(found->size, strlen(expected[row]));
+        assert_memory_equal(found->data, expected[row], found->size);
+    }
+    leat_buffer_unref(out.owner);
+    leat_function_unref(function);
+    leat_function_unref(branches[0]);
+    leat_function_unref(branches[1]);
+    leat_spec_unref(pair);
+    leat_spec_unref(spec);
+}
+
 static int two_outputs(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     outputs[0] = outputs[1] = leat_graph_argument(graph, 0);
@@ -317,6 +366,7 @@ int main(void) {
         TEST(test_both_branches),
         TEST(test_json),
         TEST(test_rows),
+        TEST(test_rows_of_strings),
         TEST(test_branches_that_disagree),
         TEST(test_predicates_that_are_none),
         TEST(test_effects),

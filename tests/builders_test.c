@@ -35,6 +35,27 @@ static const char letters[] = ARGUMENTS(CHARACTER) SCALARS(CHARACTER);
     static const leat_random_options seeded __attribute__((unused)) = {                            \
         .minval = 1, .maxval = 8, .mean = 5, .stddev = 6, .has_seed = true, .seed = 4};
 
+static leat_spec *spec_of_one(const char *name, leat_dtype dtype, leat_shape shape) {
+    leat_spec *child = leat_spec_tensor(dtype, shape, NULL);
+    return leat_spec_dict(&name, &child, 1, NULL);
+}
+
+static int parse_example(leat_value serialized, leat_value *out) {
+    leat_spec *features = spec_of_one("a", LEAT_INT64, LEAT_SCALAR);
+    int count = leat_parse_example(serialized, features, NULL, out);
+    leat_spec_unref(features);
+    return count;
+}
+
+static int parse_sequence_example(leat_value serialized, leat_value *out) {
+    leat_spec *context = spec_of_one("a", LEAT_INT64, LEAT_SCALAR);
+    leat_spec *sequence = spec_of_one("b", LEAT_FLOAT32, LEAT_SHAPE(-1));
+    int count = leat_parse_sequence_example(serialized, context, sequence, NULL, out);
+    leat_spec_unref(context);
+    leat_spec_unref(sequence);
+    return count;
+}
+
 typedef int (*build_function)(const leat_value *values, leat_value *out);
 #define ONE(LABEL, OPERATION, INPUTS, ATTRIBUTES, CALL)                                            \
     static int build_##LABEL(const leat_value *values, leat_value *out) {                          \

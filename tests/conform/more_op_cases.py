@@ -17,7 +17,7 @@ from op_recorder import F32, F64, I32, I64, distinct, floats, np, tf  # noqa: E4
 
 PLACE = os.path.dirname(os.path.abspath(__file__))
 FOLDER = sys.argv[1] if len(sys.argv) > 1 else os.path.join(PLACE, "ops")
-MOST_VALUES = 160  # of a case whose gradients are computed by differences
+MOST_VALUES = 420  # of a case whose gradients are computed by differences
 BAD = {"matrix_determinant": ["singular"], "matrix_triangular_solve": ["singular"], "max_pool2d": ["negative_same"],
        "max_pool2d_grad": ["ties_to_first"], "pow": ["negative_base"], "projective_transform": None, "psnr": None, "qr": ["zeros", "triangle", "triangle_full", "wide", "wide_full", "tall_full", "stack_full", "zeros_full"],
        "pad": ["reflect_both", "reflect_one_side", "reflect_none", "symmetric_both", "symmetric_one_side", "symmetric_none"],
@@ -28,7 +28,7 @@ BAD = {"matrix_determinant": ["singular"], "matrix_triangular_solve": ["singular
        "xlogy": ["zeros"],
        "rgb_to_hsv": ["picture", "batch", "wide", "edges"], "zeta": ["values", "near_one", "broadcast"], "round": None, "rint": None}
 GRADIENTS = """matmul matrix_determinant matrix_inverse matrix_solve matrix_triangular_solve max_pool2d max_pool2d_grad maximum minimum
-multiply multiply_no_nan ndtri negate pad polygamma pow qr reciprocal reduce_max reduce_mean reduce_min reduce_prod reduce_sum relu relu6
+max_pool2d_grad_grad multiply multiply_no_nan ndtri negate pad polygamma pow qr reciprocal reduce_max reduce_mean reduce_min reduce_prod reduce_sum relu relu6
 relu_grad repeat reshape reshape_like reverse rot90 rsqrt segment_max segment_mean segment_min segment_prod segment_sum select
 self_adjoint_eig sigmoid sign sin sinh slice sobel_edges softmax softplus sort split sqrt square squared_difference squeeze subtract
 sum_like svd tan tanh tensor_scatter_nd_add tensor_scatter_nd_max tensor_scatter_nd_min tensor_scatter_nd_sub tensor_scatter_nd_update
@@ -160,6 +160,23 @@ more("stack", "last", lambda *x, axis: tf.stack(x, axis), [floats(2, 3), floats(
 more("sequence_mask", "matrix", lambda x, maxlen, dtype: tf.sequence_mask(x, maxlen, tf.as_dtype(dtype)), [I32([[1, 3], [0, 2]])], {"maxlen": 3, "dtype": "int8"})
 more("set_diag", "stack", tf.linalg.set_diag, [floats(2, 3, 4), floats(2, 2, 3)], {"k": [-1, 0]}, gradient=True)
 more("xlogy", "broadcast", tf.math.xlogy, [floats(2, 1), floats(3, low=0.5)], tolerance=1e-6, gradient=True)
+
+
+# ---- pictures ----
+left, right = floats(2, 6, 7, 2, low=0.1, high=0.9), floats(2, 6, 7, 2, low=0.1, high=0.9)
+more("psnr", "small", tf.image.psnr, [left[:, :3, :3], right[:, :3, :3]], {"max_val": 1.5}, tolerance=1e-5, gradient="float32")
+for size in (2, 3):
+    for sigma in (0.7, 1.5):
+        more("ssim", "small_%d_%.1f" % (size, sigma), tf.image.ssim, [left[0], right[0]],
+             {"max_val": 1.0, "filter_size": size, "filter_sigma": sigma, "k1": 0.2, "k2": 0.3}, tolerance=1e-4, gradient="float32")
+    more("ssim_multiscale", "small_%d" % size, tf.image.ssim_multiscale, [left, right],
+         {"max_val": 1.0, "filter_size": size, "k1": 0.2, "k2": 0.3, "power_factors": [0.4, 0.6]}, tolerance=1e-4)
+more("ssim_multiscale", "gradient", tf.image.ssim_multiscale, [left[0], right[0]],
+     {"max_val": 1.0, "filter_size": 2, "k1": 0.5, "k2": 0.5, "power_factors": [0.4, 0.6]}, tolerance=1e-4, gradient="float32")
+for op in ("rgb_to_hsv", "hsv_to_rgb", "rgb_to_yiq", "yiq_to_rgb", "rgb_to_yuv", "yuv_to_rgb"):
+    more(op, "pixels", getattr(tf.image, op), [floats(3, 2, 3, low=0.1, high=0.9)], tolerance=1e-5)
+more("total_variation", "batch", tf.image.total_variation, [distinct(2, 3, 4, 2)], tolerance=1e-5, gradient=True)
+more("sobel_edges", "batch", tf.image.sobel_edges, [floats(2, 3, 4, 2)], tolerance=1e-5, gradient=True)
 
 CASES = op_recorder.CASES  # of an operation: what is recorded
 

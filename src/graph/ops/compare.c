@@ -218,7 +218,9 @@ leat_status leati_compare_batches(const leat_value sources[2], leat_value pictur
         int32_t rank = leat_value_shape(sources[i]).rank;
         if (rank != 3 && rank != 4)
             return leati_fail(err, LEAT_UNIMPLEMENTED,
-                              "the gradient takes pictures of rank 3 and 4, found %d", (int)rank);
+                              "the gradient takes pictures of rank 3 and 4, found %d; set it "
+                              "with ensure_shape",
+                              (int)rank);
         pictures[i] = leat_convert_image_dtype(sources[i], LEAT_FLOAT32, false);
         if (rank == 3)
             pictures[i] = leat_expand_dims(pictures[i], 0);

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "../../tests/support/torture.h"
 #include "../../tests/support/train.h"
 #include <leat/train.h>
 
@@ -438,15 +439,21 @@ static void layers_of_ones_own_have_eight_weights(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(networks_keep_their_first_failure),
-        cmocka_unit_test(outputs_of_networks_are_checked),
-        cmocka_unit_test(models_of_networks_are_called_with_their_inputs),
-        cmocka_unit_test(models_are_given_layers_and_inputs),
-        cmocka_unit_test(metrics_are_given_values),
-        cmocka_unit_test(optimizers_are_given_variables),
-        cmocka_unit_test(parts_are_given_values),
-        cmocka_unit_test(applications_are_whole),
-        cmocka_unit_test(layers_of_ones_own_have_eight_weights),
+        cmocka_unit_test_setup_teardown(networks_keep_their_first_failure, torture_setup,
+                                        torture_teardown),
+        cmocka_unit_test_setup_teardown(outputs_of_networks_are_checked, torture_setup,
+                                        torture_teardown),
+        cmocka_unit_test_setup_teardown(models_of_networks_are_called_with_their_inputs,
+                                        torture_setup, torture_teardown),
+        cmocka_unit_test_setup_teardown(models_are_given_layers_and_inputs, torture_setup,
+                                        torture_teardown),
+        cmocka_unit_test_setup_teardown(metrics_are_given_values, torture_setup, torture_teardown),
+        cmocka_unit_test_setup_teardown(optimizers_are_given_variables, torture_setup,
+                                        torture_teardown),
+        cmocka_unit_test_setup_teardown(parts_are_given_values, torture_setup, torture_teardown),
+        cmocka_unit_test_setup_teardown(applications_are_whole, torture_setup, torture_teardown),
+        cmocka_unit_test_setup_teardown(layers_of_ones_own_have_eight_weights, torture_setup,
+                                        torture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

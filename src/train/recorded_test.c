@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "../../tests/support/torture.h"
 #include "../../tests/support/train.h"
 #include "train/kind.h"
 
@@ -127,6 +128,8 @@ static leat_status compute(struct call *call, enum way way, leat_tensor *out, le
     leat_value value;
     if (way == PRECISE) {
         leat_graph *graph = leat_eager_new(err);
+        if (graph == NULL)
+            return err->code;
         outputs_of(call, graph, &value);
         leat_status status = leat_value_tensor(value, out, err);
         leat_graph_free(graph);
@@ -254,6 +257,22 @@ static bool in_table(const char *sort, const char *name) {
     return strcmp(sort, "metric") != 0;
 }
 
+/* New references: what the case is called with, and what comes out. */
+static json_t *inputs_of(const json_t *c, const char *sort) {
+    if (strcmp(sort, "layer") == 0)
+        return json_incref(json_object_get(c, "inputs"));
+    if (strcmp(sort, "metric") == 0)
+        return json_incref(json_array_get(json_object_get(c, "updates"), 0));
+    return json_pack("[O,O,O]", json_object_get(c, "y_true"), json_object_get(c, "y_pred"),
+                     json_object_get(c, "sample_weight"));
+}
+
+static json_t *output_of(const json_t *c, const char *sort) {
+    if (strcmp(sort, "metric") == 0)
+        return result_of(c);
+    return json_incref(json_object_get(c, strcmp(sort, "layer") == 0 ? "output" : "value"));
+}
+
 /* All cases in all ways, of which so many of each way are refused. */
 static void run_file(const char *file, const char *sort, const int *refused) {
     json_t *root, *c;
@@ -261,20 +280,9 @@ static void run_file(const char *file, const char *sort, const int *refused) {
     size_t index;
     int counts[NUM_WAYS] = {0};
     json_array_foreach(cases, index, c) {
-        json_t *inputs, *output;
         if (!in_table(sort, arrays_text(c, sort)))
             continue;
-        if (strcmp(sort, "layer") == 0) {
-            inputs = json_incref(json_object_get(c, "inputs"));
-            output = json_incref(json_object_get(c, "output"));
-        } else if (strcmp(sort, "loss") == 0) {
-            inputs = json_pack("[O,O,O]", json_object_get(c, "y_true"),
-                               json_object_get(c, "y_pred"), json_object_get(c, "sample_weight"));
-            output = json_incref(json_object_get(c, "value"));
-        } else {
-            inputs = json_incref(json_array_get(json_object_get(c, "updates"), 0));
-            output = result_of(c);
-        }
+        json_t *inputs = inputs_of(c, sort), *output = output_of(c, sort);
         for (enum way way = PRECISE; way < NUM_WAYS; way++)
             run_case(sort, c, inputs, output, way, &counts[way]);
         json_decref(inputs);
@@ -285,6 +293,61 @@ static void run_file(const char *file, const char *sort, const int *refused) {
         if (counts[way] != refused[way])
             fail_msg("%s: %d are refused %s, expected %d", file, counts[way], ways[way],
                      refused[way]);
+}
+
+/* ---- without memory ---- */
+
+static enum way tortured;
+
+static leat_status compute_and_drop(void *context, leat_error *err) {
+    leat_tensor found = {0};
+    leat_status status = compute(context, tortured, &found, err);
+    leat_tensor_unref(&found);
+    return status;
+}
+
+/* The first case of each kind with some of its allocations failing, the first ones and the last
+ * among them. */
+static void torture_file(const char *file, const char *sort) {
+    enum { ROUNDS = 40 };
+    json_t *root, *c;
+    json_t *cases = train_cases(file, &root);
+    size_t index;
+    const char *before = "";
+    json_array_foreach(cases, index, c) {
+        struct call call = {.sort = sort, .training = arrays_bool(c, "training", false)};
+        leat_error err = {0};
+        if (strcmp(before, arrays_text(c, sort)) == 0 || !in_table(sort, arrays_text(c, sort)))
+            continue;
+        before = arrays_text(c, sort);
+        json_t *inputs = inputs_of(c, sort);
+        set_up(&call, c, inputs, TRACED);
+        for (tortured = PRECISE; tortured <= TRACED; tortured++) {
+            torture_fail_at(0);
+            (void)compute_and_drop(&call, &err); /* what is made once is there */
+            torture_fail_at(0);
+            (void)compute_and_drop(&call, &err);
+            long count = torture_count();
+            for (long i = 0; i < ROUNDS && err.code == LEAT_OK; i++)
+                torture_round(compute_and_drop, &call, 1 + (count - 1) * i / (ROUNDS - 1), true);
+        }
+        json_decref(inputs);
+        tear_down(&call);
+    }
+    json_decref(root);
+}
+
+static void failed_allocations_are_survived(void **state) {
+    (void)state;
+    torture_begin();
+    torture_file("layers.json", "layer");
+    torture_file("more_layers.json", "layer");
+    torture_file("further_layers.json", "layer");
+    torture_file("picture_layers.json", "layer");
+    torture_file("losses.json", "loss");
+    torture_file("more_losses.json", "loss");
+    torture_file("more_metrics.json", "metric");
+    torture_end();
 }
 
 static void layers_are_keras(void **state) {
@@ -312,6 +375,7 @@ int main(void) {
         cmocka_unit_test(layers_are_keras),
         cmocka_unit_test(losses_are_keras),
         cmocka_unit_test(metrics_are_keras),
+        cmocka_unit_test(failed_allocations_are_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

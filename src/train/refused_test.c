@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "../../tests/support/torture.h"
 #include "../../tests/support/train.h"
 #include "core/spec.h"
 #include <leat/train.h>
@@ -147,6 +148,7 @@ static void lines_hold(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lines_hold)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(lines_hold, torture_setup, torture_teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

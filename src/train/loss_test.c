@@ -166,6 +166,55 @@ static void averages_are_over_the_global_batch(void **state) {
     leat_graph_free(graph);
 }
 
+/* Squared errors 1, 4, 9 and 25 with weights, a mask, both, a mask that leaves nothing, and weights
+ * of zero: what Keras 3.15 gives for each reduction. */
+static void weights_and_masks_are_reduced(void **state) {
+    (void)state;
+    enum { NONE = 0, WEIGHTS = 1, MASK = 2, NOTHING = 4, ZEROS = 8, WAYS = 6 };
+    static const int ways[WAYS] = {NONE, WEIGHTS, MASK, WEIGHTS | MASK, NOTHING, ZEROS};
+    static const struct {
+        const char *reduction;
+        double values[WAYS][4];
+    } cases[] = {
+        {"sum_over_batch_size", {{9.75}, {12.875}, {11.666667}, {10.500001}, {0}, {0}}},
+        {"mean", {{9.75}, {12.875}, {11.666667}, {10.500001}, {0}, {0}}},
+        {"mean_with_sample_weight", {{9.75}, {6.05882359}, {11.666667}, {9}, {0}, {0}}},
+        {"sum", {{39}, {51.5}, {35}, {31.5}, {0}, {0}}},
+        {"none", {{1, 4, 9, 25}, {2, 20, 4.5, 25}, {1, 0, 9, 25}, {2, 0, 4.5, 25}, {0}, {0}}},
+    };
+    const float labels[4] = {0}, predictions[4] = {1, 2, 3, 5}, weights[4] = {2, 5, 0.5F, 1};
+    const bool mask[4] = {true, false, true, true}, nothing[4] = {false};
+    leat_error err = {0};
+    leat_graph *graph = leat_eager_new(&err);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0] * WAYS; i++) {
+        int way = ways[i % WAYS], count = 2;
+        char config[60];
+        snprintf(config, sizeof config, "{\"reduction\": \"%s\"}", cases[i / WAYS].reduction);
+        leat_part *loss = leat_part_new("loss", "MeanSquaredError", config, &err);
+        leat_tensor tensors[4] = {leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(4, 1), labels),
+                                  leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(4, 1), predictions)};
+        if (way & (WEIGHTS | ZEROS))
+            tensors[count++] =
+                leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(4), way == ZEROS ? labels : weights);
+        if (way & (MASK | NOTHING))
+            tensors[count++] =
+                leat_tensor_view(LEAT_BOOL, LEAT_SHAPE(4), way == NOTHING ? nothing : mask);
+        leat_value values[4];
+        for (int k = 0; k < count; k++)
+            values[k] = leat_graph_tensor(graph, &tensors[k]);
+        leat_tensor found;
+        train_ok(leat_value_tensor(leat_part_call(loss, values, count, NULL, 0, false, NULL),
+                                   &found, &train_error));
+        assert_int_equal(leat_tensor_count(&found), i / WAYS == 4 ? 4 : 1);
+        for (int64_t k = 0; k < leat_tensor_count(&found); k++)
+            assert_true(fabs((double)((const float *)found.data)[k] -
+                             cases[i / WAYS].values[i % WAYS][k]) < 1e-5);
+        leat_tensor_unref(&found);
+        leat_part_free(loss);
+    }
+    leat_graph_free(graph);
+}
+
 static void wrong_arguments_are_named(void **state) {
     (void)state;
     leat_error err = {0};
@@ -185,6 +234,7 @@ int main(void) {
         cmocka_unit_test(other_probabilities_are_clipped),
         cmocka_unit_test(labels_outside_are_named),
         cmocka_unit_test(averages_are_over_the_global_batch),
+        cmocka_unit_test(weights_and_masks_are_reduced),
         cmocka_unit_test(wrong_arguments_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,11 +49,48 @@ static void check_weight_gradients(leat_layer *layer, leat_value loss, const jso
     }
 }
 
-static void run_case(const json_t *c) {
+/* One number for both directions, or one for each; 0 where there is none. */
+static void pair_of(const json_t *config, const char *name, int64_t out[2]) {
+    const json_t *value = json_object_get(config, name);
+    for (size_t i = 0; i < 2; i++)
+        out[i] = json_integer_value(json_is_array(value) ? json_array_get(value, i) : value);
+}
+
+/* The same layer by its constructor in C. */
+static leat_layer *constructed(const char *name, const json_t *config, leat_error *err) {
+    const char *activation = json_string_value(json_object_get(config, "activation"));
+    const char *padding = json_string_value(json_object_get(config, "padding"));
+    leat_conv2d_layer_options conv = {
+        .groups = json_integer_value(json_object_get(config, "groups")),
+        .padding = padding != NULL && strcmp(padding, "same") == 0 ? LEAT_SAME : LEAT_VALID,
+        .activation = activation == NULL                   ? LEAT_LINEAR
+                      : strcmp(activation, "softmax") == 0 ? LEAT_SOFTMAX
+                                                           : LEAT_RELU,
+        .no_bias = json_is_false(json_object_get(config, "use_bias"))};
+    leat_max_pooling2d_layer_options pool = {.padding = conv.padding};
+    const leat_dense_layer_options flat = {.activation = conv.activation, .no_bias = conv.no_bias};
+    int64_t size[2];
+    pair_of(config, "strides", conv.strides);
+    pair_of(config, "strides", pool.strides);
+    pair_of(config, "dilation_rate", conv.dilation_rate);
+    pair_of(config, "pool_size", pool.pool_size);
+    pair_of(config, "kernel_size", size);
+    if (strcmp(name, "Conv2D") == 0)
+        return leat_conv2d_layer(json_integer_value(json_object_get(config, "filters")), size[0],
+                                 size[1], &conv, err);
+    if (strcmp(name, "MaxPooling2D") == 0)
+        return leat_max_pooling2d_layer(&pool, err);
+    return leat_dense_layer(json_integer_value(json_object_get(config, "units")), &flat, err);
+}
+
+static void run_case(const json_t *c, bool by_name) {
     leat_error err = {0};
     const json_t *input = json_array_get(json_object_get(c, "inputs"), 0);
-    leat_layer *layer =
-        leati_layer_from_json(arrays_text(c, "layer"), json_object_get(c, "config"), &err);
+    const char *name = arrays_text(c, "layer");
+    const json_t *config = json_object_get(c, "config");
+    leat_layer *layer = by_name || strcmp(name, "Flatten") == 0
+                            ? leati_layer_from_json(name, config, &err)
+                            : constructed(name, config, &err);
     if (layer == NULL)
         fail_msg("%s", err.text);
     leat_graph *graph = leat_eager_new(&err);
@@ -87,7 +124,8 @@ static void layers_are_keras(void **state) {
         if (!has_constructor(arrays_text(c, "layer")))
             continue;
         print_message("case %d: %s\n", (int)index, arrays_text(c, "layer"));
-        run_case(c);
+        run_case(c, true);
+        run_case(c, false);
         ran++;
     }
     json_decref(root);

@@ -113,7 +113,7 @@ static void names_are_keras(void **state) {
         const char *transposed = strstr(arrays_text(line, "name"), "Transpose");
         if (transposed != NULL)
             end = transposed - 1;
-        if (end != NULL && isdigit((unsigned char)end[-1]))
+        if (end != NULL && end > arrays_text(line, "name") && isdigit((unsigned char)end[-1]))
             assert_int_equal(rank, end[-1] - '0' + 2);
         else
             assert_int_equal(rank, strcmp(name, "repeat_vector") == 0 ? 2 : 0);

@@ -47,6 +47,37 @@ static void tear_down(struct run *run) {
         leat_variable_unref(run->variables[i]);
 }
 
+static double number_of(const json_t *config, const char *name) {
+    return json_number_value(json_object_get(config, name));
+}
+
+/* SGD and Adam by their constructors in C; NULL for others. */
+static leat_optimizer *constructed(const json_t *c, leat_error *err) {
+    const json_t *config = json_object_get(c, "config");
+    const leat_optimizer_options common = {
+        .weight_decay = number_of(config, "weight_decay"),
+        .clipnorm = number_of(config, "clipnorm"),
+        .global_clipnorm = number_of(config, "global_clipnorm"),
+        .clipvalue = number_of(config, "clipvalue"),
+        .use_ema = json_is_true(json_object_get(config, "use_ema")),
+        .ema_momentum = number_of(config, "ema_momentum"),
+        .ema_overwrite_frequency = (int64_t)number_of(config, "ema_overwrite_frequency"),
+        .gradient_accumulation_steps = (int64_t)number_of(config, "gradient_accumulation_steps")};
+    const leat_sgd_options sgd = {.learning_rate = number_of(config, "learning_rate"),
+                                  .momentum = number_of(config, "momentum"),
+                                  .nesterov = json_is_true(json_object_get(config, "nesterov")),
+                                  .common = common};
+    const leat_adam_options adam = {.learning_rate = number_of(config, "learning_rate"),
+                                    .beta_1 = number_of(config, "beta_1"),
+                                    .beta_2 = number_of(config, "beta_2"),
+                                    .epsilon = number_of(config, "epsilon"),
+                                    .amsgrad = json_is_true(json_object_get(config, "amsgrad")),
+                                    .common = common};
+    if (strcmp(arrays_text(c, "optimizer"), "SGD") == 0)
+        return leat_sgd(&sgd, err);
+    return strcmp(arrays_text(c, "optimizer"), "Adam") == 0 ? leat_adam(&adam, err) : NULL;
+}
+
 static leat_optimizer *optimizer_of(const json_t *c, leat_error *err) {
     char *config = json_dumps(json_object_get(c, "config"), 0);
     leat_optimizer *optimizer = leat_optimizer_named(arrays_text(c, "optimizer"), config, err);
@@ -104,27 +135,53 @@ static void check_names(const json_t *c, const leat_optimizer *optimizer) {
     }
 }
 
+/* All steps of a case with this optimizer (given). */
+static void run_case(const json_t *c, leat_optimizer *optimizer) {
+    struct run run;
+    assert_non_null(optimizer);
+    set_up(&run, c);
+    for (size_t step = 0; step < json_array_size(json_object_get(c, "grads")); step++) {
+        train_ok(take_step(&run, optimizer, step, &train_error));
+        check_step(&run, step);
+    }
+    check_names(c, optimizer);
+    leat_optimizer_free(optimizer);
+    tear_down(&run);
+}
+
 static void steps_of_doubles_are_keras(void **state) {
     (void)state;
     json_t *root, *c;
     json_t *cases = train_cases("more_optimizers.json", &root);
     size_t index;
     json_array_foreach(cases, index, c) {
-        struct run run;
-        if (!arrays_bool(c, "named", false))
-            continue;
-        set_up(&run, c);
-        leat_optimizer *optimizer = optimizer_of(c, &train_error);
-        assert_non_null(optimizer);
-        for (size_t step = 0; step < json_array_size(json_object_get(c, "grads")); step++) {
-            train_ok(take_step(&run, optimizer, step, &train_error));
-            check_step(&run, step);
-        }
-        check_names(c, optimizer);
-        leat_optimizer_free(optimizer);
-        tear_down(&run);
+        if (arrays_bool(c, "named", false))
+            run_case(c, optimizer_of(c, &train_error));
     }
     json_decref(root);
+}
+
+static void constructors_take_all_options(void **state) {
+    (void)state;
+    static const char *const files[] = {"more_optimizers.json", "optimizers.json"};
+    int ran = 0;
+    for (int i = 0; i < 2; i++) {
+        json_t *root, *c;
+        json_t *cases = train_cases(files[i], &root);
+        size_t index;
+        json_array_foreach(cases, index, c) {
+            const json_t *config = json_object_get(c, "config");
+            if (json_is_object(json_object_get(config, "learning_rate")))
+                continue;
+            leat_optimizer *optimizer = constructed(c, &train_error);
+            if (optimizer == NULL)
+                continue;
+            run_case(c, optimizer);
+            ran++;
+        }
+        json_decref(root);
+    }
+    assert_true(ran >= 12);
 }
 
 static leat_status make_and_step(void *context, leat_error *err) {
@@ -177,6 +234,7 @@ static void failed_allocations_are_survived(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_of_doubles_are_keras),
+        cmocka_unit_test(constructors_take_all_options),
         cmocka_unit_test(failed_allocations_are_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

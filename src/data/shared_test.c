@@ -47,7 +47,7 @@ static leat_status use_keys(void *context, leat_error *err) {
         assert_true(key_of(sorted[i - 1]) < key_of(sorted[i]));
     if (status == LEAT_OK) {
         leati_key_table_save(&table, &out);
-        status = out.failed ? leati_no_memory(err, 0) : LEAT_OK;
+        status = out.failed ? leati_no_memory(err) : LEAT_OK;
     }
     leati_reader in = {.data = out.data, .size = out.size};
     if (status == LEAT_OK)

@@ -93,7 +93,7 @@ json_t *leati_json_parse(const char *text, size_t size, leat_error *err) {
         return leati_json_no_memory(err);
     }
     const char *source = copy.size > 0 ? copy.data : text;
-    json_error_t error;
+    json_error_t error = {.text = ""};
     leati_refused_forget();
     json_t *json = json_loadb(source, copy.size > 0 ? copy.size : size,
                               JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, &error);

@@ -52,8 +52,8 @@ static const char *const plans[] = {
     "{\"op\": \"choose_from_datasets\", \"inputs\": [" FROM("1") ", " FROM(
         "2") "], \"args\": {\"choice_dataset_is_input\": true, \"choice_dataset\": {\"op\": "
              "\"range\", \"args\": {\"stop\": 2}}}}",
-    "{\"op\": \"tf_record_dataset\", \"args\": {\"filenames\": {\"op\": \"from_tensor_slices\", "
-    "\"args\": {\"tensors\": {\"dtype\": \"string\", \"shape\": [1], \"data\": [\"x\"]}}}}}",
+    ("{\"op\": \"tf_record_dataset\", \"args\": {\"filenames\": {\"op\": \"from_tensor_slices\", "
+     "\"args\": {\"tensors\": {\"dtype\": \"string\", \"shape\": [1], \"data\": [\"x\"]}}}}}"),
 };
 
 struct trip {
@@ -274,7 +274,8 @@ static void test_width(void **state) {
         assert_int_equal(dataset != NULL, count <= 4096);
         if (dataset == NULL) {
             assert_int_equal(err.code, LEAT_RESOURCE_EXHAUSTED);
-            assert_string_equal(err.text, "a plan node with more than 4096 inputs; split it into several");
+            assert_string_equal(err.text,
+                                "a plan node with more than 4096 inputs; split it into several");
         } else {
             assert_int_equal(leat_spec_num_children(leat_dataset_spec(dataset)), 4096);
         }

@@ -324,7 +324,7 @@ static leat_status other_draws(void *context, const int64_t *mine, int n, int64_
     (void)context;
     (void)err;
     for (int i = 0; i < 2 * n; i++)
-        out[i] = n == 1 ? mine[i % n] : mine[i % n] ^ (i < n && mine[i % n] > 1 ? 6 : 0);
+        out[i] = n == 1 ? mine[i % n] : mine[i % n] ^ (i < n && mine[i % n] / 2 != 0 ? 6 : 0);
     rounds++;
     return LEAT_OK;
 }

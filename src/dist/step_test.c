@@ -237,8 +237,8 @@ static void test_devices(void **state) {
                   "device CPU:1 is named twice");
     for (int i = 0; i < 3; i++) {
         static const char *const texts[] = {
-            "strategy \"mirrored\": 0 devices, timeout_ms 0, bytes_per_pack 0; expected at least "
-            "one device and nothing negative",
+            ("strategy \"mirrored\": 0 devices, timeout_ms 0, bytes_per_pack 0; expected at least "
+             "one device and nothing negative"),
             "strategy \"mirrored\": 2 devices, timeout_ms -1, bytes_per_pack 0",
             "strategy \"mirrored\": 2 devices, timeout_ms 0, bytes_per_pack -1"};
         check_failure(leat_mirrored_strategy(&options[i], &err) == NULL, &err,

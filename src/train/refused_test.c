@@ -22,7 +22,7 @@ static const struct line {
 #define BUILDS(SORT, NAME, ARGUMENTS) {IS_BUILT, SORT, NAME, ARGUMENTS, NULL, NULL},
 #define CALLED(SORT, NAME, ARGUMENTS, SHAPES, TEXT)                                                \
     {IS_CALLED, SORT, NAME, ARGUMENTS, SHAPES, TEXT},
-#include "../../tests/parts.def"
+#include "../../tests/support/parts.def"
 };
 
 /* The arguments as a JSON object. */

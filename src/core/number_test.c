@@ -57,14 +57,23 @@ static const struct {
     {"1e-400", "nnnnyy", 0},
 };
 
-static double value_of(leat_dtype dtype, const void *at) {
+union number {
+    int32_t int32;
+    int64_t int64;
+    uint32_t uint32;
+    uint64_t uint64;
+    float float32;
+    double float64;
+};
+
+static double value_of(leat_dtype dtype, const union number *at) {
     switch (dtype) {
-    case LEAT_INT32: return *(const int32_t *)at;
-    case LEAT_INT64: return (double)*(const int64_t *)at;
-    case LEAT_UINT32: return *(const uint32_t *)at;
-    case LEAT_UINT64: return (double)*(const uint64_t *)at;
-    case LEAT_FLOAT32: return (double)*(const float *)at;
-    default: return *(const double *)at;
+    case LEAT_INT32: return at->int32;
+    case LEAT_INT64: return (double)at->int64;
+    case LEAT_UINT32: return at->uint32;
+    case LEAT_UINT64: return (double)at->uint64;
+    case LEAT_FLOAT32: return (double)at->float32;
+    default: return at->float64;
     }
 }
 
@@ -73,7 +82,7 @@ static void numbers(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         leat_string text = {.data = cases[i].text, .size = strlen(cases[i].text)};
         for (int d = 0; d < 6; d++) {
-            uint64_t place = 0;
+            union number place = {0};
             bool read = leati_parse_number(text, dtypes[d], &place);
             double found = read ? value_of(dtypes[d], &place) : 0;
             double expected =

@@ -6,6 +6,8 @@
 
 #include <cmocka.h>
 
+#include "../../tests/support/torture.h"
+
 #include <leat/leat.h>
 #include <string.h>
 
@@ -116,12 +118,64 @@ static void test_single(void **state) {
     }
 }
 
+/* What both need, made before allocations fail. */
+struct given {
+    leat_dataset *range, *one;
+    leat_function *function;
+    leat_element state;
+};
+
+static leat_status use_both(void *context, leat_error *err) {
+    struct given *given = context;
+    leat_element out = {0};
+    leat_status status = leat_reduce(given->range, &given->state, given->function, &out, err);
+    if (status == LEAT_OK) {
+        assert_int_equal(*(const int64_t *)out.tensors[0].data, 106);
+        status = leat_get_single_element(given->one, &out, err);
+    }
+    if (status == LEAT_OK) {
+        assert_int_equal(*(const int64_t *)out.tensors[0].data, 0);
+    }
+    leat_element_fini(&out);
+    return status;
+}
+
+/* Each failed allocation is reported, and the error may be nobody's. */
+static void test_without_memory(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_spec *scalar = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err);
+    leat_spec *both =
+        leat_spec_tuple((leat_spec *[]){leat_spec_ref(scalar), leat_spec_ref(scalar)}, 2, &err);
+    struct given given = {.range = leat_range(0, 4, 1, NULL, &err),
+                          .one = leat_range(0, 1, 1, NULL, &err),
+                          .function = leat_trace(add, NULL, both, &err)};
+    leat_tensor hundred = leat_scalar_int64(100);
+    assert_int_equal(leat_element_set(&given.state, scalar, &hundred, &err), LEAT_OK);
+    assert_int_equal(use_both(&given, &err), LEAT_OK);
+    torture_run_tolerant(use_both, &given);
+    leat_element out = {0};
+    assert_int_equal(leat_reduce(NULL, &out, NULL, &out, NULL), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leat_get_single_element(given.range, &out, NULL), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leat_get_single_element(NULL, &out, NULL), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(out.num_tensors, 0);
+    leat_element_fini(&out);
+    leat_element_fini(&given.state);
+    leat_tensor_unref(&hundred);
+    leat_function_unref(given.function);
+    leat_dataset_unref(given.range);
+    leat_dataset_unref(given.one);
+    leat_spec_unref(both);
+    leat_spec_unref(scalar);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reduce),
         cmocka_unit_test(test_reduce_fails),
         cmocka_unit_test(test_missing),
         cmocka_unit_test(test_single),
+        cmocka_unit_test_setup_teardown(test_without_memory, torture_setup, torture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

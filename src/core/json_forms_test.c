@@ -227,6 +227,28 @@ static void elements_of_objects(void **state) {
     json_decref(json);
 }
 
+/* Reading stops at the level that is too deep, before a spec is made of those above it. */
+static void nested_elements(void **state) {
+    (void)state;
+    for (int levels = 64; levels <= 65; levels++) {
+        leati_text text = {0};
+        leat_error err = {0};
+        leat_element element = {0};
+        for (int i = 1; i < levels; i++)
+            leati_text_addf(&text, "{\"tuple\": [");
+        leati_text_addf(&text, "5");
+        for (int i = 1; i < levels; i++)
+            leati_text_addf(&text, "]}");
+        json_t *json = parse(text.data);
+        assert_int_equal(leati_json_to_element(json, &element, &err),
+                         levels == 64 ? LEAT_OK : LEAT_INVALID_ARGUMENT);
+        assert_string_equal(err.text, levels == 64 ? "" : "an element nests at most 64 levels");
+        leat_element_fini(&element);
+        json_decref(json);
+        leati_text_fini(&text);
+    }
+}
+
 /* ---- specs ---- */
 
 static void spec_refused(const char *text, const char *why) {
@@ -353,6 +375,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(ends_of_ranges, json_setup, torture_teardown),
         cmocka_unit_test_setup_teardown(leaves_refuse, json_setup, torture_teardown),
         cmocka_unit_test_setup_teardown(elements_of_objects, json_setup, torture_teardown),
+        cmocka_unit_test_setup_teardown(nested_elements, json_setup, torture_teardown),
         cmocka_unit_test_setup_teardown(specs_refuse, json_setup, torture_teardown),
         cmocka_unit_test_setup_teardown(tags, json_setup, torture_teardown),
         cmocka_unit_test_setup_teardown(escapes, json_setup, torture_teardown),

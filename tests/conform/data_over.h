@@ -13,9 +13,9 @@ void data_over_skip(golden_case *c, const json_t *json, int which);
 /* The case with repeat over it, where its second epoch is known and equal to the first; then with
  * skip over that. */
 void data_over_repeat(golden_case *c, const json_t *json, int which);
-/* A state that was saved in the middle is restored after another iterator over the same dataset
- * came to its end (and completed what caches and snapshots keep), then saved and restored at each
- * outcome. */
+/* Of a case with an operator that keeps elements: a state that was saved in the middle is restored
+ * after another iterator over the same dataset came to its end (and completed what caches and
+ * snapshots keep), then saved and restored at each outcome. */
 void data_over_others(golden_case *c, const json_t *json, int which);
 /* The case with global_shuffle over it: its elements, in the order in which that takes numbers.
  * Returns whether the pipeline has random access. */

@@ -225,6 +225,56 @@ static void test_print_shapes(void **state) {
     }
 }
 
+/* Components one after the other, each with all replicas; one of them may be without some. */
+static void test_print_components(void **state) {
+    (void)state;
+    static const char expected[] =
+        "(PerReplica:{\n"
+        "  0: <tf.Tensor: shape=(), dtype=int64, numpy=3>,\n"
+        "  1: <tf.Tensor: shape=(), dtype=int64, numpy=5>\n"
+        "}, PerReplica:{\n"
+        "  0: <tf.Tensor: shape=(2,), dtype=int64, numpy=array([3, 5])>,\n"
+        "})";
+    const int64_t values[2] = {3, 5};
+    char text[400], whole[400];
+    torture_begin();
+    leat_element elements[2] = {{0}, element_of(LEAT_INT64, LEAT_SCALAR, &values[1])};
+    leat_spec *parts[2] = {leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, NULL),
+                           leat_spec_tensor(LEAT_INT64, LEAT_SHAPE(2), NULL)};
+    leat_spec *spec = leat_spec_tuple(parts, 2, NULL);
+    leat_tensor tensors[2];
+    assert_int_equal(leat_tensor_copy_of(LEAT_INT64, LEAT_SCALAR, values, &tensors[0], NULL),
+                     LEAT_OK);
+    assert_int_equal(leat_tensor_copy_of(LEAT_INT64, LEAT_SHAPE(2), values, &tensors[1], NULL),
+                     LEAT_OK);
+    assert_int_equal(leat_element_set(&elements[0], spec, tensors, NULL), LEAT_OK);
+    const leat_per_replica value = {.elements = elements, .num_replicas = 2};
+    size_t length = leat_per_replica_print(&value, whole, sizeof whole);
+    assert_string_equal(whole, expected);
+    assert_int_equal(length, strlen(expected));
+    /* As much as there is memory for. */
+    bool failed = true;
+    for (long n = 1; failed; n++) {
+        long before = torture_live();
+        torture_fail_at(n);
+        length = leat_per_replica_print(&value, text, sizeof text);
+        failed = torture_failed();
+        torture_fail_at(0);
+        assert_int_equal(torture_live(), before);
+        assert_int_equal(length, strlen(text));
+        assert_true(failed ? length < strlen(whole) : length == strlen(whole));
+        assert_memory_equal(text, whole, length);
+    }
+    for (int i = 0; i < 2; i++) {
+        leat_element_fini(&elements[i]);
+        leat_tensor_unref(&tensors[i]);
+    }
+    leat_spec_unref(spec);
+    torture_end();
+    assert_int_equal(leat_per_replica_print(&(leat_per_replica){0}, text, sizeof text), 2);
+    assert_string_equal(text, "()");
+}
+
 /* ---- what is refused ---- */
 
 static void expect_refused(leat_strategy *strategy, leat_reduce_op op,
@@ -429,6 +479,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_reduce_every_dtype),
                                        cmocka_unit_test(test_print_every_dtype),
                                        cmocka_unit_test(test_print_shapes),
+                                       cmocka_unit_test(test_print_components),
                                        cmocka_unit_test(test_refused),
                                        cmocka_unit_test(test_functions_of_datasets),
                                        cmocka_unit_test(test_batch_sizes),

@@ -58,6 +58,7 @@ def patches_grad(g, images, **a):
 
 
 FUNCTIONS = {
+    "as_string": tf.strings.as_string, "einsum": lambda *all, equation: tf.einsum(equation, *all),
     "avg_pool2d_grad": pool_grad, "extract_patches_grad": patches_grad, "gather_nd": tf.gather_nd,
     "argmax": tf.argmax, "argmin": tf.argmin, "argsort": tf.argsort, "avg_pool2d": tf.nn.avg_pool2d, "boolean_mask": tf.boolean_mask,
     "cast": tf.cast, "clip_by_value": tf.clip_by_value, "conv2d": tf.nn.conv2d, "conv2d_backprop_input": backprop_input,
@@ -77,6 +78,24 @@ GRADIENTS = ("adjust_brightness", "avg_pool2d_grad", "boolean_mask", "ceil", "cu
 UNLIKE = {"float16": ("avg_pool2d", "conv2d", "conv2d_backprop_filter", "conv2d_backprop_input", "cumulative_logsumexp", "einsum",
                       "log_softmax"),
           "int32": ("conv2d",), "int16": ("gather", "gather_nd")}
+
+HALVES = np.array([0.5, -1.25, 1024, 0.1], "float16")
+COUNTS = np.arange(-3, 9).reshape(2, 6)
+# Further cases: operation, name, attributes and inputs.
+EXTRA = [
+    ("as_string", "long", {"width": 300, "precision": 2}, [np.array([1.5, -2], "float64")]),
+    ("as_string", "long, filled", {"width": 700, "fill": "0"}, [np.array([7, -3], "int64")]),
+    ("as_string", "halves", {}, [HALVES]), ("as_string", "halves, scientific", {"scientific": True, "precision": 3}, [HALVES]),
+    ("as_string", "halves, shortest", {"shortest": True, "width": 8}, [HALVES]),
+    ("as_string", "bfloat16", {"precision": 1}, [tf.constant([0.5, -1.25, 3e38], "bfloat16").numpy()]),
+    ("einsum", "implied, upper", {"equation": "bA,aB"}, [np.ones((2, 3), "float32"), np.ones((4, 5), "float32")]),
+    ("einsum", "blanks", {"equation": " ij , jk -> ki "}, [COUNTS.astype("int32"), COUNTS.T.astype("int32")]),
+    ("einsum", "alone, int32", {"equation": "ij->j"}, [COUNTS.astype("int32")]),
+    ("einsum", "alone, int64", {"equation": "ij->"}, [COUNTS.astype("int64")]),
+    ("einsum", "alone, float64", {"equation": "ij->ji"}, [COUNTS.astype("float64")]),
+    ("einsum", "three", {"equation": "ij,kj,k->i"}, [COUNTS / 4, COUNTS[:, ::-1] / 4, np.array([2.0, -1.0])]),
+    ("einsum", "rests of two ranks", {"equation": "...ij,...jk->...ik"}, [np.arange(24.0).reshape(2, 1, 3, 4), np.arange(24.0).reshape(3, 4, 2)]),
+]
 
 
 def function_of(op, attributes):
@@ -139,6 +158,17 @@ def same(found, case):
         for a, b in zip(found, expected))
 
 
+def line_of(name, attributes, inputs, outputs):
+    line = {"name": name, "inputs": [op_recorder.tensor(value) for value in inputs],
+            "outputs": [op_recorder.tensor(value) for value in outputs]}
+    if attributes:
+        line["attributes"] = attributes
+    kinds = [value.dtype.name for value in outputs + inputs if value.dtype.name in TOLERANCES]
+    if any(value.dtype.kind == "f" for value in outputs):
+        line["tolerance"] = max(TOLERANCES[kind] for kind in kinds)
+    return line
+
+
 def record(op, cases):
     lines = []
     for number, case in enumerate(case for case in cases if "outputs" in case):
@@ -154,17 +184,20 @@ def record(op, cases):
             left_out = fnmatch.fnmatch(name, NOT.get(op, "")) or op in UNLIKE.get(name.split()[-1], ())
             if found is None or left_out or sum(value.size for value in found + changed) > MOST:
                 continue
-            line = {"name": "%s, %s" % (case["name"], name), "inputs": [op_recorder.tensor(value) for value in changed],
-                    "outputs": [op_recorder.tensor(value) for value in found]}
-            if attributes:
-                line["attributes"] = attributes
-            kinds = [str(value.dtype) for value in found + changed if value.dtype.kind == "f"]
-            if any(value.dtype.kind == "f" for value in found):
-                line["tolerance"] = max([TOLERANCES[kind] for kind in kinds] + [case.get("tolerance", 0) if "as" not in name else 0])
+            line = line_of("%s, %s" % (case["name"], name), attributes, changed, found)
+            if "tolerance" in line and "as" not in name:
+                line["tolerance"] = max(line["tolerance"], case.get("tolerance", 0))
+            kinds = [value.dtype.name for value in found + changed]
             if (case.get("gradient") or op in GRADIENTS) and name[:1] in "01s" and "float32" in kinds:
                 line["gradient"] = True
             if len(json.dumps(line)) < BYTES:
                 lines.append(line)
+    for extra, name, attributes, inputs in EXTRA:
+        found = run(function_of(op, attributes), inputs) if extra == op else None
+        if found:
+            lines.append(line_of("further: " + name, attributes, inputs, found))
+        elif extra == op:
+            sys.exit("TensorFlow refuses %s %s" % (op, name))
     return lines
 
 

@@ -3,8 +3,9 @@
 
     value_cases.py PATTERN        operations whose names match, "[a-l]*"; the lines of others stay
 
-Takes the first cases of tests/conform/ops/<operation>.json, and their inputs in turn with another dtype, with one size 0, 1 or beyond a
-vector, and as stacks. What TensorFlow refuses is left out; tests/conform/types.json has that. Needs TensorFlow 2.21.
+Takes the first cases of tests/conform/ops/<operation>.json, and their inputs in turn with another dtype, with one size
+0, 1 or beyond a vector, and as stacks. What TensorFlow refuses is left out; tests/conform/types.json has that.
+Needs TensorFlow 2.21.
 """
 import fnmatch
 import glob
@@ -21,7 +22,8 @@ import op_recorder  # noqa: E402
 
 tf = input_types.tf
 PATH = os.path.join(HERE, "values.json")
-DTYPES = ["float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"]
+DTYPES = ["float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
+          "uint64", "bool"]
 TOLERANCES = {"float16": 4e-3, "float32": 4e-6, "float64": 1e-12}
 CASES, LARGE, MOST, BYTES = 2, 19, 160, 8000
 
@@ -43,7 +45,8 @@ def crop_grad_boxes(g, image, boxes, indices, crop_size, method):
 
 
 def crop_grad_image(g, image, boxes, indices, crop_size, method):
-    return tf.raw_ops.CropAndResizeGradImage(grads=g, boxes=boxes, box_ind=indices, image_size=image.shape, T=image.dtype, method=method)
+    return tf.raw_ops.CropAndResizeGradImage(grads=g, boxes=boxes, box_ind=indices, image_size=image.shape,
+                                             T=image.dtype, method=method)
 
 
 def pool_grad(x, g, **a):
@@ -60,22 +63,28 @@ def patches_grad(g, images, **a):
 FUNCTIONS = {
     "as_string": tf.strings.as_string, "einsum": lambda *all, equation: tf.einsum(equation, *all),
     "avg_pool2d_grad": pool_grad, "extract_patches_grad": patches_grad, "gather_nd": tf.gather_nd,
-    "argmax": tf.argmax, "argmin": tf.argmin, "argsort": tf.argsort, "avg_pool2d": tf.nn.avg_pool2d, "boolean_mask": tf.boolean_mask,
+    "argmax": tf.argmax, "argmin": tf.argmin, "argsort": tf.argsort, "avg_pool2d": tf.nn.avg_pool2d,
+    "boolean_mask": tf.boolean_mask,
     "cast": tf.cast, "clip_by_value": tf.clip_by_value, "conv2d": tf.nn.conv2d, "conv2d_backprop_input": backprop_input,
     "conv2d_backprop_filter": backprop_filter, "count_nonzero": tf.math.count_nonzero, "diag": tf.linalg.diag,
-    "diag_part": tf.linalg.diag_part, "dynamic_stitch": lambda *all: tf.dynamic_stitch(list(all[:len(all) // 2]), list(all[len(all) // 2:])),
+    "diag_part": tf.linalg.diag_part,
+    "dynamic_stitch": lambda *all: tf.dynamic_stitch(list(all[:len(all) // 2]), list(all[len(all) // 2:])),
     "crop_and_resize_grad_boxes": crop_grad_boxes, "crop_and_resize_grad_image": crop_grad_image,
-    "expand_dims": tf.expand_dims, "in_top_k": tf.math.in_top_k, "logical_xor": tf.math.logical_xor, "image_transpose": tf.image.transpose}
-# Variants that are left out: what is computed in float32, what leat refuses (dtypes, windows without a place), and inputs that are not
-# as the operation wants them, where anything may come out.
-NOT = {"adjust_gamma": "* as *", "hsv_to_rgb": "* as float64", "cholesky": "*stacks", "lu": "*stacks", "dynamic_stitch": "*",
-       "boolean_mask": "*bool as *", "avg_pool2d": "*[01] for *", "avg_pool2d_grad": "*[01] for *", "conv2d": "*[01] for *", "conv2d_backprop_filter": "*0 for *",
+    "expand_dims": tf.expand_dims, "in_top_k": tf.math.in_top_k, "logical_xor": tf.math.logical_xor,
+    "image_transpose": tf.image.transpose}
+# Variants that are left out: what is computed in float32, what leat refuses (dtypes, windows without a place), and inputs
+# that are not as the operation wants them, where anything may come out.
+NOT = {"adjust_gamma": "* as *", "hsv_to_rgb": "* as float64", "cholesky": "*stacks", "lu": "*stacks",
+       "dynamic_stitch": "*",
+       "boolean_mask": "*bool as *", "avg_pool2d": "*[01] for *", "avg_pool2d_grad": "*[01] for *", "conv2d": "*[01] for *",
+       "conv2d_backprop_filter": "*0 for *",
        "conv2d_backprop_input": "*0 for *", "extract_patches": "*[01] for *", "crop_and_resize_grad_boxes": "*1 for 3",
        "crop_and_resize_grad_image": "*1 for 3"}
 # Their cases elsewhere are without gradients.
 GRADIENTS = ("adjust_brightness", "avg_pool2d_grad", "boolean_mask", "ceil", "cumprod", "extract_patches_grad", "floor",
              "floormod", "gather_nd")
-UNLIKE = {"float16": ("avg_pool2d", "conv2d", "conv2d_backprop_filter", "conv2d_backprop_input", "cumulative_logsumexp", "einsum",
+UNLIKE = {"float16": ("avg_pool2d", "conv2d", "conv2d_backprop_filter", "conv2d_backprop_input", "cumulative_logsumexp",
+                      "einsum",
                       "log_softmax"),
           "int32": ("conv2d",), "int16": ("gather", "gather_nd")}
 
@@ -85,7 +94,8 @@ COUNTS = np.arange(-3, 9).reshape(2, 6)
 EXTRA = [
     ("as_string", "long", {"width": 300, "precision": 2}, [np.array([1.5, -2], "float64")]),
     ("as_string", "long, filled", {"width": 700, "fill": "0"}, [np.array([7, -3], "int64")]),
-    ("as_string", "halves", {}, [HALVES]), ("as_string", "halves, scientific", {"scientific": True, "precision": 3}, [HALVES]),
+    ("as_string", "halves", {}, [HALVES]),
+    ("as_string", "halves, scientific", {"scientific": True, "precision": 3}, [HALVES]),
     ("as_string", "halves, shortest", {"shortest": True, "width": 8}, [HALVES]),
     ("as_string", "bfloat16", {"precision": 1}, [tf.constant([0.5, -1.25, 3e38], "bfloat16").numpy()]),
     ("einsum", "implied, upper", {"equation": "bA,aB"}, [np.ones((2, 3), "float32"), np.ones((4, 5), "float32")]),
@@ -94,7 +104,8 @@ EXTRA = [
     ("einsum", "alone, int64", {"equation": "ij->"}, [COUNTS.astype("int64")]),
     ("einsum", "alone, float64", {"equation": "ij->ji"}, [COUNTS.astype("float64")]),
     ("einsum", "three", {"equation": "ij,kj,k->i"}, [COUNTS / 4, COUNTS[:, ::-1] / 4, np.array([2.0, -1.0])]),
-    ("einsum", "rests of two ranks", {"equation": "...ij,...jk->...ik"}, [np.arange(24.0).reshape(2, 1, 3, 4), np.arange(24.0).reshape(3, 4, 2)]),
+    ("einsum", "rests of two ranks", {"equation": "...ij,...jk->...ik"},
+     [np.arange(24.0).reshape(2, 1, 3, 4), np.arange(24.0).reshape(3, 4, 2)]),
 ]
 
 
@@ -105,12 +116,17 @@ def function_of(op, attributes):
         return lambda *inputs: found(*inputs, **attributes)
     name = input_types.raw_name(op)
     definition = name and input_types.op_def_registry.get(name)
-    return definition and (lambda *inputs: getattr(tf.raw_ops, name)(**input_types.arguments(definition, attributes, inputs)))
+    arguments = input_types.arguments
+    return definition and (lambda *all: getattr(tf.raw_ops, name)(**arguments(definition, attributes, all)))
 
 
 def array(value):
-    data = [bytes.fromhex(x["hex"]) if isinstance(x, dict) else x.encode() if isinstance(x, str) and value["dtype"] == "string" else x
-            for x in value["data"]]
+    def one(x):
+        if isinstance(x, dict):
+            return bytes.fromhex(x["hex"])
+        return x.encode() if isinstance(x, str) and value["dtype"] == "string" else x
+
+    data = [one(x) for x in value["data"]]
     dtype = object if value["dtype"] == "string" else value["dtype"]
     return np.array([float(x) if isinstance(x, str) else x for x in data], dtype).reshape(value["shape"])
 
@@ -154,7 +170,8 @@ def variants(inputs, dtypes):
 def same(found, case):
     expected = [array(value) for value in case["outputs"]]
     return found is not None and len(found) == len(expected) and all(
-        a.dtype == b.dtype and a.shape == b.shape and (a.dtype == object or np.allclose(a, b, 1e-4, 1e-4, equal_nan=True))
+        a.dtype == b.dtype and a.shape == b.shape and
+        (a.dtype == object or np.allclose(a, b, 1e-4, 1e-4, equal_nan=True))
         for a, b in zip(found, expected))
 
 

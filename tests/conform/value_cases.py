@@ -72,11 +72,12 @@ FUNCTIONS = {
     "crop_and_resize_grad_boxes": crop_grad_boxes, "crop_and_resize_grad_image": crop_grad_image,
     "expand_dims": tf.expand_dims, "in_top_k": tf.math.in_top_k, "logical_xor": tf.math.logical_xor,
     "image_transpose": tf.image.transpose}
-# Variants that are left out: what is computed in float32, what leat refuses (dtypes, windows without a place), and inputs
-# that are not as the operation wants them, where anything may come out.
+# Variants that are left out: what is computed in float32, what leat refuses (dtypes, windows without a place), and
+# inputs that are not as the operation wants them, where anything may come out.
 NOT = {"adjust_gamma": "* as *", "hsv_to_rgb": "* as float64", "cholesky": "*stacks", "lu": "*stacks",
        "dynamic_stitch": "*",
-       "boolean_mask": "*bool as *", "avg_pool2d": "*[01] for *", "avg_pool2d_grad": "*[01] for *", "conv2d": "*[01] for *",
+       "boolean_mask": "*bool as *", "avg_pool2d": "*[01] for *", "avg_pool2d_grad": "*[01] for *",
+       "conv2d": "*[01] for *",
        "conv2d_backprop_filter": "*0 for *",
        "conv2d_backprop_input": "*0 for *", "extract_patches": "*[01] for *", "crop_and_resize_grad_boxes": "*1 for 3",
        "crop_and_resize_grad_image": "*1 for 3"}

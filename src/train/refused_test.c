@@ -12,7 +12,7 @@
 #include "core/spec.h"
 #include <leat/train.h>
 
-enum what { IS_REFUSED = 0, IS_BUILT, IS_CALLED };
+enum what { IS_REFUSED = 0, IS_BUILT, IS_CALLED, IS_KEPT };
 
 static const struct line {
     enum what what;
@@ -22,6 +22,7 @@ static const struct line {
 #define BUILDS(SORT, NAME, ARGUMENTS) {IS_BUILT, SORT, NAME, ARGUMENTS, NULL, NULL},
 #define CALLED(SORT, NAME, ARGUMENTS, SHAPES, TEXT)                                                \
     {IS_CALLED, SORT, NAME, ARGUMENTS, SHAPES, TEXT},
+#define KEEPS(SORT, NAME, ARGUMENTS, SHAPES, TEXT) {IS_KEPT, SORT, NAME, ARGUMENTS, SHAPES, TEXT},
 #include "../../tests/support/parts.def"
 };
 
@@ -132,6 +133,32 @@ static void check_call(const struct line *line, const leat_part *part) {
                  line->text, err.code == LEAT_OK ? text : "", err.text);
 }
 
+/* Names of the weights for inputs of this shape, - before those that are not trainable. */
+static void check_kept(const struct line *line, const leat_part *part) {
+    leat_error err = {0};
+    leat_spec *specs[8];
+    char found[300] = "";
+    int count = specs_of(line->shapes, specs);
+    leat_spec *spec = leat_spec_tuple(specs, count, &err);
+    leat_graph *graph = leat_graph_new(spec, &err);
+    leat_shape shape = leat_value_shape(leat_graph_argument(graph, 0));
+    char *text = leat_part_states_json(part, &shape, 1, &err);
+    json_t *states = json_loads(text, 0, NULL), *state;
+    size_t index;
+    json_array_foreach(states, index, state) {
+        size_t size = strlen(found);
+        bool trainable = json_is_true(json_object_get(state, "trainable"));
+        snprintf(found + size, sizeof found - size, "%s%s%s", size > 0 ? " " : "",
+                 trainable ? "" : "-", arrays_text(state, "name"));
+    }
+    if (strcmp(found, line->text) != 0)
+        fail_msg("%s {%s} keeps %s, expected %s", line->name, line->arguments, found, line->text);
+    json_decref(states);
+    leat_text_free(text);
+    leat_graph_free(graph);
+    leat_spec_unref(spec);
+}
+
 static void lines_hold(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
@@ -143,6 +170,8 @@ static void lines_hold(void **state) {
             fail_msg("%s {%s}: %s", lines[i].name, lines[i].arguments, err.text);
         else if (lines[i].what == IS_CALLED)
             check_call(&lines[i], part);
+        else if (lines[i].what == IS_KEPT)
+            check_kept(&lines[i], part);
         leat_part_free(part);
     }
 }

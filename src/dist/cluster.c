@@ -301,16 +301,20 @@ static json_t *job_as_list(const leat_cluster *cluster, const char *job) {
     json_t *list = json_array();
     for (int64_t i = 0; list != NULL && i < count; i++) {
         const char *address = address_of(cluster, job, i);
-        if (address == NULL || json_array_append_new(list, json_string(address)) != 0) {
+        if (address == NULL) {
+            json_decref(list);
+            return json_incref((json_t *)(uintptr_t)tasks_of(cluster, job));
+        }
+        if (json_array_append_new(list, json_string(address)) != 0) {
             json_decref(list);
             list = NULL;
         }
     }
-    if (list != NULL && count > 0) {
+    if (count > 0) {
         return list;
     }
     json_decref(list);
-    return json_deep_copy(tasks_of(cluster, job));
+    return json_incref((json_t *)(uintptr_t)tasks_of(cluster, job));
 }
 
 char *leat_cluster_spec(const leat_cluster *cluster, leat_error *err) {

@@ -29,11 +29,11 @@ demo: ## build, then train on the shipped digits; SEED=n DATA=folder
 	@$(MAKE) --no-print-directory all
 	@$(BUILD)/bin/leat train $(if $(SEED),--seed $(SEED)) $(if $(DATA),$(DATA),data/digits)
 
-test: ## everything that CI runs; under 20 minutes on two cores
+test: ## everything that CI runs; about 25 minutes on two cores
 	@python3 -B tools/test.py
 
-check: all ## the quick tests, incremental, one compiler; under 2 minutes
-	@ctest --test-dir $(BUILD) -j2 --output-on-failure -LE long
+check: all ## the quick tests, incremental, one compiler; about 3 minutes
+	@ctest --test-dir $(BUILD) -j4 --output-on-failure -LE long
 
 test-long: all ## the sweeps; those of the Python package want .venv
 	@sh tools/venv.sh || echo "test-long: without .venv what needs it is skipped or fails"

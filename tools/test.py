@@ -17,7 +17,7 @@ import sys
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-JOBS = str(len(os.sched_getaffinity(0)))
+JOBS = str(2 * len(os.sched_getaffinity(0)))    # many tests wait for processes, deadlines or disks
 CHECKS = ["check_layers", "check_docs", "check_size", "check_format", "check_deviations",
           "check_resume", "check_python"]
 BUILDS = {

@@ -189,8 +189,9 @@ static leat_status read_with_failures(void *context, leat_error *err) {
         status = leati_chunks_need(&chunks, 1000, err);
     }
     /* Whatever failed, the window shows what it showed, and the next try goes on. */
-    assert_memory_equal(chunks.data + chunks.begin, plain + chunks.position,
-                        chunks.end - chunks.begin);
+    if (chunks.end > chunks.begin)
+        assert_memory_equal(chunks.data + chunks.begin, plain + chunks.position,
+                            chunks.end - chunks.begin);
     leati_chunks_close(&chunks);
     leati_pools_close(&pools);
     return status;

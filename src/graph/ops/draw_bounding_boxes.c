@@ -61,7 +61,7 @@ typedef struct canvas {
     char *pixels;
     int64_t height, width;
     size_t size;
-    char colour[4 * sizeof(double)];
+    _Alignas(8) char colour[4 * sizeof(double)];
 } canvas;
 
 static void draw_line(const canvas *c, int64_t y, int64_t x, int64_t down, int64_t right,

@@ -70,7 +70,7 @@ static leat_status eye_infer(leati_infer_call *call, leat_error *err) {
 
 static leat_status eye_kernel(leati_kernel_call *call, leat_error *err) {
     leat_shape shape = {0};
-    char one[16] = {0};
+    _Alignas(8) char one[16] = {0};
     LEATI_TRY(shape_of(call->args, &shape, err));
     LEATI_TRY(leati_output_like(call, 0, &shape, err));
     const leati_operand *out = &call->outputs[0];

@@ -31,7 +31,7 @@ leat_status leati_filled_kernel(leati_kernel_call *call, double number, leat_err
     LEATI_TRY(leati_output_like(call, 0, &args->shape, err));
     const leati_operand *out = &call->outputs[0];
     size_t size = leat_dtype_size(out->dtype);
-    char value[16] = {0};
+    _Alignas(8) char value[16] = {0};
     if (number != 0 && !leati_store_number(out->dtype, number, value))
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "a %s is no number",
                           leat_dtype_name(out->dtype));

@@ -119,7 +119,7 @@ static leat_status one_hot_kernel(leati_kernel_call *call, leat_error *err) {
     const struct one_hot_args *args = call->args;
     const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
     leat_shape from = leati_operand_shape(in), shape = {0};
-    char on[16] = {0}, off[16] = {0};
+    _Alignas(8) char on[16] = {0}, off[16] = {0};
     int32_t place = 0;
     int64_t inner = 1;
     LEATI_TRY(bytes_of(&args->on_value, 1, out->dtype, on, err));

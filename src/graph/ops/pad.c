@@ -59,7 +59,7 @@ typedef struct pad_plan {
     int64_t steps[LEAT_MAX_RANK], out_steps[LEAT_MAX_RANK];
     size_t size;
     int32_t last; /* dimension behind which nothing is padded; -1: none is */
-    char value[16];
+    _Alignas(8) char value[16];
 } pad_plan;
 
 static leat_status read_paddings(const struct pad_args *args, const leat_shape *in,

@@ -67,7 +67,7 @@ static leat_status sequence_mask_kernel(leati_kernel_call *call, leat_error *err
     const leati_operand *lengths = &call->inputs[0], *out = &call->outputs[0];
     leat_shape in = leati_operand_shape(lengths), shape = {0};
     int64_t maxlen = args->maxlen == INT64_MIN ? longest(lengths) : args->maxlen;
-    char one[16] = {0};
+    _Alignas(8) char one[16] = {0};
     if (maxlen < 0)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "maxlen is %lld; expected 0 or more",
                           (long long)maxlen);

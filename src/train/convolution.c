@@ -222,6 +222,8 @@ static leat_value zeros_of(leat_value x, const leati_windows *windows, const int
 /* Along one direction or two. */
 static leat_value convolve_plane_back(leat_value x, leat_value kernel, const leati_windows *windows,
                                       const int64_t *out, const int64_t *base) {
+    if (leati_value_failed(x) || leati_value_failed(kernel))
+        return (leat_value){.graph = x.graph, .id = -1};
     const leat_conv2d_options options = plane_options(windows);
     bool line = windows->directions == 1;
     leat_shape by = leat_value_shape(kernel);
@@ -251,6 +253,8 @@ static leat_value spread_slices(leat_value x, const leati_windows *windows, int6
 /* Along three directions: each place of the window along the first gives planes of the result. */
 static leat_value convolve_space_back(leat_value x, leat_value kernel, const leati_windows *windows,
                                       const int64_t *out) {
+    if (leati_value_failed(x) || leati_value_failed(kernel))
+        return (leat_value){.graph = x.graph, .id = -1};
     leat_shape in = leat_value_shape(x), by = leat_value_shape(kernel);
     int64_t reach = (windows->size[0] - 1) * windows->dilations[0] + 1;
     int64_t total = (in.dims[1] - 1) * windows->strides[0] + reach - out[0];
@@ -279,8 +283,6 @@ static leat_value convolve_space_back(leat_value x, leat_value kernel, const lea
 
 leat_value leati_convolve_back(leat_value x, leat_value kernel, const leati_windows *windows,
                                const int64_t *out, const int64_t *base) {
-    if (leati_value_failed(x) || leati_value_failed(kernel))
-        return (leat_value){.graph = x.graph, .id = -1};
     return windows->directions == 3 ? convolve_space_back(x, kernel, windows, out)
                                     : convolve_plane_back(x, kernel, windows, out, base);
 }

@@ -47,7 +47,8 @@ static bool cut_bytes(leat_string *s, int64_t at, int64_t most) {
     if (at < -size || at > size)
         return false;
     at += at < 0 ? size : 0;
-    s->data += at;
+    if (at > 0) /* an empty string may have no address */
+        s->data += at;
     s->size = (size_t)(most < 0 || most > size - at ? size - at : most);
     return true;
 }

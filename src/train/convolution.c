@@ -180,6 +180,8 @@ leat_value leati_convolve(leat_value x, leat_value kernel, const leati_windows *
 }
 
 leat_value leati_convolve_depthwise(leat_value x, leat_value kernel, const leati_windows *windows) {
+    if (leati_value_failed(kernel))
+        return kernel;
     leat_shape shape = leat_value_shape(kernel);
     shape.dims[shape.rank - 1] *= shape.dims[shape.rank - 2];
     shape.dims[shape.rank - 2] = 1;

@@ -72,20 +72,27 @@ static void test_round_trip(void **state) {
     leat_function_unref(function);
 }
 
+/* Arguments are written where they differ from their defaults. */
 static void test_the_written_form(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err);
+    leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SHAPE(3), &err);
     leat_graph *graph = leat_graph_new(spec, &err);
     leat_spec_unref(spec);
     leat_value x = leat_graph_argument(graph, 0), sum = leat_add(x, x);
+    sum = leat_reduce_sum(leat_reduce_sum(sum, NULL, 0, true), NULL, 0, false);
     leat_function *function = leat_graph_finish(graph, &sum, 1, NULL, &err);
     json_t *found = leati_function_write_json(function, &err);
-    const char *text = "{\"input\": {\"dtype\": \"int64\", \"shape\": []},"
+    const char *text = "{\"input\": {\"dtype\": \"int64\", \"shape\": [3]},"
                        " \"output\": {\"dtype\": \"int64\", \"shape\": []},"
                        " \"nodes\": [{\"op\": \"add\", \"version\": 1, \"attrs\": {},"
-                       "              \"inputs\": [0, 0], \"number\": 0}],"
-                       " \"outputs\": [1]}";
+                       "              \"inputs\": [0, 0], \"number\": 0},"
+                       "             {\"op\": \"reduce_sum\", \"version\": 1,"
+                       "              \"attrs\": {\"keepdims\": true},"
+                       "              \"inputs\": [1], \"number\": 1},"
+                       "             {\"op\": \"reduce_sum\", \"version\": 1, \"attrs\": {},"
+                       "              \"inputs\": [2], \"number\": 2}],"
+                       " \"outputs\": [3]}";
     json_t *expected = leati_json_parse(text, strlen(text), &err);
     assert_true(json_equal(found, expected));
     json_decref(found);

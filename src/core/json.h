@@ -14,6 +14,8 @@
 /* Reads `text` (depth and size capped; an integer of 2^63 or more becomes its decimal text); errors
  * carry line and column. Owned (json_decref). */
 json_t *leati_json_parse(const char *text, size_t size, leat_error *err);
+/* A shallow copy of an object, whole or RESOURCE_EXHAUSTED; of NULL an empty one. Owned. */
+json_t *leati_json_copy(const json_t *json, leat_error *err);
 
 /* The text of a value: members in the order of insertion, or sorted where `sorted`; one line where
  * `indent` is 0; floats with the fewest digits that read back the same. Owned (leati_free), NULL

@@ -108,3 +108,13 @@ json_t *leati_json_parse(const char *text, size_t size, leat_error *err) {
                error.text);
     return NULL;
 }
+
+json_t *leati_json_copy(const json_t *json, leat_error *err) {
+    json_t *copy = json == NULL ? json_object() : json_copy((json_t *)(uintptr_t)json);
+    /* Without memory jansson leaves out members and says nothing. */
+    if (copy != NULL && json_object_size(copy) == json_object_size(json))
+        return copy;
+    json_decref(copy);
+    leati_no_memory(err);
+    return NULL;
+}

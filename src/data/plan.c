@@ -151,11 +151,8 @@ static int mark_input(const leati_dataset_op *op, const leati_row *row, json_t *
  */
 static json_t *split_arguments(const json_t *args, const leati_plan_reader *reader, int depth,
                                const leati_dataset_op *op, inputs *in, leat_error *err) {
-    json_t *rest = args == NULL ? json_object() : json_copy((json_t *)args);
-    /* Without memory jansson leaves out members and says nothing. */
-    if (rest == NULL || json_object_size(rest) != json_object_size(args)) {
-        json_decref(rest);
-        leati_no_memory(err);
+    json_t *rest = leati_json_copy(args, err);
+    if (rest == NULL) {
         return NULL;
     }
     for (const leati_row *row = op->rows; row != NULL && row->type != LEATI_ROW_END; row++) {

@@ -210,10 +210,7 @@ int leat_graph_call_functions(leat_graph *graph, const char *operation, const ch
                    operation ? operation : "(null)");
     } else if (attributes) {
         given = leati_json_parse(attributes, strlen(attributes), &err);
-        c.attributes = given ? json_copy(given) : NULL;
-        /* Without memory jansson leaves out members and says nothing. */
-        if (given && (!c.attributes || json_object_size(c.attributes) != json_object_size(given)))
-            leati_no_memory(&err);
+        c.attributes = given ? leati_json_copy(given, &err) : NULL;
         if (err.code)
             leati_prefix(&err, "op %s (node %zu)", c.op->name, graph->body.num_nodes);
     }

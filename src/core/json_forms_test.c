@@ -9,6 +9,8 @@
 #include <cmocka.h>
 
 #include "../../tests/support/torture.h"
+
+#include "../../tests/support/json.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/random.h"
@@ -20,18 +22,10 @@
 #include "core/tensor.h"
 #include <math.h>
 
-static json_t *parse(const char *text) {
-    leat_error err = {0};
-    json_t *json = leati_json_parse(text, strlen(text), &err);
-    if (!json)
-        fail_msg("%s: %s", text, err.text);
-    return json;
-}
-
 static void element_refused(const char *text, const char *why) {
     leat_error err = {0};
     leat_element element = {0};
-    json_t *json = parse(text);
+    json_t *json = json_of(text);
     assert_int_equal(leati_json_to_element(json, &element, &err), LEAT_INVALID_ARGUMENT);
     if (strcmp(err.text, why) != 0)
         fail_msg("%s: expected \"%s\", found \"%s\"", text, why, err.text);
@@ -42,7 +36,7 @@ static void element_refused(const char *text, const char *why) {
 static void same_element(const char *text) {
     leat_error err = {0};
     leat_element element = {0};
-    json_t *json = parse(text);
+    json_t *json = json_of(text);
     if (leati_json_to_element(json, &element, &err) != LEAT_OK)
         fail_msg("%s: %s", text, err.text);
     json_t *again = leati_json_of_element(&element, &err);
@@ -221,7 +215,7 @@ static void elements_of_objects(void **state) {
     assert_null(leati_json_of_tensor(&tensor, &err));
     assert_int_equal(err.code, LEAT_UNIMPLEMENTED);
     assert_string_equal(err.text, "a tensor of dtype object cannot be written as JSON");
-    json_t *json = parse("{\"dtype\": \"object\", \"shape\": [], \"data\": [1]}");
+    json_t *json = json_of("{\"dtype\": \"object\", \"shape\": [], \"data\": [1]}");
     assert_int_equal(leati_json_to_tensor(json, &tensor, &err), LEAT_UNIMPLEMENTED);
     assert_string_equal(err.text, "dtype object cannot be read from JSON");
     json_decref(json);
@@ -239,7 +233,7 @@ static void nested_elements(void **state) {
         leati_text_addf(&text, "5");
         for (int i = 1; i < levels; i++)
             leati_text_addf(&text, "]}");
-        json_t *json = parse(text.data);
+        json_t *json = json_of(text.data);
         assert_int_equal(leati_json_to_element(json, &element, &err),
                          levels == 64 ? LEAT_OK : LEAT_INVALID_ARGUMENT);
         assert_string_equal(err.text, levels == 64 ? "" : "an element nests at most 64 levels");
@@ -320,16 +314,6 @@ static leat_status tagged_again(void *context, leat_error *err) {
     return again ? LEAT_OK : err->code;
 }
 
-static void *json_alloc(size_t size) {
-    return leati_alloc(size, 1);
-}
-
-static int json_setup(void **state) {
-    torture_setup(state);
-    json_set_alloc_funcs(json_alloc, leati_free);
-    return 0;
-}
-
 /* The words of the caller at tuples and dicts come back. */
 static void tags(void **state) {
     (void)state;
@@ -354,7 +338,7 @@ static void escapes(void **state) {
     assert_string_equal(text, "\"a\\\"\\\\\\n\\t\\u000d\\u0001\\u001f ~\\u007f\"");
     leati_free(text);
     json_decref(json);
-    json = parse("{\"b\": true, \"a\": [null, false, {\"z\": 1, \"y\": []}], \"c\": [1.5, 2]}");
+    json = json_of("{\"b\": true, \"a\": [null, false, {\"z\": 1, \"y\": []}], \"c\": [1.5, 2]}");
     text = leati_json_print(json, 0, true, NULL);
     assert_string_equal(
         text, "{\"a\": [null, false, {\"y\": [], \"z\": 1}], \"b\": true, \"c\": [1.5, 2]}");
@@ -372,13 +356,13 @@ static void escapes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(ends_of_ranges, json_setup, torture_teardown),
-        cmocka_unit_test_setup_teardown(leaves_refuse, json_setup, torture_teardown),
-        cmocka_unit_test_setup_teardown(elements_of_objects, json_setup, torture_teardown),
-        cmocka_unit_test_setup_teardown(nested_elements, json_setup, torture_teardown),
-        cmocka_unit_test_setup_teardown(specs_refuse, json_setup, torture_teardown),
-        cmocka_unit_test_setup_teardown(tags, json_setup, torture_teardown),
-        cmocka_unit_test_setup_teardown(escapes, json_setup, torture_teardown),
+        cmocka_unit_test_setup_teardown(ends_of_ranges, torture_json_setup, torture_teardown),
+        cmocka_unit_test_setup_teardown(leaves_refuse, torture_json_setup, torture_teardown),
+        cmocka_unit_test_setup_teardown(elements_of_objects, torture_json_setup, torture_teardown),
+        cmocka_unit_test_setup_teardown(nested_elements, torture_json_setup, torture_teardown),
+        cmocka_unit_test_setup_teardown(specs_refuse, torture_json_setup, torture_teardown),
+        cmocka_unit_test_setup_teardown(tags, torture_json_setup, torture_teardown),
+        cmocka_unit_test_setup_teardown(escapes, torture_json_setup, torture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

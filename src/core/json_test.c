@@ -8,6 +8,8 @@
 #include <cmocka.h>
 
 #include "../../tests/support/torture.h"
+
+#include "../../tests/support/json.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/random.h"
@@ -17,28 +19,10 @@
 #include "core/object.h"
 #include "core/tensor.h"
 
-static void *json_alloc(size_t size) {
-    return leati_alloc(size, 1);
-}
-
-static int setup(void **state) {
-    torture_setup(state);
-    json_set_alloc_funcs(json_alloc, leati_free);
-    return 0;
-}
-
-static json_t *parse(const char *text) {
-    leat_error err = {0};
-    json_t *json = leati_json_parse(text, strlen(text), &err);
-    if (!json)
-        fail_msg("%s: %s", text, err.text);
-    return json;
-}
-
 /* Reads an element and expects it to be written as `expected`. */
 static void element_gives(const char *text, const char *expected) {
     leat_error err = {0};
-    json_t *json = parse(text);
+    json_t *json = json_of(text);
     leat_element element = {0};
     if (leati_json_to_element(json, &element, &err) != LEAT_OK)
         fail_msg("%s: %s", text, err.text);
@@ -114,8 +98,8 @@ static void large_integers(void **state) {
                   "{\"dtype\": \"uint64\", \"shape\": [3], \"data\": [\"9223372036854775808\", "
                   "9223372036854775807, \"18446744073709551615\"]}");
     json_t *json =
-        parse("[\"\\\"99999999999999999999\", 99999999999999999999.0, 1e+0000000000000000001,"
-              " -9223372036854775808]");
+        json_of("[\"\\\"99999999999999999999\", 99999999999999999999.0, 1e+0000000000000000001,"
+                " -9223372036854775808]");
     assert_string_equal(json_string_value(json_array_get(json, 0)), "\"99999999999999999999");
     assert_true(json_real_value(json_array_get(json, 1)) == 1e20);
     assert_true(json_real_value(json_array_get(json, 2)) == 10.0);
@@ -199,7 +183,7 @@ static void specs(void **state) {
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         leat_error err = {0};
-        json_t *json = parse(texts[i]);
+        json_t *json = json_of(texts[i]);
         leat_spec *spec = leati_json_to_spec(json, &err);
         if (!spec)
             fail_msg("%s: %s", texts[i], err.text);
@@ -212,7 +196,7 @@ static void specs(void **state) {
         leat_spec_unref(spec);
     }
     leat_error err = {0};
-    json_t *json = parse("{\"tuple\": [{\"dtype\": \"int64\", \"shape\": []}, 5]}");
+    json_t *json = json_of("{\"tuple\": [{\"dtype\": \"int64\", \"shape\": []}, 5]}");
     assert_null(leati_json_to_spec(json, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
     assert_non_null(strstr(err.text, "an integer"));
@@ -222,7 +206,7 @@ static void specs(void **state) {
 static void printing(void **state) {
     (void)state;
     json_t *json =
-        parse("{\"b\": [1, 0.1, 1e22], \"a\": {\"c\": [[], {}]}, \"t\": \"\\u00e9\\n\"}");
+        json_of("{\"b\": [1, 0.1, 1e22], \"a\": {\"c\": [[], {}]}, \"t\": \"\\u00e9\\n\"}");
     char *text = leati_json_print(json, 2, true, NULL);
     assert_string_equal(text, "{\n  \"a\": {\n    \"c\": [\n      [],\n      {}\n    ]\n  },\n"
                               "  \"b\": [1, 0.1, 1e+22],\n  \"t\": \"\xc3\xa9\\n\"\n}");
@@ -343,7 +327,7 @@ static void rows_round_trip(void **state) {
     const char *const texts[] = {all_members, "{\"calls\": 2}"};
     for (int i = 0; i < 2; i++) {
         leat_error err = {0};
-        struct trip trip = {.text = texts[i], .json = parse(texts[i])};
+        struct trip trip = {.text = texts[i], .json = json_of(texts[i])};
         if (round_trip(&trip, &err) != LEAT_OK)
             fail_msg("%s", err.text);
         json_decref(trip.json);
@@ -354,7 +338,7 @@ static void rows_round_trip(void **state) {
 static struct arguments read_rows(const char *text) {
     struct arguments args = {0};
     leat_error err = {0};
-    json_t *json = parse(text);
+    json_t *json = json_of(text);
     if (leati_json_to_rows(json, rows, &args, "test", &functions, &err) != LEAT_OK)
         fail_msg("%s: %s", text, err.text);
     json_decref(json);
@@ -390,7 +374,7 @@ static void rows_accept(void **state) {
 static void rows_refused(const char *text, leat_status code, const char *why) {
     struct arguments args = {0};
     leat_error err = {0};
-    json_t *json = parse(text);
+    json_t *json = json_of(text);
     assert_int_equal(leati_json_to_rows(json, rows, &args, "batch", &functions, &err), code);
     if (!strstr(err.text, why))
         fail_msg("%s: expected \"%s\" in: %s", text, why, err.text);
@@ -431,7 +415,7 @@ static void torture(void **state) {
     (void)state;
     const char *const texts[] = {all_members, structured};
     for (int i = 0; i < 2; i++) {
-        struct trip trip = {.text = texts[i], .json = parse(texts[i])};
+        struct trip trip = {.text = texts[i], .json = json_of(texts[i])};
         torture_run(round_trip, &trip);
         json_decref(trip.json);
     }
@@ -459,17 +443,18 @@ int main(void) {
     static const leati_object_type type = {.name = "function"};
     leati_object_init(&the_function, &type);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(literals, setup, torture_teardown),
-        cmocka_unit_test_setup_teardown(large_integers, setup, torture_teardown),
-        cmocka_unit_test_setup_teardown(bare_values, setup, torture_teardown),
-        cmocka_unit_test_setup_teardown(refusals, setup, torture_teardown),
-        cmocka_unit_test_setup_teardown(specs, setup, torture_teardown),
-        cmocka_unit_test_setup_teardown(printing, setup, torture_teardown),
-        cmocka_unit_test_setup_teardown(rows_round_trip, setup, torture_teardown),
-        cmocka_unit_test_setup_teardown(rows_accept, setup, torture_teardown),
-        cmocka_unit_test_setup_teardown(rows_refuse, setup, torture_teardown),
-        cmocka_unit_test_setup_teardown(parsing_without_memory, setup, torture_teardown),
-        cmocka_unit_test_setup_teardown(torture, setup, torture_teardown),
+        cmocka_unit_test_setup_teardown(literals, torture_json_setup, torture_teardown),
+        cmocka_unit_test_setup_teardown(large_integers, torture_json_setup, torture_teardown),
+        cmocka_unit_test_setup_teardown(bare_values, torture_json_setup, torture_teardown),
+        cmocka_unit_test_setup_teardown(refusals, torture_json_setup, torture_teardown),
+        cmocka_unit_test_setup_teardown(specs, torture_json_setup, torture_teardown),
+        cmocka_unit_test_setup_teardown(printing, torture_json_setup, torture_teardown),
+        cmocka_unit_test_setup_teardown(rows_round_trip, torture_json_setup, torture_teardown),
+        cmocka_unit_test_setup_teardown(rows_accept, torture_json_setup, torture_teardown),
+        cmocka_unit_test_setup_teardown(rows_refuse, torture_json_setup, torture_teardown),
+        cmocka_unit_test_setup_teardown(parsing_without_memory, torture_json_setup,
+                                        torture_teardown),
+        cmocka_unit_test_setup_teardown(torture, torture_json_setup, torture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

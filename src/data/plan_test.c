@@ -10,29 +10,14 @@
 
 #include "../../tests/support/torture.h"
 
+#include "../../tests/support/json.h"
+
 #include "../../tests/support/dataset.h"
 #include "base/text.h"
 #include <leat/ops.h>
 
 #define RANGE "{\"op\": \"range\", \"args\": {\"stop\": 5}}"
 #define FROM(START) "{\"op\": \"range\", \"args\": {\"start\": " START ", \"stop\": 5}}"
-
-static void *json_alloc(size_t size) {
-    return leati_alloc(size, 1);
-}
-
-/* jansson's allocations are counted and fail, too, while `on`. */
-static void torture_jansson(bool on) {
-    json_set_alloc_funcs(on ? json_alloc : malloc, on ? leati_free : free);
-}
-
-static json_t *parse(const char *text) {
-    leat_error err = {0};
-    json_t *json = leati_json_parse(text, strlen(text), &err);
-    if (json == NULL)
-        fail_msg("%s: %s", text, err.text);
-    return json;
-}
 
 /* The plan on one line. */
 static char *line_of(const leat_dataset *dataset, leat_error *err) {
@@ -75,10 +60,10 @@ static leat_status there_and_back(void *context, leat_error *err) {
 
 static void test_round_trip(void **state) {
     (void)state;
-    torture_jansson(true);
+    torture_json(true);
     for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
         leat_error err = {0};
-        struct trip trip = {.json = parse(plans[i])};
+        struct trip trip = {.json = json_of(plans[i])};
         trip.line = leati_json_print(trip.json, 0, false, &err);
         if (there_and_back(&trip, &err) != LEAT_OK)
             fail_msg("%s: %s", plans[i], err.text);
@@ -86,7 +71,7 @@ static void test_round_trip(void **state) {
         leati_free(trip.line);
         json_decref(trip.json);
     }
-    torture_jansson(false);
+    torture_json(false);
 }
 
 static leat_status to_text(void *context, leat_error *err) {
@@ -110,9 +95,9 @@ static void test_functions(void **state) {
     leat_function *function = leat_trace(trace_twice, NULL, leat_dataset_spec(dataset), &err);
     dataset = leat_map(dataset, function, &(leat_map_options){.num_parallel_calls = 2}, &err);
     assert_non_null(dataset);
-    torture_jansson(true);
+    torture_json(true);
     torture_run(to_text, dataset);
-    torture_jansson(false);
+    torture_json(false);
     char *text = leat_dataset_to_json(dataset, &err);
     leat_dataset *again = leat_dataset_from_json(text, &err);
     char *outcomes = dataset_text(again, NULL, -1);
@@ -335,7 +320,7 @@ static leati_dataset_op all_op = {
 static uint64_t fingerprint_of(const char *args, int64_t made, int64_t stop) {
     leat_error err = {0};
     struct all_args all = {0};
-    json_t *json = parse(args);
+    json_t *json = json_of(args);
     if (leati_json_to_rows(json, all_rows, &all, "test_all", NULL, &err) != LEAT_OK)
         fail_msg("%s: %s", args, err.text);
     all.made = made;

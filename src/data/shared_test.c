@@ -9,6 +9,8 @@
 
 #include "../../tests/support/torture.h"
 
+#include "../../tests/support/json.h"
+
 #include "../../tests/support/dataset.h"
 #include "data/choice.h"
 #include "data/generator.h"
@@ -173,10 +175,6 @@ static void test_generators(void **state) {
 
 /* ---- the list ---- */
 
-static void *json_alloc(size_t size) {
-    return leati_alloc(size, 1);
-}
-
 static leat_status use_list(void *context, leat_error *err) {
     (void)context;
     char *text = leat_dataset_operators_json(err);
@@ -205,11 +203,11 @@ static void test_list(void **state) {
     }
     json_decref(list);
     leati_free(text);
-    json_set_alloc_funcs(json_alloc, leati_free);
+    torture_json(true);
     bool failed = true;
     for (long n = 1; failed; n = n < 60 ? n + 1 : n + n / 8)
         failed = torture_round(use_list, NULL, n, false);
-    json_set_alloc_funcs(malloc, free);
+    torture_json(false);
 }
 
 #define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, torture_setup, torture_teardown)

@@ -9,6 +9,8 @@
 #include <cmocka.h>
 
 #include "../../tests/support/torture.h"
+
+#include "../../tests/support/json.h"
 #include "base/alloc.h"
 #include "dist/cluster.h"
 #include <stdlib.h>
@@ -387,10 +389,6 @@ static void test_missing_variables(void **state) {
 
 /* ---- failing allocations ---- */
 
-static void *json_alloc(size_t size) {
-    return leati_alloc(1, size);
-}
-
 static leat_status use_all(void *resolver, leat_error *err) {
     int64_t id = 0;
     char *spec = NULL, *master = NULL;
@@ -428,10 +426,10 @@ static void test_failing_allocations(void **state) {
     set("SLURM_STEP_NODELIST", "a[1-2],b");
     set("SLURM_STEP_TASKS_PER_NODE", "2(x2),1");
     torture_begin();
-    json_set_alloc_funcs(json_alloc, leati_free);
+    torture_json(true);
     for (int i = 0; i < 4; i++)
         torture_run(use_all, names[i]);
-    json_set_alloc_funcs(malloc, free);
+    torture_json(false);
     torture_end();
 }
 

@@ -8,6 +8,8 @@
 
 #include "../../tests/support/graph.h"
 #include "../../tests/support/torture.h"
+
+#include "../../tests/support/json.h"
 #include "base/alloc.h"
 #include "core/json.h"
 #include "core/spec.h"
@@ -184,10 +186,6 @@ static void test_names_and_lines_of_the_table(void **state) {
     assert_non_null(strstr(err.text, "no operation 'levitate'"));
 }
 
-static void *json_alloc(size_t size) {
-    return leati_alloc(size, 1);
-}
-
 static leat_status describe_one(void *context, leat_error *err) {
     char *text = leat_operation_json(context, err), *names = NULL;
     if (text != NULL)
@@ -201,12 +199,12 @@ static leat_status describe_one(void *context, leat_error *err) {
 static void test_lines_without_memory(void **state) {
     (void)state;
     static char one[] = "range", many[] = "add_n", rows[] = "as_string", words[] = "decode_image";
-    json_set_alloc_funcs(json_alloc, leati_free);
+    torture_json(true);
     torture_run(describe_one, one);
     torture_run(describe_one, many);
     torture_run(describe_one, rows);
     torture_run(describe_one, words);
-    json_set_alloc_funcs(malloc, free);
+    torture_json(false);
 }
 
 static void test_the_table(void **state) {

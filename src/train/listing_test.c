@@ -9,6 +9,8 @@
 #include <cmocka.h>
 
 #include "../../tests/support/torture.h"
+
+#include "../../tests/support/json.h"
 #include "../../tests/support/train.h"
 #include "base/alloc.h"
 #include <ctype.h>
@@ -172,16 +174,12 @@ static void signatures_are_read(void **state) {
     json_decref(root);
 }
 
-static void *json_alloc(size_t size) {
-    return leati_alloc(size, 1);
-}
-
 /* Values of JSON too are from an allocator that fails: first at every place, then at some. (jansson
  * loses a letter where the memory for one that it reads is refused, and goes on.) */
 static void survives_failed_values(void **state) {
     (void)state;
     torture_begin();
-    json_set_alloc_funcs(json_alloc, leati_free);
+    torture_json(true);
     int refused = 0;
     bool failed = true;
     for (long n = 1; failed; n += n < 300 ? 1 : 89) {
@@ -196,7 +194,7 @@ static void survives_failed_values(void **state) {
         assert_int_equal(torture_live(), 0);
     }
     assert_true(refused >= 300);
-    json_set_alloc_funcs(malloc, free);
+    torture_json(false);
     torture_end();
 }
 

@@ -8,6 +8,8 @@
 #include <cmocka.h>
 
 #include "../../tests/support/torture.h"
+
+#include "../../tests/support/json.h"
 #include "../../tests/support/train.h"
 #include "base/alloc.h"
 #include "train/kind.h"
@@ -430,20 +432,16 @@ static leat_status read_lists(void *context, leat_error *err) {
     return status;
 }
 
-static void *json_alloc(size_t size) {
-    return leati_alloc(size, 1);
-}
-
 /* Also those of JSON values: lists become plain ones. */
 static void survives_failed_values(void **state) {
     (void)state;
     torture_begin();
-    json_set_alloc_funcs(json_alloc, leati_free);
+    torture_json(true);
     json_t *config =
         json_pack("{s:i, s:[i,i], s:[i,i]}", "filters", 2, "kernel_size", 3, 3, "strides", 1, 1);
     torture_run(read_lists, config);
     json_decref(config);
-    json_set_alloc_funcs(malloc, free);
+    torture_json(false);
     torture_end();
 }
 

@@ -303,31 +303,46 @@ DATASET_UNUSED static leat_dataset *dataset_through_json(void *context, leat_err
     return again;
 }
 
-/* Saves after `count` outcomes and restores, into the same dataset or one that is made anew, as
- * another process would have it. Returns false where the sequence is shorter. */
-DATASET_UNUSED static bool dataset_resume(dataset_maker make, void *context,
-                                          const leat_iterator_options *options, int64_t count,
-                                          int64_t most, const char *expected, bool fresh) {
-    leat_dataset *dataset = dataset_made(make, context);
-    leat_iterator *iterator = dataset_iterate(dataset, options);
-    char *text = NULL, *data = NULL;
+/* Saves an iterator and restores it into the same dataset or one that is made anew, as another
+ * process would have it. */
+DATASET_UNUSED static leat_iterator *dataset_hop(dataset_maker make, void *context,
+                                                 const leat_iterator_options *options,
+                                                 leat_dataset **dataset, leat_iterator *iterator,
+                                                 int64_t taken, bool fresh) {
+    char *data = NULL;
     size_t size = 0;
     leat_error err = {0};
-    dataset_append(&text, "");
-    int64_t taken = dataset_take(iterator, count, &text);
     if (leat_iterator_save(iterator, &data, &size, NULL, &err) != LEAT_OK) {
         fail_msg("not saved after %lld outcomes: %s", (long long)taken, err.text);
     }
     leat_iterator_free(iterator);
     if (fresh) {
-        leat_dataset_unref(dataset);
-        dataset = dataset_made(make, context);
+        leat_dataset_unref(*dataset);
+        *dataset = dataset_made(make, context);
     }
-    iterator = dataset_iterate(dataset, options);
+    iterator = dataset_iterate(*dataset, options);
     if (leat_iterator_restore(iterator, data, size, &err) != LEAT_OK) {
         fail_msg("not restored after %lld outcomes: %s", (long long)taken, err.text);
     }
     leati_free(data);
+    return iterator;
+}
+
+/* Saves and restores after `count` outcomes, and what was restored once more, 1 to 8 outcomes
+ * later. Returns false where the sequence is shorter. */
+DATASET_UNUSED static bool dataset_resume(dataset_maker make, void *context,
+                                          const leat_iterator_options *options, int64_t count,
+                                          int64_t most, const char *expected, bool fresh) {
+    leat_dataset *dataset = dataset_made(make, context);
+    leat_iterator *iterator = dataset_iterate(dataset, options);
+    char *text = NULL;
+    dataset_append(&text, "");
+    int64_t taken = dataset_take(iterator, count, &text), later = 1 + count % 8;
+    iterator = dataset_hop(make, context, options, &dataset, iterator, taken, fresh);
+    if (taken == count && (most < 0 || taken + later <= most)) {
+        taken += dataset_take(iterator, later, &text);
+        iterator = dataset_hop(make, context, options, &dataset, iterator, taken, fresh);
+    }
     dataset_take(iterator, most < 0 ? -1 : most - taken, &text);
     if (strcmp(text, expected) != 0) {
         fail_msg("restored after %lld outcomes (%s): got\n  %s\nexpected\n  %s", (long long)taken,
@@ -336,7 +351,7 @@ DATASET_UNUSED static bool dataset_resume(dataset_maker make, void *context,
     free(text);
     leat_iterator_free(iterator);
     leat_dataset_unref(dataset);
-    return taken == count;
+    return taken >= count;
 }
 
 /* What torture runs: builds, iterates, saves in the middle. An iteration that does not report the

@@ -12,7 +12,7 @@
 #   tests/tools/*_test.py      test tools/*_test
 #   tests/cli/*_test.py        test cli/*_test, which runs what lies in the folder LEAT_BUILD
 #   tests/sweeps/*_long_test.py  test sweeps/*_long_test, likewise
-#   python/tests/test_*.py   test python, which needs .venv and says where it is skipped
+#   python/tests/test_foo.py   test python/foo, which needs .venv and says where it is skipped
 #
 # Labels: `threads` for what the thread sanitizer runs, `long` for what only `make test-long` runs
 # (a test whose name ends in _long_test). Every test starts in the project's root.
@@ -180,9 +180,13 @@ endif()
 
 # A program under a sanitizer cannot be loaded into a Python without one.
 if(NOT LEAT_SANITIZE)
-    leat_test(NAME python TIMEOUT 900
-        COMMAND sh ${PROJECT_SOURCE_DIR}/python/tests/run.sh ${PROJECT_BINARY_DIR})
-    set_tests_properties(python PROPERTIES SKIP_RETURN_CODE 77)
+    file(GLOB sources RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/tests/test_*.py)
+    foreach(source IN LISTS sources)
+        string(REGEX REPLACE "^python/tests/test_(.*)\\.py$" "python/\\1" name ${source})
+        leat_test(NAME ${name} TIMEOUT 600
+            COMMAND sh ${PROJECT_SOURCE_DIR}/python/tests/run.sh ${PROJECT_BINARY_DIR} ${source})
+        set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
+    endforeach()
 endif()
 
 # An installed copy, as programs of other people see it; the sanitizers' libraries are not for installing.

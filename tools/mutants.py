@@ -7,8 +7,9 @@ Works in a copy of the tree that is built without debugging information, so that
 known by its unchanged object file and replaced by another one. The tests run nearest first, as many at a time as there are cores:
 those beside the changed file, those of its room, the conformance and recorded cases, then the others; the first that fails, or
 takes ten times as long as without the change, ends the mutant. Before the first mutant all tests run once with counters of gcov;
-tests that do not come by the changed line cannot notice and are passed over. Tests of the tools and of the installation are left
-out, as no change of src/ concerns them alone.
+tests that do not come by the changed line cannot notice and are passed over. A change that all of them let pass runs once more under
+the address and undefined-behaviour sanitizers, as in `make test`: values read too far and memory not given back show nowhere else.
+Tests of the tools and of the installation are left out, as no change of src/ concerns them alone.
 
 Prints a line per mutant, then the survivors as diffs. Exit status 1 if fewer than 85% were noticed.
 """
@@ -18,7 +19,6 @@ import json
 import os
 import random
 import re
-import resource
 import shutil
 import subprocess
 import sys
@@ -26,6 +26,7 @@ import threading
 import time
 
 import sources
+import test as steps
 
 ENOUGH = 0.85
 CODES = ["LEAT_INVALID_ARGUMENT", "LEAT_DATA_LOSS", "LEAT_OUT_OF_RANGE", "LEAT_NOT_FOUND", "LEAT_FAILED_PRECONDITION",
@@ -33,6 +34,7 @@ CODES = ["LEAT_INVALID_ARGUMENT", "LEAT_DATA_LOSS", "LEAT_OUT_OF_RANGE", "LEAT_N
 LEFT_OUT = ("tools/", "install")
 MOST_MEMORY = 8 << 30    # of a program: a mutant may ask for all there is
 SKIPPED = 77
+SLOWER = 4               # how much longer tests may take under the sanitizers
 CORES = len(os.sched_getaffinity(0))
 
 
@@ -113,11 +115,10 @@ def changes_of(root, name):
 # ---- the copy ----
 
 class Tree:
-    """A copy of the project with its build."""
+    """A copy of the project with its builds."""
 
     def __init__(self, folder):
-        self.root, self.build = os.path.join(folder, "tree"), os.path.join(folder, "tree", "build")
-        self.counted, self.counts = os.path.join(folder, "counted"), os.path.join(folder, "counts")
+        self.root = os.path.join(folder, "tree")
         names = sources.listed(sources.ROOT)
         known = set(names)
         for name in names:
@@ -127,77 +128,29 @@ class Tree:
                 shutil.copy2(source, target)
                 os.utime(target)
         for place, folders, files in os.walk(self.root):
-            folders[:] = [f for f in folders if os.path.join(place, f) != self.build and f != ".venv"]
+            folders[:] = [f for f in folders if not f.startswith("build") and f != ".venv"]
             for file in files:
                 if os.path.relpath(os.path.join(place, file), self.root) not in known:
                     os.remove(os.path.join(place, file))
         environment = os.path.join(sources.ROOT, ".venv")
         if os.path.exists(environment) and not os.path.lexists(os.path.join(self.root, ".venv")):
             os.symlink(environment, os.path.join(self.root, ".venv"))
-        self.make(self.build, "-O2")
-        shown = self.run(["ctest", "--test-dir", self.build, "--show-only=json-v1"], check=True)
-        self.tests = [self.test(item) for item in json.loads(shown)["tests"]]
-        self.tests = [t for t in self.tests if t and not t["name"].startswith(LEFT_OUT) and "long" not in t["labels"]]
-        self.objects, self.products = {}, []     # products: what tests without a program of their own may use
-        programs = {test["target"] for test in self.tests}
-        for line in self.run(["ninja", "-C", self.build, "-t", "targets", "all"], check=True).split("\n"):
-            target, _, rule = line.partition(": ")
-            match = re.match(r"CMakeFiles/\w+\.dir/(src/.*\.c)\.o$", target)
-            if match:
-                self.objects.setdefault(match[1], target)
-            if re.match(r"C\w*_(EXECUTABLE|SHARED_LIBRARY|MODULE_LIBRARY)_LINKER__", rule) and target not in programs \
-                    and not target.startswith("bench/"):
-                self.products.append(target)
-
-    def make(self, build, flags):
-        """Builds with the compiler's flags in the folder `build`."""
-        ccache = ["-DCMAKE_C_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
-        linker = ["-DCMAKE_%s_LINKER_FLAGS=-fuse-ld=lld" % kind for kind in ("EXE", "SHARED", "MODULE") if shutil.which("ld.lld")]
-        self.run(["cmake", "-G", "Ninja", "-B", build, "-DCMAKE_BUILD_TYPE=Mutants", "-DCMAKE_C_FLAGS_MUTANTS=" + flags,
-                  "-DCMAKE_CXX_FLAGS_MUTANTS=" + flags, *ccache, *linker], check=True)
-        self.run(["ninja", "-C", build], check=True)
-
-    def test(self, item):
-        if "command" not in item:
-            return None
-        properties = {p["name"]: p["value"] for p in item["properties"]}
-        program = item["command"][0]
-        inside = os.path.relpath(program, self.build) if program.startswith(self.build + os.sep) else None
-        settings = dict(pair.split("=", 1) for pair in properties.get("ENVIRONMENT", []))
-        return {"name": item["name"], "command": item["command"], "labels": properties.get("LABELS", []), "target": inside, "lines": {},
-                "folder": properties.get("WORKING_DIRECTORY", self.root), "environment": {**os.environ, **settings}}
-
-    def run(self, command, check=False):
-        done = subprocess.run(command, cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
-        if check and done.returncode:
-            sys.exit("mutants: %s failed:\n%s" % (" ".join(command[:4]), done.stdout[-3000:]))
-        return done.stdout if check else done.returncode
-
-    def status(self, test, limit, stop=None):
-        """The exit status, or None where it takes longer than `limit` or the event `stop` is set."""
-        process = subprocess.Popen(test["command"], cwd=test["folder"], env=test["environment"], start_new_session=True,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        end = time.monotonic() + limit
-        while time.monotonic() < end and not (stop and stop.is_set()):
-            try:
-                return process.wait(0.2 if stop else limit)
-            except subprocess.TimeoutExpired:
-                pass
-        os.killpg(process.pid, 9)
-        process.wait()
-        return None
+        self.plain = Build(self.root, os.path.join(self.root, "build"), flags="-O2")
+        self.counted, self.counts = os.path.join(folder, "counted"), os.path.join(folder, "counts")
+        self.tests = list(self.plain.tests.values())
+        self.sanitized = None
 
     def count_test(self, test):
         """Runs the test in the build with counters, which are left below the folder of the test."""
         def there(text):
-            return text.replace(self.build, self.counted)
+            return text.replace(self.plain.folder, self.counted)
         folder = os.path.join(self.counts, re.sub(r"\W", "_", test["name"]))
         counted = {"command": [there(word) for word in test["command"]], "folder": there(test["folder"]),
                    "environment": {**{key: there(value) for key, value in test["environment"].items()}, "GCOV_PREFIX": folder,
                                    "GCOV_ERROR_FILE": os.devnull}}
         for way in (counted, test):
             start = time.monotonic()
-            test["status"] = self.status(way, 1800)
+            test["status"] = self.plain.status(way, 1800)
             test["seconds"] = time.monotonic() - start
             if test["status"] in (0, SKIPPED):
                 break
@@ -212,7 +165,7 @@ class Tree:
         """Runs every test once, as it should pass, and remembers how long it took and which lines it came by; leaves out those
         that cannot run here."""
         shutil.rmtree(self.counts, ignore_errors=True)
-        self.make(self.counted, "-O1 --coverage")
+        Build(self.root, self.counted, flags="-O1 --coverage")
         with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
             list(pool.map(self.count_test, self.tests))
         for test in list(self.tests):
@@ -258,59 +211,134 @@ class Tree:
             return 2 if own.startswith(("conform", "golden")) else 3
         return sorted((test for test in self.tests if self.comes_by(test, name, number)), key=lambda test: (distance(test), test["seconds"]))
 
-
-# ---- one mutant ----
-
-def judge(tree, change):
-    """Applies a change and says what became of it: (verdict, what noticed it)."""
-    name, number, _, line = change
-    path, target = os.path.join(tree.root, name), tree.objects[name]
-    original, text = os.path.join(tree.build, target), sources.read(tree.root, name)
-    before = open(original, "rb").read()
-    lines = text.split("\n")
-    lines[number] = line
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write("\n".join(lines))
-        if tree.run(["ninja", "-C", tree.build, target]):
-            return "not compiling", ""
-        if open(original, "rb").read() == before:
-            return "no difference", ""
-        return run_tests(tree, name, number + 1)
-    finally:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        tree.run(["ninja", "-C", tree.build, target])
+    def judge(self, change):
+        """What becomes of a change: (verdict, what noticed it)."""
+        tests = self.nearest(change[0], change[1] + 1)
+        verdict = self.plain.judge(change, tests)
+        if verdict[0] != "survived":
+            return verdict
+        self.sanitized = self.sanitized or Build(self.root, os.path.join(self.root, "build-asan"), sanitize="address", patience=SLOWER)
+        verdict, by = self.sanitized.judge(change, tests)
+        if by in self.sanitized.tests and self.sanitized.run_tests([(self.sanitized.tests[by], 180)])[0] != "survived":
+            sys.exit("mutants: %s fails under the sanitizers without a change" % by)
+        return verdict, by and by + " under the sanitizers"
 
 
-def run_tests(tree, name, number):
-    """Runs the tests that come by the line (from 1) until one notices."""
-    verdict, lock, building, stop = [], threading.Lock(), threading.Lock(), threading.Event()
+class Build:
+    """A build of the copy in a folder of its own, with the compiler's flags or under the sanitizers as `make test` has them."""
 
-    def notice(what, by):
-        with lock:
-            if not stop.is_set():
-                verdict.append((what, by))
-            stop.set()
+    def __init__(self, root, folder, flags=None, sanitize="", patience=1):
+        self.root, self.folder, self.sanitize, self.patience = root, folder, sanitize, patience
+        self.environment = dict(os.environ)
+        settings = ["-DLEAT_SANITIZE=" + sanitize]
+        if sanitize:
+            self.environment.update(CC="clang", CXX="clang++", **steps.ENVIRONMENT)
+            self.environment["ASAN_OPTIONS"] += ":hard_rss_limit_mb=%d" % (MOST_MEMORY >> 20)
+        if flags:
+            settings += ["-DCMAKE_BUILD_TYPE=Mutants", "-DCMAKE_C_FLAGS_MUTANTS=" + flags, "-DCMAKE_CXX_FLAGS_MUTANTS=" + flags]
+        if shutil.which("ccache"):
+            settings.append("-DCMAKE_C_COMPILER_LAUNCHER=ccache")
+        if shutil.which("ld.lld"):
+            settings += ["-DCMAKE_%s_LINKER_FLAGS=-fuse-ld=lld" % kind for kind in ("EXE", "SHARED", "MODULE")]
+        self.run(["cmake", "-G", "Ninja", "-B", folder, *settings], check=True)
+        self.run(["ninja", "-C", folder], check=True)
+        shown = json.loads(self.run(["ctest", "--test-dir", folder, "--show-only=json-v1"], check=True))
+        found = [self.test(item) for item in shown["tests"] if "command" in item]
+        self.tests = {t["name"]: t for t in found if not t["name"].startswith(LEFT_OUT) and "long" not in t["labels"]}
+        self.objects, self.products = {}, []     # products: what tests without a program of their own may use
+        programs = {test["target"] for test in self.tests.values()}
+        for line in self.run(["ninja", "-C", folder, "-t", "targets", "all"], check=True).split("\n"):
+            target, _, rule = line.partition(": ")
+            match = re.match(r"CMakeFiles/\w+\.dir/(src/.*\.c)\.o$", target)
+            if match:
+                self.objects.setdefault(match[1], target)
+            if re.match(r"C\w*_(EXECUTABLE|SHARED_LIBRARY|MODULE_LIBRARY)_LINKER__", rule) and target not in programs \
+                    and not target.startswith("bench/"):
+                self.products.append(target)
 
-    def one(test):
-        if stop.is_set():
-            return
-        with building:           # what is built already costs a look
-            if tree.run(["ninja", "-C", tree.build, *([test["target"]] if test["target"] else tree.products)]):
-                return notice("not compiling", "linking")
-        limit = 10 * test["seconds"] + 20
-        start = time.monotonic()
-        status = tree.status(test, limit, stop)
-        if status is None and time.monotonic() - start >= limit:
-            notice("timeout", test["name"])
-        elif status:
-            notice("killed", test["name"])
+    def test(self, item):
+        properties = {p["name"]: p["value"] for p in item["properties"]}
+        program = item["command"][0]
+        inside = os.path.relpath(program, self.folder) if program.startswith(self.folder + os.sep) else None
+        settings = dict(pair.split("=", 1) for pair in properties.get("ENVIRONMENT", []))
+        # The sanitizers' shadow of the memory is larger than any limit.
+        limit = [] if self.sanitize else ["prlimit", "--as=%d" % MOST_MEMORY]
+        return {"name": item["name"], "command": limit + item["command"], "labels": properties.get("LABELS", []), "target": inside,
+                "folder": properties.get("WORKING_DIRECTORY", self.root), "environment": {**self.environment, **settings}, "lines": {}}
 
-    with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
-        for done in [pool.submit(one, test) for test in tree.nearest(name, number)]:
-            done.result()
-    return verdict[0] if verdict else ("survived", "")
+    def run(self, command, check=False):
+        done = subprocess.run(command, cwd=self.root, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              errors="replace")
+        if check and done.returncode:
+            sys.exit("mutants: %s failed:\n%s" % (" ".join(command[:4]), done.stdout[-3000:]))
+        return done.stdout if check else done.returncode
+
+    def ninja(self, *targets):
+        return self.run(["ninja", "-C", self.folder, *targets])
+
+    def status(self, test, limit, stop=None):
+        """The exit status, or None where it takes longer than `limit` or the event `stop` is set."""
+        process = subprocess.Popen(test["command"], cwd=test["folder"], env=test["environment"], start_new_session=True,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        end = time.monotonic() + limit
+        while time.monotonic() < end and not (stop and stop.is_set()):
+            try:
+                return process.wait(0.2 if stop else limit)
+            except subprocess.TimeoutExpired:
+                pass
+        os.killpg(process.pid, 9)
+        process.wait()
+        return None
+
+    def judge(self, change, tests):
+        """Applies a change and says what becomes of it here, where those tests may notice it: (verdict, what noticed it)."""
+        name, number, _, line = change
+        path, target = os.path.join(self.root, name), self.objects[name]
+        original, text = os.path.join(self.folder, target), sources.read(self.root, name)
+        before = open(original, "rb").read()
+        lines = text.split("\n")
+        lines[number] = line
+        try:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("\n".join(lines))
+            if self.ninja(target):
+                return "not compiling", ""
+            if not self.sanitize and open(original, "rb").read() == before:
+                return "no difference", ""
+            return self.run_tests([(self.tests[test["name"]], test["seconds"]) for test in tests if test["name"] in self.tests])
+        finally:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            self.ninja(target)
+
+    def run_tests(self, tests):
+        """Runs the tests, each with its usual seconds, until one notices."""
+        verdict, lock, building, stop = [], threading.Lock(), threading.Lock(), threading.Event()
+
+        def notice(what, by):
+            with lock:
+                if not stop.is_set():
+                    verdict.append((what, by))
+                stop.set()
+
+        def one(test, seconds):
+            if stop.is_set():
+                return
+            with building:           # what is built already costs a look
+                if self.ninja(*([test["target"]] if test["target"] else self.products)):
+                    return notice("not compiling", "linking")
+            limit = self.patience * (10 * seconds + 20)
+            start = time.monotonic()
+            status = self.status(test, limit, stop)
+            if status is None and time.monotonic() - start >= limit:
+                notice("timeout", test["name"])
+            elif status:
+                notice("killed", test["name"])
+
+        with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
+            for done in [pool.submit(one, *test) for test in tests]:
+                done.result()
+        return verdict[0] if verdict else ("survived", "")
 
 
 def diff(root, change):
@@ -345,15 +373,14 @@ def main():
         for _ in range(args.count):
             print(diff(sources.ROOT, next(changes)))
         return
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     tree = Tree(os.path.abspath(args.folder))
     tree.count_tests()
-    changes = pick([n for n in names if n in tree.objects], random.Random(args.seed), tree.root)
+    changes = pick([n for n in names if n in tree.plain.objects], random.Random(args.seed), tree.root)
     counts, survivors = {"killed": 0, "timeout": 0, "survived": 0, "not compiling": 0, "no difference": 0}, []
     while counts["killed"] + counts["timeout"] + counts["survived"] < args.count:
         change = next(changes)
         start = time.monotonic()
-        verdict, by = judge(tree, change)
+        verdict, by = tree.judge(change)
         counts[verdict] += 1
         if verdict == "survived":
             survivors.append(change)

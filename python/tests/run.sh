@@ -1,6 +1,6 @@
 #!/bin/sh
-# The tests of the Python package against what lies in a build folder: run.sh BUILD [ARGUMENT OF PYTEST...]. Exit status 77
-# where they cannot run, with the reason; ctest then says that the test was skipped.
+# The tests of the Python package against what lies in a build folder: run.sh BUILD [ARGUMENT OF PYTEST...], without arguments
+# all of them. Exit status 77 where they cannot run, with the reason; ctest then says that the test was skipped.
 set -eu
 cd "$(dirname "$0")/../.."
 build=$1
@@ -13,4 +13,4 @@ if [ ! -e "$build/python/leat/_native.abi3.so" ]; then
     echo "SKIPPED: the Python package was not built; \`make deps\` installs Python's headers"
     exit 77
 fi
-LEAT_BUILD=$build PYTHONPATH=$build/python PYTHONDONTWRITEBYTECODE=1 exec .venv/bin/python -m pytest -q "$@" python/tests
+LEAT_BUILD=$build PYTHONPATH=$build/python PYTHONDONTWRITEBYTECODE=1 exec .venv/bin/python -m pytest -q "$@"

@@ -322,6 +322,27 @@ static void test_open_shapes(void **state) {
     leat_buffer_unref(batch);
 }
 
+static int trace_row(void *context, leat_graph *graph, leat_value *outputs) {
+    (void)context;
+    outputs[0] = leat_expand_dims(leat_graph_argument(graph, 0), 0);
+    return 1;
+}
+
+/* Nor do those of tensors of their own, one by one. */
+static void test_reshapes_of_tensors_copy_nothing(void **state) {
+    (void)state;
+    struct machine m;
+    machine_init(&m, finish(trace_row, LEAT_INT64, LEAT_SHAPE(LEAT_UNKNOWN_DIM), 1));
+    give_vectors(&m, (const int[]){2, 5, 1}, 3);
+    must_run(&m, 3);
+    assert_int_equal(m.out.columns[0].form, LEATI_TENSORS);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(m.out.columns[0].tensors[i].rank, 2);
+        assert_ptr_equal(m.out.columns[0].tensors[i].data, m.in.columns[0].tensors[i].data);
+    }
+    machine_fini(&m);
+}
+
 static int trace_copies(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
@@ -705,6 +726,7 @@ int main(void) {
                                        TEST(test_wrong_rows),
                                        TEST(test_destination),
                                        TEST(test_open_shapes),
+                                       TEST(test_reshapes_of_tensors_copy_nothing),
                                        TEST(test_selected_rows_in_two_segments),
                                        TEST(test_strings_outlive_everything),
                                        TEST(test_bytes_outlive_their_strings),

@@ -232,6 +232,11 @@ static void metrics_are_given_values(void **state) {
     assert_int_equal(leat_metric_result(score, &number, &error), LEAT_INVALID_ARGUMENT);
     says(LEAT_INVALID_ARGUMENT,
          "the result of F1Score is not one number; use leat_metric_result_tensor");
+    both[1] = ones(graph, LEAT_SHAPE(4, 3));
+    leat_metric *squares = leat_metric_named("RootMeanSquaredError", NULL, &error);
+    leat_metric_update(squares, both, 2);
+    graph_says(graph, LEAT_INVALID_ARGUMENT, "metric RootMeanSquaredError: ");
+    leat_metric_free(squares);
     assert_null(leat_metric_named("Meen", NULL, &error));
     says(LEAT_NOT_FOUND, "there is no metric \"Meen\"; there is Accuracy, ");
     assert_null(leat_metric_named(NULL, NULL, &error));

@@ -96,8 +96,6 @@ static void note_uses(const leati_cpu_step *step, struct uses *uses, int32_t t) 
     const leati_simple_node *node = task->node;
     for (int32_t i = 0; task->group >= 0 && i < node->num_inputs; i++)
         uses->summed[leati_cpu_root(step, node->inputs[i])]++;
-    for (int32_t i = 0; task->group >= 0 && i < node->num_outputs; i++)
-        note_use(step, uses, node->first_output + i, t);
     if (task->group >= 0)
         return;
     for (int32_t i = 0; task->kernel && i < task->num_inputs; i++)

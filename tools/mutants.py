@@ -8,8 +8,9 @@ known by its unchanged object file and replaced by another one. The tests run ne
 those beside the changed file, those of its room, the conformance and recorded cases, then the others; the first that fails, or
 takes ten times as long as without the change, ends the mutant. Before the first mutant all tests run once with counters of gcov;
 tests that do not come by the changed line cannot notice and are passed over. A change that all of them let pass runs once more under
-the address and undefined-behaviour sanitizers, as in `make test`: values read too far and memory not given back show nowhere else.
-Tests of the tools and of the installation are left out, as no change of src/ concerns them alone.
+the address and undefined-behaviour sanitizers, and under the thread sanitizer, as in `make test`: values read too far, memory not
+given back and locks not taken show nowhere else. Tests of the tools and of the installation are left out, as no change of src/
+concerns them alone.
 
 Prints a line per mutant, then the survivors as diffs. Exit status 1 if fewer than 85% were noticed.
 """
@@ -34,7 +35,7 @@ CODES = ["LEAT_INVALID_ARGUMENT", "LEAT_DATA_LOSS", "LEAT_OUT_OF_RANGE", "LEAT_N
 LEFT_OUT = ("tools/", "install")
 MOST_MEMORY = 8 << 30    # of a program: a mutant may ask for all there is
 SKIPPED = 77
-SLOWER = 4               # how much longer tests may take under the sanitizers
+SANITIZERS = [("address", None, 4), ("thread", "threads", 20)]    # which, for the tests of which label, how much slower tests may be
 CORES = len(os.sched_getaffinity(0))
 
 
@@ -138,7 +139,7 @@ class Tree:
         self.plain = Build(self.root, os.path.join(self.root, "build"), flags="-O2")
         self.counted, self.counts = os.path.join(folder, "counted"), os.path.join(folder, "counts")
         self.tests = list(self.plain.tests.values())
-        self.sanitized = None
+        self.sanitized = {}
 
     def count_test(self, test):
         """Runs the test in the build with counters, which are left below the folder of the test."""
@@ -217,11 +218,23 @@ class Tree:
         verdict = self.plain.judge(change, tests)
         if verdict[0] != "survived":
             return verdict
-        self.sanitized = self.sanitized or Build(self.root, os.path.join(self.root, "build-asan"), sanitize="address", patience=SLOWER)
-        verdict, by = self.sanitized.judge(change, tests)
-        if by in self.sanitized.tests and self.sanitized.run_tests([(self.sanitized.tests[by], 180)])[0] != "survived":
-            sys.exit("mutants: %s fails under the sanitizers without a change" % by)
-        return verdict, by and by + " under the sanitizers"
+        for sanitize, label, patience in SANITIZERS:
+            some = [test for test in tests if label is None or label in test["labels"]]
+            if not some:
+                continue
+            if sanitize not in self.sanitized:
+                folder = os.path.join(self.root, "build-" + sanitize)
+                self.sanitized[sanitize] = Build(self.root, folder, sanitize=sanitize, patience=patience)
+            verdict, by = self.sanitized[sanitize].judge(change, some)
+            if verdict != "survived":
+                self.must_pass(self.sanitized[sanitize], by)
+                return verdict, "%s under the %s sanitizer" % (by, sanitize)
+        return "survived", ""
+
+    def must_pass(self, build, name):
+        """Ends where a test of the build that has noticed a change fails without one."""
+        if name in build.tests and build.run_tests([(build.tests[name], 180)])[0] != "survived":
+            sys.exit("mutants: %s fails in %s without a change" % (name, build.folder))
 
 
 class Build:
@@ -231,7 +244,9 @@ class Build:
         self.root, self.folder, self.sanitize, self.patience = root, folder, sanitize, patience
         self.environment = dict(os.environ)
         settings = ["-DLEAT_SANITIZE=" + sanitize]
-        if sanitize:
+        self.wrapper = ["prlimit", "--as=%d" % MOST_MEMORY]
+        if sanitize:                             # whose shadow of the memory is larger than any limit
+            self.wrapper = steps.fixed_addresses() if sanitize == "thread" else []
             self.environment.update(CC="clang", CXX="clang++", **steps.ENVIRONMENT)
             self.environment["ASAN_OPTIONS"] += ":hard_rss_limit_mb=%d" % (MOST_MEMORY >> 20)
         if flags:
@@ -261,9 +276,7 @@ class Build:
         program = item["command"][0]
         inside = os.path.relpath(program, self.folder) if program.startswith(self.folder + os.sep) else None
         settings = dict(pair.split("=", 1) for pair in properties.get("ENVIRONMENT", []))
-        # The sanitizers' shadow of the memory is larger than any limit.
-        limit = [] if self.sanitize else ["prlimit", "--as=%d" % MOST_MEMORY]
-        return {"name": item["name"], "command": limit + item["command"], "labels": properties.get("LABELS", []), "target": inside,
+        return {"name": item["name"], "command": self.wrapper + item["command"], "labels": properties.get("LABELS", []), "target": inside,
                 "folder": properties.get("WORKING_DIRECTORY", self.root), "environment": {**self.environment, **settings}, "lines": {}}
 
     def run(self, command, check=False):
@@ -293,6 +306,8 @@ class Build:
     def judge(self, change, tests):
         """Applies a change and says what becomes of it here, where those tests may notice it: (verdict, what noticed it)."""
         name, number, _, line = change
+        if name not in self.objects:             # oneDNN's are not built for the thread sanitizer
+            return "survived", ""
         path, target = os.path.join(self.root, name), self.objects[name]
         original, text = os.path.join(self.folder, target), sources.read(self.root, name)
         before = open(original, "rb").read()

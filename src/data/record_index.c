@@ -196,13 +196,14 @@ static leat_status records_before(const leati_record_index *index, int64_t file,
 
 leati_tail leati_record_index_skip(const leati_record_index *index, leati_files *files, int64_t n,
                                    int64_t *skipped, leat_error *err) {
-    int64_t file = 0, position = 0, behind = 0, records = 0, begin = 0;
+    int64_t file, position, behind, begin = 0;
     int64_t total = leati_record_index_total(index);
     if (!leati_files_where(files, &file, &position, &behind)) {
         return leati_files_advance(files->node, files, n, skipped, err);
     }
     int64_t at = index->starts[file];
     if (file < index->paths->count) {
+        int64_t records;
         if (records_before(index, file, position, &records, err) != LEAT_OK) {
             return LEATI_ERROR;
         }

@@ -24,7 +24,6 @@ static leat_status assign_add_variable_kernel(leati_kernel_call *call, leat_erro
     for (int64_t i = 0; !status && i < call->n; i++) {
         leati_operand total = call->inputs[0], operands[2];
         total.data = copy;
-        total.row_stride = 0;
         total.owner = NULL;
         operands[0] = total;
         operands[1] = call->inputs[0];

@@ -177,25 +177,27 @@ class Tree:
                 sys.exit("mutants: %s fails without a change" % test["name"])
 
     def lines(self, test, name):
-        """How often the test came by each line (from 1) of the file that has code."""
-        counts = {}
-        for path in test["counters"].get(name, []):
+        """How often the test came by each line (from 1) of the file that has code, and (first, last) line of each function."""
+        counts, functions = {}, set()
+        for path in (test["counters"] or {}).get(name, []):
             notes = path[path.index(self.counted):].removesuffix(".gcda") + ".gcno"
             shutil.copy(notes, os.path.dirname(path))
             shown = subprocess.run(["gcov", "--json-format", "--stdout", path], cwd=self.counted, capture_output=True, text=True, check=True)
             for file in json.loads(shown.stdout)["files"]:
                 if file["file"].endswith(name):
+                    functions.update((function["start_line"], function["end_line"]) for function in file["functions"])
                     for line in file["lines"]:
                         counts[line["line_number"]] = counts.get(line["line_number"], 0) + line["count"]
-        return counts
+        return counts, functions
 
-    def comes_by(self, test, name, number):
-        """Does the test come by the line, or by the one with code before it? A test that fails with counters may come anywhere."""
-        if test["counters"] is None:
+    def comes_by(self, test, name, number, functions):
+        """Does the test come by the line, or by the one with code before it? By a table, if it comes by one of the file's functions.
+        A test that fails with counters may come anywhere."""
+        counts = test["lines"][name][0]
+        if test["counters"] is None or not functions:
             return True
-        if name not in test["lines"]:
-            test["lines"][name] = self.lines(test, name)
-        counts = test["lines"][name]
+        if not any(first <= number <= last for first, last in functions):
+            return any(counts.values())
         return counts.get(max((line for line in counts if line <= number), default=None), 0) > 0
 
     def nearest(self, name, number):
@@ -210,7 +212,12 @@ class Tree:
             if own.startswith(place[1] + "/"):
                 return 1
             return 2 if own.startswith(("conform", "golden")) else 3
-        return sorted((test for test in self.tests if self.comes_by(test, name, number)), key=lambda test: (distance(test), test["seconds"]))
+        for test in self.tests:
+            if name not in test["lines"]:
+                test["lines"][name] = self.lines(test, name)
+        functions = set().union(*(test["lines"][name][1] for test in self.tests))
+        near = [test for test in self.tests if self.comes_by(test, name, number, functions)]
+        return sorted(near, key=lambda test: (distance(test), test["seconds"]))
 
     def judge(self, change):
         """What becomes of a change: (verdict, what noticed it)."""

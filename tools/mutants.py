@@ -7,15 +7,16 @@ Works in a copy of the tree that is built without debugging information, so that
 known by its unchanged object file and replaced by another one. The tests run nearest first, as many at a time as there are cores:
 those beside the changed file, those of its room, the conformance and recorded cases, then the others; the first that fails, or
 takes ten times as long as without the change, ends the mutant. Before the first mutant all tests run once with counters of gcov;
-tests that do not come by the changed line cannot notice and are passed over. A change that all of them let pass runs once more under
-the address and undefined-behaviour sanitizers, and under the thread sanitizer, as in `make test`: values read too far, memory not
-given back and locks not taken show nowhere else. Tests of the tools and of the installation are left out, as no change of src/
-concerns them alone.
+tests that do not come by the changed line cannot notice and are passed over. A change that all of them let pass runs once more, by the
+nearest tests, under the address and undefined-behaviour sanitizers and under the thread sanitizer, as `make test` runs all of
+them: values read too far, memory not given back and locks not taken show nowhere else. Tests of the tools and of the installation
+are left out, as no change of src/ concerns them alone.
 
 Prints a line per mutant, then the survivors as diffs. Exit status 1 if fewer than 85% were noticed.
 """
 import argparse
 import concurrent.futures
+import itertools
 import json
 import os
 import random
@@ -35,7 +36,8 @@ CODES = ["LEAT_INVALID_ARGUMENT", "LEAT_DATA_LOSS", "LEAT_OUT_OF_RANGE", "LEAT_N
 LEFT_OUT = ("tools/", "install")
 MOST_MEMORY = 8 << 30    # of a program: a mutant may ask for all there is
 SKIPPED = 77
-SANITIZERS = [("address", None, 4), ("thread", "threads", 20)]    # which, for the tests of which label, how much slower tests may be
+# Which, for the tests of which label, how much slower they may be, how many seconds of them (as they take without it) at most.
+SANITIZERS = [("address", None, 4, 40), ("thread", "threads", 20, 15)]
 CORES = len(os.sched_getaffinity(0))
 
 
@@ -225,8 +227,10 @@ class Tree:
         verdict = self.plain.judge(change, tests)
         if verdict[0] != "survived":
             return verdict
-        for sanitize, label, patience in SANITIZERS:
+        for sanitize, label, patience, seconds in SANITIZERS:
             some = [test for test in tests if label is None or label in test["labels"]]
+            totals = itertools.accumulate(test["seconds"] for test in some)
+            some = [test for test, total in zip(some, totals) if total <= seconds]
             if not some:
                 continue
             if sanitize not in self.sanitized:

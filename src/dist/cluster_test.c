@@ -191,7 +191,8 @@ static void test_slurm_refused(void **state) {
         check_refused(NULL, LEAT_INVALID_ARGUMENT, "SLURM_STEP_NODELIST");
     }
     set("SLURM_STEP_NODELIST", "a[1-2]");
-    static const char *const tasks[] = {"1", "1(x3)", "1(x2", "0(x2)", "1,,1", "x", "1(x1),1,1"};
+    static const char *const tasks[] = {"1",    "1(x3)", "1(x2",      "0(x2)",
+                                        "1,,1", "x",     "1(x1),1,1", "1(x0),1(x2)"};
     for (size_t i = 0; i < sizeof tasks / sizeof tasks[0]; i++) {
         set("SLURM_STEP_TASKS_PER_NODE", tasks[i]);
         check_refused(NULL, LEAT_INVALID_ARGUMENT, "SLURM_STEP_TASKS_PER_NODE");

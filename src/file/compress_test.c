@@ -317,6 +317,33 @@ static void snappy_damage(void **state) {
     expect_damage(chunks, size, 48, 3, "a chunk without a checksum");
 }
 
+/* 100,000 times "a", put together by hand: a block may be that large, a chunk may not. */
+static void snappy_sizes(void **state) {
+    (void)state;
+    if (leati_codec_of(LEAT_COMPRESSION_SNAPPY)->package)
+        skip();
+    enum { SIZE = 100000, HEAD = 14 };
+    static const uint8_t chunk[HEAD] = {0xff, 0x06, 0, 0, 's', 'N', 'a', 'P', 'p', 'Y'};
+    static uint8_t packed[8192];
+    static char expected[SIZE];
+    uint8_t *body = packed + HEAD + 4, *at = body;
+    memset(expected, 'a', SIZE);
+    memcpy(at, "\xa0\x8d\x06\0a", 5); /* the size; a literal of one byte */
+    at += 5;
+    for (int left = SIZE - 1; left > 0; left -= 64) {
+        int n = left < 64 ? left : 64;
+        memcpy(at, (uint8_t[]){(uint8_t)((n - 1) << 2 | 2), 1, 0}, 3); /* copies from 1 before */
+        at += 3;
+    }
+    size_t size = (size_t)(at - body);
+    memcpy(body - 4, (uint8_t[]){0, 0, (uint8_t)(size >> 8), (uint8_t)size}, 4);
+    expect_unpacked(LEAT_COMPRESSION_SNAPPY, body - 4, size + 4, expected, SIZE);
+    memcpy(packed, chunk, HEAD);
+    size += 4; /* the checksum, never looked at */
+    memcpy(packed + 10, (uint8_t[]){0, (uint8_t)size, (uint8_t)(size >> 8), 0}, 4);
+    expect_damage(packed, HEAD + size, 10, 0, "a block that is larger than it can be");
+}
+
 static void arguments(void **state) {
     (void)state;
     leat_error err = {0};
@@ -462,6 +489,7 @@ int main(void) {
         cmocka_unit_test(reads_snappy_blocks),
         cmocka_unit_test(reads_snappy_chunks),
         cmocka_unit_test(snappy_damage),
+        cmocka_unit_test(snappy_sizes),
         cmocka_unit_test(arguments),
         cmocka_unit_test(failing_sinks),
         cmocka_unit_test(every_allocation_fails_once),

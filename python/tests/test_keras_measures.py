@@ -332,3 +332,20 @@ def test_wrong_arguments_of_initializers_are_named(make, words):
 def test_a_constraint_without_a_call_changes_nothing():
     given = tf.constant([1., -2.])
     assert keras.constraints.Constraint()(given) is given
+
+
+def test_batches_of_one_keep_their_dimension():
+    """What drops the last dimension of labels drops no other of size 1; as Keras 3.15."""
+    labels, predictions = np.array([[1]]), np.array([[0.2, 0.7, 0.1]], np.float32)
+    metrics = tf.keras.metrics
+    for metric, expected in ((metrics.SparseTopKCategoricalAccuracy(k=1), 0.5), (metrics.SparseCategoricalAccuracy(), 0.5),
+                             (metrics.SparseCategoricalCrossentropy(), 1.3296300172805786)):
+        metric.update_state(labels, predictions)
+        metric.update_state(labels + 1, predictions)
+        assert float(metric.result()) == pytest.approx(expected, rel=1e-6)
+    entropy = tf.keras.losses.SparseCategoricalCrossentropy(reduction=None)
+    assert np.asarray(entropy(labels, predictions)) == pytest.approx([0.35667497], rel=1e-6)
+    squares = tf.keras.losses.MeanSquaredError(reduction=None)
+    one, three = np.ones((1, 1), np.float32), np.full((1, 1), 3, np.float32)
+    assert np.asarray(squares(one, three[0])).tolist() == [4.0]
+    assert np.asarray(squares(one, three, sample_weight=one / 2)).tolist() == [[2.0]]

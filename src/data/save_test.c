@@ -15,6 +15,7 @@
 #include "core/element.h"
 #include "data/saved_files.h"
 #include <leat/ops.h>
+#include <unistd.h>
 
 #define RECORDED LEATI_SOURCE_DIR "/tests/golden/data/files/saved/"
 
@@ -361,6 +362,29 @@ static void test_snapshot_functions(void **state) {
     dataset_check(snapshot_in_order, path, "0 3 6 1 4 7 2 5");
 }
 
+/* Plans say how many shards are read at a time, which is the processors where they were made. */
+static void plan_says(leat_dataset *dataset, const char *what) {
+    leat_error err = {0};
+    char expected[64], *json = leat_dataset_to_json(dataset, &err);
+    snprintf(expected, sizeof expected, "\"%s\": %ld", what, sysconf(_SC_NPROCESSORS_ONLN));
+    if (json == NULL || strstr(json, expected) == NULL)
+        fail_msg("%s lacks %s", json == NULL ? err.text : json, expected);
+    leat_text_free(json);
+}
+
+static void test_plans_keep_their_cycle(void **state) {
+    (void)state;
+    leat_error err = {0};
+    save_range(8, scratch_path("cycle"), NULL);
+    leat_dataset *dataset = load(scratch_path("cycle"));
+    plan_says(dataset, "cycle_length");
+    leat_dataset_unref(dataset);
+    dataset = leat_snapshot(leat_range(0, 8, 1, NULL, &err), scratch_path("cycles"), NULL, &err);
+    plan_says(dataset, "cycle_length");
+    plan_says(dataset, "num_shards");
+    leat_dataset_unref(dataset);
+}
+
 /* ---- going on ---- */
 
 static void test_checkpoint(void **state) {
@@ -523,6 +547,7 @@ int main(void) {
         cmocka_unit_test(test_wait),
         cmocka_unit_test(test_shards),
         cmocka_unit_test(test_snapshot_functions),
+        cmocka_unit_test(test_plans_keep_their_cycle),
         cmocka_unit_test(test_checkpoint),
         cmocka_unit_test(test_snapshot_goes_on),
         cmocka_unit_test(test_snapshot_beside_others),

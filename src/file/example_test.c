@@ -97,6 +97,22 @@ static void unpacked_values(void **state) {
     leati_example_plan_free(plan);
 }
 
+/* Fields that are none of the format's, or of another type, are passed over: an entry for "a" in
+ * field 2 of the features, a number in field 1; the same in the example. */
+static void unknown_fields(void **state) {
+    (void)state;
+    static const uint8_t more[] = {0x12, 0x09, 0x0a, 0x01, 'a',  0x12, 0x04,
+                                   0x1a, 0x02, 0x08, 0x05, 0x08, 0x05};
+    uint8_t record[sizeof packed + 2 * sizeof more];
+    memcpy(record, packed, sizeof packed);
+    memcpy(record + sizeof packed, more, sizeof more);
+    record[1] += sizeof more;
+    memcpy(record + sizeof packed + sizeof more, more, sizeof more);
+    leati_example_plan *plan = plan_of(all_three, 3);
+    expect_all_three(plan, text_of(record, sizeof record), NULL);
+    leati_example_plan_free(plan);
+}
+
 static void part_of_the_features(void **state) {
     (void)state;
     leati_example_plan *plan = plan_of(&all_three[2], 1);
@@ -490,6 +506,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(packed_values),
         cmocka_unit_test(unpacked_values),
+        cmocka_unit_test(unknown_fields),
         cmocka_unit_test(part_of_the_features),
         cmocka_unit_test(defaults_and_missing),
         cmocka_unit_test(wrong_dtype_and_count),

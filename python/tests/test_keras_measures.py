@@ -338,7 +338,8 @@ def test_batches_of_one_keep_their_dimension():
     """What drops the last dimension of labels drops no other of size 1; as Keras 3.15."""
     labels, predictions = np.array([[1]]), np.array([[0.2, 0.7, 0.1]], np.float32)
     metrics = tf.keras.metrics
-    for metric, expected in ((metrics.SparseTopKCategoricalAccuracy(k=1), 0.5), (metrics.SparseCategoricalAccuracy(), 0.5),
+    for metric, expected in ((metrics.SparseTopKCategoricalAccuracy(k=1), 0.5),
+                             (metrics.SparseCategoricalAccuracy(), 0.5),
                              (metrics.SparseCategoricalCrossentropy(), 1.3296300172805786)):
         metric.update_state(labels, predictions)
         metric.update_state(labels + 1, predictions)

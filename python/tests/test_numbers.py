@@ -101,3 +101,10 @@ def test_in_map():
 def test_steps_are_counted_in_the_dtype_of_the_bounds():
     assert tf.range(0.1, 1.1, 0.1).shape == (10,) and tf.range(0.2, 1.1, 0.3).shape == (3,)
     assert tf.range(*(tf.constant(x, tf.float64) for x in (0.2, 1.1, 0.3))).shape == (4,)
+
+
+def test_sparse_rows_that_no_number_counts_are_refused():
+    value = tf.sparse.SparseTensor([[0, 0]], [1], [2**62, 2])
+    assert tf.sparse.concat(1, [value, value]).dense_shape.numpy().tolist() == [2**62, 4]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="add up to more than an int64 holds"):
+        tf.sparse.concat(0, [value, value])

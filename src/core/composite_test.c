@@ -76,6 +76,26 @@ static void test_sparse_parts(void **state) {
     leat_spec_unref(spec);
 }
 
+/* Rows that no number counts. */
+static void test_sparse_rows(void **state) {
+    (void)state;
+    leat_error err = {0};
+    int64_t index[] = {0, 0}, number[] = {5}, shape[] = {INT64_MAX / 2 + 1, 2};
+    leat_spec *spec = leat_spec_sparse(LEAT_INT64, LEAT_SHAPE(LEAT_UNKNOWN_DIM, 2), &err);
+    const leat_tensor value[] = {leat_tensor_view(LEAT_INT64, LEAT_SHAPE(1, 2), index),
+                                 leat_tensor_view(LEAT_INT64, LEAT_SHAPE(1), number),
+                                 leat_tensor_view(LEAT_INT64, LEAT_SHAPE(2), shape)};
+    const leat_tensor two[] = {value[0], value[1], value[2], value[0], value[1], value[2]};
+    leat_tensor out[3] = {0};
+    assert_int_equal(leati_leaf_join(spec, two, 3, 2, out, &err), LEAT_INVALID_ARGUMENT);
+    assert_non_null(strstr(err.text, "their sum has no number"));
+    shape[0]--;
+    assert_int_equal(leati_leaf_join(spec, two, 3, 2, out, &err), LEAT_OK);
+    assert_true(((const int64_t *)out[2].data)[0] == INT64_MAX - 1);
+    drop(out, 3);
+    leat_spec_unref(spec);
+}
+
 /* Row splits of int32 stay int32, and a dimension that the spec knows is the dense shape's. */
 static void test_kept(void **state) {
     (void)state;
@@ -187,9 +207,10 @@ static void test_bad_literals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_row_splits), cmocka_unit_test(test_sparse_parts),
-        cmocka_unit_test(test_kept),       cmocka_unit_test(test_stacked),
-        cmocka_unit_test(test_texts),      cmocka_unit_test(test_bad_literals),
+        cmocka_unit_test(test_row_splits),   cmocka_unit_test(test_sparse_parts),
+        cmocka_unit_test(test_sparse_rows),  cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_stacked),      cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_bad_literals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -332,7 +332,9 @@ static void check_held(bool any_order) {
     }
     open_latch();
     while ((status = leat_iterator_next(iterator, &element, &err)) != LEAT_OUT_OF_RANGE) {
-        next[*(const int64_t *)element.tensors[0].data / 10] += status == LEAT_OK;
+        if (status == LEAT_OK) {
+            next[*(const int64_t *)element.tensors[0].data / 10]++;
+        }
     }
     for (int64_t i = 0; i < s.inputs; i++) {
         assert_int_equal(next[i], 1 + i % s.length);

@@ -141,6 +141,40 @@ static void cancel_goes_down_only(void **state) {
     leati_cancel_unref(root);
 }
 
+/* Notes that it was called. */
+struct noted {
+    leati_cancel_watch watch;
+    int calls;
+};
+
+static void note_call(leati_cancel_watch *watch) {
+    ((struct noted *)(void *)watch)->calls++;
+}
+
+/* Of four watches one after the other goes, from the middle, the first and the last place; the
+ * others are still called, and called once. */
+static void every_watch_is_called(void **state) {
+    (void)state;
+    enum { COUNT = 4 };
+    for (int gone = 0; gone < COUNT; gone++) {
+        leati_cancel *cancel = leati_cancel_new(NULL, NULL);
+        struct noted noted[COUNT] = {0};
+        for (int i = 0; i < COUNT; i++) {
+            noted[i].watch.fired = note_call;
+            leati_cancel_watch_add(cancel, &noted[i].watch);
+        }
+        leati_cancel_watch_remove(cancel, &noted[gone].watch);
+        leati_cancel_watch_remove(cancel, &noted[(gone + 1) % COUNT].watch);
+        leati_cancel_fire(cancel);
+        leati_cancel_fire(cancel);
+        for (int i = 0; i < COUNT; i++)
+            assert_int_equal(noted[i].calls, i != gone && i != (gone + 1) % COUNT);
+        leati_cancel_watch_add(cancel, &noted[gone].watch); /* late: called at once */
+        assert_int_equal(noted[gone].calls, 1);
+        leati_cancel_unref(cancel);
+    }
+}
+
 /* Children and gates come and go while their parent fires. */
 struct churn {
     leati_cancel *root;
@@ -254,15 +288,11 @@ static void gates_survive_failures(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(wake_ends_a_wait),
-        TEST(deadlines_pass),
-        TEST(cancel_ends_a_wait),
-        TEST(cancel_goes_down_only),
-        TEST(cancel_races_with_its_children),
-        TEST(stall_report_names_waits),
-        TEST(a_wait_frees_its_token),
-        TEST(reasons_have_names),
-        TEST(gates_survive_failures),
+        TEST(wake_ends_a_wait),         TEST(deadlines_pass),
+        TEST(cancel_ends_a_wait),       TEST(cancel_goes_down_only),
+        TEST(every_watch_is_called),    TEST(cancel_races_with_its_children),
+        TEST(stall_report_names_waits), TEST(a_wait_frees_its_token),
+        TEST(reasons_have_names),       TEST(gates_survive_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

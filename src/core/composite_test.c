@@ -46,11 +46,12 @@ static void test_row_splits(void **state) {
     leat_error err = {0};
     int64_t rows = 0;
     int64_t good[] = {0, 1, 1, 4}, late[] = {1, 2, 3, 4}, falling[] = {0, 3, 2, 4},
-            shorter[] = {0, 1, 2, 3};
+            below[] = {0, -1, 3, 4}, shorter[] = {0, 1, 2, 3};
     assert_int_equal(rows_of_splits(good, 4, &rows, &err), LEAT_OK);
     assert_int_equal(rows, 3);
     assert_int_equal(rows_of_splits(late, 4, &rows, &err), LEAT_INVALID_ARGUMENT);
     assert_int_equal(rows_of_splits(falling, 4, &rows, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(rows_of_splits(below, 4, &rows, &err), LEAT_INVALID_ARGUMENT);
     assert_int_equal(rows_of_splits(shorter, 4, &rows, &err), LEAT_INVALID_ARGUMENT);
     assert_non_null(strstr(err.text, "end at the 4 rows"));
     assert_int_equal(rows_of_splits(good, 0, &rows, &err), LEAT_INVALID_ARGUMENT);

@@ -399,7 +399,7 @@ def main():
         for _ in range(args.count):
             print(diff(sources.ROOT, next(changes)))
         return
-    tree = Tree(os.path.abspath(args.folder))
+    tree = Tree(os.path.realpath(args.folder))
     tree.count_tests()
     changes = pick([n for n in names if n in tree.plain.objects], random.Random(args.seed), tree.root)
     counts, survivors = {"killed": 0, "timeout": 0, "survived": 0, "not compiling": 0, "no difference": 0}, []

@@ -337,7 +337,8 @@ leat_status leati_check_data_format(const char *data_format, leat_error *err) {
 }
 
 leat_status leati_check_channels_last(const char *data_format, leat_error *err) {
-    if (data_format == NULL || strcmp(data_format, "channels_last") == 0)
+    LEATI_TRY(leati_check_data_format(data_format, err));
+    if (!leati_channels_first(data_format))
         return LEAT_OK;
     return leati_fail(err, LEAT_UNIMPLEMENTED,
                       "data_format \"%.60s\"; pictures have their channels last: transpose them",

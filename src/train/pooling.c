@@ -80,13 +80,9 @@ const leati_row leati_global_pooling_rows[] = {
     {0},
 };
 
-static bool channels_first(const struct leati_global_pooling_args *args) {
-    return args->data_format != NULL && strcmp(args->data_format, "channels_first") == 0;
-}
-
 leat_status leati_global_pooling_check(const void *args, leat_error *err) {
     const struct leati_global_pooling_args *own = args;
-    return channels_first(own) ? LEAT_OK : leati_check_channels_last(own->data_format, err);
+    return leati_check_data_format(own->data_format, err);
 }
 
 leat_value leati_pool_all(const leati_pass *pass, int directions,
@@ -94,7 +90,7 @@ leat_value leati_pool_all(const leati_pass *pass, int directions,
     const struct leati_global_pooling_args *args = pass->args;
     int64_t axes[3];
     for (int i = 0; i < directions; i++)
-        axes[i] = i + (channels_first(args) ? 2 : 1);
+        axes[i] = i + (leati_channels_first(args->data_format) ? 2 : 1);
     return reduce(pass->inputs[0], axes, directions, args->keepdims);
 }
 

@@ -76,3 +76,36 @@ def test_generator_is_shared():
     assert list(tf.random.Algorithm) == [tf.random.Algorithm(i) for i in (1, 2, 3)]
     with pytest.raises(NotImplementedError, match="no float64"):
         tf.random.uniform([1], 0, 2**60 + 1, tf.int64)
+
+
+PICTURE = np.arange(48, dtype=np.float32).reshape(4, 4, 3) / 48
+BOXES = np.array([[[0.0, 0.0, 1.0, 1.0]]], np.float32)
+image = tf.image
+OF_SEEDS = {
+    "brightness": lambda seed: image.stateless_random_brightness(PICTURE, 0.5, seed),
+    "contrast": lambda seed: image.stateless_random_contrast(PICTURE, 0.5, 1.0, seed),
+    "hue": lambda seed: image.stateless_random_hue(PICTURE, 0.2, seed),
+    "saturation": lambda seed: image.stateless_random_saturation(PICTURE, 0.5, 1.0, seed),
+    "crop": lambda seed: image.stateless_random_crop(PICTURE, [2, 2, 3], seed),
+    "left_right": lambda seed: image.stateless_random_flip_left_right(PICTURE, seed),
+    "up_down": lambda seed: image.stateless_random_flip_up_down(PICTURE, seed),
+    "quality": lambda seed: image.stateless_random_jpeg_quality((PICTURE * 255).astype(np.uint8), 70, 90, seed),
+    "boxes": lambda seed: image.stateless_sample_distorted_bounding_box([4, 4, 3], BOXES, seed),
+    "shuffle": lambda seed: tf.random.experimental.stateless_shuffle(PICTURE, seed),
+    "uniform": lambda seed: tf.random.stateless_uniform([2], seed),
+    "integers": lambda seed: tf.random.stateless_uniform([2], seed, 0, 9, tf.int32),
+    "normal": lambda seed: tf.random.stateless_normal([2], seed),
+    "truncated_normal": lambda seed: tf.random.stateless_truncated_normal([2], seed),
+}
+
+
+@pytest.mark.parametrize("name", OF_SEEDS)
+def test_seeds_that_turn_out_to_have_three_numbers(name):
+    """Where only the run knows the size of a seed: the elements before it come, and the error names its own."""
+    seeds = [[1, 2], [3, 4], [5, 6, 7], [8, 9]]
+    dataset = tf.data.Dataset.from_generator(lambda: seeds, output_signature=tf.TensorSpec([None], tf.int64))
+    elements, count = iter(dataset.map(OF_SEEDS[name])), 0
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"element 2[^0-9].*(3 values|\[3\])"):
+        for _ in elements:
+            count += 1
+    assert count == 2

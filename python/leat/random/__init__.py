@@ -9,7 +9,7 @@ from leat.random.generator import (Algorithm, Generator, create_rng_state, get_g
                                    set_global_generator)
 from leat.random import experimental
 from leat.random.generator import algorithm_name as _algorithm_name
-from leat.random.draw import floats as _floats, integers as _integers
+from leat.random.draw import call as _call, floats as _floats, integers as _integers
 from leat.tensor import Tensor, convert_to_tensor
 
 __all__ = ["Algorithm", "Generator", "create_rng_state", "experimental", "get_global_generator", "normal",
@@ -58,6 +58,8 @@ def _seed(seed):
     if tensor.shape.rank is not None and not tensor.shape.is_compatible_with([2]):
         found = ",".join("?" if d is None else str(d) for d in tensor.shape)
         raise errors.InvalidArgumentError(None, None, f"seed must have shape [2], not [{found}]")
+    if not tensor.shape.is_fully_defined():     # three numbers would be the state of a generator
+        return _call("ensure_shape", (tensor,), shape=[2])
     return tensor
 
 

@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #define WORKERS_UNUSED __attribute__((unused))
@@ -75,6 +76,7 @@ WORKERS_UNUSED static void workers_start(const workers_job *job, const char *add
         close(ends[1]);
         return;
     }
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* no worker outlives its test */
     const char *argument = number == job->other ? job->other_argument : job->argument;
     snprintf(text, sizeof text, "%d", ends[1]);
     close(ends[0]);

@@ -104,3 +104,13 @@ def test_datasets_are_elements():
     assert list(flat.as_numpy_iterator()) == [0, 1, 2, 3, 1, 2]
     only, = tf.data.Dataset.from_tensors(tf.data.Dataset.range(2))
     assert list(only.as_numpy_iterator()) == [0, 1]
+
+
+def test_batches_without_rows_that_cannot_be_are_named():
+    sparse = tf.data.Dataset.from_tensors(tf.sparse.SparseTensor([[0, 0]], [1], [4, 2]))
+    ragged = tf.data.Dataset.from_tensors(tf.ragged.constant([[[1, 2]], [[3, 4], [5, 6]]], ragged_rank=1))
+    for dataset, kind in ((sparse, "component 0 is sparse:"), (ragged, "component 0 is ragged with inner dimensions:")):
+        elements = iter(dataset.rebatch([1, 0, 1]))
+        next(elements)
+        with pytest.raises(tf.errors.InvalidArgumentError, match=kind):
+            next(elements)

@@ -350,3 +350,18 @@ def test_batches_of_one_keep_their_dimension():
     one, three = np.ones((1, 1), np.float32), np.full((1, 1), 3, np.float32)
     assert np.asarray(squares(one, three[0])).tolist() == [4.0]
     assert np.asarray(squares(one, three, sample_weight=one / 2)).tolist() == [[2.0]]
+
+
+def test_columns_of_labels_are_labels():
+    """Labels [rows, 1] count as [rows]; as Keras 3.15."""
+    labels = np.array([[1], [0], [2], [2]])
+    predictions = np.array([[.2, .7, .1], [.2, .7, .1], [.5, .3, .2], [.1, .2, .7]], np.float32)
+    metrics = tf.keras.metrics
+    for make, expected in ((lambda: metrics.SparseTopKCategoricalAccuracy(k=1), 0.5),
+                           (lambda: metrics.SparseTopKCategoricalAccuracy(k=2), 0.75),
+                           (metrics.SparseCategoricalAccuracy, 0.5),
+                           (metrics.SparseCategoricalCrossentropy, 0.9830564260482788)):
+        for shape in ((4, 1), (4,)):
+            metric = make()
+            metric.update_state(labels.reshape(shape), predictions)
+            assert float(metric.result()) == pytest.approx(expected, rel=1e-6)

@@ -36,6 +36,7 @@ CODES = ["LEAT_INVALID_ARGUMENT", "LEAT_DATA_LOSS", "LEAT_OUT_OF_RANGE", "LEAT_N
 LEFT_OUT = ("tools/", "install")
 MOST_MEMORY = 8 << 30    # of a program: a mutant may ask for all there is
 SKIPPED = 77
+NEAR = 4                 # lines
 # Which, for the tests of which label, how much slower they may be, how many seconds of them (as they take without it) at most.
 SANITIZERS = [("address", None, 4, 40), ("thread", "threads", 20, 15)]
 CORES = len(os.sched_getaffinity(0))
@@ -193,14 +194,17 @@ class Tree:
         return counts, functions
 
     def comes_by(self, test, name, number, functions):
-        """Does the test come by the line, or by the one with code before it? By a table, if it comes by one of the file's functions.
-        A test that fails with counters may come anywhere."""
+        """Does the test come by the line, or by one near it in its function, as counters of optimised code lie some lines apart?
+        By a table, if it comes by one of the file's functions. A test that fails with counters may come anywhere."""
         counts = test["lines"][name][0]
+        around = next(((first, last) for first, last in functions if first <= number <= last), None)
         if test["counters"] is None or not functions:
             return True
-        if not any(first <= number <= last for first, last in functions):
+        if around is None:
             return any(counts.values())
-        return counts.get(max((line for line in counts if line <= number), default=None), 0) > 0
+        inside = [line for line in counts if around[0] <= line <= around[1]]
+        near = [line for line in inside if abs(line - number) <= NEAR]
+        return any(counts[line] > 0 for line in near or inside)
 
     def nearest(self, name, number):
         """The tests that come by a line, those next to its file first; among equals the quick ones."""

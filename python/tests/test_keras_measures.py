@@ -365,3 +365,10 @@ def test_columns_of_labels_are_labels():
             metric = make()
             metric.update_state(labels.reshape(shape), predictions)
             assert float(metric.result()) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["FalsePositives", "FalseNegatives", "TruePositives", "TrueNegatives"])
+def test_counts_are_kept_in_accumulators(name):
+    metric = getattr(tf.keras.metrics, name)()
+    metric.update_state([1.0], [1.0])
+    assert [variable.name for variable in metric.variables] == ["accumulator"]

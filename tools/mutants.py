@@ -132,7 +132,8 @@ class Tree:
                 shutil.copy2(source, target)
                 os.utime(target)
         for place, folders, files in os.walk(self.root):
-            folders[:] = [f for f in folders if not f.startswith("build") and f != ".venv"]
+            if place == self.root:               # builds and .venv are not of the copy
+                folders[:] = [f for f in folders if not f.startswith("build") and f != ".venv"]
             for file in files:
                 if os.path.relpath(os.path.join(place, file), self.root) not in known:
                     os.remove(os.path.join(place, file))

@@ -125,7 +125,7 @@ def concat(axis, sp_inputs, expand_nonconcat_dims=False, name=None):
         if not expand_nonconcat_dims and any(a != b for d, (a, b) in enumerate(zip(known[0], other)) if d != axis):
             raise InvalidArgumentError(None, None, f"Input shapes should match: expected {known[0]}, got {other}, "
                                        f"which differ in another dimension than {axis}")
-    sizes = [int(sizes[axis]) for sizes in known]
+    sizes = [int(value[axis]) for value in known]
     if sum(sizes) > np.iinfo(np.int64).max:
         raise InvalidArgumentError(None, None, f"the sizes {sizes} of dimension {axis} add up to "
                                    "more than an int64 holds")

@@ -322,8 +322,7 @@ static void snappy_sizes(void **state) {
     (void)state;
     if (leati_codec_of(LEAT_COMPRESSION_SNAPPY)->package)
         skip();
-    enum { SIZE = 100000, HEAD = 14 };
-    static const uint8_t chunk[HEAD] = {0xff, 0x06, 0, 0, 's', 'N', 'a', 'P', 'p', 'Y'};
+    enum { SIZE = 100000, MAGIC = 10, HEAD = MAGIC + 4 };
     static uint8_t packed[8192];
     static char expected[SIZE];
     uint8_t *body = packed + HEAD + 4, *at = body;
@@ -338,10 +337,10 @@ static void snappy_sizes(void **state) {
     size_t size = (size_t)(at - body);
     memcpy(body - 4, (uint8_t[]){0, 0, (uint8_t)(size >> 8), (uint8_t)size}, 4);
     expect_unpacked(LEAT_COMPRESSION_SNAPPY, body - 4, size + 4, expected, SIZE);
-    memcpy(packed, chunk, HEAD);
+    memcpy(packed, snappy_chunks, MAGIC);
     size += 4; /* the checksum, never looked at */
-    memcpy(packed + 10, (uint8_t[]){0, (uint8_t)size, (uint8_t)(size >> 8), 0}, 4);
-    expect_damage(packed, HEAD + size, 10, 0, "a block that is larger than it can be");
+    memcpy(packed + MAGIC, (uint8_t[]){0, (uint8_t)size, (uint8_t)(size >> 8), 0}, 4);
+    expect_damage(packed, HEAD + size, MAGIC, 0, "a block that is larger than it can be");
 }
 
 static void arguments(void **state) {

@@ -151,8 +151,7 @@ static void note_call(leati_cancel_watch *watch) {
     ((struct noted *)(void *)watch)->calls++;
 }
 
-/* Of four watches one after the other goes, from the middle, the first and the last place; the
- * others are still called, and called once. */
+/* Of four watches two go, each place in turn; the others are still called, and called once. */
 static void every_watch_is_called(void **state) {
     (void)state;
     enum { COUNT = 4 };

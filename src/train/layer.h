@@ -118,7 +118,7 @@ const char *leati_padding_name(leat_padding padding);
 /* "channels_last", as also where none is given, or "channels_first". */
 LEAT_WARN_UNUSED leat_status leati_check_data_format(const char *data_format, leat_error *err);
 bool leati_channels_first(const char *data_format);
-/* Pictures have their channels last; "channels_first" is UNIMPLEMENTED. */
+/* The same where pictures have their channels last: "channels_first" is UNIMPLEMENTED. */
 LEAT_WARN_UNUSED leat_status leati_check_channels_last(const char *data_format, leat_error *err);
 
 #endif

@@ -52,7 +52,7 @@ def main() -> None:
             tf.keras.layers.Dense(8, activation="relu"),
             tf.keras.layers.Dense(10),
         ])
-        optimizer = tf.keras.optimizers.Adam(0.0001)
+        optimizer = tf.keras.optimizers.Adam(0.00001)
         loss_fn = tf.keras.losses.CategoricalCrossentropy(from_logits=True)
 
     def train_step(images: Any, labels: Any) -> Any:

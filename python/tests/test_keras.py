@@ -189,7 +189,7 @@ def test_custom_layers_and_models_train():
 
 
 def test_first_call_inside_of_a_function_builds():
-    model, optimizer = Net(), keras.optimizers.SGD(0.1)
+    model, optimizer = Net(), keras.optimizers.SGD(0.01)
 
     @tf.function
     def step(x):

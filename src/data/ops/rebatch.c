@@ -187,7 +187,7 @@ static leat_status empty_element(const leati_node_state *node, const struct reba
                                  leati_block *out, leat_error *err) {
     leat_status status = LEAT_OK;
     for (int l = 0; l < s->leaves.count && status == LEAT_OK; l++) {
-        status = leati_check_empty("rebatch", &s->leaves.items[l], err);
+        status = leati_check_empty("an empty batch", &s->leaves.items[l], err);
     }
     return status == LEAT_OK ? leati_empty_element(node->dataset->spec, out, err) : status;
 }

@@ -653,7 +653,7 @@ def test_mirrored_training(devices):
     # A batch of 32 is split 16 + 16.
     assert f"Predictions: {[tf.TensorShape([32 // devices, 10])] * devices}\n" in text
     losses = losses_of(text)
-    assert len(losses) == 3 and losses[0] > losses[1] > losses[2] and losses[2] < losses[0] / 2
+    assert len(losses) == 3 and losses[0] > losses[1] > losses[2] and losses[2] < 0.7 * losses[0]
 
 
 @pytest.mark.parametrize("devices", [1, 2])

@@ -448,13 +448,14 @@ static leat_status read_header(leati_shuffle_ring *ring, leati_reader *in, saved
     for (int i = 0; i < 5 && status == LEAT_OK; i++) {
         status = leati_get_uint(in, flags[i], err);
     }
-    if (status == LEAT_OK && (header->how > SAVED_DATA || header->num_slices < 1 ||
-                              header->num_slices > LEATI_SHUFFLE_SLICES)) {
+    bool known = header->how <= SAVED_DATA && (header->opened || header->how != SAVED_DATA);
+    uint64_t most = header->how == SAVED_FRESH ? 1 : LEATI_SHUFFLE_SLICES;
+    if (status == LEAT_OK && (!known || header->num_slices < 1 || header->num_slices > most)) {
         status = leati_fail(err, LEAT_DATA_LOSS,
-                            "shuffle: a saved state of kind %llu with %llu epochs; expected 0 to "
-                            "2, and 1 to %d",
+                            "shuffle: a saved state of kind %llu with %llu epochs, its input %s; "
+                            "expected kind 0 with 1, or 1 or 2 with 1 to %d and an open input",
                             (unsigned long long)header->how, (unsigned long long)header->num_slices,
-                            LEATI_SHUFFLE_SLICES);
+                            header->opened ? "open" : "not open", LEATI_SHUFFLE_SLICES);
     }
     return status;
 }
@@ -493,6 +494,12 @@ leat_status leati_shuffle_restore(leati_node_state *node, leati_shuffle_ring *ri
             status = leati_get_uint(in, &finished, err);
         }
         slice->finished = finished != 0;
+        if (status == LEAT_OK && header.how == SAVED_FRESH && (slice->consumed || finished)) {
+            status = leati_fail(err, LEAT_DATA_LOSS,
+                                "shuffle: a saved state of %lld outcomes read before the input was "
+                                "begun; expected none",
+                                (long long)slice->consumed);
+        }
         if (status == LEAT_OK && header.how == SAVED_POSITIONS) {
             status = restore_positions(node, ring, i, in, err);
         } else if (status == LEAT_OK && header.how == SAVED_DATA) {

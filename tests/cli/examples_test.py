@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import tempfile
 import unittest
 
 from tool import BUILD, LEAT, ROOT
@@ -85,8 +86,9 @@ class ExamplesTest(unittest.TestCase):
             self.assertEqual([e[0] for e in found], ["1", "2"], text)
             self.assertLess(float(found[1][1]), float(found[0][1]))
             self.assertAlmostEqual(float(found[1][3]) * 40 % 1, 0, delta=0.01)
-        status, _, errors = said("distributed_validation", "examples")
-        self.assertEqual((status, "NOT_FOUND: examples: no pictures" in errors), (1, True))
+        with tempfile.TemporaryDirectory() as empty:
+            status, _, errors = said("distributed_validation", empty)
+            self.assertEqual((status, "NOT_FOUND: %s: no pictures" % empty in errors), (1, True))
 
     def test_fit_dataset(self):
         """Three ways: what operators hold is shown and nothing is a copy of the data; one warning; so many steps."""

@@ -1,7 +1,7 @@
 /* The suite of damaged states: for every operator, states of its first cases in
- * tests/conform/data, saved in the middle, with every byte changed in turn and a checksum that
- * fits. Such a state is refused with a text, or the iterator goes on from wherever the state says;
- * what it then gives can be read. INTERNAL is a broken promise, and so is a crash.
+ * tests/conform/data, saved at the start and in the middle, with every byte changed in turn and a
+ * checksum that fits. Such a state is refused with a text, or the iterator goes on from wherever
+ * the state says; what it then gives can be read. INTERNAL is a broken promise, and so is a crash.
  *
  * Cases that write files are left out: their states name folders. */
 #include <setjmp.h>
@@ -74,28 +74,36 @@ static void try_state(const char *name, size_t at, const leat_dataset *dataset, 
     leat_iterator_free(iterator);
 }
 
-static void check_case(const json_t *json, struct counts *counts) {
+/* A state saved after so many outcomes, each of its bytes changed in two ways. */
+static void check_state(const char *name, const leat_dataset *dataset, size_t taken,
+                        struct counts *counts) {
     static const char changes[] = {1, 0x40};
-    const char *name = golden_text(json, "name");
-    const json_t *elements = json_object_get(json_object_get(json, "expect"), "elements");
-    golden_pipeline pipeline;
     leat_error err = {0};
     char *data = NULL;
     size_t size = 0;
-    if (golden_build(json, &pipeline, &err) != LEAT_OK)
-        fail_msg("%s: %s", name, err.text);
-    leat_iterator *iterator = open_one(pipeline.dataset);
-    take(name, 0, iterator, json_array_size(elements) / 2 + 1);
+    leat_iterator *iterator = open_one(dataset);
+    take(name, 0, iterator, taken);
     if (leat_iterator_save(iterator, &data, &size, NULL, &err) == LEAT_OK) {
         for (size_t i = 0; i + CHECKSUM < size; i++)
             for (size_t c = 0; c < sizeof changes; c++) {
                 data[i] ^= changes[c];
-                try_state(name, i, pipeline.dataset, data, size, counts);
+                try_state(name, i, dataset, data, size, counts);
                 data[i] ^= changes[c];
             }
         leat_text_free(data);
     }
     leat_iterator_free(iterator);
+}
+
+static void check_case(const json_t *json, struct counts *counts) {
+    const char *name = golden_text(json, "name");
+    const json_t *elements = json_object_get(json_object_get(json, "expect"), "elements");
+    golden_pipeline pipeline;
+    leat_error err = {0};
+    if (golden_build(json, &pipeline, &err) != LEAT_OK)
+        fail_msg("%s: %s", name, err.text);
+    check_state(name, pipeline.dataset, 0, counts);
+    check_state(name, pipeline.dataset, json_array_size(elements) / 2 + 1, counts);
     golden_pipeline_fini(&pipeline);
 }
 

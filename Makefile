@@ -32,7 +32,7 @@ demo: ## build, then train on the shipped digits; SEED=n DATA=folder
 test: ## everything that CI runs; about 25 minutes on two cores
 	@python3 -B tools/test.py
 
-check: all ## the quick tests, incremental, one compiler; about 4 minutes
+check: all ## the quick tests, incremental, one compiler; about 3 minutes
 	@ctest --test-dir $(BUILD) -j4 --output-on-failure -LE long
 
 test-long: all ## the sweeps; those of the Python package want .venv

@@ -183,7 +183,7 @@ static leat_status arguments(leat_element *out, float first, leat_error *err) {
     }
     spec = leat_spec_tuple(parts, 3, err);
     leat_tensor copies[3] = {{0}};
-    leat_status status = spec == NULL ? err->code : LEAT_OK;
+    leat_status status = spec == NULL ? torture_code(err) : LEAT_OK;
     for (int i = 0; i < 3 && status == LEAT_OK; i++)
         status = leat_tensor_copy_of(LEAT_FLOAT32, LEAT_SHAPE(2), views[i].data, &copies[i], err);
     if (status == LEAT_OK)
@@ -208,18 +208,18 @@ static leat_status use_strategy(void *context, leat_error *err) {
     if (devices[1] == NULL) {
         if (devices[0] != NULL)
             devices[0]->ops->close(devices[0]);
-        return err->code;
+        return torture_code(err);
     }
     leat_strategy *strategy = leati_strategy_new(&parts, err);
     if (strategy == NULL)
-        return err->code;
+        return torture_code(err);
     leat_tensor five = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &(float){5});
     leat_variable *variable = NULL;
     if (leat_strategy_enter(strategy, err) == LEAT_OK)
         variable = leat_variable_new(&five, NULL, err);
     leat_strategy_exit(strategy);
     leat_step *step = variable == NULL ? NULL : leat_step_new(trace_replica, variable, err);
-    leat_status status = step == NULL ? err->code : LEAT_OK;
+    leat_status status = step == NULL ? torture_code(err) : LEAT_OK;
     for (int r = 0; r < 2 && status == LEAT_OK; r++)
         status = arguments(&elements[r], 10 * (float)r, err);
     for (int i = 0; i < 3 && status == LEAT_OK; i++) {

@@ -402,7 +402,7 @@ static leat_status use_store(void *context, leat_error *err) {
     leati_meeting all = {0};
     leati_store *store = leati_store_open(&options, err);
     if (store == NULL)
-        return err->code;
+        return torture_code(err);
     leat_status status = leati_store_set(store, "a", "one", 3, err);
     if (status == LEAT_OK)
         status = leati_store_set(store, "b", NULL, 0, err);

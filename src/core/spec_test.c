@@ -339,7 +339,7 @@ static leat_status use_specs(void *context, leat_error *err) {
                         leat_spec_sparse(LEAT_INT8, LEAT_SHAPE(3), err)},
         2, err);
     if (!spec)
-        return err->code;
+        return torture_code(err);
     leat_spec *batch = leati_spec_batch(spec, 2, err);
     leat_spec *back = batch ? leati_spec_unbatch(batch, err) : NULL;
     leat_spec *joined = back ? leati_spec_join(back, spec, err) : NULL;
@@ -350,10 +350,10 @@ static leat_status use_specs(void *context, leat_error *err) {
     leat_spec_unref(back);
     leat_spec_unref(joined);
     if (!joined)
-        return err->code;
+        return torture_code(err);
     spec = sample(err);
     leat_spec_unref(spec);
-    return spec ? LEAT_OK : err->code;
+    return spec ? LEAT_OK : torture_code(err);
 }
 
 static void torture(void **state) {

@@ -31,7 +31,7 @@ static leat_status call_counted(void *context, const leat_element *in, leat_elem
     if (calls->fails && x == 3) {
         err->code = LEAT_DATA_LOSS;
         snprintf(err->text, sizeof(err->text), "by order");
-        return err->code;
+        return torture_code(err);
     }
     leat_tensor result = leat_scalar_int64(1000 * x + number);
     leat_status status = leat_element_set(out, in->spec, &result, err);

@@ -187,7 +187,7 @@ static void test_explain(void **state) {
 static leat_status metrics_body(void *context, leat_error *err) {
     char *text = leat_iterator_metrics(context, err);
     if (text == NULL) {
-        return err->code;
+        return torture_code(err);
     }
     static const char *const samples[] = {
         "\nleat_operator_elements_total{pipeline=\"\",operator=\"prefetch\",place=\"0\"} 4\n",

@@ -370,7 +370,7 @@ static leat_status use_all(void *context, leat_error *err) {
     leat_dataset *dataset = leat_skip(open_files(LEAT_INDEX_AUTO, err), 300, err);
     leat_accessor *accessor = dataset == NULL ? NULL : leat_accessor_open(dataset, err);
     leat_iterator *iterator = accessor == NULL ? NULL : leat_iterator_new(dataset, NULL, err);
-    leat_status status = iterator == NULL ? err->code : LEAT_OK;
+    leat_status status = iterator == NULL ? torture_code(err) : LEAT_OK;
     if (status == LEAT_OK) {
         status = leat_accessor_get(accessor, 800, &element, err);
         leat_element_fini(&element);

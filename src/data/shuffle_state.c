@@ -8,6 +8,7 @@
  * inputs, and where data are asked for, the elements themselves are saved.
  *
  * A state that does not fit the input or itself gives DATA_LOSS; the iterator is then of no use. */
+#include "core/spec.h"
 #include "data/shuffle_ring.h"
 #include "data/values.h"
 #include <stdlib.h>
@@ -370,23 +371,25 @@ static leat_status restore_positions(leati_node_state *node, leati_shuffle_ring 
 
 /* ---- restoring data ---- */
 
-/* Reads one element's tensors and puts them behind the slice's end. `rows` and `columns` are
- * scratch of one entry per component. */
-static leat_status restore_element(leati_shuffle_ring *ring, leati_shuffle_slice *slice,
-                                   leati_reader *in, leat_tensor *rows, leati_column *columns,
-                                   leat_error *err) {
+/* Reads one element's tensors and puts them behind the slice's end. `columns` has an entry per
+ * component. */
+static leat_status restore_element(const leat_spec *spec, leati_shuffle_ring *ring,
+                                   leati_shuffle_slice *slice, leati_reader *in,
+                                   leati_column *columns, leat_error *err) {
     leati_block block = {.n = 1, .num_columns = ring->reservoir.num_columns, .columns = columns};
     leat_status status = LEAT_OK;
     uint32_t slot = 0;
     int read = 0;
-    for (; read < block.num_columns && status == LEAT_OK; read++) {
-        status = leati_get_tensor(in, &rows[read], err);
+    while (read < block.num_columns && status == LEAT_OK) {
+        leat_tensor row = {0};
+        status = leati_get_tensor(in, &row, err);
         if (status == LEAT_OK) {
-            leati_column_constant(&columns[read], &rows[read]);
-            leat_tensor_unref(&rows[read]);
-        } else {
-            break;
+            status = leati_spec_check_tensor(spec, read, &row, err);
         }
+        if (status == LEAT_OK) {
+            leati_column_constant(&columns[read++], &row);
+        }
+        leat_tensor_unref(&row);
     }
     if (status == LEAT_OK) {
         status = leati_shuffle_slot(ring, slice->end, &slot, err);
@@ -401,8 +404,8 @@ static leat_status restore_element(leati_shuffle_ring *ring, leati_shuffle_slice
     return status;
 }
 
-static leat_status restore_elements(leati_shuffle_ring *ring, int slice, leati_reader *in,
-                                    leat_error *err) {
+static leat_status restore_elements(const leat_spec *spec, leati_shuffle_ring *ring, int slice,
+                                    leati_reader *in, leat_error *err) {
     leati_shuffle_slice *s = &ring->slices[slice];
     int64_t count = 0;
     leat_status status = leati_get_int(in, &count, err);
@@ -413,16 +416,13 @@ static leat_status restore_elements(leati_shuffle_ring *ring, int slice, leati_r
                           "%lld",
                           (long long)count, (long long)s->end, (long long)ring->size);
     }
-    size_t count_columns = (size_t)ring->reservoir.num_columns;
-    leat_tensor *rows = leati_alloc_zero(count_columns, sizeof(*rows));
-    leati_column *columns = leati_alloc_zero(count_columns, sizeof(*columns));
-    if (rows == NULL || columns == NULL) {
+    leati_column *columns = leati_alloc_zero((size_t)ring->reservoir.num_columns, sizeof(*columns));
+    if (columns == NULL) {
         status = leati_no_memory(err);
     }
     for (int64_t i = 0; i < count && status == LEAT_OK; i++) {
-        status = restore_element(ring, s, in, rows, columns, err);
+        status = restore_element(spec, ring, s, in, columns, err);
     }
-    leati_free(rows);
     leati_free(columns);
     return status;
 }
@@ -503,7 +503,7 @@ leat_status leati_shuffle_restore(leati_node_state *node, leati_shuffle_ring *ri
         if (status == LEAT_OK && header.how == SAVED_POSITIONS) {
             status = restore_positions(node, ring, i, in, err);
         } else if (status == LEAT_OK && header.how == SAVED_DATA) {
-            status = restore_elements(ring, i, in, err);
+            status = restore_elements(node->dataset->spec, ring, i, in, err);
         }
     }
     ring->produced = header.produced != 0;

@@ -218,7 +218,7 @@ static leat_status ask(const leat_cluster *cluster, int what, leat_error *err) {
     default: status = leati_cluster_place(cluster, &worker, &count, err);
     }
     if (what == SPEC || what == MASTER)
-        status = text == NULL ? err->code : LEAT_OK;
+        status = text == NULL ? torture_code(err) : LEAT_OK;
     if (status != LEAT_OK && what >= CHIEF && what < PLACE)
         assert_true(what == CHIEF ? !chief : number == 0);
     leat_text_free(text);
@@ -394,14 +394,14 @@ static leat_status use_all(void *resolver, leat_error *err) {
     int64_t id = 0;
     char *spec = NULL, *master = NULL;
     leat_cluster *cluster = leat_cluster_find(resolver, err);
-    leat_status status = cluster == NULL ? err->code : LEAT_OK;
+    leat_status status = cluster == NULL ? torture_code(err) : LEAT_OK;
     if (status == LEAT_OK) {
         spec = leat_cluster_spec(cluster, err);
-        status = spec == NULL ? err->code : LEAT_OK;
+        status = spec == NULL ? torture_code(err) : LEAT_OK;
     }
     if (status == LEAT_OK) {
         master = leat_cluster_master(cluster, "worker", 0, err);
-        status = master == NULL ? err->code : LEAT_OK;
+        status = master == NULL ? torture_code(err) : LEAT_OK;
     }
     if (status == LEAT_OK)
         status = leat_cluster_id(cluster, &id, err);

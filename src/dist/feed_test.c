@@ -447,7 +447,7 @@ static leat_status use_all(void *context, leat_error *err) {
     char *saved = NULL;
     size_t size = 0;
     leat_distributed_iterator *it = simulated_iterator(&t->data, &member, &d, err);
-    leat_status status = it == NULL ? err->code : LEAT_OK;
+    leat_status status = it == NULL ? torture_code(err) : LEAT_OK;
     if (status == LEAT_OK)
         status = leat_distributed_iterator_restore(it, t->state, t->size, err);
     for (int i = 0; i < 2 && status == LEAT_OK; i++)

@@ -192,7 +192,7 @@ static leat_status share_draws(void *context, leat_error *err) {
     member.others.context = context;
     leat_dataset *dataset = drawing(err);
     leat_dataset *shared = dataset == NULL ? NULL : leati_share_draws(dataset, &member, err);
-    leat_status status = shared == NULL ? err->code : LEAT_OK;
+    leat_status status = shared == NULL ? torture_code(err) : LEAT_OK;
     leat_dataset_unref(shared);
     return status;
 }
@@ -295,7 +295,7 @@ static leat_status distribute_function(void *context, leat_error *err) {
     leat_distributed_dataset *d =
         leati_distribute_function(&member, NULL, make_batches, b, release_batches, &options, err);
     leat_distributed_iterator *it = d == NULL ? NULL : leat_distributed_iterator_new(d, err);
-    leat_status status = it == NULL ? err->code : LEAT_OK;
+    leat_status status = it == NULL ? torture_code(err) : LEAT_OK;
     char *text = it == NULL ? NULL : leat_distributed_iterator_explain(it, err);
     if (it != NULL && text == NULL)
         status = err->code;
@@ -310,7 +310,7 @@ static leat_status share_files(void *context, leat_error *err) {
     leat_dataset *dataset = context != NULL ? features_dataset(err) : listed(err);
     leat_dataset *share = dataset == NULL ? NULL : leati_shard_files(dataset, 2, 1, NULL, 0, err);
     leat_dataset_unref(dataset);
-    leat_status status = share == NULL ? err->code : LEAT_OK;
+    leat_status status = share == NULL ? torture_code(err) : LEAT_OK;
     leat_dataset_unref(share);
     return status;
 }
@@ -335,7 +335,7 @@ static leat_status take_draws(void *context, leat_error *err) {
     member.others.exchange = other_draws;
     leat_dataset *dataset = leat_dataset_ref(drawing(err));
     leat_dataset *shared = dataset == NULL ? NULL : leati_share_draws(dataset, &member, err);
-    leat_status status = shared == NULL ? err->code : LEAT_OK;
+    leat_status status = shared == NULL ? torture_code(err) : LEAT_OK;
     assert_true(dataset == NULL || shared != dataset);
     if (shared != NULL) {
         assert_string_equal(shared->label, "last");

@@ -19,7 +19,7 @@ static leat_status combine(void *context, leat_error *err) {
     leat_tensor tensors[2] = {{0}, {0}};
     leat_spec *children[2], *spec = NULL;
     if (strategy == NULL)
-        return err->code;
+        return torture_code(err);
     leat_status status = leat_tensor_new(LEAT_FLOAT32, LEAT_SHAPE(3, 2), &tensors[0], err);
     if (status == LEAT_OK)
         status = leat_tensor_new(LEAT_INT64, LEAT_SHAPE(3), &tensors[1], err);
@@ -27,7 +27,7 @@ static leat_status combine(void *context, leat_error *err) {
         children[0] = leat_spec_tensor(LEAT_FLOAT32, LEAT_SHAPE(-1, 2), err);
         children[1] = leat_spec_tensor(LEAT_INT64, LEAT_SHAPE(-1), err);
         spec = leat_spec_tuple(children, 2, err);
-        status = spec == NULL ? err->code : leat_element_set(&in, spec, tensors, err);
+        status = spec == NULL ? torture_code(err) : leat_element_set(&in, spec, tensors, err);
     }
     const leat_per_replica value = {.elements = &in, .num_replicas = 1};
     if (status == LEAT_OK)

@@ -249,7 +249,7 @@ static leat_status compute_once(void *context, leat_error *err) {
     (void)context;
     leat_graph *graph = leat_eager_new(err);
     if (!graph)
-        return err->code;
+        return torture_code(err);
     const double two = 2;
     leat_tensor tensor = leat_tensor_view(LEAT_FLOAT64, LEAT_SCALAR, &two);
     leat_value x = leat_graph_tensor(graph, &tensor), gradient;
@@ -267,7 +267,7 @@ static leat_status compute_many(void *context, leat_error *err) {
     (void)context;
     leat_graph *graph = leat_eager_new(err);
     if (!graph)
-        return err->code;
+        return torture_code(err);
     leat_value values[MANY];
     leat_tensor tensor, sum;
     double numbers[MANY];

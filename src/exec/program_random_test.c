@@ -397,7 +397,7 @@ static leat_status compile_and_run(void *context, leat_error *err) {
     int64_t failed = -1;
     leati_program *program = leati_program_new(t->oracle.function, err);
     leati_scratch *scratch = program ? leati_scratch_new(program, err) : NULL;
-    leat_status status = scratch ? LEAT_OK : err->code;
+    leat_status status = scratch ? LEAT_OK : torture_code(err);
     leati_call_context call = {.ordinal = 17, .num_replicas = 1};
     for (int round = 0; round < 2 && !status; round++)
         status = leati_program_run(program, scratch, t->in, 0, t->oracle.good, &call, &out, &failed,

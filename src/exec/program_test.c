@@ -593,9 +593,9 @@ static leat_status build_and_run(void *context, leat_error *err) {
     leat_function *function = context;
     leati_program *program = leati_program_new(function, err);
     if (!program)
-        return err->code;
+        return torture_code(err);
     leati_scratch *scratch = leati_scratch_new(program, err);
-    leat_status status = scratch ? LEAT_OK : err->code;
+    leat_status status = scratch ? LEAT_OK : torture_code(err);
     const leat_string texts[2] = {{"world", 5}, {"", 0}};
     leat_tensor tensor = leat_tensor_view(LEAT_STRING, LEAT_SHAPE(2), texts);
     leati_block in = {0}, out = {0};

@@ -284,7 +284,7 @@ static leat_status write_all(void *context, leat_error *err) {
     leat_tensor tensor = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(2), values);
     leat_event_writer *writer = leat_event_writer_open(scratch_path("t"), NULL, err);
     if (!writer)
-        return err->code;
+        return torture_code(err);
     leat_status status = leat_event_histogram(writer, "h", 1, &tensor, 0, NULL, err);
     if (!status)
         status = leat_event_images(writer, "i", 1, &png, 1, 2, 2, err);

@@ -479,7 +479,7 @@ static leat_status build_and_parse(void *context, leat_error *err) {
     leat_string value = {data, sizeof data}, record;
     leat_example *example = leat_example_new(err);
     if (!example)
-        return err->code;
+        return torture_code(err);
     leat_status status = leat_example_add_bytes(example, "b", &value, 1, err);
     if (!status)
         status = leat_example_serialize(example, &record, err);

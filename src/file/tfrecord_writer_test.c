@@ -22,7 +22,7 @@ static leat_status write_records(const char *path, const leat_tfrecord_writer_op
         {"first", 5}, {NULL, 0}, {"third\0record", 12}, {long_text, sizeof long_text}};
     leat_tfrecord_writer *writer = leat_tfrecord_writer_open(path, options, err);
     if (!writer)
-        return err->code;
+        return torture_code(err);
     for (int i = 0; i < 4; i++) {
         leat_status status =
             leat_tfrecord_writer_write(writer, records[i].data, records[i].size, err);

@@ -259,7 +259,7 @@ static leat_status build_and_run(void *context, leat_error *err) {
                                                      leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err),
                                                      leat_spec_tuple(NULL, 0, err), err);
     if (!function)
-        return err->code;
+        return torture_code(err);
     const int64_t x = 1;
     leat_tensor in = leat_tensor_view(LEAT_INT64, LEAT_SCALAR, &x);
     leat_status status = leati_interpret(function, &in, NULL, NULL, err);

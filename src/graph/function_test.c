@@ -192,7 +192,7 @@ static leat_status describe_one(void *context, leat_error *err) {
         names = leat_operation_names(err);
     leat_text_free(text);
     leat_text_free(names);
-    return text != NULL && names != NULL ? LEAT_OK : err->code;
+    return text != NULL && names != NULL ? LEAT_OK : torture_code(err);
 }
 
 /* Each allocation fails once, those of JSON values, too. */

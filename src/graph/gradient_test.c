@@ -225,7 +225,7 @@ static leat_status build_and_run(void *context, leat_error *err) {
     leat_spec_unref(spec);
     leat_function_unref(function);
     if (!reverse)
-        return err->code;
+        return torture_code(err);
     const double numbers[8] = {1, 2, 3, 4, 5, 6, 7, 8};
     leat_tensor in[4], out[2];
     for (int i = 0; i < 4; i++)

@@ -115,7 +115,7 @@ static void nodes_by_name(void **state) {
 static leat_status write_once(void *context, leat_error *err) {
     leat_buffer *buffer = leat_function_to_graph_def(context, err);
     if (!buffer)
-        return err->code;
+        return torture_code(err);
     leat_buffer_unref(buffer);
     return LEAT_OK;
 }

@@ -207,7 +207,7 @@ static leat_status write_and_read(void *context, leat_error *err) {
     leat_function *copy = text ? leat_function_from_json(text, err) : NULL;
     leat_text_free(text);
     leat_function_unref(copy);
-    return copy ? LEAT_OK : err->code;
+    return copy ? LEAT_OK : torture_code(err);
 }
 
 static void test_each_allocation_failing(void **state) {

@@ -258,7 +258,7 @@ static leat_status create_and_read(void *context, leat_error *err) {
         &(leat_variable_options){.sync_on_read = true, .aggregation = LEAT_AGGREGATION_SUM}, err);
     leati_variable_set_creator(NULL);
     if (!variable)
-        return err->code;
+        return torture_code(err);
     leat_status status = leat_variable_read(variable, &out, err);
     if (!status) {
         status = leat_variable_assign(variable, &out, err);

@@ -290,7 +290,7 @@ static leat_status decode_with_failures(void *context, leat_error *err) {
     leati_image_info info;
     leati_image_decoder *decoder = leati_image_decoder_new(err);
     if (decoder == NULL)
-        return err->code;
+        return torture_code(err);
     leat_status status =
         leati_image_begin(decoder, png->at, png->size, &leati_decode_defaults, &info, err);
     if (status == LEAT_OK)

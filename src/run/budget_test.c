@@ -167,7 +167,7 @@ static leat_status make_budget(void *context, leat_error *err) {
     (void)context;
     leati_budget *budget = leati_budget_new(0, 0, err);
     if (budget == NULL)
-        return err->code;
+        return torture_code(err);
     assert_true(leati_budget_limit(budget) > 0);
     leati_budget_unref(budget);
     return LEAT_OK;

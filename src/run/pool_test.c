@@ -470,7 +470,7 @@ static leat_status start_and_stop(void *context, leat_error *err) {
     (void)context;
     leati_pool *pool = leati_pool_new(2, err);
     if (pool == NULL)
-        return err->code;
+        return torture_code(err);
     leati_pool_free(pool);
     return LEAT_OK;
 }

@@ -251,7 +251,7 @@ static leat_status make_and_build(void *context, leat_error *err) {
     const leat_conv2d_layer_options options = {.name = "first", .seed = LEAT_SEED(3)};
     leat_layer *layer = leat_conv2d_layer(2, 3, 3, &options, err);
     if (layer == NULL)
-        return err->code;
+        return torture_code(err);
     leat_shape input = LEAT_SHAPE(-1, 5, 5, 1);
     leat_status status = leati_layer_build(layer, &input, NULL, err);
     leat_layer_free(layer);

@@ -158,7 +158,7 @@ static leat_status make_and_build(void *context, leat_error *err) {
     (void)context;
     leat_model *model = small_cnn(err);
     if (model == NULL)
-        return err->code;
+        return torture_code(err);
     leat_status status = leat_model_build(model, LEAT_SHAPE(8, 8, 1), err);
     leat_model_free(model);
     return status;

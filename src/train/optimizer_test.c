@@ -327,7 +327,7 @@ static leat_status make_and_trace(void *context, leat_error *err) {
     leat_function *function = NULL;
     if (fixture.optimizer != NULL)
         function = leat_trace(square_loss, &fixture, spec, err);
-    leat_status status = function == NULL ? err->code : LEAT_OK;
+    leat_status status = function == NULL ? torture_code(err) : LEAT_OK;
     leat_function_unref(function);
     leat_optimizer_free(fixture.optimizer);
     leat_spec_unref(spec);

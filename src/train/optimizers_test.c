@@ -90,7 +90,7 @@ static leat_status take_step(const struct run *run, leat_optimizer *optimizer, s
     leat_graph *graph = leat_eager_new(err);
     leat_value gradients[MOST];
     if (graph == NULL)
-        return err->code;
+        return torture_code(err);
     for (int i = 0; i < run->count; i++) {
         leat_tensor tensor = precise(
             json_array_get(json_array_get(json_object_get(run->c, "grads"), step), (size_t)i));
@@ -188,9 +188,9 @@ static leat_status make_and_step(void *context, leat_error *err) {
     const struct run *run = context;
     leat_optimizer *optimizer = optimizer_of(run->c, err);
     if (optimizer == NULL)
-        return err->code;
+        return torture_code(err);
     leat_graph *graph = leat_eager_new(err);
-    leat_status status = graph == NULL ? err->code : LEAT_OK;
+    leat_status status = graph == NULL ? torture_code(err) : LEAT_OK;
     if (graph != NULL) {
         leat_value gradients[MOST];
         for (int i = 0; i < run->count; i++)

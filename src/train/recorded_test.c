@@ -129,7 +129,7 @@ static leat_status compute(struct call *call, enum way way, leat_tensor *out, le
     if (way == PRECISE) {
         leat_graph *graph = leat_eager_new(err);
         if (graph == NULL)
-            return err->code;
+            return torture_code(err);
         outputs_of(call, graph, &value);
         leat_status status = leat_value_tensor(value, out, err);
         leat_graph_free(graph);
@@ -147,7 +147,7 @@ static leat_status compute(struct call *call, enum way way, leat_tensor *out, le
     leat_function *function = leat_trace(outputs_of, call, spec, err);
     leat_spec_unref(spec);
     if (function == NULL)
-        return err->code;
+        return torture_code(err);
     leat_status status = leat_function_call(function, call->inputs, call->num_inputs, out, 1, err);
     leat_function_unref(function);
     return status;

@@ -105,7 +105,7 @@ static leat_status torture(void *context, leat_error *err) {
     leat_status status = golden_build(json, &pipeline, err);
     if (status == LEAT_OK) {
         leat_accessor *accessor = leat_accessor_open(pipeline.dataset, err);
-        status = accessor == NULL ? err->code : LEAT_OK;
+        status = accessor == NULL ? torture_code(err) : LEAT_OK;
         for (int64_t i = count - 1; i >= 0 && status == LEAT_OK; i--)
             status = leat_accessor_get(accessor, i, &element, err);
         leat_element_fini(&element);

@@ -79,7 +79,7 @@ static leat_status run(void *context, leat_error *err) {
     leat_status status = golden_build(body->json, &pipeline, err);
     if (status == LEAT_OK) {
         leat_iterator *iterator = leat_iterator_new(pipeline.dataset, &options, err);
-        status = iterator == NULL ? err->code : iterate(body, iterator, err);
+        status = iterator == NULL ? torture_code(err) : iterate(body, iterator, err);
         leat_iterator_free(iterator);
         golden_pipeline_fini(&pipeline);
     }

@@ -46,7 +46,7 @@ static leat_status decode(const picture *p, leat_tensor *out, leat_error *err) {
     leat_tensor input = leat_tensor_view(LEAT_STRING, LEAT_SCALAR, &contents);
     leat_function *function = decoder(p->op, p->attributes, err);
     if (function == NULL)
-        return err->code;
+        return torture_code(err);
     leat_status status = leati_interpret(function, &input, NULL, out, err);
     leat_function_unref(function);
     return status;

@@ -326,8 +326,9 @@ static leat_status exchange(leat_aggregation aggregation, twins *t, int32_t repl
     leati_call_context context = {.num_replicas = t == NULL ? 1 : 2, .replica = replica};
     context.collective = t == NULL ? NULL : &t->collective;
     leat_function *function = exchange_function(aggregation, err);
-    leat_status status =
-        function == NULL ? err->code : leati_interpret(function, inputs, &context, outputs, err);
+    leat_status status = function == NULL
+                             ? torture_code(err)
+                             : leati_interpret(function, inputs, &context, outputs, err);
     leat_function_unref(function);
     return status;
 }
@@ -540,7 +541,7 @@ static leat_status read_once(void *context, leat_error *err) {
     leat_tensor contents;
     leat_function *function = read_function(err);
     if (function == NULL)
-        return err->code;
+        return torture_code(err);
     leat_status status = leati_interpret(function, path, NULL, &contents, err);
     if (status == LEAT_OK)
         leat_tensor_unref(&contents);

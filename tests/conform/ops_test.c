@@ -507,7 +507,7 @@ static leat_status build_and_run(void *context, leat_error *err) {
     leat_tensor outputs[MAX_VALUES];
     leat_function *function = case_build(c, SHAPES_STATIC, 0, err);
     if (function == NULL)
-        return err->code;
+        return torture_code(err);
     leat_status status = leati_interpret(function, c->inputs, NULL, outputs, err);
     if (status == LEAT_OK)
         expect_outputs(c, "with an allocation that fails", outputs, function->num_outputs);

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "../support/golden.h"
+#include "../support/limited.h"
 #include "base/hash.h"
 #include "conform.h"
 #include "data/op.h"
@@ -74,25 +75,37 @@ static void try_state(const char *name, size_t at, const leat_dataset *dataset, 
     leat_iterator_free(iterator);
 }
 
-/* A state saved after so many outcomes, each of its bytes changed in two ways. */
-static void check_state(const char *name, const leat_dataset *dataset, size_t taken,
+/* A state with each of its bytes changed in two ways. */
+static void check_state(const char *name, const leat_dataset *dataset, char *data, size_t size,
                         struct counts *counts) {
     static const char changes[] = {1, 0x40};
+    for (size_t i = 0; i + CHECKSUM < size; i++)
+        for (size_t c = 0; c < sizeof changes; c++) {
+            data[i] ^= changes[c];
+            try_state(name, i, dataset, data, size, counts);
+            data[i] ^= changes[c];
+        }
+}
+
+/* States saved after so many outcomes, with the elements that operators hold where that differs. */
+static void check_states(const char *name, const leat_dataset *dataset, size_t taken,
+                         struct counts *counts) {
+    leat_iterator_save_options whole = {.mode = LEAT_SAVE_DATA};
     leat_error err = {0};
-    char *data = NULL;
-    size_t size = 0;
+    char *data = NULL, *other = NULL;
+    size_t size = 0, other_size = 0;
     leat_iterator *iterator = open_one(dataset);
     take(name, 0, iterator, taken);
-    if (leat_iterator_save(iterator, &data, &size, NULL, &err) == LEAT_OK) {
-        for (size_t i = 0; i + CHECKSUM < size; i++)
-            for (size_t c = 0; c < sizeof changes; c++) {
-                data[i] ^= changes[c];
-                try_state(name, i, dataset, data, size, counts);
-                data[i] ^= changes[c];
-            }
-        leat_text_free(data);
-    }
+    leat_status saved = leat_iterator_save(iterator, &data, &size, NULL, &err);
+    leat_status also = leat_iterator_save_with(iterator, &whole, &other, &other_size, NULL, &err);
     leat_iterator_free(iterator);
+    if (also == LEAT_OK &&
+        (saved != LEAT_OK || size != other_size || memcmp(data, other, size) != 0))
+        check_state(name, dataset, other, other_size, counts);
+    if (saved == LEAT_OK)
+        check_state(name, dataset, data, size, counts);
+    leat_text_free(data);
+    leat_text_free(other);
 }
 
 static void check_case(const json_t *json, struct counts *counts) {
@@ -102,8 +115,8 @@ static void check_case(const json_t *json, struct counts *counts) {
     leat_error err = {0};
     if (golden_build(json, &pipeline, &err) != LEAT_OK)
         fail_msg("%s: %s", name, err.text);
-    check_state(name, pipeline.dataset, 0, counts);
-    check_state(name, pipeline.dataset, json_array_size(elements) / 2 + 1, counts);
+    check_states(name, pipeline.dataset, 0, counts);
+    check_states(name, pipeline.dataset, json_array_size(elements) / 2 + 1, counts);
     golden_pipeline_fini(&pipeline);
 }
 
@@ -134,6 +147,7 @@ static void test_damaged_states(void **state) {
     golden_run run = {.modes = UINT32_MAX, .seed = 1};
     size_t count = 0;
     const leati_dataset_op *const *ops = leati_dataset_ops(&count);
+    limited_memory((size_t)64 << 20);
     assert_int_equal(chdir(RECORDED), 0);
     run.reasons = json_object();
     run.exclusions = json_object();
@@ -144,6 +158,7 @@ static void test_damaged_states(void **state) {
     json_decref(run.exclusions);
     leat_clear_seed();
     assert_int_equal(golden_generators_end(), 0);
+    leat_set_allocator(NULL);
     assert_int_equal(chdir(LEATI_SOURCE_DIR), 0);
 }
 

@@ -4,14 +4,13 @@
  * watchdog is one thread; `watch_lock` guards which iterator it may cancel and is held while it
  * does, so that the iterator cannot be freed meanwhile. */
 #include "../support/golden.h"
+#include "../support/limited.h"
 #include "base/hash.h"
 #include "fuzz.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <malloc.h>
 #include <pthread.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -70,44 +69,6 @@ void fuzz_check_error(const char *what, leat_status status, const leat_error *er
                     leat_status_name(err->code), err->text);
 }
 
-/* ---- memory ---- */
-
-enum { MOST_MEMORY = 256 << 20 };
-static atomic_size_t held;
-
-static void *counted(void *memory) {
-    if (memory != NULL)
-        atomic_fetch_add(&held, malloc_usable_size(memory));
-    return memory;
-}
-
-static void *limited_alloc(void *context, size_t size, size_t alignment) {
-    (void)context;
-    void *memory = NULL;
-    if (size > MOST_MEMORY || atomic_load(&held) + size > MOST_MEMORY)
-        return NULL;
-    return posix_memalign(&memory, alignment, size) == 0 ? counted(memory) : NULL;
-}
-
-static void *limited_resize(void *context, void *memory, size_t size) {
-    (void)context;
-    if (size > MOST_MEMORY || atomic_load(&held) + size > MOST_MEMORY)
-        return NULL;
-    size_t before = malloc_usable_size(memory);
-    void *moved = realloc(memory, size);
-    if (moved != NULL) {
-        atomic_fetch_sub(&held, before);
-        counted(moved);
-    }
-    return moved;
-}
-
-static void limited_release(void *context, void *memory) {
-    (void)context;
-    atomic_fetch_sub(&held, malloc_usable_size(memory));
-    free(memory);
-}
-
 /* ---- the scratch folder ---- */
 
 static char scratch[512];
@@ -133,8 +94,7 @@ static void copy_recorded(void) {
 }
 
 void fuzz_begin(void) {
-    const leat_allocator limited = {NULL, limited_alloc, limited_resize, limited_release};
-    leat_set_allocator(&limited);
+    limited_memory((size_t)256 << 20);
     leat_set_log(quiet, NULL);
     if (getcwd(came_from, sizeof came_from) == NULL || !golden_folder_make(scratch, sizeof scratch))
         fuzz_broken("no scratch folder");

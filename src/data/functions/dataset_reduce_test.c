@@ -146,7 +146,8 @@ static leat_status call_all(void *context, leat_error *err) {
     (void)context;
     int64_t result = -1;
     leat_function *function = call_of(trace_sum, err);
-    leat_status status = function == NULL ? err->code : call(function, 4, NULL, &result, err);
+    leat_status status =
+        function == NULL ? torture_code(err) : call(function, 4, NULL, &result, err);
     leat_function_unref(function);
     if (status == LEAT_OK) {
         assert_int_equal(result, 24);

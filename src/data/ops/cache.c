@@ -463,7 +463,8 @@ static leat_status restore_rows(leati_node_state *node, struct cache_state *s, u
     size_t size = 0;
     status = leati_get_bytes(in, &origin, &size, err);
     if (status == LEAT_OK && s->mode == CACHE_READ && s->rows != NULL &&
-        s->rows->origin.size == size && memcmp(s->rows->origin.data, origin, size) == 0) {
+        s->rows->origin.size == size &&
+        (size == 0 || memcmp(s->rows->origin.data, origin, size) == 0)) {
         return LEAT_OK;
     }
     if (status == LEAT_OK) {

@@ -40,7 +40,8 @@ static leat_status next_value(void *context, void *run, leat_element *out, leat_
     c->given = (*place)++;
     leat_tensor tensor = leat_tensor_view(LEAT_INT64, LEAT_SCALAR, &c->given);
     leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err);
-    leat_status status = spec == NULL ? err->code : leat_element_set(out, spec, &tensor, err);
+    leat_status status =
+        spec == NULL ? torture_code(err) : leat_element_set(out, spec, &tensor, err);
     leat_spec_unref(spec);
     return status;
 }

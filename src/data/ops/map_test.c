@@ -224,7 +224,7 @@ static leat_status call_user(void *context, const leat_element *in, leat_element
     if (x % 3 == 2) {
         err->code = x == 2 ? LEAT_DATA_LOSS : LEAT_OUT_OF_RANGE;
         snprintf(err->text, sizeof(err->text), "no such thing as %d", (int)x);
-        return err->code;
+        return torture_code(err);
     }
     leat_tensor result = leat_scalar_int64(x + 10);
     leat_status status = leat_element_set(out, in->spec, &result, err);

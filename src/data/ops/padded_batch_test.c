@@ -19,7 +19,8 @@ struct padded {
 static leat_status set(leat_element *out, leat_shape shape, const int64_t *data, leat_error *err) {
     leat_spec *spec = leat_spec_tensor(LEAT_INT64, shape, err);
     leat_tensor tensor = leat_tensor_view(LEAT_INT64, shape, data);
-    leat_status status = spec == NULL ? err->code : leat_element_set(out, spec, &tensor, err);
+    leat_status status =
+        spec == NULL ? torture_code(err) : leat_element_set(out, spec, &tensor, err);
     leat_spec_unref(spec);
     return status;
 }

@@ -25,7 +25,7 @@ static leat_status structure(leat_element *out, leat_error *err) {
                               leat_spec_tensor(LEAT_INT64, LEAT_SHAPE(3, 0), err)};
     leat_spec *spec = leat_spec_tuple(children, 2, err);
     if (spec == NULL) {
-        return err->code;
+        return torture_code(err);
     }
     leat_tensor tensors[3] = {{0}};
     leat_status status =

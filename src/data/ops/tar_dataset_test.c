@@ -210,7 +210,7 @@ static leat_status use_all(void *context, leat_error *err) {
     leat_element element = {0};
     leat_dataset *dataset = open_shards(LEAT_INDEX_AUTO, err);
     leat_accessor *accessor = dataset == NULL ? NULL : leat_accessor_open(dataset, err);
-    leat_status status = accessor == NULL ? err->code : LEAT_OK;
+    leat_status status = accessor == NULL ? torture_code(err) : LEAT_OK;
     for (int64_t i = 0; i < 7 && status == LEAT_OK; i += 3) {
         status = leat_accessor_get(accessor, i, &element, err);
         leat_element_fini(&element);

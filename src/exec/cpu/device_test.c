@@ -402,7 +402,7 @@ static leat_status compile_and_run(void *context, leat_error *err) {
     leat_tensor input = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(2, 6, 6, 1), picture), output;
     leati_device *device = leati_cpu_device_new(0, 1, -1, err);
     if (!device)
-        return err->code;
+        return torture_code(err);
     leati_executable *step = NULL;
     leati_run_args args = {&input, 1, &output, 1, &alone, false};
     leat_status status = device->ops->compile(device, context, &alone, &step, err);

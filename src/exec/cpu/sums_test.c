@@ -121,7 +121,7 @@ static leat_status machine_open(struct machine *m, leat_tracer tracer, void *con
     leat_spec_unref(spec);
     m->device = m->function ? leati_cpu_device_new(0, 1, -1, err) : NULL;
     return m->device ? m->device->ops->compile(m->device, m->function, &m->context, &m->step, err)
-                     : err->code;
+                     : torture_code(err);
 }
 
 static void machine_init(struct machine *m, leat_tracer tracer, void *context, leat_shape shape,
@@ -384,7 +384,7 @@ static leat_status compile_and_run(void *context, leat_error *err) {
     variable = leat_variable_new(&three, NULL, err);
     leat_tensor_unref(&three);
     if (!variable)
-        return err->code;
+        return torture_code(err);
     leat_status status =
         machine_open(&m, trace_operands, variable, LEAT_SHAPE(5, 7), 0, &beside, err);
     if (!status)

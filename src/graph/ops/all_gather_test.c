@@ -209,7 +209,7 @@ static leat_status gather_alone(void *context, leat_error *err) {
     leat_function *function = spec == NULL ? NULL : leat_trace(trace_gradient, context, spec, err);
     leat_spec_unref(spec);
     if (function == NULL)
-        return err->code;
+        return torture_code(err);
     leati_call_context here = {.num_replicas = 1};
     leat_status status = leati_interpret(function, &input, &here, &out, err);
     if (status == LEAT_OK)

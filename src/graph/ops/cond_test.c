@@ -337,7 +337,7 @@ static leat_status build_and_run(void *context, leat_error *err) {
     leat_spec_unref(spec);
     leat_function_unref(function);
     if (!reverse)
-        return err->code;
+        return torture_code(err);
     const bool predicate = true;
     const double numbers[3] = {1, 2, 3};
     leat_tensor in[4] = {leat_tensor_view(LEAT_BOOL, LEAT_SCALAR, &predicate),

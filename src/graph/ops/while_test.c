@@ -457,7 +457,7 @@ static leat_status build_and_run(void *context, leat_error *err) {
     leat_spec_unref(spec);
     leat_function_unref(function);
     if (!reverse)
-        return err->code;
+        return torture_code(err);
     const int64_t counts[2] = {0, 3};
     const double numbers[3] = {1, 2, 3};
     leat_tensor in[5] = {leat_tensor_view(LEAT_INT64, LEAT_SCALAR, &counts[0]),

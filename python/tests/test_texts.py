@@ -61,6 +61,7 @@ def lists(value):
     (lambda: tf.strings.length(WORD, unit="UTF8_CHAR"), 3),
     (lambda: tf.strings.substr(WORD, 1, 1, unit="UTF8_CHAR"), "é".encode()),
     (lambda: tf.strings.upper("straße", encoding="utf-8"), b"STRASSE"),
+    (lambda: tf.strings.upper(chr(0x390) * 9, encoding="utf-8"), (chr(0x390) * 9).upper().encode()),
     (lambda: tf.io.decode_compressed([zlib.compress(b"abc")], "ZLIB"), [b"abc"]),
     (lambda: tf.io.decode_raw([b"\1\0\2\0", b"\1"], tf.int16, fixed_length=4), [[1, 2], [1, 0]]),
     (lambda: tf.io.decode_json_example('{"features":{"feature":{"a":{"int64_list":{"value":[1,2]}}}}}'),

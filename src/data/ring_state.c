@@ -234,6 +234,14 @@ static leat_status restore_mark(leati_ring *ring, leati_reader *in, leat_error *
     return replay(ring, &state, index, first, errors != 0, err);
 }
 
+static bool draws_seeds(const leat_dataset *dataset) {
+    bool draws = (dataset->op->flags & LEATI_OP_SHARED_DRAW) != 0;
+    for (int i = 0; i < dataset->num_inputs && !draws; i++) {
+        draws = draws_seeds(dataset->inputs[i]);
+    }
+    return draws;
+}
+
 /* ---- with rows ---- */
 
 static void pause_driver(leati_ring *ring) {
@@ -267,6 +275,50 @@ static leat_status put_rows(const leati_stage *stage, int64_t begin, int64_t n, 
     return status;
 }
 
+/* The mark before the rows, where a reset needs it: to take back the seeds that were drawn for them
+ * and later ones. With the driver paused. */
+static void put_origin(const leati_ring *ring, leati_writer *out) {
+    const leati_mark *mark = ring->stages != NULL ? ring->stages->mark : ring->mark;
+    bool kept = mark != NULL && draws_seeds(ring->node->dataset->inputs[0]);
+    leati_put_uint(out, kept);
+    if (kept) {
+        leati_put_bytes(out, mark->state.data, mark->state.size);
+        leati_put_int(out, mark->index);
+        leati_put_int(out, mark->error);
+        leati_put_int(out, mark->cost.replay_elements);
+        leati_put_int(out, mark->cost.data_elements);
+    }
+}
+
+static leat_status get_origin(leati_ring *ring, int64_t next_index, leati_reader *in,
+                              leat_error *err) {
+    const void *data = NULL;
+    size_t size = 0;
+    uint64_t kept = 0;
+    leat_status status = leati_get_uint(in, &kept, err);
+    if (status != LEAT_OK || kept == 0) {
+        return status;
+    }
+    leati_gate_lock(ring->gate);
+    leati_mark *mark = ring->mark = leati_ring_take_mark(ring);
+    leati_gate_unlock(ring->gate);
+    if (mark == NULL) {
+        return leati_no_memory(err);
+    }
+    status = leati_get_bytes(in, &data, &size, err);
+    leati_put_raw(&mark->state, data, size);
+    int64_t *numbers[] = {&mark->index, &mark->error, &mark->cost.replay_elements,
+                          &mark->cost.data_elements};
+    for (int i = 0; i < 4 && status == LEAT_OK; i++) {
+        status = leati_get_int(in, numbers[i], err);
+    }
+    if (status == LEAT_OK && (mark->index < 0 || mark->index > next_index)) {
+        status = leati_fail(err, LEAT_DATA_LOSS, "%s: saved rows before outcome %lld begin at %lld",
+                            ring->node->name, (long long)next_index, (long long)mark->index);
+    }
+    return status == LEAT_OK && mark->state.failed ? leati_no_memory(err) : status;
+}
+
 static leat_status save_rows(leati_ring *ring, leati_writer *out, leati_save_cost *cost,
                              leat_error *err) {
     leat_status status = LEAT_OK;
@@ -279,6 +331,7 @@ static leat_status save_rows(leati_ring *ring, leati_writer *out, leati_save_cos
     }
     leati_put_int(out, ring->next_index);
     leati_put_uint(out, count);
+    put_origin(ring, out);
     cost->data_elements += ring->undelivered;
     for (const leati_piece *piece = ring->pieces; piece != NULL && status == LEAT_OK;
          piece = piece->next) {
@@ -323,10 +376,13 @@ static leat_status restore_stage(leati_ring *ring, leati_stage *stage, int64_t l
     stage->cut = 0;
     stage->pieces = 0;
     stage->closed = false;
-    stage->mark = NULL;
     stage->bytes = (int64_t)leati_block_bytes(&stage->rows);
     stage->per_row = stage->rows.n > 0 ? stage->bytes / stage->rows.n : 0;
     leati_gate_lock(ring->gate);
+    stage->mark = ring->mark;
+    if (stage->mark != NULL) {
+        stage->mark->refs++;
+    }
     ring->next_index = index;
     leati_ring_add_stage(ring, stage);
     leati_gate_unlock(ring->gate);
@@ -340,6 +396,7 @@ static leat_status restore_rows(leati_ring *ring, leati_reader *in, leat_error *
     if (status == LEAT_OK) {
         status = leati_get_uint(in, &count, err);
     }
+    status = status == LEAT_OK ? get_origin(ring, next_index, in, err) : status;
     for (uint64_t i = 0; i < count && status == LEAT_OK; i++) {
         leati_stage *stage = leati_ring_take_stage(ring);
         if (stage == NULL) {
@@ -361,8 +418,8 @@ static leat_status restore_rows(leati_ring *ring, leati_reader *in, leat_error *
 
 /* ---- the slots ---- */
 
-/* Must, or should, the state hold the outcomes in the ring? Those of a state that was data have no
- * mark before them; where outcomes of a replay are still to come there is one. With the gate
+/* Must, or should, the state hold the outcomes in the ring? Those of a state that was data may have
+ * no mark before them; where outcomes of a replay are still to come there is one. With the gate
  * locked. */
 static bool holds_rows(const leati_ring *ring, leat_save_mode mode) {
     const leati_mark *mark = ring->stages != NULL ? ring->stages->mark : ring->mark;
@@ -413,14 +470,6 @@ leat_status leati_ring_restore(leati_ring *ring, leati_reader *in, leat_error *e
     ring->delivered = delivered;
     leati_gate_unlock(ring->gate);
     return status;
-}
-
-static bool draws_seeds(const leat_dataset *dataset) {
-    bool draws = (dataset->op->flags & LEATI_OP_SHARED_DRAW) != 0;
-    for (int i = 0; i < dataset->num_inputs && !draws; i++) {
-        draws = draws_seeds(dataset->inputs[i]);
-    }
-    return draws;
 }
 
 /* The driver may have drawn seeds for epochs that the consumer has not seen. Takes that back, so

@@ -303,16 +303,17 @@ DATASET_UNUSED static leat_dataset *dataset_through_json(void *context, leat_err
     return again;
 }
 
-/* Saves an iterator and restores it into the same dataset or one that is made anew, as another
- * process would have it. */
+/* Saves an iterator, with the elements that operators hold or without, and restores it into the
+ * same dataset or one that is made anew, as another process would have it. */
 DATASET_UNUSED static leat_iterator *dataset_hop(dataset_maker make, void *context,
                                                  const leat_iterator_options *options,
                                                  leat_dataset **dataset, leat_iterator *iterator,
-                                                 int64_t taken, bool fresh) {
+                                                 int64_t taken, bool fresh, bool held) {
+    const leat_iterator_save_options how = {.mode = held ? LEAT_SAVE_DATA : LEAT_SAVE_AUTO};
     char *data = NULL;
     size_t size = 0;
     leat_error err = {0};
-    if (leat_iterator_save(iterator, &data, &size, NULL, &err) != LEAT_OK) {
+    if (leat_iterator_save_with(iterator, &how, &data, &size, NULL, &err) != LEAT_OK) {
         fail_msg("not saved after %lld outcomes: %s", (long long)taken, err.text);
     }
     leat_iterator_free(iterator);
@@ -328,8 +329,8 @@ DATASET_UNUSED static leat_iterator *dataset_hop(dataset_maker make, void *conte
     return iterator;
 }
 
-/* Saves and restores after `count` outcomes, and what was restored once more, 1 to 8 outcomes
- * later. Returns false where the sequence is shorter. */
+/* Saves and restores after `count` outcomes, odd ones with what operators hold, and what was
+ * restored once more, 1 to 8 outcomes later. Returns false where the sequence is shorter. */
 DATASET_UNUSED static bool dataset_resume(dataset_maker make, void *context,
                                           const leat_iterator_options *options, int64_t count,
                                           int64_t most, const char *expected, bool fresh) {
@@ -338,10 +339,11 @@ DATASET_UNUSED static bool dataset_resume(dataset_maker make, void *context,
     char *text = NULL;
     dataset_append(&text, "");
     int64_t taken = dataset_take(iterator, count, &text), later = 1 + count % 8;
-    iterator = dataset_hop(make, context, options, &dataset, iterator, taken, fresh);
+    iterator =
+        dataset_hop(make, context, options, &dataset, iterator, taken, fresh, count % 2 == 1);
     if (taken == count && (most < 0 || taken + later <= most)) {
         taken += dataset_take(iterator, later, &text);
-        iterator = dataset_hop(make, context, options, &dataset, iterator, taken, fresh);
+        iterator = dataset_hop(make, context, options, &dataset, iterator, taken, fresh, false);
     }
     dataset_take(iterator, most < 0 ? -1 : most - taken, &text);
     if (strcmp(text, expected) != 0) {

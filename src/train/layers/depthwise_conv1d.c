@@ -4,7 +4,7 @@
 #include "train/convolution.h"
 
 static leat_status depthwise_conv1d_check(const void *args, leat_error *err) {
-    return leati_convolution_check(args, 1, true, err);
+    return leati_convolution_check(args, 1, false, err);
 }
 
 static leat_status depthwise_conv1d_weights(const void *args, const leat_shape *input,

@@ -18,13 +18,19 @@
 
 enum { FILES = 5, DEEPEST = 1000 };
 
+/* Of file f; longer than what messages show of a name. */
+static const char *name_of(int f) {
+    static char name[96];
+    snprintf(name, sizeof name, "x-%d-%066d", f, 7);
+    return name;
+}
+
 /* Record i of file f is a tf.train.Example {"x": 10 f + i}; file f has f + 1 records. */
 static void write_files(void) {
     for (int f = 0; f < FILES; f++) {
-        char name[16];
         leat_error err = {0};
-        snprintf(name, sizeof name, "x-%d", f);
-        leat_tfrecord_writer *writer = leat_tfrecord_writer_open(scratch_path(name), NULL, &err);
+        leat_tfrecord_writer *writer =
+            leat_tfrecord_writer_open(scratch_path(name_of(f)), NULL, &err);
         assert_non_null(writer);
         for (int i = 0; i <= f; i++) {
             char example[] = "\n\x0c\n\n\n\x01x\x12\x05\x1a\x03\n\x01?";
@@ -76,14 +82,16 @@ static void test_whole_pipelines(void **state) {
     assert_true(same == dataset);
     leat_dataset_unref(same);
     for (int w = 0; w < 2; w++) {
-        char text[128] = "x";
+        char text[256] = "x", shown[80];
         int seen[10 * FILES] = {0};
         leat_dataset *share = leati_shard_files(dataset, 2, w, text, sizeof text, &err);
         assert_non_null(share);
         count(share, seen);
         for (int i = 0; i < 10 * FILES; i++)
             assert_int_equal(seen[i], i / 10 % 2 == w && i % 10 <= i / 10);
-        assert_true(text[0] != 'x' && text[0] != '\0');
+        const char *name = scratch_path(name_of(w));
+        snprintf(shown, sizeof shown, "of %d files: %s, ", FILES, name + strlen(name) - 60);
+        assert_non_null(strstr(text, shown));
         leat_dataset_unref(share);
     }
     leat_dataset_unref(dataset);

@@ -175,7 +175,7 @@ static leat_dataset *shard_names(struct walk *walk, const leat_dataset *names) {
         share = leati_dataset_again(u.shuffle, u.shuffle->args, &share, walk->err);
     }
     if (walk->text != NULL && walk->text[0] == '\0') {
-        snprintf(walk->text, walk->size, "every %dth file from number %d on", walk->num_workers,
+        snprintf(walk->text, walk->size, "one file in %d, from number %d on", walk->num_workers,
                  walk->worker);
     }
     return share;

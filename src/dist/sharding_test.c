@@ -82,16 +82,40 @@ static void test_whole_pipelines(void **state) {
     assert_true(same == dataset);
     leat_dataset_unref(same);
     for (int w = 0; w < 2; w++) {
-        char text[256] = "x", shown[80];
+        char text[128] = "x", shown[80];
         int seen[10 * FILES] = {0};
         leat_dataset *share = leati_shard_files(dataset, 2, w, text, sizeof text, &err);
         assert_non_null(share);
         count(share, seen);
         for (int i = 0; i < 10 * FILES; i++)
             assert_int_equal(seen[i], i / 10 % 2 == w && i % 10 <= i / 10);
-        const char *name = scratch_path(name_of(w));
-        snprintf(shown, sizeof shown, "of %d files: %s, ", FILES, name + strlen(name) - 60);
-        assert_non_null(strstr(text, shown));
+        snprintf(shown, sizeof shown, "one file in 2, from number %d on", w);
+        assert_string_equal(text, shown);
+        leat_dataset_unref(share);
+    }
+    leat_dataset_unref(dataset);
+}
+
+/* Of each name the last 60 bytes are shown. */
+static void test_names_are_shown(void **state) {
+    (void)state;
+    char paths[FILES][512], text[300], expected[300];
+    const char *names[FILES];
+    leat_error err = {0};
+    for (int f = 0; f < FILES; f++) {
+        snprintf(paths[f], sizeof paths[f], "%s", scratch_path(name_of(f)));
+        names[f] = paths[f];
+    }
+    leat_dataset *dataset = leat_tf_record_dataset(names, FILES, NULL, &err);
+    for (int w = 0; w < 2; w++) {
+        leat_dataset *share = leati_shard_files(dataset, 2, w, text, sizeof text, &err);
+        assert_non_null(share);
+        const char *first = paths[w] + strlen(paths[w]) - 60;
+        int size = snprintf(expected, sizeof expected, "%d of %d files: %s, %s", 3 - w, FILES,
+                            first, first);
+        snprintf(expected + size, sizeof expected - (size_t)size, "%s%s", w == 0 ? ", " : "",
+                 w == 0 ? first : "");
+        assert_string_equal(text, expected);
         leat_dataset_unref(share);
     }
     leat_dataset_unref(dataset);
@@ -368,9 +392,12 @@ static void test_failing_allocations(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole_pipelines), cmocka_unit_test(test_shuffled_names),
-        cmocka_unit_test(test_deep_plans),      cmocka_unit_test(test_draws),
-        cmocka_unit_test(test_reading_ahead),   cmocka_unit_test(test_failing_allocations)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_whole_pipelines),
+                                       cmocka_unit_test(test_names_are_shown),
+                                       cmocka_unit_test(test_shuffled_names),
+                                       cmocka_unit_test(test_deep_plans),
+                                       cmocka_unit_test(test_draws),
+                                       cmocka_unit_test(test_reading_ahead),
+                                       cmocka_unit_test(test_failing_allocations)};
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

@@ -40,6 +40,11 @@ static bool idle(const leati_ring *ring) {
     return ring->driver == NULL && ring->stages == NULL;
 }
 
+/* The one from which the first outcome in the ring can be read again; NULL: there is none. */
+static const leati_mark *first_mark(const leati_ring *ring) {
+    return ring->stages != NULL ? ring->stages->mark : ring->mark;
+}
+
 /* ---- ranges ---- */
 
 /* A list of ranges under construction; those that touch become one. */
@@ -122,7 +127,7 @@ static leat_status save_mark(leati_ring *ring, leati_writer *out, leati_save_cos
                              leat_error *err) {
     leat_status status = LEAT_OK;
     leati_gate_lock(ring->gate);
-    const leati_mark *mark = ring->stages != NULL ? ring->stages->mark : ring->mark;
+    const leati_mark *mark = first_mark(ring);
     if (mark == NULL) {
         status = leati_fail(
             err, ring->unsavable.code != LEAT_OK ? ring->unsavable.code : LEAT_FAILED_PRECONDITION,
@@ -278,7 +283,7 @@ static leat_status put_rows(const leati_stage *stage, int64_t begin, int64_t n, 
 /* The mark before the rows, where a reset needs it: to take back the seeds that were drawn for them
  * and later ones. With the driver paused. */
 static void put_origin(const leati_ring *ring, leati_writer *out) {
-    const leati_mark *mark = ring->stages != NULL ? ring->stages->mark : ring->mark;
+    const leati_mark *mark = first_mark(ring);
     bool kept = mark != NULL && draws_seeds(ring->node->dataset->inputs[0]);
     leati_put_uint(out, kept);
     if (kept) {
@@ -422,7 +427,7 @@ static leat_status restore_rows(leati_ring *ring, leati_reader *in, leat_error *
  * no mark before them; where outcomes of a replay are still to come there is one. With the gate
  * locked. */
 static bool holds_rows(const leati_ring *ring, leat_save_mode mode) {
-    const leati_mark *mark = ring->stages != NULL ? ring->stages->mark : ring->mark;
+    const leati_mark *mark = first_mark(ring);
     if (!ring->replayable) {
         return true;
     }
@@ -475,7 +480,7 @@ leat_status leati_ring_restore(leati_ring *ring, leati_reader *in, leat_error *e
 /* The driver may have drawn seeds for epochs that the consumer has not seen. Takes that back, so
  * that the next epoch's seeds do not depend on how far the driver came. */
 static leat_status rewind_seeds(leati_ring *ring, leat_error *err) {
-    const leati_mark *mark = ring->stages != NULL ? ring->stages->mark : ring->mark;
+    const leati_mark *mark = first_mark(ring);
     if (mark == NULL || !draws_seeds(ring->node->dataset->inputs[0])) {
         return LEAT_OK;
     }

@@ -8,7 +8,6 @@
  * inputs, and where data are asked for, the elements themselves are saved.
  *
  * A state that does not fit the input or itself gives DATA_LOSS; the iterator is then of no use. */
-#include "core/spec.h"
 #include "data/shuffle_ring.h"
 #include "data/values.h"
 #include <stdlib.h>
@@ -382,10 +381,7 @@ static leat_status restore_element(const leat_spec *spec, leati_shuffle_ring *ri
     int read = 0;
     while (read < block.num_columns && status == LEAT_OK) {
         leat_tensor row = {0};
-        status = leati_get_tensor(in, &row, err);
-        if (status == LEAT_OK) {
-            status = leati_spec_check_tensor(spec, read, &row, err);
-        }
+        status = leati_get_component(in, spec, read, &row, err);
         if (status == LEAT_OK) {
             leati_column_constant(&columns[read++], &row);
         }

@@ -178,6 +178,15 @@ static leat_status get_dataset(leati_reader *in, const leat_spec *element, leat_
     return status;
 }
 
+leat_status leati_get_component(leati_reader *in, const leat_spec *spec, int component,
+                                leat_tensor *out, leat_error *err) {
+    leat_status status =
+        leat_spec_component_dtype(spec, component) == LEAT_OBJECT
+            ? get_dataset(in, leati_spec_component_element(spec, component), out, err)
+            : leati_get_tensor(in, out, err);
+    return status == LEAT_OK ? leati_spec_check_tensor(spec, component, out, err) : status;
+}
+
 leat_status leati_get_block(leati_reader *in, const leat_spec *spec, leati_block *out,
                             leat_error *err) {
     int64_t n = 0;
@@ -204,12 +213,7 @@ leat_status leati_get_block(leati_reader *in, const leat_spec *spec, leati_block
         }
         leat_tensor *rows = leat_buffer_data(buffer);
         for (int64_t i = 0; i < n && status == LEAT_OK; i++) {
-            status = leat_spec_component_dtype(spec, c) == LEAT_OBJECT
-                         ? get_dataset(in, leati_spec_component_element(spec, c), &rows[i], err)
-                         : leati_get_tensor(in, &rows[i], err);
-            if (status == LEAT_OK) {
-                status = leati_spec_check_tensor(spec, c, &rows[i], err);
-            }
+            status = leati_get_component(in, spec, c, &rows[i], err);
         }
         leati_column_tensors(&out->columns[c], leat_spec_component_dtype(spec, c), buffer);
     }

@@ -21,5 +21,9 @@ LEAT_WARN_UNUSED leat_status leati_get_error(leati_reader *in, leat_error *out, 
 LEAT_WARN_UNUSED leat_status leati_put_tensor(leati_writer *out, const leat_tensor *tensor,
                                               leat_error *err);
 LEAT_WARN_UNUSED leat_status leati_get_tensor(leati_reader *in, leat_tensor *out, leat_error *err);
+/* The same for a component of `spec`, which it must fit; datasets too. `*out` is the caller's even
+ * where it does not. */
+LEAT_WARN_UNUSED leat_status leati_get_component(leati_reader *in, const leat_spec *spec,
+                                                 int component, leat_tensor *out, leat_error *err);
 
 #endif

@@ -64,7 +64,8 @@ leati_windows leati_convolution_windows(const struct leati_convolution_args *arg
     return windows;
 }
 
-leat_value leati_convolution_pad(const struct leati_convolution_args *args, leat_value x) {
+/* Where the padding is causal, zeros before the only direction. */
+static leat_value pad_before(const struct leati_convolution_args *args, leat_value x) {
     const leati_windows windows = leati_convolution_windows(args, 1);
     if (!is_causal(args))
         return x;
@@ -326,6 +327,6 @@ leat_value leati_convolution_finish(const leati_pass *pass, leat_value value, in
 leat_value leati_convolution_call(const leati_pass *pass, int directions) {
     const struct leati_convolution_args *args = pass->args;
     const leati_windows windows = leati_convolution_windows(args, directions);
-    leat_value x = leati_convolution_pad(args, pass->inputs[0]);
+    leat_value x = pad_before(args, pass->inputs[0]);
     return leati_convolution_finish(pass, leati_convolve(x, pass->weights[0], &windows), 1);
 }

@@ -52,8 +52,7 @@ struct leati_convolution_args {
         LEATI_CONVOLUTION_ROW(strides, INTS, .minimum = 1, .maximum = INT32_MAX,                   \
                               .doc = "Steps of the window along each direction; 1 by default."),   \
         LEATI_CONVOLUTION_ROW(padding, STRING, .default_text = "valid",                            \
-                              .doc =                                                               \
-                                  "\"valid\" or \"same\"; along one direction \"causal\" too."),   \
+                              .doc = "\"valid\" or \"same\"; for Conv1D \"causal\" too."),         \
         LEATI_CONVOLUTION_ROW(data_format, STRING, .doc = "\"channels_last\"."),                   \
         LEATI_CONVOLUTION_ROW(dilation_rate, INTS, .minimum = 1, .maximum = INT32_MAX,             \
                               .doc = "Steps inside the window along each direction; 1 by "         \
@@ -96,8 +95,6 @@ LEAT_WARN_UNUSED leat_status leati_convolution_check(const void *args, int direc
                                                      leat_error *err);
 /* The windows of checked arguments. */
 leati_windows leati_convolution_windows(const struct leati_convolution_args *args, int directions);
-/* Where the padding is causal, zeros before the only direction. */
-leat_value leati_convolution_pad(const struct leati_convolution_args *args, leat_value x);
 /* The weights kernel and bias, and the call, of Conv1D, Conv2D and Conv3D. */
 LEAT_WARN_UNUSED leat_status leati_convolution_weights(const struct leati_convolution_args *args,
                                                        int directions, const leat_shape *input,

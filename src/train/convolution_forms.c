@@ -51,8 +51,7 @@ static leati_weight depthwise_kernel(const struct leati_convolution_args *args, 
 static leat_value convolve_channels(const leati_pass *pass, int directions) {
     const struct leati_convolution_args *args = pass->args;
     const leati_windows windows = leati_convolution_windows(args, directions);
-    leat_value x = leati_convolution_pad(args, pass->inputs[0]);
-    return leati_convolve_depthwise(x, pass->weights[0], &windows);
+    return leati_convolve_depthwise(pass->inputs[0], pass->weights[0], &windows);
 }
 
 void leati_depthwise_weights(const struct leati_convolution_args *args, int directions,
